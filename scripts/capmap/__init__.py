@@ -1,0 +1,1 @@
+"""Benchmark rankings with honest intervals: pure functions on arrays and tables."""

@@ -1,0 +1,142 @@
+"""Atomic reading and writing of what the workflow keeps.
+
+Every write goes to a temporary file in the same folder and is moved into place, so a reader sees
+the old bytes or the new ones and never half of them.
+"""
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+FORMULA = re.compile(r"^'*[=+\-@\t\r]")
+NAME_COLUMNS = ("model", "dataset", "metric", "seed", "source", "value", "shard", "statistic")
+ESCAPED_FORMULA = re.compile(r"^'+[=+\-@\t\r]")
+
+
+def write_bytes(path: str | Path, content: bytes) -> None:
+    """Write a file atomically, making its folder where needed."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def write_bytes_if_changed(path: str | Path, content: bytes) -> bool:
+    """Write a file only when its bytes differ, so that its time stamp tells of a real change.
+
+    Returns
+    -------
+    bool
+        Whether the file was written.
+    """
+    path = Path(path)
+    if path.is_file() and path.read_bytes() == content:
+        return False
+    write_bytes(path, content)
+    return True
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write UTF-8 text atomically; line ends stay as they are."""
+    write_bytes(path, text.encode())
+
+
+def digest_file(path: str | Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal."""
+    digest = sha256()
+    with open(path, "rb") as stream:
+        while block := stream.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def render_csv(table: pd.DataFrame) -> str:
+    """Write a table as CSV text: header, no index, shortest exact numbers, Unix line ends.
+
+    Notes
+    -----
+    Names come from other people's files. Text that a spreadsheet would run as a formula (it starts
+    with ``=``, ``+``, ``-``, ``@``, tab or return) gets an apostrophe in front, headers included;
+    `read_table` takes it off again, so names survive the round trip exactly.
+    """
+    safe = table.rename(columns=lambda name: _defuse(str(name)))
+    for position, name in enumerate(table.columns):
+        if not pd.api.types.is_numeric_dtype(table[name].dtype):
+            safe.isetitem(position, table[name].map(_defuse, na_action="ignore"))
+    return safe.to_csv(index=False, lineterminator="\n")
+
+
+def read_table(path: str | Path) -> pd.DataFrame:
+    """Read a table that `render_csv` wrote: only empty cells are missing, ``007`` is a name."""
+    table = pd.read_csv(
+        path,
+        dtype=dict.fromkeys(NAME_COLUMNS, "str"),
+        keep_default_na=False,
+        na_values=[""],
+        float_precision="round_trip",
+    )
+    table.columns = pd.Index([_arm(name) for name in table.columns])
+    for position in range(table.shape[1]):
+        column = table.iloc[:, position]
+        if not pd.api.types.is_numeric_dtype(column.dtype):
+            table.isetitem(position, column.map(_arm, na_action="ignore"))
+    return table
+
+
+def render_parquet(table: pd.DataFrame) -> bytes:
+    """Write a table as Parquet bytes that depend on its values only."""
+    arrow = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None)
+    sink = pa.BufferOutputStream()
+    pq.write_table(arrow, sink, compression="zstd")
+    return bytes(sink.getvalue())
+
+
+def write_parquet(path: str | Path, table: pd.DataFrame) -> None:
+    """Write a table as a Parquet file, atomically."""
+    write_bytes(path, render_parquet(table))
+
+
+def read_parquet(path: str | Path) -> pd.DataFrame:
+    """Read a Parquet file as a table."""
+    return pq.read_table(path).to_pandas()
+
+
+def write_json(path: str | Path, content: Mapping[str, Any]) -> None:
+    """Write a mapping as indented JSON, in its own order, with a final line end."""
+    write_text(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def read_json(path: str | Path) -> dict[str, Any]:
+    """Read a JSON object."""
+    content: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+    return content
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _defuse(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
+
+
+def _arm(value: Any) -> Any:
+    return value[1:] if isinstance(value, str) and ESCAPED_FORMULA.match(value) else value
