@@ -1,0 +1,27 @@
+"""capmap: raw benchmark exports → rankings with honest intervals.
+
+Each stage below reads files and writes files; `workflow/rules/<stage>.smk` says which.
+"""
+
+from snakemake.utils import min_version
+
+min_version("9.20")
+
+
+configfile: workflow.source_path("config.yaml")
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/validation.smk"
+include: "workflow/rules/normalization.smk"
+include: "workflow/rules/aggregation.smk"
+include: "workflow/rules/bootstrap.smk"
+include: "workflow/rules/figures.smk"
+include: "workflow/rules/report.smk"
+
+
+rule all:
+    """Everything: the page that links the report of each selected study."""
+    default_target: True
+    input:
+        index="results/index.html",

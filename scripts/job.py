@@ -1,0 +1,68 @@
+"""What every script of the workflow does around its one function: call it, log, fail well."""
+
+import inspect
+import logging
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from capmap.errors import CapmapError
+
+
+def run_job(function: Callable[..., None], job: Any) -> None:
+    """Call a rule's function with the job's named inputs, outputs and params.
+
+    Parameters
+    ----------
+    function : callable
+        Takes each name of the job as a keyword: a path, a list of paths, or a param's value. The
+        param ``library``, which only makes a job depend on the code it uses, is left out.
+    job : snakemake.script.Snakemake
+        The job as Snakemake hands it to a script.
+
+    Raises
+    ------
+    SystemExit
+        With status 1 when the function raises a `CapmapError`; its message is logged, to the log
+        file of the rule and to the terminal. Other exceptions are logged with their traceback.
+    """
+    arguments = {
+        name: _as_plain(value)
+        for names in (job.input, job.output, job.params)
+        for name, value in names.items()
+        if name != "library"
+    }
+    if "threads" in inspect.signature(function).parameters:
+        arguments["threads"] = job.threads
+    _log_to(Path(str(job.log)))
+    logger = logging.getLogger(function.__name__)
+    try:
+        function(**arguments)
+    except CapmapError as error:
+        logger.error("%s", error)
+        sys.exit(1)
+    except Exception:
+        logger.exception("This is a fault of capmap, not of your data; please report it.")
+        sys.exit(1)
+
+
+def _as_plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return str(value)
+    return [str(item) for item in value] if _is_file_list(value) else value
+
+
+def _is_file_list(value: Any) -> bool:
+    return type(value).__name__ == "Namedlist" or type(value).__module__.startswith("snakemake")
+
+
+def _log_to(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    terminal = logging.StreamHandler()
+    terminal.setLevel(logging.WARNING)
+    logging.basicConfig(
+        level=logging.INFO,
+        format="%(name)s: %(message)s",
+        handlers=[logging.FileHandler(path, mode="w", encoding="utf-8"), terminal],
+    )

@@ -1,0 +1,91 @@
+"""Real snakemake runs in a copy of the project."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+PROJECT = Path(__file__).parents[2]
+PARTS = ["Snakefile", "config.yaml", "pyproject.toml", "workflow", "scripts", "data", "envs"]
+JOB = re.compile(r"^(?:local)?(?:rule|checkpoint) (\w+):$((?:\n    .+)*)", re.MULTILINE)
+WILDCARDS = re.compile(r"^    wildcards: (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished `snakemake` process and the jobs that it started."""
+
+    status: int
+    output: str
+    jobs: Counter[str]
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A copy of the project in a folder of its own."""
+
+    folder: Path
+
+    def snakemake(self, *arguments: str, cores: int = 2) -> Run:
+        """Run snakemake to its end."""
+        process = subprocess.run(
+            self.command(*arguments, cores=cores),
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        output = process.stdout + process.stderr
+        return Run(process.returncode, output, count_jobs(output))
+
+    def command(self, *arguments: str, cores: int = 2) -> list[str]:
+        """The command line of a run, with the project's own profile."""
+        profile = str(PROJECT / "profiles/default")
+        command = [sys.executable, "-m", "snakemake", "--profile", profile]
+        return [*command, "--cores", str(cores), *arguments]
+
+    def digests(self) -> dict[str, str]:
+        """SHA-256 of every table, figure and page, by path."""
+        results = self.folder / "results"
+        kept = (".csv", ".md", ".tex", ".pdf", ".png", ".svg", ".html", ".json", ".parquet")
+        return {
+            str(path.relative_to(results)): sha256(path.read_bytes()).hexdigest()
+            for path in sorted(results.rglob("*"))
+            if path.suffix in kept
+        }
+
+    def edit(self, path: str, change: Callable[[str], str]) -> None:
+        """Rewrite a text file of the copy; the change must be one."""
+        file = self.folder / path
+        before = file.read_text()
+        after = change(before)
+        assert after != before
+        file.write_text(after)
+
+
+def count_jobs(output: str) -> Counter[str]:
+    """Started jobs by rule and wildcards, such as ``bootstrap_shard study=toy, shard=0``."""
+    jobs: Counter[str] = Counter()
+    for rule, details in JOB.findall(output):
+        wildcards = WILDCARDS.search(details)
+        jobs[f"{rule} {wildcards[1]}" if wildcards else rule] += 1
+    return jobs
+
+
+def copy_project(folder: Path) -> Checkout:
+    """Copy what a run needs; time stamps are kept, so nothing looks newer than it is."""
+    folder.mkdir(parents=True)
+    for part in PARTS:
+        source = PROJECT / part
+        if source.is_dir():
+            ignore = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(source, folder / part, ignore=ignore)
+        else:
+            shutil.copy2(source, folder / part)
+    return Checkout(folder)

@@ -1,0 +1,40 @@
+"""A configuration is refused before any job, in one message."""
+
+import pytest
+
+from tests.workflow.checkouts import Checkout
+
+
+@pytest.mark.parametrize(
+    ("settings", "fragments"),
+    [
+        (
+            "studies: {a: {exports: x.csv, bootstrap: {replicats: 500}}}",
+            ["replicats", "replicates"],
+        ),
+        ("studies: {a: {exports: x.csv, incomplete: drop_model}}", ["drop_model", "drop_models"]),
+        ("studies: {a: {exports: x.csv}}\nrun: b", ["no study 'b'"]),
+        ("studies: {a: {exports: x.csv}}", ["studies.a.exports", "no file matches 'x.csv'"]),
+        ("studies: {../a: {exports: x.csv}}", ["../a"]),
+        ("studies: {a: {format: long}}", ["exports"]),
+    ],
+)
+def test_faulty_configuration_is_refused(
+    checkout: Checkout, settings: str, fragments: list[str]
+) -> None:
+    (checkout.folder / "my.yaml").write_text(settings)
+    run = checkout.snakemake("--configfile", "my.yaml")
+    assert run.status != 0
+    assert not run.jobs
+    assert "Traceback" not in run.output
+    for fragment in fragments:
+        assert fragment in run.output
+    assert not (checkout.folder / "results").exists()
+
+
+def test_studies_of_a_configfile_replace_the_shipped_ones(checkout: Checkout) -> None:
+    (checkout.folder / "my.csv").write_text("model,dataset,metric,score\nm,d,acc,0.5\n")
+    (checkout.folder / "my.yaml").write_text("studies: {mine: {exports: my.csv}}")
+    run = checkout.snakemake("--configfile", "my.yaml", "-n")
+    assert run.status == 0, run.output
+    assert {job.split("study=")[1] for job in run.jobs if "study=" in job} == {"mine"}

@@ -1,0 +1,209 @@
+"""Only what changed is computed again: real runs, counted jobs."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.workflow.checkouts import Checkout, copy_project
+
+MODELS = ["ant", "bee", "cat", "dog", "elk"]
+SETTINGS = {"replicates": 300, "shards": 3}
+CONFIG = {
+    "studies": {
+        "alpha": {"title": "Alpha", "exports": "alpha.csv", "bootstrap": SETTINGS},
+        "beta": {"title": "Beta", "exports": "beta.csv", "bootstrap": SETTINGS},
+    }
+}
+GATHERS = {
+    "aggregate_scores study=alpha",
+    "rank_models study=alpha",
+    "plot_rankings study=alpha",
+    "plot_datasets study=alpha",
+    "track_changes study=alpha",
+    "write_report study=alpha",
+    "write_index",
+}
+READING = {"validate_exports study=alpha", "normalize_runs study=alpha"}
+
+
+def make_export(seeds: int = 3) -> str:
+    """Five models × three datasets; scores from a fixed rule, no two models alike."""
+    lines = ["model,dataset,metric,seed,score"]
+    for rank, model in enumerate(MODELS):
+        for number, dataset in enumerate(["x", "y", "z"]):
+            for seed in range(seeds):
+                score = 0.5 + rank / 20 + number / 10 + seed * (rank + 1) / 1000
+                lines.append(f"{model},{dataset},acc,{seed},{score:.4f}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A project with two studies, run once to the end."""
+    checkout = copy_project(tmp_path_factory.mktemp("finished") / "project")
+    (checkout.folder / "config.yaml").write_text(yaml.safe_dump(CONFIG))
+    for study in CONFIG["studies"]:
+        (checkout.folder / f"{study}.csv").write_text(make_export())
+    run = checkout.snakemake()
+    assert run.status == 0, run.output
+    return checkout
+
+
+@pytest.fixture
+def project(finished: Checkout, tmp_path: Path) -> Checkout:
+    """A copy of the finished project to disturb; time stamps are those of the original."""
+    shutil.copytree(finished.folder, tmp_path / "project")
+    return Checkout(tmp_path / "project")
+
+
+def shard_of(checkout: Checkout, model: str) -> str:
+    """The shard that holds a model of study alpha."""
+    import pyarrow.parquet as pq
+
+    folder = checkout.folder / "results/alpha/normalized"
+    found = [p for p in folder.glob("*.parquet") if model in pq.read_table(p)["model"].to_pylist()]
+    assert len(found) == 1
+    return found[0].stem
+
+
+def test_nothing_changed_runs_nothing(project: Checkout) -> None:
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    assert not run.jobs
+
+
+def test_touched_export_runs_nothing(project: Checkout) -> None:
+    os.utime(project.folder / "alpha.csv")
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    assert not run.jobs
+
+
+def test_new_seed_reruns_its_shard_and_the_gathers_of_its_study(project: Checkout) -> None:
+    shard = shard_of(project, "bee")
+    project.edit("alpha.csv", lambda text: text + "bee,x,acc,3,0.61\n")
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    assert set(run.jobs) == READING | {f"bootstrap_shard study=alpha, shard={shard}"} | GATHERS
+    assert set(run.jobs.values()) == {1}
+    assert not project.snakemake().jobs
+
+
+def test_removed_seed_reruns_its_shard_and_the_gathers_of_its_study(project: Checkout) -> None:
+    shard = shard_of(project, "cat")
+    project.edit("alpha.csv", lambda text: text.replace("cat,y,acc,2,0.7060\n", ""))
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    assert set(run.jobs) == READING | {f"bootstrap_shard study=alpha, shard={shard}"} | GATHERS
+
+
+def test_removed_model_leaves_nothing_behind(project: Checkout) -> None:
+    gone = [model for model in MODELS if shard_of(project, model) == shard_of(project, "ant")]
+
+    def remove(text: str) -> str:
+        lines = text.splitlines(keepends=True)
+        return "".join(line for line in lines if line.split(",")[0] not in gone)
+
+    shard = shard_of(project, "ant")
+    project.edit("alpha.csv", remove)
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    assert set(run.jobs) == READING | GATHERS
+    assert not (project.folder / f"results/alpha/normalized/{shard}.parquet").exists()
+    ranking = (project.folder / "results/alpha/tables/iqm.csv").read_text()
+    assert not any(f"\n{model}," in ranking for model in gone)
+
+
+def test_new_title_rewrites_the_pages_only(project: Checkout) -> None:
+    project.edit("config.yaml", lambda text: text.replace("title: Alpha", "title: New"))
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    assert set(run.jobs) == {"write_report study=alpha", "write_index"}
+
+
+def test_edited_library_module_reruns_the_rules_that_use_it(project: Checkout) -> None:
+    module = next((project.folder / "scripts/capmap").glob("bootstrap*"))
+    file = module / "intervals.py" if module.is_dir() else module
+    project.edit(str(file.relative_to(project.folder)), lambda text: text + "\n# edited\n")
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    rules = {job.split()[0] for job in run.jobs}
+    assert {"bootstrap_shard", "rank_models"} <= rules
+    assert not rules & {"validate_exports", "normalize_runs", "aggregate_scores", "plot_datasets"}
+
+
+def test_edited_figure_module_redraws_its_figures_only(project: Checkout) -> None:
+    project.edit("scripts/capmap/figures/scores.py", lambda text: text + "\n# edited\n")
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    rules = {job.split()[0] for job in run.jobs}
+    assert rules == {"plot_datasets", "write_report", "write_index"}
+
+
+def test_run_option_leaves_other_studies_alone(project: Checkout) -> None:
+    for study in CONFIG["studies"]:
+        project.edit(f"{study}.csv", lambda text: text + "bee,x,acc,3,0.61\n")
+    run = project.snakemake("--config", "run=beta")
+    assert run.status == 0, run.output
+    assert not any("study=alpha" in job for job in run.jobs)
+
+
+def test_forced_run_gives_the_same_bytes(project: Checkout) -> None:
+    before = project.digests()
+    run = project.snakemake("--forceall", cores=1)
+    assert run.status == 0, run.output
+    assert sum(run.jobs.values()) > 20
+    assert project.digests() == before
+
+
+def test_number_of_shards_and_row_order_change_no_table(project: Checkout) -> None:
+    before = project.digests()
+
+    def reverse(text: str) -> str:
+        header, *rows = text.splitlines(keepends=True)
+        return header + "".join(reversed(rows))
+
+    project.edit("alpha.csv", reverse)
+    project.edit("config.yaml", lambda text: text.replace("shards: 3", "shards: 1"))
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    after = project.digests()
+    same = [path for path in before if "/tables/" in path or "/figures/" in path]
+    assert len(same) > 40
+    assert {path: after[path] for path in same} == {path: before[path] for path in same}
+
+
+@pytest.mark.parametrize("moment", [5, 8, 11])
+def test_killed_run_resumes_to_the_same_bytes(
+    project: Checkout, finished: Checkout, moment: int
+) -> None:
+    shutil.rmtree(project.folder / "results")
+    shutil.rmtree(project.folder / ".snakemake")
+    log = project.folder / "killed.log"
+    with log.open("w") as stream:
+        process = subprocess.Popen(
+            project.command(), cwd=project.folder, stderr=stream, start_new_session=True
+        )
+        _wait_until(lambda: log.read_text().count("Finished jobid") >= moment)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert not (project.folder / "results/index.html").exists()
+    assert project.snakemake("--unlock").status == 0
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    assert project.digests() == finished.digests()
+    assert not list((project.folder / "results").rglob("*.tmp"))
+
+
+def _wait_until(condition: Callable[[], bool], seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

@@ -1,0 +1,156 @@
+"""Whole runs: the shipped examples against the published tables, and real exports of others."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from tests.workflow.checkouts import PROJECT, Checkout, copy_project
+
+SHARED = PROJECT.parent / "shared"
+STUDIES = Path(__file__).parent / "studies"
+needs_shared = pytest.mark.skipif(
+    not SHARED.is_dir(), reason="the real exports and published tables lie beside the checkout"
+)
+
+
+@pytest.fixture(scope="session")
+def examples(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """The shipped examples, run to the end."""
+    checkout = copy_project(tmp_path_factory.mktemp("examples") / "project")
+    run = checkout.snakemake()
+    assert run.status == 0, run.output
+    return checkout
+
+
+def run_real_study(name: str, folder: Path, replicates: int | None = None) -> Checkout:
+    """Run a committed study on the real export that it names."""
+    checkout = copy_project(folder / "project")
+    (folder / "shared").symlink_to(SHARED)
+    config = yaml.safe_load((STUDIES / f"{name}.yaml").read_text())
+    for study in config["studies"].values():
+        if replicates:
+            study["bootstrap"] = study.get("bootstrap", {}) | {"replicates": replicates}
+    (checkout.folder / "my.yaml").write_text(yaml.safe_dump(config))
+    if name == "atari100k":
+        baselines = pd.read_csv(SHARED / "data/atari100k/baselines.csv")
+        baselines.columns = ["dataset", "low", "high"]
+        baselines.to_csv(checkout.folder / "bounds.csv", index=False)
+    run = checkout.snakemake("--configfile", "my.yaml")
+    assert run.status == 0, run.output
+    return checkout
+
+
+def read(checkout: Checkout, study: str, table: str) -> pd.DataFrame:
+    """A table of a study's results, by model."""
+    path = checkout.folder / f"results/{study}/tables/{table}.csv"
+    return pd.read_csv(path, index_col="model")
+
+
+def published(name: str) -> pd.DataFrame:
+    """A published table, by model."""
+    return pd.read_csv(SHARED / f"reference/{name}.csv", index_col="model")
+
+
+def assert_printed(ours: pd.Series, printed: pd.Series, decimals: int = 3) -> None:
+    """Every printed number is ours, rounded."""
+    pd.testing.assert_series_equal(
+        ours.loc[printed.index].round(decimals), printed, check_names=False, atol=1e-12
+    )
+
+
+def test_every_result_of_the_examples_exists(examples: Checkout) -> None:
+    for study in ("toy", "benchmark", "seeded"):
+        folder = examples.folder / "results" / study
+        assert json.loads((folder / "validation.json").read_text())["ok"]
+        assert 0 < (folder / "report.html").stat().st_size < 2_000_000
+        for name in ("intervals", "rank_shift", "scores", "runs_per_cell", "seed_spread"):
+            for suffix in (".pdf", ".svg", ".png"):
+                assert (folder / f"figures/{name}{suffix}").stat().st_size > 1000
+        for name in ("scores", "seeds", "aggregate", "iqm", "intervals", "coverage", "changes"):
+            for suffix in (".csv", ".md", ".tex"):
+                assert (folder / f"tables/{name}{suffix}").is_file()
+
+
+@needs_shared
+def test_toy_table_is_reproduced(examples: Checkout) -> None:
+    printed = published("tutorial/toy_normalized")
+    ours = read(examples, "toy", "scores")
+    for dataset in printed:
+        assert_printed(ours[dataset], printed[dataset], 2)
+    assert_printed(
+        read(examples, "toy", "aggregate")["mean"], published("tutorial/toy_mean")["mean"]
+    )
+
+
+@needs_shared
+def test_single_run_rankings_are_reproduced(examples: Checkout) -> None:
+    ours, printed = read(examples, "benchmark", "aggregate"), published("tutorial/bench_rankings")
+    for name in ("mean", "trimmed_mean", "median"):
+        assert_printed(ours[name], printed[name])
+    ranks = {"rank_mean": "mean_rank", "rank_trimmed_mean": "trimmed_rank"}
+    for name, theirs in (ranks | {"rank_median": "median_rank"}).items():
+        assert ours.loc[printed.index, name].tolist() == printed[theirs].tolist()
+
+
+@needs_shared
+def test_seeded_ranking_is_reproduced(tmp_path: Path) -> None:
+    # The published intervals are percentile intervals; the shipped study asks for calibrated ones.
+    checkout = copy_project(tmp_path / "project")
+    checkout.edit("config.yaml", lambda text: text.replace("interval: calibrated", "seed: 0"))
+    run = checkout.snakemake("--config", "run=seeded")
+    assert run.status == 0, run.output
+    ours, printed = read(checkout, "seeded", "iqm"), published("tutorial/seeded_iqm")
+    assert list(ours.index) == list(printed.index)
+    assert_printed(ours["iqm"], printed["iqm"])
+    for end in ("ci_low", "ci_high"):
+        assert (ours.loc[printed.index, end] - printed[end]).abs().max() <= 0.002
+    both = published("tutorial/seeded_trimmed_vs_iqm")
+    assert_printed(read(checkout, "seeded", "aggregate")["trimmed_mean"], both["trimmed_mean"])
+
+
+@needs_shared
+def test_geobench_table_is_reproduced(tmp_path: Path) -> None:
+    checkout = run_real_study("geobench", tmp_path)
+    printed = published("geobench/mean_vs_iqm")
+    aggregate = read(checkout, "geobench_as_published", "aggregate")
+    iqm = read(checkout, "geobench_as_published", "iqm")
+    assert set(iqm.index) == set(printed.index)
+    assert_printed(aggregate["mean"], printed["mean"])
+    assert_printed(iqm["iqm"], printed["iqm"])
+    assert aggregate.loc[printed.index, "rank_mean"].tolist() == printed["mean_rank"].tolist()
+    assert iqm.loc[printed.index, "rank"].tolist() == printed["iqm_rank"].tolist()
+
+
+@needs_shared
+def test_atari_agrees_with_rliable(tmp_path: Path) -> None:
+    checkout = run_real_study("atari100k", tmp_path)
+    keys = ["statistic", "model"]
+    ours = read(checkout, "atari100k", "intervals").reset_index().set_index(keys).sort_index()
+    theirs = published("atari100k/rliable").reset_index().set_index(keys).sort_index()
+    assert (ours["estimate"] - theirs["point"]).abs().max() < 1e-10
+    # An end of a 95% interval from B replicates has a standard error of about 2.1 sd / sqrt(B);
+    # with ours of 10 000 and sd = width / 3.92, five of them are 0.027 widths.
+    tolerance = 0.03 * (theirs["ci_high"] - theirs["ci_low"])
+    for end in ("ci_low", "ci_high"):
+        assert ((ours[end] - theirs[end]).abs() <= tolerance).all()
+
+
+@needs_shared
+def test_sparse_study_with_several_variants_runs_through(tmp_path: Path) -> None:
+    checkout = run_real_study("rtdl", tmp_path, replicates=1000)
+    scores = read(checkout, "rtdl", "scores")
+    assert scores.shape == (12, 11)
+    assert int(scores.isna().sum().sum()) == 17
+
+
+@needs_shared
+def test_wide_study_without_seeds_runs_through(tmp_path: Path) -> None:
+    checkout = run_real_study("openclip", tmp_path, replicates=1000)
+    scores = read(checkout, "openclip", "scores")
+    assert scores.shape == (121, 38)
+    ranking = read(checkout, "openclip", "iqm")
+    assert ranking["ci_low"].isna().all()
+    assert ranking["rank_low"].isna().all()

@@ -1,0 +1,72 @@
+"""Says how sure the scores and ranks are.
+
+Reads: normalized/{shard}.parquet and, where datasets are resampled too, normalized/bounds.csv.
+Writes: bootstrap/{shard}.parquet (replicates), tables/iqm, tables/intervals, tables/coverage.
+"""
+
+
+rule bootstrap_shard:
+    """Normalized scores of a shard's models → estimates, intervals and replicates."""
+    input:
+        shard="results/{study}/normalized/{shard}.parquet",
+        bounds=resampled_datasets,
+    output:
+        replicates="results/{study}/bootstrap/{shard}.parquet",
+    log:
+        "results/logs/bootstrap_shard/{study}_{shard}.log",
+    benchmark:
+        "results/benchmarks/bootstrap_shard/{study}_{shard}.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        study="{study}",
+        n_resamples=setting("bootstrap/replicates"),
+        confidence_level=setting("bootstrap/confidence"),
+        interval=setting("bootstrap/interval"),
+        unit=setting("bootstrap/unit"),
+        weights=setting("bootstrap/weights"),
+        statistics=setting("bootstrap/statistics"),
+        seed=setting("bootstrap/seed"),
+        library=digest_library("bootstrap_shard.py"),
+    script:
+        "../../scripts/bootstrap_shard.py"
+
+
+rule rank_models:
+    """Replicates of all models → ranking with intervals, rank intervals and tie groups."""
+    input:
+        shards=shards_in("bootstrap"),
+    output:
+        iqm=table("iqm"),
+        intervals=table("intervals"),
+    log:
+        "results/logs/rank_models/{study}.log",
+    benchmark:
+        "results/benchmarks/rank_models/{study}.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        confidence_level=setting("bootstrap/confidence"),
+        library=digest_library("rank_models.py"),
+    script:
+        "../../scripts/rank_models.py"
+
+
+rule simulate_coverage:
+    """The study's shape → how often such intervals hold the truth, by simulation."""
+    input:
+        shape=shape_of,
+    output:
+        coverage=table("coverage"),
+    log:
+        "results/logs/simulate_coverage/{study}.log",
+    benchmark:
+        "results/benchmarks/simulate_coverage/{study}.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        confidence_level=setting("bootstrap/confidence"),
+        weights=setting("bootstrap/weights"),
+        library=digest_library("simulate_coverage.py"),
+    script:
+        "../../scripts/simulate_coverage.py"

@@ -1,0 +1,87 @@
+"""Puts tables and figures on one page per study, and says what moved since the last run.
+
+Reads: all tables and figures, validation.json, normalized/bounds.csv, normalized/dropped.csv.
+Writes: tables/changes, previous/ (the tables of the run before), report.html, index.html.
+"""
+
+import tomllib
+
+
+rule track_changes:
+    """Rankings of this run and of the one before → what moved."""
+    input:
+        iqm="results/{study}/tables/iqm.csv",
+        aggregate="results/{study}/tables/aggregate.csv",
+    output:
+        changes=table("changes"),
+    log:
+        "results/logs/track_changes/{study}.log",
+    benchmark:
+        "results/benchmarks/track_changes/{study}.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        previous="results/{study}/previous",
+        library=digest_library("track_changes.py"),
+    script:
+        "../../scripts/track_changes.py"
+
+
+rule write_report:
+    """Tables and figures of a study → one page."""
+    input:
+        iqm="results/{study}/tables/iqm.csv",
+        intervals="results/{study}/tables/intervals.csv",
+        aggregate="results/{study}/tables/aggregate.csv",
+        scores="results/{study}/tables/scores.csv",
+        seeds="results/{study}/tables/seeds.csv",
+        coverage="results/{study}/tables/coverage.csv",
+        changes="results/{study}/tables/changes.csv",
+        bounds="results/{study}/normalized/bounds.csv",
+        dropped="results/{study}/normalized/dropped.csv",
+        validation="results/{study}/validation.json",
+        figures=expand(
+            "results/{{study}}/figures/{name}.svg",
+            name=["intervals", "rank_shift", "scores", "seed_spread", "runs_per_cell"],
+        ),
+    output:
+        report="results/{study}/report.html",
+    log:
+        "results/logs/write_report/{study}.log",
+    benchmark:
+        "results/benchmarks/write_report/{study}.tsv"
+    conda:
+        "../../envs/report.yaml"
+    params:
+        study="{study}",
+        title=title_of,
+        settings=lookup("{study}", within=config["studies"]),
+        version=tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+            "version"
+        ],
+        library=digest_library("write_report.py"),
+    script:
+        "../../scripts/write_report.py"
+
+
+rule write_index:
+    """Reports of the selected studies → the page that links them."""
+    input:
+        reports=expand("results/{study}/report.html", study=STUDIES),
+        rankings=expand("results/{study}/tables/iqm.csv", study=STUDIES),
+    output:
+        index="results/index.html",
+    log:
+        "results/logs/write_index.log",
+    benchmark:
+        "results/benchmarks/write_index.tsv"
+    conda:
+        "../../envs/report.yaml"
+    params:
+        studies=[
+            {"name": study, "title": config["studies"][study]["title"] or study}
+            for study in STUDIES
+        ],
+        library=digest_library("write_index.py"),
+    script:
+        "../../scripts/write_index.py"

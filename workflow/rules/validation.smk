@@ -1,0 +1,39 @@
+"""Reads a study's exports and says all that is wrong with them.
+
+Reads: the exports as they left their owners, and the file of frozen bounds if there is one.
+Writes: runs.parquet, validation.json, and rejected.csv (kept when the exports are refused).
+"""
+
+
+rule validate_exports:
+    """Exports → runs, or every problem that they have."""
+    input:
+        exports=exports_of,
+        references=references_of,
+    output:
+        runs="results/{study}/runs.parquet",
+        validation="results/{study}/validation.json",
+    log:
+        "results/logs/validate_exports/{study}.log",
+    benchmark:
+        "results/benchmarks/validate_exports/{study}.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        rejected="results/{study}/rejected.csv",
+        format=setting("format"),
+        columns=setting("columns"),
+        where=setting("where"),
+        metric=setting("metric"),
+        decimal=setting("decimal"),
+        metrics=setting("metrics"),
+        datasets=setting("datasets"),
+        normalization=setting("normalization"),
+        select=setting("select"),
+        min_seeds=setting("min_seeds"),
+        incomplete=setting("incomplete"),
+        duplicates=setting("duplicates"),
+        invalid=setting("invalid"),
+        library=digest_library("validate_exports.py"),
+    script:
+        "../../scripts/validate_exports.py"
