@@ -18,8 +18,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 FORMULA = re.compile(r"^'*[=+\-@\t\r]")
-NAME_COLUMNS = ("model", "dataset", "metric", "seed", "source", "value", "shard", "statistic")
+NAME_COLUMNS = (
+    "model",
+    "dataset",
+    "metric",
+    "name",
+    "seed",
+    "source",
+    "value",
+    "shard",
+    "statistic",
+)
 ESCAPED_FORMULA = re.compile(r"^'+[=+\-@\t\r]")
+# From pandas 3.1 on every digit counts by default, and asking for it is deprecated.
+PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
+EXACT: Any = "round_trip" if PANDAS < (3, 1) else None
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
@@ -76,9 +89,11 @@ def render_csv(table: pd.DataFrame) -> str:
     `read_table` takes it off again, so names survive the round trip exactly.
     """
     safe = table.rename(columns=lambda name: _defuse(str(name)))
-    for position, name in enumerate(table.columns):
-        if not pd.api.types.is_numeric_dtype(table[name].dtype):
-            safe.isetitem(position, table[name].map(_defuse, na_action="ignore"))
+    for position in range(table.shape[1]):
+        column = table.iloc[:, position]
+        if not pd.api.types.is_numeric_dtype(column.dtype):
+            defused = [_defuse(value) for value in column]
+            safe.isetitem(position, pd.Series(defused, index=table.index, dtype="object"))
     return safe.to_csv(index=False, lineterminator="\n")
 
 
@@ -89,7 +104,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
         dtype=dict.fromkeys(NAME_COLUMNS, "str"),
         keep_default_na=False,
         na_values=[""],
-        float_precision="round_trip",
+        float_precision=EXACT,
     )
     table.columns = pd.Index([_arm(name) for name in table.columns])
     for position in range(table.shape[1]):

@@ -1,0 +1,243 @@
+"""Tables as CSV for machines, Markdown for pages and LaTeX for papers."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from capmap.artifacts import render_csv, write_text
+
+DECIMALS = 3
+NUMBERS = {"integer", "floating", "mixed-integer-float"}
+Best = Mapping[str, Literal["max", "min"]]
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "[": "{[}",
+    "*": "{*}",
+    **{character: f"\\{character}" for character in "_%&#${}"},
+}
+MARKDOWN = {
+    "<": "&lt;",
+    ">": "&gt;",
+    "&": "&amp;",
+    **{character: f"\\{character}" for character in "\\|`*_[]~$"},
+}
+
+
+def write_table(
+    table: pd.DataFrame, paths: Sequence[str | Path], *, best: Best | None = None
+) -> None:
+    """Write one table to several files, each in the format that its suffix names.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        The finished table; its order is kept and its index is left out.
+    paths : sequence of path-like
+        Files ending in ``.csv``, ``.md`` or ``.tex``; each is replaced atomically.
+    best : mapping of {"max", "min"}, optional
+        Columns whose best value is set in bold (not in CSV), and what is best in them.
+
+    Raises
+    ------
+    ValueError
+        If a path has another suffix; nothing is written then.
+    """
+    render: dict[str, Callable[[], str]] = {
+        ".csv": lambda: render_csv(table),
+        ".md": lambda: render_markdown(table, best=best),
+        ".tex": lambda: render_latex(table, best=best),
+    }
+    unknown = [str(path) for path in paths if Path(path).suffix not in render]
+    if unknown:
+        raise ValueError(f"A table is written as .csv, .md or .tex, not as {unknown}.")
+    for path in paths:
+        write_text(path, render[Path(path).suffix]())
+
+
+def render_markdown(table: pd.DataFrame, *, best: Best | None = None) -> str:
+    r"""Write a table as a GitHub pipe table.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        The finished table.
+    best : mapping of {"max", "min"}, optional
+        Columns whose best value is set in bold, and what is best in them.
+
+    Returns
+    -------
+    str
+        Markdown; numbers stand to the right with three decimals, whole ones without.
+
+    Notes
+    -----
+    Values are compared as printed, so all that read the same as the best are bold.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"model": ["a|b", "c"], "iqm": [0.81249, 0.5], "rank": [1, 2]})
+    >>> print(render_markdown(table, best={"iqm": "max"}), end="")
+    | model | iqm | rank |
+    | :-- | --: | --: |
+    | a\|b | **0.812** | 1 |
+    | c | 0.500 | 2 |
+    """
+    columns = _render_columns(table, best or {}, escape_markdown, "**{}**")
+    rule = ["--:" if is_number(table.iloc[:, i]) else ":--" for i in range(table.shape[1])]
+    header = [escape_markdown(str(name)) for name in table.columns]
+    rows = [header, rule, *zip(*columns, strict=True)]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def render_latex(table: pd.DataFrame, *, best: Best | None = None) -> str:
+    r"""Write a table as a booktabs tabular.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        The finished table.
+    best : mapping of {"max", "min"}, optional
+        Columns whose best value is set in bold, and what is best in them.
+
+    Returns
+    -------
+    str
+        A ``tabular`` to ``\input``; it needs ``\usepackage{booktabs}``.
+
+    Notes
+    -----
+    Values are compared as printed, so all that read the same as the best are bold. Letters beyond
+    ASCII stay as they are, for XeLaTeX, LuaLaTeX or pdfLaTeX's UTF-8 input.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"model": ["a_b", "c"], "iqm": [0.81249, -0.5]})
+    >>> print(render_latex(table, best={"iqm": "max"}), end="")
+    \begin{tabular}{lr}
+    \toprule
+    model & iqm \\
+    \midrule
+    a\_b & \textbf{0.812} \\
+    c & $-$0.500 \\
+    \bottomrule
+    \end{tabular}
+    """
+    columns = _render_columns(table, best or {}, escape_latex, r"\textbf{{{}}}", minus="$-$")
+    align = "".join("r" if is_number(table.iloc[:, i]) else "l" for i in range(table.shape[1]))
+    header = [escape_latex(str(name)) for name in table.columns]
+    body = [f"{' & '.join(row)} \\\\" for row in zip(*columns, strict=True)]
+    lines = [
+        rf"\begin{{tabular}}{{{align}}}",
+        r"\toprule",
+        f"{' & '.join(header)} \\\\",
+        r"\midrule",
+        *body,
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def escape_latex(text: str) -> str:
+    r"""Write text so that LaTeX prints it as it stands, on one line.
+
+    Examples
+    --------
+    >>> print(escape_latex(r"50% \alpha_1"))
+    50\% \textbackslash{}alpha\_1
+    """
+    return "".join(LATEX.get(character, character) for character in _on_one_line(text))
+
+
+def escape_markdown(text: str) -> str:
+    r"""Write text so that Markdown shows it as it stands, on one line of a pipe table.
+
+    Notes
+    -----
+    Addresses and mentions do not become links: part of them is written as character references.
+
+    Examples
+    --------
+    >>> print(escape_markdown("<b> a|b *c*"))
+    &lt;b&gt; a\|b \*c\*
+    """
+    escaped = "".join(MARKDOWN.get(character, character) for character in _on_one_line(text))
+    return escaped.replace("://", "&#58;//").replace("www.", "www&#46;").replace("@", "&#64;")
+
+
+def format_numbers(values: pd.Series) -> list[str]:
+    """Print a column of numbers for a reader.
+
+    Parameters
+    ----------
+    values : pandas.Series
+        Numbers; missing ones are NaN, NA or None.
+
+    Returns
+    -------
+    list of str
+        Three decimals, or none where the whole column holds whole numbers; "" where missing. In a
+        column of mixed kinds, integers stay integers.
+
+    Examples
+    --------
+    >>> format_numbers(pd.Series([0.12345, None, -0.0001]))
+    ['0.123', '', '0.000']
+    >>> format_numbers(pd.Series([3.0, None]))
+    ['3', '']
+    >>> format_numbers(pd.Series([3, 0.5], dtype="object"))
+    ['3', '0.500']
+    """
+    whole = all(float(value).is_integer() for value in values.dropna())
+    return ["" if pd.isna(value) else _format_number(value, whole=whole) for value in values]
+
+
+def is_number(values: "pd.Series[Any]") -> bool:
+    """Tell columns of numbers, integers and decimals mixed or not, from text and booleans."""
+    return pd.api.types.infer_dtype(values, skipna=True) in NUMBERS or (
+        pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype)
+    )
+
+
+def _render_columns(
+    table: pd.DataFrame,
+    best: Best,
+    escape: Callable[[str], str],
+    bold: str,
+    minus: str = "-",
+) -> list[list[str]]:
+    columns = []
+    for position, name in enumerate(table.columns):
+        values = table.iloc[:, position]
+        if not is_number(values):
+            columns.append(["" if pd.isna(value) else escape(str(value)) for value in values])
+            continue
+        printed = format_numbers(values)
+        winner = _find_best(printed, best.get(str(name)))
+        signed = [text.replace("-", minus) for text in printed]
+        pairs = zip(printed, signed, strict=True)
+        columns.append([bold.format(text) if raw == winner else text for raw, text in pairs])
+    return columns
+
+
+def _find_best(printed: list[str], direction: str | None) -> str | None:
+    present = [text for text in printed if text]
+    if direction is None or not present:
+        return None
+    return max(present, key=float) if direction == "max" else min(present, key=float)
+
+
+def _format_number(value: float, *, whole: bool) -> str:
+    return f"{value:z.{0 if whole or isinstance(value, int) else DECIMALS}f}"
+
+
+def _on_one_line(text: str) -> str:
+    return re.sub(r"[\x00-\x1f\x7f\x85\u2028\u2029]+", " ", text)

@@ -1,0 +1,482 @@
+"""The configuration is checked whole, in plain words, and completed."""
+
+import copy
+import runpy
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capmap.errors import ConfigError
+from capmap.schema import check_settings, expand_references
+from capmap.schema_words import list_keys
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text("utf-8"))
+KEYS = dict(list_keys(expand_references(SCHEMA)))
+
+EVERY_DEFAULT = {
+    "title": "",
+    "exports": "runs.csv",
+    "format": "long",
+    "columns": {
+        "model": "model",
+        "dataset": "dataset",
+        "metric": "metric",
+        "score": "score",
+        "seed": "seed",
+        "datasets": [],
+        "ignore": [],
+        "keep": [],
+    },
+    "where": {},
+    "metric": "",
+    "decimal": "auto",
+    "select": {"models": "all", "datasets": "all"},
+    "metrics": {},
+    "datasets": {},
+    "normalization": {"low": "natural", "high": "natural", "references": ""},
+    "min_seeds": 1,
+    "incomplete": "error",
+    "duplicates": "error",
+    "invalid": "error",
+    "aggregate": ["mean", "trimmed_mean", "median"],
+    "bootstrap": {
+        "replicates": 10000,
+        "confidence": 0.95,
+        "interval": "percentile",
+        "unit": "runs",
+        "weights": "datasets",
+        "statistics": ["iqm", "mean", "median", "optimality_gap"],
+        "seed": 0,
+        "shards": 4,
+    },
+}
+
+
+def check(text):
+    return check_settings(yaml.safe_load(text), SCHEMA)
+
+
+def check_study(text):
+    lines = "".join(f"    {line}\n" for line in text.splitlines())
+    return check(f"studies:\n  toy:\n    exports: runs.csv\n{lines}")["studies"]["toy"]
+
+
+def list_faults(text, checker=check_study):
+    with pytest.raises(ConfigError) as caught:
+        checker(text)
+    return str(caught.value).splitlines()
+
+
+def test_defaults_are_filled_in_at_every_depth():
+    assert check("studies: {toy: {exports: runs.csv}}") == {
+        "run": "all",
+        "studies": {"toy": EVERY_DEFAULT},
+    }
+
+
+def test_given_values_stay_beside_defaults():
+    study = check_study("bootstrap: {seed: 7}\nselect: {models: {exclude: [A]}}")
+    assert study["bootstrap"] == {**EVERY_DEFAULT["bootstrap"], "seed": 7}
+    assert study["select"] == {"models": {"exclude": ["A"]}, "datasets": "all"}
+
+
+def test_input_is_neither_changed_nor_shared():
+    given_settings = {"studies": {"toy": {"exports": ["a.csv"], "bootstrap": {"seed": 1}}}}
+    before, schema_before = copy.deepcopy(given_settings), copy.deepcopy(SCHEMA)
+    checked = check_settings(given_settings, SCHEMA)
+    checked["studies"]["toy"]["exports"].append("b.csv")
+    checked["studies"]["toy"]["bootstrap"]["statistics"].append("x")
+    checked["studies"]["toy"]["where"]["x"] = 1
+    assert given_settings == before
+    assert before["studies"]["toy"]["exports"] == ["a.csv"]
+    assert schema_before == SCHEMA
+
+
+def test_checking_twice_changes_nothing():
+    once = check("studies: {toy: {exports: runs.csv, datasets: {x: {low: 0}}}}")
+    assert check_settings(once, SCHEMA) == once
+
+
+@pytest.mark.parametrize("section", ["select", "columns", "where", "metrics", "bootstrap"])
+def test_section_left_empty_counts_as_not_given(section):
+    assert check_study(f"{section}:") == EVERY_DEFAULT
+
+
+def test_value_left_empty_is_refused_with_its_default():
+    assert list_faults("min_seeds:") == [
+        "studies.toy.min_seeds: has no value. Expected a whole number of at least 1. "
+        "Without the line it is the number 1."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("formt: long", 'studies.toy.formt: unknown key. Did you mean "format"?'),
+        ("Format: long", 'studies.toy.Format: unknown key. Did you mean "format"?'),
+        ("min-seeds: 3", 'studies.toy.min-seeds: unknown key. Did you mean "min_seeds"?'),
+        (
+            "bootstrap: {replicats: 100}",
+            'studies.toy.bootstrap.replicats: unknown key. Did you mean "replicates"?',
+        ),
+        (
+            "select: {zzz: 1}",
+            "studies.toy.select.zzz: unknown key. Known here: models, datasets.",
+        ),
+    ],
+)
+def test_misspelt_key_names_the_nearest_one(text, fault):
+    assert list_faults(text) == [fault]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (
+            "replicates: 1000",
+            "studies.toy.replicates: unknown key. Did you mean studies.toy.bootstrap.replicates?",
+        ),
+        (
+            "dataset: x",
+            "studies.toy.dataset: unknown key. "
+            'Did you mean studies.toy.columns.dataset or "datasets"?',
+        ),
+        (
+            "normalization: {direction: min}",
+            "studies.toy.normalization.direction: unknown key. Did you mean "
+            "studies.toy.datasets.<name>.direction or studies.toy.metrics.<name>.direction?",
+        ),
+    ],
+)
+def test_key_at_the_wrong_level_is_sent_to_its_place(text, fault):
+    assert list_faults(text) == [fault]
+
+
+def test_study_settings_at_the_top_are_sent_into_a_study():
+    assert list_faults("{exports: a.csv, studies: {toy: {exports: a.csv}}}", check) == [
+        "exports: unknown key. Did you mean studies.<name>.exports?"
+    ]
+
+
+def test_forgotten_level_is_named():
+    assert list_faults("metrics: {direction: min}") == [
+        "studies.toy.metrics.direction: a level is missing above this key. "
+        "It belongs at studies.toy.metrics.<name>.direction."
+    ]
+    assert list_faults("studies: {exports: a.csv, format: long}", check) == [
+        "studies.exports: a level is missing above this key. It belongs at studies.<name>.exports."
+    ]
+
+
+def test_dataset_may_be_called_like_a_rule():
+    assert check_study("datasets: {low: {low: 0}}")["datasets"] == {"low": {"low": 0}}
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (
+            "format: lng",
+            'format: expected "long" or "matrix", found "lng". Did you mean "long"?',
+        ),
+        (
+            "bootstrap: {interval: Percentile}",
+            'bootstrap.interval: expected "percentile", "basic", "bca" or "calibrated", '
+            'found "Percentile". Did you mean "percentile"?',
+        ),
+        (
+            "aggregate: [mean, trimmed]",
+            'aggregate item 2: expected "mean", "trimmed_mean" or "median", '
+            'found "trimmed". Did you mean "trimmed_mean"?',
+        ),
+        (
+            "aggregate: mean",
+            'aggregate: expected a list of "mean", "trimmed_mean" or "median", '
+            'found "mean". Write [mean].',
+        ),
+        ("aggregate: [mean, mean]", 'aggregate: "mean" is listed twice.'),
+        ("aggregate: []", "aggregate: the list must not be empty."),
+        (
+            "min_seeds: 0",
+            "min_seeds: expected a whole number of at least 1, found the number 0.",
+        ),
+        (
+            "min_seeds: 2.5",
+            "min_seeds: expected a whole number of at least 1, found the number 2.5.",
+        ),
+        ("min_seeds: yes", "min_seeds: expected a whole number of at least 1, found true."),
+        (
+            "bootstrap: {confidence: 95}",
+            "bootstrap.confidence: expected a number above 0 and below 1, found the number 95.",
+        ),
+        (
+            "bootstrap:\n  confidence: 0,95",
+            'bootstrap.confidence: expected a number above 0 and below 1, found "0,95". '
+            "Write 0.95.",
+        ),
+        ("title: 2019", "title: expected text, found the number 2019. Put it in quotes."),
+        ("columns: {keep: {}}", "columns.keep: expected a list of texts, found nothing."),
+        (
+            "select: [a, b]",
+            'select: expected a section with "models" or "datasets", found a list of 2.',
+        ),
+        ("exports: ''", "exports: must not be empty."),
+        ("datasets: {x: {}}", 'datasets.x: must not be empty. Expected a section with "direction"'),
+    ],
+)
+def test_value_that_does_not_fit_says_what_would(text, fault):
+    if text.startswith("exports"):
+        found = list_faults(f"studies: {{toy: {{{text}}}}}", check)
+    else:
+        found = list_faults(text)
+    assert len(found) == 1
+    assert found[0].startswith(f"studies.toy.{fault}")
+
+
+@pytest.mark.parametrize(
+    ("written", "remedy"),
+    [("1e-3", "0.001"), ("1e-7", "1.0e-07"), ("25,5", "25.5"), ("1e3", "1000")],
+)
+def test_number_that_yaml_reads_as_text_is_respelt(written, remedy):
+    text = f"datasets:\n  x:\n    transform:\n      scale_rmse:\n        std: {written}"
+    (fault,) = list_faults(text)
+    assert fault.endswith(f'found "{written}". Write {remedy}.')
+    assert isinstance(yaml.safe_load(remedy), int | float)
+
+
+@pytest.mark.parametrize("value", [".nan", ".inf", "-.inf"])
+def test_numbers_are_finite(value):
+    (fault,) = list_faults(f"normalization: {{low: {value}}}")
+    assert "expected a number" in fault
+
+
+def test_whole_number_written_with_a_point_becomes_an_integer():
+    replicates = check_study("bootstrap: {replicates: 1.0e+4}")["bootstrap"]["replicates"]
+    assert replicates == 10000
+    assert isinstance(replicates, int)
+
+
+@pytest.mark.parametrize(
+    ("key", "shown"), [("no", "False"), ("2019", "2019"), ("2024-05-01", "datetime.date")]
+)
+def test_name_that_yaml_does_not_read_as_text_must_be_quoted(key, shown):
+    (fault,) = list_faults(f"datasets: {{{key}: {{low: 0}}}}")
+    assert fault.startswith(f"studies.toy.datasets: the key {shown}")
+    assert "in quotes" in fault
+    assert check_study(f"datasets: {{'{key}': {{low: 0}}}}")["datasets"] == {key: {"low": 0}}
+
+
+def test_names_in_lists_must_be_text():
+    assert list_faults("select: {models: [A, no]}") == [
+        "studies.toy.select.models item 2: expected text, found false. "
+        "YAML reads no, off and false as a truth value; put a name in quotes."
+    ]
+
+
+def test_alternatives_are_told_in_plain_words():
+    assert list_faults("normalization: {low: lowest}") == [
+        'studies.toy.normalization.low: expected a number, "observed", "natural" or a section '
+        'with "model", found "lowest". '
+        + SCHEMA["$defs"]["study"]["properties"]["normalization"]["properties"]["low"][
+            "description"
+        ]
+    ]
+
+
+def test_fault_inside_the_obvious_alternative_is_told_there():
+    assert list_faults("normalization: {high: {modle: A}}") == [
+        'studies.toy.normalization.high.modle: unknown key. Did you mean "model"?',
+        "studies.toy.normalization.high.model: is missing. Name of the reference model.",
+    ]
+
+
+@pytest.mark.parametrize("text", ["studies: {toy: {}}", "studies: {toy: }"])
+def test_missing_exports_are_named(text):
+    (fault,) = list_faults(text, check)
+    assert fault.startswith("studies.toy.exports: is missing. A path, a glob, a URL")
+
+
+@pytest.mark.parametrize("text", ["{}", "studies:", "run: all"])
+def test_missing_studies_are_named(text):
+    (fault,) = list_faults(text, check)
+    assert fault.startswith("studies: is missing.")
+
+
+def test_empty_studies_are_refused():
+    (fault,) = list_faults("studies: {}", check)
+    assert fault.startswith("studies: must not be empty.")
+
+
+@pytest.mark.parametrize("text", ["", "[a]", "text"])
+def test_config_that_is_no_section_is_refused(text):
+    assert list_faults(text, check)
+
+
+@pytest.mark.parametrize("name", ["my study", "../up", "é", "-x", "a/b", "a\n", ""])
+def test_study_name_that_cannot_be_a_folder_is_refused(name):
+    with pytest.raises(ConfigError, match="this name cannot be used"):
+        check_settings({"studies": {name: {"exports": "a.csv"}}}, SCHEMA)
+
+
+def test_all_faults_are_told_at_once_in_the_order_of_the_file():
+    text = "formt: long\nmin_seeds: 0\nbootstrap: {replicats: 9, confidence: 2}\ntitle: [1]"
+    assert [fault.partition(":")[0] for fault in list_faults(text)] == [
+        "studies.toy.formt",
+        "studies.toy.min_seeds",
+        "studies.toy.bootstrap.replicats",
+        "studies.toy.bootstrap.confidence",
+        "studies.toy.title",
+    ]
+
+
+def test_hostile_names_stay_on_one_line_without_control_characters():
+    name = "=cmd\n\x1b[31m<script>$x$"
+    with pytest.raises(ConfigError) as caught:
+        check_settings(
+            {"studies": {"toy": {"exports": "a", "datasets": {name: {"low": name}}}}}, SCHEMA
+        )
+    message = str(caught.value)
+    assert "\n" not in message
+    assert "\x1b" not in message
+
+
+def test_unknown_keyword_in_a_schema_is_never_passed_over():
+    with pytest.raises(ValueError, match="oneOf"):
+        check_settings({}, {"type": "object", "oneOf": []})
+    with pytest.raises(ValueError, match="minimum"):
+        expand_references({"$defs": {"a": {}}, "items": {"$ref": "#/$defs/a", "minimum": 1}})
+
+
+NAMES = st.sampled_from(["A", "B b", "toy", "x"])
+SCALARS = st.one_of(
+    st.sampled_from(
+        [*("all", "observed", "natural", "long", "mean", "iqm", "auto", ".", "error", "max", "")]
+    ),
+    st.integers(-5, 20000),
+    st.floats(-2, 2),
+    st.booleans(),
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["model", "include", "low", "std", "x"]), inner, max_size=2
+        )
+    ),
+    max_leaves=4,
+)
+PATHS = st.sampled_from(sorted(KEYS)).flatmap(
+    lambda path: st.tuples(*(NAMES if key == "<name>" else st.just(key) for key in path))
+)
+
+
+def place_value(config, path, value):
+    *parents, last = path
+    for key in parents:
+        if not isinstance(config.get(key), dict):
+            config[key] = {}
+        config = config[key]
+    config[last] = value
+
+
+@settings(derandomize=True, deadline=None, max_examples=600)
+@given(st.lists(st.tuples(PATHS, VALUES), max_size=2), st.booleans())
+def test_verdict_agrees_with_jsonschema(changes, has_study):
+    config = {"studies": {"toy": {"exports": "a.csv"}}} if has_study else {}
+    for path, value in changes:
+        place_value(config, path, value)
+    try:
+        checked = check_settings(config, SCHEMA)
+    except ConfigError:
+        checked = None
+    validator = jsonschema.Draft202012Validator(SCHEMA)
+    assert (checked is not None) == validator.is_valid(config)
+    if checked is not None:
+        assert validator.is_valid(checked)
+
+
+def list_sections(part):
+    if isinstance(part, dict):
+        if part.get("type") == "object":
+            yield part
+        for child in part.values():
+            yield from list_sections(child)
+    elif isinstance(part, list):
+        for child in part:
+            yield from list_sections(child)
+
+
+def test_every_section_of_the_schema_is_closed():
+    sections = list(list_sections(SCHEMA))
+    assert len(sections) > 10
+    for section in sections:
+        assert "additionalProperties" in section, section
+        assert section["additionalProperties"] is not True
+        assert section.get("properties") or section["additionalProperties"], section
+
+
+def test_every_key_of_the_schema_is_described():
+    for path, part in KEYS.items():
+        assert part.get("description", "").endswith("."), path
+
+
+def test_every_key_has_a_default_unless_it_must_be_given_or_its_absence_says_something():
+    # A section with minProperties is a rule: it states what it names and leaves out the rest.
+    for section in list_sections(expand_references(SCHEMA)):
+        for key, part in section.get("properties", {}).items():
+            is_free = key in section.get("required", ()) or "minProperties" in section
+            assert ("default" in part) != is_free, key
+
+
+def test_every_default_fits_its_own_schema():
+    for path, part in KEYS.items():
+        if "default" in part:
+            jsonschema.validate(part["default"], {**part, "$defs": {}})
+            assert part["default"] is not None, path
+
+
+def test_check_is_fast_enough_for_every_parse_of_the_snakefile():
+    study = {"exports": "a.csv", "datasets": {f"d{i}": {"low": 0} for i in range(20)}}
+    config = {"studies": {f"study{i}": study for i in range(10)}}
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        check_settings(config, SCHEMA)
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) < 0.05
+
+
+def test_import_loads_nothing_slow():
+    code = (
+        "import sys; sys.path.insert(0, 'scripts'); import capmap.schema;"
+        "print(*{'pandas', 'numpy', 'jsonschema', 'yaml'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == ""
+
+
+def test_documented_configuration_agrees_with_the_schema():
+    script = runpy.run_path(str(ROOT / "docs/make_configuration.py"))
+    assert script["PAGE"].read_text("utf-8") == script["render_page"](), (
+        "run: python docs/make_configuration.py"
+    )
+
+
+def test_documented_example_is_valid_and_shows_every_key_of_a_study():
+    example = yaml.safe_load((ROOT / "docs/configuration.yaml").read_text("utf-8"))
+    (study,) = check_settings(example, SCHEMA)["studies"].values()
+    (written,) = example["studies"].values()
+    assert written.keys() == study.keys()
+    for key in ("columns", "select", "normalization", "bootstrap"):
+        assert written[key].keys() == study[key].keys()
