@@ -1,0 +1,72 @@
+# `make` needs Python 3.11 or newer, git and make; everything else goes into .venv/ in this folder.
+# `make help` lists the targets. Another Python: make PYTHON=python3.12
+
+PYTHON ?= python3
+VENV := .venv
+PANDAS2 := .venv-pandas2
+INSTALL := -m pip install --disable-pip-version-check --quiet --quiet
+COMPILE := uv pip compile --universal --generate-hashes --no-emit-index-url pyproject.toml
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.PHONY: all help test test-pandas2 lint format bench lock clean
+
+all: $(VENV)/runtime.stamp ## run the studies of config.yaml; ends with results/index.html
+	$(VENV)/bin/snakemake
+	@echo "Done. Open $(CURDIR)/results/index.html"
+
+help: ## list the targets
+	@sed -n 's/^\([a-z0-9-]*\):.* ## /\1: /p' Makefile
+
+test: $(VENV)/development.stamp ## run all tests
+	$(VENV)/bin/python -m pytest
+
+test-pandas2: $(PANDAS2)/development.stamp ## run the unit tests with pandas 2
+	$(PANDAS2)/bin/python -m pytest tests/unit
+
+lint: export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+lint: $(VENV)/development.stamp ## check style, types and the workflow
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/snakefmt --check Snakefile workflow
+	$(VENV)/bin/snakemake --lint
+	$(VENV)/bin/mypy
+
+format: export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+format: $(VENV)/development.stamp ## format all code
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+	$(VENV)/bin/snakefmt Snakefile workflow
+
+bench: export PYTHONPATH := .:scripts
+bench: $(VENV)/development.stamp ## measure speed, memory and coverage
+	@set -e; for script in benchmarks/*.py; do echo "$$script"; $(VENV)/bin/python "$$script"; done
+
+lock: $(VENV)/development.stamp ## pin the dependencies of pyproject.toml anew
+	$(VENV)/bin/$(COMPILE) -o requirements.lock >/dev/null
+	$(VENV)/bin/$(COMPILE) --group dev -o requirements-dev.lock >/dev/null
+
+clean: ## remove results and caches; the environments stay
+	rm -rf results .snakemake .pytest_cache .ruff_cache .mypy_cache .hypothesis
+
+$(VENV)/bin/pip $(PANDAS2)/bin/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "capmap needs Python 3.11 or newer; '$(PYTHON)' is not." >&2; \
+		echo "Name one that is: make PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv $(@:/bin/pip=)
+
+$(VENV)/runtime.stamp: requirements.lock | $(VENV)/bin/pip
+	@echo "Installing $< into $(VENV), which takes about a minute"
+	@$(VENV)/bin/python $(INSTALL) --require-hashes -r $<
+	@touch $@
+
+$(VENV)/development.stamp: requirements-dev.lock $(VENV)/runtime.stamp
+	@echo "Installing $< into $(VENV)"
+	@$(VENV)/bin/python $(INSTALL) --require-hashes -r $<
+	@touch $@
+
+$(PANDAS2)/development.stamp: requirements-dev.lock | $(PANDAS2)/bin/pip
+	@echo "Installing $< and pandas 2 into $(PANDAS2), which takes about a minute"
+	@$(PANDAS2)/bin/python $(INSTALL) --require-hashes -r $<
+	@$(PANDAS2)/bin/python $(INSTALL) "pandas>=2.2,<3"
+	@touch $@

@@ -1,0 +1,92 @@
+"""Write ``docs/configuration.md`` from the schema: ``python docs/make_configuration.py``."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
+
+from capmap.schema import expand_references
+from capmap.schema_words import NAME, Schema, describe_values
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs/configuration.md"
+EXAMPLE = ROOT / "docs/configuration.yaml"
+SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
+
+HEAD = """\
+# Configuration
+
+<!-- Generated from workflow/schemas/config.schema.yaml by docs/make_configuration.py. -->
+
+`config.yaml` holds the studies that a bare `snakemake` runs. A file of your own, given with
+`--configfile my.yaml`, replaces its studies. A key that is not listed here is refused with the
+nearest known one, all faults are told at once, and a key that you leave out has its default.
+
+## Every key in one example
+
+No study needs all of this; most need `exports`, `columns` and a rule or two.
+
+```yaml
+{example}```
+"""
+TABLE = """
+| key | value | default | meaning |
+|---|---|---|---|
+"""
+
+
+def render_page() -> str:
+    """Render the page: an example, then a table per section."""
+    schema = expand_references(yaml.safe_load(SCHEMA.read_text(encoding="utf-8")))
+    study = schema["properties"]["studies"]["additionalProperties"]
+    page = HEAD.format(example=EXAMPLE.read_text(encoding="utf-8"))
+    page += "\n## The file\n" + TABLE + "".join(_render_rows(schema))
+    page += f"\n## A study\n\nThe keys of each `studies.{NAME}`.\n" + TABLE
+    page += "".join(_render_rows(study))
+    for key, part in study["properties"].items():
+        if _has_own_table(part):
+            free = part["additionalProperties"]
+            entries = f" The keys of each `{key}.{NAME}`:" if free else ""
+            page += f"\n### {key}\n\n{part['description']}{entries}\n" + TABLE
+            page += "".join(_render_nested_rows(free or part))
+    return page
+
+
+def _render_rows(section: Schema) -> Iterator[str]:
+    for key, part in section["properties"].items():
+        link = f"[section](#{'a-study' if key == 'studies' else key})"
+        values = link if _has_own_table(part) else describe_values(part)
+        yield _render_row(key, values, part, section)
+
+
+def _render_nested_rows(section: Schema, prefix: str = "") -> Iterator[str]:
+    for key, part in section.get("properties", {}).items():
+        yield _render_row(prefix + key, describe_values(part), part, section)
+        for branch in part.get("anyOf", (part,)):
+            yield from _render_nested_rows(branch, f"{prefix}{key}.")
+
+
+def _render_row(path: str, values: str, part: Schema, section: Schema) -> str:
+    is_required = path.rpartition(".")[2] in section.get("required", ())
+    default = "required" if is_required else _render_default(part)
+    cells = [f"`{path}`", values, default, part["description"].replace("|", r"\|")]
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _render_default(part: Schema) -> str:
+    default: Any = part.get("default")
+    return "" if default is None or default == {} else f"`{json.dumps(default)}`"
+
+
+def _has_own_table(part: Schema) -> bool:
+    free = part.get("additionalProperties")
+    return "properties" in part or (isinstance(free, dict) and "properties" in free)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render_page(), encoding="utf-8", newline="\n")

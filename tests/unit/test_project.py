@@ -1,0 +1,259 @@
+"""The project keeps its own rules: pinned dependencies, one version, layers that point down."""
+
+import ast
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = sorted((ROOT / "scripts").glob("*.py"))
+LIBRARY = sorted((ROOT / "scripts/capmap").rglob("*.py"))
+ENVIRONMENTS = sorted((ROOT / "envs").glob("*.yaml"))
+# Packages whose import has another name, or that come with another package.
+DISTRIBUTIONS = {"yaml": "pyyaml", "markupsafe": "jinja2"}
+LOCKS = ["requirements.lock", "requirements-dev.lock"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+# Rooms of the library from the ground up. A room stands on lower floors and on itself only.
+GROUND = [{"errors", "schema_words"}, {"problems", "artifacts", "rng", "metrics", "schema"}]
+TABLES = [{"tables"}]
+STATISTICS = [
+    {"exports", "aggregation", "normalization"},
+    {"validation", "bootstrap", "changes"},
+    {"coverage", "comparison", "profiles", "ratings", "leaderboard", "capabilities", "multilabel"},
+]
+# Pages show finished tables, so no statistic is computed in them.
+PAGES = {"figures", "report"}
+GENERATORS = {"Generator", "BitGenerator", "SeedSequence", "SFC64"}
+
+
+def read_tree(path):
+    return ast.parse(path.read_text("utf-8"))
+
+
+def list_imports(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def list_names(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+
+
+def list_requirements(lock):
+    """List the requirements of a lock file, each with the number of its hashes."""
+    text = (ROOT / lock).read_text("utf-8").replace("\\\n", " ")
+    for line in text.splitlines():
+        if line.strip() and not line.lstrip().startswith("#"):
+            requirement, *hashes = re.split(r"\s--hash=sha256:", line)
+            yield Requirement(requirement.strip()), len(hashes)
+
+
+def pinned_versions(lock, python):
+    return {
+        requirement.name: str(requirement.specifier)
+        for requirement, _ in list_requirements(lock)
+        if requirement.marker is None
+        or requirement.marker.evaluate(
+            {
+                "python_full_version": f"{python}.0",
+                "python_version": python,
+                "sys_platform": "linux",
+                "platform_machine": "x86_64",
+            }
+        )
+    }
+
+
+def list_rules():
+    """List each rule that runs a script, with its environment."""
+    text = "\n".join(path.read_text("utf-8") for path in (ROOT / "workflow/rules").glob("*.smk"))
+    pattern = r"^(?:rule|checkpoint) (\w+):(?:(?!^rule|^checkpoint).)*?(envs/\w+\.yaml)"
+    return re.findall(pattern, text, re.MULTILINE | re.DOTALL)
+
+
+def list_packages(script):
+    """List the foreign packages that a script imports, directly or through the library."""
+    todo, seen, packages = [script, ROOT / "scripts/job.py"], set(), set()
+    while todo:
+        path = todo.pop()
+        seen.add(path)
+        for name in list_imports(read_tree(path)):
+            head, *rest = name.split(".")
+            if head == "capmap":
+                stems = [ROOT.joinpath("scripts/capmap", *rest[:depth]) for depth in (1, 2, 3)]
+                files = {stem / "__init__.py" for stem in stems} | {
+                    stem.with_suffix(".py") for stem in stems
+                }
+                todo += [file for file in files - seen if file.is_file()]
+            elif head != "job" and head not in sys.stdlib_module_names:
+                packages.add(head)
+    return packages
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_locked_requirement_is_exact_and_has_hashes(lock):
+    requirements = list(list_requirements(lock))
+    assert len(requirements) > 50
+    for requirement, hashes in requirements:
+        assert str(requirement.specifier).startswith("=="), requirement
+        assert hashes > 0, requirement
+        assert requirement.url is None
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_locks_name_no_download_address(lock):
+    text = (ROOT / lock).read_text("utf-8")
+    assert "://" not in text
+    assert "--index" not in text.replace("--no-emit-index-url", "")
+    assert "--find-links" not in text
+
+
+@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
+def test_development_lock_holds_the_same_versions_as_the_lock(python):
+    runtime, development = (pinned_versions(lock, python) for lock in LOCKS)
+    assert {name: development.get(name) for name in runtime} == runtime
+
+
+def test_every_dependency_is_locked_at_a_version_it_allows():
+    locked = pinned_versions("requirements.lock", "3.12")
+    for dependency in map(Requirement, PROJECT["dependencies"]):
+        version = locked[dependency.name].removeprefix("==")
+        assert Version(version) in dependency.specifier, dependency
+
+
+@pytest.mark.parametrize("path", ENVIRONMENTS, ids=lambda path: path.stem)
+def test_environments_have_the_locked_versions(path):
+    locked = pinned_versions("requirements.lock", "3.12")
+    content = yaml.safe_load(path.read_text("utf-8"))
+    python, *packages = content["dependencies"]
+    assert content["channels"] == ["conda-forge"]
+    assert python == "python=3.12"
+    assert packages == sorted(packages)
+    for package in packages:
+        name, pin, version = package.partition("==")
+        # conda-forge calls these two without their optional parts matplotlib-base, seaborn-base.
+        assert pin + version == locked[name.removesuffix("-base")], package
+
+
+@pytest.mark.parametrize(("rule", "environment"), list_rules())
+def test_environment_of_a_rule_holds_what_its_code_imports(rule, environment):
+    packages = yaml.safe_load((ROOT / environment).read_text("utf-8"))["dependencies"]
+    offered = {re.split("==|-base", package)[0] for package in packages}
+    needed = list_packages(ROOT / f"scripts/{rule}.py")
+    assert {DISTRIBUTIONS.get(name, name) for name in needed} <= offered
+
+
+def test_citation_and_changelog_have_the_version_of_the_project():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert citation["version"] == PROJECT["version"]
+    assert citation["license"] == PROJECT["license"]
+    changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert re.findall(r"^## \[?([\d.]+)", changelog, re.MULTILINE)[0] == PROJECT["version"]
+
+
+def test_license_is_the_whole_apache_license():
+    text = (ROOT / "LICENSE").read_text("utf-8")
+    assert "Version 2.0, January 2004" in text
+    assert "END OF TERMS AND CONDITIONS" in text
+
+
+def test_commit_hooks_need_no_network():
+    content = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))
+    assert [repository["repo"] for repository in content["repos"]] == ["local"]
+
+
+@pytest.mark.parametrize("path", SCRIPTS + LIBRARY, ids=lambda path: path.name)
+def test_no_file_needs_splitting(path):
+    assert len(path.read_text("utf-8").splitlines()) <= 400
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in SCRIPTS if path.name != "job.py"], ids=lambda path: path.name
+)
+def test_script_has_one_public_function_of_its_own_name(path):
+    tree = read_tree(path)
+    functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    assert [name for name in functions if not name.startswith("_")] == [path.stem]
+    assert not any(name.startswith("snakemake") for name in list_imports(tree))
+
+
+def find_floors(tower):
+    return {room: floor for floor, rooms in enumerate(tower) for room in rooms}
+
+
+def find_room(name):
+    return name.split(".")[1] if name.startswith("capmap.") else ""
+
+
+@pytest.mark.parametrize(
+    "path", LIBRARY, ids=lambda path: str(path.relative_to(ROOT / "scripts/capmap"))
+)
+def test_library_imports_point_down(path):
+    room = (path.relative_to(ROOT / "scripts/capmap").parts[0]).removesuffix(".py")
+    if room == "__init__":
+        assert not any(find_room(name) for name in list_imports(read_tree(path)))
+        return
+    tower = [*GROUND, *TABLES, PAGES] if room in PAGES else [*GROUND, *TABLES, *STATISTICS]
+    floors = find_floors(tower)
+    assert room in floors, "give this new room a floor"
+    for name in list_imports(read_tree(path)):
+        below = find_room(name)
+        if below and below != room:
+            assert floors.get(below, len(tower)) < floors[room], f"{name} is not below {room}"
+
+
+@pytest.mark.parametrize("path", LIBRARY, ids=lambda path: path.name)
+def test_library_knows_no_snakemake_and_never_prints(path):
+    tree = read_tree(path)
+    assert not any(name.startswith("snakemake") for name in list_imports(tree))
+    assert not {"print", "snakemake", "eval", "exec"} & set(list_names(tree))
+
+
+@pytest.mark.parametrize("path", LIBRARY, ids=lambda path: path.name)
+def test_library_draws_from_named_streams_only(path):
+    tree = read_tree(path)
+    assert "hash" not in set(list_names(tree)), "hash() differs between processes"
+    assert not list(find_global_randomness(tree))
+
+
+def find_global_randomness(tree):
+    for name in list_imports(tree):
+        head, _, last = name.rpartition(".")
+        if name.partition(".")[0] == "random" or (
+            head == "numpy.random" and last not in GENERATORS
+        ):
+            yield name
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
+            is_numpy = isinstance(node.value.value, ast.Name) and node.value.value.id == "np"
+            if is_numpy and node.value.attr == "random" and node.attr not in GENERATORS:
+                yield f"np.random.{node.attr}"
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("np.random.normal()", True),
+        ("np.random.default_rng()", True),
+        ("import random", True),
+        ("from random import choice", True),
+        ("from numpy.random import rand", True),
+        ("np.random.Generator(np.random.SFC64(seed))", False),
+        ("rng.random()", False),
+    ],
+)
+def test_global_randomness_is_recognized(code, found):
+    assert bool(list(find_global_randomness(ast.parse(code)))) == found
