@@ -8,7 +8,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -93,15 +93,29 @@ def render_csv(table: pd.DataFrame) -> str:
         column = table.iloc[:, position]
         if not pd.api.types.is_numeric_dtype(column.dtype):
             defused = [_defuse(value) for value in column]
-            safe.isetitem(position, pd.Series(defused, index=table.index, dtype="object"))
+            safe.isetitem(position, pd.array(defused, dtype="object"))
     return safe.to_csv(index=False, lineterminator="\n")
 
 
-def read_table(path: str | Path) -> pd.DataFrame:
-    """Read a table that `render_csv` wrote: only empty cells are missing, ``007`` is a name."""
+def read_table(path: str | Path, *, names: Sequence[str] = NAME_COLUMNS) -> pd.DataFrame:
+    """Read a table that `render_csv` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+        A CSV file.
+    names : sequence of str, optional
+        Columns of names, where ``007`` stays as it is; give ``["model"]`` for a table whose other
+        columns are called after datasets.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table; only empty cells are missing.
+    """
     table = pd.read_csv(
         path,
-        dtype=dict.fromkeys(NAME_COLUMNS, "str"),
+        dtype=dict.fromkeys(names, "str"),
         keep_default_na=False,
         na_values=[""],
         float_precision=EXACT,
@@ -110,7 +124,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
     for position in range(table.shape[1]):
         column = table.iloc[:, position]
         if not pd.api.types.is_numeric_dtype(column.dtype):
-            table.isetitem(position, column.map(_arm, na_action="ignore"))
+            table.isetitem(position, column.map(_arm, na_action="ignore").array)
     return table
 
 
@@ -129,7 +143,8 @@ def write_parquet(path: str | Path, table: pd.DataFrame) -> None:
 
 def read_parquet(path: str | Path) -> pd.DataFrame:
     """Read a Parquet file as a table."""
-    return pq.read_table(path).to_pandas()
+    table: pd.DataFrame = pq.read_table(path).to_pandas()
+    return table
 
 
 def write_json(path: str | Path, content: Mapping[str, Any]) -> None:

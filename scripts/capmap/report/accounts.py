@@ -1,0 +1,162 @@
+"""What was read, dropped and changed: sentences and small tables made from a study's records."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from markupsafe import Markup
+
+from capmap.report.wording import NAME, format_count, join_names, join_some
+
+ROWS = {
+    "rows": "rows in the exports",
+    "rows_filtered": "left out by the filter of the settings",
+    "rows_empty_score": "without a score",
+    "rows_rejected": "rejected, cannot be used",
+    "duplicates_identical": "exact repeats, counted once",
+    "duplicates_resolved": "differing repeats, resolved as configured",
+    "runs": "runs kept",
+}
+CONVERSIONS = {
+    "percent_signs": "scores with a percent sign, divided by 100",
+    "decimal_commas": "scores with a decimal comma, read as a point",
+}
+PROBLEM = ["severity", "reason", "remedy", "source", "line", "column", "value"]
+
+
+def describe_reading(validation: Mapping[str, Any]) -> Markup:
+    """Say how much was read.
+
+    Parameters
+    ----------
+    validation : mapping
+        The content of ``validation.json``.
+
+    Returns
+    -------
+    markupsafe.Markup
+        A few sentences.
+    """
+    counts, seeds = validation["counts"], validation["seeds_per_cell"]
+    text = Markup("{} held {} of {} on {}.").format(
+        format_count(counts["files"], "file"),
+        format_count(counts["runs"], "usable run"),
+        format_count(counts["models"], "model"),
+        format_count(counts["datasets"], "dataset"),
+    )
+    if seeds["min"] == seeds["max"]:
+        text += Markup(" Every cell has {}.").format(format_count(seeds["min"], "run"))
+    else:
+        text += Markup(" A cell, one model on one dataset, has {} to {} (median {:g}).").format(
+            seeds["min"], format_count(seeds["max"], "run"), seeds["median"]
+        )
+    empty = counts["cells_empty"]
+    if not empty:
+        return text + Markup(" No cell is empty.")
+    verb = "is" if empty == 1 else "are"
+    of_all = format_count(counts["cells"] + empty, "cell")
+    return text + Markup(" {:,} of {} {} empty.").format(empty, of_all, verb)
+
+
+def describe_changes(changes: pd.DataFrame) -> Markup:
+    """Say which models came, went or moved.
+
+    Parameters
+    ----------
+    changes : pandas.DataFrame
+        The columns of ``tables/changes.csv``.
+
+    Returns
+    -------
+    markupsafe.Markup
+        A few sentences; names are escaped.
+    """
+    if changes.empty:
+        return Markup(
+            "Nothing: this is the first run, or no rank and no score moved since the one before."
+        )
+    ranks = changes[(changes["table"] == "iqm") & (changes["quantity"] == "rank")]
+    came, went = ranks[ranks["before"].isna()], ranks[ranks["after"].isna()]
+    moved = ranks.dropna(subset=["before", "after"])
+    moves = [
+        Markup("{} ({:.0f} to {:.0f})").format(NAME.format(name), before, after)
+        for name, before, after in moved[["model", "before", "after"]].itertuples(index=False)
+    ]
+    parts = [("New", join_names(came["model"])), ("Gone", join_names(went["model"]))]
+    parts += [("At another rank", join_some(moves))] if moves else []
+    text = Markup(" ").join(Markup("{}: {}.").format(*part) for part in parts if part[1])
+    return text or Markup("Scores or intervals moved, but no model changed its rank.")
+
+
+def count_rows(validation: Mapping[str, Any]) -> pd.DataFrame:
+    """Tabulate what became of the exports' rows.
+
+    Parameters
+    ----------
+    validation : mapping
+        The content of ``validation.json``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``what`` and ``number``; every way of dropping a row has its line, zeros included.
+    """
+    counts, conversions = validation["counts"], validation["conversions"]
+    lines = [(label, counts[key]) for key, label in ROWS.items()]
+    lines += [(label, conversions[key]) for key, label in CONVERSIONS.items()]
+    return pd.DataFrame(lines, columns=["what", "number"])
+
+
+def count_rejected(validation: Mapping[str, Any]) -> pd.DataFrame:
+    """Tabulate why rows were rejected.
+
+    Parameters
+    ----------
+    validation : mapping
+        The content of ``validation.json``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``reason`` and ``rows``, the most frequent first.
+    """
+    rejected = sorted(validation["rejected"].items(), key=lambda item: (-item[1], item[0]))
+    reasons = [(reason.replace("_", " "), rows) for reason, rows in rejected]
+    return pd.DataFrame(reasons, columns=["reason", "rows"])
+
+
+def list_problems(validation: Mapping[str, Any]) -> pd.DataFrame:
+    """Tabulate errors that did not stop the study, and warnings.
+
+    Parameters
+    ----------
+    validation : mapping
+        The content of ``validation.json``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per problem with its reason, remedy and place, errors first; columns without any
+        content are left out.
+    """
+    problems = [*validation["errors"], *validation["warnings"]]
+    table = pd.DataFrame(problems, columns=PROBLEM)
+    table["line"] = table["line"].where(table["line"] != 0).astype("Int64")
+    filled = [name for name in PROBLEM if table[name].replace("", None).notna().any()]
+    return table[filled or PROBLEM]
+
+
+def list_files(validation: Mapping[str, Any]) -> pd.DataFrame:
+    """Tabulate the exports with their size and digest.
+
+    Parameters
+    ----------
+    validation : mapping
+        The content of ``validation.json``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``path``, ``bytes``, ``rows`` and ``sha256``.
+    """
+    return pd.DataFrame(validation["files"], columns=["path", "bytes", "rows", "sha256"])

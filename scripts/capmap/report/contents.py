@@ -1,0 +1,146 @@
+"""The tables of a study's page: their captions, headings and share of the page."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from capmap.report.accounts import count_rejected, count_rows, list_files, list_problems
+from capmap.report.verdict import find_best_group
+from capmap.report.views import View, make_view
+
+SHARES = {
+    "iqm": 400_000,
+    "intervals": 80_000,
+    "aggregate": 200_000,
+    "scores": 200_000,
+    "seeds": 200_000,
+    "counts": 10_000,
+    "rejected": 20_000,
+    "dropped": 40_000,
+    "problems": 60_000,
+    "coverage": 10_000,
+    "bounds": 100_000,
+    "changes": 80_000,
+    "files": 60_000,
+    "versions": 10_000,
+}
+CAPTIONS = {
+    "iqm": "Models by interquartile mean (IQM), best first.",
+    "intervals": "Every statistic with its interval, rank and rank interval. Of the optimality "
+    "gap, less is better.",
+    "aggregate": "Scores and ranks by each aggregation of the datasets' scores, in the order of "
+    "the first.",
+    "scores": "Normalized score of each model on each dataset, averaged over runs; 1 is best.",
+    "seeds": "Number and spread of runs in each cell: raw scores first, then normalized ones.",
+    "counts": "What became of the rows of the exports.",
+    "rejected": "Rejected rows by reason.",
+    "dropped": "Models and datasets that were left out of the analysis, and why.",
+    "problems": "What to look at in the exports, with places.",
+    "coverage": "How often intervals hold the true IQM, in simulated studies like this one.",
+    "bounds": "The raw scores that map to 0 (low) and 1 (high), or the other way round where the "
+    "direction is min, and where they come from.",
+    "changes": "Ranks and scores that moved since the last run.",
+    "files": "The exports that were read, with size and SHA-256.",
+    "versions": "Software that made these results.",
+}
+SHARED_LETTERS = (
+    " Scores and ranks come with intervals. Models that share a letter cannot be separated; the "
+    "shaded rows are the best model and those that cannot be separated from it."
+)
+SPARSE = {"iqm", "intervals", "seeds"}
+RANKING = [
+    *("rank", "model", "iqm", "ci_low", "ci_high", "rank_low", "rank_high"),
+    *("ties", "runs", "datasets"),
+]
+LABELS = {
+    "model": "Model",
+    "iqm": "IQM",
+    "ci_low": "Score from",
+    "ci_high": "Score to",
+    "rank_low": "Rank from",
+    "rank_high": "Rank to",
+    "ties": "Tie group",
+    "rank_mean": "Rank by mean",
+    "rank_trimmed_mean": "Rank by trimmed mean",
+    "rank_median": "Rank by median",
+    "n": "Runs",
+    "std": "SD",
+    "sem": "SEM",
+    "normalized_std": "Normalized SD",
+    "normalized_sem": "Normalized SEM",
+    "normalized_iqm": "Normalized IQM",
+    "sha256": "SHA-256",
+}
+
+
+def show_tables(
+    tables: Mapping[str, pd.DataFrame],
+    validation: Mapping[str, Any],
+    versions: Mapping[str, str],
+    files: Mapping[str, str],
+) -> dict[str, View]:
+    """Prepare the tables of a study for its page.
+
+    Parameters
+    ----------
+    tables, validation, versions, files
+        As in `capmap.report.page.Results`.
+
+    Returns
+    -------
+    dict of str to View
+        The tables by name, each within its share of the page. Without intervals, their columns
+        are left out.
+    """
+    shown = {
+        **tables,
+        "iqm": tables["iqm"][RANKING],
+        "changes": _restore_integers(tables["changes"]),
+        "counts": count_rows(validation),
+        "rejected": count_rejected(validation),
+        "problems": list_problems(validation),
+        "files": list_files(validation),
+        "versions": pd.DataFrame(versions.items(), columns=["software", "version"]),
+    }
+    shown |= {name: shown[name].dropna(axis="columns", how="all") for name in SPARSE}
+    best = find_best_group(tables["iqm"])
+    return {
+        name: make_view(
+            shown[name],
+            name=name,
+            caption=CAPTIONS[name] + (SHARED_LETTERS if best and name == "iqm" else ""),
+            max_bytes=share,
+            file=files.get(name, ""),
+            labels=_label_columns(name, shown[name]),
+            marked=best if name == "iqm" else (),
+        )
+        for name, share in SHARES.items()
+    }
+
+
+def _label_columns(name: str, table: pd.DataFrame) -> dict[str, str]:
+    """Name columns for a reader; datasets keep their names."""
+    if name == "scores":
+        return {"model": LABELS["model"]}
+    return {key: LABELS.get(key, key.replace("_", " ").capitalize()) for key in table.columns}
+
+
+def _restore_integers(changes: pd.DataFrame) -> pd.DataFrame:
+    """Tell ranks from scores again: in CSV they share the columns before and after."""
+    ends = ["before", "after"]
+    pairs = list(zip(changes["table"], changes["quantity"], strict=True))
+    fractional = {
+        pair
+        for name in ends
+        for pair, value in zip(pairs, changes[name], strict=True)
+        if pd.notna(value) and value % 1
+    }
+    restored = changes.copy()
+    for name in ends:
+        numbers = [
+            int(value) if pd.notna(value) and pair not in fractional else value
+            for pair, value in zip(pairs, changes[name], strict=True)
+        ]
+        restored[name] = pd.Series(numbers, index=changes.index, dtype="object")
+    return restored

@@ -1,0 +1,199 @@
+"""How every number was computed, in plain sentences with the study's own settings."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+from capmap.report.wording import (
+    NAME,
+    format_count,
+    format_percent,
+    join_names,
+    join_some,
+    join_words,
+)
+
+Setting = Mapping[str, Any]
+Sentences = list[tuple[str, Markup]]
+
+INVALID = {
+    "error": "A row that cannot be used stops the study.",
+    "quarantine": "Rows that cannot be used are left out and listed in rejected.csv.",
+}
+DUPLICATES = {
+    "error": "Differing scores of the same model, dataset, metric and seed stop the study",
+    "mean": "Differing scores of the same model, dataset, metric and seed are averaged",
+    "first": "Of differing scores of the same model, dataset, metric and seed the first counts",
+    "last": "Of differing scores of the same model, dataset, metric and seed the last counts",
+}
+INCOMPLETE = {
+    "error": "A model without runs on some dataset stops the study.",
+    "drop_models": "Models without runs on some dataset are left out.",
+    "drop_datasets": "Datasets on which some model has no runs are left out.",
+    "keep": "Models without runs on some dataset are kept, and summarized over the datasets that "
+    "they have: their numbers are not from the same datasets as those of the others.",
+}
+AGGREGATIONS = {
+    "mean": "the mean is the plain average over datasets",
+    "trimmed_mean": "the trimmed mean is the average without the lowest and the highest quarter "
+    "of the datasets (each quarter rounded down)",
+    "median": "the median is the middle dataset, or the mean of the middle two",
+}
+WEIGHTS = {
+    "datasets": "Each dataset weighs the same, however many runs it has.",
+    "runs": "Each run weighs the same, so a dataset with more runs weighs more.",
+}
+UNITS = {
+    "runs": "runs are drawn with replacement within each dataset, so the interval answers how the "
+    "score would vary with other seeds on these same datasets",
+    "runs_and_datasets": "datasets are drawn with replacement, and runs within each, so the "
+    "interval answers how the score would vary with other seeds and other such datasets",
+}
+INTERVALS = {
+    "percentile": "A percentile interval runs from the {low} to the {high} percentile of the "
+    "replicates. It is known to be too narrow with few runs per cell.",
+    "basic": "A basic interval is the estimate minus the {high} and {low} percentiles of the "
+    "replicates' deviations from it. It is known to be too narrow with few runs per cell.",
+    "bca": "A BCa interval takes percentiles of the replicates that are corrected for bias and "
+    "for skew. It is known to be too narrow with few runs per cell.",
+    "calibrated": "A calibrated interval makes up for few runs per cell: it reaches Student's t "
+    "times the standard error of the replicates to both sides of the estimate, shifted for skew; "
+    "the replicates are stretched to agree with it, so ranks and tie groups follow.",
+}
+STATISTICS = {
+    "iqm": "the interquartile mean",
+    "mean": "the mean",
+    "median": "the median of the datasets' means",
+    "optimality_gap": "the optimality gap (how far runs fall short of 1, on average; lower is "
+    "better)",
+}
+
+
+def describe_methods(settings: Setting) -> Sentences:
+    """Explain each step from the exports to the ranks.
+
+    Parameters
+    ----------
+    settings : mapping
+        The study's settings, checked and with defaults.
+
+    Returns
+    -------
+    list of (str, markupsafe.Markup)
+        Headword and sentences of each step, in order.
+    """
+    bootstrap = settings["bootstrap"]
+    return [
+        ("Reading", _describe_reading(settings)),
+        ("Normalization", _describe_normalization(settings)),
+        ("Aggregation", _describe_aggregation(settings)),
+        ("Interquartile mean (IQM)", _describe_iqm(bootstrap)),
+        ("Bootstrap", _describe_bootstrap(bootstrap)),
+        ("Intervals", _describe_intervals(bootstrap)),
+        ("Ranks", _describe_ranks(bootstrap)),
+        ("Tie groups", _describe_ties(bootstrap)),
+    ]
+
+
+def _describe_reading(settings: Setting) -> Markup:
+    sentences = []
+    if settings["where"]:
+        rules = [
+            Markup("{} is {}").format(NAME.format(column), _list_values(values))
+            for column, values in settings["where"].items()
+        ]
+        sentences.append(Markup("Only rows are read where {}.").format(join_words(rules)))
+    sentences += [
+        Markup.escape(INVALID[settings["invalid"]]),
+        Markup("{}; exact repeats count once.").format(DUPLICATES[settings["duplicates"]]),
+        Markup.escape(INCOMPLETE[settings["incomplete"]]),
+    ]
+    return Markup(" ").join(sentences)
+
+
+def _list_values(values: Any) -> Markup:
+    values = values if isinstance(values, list) else [values]
+    names = join_names(values)
+    return Markup("one of {}").format(names) if len(values) > 1 else names
+
+
+def _describe_normalization(settings: Setting) -> Markup:
+    text = Markup(
+        "Every raw score becomes (score &minus; low) / (high &minus; low), and one minus that "
+        "where lower is better, so 1 is best. The table below has the bounds of each dataset and "
+        "where they come from. Scores beyond the bounds are not clipped: they leave the range 0 "
+        "to 1."
+    )
+    if settings["normalization"]["references"]:
+        text += Markup(" Frozen bounds were read from {}, so new models move no old score.").format(
+            NAME.format(settings["normalization"]["references"])
+        )
+    scaled = {
+        name: rule["transform"]["scale_rmse"]["std"]
+        for name, rule in settings["datasets"].items()
+        if "scale_rmse" in rule.get("transform", {})
+    }
+    if scaled:
+        text += Markup(" Before that, an error r became 1 &minus; r &times; s on {}.").format(
+            join_some(Markup("{} (s = {})").format(NAME.format(n), s) for n, s in scaled.items())
+        )
+    return text
+
+
+def _describe_aggregation(settings: Setting) -> Markup:
+    kinds = settings["aggregate"]
+    return Markup(
+        "The runs of a model on a dataset are averaged to one score per cell. Across datasets, {}. "
+        "Models with the same score share the better rank."
+    ).format(join_words(AGGREGATIONS[kind] for kind in kinds))
+
+
+def _describe_iqm(bootstrap: Setting) -> Markup:
+    return Markup(
+        "The IQM ranks the models. It is the mean of the middle half of all of a model's "
+        "normalized runs on all datasets, so neither its luckiest nor its unluckiest quarter "
+        "counts. {}"
+    ).format(WEIGHTS[bootstrap["weights"]])
+
+
+def _describe_bootstrap(bootstrap: Setting) -> Markup:
+    statistics = {"iqm", *bootstrap["statistics"]}
+    return Markup(
+        "How sure the numbers are comes from {}. In each, {}. Intervals are given of {}. All "
+        "draws derive from the seed {} and the names of study and model, so they are the same on "
+        "every machine."
+    ).format(
+        format_count(bootstrap["replicates"], "bootstrap replicate"),
+        UNITS[bootstrap["unit"]],
+        join_words(text for kind, text in STATISTICS.items() if kind in statistics),
+        bootstrap["seed"],
+    )
+
+
+def _describe_intervals(bootstrap: Setting) -> Markup:
+    level = bootstrap["confidence"]
+    low, high = (format_percent(tail)[:-1] + "th" for tail in ((1 - level) / 2, (1 + level) / 2))
+    return Markup(
+        "Their nominal level is {}. {} A model gets intervals only if at least half of its "
+        "datasets have two or more runs: single runs do not show how much they vary."
+    ).format(
+        format_percent(level),
+        INTERVALS[bootstrap["interval"]].format(low=low, high=high),
+    )
+
+
+def _describe_ranks(bootstrap: Setting) -> Markup:
+    return Markup(
+        "In every replicate the models are ranked anew by their IQM. The rank interval holds the "
+        "middle {} of a model's ranks."
+    ).format(format_percent(bootstrap["confidence"]))
+
+
+def _describe_ties(bootstrap: Setting) -> Markup:
+    return Markup(
+        "A letter marks models that follow each other in the ranking and of which no two can be "
+        "separated: the {} interval of the difference of their IQMs over the replicates includes "
+        "zero. That does not show them to be equal; more runs may separate them. Pairs are "
+        "compared one by one, without correction for their number."
+    ).format(format_percent(bootstrap["confidence"]))

@@ -1,0 +1,134 @@
+"""A study's results as one HTML page, and the page that links the studies."""
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+import yaml
+from markupsafe import Markup
+
+from capmap.report import verdict
+from capmap.report.accounts import describe_changes, describe_reading
+from capmap.report.contents import show_tables
+from capmap.report.methods import describe_methods
+from capmap.report.pictures import show_pictures
+
+TEMPLATES = Path(__file__).parent / "templates"
+MAX_PAGE = 1_950_000
+MAX_SETTINGS = 40_000
+MARKUP = 60_000
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a study's page is made of.
+
+    Parameters
+    ----------
+    tables : mapping of str to pandas.DataFrame
+        ``iqm``, ``intervals``, ``aggregate``, ``scores``, ``seeds``, ``coverage``, ``changes``,
+        ``bounds`` and ``dropped``.
+    validation : mapping
+        What was read and rejected, the content of ``validation.json``.
+    figures : mapping of str to pathlib.Path
+        SVG files: ``intervals``, ``rank_shift``, ``scores``, ``seed_spread``, ``runs_per_cell``.
+    files : mapping of str to str
+        Where each table and figure is kept, relative to the page.
+    settings : mapping
+        The study's settings, checked and with defaults.
+    versions : mapping of str to str
+        Versions of the software that made the results.
+    """
+
+    tables: Mapping[str, pd.DataFrame]
+    validation: Mapping[str, Any]
+    figures: Mapping[str, Path]
+    files: Mapping[str, str]
+    settings: Mapping[str, Any]
+    versions: Mapping[str, str]
+
+
+def render_report(results: Results, *, study: str, title: str) -> str:
+    """Put a study's results on one page.
+
+    Parameters
+    ----------
+    results : Results
+        The finished tables and figures.
+    study, title : str
+        Name and heading of the study.
+
+    Returns
+    -------
+    str
+        HTML that fetches nothing, under 2 MB: large tables are cut, with a note that names their
+        file, and figures that do not fit are linked. Equal results give equal text.
+    """
+    tables, bootstrap = results.tables, results.settings["bootstrap"]
+    views = show_tables(tables, results.validation, results.versions, results.files)
+    settings = _render_settings(results.settings)
+    used = MARKUP + len(Markup.escape(settings).encode()) + sum(v.size for v in views.values())
+    return _render(
+        "report.html.j2",
+        study=study,
+        title=title,
+        verdict=verdict.describe_ranking(tables["iqm"], confidence_level=bootstrap["confidence"]),
+        trust=verdict.describe_coverage(
+            tables["coverage"], interval=bootstrap["interval"], unit=bootstrap["unit"]
+        ),
+        aggregation=verdict.describe_aggregations(tables["aggregate"], tables["iqm"]),
+        reading=describe_reading(results.validation),
+        changes=describe_changes(tables["changes"]),
+        methods=describe_methods(results.settings),
+        pictures=show_pictures(results.figures, results.files, max_bytes=MAX_PAGE - used),
+        views=views,
+        settings=settings,
+    )
+
+
+def render_index(studies: Sequence[Mapping[str, str | Markup]]) -> str:
+    """Link the pages of the studies.
+
+    Parameters
+    ----------
+    studies : sequence of mapping
+        The ``name``, ``title``, ``verdict`` and ``page`` (relative address) of each study.
+
+    Returns
+    -------
+    str
+        HTML that fetches nothing.
+    """
+    return _render("index.html.j2", title="Benchmark studies", studies=studies)
+
+
+def _render(template: str, **content: object) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["fingerprint"] = _fingerprint
+    environment.globals["zip"] = zip
+    style, script = ((TEMPLATES / name).read_text() for name in ("page.css", "tables.js"))
+    return environment.get_template(template).render(style=style, script=script, **content)
+
+
+def _fingerprint(text: str) -> str:
+    """Name a style or script in a content security policy."""
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def _render_settings(settings: Mapping[str, Any]) -> str:
+    text = yaml.safe_dump(dict(settings), sort_keys=False, allow_unicode=True, width=88)
+    if len(text) <= MAX_SETTINGS:
+        return text
+    return f"{text[:MAX_SETTINGS]}\n… and {len(text) - MAX_SETTINGS:,} characters more"

@@ -1,0 +1,213 @@
+"""What a study's tables say, in sentences."""
+
+from itertools import takewhile
+
+import pandas as pd
+from markupsafe import Markup
+
+from capmap.report.wording import (
+    NAME,
+    format_count,
+    format_ordinal,
+    format_percent,
+    join_names,
+    join_words,
+)
+
+LABELS = {"mean": "mean", "trimmed_mean": "trimmed mean", "median": "median", "iqm": "IQM"}
+SHORTFALL = 0.02
+MOVERS = 3
+FIRST_GROUP = "a"
+
+
+def describe_ranking(iqm: pd.DataFrame, *, confidence_level: float | None = None) -> Markup:
+    """Say which model is best and which others may be.
+
+    Parameters
+    ----------
+    iqm : pandas.DataFrame
+        The ranking, ordered by rank, with the columns of ``tables/iqm.csv``.
+    confidence_level : float, optional
+        Level of the intervals and tie groups, in (0, 1), to be named in the text.
+
+    Returns
+    -------
+    markupsafe.Markup
+        A few sentences; names are escaped.
+
+    Notes
+    -----
+    Models that share a letter of ``ties`` cannot be separated. Nothing is called equal: a small
+    study separates little. A model is called best only if its rank interval is 1 to 1 and all
+    others have intervals too.
+    """
+    if iqm.empty:
+        return Markup("No model has a score.")
+    leader = iqm.iloc[0]
+    best = iqm.loc[iqm["rank"] == leader["rank"], "model"].tolist()
+    interval = _describe_interval(leader, confidence_level)
+    if len(best) > 1:
+        text = Markup("{} share the highest IQM, {:.3f}.").format(join_names(best), leader["iqm"])
+    else:
+        name, lead = NAME.format(leader["model"]), _praise(iqm)
+        text = Markup("{} {} {:.3f}{}.").format(name, lead, leader["iqm"], interval)
+    if len(iqm) > 1:
+        text += _describe_rivals(iqm, best, confidence_level)
+    return text + _warn_of_no_interval(iqm)
+
+
+def describe_coverage(coverage: pd.DataFrame, *, interval: str, unit: str) -> Markup:
+    """Say how often intervals such as the study's hold the truth.
+
+    Parameters
+    ----------
+    coverage : pandas.DataFrame
+        The columns of ``tables/coverage.csv``, a row per kind of interval that was simulated.
+    interval, unit : str
+        The study's kind of interval, and what it resamples; runs are what the simulation does.
+
+    Returns
+    -------
+    markupsafe.Markup
+        One or two sentences, empty where nothing was simulated.
+    """
+    known = coverage.dropna(subset=["expected"])
+    if known.empty:
+        return Markup("")
+    first = known.iloc[0]
+    expected = dict(zip(known["interval"], known["expected"], strict=True))
+    kinds = sorted(expected, key=lambda kind: kind != interval)
+    text = Markup(
+        "In {} simulated studies of {} with {} per cell, intervals of nominal {} held the true "
+        "IQM this often: {}."
+    ).format(
+        f"{first['simulations']:,.0f}",
+        format_count(first["datasets"], "dataset"),
+        format_count(first["seeds"], "run"),
+        format_percent(first["nominal"]),
+        join_words(f"{kind} {format_percent(round(expected[kind], 3))}" for kind in kinds),
+    )
+    if interval not in expected or unit != "runs":
+        return text + Markup(" The intervals here are of another kind, which was not simulated.")
+    if expected[interval] < first["nominal"] - SHORTFALL:
+        text += Markup(" So the intervals here are too narrow: read them as {} intervals.").format(
+            format_percent(round(expected[interval], 2))
+        )
+    return text
+
+
+def describe_aggregations(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> Markup:
+    """Say how much the order of the models depends on how the datasets are combined.
+
+    Parameters
+    ----------
+    aggregate, iqm : pandas.DataFrame
+        The columns of ``tables/aggregate.csv`` and ``tables/iqm.csv``.
+
+    Returns
+    -------
+    markupsafe.Markup
+        The leaders by each aggregation, and the models whose rank moves most.
+    """
+    columns = [name for name in aggregate.columns if name.startswith("rank_")]
+    ranks = aggregate.set_index("model")[columns].rename(columns=lambda name: name[5:])
+    ranks["iqm"] = iqm.set_index("model")["rank"].reindex(ranks.index)
+    if len(ranks) < 2:
+        return Markup("With a single model there is no order.")
+    return Markup(" ").join([_describe_leaders(ranks), _describe_movers(ranks)])
+
+
+def find_best_group(iqm: pd.DataFrame) -> list[str]:
+    """Name the first model and those that cannot be separated from it; none without intervals."""
+    if iqm.empty or pd.isna(iqm["ties"].iloc[0]):
+        return []
+    sure = iqm.dropna(subset=["ties"])
+    # The groups a, b, … follow the ranking, so the first one is a run of cells such as "a", "ab".
+    cells = zip(sure["model"], sure["ties"], strict=True)
+    return [name for name, _ in takewhile(lambda cell: cell[1].startswith(FIRST_GROUP), cells)]
+
+
+def _describe_interval(row: "pd.Series[float]", level: float | None) -> str:
+    if pd.isna(row["ci_low"]):
+        return ""
+    kind = f"{format_percent(level)} interval" if level else "interval"
+    return f" ({kind} {row['ci_low']:.3f} to {row['ci_high']:.3f})"
+
+
+def _praise(iqm: pd.DataFrame) -> str:
+    if len(iqm) == 1:
+        return "is the only model, with an IQM of"
+    return "is best, with an IQM of" if _is_clear(iqm) else "has the highest IQM,"
+
+
+def _is_clear(iqm: pd.DataFrame) -> bool:
+    return bool(iqm["rank_high"].iloc[0] == 1) and not iqm["ci_low"].isna().any()
+
+
+def _describe_rivals(iqm: pd.DataFrame, best: list[str], level: float | None) -> Markup:
+    at = f" at {format_percent(level)}" if level else ""
+    low, high = iqm["rank_low"].iloc[0], iqm["rank_high"].iloc[0]
+    text = Markup("")
+    if rivals := [name for name in find_best_group(iqm) if name not in best]:
+        others = "them" if len(best) > 1 else "it"
+        text = Markup(" {} cannot be separated from {}{}.").format(join_names(rivals), others, at)
+    elif _is_clear(iqm):
+        text = Markup(" Every other model can be separated from it{}.").format(at)
+    if len(best) == 1 and not pd.isna(high) and high > low:
+        text += Markup(" Its rank may be anything from {:.0f} to {:.0f}.").format(low, high)
+    return text
+
+
+def _warn_of_no_interval(iqm: pd.DataFrame) -> Markup:
+    without = iqm["ci_low"].isna()
+    if not without.any():
+        return Markup("")
+    one_run = bool((iqm.loc[without, "runs"] <= iqm.loc[without, "datasets"]).all())
+    reason = f"on {'each dataset' if one_run else 'most datasets'} there is one run only"
+    if without.all():
+        return Markup(
+            " This ranking has no measure of uncertainty: {}, so nothing tells a real difference "
+            "from chance."
+        ).format(reason)
+    return Markup(" {} no interval ({}) and cannot be compared: {}.").format(
+        format_count(int(without.sum()), "model has", "models have"),
+        reason,
+        join_names(iqm.loc[without, "model"]),
+    )
+
+
+def _describe_leaders(ranks: pd.DataFrame) -> Markup:
+    leaders: dict[tuple[str, ...], list[str]] = {}
+    for kind in ranks.columns:
+        first = ranks.index[ranks[kind] == ranks[kind].min()]
+        leaders.setdefault(tuple(sorted(first)), []).append(f"the {LABELS.get(kind, kind)}")
+    parts = [
+        Markup("{} {} by {}").format(
+            join_names(names), "come first" if len(names) > 1 else "comes first", join_words(kinds)
+        )
+        for names, kinds in leaders.items()
+    ]
+    return Markup("; ").join(parts) + Markup(".")
+
+
+def _describe_movers(ranks: pd.DataFrame) -> Markup:
+    span = (ranks.max(axis=1) - ranks.min(axis=1)).sort_index()
+    span = span[span > 0].sort_values(ascending=False, kind="stable")
+    if span.empty:
+        return Markup("No model changes its rank from one aggregation to another.")
+    moves = []
+    for name in span.index[:MOVERS]:
+        row = ranks.loc[name].dropna()
+        high, low = row.idxmin(), row.idxmax()
+        moves.append(
+            Markup("{} ({} by the {}, {} by the {})").format(
+                NAME.format(name),
+                format_ordinal(int(row[high])),
+                LABELS.get(str(high), high),
+                format_ordinal(int(row[low])),
+                LABELS.get(str(low), low),
+            )
+        )
+    changing = format_count(len(span), "model changes", "models change")
+    most = ", most of all" if len(span) > MOVERS else ""
+    return Markup("{} rank with the aggregation{}: {}.").format(changing, most, join_words(moves))

@@ -1,0 +1,81 @@
+"""Small words: numbers, counts and names as a reader expects them in a sentence."""
+
+from collections.abc import Iterable
+
+from markupsafe import Markup
+
+NAME = Markup('<bdi class="name">{}</bdi>')
+SHOWN = 4
+
+
+def join_words(words: Iterable[str]) -> Markup:
+    """Join words as a list in a sentence.
+
+    Examples
+    --------
+    >>> str(join_words(["a", "b", "c"]))
+    'a, b and c'
+    """
+    escaped = [Markup.escape(word) for word in words]
+    front, end = Markup(", ").join(escaped[:-1]), Markup("").join(escaped[-1:])
+    return front + Markup(" and ") + end if front else end
+
+
+def join_some(words: Iterable[str], *, shown: int = SHOWN) -> Markup:
+    """Join words as a list in a sentence, and only count those beyond the first few.
+
+    Examples
+    --------
+    >>> str(join_some(["a", "b", "c", "d", "e", "f"], shown=2))
+    'a, b and 4 more'
+    """
+    words = list(words)
+    if len(words) <= shown + 1:
+        return join_words(words)
+    return join_words([*words[:shown], f"{len(words) - shown:,} more"])
+
+
+def join_names(names: Iterable[str], *, shown: int = SHOWN) -> Markup:
+    """Join names of models, marked up as names, and only count those beyond the first few.
+
+    Examples
+    --------
+    >>> join_names(["a", "b", "c", "d", "e", "f"], shown=2).striptags()
+    'a, b and 4 more'
+    """
+    return join_some((NAME.format(name) for name in names), shown=shown)
+
+
+def format_count(number: float, noun: str, plural: str = "") -> str:
+    """Say how many there are of something.
+
+    Examples
+    --------
+    >>> format_count(1, "model"), format_count(1200, "model")
+    ('1 model', '1,200 models')
+    """
+    return f"{number:,.6g} {noun if number == 1 else plural or noun + 's'}"
+
+
+def format_percent(fraction: float) -> str:
+    """Say a fraction in percent.
+
+    Examples
+    --------
+    >>> format_percent(0.95), format_percent(0.995)
+    ('95%', '99.5%')
+    """
+    return f"{100 * fraction:.4g}%"
+
+
+def format_ordinal(rank: int) -> str:
+    """Say a rank in words.
+
+    Examples
+    --------
+    >>> [format_ordinal(rank) for rank in (1, 2, 3, 11, 22)]
+    ['1st', '2nd', '3rd', '11th', '22nd']
+    """
+    if 10 < rank % 100 < 20:
+        return f"{rank}th"
+    return f"{rank}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(rank % 10, 'th') }"

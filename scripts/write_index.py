@@ -1,0 +1,40 @@
+"""Link the pages of the studies, each with its verdict."""
+
+import os
+from pathlib import Path
+
+from capmap.artifacts import read_table, write_text
+from capmap.report.page import render_index
+from capmap.report.verdict import describe_ranking
+
+
+def write_index(
+    *, reports: list[str], rankings: list[str], studies: list[dict[str, str]], index: str
+) -> None:
+    """Write the page that links the studies.
+
+    Parameters
+    ----------
+    reports, rankings : list of str
+        Page and ranking table of each study, in the order of the studies.
+    studies : list of dict
+        The ``name`` and ``title`` of each study.
+    index : str
+        Where to write the page.
+    """
+    folder = Path(index).parent
+    entries = [
+        {
+            **study,
+            "verdict": describe_ranking(read_table(ranking)),
+            "page": Path(os.path.relpath(report, folder)).as_posix(),
+        }
+        for study, report, ranking in zip(studies, reports, rankings, strict=True)
+    ]
+    write_text(index, render_index(entries))
+
+
+if __name__ == "__main__":
+    from job import run_job
+
+    run_job(write_index, snakemake)  # type: ignore[name-defined]

@@ -1,0 +1,88 @@
+"""Put the tables and figures of a study on one page that needs no network."""
+
+import os
+import platform
+from importlib.metadata import version as version_of
+from pathlib import Path
+from typing import Any
+
+from capmap.artifacts import read_json, read_table, write_text
+from capmap.report.page import Results, render_report
+
+PACKAGES = ["matplotlib", "numpy", "pandas", "pyarrow", "scipy", "seaborn", "snakemake"]
+
+
+def write_report(
+    *,
+    study: str,
+    title: str,
+    iqm: str,
+    intervals: str,
+    aggregate: str,
+    scores: str,
+    seeds: str,
+    coverage: str,
+    changes: str,
+    bounds: str,
+    dropped: str,
+    validation: str,
+    figures: list[str],
+    report: str,
+    settings: dict[str, Any],
+    version: str,
+) -> None:
+    """Write a study's page.
+
+    Parameters
+    ----------
+    study, title : str
+        Name and heading of the study.
+    iqm, intervals, aggregate, scores, seeds, coverage, changes, bounds, dropped : str
+        Finished tables, as CSV.
+    validation : str
+        What was read and rejected, as JSON.
+    figures : list of str
+        The study's figures, as SVG.
+    report : str
+        Where to write the page.
+    settings : dict
+        The study's settings.
+    version : str
+        Version of capmap.
+    """
+    tables = {
+        "iqm": iqm,
+        "intervals": intervals,
+        "aggregate": aggregate,
+        "scores": scores,
+        "seeds": seeds,
+        "coverage": coverage,
+        "changes": changes,
+        "bounds": bounds,
+        "dropped": dropped,
+    }
+    pictures = {Path(path).stem: Path(path) for path in figures}
+    papers = {f"figures/{name}": str(path.with_suffix(".pdf")) for name, path in pictures.items()}
+    results = Results(
+        tables={name: read_table(path) for name, path in tables.items()},
+        validation=read_json(validation),
+        figures=pictures,
+        files={name: _relate(path, report) for name, path in {**tables, **papers}.items()},
+        settings=settings,
+        versions={
+            "capmap": version,
+            "python": platform.python_version(),
+            **{name: version_of(name) for name in PACKAGES},
+        },
+    )
+    write_text(report, render_report(results, study=study, title=title))
+
+
+def _relate(path: str, page: str) -> str:
+    return Path(os.path.relpath(path, Path(page).parent)).as_posix()
+
+
+if __name__ == "__main__":
+    from job import run_job
+
+    run_job(write_report, snakemake)  # type: ignore[name-defined]
