@@ -3,6 +3,7 @@
 import os
 import platform
 from importlib.metadata import version as version_of
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,10 @@ def write_report(
     pictures = {Path(path).stem: Path(path) for path in figures}
     papers = {f"figures/{name}": str(path.with_suffix(".pdf")) for name, path in pictures.items()}
     results = Results(
-        tables={name: read_table(path) for name, path in tables.items()},
+        tables={
+            **{name: read_table(path) for name, path in tables.items()},
+            "scores": read_table(scores, names=["model"]),
+        },
         validation=read_json(validation),
         figures=pictures,
         files={name: _relate(path, report) for name, path in {**tables, **papers}.items()},
@@ -72,7 +76,7 @@ def write_report(
         versions={
             "capmap": version,
             "python": platform.python_version(),
-            **{name: version_of(name) for name in PACKAGES},
+            **{name: version_of(name) for name in PACKAGES if find_spec(name)},
         },
     )
     write_text(report, render_report(results, study=study, title=title))

@@ -1,0 +1,10 @@
+"""Exports as they left somebody's experiment tracker, leaderboard or paper, read as runs.
+
+`files` and the modules named after a file format (`delimited`, `jsonlines`, `parquet`) turn a file
+into text cells with line numbers (`cells`); the modules named after a layout (`long`, `matrix`)
+turn cells into runs; `reading` puts the files of a study together.
+"""
+
+from capmap.exports.reading import ExportFile, Exports, read_exports
+
+__all__ = ["ExportFile", "Exports", "read_exports"]

@@ -1,0 +1,168 @@
+"""Cells of text with the lines they stand on, and what they mean: names, seeds and filters."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from capmap.problems import Problem
+
+SEPARATOR = " / "
+INTEGRAL = r"^([+-]?\d+)\.0*$"
+BOOLEANS = {"true": True, "false": False}
+
+Value: TypeAlias = str | int | float | bool
+Filters: TypeAlias = Mapping[str, Value | Sequence[Value]]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Columns of a file, as text.
+
+    Parameters
+    ----------
+    columns : mapping of str to pyarrow array of large_string
+        Each of the same length and without nulls: an empty cell is an empty text.
+    lines : ndarray of int64, shape (rows,)
+        The line on which each row starts, the header being line 1.
+    numeric : frozenset of str
+        Columns that the file holds as numbers, so that their decimal mark is a point.
+    problems : list of Problem
+        Rows of the file that could not be split into cells.
+    """
+
+    columns: Mapping[str, pa.Array]
+    lines: npt.NDArray[np.int64]
+    numeric: frozenset[str] = frozenset()
+    problems: list[Problem] = field(default_factory=list)
+
+    def select(self, rows: npt.NDArray[np.bool_]) -> "Cells":
+        """Keep some of the rows."""
+        if rows.all():
+            return self
+        mask = pa.array(rows)
+        columns = {name: column.filter(mask) for name, column in self.columns.items()}
+        return Cells(columns, self.lines[rows], self.numeric, self.problems)
+
+
+def make_texts(values: Sequence[str | None]) -> pa.Array:
+    """Make a column of text."""
+    return pa.array(values, pa.large_string())
+
+
+def repeat_text(value: str, count: int) -> pa.Array:
+    """Make a column that says the same everywhere."""
+    return pa.repeat(pa.scalar(value, pa.large_string()), count)
+
+
+def trim(texts: pa.Array) -> pa.Array:
+    """Take white space off both ends of names, also no-break and other Unicode spaces."""
+    return pc.utf8_trim_whitespace(texts)
+
+
+def join_names(parts: Sequence[pa.Array]) -> pa.Array:
+    """Join the columns that make up a name with " / ", leaving out empty parts.
+
+    Parameters
+    ----------
+    parts : sequence of pyarrow arrays, at least one
+        Trimmed columns of one length.
+
+    Returns
+    -------
+    pyarrow array of large_string
+        The names; empty where all parts are.
+
+    Examples
+    --------
+    >>> join_names([make_texts(["ViT", "ViT"]), make_texts(["openai", ""])]).to_pylist()
+    ['ViT / openai', 'ViT']
+    """
+    if len(parts) == 1:
+        return parts[0]
+    filled = [pc.if_else(pc.equal(part, ""), None, part) for part in parts]
+    separator = pa.scalar(SEPARATOR, pa.large_string())
+    return pc.binary_join_element_wise(*filled, separator, null_handling="skip")
+
+
+def find_confused_names(parts: Sequence[pa.Array]) -> list[str]:
+    """Find the names that `join_names` makes out of different parts, in order."""
+    keys = [str(position) for position in range(len(parts))]
+    distinct = pa.table(list(parts), names=keys).group_by(keys).aggregate([])
+    joined = join_names([distinct[key].combine_chunks() for key in keys])
+    counts = pc.value_counts(joined)
+    return sorted(
+        pc.struct_field(counts, 0).filter(pc.greater(pc.struct_field(counts, 1), 1)).to_pylist()
+    )
+
+
+def read_seeds(texts: pa.Array) -> pa.Array:
+    """Read seeds as text; a whole number that went through a float loses its ".0".
+
+    Examples
+    --------
+    >>> read_seeds(make_texts(["205.0", " 7 ", "a", ""])).to_pylist()
+    ['205', '7', 'a', '']
+    """
+    return pc.replace_substring_regex(trim(texts), INTEGRAL, r"\1")
+
+
+def list_values(wanted: Value | Sequence[Value]) -> list[Value]:
+    """List the values that a filter lets through, one or several of them."""
+    if isinstance(wanted, (str, int, float)):
+        return [wanted]
+    return list(wanted)
+
+
+def match_value(text: str, value: Value) -> bool:
+    """Tell whether a cell says what a filter asks for.
+
+    Numbers are compared as numbers ("1.0" is 1), truth values whatever their case, and everything
+    else as trimmed text.
+
+    Examples
+    --------
+    >>> match_value("1.0", 1), match_value("TRUE", True), match_value("1.0", "1")
+    (True, True, False)
+    """
+    text = text.strip()
+    if isinstance(value, bool):
+        return BOOLEANS.get(text.lower()) is value
+    if isinstance(value, str):
+        return text == value.strip()
+    try:
+        return float(text) == value
+    except ValueError:
+        return False
+
+
+def match_rows(cells: Cells, where: Filters) -> npt.NDArray[np.bool_]:
+    """Find the rows that all filters let through.
+
+    Parameters
+    ----------
+    cells : Cells
+        With all columns of `where`.
+    where : mapping
+        Column and value, or list of values.
+
+    Returns
+    -------
+    ndarray of bool, shape (rows,)
+    """
+    rows = np.ones(len(cells.lines), dtype=np.bool_)
+    for name, wanted in where.items():
+        values = list_values(wanted)
+        column = cells.columns[name]
+        texts = [
+            text
+            for text in column.unique().to_pylist()
+            if any(match_value(text, value) for value in values)
+        ]
+        matching = pc.is_in(column, make_texts(texts))
+        rows &= matching.to_numpy(zero_copy_only=False)
+    return rows

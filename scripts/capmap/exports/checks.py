@@ -1,0 +1,179 @@
+"""What can be wrong with the cells of a file: names and scores."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from capmap.exports.cells import find_confused_names
+from capmap.exports.faults import make_problem
+from capmap.exports.numbers import Kind, Numbers
+from capmap.problems import Problem
+
+Lines = npt.NDArray[np.int64]
+
+SCORE_FAULTS = {
+    Kind.NAN: (
+        "nan_score",
+        "The score is not a number.",
+        "Remove the row, or leave the cell empty if the run is missing.",
+    ),
+    Kind.INFINITE: (
+        "infinite_score",
+        "The score is infinite.",
+        "Remove the row, or write the value that stands for a failed run.",
+    ),
+    Kind.TEXT: (
+        "not_a_number",
+        "The score is not a number.",
+        "Correct it, or leave the cell empty if the run is missing.",
+    ),
+    Kind.OTHER_MARK: (
+        "decimal_mark",
+        "The score does not fit the decimal mark {mark!r} of the others.",
+        "Write all scores with one mark, or set `decimal` to the one that is meant.",
+    ),
+    Kind.AMBIGUOUS: (
+        "ambiguous_number",
+        "The mark may be a decimal mark or divide thousands.",
+        'Set `decimal` to "." or ",", whichever is the decimal mark.',
+    ),
+}
+
+
+def find_blank_names(
+    names: pa.Array, role: str, *, column: str, source: str, lines: Lines
+) -> list[Problem]:
+    """Find empty names of models, datasets or metrics."""
+    blank = pc.equal(names, "").fill_null(fill_value=False).to_numpy(zero_copy_only=False)
+    reason, remedy = f"The {role} has no name.", "Fill in the name, or remove the row."
+    return [
+        make_problem(f"empty_{role}", source, reason, remedy, line=int(line), column=column)
+        for line in lines[blank]
+    ]
+
+
+def find_confusions(parts: Sequence[pa.Array], role: str, *, source: str) -> list[Problem]:
+    """Find joined names that stand for several models or datasets."""
+    if len(parts) == 1:
+        return []
+    reason = f"Different cells are joined into this one {role} name."
+    remedy = f"Rename one of them, or join other columns under `columns: {{{role}: …}}`."
+    return [
+        make_problem("confused_name", source, reason, remedy, value=name)
+        for name in find_confused_names(parts)
+    ]
+
+
+def find_blank_seeds(seeds: pa.Array, *, column: str, source: str, lines: Lines) -> list[Problem]:
+    """Find empty seeds, unless all are."""
+    blank = pc.equal(seeds, "").to_numpy(zero_copy_only=False)
+    reason = "The run has no seed, while others have one."
+    remedy = "Fill in the seed; runs without one count as the same run."
+    return [
+        make_problem(
+            "empty_seed",
+            source,
+            reason,
+            remedy,
+            line=int(line),
+            column=column,
+            severity="warning",
+        )
+        for line in (lines[blank] if not blank.all() else [])
+    ]
+
+
+def find_empty_scores(numbers: Numbers, *, column: str, source: str, lines: Lines) -> list[Problem]:
+    """Find rows without a score."""
+    reason = "The score is empty, so the row is left out."
+    remedy = "Fill in the score if the run was made."
+    return [
+        make_problem(
+            "empty_score",
+            source,
+            reason,
+            remedy,
+            line=int(line),
+            column=column,
+            severity="warning",
+        )
+        for line in lines[numbers.kinds == Kind.EMPTY]
+    ]
+
+
+def find_bad_scores(
+    numbers: Numbers,
+    raw: pa.Array,
+    *,
+    columns: Sequence[str] | npt.NDArray[np.object_],
+    source: str,
+    lines: Lines,
+) -> list[Problem]:
+    """Find scores that are no finite numbers.
+
+    Parameters
+    ----------
+    numbers : Numbers
+        The parsed scores.
+    raw : pyarrow array of large_string, shape (n,)
+        Their text.
+    columns : sequence of str, shape (n,)
+        The column of each.
+    source : str
+        The file.
+    lines : ndarray of int64, shape (n,)
+        The line of each.
+    """
+    problems = []
+    for place in np.flatnonzero(numbers.kinds > Kind.EMPTY).tolist():
+        code, reason, remedy = SCORE_FAULTS[Kind(numbers.kinds[place])]
+        problems.append(
+            make_problem(
+                code,
+                source,
+                reason.format(mark=numbers.mark),
+                remedy,
+                line=int(lines[place]),
+                column=columns[place],
+                value=raw[place].as_py(),
+            )
+        )
+    return problems
+
+
+def find_words(
+    numbers: Numbers, raw: pa.Array, *, column: str, source: str, lines: Lines, remedy: str
+) -> list[Problem]:
+    """Find out that a whole column has words where scores should be.
+
+    Returns
+    -------
+    list of Problem
+        One, with the first filled cell as an example, if every filled cell is a word; else none.
+    """
+    filled = np.flatnonzero(numbers.kinds != Kind.EMPTY)
+    if not filled.size or (numbers.kinds[filled] != Kind.TEXT).any():
+        return []
+    first = int(filled[0])
+    return [
+        make_problem(
+            "not_a_number",
+            source,
+            "No cell of the column is a number.",
+            remedy,
+            line=int(lines[first]),
+            column=column,
+            value=raw[first].as_py(),
+        )
+    ]
+
+
+def find_no_rows(lines: Lines, rejected: Sequence[Problem], *, source: str) -> list[Problem]:
+    """Find out that a file has nothing but a header."""
+    if len(lines) or rejected:
+        return []
+    reason, remedy = "The file has a header but no rows.", "Export it again, or leave it out."
+    return [make_problem("no_rows", source, reason, remedy, line=1)]

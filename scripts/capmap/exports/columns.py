@@ -1,0 +1,95 @@
+"""Finding the configured columns among those that a file has."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from capmap.exports.faults import ask_nearest, list_names, make_problem, quote_name
+from capmap.problems import Problem
+
+Names: TypeAlias = str | Sequence[str]
+LISTS = frozenset({"datasets", "ignore", "keep"})
+
+Mapped: TypeAlias = Mapping[str, Names]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A column that a study asks for.
+
+    Parameters
+    ----------
+    setting : str
+        Where the configuration names it, such as ``columns: {score: …}``.
+    name : str
+        The column's name.
+    """
+
+    setting: str
+    name: str
+
+
+def clean_header(names: Sequence[str]) -> list[str]:
+    """Trim the names of columns; a column without a name is called after its position.
+
+    Examples
+    --------
+    >>> clean_header(["", " score "])
+    ['Unnamed: 0', 'score']
+    """
+    return [name.strip() or f"Unnamed: {position}" for position, name in enumerate(names)]
+
+
+def list_columns(columns: Mapped, role: str) -> list[str]:
+    """List the columns that are mapped to a role, by default as the configuration has it.
+
+    Examples
+    --------
+    >>> list_columns({"model": ["name", "pretrained"]}, "model"), list_columns({}, "score")
+    (['name', 'pretrained'], ['score'])
+    """
+    names = columns.get(role, () if role in LISTS else role)
+    return [name.strip() for name in ([names] if isinstance(names, str) else names)]
+
+
+def wish_for(columns: Mapped, role: str) -> list[Wish]:
+    """Ask for the columns that are mapped to a role."""
+    return [Wish(f"columns: {{{role}: …}}", name) for name in list_columns(columns, role)]
+
+
+def check_columns(
+    wishes: Sequence[Wish], present: Sequence[str], source: str, *, hint: str = ""
+) -> list[Problem]:
+    """Check that a file has each wanted column once.
+
+    Parameters
+    ----------
+    wishes : sequence of Wish
+        What is asked for.
+    present : sequence of str
+        The columns of the file.
+    source : str
+        The file.
+    hint : str, optional
+        A further sentence for the remedy of a missing column.
+
+    Returns
+    -------
+    list of Problem
+        With the codes "missing_column" and "duplicated_column".
+    """
+    counts = Counter(present)
+    problems = []
+    for wish in dict.fromkeys(wishes):
+        if counts[wish.name] == 0:
+            reason = f"There is no column {quote_name(wish.name)} ({wish.setting})."
+            remedy = f"{ask_nearest(wish.name, present)}The columns are {list_names(present)}."
+            code, remedy = "missing_column", f"{remedy} {hint}".rstrip()
+        elif counts[wish.name] > 1:
+            reason = f"{counts[wish.name]} columns are called {quote_name(wish.name)}."
+            code, remedy = "duplicated_column", "Rename or remove all but one of them."
+        else:
+            continue
+        problems.append(make_problem(code, source, reason, remedy, line=1, column=wish.name))
+    return problems

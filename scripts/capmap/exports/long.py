@@ -1,0 +1,216 @@
+"""The long layout: a row per run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from capmap.exports.cells import (
+    SEPARATOR,
+    Cells,
+    Filters,
+    join_names,
+    match_rows,
+    read_seeds,
+    repeat_text,
+    trim,
+)
+from capmap.exports.checks import (
+    find_bad_scores,
+    find_blank_names,
+    find_blank_seeds,
+    find_confusions,
+    find_empty_scores,
+    find_no_rows,
+    find_words,
+)
+from capmap.exports.columns import Mapped, Wish, check_columns, list_columns, wish_for
+from capmap.exports.faults import UnreadableExportError, make_problem, quote_name
+from capmap.exports.numbers import Decimal, Kind, Numbers, parse_numbers
+from capmap.exports.runs import RUN_COLUMNS, Metrics, Part, list_filter_values, make_runs
+from capmap.exports.sheets import Sheet
+from capmap.problems import Problem
+
+MATRIX_HINT = "If the file has a column per dataset, set `format: matrix`."
+DELIMITER_HINT = "Columns must be divided by commas, semicolons or tabs."
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Which columns of a file play which role; None where it has none that does."""
+
+    model: list[str]
+    dataset: list[str]
+    score: str
+    metric: str | None
+    seed: str | None
+    keep: list[str]
+
+
+def read_long(
+    sheet: Sheet,
+    source: str,
+    *,
+    columns: Mapped,
+    where: Filters,
+    metrics: Metrics,
+    decimal: Decimal,
+) -> Part:
+    """Read a table with a row per run.
+
+    Parameters
+    ----------
+    sheet : Sheet
+        The opened file.
+    source : str
+        Its path.
+    columns, where, decimal
+        As in `read_exports`.
+    metrics : Metrics
+        The configured metrics.
+
+    Returns
+    -------
+    Part
+        Rows with an empty name, an empty score or no metric are not among the runs.
+
+    Raises
+    ------
+    UnreadableExportError
+        When a column is missing, or the file turns out to be damaged.
+
+    Notes
+    -----
+    The columns ``metric`` and ``seed`` may be absent. A seed column of another name, which somebody
+    must have configured, may not.
+    """
+    plan = _plan_reading(sheet.columns, columns)
+    problems = _check_plan(plan, sheet.columns, source, columns=columns, where=where)
+    single = [name for name in (plan.score, plan.metric, plan.seed) if name is not None]
+    needed = [*plan.model, *plan.dataset, *single, *plan.keep, *where]
+    file = sheet.read_cells(list(dict.fromkeys(needed)))
+    chosen = match_rows(file, where)
+    cells = file.select(chosen)
+    score = cells.columns[plan.score]
+    numbers = parse_numbers(score, decimal="." if plan.score in cells.numeric else decimal)
+    names = _read_names(cells, plan, metrics)
+    problems += [
+        *file.problems,
+        *find_no_rows(file.lines, file.problems, source=source),
+        *_check_names(cells, plan, names, source),
+        *_check_scores(cells, plan, numbers, source),
+    ]
+    runs = make_runs(
+        {
+            **names,
+            "raw": score,
+            "column": repeat_text(plan.score, len(score)),
+            **{name: cells.columns[name] for name in plan.keep},
+        },
+        numbers,
+        source=source,
+        lines=cells.lines,
+    )
+    return Part(
+        runs=runs,
+        problems=problems,
+        columns=list(sheet.columns),
+        rows=len(file.lines) + len(file.problems),
+        rows_filtered=int((~chosen).sum()),
+        rows_empty_score=int((numbers.kinds == Kind.EMPTY).sum()),
+        percent_signs=numbers.percent_signs,
+        decimal_commas=numbers.decimal_commas,
+        filter_values=list_filter_values(file, where),
+        unmeasured=set(names["dataset"].filter(names["metric"].is_null()).to_pylist()),
+    )
+
+
+def _plan_reading(present: Sequence[str], columns: Mapped) -> _Plan:
+    score, metric, seed = (list_columns(columns, role)[0] for role in ("score", "metric", "seed"))
+    return _Plan(
+        model=list_columns(columns, "model"),
+        dataset=list_columns(columns, "dataset"),
+        score=score,
+        metric=metric if metric in present else None,
+        seed=seed if seed in present or seed != "seed" else None,
+        keep=list_columns(columns, "keep"),
+    )
+
+
+def _check_plan(
+    plan: _Plan, present: Sequence[str], source: str, *, columns: Mapped, where: Filters
+) -> list[Problem]:
+    """Raise what makes the file unreadable, and return what is only odd about its columns."""
+    optional = {"metric": plan.metric, "seed": plan.seed}
+    roles = ["model", "dataset", "score", *(role for role, name in optional.items() if name)]
+    wishes = [wish for role in [*roles, "keep"] for wish in wish_for(columns, role)]
+    wishes += [Wish("where", name) for name in where]
+    hint = DELIMITER_HINT if len(present) == 1 else MATRIX_HINT
+    hint = "" if {*plan.dataset, plan.score} & {*present} else hint
+    problems = check_columns(wishes, present, source, hint=hint)
+    problems += [_explain_reserved(name, source) for name in plan.keep if name in RUN_COLUMNS]
+    if problems:
+        raise UnreadableExportError(*problems)
+    unread = [name for name in present if name.casefold() == "seed" and plan.seed is None]
+    return [_explain_unread_seed(name, source) for name in unread]
+
+
+def _read_names(cells: Cells, plan: _Plan, metrics: Metrics) -> dict[str, pa.Array]:
+    datasets = join_names(_pick(cells, plan.dataset))
+    said = trim(cells.columns[plan.metric]) if plan.metric else None
+    seeds = cells.columns[plan.seed] if plan.seed else repeat_text("", len(cells.lines))
+    return {
+        "model": join_names(_pick(cells, plan.model)),
+        "dataset": datasets,
+        "metric": metrics.name(datasets, said),
+        "seed": read_seeds(seeds),
+    }
+
+
+def _pick(cells: Cells, names: Sequence[str]) -> list[pa.Array]:
+    return [trim(cells.columns[name]) for name in names]
+
+
+def _check_names(
+    cells: Cells, plan: _Plan, names: Mapping[str, pa.Array], source: str
+) -> list[Problem]:
+    problems = []
+    for role, columns in (("model", plan.model), ("dataset", plan.dataset)):
+        problems += find_confusions(_pick(cells, columns), role, source=source)
+    places = {
+        "model": SEPARATOR.join(plan.model),
+        "dataset": SEPARATOR.join(plan.dataset),
+        "metric": plan.metric or "",
+    }
+    for role, column in places.items():
+        problems += find_blank_names(
+            names[role], role, column=column, source=source, lines=cells.lines
+        )
+    problems += find_blank_seeds(
+        names["seed"], column=plan.seed or "", source=source, lines=cells.lines
+    )
+    return problems
+
+
+def _check_scores(cells: Cells, plan: _Plan, numbers: Numbers, source: str) -> list[Problem]:
+    raw, lines = cells.columns[plan.score], cells.lines
+    remedy = "Name the column of scores under `columns: {score: …}`."
+    empty = find_empty_scores(numbers, column=plan.score, source=source, lines=lines)
+    words = find_words(numbers, raw, column=plan.score, source=source, lines=lines, remedy=remedy)
+    columns = [plan.score] * len(lines)
+    bad = find_bad_scores(numbers, raw, columns=columns, source=source, lines=lines)
+    return [*empty, *(words or bad)]
+
+
+def _explain_reserved(name: str, source: str) -> Problem:
+    reason = f"{quote_name(name)} is one of capmap's own columns, so it cannot be kept beside them."
+    remedy = "Rename the column in the export, or remove it from `columns: {keep: …}`."
+    return make_problem("reserved_column", source, reason, remedy, line=1, column=name)
+
+
+def _explain_unread_seed(name: str, source: str) -> Problem:
+    reason = f"The column {quote_name(name)} is not read, so each cell has one run."
+    remedy = f"If it holds seeds, set `columns: {{seed: {name}}}`."
+    return make_problem(
+        "unread_seed", source, reason, remedy, line=1, column=name, severity="warning"
+    )

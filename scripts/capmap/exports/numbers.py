@@ -1,0 +1,199 @@
+"""Numbers as people write them: 0.91, 91%, 0,91, 1.234,5 and −3e-4."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Decimal: TypeAlias = Literal["auto", ".", ","]
+Mark: TypeAlias = Literal[".", ","]
+Mask: TypeAlias = npt.NDArray[np.bool_]
+
+EXPONENT = r"(?:[eE][+-]?\d+)?"
+INTEGER = rf"^[+-]?\d+{EXPONENT}$"
+PLAIN = rf"^[+-]?(?:\d+\.?\d*|\.\d+){EXPONENT}$"
+THIN_SPACES = r"[\x{a0}\x{2009}\x{202f}]"
+SPACED = rf"^[+-]?[1-9]\d{{0,2}}(?:{THIN_SPACES}\d{{3}})+(?:[.,]\d*)?$"
+PERCENT = r"^[^eE]*\d[.,]?[\s\pZ]*%$"
+NAN = r"^(?i:[+-]?nan|na|n/a|#n/a|<na>|null|none)$"
+INFINITE = r"^(?i:[+-]?inf(?:inity)?)$"
+
+
+class Kind(IntEnum):
+    """What a cell of scores holds."""
+
+    NUMBER = 0
+    EMPTY = 1
+    NAN = 2
+    INFINITE = 3
+    TEXT = 4
+    OTHER_MARK = 5
+    AMBIGUOUS = 6
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbers of one column of text.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n,)
+        NaN where the cell is no number.
+    kinds : ndarray of int8, shape (n,)
+        The `Kind` of each cell.
+    mark : {".", ","}
+        The decimal mark with which the column was read.
+    percent_signs : int
+        How many values were divided by 100 because of a percent sign.
+    decimal_commas : int
+        How many values were read with a decimal comma.
+    """
+
+    values: npt.NDArray[np.float64]
+    kinds: npt.NDArray[np.int8]
+    mark: Mark
+    percent_signs: int = 0
+    decimal_commas: int = 0
+
+
+def parse_numbers(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
+    """Read a column of numbers, with one decimal mark for all of them.
+
+    1. White space and quotes around a number are taken off, a Unicode minus becomes ``-``, no-break
+       and thin spaces between groups of three digits go.
+    2. A percent sign divides by 100, exactly: 91.3% is the float nearest to 0.913.
+    3. The decimal mark is the one that more values must have. Values that must have the other one
+       get the kind OTHER_MARK.
+    4. One mark with three digits behind it (``1,234``) may be a decimal mark or divide thousands.
+       The mark chosen in 3 is a decimal mark. The other one divides thousands where another value
+       shows that it does (``1,234.5`` or ``1,234,567``), or where `decimal` is given; the kind is
+       AMBIGUOUS otherwise.
+
+    Parameters
+    ----------
+    texts : pyarrow array of large_string, shape (n,)
+        Cells without nulls.
+    decimal : {"auto", ".", ","}, optional
+        The decimal mark; "auto" finds it. A column with points alone has decimal points.
+
+    Returns
+    -------
+    Numbers
+        Each value equals Python's ``float`` of the number's text.
+
+    Notes
+    -----
+    ``NaN``, ``NA``, ``N/A``, ``null`` and ``None`` have the kind NAN. A number beyond the range of
+    floats is infinite. Underscores, digits of other scripts, and a percent sign behind an exponent
+    are not numbers.
+
+    Examples
+    --------
+    >>> numbers = parse_numbers(pa.array(["0,91", "91%", "1.234,5"], pa.large_string()))
+    >>> numbers.values.tolist(), numbers.mark
+    ([0.91, 0.91, 1234.5], ',')
+    """
+    if decimal != "," and pc.all(pc.match_substring_regex(texts, PLAIN)).as_py():
+        values = _to_floats(texts)
+        kinds = np.where(np.isinf(values), Kind.INFINITE, Kind.NUMBER).astype(np.int8)
+        return Numbers(values=values, kinds=kinds, mark=".")
+    encoded = texts.dictionary_encode()
+    words, places = encoded.dictionary, encoded.indices.to_numpy()
+    clean = _clean(words)
+    percent = _match(clean, PERCENT)
+    body = _join_groups(_cut_percent(clean, percent))
+    marks = _find_marks(body)
+    mark = _choose_mark(marks, np.bincount(places, minlength=len(words)), decimal)
+    other: Mark = "." if mark == "," else ","
+    divides = decimal != "auto" or bool(marks[mark].grouped.any())
+    number = _match(body, INTEGER) | marks[mark].decimal | marks[mark].grouped
+    number |= marks[other].triple & divides
+
+    plain = pc.replace_substring(pc.replace_substring(body, other, ""), mark, ".")
+    plain = pc.if_else(pa.array(percent), pc.replace_substring_regex(plain, "$", "e-2"), plain)
+    values = _to_floats(pc.if_else(pa.array(number | _match(clean, INFINITE)), plain, "nan"))
+    kinds = np.full(len(words), Kind.TEXT, dtype=np.int8)
+    kinds[marks[other].sure] = Kind.OTHER_MARK
+    kinds[marks[other].triple] = Kind.AMBIGUOUS
+    kinds[_match(clean, NAN)] = Kind.NAN
+    kinds[_match(clean, "^$")] = Kind.EMPTY
+    kinds[number] = Kind.NUMBER
+    kinds[np.isinf(values)] = Kind.INFINITE
+    comma = number & (mark == ",") & _match(body, ",")
+    return Numbers(
+        values=values[places],
+        kinds=kinds[places],
+        mark=mark,
+        percent_signs=int((percent & number)[places].sum()),
+        decimal_commas=int(comma[places].sum()),
+    )
+
+
+@dataclass(frozen=True)
+class _MarkForms:
+    """Which texts can be numbers with a decimal mark, and how sure that is.
+
+    ``decimal`` has the mark once, ``triple`` are those of them that may be whole thousands, and
+    ``grouped`` has groups of thousands divided by the other mark, which must be so.
+    """
+
+    decimal: Mask
+    triple: Mask
+    grouped: Mask
+
+    @property
+    def sure(self) -> Mask:
+        return (self.decimal & ~self.triple) | self.grouped
+
+
+def _find_marks(texts: pa.Array) -> dict[Mark, _MarkForms]:
+    forms: dict[Mark, _MarkForms] = {}
+    pairs: tuple[tuple[Mark, str, str], ...] = ((".", r"\.", ","), (",", ",", r"\."))
+    for mark, here, there in pairs:
+        groups = rf"^[+-]?[1-9]\d{{0,2}}(?:{there}\d{{3}})"
+        forms[mark] = _MarkForms(
+            decimal=_match(texts, rf"^[+-]?(?:\d*{here}\d+|\d+{here}){EXPONENT}$"),
+            triple=_match(texts, rf"^[+-]?[1-9]\d{{0,2}}{here}\d{{3}}$"),
+            grouped=_match(texts, rf"{groups}+{here}\d*$") | _match(texts, rf"{groups}{{2,}}$"),
+        )
+    return forms
+
+
+def _choose_mark(
+    marks: dict[Mark, _MarkForms], counts: npt.NDArray[np.intp], decimal: Decimal
+) -> Mark:
+    if decimal != "auto":
+        return decimal
+    commas, points = (int(counts[marks[mark].sure].sum()) for mark in (",", "."))
+    return "," if commas > points else "."
+
+
+def _clean(texts: pa.Array) -> pa.Array:
+    clean = pc.utf8_trim_whitespace(texts)
+    for quote in ('"', "'"):
+        clean = pc.replace_substring_regex(clean, f"^{quote}(.*){quote}$", r"\1")
+    return pc.replace_substring(pc.utf8_trim_whitespace(clean), "\u2212", "-")
+
+
+def _cut_percent(texts: pa.Array, percent: Mask) -> pa.Array:
+    cut = pc.utf8_rtrim_whitespace(pc.utf8_rtrim(texts, characters="%"))
+    return pc.if_else(pa.array(percent), cut, texts)
+
+
+def _join_groups(texts: pa.Array) -> pa.Array:
+    joined = pc.replace_substring_regex(texts, THIN_SPACES, "")
+    return pc.if_else(pc.match_substring_regex(texts, SPACED), joined, texts)
+
+
+def _match(texts: pa.Array, pattern: str) -> Mask:
+    mask: Mask = pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False)
+    return mask
+
+
+def _to_floats(texts: pa.Array) -> npt.NDArray[np.float64]:
+    objects: npt.NDArray[Any] = texts.to_numpy(zero_copy_only=False)
+    return objects.astype(np.float64)

@@ -1,0 +1,399 @@
+"""Broken exports: each fault has its own code, place and remedy, and none is an exception."""
+
+import gzip
+import pickle
+import time
+import tracemalloc
+import zipfile
+import zlib
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from capmap.exports import read_exports
+
+LONG = "model,dataset,metric,seed,score\nA,d1,acc,1,0.5\nB,d1,acc,2,0.25\n"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(content, name="runs.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)
+
+    return write_file
+
+
+def only_problem(exports):
+    assert len(exports.problems) == 1, [str(problem) for problem in exports.problems]
+    return exports.problems[0]
+
+
+def place(problem):
+    return problem.code, problem.line, problem.column, problem.value
+
+
+def places(exports):
+    return [place(problem) for problem in exports.problems]
+
+
+def append(row):
+    return LONG + row + "\n"
+
+
+@pytest.mark.parametrize(
+    ("cell", "code"),
+    [
+        ("abc", "not_a_number"),
+        ("NaN", "nan_score"),
+        ("NA", "nan_score"),
+        ("-Infinity", "infinite_score"),
+        ('"0,5"', "decimal_mark"),
+        ('"1,234"', "ambiguous_number"),
+    ],
+)
+def test_an_unusable_score_is_told_with_its_place(write, cell, code):
+    path = write(append(f"C,d1,acc,3,{cell}"))
+    exports = read_exports([path])
+    problem = only_problem(exports)
+    assert place(problem) == (code, 4, "score", cell.strip('"'))
+    assert (problem.source, problem.severity) == (path, "error")
+    assert not np.isfinite(exports.runs["score"].iloc[2])
+    assert exports.runs["raw"].iloc[2] == cell.strip('"')
+
+
+def test_an_empty_score_is_a_warning_and_leaves_its_row_out(write):
+    exports = read_exports([write(append("C,d1,acc,3,"))])
+    problem = only_problem(exports)
+    assert place(problem) == ("empty_score", 4, "score", "")
+    assert problem.severity == "warning"
+    assert exports.runs["model"].tolist() == ["A", "B"]
+    assert exports.rows_empty_score == 1
+
+
+def test_a_column_of_words_is_one_problem(write):
+    path = write(LONG.replace("0.5", "good").replace("0.25", "bad"))
+    problem = only_problem(read_exports([path]))
+    assert place(problem) == ("not_a_number", 2, "score", "good")
+    assert "columns: {score: …}" in problem.remedy
+
+
+def test_all_problems_of_all_files_are_told_at_once(write):
+    first = write(append("C,d1,acc,3,abc\nD,d1,acc,4\n,d1,acc,5,inf"), "first.csv")
+    second = write(LONG.replace("score", "scor"), "second.csv")
+    absent = str(write(LONG, "absent.csv")) + ".gone"
+    exports = read_exports([first, second, absent])
+    assert sorted((problem.source, problem.code) for problem in exports.problems) == sorted(
+        [
+            (first, "wrong_width"),
+            (first, "empty_model"),
+            (first, "not_a_number"),
+            (first, "infinite_score"),
+            (second, "missing_column"),
+            (absent, "unreadable_file"),
+        ]
+    )
+    assert [file["path"] for file in exports.files] == [first, second]
+    assert [file["rows"] for file in exports.files] == [5, 0]
+
+
+@pytest.mark.parametrize(
+    ("row", "code", "column"),
+    [
+        (",d1,acc,3,0.5", "empty_model", "model"),
+        ("C,\u00a0 ,acc,3,0.5", "empty_dataset", "dataset"),
+        ("C,d1,,3,0.5", "empty_metric", "metric"),
+    ],
+)
+def test_an_empty_name_is_told_and_its_row_left_out(write, row, code, column):
+    exports = read_exports([write(append(row))])
+    assert place(only_problem(exports)) == (code, 4, column, "")
+    assert len(exports.runs) == 2
+
+
+def test_an_empty_seed_among_seeds_is_a_warning(write):
+    exports = read_exports([write(append("C,d1,acc,,0.5"))])
+    problem = only_problem(exports)
+    assert place(problem) == ("empty_seed", 4, "seed", "")
+    assert problem.severity == "warning"
+    assert exports.runs["seed"].tolist() == ["1", "2", ""]
+
+
+def test_no_seed_at_all_is_fine(write):
+    assert read_exports([write("model,dataset,score\nA,d,0.5\n")], metric="acc").problems == []
+    path = write("model,dataset,seed,score\nA,d,,0.5\n")
+    assert read_exports([path], metric="acc").problems == []
+
+
+def test_a_seed_column_that_is_not_read_is_a_warning(write):
+    problem = only_problem(read_exports([write(LONG.replace("seed", "Seed"))]))
+    assert (problem.code, problem.column, problem.severity) == ("unread_seed", "Seed", "warning")
+
+
+@pytest.mark.parametrize(
+    ("columns", "missing", "nearest"),
+    [
+        ({"score": "scores"}, "scores", "score"),
+        ({"model": ["model", "Datasets"]}, "Datasets", "dataset"),
+        ({"seed": "Seed"}, "Seed", "seed"),
+        ({"keep": ["metrik"]}, "metrik", "metric"),
+    ],
+)
+def test_a_missing_column_is_answered_with_the_nearest_one(write, columns, missing, nearest):
+    problem = only_problem(read_exports([write(LONG)], columns=columns))
+    assert place(problem) == ("missing_column", 1, missing, "")
+    assert f"Did you mean '{nearest}'?" in problem.remedy
+    assert "The columns are 'model', 'dataset', 'metric', 'seed', 'score'." in problem.remedy
+
+
+def test_a_column_of_a_filter_may_be_missing_too(write):
+    problem = only_problem(read_exports([write(LONG)], where={"modle": "A"}))
+    assert place(problem) == ("missing_column", 1, "modle", "")
+
+
+def test_a_doubled_column_matters_only_where_it_is_used(write):
+    doubled = LONG.replace("seed", "score")
+    assert place(only_problem(read_exports([write(doubled)])))[:3] == (
+        "duplicated_column",
+        1,
+        "score",
+    )
+    spare = "a,a,model,dataset,score\n1,2,A,d,0.5\n"
+    assert read_exports([write(spare)], metric="acc").problems == []
+
+
+def test_a_column_cannot_be_kept_under_a_name_of_capmaps_own(write):
+    problem = only_problem(read_exports([write(LONG)], columns={"keep": ["model"]}))
+    assert (problem.code, problem.column) == ("reserved_column", "model")
+
+
+@pytest.mark.parametrize(("row", "width"), [("C,d1,acc,3", 4), ("C,d1,acc,3,0,5", 6)])
+def test_a_row_of_another_width_is_told(write, row, width):
+    exports = read_exports([write(append(row))])
+    problem = only_problem(exports)
+    assert place(problem) == ("wrong_width", 4, "", "")
+    assert f"{width} cells where the header has 5" in problem.reason
+    assert (len(exports.runs), exports.rows) == (2, 3)
+
+
+def test_a_quote_that_is_never_closed_is_found_where_it_opens(write):
+    exports = read_exports([write(append('C,d1,acc,"3,0.5\nD,d1,acc,4,0.5'))])
+    assert place(only_problem(exports)) == ("unclosed_quote", 4, "", "")
+    assert exports.runs["model"].tolist() == ["A", "B"]
+
+
+def test_a_quote_that_swallows_a_large_file_is_found_where_it_opens(write):
+    exports = read_exports([write(append('C,d1,acc,"3,0.5') + "D,d1,acc,4,0.5\n" * 100_000)])
+    assert place(only_problem(exports)) == ("long_cell", 4, "", "")
+
+
+def test_an_absurdly_long_line_is_refused(write):
+    path = write("0.5 " * 2_000_000)
+    assert place(only_problem(read_exports([path]))) == ("long_cell", 1, "", "")
+    path = write("0.5," * 2_000_000)
+    assert place(only_problem(read_exports([path]))) == ("long_header", 1, "", "")
+
+
+@pytest.mark.parametrize("content", ["", "\n \r\n", "\ufeff", gzip.compress(b"")])
+def test_an_empty_file_is_told(write, content):
+    assert only_problem(read_exports([write(content)])).code == "empty_file"
+
+
+def test_a_header_without_rows_is_told(write):
+    assert only_problem(read_exports([write(LONG.split("\n")[0])])).code == "no_rows"
+    matrix = read_exports([write("model,d1\n")], layout="matrix", metric="acc")
+    assert only_problem(matrix).code == "no_rows"
+
+
+def make_workbook(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+
+
+def test_a_binary_file_is_told_what_it_is(write, tmp_path):
+    make_workbook(tmp_path / "book.csv")
+    natures = {
+        str(tmp_path / "book.csv"): "a zip archive or an Excel workbook",
+        write(pickle.dumps({"model": "A"}), "pickle.csv"): "a Python pickle",
+        write(b"\x89HDF\r\n", "table.csv"): "an HDF5 file",
+        write(
+            gzip.compress(gzip.compress(b"a")), "twice.csv"
+        ): "a gzip archive within a gzip archive",
+    }
+    for path, nature in natures.items():
+        problem = only_problem(read_exports([path]))
+        assert problem.code == "binary_file"
+        assert nature in problem.reason
+
+
+def test_a_zero_byte_is_told_with_its_line(write):
+    for content in (append("C,d1,\0,3,0.5"), append("D,d1,acc,3,0.5") * 100_000 + "\0"):
+        problem = only_problem(read_exports([write(content)]))
+        assert (problem.code, problem.line) == (
+            "binary_file",
+            content[: content.index("\0")].count("\n") + 1,
+        )
+
+
+def test_another_encoding_is_told_with_line_and_byte(write):
+    content = LONG.encode() + "Ünet,d1,acc,3,0.5\n".encode("latin-1")
+    problem = only_problem(read_exports([write(content)]))
+    assert place(problem) == ("wrong_encoding", 4, "", "0xdc")
+    assert f"byte {len(LONG) + 1} " in problem.reason
+
+
+def test_another_encoding_far_into_the_file_is_told(write):
+    # After an odd number of bytes, every block of 4 MiB ends within one of the two-byte letters.
+    odd = LONG.encode() + b"\n" * (1 - len(LONG) % 2)
+    content = odd + "Ü".encode() * 5_000_000 + b"\xff"
+    problem = only_problem(read_exports([write(content)]))
+    assert (problem.code, problem.value) == ("wrong_encoding", "0xff")
+    assert f"byte {len(content)} " in problem.reason
+
+
+def test_utf_16_is_named(write):
+    problem = only_problem(read_exports([write(LONG.encode("utf-16"))]))
+    assert problem.code == "wrong_encoding"
+    assert "UTF-16" in problem.reason
+
+
+def test_a_cut_off_gzip_file_is_told(write):
+    packed = gzip.compress(LONG.encode())
+    assert only_problem(read_exports([write(packed[:-9])])).code == "truncated_gzip"
+    damaged = packed[:-8] + zlib.crc32(b"other").to_bytes(4, "little") + packed[-4:]
+    assert only_problem(read_exports([write(damaged)])).code == "damaged_gzip"
+
+
+def test_an_absent_file_and_a_folder_are_told(tmp_path):
+    for path in (tmp_path / "absent.csv", tmp_path):
+        exports = read_exports([str(path)])
+        assert only_problem(exports).code == "unreadable_file"
+        assert exports.files == []
+        assert list(exports.runs.columns[:3]) == ["model", "dataset", "metric"]
+
+
+def test_a_file_that_is_only_called_parquet_is_told(write):
+    assert only_problem(read_exports([write(LONG, "runs.parquet")])).code == "not_parquet"
+
+
+def test_a_damaged_parquet_file_is_told(tmp_path):
+    path = tmp_path / "runs.parquet"
+    table = pd.DataFrame({"model": ["A"], "dataset": ["d"], "score": [0.5]})
+    table.to_parquet(path)
+    path.write_bytes(path.read_bytes()[:-20])
+    assert only_problem(read_exports([str(path)], metric="acc")).code == "damaged_parquet"
+
+
+def test_a_nested_column_of_parquet_is_told(tmp_path):
+    path = str(tmp_path / "runs.parquet")
+    table = pd.DataFrame({"model": ["A"], "dataset": ["d"], "score": [[0.5, 0.6]]})
+    table.to_parquet(path)
+    problem = only_problem(read_exports([path], metric="acc"))
+    assert (problem.code, problem.column) == ("nested_column", "score")
+
+
+def test_lines_that_are_no_json_objects_are_told(write):
+    good = '{"model": "A", "dataset": "d", "score": 0.5}\n'
+    bad = '{"model": "A"\n[1]\n"\n' + "[" * 100_000 + '\n{"model": "\\ud800"}\n'
+    exports = read_exports([write(good + bad + good, "runs.jsonl")], metric="acc")
+    assert [(p.code, p.line) for p in exports.problems] == [
+        ("invalid_json", line) for line in range(2, 7)
+    ]
+    assert (exports.runs["line"].tolist(), exports.rows) == ([1, 7], 7)
+
+
+def test_a_json_document_is_told_once(write):
+    path = write('[\n  {"model": "A",\n  "score": 0.5}\n]\n', "runs.json")
+    problem = only_problem(read_exports([path]))
+    assert (problem.code, problem.line) == ("invalid_json", 1)
+
+
+def test_keys_that_a_line_lacks_are_empty_cells(write):
+    path = write('{"model": "A", "dataset": "d"}\n{"dataset": "d", "score": null}\n', "r.jsonl")
+    exports = read_exports([path], columns={"score": "score"}, metric="acc")
+    assert sorted(places(exports))[:1] == [("empty_model", 2, "model", "")]
+    assert exports.rows_empty_score == 2
+
+
+def test_the_other_layout_is_hinted_at(write):
+    matrix = write("model,d1,d2\nA,0.5,0.6\n", "matrix.csv")
+    problems = read_exports([matrix]).problems
+    assert {problem.code for problem in problems} == {"missing_column"}
+    assert all("format: matrix" in problem.remedy for problem in problems)
+    problem = only_problem(read_exports([write(LONG)], layout="matrix"))
+    assert problem.code == "long_table"
+    assert "format: long" in problem.remedy
+
+
+def test_a_matrix_without_datasets_is_told(write):
+    problem = only_problem(read_exports([write("model\nA\n")], layout="matrix"))
+    assert problem.code == "no_datasets"
+
+
+def test_a_matrix_column_of_words_is_one_problem_and_no_dataset(write):
+    path = write("model,family,d1\nA,CNN,0.5\nB,ViT,abc\n")
+    exports = read_exports([path], layout="matrix", metric="acc")
+    assert places(exports) == [
+        ("not_a_number", 2, "family", "CNN"),
+        ("not_a_number", 3, "d1", "abc"),
+    ]
+    assert "ignore" in exports.problems[0].remedy
+    assert set(exports.runs["dataset"]) == {"d1"}
+
+
+def test_names_that_become_the_same_by_joining_are_told(write):
+    path = write("a,b,dataset,score\nx / y,z,d,0.5\nx,y / z,d,0.6\n")
+    problem = only_problem(read_exports([path], columns={"model": ["a", "b"]}, metric="acc"))
+    assert (problem.code, problem.value) == ("confused_name", "x / y / z")
+
+
+def test_a_filter_that_matches_nothing_is_told(write):
+    problem = only_problem(read_exports([write(LONG)], where={"model": ["A", "Bb"]}))
+    assert place(problem) == ("unmatched_filter", 0, "model", "Bb")
+    both = read_exports([write(LONG)], where={"model": "A", "seed": 2})
+    assert only_problem(both).code == "unmatched_filter"
+
+
+def test_a_filter_may_match_in_another_file_only(write):
+    first, second = write(LONG, "1.csv"), write(LONG.replace("A", "C"), "2.csv")
+    exports = read_exports([first, second], where={"model": ["A", "C"]})
+    assert exports.problems == []
+    assert exports.runs["model"].tolist() == ["A", "C"]
+
+
+def test_a_column_to_ignore_that_no_file_has_is_told(write):
+    path = write("model,size,d1\nA,86,0.5\n")
+    columns = {"ignore": ["siez"]}
+    problem = only_problem(read_exports([path], layout="matrix", columns=columns, metric="acc"))
+    assert (problem.code, problem.column) == ("unmatched_ignore", "siez")
+    assert "'size'" in problem.remedy
+
+
+def test_no_metric_anywhere_is_one_problem(write):
+    first = write("model,dataset,Metric,score\nA,d1,acc,0.5\n", "1.csv")
+    second = write("model,dataset,score\nA,d2,0.5\nA,d3,0.5\n", "2.csv")
+    problem = only_problem(read_exports([first, second], dataset_metrics={"d3": "acc"}))
+    assert problem.code == "no_metric"
+    assert "'d1', 'd2'." in problem.reason
+    assert "metric: NAME" in problem.remedy
+    assert "Did you mean 'Metric'?" in problem.remedy
+
+
+def test_a_200_mb_file_of_one_column_is_refused_at_its_header(tmp_path):
+    path = tmp_path / "one.csv"
+    with path.open("wb") as stream:
+        stream.write(b"value\n")
+        stream.writelines([b"0.12345678\n" * 100_000] * 182)
+    tracemalloc.start()
+    start = time.perf_counter()
+    problems = read_exports([str(path)]).problems
+    seconds = time.perf_counter() - start
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    path.unlink()
+    assert [problem.column for problem in problems] == ["model", "dataset", "score"]
+    assert all("commas, semicolons or tabs" in problem.remedy for problem in problems)
+    assert seconds < 10
+    assert peak < 50e6  # bytes; the header is looked for in the first 4 MiB

@@ -1,0 +1,320 @@
+"""Exports of every format and layout, read as runs."""
+
+import gzip
+import json
+from hashlib import sha256
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capmap.exports import read_exports
+
+HOSTILE = [
+    "=cmd|' /C calc'!A0",
+    "<script>alert(1)</script>",
+    "a/b\\..\\c",
+    "$x_1$ & 50%",
+    "NA",
+    "nan",
+    "null",
+    "None",
+    "True",
+    "007",
+    "1e5",
+    "模型 é̂ \N{GRINNING FACE}",
+    "two\nlines",
+    'a "quoted" name',
+    "x" * 300,
+]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(content, name="runs.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)
+
+    return write_file
+
+
+def rows(exports, *columns):
+    return list(exports.runs[list(columns)].itertuples(index=False, name=None))
+
+
+LONG = "model,dataset,metric,seed,score\nA,d1,acc,1,0.5\nB,d1,acc,2,0.25\n"
+EXPECTED = [("A", "d1", "acc", "1", 0.5, "0.5", 2), ("B", "d1", "acc", "2", 0.25, "0.25", 3)]
+SHOWN = ("model", "dataset", "metric", "seed", "score", "raw", "line")
+
+
+def test_a_long_table_is_read_with_its_places(write):
+    path = write(LONG)
+    exports = read_exports([path])
+    assert rows(exports, *SHOWN) == EXPECTED
+    assert set(exports.runs["source"]) == {path}
+    assert set(exports.runs["column"]) == {"score"}
+    assert exports.problems == []
+    digest = sha256(LONG.encode()).hexdigest()
+    assert exports.files == [{"path": path, "sha256": digest, "bytes": len(LONG), "rows": 2}]
+    assert (exports.rows, exports.rows_filtered, exports.rows_empty_score) == (2, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("semicolon.csv", LONG.replace(",", ";").encode()),
+        ("tab.tsv", LONG.replace(",", "\t").encode()),
+        ("tab.txt", LONG.replace(",", "\t").encode()),
+        ("bom.csv", b"\xef\xbb\xbf" + LONG.encode()),
+        ("crlf.csv", LONG.replace("\n", "\r\n").encode()),
+        ("cr.csv", LONG.replace("\n", "\r").encode()),
+        ("unended.csv", LONG.rstrip("\n").encode()),
+        ("trailing.csv", (LONG + "\n\n\r\n").encode()),
+        ("quoted.csv", LONG.replace("A", '"A"').replace("0.5", '" 0.5"').encode()),
+        ("spaces.csv", LONG.replace(",", " , ").encode()),
+        ("packed.csv.gz", gzip.compress(LONG.encode())),
+        ("packed_but_not_called_so.csv", gzip.compress(LONG.encode())),
+        ("twice.csv", gzip.compress(LONG[:20].encode()) + gzip.compress(LONG[20:].encode())),
+    ],
+)
+def test_every_kind_of_delimited_text_gives_the_same_runs(write, name, content):
+    exports = read_exports([write(content, name)])
+    exports.runs["raw"] = exports.runs["raw"].str.strip()
+    assert rows(exports, *SHOWN) == EXPECTED
+    assert exports.problems == []
+
+
+@pytest.mark.parametrize("name", ["runs.jsonl", "runs.ndjson", "runs.json", "runs.jsonl.gz"])
+def test_json_lines_give_the_same_runs(write, name):
+    records = [
+        {"model": "A", "dataset": "d1", "metric": "acc", "seed": 1, "score": 0.5, "more": [1]},
+        {"score": "0.25", "seed": "2", "metric": "acc", "dataset": "d1", "model": "B"},
+    ]
+    text = "\n".join(map(json.dumps, records)).encode()
+    exports = read_exports([write(gzip.compress(text) if name.endswith("gz") else text, name)])
+    assert [row[:-1] for row in rows(exports, *SHOWN)] == [row[:-1] for row in EXPECTED]
+    assert exports.runs["line"].tolist() == [1, 2]
+    assert exports.problems == []
+
+
+@pytest.mark.parametrize("kind", ["float64", "category", "str"])
+def test_parquet_gives_the_same_runs(tmp_path, kind):
+    table = pd.DataFrame(EXPECTED, columns=list(SHOWN)).drop(columns=["raw", "line"])
+    path = str(tmp_path / "runs.parquet")
+    table.assign(score=table["score"].astype(kind), seed=[1.0, 2.0]).to_parquet(path)
+    exports = read_exports([path])
+    assert rows(exports, *SHOWN) == EXPECTED
+    assert exports.problems == []
+
+
+def test_a_single_precision_score_keeps_its_value(tmp_path):
+    path = str(tmp_path / "runs.parquet")
+    table = pd.DataFrame({"model": ["A"], "dataset": ["d"], "score": np.float32([0.9])})
+    table.to_parquet(path)
+    assert read_exports([path], metric="acc").runs["score"][0] == float(np.float32(0.9))
+
+
+def test_several_files_are_read_in_order(write):
+    first, second = write(LONG, "1.csv"), write(LONG.replace("acc,1", "acc,3"), "2.csv")
+    exports = read_exports([first, second])
+    assert rows(exports, "source", "line", "seed") == [
+        (first, 2, "1"),
+        (first, 3, "2"),
+        (second, 2, "3"),
+        (second, 3, "2"),
+    ]
+    assert exports.rows == 4
+
+
+def test_columns_are_mapped_joined_and_kept(write):
+    path = write(
+        "name,pretrained,data,Metric,test metric,Seed,lr\nViT,openai,d,acc,0.5,205.0,1e-3\n"
+        "ViT,,d,acc,0.6,7,\n"
+    )
+    columns = {
+        "model": ["name", "pretrained"],
+        "dataset": "data",
+        "metric": "Metric",
+        "score": "test metric",
+        "seed": "Seed",
+        "keep": ["lr"],
+    }
+    exports = read_exports([path], columns=columns)
+    assert rows(exports, "model", "seed", "lr") == [
+        ("ViT / openai", "205", "1e-3"),
+        ("ViT", "7", ""),
+    ]
+    assert list(exports.runs.columns) == [
+        *("model", "dataset", "metric", "seed", "score", "raw", "source", "line", "column"),
+        "lr",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("where", "models"),
+    [
+        ({"track": "full"}, ["A", "B"]),
+        ({"track": ["full", "frozen"]}, ["A", "B", "C"]),
+        ({"seed": 1}, ["A", "B"]),
+        ({"seed": "1"}, ["A"]),
+        ({"seed": [1, 2]}, ["A", "B", "C"]),
+        ({"final": True}, ["A", "B"]),
+        ({"track": "full", "seed": 1.0}, ["A", "B"]),
+    ],
+)
+def test_filters_compare_text_numbers_and_truth_values(write, where, models):
+    path = write(
+        "model,dataset,metric,seed,score,track,final\n"
+        "A,d,acc,1,0.5,full,true\nB,d,acc,1.0,0.5,full ,TRUE\nC,d,acc,2,0.5,frozen,False\n"
+    )
+    exports = read_exports([path], where=where)
+    assert exports.runs["model"].tolist() == models
+    assert exports.rows_filtered == 3 - len(models)
+    assert exports.problems == []
+
+
+def test_rows_that_are_filtered_out_cause_no_problems(write):
+    path = write(LONG + "C,d1,acc,3,failed\n")
+    exports = read_exports([path], where={"model": ["A", "B"]})
+    assert rows(exports, *SHOWN) == EXPECTED
+    assert exports.problems == []
+
+
+def test_lines_count_line_breaks_in_cells_and_blank_lines(write):
+    path = write(
+        '\nmodel,dataset,metric,"seed",score\n\nA,"d\n1\n",acc,1,0.5\n\n\nB,"d\r\n2",acc,1,0.5\n'
+    )
+    exports = read_exports([path])
+    assert rows(exports, "model", "dataset", "line") == [("A", "d\n1", 4), ("B", "d\r\n2", 9)]
+
+
+def test_hash_marks_are_data_not_comments(write):
+    exports = read_exports([write(LONG + "#C,d1,acc,3,0.5\n")])
+    assert exports.runs["model"].tolist() == ["A", "B", "#C"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_hostile_names_pass_unharmed(tmp_path, suffix):
+    table = pd.DataFrame({"model": HOSTILE, "dataset": HOSTILE, "metric": "acc", "score": 0.5})
+    path = str(tmp_path / f"runs.{suffix}")
+    if suffix == "csv":
+        table.to_csv(path, index=False)
+    elif suffix == "jsonl":
+        table.to_json(path, orient="records", lines=True)
+    else:
+        table.to_parquet(path)
+    exports = read_exports([path])
+    assert exports.problems == []
+    assert exports.runs["model"].tolist() == HOSTILE
+    assert exports.runs["dataset"].tolist() == HOSTILE
+
+
+def test_the_metric_of_a_dataset_wins_over_that_of_the_study_and_that_over_the_file(write):
+    path = write(LONG + "A,d2,acc,1,0.5\n")
+    assert set(read_exports([path]).runs["metric"]) == {"acc"}
+    assert set(read_exports([path], metric="F1").runs["metric"]) == {"F1"}
+    exports = read_exports([path], metric="F1", dataset_metrics={"d2": "RMSE"})
+    assert rows(exports, "dataset", "metric") == [("d1", "F1"), ("d1", "F1"), ("d2", "RMSE")]
+
+
+def test_decimal_commas_and_percent_signs_are_counted(write):
+    path = write("model;dataset;metric;score\nA;d;acc;91,5%\nB;d;acc;0,9\nC;d;acc;1\n")
+    exports = read_exports([path])
+    assert exports.runs["score"].tolist() == [0.915, 0.9, 1.0]
+    assert (exports.percent_signs, exports.decimal_commas) == (1, 2)
+
+
+def test_the_decimal_mark_concerns_text_only(tmp_path):
+    path = str(tmp_path / "runs.parquet")
+    pd.DataFrame({"model": ["A"], "dataset": ["d"], "score": [0.5]}).to_parquet(path)
+    exports = read_exports([path], metric="acc", decimal=",")
+    assert exports.runs["score"].tolist() == [0.5]
+
+
+MATRIX = "name,pretrained,size,d1,d2\nViT,openai,86,0.5,\nViT,laion,86,60%,0.25\n"
+WIDE = {"model": ["name", "pretrained"], "ignore": ["size"]}
+
+
+def test_a_matrix_has_a_run_per_filled_cell(write):
+    exports = read_exports([write(MATRIX)], layout="matrix", columns=WIDE, metric="acc")
+    assert rows(exports, *SHOWN, "column") == [
+        ("ViT / openai", "d1", "acc", "", 0.5, "0.5", 2, "d1"),
+        ("ViT / laion", "d1", "acc", "", 0.6, "60%", 3, "d1"),
+        ("ViT / laion", "d2", "acc", "", 0.25, "0.25", 3, "d2"),
+    ]
+    assert (exports.rows, exports.rows_empty_score, exports.percent_signs) == (2, 1, 1)
+    assert exports.problems == []
+
+
+def test_the_datasets_of_a_matrix_can_be_listed(write):
+    columns = {"model": ["name", "pretrained"], "datasets": ["d2"]}
+    exports = read_exports([write(MATRIX)], layout="matrix", columns=columns, metric="acc")
+    assert rows(exports, "model", "dataset") == [("ViT / laion", "d2")]
+
+
+def test_the_columns_of_filters_are_not_datasets(write):
+    exports = read_exports(
+        [write(MATRIX)],
+        layout="matrix",
+        columns={"model": "name", "ignore": ["size"]},
+        where={"pretrained": "laion"},
+        metric="acc",
+    )
+    assert rows(exports, "model", "dataset") == [("ViT", "d1"), ("ViT", "d2")]
+    assert exports.rows_filtered == 1
+
+
+def test_an_index_without_a_name_is_a_column_after_its_place(tmp_path):
+    path = str(tmp_path / "matrix.csv")
+    pd.DataFrame({"d1": [0.5]}, index=["A"]).to_csv(path)
+    columns = {"model": "Unnamed: 0"}
+    exports = read_exports([path], layout="matrix", columns=columns, metric="acc")
+    assert rows(exports, "model", "dataset", "score") == [("A", "d1", 0.5)]
+
+
+def test_one_decimal_mark_holds_for_all_datasets_of_a_matrix(write):
+    path = write("model;d1;d2\nA;0,5;1,234\n")
+    exports = read_exports([path], layout="matrix", metric="acc")
+    assert exports.runs["score"].tolist() == [0.5, 1.234]
+
+
+NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.lists(st.tuples(NAMES, NAMES, st.floats(allow_nan=False)), min_size=1, max_size=6))
+def test_whatever_the_csv_module_writes_is_read_back(tmp_path_factory, records):
+    table = pd.DataFrame(records, columns=["model", "dataset", "score"])
+    path = str(tmp_path_factory.mktemp("exports") / "runs.csv")
+    table.to_csv(path, index=False, quoting=2)
+    exports = read_exports([path], metric="acc")
+    named = [row for row in records if row[0].strip() and row[1].strip()]
+    expected = [(model.strip(), dataset.strip(), score) for model, dataset, score in named]
+    assert rows(exports, "model", "dataset", "score") == expected
+
+
+@settings(derandomize=True, deadline=None, max_examples=200)
+@given(
+    st.binary(max_size=40),
+    st.integers(0, len(LONG)),
+    st.sampled_from(["csv", "jsonl", "parquet"]),
+    st.sampled_from(["long", "matrix"]),
+)
+def test_no_bytes_are_an_exception(tmp_path_factory, noise, position, suffix, layout):
+    path = tmp_path_factory.mktemp("exports") / f"runs.{suffix}"
+    text = LONG.encode()
+    path.write_bytes(text[:position] + noise + text[position:])
+    exports = read_exports([str(path)], layout=layout, metric="acc")
+    assert exports.problems or len(exports.runs)
+
+
+def test_columns_of_parquet_with_points_and_spaces_in_their_names_are_found(tmp_path):
+    path = str(tmp_path / "track=full.parquet")
+    table = pd.DataFrame({"m.a": ["A"], "m": ["B"], " d ": ["d1"], "m.b.c": [0.5]})
+    table.to_parquet(path)
+    columns = {"model": ["m", "m.a"], "dataset": "d", "score": "m.b.c"}
+    exports = read_exports([path], columns=columns, metric="acc")
+    assert rows(exports, "model", "dataset", "score") == [("B / A", "d1", 0.5)]
