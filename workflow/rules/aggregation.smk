@@ -1,6 +1,6 @@
 """Summarizes the runs: per cell, per dataset, and across datasets.
 
-Reads: normalized/{shard}.parquet, runs.parquet, normalized/bounds.csv.
+Reads: normalized/{shard}.parquet, runs.parquet.
 Writes: tables/scores, tables/seeds, tables/aggregate.
 """
 
@@ -10,7 +10,6 @@ rule aggregate_scores:
     input:
         shards=shards_in("normalized"),
         runs="results/{study}/runs.parquet",
-        bounds="results/{study}/normalized/bounds.csv",
     output:
         scores=table("scores"),
         seeds=table("seeds"),

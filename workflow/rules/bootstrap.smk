@@ -66,7 +66,6 @@ rule simulate_coverage:
         "../../envs/analysis.yaml"
     params:
         confidence_level=setting("bootstrap/confidence"),
-        weights=setting("bootstrap/weights"),
         library=digest_library("simulate_coverage.py"),
     script:
         "../../scripts/simulate_coverage.py"

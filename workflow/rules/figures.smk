@@ -30,6 +30,7 @@ rule plot_datasets:
     input:
         scores="results/{study}/tables/scores.csv",
         seeds="results/{study}/tables/seeds.csv",
+        aggregate="results/{study}/tables/aggregate.csv",
     output:
         scores_figure=figure("scores"),
         runs_per_cell_figure=figure("runs_per_cell"),

@@ -1,0 +1,1 @@
+"""Figures: finished tidy tables in, Matplotlib figures out; no statistic is computed here."""

@@ -1,0 +1,195 @@
+"""The sheet that a figure is drawn on: one pair of axes with margins measured in inches.
+
+Margins follow from the widths of the texts in them, so nothing is cut off and no layout engine
+runs.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+from capmap.figures.names import shorten_names, widest, wrap_text
+from capmap.figures.style import (
+    COLUMN_WIDTH,
+    FAINT_INK,
+    INK,
+    PAGE_WIDTH,
+    SMALL_SIZE,
+    TEXT_SIZE,
+)
+
+ROW_HEIGHT = 0.165
+MAX_MODELS = 40
+MAX_DATASETS = 60
+PADDING = 0.06
+GAP = 0.08
+HEADER_HEIGHT = 0.16
+TICKS_HEIGHT = 0.19
+HEADING_SIZE = 8.0
+_LEADING = 1.3 / 72
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What a figure says around its axes.
+
+    Parameters
+    ----------
+    heading : str
+        What is shown.
+    title : str
+        The study's title; may be empty.
+    x_label : str
+        What the x axis means, with its unit.
+    notes : tuple of str
+        Sentences under the axes: what marks mean and what was left out.
+    """
+
+    heading: str
+    title: str
+    x_label: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Margins:
+    """Room around the axes for what belongs to them, in inches."""
+
+    left: float
+    right: float
+    head: float = HEADER_HEIGHT
+    ticks: float = TICKS_HEIGHT
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A figure, its main axes, and their place on it, in inches from the lower left corner."""
+
+    figure: Figure
+    axes: Axes
+    left: float
+    bottom: float
+    width: float
+    height: float
+
+    def add_axes(self, *, left: float, bottom: float, width: float, height: float) -> Axes:
+        """Add axes at a place relative to the main axes' lower left corner, in inches."""
+        across, up = self.figure.get_size_inches()
+        box = (self.left + left, self.bottom + bottom, width, height)
+        return self.figure.add_axes((box[0] / across, box[1] / up, box[2] / across, box[3] / up))
+
+    def write(self, text: str, *, x: float, y: float, **look: Any) -> None:
+        """Write text at a place relative to the main axes' lower left corner, in inches."""
+        across, up = self.figure.get_size_inches()
+        self.figure.text((self.left + x) / across, (self.bottom + y) / up, text, **look)
+
+    def label_rows(self, labels: Sequence[str], *, header: str) -> None:
+        """Number the rows from the top, label them, and head the column of labels."""
+        self.axes.set_ylim(len(labels) - 0.5, -0.5)
+        self.axes.set_yticks(range(len(labels)), labels)
+        self.head_rows(header, distance=GAP / 2)
+
+    def head_rows(self, header: str, *, distance: float) -> None:
+        """Say above the row labels, whose distance from the axes is in inches, what they are."""
+        self.axes.set_ylabel(header, rotation=0, ha="right", va="bottom", color=FAINT_INK)
+        self.axes.yaxis.set_label_coords(-distance / self.width, 1 + 0.02 / self.height)
+
+    def limit_ticks(self) -> None:
+        """Keep the numbers of the x axis few and short."""
+        self.axes.xaxis.set_major_locator(MaxNLocator(max(1, int(self.width / 0.5))))
+        self.axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+
+
+def make_sheet(*, width: float, height: float, margins: Margins, wording: Wording) -> Sheet:
+    """Make a figure of a width whose axes have a height, both in inches, and write its words."""
+    room = width - 2 * PADDING
+    axes_width = width - margins.left - margins.right
+    top = [(line, HEADING_SIZE, INK) for line in _wrap(wording.heading, room, HEADING_SIZE)]
+    top += [(line, TEXT_SIZE, FAINT_INK) for line in _wrap(wording.title, room, TEXT_SIZE)]
+    label = wrap_text(wording.x_label, width=max(axes_width, 1.2), size=TEXT_SIZE, max_lines=4)
+    foot = [line for note in wording.notes for line in _wrap(note, room, SMALL_SIZE)]
+    below = margins.ticks + len(label) * TEXT_SIZE * _LEADING + PADDING
+    below += len(foot) * SMALL_SIZE * _LEADING + (PADDING if foot else 0)
+    total = below + height + margins.head + sum(size for _, size, _ in top) * _LEADING + PADDING
+
+    figure = Figure(figsize=(width, total))
+    box = (margins.left / width, below / total, axes_width / width, height / total)
+    axes = figure.add_axes(box)
+    sheet = Sheet(figure, axes, margins.left, below, axes_width, height)
+    axes.set_xlabel("\n".join(label), linespacing=1.1, va="top")
+    axes.xaxis.set_label_coords(0.5, -margins.ticks / height)
+    y = total - PADDING
+    for line, size, color in top:
+        figure.text(PADDING / width, y / total, line, size=size, color=color, va="top")
+        y -= size * _LEADING
+    for position, line in enumerate(reversed(foot)):
+        y = PADDING + position * SMALL_SIZE * _LEADING
+        figure.text(PADDING / width, y / total, line, size=SMALL_SIZE, color=FAINT_INK)
+    return sheet
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Row labels, the width of the widest in inches, and the width of a figure that has room."""
+
+    texts: list[str]
+    width: float
+    sheet_width: float
+
+
+def fit_labels(names: Sequence[str], *, narrow: float, wide: float) -> Labels:
+    """Label rows in a figure that is a column wide if all labels fit, otherwise a page wide.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the rows.
+    narrow, wide : float
+        Room for a label in a column and in a page, in inches; longer names are shortened.
+    """
+    labels = shorten_names(names, width=wide, size=TEXT_SIZE)
+    width = widest(labels.values(), size=TEXT_SIZE)
+    sheet_width = COLUMN_WIDTH if width <= narrow else PAGE_WIDTH
+    return Labels([labels[name] for name in names], width, sheet_width)
+
+
+def choose_models(models: Iterable[str], order: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Choose the models that a figure has room for.
+
+    Parameters
+    ----------
+    models : iterable of str
+        All models of the table.
+    order : sequence of str
+        Models from the best to the worst; those that it lacks follow by name. Empty: by name.
+
+    Returns
+    -------
+    list of str
+        At most 40 models, best first.
+    tuple of str
+        A note about those left out; empty when there are none.
+    """
+    place = {model: position for position, model in enumerate(order)}
+    ranked = sorted(set(models), key=lambda model: (place.get(model, len(place)), model))
+    if len(ranked) <= MAX_MODELS:
+        return ranked, ()
+    kind = "Top" if order else "First"
+    note = f"{kind} {MAX_MODELS} of {len(ranked)} models{'' if order else ' by name'}."
+    return ranked[:MAX_MODELS], (note,)
+
+
+def choose_datasets(datasets: Iterable[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Choose the first 60 datasets by name, with a note when there are more."""
+    ordered = sorted(set(datasets))
+    if len(ordered) <= MAX_DATASETS:
+        return ordered, ()
+    return ordered[:MAX_DATASETS], (f"First {MAX_DATASETS} of {len(ordered)} datasets by name.",)
+
+
+def _wrap(text: str, width: float, size: float) -> list[str]:
+    return wrap_text(text, width=width, size=size, max_lines=2)

@@ -1,0 +1,144 @@
+"""How the order of the models depends on the aggregation."""
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from capmap.figures.canvas import (
+    GAP,
+    PADDING,
+    Margins,
+    Sheet,
+    Wording,
+    choose_models,
+    fit_labels,
+    make_sheet,
+)
+from capmap.figures.names import widest
+from capmap.figures.style import (
+    SMALL_SIZE,
+    ModelStyle,
+    figure_style,
+    model_styles,
+)
+
+NARROW_LABEL = 0.8
+WIDE_LABEL = 2.2
+ROW_HEIGHT = 0.19
+FRAME = "round,pad=0.25,rounding_size=0.7"
+AGGREGATIONS = {"mean": "mean", "trimmed_mean": "trimmed\nmean", "median": "median", "iqm": "IQM"}
+
+
+Numbers = npt.NDArray[np.float64]
+
+
+@figure_style()
+def draw_rank_shift(aggregate: pd.DataFrame, iqm: pd.DataFrame, *, title: str = "") -> Figure:
+    """Draw how ranks move between mean, trimmed mean, median and interquartile mean.
+
+    Parameters
+    ----------
+    aggregate : DataFrame
+        model and any of rank_mean, rank_trimmed_mean, rank_median; rows in any order.
+    iqm : DataFrame
+        model and rank.
+    title : str
+        The study's title.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A line per model through its rank by each aggregation, with its name at both ends.
+
+    Notes
+    -----
+    The number on a line is the rank. Tied models have the same number and stand below each other,
+    in the order in which they came, so that a tie crosses no lines. A model that an aggregation
+    leaves out has no mark there. Of more than 40 models the best 40 by IQM are drawn.
+    """
+    ranks = _collect_ranks(aggregate, iqm)
+    styles = model_styles(ranks.index)
+    by_iqm = ranks.reset_index().sort_values(["iqm", "model"])["model"]
+    models, notes = choose_models(ranks.index, list(by_iqm))
+    ranks = ranks.loc[models]
+    heights = _place_ranks(ranks)
+    labels = fit_labels(models, narrow=NARROW_LABEL, wide=WIDE_LABEL)
+    numbers = [f"{rank:.0f}" for rank in ranks.to_numpy().ravel()]
+    distance = widest(numbers, size=SMALL_SIZE) / 2 + GAP
+    side = PADDING + max(labels.width, 0.35) + distance
+    sheet = make_sheet(
+        width=labels.sheet_width,
+        height=len(models) * ROW_HEIGHT,
+        margins=Margins(left=side, right=side, ticks=0.29),
+        wording=Wording(
+            heading="Rank by each aggregation",
+            title=title,
+            x_label="aggregation of normalized scores",
+            notes=(*notes, "Numbers: rank; equal numbers are ties."),
+        ),
+    )
+    for model, height, rank in zip(models, heights.to_numpy(), ranks.to_numpy(), strict=True):
+        _draw_line(sheet.axes, height, rank, styles[model])
+    _label_ends(sheet, heights, dict(zip(models, labels.texts, strict=True)), distance)
+    sheet.head_rows("model", distance=distance)
+    _dress_axes(sheet.axes, ranks)
+    return sheet.figure
+
+
+def _dress_axes(axes: Axes, ranks: pd.DataFrame) -> None:
+    axes.set_xticks(
+        range(ranks.shape[1]), [AGGREGATIONS[str(name)] for name in ranks], linespacing=1.0
+    )
+    axes.set_xlim(0, max(1, ranks.shape[1] - 1))
+    axes.set_ylim(len(ranks) - 0.5, -0.5)
+    axes.set_yticks([])
+    axes.spines[["left", "bottom"]].set_visible(False)
+    axes.grid(axis="x")
+
+
+def _collect_ranks(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> pd.DataFrame:
+    """Ranks by model (rows) and aggregation (columns), NaN where an aggregation has none."""
+    by_model = aggregate.set_index("model")
+    ranks = {name: by_model[f"rank_{name}"] for name in AGGREGATIONS if f"rank_{name}" in by_model}
+    ranks["iqm"] = iqm.set_index("model")["rank"]
+    return pd.DataFrame(ranks).sort_index().rename_axis("model").astype(float)
+
+
+def _place_ranks(ranks: pd.DataFrame) -> pd.DataFrame:
+    """Row of each mark, counted from the top within its column."""
+    heights = pd.DataFrame(np.nan, index=ranks.index, columns=ranks.columns)
+    previous = pd.Series(range(len(ranks)), index=ranks.index, dtype=float)
+    for name in ranks:
+        order = pd.DataFrame({"rank": ranks[name], "previous": previous}).dropna(subset=["rank"])
+        models = order.sort_values(["rank", "previous"]).index
+        heights.loc[models, name] = np.arange(len(models), dtype=float)
+        previous = heights[name].fillna(previous)
+    return heights
+
+
+def _draw_line(axes: Axes, heights: Numbers, ranks: Numbers, look: ModelStyle) -> None:
+    axes.plot(heights, color=look.color, linestyle=look.line, clip_on=False)
+    frame = {"boxstyle": FRAME, "facecolor": "white", "edgecolor": look.color, "linewidth": 1.1}
+    for column in np.flatnonzero(np.isfinite(heights)):
+        axes.text(
+            float(column),
+            heights[column],
+            f"{ranks[column]:.0f}",
+            size=SMALL_SIZE,
+            ha="center",
+            va="center_baseline",
+            bbox=frame,
+            zorder=3,
+        )
+
+
+def _label_ends(
+    sheet: Sheet, heights: pd.DataFrame, labels: dict[str, str], distance: float
+) -> None:
+    """Write the names beside the first and the last column, clear of the marks."""
+    for column, x, side in ((0, -distance, "right"), (-1, sheet.width + distance, "left")):
+        for model, height in heights.iloc[:, column].dropna().items():
+            y = sheet.height * (1 - (height + 0.5) / len(heights))
+            sheet.write(labels[str(model)], x=x, y=y, ha=side, va="center_baseline")

@@ -1,0 +1,191 @@
+"""One look for all figures: settings, colors of models, and files that depend on values only.
+
+Nothing here touches pyplot, a display or a user's matplotlibrc, so a figure has the same bytes
+wherever it is drawn with the same versions.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from capmap.artifacts import write_bytes
+
+COLUMN_WIDTH = 3.4
+PAGE_WIDTH = 7.0
+FONT = "DejaVu Sans"
+TEXT_SIZE = 7.0
+SMALL_SIZE = 6.0
+INK = "#222222"
+FAINT_INK = "#595959"
+GRID_COLOR = "#E4E4E4"
+
+PALETTE = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#D55E00",
+    "#7A3FE0",
+    "#56B4E9",
+    "#CC79A7",
+    "#000000",
+)
+MARKERS = ("o", "s", "D", "^", "v", "P", "X")
+LINE_STYLES = (
+    "-",
+    (0, (4.0, 1.5)),
+    (0, (1.2, 1.2)),
+    (0, (6.0, 1.5, 1.2, 1.5)),
+    (0, (2.5, 2.5)),
+    (0, (8.0, 2.0)),
+    (0, (4.0, 1.2, 1.2, 1.2, 1.2, 1.2)),
+)
+
+_SETTINGS: Any = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": INK,
+    "axes.grid": False,
+    "axes.labelcolor": INK,
+    "axes.labelpad": 3.0,
+    "axes.labelsize": TEXT_SIZE,
+    "axes.linewidth": 0.6,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "figure.dpi": 300,
+    "font.family": [FONT],
+    "font.size": TEXT_SIZE,
+    "grid.color": GRID_COLOR,
+    "grid.linewidth": 0.5,
+    "hatch.linewidth": 0.4,
+    "pdf.fonttype": 42,
+    "savefig.dpi": 300,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "capmap",
+    "text.color": INK,
+    "text.hinting": "no_hinting",
+    "text.parse_math": False,
+    "xtick.color": INK,
+    "xtick.labelsize": TEXT_SIZE,
+    "xtick.major.pad": 2.0,
+    "xtick.major.size": 2.5,
+    "xtick.major.width": 0.6,
+    "ytick.color": INK,
+    "ytick.labelsize": TEXT_SIZE,
+    "ytick.major.pad": 3.0,
+    "ytick.major.size": 0.0,
+    "ytick.major.width": 0.6,
+}
+
+_METADATA: dict[str, dict[str, None]] = {
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    "png": {"Software": None},
+    "svg": {"Creator": None, "Date": None},
+}
+
+
+@dataclass(frozen=True)
+class ModelStyle:
+    """How a model looks in every figure of a study."""
+
+    color: str
+    marker: str
+    line: str | tuple[float, tuple[float, ...]]
+
+
+@contextmanager
+def figure_style() -> Iterator[None]:
+    """Draw with capmap's settings and nobody else's; also usable as a decorator.
+
+    Notes
+    -----
+    Matplotlib's own defaults come first, so a user's matplotlibrc or an earlier change of
+    ``rcParams`` has no say. Text is never read as mathematics, so names need no escapes. PDF text
+    is Type 42 (TrueType), as publishers ask; SVG text is drawn as outlines, each glyph stored once,
+    so it looks the same on a machine without the font.
+    """
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_SETTINGS)
+        yield
+
+
+def model_styles(models: Iterable[str]) -> dict[str, ModelStyle]:
+    """Give each model of a study its color, marker and line style.
+
+    Parameters
+    ----------
+    models : iterable of str
+        Every model of the study, in any order; repeats do not matter.
+
+    Returns
+    -------
+    dict of str to ModelStyle
+        In name order. The style depends on the set of names only, so all figures agree.
+
+    Notes
+    -----
+    The eight colors are Okabe and Ito's without yellow, which is too faint on white, and with a
+    violet. Models beyond eight use the colors again with the next marker and line style: 56
+    models look different, even in one color. Beyond that styles repeat, and labels tell.
+
+    References
+    ----------
+    Okabe and Ito (2008), Color universal design, https://jfly.uni-koeln.de/color/
+
+    Examples
+    --------
+    >>> model_styles(["b", "a"])["a"]
+    ModelStyle(color='#0072B2', marker='o', line='-')
+    """
+    styles = {}
+    for position, model in enumerate(sorted(set(models))):
+        lap, color = divmod(position, len(PALETTE))
+        lap %= len(MARKERS)
+        styles[model] = ModelStyle(PALETTE[color], MARKERS[lap], LINE_STYLES[lap])
+    return styles
+
+
+def model_colors(models: Iterable[str]) -> dict[str, str]:
+    """Give each model of a study its color, as in `model_styles`.
+
+    Examples
+    --------
+    >>> model_colors(["b", "a"])
+    {'a': '#0072B2', 'b': '#E69F00'}
+    """
+    return {model: style.color for model, style in model_styles(models).items()}
+
+
+def save_figure(figure: Figure, paths: Sequence[str | Path]) -> None:
+    """Write a figure atomically to each path, in the format that its suffix names.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        The figure; drawn in memory first.
+    paths : sequence of path
+        Files ending in ``.pdf``, ``.svg`` or ``.png`` (300 dpi).
+
+    Raises
+    ------
+    ValueError
+        When a path ends in anything else; nothing is written then.
+
+    Notes
+    -----
+    The files hold no time stamp and no version, so equal figures give equal bytes.
+    """
+    formats = {path: Path(path).suffix.removeprefix(".") for path in paths}
+    for path, name in formats.items():
+        if name not in _METADATA:
+            raise ValueError(f"{path}: figures are written as .pdf, .svg or .png.")
+    for path, name in formats.items():
+        buffer = BytesIO()
+        with figure_style():
+            figure.savefig(buffer, format=name, metadata=_METADATA[name])
+        write_bytes(path, buffer.getvalue())

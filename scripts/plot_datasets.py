@@ -1,0 +1,31 @@
+"""Draw the figures of a study's datasets: scores, runs per cell, and the spread over seeds."""
+
+from capmap.artifacts import read_table
+from capmap.figures.runs_per_cell import draw_runs_per_cell
+from capmap.figures.scores import draw_scores
+from capmap.figures.seed_spread import draw_seed_spread
+from capmap.figures.style import save_figure
+
+
+def plot_datasets(
+    *,
+    scores: str,
+    seeds: str,
+    scores_figure: list[str],
+    runs_per_cell_figure: list[str],
+    seed_spread_figure: list[str],
+    title: str = "",
+    aggregate: str | None = None,
+) -> None:
+    """Draw tables/scores.csv and tables/seeds.csv, models in the order of tables/aggregate.csv."""
+    order = [] if aggregate is None else list(read_table(aggregate)["model"])
+    cells = read_table(seeds)
+    save_figure(draw_scores(read_table(scores), title=title, order=order), scores_figure)
+    save_figure(draw_runs_per_cell(cells, title=title, order=order), runs_per_cell_figure)
+    save_figure(draw_seed_spread(cells, title=title), seed_spread_figure)
+
+
+if __name__ == "__main__":
+    from job import run_job
+
+    run_job(plot_datasets, snakemake)  # type: ignore[name-defined]

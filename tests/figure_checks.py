@@ -1,0 +1,142 @@
+"""What a reader would complain about in a figure, measured; and tables to draw figures from."""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.transforms import Bbox
+
+DPI = 100
+SLACK = 0.75
+
+
+class DrawnText(NamedTuple):
+    """A line of text as it was drawn: its size in points, and its box in pixels from below."""
+
+    words: str
+    size: float
+    box: Bbox
+
+
+class TextRecorder(RendererAgg):
+    """Draws like Agg and remembers every line of text that it was asked to draw."""
+
+    def __init__(self, width: float, height: float) -> None:
+        super().__init__(width, height, DPI)  # type: ignore[no-untyped-call]
+        self.texts: list[DrawnText] = []
+
+    def draw_text(
+        self,
+        gc: Any,
+        x: float,
+        y: float,
+        s: str,
+        prop: FontProperties,
+        angle: float,
+        *rest: Any,
+        **options: Any,
+    ) -> None:
+        """Draw a line of text whose baseline starts at a place given in pixels from above."""
+        size = self.get_text_width_height_descent(s, prop, False)  # type: ignore[no-untyped-call]
+        width, height, descent = size
+        y_up = self.height - y
+        if angle == 90:
+            box = Bbox.from_bounds(x - height + descent, y_up, height, width)
+        else:
+            box = Bbox.from_bounds(x, y_up - descent, width, height)
+        if s.strip():
+            self.texts.append(DrawnText(s, prop.get_size_in_points(), box))
+        super().draw_text(gc, x, y, s, prop, angle, *rest, **options)  # type: ignore[no-untyped-call]
+
+
+def drawn_texts(figure: Figure) -> list[DrawnText]:
+    """Draw a figure at 100 dpi and list the lines of text that appeared."""
+    figure.set_dpi(DPI)
+    recorder = TextRecorder(*FigureCanvasAgg(figure).get_width_height())
+    figure.draw(recorder)
+    return recorder.texts
+
+
+def drawn_words(figure: Figure) -> list[str]:
+    """All lines of text that a figure shows."""
+    return [text.words for text in drawn_texts(figure)]
+
+
+def assert_legible(figure: Figure, *, widths: Sequence[float] = (3.4, 7.0)) -> None:
+    """Fail unless a figure is as wide as a column or page, and its texts can all be read.
+
+    No text is smaller than 6 points, leaves the figure, or overlaps another one.
+    """
+    width, height = figure.get_size_inches()
+    assert float(width) in widths
+    assert height < 11
+    texts = drawn_texts(figure)
+    for text in texts:
+        assert text.size >= 6, text
+        assert min(text.box.min) >= -SLACK, text
+        assert text.box.x1 <= width * DPI + SLACK, text
+        assert text.box.y1 <= height * DPI + SLACK, text
+    for one, two in combinations(texts, 2):
+        across = min(one.box.x1, two.box.x1) - max(one.box.x0, two.box.x0)
+        up = min(one.box.y1, two.box.y1) - max(one.box.y0, two.box.y0)
+        assert across < SLACK or up < SLACK, f"{one.words!r} overlaps {two.words!r}"
+
+
+def make_tables(
+    models: Sequence[str],
+    datasets: Sequence[str],
+    *,
+    n_seeds: int = 3,
+    missing: float = 0.0,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> dict[str, pd.DataFrame]:
+    """Make the tables that figures read, with made-up values between two ends.
+
+    The values need not be right, only plausible: a figure computes nothing from them.
+    """
+    rng = np.random.default_rng(7)
+    values = rng.uniform(low, high, (len(models), len(datasets)))
+    values[rng.random(values.shape) < missing] = np.nan
+    scores = pd.DataFrame(values, columns=list(datasets))
+    scores.insert(0, "model", list(models))
+    seeds = scores.melt("model", var_name="dataset", value_name="normalized_mean").dropna()
+    seeds["n"] = n_seeds
+    seeds["normalized_std"] = rng.uniform(0, 0.1, len(seeds)) if n_seeds > 1 else np.nan
+    return {
+        "scores": scores,
+        "seeds": seeds.reset_index(drop=True),
+        "aggregate": _make_aggregate(models, rng),
+        "iqm": _make_iqm(models, rng, low, high, has_intervals=n_seeds > 1),
+    }
+
+
+def _make_aggregate(models: Sequence[str], rng: np.random.Generator) -> pd.DataFrame:
+    names = ("mean", "trimmed_mean", "median")
+    ranks = {f"rank_{name}": rng.permutation(len(models)) + 1 for name in names}
+    return pd.DataFrame({"model": list(models), **dict.fromkeys(names, 0.5), **ranks})
+
+
+def _make_iqm(
+    models: Sequence[str],
+    rng: np.random.Generator,
+    low: float,
+    high: float,
+    *,
+    has_intervals: bool,
+) -> pd.DataFrame:
+    iqm = np.sort(rng.uniform(low, high, len(models)))[::-1]
+    ranks = np.arange(1, len(models) + 1)
+    table = pd.DataFrame({"model": list(models), "iqm": iqm, "rank": ranks})
+    table["ci_low"] = iqm - 0.05 if has_intervals else np.nan
+    table["ci_high"] = iqm + 0.05 if has_intervals else np.nan
+    table["rank_low"] = np.maximum(ranks - 1, 1) if has_intervals else np.nan
+    table["rank_high"] = np.minimum(ranks + 1, len(models)) if has_intervals else np.nan
+    letters = [chr(ord("a") + rank % 26) + "xyz" for rank in ranks]
+    table["ties"] = letters if has_intervals else ""
+    return table

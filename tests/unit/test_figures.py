@@ -1,0 +1,280 @@
+"""The five figures: nothing cut off, nothing overlapping, nothing computed, same bytes."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+
+from capmap.artifacts import read_table, render_csv, write_text
+from capmap.figures.intervals import draw_intervals
+from capmap.figures.rank_shift import draw_rank_shift
+from capmap.figures.runs_per_cell import draw_runs_per_cell
+from capmap.figures.scores import draw_scores
+from capmap.figures.seed_spread import draw_seed_spread
+from capmap.figures.style import model_colors, save_figure
+from plot_datasets import plot_datasets
+from plot_rankings import plot_rankings
+from tests.figure_checks import assert_legible, drawn_words, make_tables
+
+DASH = "\N{EN DASH}"
+FORMATS = ("pdf", "svg", "png")
+FIGURES = ("scores", "intervals", "rank_shift", "runs_per_cell", "seed_spread")
+HOSTILE = (
+    ["$x_1$", "=cmd|calc", "<script>", "_private", "back\\slash\\alpha", "模型甲", "模型乙"]
+    + ["a" * 150 + middle + "b" * 149 for middle in "XY"]
+    + ["W" * 300, "50% & more", "line\nbreak", "-->", "\u202eevil", "😀 emoji", "émile"]
+)
+
+
+def name(kind, count):
+    return [f"{kind}-{number:02d}" for number in range(count)]
+
+
+STUDIES = {
+    "tutorial": partial(make_tables, name("Model", 5), name("D", 8)),
+    "one model": partial(make_tables, ["only"], name("D", 8)),
+    "one dataset": partial(make_tables, name("Model", 18), ["only"]),
+    "one of each": partial(make_tables, ["only"], ["one"]),
+    "real shape": partial(make_tables, name("backbone_of_some_size", 18), name("dataset", 19)),
+    "forty models": partial(make_tables, name("model", 40), name("d", 3)),
+    "sixty datasets": partial(make_tables, name("m", 18), name("some_dataset", 60)),
+    "hostile names": partial(make_tables, HOSTILE, HOSTILE[:10], missing=0.1),
+    "few hostile names": partial(make_tables, HOSTILE[3:11], HOSTILE[5:11], missing=0.1),
+    "missing cells": partial(make_tables, name("m", 6), name("d", 6), missing=0.5),
+    "constant": partial(make_tables, name("m", 4), name("d", 4), low=0.5, high=0.5),
+    "zero": partial(make_tables, name("m", 4), name("d", 4), low=0, high=0),
+    "constant and large": partial(make_tables, name("m", 9), name("d", 9), low=0.5, high=0.5),
+    "negative": partial(make_tables, name("m", 4), name("d", 4), low=-3, high=-1),
+    "beyond the bounds": partial(make_tables, name("m", 12), name("d", 12), low=-15, high=40),
+    "enormous": partial(make_tables, name("m", 4), name("d", 4), low=-1e9, high=1e9),
+    "one seed": partial(make_tables, name("m", 5), name("d", 6), n_seeds=1),
+    "hundred seeds": partial(make_tables, name("m", 9), name("d", 19), n_seeds=100),
+}
+
+
+def draw_all(tables, title="A study"):
+    order = list(tables["iqm"].sort_values("rank")["model"])
+    return {
+        "scores": draw_scores(tables["scores"], title=title, order=order),
+        "intervals": draw_intervals(tables["iqm"], title=title),
+        "rank_shift": draw_rank_shift(tables["aggregate"], tables["iqm"], title=title),
+        "runs_per_cell": draw_runs_per_cell(tables["seeds"], title=title, order=order),
+        "seed_spread": draw_seed_spread(tables["seeds"], title=title),
+    }
+
+
+def row_labels(figure):
+    return [label.get_text() for label in figure.axes[0].get_yticklabels()]
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_no_text_is_cut_off_small_or_overlapping(study):
+    for figure in draw_all(STUDIES[study]()).values():
+        assert_legible(figure)
+
+
+def test_a_title_of_any_length_stays_in_the_figure():
+    for figure in draw_all(STUDIES["tutorial"](), title="$T$ <b> " + "模W" * 300).values():
+        assert_legible(figure)
+
+
+def test_bytes_do_not_depend_on_the_order_of_rows(tmp_path):
+    tables = make_tables(name("Model", 9), name("D", 3), missing=0.1)
+    shuffled = {key: table.sample(frac=1, random_state=3) for key, table in tables.items()}
+    columns = ["model", *sorted(tables["scores"].columns[1:], reverse=True)]
+    shuffled["scores"] = shuffled["scores"][columns]
+    for version, figures in (("a", draw_all(tables)), ("b", draw_all(shuffled))):
+        for key, figure in figures.items():
+            save_figure(figure, [tmp_path / version / f"{key}.{suffix}" for suffix in FORMATS])
+    for path in (tmp_path / "a").iterdir():
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
+    assert len(list((tmp_path / "a").iterdir())) == 15
+
+
+def test_every_axis_says_what_it_means():
+    for figure in draw_all(STUDIES["tutorial"]()).values():
+        axes = figure.axes[0]
+        assert axes.get_xlabel()
+        assert axes.get_ylabel()
+
+
+def test_figures_of_a_study_agree_on_colors():
+    tables = STUDIES["tutorial"]()
+    figures = draw_all(tables)
+    expected = set(model_colors(tables["iqm"]["model"]).values())
+    bars = {to_hex(bar.get_facecolor()).upper() for bar in figures["scores"].axes[0].patches}
+    assert bars == expected
+    for key in ("intervals", "rank_shift", "seed_spread"):
+        lines = {to_hex(line.get_color()).upper() for line in figures[key].axes[0].lines}
+        assert lines == expected
+
+
+def test_five_thousand_models_fall_back_to_forty_and_say_so():
+    tables = make_tables(name("m", 5000), name("d", 3))
+    figures = draw_all(tables)
+    for key in ("scores", "intervals", "rank_shift", "runs_per_cell"):
+        assert "Top 40 of 5000 models." in drawn_words(figures[key])
+        assert_legible(figures[key])
+    assert_legible(figures["seed_spread"])
+
+
+def test_thousands_of_datasets_fall_back_to_sixty_and_say_so():
+    tables = make_tables(name("m", 3), name("d", 2000))
+    figures = draw_all(tables)
+    for key in ("scores", "runs_per_cell"):
+        assert "First 60 of 2000 datasets by name." in drawn_words(figures[key])
+    assert "The 60 noisiest of 2000 datasets." in drawn_words(figures["seed_spread"])
+
+
+def test_models_come_by_name_when_no_order_is_known():
+    tables = make_tables(name("m", 60)[::-1], name("d", 3))
+    figure = draw_scores(tables["scores"])
+    assert row_labels(figure) == name("m", 40)
+    assert "First 40 of 60 models by name." in drawn_words(figure)
+
+
+def test_small_studies_have_bars_and_larger_ones_a_heat_map():
+    small, large = (make_tables(name("m", 5), name("d", count)) for count in (8, 30))
+    assert len(draw_scores(small["scores"]).axes[0].patches) == 40
+    assert not draw_scores(large["scores"]).axes[0].patches
+
+
+def test_a_bar_is_as_long_as_its_score_and_a_missing_one_is_a_cross():
+    scores = pd.DataFrame({"model": ["a", "b"], "d": [-0.5, np.nan], "e": [0.0, 1.25]})
+    axes = draw_scores(scores).axes[0]
+    assert sorted(bar.get_width() for bar in axes.patches) == [-0.5, 0.0, 1.25]
+    crosses = [line for line in axes.lines if line.get_marker() == "x"]
+    assert [len(cross.get_xdata()) for cross in crosses] == [0, 1]
+    assert "\N{MULTIPLICATION SIGN}: no score." in drawn_words(draw_scores(scores))
+
+
+def test_missing_cells_of_a_heat_map_are_hatched_and_not_zero():
+    tables = make_tables(name("m", 9), name("d", 9), missing=0.3)
+    figure = draw_scores(tables["scores"])
+    axes = figure.axes[0]
+    drawn = axes.collections[0].get_array()
+    expected = tables["scores"].drop(columns="model").isna().to_numpy()
+    assert np.array_equal(np.ma.getmaskarray(drawn), expected)
+    hatched = axes.collections[1]
+    assert hatched.get_hatch()
+    assert len(hatched.get_paths()) == expected.sum()
+    assert "Hatched: no score." in drawn_words(figure)
+
+
+def test_a_table_without_any_score_is_drawn_as_missing():
+    tables = make_tables(name("m", 9), name("d", 9), missing=1.0)
+    figure = draw_scores(tables["scores"])
+    assert np.ma.getmaskarray(figure.axes[0].collections[0].get_array()).all()
+
+
+def test_the_best_model_is_on_top_with_its_interval():
+    iqm = make_tables(name("m", 3), ["d"])["iqm"]
+    figure = draw_intervals(iqm.iloc[::-1])
+    assert row_labels(figure) == name("m", 3)
+    ends = figure.axes[0].lines[0].get_xdata()
+    assert tuple(ends) == (iqm["ci_low"][0], iqm["ci_high"][0])
+    assert figure.axes[0].get_xlabel() == "Interquartile mean of normalized scores"
+
+
+def test_ranks_and_ties_stand_at_the_right():
+    iqm = make_tables(name("m", 3), ["d"])["iqm"].assign(ties=["abc", "bcdf", "d"])
+    words = drawn_words(draw_intervals(iqm))
+    assert {f"1 (1{DASH}2)", f"2 (1{DASH}3)", f"a{DASH}c", f"b{DASH}df"} <= set(words)
+
+
+def test_a_model_without_interval_has_an_open_marker_and_a_note():
+    iqm = make_tables(name("m", 2), ["d"])["iqm"]
+    iqm.loc[1, ["ci_low", "ci_high", "rank_low", "rank_high"]] = np.nan
+    figure = draw_intervals(iqm)
+    markers = [line for line in figure.axes[0].lines if line.get_marker() != "None"]
+    assert [line.get_markerfacecolor() for line in markers][1] == "white"
+    assert len(figure.axes[0].lines) == 3
+    assert any("Open marker: no interval." in words for words in drawn_words(figure))
+
+
+def test_tied_ranks_have_the_same_number_and_places_of_their_own():
+    aggregate = pd.DataFrame({"model": ["a", "b", "c"], "rank_mean": [1, 1, 3]})
+    iqm = pd.DataFrame({"model": ["a", "b", "c"], "rank": [3, 1, 2]})
+    axes = draw_rank_shift(aggregate, iqm).axes[0]
+    heights = {tuple(line.get_ydata()) for line in axes.lines}
+    # By mean a and b are tied: b stands above a because it is better by IQM.
+    assert heights == {(1, 2), (0, 0), (2, 1)}
+    numbers = [text.get_text() for text in axes.texts if text.get_position()[0] == 0]
+    assert sorted(numbers) == ["1", "1", "3"]
+
+
+def test_a_model_without_rank_in_an_aggregation_has_no_mark_there():
+    aggregate = pd.DataFrame({"model": ["a"], "rank_median": [1]})
+    iqm = pd.DataFrame({"model": ["a", "b"], "rank": [1, 2]})
+    figure = draw_rank_shift(aggregate, iqm)
+    words = drawn_words(figure)
+    assert words.count("a") == 2
+    assert words.count("b") == 1
+    assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["median", "IQM"]
+
+
+def test_ranks_of_four_digits_do_not_touch():
+    ranks = np.arange(1000, 1030)
+    models = name("m", 30)
+    aggregate = pd.DataFrame({"model": models, "rank_mean": ranks, "rank_median": ranks[::-1]})
+    assert_legible(draw_rank_shift(aggregate, pd.DataFrame({"model": models, "rank": ranks})))
+
+
+def test_counts_of_runs_stand_in_their_cells():
+    seeds = pd.DataFrame({"model": ["a", "b"], "dataset": ["d", "e"], "n": [5, 3]})
+    figure = draw_runs_per_cell(seeds)
+    cells = {text.get_position(): text.get_text() for text in figure.axes[0].texts}
+    assert cells == {(0.5, 0): "5", (1.5, 1): "3"}
+    assert "Hatched: no run." in drawn_words(figure)
+
+
+def test_the_noisiest_dataset_is_on_top():
+    seeds = pd.DataFrame(
+        {"model": "m", "dataset": ["a", "b", "c"], "normalized_std": [0.1, np.nan, 0.3]}
+    )
+    figure = draw_seed_spread(seeds)
+    assert row_labels(figure) == ["c", "a", "b"]
+    assert " one run per cell" in drawn_words(figure)
+
+
+def test_the_noisiest_model_is_named_when_colors_do_not_tell():
+    tables = make_tables(name("m", 12), ["d"])
+    noisiest = tables["seeds"].set_index("model")["normalized_std"].idxmax()
+    assert noisiest in drawn_words(draw_seed_spread(tables["seeds"]))
+
+
+def test_a_study_with_one_seed_gets_a_figure_that_says_so():
+    figure = draw_seed_spread(STUDIES["one seed"]()["seeds"])
+    assert "One run per cell: no spread over seeds to show." in drawn_words(figure)
+
+
+def write_tables(tables, folder):
+    """Write tables as files, and name the outputs of both scripts."""
+    for key, table in tables.items():
+        write_text(folder / f"{key}.csv", render_csv(table))
+    figures = {
+        f"{key}_figure": [str(folder / f"{key}.{suffix}") for suffix in FORMATS] for key in FIGURES
+    }
+    return {key: str(folder / f"{key}.csv") for key in tables}, figures
+
+
+def test_the_scripts_draw_all_figures_from_files_in_the_order_of_the_table(tmp_path):
+    tables = make_tables(HOSTILE[:3], HOSTILE[4:6])
+    paths, figures = write_tables(tables, tmp_path)
+    rankings = {key: figures.pop(key) for key in ("intervals_figure", "rank_shift_figure")}
+    plot_rankings(iqm=paths["iqm"], aggregate=paths["aggregate"], title="T", **rankings)
+    inputs = {key: paths[key] for key in ("scores", "seeds", "aggregate")}
+    plot_datasets(**inputs, **figures, title="T")
+    order = list(tables["aggregate"]["model"])
+    expected = tmp_path / "expected.svg"
+    save_figure(draw_scores(tables["scores"], title="T", order=order), [expected])
+    assert (tmp_path / "scores.svg").read_bytes() == expected.read_bytes()
+    assert len([path for path in tmp_path.iterdir() if path.suffix[1:] in FORMATS]) == 16
+
+
+def test_a_study_with_one_seed_is_drawn_from_its_files(tmp_path):
+    paths, _ = write_tables(make_tables(["a", "b"], ["d"], n_seeds=1), tmp_path)
+    assert_legible(draw_intervals(read_table(paths["iqm"])))
+    assert_legible(draw_seed_spread(read_table(paths["seeds"])))
