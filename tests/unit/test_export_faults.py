@@ -76,7 +76,7 @@ def test_an_empty_score_is_a_warning_and_leaves_its_row_out(write):
 def test_a_column_of_words_is_one_problem(write):
     path = write(LONG.replace("0.5", "good").replace("0.25", "bad"))
     problem = only_problem(read_exports([path]))
-    assert place(problem) == ("not_a_number", 2, "score", "good")
+    assert place(problem) == ("no_numbers", 2, "score", "good")
     assert "columns: {score: …}" in problem.remedy
 
 
@@ -336,7 +336,7 @@ def test_a_matrix_column_of_words_is_one_problem_and_no_dataset(write):
     path = write("model,family,d1\nA,CNN,0.5\nB,ViT,abc\n")
     exports = read_exports([path], layout="matrix", metric="acc")
     assert places(exports) == [
-        ("not_a_number", 2, "family", "CNN"),
+        ("no_numbers", 2, "family", "CNN"),
         ("not_a_number", 3, "d1", "abc"),
     ]
     assert "ignore" in exports.problems[0].remedy

@@ -21,7 +21,10 @@ LOCKS = ["requirements.lock", "requirements-dev.lock"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 # Rooms of the library from the ground up. A room stands on lower floors and on itself only.
-GROUND = [{"errors", "schema_words"}, {"problems", "artifacts", "rng", "metrics", "schema"}]
+GROUND = [
+    {"errors", "schema_words", "wording"},
+    {"problems", "artifacts", "rng", "metrics", "schema"},
+]
 TABLES = [{"tables"}]
 STATISTICS = [
     {"exports", "aggregation", "normalization"},

@@ -160,7 +160,7 @@ def find_words(
     first = int(filled[0])
     return [
         make_problem(
-            "not_a_number",
+            "no_numbers",
             source,
             "No cell of the column is a number.",
             remedy,

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from capmap.exports.faults import ask_nearest, list_names, make_problem, quote_name
+from capmap.exports.faults import ask_nearest, make_problem
 from capmap.problems import Problem
+from capmap.wording import list_names, quote_name
 
 Names: TypeAlias = str | Sequence[str]
 LISTS = frozenset({"datasets", "ignore", "keep"})

@@ -1,13 +1,11 @@
 """What can be wrong with a file or a cell, in words."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from difflib import get_close_matches
 
 from capmap.errors import ExportError
 from capmap.problems import Problem, Severity
-
-LONGEST_NAME = 80
-LISTED_NAMES = 20
+from capmap.wording import quote_name
 
 
 class UnreadableExportError(ExportError):
@@ -37,18 +35,6 @@ def make_problem(
 ) -> Problem:
     """Make a problem from what it is, where it is and what to do about it."""
     return Problem(severity, code, source, line, column, value, reason, remedy)
-
-
-def quote_name(name: str) -> str:
-    """Put a name into quotes, escaped and shortened to what a sentence can bear."""
-    return repr(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…")
-
-
-def list_names(names: Sequence[str]) -> str:
-    """List names in quotes, the first twenty of them where there are more."""
-    listed = ", ".join(quote_name(name) for name in names[:LISTED_NAMES])
-    rest = len(names) - LISTED_NAMES
-    return f"{listed} and {rest} more" if rest > 0 else listed
 
 
 def find_nearest(name: str, candidates: Iterable[str]) -> str | None:

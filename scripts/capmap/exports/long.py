@@ -25,11 +25,12 @@ from capmap.exports.checks import (
     find_words,
 )
 from capmap.exports.columns import Mapped, Wish, check_columns, list_columns, wish_for
-from capmap.exports.faults import UnreadableExportError, make_problem, quote_name
+from capmap.exports.faults import UnreadableExportError, make_problem
 from capmap.exports.numbers import Decimal, Kind, Numbers, parse_numbers
 from capmap.exports.runs import RUN_COLUMNS, Metrics, Part, list_filter_values, make_runs
 from capmap.exports.sheets import Sheet
 from capmap.problems import Problem
+from capmap.wording import quote_name
 
 MATRIX_HINT = "If the file has a column per dataset, set `format: matrix`."
 DELIMITER_HINT = "Columns must be divided by commas, semicolons or tabs."

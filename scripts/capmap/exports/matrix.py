@@ -29,11 +29,12 @@ from capmap.exports.checks import (
     find_words,
 )
 from capmap.exports.columns import Mapped, Wish, check_columns, list_columns, wish_for
-from capmap.exports.faults import UnreadableExportError, list_names, make_problem
+from capmap.exports.faults import UnreadableExportError, make_problem
 from capmap.exports.numbers import Decimal, Kind, Mask, Numbers, parse_numbers
 from capmap.exports.runs import Metrics, Part, list_filter_values, make_runs
 from capmap.exports.sheets import Sheet
 from capmap.problems import Problem
+from capmap.wording import list_names
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ import pyarrow.parquet as pq
 
 from capmap.exports.cells import Cells
 from capmap.exports.columns import clean_header
-from capmap.exports.faults import UnreadableExportError, make_problem, quote_name
+from capmap.exports.faults import UnreadableExportError, make_problem
 from capmap.exports.files import PARQUET
 from capmap.problems import Problem
+from capmap.wording import quote_name
 
 
 @dataclass(frozen=True)

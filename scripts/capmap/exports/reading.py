@@ -13,9 +13,7 @@ from capmap.exports.columns import Mapped, list_columns
 from capmap.exports.faults import (
     UnreadableExportError,
     ask_nearest,
-    list_names,
     make_problem,
-    quote_name,
 )
 from capmap.exports.long import read_long
 from capmap.exports.matrix import read_matrix
@@ -23,6 +21,7 @@ from capmap.exports.numbers import Decimal
 from capmap.exports.runs import RUN_COLUMNS, Metrics, Part
 from capmap.exports.sheets import open_sheet
 from capmap.problems import Problem
+from capmap.wording import list_names, quote_name
 
 Layout: TypeAlias = Literal["long", "matrix"]
 

@@ -1,0 +1,32 @@
+"""From raw scores to normalized scores: transforms, directions, bounds, selection, shards."""
+
+from capmap.normalization.bounds import normalize_scores, resolve_bounds
+from capmap.normalization.precedence import Rules
+from capmap.normalization.references import Reference, read_references
+from capmap.normalization.selection import (
+    count_runs,
+    drop_incomplete,
+    find_missing,
+    list_dropped,
+    select_runs,
+    split_shards,
+    summarize_shape,
+)
+from capmap.normalization.transforms import apply_transforms, scale_rmse
+
+__all__ = [
+    "Reference",
+    "Rules",
+    "apply_transforms",
+    "count_runs",
+    "drop_incomplete",
+    "find_missing",
+    "list_dropped",
+    "normalize_scores",
+    "read_references",
+    "resolve_bounds",
+    "scale_rmse",
+    "select_runs",
+    "split_shards",
+    "summarize_shape",
+]

@@ -1,0 +1,210 @@
+"""The raw scores that map to 0 and 1, and the scores that they make."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from capmap.normalization import faults
+from capmap.normalization.evidence import Evidence, gather_evidence
+from capmap.normalization.precedence import Rules
+from capmap.normalization.references import Reference
+from capmap.normalization.rules import Bound, DatasetRule, Direction, MetricRule, Normalization
+from capmap.problems import Problem
+
+COLUMNS = ("dataset", "metric", "direction", "low", "high", "low_origin", "high_origin")
+Row: TypeAlias = tuple[str, str, Direction, float, float, str, str]
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One bound: what was asked for, who asked, and the number (None when there is none)."""
+
+    bound: Bound | None
+    origin: str
+    value: float | None
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the number comes from scores."""
+        return self.bound == "observed" or isinstance(self.bound, Mapping)
+
+
+@dataclass
+class _Findings:
+    """What `resolve_bounds` collects on its way through the datasets."""
+
+    rows: list[Row] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    gaps: dict[tuple[str, tuple[str, ...]], list[Evidence]] = field(default_factory=dict)
+    absent: dict[str, list[Evidence]] = field(default_factory=dict)
+    unreferenced: list[Evidence] = field(default_factory=list)
+
+
+def resolve_bounds(
+    runs: pd.DataFrame,
+    *,
+    metrics: Mapping[str, MetricRule],
+    datasets: Mapping[str, DatasetRule],
+    normalization: Normalization,
+    references: Mapping[str, Reference],
+) -> tuple[pd.DataFrame, list[Problem]]:
+    """Decide for each dataset which score is better and which scores map to 0 and 1.
+
+    Each side of the bounds comes from the first of these that gives it: the dataset's rule, its
+    metric's rule, the references, the study's normalization unless that is "natural", and the
+    natural bound of the metric. The direction comes from the dataset's rule, its transform, its
+    metric's rule, or the registry of metrics.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        Runs of all models, also of those that are not analysed, with the scores that
+        `apply_transforms` made; columns model, dataset, metric, score, source and line. Scores are
+        finite and each dataset has one metric.
+    metrics, datasets, normalization : mapping
+        The configured rules.
+    references : mapping
+        Frozen bounds.
+
+    Returns
+    -------
+    bounds : DataFrame
+        dataset, metric, direction, low, high, low_origin and high_origin by dataset;
+        ``low < high``. Datasets with errors and constant datasets are not in it.
+    problems : list of Problem
+        Errors and warnings, sorted. A dataset that cannot be normalized because all its scores,
+        and so its bounds, are equal is a warning with code "constant_dataset" and the dataset as
+        value.
+
+    Notes
+    -----
+    A number is a raw score, whatever the direction. "observed" is the lowest or highest score of
+    any run. ``{model: NAME}`` is the mean score of that model's runs on the dataset, as the floor
+    (``low``, maps to 0) or the ceiling (``high``, maps to 1): where lower is better, the two
+    bounds of a rule with a model change places, so the ceiling is the lower raw score.
+
+    A metric's rule is about the metric's raw scores and is carried over to converted scores where
+    a dataset has a transform; all other bounds are about converted scores, as their origins in
+    the table are.
+    """
+    rules = Rules(metrics, datasets, normalization, references)
+    findings = _Findings()
+    for evidence in gather_evidence(runs, models=rules.models):
+        _resolve_dataset(evidence, rules, findings)
+    problems = findings.problems
+    problems += [faults.explain_missing(*gap, found) for gap, found in findings.gaps.items()]
+    if findings.absent:
+        models = sorted(runs["model"].unique())
+        problems += [
+            faults.explain_absent_model(model, found, models=models)
+            for model, found in findings.absent.items()
+        ]
+    if findings.unreferenced:
+        problems.append(faults.explain_unreferenced(findings.unreferenced))
+    return _tabulate(findings.rows), sorted(problems)
+
+
+def normalize_scores(runs: pd.DataFrame, bounds: pd.DataFrame) -> pd.DataFrame:
+    """Map scores so that 0 and 1 are the bounds and 1 is best.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        model, dataset, seed and score, with the scores that `apply_transforms` made.
+    bounds : DataFrame
+        Of `resolve_bounds`. Runs of datasets that are not in it are left out.
+
+    Returns
+    -------
+    DataFrame
+        model, dataset, seed and score, ordered by these.
+
+    Notes
+    -----
+    The normalized score is (score − low) / (high − low), and one minus that where lower is
+    better. It is not clipped, so it may leave [0, 1].
+    """
+    rules = bounds.set_index("dataset")
+    position = rules.index.get_indexer(pd.Index(runs["dataset"]))
+    kept = position >= 0
+    position = position[kept]
+    low, high = (rules[side].to_numpy(dtype=np.float64)[position] for side in ("low", "high"))
+    flip = (rules["direction"] == "min").to_numpy(dtype=bool)[position]
+    score = (runs["score"].to_numpy(dtype=np.float64)[kept] - low) / (high - low)
+    normalized = runs.loc[kept, ["model", "dataset", "seed"]].assign(
+        score=np.where(flip, 1.0 - score, score)
+    )
+    return normalized.sort_values(list(normalized.columns), ignore_index=True)
+
+
+def _resolve_dataset(evidence: Evidence, rules: Rules, findings: _Findings) -> None:
+    dataset, metric = evidence.dataset, evidence.metric
+    direction, _ = rules.find_direction(dataset, metric)
+    low, high = (_resolve_side(side, evidence, rules) for side in ("low", "high"))
+    _note_gaps(evidence, direction, low, high, findings)
+    if rules.references and dataset not in rules.references:
+        findings.unreferenced.append(evidence)
+    if direction is None or low.value is None or high.value is None:
+        return
+    frozen = rules.references.get(dataset)
+    if frozen and "references" in (low.origin, high.origin) and frozen.disagrees(metric, direction):
+        findings.problems.append(faults.explain_mismatch(evidence, frozen, direction=direction))
+    elif _is_ordered(low.value, high.value):
+        row = (dataset, metric, direction, low.value, high.value, low.origin, high.origin)
+        findings.rows.append(row)
+    elif evidence.lowest == evidence.highest and (low.is_measured or high.is_measured):
+        findings.problems.append(faults.explain_constant(evidence))
+    else:
+        findings.problems.append(
+            faults.explain_bad_bounds(
+                evidence,
+                low=f"{low.value!r} ({low.origin})",
+                high=f"{high.value!r} ({high.origin})",
+            )
+        )
+
+
+def _resolve_side(side: Literal["low", "high"], evidence: Evidence, rules: Rules) -> _Side:
+    position = ("low", "high").index(side)
+    for origin, sides in rules.list_sides(evidence.dataset, evidence.metric):
+        bound = sides[position]
+        if bound is None:
+            continue
+        if bound == "natural":
+            natural = rules.find_natural(evidence.dataset, evidence.metric)[position]
+            return _Side(natural, f"{origin}: natural", natural)
+        if bound == "observed":
+            value = evidence.lowest if side == "low" else evidence.highest
+            return _Side(bound, f"{origin}: observed", value)
+        if isinstance(bound, Mapping):
+            return _Side(
+                bound, f"{origin}: model {bound['model']}", evidence.means.get(bound["model"])
+            )
+        return _Side(bound, origin, float(bound))
+    return _Side(None, "", None)
+
+
+def _note_gaps(
+    evidence: Evidence, direction: Direction | None, low: _Side, high: _Side, findings: _Findings
+) -> None:
+    named = {side.bound["model"] for side in (low, high) if isinstance(side.bound, Mapping)}
+    for model in sorted(named - set(evidence.means)):
+        findings.absent.setdefault(model, []).append(evidence)
+    wanted = {"direction": direction, "low": low.bound, "high": high.bound}
+    lacks = tuple(name for name, found in wanted.items() if found is None)
+    if lacks:
+        findings.gaps.setdefault((evidence.metric, lacks), []).append(evidence)
+
+
+def _is_ordered(low: float, high: float) -> bool:
+    return math.isfinite(low) and math.isfinite(high) and low < high
+
+
+def _tabulate(rows: list[Row]) -> pd.DataFrame:
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    numbers = ("low", "high")
+    return table.astype({name: "float64" if name in numbers else "str" for name in COLUMNS})

@@ -1,0 +1,171 @@
+"""Which models and datasets are analysed, and by which job."""
+
+import math
+from collections.abc import Iterable
+from hashlib import blake2b
+
+import numpy as np
+import pandas as pd
+
+from capmap.normalization.rules import Incomplete, Selection
+from capmap.wording import count_things, list_names
+
+DROPPED = ("kind", "name", "reason")
+
+
+def select_runs(
+    runs: pd.DataFrame, *, models: Selection = "all", datasets: Selection = "all"
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Keep the runs of the selected models and datasets.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        With the columns model and dataset.
+    models, datasets : "all", list of str, or mapping
+        Names to keep; a mapping has the names to keep as ``include``, the names to leave out as
+        ``exclude``, or both.
+
+    Returns
+    -------
+    selected : DataFrame
+        The rows that are kept, in their order.
+    dropped : DataFrame
+        kind ("model" or "dataset"), name and reason of what was left out, by kind and name.
+    """
+    dropped = []
+    keep = np.ones(len(runs), dtype=bool)
+    for kind, selection in (("model", models), ("dataset", datasets)):
+        reasons = _find_unselected(runs[kind].unique(), selection, option=f"select.{kind}s")
+        keep &= ~runs[kind].isin(list(reasons)).to_numpy(dtype=bool)
+        dropped += [(kind, name, reason) for name, reason in sorted(reasons.items())]
+    return runs[keep], list_dropped(dropped)
+
+
+def drop_incomplete(runs: pd.DataFrame, *, policy: Incomplete) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Leave out models or datasets with empty cells.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        With the columns model and dataset.
+    policy : {"error", "drop_models", "drop_datasets", "keep"}
+        What to leave out. "error" and "keep" leave all runs in; validation has stopped the former.
+
+    Returns
+    -------
+    complete : DataFrame
+        The rows that are kept, in their order.
+    dropped : DataFrame
+        kind, name and reason of what was left out, by name.
+
+    Notes
+    -----
+    A model is complete when it has a run on each dataset that any model has a run on; the same
+    for datasets. Models are dropped all at once, not one by one, so no order matters.
+    """
+    if policy in ("error", "keep"):
+        return runs, list_dropped([])
+    kind, other = ("model", "dataset") if policy == "drop_models" else ("dataset", "model")
+    counts = count_runs(runs)
+    missing = find_missing(counts if kind == "model" else counts.T)
+    reasons = [
+        (kind, name, f"No runs for {count_things(len(holes), other)}: {list_names(holes)}.")
+        for name, holes in missing.items()
+    ]
+    return runs[~runs[kind].isin(list(missing))], list_dropped(reasons)
+
+
+def list_dropped(rows: Iterable[tuple[str, str, str]]) -> pd.DataFrame:
+    """Make the table of what was left out: kind, name, reason."""
+    return pd.DataFrame(list(rows), columns=list(DROPPED), dtype="str")
+
+
+def count_runs(runs: pd.DataFrame) -> pd.DataFrame:
+    """Count the runs of each cell.
+
+    Returns
+    -------
+    DataFrame
+        A row per model and a column per dataset, both by name; 0 where a cell is empty.
+    """
+    row, models = pd.factorize(runs["model"], sort=True)
+    column, datasets = pd.factorize(runs["dataset"], sort=True)
+    shape = (len(models), len(datasets))
+    counts = np.bincount(row * shape[1] + column, minlength=shape[0] * shape[1])
+    return pd.DataFrame(counts.reshape(shape), index=models, columns=datasets)
+
+
+def find_missing(counts: pd.DataFrame) -> dict[str, list[str]]:
+    """List, for each row of a table of counts that has zeros, the columns where they are."""
+    empty = counts.to_numpy() == 0
+    return {
+        str(name): counts.columns[holes].tolist()
+        for name, holes in zip(counts.index, empty, strict=True)
+        if holes.any()
+    }
+
+
+def summarize_shape(runs: pd.DataFrame) -> pd.DataFrame:
+    """Describe the size of a benchmark as a typical model sees it.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        Normalized runs, at least one.
+
+    Returns
+    -------
+    DataFrame
+        One row: datasets, the median number of datasets of a model, and seeds, the median number
+        of runs of a cell that is not empty; halves are rounded up.
+    """
+    cells = runs.groupby(["model", "dataset"], as_index=False).size()
+    medians = {"datasets": cells.groupby("model").size().median(), "seeds": cells["size"].median()}
+    return pd.DataFrame({name: [math.floor(value + 0.5)] for name, value in medians.items()})
+
+
+def split_shards(names: Iterable[str], n: int) -> dict[int, list[str]]:
+    """Spread names over shards by a hash that is the same on every machine.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names of models; repeats count once.
+    n : int
+        Number of shards, positive.
+
+    Returns
+    -------
+    dict
+        The names of each shard that has any, by name; shards in order.
+
+    Notes
+    -----
+    A name's shard depends on the name and `n` alone, so a new model moves no other.
+
+    Examples
+    --------
+    >>> split_shards(["resnet50", "clay", "dofa"], 3)
+    {1: ['dofa', 'resnet50'], 2: ['clay']}
+    """
+    shards: dict[int, list[str]] = {}
+    for name in sorted(set(names)):
+        digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        shards.setdefault(int.from_bytes(digest, "little") % n, []).append(name)
+    return dict(sorted(shards.items()))
+
+
+def _find_unselected(names: Iterable[str], selection: Selection, *, option: str) -> dict[str, str]:
+    if selection == "all":
+        return {}
+    rule = selection if isinstance(selection, dict) else {"include": selection}
+    exclude = set(rule.get("exclude", []))
+    include = set(rule["include"]) if "include" in rule else None
+    reasons = {}
+    for name in names:
+        if name in exclude:
+            reasons[name] = f"Excluded by {option}."
+        elif include is not None and name not in include:
+            reasons[name] = f"Not included by {option}."
+    return reasons

@@ -1,0 +1,94 @@
+"""Names in the configuration that are not in the data."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+
+import pandas as pd
+
+from capmap.metrics import canonical_name
+from capmap.normalization.rules import DatasetRule, MetricRule, Select, Selection
+from capmap.problems import Problem
+from capmap.validation.places import blame_study
+from capmap.wording import quote_name
+
+MOST_SUGGESTIONS = 20
+
+
+def find_unknown_names(
+    runs: pd.DataFrame,
+    *,
+    metrics: Mapping[str, MetricRule],
+    datasets: Mapping[str, DatasetRule],
+    select: Select,
+) -> list[Problem]:
+    """Find configured names that match nothing, and rules of one metric given twice.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        All rows as read, with the columns model, dataset and metric.
+    metrics, datasets, select : mapping
+        What is configured. Metrics are compared without case and separators, other names exactly.
+
+    Returns
+    -------
+    list of Problem
+        An error per name, with the most similar name of the data as suggestion where there is one
+        (for the first 20, because each takes a search through all names).
+    """
+    present = {kind: set(runs[kind].unique()) for kind in ("model", "dataset", "metric")}
+    spellings = {canonical_name(metric) for metric in present["metric"]}
+    unknown = [
+        *(("metrics", name, "metric") for name in metrics if canonical_name(name) not in spellings),
+        *(("datasets", name, "dataset") for name in datasets),
+        *(("select.models", name, "model") for name in _list_selected(select.get("models", "all"))),
+        *(
+            ("select.datasets", name, "dataset")
+            for name in _list_selected(select.get("datasets", "all"))
+        ),
+    ]
+    unknown = [item for item in unknown if item[1] not in present[item[2]]]
+    problems = list(_find_twins(metrics))
+    for position, (option, name, kind) in enumerate(unknown):
+        nearest = _find_nearest(name, present[kind]) if position < MOST_SUGGESTIONS else None
+        problems.append(_explain_unknown(option, name, kind, nearest))
+    return problems
+
+
+def _list_selected(selection: Selection) -> Iterator[str]:
+    if isinstance(selection, Mapping):
+        yield from selection.get("include", [])
+        yield from selection.get("exclude", [])
+    elif selection != "all":
+        yield from selection
+
+
+def _find_twins(metrics: Iterable[str]) -> Iterator[Problem]:
+    seen: dict[str, str] = {}
+    for name in sorted(metrics):
+        twin = seen.setdefault(canonical_name(name), name)
+        if twin != name:
+            yield blame_study(
+                "ambiguous_rule",
+                f"metrics: has rules for {quote_name(twin)} and {quote_name(name)}, which are one "
+                "name without case and separators.",
+                "Keep one of them.",
+                severity="error",
+                value=name,
+            )
+
+
+def _find_nearest(name: str, present: Iterable[str]) -> str | None:
+    by_folded = {item.casefold(): item for item in sorted(present)}
+    nearest = get_close_matches(name.casefold(), by_folded, n=1)
+    return by_folded[nearest[0]] if nearest else None
+
+
+def _explain_unknown(option: str, name: str, kind: str, nearest: str | None) -> Problem:
+    return blame_study(
+        "unknown_name",
+        f"{option} names the {kind} {quote_name(name)}, which is not in the data.",
+        f"Did you mean {quote_name(nearest)}?" if nearest else "Correct the name or remove it.",
+        severity="error",
+        value=name,
+    )

@@ -1,0 +1,175 @@
+"""Scores that do not fit the bounds of their dataset."""
+
+from collections.abc import Collection
+
+import numpy as np
+import pandas as pd
+
+from capmap.metrics import find_metric
+from capmap.problems import Problem
+from capmap.validation.places import Row, blame_group, blame_score, list_rows
+from capmap.wording import count_things, quote_name, write_key
+
+FRACTION = 1.5
+PERCENT = 100.0
+
+
+def find_misfits(
+    runs: pd.DataFrame, bounds: pd.DataFrame, *, transformed: Collection[str] = ()
+) -> list[Problem]:
+    """Find percentages among fractions, and scores outside their bounds.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        With scores after transforms.
+    bounds : DataFrame
+        Of `resolve_bounds`.
+    transformed : collection of str
+        Datasets whose scores were converted; they are not taken for percentages.
+
+    Returns
+    -------
+    list of Problem
+        "percent", an error per dataset; "mixed_percent", an error per score; and "out_of_bounds",
+        a warning per dataset at the score that is farthest out.
+
+    Notes
+    -----
+    Scores can be percentages where the bounds are [0, 1], or [−1, 1] when their sign is left aside.
+    A dataset holds percentages when its median score is above 1.5 and none is above 100. A single
+    score is one when the metric cannot exceed 1 by its nature, the dataset's median is at most 1.5,
+    and the score is above 1.5 and at most 100: fractions and percentages are mixed.
+
+    A metric that is not bounded by its nature, and whose own rule gives the bounds as numbers, is
+    declared: its scores may be as large as they like (a human-normalized score of 30, say).
+    """
+    facts = _gather_facts(bounds, transformed)
+    position = facts.index.get_indexer(pd.Index(runs["dataset"]))
+    rows, position = runs[position >= 0], position[position >= 0]
+    score = rows["score"].to_numpy(dtype=np.float64)
+    size = np.where(facts["signed"].to_numpy(dtype=bool)[position], np.abs(score), score)
+    sizes = pd.Series(size).groupby(position)
+    facts["median"] = sizes.median().reindex(range(len(facts))).to_numpy()
+    largest = sizes.max().reindex(range(len(facts))).to_numpy()
+
+    is_large = (facts["median"] > FRACTION).to_numpy(dtype=bool)
+    fractional, bounded, declared = (
+        facts[name].to_numpy(dtype=bool) for name in ("fractional", "bounded", "declared")
+    )
+    percent = fractional & ~declared & is_large & (largest <= PERCENT)
+    mixable = fractional & bounded & ~is_large
+    in_percent = percent[position]
+    mixed = mixable[position] & (size > FRACTION) & (size <= PERCENT)
+    low, high = (facts[side].to_numpy(dtype=np.float64)[position] for side in ("low", "high"))
+    excess = np.maximum(low - score, score - high)
+    outside = (excess > 0) & ~mixed & ~in_percent
+    examples = rows[in_percent].drop_duplicates("dataset")
+    return [
+        *(_explain_percent(row, facts) for row in list_rows(examples)),
+        *(_explain_mixed(row) for row in list_rows(rows[mixed])),
+        *_explain_outside(rows[outside], excess[outside], facts),
+    ]
+
+
+def find_constant(runs: pd.DataFrame, *, known: Collection[str] = ()) -> list[Problem]:
+    """Find datasets on which all runs of several models have one score.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        The runs that are analysed.
+    known : collection of str
+        Datasets that are known to be constant already.
+
+    Returns
+    -------
+    list of Problem
+        A warning per dataset.
+    """
+    table = runs.groupby("dataset").agg(
+        low=("score", "min"), high=("score", "max"), models=("model", "nunique")
+    )
+    constant = table.index[(table["low"] == table["high"]) & (table["models"] > 1)]
+    fresh = constant.difference(list(known))
+    return [
+        blame_group(
+            row,
+            "constant_dataset",
+            f"All scores of the dataset {quote_name(row.dataset)} are {row.raw}, so it cannot "
+            "tell models apart.",
+            "Check the export, or leave the dataset out with select.",
+            severity="warning",
+        )
+        for row in list_rows(runs[runs["dataset"].isin(fresh)].drop_duplicates("dataset"))
+    ]
+
+
+def _gather_facts(bounds: pd.DataFrame, transformed: Collection[str]) -> pd.DataFrame:
+    """Tell of each dataset what its bounds say about its scores."""
+    facts = bounds.set_index("dataset")
+    known = [find_metric(metric) for metric in facts["metric"]]
+    bounded = np.array([metric is not None and metric.high == 1 for metric in known], dtype=bool)
+    explicit = facts[["low_origin", "high_origin"]].isin(["dataset", "metric"]).all(axis=1)
+    in_one = facts["low"].isin([-1.0, 0.0]) & (facts["high"] == 1)
+    return facts.assign(
+        fractional=in_one & ~facts.index.isin(list(transformed)),
+        signed=facts["low"] < 0,
+        bounded=bounded,
+        declared=explicit & ~bounded,
+    )
+
+
+def _explain_percent(row: Row, facts: pd.DataFrame) -> Problem:
+    fact = facts.loc[row.dataset]
+    metric, low, high = write_key(row.metric), fact["low"], fact["high"]
+    remedy = (
+        f'Write them with a percent sign ("91%"), or metrics: {{{metric}: '
+        f"{{low: {PERCENT * low:g}, high: {PERCENT:g}}}}}."
+    )
+    if not fact["bounded"]:
+        rule = f"metrics: {{{metric}: {{low: {low:g}, high: {high:g}}}}}"
+        remedy += f" If they are no percentages, confirm the bounds with {rule}."
+    return blame_score(
+        row,
+        "percent",
+        f"The scores of the dataset {quote_name(row.dataset)} look like percentages (their median "
+        f"is {fact['median']:g}), but its bounds are [{low:g}, {high:g}].",
+        remedy,
+        severity="error",
+    )
+
+
+def _explain_mixed(row: Row) -> Problem:
+    return blame_score(
+        row,
+        "mixed_percent",
+        "The score looks like a percentage among the fractions of the dataset "
+        f"{quote_name(row.dataset)}.",
+        f'Write it as a fraction, or with a percent sign ("{row.score:g}%").',
+        severity="error",
+    )
+
+
+def _explain_outside(
+    runs: pd.DataFrame, excess: np.ndarray[tuple[int], np.dtype[np.float64]], facts: pd.DataFrame
+) -> list[Problem]:
+    counts = runs["dataset"].value_counts().to_dict()
+    order = np.argsort(-excess, kind="stable")
+    farthest = runs.iloc[order].drop_duplicates("dataset").sort_values("dataset")
+    bounds = facts[["low", "high"]].to_dict("index")
+    problems = []
+    for row in list_rows(farthest):
+        low, high = bounds[row.dataset]["low"], bounds[row.dataset]["high"]
+        problems.append(
+            blame_score(
+                row,
+                "out_of_bounds",
+                f"The dataset {quote_name(row.dataset)} has "
+                f"{count_things(counts[row.dataset], 'score')} outside its bounds "
+                f"[{low:g}, {high:g}]; this one is farthest out.",
+                "It is kept and its normalized score leaves [0, 1]; check the score or the bounds.",
+                severity="warning",
+            )
+        )
+    return problems

@@ -1,0 +1,200 @@
+"""All that is wrong with the runs of a study, found in one pass."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from capmap.normalization.bounds import resolve_bounds
+from capmap.normalization.precedence import Rules
+from capmap.normalization.rules import Incomplete, Select
+from capmap.normalization.selection import count_runs, select_runs
+from capmap.normalization.transforms import apply_transforms
+from capmap.problems import Problem
+from capmap.validation.coverage import find_few_seeds, find_incomplete
+from capmap.validation.metrics import find_doubtful_directions, find_mixed_metrics
+from capmap.validation.names import find_unknown_names
+from capmap.validation.places import blame_study
+from capmap.validation.rows import Duplicates, Invalid, reject_rows, resolve_duplicates
+from capmap.validation.scores import find_constant, find_misfits
+
+ORDER = ["model", "dataset", "seed", "source", "line"]
+READING = ["raw", "column"]
+NO_RUNS = blame_study(
+    "no_runs",
+    "The exports hold no run that can be used.",
+    "Check exports, where and columns.",
+    severity="error",
+)
+NOTHING_SELECTED = blame_study(
+    "nothing_selected",
+    "No run is left to analyse.",
+    "Check select, and the datasets that are left out because they are constant.",
+    severity="error",
+)
+
+
+@dataclass(frozen=True)
+class Policies:
+    """What a study wants of its runs, and what to do where it does not get it.
+
+    Parameters
+    ----------
+    select : mapping
+        Models and datasets that are analysed.
+    min_seeds : int
+        Runs that each cell should have.
+    incomplete : {"error", "drop_models", "drop_datasets", "keep"}
+        What to do about empty cells.
+    duplicates : {"error", "mean", "first", "last"}
+        What to do about differing scores of one run.
+    invalid : {"error", "quarantine"}
+        What to do about rows that cannot be used.
+    """
+
+    select: Select
+    min_seeds: int = 1
+    incomplete: Incomplete = "error"
+    duplicates: Duplicates = "error"
+    invalid: Invalid = "error"
+
+
+@dataclass(frozen=True)
+class Validation:
+    """The runs of a study and what is wrong with them.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        model, dataset, metric, seed, score, source, line, then kept columns, by model, dataset,
+        seed, source and line: finite scores, one row per run. Of use only when there is no error.
+    problems : list of Problem
+        Errors first, then by file and line.
+    left_out : list of Problem
+        Those of them that are about rows which are not in `runs`.
+    counts : dict
+        runs, models, datasets, metrics, cells, cells_empty, duplicates_identical,
+        duplicates_resolved and rows_rejected; before selection.
+    """
+
+    runs: pd.DataFrame
+    problems: list[Problem]
+    left_out: list[Problem]
+    counts: dict[str, int]
+
+    @property
+    def errors(self) -> list[Problem]:
+        """The problems that stop the study."""
+        return [problem for problem in self.problems if problem.severity == "error"]
+
+    @property
+    def warnings(self) -> list[Problem]:
+        """The problems that are only reported."""
+        return [problem for problem in self.problems if problem.severity == "warning"]
+
+
+def validate_runs(
+    runs: pd.DataFrame, found: Sequence[Problem], *, rules: Rules, policies: Policies
+) -> Validation:
+    """Find everything that is wrong with the runs of a study.
+
+    1. Rows that cannot be used are left out; of repeated rows one is kept.
+    2. Configured names are looked up in the data.
+    3. Metrics, directions and bounds of the selected datasets are checked against the scores of
+       all models, because bounds are made from all of them.
+    4. Gaps are looked for among the selected models and datasets.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        As read: the columns of `Row`, then kept ones, in the order of reading.
+    found : sequence of Problem
+        What the reader found.
+    rules : Rules
+        What is configured about directions and bounds.
+    policies : Policies
+        What is configured about everything else.
+
+    Returns
+    -------
+    Validation
+        The runs, the problems, and counts.
+    """
+    rejected = reject_rows(runs, found, policy=policies.invalid)
+    unique = resolve_duplicates(rejected.runs, policy=policies.duplicates)
+    problems = [*rejected.others, *rejected.faults, *unique.problems]
+    if not runs.empty:
+        problems += find_unknown_names(
+            runs, metrics=rules.metrics, datasets=rules.datasets, select=policies.select
+        )
+    problems += _check_selected(unique.runs, rules, policies)
+    if unique.runs.empty and not any(problem.severity == "error" for problem in problems):
+        problems.append(NO_RUNS)
+    return Validation(
+        runs=_arrange(unique.runs),
+        problems=sorted(problems, key=_order_problems),
+        left_out=[
+            *rejected.faults,
+            *unique.problems,
+            *(problem for problem in rejected.others if problem.code == "empty_score"),
+        ],
+        counts=_count(unique.runs)
+        | {
+            "duplicates_identical": unique.identical,
+            "duplicates_resolved": unique.resolved,
+            "rows_rejected": rejected.lines,
+        },
+    )
+
+
+def _check_selected(runs: pd.DataFrame, rules: Rules, policies: Policies) -> list[Problem]:
+    """Check the datasets that are analysed, with all models; then the cells, without the others."""
+    selected, _ = select_runs(runs, datasets=policies.select.get("datasets", "all"))
+    problems = find_mixed_metrics(selected)
+    mixed = [problem.value for problem in problems]
+    sound = selected[~selected["dataset"].isin(mixed)]
+    problems += find_doubtful_directions(sound, rules)
+    converted = apply_transforms(sound, rules.datasets)
+    bounds, faults = resolve_bounds(
+        converted,
+        metrics=rules.metrics,
+        datasets=rules.datasets,
+        normalization=rules.normalization,
+        references=rules.references,
+    )
+    transformed = [name for name, rule in rules.datasets.items() if "transform" in rule]
+    problems += [*faults, *find_misfits(converted, bounds, transformed=transformed)]
+    constant = [fault.value for fault in faults if fault.code == "constant_dataset"]
+
+    analysed, _ = select_runs(selected, models=policies.select.get("models", "all"))
+    analysed = analysed[~analysed["dataset"].isin(constant)]
+    if analysed.empty:
+        return problems if runs.empty else [*problems, NOTHING_SELECTED]
+    counts = count_runs(analysed)
+    return [
+        *problems,
+        *find_constant(analysed),
+        *find_incomplete(analysed, counts, policy=policies.incomplete),
+        *find_few_seeds(analysed, counts, min_seeds=policies.min_seeds),
+    ]
+
+
+def _arrange(runs: pd.DataFrame) -> pd.DataFrame:
+    return runs.drop(columns=READING).sort_values(ORDER, ignore_index=True)
+
+
+def _count(runs: pd.DataFrame) -> dict[str, int]:
+    models, datasets = runs["model"].nunique(), runs["dataset"].nunique()
+    cells = len(runs[["model", "dataset"]].drop_duplicates())
+    return {
+        "runs": len(runs),
+        "models": models,
+        "datasets": datasets,
+        "metrics": runs["metric"].nunique(),
+        "cells": cells,
+        "cells_empty": models * datasets - cells,
+    }
+
+
+def _order_problems(problem: Problem) -> tuple[str, str, int, str, str]:
+    return (problem.severity, problem.source, problem.line, problem.column, problem.code)

@@ -1,0 +1,136 @@
+"""Read the exports of a study and say everything that is wrong with them."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
+from typing import Any, Literal
+
+from capmap.artifacts import render_csv, write_json, write_parquet, write_text
+from capmap.errors import ValidationError
+from capmap.exports import Exports, read_exports
+from capmap.normalization import Rules, read_references
+from capmap.normalization.rules import DatasetRule, Incomplete, MetricRule, Normalization, Select
+from capmap.problems import Problem
+from capmap.validation import (
+    Duplicates,
+    Invalid,
+    Policies,
+    Validation,
+    choose_examples,
+    list_rejected,
+    summarize,
+    validate_runs,
+    write_message,
+)
+
+logger = logging.getLogger(__name__)
+
+
+def validate_exports(
+    *,
+    exports: list[str],
+    runs: str,
+    validation: str,
+    rejected: str,
+    format: Literal["long", "matrix"],  # noqa: A002 (the name of the configured option)
+    columns: Mapping[str, Any],
+    where: Mapping[str, Any],
+    metric: str,
+    decimal: Literal["auto", ".", ","],
+    metrics: Mapping[str, MetricRule],
+    datasets: Mapping[str, DatasetRule],
+    normalization: Normalization,
+    select: Select,
+    min_seeds: int,
+    incomplete: Incomplete,
+    duplicates: Duplicates,
+    invalid: Invalid,
+    references: list[str],
+) -> None:
+    """Write the runs of a study, or say why they cannot be used.
+
+    Parameters
+    ----------
+    exports : list of str
+        Files to read.
+    runs, validation : str
+        Table of valid runs and summary to write, when there is no error.
+    rejected : str
+        Table of errors and of rows that are left out, written in any case.
+    format, columns, where, metric, decimal : str and mapping
+        How the exports are laid out.
+    metrics, datasets, normalization : mapping
+        Rules of direction and bounds.
+    select, min_seeds, incomplete, duplicates, invalid : mapping, int and str
+        What the study wants of its runs.
+    references : list of str
+        No file or one with frozen bounds.
+
+    Raises
+    ------
+    ValidationError
+        When there is any error; the message has the counts and the first 20 problems.
+    """
+    read = read_exports(
+        exports,
+        layout=format,
+        columns=columns,
+        where=where,
+        metric=metric,
+        decimal=decimal,
+        dataset_metrics={
+            name: rule["metric"] for name, rule in datasets.items() if "metric" in rule
+        },
+    )
+    result = validate_runs(
+        read.runs,
+        read.problems,
+        rules=Rules(metrics, datasets, normalization, read_references(references)),
+        policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
+    )
+    write_text(rejected, render_csv(list_rejected(result)))
+    if result.errors:
+        raise ValidationError(
+            write_message(result.problems, place=rejected, files=len(exports), rows=read.rows)
+        )
+    _log(result.warnings)
+    logger.info(
+        "%d runs of %d models on %d datasets",
+        *(result.counts[name] for name in ("runs", "models", "datasets")),
+    )
+    write_parquet(runs, result.runs)
+    write_json(validation, _describe(read, result))
+
+
+def _log(warnings: Sequence[Problem]) -> None:
+    shown = choose_examples(warnings)
+    for problem in shown:
+        logger.warning("%s", problem)
+    if len(warnings) > len(shown):
+        logger.warning("... and %d more warnings.", len(warnings) - len(shown))
+
+
+def _describe(read: Exports, result: Validation) -> dict[str, Any]:
+    summary = summarize(result)
+    counts = {
+        "files": len(read.files),
+        "rows": read.rows,
+        "rows_filtered": read.rows_filtered,
+        "rows_empty_score": read.rows_empty_score,
+    }
+    return {
+        "ok": summary.pop("ok"),
+        "files": sorted(read.files, key=itemgetter("path")),
+        "counts": counts | summary.pop("counts"),
+        **summary,
+        "conversions": {
+            "percent_signs": read.percent_signs,
+            "decimal_commas": read.decimal_commas,
+        },
+    }
+
+
+if __name__ == "__main__":
+    from job import run_job
+
+    run_job(validate_exports, snakemake)  # type: ignore[name-defined]

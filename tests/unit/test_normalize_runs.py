@@ -1,0 +1,164 @@
+"""The script that normalizes runs and spreads them over shards."""
+
+from hashlib import sha256
+
+import pandas as pd
+import pytest
+
+from capmap.artifacts import read_parquet, read_table, write_parquet
+from capmap.errors import ValidationError
+from normalize_runs import normalize_runs
+from tests.toy_runs import draw_benchmark, make_runs
+
+OBSERVED = {"low": "observed", "high": "observed"}
+TABLES = ("bounds", "manifest", "dropped")
+
+
+def run(folder, runs, **settings):
+    """Normalize runs as the rule does."""
+    write_parquet(folder / "runs.parquet", runs)
+    normalize_runs(
+        runs=str(folder / "runs.parquet"),
+        folder=str(folder / "normalized"),
+        **{name: str(folder / "normalized" / f"{name}.csv") for name in TABLES},
+        **{
+            "shards": 3,
+            "metrics": {},
+            "datasets": {},
+            "normalization": {},
+            "select": {},
+            "incomplete": "error",
+            "references": [],
+            **settings,
+        },
+    )
+    return {name: read_table(folder / "normalized" / f"{name}.csv") for name in TABLES}
+
+
+def read_shards(folder):
+    paths = sorted((folder / "normalized").glob("*.parquet"))
+    return pd.concat([read_parquet(path) for path in paths], ignore_index=True)
+
+
+RUNS = draw_benchmark(1, models=8, datasets=3, seeds=2)
+
+
+def test_every_model_is_in_one_shard_which_the_manifest_describes(tmp_path):
+    tables = run(tmp_path, RUNS, normalization=OBSERVED)
+    manifest = tables["manifest"]
+    assert manifest["models"].sum() == 8
+    assert manifest["rows"].sum() == len(RUNS)
+    seen = []
+    for row in manifest.itertuples():
+        content = (tmp_path / "normalized" / f"{row.shard}.parquet").read_bytes()
+        assert sha256(content).hexdigest() == row.sha256
+        shard = read_parquet(tmp_path / "normalized" / f"{row.shard}.parquet")
+        assert shard.columns.to_list() == ["model", "dataset", "seed", "score"]
+        assert shard.equals(shard.sort_values(list(shard.columns), ignore_index=True))
+        assert shard["model"].nunique() == row.models
+        seen += shard["model"].unique().tolist()
+    assert sorted(seen) == sorted(RUNS["model"].unique())
+    assert tables["bounds"].columns.to_list() == [
+        *("dataset", "metric", "direction", "low", "high", "low_origin", "high_origin")
+    ]
+    shape = read_table(tmp_path / "normalized" / "shape.csv")
+    assert shape.to_dict("list") == {"datasets": [3], "seeds": [2]}
+
+
+def test_only_the_shard_of_a_changed_model_is_rewritten(tmp_path):
+    bounds = {"low": -9, "high": 9}
+    run(tmp_path, RUNS, normalization=bounds)
+    folder = tmp_path / "normalized"
+    before = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.parquet")}
+    changed = RUNS.copy()
+    changed.loc[0, "score"] += 1
+    run(tmp_path, changed, normalization=bounds)
+    after = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.parquet")}
+    assert sum(before[name] != after[name] for name in after) == 1
+
+
+def test_stale_shards_are_deleted_and_nothing_else(tmp_path):
+    folder = tmp_path / "normalized"
+    folder.mkdir()
+    for name in ("17.parquet", "x7.parquet", "7.parquet.bak", "notes.txt"):
+        (folder / name).write_text("old")
+    (folder / "8.parquet").mkdir()
+    run(tmp_path, RUNS, normalization=OBSERVED)
+    assert not (folder / "17.parquet").exists()
+    for name in ("x7.parquet", "7.parquet.bak", "notes.txt", "8.parquet"):
+        assert (folder / name).exists()
+
+
+def test_the_order_of_rows_changes_no_byte(tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder, runs in ((first, RUNS), (second, RUNS.iloc[::-1])):
+        folder.mkdir()
+        run(folder, runs, normalization=OBSERVED)
+    names = sorted(path.name for path in (first / "normalized").iterdir())
+    assert names == sorted(path.name for path in (second / "normalized").iterdir())
+    for name in names:
+        assert (first / "normalized" / name).read_bytes() == (
+            second / "normalized" / name
+        ).read_bytes()
+
+
+def test_bounds_are_computed_before_models_are_selected(tmp_path):
+    runs = make_runs(("A", "D", 0.2), ("B", "D", 0.6), ("Human", "D", 1.0))
+    run(
+        tmp_path,
+        runs,
+        normalization={"low": "observed", "high": {"model": "Human"}},
+        select={"models": {"exclude": ["Human", "A"]}},
+    )
+    # (0.6 − 0.2) / (1 − 0.2)
+    assert read_shards(tmp_path)["score"].to_list() == pytest.approx([0.5])
+
+
+def test_what_is_left_out_is_listed_with_its_reason(tmp_path):
+    runs = make_runs(
+        *(("A", "D", 0.2), ("A", "E", 0.4), ("A", "C", 0.5), ("A", "X", 0.1)),
+        *(("B", "D", 0.6), ("B", "E", 0.8), ("B", "C", 0.5)),
+        *(("G", "D", 0.5), ("Z", "D", 0.5), ("Z", "E", 0.5)),
+    )
+    dropped = run(
+        tmp_path,
+        runs,
+        normalization=OBSERVED,
+        select={"models": {"exclude": ["Z"]}, "datasets": ["D", "E", "C"]},
+        incomplete="drop_models",
+    )["dropped"]
+    assert dropped.drop(columns="reason").to_numpy().tolist() == [
+        ["model", "Z"],
+        ["dataset", "X"],
+        ["dataset", "C"],
+        ["model", "G"],
+    ]
+    assert "All scores are 0.5" in dropped["reason"][2]
+    assert dropped["reason"][3] == "No runs for 1 dataset: 'E'."
+    assert sorted(read_shards(tmp_path)["model"].unique()) == ["A", "B"]
+
+
+def test_bounds_of_a_run_are_references_of_the_next(tmp_path):
+    run(tmp_path, RUNS, normalization=OBSERVED)
+    old = read_shards(tmp_path)
+    references = tmp_path / "references.csv"
+    references.write_bytes((tmp_path / "normalized" / "bounds.csv").read_bytes())
+    newcomers = make_runs(*(("new", f"D{n}", 99.0) for n in range(3)))
+    more = pd.concat([RUNS, newcomers], ignore_index=True)
+    run(tmp_path, more, references=[str(references)])
+    new = read_shards(tmp_path)
+    names = ["model", "dataset", "seed", "score"]
+    kept = new[new["model"] != "new"].sort_values(names, ignore_index=True)
+    pd.testing.assert_frame_equal(kept, old.sort_values(names, ignore_index=True))
+
+
+def test_runs_that_cannot_be_normalized_stop_without_writing(tmp_path):
+    with pytest.raises(ValidationError, match="Whether a higher 'quality' is better"):
+        run(tmp_path, RUNS.assign(metric="quality"))
+    assert not (tmp_path / "normalized").exists()
+
+
+def test_nothing_left_to_analyse_is_an_error(tmp_path):
+    runs = make_runs(("A", "D", 0.2), ("B", "E", 0.6))
+    with pytest.raises(ValidationError, match="No run is left to analyse"):
+        run(tmp_path, runs, incomplete="drop_models")

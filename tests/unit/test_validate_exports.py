@@ -1,0 +1,200 @@
+"""The script that reads and checks the exports of a study."""
+
+import json
+import logging
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from capmap.artifacts import read_parquet, read_table
+from capmap.errors import CapmapError, ValidationError
+from tests.broken_exports import BOUNDED, CATALOG, GOOD, HEADER, make_one_column
+from validate_exports import validate_exports
+
+SHARED = Path(__file__).parents[2].parent / "shared"
+needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared files are not here")
+DEFAULTS = {
+    "format": "long",
+    "columns": {},
+    "where": {},
+    "metric": "",
+    "decimal": "auto",
+    "metrics": {},
+    "datasets": {},
+    "normalization": {},
+    "select": {},
+    "min_seeds": 1,
+    "incomplete": "error",
+    "duplicates": "error",
+    "invalid": "error",
+}
+
+
+def run(folder, *, exports, **settings):
+    """Validate a study as its rule does and return what it wrote."""
+    references = settings.get("normalization", {}).get("references")
+    validate_exports(
+        exports=[exports],
+        runs=str(folder / "runs.parquet"),
+        validation=str(folder / "validation.json"),
+        rejected=str(folder / "rejected.csv"),
+        references=[references] if references else [],
+        **{**DEFAULTS, **settings},
+    )
+    return read_parquet(folder / "runs.parquet"), json.loads(
+        (folder / "validation.json").read_text(encoding="utf-8")
+    )
+
+
+def write(folder, text, name="export.csv"):
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_good_exports_become_runs_and_a_summary(tmp_path):
+    path = write(tmp_path, HEADER + GOOD + "A,D,accuracy,0.82,2\nA,D,accuracy,,3\n")
+    runs, summary = run(tmp_path, exports=path)
+    assert runs.columns.to_list() == [
+        *("model", "dataset", "metric", "seed", "score", "source", "line")
+    ]
+    assert runs.iloc[0].to_list() == ["A", "D", "accuracy", "1", 0.81, path, 2]
+    assert summary["ok"] is True
+    assert summary["files"][0]["path"] == path
+    assert summary["counts"] == {
+        "files": 1,
+        "rows": 10,
+        "rows_filtered": 0,
+        "rows_empty_score": 1,
+        "runs": 8,
+        "models": 2,
+        "datasets": 2,
+        "metrics": 1,
+        "cells": 4,
+        "cells_empty": 0,
+        "duplicates_identical": 1,
+        "duplicates_resolved": 0,
+        "rows_rejected": 0,
+    }
+    assert summary["seeds_per_cell"] == {"min": 2, "median": 2.0, "max": 2}
+    assert list(summary) == [
+        *("ok", "files", "counts", "seeds_per_cell", "metrics", "rejected"),
+        *("errors", "warnings", "errors_total", "warnings_total", "conversions"),
+    ]
+
+
+def test_conversions_and_filtered_rows_are_counted(tmp_path):
+    text = 'model;dataset;metric;score\nA;D;acc;"91%"\nB;D;acc;0,5\nC;E;acc;0,5\n'
+    path = write(tmp_path, text)
+    _, summary = run(tmp_path, exports=path, where={"dataset": "D"})
+    assert summary["conversions"] == {"percent_signs": 1, "decimal_commas": 1}
+    assert summary["counts"]["rows_filtered"] == 1
+
+
+def test_quarantined_rows_are_listed_and_counted(tmp_path):
+    path = write(tmp_path, HEADER + GOOD + "A,D,accuracy,=cmd,3\n,D,accuracy,0.5,1\nB,E\n")
+    runs, summary = run(tmp_path, exports=path, invalid="quarantine")
+    assert len(runs) == 8
+    assert summary["counts"]["rows_rejected"] == 3
+    assert summary["rejected"] == {"empty_model": 1, "not_a_number": 1, "wrong_width": 1}
+    rejected = read_table(tmp_path / "rejected.csv")
+    assert rejected["line"].to_list() == [10, 11, 12]
+    assert rejected["value"].to_list()[0] == "=cmd"
+    assert "'=cmd" in (tmp_path / "rejected.csv").read_text(encoding="utf-8")
+
+
+def test_rejected_rows_are_written_also_when_the_study_stops(tmp_path):
+    path = write(tmp_path, HEADER + GOOD + "A,D,accuracy,x,3\nA,E,accuracy,y,3\n")
+    with pytest.raises(ValidationError, match=r"2 errors \(2 not_a_number\)"):
+        run(tmp_path, exports=path)
+    assert read_table(tmp_path / "rejected.csv")["value"].to_list() == ["x", "y"]
+
+
+def test_rejected_rows_are_an_empty_table_when_nothing_is_wrong(tmp_path):
+    run(tmp_path, exports=write(tmp_path, HEADER + GOOD))
+    text = (tmp_path / "rejected.csv").read_text(encoding="utf-8")
+    assert text == "source,line,column,value,reason,remedy\n"
+
+
+def test_warnings_are_logged_twenty_at_most(tmp_path, caplog):
+    rows = "".join(f"A,D{n:02},accuracy,1.1,1\nA,D{n:02},accuracy,0.5,2\n" for n in range(30))
+    with caplog.at_level(logging.INFO):
+        run(tmp_path, exports=write(tmp_path, HEADER + rows))
+    warnings = [record for record in caplog.records if record.levelname == "WARNING"]
+    assert len(warnings) == 21
+    assert warnings[-1].getMessage() == "... and 10 more warnings."
+    assert "60 runs of 1 models on 30 datasets" in caplog.text
+
+
+def test_the_metric_of_a_dataset_can_be_configured(tmp_path):
+    path = write(tmp_path, "model,dataset,score\nA,D,0.5\nA,E,0.6\n")
+    runs, _ = run(tmp_path, exports=path, metric="accuracy", datasets={"E": {"metric": "f1"}})
+    assert runs["metric"].to_list() == ["accuracy", "f1"]
+
+
+@pytest.mark.parametrize("broken", CATALOG, ids=lambda broken: broken.name)
+def test_broken_exports_are_refused_with_their_place_and_leave_nothing(tmp_path, broken):
+    folder = tmp_path / broken.name
+    folder.mkdir()
+    with pytest.raises(CapmapError) as error:
+        run(tmp_path, **broken.settings(folder))
+    for fragment in broken.fragments:
+        assert fragment in str(error.value)
+    assert not (tmp_path / "runs.parquet").exists()
+    assert not (tmp_path / "validation.json").exists()
+    assert not list(tmp_path.rglob("*.tmp"))
+
+
+def test_a_large_table_of_one_column_is_refused_quickly(tmp_path):
+    (tmp_path / "large.csv").write_bytes(make_one_column(20))
+    start = time.process_time()
+    with pytest.raises(ValidationError, match="There is no column 'model'"):
+        run(tmp_path, exports=str(tmp_path / "large.csv"))
+    assert time.process_time() - start < 5
+
+
+def test_the_catalog_has_thirty_faults_with_names_of_their_own():
+    assert len({broken.name for broken in CATALOG}) == len(CATALOG) >= 30
+
+
+def test_many_equal_faults_take_time_in_proportion(tmp_path):
+    rows = "".join(f"A,D,accuracy,word {n},{n}\n" for n in range(50_000))
+    path = write(tmp_path, HEADER + GOOD + rows)
+    start = time.process_time()
+    with pytest.raises(ValidationError, match="50000 not_a_number"):
+        run(tmp_path, exports=path)
+    assert time.process_time() - start < 10
+
+
+GEOBENCH = {
+    "columns": {
+        "model": "backbone",
+        "metric": "Metric",
+        "score": "test metric",
+        "seed": "Seed",
+    },
+    "incomplete": "drop_models",
+    **BOUNDED,
+}
+
+
+@needs_shared
+def test_geobench_stops_until_the_direction_of_biomassters_is_chosen(tmp_path):
+    path = str(SHARED / "data" / "geobench" / "results_and_parameters.csv")
+    with pytest.raises(ValidationError, match="biomassters") as error:
+        run(tmp_path, exports=path, **GEOBENCH)
+    assert "1 error (1 suspicious_direction)" in str(error.value)
+    for direction, code in (("max", "overruled_direction"), ("min", "suspicious_direction")):
+        rule = {"biomassters": {"direction": direction}}
+        runs, summary = run(tmp_path, exports=path, datasets=rule, **GEOBENCH)
+        assert len(runs) == 1630
+        assert code in [warning["code"] for warning in summary["warnings"]]
+
+
+def test_the_order_of_rows_changes_nothing_but_the_lines(tmp_path):
+    lines = GOOD.splitlines(keepends=True)
+    first, _ = run(tmp_path, exports=write(tmp_path, HEADER + GOOD))
+    second, _ = run(tmp_path, exports=write(tmp_path, HEADER + "".join(reversed(lines))))
+    pd.testing.assert_frame_equal(first.drop(columns="line"), second.drop(columns="line"))

@@ -1,0 +1,340 @@
+"""Everything that can be wrong with rows, names, metrics and scores, and what is said about it."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capmap.normalization import Reference
+from capmap.validation import list_rejected, summarize
+from tests.toy_studies import GOOD, codes, column, fault, find, find_one, read, validate
+
+
+def test_good_runs_have_no_problem_but_one_seed():
+    validation = validate(GOOD)
+    assert [problem.code for problem in validation.problems] == ["one_seed"]
+    assert validation.counts == {
+        "runs": 4,
+        "models": 2,
+        "datasets": 2,
+        "metrics": 1,
+        "cells": 4,
+        "cells_empty": 0,
+        "duplicates_identical": 0,
+        "duplicates_resolved": 0,
+        "rows_rejected": 0,
+    }
+
+
+def test_runs_are_ordered_and_keep_extra_columns():
+    runs = GOOD.assign(batch_size=[4, 3, 2, 1]).iloc[::-1]
+    kept = validate(runs).runs
+    assert kept.columns.to_list() == [
+        *("model", "dataset", "metric", "seed", "score", "source", "line", "batch_size")
+    ]
+    assert kept["model"].to_list() == ["A", "A", "B", "B"]
+    assert kept["batch_size"].to_list() == [4, 3, 2, 1]
+
+
+# Rows
+
+
+def test_a_row_that_cannot_be_used_is_an_error():
+    runs = read(("A", "D", 0.1), ("B", "D", np.nan))
+    validation = validate(runs, [fault("not_a_number")])
+    assert [problem.code for problem in validation.errors] == ["not_a_number"]
+    assert len(validation.runs) == 1
+
+
+def test_a_row_that_cannot_be_used_can_be_put_into_quarantine():
+    runs = read(("A", "D", 0.1), ("B", "D", np.nan), ("B", "D", np.inf))
+    found = [fault("not_a_number"), fault("infinite_score", line=4)]
+    validation = validate(runs, found, invalid="quarantine")
+    assert validation.errors == []
+    assert {"not_a_number", "infinite_score"} <= {item.code for item in validation.warnings}
+    assert validation.counts["rows_rejected"] == 2
+    assert summarize(validation)["rejected"] == {"infinite_score": 1, "not_a_number": 1}
+    assert list_rejected(validation)["line"].to_list() == [3, 4]
+
+
+def test_quarantine_does_not_excuse_a_file_that_cannot_be_read():
+    validation = validate(GOOD, [fault("wrong_encoding")], invalid="quarantine")
+    assert [problem.code for problem in validation.errors] == ["wrong_encoding"]
+
+
+def test_no_usable_row_at_all_is_an_error():
+    runs = read(("A", "D", np.nan))
+    validation = validate(runs, [fault("not_a_number")], invalid="quarantine")
+    assert [problem.code for problem in validation.errors] == ["no_runs"]
+
+
+# Duplicates
+
+
+REPEATED = read(("A", "D", 0.1), ("A", "D", 0.1), ("B", "D", 0.5))
+CONFLICTING = read(("A", "D", 0.9), ("B", "D", 0.5), ("A", "D", 0.0))
+
+
+@pytest.mark.parametrize("policy", ["error", "mean", "first", "last"])
+def test_identical_repeats_are_dropped_and_counted(policy):
+    validation = validate(REPEATED, duplicates=policy)
+    assert validation.counts["duplicates_identical"] == 1
+    assert validation.counts["runs"] == 2
+    assert validation.errors == []
+
+
+def test_conflicting_duplicates_name_both_lines():
+    problem = find_one(CONFLICTING, "duplicate")
+    assert (problem.severity, problem.line, problem.value) == ("error", 4, "0.0")
+    assert problem.reason == ("The score of 'A' on 'D' with seed '1' differs from '0.9' at line 2.")
+    assert "duplicates: mean, first or last" in problem.remedy
+
+
+def test_duplicates_in_two_files_name_both_files():
+    runs = CONFLICTING.assign(source=["a.csv", "a.csv", "b.csv"])
+    problem = find_one(runs, "duplicate")
+    assert problem.source == "b.csv"
+    assert "at line 2 of a.csv" in problem.reason
+
+
+@pytest.mark.parametrize(("policy", "score"), [("mean", 0.45), ("first", 0.9), ("last", 0.0)])
+def test_conflicting_duplicates_are_resolved_by_a_policy_and_counted(policy, score):
+    validation = validate(CONFLICTING, duplicates=policy)
+    assert validation.errors == []
+    assert validation.runs.set_index("model")["score"]["A"] == score
+    assert validation.counts["duplicates_resolved"] == 1
+    assert summarize(validation)["rejected"] == {"duplicate": 1}
+    assert list_rejected(validation)["line"].to_list() == [4]
+
+
+def test_several_runs_of_a_cell_without_seeds_ask_for_the_seed_column():
+    runs = read(("A", "D", 0.1, ""), ("A", "D", 0.2, ""))
+    problem = find_one(runs, "duplicate")
+    assert "columns: {seed: COLUMN}" in problem.remedy
+
+
+@pytest.mark.parametrize("order", [[4, 3, 2, 1, 0], [2, 0, 4, 1, 3], [3, 1, 0, 4, 2]])
+def test_the_mean_of_duplicates_does_not_depend_on_the_order_of_rows(order):
+    runs = read(*(("A", "D", score) for score in (0.1, 0.2, 0.3, 0.7, 0.30000000000000004)))
+    means = validate(runs.iloc[order], duplicates="mean").runs["score"]
+    assert means.to_list() == validate(runs, duplicates="mean").runs["score"].to_list()
+
+
+# Names
+
+
+def test_a_misspelt_metric_rule_is_an_error_with_the_nearest_name():
+    problem = find_one(GOOD, "unknown_name", metrics={"acuracy": {"low": 0}})
+    assert problem.reason == "metrics names the metric 'acuracy', which is not in the data."
+    assert problem.remedy == "Did you mean 'accuracy'?"
+
+
+@pytest.mark.parametrize(
+    ("rules", "option"),
+    [
+        ({"datasets": {"d": {"low": 0}}}, "datasets names the dataset 'd'"),
+        ({"select": {"models": ["a"]}}, "select.models names the model 'a'"),
+        ({"select": {"models": {"exclude": ["a"]}}}, "select.models names the model 'a'"),
+        ({"select": {"datasets": {"include": ["d"]}}}, "select.datasets names the dataset 'd'"),
+    ],
+)
+def test_every_configured_name_must_be_in_the_data(rules, option):
+    problem = find_one(GOOD, "unknown_name", **rules)
+    assert problem.reason.startswith(option)
+    assert problem.remedy in ("Did you mean 'A'?", "Did you mean 'D'?")
+
+
+def test_metric_rules_match_without_case_and_separators():
+    assert find(GOOD, "unknown_name", metrics={"Accu_racy": {"low": 0}}) == []
+
+
+def test_two_rules_for_one_metric_are_an_error():
+    rules = {"Accuracy": {"low": 0}, "accu racy": {"low": 0.1}}
+    problem = find_one(GOOD, "ambiguous_rule", metrics=rules)
+    assert "'Accuracy' and 'accu racy'" in problem.reason
+
+
+def test_a_reference_model_that_is_not_selected_is_fine():
+    bounds = {"low": {"model": "A"}, "high": 1}
+    assert codes(GOOD, normalization=bounds, select={"models": ["B"]}) == []
+
+
+def test_an_unknown_reference_model_is_an_error():
+    assert codes(GOOD, normalization={"low": {"model": "C"}}) == ["absent_model"]
+
+
+# Metrics, directions and bounds
+
+
+def test_two_metrics_of_one_dataset_are_an_error_with_both_places():
+    runs = read(("A", "D", 0.1, "1", "accuracy"), ("B", "D", 0.1, "1", "f1"))
+    problem = find_one(runs, "mixed_metrics")
+    assert "'accuracy' at line 2 of runs.csv; 'f1' at line 3 of runs.csv" in problem.reason
+    assert "where: {METRIC_COLUMN: accuracy}" in problem.remedy
+
+
+def test_an_unknown_metric_is_an_error_once():
+    runs = GOOD.assign(metric="quality")
+    assert codes(runs) == ["unknown_metric"]
+
+
+def test_an_unbounded_metric_is_an_error():
+    assert codes(column(1.0, 2.0, metric="RMSE")) == ["unbounded_metric"]
+
+
+def test_datasets_that_are_not_selected_need_no_rules():
+    runs = read(("A", "D", 0.1), ("B", "D", 0.2), ("A", "E", 9.0, "1", "quality"))
+    assert codes(runs, select={"datasets": ["D"]}) == []
+
+
+def test_references_for_another_direction_are_an_error():
+    references = {"D": Reference(0, 1, direction="min")}
+    assert "reference_mismatch" in codes(GOOD, references=references)
+
+
+BOUNDED = {"normalization": {"low": 0, "high": 1}}
+
+
+def test_errors_that_look_converted_stop_the_study_without_an_explicit_direction():
+    runs = column(0.948, 0.957, 0.951, metric="RMSE")
+    problem = find_one(runs, "suspicious_direction", **BOUNDED)
+    assert (problem.severity, problem.value, problem.line) == ("error", "D", 2)
+    assert "look like errors converted to 1 - error" in problem.reason
+    assert "datasets: {D: {direction: max}} if they were converted" in problem.remedy
+    assert "datasets: {D: {direction: min}} if they are plain errors" in problem.remedy
+
+
+def test_negated_errors_stop_the_study_without_an_explicit_direction():
+    problem = find_one(column(-0.4, -0.5, metric="rmse"), "suspicious_direction", **BOUNDED)
+    assert problem.severity == "error"
+    assert "negated errors" in problem.reason
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [{"metrics": {"RMSE": {"direction": "min"}}}, {"datasets": {"D": {"direction": "min"}}}],
+)
+def test_an_explicit_direction_against_the_looks_is_a_warning(rules):
+    runs = column(0.948, 0.957, 0.951, metric="RMSE")
+    problem = find_one(runs, "suspicious_direction", **BOUNDED, **rules)
+    assert problem.severity == "warning"
+    assert "datasets: {D: {direction: max}}" in problem.remedy
+
+
+def test_an_explicit_direction_against_the_name_is_a_warning():
+    runs = column(0.948, 0.957, 0.951, metric="RMSE")
+    found = codes(runs, datasets={"D": {"direction": "max"}}, **BOUNDED)
+    assert found == ["overruled_direction"]
+    problem = find_one(runs, "overruled_direction", datasets={"D": {"direction": "max"}}, **BOUNDED)
+    assert problem.severity == "warning"
+    assert "says max for the metric 'RMSE', of which lower is better" in problem.reason
+
+
+@pytest.mark.parametrize(
+    "scores", [(0.02, 0.4), (0.6, 0.9, 1.3), (0.1, 0.55, 0.6), (12.0, 45.0), (0.0, 0.0)]
+)
+def test_ordinary_errors_are_not_suspected(scores):
+    runs = column(*scores, metric="RMSE")
+    assert find(runs, "suspicious_direction", normalization={"high": 100}) == []
+
+
+def test_a_transform_says_what_raw_scores_are():
+    runs = column(0.948, 0.957, 0.951, metric="RMSE")
+    rules = {"datasets": {"D": {"transform": {"scale_rmse": {"std": 0.25}}}}}
+    assert codes(runs, **rules) == []
+
+
+def test_scores_of_a_metric_that_higher_is_better_are_not_suspected():
+    assert codes(column(0.948, 0.957, metric="accuracy")) == []
+
+
+# Percent and bounds
+
+
+def test_percentages_against_fractions_are_an_error_for_the_dataset():
+    problem = find_one(column(91.2, 88.0, 100.0, metric="accuracy"), "percent")
+    assert (problem.severity, problem.line, problem.value) == ("error", 2, "91.2")
+    assert "metrics: {accuracy: {low: 0, high: 100}}" in problem.remedy
+    assert '"91%"' in problem.remedy
+
+
+def test_percentages_are_fine_when_declared():
+    runs = column(91.2, 88.0, metric="accuracy")
+    assert codes(runs, metrics={"accuracy": {"low": 0, "high": 100}}) == []
+
+
+def test_percentages_of_a_correlation_keep_their_sign():
+    problem = find_one(column(45.0, -2.0, 60.0, metric="mcc"), "percent")
+    assert "metrics: {mcc: {low: -100, high: 100}}" in problem.remedy
+
+
+def test_one_percentage_among_fractions_is_an_error_for_the_cell():
+    problem = find_one(column(0.91, 0.88, 91.0, metric="accuracy"), "mixed_percent")
+    assert (problem.severity, problem.line, problem.value) == ("error", 4, "91.0")
+    assert '"91%"' in problem.remedy
+
+
+def test_an_unbounded_metric_with_bounds_of_its_own_may_leave_them_far_behind():
+    runs = column(0.4, 3.0, 30.0, metric="human normalized")
+    rule = {"human normalized": {"direction": "max", "low": 0, "high": 1}}
+    assert codes(runs, metrics=rule) == ["out_of_bounds"]
+    problem = find_one(
+        runs, "percent", metrics={"human normalized": {"direction": "max"}}, **BOUNDED
+    )
+    assert 'confirm the bounds with metrics: {"human normalized": {low: 0, high: 1}}' in (
+        problem.remedy
+    )
+
+
+def test_negative_scores_are_no_percentages_of_a_metric_without_negative_scores():
+    assert codes(column(-8.9, -7.0, metric="accuracy")) == ["out_of_bounds"]
+
+
+def test_a_score_outside_its_bounds_is_a_warning_at_the_farthest_one():
+    problem = find_one(column(0.5, 1.1, 1.2, -0.1, metric="accuracy"), "out_of_bounds")
+    assert (problem.severity, problem.line, problem.value) == ("warning", 4, "1.2")
+    assert "3 scores outside its bounds [0, 1]" in problem.reason
+
+
+def test_a_constant_dataset_is_a_warning():
+    problem = find_one(column(0.5, 0.5, metric="accuracy"), "constant_dataset")
+    assert problem.severity == "warning"
+    assert "All scores of the dataset 'D' are 0.5" in problem.reason
+
+
+def test_a_constant_dataset_with_observed_bounds_is_reported_once():
+    runs = read(("A", "D", 0.5), ("B", "D", 0.5), ("A", "E", 0.1), ("B", "E", 0.2))
+    observed = {"low": "observed", "high": "observed"}
+    assert codes(runs, normalization=observed) == ["constant_dataset"]
+
+
+def test_only_constant_datasets_leave_nothing_to_analyse():
+    observed = {"low": "observed", "high": "observed"}
+    found = codes(column(0.5, 0.5, metric="accuracy"), normalization=observed)
+    assert found == ["nothing_selected", "constant_dataset"]
+
+
+def test_a_single_model_makes_no_constant_dataset():
+    assert codes(column(0.5, metric="accuracy")) == []
+
+
+@settings(derandomize=True, deadline=None, max_examples=15)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["A", "=cmd", "<b>", "ü" * 300]),
+            st.sampled_from(["D", "E/F", "%$x_1$"]),
+            st.floats(allow_nan=False, allow_infinity=False, width=32),
+            st.sampled_from(["", "1", "2"]),
+            st.sampled_from(["accuracy", "RMSE", "quality", "-mae"]),
+        ),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_any_runs_are_judged_without_a_crash(rows):
+    validation = validate(
+        read(*rows), incomplete="drop_models", duplicates="mean", min_seeds=2, **BOUNDED
+    )
+    assert summarize(validation)["ok"] == (validation.errors == [])
+    assert validation.counts["runs"] <= len(rows)

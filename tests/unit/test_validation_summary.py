@@ -1,0 +1,120 @@
+"""Gaps between models and datasets, and how everything found is summed up."""
+
+import pandas as pd
+import pytest
+
+from capmap.validation import choose_examples, list_rejected, summarize, write_message
+from tests.toy_studies import GOOD, codes, column, fault, find, find_one, read, validate
+
+RAGGED = read(("A", "D", 0.1), ("A", "E", 0.2), ("B", "D", 0.3))
+
+
+@pytest.mark.parametrize(
+    ("policy", "severity", "reason"),
+    [
+        ("error", "error", "The model 'B' has no run for 1 dataset: 'E'."),
+        ("keep", "warning", "The model 'B' has no run for 1 dataset: 'E'."),
+        ("drop_models", "warning", "The model 'B' has no run for 1 dataset: 'E'."),
+        ("drop_datasets", "warning", "The dataset 'E' has no run for 1 model: 'B'."),
+    ],
+)
+def test_incomplete_cells_are_told_by_model_or_dataset(policy, severity, reason):
+    problem = find_one(RAGGED, "incomplete", incomplete=policy)
+    assert (problem.severity, problem.reason) == (severity, reason)
+    assert validate(RAGGED).counts["cells_empty"] == 1
+
+
+def test_cells_of_models_that_are_not_selected_may_be_empty():
+    assert codes(RAGGED, select={"models": ["A"]}) == []
+
+
+def test_a_long_list_of_empty_cells_is_shortened():
+    rows = [("A", f"D{n}", n / 99) for n in range(30)]
+    problem = find_one(read(*rows, ("B", "D0", 0.1)), "incomplete")
+    assert problem.reason.startswith("The model 'B' has no run for 29 datasets: 'D1', 'D10', ")
+    assert problem.reason.endswith("and 19 more.")
+
+
+def test_dropping_everything_is_an_error():
+    runs = read(("A", "D", 0.1), ("B", "E", 0.2))
+    assert "nothing_left" in codes(runs, incomplete="drop_models")
+    assert "nothing_left" in codes(runs, incomplete="drop_datasets")
+
+
+def test_selecting_nothing_is_an_error():
+    select = {"models": {"include": ["A"], "exclude": ["A"]}}
+    assert "nothing_selected" in codes(GOOD, select=select)
+
+
+def test_cells_with_fewer_seeds_than_wanted_are_a_warning_per_model():
+    runs = read(("A", "D", 0.1, "1"), ("A", "D", 0.2, "2"), ("A", "E", 0.3), ("B", "D", 0.3))
+    problems = find(runs, "few_seeds", min_seeds=2, incomplete="keep")
+    assert [problem.reason for problem in problems] == [
+        "The model 'A' has fewer than 2 runs on 1 dataset: 'E'.",
+        "The model 'B' has fewer than 2 runs on 1 dataset: 'D'.",
+    ]
+    assert {problem.severity for problem in problems} == {"warning"}
+
+
+def test_one_seed_is_a_warning_once():
+    assert find_one(GOOD, "one_seed").reason.startswith("Every model has one run per dataset")
+    runs = read(("A", "D", 0.1, "1"), ("A", "D", 0.2, "2"), ("B", "D", 0.3))
+    assert find_one(runs, "one_seed").reason.startswith("Some models ('B') have one run")
+
+
+# Summary
+
+
+def test_the_summary_can_be_written_as_json_and_counts_everything():
+    validation = validate(RAGGED)
+    summary = summarize(validation)
+    assert summary["ok"] is False
+    assert summary["seeds_per_cell"] == {"min": 1, "median": 1.0, "max": 1}
+    assert summary["metrics"] == {"accuracy": 2}
+    assert (summary["errors_total"], summary["warnings_total"]) == (1, 1)
+    assert summary["errors"][0]["code"] == "incomplete"
+
+
+def test_at_most_a_thousand_problems_are_summarized_and_all_are_listed():
+    found = [fault("not_a_number", line=n) for n in range(2, 3002)]
+    validation = validate(GOOD, found)
+    assert len(summarize(validation)["errors"]) == 1000
+    assert summarize(validation)["errors_total"] == 3000
+    assert len(list_rejected(validation)) == 3000
+
+
+def test_rejected_lists_errors_but_not_what_is_only_worth_a_warning():
+    table = list_rejected(validate(RAGGED))
+    assert table.columns.to_list() == ["source", "line", "column", "value", "reason", "remedy"]
+    assert table["value"].to_list() == ["B"]
+
+
+def test_the_message_has_counts_examples_and_the_place_of_the_rest():
+    found = [fault("not_a_number", line=n) for n in range(2, 102)]
+    problems = validate(GOOD.assign(metric="quality"), found).problems
+    message = write_message(problems, place="rejected.csv", files=1, rows=104)
+    lines = message.splitlines()
+    assert lines[0] == (
+        "101 errors (100 not_a_number, 1 unknown_metric) and 1 warning in 1 file with 104 rows."
+    )
+    assert "line 2, column 'score', value 'x': It is bad. Mend it." in message
+    assert "Whether a higher 'quality' is better is not known" in message
+    assert len(lines) == 1 + 20 + 2
+    assert lines[-2:] == ["  ... and 82 more.", "All errors are in rejected.csv."]
+
+
+def test_examples_show_every_kind_before_they_repeat_one():
+    problems = [fault("a", line=n) for n in range(50)] + [
+        fault("b"),
+        fault("c", severity="warning"),
+    ]
+    chosen = choose_examples(problems, most=4)
+    assert [problem.code for problem in chosen] == ["a", "a", "a", "b"]
+
+
+def test_problems_do_not_depend_on_the_order_of_rows():
+    runs = pd.concat([RAGGED, column(91, 88, metric="f1").assign(dataset="F")])
+    first, second = validate(runs), validate(runs.iloc[::-1])
+    assert {problem.reason for problem in first.problems} == {
+        problem.reason for problem in second.problems
+    }
