@@ -10,7 +10,6 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
 
-from capmap.schema import expand_references
 from capmap.schema_words import NAME, Schema, describe_values
 
 ROOT = Path(__file__).parents[1]
@@ -42,7 +41,7 @@ TABLE = """
 
 def render_page() -> str:
     """Render the page: an example, then a table per section."""
-    schema = expand_references(yaml.safe_load(SCHEMA.read_text(encoding="utf-8")))
+    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
     study = schema["properties"]["studies"]["additionalProperties"]
     page = HEAD.format(example=EXAMPLE.read_text(encoding="utf-8"))
     page += "\n## The file\n" + TABLE + "".join(_render_rows(schema))

@@ -1,21 +1,26 @@
 """Settings against their schema: every fault at once, every default filled in."""
 
 import math
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from itertools import groupby
 from typing import Any
+
+from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.validators import create
 
 from capmap import schema_words as words
 from capmap.errors import ConfigError
 from capmap.schema_words import Place, Schema
 
-ANNOTATIONS = {"$schema", "$defs", "title", "description", "default"}
-CONSTRAINTS = {
-    *("type", "enum", "const", "anyOf", "minLength"),
-    *("properties", "required", "additionalProperties", "propertyNames"),
-    *("minProperties", "maxProperties", "items", "minItems", "uniqueItems"),
-    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+RULES = Draft202012Validator.VALIDATORS
+TYPE_CHECKER = Draft202012Validator.TYPE_CHECKER
+KINDS = ("type", "enum", "const")
+SENTENCES = {
+    "minLength": "must not be empty.",
+    "minItems": "the list must not be empty.",
+    "minProperties": "must not be empty. Expected {expected}.",
+    "maxProperties": "at most {limit} key may stand here.",
 }
 
 
@@ -27,8 +32,8 @@ def check_settings(settings: Mapping[str, Any], schema: Schema) -> dict[str, Any
     settings : mapping
         What the user wrote, as YAML reads it. It is not changed.
     schema : mapping
-        JSON Schema (draft 2020-12) of the settings, as `expand_references` takes it. A pattern
-        of names applies to the whole name.
+        JSON Schema (draft 2020-12) of the settings. What is used twice is a YAML anchor, not a
+        ``$ref``.
 
     Returns
     -------
@@ -47,10 +52,7 @@ def check_settings(settings: Mapping[str, Any], schema: Schema) -> dict[str, Any
     - A whole number may be written ``1.0e+4``; it becomes an `int`. Numbers are finite.
     - Booleans are never numbers and numbers are never text: a name that YAML reads as something
       else (``no``, ``2019``) has to be quoted, because its spelling is lost.
-    - Where alternatives are allowed, the first one that fits gives the defaults.
-
-    Importing jsonschema takes 0.1 to 0.2 s on every parse of the Snakefile, this module a few
-    milliseconds. The tests hold it against jsonschema.
+    - Alternatives (``anyOf``) have no defaults inside.
 
     Examples
     --------
@@ -63,171 +65,115 @@ def check_settings(settings: Mapping[str, Any], schema: Schema) -> dict[str, Any
         ...
     capmap.errors.ConfigError: seed: unknown key. Did you mean "seeds"?
     """
-    root = expand_references(schema)
-    faults = _Faults(root)
-    checked: dict[str, Any] = _check_value(settings, root, (), faults)
-    if faults.lines:
-        raise ConfigError("\n".join(faults.lines))
+    checked: dict[str, Any] = _complete(settings, schema)
+    errors = _SettingsValidator(schema).iter_errors(checked)
+    faults = [fault for error in errors for fault in _explain_error(error, schema)]
+    if faults:
+        faults.sort(key=lambda fault: _rank_place(fault[0], checked))
+        lines = (f"{words.render_place(place)}: {text.rstrip()}" for place, text in faults)
+        raise ConfigError("\n".join(dict.fromkeys(lines)))
     return checked
 
 
-def expand_references(schema: Schema) -> dict[str, Any]:
-    """Replace each local ``$ref`` of a schema by what it stands for.
-
-    Parameters
-    ----------
-    schema : mapping
-        JSON Schema whose references are local and do not form circles. Only annotations
-        (description, default) stand beside a ``$ref``, and they win over those it refers to.
-
-    Returns
-    -------
-    dict
-        The schema without ``$ref`` and without ``$defs``.
-
-    Raises
-    ------
-    ValueError
-        When the schema uses a keyword that `check_settings` does not know, so that no rule is
-        passed over in silence.
-    """
-    return _expand(schema, schema)
-
-
-def _expand(part: Schema, schema: Schema) -> dict[str, Any]:
-    known = ANNOTATIONS | ({"$ref"} if "$ref" in part else CONSTRAINTS)
-    if unknown := part.keys() - known:
-        raise ValueError(f"The schema uses {sorted(unknown)} where it cannot be checked.")
-    target: Any = {}
-    if "$ref" in part:
-        target = schema
-        for key in part["$ref"].removeprefix("#/").split("/"):
-            target = target[key]
-        target = _expand(target, schema)
-    whole = {**target, **{key: part[key] for key in part if key not in ("$ref", "$defs")}}
-    if "$ref" in part:
-        return whole
-    if "properties" in whole:
-        whole["properties"] = {
-            key: _expand(child, schema) for key, child in whole["properties"].items()
-        }
-    for keyword in ("additionalProperties", "items"):
-        if isinstance(whole.get(keyword), Mapping):
-            whole[keyword] = _expand(whole[keyword], schema)
-    if "anyOf" in whole:
-        whole["anyOf"] = [_expand(branch, schema) for branch in whole["anyOf"]]
-    return whole
-
-
-@dataclass
-class _Faults:
-    """The faults found so far, and the schema in which remedies are looked up."""
-
-    root: Schema
-    lines: list[str] = field(default_factory=list)
-
-    def add(self, place: Place, *sentences: str) -> None:
-        self.lines.append(f"{words.render_place(place)}: {' '.join(filter(None, sentences))}")
-
-
-def _check_value(value: Any, part: Schema, place: Place, faults: _Faults) -> Any:
+def _complete(value: Any, part: Schema) -> Any:
+    """Copy settings, fill in defaults, also of empty sections, and make whole numbers integers."""
     if value is None and part.get("type") == "object":
         value = part.get("default", {})
-    if "anyOf" in part:
-        return _check_alternatives(value, part, place, faults)
-    if not words.has_type(value, part) or not words.is_allowed(value, part):
-        faults.add(place, words.explain_value(value, part))
-    elif isinstance(value, Mapping):
-        return _check_section(value, part, place, faults)
-    elif isinstance(value, list | tuple):
-        return _check_list(value, part, place, faults)
-    elif isinstance(value, str) and len(value) < part.get("minLength", 0):
-        faults.add(place, "must not be empty.")
-    elif part.get("type") == "integer":
+    if part.get("type") == "integer" and isinstance(value, float) and value.is_integer():
         return int(value)
-    return value
+    if part.get("type") != "object" or not isinstance(value, Mapping):
+        return deepcopy(value)
+    known, required = part.get("properties", {}), part.get("required", ())
+    free = part.get("additionalProperties") or {}
+    given = {key: child for key, child in value.items() if child is not None or key not in required}
+    absent = {
+        key: child["default"]
+        for key, child in known.items()
+        if "default" in child and key not in given
+    }
+    return {key: _complete(child, known.get(key, free)) for key, child in (given | absent).items()}
 
 
-def _check_alternatives(value: Any, part: Schema, place: Place, faults: _Faults) -> Any:
-    near_misses = []
-    for branch in part["anyOf"]:
-        trial = _Faults(faults.root)
-        checked = _check_value(value, branch, place, trial)
-        if not trial.lines:
-            return checked
-        if "type" in branch and words.has_type(value, branch):
-            near_misses.append(trial)
-    if len(near_misses) == 1 and not _is_number(value):
-        faults.lines.extend(near_misses[0].lines)
+def _check_free_keys(
+    validator: Any, free: Any, section: Any, part: Schema
+) -> Iterator[ValidationError]:
+    """Check free keys, but tell once that some are a level too high: ``metrics: {low: 0}``."""
+    if validator.is_type(section, "object") and isinstance(free, Mapping):
+        found = [key for key in section if key in free.get("properties", {})]
+        if not all(isinstance(section[key], Mapping) for key in found):
+            yield ValidationError("a level is missing", validator="level", path=found[:1])
+            section = {key: section[key] for key in section if key not in found}
+    yield from RULES["additionalProperties"](validator, free, section, part)
+
+
+def _is_finite(_: Any, value: Any) -> bool:
+    return bool(TYPE_CHECKER.is_type(value, "number") and abs(value) < math.inf)
+
+
+def _is_section(_: Any, value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(key, str) for key in value)
+
+
+_SettingsValidator = create(
+    meta_schema=Draft202012Validator.META_SCHEMA,
+    validators={**RULES, "additionalProperties": _check_free_keys},
+    type_checker=TYPE_CHECKER.redefine_many({"number": _is_finite, "object": _is_section}),
+)
+
+
+def _explain_error(error: Any, root: Schema) -> Iterator[tuple[Place, str]]:
+    """List the places that an error of jsonschema concerns, each with what is wrong there."""
+    place, value, part = tuple(error.absolute_path), error.instance, error.schema
+    known = part.get("properties", {})
+    if meant := _list_meant(error):
+        for fault in meant:
+            yield from _explain_error(fault, root)
+    elif error.validator == "additionalProperties":
+        for key in value.keys() - known:
+            yield (*place, key), words.explain_key(key, list(known), place, root)
+    elif error.validator == "required":
+        for key in error.validator_value:
+            if key not in value:
+                yield (*place, key), f"is missing. {known[key].get('description', '')}"
+    elif "propertyNames" in error.relative_schema_path:
+        yield (*place, value), f"this name cannot be used. {part.get('description', '')}"
     else:
-        faults.add(place, words.explain_value(value, part))
-    return value
+        yield place, _explain_rule(error, place)
 
 
-def _check_list(values: Sequence[Any], part: Schema, place: Place, faults: _Faults) -> list[Any]:
-    if len(values) < part.get("minItems", 0):
-        faults.add(place, "the list must not be empty.")
-    if part.get("uniqueItems"):
-        for position, value in enumerate(values):
-            if value in values[:position]:
-                faults.add(place, f"{words.show_value(value)} is listed twice.")
-    return [
-        _check_value(value, part.get("items", {}), (*place, position), faults)
-        for position, value in enumerate(values, start=1)
+def _list_meant(error: Any) -> list[Any]:
+    """List the faults within the only alternative that is of the value's kind."""
+    branches = groupby(error.context, lambda fault: fault.schema_path[0])
+    near = [
+        faults
+        for faults in (list(branch) for _, branch in branches)
+        if not any(fault.validator in KINDS and not fault.path for fault in faults)
     ]
+    return near[0] if len(near) == 1 else []
 
 
-def _check_section(
-    section: Mapping[str, Any], part: Schema, place: Place, faults: _Faults
-) -> dict[str, Any]:
-    known, free = part.get("properties", {}), part.get("additionalProperties", {})
-    checked: dict[str, Any] = {}
-    _check_size(section, part, place, faults)
-    skipped = _check_levels(section, free, place, faults)
-    for key, value in section.items():
-        if not isinstance(key, str):
-            faults.add(place, f"the key {key!r} is not text.", words.explain_quotes(key))
-        elif key in known:
-            if value is not None or key not in part.get("required", ()):
-                checked[key] = _check_value(value, known[key], (*place, key), faults)
-        elif free is False:
-            faults.add((*place, key), words.explain_key(key, part, place, faults.root))
-        elif key not in skipped:
-            _check_name(key, part, place, faults)
-            checked[key] = _check_value(value, free, (*place, key), faults)
-    for key, child in known.items():
-        if key in part.get("required", ()) and section.get(key) is None:
-            faults.add((*place, key), "is missing.", child.get("description", ""))
-        elif key not in section and "default" in child:
-            checked[key] = _check_value(child["default"], child, (*place, key), faults)
-    return checked
+def _explain_rule(error: Any, place: Place) -> str:
+    """Say which rule a value breaks."""
+    value, limit, part = error.instance, error.validator_value, error.schema
+    if error.validator == "level":
+        right = words.render_place((*place[:-1], words.NAME, place[-1]))
+        return f"a level is missing above this key. It belongs at {right}."
+    if error.validator == "uniqueItems":
+        twice = next(item for index, item in enumerate(value) if item in value[:index])
+        return f"{words.show_value(twice)} is listed twice."
+    if limit == "object" and isinstance(value, dict):
+        odd = next(key for key in value if not isinstance(key, str))
+        return f"the key {odd!r} is not text. {words.explain_quotes(odd)}"
+    if sentence := SENTENCES.get(error.validator):
+        return sentence.format(expected=words.describe_values(part), limit=limit)
+    return words.explain_value(value, part)
 
 
-def _check_size(section: Mapping[str, Any], part: Schema, place: Place, faults: _Faults) -> None:
-    if len(section) < part.get("minProperties", 0):
-        faults.add(place, f"must not be empty. Expected {words.describe_values(part)}.")
-    if len(section) > part.get("maxProperties", math.inf):
-        faults.add(place, f"at most {part['maxProperties']} key may stand here.")
-
-
-def _check_levels(
-    section: Mapping[str, Any], free: Schema | bool, place: Place, faults: _Faults
-) -> set[str]:
-    """Find keys that stand a level too high, such as ``metrics: {direction: min}``."""
-    inner = free.get("properties", {}) if isinstance(free, Mapping) else {}
-    found = [key for key in section if key in inner]
-    if all(section[key] is None or isinstance(section[key], Mapping) for key in found):
-        return set()
-    right = words.render_place((*place, words.NAME, found[0]))
-    faults.add((*place, found[0]), f"a level is missing above this key. It belongs at {right}.")
-    return set(found)
-
-
-def _check_name(key: str, part: Schema, place: Place, faults: _Faults) -> None:
-    pattern = part.get("propertyNames", {}).get("pattern", "")
-    if pattern and not re.fullmatch(pattern, key):
-        faults.add((*place, key), "this name cannot be used.", part.get("description", pattern))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float)
+def _rank_place(place: Place, settings: Any) -> list[int]:
+    """Tell where a place stands in the settings; what is missing comes last in its section."""
+    ranks = []
+    for key in place:
+        keys = list(settings) if isinstance(settings, dict) else list(range(len(settings)))
+        ranks.append(keys.index(key) if key in keys else len(keys))
+        settings = settings[key] if key in keys else ()
+    return ranks
