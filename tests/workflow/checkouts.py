@@ -70,11 +70,12 @@ class Checkout:
 
 
 def count_jobs(output: str) -> Counter[str]:
-    """Started jobs by rule and wildcards, such as ``bootstrap_shard study=toy, shard=0``."""
+    """Started jobs, the target ``all`` apart, such as ``bootstrap_shard study=toy, shard=0``."""
     jobs: Counter[str] = Counter()
     for rule, details in JOB.findall(output):
         wildcards = WILDCARDS.search(details)
-        jobs[f"{rule} {wildcards[1]}" if wildcards else rule] += 1
+        if rule != "all":
+            jobs[f"{rule} {wildcards[1]}" if wildcards else rule] += 1
     return jobs
 
 

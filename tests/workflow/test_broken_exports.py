@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.broken_exports import CATALOG
 
+from tests.broken_exports import CATALOG
 from tests.workflow.checkouts import Checkout, Run, copy_project
 
 

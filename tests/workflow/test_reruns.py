@@ -13,7 +13,8 @@ import yaml
 
 from tests.workflow.checkouts import Checkout, copy_project
 
-MODELS = ["ant", "bee", "cat", "dog", "elk"]
+# Their hashes put bee and fox into shards of their own, the others together into the third.
+MODELS = ["bee", "cow", "fox", "ibis", "jay"]
 SETTINGS = {"replicates": 300, "shards": 3}
 CONFIG = {
     "studies": {
@@ -97,28 +98,26 @@ def test_new_seed_reruns_its_shard_and_the_gathers_of_its_study(project: Checkou
 
 
 def test_removed_seed_reruns_its_shard_and_the_gathers_of_its_study(project: Checkout) -> None:
-    shard = shard_of(project, "cat")
-    project.edit("alpha.csv", lambda text: text.replace("cat,y,acc,2,0.7060\n", ""))
+    shard = shard_of(project, "cow")
+    project.edit("alpha.csv", lambda text: text.replace("cow,y,acc,2,0.6540\n", ""))
     run = project.snakemake()
     assert run.status == 0, run.output
     assert set(run.jobs) == READING | {f"bootstrap_shard study=alpha, shard={shard}"} | GATHERS
 
 
 def test_removed_model_leaves_nothing_behind(project: Checkout) -> None:
-    gone = [model for model in MODELS if shard_of(project, model) == shard_of(project, "ant")]
+    shard = shard_of(project, "bee")
 
     def remove(text: str) -> str:
         lines = text.splitlines(keepends=True)
-        return "".join(line for line in lines if line.split(",")[0] not in gone)
+        return "".join(line for line in lines if not line.startswith("bee,"))
 
-    shard = shard_of(project, "ant")
     project.edit("alpha.csv", remove)
     run = project.snakemake()
     assert run.status == 0, run.output
     assert set(run.jobs) == READING | GATHERS
     assert not (project.folder / f"results/alpha/normalized/{shard}.parquet").exists()
-    ranking = (project.folder / "results/alpha/tables/iqm.csv").read_text()
-    assert not any(f"\n{model}," in ranking for model in gone)
+    assert "\nbee," not in (project.folder / "results/alpha/tables/iqm.csv").read_text()
 
 
 def test_new_title_rewrites_the_pages_only(project: Checkout) -> None:
