@@ -141,9 +141,10 @@ def write_parquet(path: str | Path, table: pd.DataFrame) -> None:
     write_bytes(path, render_parquet(table))
 
 
-def read_parquet(path: str | Path) -> pd.DataFrame:
-    """Read a Parquet file as a table."""
-    table: pd.DataFrame = pq.read_table(path).to_pandas()
+def read_parquet(path: str | Path, *, where: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """Read a Parquet file as a table, or only the rows whose columns have the values of `where`."""
+    filters = [(column, "==", value) for column, value in where.items()] if where else None
+    table: pd.DataFrame = pq.read_table(path, filters=filters).to_pandas()
     return table
 
 

@@ -79,9 +79,9 @@ def figure(name):
     return [*multiext(stem, ".pdf", ".png"), caption]
 
 
-def exports_of(wildcards):
-    """The study's export files; globs are expanded, URLs go through storage plugins."""
-    patterns = config["studies"][wildcards.study]["exports"]
+def find_exports(study):
+    """A study's export files; globs are expanded, URLs go through storage plugins."""
+    patterns = config["studies"][study]["exports"]
     files = []
     for pattern in [patterns] if isinstance(patterns, str) else patterns:
         if "://" in pattern:
@@ -93,11 +93,16 @@ def exports_of(wildcards):
         found = [path for path in found if Path(path).is_file()]
         if not found:
             raise WorkflowError(
-                f"studies.{wildcards.study}.exports: no file matches {pattern!r}. "
+                f"studies.{study}.exports: no file matches {pattern!r}. "
                 f"Paths are relative to {Path.cwd()}."
             )
         files += found
     return list(dict.fromkeys(files))
+
+
+def exports_of(wildcards):
+    """The export files of the job's study."""
+    return find_exports(wildcards.study)
 
 
 def references_of(wildcards):
@@ -132,3 +137,8 @@ def shape_of(wildcards):
     """The study's shape, which `normalize_runs` writes beside the shards."""
     checkpoints.normalize_runs.get(study=wildcards.study)
     return f"results/{wildcards.study}/normalized/shape.csv"
+
+
+# A missing file is said here, in one line, rather than from within the graph of jobs.
+for study in STUDIES:
+    find_exports(study)

@@ -1,0 +1,68 @@
+"""Summarize the runs per cell, and the models across datasets."""
+
+import logging
+from collections.abc import Mapping
+
+import pandas as pd
+
+from capmap.aggregation import Aggregation, aggregate_models, spread_cells, summarize_cells
+from capmap.artifacts import read_parquet
+from capmap.normalization import apply_transforms
+from capmap.normalization.rules import DatasetRule
+from capmap.tables import write_table
+
+RUN = ["model", "dataset", "seed"]
+
+logger = logging.getLogger(__name__)
+
+
+def aggregate_scores(
+    *,
+    shards: list[str],
+    runs: str,
+    scores: list[str],
+    seeds: list[str],
+    aggregate: list[str],
+    aggregations: list[Aggregation],
+    datasets: Mapping[str, DatasetRule],
+) -> None:
+    """Write the score matrix, the seed summaries and the aggregate ranking.
+
+    Parameters
+    ----------
+    shards : list of str
+        Normalized runs, Parquet.
+    runs : str
+        Runs with raw scores, Parquet; those that were not normalized are left out.
+    scores : list of str
+        Where to write normalized scores averaged over seeds, a row per model, a column per dataset.
+    seeds : list of str
+        Where to write the summary of each cell's raw and normalized scores.
+    aggregate : list of str
+        Where to write the models' aggregate scores and ranks.
+    aggregations : list of {"mean", "trimmed_mean", "median"}
+        Aggregations across datasets; the first one orders the table.
+    datasets : mapping
+        Rules of datasets; their transforms are applied to raw scores.
+    """
+    normalized = pd.concat([read_parquet(path) for path in shards], ignore_index=True)
+    raw = read_parquet(runs).merge(normalized[RUN].drop_duplicates(), on=RUN)
+    cells = summarize_cells(normalized)
+    raw_cells = summarize_cells(apply_transforms(raw, datasets))
+    named = cells.drop(columns="n").rename(columns=_prefix)
+    write_table(raw_cells.merge(named, on=["model", "dataset"]), seeds)
+    matrix = spread_cells(cells)
+    write_table(matrix, scores, best=dict.fromkeys(matrix.columns[1:], "max"))
+    ranking = aggregate_models(cells, aggregations=aggregations)
+    write_table(ranking, aggregate, best=dict.fromkeys(aggregations, "max"))
+    logger.info("%d models on %d datasets", len(ranking), matrix.shape[1] - 1)
+
+
+def _prefix(column: str) -> str:
+    return column if column in {"model", "dataset"} else f"normalized_{column}"
+
+
+if __name__ == "__main__":
+    from job import run_job
+
+    run_job(aggregate_scores, snakemake)  # type: ignore[name-defined]

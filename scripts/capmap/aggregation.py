@@ -1,0 +1,288 @@
+"""From runs to cells, from cells to one number per model, and from numbers to ranks.
+
+Everything here works on groups of unequal size, so ragged seeds and missing cells need no filler
+values: a cell without runs simply does not exist.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+Aggregation = Literal["mean", "trimmed_mean", "median"]
+
+TRIMMED = 0.25
+SIGNIFICANT_DIGITS = 12
+LARGEST_EXPONENT = 290
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Numbers in consecutive groups, ascending within each.
+
+    Parameters
+    ----------
+    numbers : numpy.ndarray, shape (numbers,)
+        The numbers, group after group.
+    starts : numpy.ndarray of int, shape (groups,)
+        Where each group begins.
+    sizes : numpy.ndarray of int, shape (groups,)
+        How many numbers each group has, at least one.
+    """
+
+    numbers: FloatArray
+    starts: IntArray
+    sizes: IntArray
+
+
+def group_values(values: npt.ArrayLike, codes: npt.ArrayLike) -> Groups:
+    """Gather numbers into groups.
+
+    Parameters
+    ----------
+    values : array_like, shape (numbers,)
+        Finite numbers.
+    codes : array_like of int, shape (numbers,)
+        The group of each number: 0, 1, … without a gap.
+
+    Returns
+    -------
+    Groups
+        The groups by code; the order of the numbers given has no influence.
+
+    Raises
+    ------
+    ValueError
+        If a number is NaN or infinite.
+
+    Examples
+    --------
+    >>> group_values([3.0, 1.0, 2.0], [1, 0, 1]).numbers.tolist()
+    [1.0, 2.0, 3.0]
+    """
+    numbers, groups = require_finite(values), np.asarray(codes, dtype=np.intp)
+    sizes = np.bincount(groups)
+    ascending = numbers[np.lexsort((numbers, groups))]
+    return Groups(numbers=ascending, starts=np.cumsum(sizes) - sizes, sizes=sizes)
+
+
+def require_finite(values: npt.ArrayLike) -> FloatArray:
+    """Take numbers as an array of floats, or raise ValueError if one is NaN or infinite."""
+    numbers = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(numbers).all():
+        raise ValueError("Scores must be finite numbers; drop or mend NaN and infinity before.")
+    return numbers
+
+
+def average_groups(groups: Groups) -> FloatArray:
+    """Mean of each group.
+
+    Notes
+    -----
+    Distances to the group's lowest value are averaged, so equal numbers have exactly their value as
+    mean and a deviation of exactly zero.
+    """
+    lowest = groups.numbers[groups.starts]
+    above = groups.numbers - np.repeat(lowest, groups.sizes)
+    return lowest + np.add.reduceat(above, groups.starts) / groups.sizes
+
+
+def trim_groups(groups: Groups) -> FloatArray:
+    """25% trimmed mean of each group, as `scipy.stats.trim_mean` defines it.
+
+    Notes
+    -----
+    ``int(0.25 n)`` numbers are cut from each end of a group of n, so groups of up to three numbers
+    have their plain mean.
+
+    Examples
+    --------
+    >>> trim_groups(group_values([0.0, 1.0, 2.0, 9.0], [0, 0, 0, 0])).tolist()
+    [1.5]
+    """
+    cut = (TRIMMED * groups.sizes).astype(np.intp)
+    place = np.arange(len(groups.numbers)) - np.repeat(groups.starts, groups.sizes)
+    inner = (place >= np.repeat(cut, groups.sizes)) & (
+        place < np.repeat(groups.sizes - cut, groups.sizes)
+    )
+    sizes = groups.sizes - 2 * cut
+    return average_groups(Groups(groups.numbers[inner], np.cumsum(sizes) - sizes, sizes))
+
+
+def halve_groups(groups: Groups) -> FloatArray:
+    """Median of each group; the mean of the two middle numbers where their count is even."""
+    low = groups.numbers[groups.starts + (groups.sizes - 1) // 2]
+    high = groups.numbers[groups.starts + groups.sizes // 2]
+    return np.asarray(low + (high - low) / 2)
+
+
+def spread_groups(groups: Groups) -> FloatArray:
+    """Sample standard deviation of each group (n − 1 in the denominator); NaN where n is 1."""
+    apart = groups.numbers - np.repeat(average_groups(groups), groups.sizes)
+    squares = np.add.reduceat(apart**2, groups.starts)
+    is_single = groups.sizes == 1
+    return np.where(is_single, np.nan, np.sqrt(squares / np.where(is_single, 1, groups.sizes - 1)))
+
+
+AGGREGATIONS: Mapping[Aggregation, Callable[[Groups], FloatArray]] = {
+    "mean": average_groups,
+    "trimmed_mean": trim_groups,
+    "median": halve_groups,
+}
+
+
+def summarize_cells(runs: pd.DataFrame) -> pd.DataFrame:
+    """Summarize the runs of each model on each dataset.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Columns ``model``, ``dataset`` and ``score``, a row per run.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per cell that has runs, ordered by model and dataset: ``model``, ``dataset``, ``n``,
+        ``mean``, ``std``, ``sem``, ``min``, ``max`` and ``iqm`` (25% trimmed mean over its runs).
+        ``std`` and ``sem`` are NaN for a single run.
+
+    Raises
+    ------
+    ValueError
+        If a score is NaN or infinite.
+    """
+    cells = runs.groupby(["model", "dataset"], sort=True)
+    names = cells.size().index.to_frame(index=False)
+    groups = group_values(runs["score"], cells.ngroup())
+    std = spread_groups(groups)
+    return names.assign(
+        n=groups.sizes,
+        mean=average_groups(groups),
+        std=std,
+        sem=std / np.sqrt(groups.sizes),
+        min=groups.numbers[groups.starts],
+        max=groups.numbers[groups.starts + groups.sizes - 1],
+        iqm=trim_groups(groups),
+    )
+
+
+def spread_cells(cells: pd.DataFrame) -> pd.DataFrame:
+    """Arrange cell means as a matrix.
+
+    Parameters
+    ----------
+    cells : pandas.DataFrame
+        Columns ``model``, ``dataset`` and ``mean``, as `summarize_cells` returns them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``model``, then a column per dataset, both by name; NaN where a cell has no runs.
+    """
+    models, model_codes = np.unique(cells["model"].astype(object), return_inverse=True)
+    datasets, dataset_codes = np.unique(cells["dataset"].astype(object), return_inverse=True)
+    matrix = np.full((len(models), len(datasets)), np.nan)
+    matrix[model_codes, dataset_codes] = cells["mean"]
+    table = pd.DataFrame(matrix, columns=datasets)
+    table.insert(0, "model", models, allow_duplicates=True)
+    return table
+
+
+def aggregate_models(cells: pd.DataFrame, *, aggregations: Sequence[Aggregation]) -> pd.DataFrame:
+    """Aggregate each model's cell means across datasets and rank the models.
+
+    Parameters
+    ----------
+    cells : pandas.DataFrame
+        Columns ``model``, ``dataset`` and ``mean``, as `summarize_cells` returns them, of
+        normalized scores.
+    aggregations : sequence of {"mean", "trimmed_mean", "median"}
+        What to compute; the first one orders the table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``model``, a column per aggregation, a column ``rank_…`` per aggregation, and
+        ``datasets``, the number of datasets that the model has. Best first, ties by name.
+
+    Raises
+    ------
+    ValueError
+        If a mean is NaN or infinite.
+
+    Notes
+    -----
+    A model without runs on some dataset is aggregated over the datasets that it has.
+    """
+    models = cells.groupby("model", sort=True)
+    groups = group_values(cells["mean"], models.ngroup())
+    table = models.size().index.to_frame(index=False)
+    values = {name: AGGREGATIONS[name](groups) for name in aggregations}
+    ranks = {f"rank_{name}": rank_competitors(column) for name, column in values.items()}
+    table = table.assign(**values, **ranks, datasets=groups.sizes)
+    return table.sort_values([f"rank_{aggregations[0]}", "model"], ignore_index=True)
+
+
+def rank_competitors(values: npt.ArrayLike, *, best: Literal["max", "min"] = "max") -> IntArray:
+    """Competition ranks (1, 2, 2, 4) along the last axis.
+
+    Parameters
+    ----------
+    values : array_like, shape (..., competitors)
+        Finite numbers.
+    best : {"max", "min"}, optional
+        Which end has rank 1.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (..., competitors)
+        One more than the number of competitors that are better.
+
+    Raises
+    ------
+    ValueError
+        If a number is NaN or infinite.
+
+    Notes
+    -----
+    Numbers are compared after rounding to 12 significant digits, so that floating-point noise makes
+    no order.
+
+    Examples
+    --------
+    >>> rank_competitors([0.3, 0.5, 0.1 + 0.2, 0.1]).tolist()
+    [2, 1, 2, 4]
+    """
+    numbers = round_significant(require_finite(values))
+    keys = -numbers if best == "max" else numbers
+    order = np.argsort(keys, axis=-1, kind="stable")
+    ordered = np.take_along_axis(keys, order, axis=-1)
+    is_first = np.ones(ordered.shape, dtype=bool)
+    is_first[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+    places = np.where(is_first, np.arange(1, ordered.shape[-1] + 1), 1)
+    ranks = np.empty(ordered.shape, dtype=np.intp)
+    np.put_along_axis(ranks, order, np.maximum.accumulate(places, axis=-1), axis=-1)
+    return ranks
+
+
+def round_significant(values: npt.ArrayLike, *, digits: int = SIGNIFICANT_DIGITS) -> FloatArray:
+    """Round finite numbers to a number of significant digits.
+
+    Examples
+    --------
+    >>> round_significant([0.1 + 0.2, 123456.0], digits=3).tolist()
+    [0.3, 123000.0]
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    sizes = np.abs(numbers)
+    exponents = np.floor(np.log10(sizes, out=np.zeros_like(sizes), where=sizes > 0))
+    shifts = np.clip(digits - 1 - exponents, -LARGEST_EXPONENT, LARGEST_EXPONENT)
+    scales = 10.0 ** np.abs(shifts)
+    fine = np.round(numbers * np.where(shifts > 0, scales, 1.0))
+    coarse = np.round(numbers / scales)
+    return np.asarray(np.where(shifts > 0, fine / scales, coarse * scales))

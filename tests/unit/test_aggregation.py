@@ -1,0 +1,159 @@
+"""Cells, aggregates across datasets, and ranks."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from capmap.aggregation import (
+    aggregate_models,
+    group_values,
+    halve_groups,
+    rank_competitors,
+    round_significant,
+    spread_cells,
+    spread_groups,
+    summarize_cells,
+    trim_groups,
+)
+
+TUTORIAL = Path(__file__).parents[2].parent / "shared" / "reference" / "tutorial"
+scores = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=30)
+
+
+def make_runs(rows: list[tuple[str, str, float]]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["model", "dataset", "score"])
+
+
+def make_cells(matrix: pd.DataFrame) -> pd.DataFrame:
+    return matrix.melt("model", var_name="dataset", value_name="mean").dropna()
+
+
+def test_cell_is_summarized_by_hand() -> None:
+    # 1, 2, 3, 6: mean 3, variance (4 + 1 + 0 + 9) / 3 = 14/3, trimmed mean (2 + 3) / 2.
+    [cell] = summarize_cells(make_runs([("m", "d", x) for x in (6.0, 1.0, 3.0, 2.0)])).to_dict(
+        "records"
+    )
+    assert cell["n"] == 4
+    assert (cell["min"], cell["max"], cell["mean"], cell["iqm"]) == (1, 6, 3, 2.5)
+    assert cell["std"] == pytest.approx(np.sqrt(14 / 3), abs=1e-15)
+    assert cell["sem"] == pytest.approx(np.sqrt(14 / 3) / 2, abs=1e-15)
+
+
+def test_single_run_has_no_spread() -> None:
+    cells = summarize_cells(make_runs([("m", "d", 0.5)]))
+    assert cells[["std", "sem"]].isna().all(axis=None)
+    assert cells.loc[0, ["mean", "min", "max", "iqm"]].tolist() == [0.5] * 4
+
+
+def test_equal_runs_have_exactly_no_spread() -> None:
+    # The naive mean of three times 0.1 is 0.10000000000000002 / ...; distances to 0.1 are 0.
+    cells = summarize_cells(make_runs([("m", "d", 0.1)] * 3))
+    assert cells.loc[0, ["mean", "std", "iqm"]].tolist() == [0.1, 0.0, 0.1]
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.lists(scores, min_size=1, max_size=6))
+def test_groups_agree_with_scipy_and_numpy(groups: list[list[float]]) -> None:
+    codes = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    grouped = group_values(np.concatenate(groups), codes)
+    trimmed = [stats.trim_mean(group, 0.25) for group in groups]
+    medians = [np.median(group) for group in groups]
+    stds = [np.std(group, ddof=1) if len(group) > 1 else np.nan for group in groups]
+    np.testing.assert_allclose(trim_groups(grouped), trimmed, rtol=1e-12, atol=1e-10)
+    np.testing.assert_allclose(halve_groups(grouped), medians, rtol=1e-12, atol=1e-10)
+    np.testing.assert_allclose(spread_groups(grouped), stds, rtol=1e-9, atol=1e-10)
+
+
+def test_row_order_changes_no_byte() -> None:
+    rng = np.random.default_rng(0)
+    runs = make_runs([(f"m{i % 7}", f"d{i % 5}", x) for i, x in enumerate(rng.random(200))])
+    shuffled = runs.sample(frac=1, random_state=1)
+    pd.testing.assert_frame_equal(
+        summarize_cells(runs), summarize_cells(shuffled), check_exact=True
+    )
+
+
+def test_missing_cells_are_left_out_of_aggregates() -> None:
+    cells = summarize_cells(make_runs([("a", "x", 1.0), ("a", "y", 0.0), ("b", "x", 0.7)]))
+    table = aggregate_models(cells, aggregations=["mean"])
+    assert table["model"].tolist() == ["b", "a"]
+    assert table["datasets"].tolist() == [1, 2]
+    assert spread_cells(cells).iloc[1].isna().tolist() == [False, False, True]
+
+
+def test_first_aggregation_orders_the_table_and_ties_go_by_name() -> None:
+    rows = [("b", 0.5), ("a", 0.5), ("c", 0.9)]
+    cells = summarize_cells(make_runs([(model, "x", score) for model, score in rows]))
+    table = aggregate_models(cells, aggregations=["median", "mean"])
+    assert list(table) == ["model", "median", "mean", "rank_median", "rank_mean", "datasets"]
+    assert table["model"].tolist() == ["c", "a", "b"]
+    assert table["rank_mean"].tolist() == [1, 2, 2]
+
+
+@pytest.mark.skipif(not TUTORIAL.is_dir(), reason="the published tables are not here")
+def test_tutorial_rankings_are_reproduced() -> None:
+    matrix = pd.read_csv(TUTORIAL / "bench_scores.csv")
+    published = pd.read_csv(TUTORIAL / "bench_rankings.csv").set_index("model")
+    table = aggregate_models(
+        make_cells(matrix), aggregations=["trimmed_mean", "mean", "median"]
+    ).set_index("model")
+    assert table.index.tolist() == published.index.tolist()
+    for name in ("mean", "trimmed_mean", "median"):
+        rank = "trimmed_rank" if name == "trimmed_mean" else f"{name}_rank"
+        assert table[f"rank_{name}"].tolist() == published[rank].tolist()
+        # The published scores are themselves rounded to three decimals, as are the aggregates.
+        np.testing.assert_allclose(table[name], published[name], atol=1.001e-3)
+
+
+@pytest.mark.skipif(not TUTORIAL.is_dir(), reason="the published tables are not here")
+def test_toy_means_are_reproduced() -> None:
+    matrix = pd.read_csv(TUTORIAL / "toy_normalized.csv")
+    published = pd.read_csv(TUTORIAL / "toy_mean.csv")
+    table = aggregate_models(make_cells(matrix), aggregations=["mean"])
+    assert table["model"].tolist() == published["model"].tolist()
+    assert table["mean"].round(3).tolist() == published["mean"].tolist()
+
+
+def test_float_noise_makes_no_order() -> None:
+    assert rank_competitors([0.3, 0.1 + 0.2, 0.5, 0.1]).tolist() == [2, 2, 1, 4]
+    assert rank_competitors([0.3, 0.300000001]).tolist() == [2, 1]
+
+
+def test_lower_can_be_best() -> None:
+    assert rank_competitors([0.3, 0.1, 0.2], best="min").tolist() == [3, 1, 2]
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=12))
+def test_ranks_count_the_better_ones(values: list[int]) -> None:
+    better = [1 + sum(other > value for other in values) for value in values]
+    assert rank_competitors(values).tolist() == better
+
+
+@pytest.mark.parametrize("tiny", [0.0, 5e-324, 1e-300, 1e300, -2.5e-7])
+def test_extreme_numbers_survive_rounding(tiny: float) -> None:
+    assert round_significant([tiny])[0] == pytest.approx(tiny, rel=1e-11, abs=1e-300)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_scores_that_are_not_finite_are_refused(bad: float) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        group_values([1.0, bad], [0, 0])
+    with pytest.raises(ValueError, match="finite"):
+        rank_competitors([1.0, bad])
+
+
+def test_one_model_one_dataset_one_run_works() -> None:
+    cells = summarize_cells(make_runs([("m", "d", 0.25)]))
+    table = aggregate_models(cells, aggregations=["trimmed_mean"])
+    assert table.loc[0].tolist() == ["m", 0.25, 1, 1]
+
+
+def test_dataset_may_be_called_model() -> None:
+    cells = summarize_cells(make_runs([("m", "model", 0.25)]))
+    assert list(spread_cells(cells)) == ["model", "model"]

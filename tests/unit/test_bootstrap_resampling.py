@@ -1,0 +1,290 @@
+"""Resamples as counts, and statistics from counts, against explicit resampling."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from evaluma import load_df
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from capmap.aggregation import FloatArray
+from capmap.bootstrap.datasets import DatasetPool, draw_datasets
+from capmap.bootstrap.models import Options, bootstrap_model
+from capmap.bootstrap.resampling import (
+    Strata,
+    Weights,
+    draw_resamples,
+    inflate_residuals,
+    iterate_blocks,
+    stratify_runs,
+)
+from capmap.bootstrap.statistics import (
+    STATISTICS,
+    Statistic,
+    estimate_population,
+    evaluate_runs,
+    evaluate_statistic,
+)
+from capmap.rng import make_stream
+
+score = st.sampled_from([-1.5, 0.0, 0.25, 0.5, 0.5000001, 0.75, 1.0, 1.25]) | st.floats(-2, 2)
+ragged = st.lists(st.lists(score, min_size=1, max_size=8), min_size=1, max_size=8)
+
+
+def stratify(runs: list[list[float]], weights: Weights = "datasets") -> Strata:
+    names = [f"d{place:03d}" for place, scores in enumerate(runs) for _ in scores]
+    return stratify_runs(np.concatenate(runs), names, weights=weights)
+
+
+def unfold(strata: Strata, counts: FloatArray) -> list[FloatArray]:
+    """The runs of one resample, dataset by dataset."""
+    drawn = np.repeat(strata.scores, counts.astype(int))
+    owner = np.repeat(strata.datasets, counts.astype(int))
+    return [drawn[owner == dataset] for dataset in np.unique(owner)]
+
+
+def trim_weighted(values: FloatArray, weights: FloatArray) -> float:
+    """Weighted trimmed mean by integrating the quantile function piece by piece."""
+    order = np.argsort(values, kind="stable")
+    ends = np.cumsum(weights[order])
+    n, total = len(values), weights.sum()
+    cut = np.floor(0.25 * n) / n * total
+    pieces = np.minimum(ends, total - cut) - np.maximum(ends - weights[order], cut)
+    pieces = np.maximum(pieces, 0)
+    return float((pieces * values[order]).sum() / pieces.sum())
+
+
+def compute(statistic: Statistic, resample: list[FloatArray], weights: Weights) -> float:
+    """A statistic from its definition."""
+    means = np.array([scores.mean() for scores in resample])
+    gaps = np.array([np.maximum(1 - scores, 0).mean() for scores in resample])
+    flat = np.concatenate(resample)
+    sizes = np.array([len(scores) for scores in resample])
+    match statistic:
+        case "iqm" if weights == "runs":
+            return float(stats.trim_mean(flat, 0.25))
+        case "iqm":
+            return trim_weighted(flat, np.repeat(1 / sizes, sizes))
+        case "mean":
+            return float(means.mean() if weights == "datasets" else flat.mean())
+        case "median":
+            return float(np.median(means))
+        case "optimality_gap":
+            return float(np.average(gaps, weights=None if weights == "datasets" else sizes))
+
+
+@settings(derandomize=True, deadline=None, max_examples=80)
+@given(ragged, st.sampled_from(list(STATISTICS)), st.sampled_from(["datasets", "runs"]))
+def test_counts_give_the_statistic_of_the_resampled_runs(
+    runs: list[list[float]], statistic: Statistic, weights: Weights
+) -> None:
+    strata = stratify(runs, weights)
+    resamples = draw_resamples(strata, n_resamples=5, rng=make_stream(0, "test"))
+    fast = evaluate_statistic(statistic, strata, resamples)
+    slow = [compute(statistic, unfold(strata, counts), weights) for counts in resamples.counts.T]
+    np.testing.assert_allclose(fast, slow, rtol=0, atol=1e-12)
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.lists(st.tuples(score, score, score), min_size=1, max_size=10))
+def test_equal_seeds_give_scipys_trimmed_mean(runs: list[tuple[float, ...]]) -> None:
+    for weights in ("datasets", "runs"):
+        iqm = evaluate_runs("iqm", stratify([list(scores) for scores in runs], weights))
+        assert iqm == pytest.approx(stats.trim_mean(np.concatenate(runs), 0.25), abs=1e-12)
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(ragged)
+def test_weighted_iqm_does_not_count_seeds(runs: list[list[float]]) -> None:
+    # Doubling every run leaves the weights of datasets as they are; where a quarter of the runs is
+    # a whole number before and after, the same weight is cut.
+    once, twice = stratify(runs), stratify([scores * 2 for scores in runs])
+    if len(once.scores) % 4 == 0:
+        assert evaluate_runs("iqm", once) == pytest.approx(evaluate_runs("iqm", twice), abs=1e-12)
+
+
+def test_ragged_iqm_by_hand() -> None:
+    # Dataset a: 0 (weight 1); dataset b: 1, 2, 3 (weight 1/3 each). n = 4, so a quarter of the
+    # weight 2 is cut at each end: 0.5 of the run 0, and 0.5 = all of 3 and half of 2. What is
+    # left: 0.5 x 0 + 1/3 x 1 + 1/6 x 2, over 1.
+    assert evaluate_runs("iqm", stratify([[0.0], [1.0, 2.0, 3.0]])) == pytest.approx(2 / 3)
+    # Flat: 0, 1, 2, 3 without its ends.
+    assert evaluate_runs("iqm", stratify([[0.0], [1.0, 2.0, 3.0]], "runs")) == 1.5
+
+
+def test_population_iqm_cuts_exactly_a_quarter() -> None:
+    # 0 … 4: a quarter of 5 is one run and a quarter of the next.
+    strata = stratify([[0.0, 1.0, 2.0, 3.0, 9.0]])
+    assert evaluate_runs("iqm", strata) == 2
+    assert estimate_population("iqm", strata) == (0.75 * 1 + 2 + 0.75 * 3) / 2.5
+    assert estimate_population("mean", strata) == evaluate_runs("mean", strata)
+
+
+def test_trimmed_outliers_leave_no_rounding_behind() -> None:
+    strata = stratify([[-1e30, 0.1, 0.2, 1e30], [0.1, 0.2, 0.1, 0.2]])
+    assert evaluate_runs("iqm", strata) == pytest.approx(0.15, abs=1e-16)
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, 6, 11, 300])
+def test_every_dataset_keeps_its_number_of_runs(size: int) -> None:
+    strata = stratify([[0.1 * place for place in range(size)]] * 3 + [[0.5, 0.7]])
+    counts = draw_resamples(strata, n_resamples=300, rng=make_stream(0, "test")).counts
+    for dataset, number in enumerate([size, size, size, 2]):
+        assert (counts[strata.datasets == dataset].sum(axis=0) == number).all()
+
+
+@pytest.mark.parametrize("size", [3, 6])
+def test_resamples_are_equally_likely(size: int) -> None:
+    # Both ways of drawing, the table (3) and the tally (6): counts follow the multinomial law, so
+    # each has mean 1, variance 1 - 1/S and covariance -1/S with the others.
+    n = 200_000
+    strata = stratify([list(range(size))])
+    counts = draw_resamples(strata, n_resamples=n, rng=make_stream(0, "test")).counts
+    expected = np.eye(size) - 1 / size
+    np.testing.assert_allclose(counts.mean(axis=1), 1, atol=5 / np.sqrt(n))
+    np.testing.assert_allclose(np.cov(counts, bias=True), expected, atol=10 / np.sqrt(n))
+    distinct = stats.multinomial(size, np.full(size, 1 / size))
+    for drawn in itertools.islice(itertools.product(range(size + 1), repeat=size), 40):
+        share = (counts == np.array(drawn)[:, None]).all(axis=0).mean()
+        assert share == pytest.approx(distinct.pmf(drawn), abs=5 * np.sqrt(0.25 / n))
+
+
+@settings(derandomize=True, deadline=None, max_examples=40)
+@given(ragged, st.sampled_from(["iqm", "mean", "optimality_gap"]), st.integers(0, 99))
+def test_repeated_datasets_bring_runs_of_their_own(
+    runs: list[list[float]], statistic: Statistic, seed: int
+) -> None:
+    strata = stratify(runs)
+    times = np.random.default_rng(seed).integers(0, 4, (len(runs), 4))
+    times[:, times.sum(axis=0) == 0] = 1
+    resamples = draw_resamples(strata, n_resamples=4, rng=make_stream(0, "test"), times=times)
+    fast = evaluate_statistic(statistic, strata, resamples)
+    sizes = strata.draws[strata.datasets]
+    for column, counts in enumerate(resamples.counts.T):
+        drawn = np.repeat(np.arange(len(counts)), counts)
+        assert len(drawn) == resamples.runs[column]  # type: ignore[index]
+        values, weights = strata.scores[drawn], 1 / sizes[drawn]
+        slow = {
+            "iqm": trim_weighted(values, weights),
+            "mean": np.average(values, weights=weights),
+            "optimality_gap": np.average(np.maximum(1 - values, 0), weights=weights),
+        }
+        assert fast[column] == pytest.approx(slow[statistic], abs=1e-12)
+
+
+def test_median_counts_repeated_datasets() -> None:
+    strata = stratify([[1.0], [2.0], [5.0]])
+    times = np.array([[1, 0, 3], [1, 1, 0], [1, 2, 1]])
+    resamples = draw_resamples(strata, n_resamples=3, rng=make_stream(0, "test"), times=times)
+    # Medians of (1, 2, 5), (2, 5, 5) and (1, 1, 1, 5).
+    assert evaluate_statistic("median", strata, resamples).tolist() == [2, 5, 1]
+
+
+def test_all_models_share_the_draws_of_datasets_in_blocks_of_any_size() -> None:
+    names = [f"d{place}" for place in range(9)]
+    drawn = []
+    for own, widths in ((names, [100]), (names[2:5], [30, 7, 63])):
+        pool = DatasetPool(names, make_stream(0, "study", "datasets"))
+        rng = make_stream(0, "model")
+        blocks = [draw_datasets(own, pool=pool, n_resamples=width, rng=rng) for width in widths]
+        drawn.append(np.concatenate(blocks, axis=1))
+    full, part = drawn
+    assert (full.sum(axis=0) == 9).all()
+    has_own = full[2:5].any(axis=0)
+    assert has_own.any()
+    assert (part[:, has_own] == full[2:5, has_own]).all()
+    # None of the three was drawn: three draws from its own.
+    assert (~has_own).any()
+    assert (part[:, ~has_own].sum(axis=0) == 3).all()
+
+
+def test_inflated_residuals_have_the_right_variance() -> None:
+    # The mean of S inflated runs drawn with replacement has variance s²/S with the sample's s².
+    scores = [0.1, 0.4, 0.9]
+    values = inflate_residuals(stratify([scores])).scores
+    assert values.mean() == pytest.approx(np.mean(scores))
+    assert values.var() == pytest.approx(np.var(scores, ddof=1))
+
+
+def test_single_run_gets_the_pooled_variance() -> None:
+    strata = inflate_residuals(stratify([[0.5], [0.0, 2.0], [0.0, 0.0, 0.0]]))
+    # Sums of squares 2 and 0 over 1 + 2 degrees of freedom.
+    pooled = np.sqrt(2 / 3)
+    np.testing.assert_allclose(strata.scores[:2], [0.5 - pooled, 0.5 + pooled])
+    assert strata.draws.tolist() == [1, 2, 3]
+    counts = draw_resamples(strata, n_resamples=50, rng=make_stream(0, "test")).counts
+    assert (counts[:2].sum(axis=0) == 1).all()
+
+
+def test_blocks_cover_all_resamples_once() -> None:
+    for runs in (1, 95, 2600, 10**7):
+        covered = [
+            place for block in iterate_blocks(20_001, runs=runs) for place in range(20_001)[block]
+        ]
+        assert covered == list(range(20_001))
+
+
+def test_a_model_is_not_moved_by_other_models() -> None:
+    options = Options(n_resamples=100)
+    rng = np.random.default_rng(0)
+    table = {model: rng.random(12) for model in ("a", "b", "c")}
+    names = np.repeat(["x", "y", "z"], 4).tolist()
+
+    def bootstrap(models: list[str]) -> dict[str, list[float]]:
+        return {
+            model: bootstrap_model(
+                table[model],
+                names,
+                statistics=["iqm"],
+                options=options,
+                rng=make_stream(0, "study", "bootstrap", model),
+            )[0].replicates.tolist()
+            for model in models
+        }
+
+    assert bootstrap(["c", "a"])["a"] == bootstrap(["a", "b", "c"])["a"]
+    assert bootstrap(["a"])["a"] != bootstrap(["b"])["b"]
+
+
+@settings(derandomize=True, deadline=None, max_examples=50)
+@given(st.data())
+def test_evaluma_agrees(data: st.DataObject) -> None:
+    # Values on a grid make ties; unequal seeds are compared under weights: runs.
+    is_ragged = data.draw(st.booleans())
+    sizes = data.draw(st.lists(st.integers(2, 6), min_size=2, max_size=5))
+    sizes = sizes if is_ragged else [sizes[0]] * len(sizes)
+    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    rows = [
+        (model, f"d{place}", "acc", round(float(rng.normal(0.3, 0.5)), 1 + place % 3), seed)
+        for model in ("a", "b")
+        for place, size in enumerate(sizes)
+        for seed in range(size)
+    ]
+    table = pd.DataFrame(rows, columns=["model", "dataset", "metric", "score", "seed"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        bench = load_df(table, seed="seed", norm_ref_low=-1.0, norm_ref_high=2.0)
+        theirs = bench.iqm_ranking(n_bootstrap=100, random_state=0).table.set_index("model")
+    for model, own in table.groupby("model"):
+        [iqm] = bootstrap_model(
+            (own["score"] + 1) / 3,
+            own["dataset"].tolist(),
+            statistics=["iqm"],
+            options=Options(n_resamples=4000, weights="runs"),
+            rng=make_stream(0, "evaluma", str(model)),
+        )
+        row = theirs.loc[model]
+        assert iqm.estimate == pytest.approx(row["IQM"], abs=1e-12)
+        # A 2.5% quantile of 100 replicates errs by 0.27 of their standard deviation; five of it.
+        margin = 5 * 0.27 * iqm.replicates.std()
+        assert iqm.low == pytest.approx(row["CI_low"], abs=margin)
+        assert iqm.high == pytest.approx(row["CI_high"], abs=margin)
+
+
+def test_no_runs_are_refused() -> None:
+    with pytest.raises(ValueError, match="without runs"):
+        stratify_runs([], [])

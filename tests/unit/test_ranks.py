@@ -1,0 +1,146 @@
+"""Ranks with intervals, and groups of models that cannot be separated."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capmap.bootstrap.ranks import (
+    bound_ranks,
+    group_ties,
+    name_groups,
+    rank_estimates,
+    rank_replicates,
+)
+
+EMPTY = np.empty(0)
+
+
+def rank(rows: dict[str, tuple[float, np.ndarray]], **options: str) -> pd.DataFrame:
+    models = pd.DataFrame({"model": list(rows), "estimate": [row[0] for row in rows.values()]})
+    replicates = [row[1] for row in rows.values()]
+    return rank_estimates(models, replicates, confidence_level=0.95, **options)  # type: ignore[arg-type]
+
+
+def spread(center: float, width: float, *, seed: int) -> tuple[float, np.ndarray]:
+    return center, center + width * np.random.default_rng(seed).standard_normal(2000)
+
+
+def test_clear_winner_stands_alone() -> None:
+    table = rank({"b": spread(0.5, 0.01, seed=0), "a": spread(0.9, 0.01, seed=1)})
+    assert table["model"].tolist() == ["a", "b"]
+    assert table[["rank", "rank_low", "rank_high"]].to_numpy().tolist() == [[1, 1, 1], [2, 2, 2]]
+    assert table["ties"].tolist() == ["a", "b"]
+
+
+def test_chain_of_neighbors_overlaps() -> None:
+    # Neighbors differ by 1.5, sd of a difference is 1.41: not separated; the ends differ by 3.
+    rows = {name: spread(-1.5 * i, 1.0, seed=i) for i, name in enumerate("xyz")}
+    assert rank(rows)["ties"].tolist() == ["a", "ab", "b"]
+
+
+def test_two_equal_models_share_a_rank() -> None:
+    rows = {
+        "b": (0.5, np.full(100, 0.5)),
+        "a": (0.1 + 0.4, np.full(100, 0.5)),
+        "c": (0.1, np.full(100, 0.1)),
+    }
+    table = rank(rows)
+    assert table["model"].tolist() == ["a", "b", "c"]
+    assert table["rank"].tolist() == [1, 1, 3]
+    assert table["ties"].tolist() == ["a", "a", "b"]
+    assert table["rank_high"].tolist() == [1, 1, 3]
+
+
+def test_model_without_interval_has_a_rank_and_nothing_else() -> None:
+    rows = {"a": spread(0.9, 0.1, seed=0), "b": (0.85, EMPTY), "c": spread(0.1, 0.1, seed=1)}
+    table = rank(rows)
+    assert table["rank"].tolist() == [1, 2, 3]
+    assert table["rank_low"].isna().tolist() == [False, True, False]
+    assert table["ties"].tolist() == ["a", "", "b"]
+    # The best model falls behind the one held at 0.85 in a third of the replicates.
+    assert table["rank_high"].tolist()[0] == 2
+
+
+def test_no_model_has_an_interval() -> None:
+    table = rank({"a": (0.1, EMPTY), "b": (0.2, EMPTY)})
+    assert table["model"].tolist() == ["b", "a"]
+    assert table[["rank_low", "rank_high"]].isna().all(axis=None)
+    assert table["ties"].tolist() == ["", ""]
+
+
+def test_one_model_alone() -> None:
+    table = rank({"a": spread(0.1, 0.1, seed=0)})
+    assert table.loc[0, ["rank", "rank_low", "rank_high", "ties"]].tolist() == [1, 1, 1, "a"]
+
+
+def test_lower_is_best_for_gaps() -> None:
+    table = rank({"a": spread(0.9, 0.01, seed=0), "b": spread(0.1, 0.01, seed=1)}, best="min")
+    assert table["model"].tolist() == ["b", "a"]
+
+
+def test_rank_interval_holds_the_rank() -> None:
+    # Replicates that disagree with the estimates, as skewed ones may.
+    rows = {"a": (0.9, np.full(100, 0.1)), "b": (0.5, np.full(100, 0.5))}
+    table = rank(rows)
+    assert (table["rank_low"] <= table["rank"]).all()
+    assert (table["rank"] <= table["rank_high"]).all()
+
+
+def test_order_of_models_changes_nothing() -> None:
+    rows = {f"m{i}": spread(i / 5, 0.3, seed=i) for i in range(12)}
+    turned = dict(reversed(rows.items()))
+    pd.testing.assert_frame_equal(rank(rows), rank(turned))
+
+
+def test_bounds_are_attained_percentiles() -> None:
+    ranks = np.array([[1] * 3 + [2] * 94 + [7] * 3])
+    # Of 100 replicates, floor(99 x 0.025) = 2 lie beyond each end.
+    low, high = bound_ranks(ranks, confidence_level=0.95)
+    assert (low.tolist(), high.tolist()) == ([1], [7])
+    low, high = bound_ranks(ranks, confidence_level=0.9)
+    assert (low.tolist(), high.tolist()) == ([2], [2])
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.integers(1, 7), st.integers(0, 10**6))
+def test_groups_are_the_maximal_runs_of_inseparable_models(n: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = np.sort(rng.normal(0, 1, n))[::-1, None] + rng.normal(0, 0.5, (n, 200))
+    ranks = rank_replicates(list(values), values.mean(axis=1))
+
+    def is_tied(group: range) -> bool:
+        pairs = itertools.combinations(group, 2)
+        differences = [np.sort(values[one] - values[other]) for one, other in pairs]
+        # Of 200 replicates, floor(199 x 0.025) = 4 lie beyond each end.
+        return all(apart[4] <= 0 <= apart[-5] for apart in differences)
+
+    ends = itertools.combinations(range(n + 1), 2)
+    tied = [set(range(*end)) for end in ends if is_tied(range(*end))]
+    maximal = [group for group in tied if not any(group < other for other in tied)]
+    assert [set(group) for group in group_ties(ranks, confidence_level=0.95)] == maximal
+
+
+def test_group_names_run_on_after_z() -> None:
+    names = name_groups([range(i, i + 2) for i in range(28)], n=29)
+    assert names[0] == "a"
+    assert names[26] == "z aa"
+    assert names[28] == "ab"
+
+
+def test_thousands_of_models_fit() -> None:
+    rng = np.random.default_rng(0)
+    estimates = np.sort(rng.random(2000))[::-1]
+    replicates = list(estimates[:, None] + rng.normal(0, 0.01, (2000, 200)))
+    models = pd.DataFrame({"model": [f"m{i:04d}" for i in range(2000)], "estimate": estimates})
+    table = rank_estimates(models, replicates, confidence_level=0.95)
+    assert table["rank"].tolist() == list(range(1, 2001))
+    assert table["ties"].str.len().min() > 0
+
+
+def test_replicates_that_are_not_finite_are_refused() -> None:
+    with pytest.raises(ValueError, match="finite"):
+        rank({"a": (0.5, np.array([0.1, np.nan]))})

@@ -1,0 +1,215 @@
+"""The scripts that aggregate, bootstrap and rank, on tiny files."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from aggregate_scores import aggregate_scores
+from bootstrap_shard import bootstrap_shard
+from capmap.artifacts import read_parquet, read_table, write_parquet
+from rank_models import rank_models
+from simulate_coverage import simulate_coverage
+
+EVIL = '=cmd "<script>" $x_1$ %&/ é'
+FORMATS = ("csv", "md", "tex")
+
+
+class Folder:
+    """A study's folder with runs of two ordinary models and one with a hostile name."""
+
+    def __init__(self, path: Path, *, seeds: int = 3) -> None:
+        self.path = path
+        rng = np.random.default_rng(0)
+        rows = [
+            (model, dataset, str(seed), level + 0.05 * rng.standard_normal())
+            for model, level in ((EVIL, 0.9), ("b", 0.5), ("c", 0.1))
+            for dataset in ("x", "y", "007")
+            for seed in range(seeds)
+        ]
+        self.runs = pd.DataFrame(rows, columns=["model", "dataset", "seed", "score"])
+        raw = self.runs.assign(metric="RMSE", score=10 * self.runs["score"], source="f", line=2)
+        write_parquet(path / "runs.parquet", raw)
+        self.shards = [str(path / f"{shard}.parquet") for shard in (0, 1)]
+        write_parquet(self.shards[0], self.runs[self.runs["model"] == "b"])
+        write_parquet(self.shards[1], self.runs[self.runs["model"] != "b"])
+
+    def table(self, name: str) -> list[str]:
+        """Paths of a table in its formats."""
+        return [str(self.path / f"{name}.{suffix}") for suffix in FORMATS]
+
+    def read(self, name: str) -> pd.DataFrame:
+        """A table that was written."""
+        return read_table(self.path / f"{name}.csv")
+
+    def aggregate(self, **options: object) -> None:
+        """Run aggregate_scores."""
+        given = {"aggregations": ["median", "mean"], "datasets": {}} | options
+        aggregate_scores(
+            shards=self.shards,
+            runs=str(self.path / "runs.parquet"),
+            scores=self.table("scores"),
+            seeds=self.table("seeds"),
+            aggregate=self.table("aggregate"),
+            **given,  # type: ignore[arg-type]
+        )
+
+    def bootstrap(self, shard: int, **options: object) -> Path:
+        """Run bootstrap_shard on a shard."""
+        target = self.path / f"replicates{shard}.parquet"
+        given = {
+            "bounds": [],
+            "study": "toy",
+            "n_resamples": 200,
+            "confidence_level": 0.95,
+            "interval": "percentile",
+            "unit": "runs",
+            "weights": "datasets",
+            "statistics": ["optimality_gap", "mean"],
+            "seed": 0,
+        } | options
+        bootstrap_shard(shard=self.shards[shard], replicates=str(target), **given)  # type: ignore[arg-type]
+        return target
+
+    def rank(self) -> None:
+        """Run rank_models on both shards."""
+        rank_models(
+            shards=[str(self.path / f"replicates{shard}.parquet") for shard in (0, 1)],
+            iqm=self.table("iqm"),
+            intervals=self.table("intervals"),
+            confidence_level=0.95,
+        )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(tmp_path)
+
+
+def test_scores_are_seed_means_of_normalized_runs(folder: Folder) -> None:
+    folder.aggregate()
+    scores = folder.read("scores")
+    assert list(scores) == ["model", "007", "x", "y"]
+    assert scores["model"].tolist() == [EVIL, "b", "c"]
+    expected = folder.runs.groupby(["model", "dataset"])["score"].mean()
+    np.testing.assert_allclose(scores[["007", "x", "y"]].to_numpy().ravel(), expected, rtol=1e-14)
+
+
+def test_seed_table_has_raw_and_normalized_scores(folder: Folder) -> None:
+    folder.aggregate()
+    seeds = folder.read("seeds")
+    statistics = ["mean", "std", "sem", "min", "max", "iqm"]
+    normalized = [f"normalized_{name}" for name in statistics]
+    assert list(seeds) == ["model", "dataset", "n", *statistics, *normalized]
+    np.testing.assert_allclose(seeds[statistics], 10 * seeds[normalized], rtol=1e-12)
+
+
+def test_transforms_apply_to_raw_scores(folder: Folder) -> None:
+    folder.aggregate(datasets={"x": {"transform": {"scale_rmse": {"std": 0.1}}}})
+    seeds = folder.read("seeds").set_index(["model", "dataset"])
+    # Raw 10 s becomes 1 - 10 s * 0.1 = 1 - s.
+    row = seeds.loc[("b", "x")]
+    assert row["mean"] == pytest.approx(1 - row["normalized_mean"])
+
+
+def test_runs_that_were_not_normalized_are_left_out(folder: Folder) -> None:
+    # The last run is one of c on dataset 007, which comes first by name.
+    write_parquet(folder.shards[1], folder.runs[folder.runs["model"] == "c"].iloc[:-1])
+    folder.aggregate()
+    seeds = folder.read("seeds")
+    assert seeds["model"].unique().tolist() == ["b", "c"]
+    assert seeds["n"].tolist() == [3, 3, 3, 2, 3, 3]
+
+
+def test_missing_cells_stay_empty(folder: Folder) -> None:
+    keep = folder.runs[(folder.runs["model"] == "c") & (folder.runs["dataset"] != "y")]
+    write_parquet(folder.shards[1], keep)
+    folder.aggregate()
+    assert folder.read("scores").set_index("model").loc["c"].isna().tolist() == [False, False, True]
+    assert folder.read("aggregate")["datasets"].tolist() == [3, 2]
+
+
+def test_replicates_have_the_columns_of_the_contract(folder: Folder) -> None:
+    table = read_parquet(folder.bootstrap(1))
+    assert list(table) == [
+        *("model", "statistic", "estimate", "ci_low", "ci_high", "runs", "datasets"),
+        "replicates",
+    ]
+    assert table["model"].tolist() == [EVIL] * 3 + ["c"] * 3
+    assert table["statistic"].tolist() == ["iqm", "mean", "optimality_gap"] * 2
+    assert table["runs"].tolist() == [9] * 6
+    assert {len(replicates) for replicates in table["replicates"]} == {200}
+
+
+def test_shards_do_not_move_replicates(folder: Folder) -> None:
+    apart = read_parquet(folder.bootstrap(1))
+    write_parquet(folder.shards[0], folder.runs.sample(frac=1, random_state=0))
+    together = read_parquet(folder.bootstrap(0))
+    rest = together[together["model"] != "b"].reset_index(drop=True)
+    assert rest["ci_low"].tolist() == apart["ci_low"].tolist()
+    assert [list(row) for row in rest["replicates"]] == [list(row) for row in apart["replicates"]]
+
+
+def test_studies_have_streams_of_their_own(folder: Folder) -> None:
+    one = read_parquet(folder.bootstrap(0))["ci_low"].tolist()
+    assert read_parquet(folder.bootstrap(0, study="other"))["ci_low"].tolist() != one
+    assert read_parquet(folder.bootstrap(0, seed=1))["ci_low"].tolist() != one
+
+
+def test_resampled_datasets_come_from_the_bounds(folder: Folder) -> None:
+    bounds = folder.path / "bounds.csv"
+    bounds.write_text(
+        "dataset,metric,direction,low,high\n007,a,max,0,1\nx,a,max,0,1\ny,a,max,0,1\n"
+    )
+    plain = read_parquet(folder.bootstrap(0))
+    both = read_parquet(folder.bootstrap(0, bounds=[str(bounds)], unit="runs_and_datasets"))
+    assert both["estimate"].tolist() == plain["estimate"].tolist()
+    assert both["ci_low"].tolist() != plain["ci_low"].tolist()
+
+
+def test_ranking_is_written(folder: Folder) -> None:
+    folder.bootstrap(0)
+    folder.bootstrap(1)
+    folder.rank()
+    iqm = folder.read("iqm")
+    assert list(iqm) == [
+        *("model", "iqm", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
+        *("runs", "datasets", "ties"),
+    ]
+    assert iqm["model"].tolist() == [EVIL, "b", "c"]
+    assert iqm["rank"].tolist() == [1, 2, 3]
+    assert iqm["ties"].tolist() == ["a", "b", "c"]
+    assert "<script>" not in (folder.path / "iqm.md").read_text()
+
+
+def test_gaps_rank_upwards(folder: Folder) -> None:
+    folder.bootstrap(0)
+    folder.bootstrap(1)
+    folder.rank()
+    intervals = folder.read("intervals")
+    assert list(intervals) == [
+        *("statistic", "model", "estimate", "ci_low", "ci_high", "rank", "rank_low", "rank_high")
+    ]
+    gaps = intervals[intervals["statistic"] == "optimality_gap"]
+    assert gaps["model"].tolist() == [EVIL, "b", "c"]
+    assert gaps["estimate"].is_monotonic_increasing
+
+
+def test_single_runs_rank_without_intervals(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, seeds=1)
+    folder.bootstrap(0)
+    folder.bootstrap(1)
+    folder.rank()
+    iqm = folder.read("iqm")
+    assert iqm["rank"].tolist() == [1, 2, 3]
+    assert iqm[["ci_low", "ci_high", "rank_low", "rank_high", "ties"]].isna().all(axis=None)
+
+
+def test_coverage_of_the_shape_is_written(tmp_path: Path) -> None:
+    (tmp_path / "shape.csv").write_text("datasets,seeds\n3,2\n")
+    targets = [str(tmp_path / f"coverage.{suffix}") for suffix in FORMATS]
+    simulate_coverage(shape=str(tmp_path / "shape.csv"), coverage=targets, confidence_level=0.9)
+    table = read_table(targets[0])
+    assert list(table) == ["interval", "datasets", "seeds", "nominal", "expected", "simulations"]
+    assert table["nominal"].tolist() == [0.9, 0.9]
