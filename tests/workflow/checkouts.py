@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+import yaml
+
 PROJECT = Path(__file__).parents[2]
 PARTS = ["Snakefile", "config.yaml", "pyproject.toml", "workflow", "scripts", "data", "envs"]
 JOB = re.compile(r"^(?:local)?(?:rule|checkpoint) (\w+):$((?:\n    .+)*)", re.MULTILINE)
@@ -45,10 +47,16 @@ class Checkout:
         return Run(process.returncode, output, count_jobs(output))
 
     def command(self, *arguments: str, cores: int = 2) -> list[str]:
-        """The command line of a run, with the project's own profile."""
-        profile = str(PROJECT / "profiles/default")
-        command = [sys.executable, "-m", "snakemake", "--profile", profile]
-        return [*command, "--cores", str(cores), *arguments]
+        """The command line of a run, as the default profile has it but with plain output."""
+        profile = yaml.safe_load((PROJECT / "profiles/default/config.yaml").read_text())
+        options = [
+            part
+            for name, value in profile.items()
+            if name not in {"cores", "logger"}
+            for part in ([f"--{name}"] if value is True else [f"--{name}", str(value)])
+        ]
+        snakemake = [sys.executable, "-m", "snakemake", "--cores", str(cores)]
+        return [*snakemake, *options, *arguments]
 
     def digests(self) -> dict[str, str]:
         """SHA-256 of every table, figure and page, by path."""
