@@ -11,18 +11,17 @@ def plot_datasets(
     *,
     scores: str,
     seeds: str,
+    aggregate: str,
     scores_figure: list[str],
     runs_per_cell_figure: list[str],
     seed_spread_figure: list[str],
-    title: str = "",
-    aggregate: str | None = None,
 ) -> None:
     """Draw tables/scores.csv and tables/seeds.csv, models in the order of tables/aggregate.csv."""
-    order = [] if aggregate is None else list(read_table(aggregate)["model"])
+    order = list(read_table(aggregate)["model"])
     cells = read_table(seeds)
-    save_figure(draw_scores(read_table(scores), title=title, order=order), scores_figure)
-    save_figure(draw_runs_per_cell(cells, title=title, order=order), runs_per_cell_figure)
-    save_figure(draw_seed_spread(cells, title=title), seed_spread_figure)
+    save_figure(draw_scores(read_table(scores), order=order), scores_figure)
+    save_figure(draw_runs_per_cell(cells, order=order), runs_per_cell_figure)
+    save_figure(draw_seed_spread(cells), seed_spread_figure)
 
 
 if __name__ == "__main__":

@@ -7,18 +7,12 @@ from capmap.figures.style import save_figure
 
 
 def plot_rankings(
-    *,
-    iqm: str,
-    aggregate: str,
-    intervals_figure: list[str],
-    rank_shift_figure: list[str],
-    title: str = "",
+    *, iqm: str, aggregate: str, intervals_figure: list[str], rank_shift_figure: list[str]
 ) -> None:
     """Draw tables/iqm.csv and tables/aggregate.csv."""
     ranking = read_table(iqm)
-    save_figure(draw_intervals(ranking, title=title), intervals_figure)
-    shift = draw_rank_shift(read_table(aggregate), ranking, title=title)
-    save_figure(shift, rank_shift_figure)
+    save_figure(draw_intervals(ranking), intervals_figure)
+    save_figure(draw_rank_shift(read_table(aggregate), ranking), rank_shift_figure)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """What a reader would complain about in a figure, measured; and tables to draw figures from."""
 
 from collections.abc import Sequence
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ class DrawnText(NamedTuple):
 
 
 class TextRecorder(RendererAgg):
-    """Draws like Agg and remembers every line of text that it was asked to draw."""
+    """Draws like Agg, except for text: it remembers every line that it was asked to draw."""
 
     def __init__(self, width: float, height: float) -> None:
         super().__init__(width, height, DPI)  # type: ignore[no-untyped-call]
@@ -32,16 +31,16 @@ class TextRecorder(RendererAgg):
 
     def draw_text(
         self,
-        gc: Any,
+        gc: Any,  # noqa: ARG002
         x: float,
         y: float,
         s: str,
         prop: FontProperties,
         angle: float,
-        *rest: Any,
-        **options: Any,
+        *_rest: Any,
+        **_options: Any,
     ) -> None:
-        """Draw a line of text whose baseline starts at a place given in pixels from above."""
+        """Remember a line of text whose baseline starts at a place in pixels from above."""
         size = self.get_text_width_height_descent(s, prop, False)  # type: ignore[no-untyped-call]
         width, height, descent = size
         y_up = self.height - y
@@ -51,7 +50,6 @@ class TextRecorder(RendererAgg):
             box = Bbox.from_bounds(x, y_up - descent, width, height)
         if s.strip():
             self.texts.append(DrawnText(s, prop.get_size_in_points(), box))
-        super().draw_text(gc, x, y, s, prop, angle, *rest, **options)  # type: ignore[no-untyped-call]
 
 
 def drawn_texts(figure: Figure) -> list[DrawnText]:
@@ -81,10 +79,11 @@ def assert_legible(figure: Figure, *, widths: Sequence[float] = (3.4, 7.0)) -> N
         assert min(text.box.min) >= -SLACK, text
         assert text.box.x1 <= width * DPI + SLACK, text
         assert text.box.y1 <= height * DPI + SLACK, text
-    for one, two in combinations(texts, 2):
-        across = min(one.box.x1, two.box.x1) - max(one.box.x0, two.box.x0)
-        up = min(one.box.y1, two.box.y1) - max(one.box.y0, two.box.y0)
-        assert across < SLACK or up < SLACK, f"{one.words!r} overlaps {two.words!r}"
+    left, bottom, right, top = np.array([text.box.extents for text in texts]).T
+    across = np.minimum.outer(right, right) - np.maximum.outer(left, left)
+    up = np.minimum.outer(top, top) - np.maximum.outer(bottom, bottom)
+    overlaps = np.argwhere(np.triu((across >= SLACK) & (up >= SLACK), k=1))
+    assert not overlaps.size, [(texts[one].words, texts[two].words) for one, two in overlaps]
 
 
 def make_tables(

@@ -187,7 +187,7 @@ def test_an_unknown_suffix_is_refused_before_anything_is_written(tmp_path):
 
 
 def test_files_hold_no_date_no_version_and_true_type_fonts(tmp_path):
-    figure = draw_scores(make_tables(["a", "b"], ["d"])["scores"], title="Study")
+    figure = draw_scores(make_tables(["a", "b"], ["d"])["scores"])
     paths = [tmp_path / f"f.{suffix}" for suffix in ("pdf", "svg", "png")]
     save_figure(figure, paths)
     pdf, svg, png = (path.read_bytes() for path in paths)
@@ -208,7 +208,7 @@ def test_environment_and_user_settings_do_not_change_a_byte(tmp_path):
         "from capmap.figures.style import save_figure;"
         "save_figure(draw_scores(pd.read_json(sys.argv[1])), sys.argv[2:])"
     )
-    scores = pd.DataFrame({"model": ["a", "b"], "d": [0.2, -0.3], "e": [0.9, 1.1]})
+    scores = pd.DataFrame({"model": list("abcdefghi"), "d": np.arange(9) / 8, "e": 0.5})
     scores.to_json(tmp_path / "scores.json")
     settings_file = tmp_path / "matplotlibrc"
     settings_file.write_text("font.size: 20\nsavefig.dpi: 50\nsvg.fonttype: none\n")

@@ -16,7 +16,6 @@ from capmap.figures.names import shorten_names, widest, wrap_text
 from capmap.figures.style import (
     COLUMN_WIDTH,
     FAINT_INK,
-    INK,
     PAGE_WIDTH,
     SMALL_SIZE,
     TEXT_SIZE,
@@ -41,8 +40,6 @@ class Wording:
     ----------
     heading : str
         What is shown.
-    title : str
-        The study's title; may be empty.
     x_label : str
         What the x axis means, with its unit.
     notes : tuple of str
@@ -50,7 +47,6 @@ class Wording:
     """
 
     heading: str
-    title: str
     x_label: str
     notes: tuple[str, ...] = ()
 
@@ -108,13 +104,12 @@ def make_sheet(*, width: float, height: float, margins: Margins, wording: Wordin
     """Make a figure of a width whose axes have a height, both in inches, and write its words."""
     room = width - 2 * PADDING
     axes_width = width - margins.left - margins.right
-    top = [(line, HEADING_SIZE, INK) for line in _wrap(wording.heading, room, HEADING_SIZE)]
-    top += [(line, TEXT_SIZE, FAINT_INK) for line in _wrap(wording.title, room, TEXT_SIZE)]
+    top = _wrap(wording.heading, room, HEADING_SIZE)
     label = wrap_text(wording.x_label, width=max(axes_width, 1.2), size=TEXT_SIZE, max_lines=4)
     foot = [line for note in wording.notes for line in _wrap(note, room, SMALL_SIZE)]
     below = margins.ticks + len(label) * TEXT_SIZE * _LEADING + PADDING
     below += len(foot) * SMALL_SIZE * _LEADING + (PADDING if foot else 0)
-    total = below + height + margins.head + sum(size for _, size, _ in top) * _LEADING + PADDING
+    total = below + height + margins.head + len(top) * HEADING_SIZE * _LEADING + PADDING
 
     figure = Figure(figsize=(width, total))
     box = (margins.left / width, below / total, axes_width / width, height / total)
@@ -123,9 +118,9 @@ def make_sheet(*, width: float, height: float, margins: Margins, wording: Wordin
     axes.set_xlabel("\n".join(label), linespacing=1.1, va="top")
     axes.xaxis.set_label_coords(0.5, -margins.ticks / height)
     y = total - PADDING
-    for line, size, color in top:
-        figure.text(PADDING / width, y / total, line, size=size, color=color, va="top")
-        y -= size * _LEADING
+    for line in top:
+        figure.text(PADDING / width, y / total, line, size=HEADING_SIZE, va="top")
+        y -= HEADING_SIZE * _LEADING
     for position, line in enumerate(reversed(foot)):
         y = PADDING + position * SMALL_SIZE * _LEADING
         figure.text(PADDING / width, y / total, line, size=SMALL_SIZE, color=FAINT_INK)

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from matplotlib.collections import PolyCollection, QuadMesh
-from matplotlib.colors import Colormap, Normalize
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.colors import Colormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
@@ -29,8 +30,8 @@ NARROW_LABEL = 1.1
 WIDE_LABEL = 2.1
 COLUMN_LABEL = 1.2
 NARROW_COLUMNS = 8
-MAX_WRITTEN = 800
-HATCH_COLOR = "#9A9A9A"
+MAX_WRITTEN = 360
+HATCH = {"hatch": "//////", "facecolor": "white", "edgecolor": "#9A9A9A"}
 SCALE_HEIGHT = 0.07
 SCALE_WIDTH = 1.6
 SCALE_ROOM = 0.4
@@ -77,11 +78,13 @@ def draw_heatmap(table: pd.DataFrame, *, scale: Scale, wording: Wording) -> Figu
     Notes
     -----
     More datasets than a page is wide become rows. Empty cells are hatched. Values are written into
-    the cells where they fit at 6 points and where there are at most 800.
+    the cells where they fit at 6 points and where there are at most 360. The colors are an image
+    in PDF and SVG files too, which keeps those of large tables small.
     """
-    rows, columns = "model", "dataset"
+    table = table.rename_axis(index="model", columns="dataset")
     if table.shape[1] > MAX_MODELS:
-        table, rows, columns = table.T, columns, rows
+        table = table.T
+    rows, columns = str(table.index.name), str(table.columns.name)
     labels = fit_labels(list(table.index), narrow=NARROW_LABEL, wide=WIDE_LABEL)
     crowded = table.shape[1] > NARROW_COLUMNS
     sheet_width = PAGE_WIDTH if crowded else labels.sheet_width
@@ -95,12 +98,11 @@ def draw_heatmap(table: pd.DataFrame, *, scale: Scale, wording: Wording) -> Figu
         margins=Margins(left=left, right=2 * PADDING, head=SCALE_ROOM + HEADER_HEIGHT, ticks=ticks),
         wording=replace(wording, x_label=columns),
     )
-    mesh = _draw_cells(sheet, table.to_numpy(float), scale)
-    sheet.label_rows(labels.texts, header=rows)
+    _draw_cells(sheet, table, scale)
     sheet.axes.set_xticks(np.arange(len(names)) + 0.5, names, rotation=90 if upright else 0)
+    sheet.axes.set_yticks(np.arange(len(table)) + 0.5, labels.texts)
     sheet.axes.tick_params(length=0)
-    sheet.axes.spines[:].set_visible(False)
-    _draw_scale(sheet, mesh, table.to_numpy(float), scale)
+    sheet.head_rows(rows, distance=GAP / 2)
     return sheet.figure
 
 
@@ -111,71 +113,60 @@ def _fit_columns(names: Sequence[str], cell_width: float) -> tuple[list[str], bo
     return [labels[name] for name in names], upright
 
 
-def _draw_cells(sheet: Sheet, values: np.ndarray, scale: Scale) -> QuadMesh:
-    rows, columns = values.shape
-    mesh = sheet.axes.pcolormesh(
-        np.arange(columns + 1),
-        np.arange(rows + 1) - 0.5,
-        np.ma.masked_invalid(values),
+def _draw_cells(sheet: Sheet, table: pd.DataFrame, scale: Scale) -> None:
+    """Draw the cells over a hatched ground, which shows where there is none."""
+    sheet.axes.patch.set(**HATCH)
+    beyond = (table < scale.low).any(axis=None) + 2 * (table > scale.high).any(axis=None)
+    sns.heatmap(
+        table,
+        ax=sheet.axes,
+        vmin=scale.low,
+        vmax=scale.high,
         cmap=scale.colors,
-        norm=Normalize(scale.low, scale.high),
-        edgecolors="white",
-        linewidth=0.4,
+        annot=_fit_texts(table, sheet.width / table.shape[1], scale),
+        fmt="",
+        annot_kws={"size": SMALL_SIZE},
+        linewidths=0.4,
+        rasterized=True,
+        cbar_ax=_add_scale(sheet, scale.label),
+        cbar_kws={
+            "orientation": "horizontal",
+            "extend": ("neither", "min", "max", "both")[beyond],
+            "ticks": MaxNLocator(4, integer=scale.integer),
+            "format": StrMethodFormatter("{x:g}"),
+        },
+        xticklabels=False,
+        yticklabels=False,
     )
-    empty = [
-        ((column, row - 0.5), (column + 1, row - 0.5), (column + 1, row + 0.5), (column, row + 0.5))
-        for row, column in np.argwhere(~np.isfinite(values))
-    ]
-    hatched = PolyCollection(
-        empty, hatch="//////", facecolor="white", edgecolor=HATCH_COLOR, linewidth=0
-    )
-    sheet.axes.add_collection(hatched, autolim=False)
-    _write_values(sheet, mesh, values, scale)
-    return mesh
+    _color_texts(sheet.axes, table)
 
 
-def _write_values(sheet: Sheet, mesh: QuadMesh, values: np.ndarray, scale: Scale) -> None:
-    texts = _fit_texts(values, sheet.width / values.shape[1], scale)
-    for (row, column), text in texts.items():
-        color = mesh.cmap(mesh.norm(values[row, column]))
-        dark = np.dot(color[:3], (0.299, 0.587, 0.114)) < 0.5
-        sheet.axes.text(
-            column + 0.5,
-            row,
-            text,
-            size=SMALL_SIZE,
-            color="white" if dark else "black",
-            ha="center",
-            va="center",
-        )
-
-
-def _fit_texts(values: np.ndarray, cell_width: float, scale: Scale) -> dict[tuple[int, int], str]:
-    """Texts of the cells by row and column, empty when they do not fit."""
-    filled = [(int(row), int(column)) for row, column in np.argwhere(np.isfinite(values))]
-    if values.size > MAX_WRITTEN:
-        return {}
+def _fit_texts(table: pd.DataFrame, cell_width: float, scale: Scale) -> pd.DataFrame | None:
+    """Texts of the cells, or None when they do not fit."""
+    if table.size > MAX_WRITTEN:
+        return None
     for write in scale.formats:
-        texts = {cell: write(values[cell]) for cell in filled}
-        if widest(texts.values(), size=SMALL_SIZE) <= cell_width - 0.03:
+        texts = table.map(lambda value, write=write: write(value) if value == value else "")
+        if widest(texts.to_numpy().ravel(), size=SMALL_SIZE) <= cell_width - 0.03:
             return texts
-    return {}
+    return None
 
 
-def _draw_scale(sheet: Sheet, mesh: QuadMesh, values: np.ndarray, scale: Scale) -> None:
-    low, high = np.nanmin(values, initial=np.inf), np.nanmax(values, initial=-np.inf)
-    extend = {(True, True): "both", (True, False): "min", (False, True): "max"}
+def _color_texts(axes: Axes, table: pd.DataFrame) -> None:
+    """Write in white on dark cells only; seaborn's white is hard to read on medium ones."""
+    mesh, values = axes.collections[0], table.to_numpy()
+    for text in axes.texts:
+        column, row = (int(place) for place in text.get_position())
+        color = mesh.to_rgba(values[row, column])
+        dark = np.dot(color[:3], (0.299, 0.587, 0.114)) < 0.5
+        text.set_color("white" if dark else "black")
+
+
+def _add_scale(sheet: Sheet, label: str) -> Axes:
+    """Axes for the scale of colors above the cells, under their label."""
     left = PADDING - sheet.left
     bottom = sheet.height + HEADER_HEIGHT + 0.12
+    sheet.write(label, x=left, y=bottom + SCALE_HEIGHT + 0.05)
     axes = sheet.add_axes(left=left + 0.06, bottom=bottom, width=SCALE_WIDTH, height=SCALE_HEIGHT)
-    sheet.write(scale.label, x=left, y=bottom + SCALE_HEIGHT + 0.05)
-    bar = sheet.figure.colorbar(
-        mesh,
-        cax=axes,
-        orientation="horizontal",
-        extend=extend.get((bool(low < scale.low), bool(high > scale.high)), "neither"),
-        ticks=MaxNLocator(4, integer=scale.integer),
-        format=StrMethodFormatter("{x:g}"),
-    )
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(length=1.5, pad=1.5, labelsize=SMALL_SIZE)
+    axes.tick_params(length=1.5, pad=1.5, labelsize=SMALL_SIZE)
+    return axes

@@ -33,7 +33,7 @@ LETTERS_WIDTH = 0.6
 
 
 @figure_style()
-def draw_intervals(iqm: pd.DataFrame, *, title: str = "") -> Figure:
+def draw_intervals(iqm: pd.DataFrame) -> Figure:
     """Draw each model's interquartile mean with its interval, rank and tie groups.
 
     Parameters
@@ -41,8 +41,6 @@ def draw_intervals(iqm: pd.DataFrame, *, title: str = "") -> Figure:
     iqm : DataFrame
         model, iqm, ci_low, ci_high (normalized scores), rank, rank_low, rank_high, ties; rows in
         any order. Ends of intervals and ties may be empty.
-    title : str
-        The study's title.
 
     Returns
     -------
@@ -73,7 +71,6 @@ def draw_intervals(iqm: pd.DataFrame, *, title: str = "") -> Figure:
         margins=margins,
         wording=Wording(
             heading="Interquartile mean with interval",
-            title=title,
             x_label="Interquartile mean of normalized scores",
             notes=notes + _explain_marks(table),
         ),

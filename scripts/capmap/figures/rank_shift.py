@@ -35,7 +35,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 @figure_style()
-def draw_rank_shift(aggregate: pd.DataFrame, iqm: pd.DataFrame, *, title: str = "") -> Figure:
+def draw_rank_shift(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> Figure:
     """Draw how ranks move between mean, trimmed mean, median and interquartile mean.
 
     Parameters
@@ -44,8 +44,6 @@ def draw_rank_shift(aggregate: pd.DataFrame, iqm: pd.DataFrame, *, title: str = 
         model and any of rank_mean, rank_trimmed_mean, rank_median; rows in any order.
     iqm : DataFrame
         model and rank.
-    title : str
-        The study's title.
 
     Returns
     -------
@@ -74,7 +72,6 @@ def draw_rank_shift(aggregate: pd.DataFrame, iqm: pd.DataFrame, *, title: str = 
         margins=Margins(left=side, right=side, ticks=0.29),
         wording=Wording(
             heading="Rank by each aggregation",
-            title=title,
             x_label="aggregation of normalized scores",
             notes=(*notes, "Numbers: rank; equal numbers are ties."),
         ),

@@ -13,17 +13,13 @@ from capmap.figures.style import figure_style
 
 
 @figure_style()
-def draw_runs_per_cell(
-    seeds: pd.DataFrame, *, title: str = "", order: Sequence[str] = ()
-) -> Figure:
+def draw_runs_per_cell(seeds: pd.DataFrame, *, order: Sequence[str] = ()) -> Figure:
     """Draw the number of runs per model and dataset as a heat map.
 
     Parameters
     ----------
     seeds : DataFrame
         model, dataset, n (runs); rows in any order, empty cells absent or 0.
-    title : str
-        The study's title.
     order : sequence of str
         Models from the best to the worst; by name where empty.
 
@@ -48,5 +44,5 @@ def draw_runs_per_cell(
         colors=LinearSegmentedColormap.from_list("runs", ("#EDF3F9", "#3B82BD")),
         integer=True,
     )
-    wording = Wording("Runs per model and dataset", title, "dataset", notes)
+    wording = Wording("Runs per model and dataset", "dataset", notes)
     return draw_heatmap(counts, scale=scale, wording=wording)

@@ -34,7 +34,7 @@ UNIT = "normalized score (0 = low bound, 1 = high bound)"
 
 
 @figure_style()
-def draw_scores(scores: pd.DataFrame, *, title: str = "", order: Sequence[str] = ()) -> Figure:
+def draw_scores(scores: pd.DataFrame, *, order: Sequence[str] = ()) -> Figure:
     """Draw the mean normalized score of each model on each dataset.
 
     Parameters
@@ -42,8 +42,6 @@ def draw_scores(scores: pd.DataFrame, *, title: str = "", order: Sequence[str] =
     scores : DataFrame
         model, then one column per dataset; rows and columns in any order; NaN where a model has
         no run.
-    title : str
-        The study's title.
     order : sequence of str
         Models from the best to the worst; by name where empty.
 
@@ -65,12 +63,12 @@ def draw_scores(scores: pd.DataFrame, *, title: str = "", order: Sequence[str] =
     table = table.loc[models, datasets]
     notes = model_note + dataset_note
     if len(models) <= MAX_BARRED_MODELS and table.size <= MAX_BARS:
-        return _draw_bars(table, title, notes, colors)
+        return _draw_bars(table, notes, colors)
     if table.isna().to_numpy().any():
         notes += ("Hatched: no score.",)
     low, high = _span_colors(table.to_numpy())
     scale = Scale(UNIT, low, high, (lambda score: f"{score:.2f}", _write_short), "cividis")
-    wording = Wording(HEADING, title, "dataset", notes)
+    wording = Wording(HEADING, "dataset", notes)
     return draw_heatmap(table, scale=scale, wording=wording)
 
 
@@ -88,9 +86,7 @@ def _write_short(score: float) -> str:
     return f"{score:.2f}".replace("0.", ".", 1) if abs(score) < 1 else f"{score:.2f}"
 
 
-def _draw_bars(
-    table: pd.DataFrame, title: str, notes: tuple[str, ...], colors: dict[str, str]
-) -> Figure:
+def _draw_bars(table: pd.DataFrame, notes: tuple[str, ...], colors: dict[str, str]) -> Figure:
     models, datasets = list(table.index), list(table.columns)
     labels = fit_labels(datasets, narrow=NARROW_LABEL, wide=WIDE_LABEL)
     if table.isna().to_numpy().any():
@@ -105,7 +101,7 @@ def _draw_bars(
             right=2 * PADDING + 0.06,
             head=HEADER_HEIGHT + legend.height,
         ),
-        wording=Wording(HEADING, title, UNIT, notes),
+        wording=Wording(HEADING, UNIT, notes),
     )
     bar = BAR_HEIGHT / group
     for position, model in enumerate(models):
