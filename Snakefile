@@ -5,7 +5,7 @@ Each stage below reads files and writes files; `workflow/rules/<stage>.smk` says
 
 from snakemake.utils import min_version
 
-min_version("9.20")
+min_version("9.27")
 
 
 configfile: workflow.source_path("config.yaml")
@@ -21,7 +21,19 @@ include: "workflow/rules/report.smk"
 
 
 rule all:
-    """Everything: the page that links the report of each selected study."""
+    """Everything: the page that links the reports, and all tables and figures."""
     default_target: True
     input:
         index="results/index.html",
+        tables=expand(
+            "results/{study}/tables/{name}.{suffix}",
+            study=STUDIES,
+            name=TABLES,
+            suffix=["csv", "md", "tex"],
+        ),
+        figures=expand(
+            "results/{study}/figures/{name}.{suffix}",
+            study=STUDIES,
+            name=FIGURES,
+            suffix=["pdf", "png", "svg"],
+        ),

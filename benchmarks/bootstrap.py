@@ -1,23 +1,17 @@
 """How fast the bootstrap is: against evaluma, against the floor, and as the data grow.
 
-Run from the project's folder: ``python benchmarks/bootstrap.py``. All figures are medians of
+Run by ``make bench``. All figures are medians of
 several runs in one process with one thread; ratios carry over to other machines, times do not. The
 floor is the time that drawing the same number of random indices takes. Results are kept in
 ``benchmarks/results/bootstrap.csv`` and ``.md``.
 """
 
-import os
-import sys
 import tracemalloc
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-
-os.environ["OMP_NUM_THREADS"] = "1"
-os.environ["OPENBLAS_NUM_THREADS"] = "1"
-sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
 
 import numpy as np
 import pandas as pd

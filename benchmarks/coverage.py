@@ -1,17 +1,11 @@
 """How often nominal 95% intervals hold the truth: all shapes, two kinds of noise, its amount.
 
-Run from the project's folder: ``python benchmarks/coverage.py``. It takes a few minutes, and gives
+Run by ``make bench``. It takes a few minutes, and gives
 the same table each time; ``benchmarks/results/coverage.csv`` and ``.md`` keep it.
 """
 
-import os
-import sys
 from itertools import product
 from pathlib import Path
-
-os.environ["OMP_NUM_THREADS"] = "1"
-os.environ["OPENBLAS_NUM_THREADS"] = "1"
-sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
 
 import pandas as pd
 

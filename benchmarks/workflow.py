@@ -18,6 +18,8 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
+from capmap.tables import render_markdown, write_table
+
 PROJECT = Path(__file__).parents[1]
 EXPORT = PROJECT.parent / "shared/data/geobench/results_and_parameters.csv"
 STUDY = PROJECT / "tests/workflow/studies/geobench.yaml"
@@ -99,19 +101,18 @@ def measure(folder: Path, repeats: int) -> pd.DataFrame:
 
 
 def main() -> None:
-    """Measure and write benchmarks/results/workflow.md."""
+    """Measure and write benchmarks/results/workflow.{csv,md}."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()
     if not EXPORT.is_file():
-        sys.exit(f"workflow: the real export is not at {EXPORT}; nothing measured.")
+        sys.stdout.write(f"The real export is not at {EXPORT}; nothing measured.\n")
+        return
     with tempfile.TemporaryDirectory() as folder:
         prepare(Path(folder))
         table = measure(Path(folder), arguments.repeats)
-    RESULTS.mkdir(exist_ok=True)
-    text = table.to_markdown(index=False)
-    (RESULTS / "workflow.md").write_text(f"{text}\n")
-    sys.stdout.write(f"{text}\n")
+    write_table(table, [RESULTS / "workflow.csv", RESULTS / "workflow.md"])
+    sys.stdout.write(render_markdown(table))
 
 
 if __name__ == "__main__":

@@ -33,24 +33,25 @@ def aggregate_scores(
     shards : list of str
         Normalized runs, Parquet.
     runs : str
-        Runs with raw scores, Parquet; those that were not normalized are left out.
+        Runs with scores as exported, Parquet; those that were not normalized are left out.
     scores : list of str
         Where to write normalized scores averaged over seeds, a row per model, a column per dataset.
     seeds : list of str
-        Where to write the summary of each cell's raw and normalized scores.
+        Where to write the summary of each cell's scores as exported, after transforms, and of its
+        normalized scores.
     aggregate : list of str
         Where to write the models' aggregate scores and ranks.
     aggregations : list of {"mean", "trimmed_mean", "median"}
         Aggregations across datasets; the first one orders the table.
     datasets : mapping
-        Rules of datasets; their transforms are applied to raw scores.
+        Rules of datasets; their transforms are applied to scores as exported.
     """
     normalized = pd.concat([read_parquet(path) for path in shards], ignore_index=True)
-    raw = read_parquet(runs).merge(normalized[RUN].drop_duplicates(), on=RUN)
+    exported = read_parquet(runs).merge(normalized[RUN].drop_duplicates(), on=RUN)
     cells = summarize_cells(normalized)
-    raw_cells = summarize_cells(apply_transforms(raw, datasets))
+    exported_cells = summarize_cells(apply_transforms(exported, datasets))
     named = cells.drop(columns="n").rename(columns=_prefix)
-    write_table(raw_cells.merge(named, on=["model", "dataset"]), seeds)
+    write_table(exported_cells.merge(named, on=["model", "dataset"]), seeds)
     matrix = spread_cells(cells)
     write_table(matrix, scores, best=dict.fromkeys(matrix.columns[1:], "max"))
     ranking = aggregate_models(cells, aggregations=aggregations)

@@ -30,7 +30,7 @@ def bootstrap_shard(
     *,
     shard: str,
     replicates: str,
-    bounds: list[str],
+    datasets: list[str],
     study: str,
     n_resamples: int,
     confidence_level: float,
@@ -48,8 +48,8 @@ def bootstrap_shard(
         Normalized runs, Parquet.
     replicates : str
         Where to write a row per model and statistic, Parquet.
-    bounds : list of str
-        The table that lists the study's datasets, if they are resampled; else empty.
+    datasets : list of str
+        The table of the study's datasets, if they are resampled; else empty.
     study : str
         Name of the study, part of the names of its random streams.
     n_resamples, confidence_level, interval, unit, weights : int, float, str, str, str
@@ -61,17 +61,17 @@ def bootstrap_shard(
     """
     options = Options(n_resamples, confidence_level, interval, unit, weights)
     wanted = [name for name in sorted(STATISTICS) if name == "iqm" or name in statistics]
-    datasets = [name for path in bounds for name in read_table(path)["dataset"]]
+    names = [name for path in datasets for name in read_table(path)["dataset"]]
     rows = []
     for model, runs in read_parquet(shard).groupby("model", sort=True):
-        pool = DatasetPool(datasets, make_stream(seed, study, "datasets"))
+        pool = DatasetPool(names, make_stream(seed, study, "datasets"))
         estimates = bootstrap_model(
             runs["score"],
             runs["dataset"].tolist(),
             statistics=wanted,
             options=options,
             rng=make_stream(seed, study, "bootstrap", str(model)),
-            pool=pool if datasets else None,
+            pool=pool if names else None,
         )
         about = {"model": model, "runs": len(runs), "datasets": runs["dataset"].nunique()}
         rows += [about | vars(estimate) for estimate in estimates]

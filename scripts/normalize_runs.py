@@ -58,8 +58,8 @@ def normalize_runs(
     bounds, manifest, dropped : str
         Tables to write: the bounds of each dataset, the shards, and what was left out.
     folder : str
-        Where ``{shard}.parquet`` and ``shape.csv`` go. They are rewritten only when their bytes
-        change, and shards that no longer belong are deleted.
+        Where ``{shard}.parquet``, ``shape.csv`` and ``datasets.csv`` go. They are rewritten only
+        when their bytes change, and shards that no longer belong are deleted.
     shards : int
         Number of shards.
     metrics, datasets, normalization, select, incomplete : mapping and str
@@ -79,7 +79,7 @@ def normalize_runs(
         metrics=metrics,
         datasets=datasets,
         normalization=normalization,
-        references=read_references(references),
+        references=read_references(*references),
     )
     if errors := [str(problem) for problem in problems if problem.severity == "error"]:
         raise ValidationError("\n".join(errors))
@@ -103,8 +103,9 @@ def normalize_runs(
         normalized["dataset"].nunique(),
     )
     index = _write_shards(normalized, Path(folder), shards)
-    shape = render_csv(summarize_shape(normalized))
-    write_bytes_if_changed(Path(folder) / "shape.csv", shape.encode())
+    names = normalized[["dataset"]].drop_duplicates().sort_values("dataset")
+    for name, table in (("shape", summarize_shape(normalized)), ("datasets", names)):
+        write_bytes_if_changed(Path(folder) / f"{name}.csv", render_csv(table).encode())
     write_text(bounds, render_csv(limits))
     write_text(dropped, render_csv(pd.concat(left_out, ignore_index=True)))
     write_text(manifest, render_csv(index))

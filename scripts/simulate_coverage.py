@@ -3,30 +3,32 @@
 import logging
 
 from capmap.artifacts import read_table
+from capmap.bootstrap.resampling import Weights
 from capmap.coverage import tabulate_coverage
 from capmap.tables import write_table
 
 logger = logging.getLogger(__name__)
 
 
-def simulate_coverage(*, shape: str, coverage: list[str], confidence_level: float) -> None:
+def simulate_coverage(
+    *, shape: str, coverage: list[str], confidence_level: float, weights: Weights
+) -> None:
     """Write the expected coverage of percentile and calibrated intervals.
 
     Parameters
     ----------
     shape : str
-        Table of one row: ``datasets`` and ``seeds``.
+        Table of ``datasets`` and ``seeds``: on how many datasets a model has how many runs.
     coverage : list of str
         Where to write the coverage.
     confidence_level : float
         Nominal coverage.
+    weights : {"datasets", "runs"}
+        Whether each dataset weighs the same or each run.
     """
-    [(datasets, seeds)] = read_table(shape)[["datasets", "seeds"]].itertuples(index=False)
-    table = tabulate_coverage(
-        datasets=int(datasets), seeds=int(seeds), confidence_level=confidence_level
-    )
+    table = tabulate_coverage(read_table(shape), confidence_level=confidence_level, weights=weights)
     write_table(table, coverage)
-    logger.info("%d datasets x %d seeds", datasets, seeds)
+    logger.info("%s", table.to_string(index=False))
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ def validate_exports(
     result = validate_runs(
         read.runs,
         read.problems,
-        rules=Rules(metrics, datasets, normalization, read_references(references)),
+        rules=Rules(metrics, datasets, normalization, read_references(*references)),
         policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
     )
     write_text(rejected, render_csv(list_rejected(result)))
@@ -103,11 +103,13 @@ def validate_exports(
 
 
 def _log(warnings: Sequence[Problem]) -> None:
+    """Log examples as warnings, which the terminal shows, and the others for the log file."""
     shown = choose_examples(warnings)
-    for problem in shown:
-        logger.warning("%s", problem)
+    examples = set(map(id, shown))
+    for problem in warnings:
+        logger.log(logging.WARNING if id(problem) in examples else logging.INFO, "%s", problem)
     if len(warnings) > len(shown):
-        logger.warning("... and %d more warnings.", len(warnings) - len(shown))
+        logger.warning("... and %d more warnings, in the log.", len(warnings) - len(shown))
 
 
 def _describe(read: Exports, result: Validation) -> dict[str, Any]:

@@ -17,13 +17,7 @@ def write_report(
     *,
     study: str,
     title: str,
-    iqm: str,
-    intervals: str,
-    aggregate: str,
-    scores: str,
-    seeds: str,
-    coverage: str,
-    changes: str,
+    tables: list[str],
     bounds: str,
     dropped: str,
     validation: str,
@@ -38,8 +32,10 @@ def write_report(
     ----------
     study, title : str
         Name and heading of the study.
-    iqm, intervals, aggregate, scores, seeds, coverage, changes, bounds, dropped : str
+    tables : list of str
         Finished tables, as CSV.
+    bounds, dropped : str
+        The bounds of the datasets, and what was left out, as CSV.
     validation : str
         What was read and rejected, as JSON.
     figures : list of str
@@ -51,27 +47,17 @@ def write_report(
     version : str
         Version of capmap.
     """
-    tables = {
-        "iqm": iqm,
-        "intervals": intervals,
-        "aggregate": aggregate,
-        "scores": scores,
-        "seeds": seeds,
-        "coverage": coverage,
-        "changes": changes,
-        "bounds": bounds,
-        "dropped": dropped,
-    }
+    sheets = {Path(path).stem: path for path in [*tables, bounds, dropped]}
     pictures = {Path(path).stem: Path(path) for path in figures}
     papers = {f"figures/{name}": str(path.with_suffix(".pdf")) for name, path in pictures.items()}
     results = Results(
         tables={
-            **{name: read_table(path) for name, path in tables.items()},
-            "scores": read_table(scores, names=["model"]),
+            **{name: read_table(path) for name, path in sheets.items()},
+            "scores": read_table(sheets["scores"], names=["model"]),
         },
         validation=read_json(validation),
         figures=pictures,
-        files={name: _relate(path, report) for name, path in {**tables, **papers}.items()},
+        files={name: _relate(path, report) for name, path in {**sheets, **papers}.items()},
         settings=settings,
         versions={
             "capmap": version,

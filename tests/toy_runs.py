@@ -6,11 +6,17 @@ import pandas as pd
 from capmap.normalization import apply_transforms, normalize_scores, resolve_bounds
 
 
-def make_runs(*rows, metric="acc"):
-    """Make runs from (model, dataset, score[, seed[, metric]])."""
+def make_runs(*rows, metric="accuracy"):
+    """Make runs as a reader hands them over, from (model, dataset, score[, seed[, metric]])."""
     full = [(*row, *("1", metric)[len(row) - 3 :]) for row in rows]
     runs = pd.DataFrame(full, columns=["model", "dataset", "score", "seed", "metric"])
-    return runs.assign(source="runs.csv", line=np.arange(len(runs)) + 2)
+    return runs[["model", "dataset", "metric", "seed", "score"]].assign(
+        score=runs["score"].astype(float),
+        raw=runs["score"].astype(str),
+        source="runs.csv",
+        line=np.arange(len(runs)) + 2,
+        column="score",
+    )
 
 
 def resolve(runs, *, metrics=None, datasets=None, normalization=None, references=None):
@@ -45,7 +51,7 @@ def normalize(runs, **rules):
     return normalized.pivot_table(index="model", columns="dataset", values="score")
 
 
-def draw_benchmark(seed, *, models=5, datasets=4, seeds=1, metric="acc"):
+def draw_benchmark(seed, *, models=5, datasets=4, seeds=1, metric="accuracy"):
     """Draw a benchmark without empty cells."""
     rng = np.random.default_rng(seed)
     cells = [

@@ -1,24 +1,9 @@
-"""Small studies as a reader hands them over, and short ways to validate them."""
-
-import numpy as np
-import pandas as pd
+"""Short ways to validate small tables of runs."""
 
 from capmap.normalization import Rules
 from capmap.problems import Problem
 from capmap.validation import Policies, validate_runs
-
-
-def read(*rows, metric="accuracy"):
-    """Make runs as a reader does, from (model, dataset, score[, seed[, metric]])."""
-    full = [(*row, *("1", metric)[len(row) - 3 :]) for row in rows]
-    runs = pd.DataFrame(full, columns=["model", "dataset", "score", "seed", "metric"])
-    return runs[["model", "dataset", "metric", "seed", "score"]].assign(
-        score=runs["score"].astype(float),
-        raw=runs["score"].astype(str),
-        source="runs.csv",
-        line=np.arange(len(runs)) + 2,
-        column="score",
-    )
+from tests.toy_runs import make_runs
 
 
 def validate(
@@ -57,11 +42,20 @@ def codes(runs, *, ignore=("one_seed",), **rules):
 
 def column(*scores, metric):
     """Make runs of one dataset, one model per score."""
-    return read(*((f"M{n}", "D", score) for n, score in enumerate(scores)), metric=metric)
+    return make_runs(*((f"M{n}", "D", score) for n, score in enumerate(scores)), metric=metric)
 
 
 def fault(code, *, line=3, severity="error"):
-    return Problem(severity, code, "runs.csv", line, "score", "x", "It is bad.", "Mend it.")
+    return Problem(
+        severity=severity,
+        code=code,
+        source="runs.csv",
+        line=line,
+        column="score",
+        value="x",
+        reason="It is bad.",
+        remedy="Mend it.",
+    )
 
 
-GOOD = read(("A", "D", 0.1), ("A", "E", 0.2), ("B", "D", 0.3), ("B", "E", 0.4))
+GOOD = make_runs(("A", "D", 0.1), ("A", "E", 0.2), ("B", "D", 0.3), ("B", "E", 0.4))

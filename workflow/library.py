@@ -51,6 +51,6 @@ def _imported_files(path: Path) -> frozenset[Path]:
 @cache
 def _files_of_module(module: str) -> list[Path]:
     path = SCRIPTS.joinpath(*module.split("."))
-    if path.is_dir() and path.parent != SCRIPTS:
-        return [path / "__init__.py", *path.glob("templates/*")]
-    return [file for file in (path.with_suffix(".py"),) if file.is_file()]
+    package = path if path.is_dir() else path.parent
+    files = [path.with_suffix(".py"), package / "__init__.py", *package.glob("templates/*")]
+    return [file for file in files if file.is_file()]

@@ -270,18 +270,18 @@ def rank_competitors(values: npt.ArrayLike, *, best: Literal["max", "min"] = "ma
     return ranks
 
 
-def round_significant(values: npt.ArrayLike, *, digits: int = SIGNIFICANT_DIGITS) -> FloatArray:
-    """Round finite numbers to a number of significant digits.
+def round_significant(values: npt.ArrayLike) -> FloatArray:
+    """Round finite numbers to 12 significant digits.
 
     Examples
     --------
-    >>> round_significant([0.1 + 0.2, 123456.0], digits=3).tolist()
-    [0.3, 123000.0]
+    >>> round_significant([0.1 + 0.2, 123456789012345.0]).tolist()
+    [0.3, 123456789012000.0]
     """
     numbers = np.asarray(values, dtype=np.float64)
     sizes = np.abs(numbers)
     exponents = np.floor(np.log10(sizes, out=np.zeros_like(sizes), where=sizes > 0))
-    shifts = np.clip(digits - 1 - exponents, -LARGEST_EXPONENT, LARGEST_EXPONENT)
+    shifts = np.clip(SIGNIFICANT_DIGITS - 1 - exponents, -LARGEST_EXPONENT, LARGEST_EXPONENT)
     scales = 10.0 ** np.abs(shifts)
     fine = np.round(numbers * np.where(shifts > 0, scales, 1.0))
     coarse = np.round(numbers / scales)

@@ -2,7 +2,7 @@
 
 A simulated model has dataset means spread evenly over [0, 1], drawn anew for each simulation, and
 runs with independent noise about them. The truth is the interquartile mean of infinitely many runs
-per dataset, and comes from the mixture of the datasets' distributions.
+per dataset, and comes from the mixture of the datasets' distributions, weighted as the study is.
 """
 
 from collections.abc import Callable
@@ -14,20 +14,25 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import special
 
-from capmap.aggregation import TRIMMED, FloatArray
-from capmap.bootstrap.intervals import calibrate_intervals, count_freedom
-from capmap.bootstrap.resampling import draw_counts
+from capmap.aggregation import TRIMMED, FloatArray, IntArray
+from capmap.bootstrap.intervals import Kind, calibrate_intervals, count_freedom
+from capmap.bootstrap.models import Options, bootstrap_model, has_interval
+from capmap.bootstrap.resampling import Weights, draw_counts, stratify_runs
 from capmap.bootstrap.statistics import trim_means
 from capmap.rng import make_stream
 
 Noise = Literal["normal", "exponential"]
 
+INTERVALS: tuple[Kind, ...] = ("percentile", "calibrated")
+
 N_RESAMPLES = 399
 N_SIMULATIONS = 2000
+N_RAGGED_SIMULATIONS = 1000
 NOISE_SD = 0.05
 MOST_DATASETS = 100
 MOST_SEEDS = 20
 CELLS = 1 << 28
+RAGGED_CELLS = 1 << 26
 CHUNK_COLUMNS = 8192
 BISECTIONS = 60
 
@@ -40,45 +45,51 @@ class Coverage:
     calibrated: float
 
 
-def tabulate_coverage(*, datasets: int, seeds: int, confidence_level: float) -> pd.DataFrame:
+def tabulate_coverage(
+    shape: pd.DataFrame, *, confidence_level: float, weights: Weights
+) -> pd.DataFrame:
     """Expected coverage of percentile and calibrated intervals for a study's shape.
 
     Parameters
     ----------
-    datasets, seeds : int
-        Number of datasets and of runs on each.
+    shape : pandas.DataFrame
+        On how many ``datasets`` a model has how many runs, ``seeds``; all are at least 1.
     confidence_level : float
         Nominal coverage, between 0 and 1.
+    weights : {"datasets", "runs"}
+        Whether each dataset weighs the same or each run.
 
     Returns
     -------
     pandas.DataFrame
-        A row per kind of interval: ``interval``, ``datasets``, ``seeds``, ``nominal``,
-        ``expected`` and ``simulations``. With a single seed there is no interval: ``expected`` is
-        NaN and no simulation is run.
+        A row per kind of interval: ``interval``, ``datasets`` (their number in all), ``seeds``
+        (median number of runs on a dataset, halves rounded up), ``seeds_min``, ``seeds_max``,
+        ``nominal``, ``expected`` and ``simulations``. Where such a model has no interval,
+        ``expected`` is NaN and no simulation is run.
 
     Notes
     -----
-    More than 100 datasets or 20 seeds are simulated as 100 or 20, beyond which coverage hardly
-    moves; the table says what was simulated. The number of simulations is 2000 or, in large shapes,
-    as many as fit a fixed amount of work.
+    More than 20 runs on a dataset are simulated as 20, and of more than 100 datasets, ordered by
+    number of runs, 100 at equal distances, beyond which coverage hardly moves; the table says what
+    was simulated. The number of simulations is 2000, or 1000 where numbers of runs differ, or, in
+    large shapes, as many as fit a fixed amount of work.
     """
-    datasets, seeds = min(datasets, MOST_DATASETS), min(seeds, MOST_SEEDS)
-    simulations = min(CELLS // (datasets * seeds * N_RESAMPLES), N_SIMULATIONS)
-    if seeds == 1:
-        simulations, coverage = 0, Coverage(percentile=np.nan, calibrated=np.nan)
-    else:
-        coverage = simulate_coverage(
-            datasets=datasets,
-            seeds=seeds,
-            confidence_level=confidence_level,
-            n_simulations=simulations,
+    seeds = np.sort(np.repeat(shape["seeds"].to_numpy(), shape["datasets"].to_numpy()))
+    seeds = np.minimum(seeds, MOST_SEEDS)
+    is_simulated = _has_interval(seeds)
+    seeds = _thin_datasets(seeds)
+    simulations, coverage = 0, Coverage(percentile=np.nan, calibrated=np.nan)
+    if is_simulated:
+        simulations, coverage = _simulate_shape(
+            seeds, confidence_level=confidence_level, weights=weights
         )
     return pd.DataFrame(
         {
-            "interval": ["percentile", "calibrated"],
-            "datasets": datasets,
-            "seeds": seeds,
+            "interval": INTERVALS,
+            "datasets": len(seeds),
+            "seeds": int(np.median(seeds) + 0.5),
+            "seeds_min": seeds[0],
+            "seeds_max": seeds[-1],
             "nominal": confidence_level,
             "expected": [coverage.percentile, coverage.calibrated],
             "simulations": simulations,
@@ -160,7 +171,56 @@ def simulate_coverage(
     return Coverage(percentile=percentile, calibrated=calibrated)
 
 
-def average_middle(means: FloatArray, *, noise: Noise, noise_sd: float) -> FloatArray:
+def simulate_ragged_coverage(
+    seeds: IntArray,
+    *,
+    weights: Weights,
+    confidence_level: float = 0.95,
+    n_simulations: int = N_RAGGED_SIMULATIONS,
+) -> Coverage:
+    """Simulate coverage where numbers of runs differ from dataset to dataset.
+
+    Parameters
+    ----------
+    seeds : numpy.ndarray of int, shape (datasets,)
+        Number of runs on each dataset, two or more on at least half of them.
+    weights : {"datasets", "runs"}
+        Whether each dataset weighs the same or each run, in the estimate and in the truth.
+    confidence_level : float, optional
+        Nominal coverage, between 0 and 1.
+    n_simulations : int, optional
+        Number of simulated models.
+
+    Returns
+    -------
+    Coverage
+        Shares of percentile and of calibrated intervals that held the truth.
+
+    Notes
+    -----
+    Each simulated model, with normal noise, goes through `bootstrap_model`. The same settings give
+    the same result. The standard error is 0.007 for 1000 simulations near 0.95. Percentile
+    intervals of 399 replicates hold the truth about 0.005 less often than those of very many.
+    """
+    rng = make_stream(0, "coverage", "ragged", weights, *map(str, seeds.tolist()))
+    means = rng.random((len(seeds), n_simulations))
+    shares = seeds if weights == "runs" else None
+    truths = average_middle(means, noise="normal", noise_sd=NOISE_SD, weights=shares)
+    places = np.repeat(np.arange(len(seeds)), seeds)
+    names = [str(place) for place in places]
+    held = dict.fromkeys(INTERVALS, 0)
+    for model, truth in zip(means.T, truths, strict=True):
+        scores = model[places] + NOISE_SD * rng.standard_normal(len(places))
+        for interval in INTERVALS:
+            options = Options(N_RESAMPLES, confidence_level, interval, weights=weights)
+            [iqm] = bootstrap_model(scores, names, statistics=["iqm"], options=options, rng=rng)
+            held[interval] += bool(iqm.low <= truth <= iqm.high)
+    return Coverage(**{interval: count / n_simulations for interval, count in held.items()})
+
+
+def average_middle(
+    means: FloatArray, *, noise: Noise, noise_sd: float, weights: IntArray | None = None
+) -> FloatArray:
     """Interquartile mean of infinitely many runs on each dataset.
 
     Parameters
@@ -171,6 +231,8 @@ def average_middle(means: FloatArray, *, noise: Noise, noise_sd: float) -> Float
         Distribution of the runs about it.
     noise_sd : float
         Its standard deviation, above 0.
+    weights : numpy.ndarray of int, shape (datasets,), optional
+        Weight of each dataset in the mixture; None means that all weigh the same.
 
     Returns
     -------
@@ -183,23 +245,60 @@ def average_middle(means: FloatArray, *, noise: Noise, noise_sd: float) -> Float
     in closed form.
     """
     share, moment = NOISES[noise]
-    low, high = (_find_quantile(level, means, share, noise_sd) for level in (TRIMMED, 1 - TRIMMED))
+
+    def share_below(end: FloatArray) -> FloatArray:
+        return np.asarray(np.average(share((end - means) / noise_sd), axis=0, weights=weights))
 
     def average_below(end: FloatArray) -> FloatArray:
         places = (end - means) / noise_sd
         below = means * share(places) + noise_sd * moment(places)
-        return np.asarray(below.mean(axis=0))
+        return np.asarray(np.average(below, axis=0, weights=weights))
 
+    ends = means.min(axis=0) - 10 * noise_sd, means.max(axis=0) + 10 * noise_sd
+    low, high = (_find_quantile(level, share_below, ends) for level in (TRIMMED, 1 - TRIMMED))
     return np.asarray((average_below(high) - average_below(low)) / (1 - 2 * TRIMMED))
 
 
+def _has_interval(seeds: IntArray) -> bool:
+    names = np.repeat(np.arange(len(seeds)), seeds).astype(str).tolist()
+    return has_interval(stratify_runs(np.zeros(len(names)), names), unit="runs")
+
+
+def _thin_datasets(seeds: IntArray) -> IntArray:
+    n = len(seeds)
+    if n <= MOST_DATASETS:
+        return seeds
+    return seeds[(2 * np.arange(MOST_DATASETS) + 1) * n // (2 * MOST_DATASETS)]
+
+
+def _simulate_shape(
+    seeds: IntArray, *, confidence_level: float, weights: Weights
+) -> tuple[int, Coverage]:
+    """Simulate as often as a job has time for."""
+    replicates = int(seeds.sum()) * N_RESAMPLES
+    if seeds[0] < seeds[-1]:
+        simulations = min(RAGGED_CELLS // replicates, N_RAGGED_SIMULATIONS)
+        return simulations, simulate_ragged_coverage(
+            seeds, confidence_level=confidence_level, weights=weights, n_simulations=simulations
+        )
+    simulations = min(CELLS // replicates, N_SIMULATIONS)
+    return simulations, simulate_coverage(
+        datasets=len(seeds),
+        seeds=int(seeds[0]),
+        confidence_level=confidence_level,
+        n_simulations=simulations,
+    )
+
+
 def _find_quantile(
-    level: float, means: FloatArray, share: Callable[[FloatArray], FloatArray], noise_sd: float
+    level: float,
+    share_below: Callable[[FloatArray], FloatArray],
+    ends: tuple[FloatArray, FloatArray],
 ) -> FloatArray:
-    low, high = means.min(axis=0) - 10 * noise_sd, means.max(axis=0) + 10 * noise_sd
+    low, high = ends
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        is_below = share((middle - means) / noise_sd).mean(axis=0) < level
+        is_below = share_below(middle) < level
         low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
     return np.asarray((low + high) / 2)
 

@@ -276,6 +276,20 @@ def find_metric(name: str) -> Metric | None:
     return None
 
 
+def is_same_metric(first: str, second: str) -> bool:
+    """Whether two names stand for one metric, by their spelling or by what is known of them.
+
+    Examples
+    --------
+    >>> is_same_metric("Overall_Accuracy", "acc"), is_same_metric("quality", "accuracy")
+    (True, False)
+    """
+    if canonical_name(first) == canonical_name(second):
+        return True
+    known = find_metric(first)
+    return known is not None and known == find_metric(second)
+
+
 def suggest(name: str) -> str | None:
     """Find the known metric name that is spelled most like an unknown one, if any is.
 

@@ -6,23 +6,23 @@ from typing import Literal
 Severity = Literal["error", "warning"]
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, kw_only=True)
 class Problem:
     """One fault of the data.
 
     Parameters
     ----------
-    severity : {"error", "warning"}
+    severity : {"error", "warning"}, optional
         An error stops the study (or sends its row into quarantine), a warning is reported.
     code : str
         Short stable name of the kind of fault, such as ``"not_a_number"``.
-    source : str
+    source : str, optional
         The file, as the configuration names it; empty when the fault is of the whole study.
-    line : int
+    line : int, optional
         Line in the file, the header being line 1; 0 when no single line is at fault.
-    column : str
+    column : str, optional
         The column's name in the file, or empty.
-    value : str
+    value : str, optional
         The text found there, as it stands in the file.
     reason : str
         What is wrong, in one sentence without the place.
@@ -30,12 +30,12 @@ class Problem:
         What to do about it, in one sentence.
     """
 
-    severity: Severity
+    severity: Severity = "error"
     code: str
-    source: str
-    line: int
-    column: str
-    value: str
+    source: str = ""
+    line: int = 0
+    column: str = ""
+    value: str = ""
     reason: str
     remedy: str
 

@@ -2,10 +2,12 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 LONGEST_NAME = 80
 LISTED_NAMES = 10
+SIMILAR = 0.65
 PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 
@@ -32,6 +34,19 @@ def list_names(names: Sequence[str]) -> str:
     listed = ", ".join(quote_name(name) for name in names[:LISTED_NAMES])
     rest = len(names) - LISTED_NAMES
     return f"{listed} and {rest} more" if rest > 0 else listed
+
+
+def find_nearest(name: str, names: Iterable[str]) -> str | None:
+    """Find the one of some names that is spelled most like a name, whatever its case, if any is.
+
+    Examples
+    --------
+    >>> find_nearest("Modle", ["model", "dataset"]), find_nearest("seed", ["model", "dataset"])
+    ('model', None)
+    """
+    folded = {candidate.casefold(): candidate for candidate in sorted(names)}
+    nearest = get_close_matches(name.casefold(), folded, n=1, cutoff=SIMILAR)
+    return folded[nearest[0]] if nearest else None
 
 
 def write_key(name: str) -> str:

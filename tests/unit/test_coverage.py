@@ -1,11 +1,17 @@
 """Simulated coverage of intervals."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import integrate, stats
 
 from capmap.bootstrap.models import Options, bootstrap_model
-from capmap.coverage import average_middle, simulate_coverage, tabulate_coverage
+from capmap.coverage import (
+    average_middle,
+    simulate_coverage,
+    simulate_ragged_coverage,
+    tabulate_coverage,
+)
 from capmap.rng import make_stream
 
 
@@ -69,18 +75,106 @@ def test_simulation_is_repeatable() -> None:
     assert first == simulate_coverage(datasets=3, seeds=4, n_simulations=200)
 
 
+def test_truth_of_weighted_runs_is_that_of_repeated_datasets() -> None:
+    means = np.array([[0.2], [0.5], [0.9]])
+    weighted = average_middle(means, noise="normal", noise_sd=0.1, weights=np.array([3, 1, 2]))
+    repeated = average_middle(np.repeat(means, [3, 1, 2], axis=0), noise="normal", noise_sd=0.1)
+    assert weighted == pytest.approx(repeated, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("datasets", "seeds", "percentile"), [([8, 8], [1, 12], 0.36), ([4, 8, 4], [1, 3, 12], 0.67)]
+)
+def test_percentile_is_far_too_narrow_where_numbers_of_runs_differ(
+    datasets: list[int], seeds: list[int], percentile: float
+) -> None:
+    shape = np.repeat(seeds, datasets)
+    coverage = simulate_ragged_coverage(shape, weights="datasets", n_simulations=400)
+    # Measured independently: 0.36 and 0.67 for percentile, 0.93 and 0.97 for calibrated intervals;
+    # 4 standard errors are 0.1 and 0.05.
+    assert coverage.percentile == pytest.approx(percentile, abs=0.1)
+    assert 0.9 <= coverage.calibrated <= 0.99
+
+
+def test_equal_weights_of_runs_make_single_runs_matter_less() -> None:
+    # Half of the datasets have 1 of 13 runs instead of half of the weight.
+    seeds = np.repeat([1, 12], 8)
+    coverage = simulate_ragged_coverage(seeds, weights="runs", n_simulations=200)
+    assert coverage.percentile > 0.8
+
+
+def test_ragged_and_balanced_simulation_agree() -> None:
+    balanced = simulate_coverage(datasets=8, seeds=3, n_simulations=1000)
+    ragged = simulate_ragged_coverage(np.full(8, 3), weights="datasets", n_simulations=400)
+    # 4 standard errors of a share of 400.
+    assert ragged.percentile == pytest.approx(balanced.percentile, abs=0.08)
+    assert ragged.calibrated == pytest.approx(balanced.calibrated, abs=0.045)
+
+
+def test_ragged_simulation_is_repeatable() -> None:
+    first, second = (
+        simulate_ragged_coverage(np.array([2, 3, 5]), weights="datasets", n_simulations=50)
+        for _ in range(2)
+    )
+    assert first == second
+
+
+def tabulate(datasets: list[int], seeds: list[int], level: float = 0.95) -> pd.DataFrame:
+    shape = pd.DataFrame({"datasets": datasets, "seeds": seeds})
+    return tabulate_coverage(shape, confidence_level=level, weights="datasets")
+
+
+def test_table_of_a_balanced_shape_is_its_simulation() -> None:
+    table = tabulate([3], [4], level=0.9)
+    coverage = simulate_coverage(datasets=3, seeds=4, confidence_level=0.9)
+    assert table.to_dict("list") == {
+        "interval": ["percentile", "calibrated"],
+        "datasets": [3, 3],
+        "seeds": [4, 4],
+        "seeds_min": [4, 4],
+        "seeds_max": [4, 4],
+        "nominal": [0.9, 0.9],
+        "expected": [coverage.percentile, coverage.calibrated],
+        "simulations": [2000, 2000],
+    }
+
+
 def test_table_says_what_was_simulated() -> None:
-    table = tabulate_coverage(datasets=5000, seeds=2, confidence_level=0.9)
-    assert table["interval"].tolist() == ["percentile", "calibrated"]
+    table = tabulate([5000], [2])
     assert table["datasets"].tolist() == [100, 100]
     assert table["seeds"].tolist() == [2, 2]
-    assert table["nominal"].tolist() == [0.9, 0.9]
     assert table["expected"].between(0.5, 1).all()
     assert (table["simulations"] > 300).all()
 
 
-def test_one_seed_has_no_coverage() -> None:
-    table = tabulate_coverage(datasets=5, seeds=1, confidence_level=0.95)
+def test_table_of_a_ragged_shape_has_all_its_numbers_of_runs() -> None:
+    table = tabulate([1, 1, 2], [1, 2, 5])
+    # The median of 1, 2, 5 and 5 is 3.5.
+    sizes = table[["datasets", "seeds", "seeds_min", "seeds_max", "simulations"]]
+    assert sizes.to_numpy().tolist() == [[4, 4, 1, 5, 1000]] * 2
+    assert table["expected"].between(0.3, 1).all()
+
+
+def test_large_ragged_shapes_are_thinned_and_keep_their_mixture(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # 25 of 100 datasets with a single run and 75 with 20 instead of 500 have 1525 runs.
+    monkeypatch.setattr("capmap.coverage.RAGGED_CELLS", 2 * 1525 * 399)
+    table = tabulate([1000, 3000], [1, 500])
+    sizes = table[["datasets", "seeds", "seeds_min", "seeds_max", "simulations"]]
+    assert sizes.to_numpy().tolist() == [[100, 20, 1, 20, 2]] * 2
+
+
+def test_runs_beyond_the_most_that_are_simulated_do_not_make_a_shape_ragged() -> None:
+    table = tabulate([1, 1], [20, 30])
+    assert table["simulations"].tolist() == [2000, 2000]
+    assert table["seeds_max"].tolist() == [20, 20]
+
+
+@pytest.mark.parametrize(("datasets", "seeds"), [([5], [1]), ([3, 2], [1, 8]), ([76, 75], [1, 2])])
+def test_a_shape_without_intervals_has_no_coverage(datasets: list[int], seeds: list[int]) -> None:
+    # More than half of the datasets have a single run.
+    table = tabulate(datasets, seeds)
     assert table["expected"].isna().all()
     assert table["simulations"].tolist() == [0, 0]
 

@@ -220,6 +220,18 @@ def test_the_metric_of_a_dataset_wins_over_that_of_the_study_and_that_over_the_f
     assert rows(exports, "dataset", "metric") == [("d1", "F1"), ("d1", "F1"), ("d2", "RMSE")]
 
 
+def test_a_configured_metric_that_the_file_says_otherwise_of_is_a_warning(write):
+    path = write(LONG + "A,d2,RMSE,1,0.5\nB,d2,RMSE,1,0.5\n")
+    (problem,) = read_exports([path], metric="Accuracy").problems
+    assert (problem.code, problem.severity) == ("overruled_metric", "warning")
+    assert (problem.line, problem.column, problem.value) == (4, "metric", "RMSE")
+    assert problem.reason == (
+        "The configuration says that the metric is 'Accuracy', the file says 'RMSE'."
+    )
+    (problem,) = read_exports([path], dataset_metrics={"d1": "F1"}).problems
+    assert (problem.line, problem.value) == (2, "acc")
+
+
 def test_decimal_commas_and_percent_signs_are_counted(write):
     path = write("model;dataset;metric;score\nA;d;acc;91,5%\nB;d;acc;0,9\nC;d;acc;1\n")
     exports = read_exports([path])

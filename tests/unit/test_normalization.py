@@ -40,7 +40,7 @@ def test_references_win_over_the_study():
 
 def test_a_metric_rule_wins_over_references_side_by_side():
     found = find_bounds(
-        PLAIN, metrics={"ACC": {"low": 0.4}}, references={"D": Reference(low=0.3, high=0.9)}
+        PLAIN, metrics={"ACCURACY": {"low": 0.4}}, references={"D": Reference(low=0.3, high=0.9)}
     )
     assert found == ("max", 0.4, 0.9, "metric", "references")
 
@@ -48,7 +48,7 @@ def test_a_metric_rule_wins_over_references_side_by_side():
 def test_a_dataset_rule_wins_over_a_metric_rule():
     found = find_bounds(
         PLAIN,
-        metrics={"acc": {"low": 0.4, "high": 0.8, "direction": "max"}},
+        metrics={"accuracy": {"low": 0.4, "high": 0.8, "direction": "max"}},
         datasets={"D": {"low": 0.5, "direction": "min"}},
     )
     assert found == ("min", 0.5, 0.8, "dataset", "metric")
@@ -284,7 +284,18 @@ def test_shards_do_not_depend_on_order_or_other_models():
     assert all(10 <= len(shard) <= 40 for shard in shards.values())
 
 
-def test_the_shape_is_that_of_a_typical_model_with_halves_rounded_up():
-    # A has 2 datasets and B has 1, so 1.5; cells have 2, 1 and 1 runs.
-    runs = make_runs(("A", "D", 1, "1"), ("A", "D", 1, "2"), ("A", "E", 1), ("B", "D", 1))
-    assert summarize_shape(runs).to_dict("list") == {"datasets": [2], "seeds": [1]}
+def test_the_shape_says_how_many_datasets_of_a_typical_model_have_how_many_runs():
+    # By datasets, runs and name: B (1, 1), C (2, 2), A (2, 3), D (2, 3); the middle one is A.
+    runs = make_runs(
+        *(("D", "D", 1, "1"), ("D", "D", 1, "2"), ("D", "E", 1)),
+        *(("A", "D", 1), ("A", "E", 1, "1"), ("A", "E", 1, "2")),
+        *(("B", "D", 1), ("C", "D", 1), ("C", "E", 1)),
+    )
+    shape = {"datasets": [1, 1], "seeds": [1, 2]}
+    assert summarize_shape(runs).to_dict("list") == shape
+    assert summarize_shape(runs[::-1]).to_dict("list") == shape
+
+
+def test_the_shape_of_a_balanced_study_is_one_row():
+    runs = make_runs(*(("A", dataset, 1, seed) for dataset in "DEF" for seed in "12"))
+    assert summarize_shape(runs).to_dict("list") == {"datasets": [3], "seeds": [2]}

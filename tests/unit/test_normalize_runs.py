@@ -138,6 +138,23 @@ def test_what_is_left_out_is_listed_with_its_reason(tmp_path):
     assert sorted(read_shards(tmp_path)["model"].unique()) == ["A", "B"]
 
 
+def test_dropped_datasets_have_bounds_but_are_not_among_the_datasets(tmp_path):
+    runs = make_runs(*((model, name, 0.5) for model in "AB" for name in ("D", "007")))
+    gap = make_runs(("A", "E", 0.5))
+    tables = run(tmp_path, pd.concat([runs, gap]), incomplete="drop_datasets")
+    datasets = read_table(tmp_path / "normalized" / "datasets.csv")
+    assert datasets["dataset"].to_list() == ["007", "D"]
+    assert tables["bounds"]["dataset"].to_list() == ["007", "D", "E"]
+
+
+def test_other_bounds_leave_the_list_of_datasets_alone(tmp_path):
+    path = tmp_path / "normalized" / "datasets.csv"
+    run(tmp_path, RUNS, normalization={"low": -9, "high": 9})
+    before = path.stat().st_mtime_ns
+    run(tmp_path, RUNS, normalization={"low": -9, "high": 10})
+    assert path.stat().st_mtime_ns == before
+
+
 def test_bounds_of_a_run_are_references_of_the_next(tmp_path):
     run(tmp_path, RUNS, normalization=OBSERVED)
     old = read_shards(tmp_path)

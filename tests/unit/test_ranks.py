@@ -107,28 +107,34 @@ def test_bounds_are_attained_percentiles() -> None:
 
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(st.integers(1, 7), st.integers(0, 10**6))
-def test_groups_are_the_maximal_runs_of_inseparable_models(n: int, seed: int) -> None:
+def test_models_share_a_group_exactly_if_they_cannot_be_separated(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    values = np.sort(rng.normal(0, 1, n))[::-1, None] + rng.normal(0, 0.5, (n, 200))
+    noise = rng.normal(0, rng.uniform(0, 1, (n, 1)), (n, 200))
+    values = np.sort(rng.normal(0, 1, n))[::-1, None] + noise
     ranks = rank_replicates(list(values), values.mean(axis=1))
-
-    def is_tied(group: range) -> bool:
-        pairs = itertools.combinations(group, 2)
-        differences = [np.sort(values[one] - values[other]) for one, other in pairs]
+    groups = [set(group) for group in group_ties(ranks, confidence_level=0.95)]
+    for one, other in itertools.combinations(range(n), 2):
+        apart = np.sort(values[one] - values[other])
         # Of 200 replicates, floor(199 x 0.025) = 4 lie beyond each end.
-        return all(apart[4] <= 0 <= apart[-5] for apart in differences)
+        is_tied = apart[4] <= 0 <= apart[-5]
+        assert any({one, other} <= group for group in groups) == is_tied
+    assert set().union(*groups) == set(range(n))
+    assert not any(group < other for group in groups for other in groups)
 
-    ends = itertools.combinations(range(n + 1), 2)
-    tied = [set(range(*end)) for end in ends if is_tied(range(*end))]
-    maximal = [group for group in tied if not any(group < other for other in tied)]
-    assert [set(group) for group in group_ties(ranks, confidence_level=0.95)] == maximal
+
+def test_a_steady_rival_is_separated_while_a_weaker_erratic_one_is_not() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal([0.8, 0.7, 0.6], [0.001, 0.001, 0.3], (1000, 3))
+    ranks = rank_replicates(list(values.T), values.mean(axis=0))
+    groups = group_ties(ranks, confidence_level=0.95)
+    assert groups == [[0, 2], [1, 2]]
 
 
 def test_group_names_run_on_after_z() -> None:
     names = name_groups([range(i, i + 2) for i in range(28)], n=29)
     assert names[0] == "a"
-    assert names[26] == "z aa"
-    assert names[28] == "ab"
+    assert names[26] == "za2"
+    assert names[28] == "b2"
 
 
 def test_thousands_of_models_fit() -> None:

@@ -18,7 +18,7 @@ def test_bounds_of_one_run_are_references_of_the_next(tmp_path):
     bounds, _ = resolve(runs, normalization={"low": "observed", "high": "observed"})
     path = tmp_path / "bounds.csv"
     path.write_text(render_csv(bounds), encoding="utf-8")
-    again, problems = resolve(runs, references=read_references([path]))
+    again, problems = resolve(runs, references=read_references(path))
     assert problems == []
     assert again[["low", "high"]].equals(bounds[["low", "high"]])
 
@@ -26,7 +26,7 @@ def test_bounds_of_one_run_are_references_of_the_next(tmp_path):
 def test_references_can_be_json(tmp_path):
     path = tmp_path / "normalizer.json"
     path.write_text(json.dumps({"D": [0, 0.5]}), encoding="utf-8")
-    assert read_references([path]) == {"D": Reference(0.0, 0.5)}
+    assert read_references(path) == {"D": Reference(0.0, 0.5)}
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_broken_references_say_where_they_are_broken(tmp_path, name, text, messa
     if text is not None:
         path.write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match=message) as error:
-        read_references([path])
+        read_references(path)
     assert str(path) in str(error.value)
 
 

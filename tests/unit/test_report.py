@@ -13,6 +13,7 @@ import pytest
 from capmap import artifacts
 from capmap.report import accounts
 from capmap.report.views import make_view
+from tests.toy_settings import make_settings
 from write_index import write_index
 from write_report import write_report
 
@@ -27,26 +28,6 @@ HOSTILE = [
     "a\"b'c,d\nsecond line",
     "W" * 300,
 ]
-SETTINGS: dict[str, Any] = {
-    "exports": ["data/seeded.csv"],
-    "where": {},
-    "datasets": {},
-    "normalization": {"low": "natural", "high": "natural", "references": ""},
-    "incomplete": "error",
-    "duplicates": "error",
-    "invalid": "error",
-    "aggregate": ["mean", "trimmed_mean", "median"],
-    "bootstrap": {
-        "replicates": 10000,
-        "confidence": 0.95,
-        "interval": "percentile",
-        "unit": "runs",
-        "weights": "datasets",
-        "statistics": ["iqm", "mean"],
-        "seed": 0,
-        "shards": 4,
-    },
-}
 
 
 class Page(HTMLParser):
@@ -153,9 +134,7 @@ def make_validation(name: str = "D1") -> dict[str, Any]:
         "seeds_per_cell": {"min": 1, "median": 3.0, "max": 5},
         "metrics": {"accuracy": 2},
         "rejected": {"not_a_number": 2},
-        "errors": [],
         "warnings": [problem],
-        "errors_total": 0,
         "warnings_total": 1,
         "conversions": {"percent_signs": 0, "decimal_commas": 0},
     }
@@ -176,16 +155,17 @@ def write_study(
     for name in FIGURES:
         artifacts.write_bytes(folder / f"figures/{name}.svg", figure)
     artifacts.write_json(folder / "validation.json", make_validation(datasets[0]))
-    paths = {name: str(folder / f"tables/{name}.csv") for name in [*TABLES, "bounds", "dropped"]}
     write_report(
         study="study",
         title=title,
+        tables=[str(folder / f"tables/{name}.csv") for name in TABLES],
+        bounds=str(folder / "tables/bounds.csv"),
+        dropped=str(folder / "tables/dropped.csv"),
         validation=str(folder / "validation.json"),
         figures=[str(folder / f"figures/{name}.svg") for name in FIGURES],
         report=str(folder / "report.html"),
-        settings=SETTINGS,
+        settings=make_settings(),
         version="1.2.3",
-        **paths,
     )
     return (folder / "report.html").read_text()
 
@@ -315,11 +295,17 @@ def test_a_view_keeps_every_digit_beside_the_rounded_number() -> None:
 
 
 def test_a_view_says_what_was_cut() -> None:
-    table = pd.DataFrame({"model": list("abcdefghij"), **{f"d{i}": 0.5 for i in range(5)}})
-    view = make_view(table, name="t", caption="", max_bytes=600, max_columns=3)
-    assert 0 < len(view.rows) < 10
+    table = pd.DataFrame({"model": list("abcdefghij"), **{f"d{i}": 0.5 for i in range(69)}})
+    view = make_view(table, name="t", caption="", max_bytes=3000)
     rows = len(view.rows)
-    assert view.note == f"Shown here: the first {rows} of 10 rows and the first 3 of 6 columns."
+    assert 0 < rows < 10
+    assert view.note == f"Shown here: the first {rows} of 10 rows and the first 60 of 70 columns."
+
+
+def test_a_view_counts_the_rows_that_its_table_lacks() -> None:
+    table = pd.DataFrame({"reason": ["a", "b"]})
+    view = make_view(table, name="t", caption="", max_bytes=600, total=1501)
+    assert view.note == "Shown here: the first 2 of 1,501 rows."
 
 
 def test_the_index_links_the_studies_with_their_verdict(tmp_path: Path) -> None:

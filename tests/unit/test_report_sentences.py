@@ -1,36 +1,17 @@
 """The sentences of a report say what the tables say, and no more."""
 
-import copy
 import re
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 import pytest
 from markupsafe import Markup
 
+from capmap.bootstrap.intervals import FREEDOM_SHARE, Kind, Unit
 from capmap.report import accounts, methods, verdict
+from tests.toy_settings import make_settings
 
-SETTINGS: dict[str, Any] = {
-    "exports": ["data/seeded.csv"],
-    "where": {},
-    "datasets": {},
-    "normalization": {"low": "natural", "high": "natural", "references": ""},
-    "incomplete": "error",
-    "duplicates": "error",
-    "invalid": "error",
-    "aggregate": ["mean", "trimmed_mean", "median"],
-    "bootstrap": {
-        "replicates": 10000,
-        "confidence": 0.95,
-        "interval": "percentile",
-        "unit": "runs",
-        "weights": "datasets",
-        "statistics": ["iqm", "mean"],
-        "seed": 0,
-        "shards": 4,
-    },
-}
 COVERAGE = pd.DataFrame(
     {
         "interval": ["percentile", "calibrated"],
@@ -94,12 +75,27 @@ def test_many_rivals_are_counted() -> None:
 
 
 def test_letters_of_later_groups_are_not_taken_for_the_first() -> None:
-    # With more than 26 groups the 27th is called aa, the 28th ab.
+    # With more than 26 groups the 27th is called a2, the 28th b2.
     ranking = make_ranking(
         model=[f"M{i}" for i in range(28)],
-        ties=[*"abcdefghijklmnopqrstuvwxyz", "aa", "ab"],
+        ties=[*"abcdefghijklmnopqrstuvwxyz", "a2", "b2"],
     )
     assert verdict.find_best_group(ranking) == ["M0"]
+
+
+def test_rivals_need_not_be_neighbors_in_the_ranking() -> None:
+    ranking = make_ranking(model=["A", "B", "C"], ties=["a", "b", "ab"], rank_high=[3, 2, 3])
+    assert "C cannot be separated from it at 95%." in describe(ranking)
+
+
+def test_no_model_is_called_best_while_another_cannot_be_separated_from_it() -> None:
+    ranking = make_ranking(model=["A", "B"], ties=["a", "a"], rank_high=[1, 2])
+    assert describe(ranking).startswith("A has the highest IQM, 0.800")
+
+
+def test_models_that_all_share_one_score_have_no_others_to_be_separated_from() -> None:
+    ranking = make_ranking(model=["A", "B"], rank=[1, 1], ties=["a", "a"], rank_high=[1, 1])
+    assert describe(ranking) == "A and B share the highest IQM, 0.800."
 
 
 def test_models_that_share_the_first_rank_are_both_named() -> None:
@@ -130,6 +126,15 @@ def test_a_model_without_interval_is_not_compared() -> None:
     )
 
 
+def test_a_model_on_one_dataset_lacks_datasets_and_not_runs() -> None:
+    # Only where datasets are resampled does a model with three runs on its one dataset lack an
+    # interval.
+    ranking = make_single_run(["A", "B"]).assign(runs=3, datasets=1)
+    assert "no measure of uncertainty: there is one dataset only, so" in describe(ranking)
+    mixed = ranking.assign(runs=[3, 3], datasets=[1, 2])
+    assert "there is one dataset only or on most datasets there is one run only" in describe(mixed)
+
+
 def test_a_single_model_is_compared_with_nobody() -> None:
     assert describe(make_ranking(model=["A"])) == (
         "A is the only model, with an IQM of 0.800 (95% interval 0.790 to 0.810)."
@@ -149,9 +154,9 @@ def test_the_level_is_left_out_where_it_is_unknown() -> None:
 def test_narrow_intervals_are_said_to_be_narrow() -> None:
     text = verdict.describe_coverage(COVERAGE, interval="percentile", unit="runs")
     assert text == (
-        "In 2,000 simulated studies of 2 datasets with 3 runs per cell, intervals of nominal 95% "
-        "held the true IQM this often: percentile 87.1% and calibrated 94.7%. So the intervals "
-        "here are too narrow: read them as 87% intervals."
+        "In 2,000 simulated studies of 2 datasets with 3 runs on each and normal noise, intervals "
+        "of nominal 95% held the true IQM this often: percentile 87.1% and calibrated 94.7%. So "
+        "the intervals here are too narrow: read them as 87% intervals."
     )
 
 
@@ -161,11 +166,11 @@ def test_calibrated_intervals_get_no_warning() -> None:
 
 
 @pytest.mark.parametrize(
-    ("interval", "unit"), [("bca", "runs"), ("percentile", "runs_and_datasets")]
+    ("interval", "unit"), [("bca", "runs"), ("calibrated", "runs_and_datasets")]
 )
-def test_intervals_that_were_not_simulated_are_said_so(interval: str, unit: str) -> None:
+def test_other_intervals_are_said_not_to_be_simulated(interval: str, unit: str) -> None:
     text = verdict.describe_coverage(COVERAGE, interval=interval, unit=unit)
-    assert text.endswith("The intervals here are of another kind, which was not simulated.")
+    assert text == "How often intervals of this kind hold the truth was not simulated."
 
 
 def test_nothing_is_said_of_coverage_that_could_not_be_simulated() -> None:
@@ -197,7 +202,7 @@ def test_models_that_came_went_and_moved_are_named() -> None:
         columns=["table", "model", "quantity", "before", "after"],
     )
     assert accounts.describe_changes(changes).striptags() == (
-        "New: B. Gone: C. At another rank: A (2 to 1)."
+        "New: B. Gone: C. At another rank by IQM: A (2 to 1)."
     )
 
 
@@ -206,25 +211,107 @@ def test_no_change_is_said_so() -> None:
     assert accounts.describe_changes(changes).startswith("Nothing: this is the first run")
 
 
-@pytest.mark.parametrize("interval", list(methods.INTERVALS))
-@pytest.mark.parametrize("unit", list(methods.UNITS))
-def test_every_choice_of_bootstrap_is_explained(interval: str, unit: str) -> None:
-    settings = copy.deepcopy(SETTINGS)
-    settings["bootstrap"] |= {"interval": interval, "unit": unit, "confidence": 0.9}
-    text = " ".join(sentence for _, sentence in methods.describe_methods(settings))
-    assert "Their nominal level is 90%." in text
-    assert "10,000 bootstrap replicates" in text
-    assert ("5th to the 95th percentile" in text) == (interval == "percentile")
+MINUS = "\N{MINUS SIGN}"
+PERCENTILE = (
+    "A percentile interval runs from the 1st to the 99th percentile of the replicates. It is known "
+    "to be too narrow with few "
+)
+BASIC = (
+    "A basic interval is the estimate minus the 99th and 1st percentiles of the replicates' "
+    "deviations from it. It is known to be too narrow with few "
+)
+BCA = (
+    "A BCa interval takes percentiles of the replicates that are corrected for bias and, by "
+    "leaving out one {} at a time, for skew. It is known to be too narrow with few "
+)
+CALIBRATED = (
+    "The interval reaches Student's t times that standard error to both sides of the estimate (of "
+    "the IQM, one that cuts exactly a quarter of the weight from each end), shifted for skew; it "
+    "is widened where it would miss the estimate itself. The replicates are moved and stretched "
+    "to agree with it, so ranks and tie groups follow."
+)
+INTERVALS = {
+    ("percentile", "runs"): PERCENTILE + "runs per cell.",
+    ("percentile", "runs_and_datasets"): PERCENTILE + "datasets.",
+    ("basic", "runs"): BASIC + "runs per cell.",
+    ("basic", "runs_and_datasets"): BASIC + "datasets.",
+    ("bca", "runs"): BCA.format("run") + "runs per cell.",
+    ("bca", "runs_and_datasets"): BCA.format("dataset") + "datasets.",
+    ("calibrated", "runs"): "A calibrated interval makes up for few runs per cell. Before the "
+    "draws, deviations from the mean of a dataset with S runs are multiplied by the square root "
+    f"of S / (S {MINUS} 1), and a single run becomes two, one standard deviation, pooled over the "
+    "model's other datasets, below and above it. The replicates then have a standard error with "
+    f"{FREEDOM_SHARE} times the sum of S {MINUS} 1 as degrees of freedom, or with those of the "
+    f"smallest dataset of two or more runs if these are more. {CALIBRATED}",
+    ("calibrated", "runs_and_datasets"): "A calibrated interval makes up for few datasets. The "
+    "runs are drawn as they are; for a model with n datasets the standard error of the replicates "
+    f"is multiplied by the square root of n / (n {MINUS} 1) and has n {MINUS} 1 degrees of "
+    f"freedom. {CALIBRATED}",
+}
+ENOUGH = {
+    "runs": "at least half of its datasets have two or more runs",
+    "runs_and_datasets": "it has two or more datasets and at least half of them have two or more "
+    "runs",
+}
+
+
+def describe_step(step: str, **settings: Any) -> str:
+    return dict(methods.describe_methods(make_settings(**settings)))[step].striptags()
+
+
+@pytest.mark.parametrize("interval", get_args(Kind))
+@pytest.mark.parametrize("unit", get_args(Unit))
+def test_every_choice_of_interval_is_explained(interval: str, unit: str) -> None:
+    # At level 0.98, 1% of the replicates lie beyond each end.
+    bootstrap = {"interval": interval, "unit": unit, "confidence": 0.98}
+    assert describe_step("Intervals", bootstrap=bootstrap) == (
+        f"Their nominal level is 98%. {INTERVALS[interval, unit]} A model gets intervals only if "
+        f"{ENOUGH[unit]}: single runs do not show how much they vary."
+    )
+
+
+@pytest.mark.parametrize(
+    ("level", "ends"),
+    [(0.9, "5th to the 95th"), (0.95, "2.5th to the 97.5th"), (0.96, "2nd to the 98th")],
+)
+def test_percentiles_are_written_as_one_says_them(level: float, ends: str) -> None:
+    text = describe_step("Intervals", bootstrap={"confidence": level})
+    assert f"runs from the {ends} percentile" in text
+
+
+def test_the_policies_on_rows_are_told() -> None:
+    assert describe_step("Reading", duplicates="last") == (
+        "A row that cannot be used stops the study. Empty scores are left out and counted, and "
+        "never stop the study. Of differing scores of the same model, dataset, metric and seed "
+        "the last counts; repeats with the same score count once. A model without runs on some "
+        "dataset stops the study."
+    )
+
+
+def test_warnings_of_a_rare_kind_come_before_repeats_of_a_frequent_one() -> None:
+    blank = {"remedy": "", "source": "x.csv", "line": 0, "column": "", "value": ""}
+    kinds = ["empty", "empty", "empty", "one_seed", "one_seed"]
+    warnings = [{"code": kind, "reason": f"{kind} {n}", **blank} for n, kind in enumerate(kinds)]
+    table = accounts.list_warnings({"warnings": warnings})
+    assert list(table.columns) == ["reason", "source"]
+    assert table["reason"].tolist() == ["empty 0", "one_seed 3", "empty 1", "one_seed 4", "empty 2"]
+
+
+def test_a_study_without_warnings_has_an_empty_table() -> None:
+    assert accounts.list_warnings({"warnings": []}).empty
 
 
 def test_filters_references_and_transforms_are_told_with_their_names_escaped() -> None:
-    settings = copy.deepcopy(SETTINGS) | {
-        "where": {"<b>": ["tuned", 1]},
-        "datasets": {"<i>": {"transform": {"scale_rmse": {"std": 0.25}}}},
-    }
-    settings["normalization"]["references"] = "<u>.csv"
+    settings = make_settings(
+        where={"<b>": ["tuned", 1]},
+        datasets={"<i>": {"transform": {"scale_rmse": {"std": 0.25}}}},
+        normalization={"references": "<u>.csv"},
+    )
     text = Markup(" ").join(sentence for _, sentence in methods.describe_methods(settings))
     assert not re.search("<[biu]>", text)
     assert "Only rows are read where <b> is one of tuned and 1." in text.striptags()
-    assert "Frozen bounds were read from <u>.csv" in text.striptags()
+    assert (
+        "Frozen bounds were read from <u>.csv: new models move no old score of the datasets whose "
+        "two origins below are references."
+    ) in text.striptags()
     assert "on <i> (s = 0.25)." in text.striptags()

@@ -59,7 +59,7 @@ class Folder:
         """Run bootstrap_shard on a shard."""
         target = self.path / f"replicates{shard}.parquet"
         given = {
-            "bounds": [],
+            "datasets": [],
             "study": "toy",
             "n_resamples": 200,
             "confidence_level": 0.95,
@@ -157,13 +157,11 @@ def test_studies_have_streams_of_their_own(folder: Folder) -> None:
     assert read_parquet(folder.bootstrap(0, seed=1))["ci_low"].tolist() != one
 
 
-def test_resampled_datasets_come_from_the_bounds(folder: Folder) -> None:
-    bounds = folder.path / "bounds.csv"
-    bounds.write_text(
-        "dataset,metric,direction,low,high\n007,a,max,0,1\nx,a,max,0,1\ny,a,max,0,1\n"
-    )
+def test_resampled_datasets_are_those_of_the_study(folder: Folder) -> None:
+    datasets = folder.path / "datasets.csv"
+    datasets.write_text("dataset\n007\nx\ny\n")
     plain = read_parquet(folder.bootstrap(0))
-    both = read_parquet(folder.bootstrap(0, bounds=[str(bounds)], unit="runs_and_datasets"))
+    both = read_parquet(folder.bootstrap(0, datasets=[str(datasets)], unit="runs_and_datasets"))
     assert both["estimate"].tolist() == plain["estimate"].tolist()
     assert both["ci_low"].tolist() != plain["ci_low"].tolist()
 
@@ -206,10 +204,21 @@ def test_single_runs_rank_without_intervals(tmp_path: Path) -> None:
     assert iqm[["ci_low", "ci_high", "rank_low", "rank_high", "ties"]].isna().all(axis=None)
 
 
-def test_coverage_of_the_shape_is_written(tmp_path: Path) -> None:
-    (tmp_path / "shape.csv").write_text("datasets,seeds\n3,2\n")
+@pytest.mark.parametrize("shape", ["3,2\n", "1,1\n2,3\n"])
+def test_coverage_of_the_shape_is_written(shape: str, tmp_path: Path) -> None:
+    (tmp_path / "shape.csv").write_text("datasets,seeds\n" + shape)
     targets = [str(tmp_path / f"coverage.{suffix}") for suffix in FORMATS]
-    simulate_coverage(shape=str(tmp_path / "shape.csv"), coverage=targets, confidence_level=0.9)
+    simulate_coverage(
+        shape=str(tmp_path / "shape.csv"),
+        coverage=targets,
+        confidence_level=0.9,
+        weights="datasets",
+    )
     table = read_table(targets[0])
-    assert list(table) == ["interval", "datasets", "seeds", "nominal", "expected", "simulations"]
+    assert list(table) == [
+        *("interval", "datasets", "seeds", "seeds_min", "seeds_max"),
+        *("nominal", "expected", "simulations"),
+    ]
+    assert table["datasets"].tolist() == [3, 3]
     assert table["nominal"].tolist() == [0.9, 0.9]
+    assert table["expected"].between(0.3, 1).all()

@@ -81,7 +81,7 @@ def test_good_exports_become_runs_and_a_summary(tmp_path):
     assert summary["seeds_per_cell"] == {"min": 2, "median": 2.0, "max": 2}
     assert list(summary) == [
         *("ok", "files", "counts", "seeds_per_cell", "metrics", "rejected"),
-        *("errors", "warnings", "errors_total", "warnings_total", "conversions"),
+        *("warnings", "warnings_total", "conversions"),
     ]
 
 
@@ -118,13 +118,14 @@ def test_rejected_rows_are_an_empty_table_when_nothing_is_wrong(tmp_path):
     assert text == "source,line,column,value,reason,remedy\n"
 
 
-def test_warnings_are_logged_twenty_at_most(tmp_path, caplog):
+def test_all_warnings_are_logged_but_twenty_as_warnings(tmp_path, caplog):
     rows = "".join(f"A,D{n:02},accuracy,1.1,1\nA,D{n:02},accuracy,0.5,2\n" for n in range(30))
     with caplog.at_level(logging.INFO):
         run(tmp_path, exports=write(tmp_path, HEADER + rows))
     warnings = [record for record in caplog.records if record.levelname == "WARNING"]
     assert len(warnings) == 21
-    assert warnings[-1].getMessage() == "... and 10 more warnings."
+    assert warnings[-1].getMessage() == "... and 10 more warnings, in the log."
+    assert sum("outside its bounds" in record.getMessage() for record in caplog.records) == 30
     assert "60 runs of 1 models on 30 datasets" in caplog.text
 
 

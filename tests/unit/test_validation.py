@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from capmap.normalization import Reference
 from capmap.validation import list_rejected, summarize
-from tests.toy_studies import GOOD, codes, column, fault, find, find_one, read, validate
+from tests.toy_runs import make_runs
+from tests.toy_studies import GOOD, codes, column, fault, find, find_one, validate
 
 
 def test_good_runs_have_no_problem_but_one_seed():
@@ -27,27 +28,27 @@ def test_good_runs_have_no_problem_but_one_seed():
 
 
 def test_runs_are_ordered_and_keep_extra_columns():
-    runs = GOOD.assign(batch_size=[4, 3, 2, 1]).iloc[::-1]
+    runs = GOOD.assign(run=[4, 3, 2, 1]).iloc[::-1]
     kept = validate(runs).runs
     assert kept.columns.to_list() == [
-        *("model", "dataset", "metric", "seed", "score", "source", "line", "batch_size")
+        *("model", "dataset", "metric", "seed", "score", "source", "line", "run")
     ]
     assert kept["model"].to_list() == ["A", "A", "B", "B"]
-    assert kept["batch_size"].to_list() == [4, 3, 2, 1]
+    assert kept["run"].to_list() == [4, 3, 2, 1]
 
 
 # Rows
 
 
 def test_a_row_that_cannot_be_used_is_an_error():
-    runs = read(("A", "D", 0.1), ("B", "D", np.nan))
+    runs = make_runs(("A", "D", 0.1), ("B", "D", np.nan))
     validation = validate(runs, [fault("not_a_number")])
     assert [problem.code for problem in validation.errors] == ["not_a_number"]
     assert len(validation.runs) == 1
 
 
 def test_a_row_that_cannot_be_used_can_be_put_into_quarantine():
-    runs = read(("A", "D", 0.1), ("B", "D", np.nan), ("B", "D", np.inf))
+    runs = make_runs(("A", "D", 0.1), ("B", "D", np.nan), ("B", "D", np.inf))
     found = [fault("not_a_number"), fault("infinite_score", line=4)]
     validation = validate(runs, found, invalid="quarantine")
     assert validation.errors == []
@@ -63,7 +64,7 @@ def test_quarantine_does_not_excuse_a_file_that_cannot_be_read():
 
 
 def test_no_usable_row_at_all_is_an_error():
-    runs = read(("A", "D", np.nan))
+    runs = make_runs(("A", "D", np.nan))
     validation = validate(runs, [fault("not_a_number")], invalid="quarantine")
     assert [problem.code for problem in validation.errors] == ["no_runs"]
 
@@ -71,8 +72,8 @@ def test_no_usable_row_at_all_is_an_error():
 # Duplicates
 
 
-REPEATED = read(("A", "D", 0.1), ("A", "D", 0.1), ("B", "D", 0.5))
-CONFLICTING = read(("A", "D", 0.9), ("B", "D", 0.5), ("A", "D", 0.0))
+REPEATED = make_runs(("A", "D", 0.1), ("A", "D", 0.1), ("B", "D", 0.5))
+CONFLICTING = make_runs(("A", "D", 0.9), ("B", "D", 0.5), ("A", "D", 0.0))
 
 
 @pytest.mark.parametrize("policy", ["error", "mean", "first", "last"])
@@ -97,25 +98,53 @@ def test_duplicates_in_two_files_name_both_files():
     assert "at line 2 of a.csv" in problem.reason
 
 
-@pytest.mark.parametrize(("policy", "score"), [("mean", 0.45), ("first", 0.9), ("last", 0.0)])
-def test_conflicting_duplicates_are_resolved_by_a_policy_and_counted(policy, score):
+@pytest.mark.parametrize(
+    ("policy", "score", "rejected"), [("mean", 0.45, []), ("first", 0.9, [4]), ("last", 0.0, [2])]
+)
+def test_conflicting_duplicates_are_resolved_and_rows_that_are_not_used_are_listed(
+    policy, score, rejected
+):
     validation = validate(CONFLICTING, duplicates=policy)
     assert validation.errors == []
     assert validation.runs.set_index("model")["score"]["A"] == score
     assert validation.counts["duplicates_resolved"] == 1
-    assert summarize(validation)["rejected"] == {"duplicate": 1}
-    assert list_rejected(validation)["line"].to_list() == [4]
+    assert [problem.code for problem in validation.warnings].count("duplicate") == 1
+    assert list_rejected(validation)["line"].to_list() == rejected
+    assert summarize(validation)["rejected"] == ({"duplicate": 1} if rejected else {})
+
+
+def test_a_conflict_that_stops_the_study_is_listed_at_the_later_line():
+    assert list_rejected(validate(CONFLICTING))["line"].to_list() == [4]
+
+
+@pytest.mark.parametrize(("policy", "line", "score"), [("first", 2, 0.9), ("last", 4, 0.9)])
+def test_of_rows_with_the_same_score_the_policy_says_which_stays(policy, line, score):
+    runs = make_runs(("A", "D", 0.9), ("A", "D", 0.0), ("A", "D", 0.9))
+    validation = validate(runs, duplicates=policy)
+    assert validation.runs[["line", "score"]].to_numpy().tolist() == [[line, score]]
+    assert list_rejected(validation)["line"].to_list() == [3]
+    assert validation.counts["duplicates_identical"] == 1
+
+
+def test_the_same_score_twice_without_seeds_is_a_warning_once():
+    rows = [("A", "D", 0.1, "")] * 2 + [("B", "D", 0.2, "")] * 3
+    problem = find_one(make_runs(*rows), "seedless_repeat")
+    assert (problem.severity, problem.line, problem.value) == ("warning", 3, "0.1")
+    assert "no seed tells the two apart" in problem.reason
+    assert problem.reason.endswith("(3 repeats in all).")
+    assert "columns: {seed: COLUMN}" in problem.remedy
+    assert find(REPEATED, "seedless_repeat") == []
 
 
 def test_several_runs_of_a_cell_without_seeds_ask_for_the_seed_column():
-    runs = read(("A", "D", 0.1, ""), ("A", "D", 0.2, ""))
+    runs = make_runs(("A", "D", 0.1, ""), ("A", "D", 0.2, ""))
     problem = find_one(runs, "duplicate")
     assert "columns: {seed: COLUMN}" in problem.remedy
 
 
 @pytest.mark.parametrize("order", [[4, 3, 2, 1, 0], [2, 0, 4, 1, 3], [3, 1, 0, 4, 2]])
 def test_the_mean_of_duplicates_does_not_depend_on_the_order_of_rows(order):
-    runs = read(*(("A", "D", score) for score in (0.1, 0.2, 0.3, 0.7, 0.30000000000000004)))
+    runs = make_runs(*(("A", "D", score) for score in (0.1, 0.2, 0.3, 0.7, 0.30000000000000004)))
     means = validate(runs.iloc[order], duplicates="mean").runs["score"]
     assert means.to_list() == validate(runs, duplicates="mean").runs["score"].to_list()
 
@@ -167,7 +196,7 @@ def test_an_unknown_reference_model_is_an_error():
 
 
 def test_two_metrics_of_one_dataset_are_an_error_with_both_places():
-    runs = read(("A", "D", 0.1, "1", "accuracy"), ("B", "D", 0.1, "1", "f1"))
+    runs = make_runs(("A", "D", 0.1, "1", "accuracy"), ("B", "D", 0.1, "1", "f1"))
     problem = find_one(runs, "mixed_metrics")
     assert "'accuracy' at line 2 of runs.csv; 'f1' at line 3 of runs.csv" in problem.reason
     assert "where: {METRIC_COLUMN: accuracy}" in problem.remedy
@@ -183,7 +212,7 @@ def test_an_unbounded_metric_is_an_error():
 
 
 def test_datasets_that_are_not_selected_need_no_rules():
-    runs = read(("A", "D", 0.1), ("B", "D", 0.2), ("A", "E", 9.0, "1", "quality"))
+    runs = make_runs(("A", "D", 0.1), ("B", "D", 0.2), ("A", "E", 9.0, "1", "quality"))
     assert codes(runs, select={"datasets": ["D"]}) == []
 
 
@@ -303,7 +332,7 @@ def test_a_constant_dataset_is_a_warning():
 
 
 def test_a_constant_dataset_with_observed_bounds_is_reported_once():
-    runs = read(("A", "D", 0.5), ("B", "D", 0.5), ("A", "E", 0.1), ("B", "E", 0.2))
+    runs = make_runs(("A", "D", 0.5), ("B", "D", 0.5), ("A", "E", 0.1), ("B", "E", 0.2))
     observed = {"low": "observed", "high": "observed"}
     assert codes(runs, normalization=observed) == ["constant_dataset"]
 
@@ -334,7 +363,7 @@ def test_a_single_model_makes_no_constant_dataset():
 )
 def test_any_runs_are_judged_without_a_crash(rows):
     validation = validate(
-        read(*rows), incomplete="drop_models", duplicates="mean", min_seeds=2, **BOUNDED
+        make_runs(*rows), incomplete="drop_models", duplicates="mean", min_seeds=2, **BOUNDED
     )
     assert summarize(validation)["ok"] == (validation.errors == [])
     assert validation.counts["runs"] <= len(rows)

@@ -4,9 +4,10 @@ import pandas as pd
 import pytest
 
 from capmap.validation import choose_examples, list_rejected, summarize, write_message
-from tests.toy_studies import GOOD, codes, column, fault, find, find_one, read, validate
+from tests.toy_runs import make_runs
+from tests.toy_studies import GOOD, codes, column, fault, find, find_one, validate
 
-RAGGED = read(("A", "D", 0.1), ("A", "E", 0.2), ("B", "D", 0.3))
+RAGGED = make_runs(("A", "D", 0.1), ("A", "E", 0.2), ("B", "D", 0.3))
 
 
 @pytest.mark.parametrize(
@@ -30,13 +31,13 @@ def test_cells_of_models_that_are_not_selected_may_be_empty():
 
 def test_a_long_list_of_empty_cells_is_shortened():
     rows = [("A", f"D{n}", n / 99) for n in range(30)]
-    problem = find_one(read(*rows, ("B", "D0", 0.1)), "incomplete")
+    problem = find_one(make_runs(*rows, ("B", "D0", 0.1)), "incomplete")
     assert problem.reason.startswith("The model 'B' has no run for 29 datasets: 'D1', 'D10', ")
     assert problem.reason.endswith("and 19 more.")
 
 
 def test_dropping_everything_is_an_error():
-    runs = read(("A", "D", 0.1), ("B", "E", 0.2))
+    runs = make_runs(("A", "D", 0.1), ("B", "E", 0.2))
     assert "nothing_left" in codes(runs, incomplete="drop_models")
     assert "nothing_left" in codes(runs, incomplete="drop_datasets")
 
@@ -47,7 +48,7 @@ def test_selecting_nothing_is_an_error():
 
 
 def test_cells_with_fewer_seeds_than_wanted_are_a_warning_per_model():
-    runs = read(("A", "D", 0.1, "1"), ("A", "D", 0.2, "2"), ("A", "E", 0.3), ("B", "D", 0.3))
+    runs = make_runs(("A", "D", 0.1, "1"), ("A", "D", 0.2, "2"), ("A", "E", 0.3), ("B", "D", 0.3))
     problems = find(runs, "few_seeds", min_seeds=2, incomplete="keep")
     assert [problem.reason for problem in problems] == [
         "The model 'A' has fewer than 2 runs on 1 dataset: 'E'.",
@@ -58,7 +59,7 @@ def test_cells_with_fewer_seeds_than_wanted_are_a_warning_per_model():
 
 def test_one_seed_is_a_warning_once():
     assert find_one(GOOD, "one_seed").reason.startswith("Every model has one run per dataset")
-    runs = read(("A", "D", 0.1, "1"), ("A", "D", 0.2, "2"), ("B", "D", 0.3))
+    runs = make_runs(("A", "D", 0.1, "1"), ("A", "D", 0.2, "2"), ("B", "D", 0.3))
     assert find_one(runs, "one_seed").reason.startswith("Some models ('B') have one run")
 
 
@@ -71,16 +72,20 @@ def test_the_summary_can_be_written_as_json_and_counts_everything():
     assert summary["ok"] is False
     assert summary["seeds_per_cell"] == {"min": 1, "median": 1.0, "max": 1}
     assert summary["metrics"] == {"accuracy": 2}
-    assert (summary["errors_total"], summary["warnings_total"]) == (1, 1)
-    assert summary["errors"][0]["code"] == "incomplete"
+    assert [warning["code"] for warning in summary["warnings"]] == ["one_seed"]
+    assert summary["warnings_total"] == 1
 
 
-def test_at_most_a_thousand_problems_are_summarized_and_all_are_listed():
+def test_a_thousand_warnings_are_summarized_with_every_kind_and_all_rows_are_listed():
     found = [fault("not_a_number", line=n) for n in range(2, 3002)]
-    validation = validate(GOOD, found)
-    assert len(summarize(validation)["errors"]) == 1000
-    assert summarize(validation)["errors_total"] == 3000
-    assert len(list_rejected(validation)) == 3000
+    found.append(fault("wrong_width", line=9999))
+    validation = validate(GOOD, found, invalid="quarantine")
+    summary = summarize(validation)
+    kinds = {warning["code"] for warning in summary["warnings"]}
+    assert kinds == {"not_a_number", "one_seed", "wrong_width"}
+    assert len(summary["warnings"]) == 1000
+    assert summary["warnings_total"] == 3002
+    assert len(list_rejected(validation)) == 3001
 
 
 def test_rejected_lists_errors_but_not_what_is_only_worth_a_warning():

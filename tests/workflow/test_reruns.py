@@ -128,9 +128,8 @@ def test_new_title_rewrites_the_pages_only(project: Checkout) -> None:
 
 
 def test_edited_library_module_reruns_the_rules_that_use_it(project: Checkout) -> None:
-    module = next((project.folder / "scripts/capmap").glob("bootstrap*"))
-    file = module / "intervals.py" if module.is_dir() else module
-    project.edit(str(file.relative_to(project.folder)), lambda text: text + "\n# edited\n")
+    module = "scripts/capmap/bootstrap/resampling.py"
+    project.edit(module, lambda text: text + "\n# edited\n")
     run = project.snakemake()
     assert run.status == 0, run.output
     rules = {job.split()[0] for job in run.jobs}
@@ -144,6 +143,22 @@ def test_edited_figure_module_redraws_its_figures_only(project: Checkout) -> Non
     assert run.status == 0, run.output
     rules = {job.split()[0] for job in run.jobs}
     assert rules == {"plot_datasets", "write_report", "write_index"}
+
+
+def test_edited_template_rewrites_the_pages_only(project: Checkout) -> None:
+    template = "scripts/capmap/report/templates/page.css"
+    project.edit(template, lambda text: text + "\n/* edited */\n")
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    assert {job.split()[0] for job in run.jobs} == {"write_report", "write_index"}
+
+
+def test_lost_shard_is_made_again(project: Checkout) -> None:
+    before = project.digests()
+    (project.folder / f"results/alpha/normalized/{shard_of(project, 'fox')}.parquet").unlink()
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    assert project.digests() == before
 
 
 def test_run_option_leaves_other_studies_alone(project: Checkout) -> None:

@@ -1,6 +1,7 @@
 """Says how sure the scores and ranks are.
 
-Reads: normalized/{shard}.parquet and, where datasets are resampled too, normalized/bounds.csv.
+Reads: normalized/{shard}.parquet, normalized/shape.csv and, where datasets are resampled too,
+normalized/datasets.csv.
 Writes: bootstrap/{shard}.parquet (replicates), tables/iqm, tables/intervals, tables/coverage.
 """
 
@@ -9,7 +10,7 @@ rule bootstrap_shard:
     """Normalized scores of a shard's models → estimates, intervals and replicates."""
     input:
         shard="results/{study}/normalized/{shard}.parquet",
-        bounds=resampled_datasets,
+        datasets=resampled_datasets,
     output:
         replicates="results/{study}/bootstrap/{shard}.parquet",
     log:
@@ -66,6 +67,7 @@ rule simulate_coverage:
         "../../envs/analysis.yaml"
     params:
         confidence_level=setting("bootstrap/confidence"),
+        weights=setting("bootstrap/weights"),
         library=digest_library("simulate_coverage.py"),
     script:
         "../../scripts/simulate_coverage.py"

@@ -22,7 +22,7 @@ def check_config(settings):
     schema = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
     try:
         return check_settings(
-            {**settings, "studies": studies} if studies else settings, schema
+            settings if studies is None else {**settings, "studies": studies}, schema
         )
     except ConfigError as error:
         raise WorkflowError(str(error))
@@ -44,6 +44,8 @@ def select_studies(names):
 
 config = check_config(config)
 STUDIES = select_studies(config["run"])
+TABLES = ["iqm", "intervals", "aggregate", "scores", "seeds", "coverage", "changes"]
+FIGURES = ["intervals", "rank_shift", "scores", "seed_spread", "runs_per_cell"]
 
 
 wildcard_constraints:
@@ -62,21 +64,26 @@ def title_of(wildcards):
 
 
 def table(name):
-    """A table in its three formats."""
-    return multiext(f"results/{{study}}/tables/{name}", ".csv", ".md", ".tex")
+    """A table in its three formats; Snakemake's report shows the first."""
+    stem = f"results/{{study}}/tables/{name}"
+    return [for_report(f"{stem}.csv", "Tables", name), *multiext(stem, ".md", ".tex")]
 
 
 def figure(name):
-    """A figure in its three formats; the vector one goes into Snakemake's report."""
+    """A figure in its three formats; Snakemake's report shows the vector one."""
     stem = f"results/{{study}}/figures/{name}"
-    caption = report(
-        f"{stem}.svg",
-        caption=f"../report/{name}.rst",
+    return [*multiext(stem, ".pdf", ".png"), for_report(f"{stem}.svg", "Figures", name)]
+
+
+def for_report(path, kind, name):
+    """A file with its caption and place in Snakemake's report."""
+    return report(
+        path,
+        caption=f"../report/{kind.lower()}/{name}.rst",
         category="{study}",
-        subcategory="Figures",
-        labels={"figure": name.replace("_", " ")},
+        subcategory=kind,
+        labels={"name": name.replace("_", " ")},
     )
-    return [*multiext(stem, ".pdf", ".png"), caption]
 
 
 def find_exports(study):
@@ -87,17 +94,23 @@ def find_exports(study):
         if "://" in pattern:
             files.append(storage(pattern))
             continue
-        found = (
-            sorted(glob(pattern, recursive=True)) if has_magic(pattern) else [pattern]
-        )
+        is_glob = has_magic(pattern) and not Path(pattern).exists()
+        found = sorted(glob(pattern, recursive=True)) if is_glob else [pattern]
         found = [path for path in found if Path(path).is_file()]
         if not found:
             raise WorkflowError(
                 f"studies.{study}.exports: no file matches {pattern!r}. "
                 f"Paths are relative to {Path.cwd()}."
             )
-        files += found
+        files += [check_name(path, f"studies.{study}.exports") for path in found]
     return list(dict.fromkeys(files))
+
+
+def check_name(path, option):
+    """A path without braces, which Snakemake would take for wildcards."""
+    if {"{", "}"} & set(path):
+        raise WorkflowError(f"{option}: rename {path}; a name cannot have braces.")
+    return path
 
 
 def exports_of(wildcards):
@@ -105,10 +118,25 @@ def exports_of(wildcards):
     return find_exports(wildcards.study)
 
 
-def references_of(wildcards):
+def find_references(study):
     """The file of frozen bounds, if the study has one."""
-    path = config["studies"][wildcards.study]["normalization"]["references"]
-    return [path] if path else []
+    path = config["studies"][study]["normalization"]["references"]
+    if path and Path(path).resolve().is_relative_to(Path("results", study).resolve()):
+        raise WorkflowError(
+            f"studies.{study}.normalization.references: this study itself writes {path}. "
+            "Copy the file out of results/ and name the copy."
+        )
+    if path and "://" not in path and not Path(path).is_file():
+        raise WorkflowError(
+            f"studies.{study}.normalization.references: there is no file {path}. "
+            f"Paths are relative to {Path.cwd()}."
+        )
+    return [storage(path) if "://" in path else path] if path else []
+
+
+def references_of(wildcards):
+    """The file of frozen bounds of the job's study, if it has one."""
+    return find_references(wildcards.study)
 
 
 def shards_in(folder):
@@ -126,19 +154,34 @@ def shards_in(folder):
 
 
 def resampled_datasets(wildcards):
-    """The table that lists the datasets, for studies that resample them."""
-    bootstrap = config["studies"][wildcards.study]["bootstrap"]
-    if bootstrap["unit"] == "runs":
-        return []
-    return [f"results/{wildcards.study}/normalized/bounds.csv"]
+    """The list of datasets, for studies that resample them; `normalize_runs` writes it."""
+    checkpoints.normalize_runs.get(study=wildcards.study)
+    unit = config["studies"][wildcards.study]["bootstrap"]["unit"]
+    path = f"results/{wildcards.study}/normalized/datasets.csv"
+    return [path] if unit == "runs_and_datasets" else []
 
 
 def shape_of(wildcards):
-    """The study's shape, which `normalize_runs` writes beside the shards."""
+    """The study's shape; `normalize_runs` writes it."""
     checkpoints.normalize_runs.get(study=wildcards.study)
     return f"results/{wildcards.study}/normalized/shape.csv"
 
 
-# A missing file is said here, in one line, rather than from within the graph of jobs.
+def forget_lost_shards(study):
+    """Remove the manifest of normalized shards that are not all there, so they are made again."""
+    folder = Path("results", study, "normalized")
+    manifest = folder / "manifest.csv"
+    if manifest.is_file():
+        with manifest.open(encoding="utf-8") as lines:
+            shards = [f"{line.split(',')[0]}.parquet" for line in lines][1:]
+        if not all(
+            (folder / name).is_file() for name in ["shape.csv", "datasets.csv", *shards]
+        ):
+            manifest.unlink()
+
+
+# What is missing is said here, in one line, rather than from within the graph of jobs.
 for study in STUDIES:
     find_exports(study)
+    find_references(study)
+    forget_lost_shards(study)

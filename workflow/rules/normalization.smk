@@ -1,9 +1,9 @@
 """Puts every dataset on one scale, 0 to 1, and spreads the models over shards.
 
-Reads: runs.parquet.
-Writes: normalized/bounds.csv, manifest.csv and dropped.csv; beside them normalized/{shard}.parquet
-and shape.csv, which are replaced only when their bytes change and therefore are not declared:
-what depends on them runs again only when it must.
+Reads: runs.parquet, and the file of frozen bounds if there is one.
+Writes: normalized/bounds.csv, manifest.csv and dropped.csv; beside them normalized/{shard}.parquet,
+shape.csv and datasets.csv, which are replaced only when their bytes change and therefore are not
+declared: what depends on them runs again only when it must.
 """
 
 

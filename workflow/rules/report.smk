@@ -30,19 +30,16 @@ rule track_changes:
 rule write_report:
     """Tables and figures of a study → one page."""
     input:
-        iqm="results/{study}/tables/iqm.csv",
-        intervals="results/{study}/tables/intervals.csv",
-        aggregate="results/{study}/tables/aggregate.csv",
-        scores="results/{study}/tables/scores.csv",
-        seeds="results/{study}/tables/seeds.csv",
-        coverage="results/{study}/tables/coverage.csv",
-        changes="results/{study}/tables/changes.csv",
+        tables=expand(
+            "results/{{study}}/tables/{name}.csv",
+            name=TABLES,
+        ),
         bounds="results/{study}/normalized/bounds.csv",
         dropped="results/{study}/normalized/dropped.csv",
         validation="results/{study}/validation.json",
         figures=expand(
             "results/{{study}}/figures/{name}.svg",
-            name=["intervals", "rank_shift", "scores", "seed_spread", "runs_per_cell"],
+            name=FIGURES,
         ),
     output:
         report="results/{study}/report.html",

@@ -124,8 +124,8 @@ def bound_ranks(ranks: Ranks, *, confidence_level: float) -> tuple[IntArray, Int
     return ends[:, tail].astype(np.intp), ends[:, last - tail].astype(np.intp)
 
 
-def group_ties(ranks: Ranks, *, confidence_level: float) -> list[range]:
-    """Find the maximal groups of consecutive models in which no pair can be separated.
+def group_ties(ranks: Ranks, *, confidence_level: float) -> list[list[int]]:
+    """Find groups of models in which no pair can be separated, so that they tell all such pairs.
 
     Parameters
     ----------
@@ -136,34 +136,71 @@ def group_ties(ranks: Ranks, *, confidence_level: float) -> list[range]:
 
     Returns
     -------
-    list of range
-        Places of the models of each group. Groups overlap where A and B, and B and C, cannot be
-        separated, but A and C can.
+    list of list of int
+        Places of the models of each group, by its first models. Two models share a group exactly
+        if they cannot be separated.
 
     Notes
     -----
     Two models are separated when the percentile interval of the difference of their replicates,
     with ends that are attained, leaves out 0. Only signs of differences matter for that, and ranks
-    keep them.
+    keep them. A group need not be consecutive: a close rival that hardly varies can be separated
+    from the best model while a weaker one that varies much cannot.
+
+    Each pair that no group tells yet starts one, which then takes in every model, from the best on,
+    that cannot be separated from any member: a compact letter display.
+
+    References
+    ----------
+    Piepho, H.-P. (2004). An algorithm for a letter-based representation of all-pairwise
+    comparisons. Journal of Computational and Graphical Statistics 13, 456–466.
     """
+    tied = ~separate_pairs(ranks, confidence_level=confidence_level)
+    told = np.eye(len(ranks), dtype=np.bool_)
+    groups = []
+    for first in range(len(ranks)):
+        while (untold := np.flatnonzero(tied[first] & ~told[first])).size:
+            groups.append(_grow_group(tied, first, int(untold[0])))
+            told[np.ix_(groups[-1], groups[-1])] = True
+        if told[first].sum() == 1:
+            groups.append([first])
+    return sorted(groups)
+
+
+def separate_pairs(ranks: Ranks, *, confidence_level: float) -> npt.NDArray[np.bool_]:
+    """Which pairs of models can be separated, shape (models, models); see `group_ties`."""
     tail = _count_tail(ranks, confidence_level=confidence_level)
-    groups: list[range] = []
-    first = 0
-    for place in range(1, len(ranks)):
-        start = _find_start(ranks, place, first=first, tail=tail)
-        if start > first:
-            groups.append(range(first, place))
-        first = start
-    return [*groups, range(first, len(ranks))]
+    separated = np.zeros((len(ranks), len(ranks)), dtype=np.bool_)
+    best, worst = ranks.min(axis=1), ranks.max(axis=1)
+    step = max(CHUNK_CELLS // ranks.shape[1], 1)
+    for place in range(len(ranks) - 1):
+        separated[place] |= (worst[place] < best) | (worst < best[place])
+        near = place + 1 + np.flatnonzero(~separated[place, place + 1 :])
+        for others in np.split(near, range(step, len(near), step)):
+            not_better = np.count_nonzero(ranks[others] >= ranks[place], axis=1)
+            not_worse = np.count_nonzero(ranks[others] <= ranks[place], axis=1)
+            separated[place, others] = (not_better <= tail) | (not_worse <= tail)
+    return separated | separated.T
 
 
-def name_groups(groups: Sequence[range], *, n: int) -> list[str]:
+def _grow_group(tied: npt.NDArray[np.bool_], first: int, second: int) -> list[int]:
+    group = [first, second]
+    allowed = tied[first] & tied[second]
+    allowed[group] = False
+    while allowed.any():
+        member = int(allowed.argmax())
+        group.append(member)
+        allowed &= tied[member]
+        allowed[member] = False
+    return sorted(group)
+
+
+def name_groups(groups: Sequence[Sequence[int]], *, n: int) -> list[str]:
     """Letters of the groups that each of n models belongs to.
 
     Notes
     -----
-    Groups are named a, b, …, z, aa, ab, …. A model's letters stand side by side (``"ab"``), or
-    with spaces between them (``"z aa"``) where there are more than 26 groups.
+    Groups are named a, b, …, z, a2, b2, …, and a model's names stand side by side (``"ab"``).
 
     Examples
     --------
@@ -174,22 +211,7 @@ def name_groups(groups: Sequence[range], *, n: int) -> list[str]:
     for number, group in enumerate(groups):
         for place in group:
             names[place].append(_name_number(number))
-    separator = "" if len(groups) <= len(ascii_lowercase) else " "
-    return [separator.join(letters) for letters in names]
-
-
-def _find_start(ranks: Ranks, place: int, *, first: int, tail: int) -> int:
-    """The first model from which on none is separated from the one at a place."""
-    step = max(CHUNK_CELLS // ranks.shape[1], 1)
-    for last in range(place, first, -step):
-        start: int = max(last - step, first)
-        others = ranks[start:last]
-        not_better = np.count_nonzero(others >= ranks[place], axis=1)
-        not_worse = np.count_nonzero(others <= ranks[place], axis=1)
-        separated = np.flatnonzero((not_better <= tail) | (not_worse <= tail))
-        if len(separated):
-            return start + int(separated[-1]) + 1
-    return first
+    return ["".join(letters) for letters in names]
 
 
 def _count_tail(ranks: Ranks, *, confidence_level: float) -> int:
@@ -199,9 +221,5 @@ def _count_tail(ranks: Ranks, *, confidence_level: float) -> int:
 
 
 def _name_number(number: int) -> str:
-    name = ""
-    number += 1
-    while number:
-        number, letter = divmod(number - 1, len(ascii_lowercase))
-        name = ascii_lowercase[letter] + name
-    return name
+    round_number, letter = divmod(number, len(ascii_lowercase))
+    return ascii_lowercase[letter] + (str(round_number + 1) if round_number else "")

@@ -8,9 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from capmap.exports.cells import find_confused_names
-from capmap.exports.faults import make_problem
 from capmap.exports.numbers import Kind, Numbers
+from capmap.metrics import is_same_metric
 from capmap.problems import Problem
+from capmap.wording import list_names, quote_name
 
 Lines = npt.NDArray[np.int64]
 
@@ -50,8 +51,58 @@ def find_blank_names(
     blank = pc.equal(names, "").fill_null(fill_value=False).to_numpy(zero_copy_only=False)
     reason, remedy = f"The {role} has no name.", "Fill in the name, or remove the row."
     return [
-        make_problem(f"empty_{role}", source, reason, remedy, line=int(line), column=column)
+        Problem(
+            code=f"empty_{role}",
+            source=source,
+            reason=reason,
+            remedy=remedy,
+            line=int(line),
+            column=column,
+        )
         for line in lines[blank]
+    ]
+
+
+def find_overruled_metrics(
+    said: pa.Array, used: pa.Array, *, column: str, source: str, lines: Lines
+) -> list[Problem]:
+    """Find metrics that the file names and the configuration replaces by another one.
+
+    Parameters
+    ----------
+    said, used : pyarrow array of large_string, shape (n,)
+        The metric of each run in the file, and the one that it is taken for; null where unknown.
+    column : str
+        The file's column of metrics.
+    source : str
+        The file.
+    lines : ndarray of int64, shape (n,)
+        The line of each run.
+
+    Returns
+    -------
+    list of Problem
+        A warning per configured metric, at the first run that the file says otherwise of. Other
+        spellings and other names of the same metric are not told.
+    """
+    runs = pa.table({"used": used, "said": said, "line": pa.array(lines)})
+    suspects = runs.filter(pc.and_(pc.not_equal(said, used), pc.not_equal(said, "")))
+    firsts = suspects.to_pandas().drop_duplicates(["used", "said"])
+    pairs = firsts[["used", "said"]].itertuples(index=False, name=None)
+    differs = np.array([not is_same_metric(*pair) for pair in pairs], dtype=bool)
+    return [
+        Problem(
+            severity="warning",
+            code="overruled_metric",
+            source=source,
+            line=int(rows["line"].iloc[0]),
+            column=column,
+            value=rows["said"].iloc[0],
+            reason=f"The configuration says that the metric is {quote_name(str(metric))}, the file "
+            f"says {list_names(rows['said'].to_list())}.",
+            remedy="The configuration is followed; remove `metric` from it if the file is right.",
+        )
+        for metric, rows in firsts[differs].groupby("used")
     ]
 
 
@@ -62,7 +113,7 @@ def find_confusions(parts: Sequence[pa.Array], role: str, *, source: str) -> lis
     reason = f"Different cells are joined into this one {role} name."
     remedy = f"Rename one of them, or join other columns under `columns: {{{role}: …}}`."
     return [
-        make_problem("confused_name", source, reason, remedy, value=name)
+        Problem(code="confused_name", source=source, reason=reason, remedy=remedy, value=name)
         for name in find_confused_names(parts)
     ]
 
@@ -73,11 +124,11 @@ def find_blank_seeds(seeds: pa.Array, *, column: str, source: str, lines: Lines)
     reason = "The run has no seed, while others have one."
     remedy = "Fill in the seed; runs without one count as the same run."
     return [
-        make_problem(
-            "empty_seed",
-            source,
-            reason,
-            remedy,
+        Problem(
+            code="empty_seed",
+            source=source,
+            reason=reason,
+            remedy=remedy,
             line=int(line),
             column=column,
             severity="warning",
@@ -91,11 +142,11 @@ def find_empty_scores(numbers: Numbers, *, column: str, source: str, lines: Line
     reason = "The score is empty, so the row is left out."
     remedy = "Fill in the score if the run was made."
     return [
-        make_problem(
-            "empty_score",
-            source,
-            reason,
-            remedy,
+        Problem(
+            code="empty_score",
+            source=source,
+            reason=reason,
+            remedy=remedy,
             line=int(line),
             column=column,
             severity="warning",
@@ -131,11 +182,11 @@ def find_bad_scores(
     for place in np.flatnonzero(numbers.kinds > Kind.EMPTY).tolist():
         code, reason, remedy = SCORE_FAULTS[Kind(numbers.kinds[place])]
         problems.append(
-            make_problem(
-                code,
-                source,
-                reason.format(mark=numbers.mark),
-                remedy,
+            Problem(
+                code=code,
+                source=source,
+                reason=reason.format(mark=numbers.mark),
+                remedy=remedy,
                 line=int(lines[place]),
                 column=columns[place],
                 value=raw[place].as_py(),
@@ -159,11 +210,11 @@ def find_words(
         return []
     first = int(filled[0])
     return [
-        make_problem(
-            "no_numbers",
-            source,
-            "No cell of the column is a number.",
-            remedy,
+        Problem(
+            code="no_numbers",
+            source=source,
+            reason="No cell of the column is a number.",
+            remedy=remedy,
             line=int(lines[first]),
             column=column,
             value=raw[first].as_py(),
@@ -176,4 +227,4 @@ def find_no_rows(lines: Lines, rejected: Sequence[Problem], *, source: str) -> l
     if len(lines) or rejected:
         return []
     reason, remedy = "The file has a header but no rows.", "Export it again, or leave it out."
-    return [make_problem("no_rows", source, reason, remedy, line=1)]
+    return [Problem(code="no_rows", source=source, reason=reason, remedy=remedy, line=1)]

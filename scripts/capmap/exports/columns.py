@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from capmap.exports.faults import ask_nearest, make_problem
+from capmap.exports.faults import ask_nearest
 from capmap.problems import Problem
 from capmap.wording import list_names, quote_name
 
@@ -92,5 +92,9 @@ def check_columns(
             code, remedy = "duplicated_column", "Rename or remove all but one of them."
         else:
             continue
-        problems.append(make_problem(code, source, reason, remedy, line=1, column=wish.name))
+        problems.append(
+            Problem(
+                code=code, source=source, reason=reason, remedy=remedy, line=1, column=wish.name
+            )
+        )
     return problems

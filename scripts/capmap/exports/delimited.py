@@ -12,7 +12,7 @@ import pyarrow.csv as pa_csv
 
 from capmap.exports.cells import Cells, make_texts
 from capmap.exports.columns import clean_header
-from capmap.exports.faults import UnreadableExportError, make_problem
+from capmap.exports.faults import UnreadableExportError
 from capmap.exports.files import HEAD, check_text, read_content
 from capmap.problems import Problem
 
@@ -121,11 +121,11 @@ class DelimitedSheet:
             remedy = "Put cells that contain the delimiter, such as decimal commas, into quotes."
         else:
             remedy = "Complete or remove the row."
-        return make_problem(
-            "wrong_width",
-            self.path,
-            f"The row has {width} cells where the header has {expected}.",
-            remedy,
+        return Problem(
+            code="wrong_width",
+            source=self.path,
+            reason=f"The row has {width} cells where the header has {expected}.",
+            remedy=remedy,
             line=record.first,
         )
 
@@ -172,7 +172,9 @@ def open_delimited(path: str, head: bytes, *, wanted: Collection[str]) -> Delimi
     if not complete and best.header_end > head.count(b"\n") + head.count(b"\r"):
         reason = f"The first line is longer than {HEAD} bytes."
         remedy = "Check that this is a table whose first line names its columns."
-        raise UnreadableExportError(make_problem("long_header", path, reason, remedy, line=1))
+        raise UnreadableExportError(
+            Problem(code="long_header", source=path, reason=reason, remedy=remedy, line=1)
+        )
     return best
 
 
@@ -209,13 +211,13 @@ def read_records(stream: Iterable[str], path: str, delimiter: str) -> Iterator[R
 def _explain_quote(path: str, line: int) -> Problem:
     reason = "A quote that opens in this row is never closed."
     remedy = "Close it, or write a quote within a quoted cell twice."
-    return make_problem("unclosed_quote", path, reason, remedy, line=line)
+    return Problem(code="unclosed_quote", source=path, reason=reason, remedy=remedy, line=line)
 
 
 def _explain_length(path: str, line: int) -> Problem:
     reason = f"A cell that starts in this row has more than {csv.field_size_limit()} characters."
     remedy = "Close the quote that opens it, or check that the file is a table."
-    return make_problem("long_cell", path, reason, remedy, line=line)
+    return Problem(code="long_cell", source=path, reason=reason, remedy=remedy, line=line)
 
 
 def _decode(content: bytes) -> Iterable[str]:

@@ -4,7 +4,7 @@ import codecs
 import gzip
 import zlib
 
-from capmap.exports.faults import UnreadableExportError, make_problem
+from capmap.exports.faults import UnreadableExportError
 from capmap.problems import Problem
 
 HEAD = 1 << 22
@@ -56,29 +56,29 @@ def read_content(path: str, *, limit: int = -1) -> bytes:
                 return stream.read(limit)
     except EOFError as error:
         raise UnreadableExportError(
-            make_problem(
-                "truncated_gzip",
-                path,
-                "The gzip file ends too early.",
-                "Copy or download it again, it was cut off.",
+            Problem(
+                code="truncated_gzip",
+                source=path,
+                reason="The gzip file ends too early.",
+                remedy="Copy or download it again, it was cut off.",
             )
         ) from error
     except (gzip.BadGzipFile, zlib.error) as error:
         raise UnreadableExportError(
-            make_problem(
-                "damaged_gzip",
-                path,
-                f"The gzip file is damaged ({error}).",
-                "Copy or download it again, or pack it again.",
+            Problem(
+                code="damaged_gzip",
+                source=path,
+                reason=f"The gzip file is damaged ({error}).",
+                remedy="Copy or download it again, or pack it again.",
             )
         ) from error
     except OSError as error:
         raise UnreadableExportError(
-            make_problem(
-                "unreadable_file",
-                path,
-                f"The file cannot be read ({error.strerror or error}).",
-                "Check the path under `exports` and the file's permissions.",
+            Problem(
+                code="unreadable_file",
+                source=path,
+                reason=f"The file cannot be read ({error.strerror or error}).",
+                remedy="Check the path under `exports` and the file's permissions.",
             )
         ) from error
 
@@ -103,8 +103,11 @@ def check_text(content: bytes, path: str, *, complete: bool = True) -> None:
     """
     if not content.strip(b"\xef\xbb\xbf \t\r\n"):
         raise UnreadableExportError(
-            make_problem(
-                "empty_file", path, "The file is empty.", "Export it again, or leave it out."
+            Problem(
+                code="empty_file",
+                source=path,
+                reason="The file is empty.",
+                remedy="Export it again, or leave it out.",
             )
         )
     if content.startswith(BYTE_ORDER_MARKS):
@@ -112,11 +115,11 @@ def check_text(content: bytes, path: str, *, complete: bool = True) -> None:
     nature = next((what for magic, what in SIGNATURES if content.startswith(magic)), None)
     if nature is not None or b"\0" in content:
         raise UnreadableExportError(
-            make_problem(
-                "binary_file",
-                path,
-                f"The file is not text but {nature or 'binary'}.",
-                "Export the table as CSV, TSV, JSON lines or Parquet.",
+            Problem(
+                code="binary_file",
+                source=path,
+                reason=f"The file is not text but {nature or 'binary'}.",
+                remedy="Export the table as CSV, TSV, JSON lines or Parquet.",
                 line=0 if nature else find_line(content, content.index(b"\0")),
             )
         )
@@ -143,11 +146,11 @@ def _find_bad_byte(content: bytes, *, complete: bool) -> int | None:
 
 
 def _explain_encoding(path: str, content: bytes, position: int, nature: str) -> Problem:
-    return make_problem(
-        "wrong_encoding",
-        path,
-        f"The file is not UTF-8: byte {position + 1} does not fit. {nature}".rstrip(),
-        "Save it again as UTF-8 (in Excel: CSV UTF-8).",
+    return Problem(
+        code="wrong_encoding",
+        source=path,
+        reason=f"The file is not UTF-8: byte {position + 1} does not fit. {nature}".rstrip(),
+        remedy="Save it again as UTF-8 (in Excel: CSV UTF-8).",
         line=find_line(content, position),
         value=f"0x{content[position]:02x}",
     )

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from capmap.exports.cells import Cells, make_texts
 from capmap.exports.columns import clean_header
-from capmap.exports.faults import UnreadableExportError, make_problem
+from capmap.exports.faults import UnreadableExportError
 from capmap.exports.files import check_text, read_content
 from capmap.problems import Problem
 
@@ -130,4 +130,11 @@ def _write_cell(value: Any) -> str:
 
 def _explain_line(path: str, line: int, text: str, reason: str) -> Problem:
     remedy = 'Write one object per line, such as {"model": "A", "dataset": "B", "score": 0.9}.'
-    return make_problem("invalid_json", path, reason, remedy, line=line, value=text[:LONGEST_VALUE])
+    return Problem(
+        code="invalid_json",
+        source=path,
+        reason=reason,
+        remedy=remedy,
+        line=line,
+        value=text[:LONGEST_VALUE],
+    )

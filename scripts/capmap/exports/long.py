@@ -22,10 +22,11 @@ from capmap.exports.checks import (
     find_confusions,
     find_empty_scores,
     find_no_rows,
+    find_overruled_metrics,
     find_words,
 )
 from capmap.exports.columns import Mapped, Wish, check_columns, list_columns, wish_for
-from capmap.exports.faults import UnreadableExportError, make_problem
+from capmap.exports.faults import UnreadableExportError
 from capmap.exports.numbers import Decimal, Kind, Numbers, parse_numbers
 from capmap.exports.runs import RUN_COLUMNS, Metrics, Part, list_filter_values, make_runs
 from capmap.exports.sheets import Sheet
@@ -187,6 +188,14 @@ def _check_names(
         problems += find_blank_names(
             names[role], role, column=column, source=source, lines=cells.lines
         )
+    if plan.metric:
+        problems += find_overruled_metrics(
+            trim(cells.columns[plan.metric]),
+            names["metric"],
+            column=plan.metric,
+            source=source,
+            lines=cells.lines,
+        )
     problems += find_blank_seeds(
         names["seed"], column=plan.seed or "", source=source, lines=cells.lines
     )
@@ -206,12 +215,20 @@ def _check_scores(cells: Cells, plan: _Plan, numbers: Numbers, source: str) -> l
 def _explain_reserved(name: str, source: str) -> Problem:
     reason = f"{quote_name(name)} is one of capmap's own columns, so it cannot be kept beside them."
     remedy = "Rename the column in the export, or remove it from `columns: {keep: …}`."
-    return make_problem("reserved_column", source, reason, remedy, line=1, column=name)
+    return Problem(
+        code="reserved_column", source=source, reason=reason, remedy=remedy, line=1, column=name
+    )
 
 
 def _explain_unread_seed(name: str, source: str) -> Problem:
     reason = f"The column {quote_name(name)} is not read, so each cell has one run."
     remedy = f"If it holds seeds, set `columns: {{seed: {name}}}`."
-    return make_problem(
-        "unread_seed", source, reason, remedy, line=1, column=name, severity="warning"
+    return Problem(
+        code="unread_seed",
+        source=source,
+        reason=reason,
+        remedy=remedy,
+        line=1,
+        column=name,
+        severity="warning",
     )

@@ -29,7 +29,7 @@ from capmap.exports.checks import (
     find_words,
 )
 from capmap.exports.columns import Mapped, Wish, check_columns, list_columns, wish_for
-from capmap.exports.faults import UnreadableExportError, make_problem
+from capmap.exports.faults import UnreadableExportError
 from capmap.exports.numbers import Decimal, Kind, Mask, Numbers, parse_numbers
 from capmap.exports.runs import Metrics, Part, list_filter_values, make_runs
 from capmap.exports.sheets import Sheet
@@ -156,11 +156,15 @@ def _find_datasets(
         remedy = (
             "Set `format: long`, or list the columns of datasets under `columns: {datasets: …}`."
         )
-        problems.append(make_problem("long_table", source, reason, remedy, line=1))
+        problems.append(
+            Problem(code="long_table", source=source, reason=reason, remedy=remedy, line=1)
+        )
     if not found:
         reason = "No column is left for a dataset."
         remedy = f"The columns are {list_names(present)}. Check `columns` and the file's delimiter."
-        problems.append(make_problem("no_datasets", source, reason, remedy, line=1))
+        problems.append(
+            Problem(code="no_datasets", source=source, reason=reason, remedy=remedy, line=1)
+        )
     if problems:
         raise UnreadableExportError(*problems)
     return found

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from capmap.exports.cells import Cells
 from capmap.exports.columns import clean_header
-from capmap.exports.faults import UnreadableExportError, make_problem
+from capmap.exports.faults import UnreadableExportError
 from capmap.exports.files import PARQUET
 from capmap.problems import Problem
 from capmap.wording import quote_name
@@ -63,7 +63,14 @@ class ParquetSheet:
             reason = f"The column holds {column.type}, which is neither text nor number."
             remedy = f"Write {quote_name(name)} as text or as numbers."
             raise UnreadableExportError(
-                make_problem("nested_column", self.path, reason, remedy, line=1, column=name)
+                Problem(
+                    code="nested_column",
+                    source=self.path,
+                    reason=reason,
+                    remedy=remedy,
+                    line=1,
+                    column=name,
+                )
             ) from error
         return texts.fill_null("")
 
@@ -86,7 +93,9 @@ def open_parquet(path: str, head: bytes) -> ParquetSheet:
     if not head.startswith(PARQUET):
         reason = "The file is called Parquet but is something else."
         remedy = "Write it again as Parquet, or give it the suffix of what it is."
-        raise UnreadableExportError(make_problem("not_parquet", path, reason, remedy))
+        raise UnreadableExportError(
+            Problem(code="not_parquet", source=path, reason=reason, remedy=remedy)
+        )
     try:
         schema = pq.read_schema(path)
     except (pa.ArrowException, OSError) as error:
@@ -104,9 +113,9 @@ def _is_number(kind: pa.DataType) -> bool:
 
 def _explain_damage(path: str, error: Exception) -> Problem:
     detail = str(error).splitlines()[0]
-    return make_problem(
-        "damaged_parquet",
-        path,
-        f"The Parquet file is damaged ({detail}).",
-        "Copy or download it again, or write it again.",
+    return Problem(
+        code="damaged_parquet",
+        source=path,
+        reason=f"The Parquet file is damaged ({detail}).",
+        remedy="Copy or download it again, or write it again.",
     )

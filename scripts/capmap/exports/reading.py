@@ -10,11 +10,7 @@ import pandas as pd
 from capmap.artifacts import digest_file
 from capmap.exports.cells import Filters, list_values, match_value
 from capmap.exports.columns import Mapped, list_columns
-from capmap.exports.faults import (
-    UnreadableExportError,
-    ask_nearest,
-    make_problem,
-)
+from capmap.exports.faults import UnreadableExportError, ask_nearest
 from capmap.exports.long import read_long
 from capmap.exports.matrix import read_matrix
 from capmap.exports.numbers import Decimal
@@ -184,13 +180,19 @@ def _check_filters(parts: Sequence[Part], where: Filters) -> list[Problem]:
                 reason = f"No row has this value (where: {{{column}: …}})."
                 remedy = f"{ask_nearest(str(value), seen)}The column holds {list_names(seen)}."
                 problems.append(
-                    make_problem(
-                        "unmatched_filter", "", reason, remedy, column=column, value=str(value)
+                    Problem(
+                        code="unmatched_filter",
+                        reason=reason,
+                        remedy=remedy,
+                        column=column,
+                        value=str(value),
                     )
                 )
     if where and not problems and all(part.rows == part.rows_filtered for part in parts):
         reason = "No row passes all filters of `where` together."
-        problems.append(make_problem("unmatched_filter", "", reason, "Correct or remove a filter."))
+        problems.append(
+            Problem(code="unmatched_filter", reason=reason, remedy="Correct or remove a filter.")
+        )
     return problems
 
 
@@ -200,11 +202,10 @@ def _check_ignored(parts: Sequence[Part], ignored: Sequence[str], layout: Layout
         return []
     present = sorted(set().union(*(part.columns for part in parts)))
     return [
-        make_problem(
-            "unmatched_ignore",
-            "",
-            f"No file has the column {quote_name(name)} (columns: {{ignore: …}}).",
-            f"{ask_nearest(name, present)}Correct or remove it.",
+        Problem(
+            code="unmatched_ignore",
+            reason=f"No file has the column {quote_name(name)} (columns: {{ignore: …}}).",
+            remedy=f"{ask_nearest(name, present)}Correct or remove it.",
             column=name,
         )
         for name in ignored
@@ -223,4 +224,4 @@ def _check_metrics(parts: Sequence[Part], column: str) -> list[Problem]:
         "Set `metric: NAME`, or `datasets: {DATASET: {metric: NAME}}`, or name the column that "
         f"holds it under `columns: {{metric: …}}`. {ask_nearest(column, present)}"
     )
-    return [make_problem("no_metric", "", reason, remedy.rstrip())]
+    return [Problem(code="no_metric", reason=reason, remedy=remedy.rstrip())]

@@ -136,6 +136,8 @@ def _list_ties(table: pd.DataFrame) -> list[str]:
 
 def _join_spans(letters: str) -> str:
     """Write three or more consecutive letters as a span: ``abcdf`` becomes ``a\N{EN DASH}df``."""
+    if not letters.isalpha():
+        return letters
     runs = groupby(enumerate(letters), key=lambda item: ord(item[1]) - item[0])
     parts = ["".join(letter for _, letter in run) for _, run in runs]
     return "".join(f"{part[0]}\N{EN DASH}{part[-1]}" if len(part) > 2 else part for part in parts)

@@ -8,11 +8,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
+from capmap.metrics import Direction
 from capmap.normalization import faults
 from capmap.normalization.evidence import Evidence, gather_evidence
 from capmap.normalization.precedence import Rules
 from capmap.normalization.references import Reference
-from capmap.normalization.rules import Bound, DatasetRule, Direction, MetricRule, Normalization
+from capmap.normalization.rules import Bound, DatasetRule, MetricRule, Normalization
 from capmap.problems import Problem
 
 COLUMNS = ("dataset", "metric", "direction", "low", "high", "low_origin", "high_origin")

@@ -1,13 +1,12 @@
 """What can be wrong with bounds, in words."""
 
 from collections.abc import Collection, Sequence
-from difflib import get_close_matches
 
 from capmap.metrics import suggest
 from capmap.normalization.evidence import Evidence
 from capmap.normalization.references import Reference
 from capmap.problems import Problem, Severity
-from capmap.wording import count_things, list_names, quote_name, write_key
+from capmap.wording import count_things, find_nearest, list_names, quote_name, write_key
 
 
 def explain_missing(metric: str, lacks: Sequence[str], evidence: Sequence[Evidence]) -> Problem:
@@ -48,8 +47,8 @@ def explain_absent_model(
         remedy = "Add its runs, or give these datasets bounds of their own."
     else:
         reason = f"The model {quote_name(model)} is a bound, but is not among the runs"
-        nearest = get_close_matches(model, models, n=1)
-        remedy = f"Did you mean {quote_name(nearest[0])}?" if nearest else "Correct its name."
+        nearest = find_nearest(model, models)
+        remedy = f"Did you mean {quote_name(nearest)}?" if nearest else "Correct its name."
     return _problem(evidence, code="absent_model", value=model, reason=reason, remedy=remedy)
 
 
@@ -116,7 +115,6 @@ def _problem(
         code=code,
         source=evidence[0].source,
         line=evidence[0].line,
-        column="",
         value=value,
         reason=f"{reason} ({count_things(len(evidence), 'dataset')}: {names}).",
         remedy=remedy,

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
-from capmap.metrics import canonical_name, find_metric
+from capmap.metrics import Direction, canonical_name, find_metric
 from capmap.normalization.references import Reference
-from capmap.normalization.rules import Bound, DatasetRule, Direction, MetricRule, Normalization
+from capmap.normalization.rules import Bound, DatasetRule, MetricRule, Normalization
 from capmap.normalization.transforms import convert_bounds, find_transform
 
 Sides: TypeAlias = tuple[Bound | None, Bound | None]

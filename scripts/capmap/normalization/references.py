@@ -1,14 +1,13 @@
 """Frozen bounds of an earlier run, so that a new model never moves an old number."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from capmap.artifacts import read_json, read_table
 from capmap.errors import ConfigError
-from capmap.metrics import canonical_name, find_metric
+from capmap.metrics import is_same_metric
 
 REQUIRED = ("dataset", "low", "high")
 
@@ -33,42 +32,41 @@ class Reference:
     def disagrees(self, metric: str, direction: str) -> bool:
         """Whether the bounds were made for another metric or direction."""
         return bool(
-            (self.metric and not _is_same_metric(self.metric, metric))
+            (self.metric and not is_same_metric(self.metric, metric))
             or (self.direction and self.direction != direction)
         )
 
 
-def read_references(paths: Sequence[str | Path]) -> dict[str, Reference]:
-    """Read files of frozen bounds.
+def read_references(path: str | Path | None = None) -> dict[str, Reference]:
+    """Read a file of frozen bounds.
 
     Parameters
     ----------
-    paths : sequence of paths
-        Each the ``bounds.csv`` of another run, or JSON (a name ending in ``.json``) such as
+    path : path-like, optional
+        The ``bounds.csv`` of another run, or JSON (a name ending in ``.json``) such as
         ``{"eurosat": [0.1, 0.98]}``.
 
     Returns
     -------
     dict
-        The reference of each dataset; of a later file where two have the same dataset.
+        The reference of each dataset; empty without a file.
 
     Raises
     ------
     ConfigError
-        When a file cannot be read, lacks columns, repeats a dataset, or has bounds that are not
+        When the file cannot be read, lacks columns, repeats a dataset, or has bounds that are not
         finite numbers with low < high; the message has the file and the line or dataset.
     """
-    references: dict[str, Reference] = {}
-    for path in map(Path, paths):
-        read = _read_json if path.suffix.lower() == ".json" else _read_csv
-        try:
-            references |= read(path)
-        except (OSError, ValueError) as error:
-            raise ConfigError(
-                f"The references in {path} cannot be read: {error} Give the bounds.csv of another "
-                'run, or JSON such as {"DATASET": [0, 1]}.'
-            ) from error
-    return references
+    if path is None:
+        return {}
+    read = _read_json if Path(path).suffix.lower() == ".json" else _read_csv
+    try:
+        return read(Path(path))
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"The references in {path} cannot be read: {error} Give the bounds.csv of another "
+            'run, or JSON such as {"DATASET": [0, 1]}.'
+        ) from error
 
 
 def _read_csv(path: Path) -> dict[str, Reference]:
@@ -119,10 +117,3 @@ def _check_number(bound: object, *, place: str) -> float:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _is_same_metric(first: str, second: str) -> bool:
-    if canonical_name(first) == canonical_name(second):
-        return True
-    known = find_metric(first)
-    return known is not None and known == find_metric(second)

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Literal, TypeAlias, TypedDict
 
-Direction: TypeAlias = Literal["max", "min"]
+from capmap.metrics import Direction
+
 Bound: TypeAlias = float | Literal["observed", "natural"] | Mapping[str, str]
 TransformRule: TypeAlias = Mapping[str, Mapping[str, float]]
 Selection: TypeAlias = Literal["all"] | list[str] | Mapping[str, list[str]]

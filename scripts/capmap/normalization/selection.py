@@ -1,6 +1,5 @@
 """Which models and datasets are analysed, and by which job."""
 
-import math
 from collections.abc import Iterable
 from hashlib import blake2b
 
@@ -107,7 +106,7 @@ def find_missing(counts: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def summarize_shape(runs: pd.DataFrame) -> pd.DataFrame:
-    """Describe the size of a benchmark as a typical model sees it.
+    """Say on how many datasets a typical model has how many runs.
 
     Parameters
     ----------
@@ -117,12 +116,20 @@ def summarize_shape(runs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row: datasets, the median number of datasets of a model, and seeds, the median number
-        of runs of a cell that is not empty; halves are rounded up.
+        seeds, a number of runs, and datasets, on how many datasets the model has that many; by
+        seeds. A model with as many runs on each of its datasets has one row.
+
+    Notes
+    -----
+    The typical model is the middle one by number of datasets, then number of runs, then name; of
+    two in the middle it is the later.
     """
     cells = runs.groupby(["model", "dataset"], as_index=False).size()
-    medians = {"datasets": cells.groupby("model").size().median(), "seeds": cells["size"].median()}
-    return pd.DataFrame({name: [math.floor(value + 0.5)] for name, value in medians.items()})
+    models = cells.groupby("model")["size"].agg(["count", "sum"]).reset_index()
+    ordered = models.sort_values(["count", "sum", "model"])["model"]
+    typical = cells.loc[cells["model"] == ordered.iloc[len(ordered) // 2], "size"]
+    seeds, datasets = np.unique(typical.to_numpy(), return_counts=True)
+    return pd.DataFrame({"datasets": datasets, "seeds": seeds})
 
 
 def split_shards(names: Iterable[str], n: int) -> dict[int, list[str]]:

@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capmap.normalization.rules import Bound, DatasetRule, Direction, TransformRule
+from capmap.metrics import Direction
+from capmap.normalization.rules import Bound, DatasetRule, TransformRule
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -10,18 +10,18 @@ from capmap.report.wording import NAME, format_count, join_names, join_some
 
 ROWS = {
     "rows": "rows in the exports",
-    "rows_filtered": "left out by the filter of the settings",
-    "rows_empty_score": "without a score",
-    "rows_rejected": "rejected, cannot be used",
-    "duplicates_identical": "exact repeats, counted once",
-    "duplicates_resolved": "differing repeats, resolved as configured",
-    "runs": "runs kept",
+    "rows_filtered": "rows left out by the filter of the settings",
+    "rows_empty_score": "empty scores",
+    "rows_rejected": "rows rejected, in whole or in part",
+    "duplicates_identical": "repeats of a run with the same score, counted once",
+    "duplicates_resolved": "repeats of a run with another score, resolved as configured",
+    "runs": "usable runs",
 }
 CONVERSIONS = {
     "percent_signs": "scores with a percent sign, divided by 100",
     "decimal_commas": "scores with a decimal comma, read as a point",
 }
-PROBLEM = ["severity", "reason", "remedy", "source", "line", "column", "value"]
+WARNING = ["reason", "remedy", "source", "line", "column", "value"]
 
 
 def describe_reading(validation: Mapping[str, Any]) -> Markup:
@@ -73,7 +73,8 @@ def describe_changes(changes: pd.DataFrame) -> Markup:
     """
     if changes.empty:
         return Markup(
-            "Nothing: this is the first run, or no rank and no score moved since the one before."
+            "Nothing: this is the first run, or no number of the rankings moved since the one "
+            "before."
         )
     ranks = changes[(changes["table"] == "iqm") & (changes["quantity"] == "rank")]
     came, went = ranks[ranks["before"].isna()], ranks[ranks["after"].isna()]
@@ -83,9 +84,9 @@ def describe_changes(changes: pd.DataFrame) -> Markup:
         for name, before, after in moved[["model", "before", "after"]].itertuples(index=False)
     ]
     parts = [("New", join_names(came["model"])), ("Gone", join_names(went["model"]))]
-    parts += [("At another rank", join_some(moves))] if moves else []
+    parts += [("At another rank by IQM", join_some(moves))] if moves else []
     text = Markup(" ").join(Markup("{}: {}.").format(*part) for part in parts if part[1])
-    return text or Markup("Scores or intervals moved, but no model changed its rank.")
+    return text or Markup("Numbers moved, but no model changed its rank by IQM.")
 
 
 def count_rows(validation: Mapping[str, Any]) -> pd.DataFrame:
@@ -99,7 +100,8 @@ def count_rows(validation: Mapping[str, Any]) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns ``what`` and ``number``; every way of dropping a row has its line, zeros included.
+        Columns ``what`` and ``number``; every way of dropping rows or runs has its line, zeros
+        included.
     """
     counts, conversions = validation["counts"], validation["conversions"]
     lines = [(label, counts[key]) for key, label in ROWS.items()]
@@ -125,8 +127,8 @@ def count_rejected(validation: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(reasons, columns=["reason", "rows"])
 
 
-def list_problems(validation: Mapping[str, Any]) -> pd.DataFrame:
-    """Tabulate errors that did not stop the study, and warnings.
+def list_warnings(validation: Mapping[str, Any]) -> pd.DataFrame:
+    """Tabulate the warnings.
 
     Parameters
     ----------
@@ -136,14 +138,15 @@ def list_problems(validation: Mapping[str, Any]) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row per problem with its reason, remedy and place, errors first; columns without any
-        content are left out.
+        A row per warning with its reason, remedy and place. The first of each kind come first,
+        then the second, so that a cut leaves no kind out; columns without any content are left
+        out.
     """
-    problems = [*validation["errors"], *validation["warnings"]]
-    table = pd.DataFrame(problems, columns=PROBLEM)
+    table = pd.DataFrame(validation["warnings"], columns=["code", *WARNING])
+    table = table.iloc[table.groupby("code").cumcount().argsort(kind="stable")]
     table["line"] = table["line"].where(table["line"] != 0).astype("Int64")
-    filled = [name for name in PROBLEM if table[name].replace("", None).notna().any()]
-    return table[filled or PROBLEM]
+    filled = [name for name in WARNING if table[name].replace("", None).notna().any()]
+    return table[filled or WARNING].reset_index(drop=True)
 
 
 def list_files(validation: Mapping[str, Any]) -> pd.DataFrame:

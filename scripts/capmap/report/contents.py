@@ -1,48 +1,54 @@
-"""The tables of a study's page: their captions, headings and share of the page."""
+"""The tables of a study's page: their share of its bytes, captions and headings."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-from capmap.report.accounts import count_rejected, count_rows, list_files, list_problems
+from capmap.report.accounts import count_rejected, count_rows, list_files, list_warnings
 from capmap.report.verdict import find_best_group
 from capmap.report.views import View, make_view
 
-SHARES = {
-    "iqm": 400_000,
-    "intervals": 80_000,
-    "aggregate": 200_000,
-    "scores": 200_000,
-    "seeds": 200_000,
-    "counts": 10_000,
-    "rejected": 20_000,
-    "dropped": 40_000,
-    "problems": 60_000,
-    "coverage": 10_000,
-    "bounds": 100_000,
-    "changes": 80_000,
-    "files": 60_000,
-    "versions": 10_000,
-}
-CAPTIONS = {
-    "iqm": "Models by interquartile mean (IQM), best first.",
-    "intervals": "Every statistic with its interval, rank and rank interval. Of the optimality "
-    "gap, less is better.",
-    "aggregate": "Scores and ranks by each aggregation of the datasets' scores, in the order of "
-    "the first.",
-    "scores": "Normalized score of each model on each dataset, averaged over runs; 1 is best.",
-    "seeds": "Number and spread of runs in each cell: raw scores first, then normalized ones.",
-    "counts": "What became of the rows of the exports.",
-    "rejected": "Rejected rows by reason.",
-    "dropped": "Models and datasets that were left out of the analysis, and why.",
-    "problems": "What to look at in the exports, with places.",
-    "coverage": "How often intervals hold the true IQM, in simulated studies like this one.",
-    "bounds": "The raw scores that map to 0 (low) and 1 (high), or the other way round where the "
-    "direction is min, and where they come from.",
-    "changes": "Ranks and scores that moved since the last run.",
-    "files": "The exports that were read, with size and SHA-256.",
-    "versions": "Software that made these results.",
+TABLES = {
+    "iqm": (400_000, "Models by interquartile mean (IQM), best first."),
+    "intervals": (
+        80_000,
+        "Every statistic with its interval, rank and rank interval. Of the optimality gap, less "
+        "is better.",
+    ),
+    "aggregate": (
+        200_000,
+        "Scores and ranks by each aggregation of the datasets' scores, in the order of the first.",
+    ),
+    "scores": (
+        200_000,
+        "Normalized score of each model on each dataset, averaged over runs; 1 is best.",
+    ),
+    "seeds": (
+        200_000,
+        "Number and spread of runs in each cell: of scores as exported, after transforms, then of "
+        "normalized ones.",
+    ),
+    "counts": (
+        10_000,
+        "What became of the rows of the exports. A row of a matrix holds several runs.",
+    ),
+    "rejected": (20_000, "Rejected rows by reason."),
+    "dropped": (40_000, "Models and datasets that were left out of the analysis, and why."),
+    "warnings": (60_000, "What to look at in the exports, with places; first one of each kind."),
+    "coverage": (
+        10_000,
+        "How often intervals of resampled runs hold the true IQM, in simulated studies with "
+        "normal noise and the same number of runs on every dataset.",
+    ),
+    "bounds": (
+        100_000,
+        "The scores, as exported, after transforms, that map to 0 (low) and 1 (high), or the "
+        "other way round where the direction is min, and where they come from.",
+    ),
+    "changes": (80_000, "Numbers of the rankings that moved since the last run."),
+    "files": (60_000, "The exports that were read, with size and SHA-256."),
+    "versions": (10_000, "Software in the environment that wrote this page."),
 }
 SHARED_LETTERS = (
     " Scores and ranks come with intervals. Models that share a letter cannot be separated; the "
@@ -99,7 +105,7 @@ def show_tables(
         "changes": _restore_integers(tables["changes"]),
         "counts": count_rows(validation),
         "rejected": count_rejected(validation),
-        "problems": list_problems(validation),
+        "warnings": list_warnings(validation),
         "files": list_files(validation),
         "versions": pd.DataFrame(versions.items(), columns=["software", "version"]),
     }
@@ -109,13 +115,14 @@ def show_tables(
         name: make_view(
             shown[name],
             name=name,
-            caption=CAPTIONS[name] + (SHARED_LETTERS if best and name == "iqm" else ""),
+            caption=caption + (SHARED_LETTERS if best and name == "iqm" else ""),
             max_bytes=share,
+            total=validation["warnings_total"] if name == "warnings" else None,
             file=files.get(name, ""),
             labels=_label_columns(name, shown[name]),
             marked=best if name == "iqm" else (),
         )
-        for name, share in SHARES.items()
+        for name, (share, caption) in TABLES.items()
     }
 
 

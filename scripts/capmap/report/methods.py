@@ -9,6 +9,7 @@ from capmap.report.wording import (
     NAME,
     format_count,
     format_percent,
+    format_percentile,
     join_names,
     join_some,
     join_words,
@@ -50,16 +51,52 @@ UNITS = {
     "runs_and_datasets": "datasets are drawn with replacement, and runs within each, so the "
     "interval answers how the score would vary with other seeds and other such datasets",
 }
+PERCENTILE = Markup(
+    "A percentile interval runs from the {low} to the {high} percentile of the replicates. "
+)
+BASIC = Markup(
+    "A basic interval is the estimate minus the {high} and {low} percentiles of the replicates' "
+    "deviations from it. "
+)
+BCA = Markup(
+    "A BCa interval takes percentiles of the replicates that are corrected for bias and, by "
+    "leaving out one {left_out} at a time, for skew. "
+)
+FEW_RUNS = "It is known to be too narrow with few runs per cell."
+FEW_DATASETS = "It is known to be too narrow with few datasets."
+CALIBRATED = Markup(
+    "The interval reaches Student's t times that standard error to both sides of the estimate "
+    "(of the IQM, one that cuts exactly a quarter of the weight from each end), shifted for skew; "
+    "it is widened where it would miss the estimate itself. The replicates are moved and "
+    "stretched to agree with it, so ranks and tie groups follow."
+)
 INTERVALS = {
-    "percentile": "A percentile interval runs from the {low} to the {high} percentile of the "
-    "replicates. It is known to be too narrow with few runs per cell.",
-    "basic": "A basic interval is the estimate minus the {high} and {low} percentiles of the "
-    "replicates' deviations from it. It is known to be too narrow with few runs per cell.",
-    "bca": "A BCa interval takes percentiles of the replicates that are corrected for bias and "
-    "for skew. It is known to be too narrow with few runs per cell.",
-    "calibrated": "A calibrated interval makes up for few runs per cell: it reaches Student's t "
-    "times the standard error of the replicates to both sides of the estimate, shifted for skew; "
-    "the replicates are stretched to agree with it, so ranks and tie groups follow.",
+    ("percentile", "runs"): PERCENTILE + FEW_RUNS,
+    ("percentile", "runs_and_datasets"): PERCENTILE + FEW_DATASETS,
+    ("basic", "runs"): BASIC + FEW_RUNS,
+    ("basic", "runs_and_datasets"): BASIC + FEW_DATASETS,
+    ("bca", "runs"): BCA.format(left_out="run") + FEW_RUNS,
+    ("bca", "runs_and_datasets"): BCA.format(left_out="dataset") + FEW_DATASETS,
+    ("calibrated", "runs"): Markup(
+        "A calibrated interval makes up for few runs per cell. Before the draws, deviations from "
+        "the mean of a dataset with S runs are multiplied by the square root of S / (S &minus; 1), "
+        "and a single run becomes two, one standard deviation, pooled over the model's other "
+        "datasets, below and above it. The replicates then have a standard error with 0.4 times "
+        "the sum of S &minus; 1 as degrees of freedom, or with those of the smallest dataset of "
+        "two or more runs if these are more. "
+    )
+    + CALIBRATED,
+    ("calibrated", "runs_and_datasets"): Markup(
+        "A calibrated interval makes up for few datasets. The runs are drawn as they are; for a "
+        "model with n datasets the standard error of the replicates is multiplied by the square "
+        "root of n / (n &minus; 1) and has n &minus; 1 degrees of freedom. "
+    )
+    + CALIBRATED,
+}
+ENOUGH = {
+    "runs": "at least half of its datasets have two or more runs",
+    "runs_and_datasets": "it has two or more datasets and at least half of them have two or more "
+    "runs",
 }
 STATISTICS = {
     "iqm": "the interquartile mean",
@@ -106,7 +143,10 @@ def _describe_reading(settings: Setting) -> Markup:
         sentences.append(Markup("Only rows are read where {}.").format(join_words(rules)))
     sentences += [
         Markup.escape(INVALID[settings["invalid"]]),
-        Markup("{}; exact repeats count once.").format(DUPLICATES[settings["duplicates"]]),
+        Markup("Empty scores are left out and counted, and never stop the study."),
+        Markup("{}; repeats with the same score count once.").format(
+            DUPLICATES[settings["duplicates"]]
+        ),
         Markup.escape(INCOMPLETE[settings["incomplete"]]),
     ]
     return Markup(" ").join(sentences)
@@ -120,15 +160,16 @@ def _list_values(values: Any) -> Markup:
 
 def _describe_normalization(settings: Setting) -> Markup:
     text = Markup(
-        "Every raw score becomes (score &minus; low) / (high &minus; low), and one minus that "
+        "Every score becomes (score &minus; low) / (high &minus; low), and one minus that "
         "where lower is better, so 1 is best. The table below has the bounds of each dataset and "
         "where they come from. Scores beyond the bounds are not clipped: they leave the range 0 "
         "to 1."
     )
     if settings["normalization"]["references"]:
-        text += Markup(" Frozen bounds were read from {}, so new models move no old score.").format(
-            NAME.format(settings["normalization"]["references"])
-        )
+        text += Markup(
+            " Frozen bounds were read from {}: new models move no old score of the datasets whose "
+            "two origins below are references."
+        ).format(NAME.format(settings["normalization"]["references"]))
     scaled = {
         name: rule["transform"]["scale_rmse"]["std"]
         for name, rule in settings["datasets"].items()
@@ -152,8 +193,8 @@ def _describe_aggregation(settings: Setting) -> Markup:
 def _describe_iqm(bootstrap: Setting) -> Markup:
     return Markup(
         "The IQM ranks the models. It is the mean of the middle half of all of a model's "
-        "normalized runs on all datasets, so neither its luckiest nor its unluckiest quarter "
-        "counts. {}"
+        "normalized runs on all datasets, so neither the lowest nor the highest quarter of its "
+        "scores counts (each quarter rounded down to whole runs). {}"
     ).format(WEIGHTS[bootstrap["weights"]])
 
 
@@ -172,21 +213,23 @@ def _describe_bootstrap(bootstrap: Setting) -> Markup:
 
 
 def _describe_intervals(bootstrap: Setting) -> Markup:
-    level = bootstrap["confidence"]
-    low, high = (format_percent(tail)[:-1] + "th" for tail in ((1 - level) / 2, (1 + level) / 2))
+    level, unit = bootstrap["confidence"], bootstrap["unit"]
+    low, high = (format_percentile(share) for share in ((1 - level) / 2, (1 + level) / 2))
     return Markup(
-        "Their nominal level is {}. {} A model gets intervals only if at least half of its "
-        "datasets have two or more runs: single runs do not show how much they vary."
+        "Their nominal level is {}. {} A model gets intervals only if {}: single runs do not show "
+        "how much they vary."
     ).format(
         format_percent(level),
-        INTERVALS[bootstrap["interval"]].format(low=low, high=high),
+        INTERVALS[bootstrap["interval"], unit].format(low=low, high=high),
+        ENOUGH[unit],
     )
 
 
 def _describe_ranks(bootstrap: Setting) -> Markup:
     return Markup(
         "In every replicate the models are ranked anew by their IQM. The rank interval holds the "
-        "middle {} of a model's ranks."
+        "middle {} of a model's ranks, and the model's own rank. Models without an interval are "
+        "held at their estimate."
     ).format(format_percent(bootstrap["confidence"]))
 
 

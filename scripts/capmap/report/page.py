@@ -31,8 +31,7 @@ class Results:
     Parameters
     ----------
     tables : mapping of str to pandas.DataFrame
-        ``iqm``, ``intervals``, ``aggregate``, ``scores``, ``seeds``, ``coverage``, ``changes``,
-        ``bounds`` and ``dropped``.
+        The study's finished tables, its bounds and what it dropped, by the names of their files.
     validation : mapping
         What was read and rejected, the content of ``validation.json``.
     figures : mapping of str to pathlib.Path
@@ -42,7 +41,7 @@ class Results:
     settings : mapping
         The study's settings, checked and with defaults.
     versions : mapping of str to str
-        Versions of the software that made the results.
+        Versions of the software that writes the page.
     """
 
     tables: Mapping[str, pd.DataFrame]

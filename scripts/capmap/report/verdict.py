@@ -1,6 +1,6 @@
 """What a study's tables say, in sentences."""
 
-from itertools import takewhile
+import re
 
 import pandas as pd
 from markupsafe import Markup
@@ -17,7 +17,7 @@ from capmap.report.wording import (
 LABELS = {"mean": "mean", "trimmed_mean": "trimmed mean", "median": "median", "iqm": "IQM"}
 SHORTFALL = 0.02
 MOVERS = 3
-FIRST_GROUP = "a"
+GROUP = re.compile(r"[a-z][0-9]*")
 
 
 def describe_ranking(iqm: pd.DataFrame, *, confidence_level: float | None = None) -> Markup:
@@ -39,7 +39,7 @@ def describe_ranking(iqm: pd.DataFrame, *, confidence_level: float | None = None
     -----
     Models that share a letter of ``ties`` cannot be separated. Nothing is called equal: a small
     study separates little. A model is called best only if its rank interval is 1 to 1 and all
-    others have intervals too.
+    others have intervals too and can be separated from it.
     """
     if iqm.empty:
         return Markup("No model has a score.")
@@ -64,22 +64,26 @@ def describe_coverage(coverage: pd.DataFrame, *, interval: str, unit: str) -> Ma
     coverage : pandas.DataFrame
         The columns of ``tables/coverage.csv``, a row per kind of interval that was simulated.
     interval, unit : str
-        The study's kind of interval, and what it resamples; runs are what the simulation does.
+        The study's kind of interval, and what it resamples. Percentile and calibrated intervals
+        of resampled runs are simulated.
 
     Returns
     -------
     markupsafe.Markup
-        One or two sentences, empty where nothing was simulated.
+        One or two sentences, without numbers for other kinds of interval; empty where nothing was
+        simulated.
     """
     known = coverage.dropna(subset=["expected"])
     if known.empty:
         return Markup("")
-    first = known.iloc[0]
     expected = dict(zip(known["interval"], known["expected"], strict=True))
+    if interval not in expected or unit != "runs":
+        return Markup("How often intervals of this kind hold the truth was not simulated.")
+    first = known.iloc[0]
     kinds = sorted(expected, key=lambda kind: kind != interval)
     text = Markup(
-        "In {} simulated studies of {} with {} per cell, intervals of nominal {} held the true "
-        "IQM this often: {}."
+        "In {} simulated studies of {} with {} on each and normal noise, intervals of nominal {} "
+        "held the true IQM this often: {}."
     ).format(
         f"{first['simulations']:,.0f}",
         format_count(first["datasets"], "dataset"),
@@ -87,8 +91,6 @@ def describe_coverage(coverage: pd.DataFrame, *, interval: str, unit: str) -> Ma
         format_percent(first["nominal"]),
         join_words(f"{kind} {format_percent(round(expected[kind], 3))}" for kind in kinds),
     )
-    if interval not in expected or unit != "runs":
-        return text + Markup(" The intervals here are of another kind, which was not simulated.")
     if expected[interval] < first["nominal"] - SHORTFALL:
         text += Markup(" So the intervals here are too narrow: read them as {} intervals.").format(
             format_percent(round(expected[interval], 2))
@@ -121,10 +123,9 @@ def find_best_group(iqm: pd.DataFrame) -> list[str]:
     """Name the first model and those that cannot be separated from it; none without intervals."""
     if iqm.empty or pd.isna(iqm["ties"].iloc[0]):
         return []
-    sure = iqm.dropna(subset=["ties"])
-    # The groups a, b, … follow the ranking, so the first one is a run of cells such as "a", "ab".
-    cells = zip(sure["model"], sure["ties"], strict=True)
-    return [name for name, _ in takewhile(lambda cell: cell[1].startswith(FIRST_GROUP), cells)]
+    leading = set(GROUP.findall(iqm["ties"].iloc[0]))
+    cells = iqm.dropna(subset=["ties"])[["model", "ties"]].itertuples(index=False)
+    return [name for name, ties in cells if leading.intersection(GROUP.findall(ties))]
 
 
 def _describe_interval(row: "pd.Series[float]", level: float | None) -> str:
@@ -141,7 +142,8 @@ def _praise(iqm: pd.DataFrame) -> str:
 
 
 def _is_clear(iqm: pd.DataFrame) -> bool:
-    return bool(iqm["rank_high"].iloc[0] == 1) and not iqm["ci_low"].isna().any()
+    is_first = bool(iqm["rank_high"].iloc[0] == 1)
+    return is_first and len(find_best_group(iqm)) == 1 and not iqm["ci_low"].isna().any()
 
 
 def _describe_rivals(iqm: pd.DataFrame, best: list[str], level: float | None) -> Markup:
@@ -162,8 +164,7 @@ def _warn_of_no_interval(iqm: pd.DataFrame) -> Markup:
     without = iqm["ci_low"].isna()
     if not without.any():
         return Markup("")
-    one_run = bool((iqm.loc[without, "runs"] <= iqm.loc[without, "datasets"]).all())
-    reason = f"on {'each dataset' if one_run else 'most datasets'} there is one run only"
+    reason = _explain_no_interval(iqm[without])
     if without.all():
         return Markup(
             " This ranking has no measure of uncertainty: {}, so nothing tells a real difference "
@@ -174,6 +175,19 @@ def _warn_of_no_interval(iqm: pd.DataFrame) -> Markup:
         reason,
         join_names(iqm.loc[without, "model"]),
     )
+
+
+def _explain_no_interval(models: pd.DataFrame) -> str:
+    """Say what models lack; with runs enough on one dataset, it is datasets to resample."""
+    is_lone = (models["datasets"] == 1) & (models["runs"] > 1)
+    others = models[~is_lone]
+    reasons = ["there is one dataset only"] if is_lone.any() else []
+    if not others.empty:
+        is_single = (others["runs"] <= others["datasets"]).all()
+        reasons.append(
+            f"on {'each dataset' if is_single else 'most datasets'} there is one run only"
+        )
+    return " or ".join(reasons)
 
 
 def _describe_leaders(ranks: pd.DataFrame) -> Markup:

@@ -8,6 +8,7 @@ from markupsafe import escape
 
 from capmap.tables import format_numbers, is_number
 
+MAX_COLUMNS = 60
 MARKUP_OF_ROW = 35
 MARKUP_OF_NUMBER = 4
 MARKUP_OF_EXACT = 9
@@ -105,7 +106,7 @@ def make_view(
     name: str,
     caption: str,
     max_bytes: int,
-    max_columns: int = 60,
+    total: int | None = None,
     file: str = "",
     labels: Mapping[str, str] | None = None,
     marked: Collection[str] = (),
@@ -121,8 +122,8 @@ def make_view(
         See `View`.
     max_bytes : int
         About how much of the page the table may take, in bytes of HTML; the last rows are cut.
-    max_columns : int
-        The last columns beyond these are cut.
+    total : int, optional
+        How many rows there are, where the table has only the first of them.
     labels : mapping of str to str, optional
         How the page names columns; others keep their name.
     marked : collection of str, optional
@@ -135,10 +136,11 @@ def make_view(
 
     Notes
     -----
-    The exact numbers are written as `capmap.artifacts.render_csv` writes them, so a table that is
-    not cut downloads as the bytes of its file.
+    Columns beyond the first 60 are cut. The exact numbers are written as
+    `capmap.artifacts.render_csv` writes them, so a table that is not cut downloads as the bytes of
+    its file.
     """
-    shown = table.iloc[:, :max_columns]
+    shown = table.iloc[:, :MAX_COLUMNS]
     numeric = [is_number(shown.iloc[:, position]) for position in range(shown.shape[1])]
     columns = [
         Column(str(label), (labels or {}).get(str(label), str(label)), kind)
@@ -153,7 +155,8 @@ def make_view(
             break
         size += more
         rows.append(Row(list(row), row[header].text in marked))
-    note = _describe_cut(table, len(rows), len(columns))
+    everything = (len(table) if total is None else total, table.shape[1])
+    note = _describe_cut((len(rows), len(columns)), everything)
     return View(name, caption, columns, header, rows, note, file, size)
 
 
@@ -179,10 +182,10 @@ def _measure(cell: Cell, numeric: bool) -> int:
     )
 
 
-def _describe_cut(table: pd.DataFrame, rows: int, columns: int) -> str:
-    parts = []
-    if rows < len(table):
-        parts.append(f"the first {rows:,} of {len(table):,} rows")
-    if columns < table.shape[1]:
-        parts.append(f"the first {columns:,} of {table.shape[1]:,} columns")
+def _describe_cut(shown: tuple[int, int], everything: tuple[int, int]) -> str:
+    parts = [
+        f"the first {some:,} of {every:,} {what}"
+        for some, every, what in zip(shown, everything, ("rows", "columns"), strict=True)
+        if some < every
+    ]
     return f"Shown here: {' and '.join(parts)}." if parts else ""

@@ -68,6 +68,18 @@ def format_percent(fraction: float) -> str:
     return f"{100 * fraction:.4g}%"
 
 
+def format_percentile(share: float) -> str:
+    """Say which percentile has a share of the numbers below it.
+
+    Examples
+    --------
+    >>> [format_percentile(share) for share in (0.01, 0.025, 0.95, 0.975, 0.99)]
+    ['1st', '2.5th', '95th', '97.5th', '99th']
+    """
+    percent = round(100 * share, ndigits=6)
+    return format_ordinal(int(percent)) if percent.is_integer() else f"{percent:g}th"
+
+
 def format_ordinal(rank: int) -> str:
     """Say a rank in words.
 

@@ -8,7 +8,7 @@ import pandas as pd
 from capmap.normalization.rules import Incomplete
 from capmap.normalization.selection import find_missing
 from capmap.problems import Problem
-from capmap.validation.places import Row, blame_group, blame_study, list_rows
+from capmap.validation.places import Row, blame_group, list_rows
 from capmap.wording import count_things, list_names, quote_name
 
 CONSEQUENCES = {
@@ -58,11 +58,11 @@ def find_incomplete(
     ]
     if policy.startswith("drop") and missing and len(missing) == len(table):
         problems.append(
-            blame_study(
-                "nothing_left",
-                f"No {kind} has a run for every {other}, so incomplete: {policy} leaves nothing.",
-                "Choose another policy, or select models and datasets that are complete.",
-                severity="error",
+            Problem(
+                code="nothing_left",
+                reason=f"No {kind} has a run for every {other}, so incomplete: {policy} leaves "
+                "nothing.",
+                remedy="Choose another policy, or select models and datasets that are complete.",
             )
         )
     return problems
@@ -109,10 +109,10 @@ def find_few_seeds(runs: pd.DataFrame, counts: pd.DataFrame, *, min_seeds: int) 
         everyone = len(single) == len(counts)
         who = "Every model has" if everyone else f"Some models ({list_names(single)}) have"
         problems.append(
-            blame_study(
-                "one_seed",
-                f"{who} one run per dataset, so no interval over seeds can be given.",
-                "Add runs with further seeds to learn how sure the ranking is.",
+            Problem(
+                code="one_seed",
+                reason=f"{who} one run per dataset, so no interval over seeds can be given.",
+                remedy="Add runs with further seeds to learn how sure the ranking is.",
                 severity="warning",
             )
         )

@@ -1,15 +1,13 @@
 """Names in the configuration that are not in the data."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
 
 import pandas as pd
 
 from capmap.metrics import canonical_name
 from capmap.normalization.rules import DatasetRule, MetricRule, Select, Selection
 from capmap.problems import Problem
-from capmap.validation.places import blame_study
-from capmap.wording import quote_name
+from capmap.wording import find_nearest, quote_name
 
 MOST_SUGGESTIONS = 20
 
@@ -50,7 +48,7 @@ def find_unknown_names(
     unknown = [item for item in unknown if item[1] not in present[item[2]]]
     problems = list(_find_twins(metrics))
     for position, (option, name, kind) in enumerate(unknown):
-        nearest = _find_nearest(name, present[kind]) if position < MOST_SUGGESTIONS else None
+        nearest = find_nearest(name, present[kind]) if position < MOST_SUGGESTIONS else None
         problems.append(_explain_unknown(option, name, kind, nearest))
     return problems
 
@@ -68,27 +66,20 @@ def _find_twins(metrics: Iterable[str]) -> Iterator[Problem]:
     for name in sorted(metrics):
         twin = seen.setdefault(canonical_name(name), name)
         if twin != name:
-            yield blame_study(
-                "ambiguous_rule",
-                f"metrics: has rules for {quote_name(twin)} and {quote_name(name)}, which are one "
-                "name without case and separators.",
-                "Keep one of them.",
-                severity="error",
+            yield Problem(
+                code="ambiguous_rule",
+                reason=f"metrics: has rules for {quote_name(twin)} and {quote_name(name)}, "
+                "which are one name without case and separators.",
+                remedy="Keep one of them.",
                 value=name,
             )
 
 
-def _find_nearest(name: str, present: Iterable[str]) -> str | None:
-    by_folded = {item.casefold(): item for item in sorted(present)}
-    nearest = get_close_matches(name.casefold(), by_folded, n=1)
-    return by_folded[nearest[0]] if nearest else None
-
-
 def _explain_unknown(option: str, name: str, kind: str, nearest: str | None) -> Problem:
-    return blame_study(
-        "unknown_name",
-        f"{option} names the {kind} {quote_name(name)}, which is not in the data.",
-        f"Did you mean {quote_name(nearest)}?" if nearest else "Correct the name or remove it.",
-        severity="error",
+    remedy = f"Did you mean {quote_name(nearest)}?" if nearest else "Correct the name or remove it."
+    return Problem(
+        code="unknown_name",
+        reason=f"{option} names the {kind} {quote_name(name)}, which is not in the data.",
+        remedy=remedy,
         value=name,
     )

@@ -1,4 +1,4 @@
-"""Where a problem is: a row of an export, or the study as a whole."""
+"""Where a problem is among the rows of an export."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -29,7 +29,16 @@ def list_rows(runs: pd.DataFrame) -> Iterator[Row]:
 
 def blame_score(row: Row, code: str, reason: str, remedy: str, *, severity: Severity) -> Problem:
     """Describe a problem of one score."""
-    return Problem(severity, code, row.source, int(row.line), row.column, row.raw, reason, remedy)
+    return Problem(
+        severity=severity,
+        code=code,
+        source=row.source,
+        line=int(row.line),
+        column=row.column,
+        value=row.raw,
+        reason=reason,
+        remedy=remedy,
+    )
 
 
 def blame_group(
@@ -42,12 +51,12 @@ def blame_group(
     value : str, optional
         The name of what is at fault; the dataset's name when not given.
     """
-    value = value or row.dataset
-    return Problem(severity, code, row.source, int(row.line), "", value, reason, remedy)
-
-
-def blame_study(
-    code: str, reason: str, remedy: str, *, severity: Severity, value: str = ""
-) -> Problem:
-    """Describe a problem that no single row has."""
-    return Problem(severity, code, "", 0, "", value, reason, remedy)
+    return Problem(
+        severity=severity,
+        code=code,
+        source=row.source,
+        line=int(row.line),
+        value=value or row.dataset,
+        reason=reason,
+        remedy=remedy,
+    )

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from capmap.problems import Problem
 from capmap.validation.places import Row, blame_score, list_rows
-from capmap.wording import quote_name
+from capmap.wording import count_things, quote_name
 
 Invalid: TypeAlias = Literal["error", "quarantine"]
 Duplicates: TypeAlias = Literal["error", "mean", "first", "last"]
@@ -61,16 +61,22 @@ class Deduplicated:
     ----------
     runs : DataFrame
         One row per (model, dataset, metric, seed).
-    problems : list of Problem
-        One per row whose score differs from that of the first row of its run.
+    conflicts : list of Problem
+        One per row whose score differs from that of the row of its run that stays.
+    others : list of Problem
+        That rows without a seed have the same score, if any do.
+    left_out : list of Problem
+        The conflicts of rows that are not used; none where the mean is taken.
     identical : int
-        Rows left out because an earlier row of the run has the same score.
+        Rows left out because another row of the run has the same score.
     resolved : int
-        Rows left out by the policy.
+        Rows left out or averaged by the policy.
     """
 
     runs: pd.DataFrame
-    problems: list[Problem]
+    conflicts: list[Problem]
+    others: list[Problem]
+    left_out: list[Problem]
     identical: int
     resolved: int
 
@@ -117,48 +123,62 @@ def resolve_duplicates(runs: pd.DataFrame, *, policy: Duplicates) -> Deduplicate
     Returns
     -------
     Deduplicated
-        The runs in the order of their first rows, and what was found.
+        The runs in the order of the rows that stay, and what was found.
 
     Notes
     -----
-    Rows of a run with equal scores are identical, whatever the other columns say; the first of
-    them stays under every policy, and counts once in the mean. Without seeds, all rows of a cell
-    are one run.
+    Rows of a run with the same score are repeats, whatever the other columns say; the first of
+    them stays (with "last" the last), and counts once in the mean. Without seeds, all rows of a
+    cell are one run, so two runs that happen to have the same score count as one.
     """
-    key = runs.groupby(KEY, sort=False).ngroup().to_numpy()
-    repeats = pd.DataFrame({"key": key, "score": runs["score"].to_numpy()}).duplicated()
-    distinct, key = runs[~repeats.to_numpy()], key[~repeats.to_numpy()]
-    later = pd.Series(key).duplicated().to_numpy()
-    conflicts = distinct[later]
-    originals = distinct[~later].iloc[key[later]]  # keys count up in the order of first rows
-    problems = [
-        _explain_conflict(row, original, policy)
-        for row, original in zip(list_rows(conflicts), list_rows(originals), strict=True)
+    stays: Literal["first", "last"] = "last" if policy == "last" else "first"
+    table = pd.DataFrame({"score": runs["score"].to_numpy()})
+    table["run"] = runs.groupby(KEY, sort=False).ngroup().to_numpy()
+    is_repeat = table.duplicated(keep=stays).to_numpy()
+    distinct, table = runs[~is_repeat], table[~is_repeat]
+    is_conflict = table.duplicated("run", keep=stays).to_numpy()
+    rivals, kept = distinct[is_conflict], distinct[~is_conflict]
+    place = pd.Index(table["run"][~is_conflict])
+    winners = kept.iloc[place.get_indexer(pd.Index(table["run"][is_conflict]))]
+    conflicts = [
+        _explain_conflict(row, winner, policy)
+        for row, winner in zip(list_rows(rivals), list_rows(winners), strict=True)
     ]
+    if policy == "mean":
+        ordered = table.sort_values(["run", "score"])  # sums of floats depend on their order
+        means = ordered.groupby("run")["score"].mean()
+        kept = kept.assign(score=means.loc[place].to_numpy())
     return Deduplicated(
-        runs=_keep_one(distinct, key, policy),
-        problems=problems,
-        identical=int(repeats.sum()),
+        runs=kept,
+        conflicts=conflicts,
+        others=_find_seedless(runs[is_repeat]),
+        left_out=[] if policy == "mean" else conflicts,
+        identical=int(is_repeat.sum()),
         resolved=0 if policy == "error" else len(conflicts),
     )
 
 
-def _keep_one(runs: pd.DataFrame, key: Any, policy: Duplicates) -> pd.DataFrame:
-    order = pd.Series(key)
-    if policy == "last":
-        return runs[~order.duplicated(keep="last").to_numpy()]
-    kept = runs[~order.duplicated().to_numpy()]
-    if policy == "mean":
-        scores = pd.DataFrame({"key": key, "score": runs["score"].to_numpy()})
-        ordered = scores.sort_values(["key", "score"])  # sums of floats depend on their order
-        kept = kept.assign(score=ordered.groupby("key")["score"].mean().to_numpy())
-    return kept
+def _find_seedless(repeats: pd.DataFrame) -> list[Problem]:
+    """Find out that repeats have no seed, so that they may be different runs."""
+    seedless = repeats[repeats["seed"] == ""]
+    count = count_things(len(seedless), "repeat")
+    return [
+        blame_score(
+            row,
+            "seedless_repeat",
+            "The score is that of another row of the same cell, and no seed tells the two apart, "
+            f"so they count as one run ({count} in all).",
+            "If these are runs with several seeds, write columns: {seed: COLUMN}.",
+            severity="warning",
+        )
+        for row in list_rows(seedless.head(1))
+    ]
 
 
-def _explain_conflict(row: Row, original: Row, policy: Duplicates) -> Problem:
-    place = f"line {original.line}"
-    if original.source != row.source:
-        place += f" of {original.source}"
+def _explain_conflict(row: Row, winner: Row, policy: Duplicates) -> Problem:
+    place = f"line {winner.line}"
+    if winner.source != row.source:
+        place += f" of {winner.source}"
     seed = f" with seed {quote_name(row.seed)}" if row.seed else ""
     remedy = f"The {policy} is used (duplicates: {policy})."
     if policy == "error":
@@ -171,7 +191,7 @@ def _explain_conflict(row: Row, original: Row, policy: Duplicates) -> Problem:
         row,
         "duplicate",
         f"The score of {quote_name(row.model)} on {quote_name(row.dataset)}{seed} differs from "
-        f"{original.raw!r} at {place}.",
+        f"{winner.raw!r} at {place}.",
         remedy,
         severity="error" if policy == "error" else "warning",
     )

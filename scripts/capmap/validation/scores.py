@@ -72,15 +72,13 @@ def find_misfits(
     ]
 
 
-def find_constant(runs: pd.DataFrame, *, known: Collection[str] = ()) -> list[Problem]:
+def find_constant(runs: pd.DataFrame) -> list[Problem]:
     """Find datasets on which all runs of several models have one score.
 
     Parameters
     ----------
     runs : DataFrame
         The runs that are analysed.
-    known : collection of str
-        Datasets that are known to be constant already.
 
     Returns
     -------
@@ -91,7 +89,6 @@ def find_constant(runs: pd.DataFrame, *, known: Collection[str] = ()) -> list[Pr
         low=("score", "min"), high=("score", "max"), models=("model", "nunique")
     )
     constant = table.index[(table["low"] == table["high"]) & (table["models"] > 1)]
-    fresh = constant.difference(list(known))
     return [
         blame_group(
             row,
@@ -101,7 +98,7 @@ def find_constant(runs: pd.DataFrame, *, known: Collection[str] = ()) -> list[Pr
             "Check the export, or leave the dataset out with select.",
             severity="warning",
         )
-        for row in list_rows(runs[runs["dataset"].isin(fresh)].drop_duplicates("dataset"))
+        for row in list_rows(runs[runs["dataset"].isin(constant)].drop_duplicates("dataset"))
     ]
 
 

@@ -14,23 +14,20 @@ from capmap.problems import Problem
 from capmap.validation.coverage import find_few_seeds, find_incomplete
 from capmap.validation.metrics import find_doubtful_directions, find_mixed_metrics
 from capmap.validation.names import find_unknown_names
-from capmap.validation.places import blame_study
 from capmap.validation.rows import Duplicates, Invalid, reject_rows, resolve_duplicates
 from capmap.validation.scores import find_constant, find_misfits
 
 ORDER = ["model", "dataset", "seed", "source", "line"]
 READING = ["raw", "column"]
-NO_RUNS = blame_study(
-    "no_runs",
-    "The exports hold no run that can be used.",
-    "Check exports, where and columns.",
-    severity="error",
+NO_RUNS = Problem(
+    code="no_runs",
+    reason="The exports hold no run that can be used.",
+    remedy="Check exports, where and columns.",
 )
-NOTHING_SELECTED = blame_study(
-    "nothing_selected",
-    "No run is left to analyse.",
-    "Check select, and the datasets that are left out because they are constant.",
-    severity="error",
+NOTHING_SELECTED = Problem(
+    code="nothing_selected",
+    reason="No run is left to analyse.",
+    remedy="Check select, and the datasets that are left out because they are constant.",
 )
 
 
@@ -122,7 +119,7 @@ def validate_runs(
     """
     rejected = reject_rows(runs, found, policy=policies.invalid)
     unique = resolve_duplicates(rejected.runs, policy=policies.duplicates)
-    problems = [*rejected.others, *rejected.faults, *unique.problems]
+    problems = [*rejected.others, *rejected.faults, *unique.conflicts, *unique.others]
     if not runs.empty:
         problems += find_unknown_names(
             runs, metrics=rules.metrics, datasets=rules.datasets, select=policies.select
@@ -135,7 +132,7 @@ def validate_runs(
         problems=sorted(problems, key=_order_problems),
         left_out=[
             *rejected.faults,
-            *unique.problems,
+            *unique.left_out,
             *(problem for problem in rejected.others if problem.code == "empty_score"),
         ],
         counts=_count(unique.runs)

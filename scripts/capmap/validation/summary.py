@@ -23,12 +23,12 @@ def summarize(validation: Validation) -> dict[str, Any]:
     Returns
     -------
     dict
-        ok, counts, seeds_per_cell, metrics, rejected, errors, warnings, errors_total and
-        warnings_total; at most 1000 errors and warnings each.
+        ok, counts, seeds_per_cell, metrics, rejected, warnings (at most 1000, with some of every
+        kind) and warnings_total.
     """
-    runs, errors, warnings = validation.runs, validation.errors, validation.warnings
+    runs, warnings = validation.runs, validation.warnings
     return {
-        "ok": not errors,
+        "ok": not validation.errors,
         "counts": validation.counts,
         "seeds_per_cell": _summarize_seeds(runs),
         "metrics": {
@@ -36,9 +36,7 @@ def summarize(validation: Validation) -> dict[str, Any]:
             for metric, count in runs.groupby("metric")["dataset"].nunique().items()
         },
         "rejected": count_codes(validation.left_out),
-        "errors": [asdict(problem) for problem in errors[:KEPT]],
-        "warnings": [asdict(problem) for problem in warnings[:KEPT]],
-        "errors_total": len(errors),
+        "warnings": [asdict(problem) for problem in choose_examples(warnings, most=KEPT)],
         "warnings_total": len(warnings),
     }
 
