@@ -21,10 +21,11 @@ include: "workflow/rules/report.smk"
 
 
 rule all:
-    """Everything: the page that links the reports, and all tables and figures."""
+    """Everything: the page that links the reports, all tables and figures, and the shards."""
     default_target: True
     input:
         index="results/index.html",
+        manifests=expand("results/{study}/normalized/manifest.csv", study=STUDIES),
         tables=expand(
             "results/{study}/tables/{name}.{suffix}",
             study=STUDIES,

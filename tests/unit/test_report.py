@@ -88,6 +88,8 @@ def make_tables(models: list[str], datasets: list[str]) -> dict[str, pd.DataFram
                 "interval": ["percentile", "calibrated"],
                 "datasets": len(datasets),
                 "seeds": 3,
+                "seeds_min": 3,
+                "seeds_max": 3,
                 "nominal": 0.95,
                 "expected": [0.871, 0.947],
                 "simulations": 2000,

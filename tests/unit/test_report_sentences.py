@@ -17,6 +17,8 @@ COVERAGE = pd.DataFrame(
         "interval": ["percentile", "calibrated"],
         "datasets": 2,
         "seeds": 3,
+        "seeds_min": 3,
+        "seeds_max": 3,
         "nominal": 0.95,
         "expected": [0.871, 0.947],
         "simulations": 2000,
@@ -158,6 +160,12 @@ def test_narrow_intervals_are_said_to_be_narrow() -> None:
         "of nominal 95% held the true IQM this often: percentile 87.1% and calibrated 94.7%. So "
         "the intervals here are too narrow: read them as 87% intervals."
     )
+
+
+def test_coverage_names_the_range_of_runs_where_they_differ() -> None:
+    coverage = COVERAGE.assign(seeds_min=1, seeds_max=12)
+    text = verdict.describe_coverage(coverage, interval="calibrated", unit="runs")
+    assert "studies of 2 datasets with 1 to 12 runs on each and normal noise" in text
 
 
 def test_calibrated_intervals_get_no_warning() -> None:

@@ -161,6 +161,15 @@ def test_lost_shard_is_made_again(project: Checkout) -> None:
     assert project.digests() == before
 
 
+def test_lost_table_and_figure_are_made_again(project: Checkout) -> None:
+    before = project.digests()
+    (project.folder / "results/alpha/tables/iqm.tex").unlink()
+    (project.folder / "results/beta/figures/scores.pdf").unlink()
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    assert project.digests() == before
+
+
 def test_run_option_leaves_other_studies_alone(project: Checkout) -> None:
     for study in CONFIG["studies"]:
         project.edit(f"{study}.csv", lambda text: text + "bee,x,acc,3,0.61\n")

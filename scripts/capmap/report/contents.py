@@ -39,7 +39,7 @@ TABLES = {
     "coverage": (
         10_000,
         "How often intervals of resampled runs hold the true IQM, in simulated studies with "
-        "normal noise and the same number of runs on every dataset.",
+        "normal noise and a typical model's numbers of runs; seeds is their median.",
     ),
     "bounds": (
         100_000,

@@ -87,7 +87,7 @@ def describe_coverage(coverage: pd.DataFrame, *, interval: str, unit: str) -> Ma
     ).format(
         f"{first['simulations']:,.0f}",
         format_count(first["datasets"], "dataset"),
-        format_count(first["seeds"], "run"),
+        _describe_seeds(first),
         format_percent(first["nominal"]),
         join_words(f"{kind} {format_percent(round(expected[kind], 3))}" for kind in kinds),
     )
@@ -126,6 +126,11 @@ def find_best_group(iqm: pd.DataFrame) -> list[str]:
     leading = set(GROUP.findall(iqm["ties"].iloc[0]))
     cells = iqm.dropna(subset=["ties"])[["model", "ties"]].itertuples(index=False)
     return [name for name, ties in cells if leading.intersection(GROUP.findall(ties))]
+
+
+def _describe_seeds(row: "pd.Series[float]") -> str:
+    runs = format_count(row["seeds_max"], "run")
+    return runs if row["seeds_min"] == row["seeds_max"] else f"{row['seeds_min']:.0f} to {runs}"
 
 
 def _describe_interval(row: "pd.Series[float]", level: float | None) -> str:
