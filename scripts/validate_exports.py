@@ -87,6 +87,7 @@ def validate_exports(
         read.problems,
         rules=Rules(metrics, datasets, normalization, read_references(*references)),
         policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
+        layout=format,
     )
     write_text(rejected, render_csv(list_rejected(result)))
     if result.errors:

@@ -4,157 +4,88 @@ One catalog serves the tests of the function and of whole runs.
 """
 
 import gzip
-import io
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
-import pyarrow.csv as pa_csv
-import pyarrow.parquet as pq
-
-HEADER = "model,dataset,metric,score,seed\n"
-GOOD = """\
-A,D,accuracy,0.81,1
-A,D,accuracy,0.82,2
-A,E,accuracy,0.71,1
-A,E,accuracy,0.72,2
-B,D,accuracy,0.61,1
-B,D,accuracy,0.62,2
-B,E,accuracy,0.51,1
-B,E,accuracy,0.52,2
-"""
-
-
-@dataclass(frozen=True)
-class BrokenExport:
-    """An export with one fault.
-
-    Parameters
-    ----------
-    name : str
-        What is wrong, fit to be a study's name and a folder.
-    content : bytes
-        The export.
-    fragments : tuple of str
-        What the message has to contain. The export's folder is called after `name`, so a fragment
-        can begin with ``name/runs.csv``.
-    options : mapping
-        Further settings of the study.
-    file : str
-        The export's file name.
-    extra : mapping of str to bytes
-        Further files beside it; a setting refers to one as ``{folder}/file``.
-    """
-
-    name: str
-    content: bytes
-    fragments: tuple[str, ...]
-    options: Mapping[str, Any] = field(default_factory=dict)
-    file: str = "runs.csv"
-    extra: Mapping[str, bytes] = field(default_factory=dict)
-
-    def settings(self, folder: Path) -> dict[str, Any]:
-        """Write the files into a folder and return the settings of a study that reads them."""
-        for name, content in {self.file: self.content, **self.extra}.items():
-            (folder / name).write_bytes(content)
-        return {"exports": str(folder / self.file), **_place(dict(self.options), folder)}
-
-
-def make_one_column(megabytes: float) -> bytes:
-    """Make a table of one column: names, line by line."""
-    line = b"somebody forgot the delimiters of this table\n"
-    return line * max(2, int(megabytes * 1e6 / len(line)))
-
-
-def _place(value: Any, folder: Path) -> Any:
-    if isinstance(value, dict):
-        return {key: _place(item, folder) for key, item in value.items()}
-    return value.replace("{folder}", str(folder)) if isinstance(value, str) else value
-
-
-def _table(rows: str = GOOD, *, header: str = HEADER) -> bytes:
-    return (header + rows).encode()
-
-
-def _parquet(rows: str = GOOD) -> bytes:
-    sink = io.BytesIO()
-    pq.write_table(pa_csv.read_csv(io.BytesIO(_table(rows))), sink)
-    return sink.getvalue()
-
-
-def _single(metric: str, *scores: str) -> bytes:
-    """Make a table of one dataset with a model per score."""
-    return _table("".join(f"M{n},D,{metric},{score},1\n" for n, score in enumerate(scores)))
-
-
-def _change(old: str, new: str) -> bytes:
-    assert GOOD.count(old) == 1
-    return _table(GOOD.replace(old, new))
-
-
-def _file(name: str, content: bytes, *fragments: str, **rest: Any) -> BrokenExport:
-    return BrokenExport(name, content, fragments, **rest)
-
+from tests.broken_files import (
+    GOOD,
+    HEADER,
+    change_row,
+    describe,
+    make_dataset,
+    make_one_column,
+    make_parquet,
+    make_table,
+)
 
 BOUNDED = {"normalization": {"low": 0, "high": 1}}
 
 FILES = (
-    _file("empty_file", b"", "empty_file/runs.csv: The file is empty."),
-    _file("only_a_header", _table(""), "only_a_header/runs.csv, line 1: The file has a header"),
-    _file("binary_file", b"PK\x03\x04" + bytes(100), "binary_file/runs.csv", "an Excel workbook"),
-    _file("zeros", _table() + bytes(9), "zeros/runs.csv, line 10", "not text but binary"),
-    _file(
+    describe("empty_file", b"", "empty_file/runs.csv: The file is empty."),
+    describe(
+        "only_a_header", make_table(""), "only_a_header/runs.csv, line 1: The file has a header"
+    ),
+    describe(
+        "binary_file", b"PK\x03\x04" + bytes(100), "binary_file/runs.csv", "an Excel workbook"
+    ),
+    describe("zeros", make_table() + bytes(9), "zeros/runs.csv, line 10", "not text but binary"),
+    describe(
         "wrong_encoding",
-        _change("B,E,accuracy,0.51,1", "Bé,E,accuracy,0.51,1").decode().encode("latin-1"),
+        change_row("B,E,accuracy,0.51,1", "Bé,E,accuracy,0.51,1").decode().encode("latin-1"),
         "wrong_encoding/runs.csv, line 8",
         "Save it again as UTF-8",
     ),
-    _file("utf_16", _table().decode().encode("utf-16"), "utf_16/runs.csv, line 1", "UTF-16"),
-    _file(
+    describe("utf_16", make_table().decode().encode("utf-16"), "utf_16/runs.csv, line 1", "UTF-16"),
+    describe(
         "truncated_gzip",
-        gzip.compress(_table(GOOD * 100), mtime=0)[:-20],
+        gzip.compress(make_table(GOOD * 100), mtime=0)[:-20],
         "truncated_gzip/runs.csv.gz: The gzip file ends too early.",
         file="runs.csv.gz",
     ),
-    _file(
+    describe(
         "damaged_gzip",
-        gzip.compress(_table(), mtime=0)[:-8] + bytes(8),
+        gzip.compress(make_table(), mtime=0)[:-8] + bytes(8),
         "damaged_gzip/runs.csv.gz: The gzip file is damaged",
         file="runs.csv.gz",
     ),
-    _file(
+    describe(
         "truncated_parquet",
-        _parquet()[:-30],
+        make_parquet()[:-30],
         "truncated_parquet/runs.parquet: The Parquet file is damaged",
         file="runs.parquet",
     ),
-    _file(
+    describe(
         "not_parquet",
-        _table(),
+        make_table(),
         "not_parquet/runs.parquet: The file is called Parquet",
         file="runs.parquet",
     ),
-    _file(
+    describe(
         "invalid_json",
         b'{"model": "A", "dataset": "D", "metric": "f1", "score": 0.5}\n{"model": "A", "data\n',
         "invalid_json/runs.jsonl, line 2",
         "is not JSON",
         file="runs.jsonl",
     ),
-    _file(
+    describe(
+        "nested_name",
+        b'{"model": "A", "dataset": "D", "metric": "f1", "score": 0.5}\n'
+        b'{"model": ["B"], "dataset": "D", "metric": "f1", "score": 0.6}\n',
+        "nested_name/runs.jsonl, line 2, column 'model', value '[\"B\"]'",
+        "an array or an object",
+        file="runs.jsonl",
+    ),
+    describe(
         "unclosed_quote",
-        _change("B,D,accuracy,0.61,1", '"B,D,accuracy,0.61,1'),
+        change_row("B,D,accuracy,0.61,1", '"B,D,accuracy,0.61,1'),
         "unclosed_quote/runs.csv, line 6",
         "never closed",
     ),
-    _file(
+    describe(
         "ragged_rows",
-        _change("B,D,accuracy,0.61,1", "B,D,accuracy,0,61,1"),
+        change_row("B,D,accuracy,0.61,1", "B,D,accuracy,0,61,1"),
         "ragged_rows/runs.csv, line 6",
         "The row has 6 cells where the header has 5.",
     ),
-    _file(
+    describe(
         "one_column",
         make_one_column(0.01),
         "one_column/runs.csv, line 1, column 'model': There is no column 'model'",
@@ -163,50 +94,63 @@ FILES = (
 )
 
 COLUMNS = (
-    _file(
+    describe(
         "missing_column",
-        _table(header=HEADER.replace("score", "scores")),
+        make_table(header=HEADER.replace("score", "scores")),
         "missing_column/runs.csv, line 1, column 'score': There is no column 'score'",
         "Did you mean 'scores'?",
     ),
-    _file(
+    describe(
         "missing_seed_column",
-        _table(),
+        make_table(),
         "missing_seed_column/runs.csv, line 1, column 'Seed'",
         "Did you mean 'seed'?",
         options={"columns": {"seed": "Seed"}},
     ),
-    _file(
+    describe(
         "duplicated_column",
-        _table(header=HEADER.replace("seed", "score")),
+        make_table(header=HEADER.replace("seed", "score")),
         "duplicated_column/runs.csv, line 1, column 'score': 2 columns are called 'score'.",
     ),
-    _file(
+    describe(
         "no_metric",
-        _table(header=HEADER.replace("metric", "measure")),
+        make_table(header=HEADER.replace("metric", "measure")),
         "tell the metric of 'D', 'E'.",
     ),
-    _file(
+    describe(
         "unmatched_filter",
-        _table(),
+        make_table(),
         "column 'metric', value 'acuracy': No row has this value",
         "Did you mean 'accuracy'?",
         options={"where": {"metric": "acuracy"}},
     ),
-    _file(
+    describe(
         "matrix_read_as_long",
         b"model,D,E\nA,0.5,0.6\nB,0.7,0.8\n",
         "matrix_read_as_long/runs.csv, line 1, column 'dataset'",
         "set `format: matrix`",
     ),
-    _file(
+    describe(
         "long_read_as_matrix",
-        _table(),
+        make_table(),
         "long_read_as_matrix/runs.csv, line 1",
         "Set `format: long`",
         options={"format": "matrix", "metric": "accuracy"},
     ),
-    _file(
+    describe(
+        "seeds_in_a_matrix",
+        b"model,run,D\nA,1,0.6\nA,2,0.7\n",
+        "column 'run': columns: {seed: …} belongs to `format: long`",
+        options={"format": "matrix", "metric": "accuracy", "columns": {"seed": "run"}},
+    ),
+    describe(
+        "repeats_in_a_matrix",
+        b"model,D\nA,0.6\nA,0.7\n",
+        "repeats_in_a_matrix/runs.csv, line 3, column 'D', value '0.7'",
+        "export runs with several seeds as a long table",
+        options={"format": "matrix", "metric": "accuracy"},
+    ),
+    describe(
         "words_in_a_matrix",
         b"model,license,D\nA,MIT,0.6\nB,BSD,0.8\n",
         "words_in_a_matrix/runs.csv, line 2, column 'license', value 'MIT'",
@@ -215,54 +159,54 @@ COLUMNS = (
 )
 
 CELLS = (
-    _file(
+    describe(
         "not_a_number",
-        _change("A,D,accuracy,0.82,2", "A,D,accuracy,high,2"),
+        change_row("A,D,accuracy,0.82,2", "A,D,accuracy,high,2"),
         "not_a_number/runs.csv, line 3, column 'score', value 'high'",
     ),
-    _file(
+    describe(
         "ten_thousand_words",
-        _table(GOOD + "".join(f"B,E,accuracy,word,{n}\n" for n in range(3, 10_003))),
+        make_table(GOOD + "".join(f"B,E,accuracy,word,{n}\n" for n in range(3, 10_003))),
         "10000 errors (10000 not_a_number)",
         "ten_thousand_words/runs.csv, line 10, column 'score', value 'word'",
         "... and 9980 more.",
     ),
-    _file(
+    describe(
         "nan_score",
-        _change("A,E,accuracy,0.71,1", "A,E,accuracy,NaN,1"),
+        change_row("A,E,accuracy,0.71,1", "A,E,accuracy,NaN,1"),
         "nan_score/runs.csv, line 4, column 'score', value 'NaN'",
     ),
-    _file(
+    describe(
         "infinite_score",
-        _change("A,E,accuracy,0.71,1", "A,E,accuracy,-Infinity,1"),
+        change_row("A,E,accuracy,0.71,1", "A,E,accuracy,-Infinity,1"),
         "infinite_score/runs.csv, line 4, column 'score', value '-Infinity'",
     ),
-    _file(
+    describe(
         "two_decimal_marks",
-        _change("A,E,accuracy,0.71,1", 'A,E,accuracy,"0,71",1'),
+        change_row("A,E,accuracy,0.71,1", 'A,E,accuracy,"0,71",1'),
         "two_decimal_marks/runs.csv, line 4, column 'score', value '0,71'",
     ),
-    _file(
+    describe(
         "empty_model",
-        _change("A,E,accuracy,0.71,1", " ,E,accuracy,0.71,1"),
+        change_row("A,E,accuracy,0.71,1", " ,E,accuracy,0.71,1"),
         "empty_model/runs.csv, line 4, column 'model': The model has no name.",
     ),
-    _file(
+    describe(
         "conflicting_duplicates",
-        _change("B,E,accuracy,0.52,2", "B,E,accuracy,0.52,1"),
+        change_row("B,E,accuracy,0.52,2", "B,E,accuracy,0.52,1"),
         "conflicting_duplicates/runs.csv, line 9, column 'score', value '0.52'",
         "differs from '0.51' at line 8",
     ),
-    _file(
+    describe(
         "duplicates_without_seeds",
-        _table(header=HEADER.replace("seed", "repetition")),
+        make_table(header=HEADER.replace("seed", "repetition")),
         "duplicates_without_seeds/runs.csv, line 3, column 'score', value '0.82'",
         "differs from '0.81' at line 2",
         "columns: {seed: COLUMN}",
     ),
-    _file(
+    describe(
         "nothing_but_quarantine",
-        _single("accuracy", "NaN", "inf"),
+        make_dataset("accuracy", "NaN", "inf"),
         "nothing_but_quarantine/runs.csv, line 2, column 'score', value 'NaN'",
         "The exports hold no run that can be used.",
         options={"invalid": "quarantine"},
@@ -270,67 +214,73 @@ CELLS = (
 )
 
 MEANING = (
-    _file(
+    describe(
         "mixed_metrics",
-        _change("B,D,accuracy,0.61,1", "B,D,f1,0.61,1"),
+        change_row("B,D,accuracy,0.61,1", "B,D,f1,0.61,1"),
         "mixed_metrics/runs.csv, line 6, value 'D'",
         "'accuracy' at line 2 of",
     ),
-    _file(
+    describe(
+        "dataset_called_model",
+        make_table(GOOD.replace(",E,", ",model,")),
+        "dataset_called_model/runs.csv, line 4, value 'model'",
+        "Rename the dataset in the export",
+    ),
+    describe(
         "unknown_metric",
-        _table(GOOD.replace("accuracy", "acurracy")),
+        make_table(GOOD.replace("accuracy", "acurracy")),
         "unknown_metric/runs.csv, line 2, value 'acurracy'",
         "the nearest known metric is 'accuracy'",
         "metrics: {acurracy: {direction: max, low: NUMBER, high: NUMBER}}",
     ),
-    _file(
+    describe(
         "unbounded_metric",
-        _single("RMSE", "2.5", "3.5"),
+        make_dataset("RMSE", "2.5", "3.5"),
         "unbounded_metric/runs.csv, line 2, value 'RMSE'",
         "metrics: {RMSE: {high: NUMBER}}",
     ),
-    _file(
+    describe(
         "inverted_bounds",
-        _table(),
+        make_table(),
         "inverted_bounds/runs.csv, line 2, value 'D'",
         "low 1.0 (metric) and high 0.0 (metric)",
         options={"metrics": {"accuracy": {"low": 1, "high": 0}}},
     ),
-    _file(
+    describe(
         "percentages",
-        _table(GOOD.replace("0.", "")),
+        make_table(GOOD.replace("0.", "")),
         "percentages/runs.csv, line 2, column 'score', value '81'",
         "metrics: {accuracy: {low: 0, high: 100}}",
     ),
-    _file(
+    describe(
         "one_percentage",
-        _change("B,E,accuracy,0.51,1", "B,E,accuracy,51,1"),
+        change_row("B,E,accuracy,0.51,1", "B,E,accuracy,51,1"),
         "one_percentage/runs.csv, line 8, column 'score', value '51'",
         'with a percent sign ("51%")',
     ),
-    _file(
+    describe(
         "converted_errors",
-        _single("RMSE", "0.948", "0.951", "0.957"),
+        make_dataset("RMSE", "0.948", "0.951", "0.957"),
         "converted_errors/runs.csv, line 2, value 'D'",
         "datasets: {D: {direction: max}} if they were converted",
         options=BOUNDED,
     ),
-    _file(
+    describe(
         "negated_errors",
-        _single("RMSE", "-0.4", "-0.5"),
+        make_dataset("RMSE", "-0.4", "-0.5"),
         "negated_errors/runs.csv, line 2, value 'D'",
         "look like negated errors",
         options={"normalization": {"low": -1, "high": 0}},
     ),
-    _file(
+    describe(
         "incomplete_cells",
-        _table(GOOD.replace("B,E", "B,D").replace("0.5", "0.6").replace("2,2", "2,3")),
+        make_table(GOOD.replace("B,E", "B,D").replace("0.5", "0.6").replace("2,2", "2,3")),
         "incomplete_cells/runs.csv, line 6, value 'B'",
         "The model 'B' has no run for 1 dataset: 'E'.",
     ),
-    _file(
+    describe(
         "nothing_complete",
-        _table("A,D,accuracy,0.5,1\nB,E,accuracy,0.6,1\n"),
+        make_table("A,D,accuracy,0.5,1\nB,E,accuracy,0.6,1\n"),
         "nothing_complete/runs.csv, line 2, value 'A'",
         "incomplete: drop_models leaves nothing",
         options={"incomplete": "drop_models"},
@@ -338,57 +288,57 @@ MEANING = (
 )
 
 CONFIGURED = (
-    _file(
+    describe(
         "misspelt_metric_rule",
-        _table(),
+        make_table(),
         "value 'acc_uracies': metrics names the metric",
         "Did you mean 'accuracy'?",
         options={"metrics": {"acc_uracies": {"low": 0}}},
     ),
-    _file(
+    describe(
         "two_rules_for_a_metric",
-        _table(),
+        make_table(),
         "metrics: has rules for 'ACCURACY' and 'Accuracy'",
         options={"metrics": {"Accuracy": {"low": 0}, "ACCURACY": {"low": 0.1}}},
     ),
-    _file(
+    describe(
         "misspelt_dataset_rule",
-        _table(),
+        make_table(),
         "value 'd': datasets names the dataset 'd', which is not in the data.",
         "Did you mean 'D'?",
         options={"datasets": {"d": {"low": 0}}},
     ),
-    _file(
+    describe(
         "misspelt_selection",
-        _table(),
+        make_table(),
         "value 'a': select.models names the model 'a', which is not in the data.",
         options={"select": {"models": {"exclude": ["a"]}}},
     ),
-    _file(
+    describe(
         "unknown_reference_model",
-        _table(),
+        make_table(),
         "unknown_reference_model/runs.csv, line 2, value 'Human'",
         "is a bound, but is not among the runs",
         options={"normalization": {"high": {"model": "Human"}}},
     ),
-    _file(
+    describe(
         "reference_model_with_a_gap",
-        _table(GOOD + "Human,D,accuracy,0.99,1\n"),
+        make_table(GOOD + "Human,D,accuracy,0.99,1\n"),
         "reference_model_with_a_gap/runs.csv, line 4, value 'Human'",
         "has no run here (1 dataset: 'E')",
         options={"normalization": {"high": {"model": "Human"}}, "incomplete": "keep"},
     ),
-    _file(
+    describe(
         "references_for_another_direction",
-        _table(),
+        make_table(),
         "references_for_another_direction/runs.csv, line 2, value 'D'",
         "with direction min, the study has 'accuracy' with max",
         options={"normalization": {"references": "{folder}/bounds.csv"}},
         extra={"bounds.csv": b"dataset,metric,direction,low,high\nD,accuracy,min,0,1\n"},
     ),
-    _file(
+    describe(
         "broken_references",
-        _table(),
+        make_table(),
         "broken_references/bounds.csv cannot be read: Line 2 has the lower bound",
         options={"normalization": {"references": "{folder}/bounds.csv"}},
         extra={"bounds.csv": b"dataset,low,high\nD,2,1\n"},

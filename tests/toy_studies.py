@@ -15,11 +15,16 @@ def validate(
     normalization=None,
     references=None,
     select=None,
+    layout="long",
     **policies,
 ):
     rules = Rules(metrics or {}, datasets or {}, normalization or {}, references or {})
     return validate_runs(
-        runs, found, rules=rules, policies=Policies(select=select or {}, **policies)
+        runs,
+        found,
+        rules=rules,
+        policies=Policies(select=select or {}, **policies),
+        layout=layout,
     )
 
 

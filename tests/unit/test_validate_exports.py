@@ -10,7 +10,8 @@ import pytest
 
 from capmap.artifacts import read_parquet, read_table
 from capmap.errors import CapmapError, ValidationError
-from tests.broken_exports import BOUNDED, CATALOG, GOOD, HEADER, make_one_column
+from tests.broken_exports import BOUNDED, CATALOG
+from tests.broken_files import GOOD, HEADER, make_one_column
 from validate_exports import validate_exports
 
 SHARED = Path(__file__).parents[2].parent / "shared"

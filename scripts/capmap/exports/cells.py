@@ -1,7 +1,7 @@
 """Cells of text with the lines they stand on, and what they mean: names, seeds and filters."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from capmap.problems import Problem
 
 SEPARATOR = " / "
+INVISIBLE = r"^[\p{Z}\p{Cf}]+$"
 INTEGRAL = r"^([+-]?\d+)\.0*$"
 BOOLEANS = {"true": True, "false": False}
 
@@ -33,12 +34,15 @@ class Cells:
         Columns that the file holds as numbers, so that their decimal mark is a point.
     problems : list of Problem
         Rows of the file that could not be split into cells.
+    nested : mapping of str to sequence of int
+        The rows, counted from 0, that have an array or an object in a column.
     """
 
     columns: Mapping[str, pa.Array]
     lines: npt.NDArray[np.int64]
     numeric: frozenset[str] = frozenset()
     problems: list[Problem] = field(default_factory=list)
+    nested: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     def select(self, rows: npt.NDArray[np.bool_]) -> "Cells":
         """Keep some of the rows."""
@@ -47,6 +51,41 @@ class Cells:
         mask = pa.array(rows)
         columns = {name: column.filter(mask) for name, column in self.columns.items()}
         return Cells(columns, self.lines[rows], self.numeric, self.problems)
+
+
+def reject_nested(cells: Cells, names: Sequence[str], *, source: str) -> Cells:
+    """Leave out the rows that have an array or an object where a name or a seed should be.
+
+    Parameters
+    ----------
+    cells : Cells
+        As read from the file.
+    names : sequence of str
+        The columns of names and seeds.
+    source : str
+        The file.
+
+    Returns
+    -------
+    Cells
+        The other rows, with a problem more for each row that is left out.
+    """
+    faults = {row: name for name in reversed(names) for row in cells.nested.get(name, ())}
+    problems = [
+        Problem(
+            code="nested_value",
+            source=source,
+            reason="The cell holds an array or an object where a plain value should be.",
+            remedy="Write text or a number.",
+            line=int(cells.lines[row]),
+            column=faults[row],
+            value=cells.columns[faults[row]][row].as_py(),
+        )
+        for row in sorted(faults)
+    ]
+    rows = np.ones(len(cells.lines), dtype=np.bool_)
+    rows[list(faults)] = False
+    return replace(cells.select(rows), problems=[*cells.problems, *problems])
 
 
 def make_texts(values: Sequence[str | None]) -> pa.Array:
@@ -60,8 +99,12 @@ def repeat_text(value: str, count: int) -> pa.Array:
 
 
 def trim(texts: pa.Array) -> pa.Array:
-    """Take white space off both ends of names, also no-break and other Unicode spaces."""
-    return pc.utf8_trim_whitespace(texts)
+    """Take white space off both ends of names, also no-break and other Unicode spaces.
+
+    A name of nothing but invisible characters, such as zero-width spaces, is empty.
+    """
+    trimmed = pc.utf8_trim_whitespace(texts)
+    return pc.if_else(pc.match_substring_regex(trimmed, INVISIBLE), "", trimmed)
 
 
 def join_names(parts: Sequence[pa.Array]) -> pa.Array:

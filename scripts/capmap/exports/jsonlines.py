@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ class JsonSheet:
     def read_cells(self, names: Sequence[str]) -> Cells:
         """Pick the cells of some columns."""
         columns = {name: self.cells.columns[name] for name in names}
-        return Cells(columns, self.cells.lines, self.cells.numeric, self.cells.problems)
+        return replace(self.cells, columns=columns)
 
 
 def open_jsonlines(path: str) -> JsonSheet:
@@ -62,12 +62,13 @@ def open_jsonlines(path: str) -> JsonSheet:
     -----
     Blank lines are skipped. A line that is not an object is a problem and left out; where no line
     is one, only the first is told. Numbers keep their text; true and false are these words; arrays
-    and objects within a cell are their JSON.
+    and objects within a cell are their JSON, and listed as nested.
     """
     content = read_content(path)
     check_text(content, path)
     columns: dict[str, list[str]] = {}
     words: set[str] = set()
+    nested: dict[str, list[int]] = {}
     lines: list[int] = []
     problems: list[Problem] = []
     for line, text in enumerate(content.decode("utf-8-sig").split("\n"), start=1):
@@ -86,15 +87,18 @@ def open_jsonlines(path: str) -> JsonSheet:
             column.append(_write_cell(value))
             if value is not None and not isinstance(value, _Numeral):
                 words.add(name)
+            if isinstance(value, (list, dict)):
+                nested.setdefault(name, []).append(len(lines))
         lines.append(line)
     if not lines:
         raise UnreadableExportError(*problems[:1])
-    return _make_sheet(columns, words, np.array(lines, dtype=np.int64), problems)
+    return _make_sheet(columns, words, nested, np.array(lines, dtype=np.int64), problems)
 
 
 def _make_sheet(
     columns: dict[str, list[str]],
     words: set[str],
+    nested: dict[str, list[int]],
     lines: npt.NDArray[np.int64],
     problems: list[Problem],
 ) -> JsonSheet:
@@ -104,7 +108,8 @@ def _make_sheet(
         column += [""] * (len(lines) - len(column))
         texts[name] = make_texts(column)
     numeric = frozenset(name for name, key in zip(names, columns, strict=True) if key not in words)
-    return JsonSheet(names, Cells(texts, lines, numeric, problems))
+    places = {name: nested.get(key, []) for name, key in zip(names, columns, strict=True)}
+    return JsonSheet(names, Cells(texts, lines, numeric, problems, places))
 
 
 def _parse_line(text: str) -> dict[str, Any] | str:

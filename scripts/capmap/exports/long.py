@@ -12,6 +12,7 @@ from capmap.exports.cells import (
     join_names,
     match_rows,
     read_seeds,
+    reject_nested,
     repeat_text,
     trim,
 )
@@ -90,7 +91,9 @@ def read_long(
     problems = _check_plan(plan, sheet.columns, source, columns=columns, where=where)
     single = [name for name in (plan.score, plan.metric, plan.seed) if name is not None]
     needed = [*plan.model, *plan.dataset, *single, *plan.keep, *where]
+    named = [*plan.model, *plan.dataset, *single[1:]]
     file = sheet.read_cells(list(dict.fromkeys(needed)))
+    file = reject_nested(file, named, source=source)
     chosen = match_rows(file, where)
     cells = file.select(chosen)
     score = cells.columns[plan.score]

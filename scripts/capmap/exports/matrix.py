@@ -18,6 +18,7 @@ from capmap.exports.cells import (
     join_names,
     make_texts,
     match_rows,
+    reject_nested,
     repeat_text,
     trim,
 )
@@ -93,6 +94,7 @@ def read_matrix(
     models = list_columns(columns, "model")
     datasets = _find_datasets(sheet.columns, source, columns=columns, where=where)
     file = sheet.read_cells(list(dict.fromkeys([*models, *datasets, *where])))
+    file = reject_nested(file, models, source=source)
     chosen = match_rows(file, where)
     cells = file.select(chosen)
     grid = _read_grid(cells, datasets, source, decimal=decimal)

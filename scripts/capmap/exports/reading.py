@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, TypedDict
 import pandas as pd
 
 from capmap.artifacts import digest_file
-from capmap.exports.cells import Filters, list_values, match_value
+from capmap.exports.cells import SEPARATOR, Filters, list_values, match_value
 from capmap.exports.columns import Mapped, list_columns
 from capmap.exports.faults import UnreadableExportError, ask_nearest
 from capmap.exports.long import read_long
@@ -119,7 +119,7 @@ def read_exports(
     """
     columns, where = columns or {}, where or {}
     metrics = Metrics(metric, dataset_metrics or {})
-    problems: list[Problem] = []
+    problems = _check_roles(columns, layout)
     files: list[ExportFile] = []
     parts: list[Part] = []
     wanted = {name for role in ROLES[layout] for name in list_columns(columns, role)}
@@ -168,6 +168,25 @@ def _join_runs(parts: Sequence[Part], keep: Sequence[str]) -> pd.DataFrame:
     kinds = {"score": "float64", "line": "int64"}
     names = dict.fromkeys([*RUN_COLUMNS, *keep])
     return pd.DataFrame({name: pd.Series(dtype=kinds.get(name, "str")) for name in names})
+
+
+def _check_roles(columns: Mapped, layout: Layout) -> list[Problem]:
+    """Find columns that are mapped, otherwise than by default, to a role that a matrix lacks."""
+    if layout == "long":
+        return []
+    roles = [role for role in ROLES["long"] if role not in ROLES["matrix"]]
+    return [
+        Problem(
+            code="long_setting",
+            reason=f"columns: {{{role}: …}} belongs to `format: long`; a matrix has a row per "
+            "model and a column per dataset.",
+            remedy="Set `format: long` if the file has a row per run. Otherwise remove the setting;"
+            " a column of no scores goes into `columns: {ignore: […]}`.",
+            column=SEPARATOR.join(list_columns(columns, role)),
+        )
+        for role in roles
+        if list_columns(columns, role) != list_columns({}, role)
+    ]
 
 
 def _check_filters(parts: Sequence[Part], where: Filters) -> list[Problem]:

@@ -202,7 +202,7 @@ def _note_gaps(
 
 
 def _is_ordered(low: float, high: float) -> bool:
-    return math.isfinite(low) and math.isfinite(high) and low < high
+    return low < high and math.isfinite(high - low)
 
 
 def _tabulate(rows: list[Row]) -> pd.DataFrame:

@@ -53,12 +53,13 @@ def explain_absent_model(
 
 
 def explain_bad_bounds(evidence: Evidence, *, low: str, high: str) -> Problem:
-    """Say that a dataset's bounds (with their origins) are not two finite numbers in order."""
+    """Say that a dataset's bounds (with their origins) are not in order at a finite distance."""
     return _problem(
         [evidence],
         code="bad_bounds",
         value=evidence.dataset,
-        reason=f"The bounds, low {low} and high {high}, are not two finite numbers with low < high",
+        reason=f"The bounds, low {low} and high {high}, are not two numbers with low < high and a "
+        "finite difference",
         remedy="Give the lower raw score as low also where it is the better one; the direction "
         "says which is better.",
     )

@@ -1,6 +1,7 @@
 """Metrics and directions that contradict what is known of them."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -12,8 +13,10 @@ from capmap.validation.places import Row, blame_group, list_rows
 from capmap.wording import count_things, list_names, quote_name, write_key
 
 CONVERTED = 0.5
+CONVERTED_SHARE = 0.9
 MOST = 0.9
 HALF = 0.5
+CONVERSIONS = "errors converted to 1 - error (none is above 1 and nearly all are at least"
 
 
 def find_mixed_metrics(runs: pd.DataFrame) -> list[Problem]:
@@ -63,10 +66,19 @@ def find_doubtful_directions(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
     suspected. One that happens to lie between 0.5 and 1 is. That costs its owner one line of
     configuration; a direction that is silently wrong reverses the ranking. A dataset with a
     transform is not suspected, because the transform says what its raw scores are.
+
+    An error that cannot exceed 1 (error rate, ECE, …) may well lie between 0.5 and 1. It is
+    suspected of being converted, by a warning, when none of its scores is above 1, at least 90%
+    are 0.9 or more, and nobody chose the direction.
     """
     score = runs["score"]
     shares = pd.DataFrame(
-        {"near_one": score >= CONVERTED, "negative": score < 0, "within": score <= 1}
+        {
+            "near_one": score >= CONVERTED,
+            "at_one": score >= CONVERTED_SHARE,
+            "negative": score < 0,
+            "within": score <= 1,
+        }
     )
     looks = shares.groupby(runs["dataset"]).mean().to_dict("index")
     problems: list[Problem] = []
@@ -80,6 +92,9 @@ def find_doubtful_directions(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
             overruled.setdefault((row.metric, str(direction)), []).append(row)
         elif appearance := _describe_errors(known, looks[row.dataset]):
             problems.append(_explain_suspicion(row, appearance, chosen=origin != "natural"))
+        elif origin == "natural" and _look_converted(known, looks[row.dataset]):
+            problem = _explain_suspicion(row, f"{CONVERSIONS} 0.9)", chosen=False)
+            problems.append(replace(problem, severity="warning"))
     return problems + [
         _explain_overruled(metric, direction, rows)
         for (metric, direction), rows in overruled.items()
@@ -92,8 +107,14 @@ def _describe_errors(known: Metric, shares: Mapping[Hashable, Any]) -> str:
     if shares["negative"] >= HALF:
         return "negated errors (most are below 0)"
     if shares["within"] == 1 and shares["near_one"] >= MOST:
-        return "errors converted to 1 - error (none is above 1 and nearly all are at least 0.5)"
+        return f"{CONVERSIONS} 0.5)"
     return ""
+
+
+def _look_converted(known: Metric, shares: Mapping[Hashable, Any]) -> bool:
+    """Tell whether the scores of an error that cannot exceed 1 nearly all lie at 1."""
+    is_share = (known.direction, known.low, known.high) == ("min", 0.0, 1.0)
+    return bool(is_share and shares["within"] == 1 and shares["at_one"] >= MOST)
 
 
 def _explain_mixed(rows: Sequence[Row]) -> Problem:

@@ -7,9 +7,11 @@ import pandas as pd
 from capmap.metrics import canonical_name
 from capmap.normalization.rules import DatasetRule, MetricRule, Select, Selection
 from capmap.problems import Problem
+from capmap.validation.places import blame_group, list_rows
 from capmap.wording import find_nearest, quote_name
 
 MOST_SUGGESTIONS = 20
+RESERVED = "model"
 
 
 def find_unknown_names(
@@ -51,6 +53,33 @@ def find_unknown_names(
         nearest = find_nearest(name, present[kind]) if position < MOST_SUGGESTIONS else None
         problems.append(_explain_unknown(option, name, kind, nearest))
     return problems
+
+
+def find_reserved_names(runs: pd.DataFrame) -> list[Problem]:
+    """Find a dataset that is called like the column of models in the table of scores.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        The runs of all datasets that are analysed.
+
+    Returns
+    -------
+    list of Problem
+        An error at its first run, if there is one.
+    """
+    reserved = runs[runs["dataset"] == RESERVED]
+    return [
+        blame_group(
+            row,
+            "reserved_dataset",
+            f"A dataset cannot be called {quote_name(RESERVED)}, because the tables have a column "
+            "of this name for the models.",
+            "Rename the dataset in the export, or leave it out with select.",
+            severity="error",
+        )
+        for row in list_rows(reserved.head(1))
+    ]
 
 
 def _list_selected(selection: Selection) -> Iterator[str]:

@@ -13,6 +13,7 @@ from capmap.wording import count_things, quote_name
 
 Invalid: TypeAlias = Literal["error", "quarantine"]
 Duplicates: TypeAlias = Literal["error", "mean", "first", "last"]
+Layout: TypeAlias = Literal["long", "matrix"]
 
 ROW_FAULTS = frozenset(
     {
@@ -21,14 +22,23 @@ ROW_FAULTS = frozenset(
         "empty_dataset",
         "empty_metric",
         "empty_model",
+        "huge_score",
         "infinite_score",
         "invalid_json",
         "nan_score",
+        "nested_value",
         "not_a_number",
         "wrong_width",
     }
 )
 KEY = ["model", "dataset", "metric", "seed"]
+LARGEST = 1e100
+SEED_REMEDIES: dict[Layout, str] = {
+    "long": "If these are runs with several seeds, write columns: {seed: COLUMN}.",
+    "matrix": "Make the names of the models unique, join more columns into them with "
+    "columns: {model: [COLUMN, COLUMN]}, or export runs with several seeds as a long table with "
+    "a column of seeds.",
+}
 
 
 @dataclass(frozen=True)
@@ -96,19 +106,24 @@ def reject_rows(runs: pd.DataFrame, found: Sequence[Problem], *, policy: Invalid
     Returns
     -------
     Rejected
-        The rows with a finite score, in their order, and why others are not among them.
+        The rows with a score between −1e100 and 1e100, in their order, and why others are not
+        among them. Sums and squares of larger scores can overflow.
     """
+    score = runs["score"].to_numpy(dtype=np.float64)
+    usable = np.abs(score) <= LARGEST
+    found = [*found, *_find_huge(runs[np.isfinite(score) & ~usable])]
     faults = [problem for problem in found if problem.code in ROW_FAULTS]
     others = [problem for problem in found if problem.code not in ROW_FAULTS]
     if policy == "quarantine":
         faults = [replace(problem, severity="warning") for problem in faults]
-    finite = np.isfinite(runs["score"].to_numpy(dtype=np.float64))
-    unusable = runs.loc[~finite, ["source", "line"]].itertuples(index=False, name=None)
+    unusable = runs.loc[~usable, ["source", "line"]].itertuples(index=False, name=None)
     lines = {(problem.source, problem.line) for problem in faults} | set(unusable)
-    return Rejected(runs[finite], faults=faults, others=others, lines=len(lines))
+    return Rejected(runs[usable], faults=faults, others=others, lines=len(lines))
 
 
-def resolve_duplicates(runs: pd.DataFrame, *, policy: Duplicates) -> Deduplicated:
+def resolve_duplicates(
+    runs: pd.DataFrame, *, policy: Duplicates, layout: Layout = "long"
+) -> Deduplicated:
     """Keep one row of each run.
 
     Parameters
@@ -119,6 +134,8 @@ def resolve_duplicates(runs: pd.DataFrame, *, policy: Duplicates) -> Deduplicate
     policy : {"error", "mean", "first", "last"}
         What to keep of a run with differing scores. With "error" the first row is kept, so that
         further checks have something to look at.
+    layout : {"long", "matrix"}, optional
+        How the exports are laid out.
 
     Returns
     -------
@@ -141,7 +158,7 @@ def resolve_duplicates(runs: pd.DataFrame, *, policy: Duplicates) -> Deduplicate
     place = pd.Index(table["run"][~is_conflict])
     winners = kept.iloc[place.get_indexer(pd.Index(table["run"][is_conflict]))]
     conflicts = [
-        _explain_conflict(row, winner, policy)
+        _explain_conflict(row, winner, policy, layout)
         for row, winner in zip(list_rows(rivals), list_rows(winners), strict=True)
     ]
     if policy == "mean":
@@ -151,14 +168,27 @@ def resolve_duplicates(runs: pd.DataFrame, *, policy: Duplicates) -> Deduplicate
     return Deduplicated(
         runs=kept,
         conflicts=conflicts,
-        others=_find_seedless(runs[is_repeat]),
+        others=_find_seedless(runs[is_repeat], layout),
         left_out=[] if policy == "mean" else conflicts,
         identical=int(is_repeat.sum()),
         resolved=0 if policy == "error" else len(conflicts),
     )
 
 
-def _find_seedless(repeats: pd.DataFrame) -> list[Problem]:
+def _find_huge(runs: pd.DataFrame) -> list[Problem]:
+    return [
+        blame_score(
+            row,
+            "huge_score",
+            f"The score is beyond ±{LARGEST:g}, too large to be computed with.",
+            "Correct it, or remove the row if the run failed.",
+            severity="error",
+        )
+        for row in list_rows(runs)
+    ]
+
+
+def _find_seedless(repeats: pd.DataFrame, layout: Layout) -> list[Problem]:
     """Find out that repeats have no seed, so that they may be different runs."""
     seedless = repeats[repeats["seed"] == ""]
     count = count_things(len(seedless), "repeat")
@@ -168,14 +198,14 @@ def _find_seedless(repeats: pd.DataFrame) -> list[Problem]:
             "seedless_repeat",
             "The score is that of another row of the same cell, and no seed tells the two apart, "
             f"so they count as one run ({count} in all).",
-            "If these are runs with several seeds, write columns: {seed: COLUMN}.",
+            SEED_REMEDIES[layout],
             severity="warning",
         )
         for row in list_rows(seedless.head(1))
     ]
 
 
-def _explain_conflict(row: Row, winner: Row, policy: Duplicates) -> Problem:
+def _explain_conflict(row: Row, winner: Row, policy: Duplicates, layout: Layout) -> Problem:
     place = f"line {winner.line}"
     if winner.source != row.source:
         place += f" of {winner.source}"
@@ -184,9 +214,7 @@ def _explain_conflict(row: Row, winner: Row, policy: Duplicates) -> Problem:
     if policy == "error":
         remedy = "Correct the export, or choose duplicates: mean, first or last."
         if not row.seed:
-            remedy = (
-                f"If these are runs with several seeds, write columns: {{seed: COLUMN}}. {remedy}"
-            )
+            remedy = f"{SEED_REMEDIES[layout]} {remedy}"
     return blame_score(
         row,
         "duplicate",

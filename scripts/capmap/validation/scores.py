@@ -37,6 +37,9 @@ def find_misfits(
     Notes
     -----
     Scores can be percentages where the bounds are [0, 1], or [−1, 1] when their sign is left aside.
+    The sign is not left aside for a metric that has no natural lower bound, such as R²: there a
+    score far below 0 is a bad model, and only scores above 1 tell of percentages.
+
     A dataset holds percentages when its median score is above 1.5 and none is above 100. A single
     score is one when the metric cannot exceed 1 by its nature, the dataset's median is at most 1.5,
     and the score is above 1.5 and at most 100: fractions and percentages are mixed.
@@ -107,11 +110,12 @@ def _gather_facts(bounds: pd.DataFrame, transformed: Collection[str]) -> pd.Data
     facts = bounds.set_index("dataset")
     known = [find_metric(metric) for metric in facts["metric"]]
     bounded = np.array([metric is not None and metric.high == 1 for metric in known], dtype=bool)
+    endless = np.array([metric is not None and metric.low is None for metric in known], dtype=bool)
     explicit = facts[["low_origin", "high_origin"]].isin(["dataset", "metric"]).all(axis=1)
     in_one = facts["low"].isin([-1.0, 0.0]) & (facts["high"] == 1)
     return facts.assign(
         fractional=in_one & ~facts.index.isin(list(transformed)),
-        signed=facts["low"] < 0,
+        signed=(facts["low"] < 0) & ~endless,
         bounded=bounded,
         declared=explicit & ~bounded,
     )

@@ -13,8 +13,8 @@ from capmap.normalization.transforms import apply_transforms
 from capmap.problems import Problem
 from capmap.validation.coverage import find_few_seeds, find_incomplete
 from capmap.validation.metrics import find_doubtful_directions, find_mixed_metrics
-from capmap.validation.names import find_unknown_names
-from capmap.validation.rows import Duplicates, Invalid, reject_rows, resolve_duplicates
+from capmap.validation.names import find_reserved_names, find_unknown_names
+from capmap.validation.rows import Duplicates, Invalid, Layout, reject_rows, resolve_duplicates
 from capmap.validation.scores import find_constant, find_misfits
 
 ORDER = ["model", "dataset", "seed", "source", "line"]
@@ -91,7 +91,12 @@ class Validation:
 
 
 def validate_runs(
-    runs: pd.DataFrame, found: Sequence[Problem], *, rules: Rules, policies: Policies
+    runs: pd.DataFrame,
+    found: Sequence[Problem],
+    *,
+    rules: Rules,
+    policies: Policies,
+    layout: Layout = "long",
 ) -> Validation:
     """Find everything that is wrong with the runs of a study.
 
@@ -111,6 +116,8 @@ def validate_runs(
         What is configured about directions and bounds.
     policies : Policies
         What is configured about everything else.
+    layout : {"long", "matrix"}, optional
+        How the exports are laid out, on which it depends what can be done about repeated rows.
 
     Returns
     -------
@@ -118,7 +125,7 @@ def validate_runs(
         The runs, the problems, and counts.
     """
     rejected = reject_rows(runs, found, policy=policies.invalid)
-    unique = resolve_duplicates(rejected.runs, policy=policies.duplicates)
+    unique = resolve_duplicates(rejected.runs, policy=policies.duplicates, layout=layout)
     problems = [*rejected.others, *rejected.faults, *unique.conflicts, *unique.others]
     if not runs.empty:
         problems += find_unknown_names(
@@ -149,6 +156,7 @@ def _check_selected(runs: pd.DataFrame, rules: Rules, policies: Policies) -> lis
     selected, _ = select_runs(runs, datasets=policies.select.get("datasets", "all"))
     problems = find_mixed_metrics(selected)
     mixed = [problem.value for problem in problems]
+    problems += find_reserved_names(selected)
     sound = selected[~selected["dataset"].isin(mixed)]
     problems += find_doubtful_directions(sound, rules)
     converted = apply_transforms(sound, rules.datasets)
