@@ -2,7 +2,6 @@
 
 import gzip
 import pickle
-import time
 import tracemalloc
 import zipfile
 import zlib
@@ -387,13 +386,10 @@ def test_a_200_mb_file_of_one_column_is_refused_at_its_header(tmp_path):
         stream.write(b"value\n")
         stream.writelines([b"0.12345678\n" * 100_000] * 182)
     tracemalloc.start()
-    start = time.perf_counter()
     problems = read_exports([str(path)]).problems
-    seconds = time.perf_counter() - start
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     path.unlink()
     assert [problem.column for problem in problems] == ["model", "dataset", "score"]
     assert all("commas, semicolons or tabs" in problem.remedy for problem in problems)
-    assert seconds < 10
     assert peak < 50e6  # bytes; the header is looked for in the first 4 MiB
