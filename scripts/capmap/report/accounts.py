@@ -45,7 +45,7 @@ def describe_reading(validation: Mapping[str, Any]) -> Markup:
         format_count(counts["datasets"], "dataset"),
     )
     if seeds["min"] == seeds["max"]:
-        text += Markup(" Every cell has {}.").format(format_count(seeds["min"], "run"))
+        text += Markup(" Every filled cell has {}.").format(format_count(seeds["min"], "run"))
     else:
         text += Markup(" A cell, one model on one dataset, has {} to {} (median {:g}).").format(
             seeds["min"], format_count(seeds["max"], "run"), seeds["median"]
