@@ -76,9 +76,12 @@ def test_a_long_table_is_read_with_its_places(write):
         ("trailing.csv", (LONG + "\n\n\r\n").encode()),
         ("quoted.csv", LONG.replace("A", '"A"').replace("0.5", '" 0.5"').encode()),
         ("spaces.csv", LONG.replace(",", " , ").encode()),
-        ("packed.csv.gz", gzip.compress(LONG.encode())),
-        ("packed_but_not_called_so.csv", gzip.compress(LONG.encode())),
-        ("twice.csv", gzip.compress(LONG[:20].encode()) + gzip.compress(LONG[20:].encode())),
+        ("packed.csv.gz", gzip.compress(LONG.encode(), mtime=0)),
+        ("packed_but_not_called_so.csv", gzip.compress(LONG.encode(), mtime=0)),
+        (
+            "twice.csv",
+            gzip.compress(LONG[:20].encode(), mtime=0) + gzip.compress(LONG[20:].encode(), mtime=0),
+        ),
     ],
 )
 def test_every_kind_of_delimited_text_gives_the_same_runs(write, name, content):
@@ -95,7 +98,9 @@ def test_json_lines_give_the_same_runs(write, name):
         {"score": "0.25", "seed": "2", "metric": "acc", "dataset": "d1", "model": "B"},
     ]
     text = "\n".join(map(json.dumps, records)).encode()
-    exports = read_exports([write(gzip.compress(text) if name.endswith("gz") else text, name)])
+    exports = read_exports(
+        [write(gzip.compress(text, mtime=0) if name.endswith("gz") else text, name)]
+    )
     assert [row[:-1] for row in rows(exports, *SHOWN)] == [row[:-1] for row in EXPECTED]
     assert exports.runs["line"].tolist() == [1, 2]
     assert exports.problems == []
