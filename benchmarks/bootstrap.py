@@ -1,9 +1,9 @@
 """How fast the bootstrap is: against evaluma, against the floor, and as the data grow.
 
-Run by ``make bench``. All figures are medians of
-several runs in one process with one thread; ratios carry over to other machines, times do not. The
-floor is the time that drawing the same number of random indices takes. Results are kept in
-``benchmarks/results/bootstrap.csv`` and ``.md``.
+Run by ``make bench``. All figures are medians of several runs in one process with one thread;
+ratios carry over to other machines, times do not. The floor is the time that drawing the same
+number of random indices takes. Results are kept in ``benchmarks/results/bootstrap.csv`` and
+``.md``.
 """
 
 import tracemalloc

@@ -1,6 +1,5 @@
 """What every script of the workflow does around its one function: call it, log, fail well."""
 
-import inspect
 import logging
 import sys
 from collections.abc import Callable
@@ -33,8 +32,6 @@ def run_job(function: Callable[..., None], job: Any) -> None:
         for name, value in names.items()
         if name != "library"
     }
-    if "threads" in inspect.signature(function).parameters:
-        arguments["threads"] = job.threads
     _log_to(Path(str(job.log)))
     logger = logging.getLogger(function.__name__)
     try:
