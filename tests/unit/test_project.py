@@ -29,10 +29,24 @@ TABLES = [{"tables"}]
 STATISTICS = [
     {"exports", "aggregation", "normalization"},
     {"validation", "bootstrap", "changes"},
-    {"coverage", "comparison", "profiles", "ratings", "leaderboard", "capabilities", "multilabel"},
+    {"cells"},
+    {
+        "coverage",
+        "comparison",
+        "improvability",
+        "profiles",
+        "ratings",
+        "robustness",
+        "groups",
+        "conditions",
+        "sample_size",
+        "leaderboard",
+        "capabilities",
+        "multilabel",
+    },
 ]
 # Pages show finished tables, so no statistic is computed in them.
-PAGES = {"figures", "report"}
+PAGES = {"figures", "prose", "report"}
 GENERATORS = {"Generator", "BitGenerator", "SeedSequence", "SFC64"}
 
 

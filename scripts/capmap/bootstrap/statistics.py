@@ -77,6 +77,35 @@ def take_once(strata: Strata) -> Resamples:
     return Resamples(counts=np.ones((len(strata.scores), 1)), runs=runs, total=runs)
 
 
+def average_datasets(strata: Strata, resamples: Resamples) -> FloatArray:
+    """Mean of each dataset's drawn runs.
+
+    Parameters
+    ----------
+    strata : Strata
+        A model's runs.
+    resamples : Resamples
+        How often each run was drawn.
+
+    Returns
+    -------
+    numpy.ndarray, shape (datasets, resamples)
+        Datasets by name; the lowest run of a dataset where none was drawn.
+    """
+    means = np.empty((len(strata.draws), resamples.counts.shape[1]))
+    first = 0
+    for part in strata.parts:
+        last = first + part.scores.size
+        counts = resamples.counts[first:last].reshape(*part.scores.shape, -1)
+        drawn = np.maximum(counts.sum(axis=0, dtype=np.float64), 1)
+        above = np.zeros(counts.shape[1:])
+        for count, distance in zip(counts[1:], part.scores[1:] - part.scores[0], strict=True):
+            above += count * distance[:, None]
+        means[part.datasets] = part.scores[0][:, None] + above / drawn
+        first = last
+    return means
+
+
 def trim_means(
     values: FloatArray,
     counts: npt.NDArray[Any],
@@ -186,26 +215,10 @@ def _average_values(values: FloatArray, strata: Strata, resamples: Resamples) ->
 
 
 def _halve_datasets(strata: Strata, resamples: Resamples) -> FloatArray:
-    means = _average_datasets(strata, resamples)
+    means = average_datasets(strata, resamples)
     if resamples.times is None:
         return np.asarray(np.median(means, axis=0))
     return _halve_repeated(means, resamples.times)
-
-
-def _average_datasets(strata: Strata, resamples: Resamples) -> FloatArray:
-    """Mean of each dataset's drawn runs, shape (datasets, resamples); its lowest run if none."""
-    means = np.empty((len(strata.draws), resamples.counts.shape[1]))
-    first = 0
-    for part in strata.parts:
-        last = first + part.scores.size
-        counts = resamples.counts[first:last].reshape(*part.scores.shape, -1)
-        drawn = np.maximum(counts.sum(axis=0, dtype=np.float64), 1)
-        above = np.zeros(counts.shape[1:])
-        for count, distance in zip(counts[1:], part.scores[1:] - part.scores[0], strict=True):
-            above += count * distance[:, None]
-        means[part.datasets] = part.scores[0][:, None] + above / drawn
-        first = last
-    return means
 
 
 def _halve_repeated(values: FloatArray, times: IntArray) -> FloatArray:
