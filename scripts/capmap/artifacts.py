@@ -19,15 +19,8 @@ import pyarrow.parquet as pq
 
 FORMULA = re.compile(r"^'*[=+\-@\t\r]")
 NAME_COLUMNS = (
-    "model",
-    "dataset",
-    "metric",
-    "name",
-    "seed",
-    "source",
-    "value",
-    "shard",
-    "statistic",
+    *("model", "dataset", "metric", "name", "seed", "source", "value", "shard", "statistic"),
+    *("model_a", "model_b", "opponent", "reference", "best", "left_out", "group", "condition"),
 )
 ESCAPED_FORMULA = re.compile(r"^'+[=+\-@\t\r]")
 # From pandas 3.1 on every digit counts by default, and asking for it is deprecated.

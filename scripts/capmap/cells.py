@@ -1,6 +1,6 @@
 """Models × datasets with all their runs, and resamples of them, for whatever compares models."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,7 +12,6 @@ from capmap.aggregation import FloatArray, IntArray, summarize_cells
 from capmap.bootstrap.resampling import Strata, draw_resamples, iterate_blocks, stratify_runs
 from capmap.bootstrap.statistics import average_datasets
 from capmap.errors import ValidationError
-from capmap.wording import find_nearest, list_names, quote_name
 
 Missing = Literal["pairwise", "common"]
 BoolArray = npt.NDArray[np.bool_]
@@ -153,36 +152,6 @@ def resample_means(
         for block in iterate_blocks(n_resamples, runs=len(own)):
             row[columns, block] = _resample_block(strata, block, rng)
     return means
-
-
-def require_known(names: Iterable[str], known: Collection[str], *, option: str, kind: str) -> None:
-    """Refuse names in the configuration that the data does not have.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Configured names.
-    known : collection of str
-        Names in the data.
-    option : str
-        Where the names stand, such as ``comparison.reference``.
-    kind : str
-        What they name, such as ``model``.
-
-    Raises
-    ------
-    ValidationError
-        For the first unknown name, with the nearest known one.
-    """
-    for name in names:
-        if name not in known:
-            near = find_nearest(name, known)
-            hint = (
-                f"Did you mean {quote_name(near)}?"
-                if near
-                else f"There are: {list_names(sorted(known))}."
-            )
-            raise ValidationError(f"{option}: no {kind} {quote_name(name)} is analysed. {hint}")
 
 
 def _resample_block(strata: Strata, block: slice, rng: np.random.Generator) -> FloatArray:

@@ -1,7 +1,11 @@
-"""What is wrong with an export, said so that its owner can find and mend it."""
+"""What is wrong with an export or a name, said so that its owner can find and mend it."""
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
+
+from capmap.errors import ValidationError
+from capmap.wording import find_nearest, list_names, quote_name
 
 Severity = Literal["error", "warning"]
 
@@ -51,3 +55,33 @@ class Problem:
             if part
         )
         return f"{self.severity}: {place + ': ' if place else ''}{self.reason} {self.remedy}"
+
+
+def require_known(names: Iterable[str], known: Collection[str], *, option: str, kind: str) -> None:
+    """Refuse names in the configuration that the data does not have.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Configured names.
+    known : collection of str
+        Names in the data.
+    option : str
+        Where the names stand, such as ``comparison.reference``.
+    kind : str
+        What they name, such as ``model``.
+
+    Raises
+    ------
+    ValidationError
+        For the first unknown name, with the nearest known one.
+    """
+    for name in names:
+        if name not in known:
+            near = find_nearest(name, known)
+            hint = (
+                f"Did you mean {quote_name(near)}?"
+                if near
+                else f"There are: {list_names(sorted(known))}."
+            )
+            raise ValidationError(f"{option}: no {kind} {quote_name(name)} is analysed. {hint}")
