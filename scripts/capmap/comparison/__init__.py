@@ -1,0 +1,1 @@
+"""Comparisons of models: pair by pair, against a reference, and by their ranks."""

@@ -1,0 +1,249 @@
+"""Differences between all pairs of models, with intervals and a signed-rank test."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from capmap.aggregation import FloatArray, IntArray, round_significant
+from capmap.bootstrap.intervals import Unit
+from capmap.cells import BoolArray, Missing, ScoreMatrix, choose_common
+from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
+
+COLUMNS = [
+    *("model_a", "model_b", "datasets", "cells_unused", "mean_difference", "ci_low", "ci_high"),
+    *("wins", "ties", "losses", "wilcoxon_p", "wilcoxon_p_holm", "effect_size"),
+]
+DECIMALS = 12
+BLOCK_PAIRS = 4096
+
+
+class Pairs(NamedTuple):
+    """All unordered pairs of models, by the places of the two in the list of models."""
+
+    first: IntArray
+    second: IntArray
+
+
+def list_pairs(models: int) -> Pairs:
+    """List the pairs of models: those of the first one, those of the second one, and so on."""
+    return Pairs(*np.triu_indices(models, k=1))
+
+
+def subtract_means(matrix: ScoreMatrix, pairs: Pairs) -> FloatArray:
+    """Differences of cell means, rounded so that equal ones are equal.
+
+    Parameters
+    ----------
+    matrix : ScoreMatrix
+        Cells of normalized scores.
+    pairs : Pairs
+        Which models to compare.
+
+    Returns
+    -------
+    numpy.ndarray, shape (pairs, datasets)
+        First model less second, to 12 decimals; NaN where one of them has no runs.
+    """
+    scores = round_significant(matrix.means)
+    return np.asarray(np.round(scores[pairs.first] - scores[pairs.second], DECIMALS))
+
+
+def compare_pairs(
+    matrix: ScoreMatrix, *, missing: Missing, unit: Unit, confidence_level: float
+) -> pd.DataFrame:
+    """Compare every pair of models on the datasets that both have.
+
+    Parameters
+    ----------
+    matrix : ScoreMatrix
+        Cells of normalized scores.
+    missing : {"pairwise", "common"}
+        Policy for empty cells, see `capmap.cells.choose_common`.
+    unit : {"runs", "runs_and_datasets"}
+        What the interval of the mean difference generalizes to: new runs on these datasets, or new
+        datasets too.
+    confidence_level : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per pair with ``model_a`` before ``model_b``, ordered by both: ``datasets`` (that both
+        have), ``cells_unused`` (filled cells of the two that are not used), ``mean_difference`` (a
+        less b, mean over datasets), ``ci_low``, ``ci_high``, ``wins``, ``ties``, ``losses``
+        (datasets where a is better, equal, worse), ``wilcoxon_p``, ``wilcoxon_p_holm`` (over all
+        pairs) and ``effect_size``, see `compute_wilcoxon`.
+
+    Raises
+    ------
+    ValidationError
+        If no dataset has runs of every model under ``common``.
+
+    Notes
+    -----
+    The interval over runs is Welch's: the variance of the mean difference is the sum of s²/n over
+    the cells of both models, divided by the squared number of datasets, with Satterthwaite's
+    degrees of freedom. A cell with a single run takes the pooled variance of its model's other
+    cells. The interval is empty unless at least half of the shared cells of each model have two or
+    more runs. The interval over datasets is that of the paired t test, and empty for a single
+    dataset. Where nothing varies, the interval is the point. But for the correction by Holm, no
+    value depends on other models (under ``common``, on which datasets they have).
+
+    References
+    ----------
+    Welch, B. L. (1947). The generalization of "Student's" problem when several different
+    population variances are involved. Biometrika 34, 28–35.
+    Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components.
+    Biometrics Bulletin 2, 110–114.
+    """
+    kept = choose_common(matrix, missing=missing)
+    pairs = list_pairs(len(matrix.models))
+    names = np.array(matrix.models, dtype=object)
+    filled = matrix.is_filled.sum(axis=-1)
+    starts = range(0, max(len(pairs.first), 1), BLOCK_PAIRS)
+    blocks = [Pairs(*(side[start : start + BLOCK_PAIRS] for side in pairs)) for start in starts]
+    table = pd.concat(
+        [_compare_block(kept, block, unit, confidence_level) for block in blocks], ignore_index=True
+    )
+    cells = filled[pairs.first] + filled[pairs.second]
+    table = table.assign(
+        model_a=names[pairs.first],
+        model_b=names[pairs.second],
+        cells_unused=cells - 2 * table["datasets"],
+        wilcoxon_p_holm=correct_holm(table["wilcoxon_p"].to_numpy()),
+    )
+    return table[COLUMNS]
+
+
+def has_enough_runs(matrix: ScoreMatrix, pairs: Pairs) -> BoolArray:
+    """Whether at least half of the shared cells of both models have two or more runs.
+
+    Returns
+    -------
+    numpy.ndarray of bool, shape (pairs,)
+        Never true for a pair without a shared dataset.
+    """
+    shared = matrix.is_filled[pairs.first] & matrix.is_filled[pairs.second]
+    n = shared.sum(axis=-1)
+    enough = n > 0
+    for side in pairs:
+        enough &= 2 * (shared & (matrix.counts[side] > 1)).sum(axis=-1) >= n
+    return np.asarray(enough)
+
+
+def bound_differences(
+    matrix: ScoreMatrix, pairs: Pairs, *, unit: Unit, confidence_level: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Mean difference of each pair over its shared datasets, with a closed-form interval.
+
+    Parameters
+    ----------
+    matrix : ScoreMatrix
+        Cells of normalized scores.
+    pairs : Pairs
+        Which models to compare.
+    unit : {"runs", "runs_and_datasets"}
+        What the interval generalizes to.
+    confidence_level : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    mean, low, high : numpy.ndarray, shape (pairs,)
+        First model less second; NaN for a pair without a shared dataset. The notes of
+        `compare_pairs` tell when the interval is empty.
+    """
+    rounded = subtract_means(matrix, pairs)
+    shared = ~np.isnan(rounded)
+    apart = np.where(shared, matrix.means[pairs.first] - matrix.means[pairs.second], 0)
+    mean = _divide(_add_up(apart), shared.sum(axis=-1), empty=np.nan)
+    if unit == "runs":
+        reach = _reach_over_runs(matrix, pairs, shared, confidence_level)
+    else:
+        reach = _reach_over_datasets(rounded, shared, confidence_level)
+    return mean, mean - reach, mean + reach
+
+
+def _compare_block(
+    matrix: ScoreMatrix, pairs: Pairs, unit: Unit, confidence_level: float
+) -> pd.DataFrame:
+    mean, low, high = bound_differences(matrix, pairs, unit=unit, confidence_level=confidence_level)
+    rounded = subtract_means(matrix, pairs)
+    p, effect_size = compute_wilcoxon(rounded)
+    return pd.DataFrame(
+        {
+            "datasets": (~np.isnan(rounded)).sum(axis=-1),
+            "mean_difference": mean,
+            "ci_low": low,
+            "ci_high": high,
+            "wins": (rounded > 0).sum(axis=-1),
+            "ties": (rounded == 0).sum(axis=-1),
+            "losses": (rounded < 0).sum(axis=-1),
+            "wilcoxon_p": p,
+            "effect_size": effect_size,
+        }
+    )
+
+
+def _reach_over_runs(
+    matrix: ScoreMatrix, pairs: Pairs, shared: BoolArray, confidence_level: float
+) -> FloatArray:
+    """Half-width of Welch's interval of the mean difference."""
+    sides = [_spread_side(matrix, side, shared) for side in pairs]
+    variance, fourth = (one + other for one, other in zip(*sides, strict=True))
+    freedom = _divide(variance**2, fourth, empty=1)
+    reach = _divide(np.sqrt(variance), shared.sum(axis=-1), empty=np.nan)
+    reach = reach * special.stdtrit(freedom, (1 + confidence_level) / 2)
+    return np.where(has_enough_runs(matrix, pairs), reach, np.nan)
+
+
+def _spread_side(
+    matrix: ScoreMatrix, model: IntArray, shared: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """Variance of the sum of a model's shared cell means, and Satterthwaite's sum of squares.
+
+    The variance is a weighted sum of the sample variances of the model's repeated cells: each
+    counts for its own mean, and through the pooled variance for those of single runs.
+    """
+    counts = matrix.counts[model]
+    freedom = np.maximum(counts - 1, 0)
+    variances = np.where(counts > 1, matrix.variances[model], 0)
+    singles = (shared & (counts == 1)).sum(axis=-1, keepdims=True)
+    weights = _divide(shared, counts, empty=0)
+    weights = weights + _divide(singles * freedom, freedom.sum(axis=-1, keepdims=True), empty=0)
+    parts = weights * variances
+    return _add_up(parts), _add_up(_divide(parts**2, freedom, empty=0))
+
+
+def _reach_over_datasets(
+    rounded: FloatArray, shared: BoolArray, confidence_level: float
+) -> FloatArray:
+    """Half-width of the interval of the paired t test over datasets."""
+    n = shared.sum(axis=-1)
+    first = np.take_along_axis(rounded, shared.argmax(axis=-1)[:, None], axis=-1)
+    apart = np.where(shared, rounded - first, 0)
+    mean = _divide(_add_up(apart), n, empty=0)
+    squares = _add_up(np.where(shared, apart - mean[:, None], 0) ** 2)
+    variance = _divide(squares, n * (n - 1), empty=np.nan)
+    quantile = special.stdtrit(np.maximum(n - 1, 1), (1 + confidence_level) / 2)
+    return np.asarray(np.sqrt(variance) * quantile)
+
+
+def _add_up(values: FloatArray) -> FloatArray:
+    """Sum rows from left to right, so that zeros in between, as of a new dataset, change no bit."""
+    return np.asarray(np.cumsum(values, axis=-1)[..., -1])
+
+
+def _divide(
+    numerator: FloatArray | IntArray | BoolArray,
+    denominator: FloatArray | IntArray,
+    *,
+    empty: float,
+) -> FloatArray:
+    """Divide; `empty` where the denominator is zero."""
+    shape = np.broadcast_shapes(numerator.shape, denominator.shape)
+    quotient = np.full(shape, float(empty))
+    np.divide(numerator, denominator, out=quotient, where=denominator != 0)
+    return quotient

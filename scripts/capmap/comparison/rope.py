@@ -1,0 +1,150 @@
+"""The region of practical equivalence: in the raw units of metrics, and at several widths."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from capmap.cells import ScoreMatrix
+from capmap.comparison.pairwise import Pairs, list_pairs, subtract_means
+from capmap.comparison.signed_rank import compare_signed_ranks, decide
+from capmap.errors import ValidationError
+from capmap.metrics import canonical_name
+from capmap.wording import find_nearest, list_names, quote_name
+
+FACTORS = (0.0, 0.5, 1.0, 2.0, 5.0)
+
+
+def scale_means(
+    matrix: ScoreMatrix, *, bounds: pd.DataFrame, widths: Mapping[str, float]
+) -> ScoreMatrix:
+    """Measure cell means in half-widths of the region that is configured for their metric.
+
+    Parameters
+    ----------
+    matrix : ScoreMatrix
+        Cells of normalized scores.
+    bounds : pandas.DataFrame
+        Columns ``dataset``, ``metric``, ``low`` and ``high``, a row per dataset.
+    widths : mapping of float
+        Half-width of the region in the raw units of each metric, above 0. Names are matched by
+        `capmap.metrics.canonical_name`; metrics that the study does not have are passed over.
+
+    Returns
+    -------
+    ScoreMatrix
+        Means and variances for a region with a half-width of 1: a normalized score is multiplied by
+        ``(high − low) / half-width``, so differences of lower-is-better metrics have their sign.
+
+    Raises
+    ------
+    ValidationError
+        If a metric of the study has no half-width, or one that is not above 0.
+    """
+    known = {canonical_name(name): width for name, width in widths.items()}
+    for metric in sorted(bounds["metric"].unique()):
+        _require_width(metric, known.get(canonical_name(metric)), widths)
+    rows = bounds.set_index("dataset").loc[matrix.datasets]
+    reach = np.array([known[canonical_name(metric)] for metric in rows["metric"]])
+    scales = (rows["high"] - rows["low"]).to_numpy(dtype=np.float64) / reach
+    return replace(matrix, means=matrix.means * scales, variances=matrix.variances * scales**2)
+
+
+def compare_posteriors(
+    matrix: ScoreMatrix,
+    *,
+    rope: float,
+    probability: float,
+    n_samples: int,
+    make_rng: Callable[[int], np.random.Generator],
+) -> pd.DataFrame:
+    """Compare all pairs of models by the Bayesian signed-rank test.
+
+    Parameters
+    ----------
+    matrix : ScoreMatrix
+        Cells in units of `rope`.
+    rope : float
+        Half-width of the region, 0 or more.
+    probability, n_samples, make_rng : float, int, callable
+        As in `decide` and `compare_signed_ranks`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per pair in the order of `list_pairs`: ``p_a_better``, ``p_equivalent``,
+        ``p_b_better`` and ``decision``.
+    """
+    apart = subtract_means(matrix, list_pairs(len(matrix.models)))
+    chances = compare_signed_ranks(apart, rope=rope, n_samples=n_samples, make_rng=make_rng)
+    table = pd.DataFrame(chances, columns=["p_a_better", "p_equivalent", "p_b_better"])
+    words = ("a better", "equivalent", "b better")
+    return table.assign(decision=decide(chances, probability=probability, words=words))
+
+
+def vary_rope(
+    matrix: ScoreMatrix,
+    *,
+    reference: str,
+    rope: float,
+    probability: float,
+    n_samples: int,
+    make_rng: Callable[[int], np.random.Generator],
+) -> pd.DataFrame:
+    """Compare all models with a reference at several widths of the region.
+
+    Parameters
+    ----------
+    matrix : ScoreMatrix
+        Cells in units of `rope`, the reference's among them.
+    reference : str
+        A model's name.
+    rope : float
+        Half-width of the region, 0 or more.
+    probability, n_samples, make_rng : float, int, callable
+        As in `decide` and `compare_signed_ranks`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per other model and factor, ordered by both: ``reference``, ``model``, ``factor`` (0,
+        0.5, 1, 2, 5), ``rope`` (factor times `rope`), ``p_reference_better``, ``p_equivalent``,
+        ``p_model_better`` and ``decision``.
+    """
+    models = np.array(matrix.models, dtype=object)
+    others = np.flatnonzero(models != reference)
+    pairs = Pairs(np.full_like(others, matrix.models.index(reference)), others)
+    apart = subtract_means(matrix, pairs)
+    words = ("reference better", "equivalent", "model better")
+    tables = []
+    for factor in FACTORS:
+        width = factor * rope
+        chances = compare_signed_ranks(apart, rope=width, n_samples=n_samples, make_rng=make_rng)
+        columns = {
+            "reference": reference,
+            "model": models[others],
+            "factor": factor,
+            "rope": width,
+            "p_reference_better": chances[:, 0],
+            "p_equivalent": chances[:, 1],
+            "p_model_better": chances[:, 2],
+            "decision": decide(chances, probability=probability, words=words),
+        }
+        tables.append(pd.DataFrame(columns))
+    return pd.concat(tables, ignore_index=True).sort_values(["model", "factor"], ignore_index=True)
+
+
+def _require_width(metric: str, width: float | None, widths: Mapping[str, float]) -> None:
+    if width is None:
+        near = find_nearest(metric, widths)
+        hint = f"{quote_name(near)} is near." if near else f"There are: {list_names(list(widths))}."
+        raise ValidationError(
+            f"comparison.rope: the metric {quote_name(metric)} has no half-width. {hint} Give each "
+            "metric of the study one in its own units, or one number for normalized scores."
+        )
+    if not width > 0:
+        raise ValidationError(
+            f"comparison.rope: the half-width of the metric {quote_name(metric)} is {width:g}. "
+            "Give a number above 0, or rope: 0 for a test without equivalence."
+        )

@@ -1,0 +1,391 @@
+"""All pairs of models: differences, intervals, the signed-rank test, and the script around them."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from capmap.artifacts import read_table, write_parquet
+from capmap.cells import ScoreMatrix, arrange_runs
+from capmap.comparison.pairwise import Pairs, bound_differences, compare_pairs
+from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
+from capmap.errors import ValidationError
+from capmap.tables import write_table
+from compare_models import compare_models
+from tests.toy_runs import draw_benchmark, make_runs
+
+UNCORRECTED = [
+    *("datasets", "cells_unused", "mean_difference", "ci_low", "ci_high", "wins", "ties"),
+    *("losses", "wilcoxon_p", "effect_size"),
+]
+EVIL = '=cmd "<script>" $x_1$ %&/ é'
+
+
+def compare(runs: pd.DataFrame, **options: object) -> pd.DataFrame:
+    settings = {"missing": "pairwise", "unit": "runs", "confidence_level": 0.95} | options
+    return compare_pairs(arrange_runs(runs), **settings)  # type: ignore[arg-type]
+
+
+def repeat(cells: dict[tuple[str, str], list[float]]) -> pd.DataFrame:
+    rows = [
+        (model, dataset, score, str(seed))
+        for (model, dataset), scores in cells.items()
+        for seed, score in enumerate(scores)
+    ]
+    return make_runs(*rows)
+
+
+def pick(table: pd.DataFrame, one: str, other: str) -> pd.Series:
+    return table[(table["model_a"] == one) & (table["model_b"] == other)].iloc[0]
+
+
+def test_two_models_by_hand() -> None:
+    runs = make_runs(
+        *(("a", f"D{place}", score) for place, score in enumerate([0.5, 0.6, 0.7, 0.4])),
+        *(("b", f"D{place}", score) for place, score in enumerate([0.4, 0.4, 0.7, 0.7])),
+    )
+    [row] = compare(runs).to_dict("records")
+    # Differences 0.1, 0.2, 0, -0.3: mean 0; ranks 1, 2 in favor and 3 against, one zero dropped.
+    assert row["mean_difference"] == pytest.approx(0, abs=1e-15)
+    assert (row["wins"], row["ties"], row["losses"]) == (2, 1, 1)
+    assert row["effect_size"] == 0
+    assert row["wilcoxon_p"] == 1
+    assert np.isnan(row["ci_low"]), "single runs tell nothing of the spread of runs"
+
+
+def test_interval_on_one_dataset_is_that_of_welch() -> None:
+    rng = np.random.default_rng(0)
+    one, other = rng.normal(0.5, 0.1, 4), rng.normal(0.4, 0.3, 7)
+    row = compare(repeat({("a", "D"): list(one), ("b", "D"): list(other)})).iloc[0]
+    interval = stats.ttest_ind(one, other, equal_var=False).confidence_interval(0.95)
+    assert row[["ci_low", "ci_high"]].tolist() == pytest.approx(list(interval), abs=1e-12)
+
+
+def test_interval_over_datasets_is_that_of_the_paired_t_test() -> None:
+    runs = draw_benchmark(1, models=2, datasets=7, seeds=3)
+    row = compare(runs, unit="runs_and_datasets", confidence_level=0.9).iloc[0]
+    means = runs.pivot_table(index="model", columns="dataset", values="score").to_numpy()
+    interval = stats.ttest_rel(*means).confidence_interval(0.9)
+    assert row[["ci_low", "ci_high"]].tolist() == pytest.approx(list(interval), abs=1e-11)
+
+
+def test_single_run_takes_the_pooled_variance_of_its_model() -> None:
+    runs = repeat(
+        {
+            ("a", "X"): [0.1, 0.3],
+            ("a", "Y"): [0.5],
+            ("b", "X"): [0.2, 0.2, 0.2],
+            ("b", "Y"): [0.4, 0.4],
+        }
+    )
+    row = compare(runs).iloc[0]
+    # Variance of a on X is 0.02, so 0.02 / 2 + 0.02 / 1 for its sum, and 0 for b. Both parts rest
+    # on the same one degree of freedom; t at 0.975 is 12.706. The mean is over 2 datasets.
+    assert row["mean_difference"] == pytest.approx(0.05)
+    reach = stats.t.ppf(0.975, 1) * np.sqrt(0.03) / 2
+    assert row["ci_high"] - row["mean_difference"] == pytest.approx(reach)
+
+
+@pytest.mark.parametrize(("repeated", "is_bounded"), [(1, False), (2, True)])
+def test_half_of_the_shared_cells_must_be_repeated(repeated: int, is_bounded: bool) -> None:
+    cells = {("b", dataset): [0.1, 0.2] for dataset in "WXYZ"}
+    cells |= {("a", d): [0.5, 0.7] if i < repeated else [0.5] for i, d in enumerate("WXYZ")}
+    assert np.isfinite(compare(repeat(cells)).iloc[0]["ci_low"]) == is_bounded
+
+
+def test_interval_is_the_point_where_nothing_varies() -> None:
+    runs = repeat({(m, d): [s, s] for m, s in (("a", 0.3), ("b", 0.1)) for d in "XYZ"})
+    for unit in ("runs", "runs_and_datasets"):
+        row = compare(runs, unit=unit).iloc[0]
+        assert row["ci_low"] == row["mean_difference"] == row["ci_high"]
+
+
+def test_one_dataset_has_no_interval_over_datasets() -> None:
+    row = compare(draw_benchmark(0, models=2, datasets=1, seeds=3), unit="runs_and_datasets")
+    assert row[["ci_low", "ci_high"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize("datasets", [8, 19])
+@pytest.mark.parametrize("unit", ["runs", "runs_and_datasets"])
+@pytest.mark.parametrize("single", [0, 3])
+def test_intervals_cover_the_truth(datasets: int, unit: str, single: int) -> None:
+    # 8000 independent pairs at 3 seeds; the standard error of the coverage is 0.0024. Cells differ
+    # in spread, but for those of a model that has single runs: its cells are then pooled.
+    n, rng = 8000, np.random.default_rng(datasets)
+    truth = rng.normal(size=(2 * n, datasets))
+    spread = rng.uniform(0.2, 1, (2 * n, datasets, 1))
+    if single:
+        spread[:n] = spread[:n, :1]
+    runs = truth[:, :, None] + spread * rng.normal(size=(2 * n, datasets, 3))
+    means, variances = runs.mean(axis=-1), runs.var(axis=-1, ddof=1)
+    counts = np.full(means.shape, 3)
+    means[:n, :single], counts[:n, :single] = runs[:n, :single, 0], 1
+    variances[:n, :single] = np.nan
+    matrix = ScoreMatrix([""] * 2 * n, [""] * datasets, means, counts, variances)
+    pairs = Pairs(np.arange(n), np.arange(n, 2 * n))
+    _, low, high = bound_differences(matrix, pairs, unit=unit, confidence_level=0.95)  # type: ignore[arg-type]
+    target = (truth[:n] - truth[n:]).mean(axis=-1) if unit == "runs" else np.zeros(n)
+    assert np.mean((low <= target) & (target <= high)) == pytest.approx(0.95, abs=0.015)
+
+
+@pytest.mark.parametrize("datasets", [1, 2, 5, 13, 14, 30, 50, 51, 100])
+@pytest.mark.parametrize("kind", ["plain", "ties", "zeros", "both"])
+def test_signed_rank_test_is_that_of_scipy(datasets: int, kind: str) -> None:
+    rng = np.random.default_rng(datasets)
+    # scipy enumerates all signs of up to 13 differences, which takes it a second.
+    apart = rng.normal(0.3, 1, (12 if datasets != 13 else 1, datasets))
+    if kind in ("ties", "both"):
+        apart = np.where(np.abs(apart) > 0.2, np.round(apart, 1), apart)
+    if kind in ("zeros", "both"):
+        apart[:, ::4] = 0
+        apart[:, -1] = 0.7
+    p, effect_size = compute_wilcoxon(apart)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = [stats.wilcoxon(row, zero_method="wilcox").pvalue for row in apart]
+    np.testing.assert_allclose(p, expected, rtol=0, atol=1e-10)
+    used = [row[row != 0] for row in apart]
+    sums = [np.sum(stats.rankdata(np.abs(row)) * np.sign(row)) for row in used]
+    totals = [len(row) * (len(row) + 1) / 2 for row in used]
+    np.testing.assert_allclose(effect_size, np.divide(sums, totals), atol=1e-12)
+
+
+def test_empty_cells_are_no_part_of_the_signed_rank_test() -> None:
+    apart = np.random.default_rng(0).normal(size=(1, 9))
+    holed = np.insert(apart, [0, 3, 9], np.nan, axis=1)
+    assert [part.tolist() for part in compute_wilcoxon(holed)] == [
+        part.tolist() for part in compute_wilcoxon(apart)
+    ]
+
+
+def test_signed_rank_test_at_its_limits() -> None:
+    p, effect_size = compute_wilcoxon([[0, 0, np.nan], [np.nan] * 3, [0, 0.1, np.nan]])
+    # No difference at all; nothing to compare; one difference of either sign.
+    np.testing.assert_array_equal(p, [1, np.nan, 1])
+    np.testing.assert_array_equal(effect_size, [0, np.nan, 1])
+
+
+def test_effect_size_is_the_simple_difference() -> None:
+    # Ranks 1 to 9 sum to 45, of which 36 in favor and 9 against: 0.8 - 0.2 = 0.6.
+    apart = np.array([[-1, -2, 3, 4, 5, -6, 7, 8, 9]], dtype=float)
+    assert compute_wilcoxon(apart)[1].tolist() == pytest.approx([0.6])
+
+
+def test_holm_leaves_out_what_was_not_tested() -> None:
+    # Sorted 0.01, 0.02, 0.4 times 3, 2, 1; the order stays.
+    corrected = correct_holm([0.02, np.nan, 0.4, 0.01])
+    np.testing.assert_allclose(corrected, [0.04, np.nan, 0.4, 0.03])
+    # Holm (1979) never lets a larger p overtake a smaller one, nor exceed 1.
+    assert correct_holm([0.5, 0.3, 0.31]).tolist() == pytest.approx([0.9, 0.9, 0.9])
+    assert correct_holm([]).tolist() == []
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(st.integers(0, 10**6), st.sampled_from(["runs", "runs_and_datasets"]))
+def test_bystander_changes_no_other_pair(seed: int, unit: str) -> None:
+    runs = draw_benchmark(seed, models=4, datasets=6, seeds=2).sample(frac=0.8, random_state=seed)
+    weak = make_runs(("M2b", "D0", -9.0), ("M2b", "D3", -9.0), ("M2b", "D33", -9.0))
+    both = compare(pd.concat([runs, weak]), unit=unit)
+    others = both[(both["model_a"] != "M2b") & (both["model_b"] != "M2b")]
+    alone = compare(runs, unit=unit)
+    pd.testing.assert_frame_equal(
+        others[UNCORRECTED].reset_index(drop=True), alone[UNCORRECTED], check_exact=True
+    )
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(st.integers(0, 10**6))
+def test_order_of_rows_changes_no_bit(seed: int) -> None:
+    runs = draw_benchmark(seed, models=3, datasets=4, seeds=3).sample(frac=0.7, random_state=seed)
+    shuffled = runs.sample(frac=1, random_state=1)
+    pd.testing.assert_frame_equal(compare(runs), compare(shuffled), check_exact=True)
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(st.integers(0, 10**6))
+def test_exchanged_names_mirror_the_row(seed: int) -> None:
+    runs = draw_benchmark(seed, models=2, datasets=5, seeds=3)
+    runs["score"] = runs["score"].round(1)
+    row = compare(runs).iloc[0]
+    turned = compare(runs.assign(model=runs["model"].map({"M0": "M1", "M1": "M0"}))).iloc[0]
+    assert turned["mean_difference"] == -row["mean_difference"]
+    assert (turned["ci_low"], turned["ci_high"]) == (-row["ci_high"], -row["ci_low"])
+    assert (turned["wins"], turned["losses"]) == (row["losses"], row["wins"])
+    assert turned["effect_size"] == -row["effect_size"]
+    assert turned["wilcoxon_p"] == row["wilcoxon_p"]
+
+
+def test_noise_makes_no_winner() -> None:
+    runs = make_runs(("a", "X", 0.1 + 0.2), ("b", "X", 0.3), ("a", "Y", 0.3), ("b", "Y", 0.2))
+    row = compare(runs).iloc[0]
+    assert (row["wins"], row["ties"], row["losses"]) == (1, 1, 0)
+
+
+def test_models_without_a_common_dataset_are_neither_better_nor_equal() -> None:
+    runs = make_runs(("a", "X", 0.5), ("b", "Y", 0.4), ("b", "Z", 0.4))
+    row = compare(runs).iloc[0]
+    assert row[["datasets", "cells_unused", "wins", "ties", "losses"]].tolist() == [0, 3, 0, 0, 0]
+    assert row[["mean_difference", "ci_low", "wilcoxon_p", "wilcoxon_p_holm"]].isna().all()
+    with pytest.raises(ValidationError, match="No dataset has runs of every model"):
+        compare(runs, missing="common")
+
+
+def test_policies_for_empty_cells_use_and_count_cells() -> None:
+    cells = [(m, d, 0.5) for m, ds in (("a", "XYZ"), ("b", "XY"), ("c", "Y")) for d in ds]
+    pairwise, common = compare(make_runs(*cells)), compare(make_runs(*cells), missing="common")
+    assert pairwise["datasets"].tolist() == [2, 1, 1]
+    # a and b share 2 of 3 + 2 cells each; under common only Y is left.
+    assert pairwise["cells_unused"].tolist() == [1, 2, 1]
+    assert common["datasets"].tolist() == [1, 1, 1]
+    assert common["cells_unused"].tolist() == [3, 2, 1]
+
+
+def test_one_model_has_no_pairs_but_a_header() -> None:
+    table = compare(make_runs(("a", "X", 0.5)))
+    assert len(table) == 0
+    assert {"model_a", "wilcoxon_p_holm", *UNCORRECTED} <= set(table.columns)
+
+
+class Study:
+    """Files of a small study, and the script on them."""
+
+    def __init__(self, path: Path, runs: pd.DataFrame, *, metric: str = "RMSE") -> None:
+        self.path = path
+        runs = runs[["model", "dataset", "seed", "score"]]
+        self.shards = [str(path / f"{shard}.parquet") for shard in (0, 1)]
+        write_parquet(self.shards[0], runs.iloc[::2])
+        write_parquet(self.shards[1], runs.iloc[1::2])
+        scores = runs.groupby("model")["score"].mean().sort_values(ascending=False)
+        write_table(scores.rename("iqm").reset_index(), [path / "iqm.csv"])
+        datasets = sorted(runs["dataset"].unique())
+        bounds = {"dataset": datasets, "metric": metric, "direction": "min", "low": 0, "high": 10}
+        write_table(pd.DataFrame(bounds), [path / "bounds.csv"])
+
+    def run(self, **options: object) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Run the script and read its tables."""
+        settings = {
+            "missing": "pairwise",
+            "reference": "",
+            "rope_width": 0.01,
+            "probability": 0.95,
+            "n_samples": 2000,
+            "n_resamples": 50,
+            "confidence_level": 0.95,
+            "unit": "runs",
+            "seed": 0,
+        }
+        tables = {
+            name: [str(self.path / f"{name}.{suffix}") for suffix in ("csv", "md", "tex")]
+            for name in ("pairwise", "rope")
+        }
+        compare_models(
+            shards=self.shards,
+            iqm=str(self.path / "iqm.csv"),
+            bounds=str(self.path / "bounds.csv"),
+            text=[str(self.path / "pairwise.txt")],
+            study="toy",
+            **tables,
+            **(settings | options),
+        )
+        names = ["model", "model_a", "model_b", "reference"]
+        pairs, ropes = (read_table(paths[0], names=names) for paths in tables.values())
+        return pairs, ropes
+
+
+@pytest.mark.parametrize("unit", ["runs", "runs_and_datasets"])
+def test_script_writes_the_tables_of_hostile_names(tmp_path: Path, unit: str) -> None:
+    runs = draw_benchmark(0, models=3, datasets=4, seeds=3).replace({"M1": EVIL, "D2": "007"})
+    pairs, ropes = Study(tmp_path, runs).run(unit=unit)
+    assert pairs[["model_a", "model_b"]].to_numpy().tolist() == [
+        [EVIL, "M0"],
+        [EVIL, "M2"],
+        ["M0", "M2"],
+    ]
+    assert pairs.columns.tolist() == [
+        *("model_a", "model_b", "datasets", "cells_unused", "mean_difference", "ci_low", "ci_high"),
+        *("wins", "ties", "losses", "wilcoxon_p", "wilcoxon_p_holm", "effect_size"),
+        *("p_improvement", "p_improvement_low", "p_improvement_high"),
+        *("p_a_better", "p_equivalent", "p_b_better", "decision"),
+    ]
+    assert pairs.notna().all(axis=None)
+    assert ropes["factor"].tolist() == [0, 0.5, 1, 2, 5] * 2
+    assert ropes["rope"].tolist() == pytest.approx([0, 0.005, 0.01, 0.02, 0.05] * 2)
+    best = runs.groupby("model")["score"].mean().idxmax()
+    assert set(ropes["reference"]) == {best}
+
+
+def test_reference_is_compared_as_in_the_matrix(tmp_path: Path) -> None:
+    runs = draw_benchmark(3, models=3, datasets=6, seeds=2)
+    pairs, ropes = Study(tmp_path, runs).run(reference="M1", rope_width=0.2)
+    same = ropes[ropes["factor"] == 1].set_index("model")
+    chances = ["p_reference_better", "p_equivalent", "p_model_better"]
+    mirrored = pick(pairs, "M0", "M1")[["p_b_better", "p_equivalent", "p_a_better"]]
+    assert same.loc["M0", chances].tolist() == mirrored.tolist()
+    straight = pick(pairs, "M1", "M2")[["p_a_better", "p_equivalent", "p_b_better"]]
+    assert same.loc["M2", chances].tolist() == straight.tolist()
+
+
+def test_same_values_in_another_order_give_the_same_bytes(tmp_path: Path) -> None:
+    runs = draw_benchmark(0, models=4, datasets=5, seeds=3).sample(frac=0.8, random_state=0)
+    written = []
+    for name, rows in (("one", runs), ("other", runs.sample(frac=1, random_state=2))):
+        (tmp_path / name).mkdir()
+        Study(tmp_path / name, rows).run(unit="runs_and_datasets")
+        names = ("pairwise.csv", "pairwise.md", "rope.tex", "pairwise.txt")
+        written.append([(tmp_path / name / file).read_bytes() for file in names])
+    assert written[0] == written[1]
+
+
+def test_region_in_raw_units_is_that_of_normalized_ones(tmp_path: Path) -> None:
+    # Bounds 0 and 10: a half-width of 0.2 RMSE is 0.02 of a normalized score.
+    runs = draw_benchmark(5, models=3, datasets=5, seeds=2)
+    runs["score"] = 0.5 + 0.05 * runs["score"]
+    study = Study(tmp_path, runs)
+    raw, raw_ropes = study.run(rope_width={"rmse": 0.2, "unused": 1})
+    normalized, ropes = study.run(rope_width=0.02)
+    pd.testing.assert_frame_equal(raw, normalized)
+    assert raw_ropes["rope"].isna().all()
+    pd.testing.assert_frame_equal(raw_ropes.drop(columns="rope"), ropes.drop(columns="rope"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rope_width": {"RSME": 0.1}}, "'RMSE' has no half-width. 'RSME' is near."),
+        ({"rope_width": {"accuracy": 0.1}}, "has no half-width. There are: 'accuracy'."),
+        ({"rope_width": {"RMSE": 0}}, "half-width of the metric 'RMSE' is 0"),
+        ({"reference": "m0"}, "no model 'm0' is analysed. Did you mean 'M0'?"),
+    ],
+)
+def test_script_says_what_to_mend(tmp_path: Path, options: dict[str, object], message: str) -> None:
+    with pytest.raises(ValidationError) as error:
+        Study(tmp_path, draw_benchmark(0, models=2, datasets=2)).run(**options)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("a", "X", 0.5)],
+        [("a", "X", 0.5), ("b", "X", 0.5)],
+        [("a", "X", 0.5), ("b", "Y", 0.4)],
+        [("a", "X", 0.5), ("a", "X", 0.5, "2"), ("b", "X", 0.4), ("b", "Y", 0.4), ("c", "Y", 0.0)],
+    ],
+)
+@pytest.mark.parametrize("unit", ["runs", "runs_and_datasets"])
+def test_script_bears_little_data(
+    tmp_path: Path, rows: list[tuple[str, str, float]], unit: str
+) -> None:
+    runs = make_runs(*rows)
+    pairs, ropes = Study(tmp_path, runs).run(unit=unit, rope_width=0)
+    models = runs["model"].nunique()
+    assert len(pairs) == models * (models - 1) / 2
+    assert len(ropes) == 5 * (models - 1)
+    is_apart = pairs["datasets"] == 0
+    assert (pairs["p_improvement"].isna() == is_apart).all()
+    assert (pairs.loc[is_apart, "decision"] == "undecided").all()

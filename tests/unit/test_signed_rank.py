@@ -1,0 +1,214 @@
+"""The Bayesian signed-rank test with a region of practical equivalence."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capmap.cells import arrange_runs
+from capmap.comparison.rope import compare_posteriors, scale_means, vary_rope
+from capmap.comparison.signed_rank import compare_signed_ranks, decide
+from capmap.rng import make_stream
+from tests.toy_runs import draw_benchmark, make_runs
+
+ROPES = [0.0, 0.5, 1.0, 2.0]
+
+
+def make_rng(n: int) -> np.random.Generator:
+    return make_stream(0, "toy", "signed_rank", str(n))
+
+
+def compare(apart: object, *, rope: float, n_samples: int = 50_000) -> np.ndarray:
+    rows = np.atleast_2d(np.asarray(apart, dtype=float))
+    return compare_signed_ranks(rows, rope=rope, n_samples=n_samples, make_rng=make_rng)
+
+
+def weigh_naively(apart: np.ndarray, rope: float, n_samples: int) -> np.ndarray:
+    """Sum over all pairs of differences, sample by sample, from the same draws."""
+    rng = make_rng(len(apart))
+    weights = rng.standard_exponential((len(apart), n_samples))
+    weights = np.vstack([rng.standard_gamma(0.5, n_samples), weights])
+    weights /= weights.sum(axis=0)
+    values = np.concatenate([[0], np.sort(apart)])
+    sums = values[:, None] + values
+    above = np.heaviside(sums - 2 * rope, 0.5)
+    below = np.heaviside(-2 * rope - sums, 0.5)
+    samples = np.empty((n_samples, 3))
+    for sample, weight in zip(samples, weights.T, strict=True):
+        product = np.outer(weight, weight)
+        sample[:] = (product * above).sum(), 0, (product * below).sum()
+    if rope > 0:
+        samples[:, 1] = 1 - samples.sum(axis=1)
+    return np.bincount(samples.argmax(axis=1), minlength=3) / n_samples
+
+
+def test_one_difference_by_hand() -> None:
+    # The pseudo-difference 0 has weight w ~ Beta(0.5, 1), so P(w < t) = sqrt(t).
+    # d > 2 rope: only the pair (0, 0) is equivalent, w^2 < 1/2 where w < 0.7071: 0.8409.
+    assert compare([0.3], rope=0.1)[0] == pytest.approx([0.8409, 0.1591, 0], abs=0.007)
+    # rope < d < 2 rope: only (d, d) is better, (1 - w)^2 > 1/2 where w < 0.2929: 0.5412.
+    assert compare([0.15], rope=0.1)[0] == pytest.approx([0.5412, 0.4588, 0], abs=0.009)
+    assert compare([0.05], rope=0.1).tolist() == [[0, 1, 0]]
+
+
+def test_edge_of_the_region_counts_half() -> None:
+    # d = 2 rope: (0, d) lies on the edge, so better has (1 - w)^2 + w (1 - w) = 1 - w, and the rest
+    # is w: better where w < 1/2, that is 0.7071. In floating point, 0.3 - 0.1 is not quite 0.2.
+    assert compare([0.3 - 0.1], rope=0.1)[0] == pytest.approx([0.7071, 0.2929, 0], abs=0.008)
+
+
+@pytest.mark.parametrize("rope", ROPES)
+@pytest.mark.parametrize("step", [0.5, 1e-9])
+def test_staircases_sum_what_a_double_loop_sums(rope: float, step: float) -> None:
+    rng = np.random.default_rng(4)
+    for n in (1, 2, 3, 7, 12):
+        # Multiples of 0.5 fall on edges and on each other, and are exact in floating point.
+        apart = np.round(rng.normal(1, 2, n) / step) * step
+        expected = weigh_naively(apart, rope, 400)
+        flipped = weigh_naively(-apart, rope, 400)[::-1]
+        found = compare(apart, rope=rope, n_samples=400)[0]
+        assert found.tolist() in (expected.tolist(), flipped.tolist())
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("rope", [0.0, 0.01, 0.04])
+@pytest.mark.parametrize("n", [1, 6, 20])
+def test_probabilities_are_those_of_baycomp(rope: float, n: int) -> None:
+    import baycomp
+
+    apart = np.random.default_rng(n).normal(0.02, 0.05, n)
+    test = baycomp.SignedRankTest.sample(
+        np.zeros(n), apart, rope, nsamples=8000, random_state=np.random.RandomState(0).randint(99)
+    )
+    worse, equivalent, better = np.bincount(test.argmax(axis=1), minlength=3) / 8000
+    # Standard error of baycomp's share: 0.0056 at most.
+    assert compare(apart, rope=rope)[0] == pytest.approx([better, equivalent, worse], abs=0.02)
+
+
+def test_hidden_scores_are_not_equivalence() -> None:
+    # The better model leads by 0.1 on each of 20 datasets; hiding 10 of its scores leaves 10 wins.
+    # P(better) with n wins: the pseudo-difference has less than half of the squared weight.
+    apart = np.full((1, 20), 0.1) + np.random.default_rng(0).normal(0, 0.01, (1, 20))
+    hidden = apart.copy()
+    hidden[0, ::2] = np.nan
+    for rows in (apart, hidden):
+        better, equivalent, worse = compare(rows, rope=0.01)[0]
+        assert better > 0.999
+        assert equivalent < 0.001
+        assert worse == 0
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_hidden_scores_are_equivalence_to_baycomp() -> None:
+    import baycomp
+
+    apart = np.full(20, 0.1)
+    apart[::2] = np.nan
+    sample = baycomp.SignedRankTest.sample(np.zeros(20), apart, 0.01, nsamples=500, random_state=0)
+    assert np.mean(sample.argmax(axis=1) == 2) < 0.1, "the fault this package must not share"
+
+
+def test_identical_models_are_equivalent_and_without_region_undecided() -> None:
+    apart = np.zeros((1, 5))
+    assert compare(apart, rope=0.01).tolist() == [[0, 1, 0]]
+    assert compare(apart, rope=0.0).tolist() == [[0.5, 0, 0.5]]
+
+
+def test_nothing_is_equivalent_without_region() -> None:
+    rng = np.random.default_rng(0)
+    apart = np.round(rng.normal(0, 1, (10, 7)), 0)
+    chances = compare(apart, rope=0, n_samples=500)
+    assert (chances[:, 1] == 0).all()
+    assert chances.sum(axis=1).tolist() == [1] * 10
+
+
+def test_pair_without_shared_dataset_is_undecided() -> None:
+    chances = compare([[np.nan, np.nan], [0.1, np.nan]], rope=0.01, n_samples=10)
+    assert np.isnan(chances[0]).all()
+    assert not np.isnan(chances[1]).any()
+    words = ("a better", "equivalent", "b better")
+    assert decide(chances[:1], probability=0.95, words=words) == ["undecided"]
+
+
+def test_no_pairs_have_no_probabilities() -> None:
+    assert compare(np.empty((0, 3)), rope=0.01).shape == (0, 3)
+
+
+def test_decision_needs_the_probability() -> None:
+    chances = np.array([[0.95, 0.05, 0], [0.0, 0.95, 0.05], [0.1, 0, 0.9], [0, 0.01, 0.99]])
+    decisions = decide(chances, probability=0.95, words=("a", "same", "b"))
+    assert decisions == ["a", "same", "undecided", "b"]
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(st.integers(0, 10**6), st.sampled_from(ROPES), st.integers(1, 9), st.booleans())
+def test_exchange_mirrors_exactly(seed: int, rope: float, n: int, is_coarse: bool) -> None:
+    apart = np.random.default_rng(seed).normal(0, 2, (3, n)).round(0 if is_coarse else 8)
+    straight = compare(apart, rope=rope, n_samples=200)
+    np.testing.assert_array_equal(compare(-apart, rope=rope, n_samples=200), straight[:, ::-1])
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(st.integers(0, 10**6), st.sampled_from(ROPES))
+def test_pairs_and_order_of_datasets_have_no_influence(seed: int, rope: float) -> None:
+    rng = np.random.default_rng(seed)
+    apart = rng.normal(0, 2, (5, 6))
+    apart[rng.random(apart.shape) < 0.2] = np.nan
+    together = compare(apart, rope=rope, n_samples=200)
+    turned = compare(apart[::-1, rng.permutation(6)], rope=rope, n_samples=200)[::-1]
+    np.testing.assert_array_equal(together, turned)
+    alone = np.vstack([compare(row, rope=rope, n_samples=200) for row in apart])
+    np.testing.assert_array_equal(together, alone)
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(st.integers(0, 10**6))
+def test_wider_region_is_never_less_equivalent(seed: int) -> None:
+    apart = np.random.default_rng(seed).normal(0.3, 1, 8)
+    chances = [compare(apart, rope=rope, n_samples=300)[0, 1] for rope in (0, 0.1, 0.5, 1, 5)]
+    assert chances == sorted(chances)
+    assert chances[-1] == 1
+
+
+def test_scales_of_metrics_put_differences_into_half_widths() -> None:
+    runs = make_runs(("a", "X", 0.9), ("b", "X", 0.5), ("a", "Y", 0.9), ("b", "Y", 0.5))
+    bounds = pd.DataFrame(
+        {"dataset": ["Y", "X"], "metric": ["RMSE", "acc"], "low": [0.0, 0.0], "high": [20.0, 1.0]}
+    )
+    matrix = scale_means(
+        arrange_runs(runs), bounds=bounds, widths={"ACC": 0.1, "rmse": 0.5, "other": 0.0}
+    )
+    # X: 0.4 x 1 / 0.1 = 4 half-widths; Y: 0.4 x 20 / 0.5 = 16.
+    assert (matrix.means[0] - matrix.means[1]).tolist() == pytest.approx([4, 16])
+
+
+def test_bystander_changes_no_posterior() -> None:
+    runs = draw_benchmark(2, models=3, datasets=6).sample(frac=0.8, random_state=0)
+    weak = make_runs(("M0b", "D0", -9.0), ("M0b", "D33", -9.0))
+    tables = []
+    for rows in (runs, pd.concat([runs, weak])):
+        matrix = arrange_runs(rows)
+        names = np.array(matrix.models)[np.array(np.triu_indices(len(matrix.models), 1)).T]
+        table = compare_posteriors(
+            matrix, rope=0.3, probability=0.95, n_samples=500, make_rng=make_rng
+        )
+        tables.append(table[~(names == "M0b").any(axis=1)].reset_index(drop=True))
+    pd.testing.assert_frame_equal(*tables, check_exact=True)
+
+
+def test_sensitivity_names_the_reference_in_words() -> None:
+    runs = make_runs(*((m, f"D{i}", s) for i in range(9) for m, s in (("a", 0.9), ("b", 0.8))))
+    table = vary_rope(
+        arrange_runs(runs),
+        reference="b",
+        rope=0.04,
+        probability=0.95,
+        n_samples=2000,
+        make_rng=make_rng,
+    )
+    assert table["factor"].tolist() == [0, 0.5, 1, 2, 5]
+    assert table["rope"].tolist() == pytest.approx([0, 0.02, 0.04, 0.08, 0.2])
+    # A lead of 0.1 is within 0.2 and beyond all smaller regions.
+    assert table["decision"].tolist() == ["model better"] * 4 + ["equivalent"]
+    assert (table["reference"] == "b").all()
