@@ -146,19 +146,42 @@ def group_ties(ranks: Ranks, *, confidence_level: float) -> list[list[int]]:
     with ends that are attained, leaves out 0. Only signs of differences matter for that, and ranks
     keep them. A group need not be consecutive: a close rival that hardly varies can be separated
     from the best model while a weaker one that varies much cannot.
+    """
+    return list_groups(~separate_pairs(ranks, confidence_level=confidence_level))
 
+
+def list_groups(tied: npt.NDArray[np.bool_]) -> list[list[int]]:
+    """List groups of models in which all pairs are tied, so that they tell all such pairs.
+
+    Parameters
+    ----------
+    tied : numpy.ndarray of bool, shape (models, models)
+        Which models cannot be separated, symmetric, models from the best on.
+
+    Returns
+    -------
+    list of list of int
+        Places of the models of each group, by its first models. Two models share a group exactly
+        if they are tied; a model that is tied with none is a group of its own.
+
+    Notes
+    -----
     Each pair that no group tells yet starts one, which then takes in every model, from the best on,
-    that cannot be separated from any member: a compact letter display.
+    that is tied with all members: a compact letter display.
 
     References
     ----------
     Piepho, H.-P. (2004). An algorithm for a letter-based representation of all-pairwise
     comparisons. Journal of Computational and Graphical Statistics 13, 456–466.
+
+    Examples
+    --------
+    >>> list_groups(np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]], dtype=bool))
+    [[0, 1], [1, 2]]
     """
-    tied = ~separate_pairs(ranks, confidence_level=confidence_level)
-    told = np.eye(len(ranks), dtype=np.bool_)
+    told = np.eye(len(tied), dtype=np.bool_)
     groups = []
-    for first in range(len(ranks)):
+    for first in range(len(tied)):
         while (untold := np.flatnonzero(tied[first] & ~told[first])).size:
             groups.append(_grow_group(tied, first, int(untold[0])))
             told[np.ix_(groups[-1], groups[-1])] = True

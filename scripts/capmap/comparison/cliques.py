@@ -1,0 +1,131 @@
+"""Mean ranks of the models, and groups of models that tests cannot separate."""
+
+import numpy as np
+import pandas as pd
+
+from capmap.aggregation import FloatArray, round_significant
+from capmap.bootstrap.ranks import list_groups, name_groups
+from capmap.cells import BoolArray, Missing, ScoreMatrix, choose_common
+from capmap.comparison.dataset_ranks import average_ranks, rank_within_datasets, stretch_ranks
+from capmap.comparison.nemenyi import average_common, find_critical_difference
+from capmap.comparison.pairwise import Pairs, list_pairs, subtract_means
+from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
+
+CHUNK_CELLS = 1 << 20
+
+
+def tabulate_mean_ranks(matrix: ScoreMatrix, *, missing: Missing, alpha: float) -> pd.DataFrame:
+    """Rank the models by their mean rank over datasets, with groups that cannot be separated.
+
+    Parameters
+    ----------
+    matrix : ScoreMatrix
+        All cells.
+    missing : {"pairwise", "common"}
+        Policy for empty cells.
+    alpha : float
+        Significance level of the tests, between 0 and 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``model``, ``mean_rank``, ``datasets``, ``nemenyi_group`` and ``wilcoxon_group``;
+        best first, equal mean ranks by name.
+
+    Raises
+    ------
+    ValidationError
+        If no dataset has runs of every model under ``common``.
+
+    Notes
+    -----
+    Where cells are empty, a model's rank on a dataset is that among the models there, stretched to
+    the number of all models (`stretch_ranks`). A model that never meets another has no mean rank,
+    0 datasets and stands last.
+
+    Nemenyi groups rest on the datasets that all models have, and are empty without any; their
+    letters follow the mean ranks on these. Wilcoxon groups rest on the datasets that each pair has.
+    """
+    chosen = choose_common(matrix, missing=missing)
+    ranks = stretch_ranks(rank_within_datasets(chosen.means))
+    mean_ranks = average_ranks(ranks)
+    table = pd.DataFrame(
+        {
+            "model": pd.Series(matrix.models, dtype="str"),
+            "mean_rank": mean_ranks,
+            "datasets": np.count_nonzero(~np.isnan(ranks), axis=1),
+            "nemenyi_group": group_by_nemenyi(chosen, alpha=alpha),
+            "wilcoxon_group": group_by_wilcoxon(chosen, mean_ranks, alpha=alpha),
+        }
+    )
+    return table.iloc[_order_models(mean_ranks)].reset_index(drop=True)
+
+
+def group_by_nemenyi(matrix: ScoreMatrix, *, alpha: float) -> list[str]:
+    """Name the largest groups of models whose mean ranks lie within one critical difference.
+
+    Parameters
+    ----------
+    matrix : ScoreMatrix
+        All cells; the datasets that all models have are used.
+    alpha : float
+        Significance level, between 0 and 1.
+
+    Returns
+    -------
+    list of str
+        The letters of each model's groups; empty without a dataset that all have. Groups are
+        consecutive in the order of mean ranks, and a model may be a group of its own.
+    """
+    common = average_common(matrix)
+    if common is None:
+        return [""] * len(matrix.models)
+    n_datasets = int(matrix.is_filled.all(axis=0).sum())
+    critical = np.inf
+    if len(common) > 1:
+        critical = find_critical_difference(models=len(common), datasets=n_datasets, alpha=alpha)
+    return _name_models(np.abs(common[:, None] - common) < critical, common)
+
+
+def group_by_wilcoxon(matrix: ScoreMatrix, mean_ranks: FloatArray, *, alpha: float) -> list[str]:
+    """Name groups of models that Wilcoxon's signed-rank test with Holm's correction cannot tell.
+
+    Parameters
+    ----------
+    matrix : ScoreMatrix
+        All cells; each pair is tested on the datasets that both have.
+    mean_ranks : numpy.ndarray, shape (models,)
+        The order of the letters; NaN comes last.
+    alpha : float
+        Significance level, between 0 and 1.
+
+    Returns
+    -------
+    list of str
+        The letters of each model's groups. Two models share a letter exactly if their corrected p
+        is not below `alpha`, or if no dataset has both: then nothing separates them. Groups need
+        not be consecutive.
+    """
+    n_models = len(matrix.models)
+    pairs = list_pairs(n_models)
+    p = np.full(len(pairs.first), np.nan)
+    step = max(CHUNK_CELLS // len(matrix.datasets), 1)
+    for first in range(0, len(p), step):
+        block = slice(first, first + step)
+        differences = subtract_means(matrix, Pairs(pairs.first[block], pairs.second[block]))
+        p[block], _ = compute_wilcoxon(differences)
+    tied = np.eye(n_models, dtype=np.bool_)
+    tied[pairs.first, pairs.second] = ~(correct_holm(p) < alpha)
+    return _name_models(tied | tied.T, mean_ranks)
+
+
+def _name_models(tied: BoolArray, mean_ranks: FloatArray) -> list[str]:
+    order = _order_models(mean_ranks)
+    names = name_groups(list_groups(tied[np.ix_(order, order)]), n=len(order))
+    return [names[place] for place in np.argsort(order)]
+
+
+def _order_models(mean_ranks: FloatArray) -> list[int]:
+    """Places of the models by mean rank; equal ones as they stand, by name."""
+    order: list[int] = np.argsort(round_significant(mean_ranks), kind="stable").tolist()
+    return order

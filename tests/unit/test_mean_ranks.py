@@ -1,0 +1,114 @@
+"""Mean ranks, and groups of models that Nemenyi's or Wilcoxon's test cannot separate."""
+
+import itertools
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from capmap.artifacts import read_table, write_parquet
+from capmap.comparison.cliques import tabulate_mean_ranks
+from capmap.comparison.dataset_ranks import average_ranks, rank_within_datasets, stretch_ranks
+from capmap.comparison.nemenyi import find_critical_difference
+from compare_ranks import compare_ranks
+from tests.toy_scores import arrange, draw
+
+
+def test_nemenyi_groups_are_the_longest_runs_within_the_critical_difference() -> None:
+    rng = np.random.default_rng(0)
+    matrix = arrange(rng.normal(np.linspace(2, 0, 8)[:, None], 1, (8, 30)))
+    ranks = tabulate_mean_ranks(matrix, missing="pairwise", alpha=0.05)
+    critical = find_critical_difference(models=8, datasets=30, alpha=0.05)
+    values = ranks["mean_rank"].tolist()
+    runs = {
+        (first, max(j for j in range(8) if values[j] - values[first] < critical))
+        for first in range(8)
+    }
+    longest = [run for run in runs if not any(o[0] < run[0] and o[1] >= run[1] for o in runs)]
+    letters = dict(zip("abcdefgh", sorted(longest), strict=False))
+    for place, group in enumerate(ranks["nemenyi_group"]):
+        held = [name for name, (first, last) in letters.items() if first <= place <= last]
+        assert group == "".join(held)
+    assert len(letters) > 1
+
+
+@settings(derandomize=True, deadline=None, max_examples=15)
+@given(st.integers(2, 6), st.integers(6, 30), st.integers(0, 10**6), st.booleans())
+def test_models_share_a_wilcoxon_letter_exactly_if_no_test_separates_them(
+    models: int, datasets: int, seed: int, ties: bool
+) -> None:
+    scores = draw(models, datasets, seed, ties, empty=0.1)
+    ranks = tabulate_mean_ranks(arrange(scores), missing="pairwise", alpha=0.05)
+    names = ranks.set_index("model")["wilcoxon_group"]
+    pairs = list(itertools.combinations(range(models), 2))
+    p = np.array([compute_p(scores[one] - scores[other]) for one, other in pairs])
+    tested = np.flatnonzero(~np.isnan(p))
+    ordered = tested[np.argsort(p[tested])]
+    # Holm: from the smallest p on, each is held against alpha over the number of tests left.
+    fails = p[ordered] * np.arange(len(ordered), 0, -1) >= 0.05
+    rejected = ordered[: int(fails.argmax()) if fails.any() else len(ordered)]
+    for number, (one, other) in enumerate(pairs):
+        shared = set(names[f"m{one:03d}"]) & set(names[f"m{other:03d}"])
+        assert bool(shared) == (number not in rejected)
+
+
+def compute_p(differences: np.ndarray) -> float:
+    known = differences[~np.isnan(differences)].round(12)
+    if not known.any():
+        return 1.0 if len(known) else math.nan
+    return float(stats.wilcoxon(known).pvalue)
+
+
+def test_the_best_of_few_has_the_rank_of_the_best_of_all() -> None:
+    ranks = rank_within_datasets(np.array([[3.0, 1.0], [2.0, np.nan], [1.0, 2.0], [0.0, 3.0]]))
+    # Ranks 1, 2 and 3 of three become 1, 2.5 and 4 of four.
+    np.testing.assert_equal(stretch_ranks(ranks)[:, 1], [4.0, np.nan, 2.5, 1.0])
+    assert average_ranks(stretch_ranks(ranks)).tolist() == [2.5, 2.0, 2.75, 2.5]
+
+
+def test_noise_of_floating_point_makes_no_rank() -> None:
+    assert rank_within_datasets(np.array([[0.1 + 0.2], [0.3]])).tolist() == [[1.5], [1.5]]
+
+
+def test_script_writes_tables_that_read_back(tmp_path: Path) -> None:
+    scores = draw(4, 6, 0, ties=False)
+    runs = pd.DataFrame(
+        [
+            (name, f"d{column}", "1", scores[row, column])
+            for row, name in enumerate(["=a|b", "β & $x$", "c" * 90, "nan"])
+            for column in range(6)
+            if (row, column) != (0, 0)
+        ],
+        columns=["model", "dataset", "seed", "score"],
+    )
+    write_parquet(tmp_path / "1.parquet", runs[runs["model"] < "b"])
+    write_parquet(tmp_path / "2.parquet", runs[runs["model"] >= "b"].iloc[::-1])
+    outputs = {
+        name: [str(tmp_path / f"{name}{suffix}") for suffix in (".csv", ".md", ".tex")]
+        for name in ("friedman", "nemenyi", "mean_ranks")
+    }
+    text = [str(tmp_path / "ranks.txt"), str(tmp_path / "ranks.tex")]
+    shards = [str(tmp_path / "1.parquet"), str(tmp_path / "2.parquet")]
+    compare_ranks(shards=shards, **outputs, text=text, missing="pairwise", alpha=0.05)
+    names = ("model", "model_a", "model_b")
+    friedman, nemenyi, ranks = (read_table(paths[0], names=names) for paths in outputs.values())
+    assert friedman["test"].tolist() == [
+        "friedman",
+        "friedman_without_tie_correction",
+        "iman_davenport",
+        "iman_davenport_without_tie_correction",
+        "skillings_mack",
+    ]
+    assert nemenyi[["model_a", "model_b"]].iloc[0].tolist() == ["=a|b", "c" * 90]
+    assert set(ranks["model"]) == set(runs["model"])
+    assert ranks.columns.tolist() == [
+        "model",
+        "mean_rank",
+        "datasets",
+        "nemenyi_group",
+        "wilcoxon_group",
+    ]

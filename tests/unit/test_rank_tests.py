@@ -1,0 +1,350 @@
+"""Friedman, Iman-Davenport, Skillings-Mack and Nemenyi tests."""
+
+import itertools
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from capmap.cells import ScoreMatrix
+from capmap.comparison.cliques import tabulate_mean_ranks
+from capmap.comparison.dataset_ranks import rank_within_datasets
+from capmap.comparison.friedman import (
+    compute_friedman,
+    compute_iman_davenport,
+    compute_skillings_mack,
+    tabulate_rank_tests,
+)
+from capmap.comparison.nemenyi import (
+    compare_mean_ranks,
+    exceed_range,
+    find_critical_difference,
+)
+from capmap.errors import ValidationError
+from tests.toy_scores import arrange, draw
+
+TABLE_6 = Path(__file__).parents[3] / "shared/data/demsar2006/table6.csv"
+C4 = ["C4.5", "C4.5+cf", "C4.5+m", "C4.5+m+cf"]
+# Hollander and Wolfe's assembly times: nine operators (rows) by four methods, some not tried.
+ASSEMBLY = np.array(
+    [
+        [3.2, 4.1, 3.8, 4.2],
+        [3.1, 3.9, 3.4, 4.0],
+        [4.3, 3.5, 4.6, 4.8],
+        [3.5, 3.6, 3.9, 4.0],
+        [3.6, 4.2, 3.7, 3.9],
+        [4.5, 4.7, 3.7, np.nan],
+        [np.nan, 4.2, 3.4, np.nan],
+        [4.3, 4.6, 4.4, 4.9],
+        [3.5, np.nan, 3.7, 3.9],
+    ]
+)
+benchmarks = given(st.integers(2, 9), st.integers(1, 12), st.integers(0, 10**6), st.booleans())
+invariant = settings(derandomize=True, deadline=None, max_examples=25)
+
+
+def read_table_6(*, unrounded: bool) -> ScoreMatrix:
+    if not TABLE_6.exists():
+        pytest.skip("needs ../shared")
+    table = pd.read_csv(TABLE_6, index_col="dataset")[C4]
+    if unrounded:
+        # The third decimal hides which was better; with this the printed ranks come out.
+        table.loc["voting", "C4.5+cf"] += 1e-5
+    return arrange(table.to_numpy().T, C4)
+
+
+def find(table: pd.DataFrame, test: str) -> pd.Series:
+    (row,) = table[table["test"] == test].itertuples(index=False)
+    return pd.Series(row._asdict())
+
+
+def test_printed_figures_of_demsars_table_6_come_out() -> None:
+    matrix = read_table_6(unrounded=True)
+    tests = tabulate_rank_tests(matrix, missing="pairwise")
+    friedman = find(tests, "friedman_without_tie_correction")
+    f_test = find(tests, "iman_davenport_without_tie_correction")
+    ranks = tabulate_mean_ranks(matrix, missing="pairwise", alpha=0.10)
+    assert friedman["statistic"] == pytest.approx(9.28, abs=0.005)
+    assert f_test["statistic"] == pytest.approx(3.69, abs=0.005)
+    assert (f_test["df1"], f_test["df2"]) == (3, 39)
+    assert ranks.set_index("model")["mean_rank"].round(3).to_dict() == {
+        "C4.5": 3.143,
+        "C4.5+cf": 2.893,
+        "C4.5+m": 2.000,
+        "C4.5+m+cf": 1.964,
+    }
+    # At 0.10 Demšar separates C4.5 from both with +m, and cannot place C4.5+cf.
+    assert ranks["nemenyi_group"].tolist() == ["a", "a", "ab", "b"]
+
+
+@pytest.mark.parametrize(("alpha", "printed"), [(0.05, 1.25), (0.10, 1.12)])
+def test_critical_difference_is_demsars(alpha: float, printed: float) -> None:
+    difference = find_critical_difference(models=4, datasets=14, alpha=alpha)
+    # He computes 1.12 from the rounded 2.291: 2.291 * sqrt(20 / 84) = 1.118.
+    assert difference == pytest.approx(printed, abs=0.005)
+
+
+def test_a_tie_in_the_rounded_table_6_moves_the_statistics() -> None:
+    tests = tabulate_rank_tests(read_table_6(unrounded=False), missing="pairwise")
+    expected = {
+        "friedman": 10.952,
+        "friedman_without_tie_correction": 9.857,
+        "iman_davenport_without_tie_correction": 3.987,
+        # (N - 1) X / (N (k - 1) - X) = 13 * 10.952 / (42 - 10.952)
+        "iman_davenport": 4.586,
+    }
+    for test, statistic in expected.items():
+        assert find(tests, test)["statistic"] == pytest.approx(statistic, abs=0.0005)
+
+
+@invariant
+@benchmarks
+def test_friedman_agrees_with_scipy(models: int, datasets: int, seed: int, ties: bool) -> None:
+    scores = draw(models + 1, datasets, seed, ties)
+    test = compute_friedman(rank_within_datasets(scores))
+    if (scores == scores[0]).all():
+        assert (test.statistic, test.p) == (0, 1)
+        return
+    expected = stats.friedmanchisquare(*scores)
+    assert test.statistic == pytest.approx(expected.statistic, abs=1e-10)
+    assert test.p == pytest.approx(expected.pvalue, abs=1e-10)
+
+
+@invariant
+@benchmarks
+def test_without_correction_the_formulas_are_demsars(
+    models: int, datasets: int, seed: int, ties: bool
+) -> None:
+    ranks = rank_within_datasets(draw(models, datasets, seed, ties))
+    k, n = ranks.shape
+    squares = (ranks.mean(axis=1) ** 2).sum()
+    chi_squared = 12 * n / (k * (k + 1)) * (squares - k * (k + 1) ** 2 / 4)
+    test = compute_friedman(ranks, correct_ties=False)
+    assert test.statistic == pytest.approx(chi_squared, abs=1e-10)
+    assert test.p == pytest.approx(stats.chi2.sf(chi_squared, k - 1), abs=1e-10)
+    f_test = compute_iman_davenport(ranks, correct_ties=False)
+    if n > 1 and not math.isinf(f_test.statistic):
+        expected = (n - 1) * chi_squared / (n * (k - 1) - chi_squared)
+        assert f_test.statistic == pytest.approx(expected, rel=1e-9, abs=1e-10)
+        p = stats.f.sf(expected, k - 1, (k - 1) * (n - 1))
+        assert f_test.p == pytest.approx(p, abs=1e-10)
+
+
+def test_models_in_the_same_order_everywhere_have_an_infinite_f() -> None:
+    # Chi-squared is at its largest, N (k - 1) = 7 * 2, and the F divides by zero.
+    ranks = np.tile([[1.0], [2.0], [3.0]], 7)
+    assert compute_friedman(ranks).statistic == 14
+    test = compute_iman_davenport(ranks)
+    assert (test.statistic, test.p) == (math.inf, 0)
+    # A table has no word for infinity.
+    row = find(tabulate_rank_tests(arrange(-ranks), missing="pairwise"), "iman_davenport")
+    assert math.isnan(row["statistic"])
+    assert row["p"] == 0
+
+
+def test_identical_models_give_no_evidence() -> None:
+    matrix = arrange(np.ones((3, 4)))
+    tests = tabulate_rank_tests(matrix, missing="pairwise")
+    assert (tests["statistic"] == 0).all()
+    assert (tests["p"] == 1).all()
+    nemenyi = compare_mean_ranks(matrix, alpha=0.05)
+    assert (nemenyi["p"] == 1).all()
+    assert not nemenyi["separated"].any()
+    ranks = tabulate_mean_ranks(matrix, missing="pairwise", alpha=0.05)
+    assert ranks["mean_rank"].tolist() == [2, 2, 2]
+    assert set(ranks["nemenyi_group"]) == set(ranks["wilcoxon_group"]) == {"a"}
+
+
+def test_one_dataset_has_no_f() -> None:
+    tests = tabulate_rank_tests(arrange([[3.0], [2.0], [1.0]]), missing="pairwise")
+    # Chi-squared 2 with 2 degrees of freedom: exp(-1).
+    assert find(tests, "friedman")["p"] == pytest.approx(math.exp(-1))
+    f_test = find(tests, "iman_davenport")
+    assert math.isnan(f_test["statistic"])
+    assert math.isnan(f_test["p"])
+    assert f_test["df2"] == 0
+
+
+def test_two_models_have_all_tests() -> None:
+    # Two wins of two: 12 * ((2 - 3)² + (4 - 3)²) / (2 * 2 * 3) = 2.
+    tests = tabulate_rank_tests(arrange([[2.0, 2.0], [1.0, 1.0]]), missing="pairwise")
+    assert find(tests, "friedman")["statistic"] == 2
+    assert len(tests) == 4
+    (row,) = compare_mean_ranks(arrange([[2.0, 2.0], [1.0, 1.0]]), alpha=0.05).itertuples()
+    # A range of two normal numbers is |z| sqrt 2: 1 / sqrt(6 / 24) = 2 is |z| = 1.414.
+    assert row.rank_difference == -1
+    assert row.p == pytest.approx(2 * stats.norm.sf(math.sqrt(2)))
+    assert row.critical_difference == pytest.approx(stats.norm.isf(0.025) * math.sqrt(0.5))
+
+
+def test_one_model_has_empty_tables_with_a_header() -> None:
+    matrix = arrange([[1.0, np.nan, 2.0]], ["only"])
+    tests = tabulate_rank_tests(matrix, missing="pairwise")
+    assert len(tests) == 0
+    assert tests.columns[0] == "test"
+    assert compare_mean_ranks(matrix, alpha=0.05).columns[-1] == "datasets"
+    ranks = tabulate_mean_ranks(matrix, missing="pairwise", alpha=0.05)
+    # The third dataset, which the model lacks, is nobody's.
+    assert ranks.to_numpy().tolist() == [["only", 1.0, 2, "a", "a"]]
+
+
+def test_skillings_mack_gives_the_published_statistic_of_the_assembly_times() -> None:
+    matrix = arrange(ASSEMBLY.T)
+    tests = tabulate_rank_tests(matrix, missing="pairwise")
+    test = find(tests, "skillings_mack")
+    assert test["statistic"] == pytest.approx(15.493, abs=0.0005)
+    assert test["df1"] == 3
+    assert test["p"] == pytest.approx(0.0014, abs=0.00005)
+    assert (test["models"], test["datasets"], test["cells_used"]) == (4, 9, 32)
+    # Six operators tried all four methods.
+    friedman = find(tests, "friedman")
+    assert (friedman["datasets"], friedman["cells_used"], friedman["cells_unused"]) == (6, 24, 8)
+
+
+@invariant
+@benchmarks
+def test_skillings_mack_on_complete_data_is_friedman(
+    models: int, datasets: int, seed: int, ties: bool
+) -> None:
+    ranks = rank_within_datasets(draw(models, datasets, seed, ties))
+    test = compute_skillings_mack(ranks)
+    friedman = compute_friedman(ranks, correct_ties=False)
+    assert test is not None
+    assert test.statistic == pytest.approx(friedman.statistic, abs=1e-10)
+    assert (test.df1, test.p) == (friedman.df1, pytest.approx(friedman.p, abs=1e-10))
+
+
+@pytest.mark.parametrize("holes", [[(0, 0)], [(0, 0), (1, 1)], [(0, 0), (0, 1)]])
+def test_skillings_mack_has_the_mean_and_covariance_of_permutations(
+    holes: list[tuple[int, int]],
+) -> None:
+    """Over all orders within datasets its mean is exactly its degrees of freedom."""
+    present = np.ones((3, 3), dtype=bool)
+    for hole in holes:
+        present[hole] = False
+    orders = [list(itertools.permutations(range(1, count + 1))) for count in present.sum(axis=0)]
+    statistics = []
+    for choice in itertools.product(*orders):
+        ranks = np.full((3, 3), np.nan)
+        for column, order in enumerate(choice):
+            ranks[present[:, column], column] = order
+        test = compute_skillings_mack(ranks)
+        assert test is not None
+        statistics.append(test.statistic)
+    # E(A' C⁻ A) = trace(C⁻ C), the rank of C.
+    assert np.mean(statistics) == pytest.approx(test.df1)
+
+
+def test_models_that_datasets_do_not_connect_cost_a_degree_of_freedom() -> None:
+    # a and b meet twice, c and d meet twice; e meets nobody.
+    scores = np.full((5, 5), np.nan)
+    scores[:2, :2] = [[2, 2], [1, 1]]
+    scores[2:4, 2:4] = [[2, 1], [1, 2]]
+    scores[4, 4] = 1
+    tests = tabulate_rank_tests(arrange(scores), missing="pairwise")
+    (row,) = tests.itertuples()
+    # Friedman's 2 for a and b, 0 for c and d.
+    assert (row.test, row.df1) == ("skillings_mack", 2)
+    assert row.statistic == pytest.approx(2)
+    assert (row.datasets, row.cells_used, row.cells_unused) == (4, 8, 1)
+    assert len(compare_mean_ranks(arrange(scores), alpha=0.05)) == 0
+    ranks = tabulate_mean_ranks(arrange(scores), missing="pairwise", alpha=0.05)
+    assert ranks["model"].tolist() == ["m000", "m002", "m003", "m001", "m004"]
+    # Rank 1 of 2 stays 1, rank 2 of 2 is stretched to 5 of 5.
+    assert ranks["mean_rank"].tolist()[:4] == [1, 3, 3, 5]
+    assert math.isnan(ranks["mean_rank"].tolist()[4])
+    assert ranks["datasets"].tolist() == [2, 2, 2, 2, 0]
+    assert set(ranks["nemenyi_group"]) == {""}
+    assert set(ranks["wilcoxon_group"]) == {"a"}
+
+
+def test_no_two_models_on_one_dataset_leaves_no_test() -> None:
+    tests = tabulate_rank_tests(arrange([[1.0, np.nan], [np.nan, 2.0]]), missing="pairwise")
+    assert len(tests) == 0
+
+
+def test_common_policy_uses_complete_datasets_only() -> None:
+    matrix = arrange([[1.0, 2.0, np.nan], [2.0, 1.0, 1.0], [3.0, 0.0, 0.0]])
+    tests = tabulate_rank_tests(matrix, missing="common")
+    assert "skillings_mack" not in set(tests["test"])
+    assert set(tests["cells_unused"]) == {2}
+    ranks = tabulate_mean_ranks(matrix, missing="common", alpha=0.05)
+    assert set(ranks["datasets"]) == {2}
+    with pytest.raises(ValidationError, match="No dataset has runs of every model"):
+        tabulate_rank_tests(arrange([[1.0, np.nan], [np.nan, 1.0]]), missing="common")
+
+
+@pytest.mark.parametrize("n", [2, 3, 20, 200])
+def test_range_probabilities_are_those_of_scipy(n: int) -> None:
+    values = np.array([0, 1e-6, 0.01, 0.5, 1, 2, 3, 4, 5, 7, 9, 12, 30.0])
+    expected = stats.studentized_range.sf(values, n, np.inf)
+    np.testing.assert_allclose(exceed_range(values, n=n), expected, rtol=0, atol=1e-11)
+    quantile = stats.studentized_range.isf(0.05, n, np.inf)
+    difference = find_critical_difference(models=n, datasets=10, alpha=0.05)
+    assert difference == pytest.approx(quantile * math.sqrt(n * (n + 1) / 120), rel=1e-9)
+
+
+@invariant
+@benchmarks
+def test_nemenyi_agrees_with_scikit_posthocs(
+    models: int, datasets: int, seed: int, ties: bool
+) -> None:
+    posthocs = pytest.importorskip("scikit_posthocs")
+    scores = draw(models, datasets, seed, ties)
+    table = compare_mean_ranks(arrange(scores), alpha=0.05)
+    expected = posthocs.posthoc_nemenyi_friedman(scores.T).to_numpy()
+    np.testing.assert_allclose(table["p"], expected[np.triu_indices(models, 1)], rtol=0, atol=1e-10)
+    assert ((table["p"] < 0.05) == table["separated"]).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", range(5))
+def test_evaluma_computes_the_same_on_complete_benchmarks(seed: int) -> None:
+    frequentist = pytest.importorskip("evaluma.methods.frequentist")
+    scores = draw(3 + seed, 6 + seed, seed, ties=False)
+    matrix = arrange(scores)
+    frame = pd.DataFrame(scores, index=matrix.models, columns=matrix.datasets)
+    expected = frequentist.compute_frequentist(frame, alpha=0.05)
+    friedman = find(tabulate_rank_tests(matrix, missing="pairwise"), "friedman")
+    assert friedman["statistic"] == pytest.approx(expected.friedman_statistic, abs=1e-10)
+    assert friedman["p"] == pytest.approx(expected.friedman_p_value, abs=1e-10)
+    ranks = tabulate_mean_ranks(matrix, missing="pairwise", alpha=0.05)
+    for row in ranks.itertuples():
+        assert row.mean_rank == pytest.approx(expected.avg_ranks[row.model], abs=1e-10)
+    table = compare_mean_ranks(matrix, alpha=0.05)
+    pairs = expected.table
+    np.testing.assert_allclose(table["p"], pairs["p_value"], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        np.abs(table["rank_difference"]), pairs["rank_diff"], rtol=0, atol=1e-10
+    )
+    assert table["critical_difference"].iloc[0] == pytest.approx(expected.cd, abs=1e-9)
+
+
+@invariant
+@given(st.integers(1, 6), st.integers(1, 8), st.integers(0, 10**6), st.booleans())
+def test_order_of_models_and_datasets_changes_nothing(
+    models: int, datasets: int, seed: int, ties: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    scores = draw(models, datasets, seed, ties, empty=0.2)
+    order, columns = rng.permutation(models), rng.permutation(datasets)
+    turned = arrange(scores[order][:, columns], [f"m{i:03d}" for i in order])
+    matrix = arrange(scores)
+    for one, other in zip(
+        tabulate_rank_tests(matrix, missing="pairwise").itertuples(index=False),
+        tabulate_rank_tests(turned, missing="pairwise").itertuples(index=False),
+        strict=True,
+    ):
+        assert one.test == other.test
+        assert one.statistic == pytest.approx(other.statistic, abs=1e-9, nan_ok=True)
+    ranks, turned_ranks = (
+        tabulate_mean_ranks(each, missing="pairwise", alpha=0.05).set_index("model")
+        for each in (matrix, turned)
+    )
+    same = turned_ranks.loc[ranks.index, "mean_rank"]
+    np.testing.assert_allclose(ranks["mean_rank"], same, rtol=1e-12)
