@@ -1,0 +1,402 @@
+"""Improvability: errors, the best of them, intervals and ranks."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capmap.artifacts import read_table, render_csv, write_parquet, write_text
+from capmap.cells import resample_means
+from capmap.improvability import (
+    Improvability,
+    bootstrap_improvability,
+    compute_improvability,
+    find_optima,
+    measure_errors,
+)
+from capmap.rng import make_stream
+from measure_improvability import measure_improvability
+
+EVIL = '=cmd "<script>" $x_1$ %&/ é'
+BOUNDS = ["dataset", "metric", "direction", "low", "high"]
+QUICK = settings(derandomize=True, deadline=None, max_examples=25)
+
+
+def stream(model: str) -> np.random.Generator:
+    return make_stream(0, "toy", "improvability", model)
+
+
+def make_runs(*rows: tuple[str, str, float]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["model", "dataset", "score"])
+
+
+def make_bounds(*rows: tuple[str, str, str, float, float]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=BOUNDS)
+
+
+SHARE = make_bounds(*((name, "accuracy", "max", 0.0, 1.0) for name in "xyz"))
+
+
+def improve(runs: pd.DataFrame, bounds: pd.DataFrame = SHARE, **options: object) -> Improvability:
+    given = {"n_resamples": 300, "confidence_level": 0.95, "make_rng": stream} | options
+    return bootstrap_improvability(runs, find_optima(bounds, {}), **given)  # type: ignore[arg-type]
+
+
+def find_optimum(metric: str, direction: str, low: float, high: float) -> tuple[float, bool]:
+    bounds = make_bounds(("x", metric, direction, low, high))
+    row = find_optima(bounds, {}).iloc[0]
+    return row["optimum"], bool(row["is_known"])
+
+
+def draw_benchmark(
+    seed: int, models: int, datasets: int, runs: int = 1
+) -> tuple[np.ndarray, pd.DataFrame, pd.DataFrame]:
+    """Raw scores (models, datasets, runs) with mixed directions, bounds, and normalized runs."""
+    rng = np.random.default_rng(seed)
+    directions = rng.choice(["max", "min"], datasets)
+    raw = rng.uniform(0.2, 0.9, (models, datasets, runs))
+    low, high = rng.uniform(0, 0.2, datasets), rng.uniform(0.7, 1, datasets)
+    bounds = pd.DataFrame(
+        {
+            "dataset": [f"D{place}" for place in range(datasets)],
+            "metric": np.where(directions == "max", "accuracy", "error rate"),
+            "direction": directions,
+            "low": low,
+            "high": high,
+        }
+    )
+    return raw, bounds, normalize(raw, bounds)
+
+
+def normalize(raw: np.ndarray, bounds: pd.DataFrame) -> pd.DataFrame:
+    low, high = (bounds[side].to_numpy()[None, :, None] for side in ("low", "high"))
+    scores = (raw - low) / (high - low)
+    is_max = (bounds["direction"] == "max").to_numpy()[None, :, None]
+    scores = np.where(is_max, scores, 1 - scores)
+    rows = [
+        (f"M{model}", bounds["dataset"][dataset], score)
+        for (model, dataset, _), score in np.ndenumerate(scores)
+    ]
+    return make_runs(*rows)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_improvability_agrees_with_evaluma(seed: int) -> None:
+    from evaluma.methods.improvability import compute_improvability as peer
+
+    raw, bounds, runs = draw_benchmark(seed, models=2 + seed, datasets=1 + 2 * seed)
+    directions = dict(zip(bounds["dataset"], bounds["direction"], strict=True))
+    optima = {name: 1.0 if way == "max" else 0.0 for name, way in directions.items()}
+    models = [f"M{place}" for place in range(len(raw))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = peer(
+            pd.DataFrame(raw[:, :, 0], index=models, columns=bounds["dataset"]), directions, optima
+        )
+    mine = improve(runs, bounds)
+    table = theirs.table.set_index("model").loc[mine.models["model"]]
+    np.testing.assert_allclose(mine.models["improvability"], table["improvability"], atol=1e-10)
+    cells = theirs.per_dataset.set_index(["model", "dataset"]).loc[
+        list(zip(mine.cells["model"], mine.cells["dataset"], strict=True))
+    ]
+    for column in ("error", "best_error", "improvability"):
+        np.testing.assert_allclose(mine.cells[column], cells[column], atol=1e-10)
+
+
+def test_improvability_by_hand() -> None:
+    # Errors: x 0.1 and 0.2, y 0.4 and 0.3. a: (0 + 1/4) / 2; b: (1/2 + 0) / 2.
+    result = improve(make_runs(("a", "x", 0.9), ("b", "x", 0.8), ("a", "y", 0.6), ("b", "y", 0.7)))
+    assert result.models["model"].tolist() == ["a", "b"]
+    assert result.models["improvability"].tolist() == [12.5, 25.0]
+    assert result.models["rank"].tolist() == [1, 2]
+    assert result.models["datasets"].tolist() == [2, 2]
+    assert result.cells["error"].tolist() == [0.1, 0.4, 0.2, 0.3]
+    assert result.cells["best_error"].tolist() == [0.1, 0.3, 0.1, 0.3]
+    assert result.clipped == 0
+
+
+@pytest.mark.parametrize(
+    ("metric", "direction", "low", "high", "expected"),
+    [
+        ("accuracy", "max", 0.1, 0.9, (1.0, True)),
+        ("test_f1_score", "max", 0.0, 1.0, (1.0, True)),
+        ("R2", "max", -3.0, 0.8, (1.0, True)),
+        ("RMSE", "min", 0.5, 4.0, (0.0, True)),
+        ("neg_root_mean_squared_error", "max", -4.0, -0.5, (0.0, True)),
+        # Somebody's own idea of the direction: the lowest accuracy is 0.
+        ("accuracy", "min", 0.1, 0.9, (0.0, True)),
+        # Percent: natural bounds are those of shares.
+        ("accuracy", "max", 0.0, 100.0, (100.0, False)),
+        ("accuracy", "max", 55.0, 88.0, (88.0, False)),
+        ("error rate", "min", 5.0, 80.0, (5.0, False)),
+        # The worse bound leaves the natural ones, the better one is the natural one.
+        ("accuracy", "max", -0.5, 1.0, (1.0, True)),
+        # Not known, or known to have no best score.
+        ("quality", "max", 0.0, 5.0, (5.0, False)),
+        ("BLEU", "max", 10.0, 40.0, (40.0, False)),
+        ("RMSE", "max", 0.5, 4.0, (4.0, False)),
+    ],
+)
+def test_optimum_is_the_natural_best_or_the_bound_of_the_best_side(
+    metric: str, direction: str, low: float, high: float, expected: tuple[float, bool]
+) -> None:
+    assert find_optimum(metric, direction, low, high) == expected
+
+
+def test_transform_has_an_optimum_of_its_own() -> None:
+    bounds = make_bounds(("x", "RMSE", "max", 0.2, 0.9))
+    optima = find_optima(bounds, {"x": {"transform": {"scale_rmse": {"std": 0.25}}}})
+    assert optima[["optimum", "is_known"]].iloc[0].tolist() == [1.0, True]
+    # 0.2 + 0.5 · 0.7 = 0.55, and 1 − 0.55 = 0.45; without the transform 0.9 − 0.55 = 0.35.
+    runs = make_runs(("a", "x", 0.5))
+    result = bootstrap_improvability(
+        runs, optima, n_resamples=10, confidence_level=0.95, make_rng=stream
+    )
+    assert result.cells["error"].tolist() == [0.45]
+    assert improve(runs, bounds).cells["error"].tolist() == [0.35]
+
+
+def test_score_beyond_the_optimum_has_no_error_and_is_counted() -> None:
+    bounds = make_bounds(("x", "quality", "max", 0.0, 5.0))
+    result = improve(make_runs(("a", "x", 1.2), ("b", "x", 1.0), ("c", "x", 0.5)), bounds)
+    assert result.cells["error"].tolist() == [0.0, 0.0, 2.5]
+    assert result.models["improvability"].tolist() == [0.0, 0.0, 100.0]
+    assert result.models["rank"].tolist() == [1, 1, 3]
+    assert result.clipped == 1
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.2, 0.95), (0.1, 0.7), (0.3, 0.9)])
+def test_perfect_score_has_no_error_whatever_the_bounds(low: float, high: float) -> None:
+    bounds = make_bounds(("x", "accuracy", "max", low, high), ("y", "RMSE", "min", low, high))
+    raw = np.array([[[1.0], [0.0]], [[0.5], [0.5]]])
+    result = improve(normalize(raw, bounds), bounds)
+    assert result.cells["error"].tolist() == [0.0, 0.0, 0.5, 0.5]
+    assert result.models["improvability"].tolist() == [0.0, 100.0]
+    assert result.clipped == 0
+
+
+def test_model_is_averaged_over_the_datasets_it_has() -> None:
+    result = improve(make_runs(("a", "x", 0.9), ("b", "x", 0.8), ("b", "y", 0.1)))
+    assert result.models["improvability"].tolist() == [0.0, 25.0]
+    assert result.models["datasets"].tolist() == [1, 2]
+    assert len(result.cells) == 3
+    apart = improve(make_runs(("a", "x", 0.9), ("b", "y", 0.8)))
+    assert apart.models[["improvability", "rank"]].to_numpy().tolist() == [[0, 1], [0, 1]]
+
+
+def test_interval_needs_repeated_runs() -> None:
+    rows = [
+        *(("a", dataset, 0.5) for dataset in "xyz"),
+        *(("b", dataset, 0.6) for dataset in "xyzz"),
+        *(("c", dataset, 0.7) for dataset in "xyyzz"),
+    ]
+    result = improve(make_runs(*rows))
+    models = result.models.set_index("model")
+    assert models["ci_low"].notna().to_dict() == {"a": False, "b": False, "c": True}
+    assert models["rank_low"].notna().to_dict() == {"a": False, "b": False, "c": True}
+    cells = result.cells.set_index(["model", "dataset"])["ci_low"].dropna()
+    assert cells.index.tolist() == [("b", "z"), ("c", "y"), ("c", "z")]
+    single = improve(make_runs(("a", "x", 0.5), ("b", "x", 0.6)))
+    assert single.models[["ci_low", "ci_high", "rank_low"]].isna().all(axis=None)
+    assert str(single.models["rank_low"].dtype) == "Int64"
+
+
+def test_equal_runs_have_an_interval_without_width() -> None:
+    rows = [(m, d, s) for m, s in (("a", 0.9), ("b", 0.7), ("c", 0.7)) for d in "xyz"] * 3
+    result = improve(make_runs(*rows))
+    for table in (result.models, result.cells):
+        assert (table["ci_low"] == table["improvability"]).all()
+        assert (table["ci_high"] == table["improvability"]).all()
+    ranks = result.models[["rank", "rank_low", "rank_high"]].to_numpy()
+    assert ranks.tolist() == [[1, 1, 1], [2, 2, 2], [2, 2, 2]]
+
+
+def test_mean_of_runs_that_reach_the_best_is_tied_with_it() -> None:
+    # b is at 0.2, 0.3 or 0.4 of error; where it is at 0.3, it is a's equal in spite of rounding.
+    runs = make_runs(*(("a", "x", 0.7), ("a", "x", 0.7), ("b", "x", 0.8), ("b", "x", 0.6)))
+    result = improve(runs, n_resamples=2000, confidence_level=0.4)
+    assert result.models["improvability"].tolist() == [0.0, 0.0]
+    assert result.models["rank"].tolist() == [1, 1]
+    assert result.models[["rank_low", "rank_high"]].to_numpy().tolist() == [[1, 1], [1, 1]]
+
+
+def test_best_model_is_found_anew_in_each_replicate() -> None:
+    # a has errors 0.1 and 0.3, b 0.2 and 0.2. Replicates of a: 0.1, 0.2 or 0.3 with probability
+    # 1/4, 1/2, 1/4; then b is improvable by 50%, 0 and 0, and a by 0, 0 and 33.3%.
+    runs = make_runs(("a", "x", 0.9), ("a", "x", 0.7), ("b", "x", 0.8), ("b", "x", 0.8))
+    models = improve(runs).models.set_index("model")
+    assert models["improvability"].tolist() == [0.0, 0.0]
+    assert models["ci_low"].tolist() == [0.0, 0.0]
+    assert models.loc["b", "ci_high"] == pytest.approx(50)
+    assert models.loc["a", "ci_high"] == pytest.approx(100 / 3)
+    assert models["rank_high"].tolist() == [2, 2]
+
+
+def test_replicates_are_those_of_the_shared_draws() -> None:
+    _, bounds, runs = draw_benchmark(2, models=4, datasets=5, runs=3)
+    errors = measure_errors(runs, find_optima(bounds, {}))
+    means = resample_means(errors, n_resamples=300, make_rng=stream).astype(float)
+    best = means.min(axis=0)
+    replicates = ((means - best) / means * 100).mean(axis=1)
+    low, high = np.quantile(replicates, [0.025, 0.975], axis=1)
+    models = improve(runs, bounds).models.sort_values("model")
+    estimates = models["improvability"].to_numpy()
+    np.testing.assert_allclose(models["ci_low"], np.minimum(low, estimates), atol=1e-4)
+    np.testing.assert_allclose(models["ci_high"], np.maximum(high, estimates), atol=1e-4)
+
+
+def test_intervals_hold_their_estimate_where_many_models_are_close() -> None:
+    rng = np.random.default_rng(0)
+    rows = [(f"M{m:02}", d, rng.normal(0.5, 0.02)) for m in range(30) for d in "xyz"]
+    more = [(model, d, rng.normal(0.5, 0.02)) for model, d, _ in rows for _ in range(2)]
+    result = improve(make_runs(*rows, *more))
+    for table in (result.models, result.cells):
+        assert (table["ci_low"] <= table["improvability"]).all()
+        assert (table["improvability"] <= table["ci_high"]).all()
+
+
+@QUICK
+@given(st.integers(0, 1000), st.integers(1, 5), st.integers(1, 4), st.integers(1, 3))
+def test_improvability_does_not_depend_on_bounds_or_order(
+    seed: int, models: int, datasets: int, repeats: int
+) -> None:
+    raw, bounds, runs = draw_benchmark(seed, models, datasets, repeats)
+    before = improve(runs, bounds, n_resamples=20)
+    values = before.cells["improvability"]
+    assert ((values >= 0) & (values <= 100)).all()
+    assert (before.cells.groupby("dataset")["improvability"].min() == 0).all()
+    other = bounds.assign(low=bounds["low"] / 2, high=(1 + bounds["high"]) / 2)
+    shuffled = normalize(raw, other).sample(frac=1, random_state=seed)
+    after = improve(shuffled, other.sample(frac=1, random_state=seed), n_resamples=20)
+    for old, new in ((before.models, after.models), (before.cells, after.cells)):
+        numbers = old.select_dtypes("float").columns
+        np.testing.assert_allclose(old[numbers], new[numbers], atol=1e-7)
+
+
+def test_twins_share_rank_and_improvability() -> None:
+    raw, bounds, _ = draw_benchmark(0, models=3, datasets=4)
+    result = improve(normalize(raw[[0, 1, 2, 0]], bounds), bounds).models.set_index("model")
+    assert result.loc["M0", ["improvability", "rank"]].equals(
+        result.loc["M3", ["improvability", "rank"]]
+    )
+
+
+def test_bounds_may_be_huge() -> None:
+    bounds = make_bounds(("x", "quality", "max", -1e308, 1e308))
+    result = improve(make_runs(("a", "x", 0.75), ("b", "x", 0.5)), bounds)
+    assert result.cells["error"].tolist() == [5e307, 1e308]
+    assert result.models["improvability"].tolist() == [0.0, 50.0]
+
+
+def test_empty_cell_stays_empty() -> None:
+    errors = np.array([[0.2, np.nan], [0.1, 0.0]])
+    values = compute_improvability(errors, np.array([0.1, 0.0]))
+    np.testing.assert_array_equal(values, [[50.0, np.nan], [0.0, 0.0]])
+
+
+class Study:
+    """A study on disk: a known metric, an unknown one, percent, and an empty cell."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        rng = np.random.default_rng(0)
+        self.runs = pd.DataFrame(
+            [
+                (model, dataset, str(seed), level + 0.05 * rng.standard_normal())
+                for model, level in ((EVIL, 0.9), ("b", 0.5), ("c", 0.1))
+                for dataset in ("007", "x", "y")
+                for seed in range(3)
+                if (model, dataset) != ("c", "y")
+            ],
+            columns=["model", "dataset", "seed", "score"],
+        )
+        bounds = make_bounds(
+            ("007", "RMSE", "min", 1.0, 9.0),
+            ("unused", "F1", "max", 0.0, 1.0),
+            ("x", "quality", "max", -2.0, 2.0),
+            ("y", "accuracy", "max", 0.0, 100.0),
+        )
+        write_text(path / "bounds.csv", render_csv(bounds))
+
+    def run(self, **options: object) -> dict[str, pd.DataFrame]:
+        """Run measure_improvability on two shards and read its tables."""
+        shards = [str(self.path / f"{shard}.parquet") for shard in (0, 1)]
+        is_first = self.runs["model"] == "b"
+        write_parquet(shards[0], self.runs[is_first])
+        write_parquet(shards[1], self.runs[~is_first])
+        given = {
+            "study": "toy",
+            "missing": "pairwise",
+            "n_resamples": 100,
+            "confidence_level": 0.95,
+            "seed": 0,
+            "datasets": {},
+        } | options
+        tables = {
+            name: [str(self.path / f"{name}.{suffix}") for suffix in ("csv", "md", "tex")]
+            for name in ("improvability", "improvability_datasets")
+        }
+        text = [str(self.path / "text.txt"), str(self.path / "text.tex")]
+        bounds = str(self.path / "bounds.csv")
+        measure_improvability(shards=shards, bounds=bounds, text=text, **tables, **given)  # type: ignore[arg-type]
+        assert all(Path(path).is_file() for path in text)
+        return {name: read_table(self.path / f"{name}.csv") for name in tables}
+
+
+def test_script_writes_both_tables(tmp_path: Path) -> None:
+    tables = Study(tmp_path).run()
+    models, cells = tables["improvability"], tables["improvability_datasets"]
+    assert models["model"].tolist() == [EVIL, "b", "c"]
+    assert models["rank"].tolist() == [1, 2, 3]
+    assert models["datasets"].tolist() == [3, 3, 2]
+    assert cells.columns.tolist() == [
+        *("model", "dataset", "error", "best_error"),
+        *("improvability", "ci_low", "ci_high"),
+    ]
+    assert cells[["model", "dataset"]].to_numpy().tolist()[:2] == [[EVIL, "007"], [EVIL, "x"]]
+    assert len(cells) == 8
+    # RMSE within [1, 9] at about 0.9: an error of about 1 + 0.1 · 8.
+    assert cells.loc[0, "error"] == pytest.approx(1.8, abs=0.5)
+
+
+def test_script_applies_the_policy_and_tells_what_has_no_known_optimum(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: dict[str, object] = {}
+
+    def describe(*tables: pd.DataFrame, **facts: object) -> list[str]:
+        told.update(facts)
+        return [f"{len(tables)} tables."]
+
+    monkeypatch.setattr("measure_improvability.describe_improvability", describe)
+    study = Study(tmp_path)
+    common = study.run(missing="common")["improvability"]
+    assert common["datasets"].tolist() == [2, 2, 2]
+    assert (told["left_out"], told["cells_unused"]) == (["x"], 2)
+    study.runs.loc[study.runs["model"] == EVIL, "score"] += 0.5
+    study.run()
+    assert (told["left_out"], told["cells_unused"]) == (["x", "y"], 0)
+    # Beyond 1 on x and y; on 007 the error of 1 + (1 − 1.4) · 8 is negative as well.
+    assert told["clipped"] == 3
+
+
+def test_script_works_for_one_model_with_one_run(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    study.runs = make_runs(("b", "x", 0.1)).assign(seed="1")
+    models = study.run()["improvability"]
+    assert models[["improvability", "rank", "datasets"]].to_numpy().tolist() == [[0, 1, 1]]
+    assert models[["ci_low", "ci_high", "rank_low", "rank_high"]].isna().all(axis=None)
+
+
+def test_script_writes_the_same_bytes_whatever_the_order_of_runs(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    study.run()
+    names = ["improvability.csv", "improvability_datasets.tex", "improvability_datasets.csv"]
+    before = [(tmp_path / name).read_bytes() for name in names]
+    study.runs = study.runs.sample(frac=1, random_state=1)
+    study.run()
+    assert [(tmp_path / name).read_bytes() for name in names] == before
