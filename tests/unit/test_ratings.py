@@ -1,0 +1,399 @@
+"""Ratings from battles, their intervals, and win rates."""
+
+import itertools
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capmap.artifacts import read_table, write_parquet
+from capmap.cells import arrange_runs
+from capmap.errors import ValidationError
+from capmap.ratings.battles import compare_means, compare_runs, compare_seeds, raise_bars
+from capmap.ratings.elo import estimate_ratings
+from capmap.ratings.strengths import BASE, RIDGE, fit_strengths
+from capmap.ratings.tournament import hold_tournament
+from capmap.ratings.winrates import count_wins
+from capmap.rng import make_stream
+from rate_models import rate_models
+from tests.toy_runs import make_runs
+
+BATTLES = ("means", "runs", "seeds")
+make_rng = partial(make_stream, 0, "toy", "ratings")
+
+
+def draw_runs(seed: int, *, models: int = 5, datasets: int = 6, seeds: int = 3) -> pd.DataFrame:
+    """A complete benchmark of scores with two decimals, so that there are ties."""
+    rng = np.random.default_rng(seed)
+    cells = itertools.product(range(models), range(datasets), range(seeds))
+    levels = rng.normal(0.5, 0.2, (models, datasets, seeds)).round(2)
+    return make_runs(*((f"m{m}", f"d{d}", levels[m, d, s] + 0.05 * m, f"{s}") for m, d, s in cells))
+
+
+def hide_runs(runs: pd.DataFrame, seed: int, *, share: float) -> pd.DataFrame:
+    """Runs with some of them missing, at least one left."""
+    kept = np.random.default_rng(seed).random(len(runs)) >= share
+    kept[0] = True
+    return runs[kept].reset_index(drop=True)
+
+
+rate = partial(
+    estimate_ratings,
+    **{"battles": "means", "tie_threshold": 0.0, "calibration": "", "n_resamples": 50},
+    **{"confidence_level": 0.95, "make_rng": make_rng},
+)
+
+
+def rate_points(runs: pd.DataFrame, **options: Any) -> pd.Series:
+    return rate(runs, n_resamples=1, **options).set_index("model")["elo"].sort_index()
+
+
+def list_battles(runs: pd.DataFrame, *, battles: str, tie_threshold: float) -> pd.DataFrame:
+    """Battles one by one, by the definition: model_a, model_b, share of a (1, ½, 0) and weight."""
+    rows = []
+    for _, own in runs.groupby("dataset"):
+        by_model = dict(list(own.groupby("model")))
+        pairs = []
+        for a, b in itertools.combinations(sorted(by_model), 2):
+            one, other = (by_model[name].set_index("seed")["score"] for name in (a, b))
+            if battles == "means":
+                duels = [(one.mean(), other.mean())]
+            elif battles == "runs":
+                duels = list(itertools.product(one, other))
+            else:
+                duels = [(one[seed], other[seed]) for seed in one.index.intersection(other.index)]
+            gaps = np.round([x - y for x, y in duels], 12)
+            if len(gaps):
+                pairs.append((a, b, np.where(np.abs(gaps) <= tie_threshold, 0.5, gaps > 0)))
+        for a, b, outcomes in pairs:
+            rows += [(a, b, share, 1 / len(pairs) / len(outcomes)) for share in outcomes]
+    return pd.DataFrame(rows, columns=["model_a", "model_b", "share", "weight"])
+
+
+def regress(battles: pd.DataFrame, models: list[str]) -> pd.Series:
+    """Ratings by scikit-learn, each tie as two battles of half the weight."""
+    from sklearn.linear_model import LogisticRegression
+
+    wins = battles[battles["share"] > 0].assign(won=1)
+    losses = battles[battles["share"] < 1].assign(won=0)
+    rows = pd.concat([wins, losses])
+    weights = rows["weight"] * np.where(rows["share"] == 0.5, 0.5, 1)
+    design = np.zeros((len(rows), len(models)))
+    design[np.arange(len(rows)), [models.index(name) for name in rows["model_a"]]] = np.log(10)
+    design[np.arange(len(rows)), [models.index(name) for name in rows["model_b"]]] = -np.log(10)
+    fit = LogisticRegression(
+        fit_intercept=False, C=1e6, tol=1e-12, solver="newton-cholesky", max_iter=1000
+    ).fit(design, rows["won"], sample_weight=weights)
+    return pd.Series(1000 + 400 * (fit.coef_[0] - fit.coef_[0].mean()), index=models)
+
+
+@pytest.mark.parametrize("battles", BATTLES)
+@pytest.mark.parametrize("tie_threshold", [0.0, 0.1])
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_ratings_are_those_of_scikit_learn(
+    battles: str, tie_threshold: float, share: float
+) -> None:
+    runs = hide_runs(draw_runs(1), 1, share=share)
+    fights = list_battles(runs, battles=battles, tie_threshold=tie_threshold)
+    expected = regress(fights, sorted(runs["model"].unique()))
+    ratings = rate_points(runs, battles=battles, tie_threshold=tie_threshold)
+    np.testing.assert_allclose(ratings, expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("battles", ["means", "seeds"])
+@pytest.mark.parametrize("tie_threshold", [0.0, 0.05])
+def test_ratings_and_win_rates_are_those_of_evaluma(battles: str, tie_threshold: float) -> None:
+    from evaluma.methods.elo import compute_elo
+
+    # Continuous scores: evaluma compares differences with the threshold without rounding.
+    noise = np.random.default_rng(4).normal(0, 1e-3, 5 * 6 * 3)
+    runs = draw_runs(3).assign(score=lambda table: table["score"] + noise)
+    matrix = runs.pivot_table(index="model", columns="dataset", values="score")
+    elo, win_rates = compute_elo(
+        matrix,
+        n_bootstrap=0,
+        tie_threshold=tie_threshold,
+        calibration_model="m2",
+        raw_runs=runs if battles == "seeds" else None,
+    )
+    ratings = rate_points(runs, battles=battles, tie_threshold=tie_threshold, calibration="m2")
+    # Its solver (L-BFGS) stops where the gradient is below 1e-4: up to 0.3 points from the maximum,
+    # median 0.03, in 40 random benchmarks of 8 models.
+    expected = elo.set_index("model")["ELO"].sort_index()
+    np.testing.assert_allclose(ratings, expected, rtol=0, atol=0.5)
+    wins = count_wins(arrange_runs(runs), tie_threshold=tie_threshold)
+    for row in wins.itertuples():
+        assert row.win_rate == pytest.approx(win_rates.loc[row.model, row.opponent], abs=1e-12)
+
+
+def test_two_models_are_rated_by_the_odds_of_their_wins() -> None:
+    # 7 wins, 2 ties, 3 losses: odds of 8 to 4, so 400 log10 2 apart. The ridge of 1e-6 pulls the
+    # difference of 0.3 in log10 odds by 0.3e-6 / 2 / (12 ln²10 · 2/9) = 1e-8: 4e-6 points.
+    outcomes = [0.1] * 7 + [0.0] * 2 + [-0.1] * 3
+    rows = [(("a", f"d{i}", 0.5 + apart), ("b", f"d{i}", 0.5)) for i, apart in enumerate(outcomes)]
+    runs = make_runs(*itertools.chain(*rows))
+    table = rate(runs)
+    assert table["model"].tolist() == ["a", "b"]
+    np.testing.assert_allclose(np.ptp(table["elo"]), 400 * np.log10(2), rtol=0, atol=1e-5)
+    assert table["elo"].mean() == pytest.approx(1000)
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(st.integers(0, 10**6), st.integers(1, 7), st.floats(0, 0.95))
+def test_score_equations_hold_whatever_the_battles(seed: int, n: int, share: float) -> None:
+    # Weights over many scales, pairs that never meet, models that win or lose everything.
+    rng = np.random.default_rng(seed)
+    wins = rng.exponential(1, (4, n, n)) ** 3 * (rng.random((4, n, n)) > share)
+    wins[:, np.arange(n), np.arange(n)] = 0
+    meetings = wins + wins.transpose(0, 2, 1)
+    strengths = fit_strengths(wins.sum(axis=2), meetings, start=np.zeros(n))
+    expected = meetings / (1 + 10 ** (strengths[:, None, :] - strengths[:, :, None]))
+    gradient = BASE * (wins.sum(axis=2) - expected.sum(axis=2)) - RIDGE * strengths
+    # The gradient is a difference of sums of this size.
+    assert (np.abs(gradient).max(axis=1) <= 1e-12 * (1 + meetings.sum(axis=(1, 2)))).all()
+    assert np.abs(strengths.mean(axis=1)).max() <= 1e-9
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(st.integers(0, 10**6))
+def test_start_makes_no_difference(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    wins = np.round(rng.exponential(1, (6, 6))) * (1 - np.eye(6))
+    fit = partial(fit_strengths, wins.sum(axis=1)[None], (wins + wins.T)[None])
+    far = rng.normal(0, 30, 6)
+    np.testing.assert_allclose(fit(start=far), fit(start=np.zeros(6)), rtol=0, atol=1e-7)
+
+
+def test_a_model_that_wins_everything_has_a_finite_rating() -> None:
+    runs = make_runs(*((f"m{i}", f"d{d}", float(i)) for i in range(6) for d in range(4)))
+    table = rate(runs)
+    assert table["model"].tolist() == [f"m{i}" for i in range(5, -1, -1)]
+    assert np.isfinite(table["elo"]).all()
+    # Resamples of the same battles are the same battles.
+    np.testing.assert_allclose(table["ci_low"], table["elo"], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(table["ci_high"], table["elo"], rtol=0, atol=1e-6)
+    assert table["rank_low"].tolist() == table["rank"].tolist() == table["rank_high"].tolist()
+
+
+@pytest.mark.parametrize("battles", BATTLES)
+def test_gains_in_resamples_are_those_of_the_battles_drawn(battles: str) -> None:
+    rng = np.random.default_rng(5)
+    scores = np.round(rng.normal(0.5, 0.2, (4, 3)), 1)
+    bars = raise_bars(scores, tie_threshold=0.1, noise=1e-12)
+    drawn = np.array([[0, 1, 2], [0, 0, 2], [1, 1, 1], [2, 2, 0]])
+    counts = np.array([np.bincount(row, minlength=3) for row in drawn]).T
+    if battles == "seeds":
+        gains, met = compare_seeds(scores, bars, counts=counts)
+        assert met.tolist() == (~np.eye(4, dtype=bool)).tolist()
+    elif battles == "runs":
+        sizes, each = np.full(4, 3), np.tile(counts, (4, 1))
+        gains = compare_runs(scores.ravel(), bars.ravel(), sizes=sizes, counts=each)
+    else:
+        means = np.stack([scores[:, row].mean(axis=1) for row in drawn], axis=1)
+        gains = compare_means(means, raise_bars(means, tie_threshold=0.1, noise=1e-12))
+    for column, row in enumerate(drawn):
+        cells = itertools.product(range(4), enumerate(row))
+        resample = make_runs(*((f"m{m}", "d", scores[m, run], f"{s}") for m, (s, run) in cells))
+        fights = list_battles(resample, battles=battles, tie_threshold=0.1)
+        fights["gain"] = fights["weight"] * 6 * (2 * fights["share"] - 1)
+        won, lost = (fights.groupby(side)["gain"].sum() for side in ("model_a", "model_b"))
+        expected = won.sub(lost, fill_value=0)
+        np.testing.assert_allclose(gains[:, column], expected, rtol=0, atol=1e-12)
+
+
+def test_every_dataset_weighs_the_same() -> None:
+    runs = hide_runs(draw_runs(2), 2, share=0.4)
+    for battles in BATTLES:
+        tournament = hold_tournament(
+            runs, battles=battles, tie_threshold=0.0, n_resamples=20, make_rng=make_rng
+        )
+        contested = tournament.met.any(axis=(1, 2))
+        weights = tournament.sum_meetings(slice(None)).sum(axis=(1, 2)) / 2
+        np.testing.assert_allclose(weights, contested @ tournament.times)
+        # All points that there are go to somebody.
+        np.testing.assert_allclose(tournament.points.sum(axis=0), weights)
+        assert (tournament.points >= -1e-12).all()
+
+
+def test_a_pair_without_a_seed_in_common_does_not_meet() -> None:
+    runs = make_runs(("a", "d", 0.9, "1"), ("b", "d", 0.1, "2"), ("c", "d", 0.5, "1"))
+    tournament = hold_tournament(
+        runs, battles="seeds", tie_threshold=0.0, n_resamples=30, make_rng=make_rng
+    )
+    assert np.argwhere(tournament.met[0]).tolist() == [[0, 2], [2, 0]]
+    # Half of the resamples draw no seed of the one pair that meets; then its battle is the data's.
+    assert (tournament.points == [[1], [0], [0]]).all()
+    table = rate(runs, battles="seeds").set_index("model")
+    assert table.loc["b", ["elo", "datasets"]].tolist() == [1000, 0]
+
+
+def test_parts_that_never_meet_have_the_same_mean() -> None:
+    rows = [("a", "x", 0.9), ("b", "x", 0.1), ("a", "y", 0.1), ("b", "y", 0.9), ("a", "z", 1.0)]
+    rows += [(model.upper(), dataset.upper(), score) for model, dataset, score in rows]
+    ratings = rate_points(make_runs(*rows, ("b", "z", 0.0), ("C", "X", 0.5)))
+    assert ratings[["a", "b"]].mean() == pytest.approx(1000)
+    assert ratings[["A", "B", "C"]].mean() == pytest.approx(1000)
+
+
+def test_calibrated_model_is_rated_1000_and_the_others_keep_their_distances() -> None:
+    runs = draw_runs(6)
+    plain, calibrated = rate(runs), rate(runs, calibration="m1").set_index("model")
+    assert calibrated.loc["m1", ["elo", "ci_low", "ci_high"]].tolist() == [1000] * 3
+    apart = calibrated["elo"] - plain.set_index("model")["elo"]
+    # Ratings are rounded to six decimals.
+    assert np.ptp(apart) == pytest.approx(0, abs=3e-6)
+
+
+def test_order_of_rows_changes_nothing() -> None:
+    runs = hide_runs(draw_runs(7), 7, share=0.2)
+    turned = runs.sample(frac=1, random_state=0)
+    for battles in BATTLES:
+        pd.testing.assert_frame_equal(
+            rate(runs, battles=battles), rate(turned, battles=battles), check_exact=True
+        )
+
+
+def test_duplicated_model_is_rated_like_its_twin() -> None:
+    runs = draw_runs(8)
+    twin = runs[runs["model"] == "m3"].assign(model="twin")
+    for battles in BATTLES:
+        table = rate(pd.concat([runs, twin]), battles=battles).set_index("model")
+        assert table.loc["twin", "elo"] == table.loc["m3", "elo"]
+        assert table.loc["twin", "rank"] == table.loc["m3", "rank"]
+    wins = count_wins(arrange_runs(pd.concat([runs, twin])), tie_threshold=0.0)
+    row = wins[(wins["model"] == "twin") & (wins["opponent"] == "m3")].iloc[0]
+    assert row[["win_rate", "wins", "ties", "losses", "datasets"]].tolist() == [0.5, 0, 6, 0, 6]
+
+
+def test_adding_a_far_offset_to_a_dataset_changes_nothing() -> None:
+    # Resampled means are in single precision: 1000.01 and 1000.02 must stay apart.
+    runs = draw_runs(9)
+    moved = runs.assign(score=runs["score"] + 1000.0 * (runs["dataset"] == "d2"))
+    for battles in BATTLES:
+        expected, table = rate(runs, battles=battles), rate(moved, battles=battles)
+        assert table["model"].tolist() == expected["model"].tolist()
+        np.testing.assert_allclose(table["elo"], expected["elo"], rtol=0, atol=1e-6)
+        np.testing.assert_allclose(table["ci_low"], expected["ci_low"], rtol=0, atol=1e-6)
+
+
+def test_rounding_noise_and_the_threshold_itself_are_ties() -> None:
+    runs = make_runs(("a", "x", 0.1 + 0.2), ("b", "x", 0.3), ("a", "y", 0.82), ("b", "y", 0.81))
+    for battles in BATTLES:
+        table = rate(runs, battles=battles, tie_threshold=0.01)
+        assert table["elo"].tolist() == [1000, 1000]
+        assert table["rank"].tolist() == [1, 1]
+    wins = count_wins(arrange_runs(runs), tie_threshold=0.01)
+    assert wins["ties"].tolist() == [2, 2]
+    assert count_wins(arrange_runs(runs), tie_threshold=0.0)["wins"].tolist() == [1, 0]
+
+
+def test_win_rates_count_only_datasets_that_both_have() -> None:
+    runs = make_runs(
+        *(("a", "x", 0.9), ("b", "x", 0.5), ("a", "y", 0.1), ("b", "y", 0.5)),
+        *(("a", "z", 0.1), ("c", "w", 0.5)),
+    )
+    wins = count_wins(arrange_runs(runs), tie_threshold=0.0).set_index(["model", "opponent"])
+    assert wins.loc[("a", "b")].tolist() == [0.5, 1, 0, 1, 2]
+    assert np.isnan(wins.loc[("a", "c"), "win_rate"])
+    assert wins.loc[("c", "a")].tolist()[1:] == [0, 0, 0, 0]
+    assert wins.index.tolist() == list(itertools.permutations("abc", 2))
+
+
+def test_intervals_widen_with_fewer_datasets_and_hold_the_rating() -> None:
+    widths = []
+    for datasets in (10, 40):
+        table = rate(draw_runs(10, datasets=datasets), n_resamples=400)
+        assert (table["ci_low"] < table["elo"]).all()
+        assert (table["elo"] < table["ci_high"]).all()
+        assert (table["rank_low"] <= table["rank"]).all()
+        assert (table["rank"] <= table["rank_high"]).all()
+        widths.append((table["ci_high"] - table["ci_low"]).mean())
+    # Twice as wide with a quarter of the datasets, but for the few battles of ten of them.
+    assert 1.5 < widths[0] / widths[1] < 3
+
+
+def test_intervals_tell_of_runs_as_well() -> None:
+    # All datasets are alike, so only the runs vary.
+    scores = {"a": (0.5, 0.6, 0.7), "b": (0.4, 0.5, 0.8), "c": (0.3, 0.6, 0.6)}
+    cells = itertools.product(scores, range(6), range(3))
+    runs = make_runs(*((model, f"d{d}", scores[model][s], str(s)) for model, d, s in cells))
+    for battles in BATTLES:
+        table = rate(runs, battles=battles)
+        assert (table["ci_high"] - table["ci_low"] > 10).all()
+
+
+def test_a_model_on_few_datasets_has_an_interval_from_resamples_that_hold_them() -> None:
+    runs = draw_runs(11, datasets=12)
+    few = runs[(runs["model"] != "m4") | runs["dataset"].isin(["d1", "d2"])]
+    one = runs[(runs["model"] != "m4") | (runs["dataset"] == "d1")]
+    table = rate(few, n_resamples=300).set_index("model")
+    assert table.loc["m4", "datasets"] == 2
+    assert table.loc["m4", ["ci_low", "ci_high"]].notna().all()
+    table = rate(one, n_resamples=300).set_index("model")
+    assert table.loc["m4", ["ci_low", "ci_high", "rank_low", "rank_high"]].isna().all()
+    assert table.drop("m4").notna().all(axis=None)
+
+
+@pytest.mark.parametrize("battles", BATTLES)
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("a", "x", 0.5)],
+        [("a", "x", 0.5), ("a", "y", 0.1)],
+        [("a", "x", 0.5), ("b", "y", 0.5)],
+        [("a", "x", 0.5), ("b", "x", 0.5)],
+        [("a", "x", 0.5, "1"), ("a", "x", 0.6, "2"), ("b", "x", 0.7, "1"), ("b", "y", -3.0, "9")],
+        [("a", "x", 0.5), ("b", "x", 0.5), ("a", "y", 0.1), ("b", "y", 0.1), ("b\0", "y", 0.2)],
+    ],
+)
+def test_small_studies_work(battles: str, rows: list[tuple[Any, ...]]) -> None:
+    runs = make_runs(*rows)
+    table = rate(runs, battles=battles)
+    assert sorted(table["model"]) == sorted(runs["model"].unique())
+    assert np.isfinite(table["elo"]).all()
+    assert table["rank_low"].dtype == table["rank_high"].dtype == "Int64"
+    wins = count_wins(arrange_runs(runs), tie_threshold=0.0)
+    n = len(table)
+    assert wins.shape == (n * (n - 1), 7)
+
+
+def write_ratings(folder: Path, runs: pd.DataFrame, **options: Any) -> None:
+    write_parquet(folder / "runs.parquet", runs)
+    given = {"missing": "pairwise", "battles": "means", "tie_threshold": 0.0, "calibration": ""}
+    rate_models(
+        shards=[str(folder / "runs.parquet")],
+        elo=[str(folder / f"elo.{suffix}") for suffix in ("csv", "md", "tex")],
+        winrate=[str(folder / "winrate.csv")],
+        text=[str(folder / f"ratings.{suffix}") for suffix in ("txt", "tex")],
+        **{"study": "toy", "n_resamples": 30, "confidence_level": 0.9, "seed": 0},
+        **given | options,
+    )
+
+
+def test_script_writes_tables_and_text(tmp_path: Path) -> None:
+    evil = '=cmd "<script>" $x_1$ %&/ é'
+    runs = draw_runs(12).replace({"model": {"m1": evil, "m2": "007"}})
+    write_ratings(tmp_path, runs, calibration="007")
+    elo = read_table(tmp_path / "elo.csv").set_index("model")
+    assert elo.loc["007", "elo"] == 1000
+    assert evil in elo.index
+    assert len(read_table(tmp_path / "winrate.csv", names=["model", "opponent"])) == 20
+    assert (tmp_path / "ratings.txt").read_text()
+
+
+def test_script_uses_common_datasets_only_if_told(tmp_path: Path) -> None:
+    runs = draw_runs(13)
+    runs = runs[(runs["model"] != "m0") | (runs["dataset"] != "d0")]
+    for missing, datasets in (("pairwise", [5, 6]), ("common", [5])):
+        write_ratings(tmp_path, runs, missing=missing)
+        assert sorted(read_table(tmp_path / "elo.csv")["datasets"].unique()) == datasets
+
+
+def test_script_refuses_an_unknown_model_to_calibrate_by(tmp_path: Path) -> None:
+    with pytest.raises(ValidationError, match="no model 'm9' is analysed"):
+        write_ratings(tmp_path, draw_runs(14), calibration="m9")
