@@ -1,0 +1,101 @@
+"""Check how far the reported ranking depends on choices that could have been others."""
+
+import logging
+
+import pandas as pd
+
+from capmap.artifacts import read_parquet, read_table
+from capmap.bootstrap.resampling import Weights
+from capmap.cells import Missing, arrange_runs, choose_common
+from capmap.prose import describe_robustness, write_paragraphs
+from capmap.rng import make_stream
+from capmap.robustness.agreement import compare_variations
+from capmap.robustness.stability import resample_ranks
+from capmap.robustness.variations import iterate_variations
+from capmap.tables import write_table
+
+logger = logging.getLogger(__name__)
+
+
+def check_robustness(
+    *,
+    shards: list[str],
+    iqm: str,
+    robustness: list[str],
+    robustness_ranks: list[str],
+    flips: list[str],
+    rank_stability: list[str],
+    rank_distribution: list[str],
+    text: list[str],
+    study: str,
+    missing: Missing,
+    top: int,
+    n_resamples: int,
+    seed: int,
+    weights: Weights,
+) -> None:
+    """Write rankings under other aggregations, bounds and datasets, and a paragraph about them.
+
+    Parameters
+    ----------
+    shards : list of str
+        Normalized runs, Parquet.
+    iqm : str
+        The reported ranking, CSV.
+    robustness, robustness_ranks, flips : list of str
+        Where to write agreement with the reported ranking, ranks of models and pairs that flip.
+    rank_stability, rank_distribution : list of str
+        Where to write ranks on resampled datasets.
+    text : list of str
+        Where to write the paragraph.
+    study : str
+        Name of the study, part of the names of its random streams.
+    missing : {"pairwise", "common"}
+        Which datasets count.
+    top : int
+        How many ranks count as top.
+    n_resamples : int
+        Number of resamples of datasets.
+    seed : int
+        Seed of the study's random streams.
+    weights : {"datasets", "runs"}
+        What weighs the same in interquartile means.
+    """
+    runs = pd.concat([read_parquet(path) for path in shards], ignore_index=True)
+    every = arrange_runs(runs)
+    matrix = choose_common(every, missing=missing)
+    used = runs[runs["dataset"].isin(matrix.datasets)]
+    ranking = read_table(iqm)
+    reported = dict(zip(ranking["model"], ranking["rank"].astype(int), strict=True))
+    agreement = compare_variations(
+        iterate_variations(used, weights=weights), reported=reported, datasets=matrix.datasets
+    )
+    ranks = resample_ranks(
+        used,
+        reported=reported,
+        top=top,
+        weights=weights,
+        n_resamples=n_resamples,
+        make_rng=lambda *names: make_stream(seed, study, "rank_stability", *names),
+    )
+    write_table(agreement.robustness, robustness, best={"kendall_tau": "max"})
+    write_table(agreement.ranks, robustness_ranks)
+    write_table(agreement.flips, flips)
+    write_table(ranks.stability, rank_stability, best={"p_best": "max"})
+    write_table(ranks.distribution, rank_distribution)
+    paragraphs = describe_robustness(
+        agreement.robustness,
+        agreement.flips,
+        ranks.stability,
+        missing=missing,
+        n_resamples=n_resamples,
+        cells_unused=int(every.is_filled.sum() - matrix.is_filled.sum()),
+    )
+    write_paragraphs(paragraphs, text)
+    logger.info("%d variations, %d pairs flip", len(agreement.robustness), len(agreement.flips))
+
+
+if __name__ == "__main__":
+    from job import run_job
+
+    run_job(check_robustness, snakemake)  # type: ignore[name-defined]

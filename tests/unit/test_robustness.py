@@ -1,0 +1,373 @@
+"""Rankings under other aggregations, bounds and datasets."""
+
+import itertools
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from capmap.artifacts import read_table, write_parquet
+from capmap.bootstrap.ranks import bound_ranks
+from capmap.bootstrap.resampling import stratify_runs
+from capmap.bootstrap.statistics import evaluate_runs
+from capmap.rng import make_stream
+from capmap.robustness.agreement import Agreement, compare_variations, correlate_ranks
+from capmap.robustness.stability import Stability, bound_shares, distribute_ranks, resample_ranks
+from capmap.robustness.variations import iterate_variations
+from capmap.tables import write_table
+from check_robustness import check_robustness
+
+make_rng = partial(make_stream, 0, "toy", "rank_stability")
+
+
+def make_runs(*rows: tuple[Any, ...]) -> pd.DataFrame:
+    """Runs from (model, dataset, score)."""
+    return pd.DataFrame(rows, columns=["model", "dataset", "score"])
+
+
+def draw_runs(
+    seed: int, *, models: int = 4, datasets: int = 5, seeds: int = 3, hidden: float = 0.0
+) -> pd.DataFrame:
+    """A benchmark of scores with one decimal, so that there are ties; some runs may be missing."""
+    rng = np.random.default_rng(seed)
+    cells = [
+        (f"m{model}", f"d{dataset}", round(float(rng.normal(0.5 + 0.03 * model, 0.2)), 1))
+        for model in range(models)
+        for dataset in range(datasets)
+        for _ in range(seeds)
+    ]
+    kept = rng.random(len(cells)) >= hidden
+    kept[::7] = True
+    return make_runs(*itertools.compress(cells, kept))
+
+
+def report(runs: pd.DataFrame) -> dict[str, int]:
+    """Ranks by interquartile mean, as the study reports them."""
+    return rank(score_iqm(runs, weights="datasets"))
+
+
+def rank(scores: dict[str, float]) -> dict[str, int]:
+    values = {name: round(score, 10) for name, score in scores.items()}
+    return {name: 1 + sum(x > y for x in values.values()) for name, y in values.items()}
+
+
+def score_iqm(runs: pd.DataFrame, *, weights: Any) -> dict[str, float]:
+    return {
+        str(model): evaluate_runs(
+            "iqm", stratify_runs(own["score"], own["dataset"].tolist(), weights=weights)
+        )
+        for model, own in runs.groupby("model")
+    }
+
+
+def compare(runs: pd.DataFrame, **options: Any) -> Agreement:
+    return compare_variations(
+        iterate_variations(runs, weights="datasets"),
+        reported=options.get("reported") or report(runs),
+        datasets=sorted(runs["dataset"].unique()),
+    )
+
+
+def resample(runs: pd.DataFrame, *, top: int = 2, n_resamples: int = 400) -> Stability:
+    return resample_ranks(
+        runs,
+        reported=report(runs),
+        top=top,
+        weights="datasets",
+        n_resamples=n_resamples,
+        make_rng=make_rng,
+    )
+
+
+def score_by_hand(runs: pd.DataFrame, aggregation: str, bounds: str, weights: str) -> Any:
+    """Scores of a variation, dataset by dataset and model by model."""
+    parts = []
+    for _, own in runs.groupby("dataset"):
+        part = own.copy()
+        if bounds == "observed":
+            low, high = part["score"].min(), part["score"].max()
+            if low == high:
+                continue
+            part["score"] = (part["score"] - low) / (high - low)
+        if bounds == "ranks":
+            if len(set(part["model"])) == 1:
+                continue
+            if aggregation != "iqm":
+                part = part.groupby("model", as_index=False)["score"].mean()
+                part["dataset"] = own["dataset"].iloc[0]
+            ranks = stats.rankdata(-part["score"].round(12))
+            part["score"] = (len(part) - ranks) / (len(part) - 1)
+        parts.append(part)
+    if not parts:
+        return {}
+    bounded = pd.concat(parts)
+    if aggregation == "iqm":
+        return score_iqm(bounded, weights=weights)
+    summarize = {
+        "mean": np.mean,
+        "median": np.median,
+        "trimmed_mean": partial(stats.trim_mean, proportiontocut=0.25),
+    }[aggregation]
+    cells = bounded.groupby(["model", "dataset"])["score"].mean()
+    return {str(name): float(summarize(own)) for name, own in cells.groupby("model")}
+
+
+@pytest.mark.parametrize("weights", ["datasets", "runs"])
+@pytest.mark.parametrize("hidden", [0.0, 0.6])
+def test_scores_of_all_variations_are_those_computed_by_hand(weights: Any, hidden: float) -> None:
+    runs = draw_runs(1, hidden=hidden)
+    constant = [(model, "constant", 0.3) for model in ("m0", "m1", "m1")]
+    runs = pd.concat([runs, make_runs(*constant, ("m1", "alone", 0.9), ("m1", "alone", 0.8))])
+    models, datasets = sorted(runs["model"].unique()), sorted(runs["dataset"].unique())
+    found = list(iterate_variations(runs, weights=weights))
+    assert len(found) == 12
+    for variation in found:
+        for left_out, line in zip(["", *datasets], variation.scores, strict=True):
+            rest = runs[runs["dataset"] != left_out]
+            expected = score_by_hand(rest, variation.aggregation, variation.bounds, weights)
+            np.testing.assert_allclose(
+                line, [expected.get(model, np.nan) for model in models], rtol=0, atol=1e-10
+            )
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 3), st.floats(0, 0.8))
+def test_agreement_is_that_of_rankings_by_hand(
+    seed: int, models: int, datasets: int, hidden: float
+) -> None:
+    runs = draw_runs(seed, models=models, datasets=datasets, seeds=2, hidden=hidden)
+    reported, flipped = report(runs), dict.fromkeys(itertools.permutations(report(runs), 2), 0)
+    agreement = compare(runs)
+    for row in agreement.robustness.itertuples():
+        rest = runs[runs["dataset"] != row.left_out]
+        ranks = rank(score_by_hand(rest, row.aggregation, row.bounds, "datasets"))
+        assert row.models == len(ranks)
+        pairs = [
+            (a, b)
+            for a, b in itertools.permutations(ranks, 2)
+            if reported[a] < reported[b] and ranks[a] > ranks[b]
+        ]
+        assert row.flips == len(pairs)
+        for pair in pairs:
+            flipped[pair] += 1
+        leaders = [name for name, place in ranks.items() if place == 1]
+        assert row.best == min(leaders, key=lambda name: (reported[name], name), default="")
+        names = list(ranks)
+        if min(len({reported[name] for name in names}), len(set(ranks.values()))) < 2:
+            assert np.isnan(row.kendall_tau)
+        else:
+            expected = stats.kendalltau([reported[n] for n in names], [ranks[n] for n in names])
+            assert row.kendall_tau == pytest.approx(expected.statistic, abs=1e-12)
+    table = agreement.flips.set_index(["model_a", "model_b"])["flips"]
+    assert table.to_dict() == {pair: n for pair, n in flipped.items() if n}
+
+
+def test_a_pair_that_flips_is_found_with_its_share() -> None:
+    # a wins by far on x, b by little on y and z: a leads by mean, b by median and by ranks.
+    rows = [("a", "x", 1.0), ("a", "y", 0.4), ("a", "z", 0.4)]
+    rows += [("b", "x", 0.0), ("b", "y", 0.5), ("b", "z", 0.5)]
+    agreement = compare(make_runs(*rows), reported={"a": 1, "b": 2})
+    table = agreement.robustness.set_index(["aggregation", "bounds", "left_out"])
+    assert table.loc[("mean", "configured", ""), ["kendall_tau", "best"]].tolist() == [1.0, "a"]
+    for variation in (
+        ("median", "configured", ""),
+        ("mean", "ranks", ""),
+        # Without x, b is better everywhere.
+        ("mean", "configured", "x"),
+    ):
+        assert table.loc[variation, ["kendall_tau", "flips", "best"]].tolist() == [-1.0, 1, "b"]
+    # Without y and under observed bounds, each is best once.
+    assert np.isnan(table.loc[("mean", "observed", "y"), "kendall_tau"])
+    [flip] = agreement.flips.to_dict("records")
+    assert (flip["model_a"], flip["model_b"], flip["rank_a"], flip["rank_b"]) == ("a", "b", 1, 2)
+    assert flip["flips"] == table["flips"].sum()
+    assert flip["variations"] == 48
+    ranks = agreement.ranks.set_index(["model", "aggregation", "bounds"])
+    assert ranks.loc[("a", "median", "configured")].tolist() == [2, 1, 2, 1]
+    assert ranks.loc[("b", "mean", "configured")].tolist() == [2, 1, 2, 0]
+
+
+def test_model_without_a_dataset_that_is_left_has_no_rank() -> None:
+    # Under ranks, nobody else has y.
+    runs = make_runs(("a", "x", 0.9), ("b", "x", 0.5), ("c", "y", 0.1), ("c", "y", 0.2))
+    agreement = compare(runs)
+    ranks = agreement.ranks.set_index(["model", "aggregation", "bounds"])
+    assert ranks.loc[("c", "mean", "ranks")].isna().all()
+    assert ranks["rank"].dtype == ranks["shift"].dtype == "Int64"
+    robust = agreement.robustness.set_index(["aggregation", "bounds", "left_out"])
+    assert robust.loc[("mean", "ranks", ""), "models"] == 2
+    assert robust.loc[("mean", "ranks", "x"), ["models", "best"]].tolist() == [0, ""]
+    # c is last with all datasets under configured bounds, and the only one left without x.
+    assert ranks.loc[("c", "mean", "configured")].tolist() == [3, 1, 3, 0]
+
+
+def test_tied_ranks_neither_agree_nor_flip() -> None:
+    one, other = np.array([1, 1, 3, 4]), np.array([1, 2, 2, 4])
+    expected = stats.kendalltau(one, other).statistic
+    assert correlate_ranks(one, other) == pytest.approx(expected, abs=1e-15)
+    assert np.isnan(correlate_ranks(np.array([1, 1]), np.array([1, 2])))
+    assert np.isnan(correlate_ranks(np.array([1]), np.array([1])))
+
+
+def test_dominating_model_is_best_in_every_resample() -> None:
+    runs = draw_runs(2, models=5)
+    runs.loc[runs["model"] == "m2", "score"] += 5
+    stability, distribution = resample(runs).stability, resample(runs).distribution
+    assert stability.loc[0].tolist() == ["m2", 1, 1.0, 1.0, 2, 1.0, 1, 1]
+    assert distribution.loc[0].tolist() == ["m2", 1, 1.0]
+    assert (stability["p_best"][1:] == 0).all()
+
+
+def test_exchangeable_models_are_best_equally_often() -> None:
+    # Each of four models is best on every fourth dataset: by symmetry each is best in a quarter of
+    # the resamples, and the standard error of 4000 is 0.007.
+    rows = [
+        (f"m{model}", f"d{dataset:02d}", float(model == dataset % 4))
+        for model in range(4)
+        for dataset in range(40)
+    ]
+    stability = resample(make_runs(*rows), n_resamples=4000).stability
+    np.testing.assert_allclose(stability["p_best"], 0.25, rtol=0, atol=0.03)
+    np.testing.assert_allclose(stability["p_top"], 0.5, rtol=0, atol=0.03)
+    np.testing.assert_allclose(stability["rank_mean"], 2.5, rtol=0, atol=0.1)
+    assert stability["rank_low"].tolist() == [1] * 4
+    assert stability["rank_high"].tolist() == [4] * 4
+
+
+def test_identical_models_share_their_ranks() -> None:
+    runs = draw_runs(3, models=1)
+    runs = pd.concat([runs.assign(model=name) for name in "abc"])
+    found = resample(runs, n_resamples=100)
+    np.testing.assert_allclose(found.stability["p_best"], 1 / 3)
+    np.testing.assert_allclose(found.stability["p_top"], 2 / 3)
+    np.testing.assert_allclose(found.stability["rank_mean"], 2)
+    assert found.stability[["rank", "rank_low", "rank_high"]].to_numpy().tolist() == [[1, 1, 3]] * 3
+    assert found.distribution["rank"].tolist() == [1, 2, 3] * 3
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(st.integers(0, 10**6), st.integers(1, 6), st.floats(0, 0.8))
+def test_probabilities_of_all_models_sum_to_the_places_there_are(
+    seed: int, models: int, hidden: float
+) -> None:
+    runs = draw_runs(seed, models=models, seeds=2, hidden=hidden)
+    found = resample(runs, top=3, n_resamples=37)
+    table = found.stability
+    assert table["p_best"].sum() == pytest.approx(1)
+    assert table["p_top"].sum() == pytest.approx(min(3, models))
+    assert table["rank_mean"].mean() == pytest.approx((models + 1) / 2)
+    assert table[["p_best", "p_top"]].max(axis=None) <= 1
+    assert (table["rank_low"] <= table["rank_high"]).all()
+    assert table["rank_high"].max() <= models
+    assert found.distribution.groupby("model")["share"].sum().to_numpy() == pytest.approx(1)
+    assert (found.distribution["share"] > 0).all()
+
+
+@pytest.mark.parametrize("n_resamples", [1, 20, 81, 100, 1000])
+def test_rank_interval_without_ties_is_that_of_other_rankings(n_resamples: int) -> None:
+    noise = np.random.default_rng(0).normal(0, 2, (n_resamples, 6))
+    ranks = stats.rankdata(noise + np.arange(6), axis=1).astype(int).T
+    expected = bound_ranks(ranks, confidence_level=0.95)
+    found = bound_shares(distribute_ranks(ranks), n_resamples=n_resamples)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_resampled_ranks_are_those_of_the_datasets_drawn() -> None:
+    # Complete, so no model needs draws of its own: rank the runs of the drawn datasets by hand.
+    runs = draw_runs(4, datasets=4)
+    names = sorted(runs["dataset"].unique())
+    picks = make_rng().integers(4, size=(25, 4))
+    first = dict.fromkeys(sorted(runs["model"].unique()), 0.0)
+    for row in picks:
+        drawn = pd.concat(
+            [
+                runs[runs["dataset"] == names[pick]].assign(dataset=f"{place}")
+                for place, pick in enumerate(row)
+            ]
+        )
+        ranks = rank(score_iqm(drawn, weights="datasets"))
+        leaders = [name for name, place in ranks.items() if place == 1]
+        for name in leaders:
+            first[name] += 1 / len(leaders) / len(picks)
+    table = resample(runs, n_resamples=25).stability.set_index("model")
+    assert table["p_best"].sort_index().tolist() == pytest.approx(list(first.values()))
+
+
+def test_order_of_rows_changes_nothing() -> None:
+    runs = draw_runs(5, hidden=0.3)
+    turned = runs.sample(frac=1, random_state=0)
+    for name in ("robustness", "ranks", "flips"):
+        pd.testing.assert_frame_equal(
+            getattr(compare(runs), name), getattr(compare(turned), name), check_exact=True
+        )
+    pd.testing.assert_frame_equal(
+        resample(runs).stability, resample(turned).stability, check_exact=True
+    )
+
+
+def test_a_model_more_leaves_the_draws_of_the_others() -> None:
+    runs = draw_runs(6, models=4)
+    last = runs[runs["model"] == "m0"].assign(model="z", score=lambda table: table["score"] - 9)
+    alone = resample(runs).stability.set_index("model")
+    joined = resample(pd.concat([runs, last])).stability.set_index("model").drop("z")
+    pd.testing.assert_frame_equal(alone, joined)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("a", "x", 0.5)],
+        [("a", "x", 0.5), ("b", "x", 0.5)],
+        [("a", "x", 0.5), ("b", "y", 0.7)],
+        [("a", "x", 0.5), ("a", "x", 0.6), ("b", "x", -3.0), ("b\0", "x\0", 0.1)],
+    ],
+)
+def test_small_studies_work(rows: list[tuple[Any, ...]]) -> None:
+    runs = make_runs(*rows)
+    agreement, found = compare(runs), resample(runs, n_resamples=5)
+    n = runs["model"].nunique()
+    assert len(agreement.robustness) == 12 * (1 + runs["dataset"].nunique())
+    assert len(agreement.ranks) == 12 * n
+    assert list(agreement.flips.columns) == [
+        *("model_a", "model_b", "rank_a", "rank_b", "flips", "variations", "share")
+    ]
+    assert len(found.stability) == n
+
+
+def test_script_writes_tables_and_text(tmp_path: Path) -> None:
+    evil = '=cmd "<script>" $x_1$ %&/ é'
+    runs = draw_runs(7).replace({"model": {"m1": evil, "m2": "007"}, "dataset": {"d1": "=1+1"}})
+    runs = runs[(runs["model"] != evil) | (runs["dataset"] != "d0")]
+    write_parquet(tmp_path / "runs.parquet", runs.assign(seed="1"))
+    ranking = pd.DataFrame(report(runs).items(), columns=["model", "rank"])
+    write_table(ranking, [tmp_path / "iqm.csv"])
+    names = ("robustness", "robustness_ranks", "flips", "rank_stability", "rank_distribution")
+    for missing, datasets in (("pairwise", 5), ("common", 4)):
+        check_robustness(
+            shards=[str(tmp_path / "runs.parquet")],
+            iqm=str(tmp_path / "iqm.csv"),
+            **{name: [str(tmp_path / f"{name}.{end}") for end in ("csv", "md")] for name in names},
+            text=[str(tmp_path / f"text.{suffix}") for suffix in ("txt", "tex")],
+            study="toy",
+            missing=missing,  # type: ignore[arg-type]
+            top=2,
+            n_resamples=20,
+            seed=0,
+            weights="datasets",
+        )
+        table = read_table(tmp_path / "robustness.csv", names=["left_out", "best"])
+        assert len(table) == 12 * (1 + datasets)
+        assert table["left_out"].value_counts(dropna=False)["=1+1"] == 12
+        assert set(read_table(tmp_path / "rank_stability.csv")["model"]) == {
+            evil,
+            "007",
+            "m0",
+            "m3",
+        }
+    assert (tmp_path / "text.txt").read_text()
