@@ -1,0 +1,263 @@
+"""How alike two conditions rank the models that both have."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from capmap.artifacts import read_table, write_parquet
+from capmap.conditions import (
+    Options,
+    compare_condition,
+    compute_kendall_tau,
+    compute_spearman_rho,
+)
+from compare_conditions import compare_conditions
+
+METHODS = ["iqm", "mean", "trimmed_mean", "median"]
+COUNTS = ["models", "datasets", "cells_unused"]
+invariant = settings(derandomize=True, deadline=None, max_examples=25)
+
+
+def make_runs(scores: np.ndarray, *, models: str = "abcdefghijklmnop") -> pd.DataFrame:
+    """Make runs from scores by model, dataset and seed; NaN where there is none."""
+    rows = [
+        (models[place[0]], f"d{place[1]}", str(place[2]), score)
+        for place, score in np.ndenumerate(scores)
+        if not math.isnan(score)
+    ]
+    return pd.DataFrame(rows, columns=["model", "dataset", "seed", "score"])
+
+
+def draw(seed: int, *, models: int = 6, datasets: int = 5, seeds: int = 3) -> np.ndarray:
+    """Draw scores of models whose abilities are the same for all seeds of the draw."""
+    abilities = np.random.default_rng(7).normal(size=(models, 1, 1))
+    return abilities + np.random.default_rng(seed).normal(size=(models, datasets, seeds))
+
+
+def compare(runs: pd.DataFrame, other: pd.DataFrame, method: str = "mean", resamples: int = 200):
+    agreement, ranks = compare_condition(
+        runs,
+        other,
+        condition="other",
+        options=Options(method, resamples),
+        rng=np.random.default_rng(0),
+    )
+    return agreement.set_index("statistic"), ranks.set_index("model")
+
+
+@invariant
+@given(st.integers(2, 12), st.integers(1, 4), st.integers(0, 10**6))
+def test_coefficients_are_those_of_scipy(models: int, levels: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(levels + 1, size=(2, models, 5))
+    ranks, others = (stats.rankdata(side, method="min", axis=0).astype(int) for side in scores)
+    tau, rho = compute_kendall_tau(ranks, others), compute_spearman_rho(ranks, others)
+    for column in range(5):
+        one, other = scores[:, :, column]
+        if len(set(one)) == 1 or len(set(other)) == 1:
+            assert math.isnan(tau[column])
+            assert math.isnan(rho[column])
+            continue
+        assert tau[column] == pytest.approx(stats.kendalltau(one, other).statistic, abs=1e-12)
+        assert rho[column] == pytest.approx(stats.spearmanr(one, other).statistic, abs=1e-12)
+
+
+def test_one_exchange_of_three_costs_a_third() -> None:
+    # Means 3, 2, 1 against 3, 1, 2: one of three pairs is turned, so tau = (2 - 1) / 3;
+    # rho = 1 - 6 * 2 / (3 * 8) = 0.5.
+    scores = np.array([[3.0, 3], [2, 2], [1, 1]])[:, :, None]
+    agreement, ranks = compare(make_runs(scores), make_runs(scores[[0, 2, 1]]))
+    assert agreement.loc["kendall_tau", "estimate"] == pytest.approx(1 / 3)
+    assert agreement.loc["spearman_rho", "estimate"] == 0.5
+    # All datasets are alike, so resamples of them are too.
+    assert agreement.loc["kendall_tau", ["ci_low", "ci_high"]].tolist() == [
+        pytest.approx(1 / 3),
+        pytest.approx(1 / 3),
+    ]
+    assert agreement[COUNTS].to_numpy().tolist() == [[3, 2, 0]] * 2
+    assert ranks["rank"].tolist() == [1, 2, 3]
+    assert ranks["rank_other"].tolist() == [1, 3, 2]
+    assert ranks["change"].tolist() == [0, 1, -1]
+    assert ranks["score_other"].tolist() == [3, 1, 2]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("method", ["mean", "trimmed_mean", "median"])
+@pytest.mark.parametrize("seed", range(3))
+def test_evaluma_computes_the_same_on_complete_benchmarks(method: str, seed: int) -> None:
+    module = pytest.importorskip("evaluma.methods.rank_sensitivity")
+    scores = [draw(seed + 10 * side, models=5 + seed, datasets=8 + seed) for side in (0, 1)]
+    agreement, ranks = compare(make_runs(scores[0]), make_runs(scores[1]), method, 4000)
+    names = list("abcdefghij"[: 5 + seed])
+    frames = [pd.DataFrame(side.mean(axis=2), index=names) for side in scores]
+    expected = module.compute_rank_sensitivity(
+        *frames, "one", "other", n_bootstrap=300, random_state=0, agg=method
+    )
+    tau = agreement.loc["kendall_tau"]
+    assert tau["estimate"] == pytest.approx(expected.tau, abs=1e-10)
+    assert agreement.loc["spearman_rho", "estimate"] == pytest.approx(expected.rho, abs=1e-10)
+    changes = expected.table.set_index("model")["delta_rank"]
+    assert ranks["change"].to_dict() == changes.to_dict()
+    # Tau moves in steps of 2 / pairs; ends may differ by a step, or be stretched to the estimate.
+    step = 2 / math.comb(5 + seed, 2)
+    low, high = min(expected.tau_ci[0], expected.tau), max(expected.tau_ci[1], expected.tau)
+    assert tau["ci_low"] == pytest.approx(low, abs=1.01 * step)
+    assert tau["ci_high"] == pytest.approx(high, abs=1.01 * step)
+
+
+@pytest.mark.parametrize("n", [5, 6])
+@pytest.mark.parametrize("method", METHODS)
+def test_intervals_are_percentiles_over_copies_of_datasets(method: str, n: int) -> None:
+    """Brute force: each resample as a table of its own, aggregated by scipy and NumPy."""
+    scores = [draw(seed, models=4, datasets=n) for seed in (1, 2)]
+    runs = [make_runs(side) for side in scores]
+    agreement, ranks = compare(runs[0], runs[1], method, 300)
+    picks = np.random.default_rng(0).integers(n, size=(300, n))
+    aggregate = {
+        "iqm": lambda side: stats.trim_mean(side.reshape(len(side), -1), 0.25, axis=1),
+        "mean": lambda side: side.mean(axis=(1, 2)),
+        "trimmed_mean": lambda side: stats.trim_mean(side.mean(axis=2), 0.25, axis=1),
+        "median": lambda side: np.median(side.mean(axis=2), axis=1),
+    }[method]
+    table = ranks.sort_index()
+    for column, side in zip(("score", "score_other"), scores, strict=True):
+        np.testing.assert_allclose(table[column], aggregate(side), rtol=1e-12)
+    taus, rhos = [], []
+    for pick in picks:
+        one, other = (aggregate(side[:, pick]) for side in scores)
+        taus.append(stats.kendalltau(one, other).statistic)
+        rhos.append(stats.spearmanr(one, other).statistic)
+    for name, values in (("kendall_tau", taus), ("spearman_rho", rhos)):
+        row = agreement.loc[name]
+        low, high = np.quantile(values, [0.025, 0.975])
+        assert row["ci_low"] == pytest.approx(min(low, row["estimate"]), abs=1e-12)
+        assert row["ci_high"] == pytest.approx(max(high, row["estimate"]), abs=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_condition_agrees_with_itself(method: str) -> None:
+    runs = make_runs(draw(0))
+    agreement, ranks = compare(runs, runs, method)
+    assert (agreement[["estimate", "ci_low", "ci_high"]] == 1).all(axis=None)
+    assert (ranks["change"] == 0).all()
+
+
+def test_only_datasets_that_are_complete_in_both_count() -> None:
+    first, second = draw(0), draw(1)
+    first[0, 1] = np.nan
+    second[2, 3] = np.nan
+    agreement, ranks = compare(make_runs(first), make_runs(second))
+    kept = [0, 2, 4]
+    scores = [side[:, kept].mean(axis=(1, 2)) for side in (first, second)]
+    tau = agreement.loc["kendall_tau"]
+    assert tau["estimate"] == pytest.approx(stats.kendalltau(*scores).statistic)
+    # Two conditions, two datasets, six models, less the two holes.
+    assert tau[COUNTS].tolist() == [6, 3, 22]
+    np.testing.assert_allclose(ranks["score"].sort_index(), scores[0])
+
+
+def test_models_and_datasets_of_one_condition_only_are_left_out() -> None:
+    first, second = make_runs(draw(0)), make_runs(draw(1))
+    agreement, ranks = compare(
+        first[first["model"] != "a"], second[~second["dataset"].isin(["d0", "d4"])]
+    )
+    assert agreement.loc["kendall_tau", ["models", "datasets", "cells_unused"]].tolist() == [
+        5,
+        3,
+        0,
+    ]
+    assert sorted(ranks.index) == ["b", "c", "d", "e", "f"]
+
+
+def test_too_little_in_common_leaves_no_coefficient() -> None:
+    runs = make_runs(draw(0))
+    one_dataset = runs[runs["dataset"] == "d0"]
+    one_model = runs[runs["model"] == "a"]
+    elsewhere = runs.assign(dataset="d9")
+    for other, counts in (
+        (one_dataset, [6, 1, 0]),
+        (one_model, [1, 5, 0]),
+        (elsewhere, [6, 0, 0]),
+        (runs.assign(model="z"), [0, 0, 0]),
+    ):
+        agreement, ranks = compare(runs, other)
+        assert agreement[["estimate", "ci_low", "ci_high"]].isna().all(axis=None)
+        assert agreement.loc["kendall_tau", COUNTS].tolist() == counts
+        assert len(ranks) == (counts[0] if counts[1] else 0)
+
+
+def test_equal_models_have_no_coefficient() -> None:
+    agreement, ranks = compare(make_runs(draw(0)), make_runs(np.ones((6, 5, 1))))
+    assert agreement[["estimate", "ci_low", "ci_high"]].isna().all(axis=None)
+    assert set(ranks["rank_other"]) == {1}
+
+
+def test_ragged_and_single_runs_are_compared() -> None:
+    first, second = draw(0), draw(1)
+    first[:, 0, 1:] = np.nan
+    second[1, 2, 2] = np.nan
+    for method in METHODS:
+        agreement, _ = compare(make_runs(first), make_runs(second), method)
+        assert agreement.loc["kendall_tau", "datasets"] == 5
+        assert agreement["estimate"].notna().all()
+
+
+@invariant
+@given(st.integers(0, 10**6), st.sampled_from(METHODS))
+def test_order_of_rows_changes_nothing(seed: int, method: str) -> None:
+    rng = np.random.default_rng(seed)
+    first, second = make_runs(draw(seed)), make_runs(draw(seed + 1))
+    mixed = [side.iloc[rng.permutation(len(side))] for side in (first, second)]
+    for one, other in zip(compare(first, second, method), compare(*mixed, method), strict=True):
+        pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
+@invariant
+@given(st.integers(0, 10**6), st.sampled_from(METHODS))
+def test_exchange_of_conditions_mirrors_the_result(seed: int, method: str) -> None:
+    first, second = make_runs(draw(seed)), make_runs(draw(seed + 1))
+    agreement, ranks = compare(first, second, method)
+    turned, turned_ranks = compare(second, first, method)
+    pd.testing.assert_frame_equal(agreement, turned, check_exact=False, atol=1e-12)
+    assert (ranks["change"] == -turned_ranks.loc[ranks.index, "change"]).all()
+
+
+def test_script_reads_all_other_studies(tmp_path: Path) -> None:
+    names = ["=a|b", "β & $x$", "nan"]
+    paths = {}
+    for seed, (study, shard) in enumerate([("frozen", 1), ("full", 1), ("full", 2), ("half", 1)]):
+        runs = make_runs(draw(seed, models=3), models="abc")
+        runs["model"] = runs["model"].map(dict(zip("abc", names, strict=True)))
+        if study == "full":
+            runs = runs[(runs["model"] == "nan") == (shard == 2)]
+        path = tmp_path / "results" / study / "normalized" / f"{shard}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_parquet(path, runs)
+        paths.setdefault(study, []).append(str(path))
+    outputs = {
+        name: [str(tmp_path / f"{name}{suffix}") for suffix in (".csv", ".md", ".tex")]
+        for name in ("conditions", "condition_ranks")
+    }
+    compare_conditions(
+        shards=paths["frozen"],
+        others=[*paths["half"], *paths["full"]],
+        **outputs,
+        text=[str(tmp_path / "conditions.txt"), str(tmp_path / "conditions.tex")],
+        study="frozen",
+        n_resamples=100,
+        confidence_level=0.9,
+        seed=1,
+    )
+    conditions, ranks = (
+        read_table(paths[0], names=["condition", "model"]) for paths in outputs.values()
+    )
+    assert conditions["condition"].tolist() == ["full", "full", "half", "half"]
+    assert conditions["statistic"].tolist() == ["kendall_tau", "spearman_rho"] * 2
+    assert set(conditions["models"]) == {3}
+    assert set(ranks["model"]) == set(names)

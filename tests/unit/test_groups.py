@@ -1,0 +1,244 @@
+"""Rankings of named groups of datasets, and what their rules for empty cells keep."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from capmap.artifacts import read_table, write_parquet
+from capmap.bootstrap.datasets import DatasetPool
+from capmap.bootstrap.models import Options, bootstrap_model
+from capmap.bootstrap.ranks import rank_estimates
+from capmap.errors import ValidationError
+from capmap.groups import choose_groups, rank_groups
+from capmap.rng import make_stream
+from rank_groups import rank_groups as write_groups
+
+FEW = Options(n_resamples=100)
+DATASETS = ["w", "x", "y", "z"]
+
+
+def draw_runs(
+    seed: int = 0, *, models: str = "abc", holes: set[str] = frozenset(), seeds: int = 3
+) -> pd.DataFrame:
+    """Draw runs of models on the datasets w to z, without the cells in `holes`, such as "aw"."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        (model, dataset, str(repeat), float(rng.normal(len(models) - place)))
+        for place, model in enumerate(models)
+        for dataset in DATASETS
+        for repeat in range(seeds)
+        if model + dataset not in holes
+    ]
+    return pd.DataFrame(rows, columns=["model", "dataset", "seed", "score"])
+
+
+def define(incomplete: str, datasets: str = "wx") -> dict:
+    return {"datasets": list(datasets), "incomplete": incomplete}
+
+
+def rank(runs: pd.DataFrame, options: Options = FEW, **definitions: dict):
+    groups = choose_groups(runs, definitions)
+    return rank_groups(groups, study="toy", seed=0, options=options)
+
+
+def test_a_group_is_ranked_on_its_own_datasets() -> None:
+    runs = draw_runs()
+    ranking, coverage = rank(runs, first=define("error", "wx"), last=define("error", "z"))
+    for row in ranking.itertuples():
+        names = ["w", "x"] if row.group == "first" else ["z"]
+        own = runs[(runs["model"] == row.model) & runs["dataset"].isin(names)]
+        assert row.iqm == pytest.approx(stats.trim_mean(own["score"], 0.25))
+        assert row.mean == pytest.approx(own.groupby("dataset")["score"].mean().mean())
+        assert (row.runs, row.datasets) == (3 * len(names), len(names))
+    assert coverage["group"].tolist() == ["first", "last"]
+    assert coverage[["datasets", "models"]].to_numpy().tolist() == [[2, 3], [1, 3]]
+    assert (coverage.iloc[:, 4:] == 0).all(axis=None)
+
+
+@pytest.mark.parametrize("unit", ["runs", "runs_and_datasets"])
+@pytest.mark.parametrize("interval", ["percentile", "calibrated"])
+def test_a_group_of_all_datasets_ranks_like_the_study(unit: str, interval: str) -> None:
+    runs = draw_runs(models="abcdef")
+    options = Options(5000, 0.95, interval, unit)
+    ranking, _ = rank(runs, options, everything=define("keep", "wxyz"))
+    estimates, replicates = [], []
+    for model, own in runs.groupby("model"):
+        pool = DatasetPool(DATASETS, make_stream(0, "toy", "datasets"))
+        [iqm] = bootstrap_model(
+            own["score"],
+            own["dataset"].tolist(),
+            statistics=["iqm"],
+            options=options,
+            rng=make_stream(0, "toy", "bootstrap", str(model)),
+            pool=pool if unit == "runs_and_datasets" else None,
+        )
+        estimates.append((model, iqm.estimate, iqm.low, iqm.high))
+        replicates.append(iqm.replicates)
+    study = rank_estimates(
+        pd.DataFrame(estimates, columns=["model", "estimate", "ci_low", "ci_high"]),
+        replicates,
+        confidence_level=0.95,
+    )
+    assert ranking["model"].tolist() == study["model"].tolist()
+    assert ranking["iqm"].tolist() == study["estimate"].tolist()
+    assert ranking["rank"].tolist() == study["rank"].tolist()
+    # An end of 5000 replicates of spread 0.3 to 0.5 has a Monte-Carlo error of about 0.02.
+    ends = ["ci_low", "ci_high"]
+    np.testing.assert_allclose(ranking[ends], study[ends], rtol=0, atol=0.08)
+    assert (ranking["rank_low"] <= ranking["rank"]).all()
+
+
+def test_dropping_models_leaves_out_those_that_lack_a_dataset_of_the_group() -> None:
+    runs = draw_runs(holes={"aw", "bz"})
+    ranking, coverage = rank(runs, G=define("drop_models"))
+    assert set(ranking["model"]) == {"b", "c"}
+    # The filled cell a on x is not used.
+    assert coverage.iloc[0].tolist() == ["G", "drop_models", 2, 2, 0, 1, 1]
+
+
+def test_dropping_datasets_leaves_out_those_that_a_model_lacks() -> None:
+    ranking, coverage = rank(draw_runs(holes={"aw", "bz"}), G=define("drop_datasets"))
+    assert set(ranking["model"]) == {"a", "b", "c"}
+    assert set(ranking["datasets"]) == {1}
+    # The filled cells b and c on w are not used.
+    assert coverage.iloc[0].tolist() == ["G", "drop_datasets", 1, 3, 1, 0, 2]
+
+
+def test_keeping_ranks_each_model_by_the_datasets_it_has() -> None:
+    ranking, coverage = rank(draw_runs(holes={"aw", "bz"}), G=define("keep"))
+    assert ranking.set_index("model")["datasets"].to_dict() == {"a": 1, "b": 2, "c": 2}
+    assert coverage.iloc[0].tolist() == ["G", "keep", 2, 3, 0, 0, 0]
+
+
+@pytest.mark.parametrize("policy", ["drop_models", "drop_datasets", "keep"])
+def test_a_model_without_any_run_in_the_group_is_left_out(policy: str) -> None:
+    ranking, coverage = rank(draw_runs(holes={"aw", "ax"}), G=define(policy))
+    assert set(ranking["model"]) == {"b", "c"}
+    assert coverage.iloc[0, 2:].tolist() == [2, 2, 0, 1, 0]
+
+
+def test_holes_are_named_where_none_is_allowed() -> None:
+    with pytest.raises(ValidationError) as caught:
+        rank(draw_runs(holes={"aw", "ax", "bx"}), G=define("error"))
+    text = str(caught.value)
+    assert text.startswith("groups.G: 2 models with empty cells. ")
+    assert "'a' has no runs for 'w', 'x'; 'b' has no runs for 'x'." in text
+    assert "drop_models" in text
+
+
+@pytest.mark.parametrize(
+    ("policy", "reason"),
+    [
+        ("drop_models", "no model has runs for all of the group's datasets"),
+        ("drop_datasets", "no dataset has runs for all of the group's models"),
+    ],
+)
+def test_a_group_with_nothing_left_says_why(policy: str, reason: str) -> None:
+    # Each model lacks one dataset, and each dataset one model.
+    runs = draw_runs(holes={"aw", "bx", "cy"})
+    with pytest.raises(ValidationError) as caught:
+        rank(runs, G=define(policy, "wxy"), fine=define("keep"))
+    assert str(caught.value).startswith(f"groups.G: {reason}, so its rule {policy} leaves nothing")
+    assert "No runs for 1 " in str(caught.value)
+
+
+def test_all_faulty_groups_are_named_at_once() -> None:
+    with pytest.raises(ValidationError) as caught:
+        rank(draw_runs(holes={"aw"}), B=define("error"), A=define("keep", "Z"), C=define("keep"))
+    first, second = str(caught.value).splitlines()
+    assert first == "groups.A.datasets: no dataset 'Z' is analysed. Did you mean 'z'?"
+    assert second.startswith("groups.B: 1 model with empty cells")
+
+
+def test_no_group_gives_tables_with_a_header() -> None:
+    ranking, coverage = rank(draw_runs())
+    assert (len(ranking), len(coverage)) == (0, 0)
+    assert ranking.columns.tolist()[:3] == ["group", "model", "iqm"]
+    assert coverage.columns.tolist()[-1] == "cells_unused"
+
+
+def test_single_runs_have_ranks_without_intervals() -> None:
+    ranking, _ = rank(draw_runs(seeds=1), G=define("keep"))
+    assert ranking["rank"].tolist() == [1, 2, 3]
+    assert ranking[["ci_low", "ci_high", "rank_low", "rank_high"]].isna().all(axis=None)
+    assert ranking["ties"].tolist() == ["", "", ""]
+
+
+def test_one_model_and_one_dataset() -> None:
+    runs = draw_runs(models="a")
+    for unit in ("runs", "runs_and_datasets"):
+        options = Options(n_resamples=100, unit=unit)
+        ranking, _ = rank(runs, options, G=define("drop_models", "w"))
+        assert ranking[["rank", "rank_mean", "datasets"]].iloc[0].tolist() == [1, 1, 1]
+        # One dataset says nothing about other datasets.
+        assert ranking["ci_low"].isna().item() == (unit == "runs_and_datasets")
+
+
+def test_identical_models_share_the_first_rank() -> None:
+    runs = pd.concat(
+        [draw_runs(models="a").assign(model=name) for name in ("b", "a")], ignore_index=True
+    )
+    ranking, _ = rank(runs, G=define("error"))
+    assert ranking["model"].tolist() == ["a", "b"]
+    assert ranking["rank"].tolist() == ranking["rank_mean"].tolist() == [1, 1]
+    assert ranking["ties"].tolist() == ["a", "a"]
+
+
+def test_another_group_and_another_model_change_no_interval() -> None:
+    runs = draw_runs(models="abc")
+    alone, _ = rank(runs[runs["model"] != "c"], G=define("keep"))
+    beside, _ = rank(runs, G=define("keep"), A=define("keep", "yz"))
+    shared = beside[(beside["group"] == "G") & (beside["model"] != "c")]
+    columns = ["model", "iqm", "ci_low", "ci_high", "mean"]
+    pd.testing.assert_frame_equal(
+        alone[columns], shared[columns].reset_index(drop=True), check_exact=True
+    )
+
+
+@settings(derandomize=True, deadline=None, max_examples=15)
+@given(st.integers(0, 10**6), st.sampled_from(["drop_models", "drop_datasets", "keep"]))
+def test_order_of_rows_and_definitions_changes_nothing(seed: int, policy: str) -> None:
+    rng = np.random.default_rng(seed)
+    runs = draw_runs(seed, holes={"aw"})
+    mixed = runs.iloc[rng.permutation(len(runs))]
+    one, covered = rank(runs, G=define(policy, "wxy"), H=define("keep", "z"))
+    other, covered_other = rank(mixed, H=define("keep", "z"), G=define(policy, "yyxw"))
+    pd.testing.assert_frame_equal(one, other, check_exact=True)
+    pd.testing.assert_frame_equal(covered, covered_other)
+
+
+def test_script_writes_tables_that_read_back(tmp_path: Path) -> None:
+    names = {"a": "=a|b", "b": "β & $x$", "c": "nan"}
+    runs = draw_runs(holes={"aw"}).assign(model=lambda table: table["model"].map(names))
+    write_parquet(tmp_path / "1.parquet", runs[runs["model"] == "nan"])
+    write_parquet(tmp_path / "2.parquet", runs[runs["model"] != "nan"])
+    outputs = {
+        name: [str(tmp_path / f"{name}{suffix}") for suffix in (".csv", ".md", ".tex")]
+        for name in ("groups", "group_coverage")
+    }
+    write_groups(
+        shards=[str(tmp_path / "1.parquet"), str(tmp_path / "2.parquet")],
+        **outputs,
+        text=[str(tmp_path / "groups.txt"), str(tmp_path / "groups.tex")],
+        study="toy",
+        definitions={"$G_1$": define("keep"), "nan": define("drop_models")},
+        n_resamples=100,
+        confidence_level=0.9,
+        interval="percentile",
+        unit="runs",
+        weights="datasets",
+        seed=1,
+    )
+    groups, coverage = (
+        read_table(paths[0], names=["group", "model"]) for paths in outputs.values()
+    )
+    assert groups.groupby("group")["model"].apply(set).to_dict() == {
+        "$G_1$": set(names.values()),
+        "nan": {"β & $x$", "nan"},
+    }
+    assert coverage["models_dropped"].tolist() == [0, 1]
