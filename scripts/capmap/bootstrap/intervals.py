@@ -3,7 +3,7 @@
 from typing import Literal
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from capmap.aggregation import FloatArray, IntArray
 from capmap.bootstrap.resampling import Resamples, Strata, iterate_blocks
@@ -155,7 +155,7 @@ def calibrate_intervals(
     level = (1 + confidence_level) / 2
     lean = (1 + 2 * special.ndtri(level) ** 2) / 6
     shift = np.divide(cubes * lean, spread**2, out=np.zeros_like(spread), where=spread > 0)
-    reach = spread * stats.t.ppf(level, freedom)
+    reach = spread * special.stdtrit(freedom, level)
     return estimate + shift - reach, estimate + shift + reach
 
 

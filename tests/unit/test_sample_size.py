@@ -1,0 +1,316 @@
+"""How wide intervals get with more runs, and where one more run helps most."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from advise_sample_size import advise_sample_size
+from capmap.artifacts import read_table, write_parquet
+from capmap.bootstrap.models import Options, bootstrap_model
+from capmap.bootstrap.resampling import stratify_runs
+from capmap.bootstrap.statistics import evaluate_runs
+from capmap.cells import arrange_runs
+from capmap.errors import ValidationError
+from capmap.rng import make_stream
+from capmap.sample_size import advise_runs, count_misordered, expect_widths, measure_noise
+
+
+def make_cells(cells):
+    """Make runs from {(model, dataset): scores}."""
+    rows = [
+        (model, dataset, str(seed), score)
+        for (model, dataset), scores in cells.items()
+        for seed, score in enumerate(scores)
+    ]
+    return pd.DataFrame(rows, columns=["model", "dataset", "seed", "score"])
+
+
+def draw_runs(seed, *, models=4, datasets=5, runs=3, noise=0.05):
+    rng = np.random.default_rng(seed)
+    cells = itertools.product(range(models), range(datasets))
+    return make_cells(
+        {
+            (f"M{model}", f"D{dataset}"): rng.uniform(0.3, 0.9) + noise * rng.normal(size=runs)
+            for model, dataset in cells
+        }
+    )
+
+
+def measure(runs, missing="pairwise"):
+    return measure_noise(runs, missing=missing)
+
+
+def list_widths(runs, **options):
+    table = expect_widths(measure(runs, **options), confidence_level=0.95)
+    return table.set_index(["model", "seeds"])["width"]
+
+
+def draw_pair():
+    return make_cells({("A", "D"): [0.8, 0.9, 1.0], ("B", "D"): [0.6, 0.7, 0.8]})
+
+
+def test_two_models_on_one_dataset_by_hand() -> None:
+    # Three runs are not trimmed: IQM = mean = 0.9 and 0.7; s² = 0.01 each, so each IQM has variance
+    # 0.01 / 3 and the difference has standard error sqrt(0.02 / 3) = 0.0816: z = 2.449.
+    noise = measure(draw_pair())
+    expected = stats.norm.cdf(-0.2 / math.sqrt(0.02 / 3))
+    assert count_misordered(noise) == pytest.approx(expected, rel=1e-12)
+    # One more run of A: 0.01 / 4 + 0.01 / 3.
+    gain = expected - stats.norm.cdf(-0.2 / math.sqrt(0.01 / 4 + 0.01 / 3))
+    advice = advise_runs(noise)
+    assert advice["model"].tolist() == ["A", "B"]
+    assert advice["runs"].tolist() == [3, 3]
+    np.testing.assert_allclose(advice["std"], 0.1, rtol=1e-12)
+    np.testing.assert_allclose(advice["gain"], gain, atol=1e-12)
+    np.testing.assert_allclose(advice["share"], gain / expected, rtol=1e-9)
+
+
+def test_width_on_one_dataset_is_students() -> None:
+    # Full width 2 t(n − 1) s / sqrt(n), n − 1 degrees of freedom on a single dataset of 3 or 5.
+    widths = list_widths(draw_pair())
+    for seeds in (3, 5):
+        expected = 2 * stats.t.ppf(0.975, seeds - 1) * 0.1 / math.sqrt(seeds)
+        assert widths["A", seeds] == pytest.approx(expected)
+    table = expect_widths(measure(draw_pair()), confidence_level=0.95)
+    assert table["seeds"].tolist() == [3, 5, 10, 20] * 2
+    assert table["width_now"].tolist()[0] == pytest.approx(widths["A", 3])
+
+
+def test_quiet_cells_count_by_what_a_shift_of_theirs_moves() -> None:
+    # 8 datasets × 3 runs: 6 of 24 runs are cut from each tail, which is two whole datasets. With
+    # noise far below their distance, the derivative of the IQM is 1/4 for four datasets, else 0.
+    rng = np.random.default_rng(0)
+    scores = np.arange(8)[:, None] / 8 + 1e-3 * rng.normal(size=(8, 3))
+    names = np.repeat([f"D{dataset}" for dataset in range(8)], 3).tolist()
+    noise = measure(make_cells({("A", f"D{d}"): scores[d] for d in range(8)}))
+    for dataset in range(8):
+        shifted = scores.copy()
+        shifted[dataset] += 1e-4
+        moved = [evaluate_runs("iqm", stratify_runs(s.ravel(), names)) for s in (scores, shifted)]
+        slope = (moved[1] - moved[0]) / 1e-4
+        assert slope == pytest.approx(0.25 if 2 <= dataset < 6 else 0, abs=1e-9)
+        expected = slope**2 * scores[dataset].var(ddof=1)
+        assert noise.run_variances[0, dataset] == pytest.approx(expected, rel=1e-6, abs=1e-15)
+
+
+def test_variance_is_the_stratified_one_of_winsorized_runs() -> None:
+    # The runs of both datasets mix. 10 runs: floor(2.5) = 2 are cut, so the two lowest become the
+    # third lowest, and 6 of 10 are kept; each dataset has half of the weight.
+    cells = {("A", "x"): [0.1, 0.4, 0.5, 0.6, 0.9], ("A", "y"): [0.2, 0.45, 0.55, 0.65, 0.8]}
+    flat = np.sort(np.concatenate(list(cells.values())))
+    for place, scores in enumerate(cells.values()):
+        expected = np.clip(scores, flat[2], flat[7]).var(ddof=1) * (0.5 / 0.6) ** 2
+        assert measure(make_cells(cells)).run_variances[0, place] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("runs", [3, 5, 10])
+def test_widths_foretell_those_of_calibrated_intervals(runs) -> None:
+    # Known truth: normal noise. Widths are expected from other runs than those they are for.
+    options = Options(n_resamples=500, interval="calibrated")
+    expected, found = [], []
+    for repetition, noise in itertools.product(range(5), (0.02, 0.1, 0.3)):
+        rng = make_stream(0, "test", str(repetition), str(noise))
+        centers = rng.uniform(0.3, 0.9, size=(8, 10))
+        spreads = noise * rng.uniform(0.5, 1.5, size=(8, 10))
+        pilot = centers[..., None] + spreads[..., None] * rng.normal(size=(8, 10, 5))
+        cells = itertools.product(range(8), range(10))
+        widths = list_widths(make_cells({(f"M{m}", f"D{d}"): pilot[m, d] for m, d in cells}))
+        expected.append(widths.xs(runs, level="seeds").to_numpy())
+        names = np.repeat([f"D{d}" for d in range(10)], runs).tolist()
+        for center, spread in zip(centers, spreads, strict=True):
+            scores = center[:, None] + spread[:, None] * rng.normal(size=(10, runs))
+            [iqm] = bootstrap_model(
+                scores.ravel(), names, statistics=["iqm"], options=options, rng=rng
+            )
+            found.append(iqm.high - iqm.low)
+    assert np.mean(expected) == pytest.approx(np.mean(found), rel=0.12)
+
+
+def advise_by_force(noise):
+    """Recompute every variance and every pair for each cell."""
+    counts, variances = noise.matrix.counts, noise.run_variances
+
+    def count(counts):
+        total = 0.0
+        for a, b in itertools.combinations(range(len(counts)), 2):
+            error = sum(
+                variances[m, d] / counts[m, d]
+                for m in (a, b)
+                for d in range(counts.shape[1])
+                if counts[m, d]
+            )
+            z = abs(noise.estimates[a] - noise.estimates[b]) / math.sqrt(error)
+            total += stats.norm.cdf(-z)
+        return total
+
+    now = count(counts)
+    gains = {}
+    for m, d in itertools.product(range(counts.shape[0]), range(counts.shape[1])):
+        if counts[m, d]:
+            more = counts.copy()
+            more[m, d] += 1
+            gains[noise.matrix.models[m], noise.matrix.datasets[d]] = now - count(more)
+    return now, gains
+
+
+def test_gains_are_those_of_brute_force() -> None:
+    runs = draw_runs(1, models=5, datasets=4, runs=4)
+    runs = runs.drop(index=[0, 1, 5, 16, 17, 18, 19]).reset_index(drop=True)
+    noise = measure(runs)
+    now, gains = advise_by_force(noise)
+    assert count_misordered(noise) == pytest.approx(now)
+    advice = advise_runs(noise)
+    found = dict(
+        zip(zip(advice["model"], advice["dataset"], strict=True), advice["gain"], strict=True)
+    )
+    assert set(found) == {cell for cell, gain in gains.items() if gain > 1e-12}
+    for cell, gain in found.items():
+        assert gain == pytest.approx(gains[cell], abs=2e-12)
+    assert advice["gain"].is_monotonic_decreasing
+
+
+def test_a_noisy_close_pair_gets_the_advice() -> None:
+    cells = {("far", d): [0.1, 0.11, 0.12] for d in "xy"}
+    cells |= {("one", "x"): [0.5, 0.7, 0.9], ("one", "y"): [0.69, 0.7, 0.71]}
+    cells |= {("two", "x"): [0.66, 0.68, 0.69], ("two", "y"): [0.67, 0.68, 0.69]}
+    advice = advise_runs(measure(make_cells(cells)))
+    assert advice.loc[0, ["model", "dataset"]].tolist() == ["one", "x"]
+    assert advice["share"].iloc[0] > 0.05
+
+
+def test_a_tied_pair_counts_half_whatever_its_noise() -> None:
+    quiet = measure(make_cells({(m, "D"): [0.5, 0.5, 0.5] for m in "AB"}))
+    noisy = measure(make_cells({(m, "D"): [0.4, 0.5, 0.6] for m in "AB"}))
+    # 0.1 + 0.2 is 0.3 but for floating-point noise.
+    nearly = measure(make_cells({("A", "D"): [0.3, 0.3], ("B", "D"): [0.1 + 0.2, 0.3]}))
+    for noise in (quiet, noisy, nearly):
+        assert count_misordered(noise) == 0.5
+        assert advise_runs(noise).empty
+
+
+def test_models_without_noise_are_in_order() -> None:
+    noise = measure(make_cells({("A", "D"): [0.5, 0.5], ("B", "D"): [0.6, 0.6]}))
+    assert count_misordered(noise) == 0
+    assert advise_runs(noise).empty
+    assert expect_widths(noise, confidence_level=0.95)["width"].tolist() == [0] * 8
+
+
+def test_a_single_run_borrows_the_variance_of_the_models_other_cells() -> None:
+    # Pooled over x (2 degrees of freedom, s² = 0.01) and y (1, s² = 0.0002): 0.0202 / 3.
+    cells = {("A", "x"): [0.5, 0.6, 0.7], ("A", "y"): [0.6, 0.62], ("A", "z"): [0.6]}
+    noise = measure(make_cells(cells))
+    assert noise.spreads[0, 2] == pytest.approx(math.sqrt(0.0202 / 3))
+    assert noise.spreads[0, 0] == pytest.approx(0.1)
+
+
+def test_a_model_without_repeats_borrows_from_the_others() -> None:
+    cells = {("A", "x"): [0.5], ("A", "y"): [0.6], ("B", "x"): [0.5, 0.7]}
+    noise = measure(make_cells(cells))
+    # On x the variance of B, 0.02; on y nobody has two runs, so that of the whole study: 0.02 too.
+    np.testing.assert_allclose(noise.spreads[0], math.sqrt(0.02))
+    table = expect_widths(noise, confidence_level=0.95).set_index("model")
+    assert table.loc["A", "width"].gt(0).all()
+    assert table.loc["A", "width_now"].isna().all()
+    assert table.loc["B", "width_now"].notna().all()
+
+
+def test_no_repeats_at_all_give_no_width_and_no_advice() -> None:
+    noise = measure(make_cells({("A", "x"): [0.5], ("B", "x"): [0.6]}))
+    table = expect_widths(noise, confidence_level=0.95)
+    assert table[["width", "width_now"]].isna().all(axis=None)
+    advice = advise_runs(noise)
+    assert advice.empty
+    assert list(advice.columns) == ["model", "dataset", "runs", "std", "gain", "share"]
+    assert np.isnan(count_misordered(noise))
+
+
+def test_one_model_has_widths_and_no_advice() -> None:
+    noise = measure(draw_runs(0, models=1))
+    assert expect_widths(noise, confidence_level=0.95)["width"].gt(0).all()
+    assert advise_runs(noise).empty
+    assert count_misordered(noise) == 0
+
+
+def test_present_width_agrees_with_the_number_of_runs() -> None:
+    for runs in (3, 5, 10):
+        table = expect_widths(measure(draw_runs(0, runs=runs)), confidence_level=0.95)
+        same = table[table["seeds"] == runs]
+        np.testing.assert_allclose(same["width"], same["width_now"], rtol=1e-12)
+
+
+def test_common_datasets_cost_cells_that_are_counted() -> None:
+    runs = draw_runs(0, models=3, datasets=3)
+    holed = runs[~((runs["model"] == "M1") & (runs["dataset"] == "D0"))]
+    assert measure(holed).cells_unused == 0
+    noise = measure(holed, "common")
+    assert noise.cells_unused == 2
+    assert noise.matrix.datasets == ["D1", "D2"]
+    with pytest.raises(ValidationError, match="No dataset"):
+        measure(make_cells({("A", "x"): [1.0], ("B", "y"): [1.0]}), "common")
+
+
+def test_an_empty_cell_is_not_advised() -> None:
+    runs = draw_runs(3, models=3, datasets=3)
+    holed = runs[~((runs["model"] == "M1") & (runs["dataset"] == "D0"))]
+    advice = advise_runs(measure(holed))
+    assert not ((advice["model"] == "M1") & (advice["dataset"] == "D0")).any()
+
+
+def test_equal_scores_share_what_is_kept() -> None:
+    # 2 of 8 equal runs are cut from each tail, whichever: both datasets count alike.
+    noise = measure(make_cells({("A", d): [0.5] for d in "stuvwxyz"} | {("B", "s"): [0.1, 0.3]}))
+    np.testing.assert_allclose(noise.run_variances[0], noise.run_variances[0, 0], rtol=1e-12)
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(seed=st.integers(0, 1000), drop=st.integers(0, 10))
+def test_order_of_rows_and_names_have_no_influence(seed, drop) -> None:
+    runs = draw_runs(seed, models=3, datasets=4).iloc[drop:]
+    shuffled = runs.sample(frac=1, random_state=seed)
+    noise, other = measure(runs), measure(shuffled)
+    for make in (advise_runs, lambda noise: expect_widths(noise, confidence_level=0.9)):
+        pd.testing.assert_frame_equal(make(noise), make(other), check_exact=True)
+    flipped = runs.assign(model=runs["model"].map(lambda name: f"x{9 - int(name[1])}"))
+    renamed = advise_runs(measure(flipped))
+    np.testing.assert_allclose(renamed["gain"], advise_runs(noise)["gain"], atol=2e-12)
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(seed=st.integers(0, 1000))
+def test_scale_of_scores_scales_widths_only(seed) -> None:
+    runs = draw_runs(seed, models=3, datasets=3)
+    larger = runs.assign(score=100 * runs["score"] - 3)
+    np.testing.assert_allclose(list_widths(larger), 100 * list_widths(runs), rtol=1e-8)
+    np.testing.assert_allclose(
+        count_misordered(measure(larger)), count_misordered(measure(runs)), rtol=1e-8
+    )
+
+
+def test_cells_are_those_of_the_matrix() -> None:
+    runs = draw_runs(0)
+    np.testing.assert_array_equal(measure(runs).matrix.counts, arrange_runs(runs).counts)
+
+
+def test_script_writes_tables_and_paragraphs(tmp_path) -> None:
+    runs = draw_runs(0)
+    shards = [str(tmp_path / f"{name}.parquet") for name in "ab"]
+    write_parquet(shards[0], runs[runs["model"] < "M2"])
+    write_parquet(shards[1], runs[runs["model"] >= "M2"])
+    advise_sample_size(
+        shards=shards,
+        seed_widths=[str(tmp_path / "seed_widths.csv")],
+        next_seeds=[str(tmp_path / "next_seeds.csv")],
+        text=[str(tmp_path / "sample_size.txt"), str(tmp_path / "sample_size.tex")],
+        missing="pairwise",
+        confidence_level=0.95,
+    )
+    assert len(read_table(tmp_path / "seed_widths.csv")) == 4 * 4
+    advice = read_table(tmp_path / "next_seeds.csv")
+    pd.testing.assert_frame_equal(advice, advise_runs(measure(runs)), check_dtype=False)
+    assert "IQM" in (tmp_path / "sample_size.txt").read_text("utf-8")
