@@ -1,13 +1,16 @@
-"""A grid of colored cells, models against datasets, that shows which cells are empty."""
+"""A grid of colored cells, such as models against datasets, that shows which cells are empty."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.colors import Colormap
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import Colormap, LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
@@ -23,18 +26,31 @@ from capmap.figures.canvas import (
     make_sheet,
 )
 from capmap.figures.names import shorten_names, widest
-from capmap.figures.style import PAGE_WIDTH, SMALL_SIZE, TEXT_SIZE
+from capmap.figures.style import COLUMN_WIDTH, GRID_COLOR, PAGE_WIDTH, SMALL_SIZE, TEXT_SIZE
 
 ROW_HEIGHT = 0.15
 NARROW_LABEL = 1.1
 WIDE_LABEL = 2.1
 COLUMN_LABEL = 1.2
 NARROW_COLUMNS = 8
+NARROW_CELL = 0.2
 MAX_WRITTEN = 360
+MAX_OWN_TEXTS = 480
 HATCH = {"hatch": "//////", "facecolor": "white", "edgecolor": "#9A9A9A"}
 SCALE_HEIGHT = 0.07
 SCALE_WIDTH = 1.6
 SCALE_ROOM = 0.4
+LINE_HEIGHT = SMALL_SIZE * 1.25 / 72
+MAX_WRITTEN_HEIGHT = 8.0
+CORNER_SIZE = 0.055
+DARK = 0.5
+VERY_DARK = 0.3
+
+# From worse over equal to better. The orange end is brighter than the blue one, in gray too.
+DIVERGING = LinearSegmentedColormap.from_list("diverging", ("#D98200", "#F7F7F7", "#2B6CB0"))
+RISING = LinearSegmentedColormap.from_list("rising", ("#F4F7FB", "#3B82BD"))
+
+Signs = Literal["corner", "bar", "whole"]
 
 
 @dataclass(frozen=True)
@@ -63,6 +79,41 @@ class Scale:
     integer: bool = False
 
 
+@dataclass(frozen=True)
+class Writing:
+    """A way to write into the cells of a heat map.
+
+    Parameters
+    ----------
+    texts : DataFrame of str
+        Texts of one or several lines, arranged as the table.
+    note : str
+        What the texts mean, said under the axes.
+    """
+
+    texts: pd.DataFrame
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A sign that some cells of a heat map carry.
+
+    Parameters
+    ----------
+    cells : DataFrame of bool
+        Which cells, arranged as the table.
+    sign : {"corner", "bar", "whole"}
+        A triangle in the upper right corner, a bar at the bottom, or a cover of the whole cell.
+    color : str
+        Color of the sign; black, or white on a very dark cell, where empty.
+    """
+
+    cells: pd.DataFrame
+    sign: Signs = "corner"
+    color: str = ""
+
+
 def draw_heatmap(table: pd.DataFrame, *, scale: Scale, wording: Wording) -> Figure:
     """Draw a table of models (rows) against datasets (columns) as colored cells.
 
@@ -84,26 +135,102 @@ def draw_heatmap(table: pd.DataFrame, *, scale: Scale, wording: Wording) -> Figu
     table = table.rename_axis(index="model", columns="dataset")
     if table.shape[1] > MAX_MODELS:
         table = table.T
-    rows, columns = str(table.index.name), str(table.columns.name)
+    return draw_grid(table, scale=scale, wording=wording).figure
+
+
+def draw_grid(
+    table: pd.DataFrame,
+    *,
+    scale: Scale,
+    wording: Wording,
+    writings: Sequence[Writing] = (),
+    marks: Sequence[Mark] = (),
+    right: float = 0.0,
+    head: float = 0.0,
+) -> Sheet:
+    """Draw any table as colored cells, with room for more around them.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Values, NaN where a cell is empty, in the order in which they are drawn. Its index and its
+        columns are the labels, and their names say what the labels are. Of columns with several
+        levels the last one is the label.
+    scale : Scale
+        What the colors mean.
+    wording : Wording
+        Words around the axes; its x label is replaced by the name of the columns.
+    writings : sequence of Writing
+        Ways to write into the cells; the first that fits is used, in at most 480 cells. Without
+        any, the values are written by the scale's formats.
+    marks : sequence of Mark
+        Signs in the cells, drawn in this order.
+    right, head : float
+        Room at the right of the cells, and between them and the scale of colors, in inches.
+
+    Returns
+    -------
+    Sheet
+        The drawn figure with its axes, whose unit is a cell; y runs down.
+
+    Notes
+    -----
+    Rows are higher where texts have several lines; such texts need a grid that stays within eight
+    inches. See `draw_heatmap` for the rest.
+    """
+    rows, columns = str(table.index.name), str(table.columns.names[-1])
     labels = fit_labels(list(table.index), narrow=NARROW_LABEL, wide=WIDE_LABEL)
-    crowded = table.shape[1] > NARROW_COLUMNS
-    sheet_width = PAGE_WIDTH if crowded else labels.sheet_width
     left = PADDING + max(labels.width, 0.45) + GAP
-    cell_width = (sheet_width - left - 2 * PADDING) / table.shape[1]
-    names, upright = _fit_columns(list(table.columns), cell_width)
+    around = left + 2 * PADDING + right
+    crowded = table.shape[1] > min(NARROW_COLUMNS, (COLUMN_WIDTH - around) / NARROW_CELL)
+    sheet_width = PAGE_WIDTH if crowded else labels.sheet_width
+    cell_width = (sheet_width - around) / table.shape[1]
+    names, upright = _fit_columns(list(table.columns.get_level_values(-1)), cell_width)
     ticks = GAP + (widest(names, size=TEXT_SIZE) if upright else TEXT_SIZE * 1.3 / 72)
+    room = cell_width - 0.03
+    if writings:
+        written = _fit_writing(writings, room, limit=MAX_OWN_TEXTS)
+    else:
+        written = _fit_writing(_write_values(table, scale), room, limit=MAX_WRITTEN)
+    notes = (*wording.notes, written.note) if written.note else wording.notes
     sheet = make_sheet(
         width=sheet_width,
-        height=table.shape[0] * ROW_HEIGHT,
-        margins=Margins(left=left, right=2 * PADDING, head=SCALE_ROOM + HEADER_HEIGHT, ticks=ticks),
-        wording=replace(wording, x_label=columns),
+        height=table.shape[0] * _row_height(written.texts),
+        margins=Margins(
+            left=left,
+            right=2 * PADDING + right,
+            head=SCALE_ROOM + HEADER_HEIGHT + head,
+            ticks=ticks,
+        ),
+        wording=replace(wording, x_label=columns, notes=notes),
     )
-    _draw_cells(sheet, table, scale)
+    _draw_cells(sheet, table, scale, written.texts, head)
+    _draw_marks(sheet, table, marks)
+    sheet.axes.set_xlabel(columns)
     sheet.axes.set_xticks(np.arange(len(names)) + 0.5, names, rotation=90 if upright else 0)
     sheet.axes.set_yticks(np.arange(len(table)) + 0.5, labels.texts)
     sheet.axes.tick_params(length=0)
     sheet.head_rows(rows, distance=GAP / 2)
-    return sheet.figure
+    return sheet
+
+
+def mark_diagonal(table: pd.DataFrame) -> Mark:
+    """Gray out the cells of a square table in which a model would meet itself."""
+    same = pd.DataFrame(np.eye(len(table), dtype=bool), table.index, table.columns)
+    return Mark(same, "whole", GRID_COLOR)
+
+
+def span_evenly(values: pd.DataFrame) -> float:
+    """End of a scale of colors that reaches as far below zero as above it.
+
+    Notes
+    -----
+    It spans 98% of the finite values, so an outlier does not hide the rest; 1 where there are none
+    or all are zero.
+    """
+    sizes = np.abs(values.to_numpy(float))
+    sizes = sizes[np.isfinite(sizes)]
+    return (float(np.quantile(sizes, 0.98)) or float(sizes.max()) or 1.0) if sizes.size else 1.0
 
 
 def _fit_columns(names: Sequence[str], cell_width: float) -> tuple[list[str], bool]:
@@ -113,22 +240,25 @@ def _fit_columns(names: Sequence[str], cell_width: float) -> tuple[list[str], bo
     return [labels[name] for name in names], upright
 
 
-def _draw_cells(sheet: Sheet, table: pd.DataFrame, scale: Scale) -> None:
+def _draw_cells(
+    sheet: Sheet, table: pd.DataFrame, scale: Scale, texts: pd.DataFrame, head: float
+) -> None:
     """Draw the cells over a hatched ground, which shows where there is none."""
     sheet.axes.patch.set(**HATCH)
-    beyond = (table < scale.low).any(axis=None) + 2 * (table > scale.high).any(axis=None)
+    values = table.to_numpy(float)
+    beyond = (values < scale.low).any() + 2 * (values > scale.high).any()
     sns.heatmap(
         table,
         ax=sheet.axes,
         vmin=scale.low,
         vmax=scale.high,
         cmap=scale.colors,
-        annot=_fit_texts(table, sheet.width / table.shape[1], scale),
+        annot=None if texts.empty else texts,
         fmt="",
         annot_kws={"size": SMALL_SIZE},
         linewidths=0.4,
         rasterized=True,
-        cbar_ax=_add_scale(sheet, scale.label),
+        cbar_ax=_add_scale(sheet, scale.label, head),
         cbar_kws={
             "orientation": "horizontal",
             "extend": ("neither", "min", "max", "both")[beyond],
@@ -141,15 +271,50 @@ def _draw_cells(sheet: Sheet, table: pd.DataFrame, scale: Scale) -> None:
     _color_texts(sheet.axes, table)
 
 
-def _fit_texts(table: pd.DataFrame, cell_width: float, scale: Scale) -> pd.DataFrame | None:
-    """Texts of the cells, or None when they do not fit."""
-    if table.size > MAX_WRITTEN:
-        return None
+def _write_values(table: pd.DataFrame, scale: Scale) -> Iterator[Writing]:
+    """Write the values of a table by each format of its scale."""
     for write in scale.formats:
-        texts = table.map(lambda value, write=write: write(value) if value == value else "")
-        if widest(texts.to_numpy().ravel(), size=SMALL_SIZE) <= cell_width - 0.03:
-            return texts
-    return None
+        yield Writing(table.map(lambda value, write=write: write(value) if value == value else ""))
+
+
+def _fit_writing(ways: Iterable[Writing], room: float, *, limit: int) -> Writing:
+    """Choose the first way of writing whose texts fit, or one without texts when none does."""
+    for way in ways:
+        if way.texts.size > limit:
+            break
+        lines = [line for text in way.texts.to_numpy().ravel() for line in text.split("\n")]
+        fits = widest(lines, size=SMALL_SIZE) <= room
+        if fits and len(way.texts) * _row_height(way.texts) <= MAX_WRITTEN_HEIGHT:
+            return way
+    return Writing(pd.DataFrame())
+
+
+def _row_height(texts: pd.DataFrame) -> float:
+    """Height of a row in inches, by the lines of its texts."""
+    breaks = max((text.count("\n") for text in texts.to_numpy().ravel()), default=0)
+    return ROW_HEIGHT + breaks * LINE_HEIGHT
+
+
+def _draw_marks(sheet: Sheet, table: pd.DataFrame, marks: Sequence[Mark]) -> None:
+    mesh, values = sheet.axes.collections[0], table.to_numpy(float)
+    size = (sheet.width / table.shape[1], sheet.height / table.shape[0])
+    for mark in marks:
+        rows, columns = np.nonzero(mark.cells.to_numpy(bool))
+        outline = np.array(_outline_sign(mark.sign, *size))
+        places = outline + np.column_stack([columns, rows])[:, None, :]
+        marked = values[rows, columns]
+        colors = [mark.color or _find_contrast(mesh, value, VERY_DARK) for value in marked]
+        signs = PolyCollection(list(places), facecolors=colors, linewidths=0)
+        sheet.axes.add_collection(signs, autolim=False)
+
+
+def _outline_sign(sign: Signs, width: float, height: float) -> list[tuple[float, float]]:
+    """Corners of a sign in a cell of a size in inches: from the left and the top, 0 to 1."""
+    if sign == "corner":
+        across, down = (min(CORNER_SIZE / length, 0.4) for length in (width, height))
+        return [(1 - across, 0.0), (1.0, 0.0), (1.0, down)]
+    left, top, bottom = (0.0, 0.0, 1.0) if sign == "whole" else (0.15, 0.87, 0.96)
+    return [(left, top), (1 - left, top), (1 - left, bottom), (left, bottom)]
 
 
 def _color_texts(axes: Axes, table: pd.DataFrame) -> None:
@@ -157,15 +322,21 @@ def _color_texts(axes: Axes, table: pd.DataFrame) -> None:
     mesh, values = axes.collections[0], table.to_numpy()
     for text in axes.texts:
         column, row = (int(place) for place in text.get_position())
-        color = mesh.to_rgba(values[row, column])
-        dark = np.dot(color[:3], (0.299, 0.587, 0.114)) < 0.5
-        text.set_color("white" if dark else "black")
+        text.set_color(_find_contrast(mesh, values[row, column], DARK))
 
 
-def _add_scale(sheet: Sheet, label: str) -> Axes:
+def _find_contrast(mesh: ScalarMappable, value: Any, dark: float) -> str:
+    """White on the cells of a mesh whose brightness is below a limit, otherwise black."""
+    if value != value:
+        return "black"
+    brightness = np.dot(mesh.to_rgba(value)[:3], (0.299, 0.587, 0.114))
+    return "white" if brightness < dark else "black"
+
+
+def _add_scale(sheet: Sheet, label: str, head: float) -> Axes:
     """Axes for the scale of colors above the cells, under their label."""
     left = PADDING - sheet.left
-    bottom = sheet.height + HEADER_HEIGHT + 0.12
+    bottom = sheet.height + HEADER_HEIGHT + head + 0.12
     sheet.write(label, x=left, y=bottom + SCALE_HEIGHT + 0.05)
     axes = sheet.add_axes(left=left + 0.06, bottom=bottom, width=SCALE_WIDTH, height=SCALE_HEIGHT)
     axes.tick_params(length=1.5, pad=1.5, labelsize=SMALL_SIZE)

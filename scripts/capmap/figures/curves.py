@@ -1,0 +1,159 @@
+"""One curve per model: the best models in color, the others in gray, and a list of who is who."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, StrMethodFormatter
+
+from capmap.figures.canvas import GAP, Sheet
+from capmap.figures.names import shorten_names, widest
+from capmap.figures.style import FAINT_INK, TEXT_SIZE, ModelStyle, model_styles
+from capmap.wording import count_things
+
+MAX_COLORED = 10
+OTHERS_COLOR = "#C4C4C4"
+KEY_WIDTH = 0.3
+KEY_HEIGHT = 0.15
+
+Vertices = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Cast:
+    """Which models stand out, best first; how they look; and a note about the others."""
+
+    colored: list[str]
+    others: list[str]
+    styles: dict[str, ModelStyle]
+    notes: tuple[str, ...]
+
+
+def cast_models(models: Iterable[str], order: Sequence[str]) -> Cast:
+    """Let the ten best models stand out.
+
+    Parameters
+    ----------
+    models : iterable of str
+        All models of the table.
+    order : sequence of str
+        All models of the study from the best to the worst; those that it lacks follow by name.
+
+    Examples
+    --------
+    >>> cast_models(["b", "a"], order=["b", "a"]).colored
+    ['b', 'a']
+    """
+    place = {model: position for position, model in enumerate(order)}
+    ranked = sorted(set(models), key=lambda model: (place.get(model, len(place)), model))
+    others = ranked[MAX_COLORED:]
+    number = count_things(len(others), "model")
+    notes = (f"In color: the best {MAX_COLORED}. Gray: the other {number}.",) if others else ()
+    return Cast(ranked[:MAX_COLORED], others, model_styles([*ranked, *order]), notes)
+
+
+def draw_curves(sheet: Sheet, cast: Cast, curves: Mapping[str, Vertices]) -> None:
+    """Draw a curve per model, the best on top and the gray ones below all.
+
+    Parameters
+    ----------
+    sheet : Sheet
+        Where to; its main axes take the curves.
+    cast : Cast
+        How the models look.
+    curves : mapping of str to ndarray of shape (points, 2)
+        Points by model; a model may be missing.
+    """
+    gray = [curves[model] for model in cast.others if model in curves]
+    sheet.axes.add_collection(LineCollection(gray, colors=OTHERS_COLOR, linewidths=0.6, zorder=1))
+    for depth, model in enumerate(cast.colored):
+        if model in curves:
+            look, zorder = cast.styles[model], 3 - depth / MAX_COLORED
+            x, y = curves[model].T
+            sheet.axes.plot(
+                x, y, color=look.color, linestyle=look.line, linewidth=1.2, zorder=zorder
+            )
+
+
+def make_key(look: ModelStyle, *, marker: str = "none") -> Line2D:
+    """Make the sample of a model's curve for a legend."""
+    line: Any = look.line
+    return Line2D(
+        [], [], color=look.color, linestyle=line, linewidth=1.2, marker=marker, markersize=3.5
+    )
+
+
+def trace_steps(x: npt.ArrayLike, y: npt.ArrayLike, *, end: float) -> Vertices:
+    """Corners of a step function that takes each value from its place on, up to an end.
+
+    Examples
+    --------
+    >>> trace_steps([1, 2], [0.5, 1], end=3).tolist()
+    [[1.0, 0.5], [2.0, 0.5], [2.0, 1.0], [3.0, 1.0]]
+    """
+    places = np.append(np.asarray(x, float), end)
+    across = np.repeat(places, 2)[1:-1]
+    return np.column_stack([across, np.repeat(np.asarray(y, float), 2)])
+
+
+def list_keys(
+    sheet: Sheet, cast: Cast, columns: Mapping[str, Sequence[str]], *, left: float, width: float
+) -> None:
+    """List the colored models beside the axes: key, name, and columns of numbers.
+
+    Parameters
+    ----------
+    sheet : Sheet
+        Where to.
+    cast : Cast
+        The models and their looks.
+    columns : mapping of str to sequence of str
+        Texts of each column, one per colored model, by the column's header.
+    left, width : float
+        Place of the list relative to the main axes, and room for a name, in inches.
+    """
+    names = shorten_names(cast.colored, width=width, size=TEXT_SIZE)
+    top = sheet.height - KEY_HEIGHT / 2
+    key_axes = sheet.add_axes(left=left, bottom=0, width=KEY_WIDTH - 0.06, height=sheet.height)
+    key_axes.set(xlim=(0, 1), ylim=(0, sheet.height))
+    key_axes.set_axis_off()
+    for row, model in enumerate(cast.colored):
+        y, look = top - row * KEY_HEIGHT, cast.styles[model]
+        key_axes.plot((0, 1), (y, y), color=look.color, linestyle=look.line, linewidth=1.2)
+        sheet.write(names[model], x=left + KEY_WIDTH, y=y, va="center_baseline")
+    sheet.write("model", x=left + KEY_WIDTH, y=sheet.height + 0.03, color=FAINT_INK)
+    x = left + KEY_WIDTH + widest([*names.values(), "model"], size=TEXT_SIZE)
+    for header, texts in columns.items():
+        x += GAP + widest([header, *texts], size=TEXT_SIZE)
+        sheet.write(header, x=x, y=sheet.height + 0.03, color=FAINT_INK, ha="right")
+        for row, text in enumerate(texts):
+            y = top - row * KEY_HEIGHT
+            sheet.write(text, x=x, y=y, ha="right", va="center_baseline")
+
+
+def scale_by_log(axes: Axes, low: float, high: float, *, count: int) -> None:
+    """Make the x axis logarithmic, with at most about a number of ticks between two ends."""
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(FixedLocator(_choose_ticks(low, high, count)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+
+
+def _choose_ticks(low: float, high: float, count: int) -> list[float]:
+    """1, 2, 5, 10, … or powers of ten, thinned; even steps where the ends are close."""
+    first, last = int(np.floor(np.log10(low))), int(np.ceil(np.log10(high)))
+    decades = range(first, last + 1)
+    for factors in ((1, 2, 5), (1, 3), (1,)):
+        ticks = [factor * 10.0**power for power in decades for factor in factors]
+        inside = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
+        if 3 <= len(inside) <= count:
+            return inside
+    if len(inside) > count:
+        return inside[:: -(-len(inside) // count)]
+    even = MaxNLocator(max(1, count - 1)).tick_values(0, high - low)
+    return [low + float(tick) for tick in even if 0 <= tick <= high - low]

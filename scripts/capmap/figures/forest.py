@@ -1,0 +1,120 @@
+"""A row per model with its estimate, its interval, and texts at the right."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from capmap.figures.canvas import (
+    GAP,
+    PADDING,
+    ROW_HEIGHT,
+    Margins,
+    Wording,
+    fit_labels,
+    make_sheet,
+)
+from capmap.figures.side_columns import plan_columns, write_columns
+from capmap.figures.style import (
+    COLUMN_WIDTH,
+    FAINT_INK,
+    PAGE_WIDTH,
+    SMALL_SIZE,
+    ModelStyle,
+    model_styles,
+)
+
+MIN_AXES = 1.1
+WIDE_LABEL = 2.6
+NO_INTERVAL = "Open marker: no interval."
+
+
+def draw_forest(
+    table: pd.DataFrame,
+    *,
+    everyone: Iterable[str],
+    columns: Mapping[str, Sequence[str]],
+    wording: Wording,
+    line: float | None = None,
+    limits: tuple[float, float] | None = None,
+    empty: str = "",
+) -> Figure:
+    """Draw estimates with their intervals, one model below the other.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Index model, in the order in which they are drawn; estimate, low, high; NaN where missing.
+    everyone : iterable of str
+        All models of the study, whose set decides on colors.
+    columns : mapping of str to sequence of str
+        Texts at the right of each row, by the header of their column.
+    wording : Wording
+        Words around the axes.
+    line : float, optional
+        Where a vertical line says that there is no difference.
+    limits : (float, float), optional
+        Ends of the x axis; those of the data where not given.
+    empty : str
+        What is written in a row without an estimate.
+
+    Notes
+    -----
+    A model without an interval has an open marker, and a note says so.
+    """
+    labels = fit_labels(list(table.index), narrow=WIDE_LABEL, wide=WIDE_LABEL)
+    side = plan_columns(columns)
+    margins = Margins(
+        left=PADDING + max(labels.width, 0.35) + GAP, right=2 * PADDING + side.width + 0.04
+    )
+    narrow = COLUMN_WIDTH - margins.left - margins.right >= MIN_AXES
+    lacking = table["estimate"].notna() & table[["low", "high"]].isna().any(axis=1)
+    notes = (*wording.notes, NO_INTERVAL) if lacking.any() else wording.notes
+    sheet = make_sheet(
+        width=COLUMN_WIDTH if narrow else PAGE_WIDTH,
+        height=len(table) * ROW_HEIGHT,
+        margins=margins,
+        wording=Wording(wording.heading, wording.x_label, notes),
+    )
+    if line is not None:
+        sheet.axes.axvline(line, color=FAINT_INK, linewidth=0.7, linestyle=(0, (3, 2)))
+    _draw_rows(sheet.axes, table, model_styles(everyone), empty)
+    sheet.axes.grid()
+    sheet.limit_ticks()
+    if limits is not None:
+        sheet.axes.set_xlim(*limits)
+        sheet.axes.set_xticks(np.linspace(*limits, 3))
+    sheet.label_rows(labels.texts, header="model")
+    write_columns(sheet, side)
+    return sheet.figure
+
+
+def _draw_rows(axes: Axes, table: pd.DataFrame, styles: dict[str, ModelStyle], empty: str) -> None:
+    values = table[["estimate", "low", "high"]].to_numpy(float)
+    for row, (model, (estimate, low, high)) in enumerate(zip(table.index, values, strict=True)):
+        look = styles[str(model)]
+        if estimate != estimate:
+            _write_empty(axes, row, empty)
+            continue
+        closed = bool(np.isfinite([low, high]).all())
+        if closed:
+            axes.plot((low, high), (row, row), color=look.color, linewidth=1.4, clip_on=False)
+        axes.plot(
+            estimate,
+            row,
+            marker=look.marker,
+            markersize=4,
+            color=look.color,
+            markerfacecolor=look.color if closed else "white",
+            clip_on=False,
+        )
+
+
+def _write_empty(axes: Axes, row: int, text: str) -> None:
+    """Write in the middle of a row, whatever the x axis shows."""
+    place = axes.get_yaxis_transform()
+    look: Any = {"size": SMALL_SIZE, "color": FAINT_INK, "ha": "center", "va": "center_baseline"}
+    axes.text(0.5, row, text, transform=place, **look)

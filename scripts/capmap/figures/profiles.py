@@ -1,0 +1,211 @@
+"""Performance profiles: how often a model is near the best, and how its scores are distributed."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from capmap.figures.canvas import (
+    GAP,
+    HEADER_HEIGHT,
+    PADDING,
+    Margins,
+    Sheet,
+    Wording,
+    make_sheet,
+)
+from capmap.figures.curves import (
+    KEY_HEIGHT,
+    KEY_WIDTH,
+    Cast,
+    Vertices,
+    cast_models,
+    draw_curves,
+    list_keys,
+    make_key,
+    scale_by_log,
+    trace_steps,
+)
+from capmap.figures.legend import draw_legend, plan_legend
+from capmap.figures.names import shorten_names, widest
+from capmap.figures.style import COLUMN_WIDTH, FAINT_INK, PAGE_WIDTH, TEXT_SIZE, figure_style
+
+PANELS = {"raw": "raw scores", "normalized": "normalized scores"}
+RATIO = "ratio to the best score, \N{GREEK SMALL LETTER TAU} (log scale)"
+NO_RATIOS = "No ratios: no best score > 0."
+NAME_WIDTH = 1.5
+LEFT = 0.5
+PANEL_GAP = 0.2
+HEIGHT = 1.9
+
+
+@figure_style()
+def draw_profiles(
+    profiles: pd.DataFrame, profile_area: pd.DataFrame, *, order: Sequence[str] = ()
+) -> Figure:
+    """Draw performance profiles of raw and of normalized scores, side by side.
+
+    Parameters
+    ----------
+    profiles : DataFrame
+        kind (raw, normalized; other kinds are left out), model, tau (ratio, at least 1) and
+        fraction (share of the model's datasets within it, 0 to 1): the corners of step functions.
+    profile_area : DataFrame
+        model, share_raw, share_normalized (0 to 1; may be empty).
+    order : sequence of str
+        Models from the best to the worst; by name where empty.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A page wide (7 in).
+
+    Notes
+    -----
+    All curves of a panel end at its largest finite ratio. At the right stands each model's share:
+    the area under its curve, of the area of a model that is best everywhere. The best ten models
+    have colors, the others are gray. A panel without any ratio says so.
+
+    References
+    ----------
+    Dolan and Moré (2002), Benchmarking optimization software with performance profiles,
+    Mathematical Programming 91.
+    """
+    cast = cast_models(profile_area["model"], order)
+    area = profile_area.set_index("model").loc[cast.colored]
+    columns = {kind: _write_shares(area[f"share_{kind}"]) for kind in PANELS}
+    names = shorten_names(cast.colored, width=NAME_WIDTH, size=TEXT_SIZE)
+    list_width = KEY_WIDTH + widest([*names.values(), "model"], size=TEXT_SIZE) + 2 * GAP
+    list_width += sum(widest([header, *texts], size=TEXT_SIZE) for header, texts in columns.items())
+    panel = (PAGE_WIDTH - LEFT - PANEL_GAP - 2 * GAP - list_width - PADDING) / 2
+    right = PAGE_WIDTH - LEFT - panel
+    sheet = make_sheet(
+        width=PAGE_WIDTH,
+        height=max(HEIGHT, KEY_HEIGHT * len(cast.colored)),
+        margins=Margins(left=LEFT, right=right, head=2 * HEADER_HEIGHT),
+        wording=Wording("Performance profiles", RATIO, (*cast.notes, _explain_shares())),
+    )
+    for position, kind in enumerate(PANELS):
+        place = _place_panel(sheet, position * (panel + PANEL_GAP), panel)
+        _draw_panel(place, cast, profiles[profiles["kind"] == kind], PANELS[kind])
+        if position:
+            place.axes.tick_params(labelleft=False)
+    sheet.axes.set_ylabel("share of datasets within \N{GREEK SMALL LETTER TAU} of the best")
+    left = 2 * panel + PANEL_GAP + 2 * GAP
+    list_keys(sheet, cast, columns, left=left, width=NAME_WIDTH)
+    sheet.write(
+        "area share", x=right + panel - PADDING, y=sheet.height + 0.16, ha="right", color=FAINT_INK
+    )
+    return sheet.figure
+
+
+@figure_style()
+def draw_score_profiles(profiles: pd.DataFrame, *, order: Sequence[str] = ()) -> Figure:
+    """Draw the share of runs above each normalized score, with bands.
+
+    Parameters
+    ----------
+    profiles : DataFrame
+        kind (only scores is drawn), model, tau (normalized score), fraction (share of runs above
+        it, 0 to 1, datasets weighing the same), ci_low, ci_high (may be empty).
+    order : sequence of str
+        Models from the best to the worst; by name where empty.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A column wide (3.4 in).
+
+    Notes
+    -----
+    The best ten models have colors and bands, the others are gray. The bands hold at each score
+    by itself, not for a whole curve. The dotted line crosses each curve at the median run.
+
+    References
+    ----------
+    Agarwal et al. (2021), Deep reinforcement learning at the edge of the statistical precipice,
+    NeurIPS 34.
+    """
+    scores = profiles[profiles["kind"] == "scores"].sort_values(["model", "tau"])
+    cast = cast_models(scores["model"], order)
+    legend = plan_legend(cast.colored, sheet_width=COLUMN_WIDTH)
+    has_bands = scores["ci_low"].notna().any()
+    notes = (*cast.notes, "Dotted: half of the runs.")
+    sheet = make_sheet(
+        width=COLUMN_WIDTH,
+        height=HEIGHT,
+        margins=Margins(LEFT, 2 * PADDING + 0.06, head=HEADER_HEIGHT + legend.height),
+        wording=Wording(
+            "Distribution of scores",
+            "normalized score \N{GREEK SMALL LETTER TAU} (0 = low bound, 1 = high bound)",
+            (*notes, "Bands: interval at each score by itself.") if has_bands else notes,
+        ),
+    )
+    curves = {}
+    for model, rows in scores.groupby("model"):
+        curves[str(model)] = rows[["tau", "fraction"]].to_numpy(float)
+        if model in cast.colored:
+            _draw_band(sheet, rows, cast.styles[str(model)].color)
+    draw_curves(sheet, cast, curves)
+    sheet.axes.axhline(0.5, color=FAINT_INK, linestyle=":", linewidth=0.8, zorder=0.5)
+    sheet.axes.set_ylabel("share of runs with a score above \N{GREEK SMALL LETTER TAU}")
+    sheet.axes.set_xlim(scores["tau"].min(), scores["tau"].max())
+    _dress_shares(sheet)
+    sheet.limit_ticks()
+    draw_legend(sheet, legend, [make_key(cast.styles[model]) for model in cast.colored])
+    return sheet.figure
+
+
+def _write_shares(shares: "pd.Series[float]") -> list[str]:
+    return ["\N{EN DASH}" if share != share else f"{share:.0%}" for share in shares]
+
+
+def _explain_shares() -> str:
+    return (
+        "Area share: area under the curve, 100% for a model that is best everywhere; "
+        "it depends on which models are compared."
+    )
+
+
+def _place_panel(sheet: Sheet, left: float, width: float) -> Sheet:
+    """Place a panel beside the main axes; the first is the main axes themselves."""
+    if not left:
+        return sheet
+    axes = sheet.add_axes(left=left, bottom=0, width=width, height=sheet.height)
+    axes.set_xlabel(sheet.axes.get_xlabel(), linespacing=1.1, va="top")
+    axes.xaxis.set_label_coords(0.5, sheet.axes.xaxis.label.get_position()[1])
+    return Sheet(sheet.figure, axes, sheet.left + left, sheet.bottom, width, sheet.height)
+
+
+def _draw_panel(sheet: Sheet, cast: Cast, profiles: pd.DataFrame, title: str) -> None:
+    sheet.write(title, x=0, y=sheet.height + 0.05)
+    sheet.axes.set_ylabel("")
+    _dress_shares(sheet)
+    if profiles.empty:
+        sheet.axes.set_xticks([])
+        sheet.write(NO_RATIOS, x=GAP, y=sheet.height / 2)
+        return
+    end = float(profiles["tau"].max())
+    scale_by_log(sheet.axes, 1.0, end, count=max(2, int(sheet.width / 0.4)))
+    sheet.axes.set_xlim(1.0, end if end > 1 else 1.1)
+    draw_curves(sheet, cast, _trace_profiles(profiles, sheet.axes.get_xlim()[1]))
+
+
+def _trace_profiles(profiles: pd.DataFrame, end: float) -> dict[str, Vertices]:
+    by_model = profiles.sort_values(["model", "tau"]).groupby("model")
+    return {
+        str(model): trace_steps(rows["tau"], rows["fraction"], end=end) for model, rows in by_model
+    }
+
+
+def _draw_band(sheet: Sheet, rows: pd.DataFrame, color: str) -> None:
+    tau, low, high = rows[["tau", "ci_low", "ci_high"]].to_numpy(float).T
+    if np.isfinite(low).any():
+        sheet.axes.fill_between(tau, low, high, color=color, alpha=0.13, linewidth=0, zorder=0.8)
+
+
+def _dress_shares(sheet: Sheet) -> None:
+    sheet.axes.set_ylim(-0.01, 1.02)
+    sheet.axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])
+    sheet.axes.grid()

@@ -1,0 +1,294 @@
+"""The diagram of mean ranks: an axis of ranks, names in two columns, and bars of groups."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import pandas as pd
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+
+from capmap.figures.canvas import (
+    GAP,
+    PADDING,
+    ROW_HEIGHT,
+    Margins,
+    Sheet,
+    Wording,
+    choose_models,
+    make_sheet,
+)
+from capmap.figures.names import shorten_names, text_width, widest
+from capmap.figures.style import (
+    COLUMN_WIDTH,
+    FAINT_INK,
+    INK,
+    PAGE_WIDTH,
+    TEXT_SIZE,
+    ModelStyle,
+    model_styles,
+)
+
+LABEL_WIDTH = 2.2
+TICK_GAP = 0.07
+EDGE = 0.08
+BOLD = 1.17
+LEVEL_HEIGHT = 0.085
+TICK_LENGTH = 0.04
+ELBOW_COLOR = "#8A8A8A"
+STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+LETTER = re.compile(r"[a-z][0-9]*")
+
+Segment = list[tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A group of models: its members' places in the order of ranks, and the bar's level from 0."""
+
+    members: list[int]
+    level: int
+
+    @property
+    def is_consecutive(self) -> bool:
+        """Whether no other model stands between the members."""
+        return self.members[-1] - self.members[0] == len(self.members) - 1
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is drawn, and where: heights in inches from the bottom of the axes."""
+
+    ranks: list[float]
+    names: list[str]
+    numbers: list[str]
+    looks: list[ModelStyle | None]
+    bars: list[Bar]
+    critical_difference: float | None
+
+    @property
+    def rows(self) -> int:
+        return -(-len(self.ranks) // 2)
+
+    @property
+    def axis_height(self) -> float:
+        levels = 1 + max((bar.level for bar in self.bars), default=-1)
+        return self.rows * ROW_HEIGHT + levels * LEVEL_HEIGHT + 0.08
+
+    @property
+    def height(self) -> float:
+        return self.axis_height + (0.36 if self.critical_difference is None else 0.66)
+
+    def place_label(self, position: int) -> tuple[bool, float]:
+        """Whether a model is named at the left, and the height of its row."""
+        at_left = position < self.rows
+        row = position if at_left else len(self.ranks) - 1 - position
+        return at_left, (self.rows - row - 0.5) * ROW_HEIGHT
+
+
+def draw_rank_axis(
+    mean_ranks: pd.DataFrame,
+    *,
+    group_column: str,
+    highlight: Collection[str],
+    wording: Wording,
+    critical_difference: tuple[float, str] | None = None,
+) -> Figure:
+    """Draw mean ranks on an axis, the best at the left, with a bar per group of models.
+
+    Parameters
+    ----------
+    mean_ranks : DataFrame
+        model, mean_rank (1 is best), and a column with the letters of each model's groups, such
+        as ``abz2``; rows in any order, at least one.
+    group_column : str
+        Name of the column of letters, which may be empty.
+    highlight : collection of str
+        Models in bold, with a line in their color; unknown names do not matter.
+    wording : Wording
+        Words around the axes; its x label is left out, as the axis is labeled at its top.
+    critical_difference : tuple of float and str, optional
+        Length of a bracket above the axis, in ranks, and its label.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A column wide (3.4 in) where names are short, otherwise a page (7 in).
+
+    Notes
+    -----
+    The better half of the models is named at the left, the other at the right, so no line crosses
+    a name or another model's line. Bars of a level do not touch. A bar has a dot at each member
+    where other models stand between the members. Of more than 40 models the best 40 are drawn,
+    and of their groups those that join at least two of them.
+    """
+    styles = model_styles(mean_ranks["model"])
+    table = mean_ranks.dropna(subset="mean_rank").sort_values(["mean_rank", "model"])
+    models, notes = choose_models(table["model"], list(table["model"]))
+    table = table.head(len(models))
+    ranks = [float(rank) for rank in table["mean_rank"]]
+    labels = shorten_names(models, width=LABEL_WIDTH / BOLD, size=TEXT_SIZE)
+    plan = _Plan(
+        ranks=ranks,
+        names=[labels[model] for model in models],
+        numbers=[f"{rank:.2f}" for rank in ranks],
+        looks=[styles[model] if model in highlight else None for model in models],
+        bars=stack_bars(find_groups(list(table[group_column])), ranks),
+        critical_difference=critical_difference[0] if critical_difference else None,
+    )
+    if not all(bar.is_consecutive for bar in plan.bars):
+        notes += ("Dots: members of a bar's group; a model without a dot on a bar is not in it.",)
+    sheet = _make_sheet(plan, Wording(wording.heading, "", wording.notes + notes))
+    _draw_axis(sheet, plan)
+    _draw_elbows(sheet, plan)
+    _draw_bars(sheet, plan)
+    _write_names(sheet, plan)
+    if critical_difference:
+        _draw_bracket(sheet, plan, *critical_difference)
+    return sheet.figure
+
+
+def find_groups(letters: Sequence[object]) -> list[list[int]]:
+    """Places of the members of each group that joins several models and lies in no other group.
+
+    Examples
+    --------
+    >>> find_groups(["a", "ab", "bc2", "c2", float("nan")])
+    [[0, 1], [1, 2], [2, 3]]
+    """
+    members: dict[str, list[int]] = {}
+    for place, text in enumerate(letters):
+        for letter in LETTER.findall(text) if isinstance(text, str) else ():
+            members.setdefault(letter, []).append(place)
+    groups = sorted({tuple(group) for group in members.values() if len(group) > 1})
+    sets = [set(group) for group in groups]
+    return [list(group) for group in groups if not any(set(group) < other for other in sets)]
+
+
+def stack_bars(groups: Sequence[Sequence[int]], ranks: Sequence[float]) -> list[Bar]:
+    """Give each group the first level on which its bar touches no other.
+
+    Parameters
+    ----------
+    groups : sequence of sequence of int
+        Places of the members, each ascending.
+    ranks : sequence of float
+        Mean rank at each place, ascending.
+
+    Examples
+    --------
+    >>> [bar.level for bar in stack_bars([[0, 1], [1, 2], [3, 4]], [1, 2, 3, 4, 5])]
+    [0, 1, 0]
+    """
+    room = 0.02 * (ranks[-1] - ranks[0])
+    ends: list[float] = []
+    bars = []
+    for group in sorted(groups, key=lambda group: (ranks[group[0]], group)):
+        start = ranks[group[0]]
+        free = (level for level, end in enumerate(ends) if end + room < start)
+        level = next(free, len(ends))
+        ends[level : level + 1] = [ranks[group[-1]]]
+        bars.append(Bar(list(group), level))
+    return bars
+
+
+def _make_sheet(plan: _Plan, wording: Wording) -> Sheet:
+    left, right = (
+        PADDING + _text_width(names, plan) + _text_width(plan.numbers, plan) + 2.5 * GAP
+        for names in (plan.names[: plan.rows], plan.names[plan.rows :])
+    )
+    narrow = COLUMN_WIDTH - left - right >= 0.8 + 0.1 * len(plan.ranks)
+    sheet = make_sheet(
+        width=COLUMN_WIDTH if narrow else PAGE_WIDTH,
+        height=plan.height,
+        margins=Margins(left, right, head=PADDING, ticks=0.0),
+        wording=wording,
+    )
+    end = max(_last_rank(plan), 1 + (plan.critical_difference or 0))
+    pad = EDGE * (end - 1) / (sheet.width - 2 * EDGE)
+    sheet.axes.set_xlim(1 - pad, end + pad)
+    sheet.axes.set_ylim(0, plan.height)
+    sheet.axes.set_axis_off()
+    return sheet
+
+
+def _text_width(texts: Sequence[str], plan: _Plan) -> float:
+    """Width of the widest text in inches, in bold where any model is highlighted."""
+    return widest(texts, size=TEXT_SIZE) * (BOLD if any(plan.looks) else 1.0)
+
+
+def _last_rank(plan: _Plan) -> int:
+    """Whole rank at the end of the axis, which starts at 1."""
+    return max(ceil(plan.ranks[-1]), 2)
+
+
+def _draw_axis(sheet: Sheet, plan: _Plan) -> None:
+    last, top = _last_rank(plan), plan.axis_height
+    left, right = sheet.axes.get_xlim()
+    room = text_width(str(last), size=TEXT_SIZE) + TICK_GAP
+    scale = sheet.width / (right - left)
+    step = next((step for step in STEPS if step * scale >= room), last)
+    ticks = [1] + [tick for tick in range(step, last + 1, step) if (tick - 1) * scale >= room]
+    lines: list[Segment] = [[(1, top), (last, top)]]
+    lines += [[(tick, top), (tick, top + TICK_LENGTH)] for tick in ticks]
+    _add_lines(sheet, lines, colors=INK, linewidths=0.8)
+    for tick in ticks:
+        sheet.axes.text(tick, top + TICK_LENGTH + 0.03, f"{tick}", ha="center")
+    text = "\N{LEFTWARDS ARROW} better    mean rank"
+    sheet.write(text, x=EDGE, y=top + 0.23, color=FAINT_INK)
+
+
+def _draw_elbows(sheet: Sheet, plan: _Plan) -> None:
+    """Draw a line from each rank down to its row and out to its name, highlights on top."""
+    left, right = sheet.axes.get_xlim()
+    lines = []
+    for position, rank in enumerate(plan.ranks):
+        at_left, y = plan.place_label(position)
+        lines.append([(rank, plan.axis_height), (rank, y), (left if at_left else right, y)])
+    plain = [line for line, look in zip(lines, plan.looks, strict=True) if look is None]
+    _add_lines(sheet, plain, colors=ELBOW_COLOR, linewidths=0.6)
+    for line, look in zip(lines, plan.looks, strict=True):
+        if look is not None:
+            _add_lines(sheet, [line], colors=look.color, linestyles=[look.line], linewidths=1.6)
+
+
+def _draw_bars(sheet: Sheet, plan: _Plan) -> None:
+    lines: list[Segment] = []
+    dots: Segment = []
+    for bar in plan.bars:
+        y = plan.axis_height - (bar.level + 0.85) * LEVEL_HEIGHT
+        lines.append([(plan.ranks[bar.members[0]], y), (plan.ranks[bar.members[-1]], y)])
+        if not bar.is_consecutive:
+            dots += [(plan.ranks[member], y) for member in bar.members]
+    _add_lines(sheet, lines, colors=INK, linewidths=2.2, capstyle="projecting", zorder=3)
+    if dots:
+        x, y_dots = zip(*dots, strict=True)
+        sheet.axes.plot(
+            x, y_dots, "o", color=INK, markersize=4, markeredgewidth=0, clip_on=False, zorder=4
+        )
+
+
+def _write_names(sheet: Sheet, plan: _Plan) -> None:
+    edge = GAP / 2 + _text_width(plan.numbers, plan)
+    for position, (name, number) in enumerate(zip(plan.names, plan.numbers, strict=True)):
+        at_left, y = plan.place_label(position)
+        look = {"va": "center_baseline", "weight": "bold" if plan.looks[position] else "normal"}
+        if at_left:
+            sheet.write(number, x=-GAP / 2, y=y, ha="right", **look)
+            sheet.write(name, x=-edge - GAP, y=y, ha="right", **look)
+        else:
+            sheet.write(number, x=sheet.width + edge, y=y, ha="right", **look)
+            sheet.write(name, x=sheet.width + edge + GAP, y=y, **look)
+
+
+def _draw_bracket(sheet: Sheet, plan: _Plan, length: float, label: str) -> None:
+    y = plan.axis_height + 0.44
+    ends: list[Segment] = [[(x, y - 0.03), (x, y + 0.03)] for x in (1, 1 + length)]
+    _add_lines(sheet, [[(1, y), (1 + length, y)], *ends], colors=INK, linewidths=1.2)
+    sheet.write(label, x=EDGE, y=y + 0.07)
+
+
+def _add_lines(sheet: Sheet, lines: Sequence[Segment], **look: Any) -> None:
+    sheet.axes.add_collection(LineCollection(lines, clip_on=False, **look), autolim=False)

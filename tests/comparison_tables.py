@@ -1,0 +1,271 @@
+"""Made-up tables of the comparison analyses, to draw figures from.
+
+The values need not be right, only plausible: a figure computes nothing from them.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations, pairwise, product
+
+import numpy as np
+import pandas as pd
+
+AGGREGATIONS = ("mean", "trimmed_mean", "median", "iqm")
+BOUNDS = ("configured", "observed", "ranks")
+FACTORS = (0.0, 0.5, 1.0, 2.0, 5.0)
+PAIR_COLUMNS = [
+    "model_a",
+    "model_b",
+    "datasets",
+    "cells_unused",
+    "mean_difference",
+    "ci_low",
+    "ci_high",
+    "wins",
+    "ties",
+    "losses",
+    "wilcoxon_p",
+    "wilcoxon_p_holm",
+    "effect_size",
+    "p_improvement",
+    "p_improvement_low",
+    "p_improvement_high",
+    "p_a_better",
+    "p_equivalent",
+    "p_b_better",
+    "decision",
+]
+PAIR_INTERVALS = ["ci_low", "ci_high", "p_improvement_low", "p_improvement_high"]
+ROPE_COLUMNS = [
+    "reference",
+    "model",
+    "factor",
+    "rope",
+    "p_reference_better",
+    "p_equivalent",
+    "p_model_better",
+    "decision",
+]
+
+
+def make_comparisons(
+    models: Sequence[str],
+    datasets: Sequence[str],
+    *,
+    has_intervals: bool = True,
+    missing: float = 0.0,
+    spread: float = 0.2,
+) -> dict[str, pd.DataFrame]:
+    """Make the tables of pairs, robustness, groups and improvability of a study.
+
+    Parameters
+    ----------
+    models : sequence of str
+        Names, the best model first.
+    datasets : sequence of str
+        Names.
+    has_intervals : bool
+        Whether cells have several runs.
+    missing : float
+        Share of empty cells.
+    spread : float
+        Standard deviation of the models' skills, in normalized scores; 0 makes all alike.
+    """
+    rng = np.random.default_rng(11)
+    skill = 0.6 + np.sort(rng.normal(0, spread, len(models)))[::-1]
+    scores = skill[:, None] + rng.normal(0, spread, (len(models), len(datasets)))
+    scores[rng.random(scores.shape) < missing] = np.nan
+    pairs = _make_pairs(models, scores, rng)
+    improvability = _make_ranking(models, "improvability", 100 * (skill.max() - skill), 4.0)
+    tables = {
+        "iqm": _make_ranking(models, "iqm", skill, 0.05),
+        "pairwise": pairs,
+        "rope": _make_rope(models, pairs),
+        **_make_robustness(models, datasets, rng),
+        **_make_stability(models, rng),
+        "groups": _make_groups(models, rng, missing),
+        "improvability": improvability,
+        "improvability_datasets": _make_improvability(models, datasets, scores),
+    }
+    if not has_intervals:
+        for table in tables.values():
+            lows = [name for name in table if str(name).endswith(("ci_low", "ci_high"))]
+            ends = [*lows, *table.columns.intersection(PAIR_INTERVALS)]
+            table[ends] = np.nan
+    return tables
+
+
+def make_pair(**values: object) -> pd.DataFrame:
+    """Make a table of the one pair (a, b), decided for a unless told otherwise."""
+    row = {
+        "model_a": "a",
+        "model_b": "b",
+        "mean_difference": 0.25,
+        "ci_low": 0.125,
+        "ci_high": 0.5,
+        "wins": 7,
+        "ties": 2,
+        "losses": 1,
+        "wilcoxon_p_holm": 0.01,
+        "effect_size": 0.5,
+        "p_improvement": 0.75,
+        "p_improvement_low": 0.5,
+        "p_improvement_high": 0.875,
+        "p_a_better": 0.97,
+        "p_equivalent": 0.02,
+        "p_b_better": 0.01,
+        "decision": "a better",
+    }
+    return pd.DataFrame([row | values])
+
+
+def make_apart() -> pd.DataFrame:
+    """Make a pair without a dataset in common."""
+    missing = dict.fromkeys(make_pair().columns[2:], np.nan)
+    return make_pair(**(missing | {"wins": 0, "ties": 0, "losses": 0, "decision": "undecided"}))
+
+
+def _make_pairs(
+    models: Sequence[str], scores: np.ndarray, rng: np.random.Generator
+) -> pd.DataFrame:
+    rows = []
+    for one, two in combinations(sorted(range(len(models)), key=lambda i: models[i]), 2):
+        differences = scores[one] - scores[two]
+        differences = differences[~np.isnan(differences)]
+        shared, unused = len(differences), int((~np.isnan(scores[[one, two]])).sum())
+        row = [models[one], models[two], shared, unused - 2 * shared]
+        if not shared:
+            rows.append([*row, *[np.nan] * 3, 0, 0, 0, *[np.nan] * 9, "undecided"])
+            continue
+        mean = differences.mean()
+        wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
+        strength = mean * np.sqrt(shared) / (differences.std() + 0.01)
+        p = float(np.exp(-(strength**2) / 2))
+        better = 1 / (1 + np.exp(-2 * strength))
+        equivalent = float(rng.uniform(0, 4 * better * (1 - better)))
+        a, b = better * (1 - equivalent), (1 - better) * (1 - equivalent)
+        row += [mean, mean - 0.03, mean + 0.03, wins, shared - wins - losses, losses, p]
+        row += [min(1, 4 * p), (wins - losses) / shared, better, better**1.2, better**0.8]
+        rows.append([*row, a, equivalent, b, _decide("a better", a, equivalent, b, "b better")])
+    table = pd.DataFrame(rows, columns=PAIR_COLUMNS)
+    return table.sort_values(["model_a", "model_b"], ignore_index=True)
+
+
+def _decide(first: str, one: float, equivalent: float, two: float, second: str) -> str:
+    decided = {first: one, "equivalent": equivalent, second: two}
+    best = max(decided, key=lambda name: decided[name])
+    return best if decided[best] >= 0.95 else "undecided"
+
+
+def _make_rope(models: Sequence[str], pairs: pd.DataFrame) -> pd.DataFrame:
+    rows = []
+    for _, pair in pairs.iterrows():
+        if models[0] not in (pair["model_a"], pair["model_b"]):
+            continue
+        first = pair["model_a"] == models[0]
+        one, two = (pair["p_a_better"], pair["p_b_better"])[:: 1 if first else -1]
+        model = pair["model_b"] if first else pair["model_a"]
+        for factor in FACTORS:
+            inside = 1 - np.exp(-factor * (0.2 + pair["p_equivalent"]))
+            scale = (1 - inside) / (one + two)
+            row = [models[0], model, factor, 0.01 * factor, one * scale, inside, two * scale]
+            rows.append([*row, _decide("reference better", *row[4:], "model better")])
+    return pd.DataFrame(rows, columns=ROPE_COLUMNS)
+
+
+def _make_ranking(
+    models: Sequence[str], name: str, values: np.ndarray, half_width: float
+) -> pd.DataFrame:
+    ranks = np.arange(1, len(models) + 1)
+    return pd.DataFrame(
+        {
+            "model": list(models),
+            name: values,
+            "ci_low": values - half_width,
+            "ci_high": values + half_width,
+            "rank": ranks,
+            "rank_low": np.maximum(ranks - 2, 1),
+            "rank_high": np.minimum(ranks + 2, len(models)),
+            "datasets": 8,
+            "ties": "",
+        }
+    )
+
+
+def _make_robustness(
+    models: Sequence[str], datasets: Sequence[str], rng: np.random.Generator
+) -> dict[str, pd.DataFrame]:
+    count = len(models)
+    summary, ranks = [], []
+    for aggregation, bounds in product(AGGREGATIONS, BOUNDS):
+        reported = (aggregation, bounds) == ("iqm", "configured")
+        noise = 0 if reported else rng.normal(0, 1.5, count)
+        shifted = np.argsort(np.argsort(np.arange(count) + noise)) + 1
+        for place, model in enumerate(models):
+            rank = int(shifted[place])
+            low, high = max(1, rank - place % 3), min(count, rank + place % 4)
+            ranks.append([model, aggregation, bounds, rank, low, high, rank - place - 1])
+        for left_out in ("", *sorted(datasets)):
+            tau = np.nan if count == 1 else 1 - rng.uniform(0, 0.3) * (not reported)
+            summary.append([aggregation, bounds, left_out, tau, 3, models[0], count])
+    columns = ["aggregation", "bounds", "left_out", "kendall_tau", "flips", "best", "models"]
+    rank_columns = ["model", "aggregation", "bounds", "rank", "rank_low", "rank_high", "shift"]
+    flips = [
+        [above, below, rank + 1, rank + 2, rank % 12, 12, rank % 12 / 12]
+        for rank, (above, below) in enumerate(pairwise(models))
+    ]
+    flip_columns = ["model_a", "model_b", "rank_a", "rank_b", "flips", "variations", "share"]
+    return {
+        "robustness": pd.DataFrame(summary, columns=columns),
+        "robustness_ranks": pd.DataFrame(ranks, columns=rank_columns),
+        "flips": pd.DataFrame(flips, columns=flip_columns),
+    }
+
+
+def _make_stability(models: Sequence[str], rng: np.random.Generator) -> dict[str, pd.DataFrame]:
+    count = len(models)
+    draws = np.arange(count) + rng.normal(0, 2, (400, count))
+    ranks = draws.argsort(axis=1).argsort(axis=1) + 1
+    rows = [
+        [model, rank, float((ranks[:, place] == rank).mean())]
+        for place, model in enumerate(models)
+        for rank in np.unique(ranks[:, place])
+    ]
+    top = min(3, count)
+    stability = pd.DataFrame(
+        {
+            "model": list(models),
+            "rank": np.arange(1, count + 1),
+            "p_best": (ranks == 1).mean(axis=0),
+            "p_top": (ranks <= top).mean(axis=0),
+            "top": top,
+            "rank_mean": ranks.mean(axis=0),
+            "rank_low": np.quantile(ranks, 0.025, axis=0),
+            "rank_high": np.quantile(ranks, 0.975, axis=0),
+        }
+    )
+    distribution = pd.DataFrame(rows, columns=["model", "rank", "share"])
+    return {"rank_stability": stability, "rank_distribution": distribution}
+
+
+def _make_groups(models: Sequence[str], rng: np.random.Generator, missing: float) -> pd.DataFrame:
+    tables = []
+    for group in ("classification", "regression", "segmentation of multispectral images"):
+        present = [model for model in models if rng.random() >= missing] or [models[0]]
+        iqm = np.sort(rng.uniform(0.2, 1, len(present)))[::-1]
+        tables.append(_make_ranking(list(rng.permutation(present)), "iqm", iqm, 0.05))
+        tables[-1].insert(0, "group", group)
+    return pd.concat(tables, ignore_index=True)
+
+
+def _make_improvability(
+    models: Sequence[str], datasets: Sequence[str], scores: np.ndarray
+) -> pd.DataFrame:
+    table = pd.DataFrame(list(product(models, datasets)), columns=["model", "dataset"]).assign(
+        error=np.maximum(1.5 - scores, 0.01).ravel()
+    )
+    table = table.dropna(ignore_index=True)
+    table["best_error"] = table.groupby("dataset")["error"].transform("min")
+    table["improvability"] = 100 * (1 - table["best_error"] / table["error"])
+    table["ci_low"] = table["improvability"] - 3
+    table["ci_high"] = table["improvability"] + 3
+    return table

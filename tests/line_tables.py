@@ -1,0 +1,128 @@
+"""Plausible tables of rank tests, profiles, ratings, conditions and sample sizes.
+
+The values need not be right: a figure computes nothing from them.
+"""
+
+import numpy as np
+import pandas as pd
+
+LETTERS = [*"abcdefghijklmnopqrstuvwxyz", *(f"{letter}2" for letter in "abcdefghijklmnopqrst")]
+
+
+def name(kind, count):
+    return [f"{kind}-{number:02d}" for number in range(count)]
+
+
+def make_study(models, *, n_datasets=19, conditions=("rotated images",), seed=11):
+    """Make plausible tables of all analyses of some models, the best first."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(np.linspace(0.8, 0.4, len(models))[:, None], 0.1, (len(models), n_datasets))
+    ranking = np.arange(1, len(models) + 1)
+    return {
+        "iqm": make_ranking(models, "iqm", scores.mean(axis=1), 0.05).assign(
+            runs=5 * n_datasets, datasets=n_datasets
+        ),
+        "elo": make_ranking(models, "elo", 1000 + 80 * (scores.mean(axis=1) - 0.6) / 0.1, 60.0),
+        **make_rank_tables(models, scores),
+        **make_profile_tables(models, scores),
+        **make_condition_tables(models, conditions, ranking, rng),
+        **make_seed_tables(models, rng),
+        "winrate": make_winrate(models, scores),
+    }
+
+
+def make_ranking(models, column, values, half):
+    ranks = np.arange(1, len(models) + 1)
+    values = np.sort(values)[::-1]
+    table = {"model": models, column: values, "ci_low": values - half, "ci_high": values + half}
+    table |= {"rank": ranks, "rank_low": np.maximum(ranks - 1, 1)}
+    return pd.DataFrame(table | {"rank_high": np.minimum(ranks + 1, len(models))})
+
+
+def make_rank_tables(models, scores):
+    """Mean ranks with groups of models within a critical difference, and the tests' tables."""
+    k, n = scores.shape
+    mean = pd.DataFrame(scores).rank(ascending=False).mean(axis=1).to_numpy()
+    order = np.argsort(mean, kind="stable")
+    mean, names = mean[order], [models[place] for place in order]
+    cd = 3.5 * np.sqrt(k * (k + 1) / (6 * n))
+    spans = {(i, int(np.searchsorted(mean, mean[i] + cd, side="right"))) for i in range(k)}
+    groups = [range(*span) for span in sorted(spans)]
+    groups = [g for g in groups if not any(set(g) < set(other) for other in groups)]
+    letters = [
+        "".join(LETTERS[i] for i, g in enumerate(groups) if place in g) for place in range(k)
+    ]
+    holed = [
+        "".join(c for i, c in enumerate(text) if (i + place) % 3)
+        for place, text in enumerate(letters)
+    ]
+    table = {"model": names, "mean_rank": mean, "datasets": n}
+    pairs = [(a, b) for a in sorted(models) for b in sorted(models) if a < b]
+    nemenyi = pd.DataFrame(pairs, columns=["model_a", "model_b"])
+    return {
+        "mean_ranks": pd.DataFrame(table | {"nemenyi_group": letters, "wilcoxon_group": holed}),
+        "nemenyi": nemenyi.assign(critical_difference=cd, datasets=n),
+        "friedman": pd.DataFrame({"test": ["friedman", "iman_davenport"], "p": [2e-5, 1e-6]}),
+    }
+
+
+def make_profile_tables(models, scores):
+    scores = np.clip(scores, 0.05, None)
+    rows = []
+    for kind, values in (("raw", 0.5 + scores), ("normalized", scores)):
+        ratios = np.sort(values.max(axis=0) / values, axis=1)
+        for model, ratio in zip(models, ratios, strict=True):
+            tau = np.unique(np.append(1.0, ratio))
+            rows += [(kind, model, t, np.mean(ratio <= t), np.nan, np.nan) for t in tau]
+    for model, values in zip(models, scores, strict=True):
+        for tau in np.linspace(0, 1.2, 101):
+            share = np.mean(values > tau)
+            rows.append(("scores", model, tau, share, max(share - 0.1, 0), min(share + 0.1, 1)))
+    columns = ["kind", "model", "tau", "fraction", "ci_low", "ci_high"]
+    share = np.linspace(0.97, 0.2, len(models))
+    area = {"model": models, "share_raw": share, "share_normalized": share**2}
+    return {"profiles": pd.DataFrame(rows, columns=columns), "profile_area": pd.DataFrame(area)}
+
+
+def make_winrate(models, scores):
+    rows = [
+        (a, b, np.mean(scores[i] > scores[j]) + 0.5 * np.mean(scores[i] == scores[j]))
+        for i, a in enumerate(models)
+        for j, b in enumerate(models)
+        if i != j
+    ]
+    return pd.DataFrame(rows, columns=["model", "opponent", "win_rate"])
+
+
+def make_condition_tables(models, conditions, ranking, rng):
+    estimates, ranks = [], []
+    for condition in conditions:
+        noisy = np.argsort(np.argsort(ranking + rng.normal(0, len(models) / 6, len(models)))) + 1
+        table = {"condition": condition, "model": models, "rank": ranking, "rank_other": noisy}
+        ranks.append(pd.DataFrame(table))
+        for statistic in ("kendall_tau", "spearman_rho"):
+            estimates.append((condition, statistic, 0.7312, 0.5521, 0.9, len(models), 12))
+    columns = ["condition", "statistic", "estimate", "ci_low", "ci_high", "models", "datasets"]
+    empty = {"condition": [], "model": [], "rank": [], "rank_other": []}
+    return {
+        "conditions": pd.DataFrame(estimates, columns=columns),
+        "condition_ranks": pd.concat(ranks) if ranks else pd.DataFrame(empty),
+    }
+
+
+def make_seed_tables(models, rng):
+    spread = rng.uniform(0.02, 0.12, len(models))
+    widths = pd.DataFrame({"model": models, "spread": spread}).merge(
+        pd.DataFrame({"seeds": [3, 5, 10, 20]}), how="cross"
+    )
+    widths["width"] = widths["spread"] / np.sqrt(widths["seeds"])
+    widths["width_now"] = widths["spread"] / np.sqrt(5) * 1.03
+    cells = pd.DataFrame(
+        [(model, dataset) for model in models for dataset in name("dataset", 12)],
+        columns=["model", "dataset"],
+    )
+    share = rng.exponential(0.004, len(cells)) * (len(models) > 1)
+    return {
+        "seed_widths": widths.drop(columns="spread"),
+        "next_seeds": cells.assign(runs=5, std=0.03, gain=share * 9, share=share),
+    }

@@ -1,0 +1,400 @@
+"""Figures of pairs, robustness, groups and improvability: legible, honest, and the same bytes."""
+
+from functools import partial
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+
+from capmap.artifacts import render_csv, write_text
+from capmap.figures.canvas import Wording
+from capmap.figures.comparison_matrix import draw_comparison_matrix, draw_comparison_reference
+from capmap.figures.group_ranks import draw_groups
+from capmap.figures.heatmap import Mark, Scale, Writing, draw_grid, span_evenly
+from capmap.figures.improvability import draw_improvability, draw_improvability_datasets
+from capmap.figures.improvement import draw_improvement
+from capmap.figures.note import draw_note
+from capmap.figures.pairs import NO_PAIR, NO_SHARED, arrange_pairs, mirror_pairs
+from capmap.figures.robustness import draw_rank_stability, draw_robustness
+from capmap.figures.signed_rank import draw_bayes_matrix, draw_bayes_reference, draw_rope
+from capmap.figures.style import figure_style, model_colors, save_figure
+from plot_groups import plot_groups
+from plot_improvability import plot_improvability
+from plot_pairwise import plot_pairwise
+from plot_robustness import plot_robustness
+from tests.comparison_tables import make_apart, make_comparisons, make_pair
+from tests.figure_checks import assert_legible, drawn_words
+
+MINUS = "\N{MINUS SIGN}"
+AGAINST_REFERENCE = ("pairwise_reference", "bayes_reference", "rope", "improvement")
+PAIR_FIGURES = ("pairwise", "bayes", *AGAINST_REFERENCE)
+HOSTILE = [
+    *("$x_1$", "=cmd|calc", "<script>", "模型甲", "模型乙", "W" * 300, "line\nbreak", "007", "😀"),
+    *("a" * 150 + middle + "b" * 149 for middle in "XY"),
+]
+
+
+def name(kind, count):
+    return [f"{kind}-{number:02d}" for number in range(count)]
+
+
+STUDIES = {
+    "small": partial(make_comparisons, name("model", 3), name("d", 8)),
+    "real shape": partial(make_comparisons, name("backbone", 14), name("d", 19), missing=0.03),
+    "long names": partial(make_comparisons, name("a_name_of_thirty_characters", 20), name("d", 6)),
+    "one model": partial(make_comparisons, ["only"], name("d", 2)),
+    "two models, one dataset": partial(make_comparisons, ["b", "a"], ["d"], has_intervals=False),
+    "hostile names": partial(make_comparisons, HOSTILE, HOSTILE[:4], missing=0.1),
+    "holes": partial(make_comparisons, name("m", 4), name("d", 2), missing=0.5),
+    "alike": partial(make_comparisons, name("m", 4), name("d", 4), spread=0.0),
+}
+
+
+def draw_all(tables):
+    order = list(tables["iqm"].sort_values("rank")["model"])
+    pairs, against = tables["pairwise"], {"reference": order[0], "order": order}
+    stability = (tables["rank_stability"], tables["rank_distribution"])
+    variations = (tables["robustness"], tables["robustness_ranks"], tables["flips"])
+    cells = tables["improvability_datasets"]
+    return {
+        "pairwise": draw_comparison_matrix(pairs, order=order),
+        "pairwise_reference": draw_comparison_reference(pairs, **against),
+        "bayes": draw_bayes_matrix(pairs, order=order),
+        "bayes_reference": draw_bayes_reference(pairs, **against),
+        "rope": draw_rope(tables["rope"], order=order),
+        "improvement": draw_improvement(pairs, **against),
+        "robustness": draw_robustness(*variations, order=order),
+        "rank_stability": draw_rank_stability(*stability, order=order),
+        "groups": draw_groups(tables["groups"]),
+        "improvability": draw_improvability(tables["improvability"]),
+        "improvability_datasets": draw_improvability_datasets(cells, order=order),
+    }
+
+
+def cell_texts(figure):
+    """Texts in the cells of a heat map, by (row, column), the empty ones left out."""
+    return {
+        (int(text.get_position()[1]), int(text.get_position()[0])): text.get_text()
+        for text in figure.axes[0].texts
+        if text.get_text()
+    }
+
+
+def marked_cells(figure, mark):
+    """Cells, as (row, column), that carry the mark that was drawn at a place of the order."""
+    paths = figure.axes[0].collections[1 + mark].get_paths()
+    corners = [np.floor(path.vertices.mean(axis=0)).astype(int) for path in paths]
+    return {(int(row), int(column)) for column, row in corners}
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_no_text_is_cut_off_small_or_overlapping(study):
+    for figure in draw_all(STUDIES[study]()).values():
+        assert_legible(figure)
+
+
+def test_bytes_do_not_depend_on_the_order_of_rows(tmp_path):
+    tables = STUDIES["holes"]()
+    shuffled = {key: table.sample(frac=1, random_state=3) for key, table in tables.items()}
+    for version, figures in (("a", draw_all(tables)), ("b", draw_all(shuffled))):
+        for key, figure in figures.items():
+            save_figure(figure, [tmp_path / version / f"{key}.svg"])
+    for path in (tmp_path / "a").iterdir():
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
+
+
+def test_one_model_gets_figures_that_say_why_they_are_empty():
+    figures = draw_all(STUDIES["one model"]())
+    for key in PAIR_FIGURES:
+        assert NO_PAIR in drawn_words(figures[key]), key
+
+
+def test_sixty_models_fall_back_to_the_best_forty_and_say_so():
+    for key, figure in draw_all(make_comparisons(name("model", 60), name("d", 4))).items():
+        note = f"Top 40 of {59 if key in AGAINST_REFERENCE else 60} models."
+        assert note in [text.get_text() for text in figure.texts], key
+        assert_legible(figure)
+
+
+def test_a_note_is_broken_into_lines_that_fit_a_column():
+    figure = draw_note("There is nothing to show here, " * 4, heading="Nothing")
+    assert_legible(figure, widths=(3.4,))
+    assert "Nothing" in drawn_words(figure)
+
+
+def test_a_pair_seen_from_the_other_side_swaps_what_is_better():
+    _, back = (row for _, row in mirror_pairs(make_pair()).iterrows())
+    assert tuple(back[["model_a", "model_b", "decision"]]) == ("b", "a", "b better")
+    # b - a = -0.25 in [-0.5, -0.125]; 7 wins of a are 7 losses of b.
+    assert tuple(back[["mean_difference", "ci_low", "ci_high"]]) == (-0.25, -0.5, -0.125)
+    assert tuple(back[["wins", "ties", "losses", "effect_size"]]) == (1, 2, 7, -0.5)
+    improvement = ["p_improvement", "p_improvement_low", "p_improvement_high"]
+    assert tuple(back[improvement]) == (0.25, 0.125, 0.5)
+    assert tuple(back[["p_a_better", "p_equivalent", "p_b_better"]]) == (0.01, 0.02, 0.97)
+    assert back["wilcoxon_p_holm"] == 0.01
+
+
+def test_pairs_seen_twice_from_the_other_side_are_themselves():
+    pairs = STUDIES["holes"]()["pairwise"]
+    once = mirror_pairs(pairs).iloc[len(pairs) :]
+    twice = mirror_pairs(once).iloc[len(pairs) :].reset_index(drop=True)
+    pd.testing.assert_frame_equal(twice, pairs, check_exact=False, rtol=1e-12)
+
+
+def test_pairs_of_chosen_models_are_arranged_in_their_order():
+    chosen = arrange_pairs(STUDIES["small"]()["pairwise"], ["model-02", "model-00"])
+    assert list(chosen.index) == list(product(["model-02", "model-00"], repeat=2))
+    assert list(chosen["datasets"].isna()) == [True, False, False, True]
+
+
+def test_the_comparison_matrix_shows_row_minus_column_and_marks_what_is_significant():
+    figure = draw_comparison_matrix(make_pair(), order=["b", "a"])
+    assert cell_texts(figure) == {(0, 1): f"{MINUS}.250\n1/2/7", (1, 0): ".250\n7/2/1"}
+    assert marked_cells(figure, 0) == {(0, 0), (1, 1)}  # the gray diagonal
+    assert marked_cells(figure, 1) == {(0, 1), (1, 0)}
+    mesh = figure.axes[0].collections[0]
+    # Blue where the row is better, orange where it is worse, and as strong.
+    assert to_hex(mesh.to_rgba(0.25)) == "#2b6cb0"
+    assert to_hex(mesh.to_rgba(-0.25)) == "#d98200"
+
+
+def test_a_pair_above_the_level_has_no_corner():
+    for p in (0.05, np.nan):
+        figure = draw_comparison_matrix(make_pair(wilcoxon_p_holm=p), order=["a", "b"])
+        assert marked_cells(figure, 1) == set()
+
+
+def test_a_pair_without_a_dataset_in_common_is_hatched_and_said_to_be():
+    apart = make_apart()
+    for figure in (draw_comparison_matrix(apart), draw_bayes_matrix(apart)):
+        assert np.ma.getmaskarray(figure.axes[0].collections[0].get_array()).all()
+        assert "Hatched: no dataset in common." in drawn_words(figure)
+        assert not cell_texts(figure)
+    draws = (draw_comparison_reference, draw_bayes_reference, draw_improvement)
+    for figure in (draw(apart, reference="a") for draw in draws):
+        assert NO_SHARED in drawn_words(figure)
+        assert_legible(figure)
+
+
+def test_the_reference_is_compared_with_the_difference_of_the_model():
+    figure = draw_comparison_reference(make_pair(), reference="a")
+    line, interval, point = figure.axes[0].lines
+    assert list(line.get_xdata()) == [0, 0]
+    assert tuple(interval.get_xdata()) == (-0.5, -0.125)
+    assert list(point.get_xdata()) == [-0.25]
+    assert {"1/2/7", ".010", f"{MINUS}.50"} <= set(drawn_words(figure))
+
+
+def test_a_model_without_interval_has_an_open_marker_and_a_note():
+    figure = draw_comparison_reference(make_pair(ci_low=np.nan, ci_high=np.nan), reference="b")
+    assert [line.get_markerfacecolor() for line in figure.axes[0].lines][1:] == ["white"]
+    assert any("Open marker: no interval." in words for words in drawn_words(figure))
+
+
+def test_the_probability_of_improvement_is_that_of_the_reference():
+    over = draw_improvement(make_pair(), reference="a").axes[0]
+    under = draw_improvement(make_pair(), reference="b").axes[0]
+    assert [list(line.get_xdata()) for line in over.lines] == [[0.5, 0.5], [0.5, 0.875], [0.75]]
+    assert [list(line.get_xdata()) for line in under.lines] == [[0.5, 0.5], [0.125, 0.5], [0.25]]
+    assert over.get_xlim() == (0, 1)
+
+
+def test_decisions_are_marked_on_both_sides_of_the_diagonal():
+    figure = draw_bayes_matrix(make_pair(), order=["a", "b"])
+    assert cell_texts(figure) == {(0, 1): ".97", (1, 0): ".01"}
+    assert [marked_cells(figure, mark) for mark in (1, 2)] == [{(0, 1), (1, 0)}, set()]
+    same = make_pair(decision="equivalent", p_a_better=0.01, p_equivalent=0.98)
+    figure = draw_bayes_matrix(same, order=["a", "b"])
+    assert [marked_cells(figure, mark) for mark in (1, 2)] == [set(), {(0, 1), (1, 0)}]
+
+
+def test_the_parts_of_a_bar_are_the_probabilities_and_pale_where_undecided():
+    decided = draw_bayes_reference(make_pair(), reference="b")
+    # Seen from the reference b: 1% b is better, 2% equivalent, 97% a is better.
+    assert [bar.get_width() for bar in decided.axes[0].patches] == pytest.approx([1, 2, 97])
+    assert [bar.get_x() for bar in decided.axes[0].patches] == pytest.approx([0, 1, 3])
+    assert {"97", "model"} <= set(drawn_words(decided))
+    undecided = draw_bayes_reference(make_pair(decision="undecided"), reference="b")
+    for figure, strength in ((decided, 1.0), (undecided, 0.4)):
+        assert {bar.get_facecolor()[3] for bar in figure.axes[0].patches} == {strength}
+
+
+def test_every_factor_of_the_region_has_its_bar_and_its_letter():
+    rope = make_comparisons(["r", "m"], name("d", 5))["rope"].assign(
+        decision=["reference better", "undecided", "equivalent", "model better", "undecided"]
+    )
+    figure = draw_rope(rope)
+    texts = {(int(text.get_position()[0]), text.get_text()) for text in figure.axes[0].texts}
+    assert texts == {(0, "R"), (2, "E"), (3, "M")}
+    labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert labels[1] == "\N{MULTIPLICATION SIGN}0.5\n±0.005"
+    assert len(figure.axes[0].patches) == 15
+    no_shared = draw_rope(rope.assign(p_equivalent=np.nan))
+    assert "\N{EN DASH}: no dataset in common." in drawn_words(no_shared)
+    per_metric = draw_rope(rope.assign(rope=np.nan))
+    assert per_metric.axes[0].get_xticklabels()[1].get_text() == "\N{MULTIPLICATION SIGN}0.5"
+
+
+def test_a_rank_better_than_the_reported_one_is_blue():
+    variations = [("mean", "configured"), ("iqm", "observed")]
+    ranks = pd.DataFrame(
+        [
+            [model, *variation, rank, 1, rank, shift]
+            for variation, shifts in zip(variations, ((1, -1), (0, 0)), strict=True)
+            for model, rank, shift in zip("ab", (2, 1), shifts, strict=True)
+        ],
+        columns=["model", "aggregation", "bounds", "rank", "rank_low", "rank_high", "shift"],
+    )
+    summary = pd.DataFrame(
+        [
+            [*variations[0], left_out, tau]
+            for left_out, tau in (("", -1.0), ("d", 0.5), ("e", 0.25))
+        ],
+        columns=["aggregation", "bounds", "left_out", "kendall_tau"],
+    )
+    flips = pd.DataFrame({"model_a": ["a"], "model_b": ["b"], "flips": [1], "variations": [2]})
+    figure = draw_robustness(summary, ranks, flips, order=["a", "b"])
+    assert figure.axes[0].collections[0].get_array().tolist() == [[-1, 0], [1, 0]]
+    # A range is told where leaving out a dataset changes the rank.
+    assert cell_texts(figure) == {
+        (0, 0): "2\n1\N{EN DASH}2",
+        (0, 1): "2\n1\N{EN DASH}2",
+        (1, 0): "1",
+        (1, 1): "1",
+    }
+    words = drawn_words(figure)
+    assert {f"{MINUS}1.00", ".25", "configured bounds", "observed bounds"} <= set(words)
+    assert "ranks" not in words
+    assert "Change places most often: a and b (1 of 2 variations)." in " ".join(words)
+
+
+def test_shares_of_ranks_stand_in_their_cells_and_ranks_that_never_occur_stay_empty():
+    stability = pd.DataFrame(
+        {"model": ["a", "b"], "p_best": [0.995, 0.005], "p_top": 1.0, "top": 2}
+    )
+    distribution = pd.DataFrame(
+        [("a", 1, 0.996), ("a", 2, 0.004), ("b", 2, 1.0)], columns=["model", "rank", "share"]
+    )
+    figure = draw_rank_stability(stability, distribution, order=["a", "b"])
+    assert cell_texts(figure) == {(0, 0): "100", (0, 1): "<1", (1, 1): "100"}
+    assert {"P(best)", "P(top 2)", "1.00"} <= set(drawn_words(figure))
+
+
+def test_groups_have_scores_with_ranks_and_mark_the_best():
+    groups = pd.DataFrame(
+        [("g", "a", 0.5, 2), ("g", "b", 0.75, 1), ("h", "b", 0.25, 1)],
+        columns=["group", "model", "iqm", "rank"],
+    )
+    figure = draw_groups(groups)
+    # b has mean rank 1, a has 2; h leaves a out.
+    assert cell_texts(figure) == {(0, 0): ".750 (1)", (0, 1): ".250 (1)", (1, 0): ".500 (2)"}
+    assert marked_cells(figure, 0) == {(0, 0), (0, 1)}
+    assert "Hatched: left out of the group." in drawn_words(figure)
+
+
+def test_fifty_groups_fall_back_to_forty_and_say_so():
+    groups = pd.DataFrame({"group": name("g", 50), "model": "m", "iqm": 0.5, "rank": 1})
+    figure = draw_groups(groups)
+    assert "First 40 of 50 groups by name." in drawn_words(figure)
+    assert_legible(figure)
+
+
+def test_the_lowest_improvability_is_on_top():
+    table = STUDIES["small"]()["improvability"]
+    figure = draw_improvability(table.iloc[::-1])
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == name("model", 3)
+    assert "1 (1\N{EN DASH}3)" in drawn_words(figure)
+
+
+def test_models_have_their_colors_of_the_study_whoever_is_the_reference():
+    tables = STUDIES["small"]()
+    colors = model_colors(tables["iqm"]["model"])
+    for reference in colors:
+        figure = draw_improvement(tables["pairwise"], reference=reference)
+        drawn = {to_hex(line.get_color()).upper() for line in figure.axes[0].lines[1:]}
+        assert drawn == {color for model, color in colors.items() if model != reference}
+
+
+def draw_toy_grid(*writings, rows=2):
+    table = pd.DataFrame(
+        np.zeros((rows, 2)),
+        index=pd.Index(name("m", rows), name="model"),
+        columns=pd.Index(["c", "d"], name="column"),
+    )
+    ways = [Writing(table.map(lambda _, text=text: text), note) for text, note in writings]
+    with figure_style():
+        return draw_grid(
+            table,
+            scale=Scale("unit", -1, 1, (), "cividis"),
+            wording=Wording("Toy", "", ("Always.",)),
+            writings=ways,
+            marks=[Mark(table == 0)],
+        ).figure
+
+
+def test_the_first_way_of_writing_that_fits_is_used_and_explained():
+    figure = draw_toy_grid(("x" * 60, "Too wide."), ("1\n2", "Two lines."), ("3", "One line."))
+    assert set(cell_texts(figure).values()) == {"1\n2"}
+    assert {"Always.", "Two lines."} == {words for words in drawn_words(figure) if words[-1] == "."}
+    assert_legible(figure)
+
+
+def test_rows_too_many_for_two_lines_have_one():
+    figure = draw_toy_grid(("1\n2", "Two lines."), ("3", "One line."), rows=40)
+    assert set(cell_texts(figure).values()) == {"3"}
+    assert_legible(figure)
+
+
+def test_differing_colors_reach_as_far_below_zero_as_above():
+    assert span_evenly(pd.DataFrame([[-0.5, np.nan], [0.25, -0.5]])) == pytest.approx(0.5)
+    assert span_evenly(pd.DataFrame([[0.0, np.nan]])) == 1
+    assert span_evenly(pd.DataFrame([[np.nan]])) == 1
+
+
+def write_study(tables, folder):
+    for key, table in tables.items():
+        write_text(folder / f"{key}.csv", render_csv(table))
+    return lambda *keys: {key: str(folder / f"{key}.csv") for key in keys}
+
+
+def name_figures(folder, *keys):
+    return {f"{key}_figure": [str(folder / f"{key}.svg")] for key in keys}
+
+
+@pytest.mark.parametrize("models", [["only"], ["007", "=cmd|calc", "$x_1$"]], ids=["one", "three"])
+def test_the_scripts_draw_from_files_what_the_tables_say(tmp_path, models):
+    tables = make_comparisons(models, ["1", "-2"], has_intervals=len(models) > 1)
+    pick = write_study(tables, tmp_path)
+    plot_pairwise(
+        **pick("pairwise", "rope", "iqm"), **name_figures(tmp_path, *PAIR_FIGURES), reference=""
+    )
+    plot_robustness(
+        **pick("robustness", "robustness_ranks", "flips", "rank_stability", "rank_distribution"),
+        **pick("iqm"),
+        **name_figures(tmp_path, "robustness", "rank_stability"),
+    )
+    plot_groups(**pick("groups"), **name_figures(tmp_path, "groups"))
+    plot_improvability(
+        **pick("improvability", "improvability_datasets"),
+        **name_figures(tmp_path, "improvability", "improvability_datasets"),
+    )
+    for key, figure in draw_all(tables).items():
+        save_figure(figure, [tmp_path / "expected.svg"])
+        expected = (tmp_path / "expected.svg").read_bytes()
+        assert (tmp_path / f"{key}.svg").read_bytes() == expected, key
+
+
+def test_the_script_compares_with_the_reference_that_it_is_given(tmp_path):
+    tables = STUDIES["small"]()
+    plot_pairwise(
+        **write_study(tables, tmp_path)("pairwise", "rope", "iqm"),
+        **name_figures(tmp_path, *PAIR_FIGURES),
+        reference="model-02",
+    )
+    pairs, order = tables["pairwise"], name("model", 3)
+    figure = draw_improvement(pairs, reference="model-02", order=order)
+    save_figure(figure, [tmp_path / "expected.svg"])
+    names = ("improvement.svg", "expected.svg")
+    assert len({(tmp_path / key).read_bytes() for key in names}) == 1

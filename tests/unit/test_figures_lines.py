@@ -1,0 +1,393 @@
+"""Figures of ranks, profiles, ratings, conditions and sample sizes: legible and faithful."""
+
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+
+from capmap.artifacts import render_csv, write_text
+from capmap.figures.conditions import draw_conditions
+from capmap.figures.critical_difference import draw_critical_difference, draw_rank_cliques
+from capmap.figures.curves import cast_models, trace_steps
+from capmap.figures.profiles import draw_profiles, draw_score_profiles
+from capmap.figures.rank_axis import find_groups, stack_bars
+from capmap.figures.ratings import draw_elo, draw_winrate
+from capmap.figures.sample_size import draw_next_seeds, draw_seed_widths
+from capmap.figures.style import model_colors, save_figure
+from plot_conditions import plot_conditions
+from plot_profiles import plot_profiles
+from plot_ranks import plot_ranks
+from plot_ratings import plot_ratings
+from plot_sample_size import plot_sample_size
+from tests.figure_checks import assert_legible, drawn_texts, drawn_words
+from tests.line_tables import make_study, name
+
+
+def plan_figures(tables):
+    """Functions that draw each figure of a study."""
+    order = list(tables["iqm"]["model"])
+    ranks, profiles = tables["mean_ranks"], tables["profiles"]
+    look = {"highlight": order[1:3], "alpha": 0.05}
+    return {
+        "critical_difference": lambda: draw_critical_difference(
+            ranks, tables["nemenyi"], tables["friedman"], **look
+        ),
+        "rank_cliques": lambda: draw_rank_cliques(ranks, **look),
+        "profiles": lambda: draw_profiles(profiles, tables["profile_area"], order=order),
+        "score_profiles": lambda: draw_score_profiles(profiles, order=order),
+        "elo": lambda: draw_elo(tables["elo"], models=order),
+        "winrate": lambda: draw_winrate(tables["winrate"]),
+        "conditions": lambda: draw_conditions(
+            tables["conditions"], tables["condition_ranks"], models=order
+        ),
+        "seed_widths": lambda: draw_seed_widths(tables["seed_widths"], tables["iqm"]),
+        "next_seeds": lambda: draw_next_seeds(tables["next_seeds"], models=order),
+    }
+
+
+def draw_all(tables):
+    return {key: draw() for key, draw in plan_figures(tables).items()}
+
+
+def draw(key, tables):
+    return plan_figures(tables)[key]()
+
+
+HOSTILE = (
+    ["$x_1$", "=cmd|calc", "<script>", "_private", "back\\slash\\alpha", "模型甲", "模型乙", "007"]
+    + ["a" * 150 + middle + "b" * 149 for middle in "XY"]
+    + ["W" * 300, "50% & more", "line\nbreak", "\u202eevil"]
+)
+LONG = [f"vision_backbone_of_any_size_{kind:02d}" for kind in range(20)]
+STUDIES = {
+    "three models": partial(make_study, name("Model", 3)),
+    "one model": partial(make_study, ["only"]),
+    "one dataset": partial(make_study, name("Model", 4), n_datasets=1),
+    "real shape": partial(make_study, name("backbone", 14), conditions=["night", "fog"]),
+    "long names": partial(make_study, LONG, conditions=["fog " * 40 + end for end in "abcde"]),
+    "hostile names": partial(make_study, HOSTILE, conditions=HOSTILE[:3]),
+    "sixty models": partial(make_study, name("m", 60), conditions=["a", "b", "c"]),
+}
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_no_text_is_cut_off_small_or_overlapping(study):
+    for figure in draw_all(STUDIES[study]()).values():
+        assert_legible(figure)
+
+
+def test_bytes_do_not_depend_on_the_order_of_rows(tmp_path):
+    tables = make_study(name("Model", 11), conditions=["a", "b"], n_datasets=5)
+    shuffled = {key: table.sample(frac=1, random_state=5) for key, table in tables.items()}
+    shuffled["iqm"] = tables["iqm"]
+    for version, figures in (("a", draw_all(tables)), ("b", draw_all(shuffled))):
+        for key, figure in figures.items():
+            save_figure(figure, [tmp_path / version / f"{key}.svg"])
+    for path in (tmp_path / "a").iterdir():
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
+
+
+def draw_diagram(letters, ranks=None, *, highlight=()):
+    """Draw models m-00, m-01, … of mean ranks 1, 2, … with the letters of Wilcoxon's groups."""
+    ranks = np.arange(1.0, len(letters) + 1) if ranks is None else ranks
+    table = {"model": name("m", len(letters)), "mean_rank": ranks, "wilcoxon_group": letters}
+    return draw_rank_cliques(pd.DataFrame(table).assign(datasets=8), highlight=highlight, alpha=0.1)
+
+
+def bar_spans(figure):
+    """Ends of the group bars, which are the thick lines."""
+    bars = [lines for lines in figure.axes[0].collections if lines.get_linewidth() == [2.2]]
+    return sorted((line[0][0], line[1][0]) for lines in bars for line in lines.get_segments())
+
+
+def test_a_bar_spans_the_members_of_a_group_from_the_best_to_the_worst():
+    figure = draw_diagram(["ab", "a", "b", "c2"])
+    assert bar_spans(figure) == [(1.0, 2.0), (1.0, 3.0)]
+
+
+def test_members_of_a_group_with_a_gap_have_dots_and_the_one_between_has_none():
+    figure = draw_diagram(["a", "b", "a", ""])
+    (dots,) = figure.axes[0].lines
+    assert list(dots.get_xdata()) == [1.0, 3.0]
+    assert any(words.startswith("Dots: members") for words in drawn_words(figure))
+    assert not draw_diagram(["a", "a", "b", ""]).axes[0].lines
+
+
+def test_groups_within_others_and_of_one_model_have_no_bar():
+    assert find_groups(["ab", "abc", "a", "z9", "z9"]) == [[0, 1, 2], [3, 4]]
+    assert find_groups([np.nan, "", "a"]) == []
+
+
+def test_bars_of_a_level_never_touch():
+    rng = np.random.default_rng(2)
+    ranks = np.sort(rng.uniform(1, 30, 30)).tolist()
+    groups = [sorted(rng.choice(30, 2, replace=False).tolist()) for _ in range(40)]
+    bars = stack_bars(groups, ranks)
+    for one, two in combinations(bars, 2):
+        start = max(ranks[one.members[0]], ranks[two.members[0]])
+        end = min(ranks[one.members[-1]], ranks[two.members[-1]])
+        assert one.level != two.level or start > end
+
+
+def test_lines_of_the_rank_diagram_stay_clear_of_names_and_each_other():
+    tables = STUDIES["long names"]()
+    figure = draw("rank_cliques", tables)
+    texts = drawn_texts(figure)
+    axes = figure.axes[0]
+    box = axes.get_window_extent()
+    names = [text for text in texts if "backbone" in text.words]
+    assert len(names) == 20
+    assert all(text.box.x1 < box.x0 or text.box.x0 > box.x1 for text in names)
+    left, right = axes.get_xlim()
+    elbows = [line for lines in axes.collections for line in lines.get_segments() if len(line) == 3]
+    assert len(elbows) == 20
+    # Two elbows cross when a level part meets another's upright part: it would be as low as the
+    # level part, and between its ends.
+    for one in elbows:
+        for two in elbows:
+            low, high = sorted((one[1][0], one[2][0]))
+            assert not (low < two[0][0] < high and two[1][1] < one[1][1])
+    assert {line[2][0] for line in elbows} == {left, right}
+
+
+def test_the_best_rank_is_at_the_left_and_highlighted_models_are_bold():
+    figure = draw_diagram(["", "", "", ""], highlight=["m-02", "unknown"])
+    places = {text.words: text.box.x0 for text in drawn_texts(figure)}
+    assert places["m-00"] < places["m-03"]
+    assert "\N{LEFTWARDS ARROW} better    mean rank" in places
+    bold = {text.get_text() for text in figure.texts if text.get_weight() == "bold"}
+    assert bold == {"m-02", "3.00"}
+
+
+def test_the_critical_difference_is_as_long_as_its_bracket():
+    tables = make_study(name("Model", 4), n_datasets=7)
+    # Demšar (2006), section 3.2.2: 4 classifiers, CD 1.25 at 0.05 on 14 datasets.
+    tables["nemenyi"] = tables["nemenyi"].assign(critical_difference=1.25, datasets=14)
+    figure = draw("critical_difference", tables)
+    words = drawn_words(figure)
+    assert "CD = 1.25 (\N{GREEK SMALL LETTER ALPHA} = 0.05)" in words
+    assert "Nemenyi: depends on which models are compared." in words
+    assert "Mean ranks: over all datasets of a model. Bars: over the common ones." in words
+    segments = [line for lines in figure.axes[0].collections for line in lines.get_segments()]
+    assert [1.0, 2.25] in [segment[:, 0].tolist() for segment in segments]
+
+
+def test_a_critical_difference_longer_than_the_axis_fits():
+    tables = make_study(name("Model", 3), n_datasets=2)
+    tables["nemenyi"]["critical_difference"] = 40.0
+    assert_legible(draw("critical_difference", tables))
+
+
+def test_without_a_significant_friedman_test_the_diagram_says_so():
+    tables = make_study(name("Model", 3))
+    tables["friedman"]["p"] = 0.3
+    words = " ".join(drawn_words(draw("critical_difference", tables)))
+    assert "Friedman test: p = 0.300: no evidence that any models differ." in words
+
+
+def test_without_a_common_dataset_the_diagram_says_so():
+    tables = make_study(name("Model", 3))
+    tables["nemenyi"] = tables["nemenyi"].head(0)
+    tables["friedman"] = tables["friedman"].head(0)
+    words = " ".join(drawn_words(draw("critical_difference", tables)))
+    assert "No dataset has scores of all models" in words
+
+
+def test_the_ten_best_models_have_colors_and_the_others_are_gray():
+    cast = cast_models(name("m", 12), order=name("m", 12)[::-1])
+    assert cast.colored == name("m", 12)[:1:-1]
+    assert cast.others == ["m-01", "m-00"]
+    assert cast.notes == ("In color: the best 10. Gray: the other 2 models.",)
+    assert not cast_models(name("m", 10), order=[]).notes
+
+
+def test_figures_agree_on_colors_even_where_a_table_lacks_models():
+    tables = make_study(name("m", 4))
+    for key in ("elo", "condition_ranks", "next_seeds", "profiles", "seed_widths"):
+        tables[key] = tables[key][tables[key]["model"] != "m-00"]
+    tables["profile_area"] = tables["profile_area"].drop(0)
+    figures = draw_all(tables)
+    expected = set(list(model_colors(name("m", 4)).values())[1:])
+    for key in ("elo", "profiles", "seed_widths"):
+        lines = figures[key].axes[0].lines
+        assert {to_hex(line.get_color()).upper() for line in lines} == expected, key
+    bars = figures["next_seeds"].axes[0].patches
+    assert {to_hex(bar.get_facecolor()).upper() for bar in bars} == expected
+    slopes = figures["conditions"].axes[1].collections[0]
+    assert {to_hex(color).upper() for color in slopes.get_color()} == expected
+
+
+def test_a_profile_is_a_step_function_up_to_the_largest_ratio():
+    # A model best on half of its datasets, and 2 times away from the best on the other half.
+    assert trace_steps([1, 2], [0.5, 1], end=4).tolist() == [[1, 0.5], [2, 0.5], [2, 1], [4, 1]]
+    rows = [("raw", "a", 1.0, 0.5), ("raw", "a", 2.0, 1.0), ("raw", "b", 1.0, 0.5)]
+    rows += [("raw", "b", 4.0, 1.0)]
+    profiles = pd.DataFrame(rows, columns=["kind", "model", "tau", "fraction"])
+    area = pd.DataFrame({"model": ["a", "b"], "share_raw": [0.75, 0.5], "share_normalized": np.nan})
+    figure = draw_profiles(profiles, area)
+    best, other = figure.axes[0].lines
+    assert best.get_xydata().tolist() == [[1, 0.5], [2, 0.5], [2, 1], [4, 1]]
+    assert other.get_xydata()[-1].tolist() == [4, 1]
+    words = drawn_words(figure)
+    assert {"75%", "\N{EN DASH}", "No ratios: no best score > 0."} <= set(words)
+
+
+def test_equal_models_have_profiles_without_a_ratio_above_one():
+    rows = [(kind, model, 1.0, 1.0) for kind in ("raw", "normalized") for model in "ab"]
+    profiles = pd.DataFrame(rows, columns=["kind", "model", "tau", "fraction"])
+    area = pd.DataFrame({"model": ["a", "b"], "share_raw": 1.0, "share_normalized": 1.0})
+    assert_legible(draw_profiles(profiles, area))
+
+
+@pytest.mark.parametrize("end", [1.0000001, 1.02, 1.7, 9.9, 1e3, 1e9, 1e300])
+def test_ratios_of_any_size_have_an_axis(end):
+    rows = [("raw", "a", 1.0, 0.5), ("raw", "a", end, 1.0), ("normalized", "a", 1.0, 1.0)]
+    profiles = pd.DataFrame(rows, columns=["kind", "model", "tau", "fraction"])
+    area = pd.DataFrame({"model": ["a"], "share_raw": [0.5], "share_normalized": [1.0]})
+    figure = draw_profiles(profiles, area)
+    assert_legible(figure)
+    assert len(figure.axes[0].get_xticks()) >= 2
+
+
+def test_bands_are_drawn_where_they_are_known():
+    profiles = make_study(["a", "b"])["profiles"]
+    profiles.loc[profiles["model"] == "a", ["ci_low", "ci_high"]] = np.nan
+    figure = draw_score_profiles(profiles)
+    bands = [band for band in figure.axes[0].collections if len(band.get_facecolor())]
+    assert len(bands) == 1
+    profiles[["ci_low", "ci_high"]] = np.nan
+    assert not any(
+        words.startswith("Bands") for words in drawn_words(draw_score_profiles(profiles))
+    )
+
+
+def test_an_elo_rating_without_interval_has_an_open_marker():
+    elo = make_study(["a", "b"])["elo"]
+    elo.loc[1, ["ci_low", "ci_high", "rank_low", "rank_high"]] = np.nan
+    figure = draw_elo(elo)
+    markers = [line for line in figure.axes[0].lines if line.get_marker() != "None"]
+    assert [marker.get_markerfacecolor() == "white" for marker in markers] == [False, True]
+    assert [float(marker.get_xdata()[0]) for marker in markers] == elo["elo"].tolist()
+    assert "Open marker: no interval." in drawn_words(figure)
+
+
+def test_win_rates_stand_in_the_row_of_the_winner_sorted_by_their_average():
+    # b wins 3 of 4 against a and always against c; a wins 60% against c; a and d never meet.
+    rates = {("a", "b"): 0.25, ("b", "a"): 0.75, ("b", "c"): 1.0, ("c", "b"): 0.0}
+    rates |= {("a", "c"): 0.6, ("c", "a"): 0.4, ("a", "d"): np.nan, ("d", "a"): np.nan}
+    rows = [(*pair, rate) for pair, rate in rates.items()]
+    figure = draw_winrate(pd.DataFrame(rows, columns=["model", "opponent", "win_rate"]))
+    axes = figure.axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["b", "a", "c", "d"]
+    cells = {text.get_position(): text.get_text() for text in axes.texts if text.get_text()}
+    assert cells[1.5, 0.5] == "75"
+    assert cells[0.5, 1.5] == "25"
+    assert len(cells) == 6
+    assert "Hatched: no dataset in common." in drawn_words(figure)
+
+
+def test_a_line_leads_from_the_rank_here_to_the_rank_there_and_ties_stand_below_each_other():
+    ranks = pd.DataFrame({"model": list("abc"), "rank": [1, 2, 3], "rank_other": [3, 1, 1]})
+    row = ("dark", "kendall_tau", -1 / 3, np.nan, np.nan, 3, 1)
+    names = ["condition", "statistic", "estimate", "ci_low", "ci_high", "models", "datasets"]
+    figure = draw_conditions(pd.DataFrame([row], columns=names), ranks.assign(condition="dark"))
+    lines = figure.axes[1].collections[0].get_segments()
+    assert [tuple(line[:, 1]) for line in lines] == [(0, 2), (1, 0), (2, 1)]
+    words = drawn_words(figure)
+    assert {"Other condition: dark", "Kendall's tau \N{MINUS SIGN}0.33"} <= set(words)
+    assert "3 models, 1 dataset in common" in words
+
+
+def test_conditions_beyond_four_are_noted_and_one_without_common_models_says_so():
+    tables = make_study(name("m", 3), conditions=list("abcdef"))
+    tables["condition_ranks"] = tables["condition_ranks"][
+        tables["condition_ranks"]["condition"] != "b"
+    ]
+    tables["conditions"].loc[tables["conditions"]["condition"] == "b", "estimate"] = np.nan
+    figure = draw("conditions", tables)
+    words = drawn_words(figure)
+    assert "First 4 of 6 conditions by name." in words
+    assert "Kendall's tau: too little in common" in words
+    assert "No model in common." in words
+    assert_legible(figure)
+
+
+def test_a_study_without_conditions_gets_a_figure_that_says_so():
+    words = drawn_words(draw("conditions", make_study(["a", "b"], conditions=[])))
+    assert "No other condition was given." in words
+
+
+def test_the_present_width_stands_over_the_present_number_of_runs():
+    tables = make_study(["a", "b"])
+    tables["iqm"]["runs"] = [19 * 3, 19 * 4]
+    tables["seed_widths"].loc[tables["seed_widths"]["model"] == "b", "width_now"] = np.nan
+    lines = draw("seed_widths", tables).axes[0].lines
+    (marker,) = [line for line in lines if line.get_marker() != "None"]
+    assert marker.get_xydata().tolist() == [[3.0, tables["seed_widths"]["width_now"][0]]]
+
+
+def test_unknown_widths_and_useless_runs_give_figures_that_say_so():
+    tables = make_study(["a", "b"])
+    tables["seed_widths"][["width", "width_now"]] = np.nan
+    tables["next_seeds"] = tables["next_seeds"].head(0)
+    figures = draw_all(tables)
+    assert any("No cell has two runs" in words for words in drawn_words(figures["seed_widths"]))
+    assert any("No cell is known" in words for words in drawn_words(figures["next_seeds"]))
+
+
+def test_the_cells_that_gain_most_are_on_top():
+    rows = [("a", "d", 3, 0.001), ("b", "d", 4, 0.0123), ("a", "e", 5, 0.0)]
+    cells = pd.DataFrame(rows, columns=["model", "dataset", "runs", "share"])
+    figure = draw_next_seeds(cells, models=["a", "b"])
+    axes = figure.axes[0]
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == ["b \N{MIDDLE DOT} d", "a \N{MIDDLE DOT} d"]
+    assert [bar.get_width() for bar in axes.patches] == pytest.approx([1.23, 0.1])
+    assert {"1.2", "0.1", "4"} <= set(drawn_words(figure))
+    many = make_study(name("m", 5))["next_seeds"]
+    assert "Best 20 of 60 cells." in drawn_words(draw_next_seeds(many, models=[]))
+
+
+def run_scripts(tables, folder):
+    """Write tables as files, run all scripts on them, and list the figures that they write."""
+    for key, table in tables.items():
+        write_text(folder / f"{key}.csv", render_csv(table))
+    figures = {}
+
+    def run(script, tables, names, **settings):
+        inputs = {key: str(folder / f"{key}.csv") for key in tables.split()}
+        outputs = {f"{key}_figure": [str(folder / f"{key}.svg")] for key in names.split()}
+        figures.update(outputs)
+        script(**inputs, **outputs, **settings)
+
+    ranks = "critical_difference rank_cliques"
+    run(plot_ranks, "mean_ranks nemenyi friedman", ranks, highlight=["1"], alpha=0.05)
+    run(plot_profiles, "profiles profile_area iqm", "profiles score_profiles")
+    run(plot_ratings, "elo winrate iqm", "elo winrate")
+    run(plot_conditions, "conditions condition_ranks iqm", "conditions")
+    run(plot_sample_size, "seed_widths next_seeds iqm", "seed_widths next_seeds")
+    return figures
+
+
+@pytest.mark.parametrize("models", [HOSTILE[:8:2], ["1"]], ids=["several", "one"])
+def test_the_scripts_draw_from_files_what_the_functions_draw_from_tables(tmp_path, models):
+    tables = make_study(models, conditions=["1"])
+    figures = run_scripts(tables, tmp_path)
+    assert len(figures) == 9
+    order = list(tables["iqm"]["model"])
+    expected = tmp_path / "expected.svg"
+    save_figure(draw_profiles(tables["profiles"], tables["profile_area"], order=order), [expected])
+    assert (tmp_path / "profiles.svg").read_bytes() == expected.read_bytes()
+    save_figure(draw_winrate(tables["winrate"]), [expected])
+    assert (tmp_path / "winrate.svg").read_bytes() == expected.read_bytes()
+
+
+def test_the_scripts_draw_tables_without_rows(tmp_path):
+    tables = make_study(["a", "b"], conditions=[])
+    for key in ("nemenyi", "friedman", "winrate", "next_seeds"):
+        tables[key] = tables[key].head(0)
+    tables["mean_ranks"][["nemenyi_group", "wilcoxon_group"]] = np.nan
+    assert len(run_scripts(tables, tmp_path)) == 9
