@@ -12,11 +12,14 @@ configfile: workflow.source_path("config.yaml")
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/inputs.smk"
 include: "workflow/rules/validation.smk"
 include: "workflow/rules/normalization.smk"
 include: "workflow/rules/aggregation.smk"
 include: "workflow/rules/bootstrap.smk"
+include: "workflow/rules/comparisons.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/comparison_figures.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -26,15 +29,21 @@ rule all:
     input:
         index="results/index.html",
         manifests=expand("results/{study}/normalized/manifest.csv", study=STUDIES),
-        tables=expand(
-            "results/{study}/tables/{name}.{suffix}",
-            study=STUDIES,
-            name=TABLES,
-            suffix=["csv", "md", "tex"],
-        ),
-        figures=expand(
-            "results/{study}/figures/{name}.{suffix}",
-            study=STUDIES,
-            name=FIGURES,
-            suffix=["pdf", "png", "svg"],
-        ),
+        tables=[
+            f"results/{study}/tables/{name}.{suffix}"
+            for study in STUDIES
+            for name in list_tables(config["studies"][study])
+            for suffix in ["csv", "md", "tex"]
+        ],
+        figures=[
+            f"results/{study}/figures/{name}.{suffix}"
+            for study in STUDIES
+            for name in list_figures(config["studies"][study])
+            for suffix in ["pdf", "png", "svg"]
+        ],
+        texts=[
+            f"results/{study}/text/{name}.{suffix}"
+            for study in STUDIES
+            for name in list_analyses(config["studies"][study])
+            for suffix in ["txt", "tex"]
+        ],

@@ -15,7 +15,7 @@ from time import perf_counter
 
 import numpy as np
 import pandas as pd
-from evaluma import load_df  # type: ignore[import-untyped]
+from evaluma import load_df
 
 from capmap.bootstrap.models import Options, bootstrap_model
 from capmap.rng import make_stream

@@ -2,12 +2,14 @@
 
 import os
 import platform
+from collections.abc import Mapping
 from importlib.metadata import version as version_of
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from capmap.artifacts import read_json, read_table, write_text
+from capmap.report.analyses import Outcome
 from capmap.report.page import Results, render_report
 
 PACKAGES = ["matplotlib", "numpy", "pandas", "pyarrow", "scipy", "seaborn", "snakemake"]
@@ -22,7 +24,10 @@ def write_report(
     dropped: str,
     validation: str,
     figures: list[str],
+    texts: list[str],
     report: str,
+    analyses: Mapping[str, Mapping[str, list[str]]],
+    captions: Mapping[str, str],
     settings: dict[str, Any],
     version: str,
 ) -> None:
@@ -40,8 +45,14 @@ def write_report(
         What was read and rejected, as JSON.
     figures : list of str
         The study's figures, as SVG.
+    texts : list of str
+        The paragraphs of the analyses, as plain text; their LaTeX lies beside them.
     report : str
         Where to write the page.
+    analyses : mapping
+        Names of the ``tables`` and ``figures`` of each analysis, in the order of the page.
+    captions : mapping of str to str
+        What each of these shows, by ``tables/<name>`` and ``figures/<name>``.
     settings : dict
         The study's settings.
     version : str
@@ -49,15 +60,22 @@ def write_report(
     """
     sheets = {Path(path).stem: path for path in [*tables, bounds, dropped]}
     pictures = {Path(path).stem: Path(path) for path in figures}
+    accounts = {Path(path).stem: Path(path) for path in texts}
     papers = {f"figures/{name}": str(path.with_suffix(".pdf")) for name, path in pictures.items()}
+    papers |= {f"text/{name}": str(path.with_suffix(".tex")) for name, path in accounts.items()}
     results = Results(
         tables={
             **{name: read_table(path) for name, path in sheets.items()},
             "scores": read_table(sheets["scores"], names=["model"]),
         },
         validation=read_json(validation),
-        figures=pictures,
+        figures={name: path.read_text(encoding="utf-8") for name, path in pictures.items()},
         files={name: _relate(path, report) for name, path in {**sheets, **papers}.items()},
+        outcomes=[
+            Outcome(name, accounts[name].read_text(encoding="utf-8").split("\n\n"), **made)
+            for name, made in analyses.items()
+        ],
+        captions=captions,
         settings=settings,
         versions={
             "capmap": version,

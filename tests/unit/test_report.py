@@ -165,7 +165,10 @@ def write_study(
         dropped=str(folder / "tables/dropped.csv"),
         validation=str(folder / "validation.json"),
         figures=[str(folder / f"figures/{name}.svg") for name in FIGURES],
+        texts=[],
         report=str(folder / "report.html"),
+        analyses={},
+        captions={},
         settings=make_settings(),
         version="1.2.3",
     )

@@ -38,6 +38,24 @@ EVERY_DEFAULT = {
     "duplicates": "error",
     "invalid": "error",
     "aggregate": ["mean", "trimmed_mean", "median"],
+    "analyses": [
+        *("pairwise", "ranks", "profiles", "robustness"),
+        *("groups", "conditions", "sample_size"),
+    ],
+    "comparison": {
+        "missing": "pairwise",
+        "reference": "",
+        "highlight": [],
+        "alpha": 0.05,
+        "rope": 0.01,
+        "probability": 0.95,
+        "samples": 50000,
+        "replicates": 2000,
+    },
+    "ratings": {"battles": "means", "tie_threshold": 0, "calibration": ""},
+    "robustness": {"top": 3},
+    "groups": {},
+    "conditions": [],
     "bootstrap": {
         "replicates": 10000,
         "confidence": 0.95,
@@ -133,7 +151,8 @@ def test_misspelt_key_names_the_nearest_one(text, fault):
     [
         (
             "replicates: 1000",
-            "studies.toy.replicates: unknown key. Did you mean studies.toy.bootstrap.replicates?",
+            "studies.toy.replicates: unknown key. Did you mean studies.toy.bootstrap.replicates or "
+            "studies.toy.comparison.replicates?",
         ),
         (
             "dataset: x",

@@ -16,10 +16,11 @@ from tests.workflow.checkouts import Checkout, copy_project
 # Their hashes put bee and fox into shards of their own, the others together into the third.
 MODELS = ["bee", "cow", "fox", "ibis", "jay"]
 SETTINGS = {"replicates": 300, "shards": 3}
+STUDY = {"bootstrap": SETTINGS, "analyses": []}
 CONFIG = {
     "studies": {
-        "alpha": {"title": "Alpha", "exports": "alpha.csv", "bootstrap": SETTINGS},
-        "beta": {"title": "Beta", "exports": "beta.csv", "bootstrap": SETTINGS},
+        "alpha": {"title": "Alpha", "exports": "alpha.csv", **STUDY},
+        "beta": {"title": "Beta", "exports": "beta.csv", **STUDY},
     }
 }
 GATHERS = {

@@ -1,6 +1,6 @@
 """Puts tables and figures on one page per study, and says what moved since the last run.
 
-Reads: all tables and figures, validation.json, normalized/bounds.csv, normalized/dropped.csv.
+Reads: all tables, figures and paragraphs, validation.json, normalized/bounds.csv, normalized/dropped.csv.
 Writes: tables/changes, previous/ (the tables of the run before), report.html, index.html.
 """
 
@@ -30,17 +30,12 @@ rule track_changes:
 rule write_report:
     """Tables and figures of a study → one page."""
     input:
-        tables=expand(
-            "results/{{study}}/tables/{name}.csv",
-            name=TABLES,
-        ),
+        tables=tables_of,
         bounds="results/{study}/normalized/bounds.csv",
         dropped="results/{study}/normalized/dropped.csv",
         validation="results/{study}/validation.json",
-        figures=expand(
-            "results/{{study}}/figures/{name}.svg",
-            name=FIGURES,
-        ),
+        figures=figures_of,
+        texts=texts_of,
     output:
         report="results/{study}/report.html",
     log:
@@ -52,6 +47,8 @@ rule write_report:
     params:
         study="{study}",
         title=title_of,
+        analyses=analyses_of,
+        captions=CAPTIONS,
         settings=lookup("{study}", within=config["studies"]),
         version=tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
             "version"

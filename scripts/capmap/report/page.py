@@ -14,9 +14,10 @@ from markupsafe import Markup
 
 from capmap.report import verdict
 from capmap.report.accounts import describe_changes, describe_reading
+from capmap.report.analyses import Outcome, show_analyses
 from capmap.report.contents import show_tables
 from capmap.report.methods import describe_methods
-from capmap.report.pictures import show_pictures
+from capmap.report.pictures import DESCRIPTIONS, embed_pictures
 
 TEMPLATES = Path(__file__).parent / "templates"
 MAX_PAGE = 1_950_000
@@ -34,10 +35,14 @@ class Results:
         The study's finished tables, its bounds and what it dropped, by the names of their files.
     validation : mapping
         What was read and rejected, the content of ``validation.json``.
-    figures : mapping of str to pathlib.Path
-        SVG files: ``intervals``, ``rank_shift``, ``scores``, ``seed_spread``, ``runs_per_cell``.
+    figures : mapping of str to str
+        SVG by name.
     files : mapping of str to str
-        Where each table and figure is kept, relative to the page.
+        Where each table, figure and paragraph is kept, relative to the page.
+    outcomes : sequence of Outcome
+        The analyses beyond the ranking.
+    captions : mapping of str to str
+        What their tables and figures show.
     settings : mapping
         The study's settings, checked and with defaults.
     versions : mapping of str to str
@@ -46,8 +51,10 @@ class Results:
 
     tables: Mapping[str, pd.DataFrame]
     validation: Mapping[str, Any]
-    figures: Mapping[str, Path]
+    figures: Mapping[str, str]
     files: Mapping[str, str]
+    outcomes: Sequence[Outcome]
+    captions: Mapping[str, str]
     settings: Mapping[str, Any]
     versions: Mapping[str, str]
 
@@ -71,7 +78,17 @@ def render_report(results: Results, *, study: str, title: str) -> str:
     tables, bootstrap = results.tables, results.settings["bootstrap"]
     views = show_tables(tables, results.validation, results.versions, results.files)
     settings = _render_settings(results.settings)
-    used = MARKUP + len(Markup.escape(settings).encode()) + sum(v.size for v in views.values())
+    room = MAX_PAGE - MARKUP - len(Markup.escape(settings).encode())
+    room -= sum(view.size for view in views.values())
+    pictures = embed_pictures(DESCRIPTIONS, results.figures, results.files, max_bytes=room)
+    sections = show_analyses(
+        results.outcomes,
+        tables,
+        captions=results.captions,
+        figures=results.figures,
+        files=results.files,
+        max_bytes=room - sum(len(picture.data) for picture in pictures.values()),
+    )
     return _render(
         "report.html.j2",
         study=study,
@@ -84,8 +101,9 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         reading=describe_reading(results.validation),
         changes=describe_changes(tables["changes"]),
         methods=describe_methods(results.settings),
-        pictures=show_pictures(results.figures, results.files, max_bytes=MAX_PAGE - used),
+        pictures=pictures,
         views=views,
+        sections=sections,
         settings=settings,
     )
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import quote
 
 PLAIN = ' !"$()*+,-./:;=?@[]^_`{|}~'
@@ -63,17 +62,23 @@ class Picture:
     file: str
 
 
-def show_pictures(
-    figures: Mapping[str, Path], files: Mapping[str, str], *, max_bytes: int
+def embed_pictures(
+    texts: Mapping[str, tuple[str, str]],
+    figures: Mapping[str, str],
+    files: Mapping[str, str],
+    *,
+    max_bytes: int,
 ) -> dict[str, Picture]:
-    """Embed a study's figures, the most important first, as long as they fit.
+    """Embed figures, the most important first, as long as they fit.
 
     Parameters
     ----------
-    figures : mapping of str to pathlib.Path
-        SVG files by name.
+    texts : mapping of str to (str, str)
+        Caption and alternative text of each figure, by name.
+    figures : mapping of str to str
+        SVG by name.
     files : mapping of str to str
-        Where the page finds each figure as PDF.
+        Where the page finds each figure as PDF, by ``figures/<name>``.
     max_bytes : int
         Bytes of the page that all figures together may take.
 
@@ -83,8 +88,8 @@ def show_pictures(
         The figures by name; those that do not fit have no data.
     """
     pictures = {}
-    for name, (caption, alt) in DESCRIPTIONS.items():
-        data = embed_svg(figures[name].read_text(encoding="utf-8"))
+    for name, (caption, alt) in texts.items():
+        data = embed_svg(figures[name])
         data = data if len(data) <= max_bytes else ""
         max_bytes -= len(data)
         pictures[name] = Picture(name, caption, alt, data, files[f"figures/{name}"])

@@ -1,0 +1,67 @@
+"""The catalogue of analyses agrees with the schema, the captions and the page."""
+
+from itertools import chain
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from capmap.report.analyses import HEADINGS, Outcome, show_analyses
+from workflow.analyses import ANALYSES, MAIN, list_analyses, list_figures, list_tables
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text("utf-8"))
+STUDY = SCHEMA["properties"]["studies"]["additionalProperties"]["properties"]
+EVERYTHING = [MAIN, *ANALYSES.values()]
+
+
+def test_catalogue_schema_and_page_know_the_same_analyses():
+    assert list(ANALYSES) == STUDY["analyses"]["items"]["enum"] == list(HEADINGS)
+    assert set(STUDY["analyses"]["default"]) < set(ANALYSES)
+
+
+@pytest.mark.parametrize("kind", ["tables", "figures"])
+def test_every_table_and_figure_has_one_name_and_one_caption(kind):
+    names = list(chain.from_iterable(getattr(analysis, kind) for analysis in EVERYTHING))
+    assert len(set(names)) == len(names)
+    captions = {path.stem for path in (ROOT / "workflow/report" / kind).glob("*.rst")}
+    assert captions == set(names)
+
+
+def test_analyses_without_their_settings_are_left_out():
+    settings = {"analyses": ["groups", "ranks", "conditions"], "groups": {}, "conditions": []}
+    assert list_analyses(settings) == ["ranks"]
+    settings |= {"groups": {"g": {"datasets": ["x"]}}, "conditions": ["other"]}
+    assert list_analyses(settings) == ["ranks", "groups", "conditions"]
+    assert list_tables(settings)[: len(MAIN.tables)] == MAIN.tables
+    assert list_tables(settings)[len(MAIN.tables) :] == [
+        *("friedman", "nemenyi", "mean_ranks", "groups", "group_coverage"),
+        *("conditions", "condition_ranks"),
+    ]
+    assert list_figures({"analyses": []}) == MAIN.figures
+
+
+def test_a_section_holds_its_text_figures_and_tables():
+    figures = {"elo": "<svg/>", "winrate": f"<svg>{'x' * 900}</svg>"}
+    files = {name: f"tables/{name}.csv" for name in ("elo", "winrate")}
+    files |= {f"figures/{name}": f"figures/{name}.pdf" for name in figures}
+    (section,) = show_analyses(
+        [Outcome("ratings", ["Elo was fitted."], ["elo", "winrate"], ["elo", "winrate"])],
+        {
+            "elo": pd.DataFrame({"model": ["A"], "elo": [1000.0]}),
+            "winrate": pd.DataFrame(columns=["model", "opponent", "win_rate"]),
+        },
+        captions={
+            f"{kind}/{name}": f"{kind} {name}" for kind in ("tables", "figures") for name in figures
+        },
+        figures=figures,
+        files=files | {"text/ratings": "text/ratings.tex"},
+        max_bytes=500,
+    )
+    assert section.heading == HEADINGS["ratings"]
+    assert section.latex == "text/ratings.tex"
+    assert [bool(picture.data) for picture in section.pictures] == [True, False]
+    assert [view.caption for view in section.views] == ["tables elo", "tables winrate"]
+    assert [len(view.rows) for view in section.views] == [1, 0]
+    assert section.views[0].columns[1].label == "Elo"

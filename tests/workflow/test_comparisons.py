@@ -1,0 +1,228 @@
+"""Every analysis in real runs: made when asked for, again when needed, and refused in one line."""
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.workflow.checkouts import Checkout, Run, copy_project
+from workflow.analyses import ANALYSES, list_figures, list_tables
+
+MODELS = ["bee", "cow", "fox", "ibis", "jay"]
+DATASETS = ["x", "y", "z"]
+SETTINGS: dict[str, Any] = {
+    "incomplete": "keep",
+    "analyses": list(ANALYSES),
+    "comparison": {"replicates": 200, "samples": 1000},
+    "bootstrap": {"replicates": 200, "shards": 2},
+    "groups": {"two": {"datasets": ["x", "y"]}, "last": {"datasets": ["z"], "incomplete": "keep"}},
+}
+RULES = {
+    "pairwise": {"compare_models", "plot_pairwise"},
+    "ranks": {"compare_ranks", "plot_ranks"},
+    "profiles": {"profile_models", "plot_profiles"},
+    "ratings": {"rate_models", "plot_ratings"},
+    "improvability": {"measure_improvability", "plot_improvability"},
+    "robustness": {"check_robustness", "plot_robustness"},
+    "groups": {"rank_groups", "plot_groups"},
+    "conditions": {"compare_conditions", "plot_conditions"},
+    "sample_size": {"advise_sample_size", "plot_sample_size"},
+}
+PAGES = {"write_report", "write_index"}
+
+
+def make_export(models: list[str], datasets: list[str], *, seeds: int = 3, shift: float = 0) -> str:
+    """Scores from a fixed rule, with one empty cell where there are several of both."""
+    lines = ["model,dataset,metric,seed,score"]
+    for rank, model in enumerate(models):
+        for number, dataset in enumerate(datasets):
+            if (model, dataset) == ("jay", "z"):
+                continue
+            for seed in range(seeds):
+                noise = ((rank * 7 + number * 5 + seed * 3) % 11 - 5) / 60
+                score = 0.5 + rank / 40 + number / 10 + noise + shift * rank * number
+                lines.append(f"{model},{dataset},acc,{seed},{score:.4f}")
+    return "\n".join(lines) + "\n"
+
+
+def write_config(checkout: Checkout, studies: dict[str, Any]) -> None:
+    """Write the studies as the project's own configuration."""
+    (checkout.folder / "config.yaml").write_text(yaml.safe_dump({"studies": studies}))
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A study with every analysis, compared with another one, run once to the end."""
+    checkout = copy_project(tmp_path_factory.mktemp("compared") / "project")
+    full = {"exports": "full.csv", **SETTINGS, "conditions": ["frozen"]}
+    write_config(
+        checkout,
+        {"full": full, "frozen": {"exports": "frozen.csv", **SETTINGS, "analyses": []}},
+    )
+    (checkout.folder / "full.csv").write_text(make_export(MODELS, DATASETS))
+    (checkout.folder / "frozen.csv").write_text(make_export(MODELS, DATASETS, shift=-0.02))
+    run = checkout.snakemake()
+    assert run.status == 0, run.output
+    return checkout
+
+
+@pytest.fixture
+def project(finished: Checkout, tmp_path: Path) -> Checkout:
+    """A copy of the finished project to disturb; time stamps are those of the original."""
+    shutil.copytree(finished.folder, tmp_path / "project")
+    return Checkout(tmp_path / "project")
+
+
+def list_rules(run: Run) -> set[str]:
+    """Names of the rules that ran."""
+    return {job.split()[0] for job in run.jobs}
+
+
+def change_settings(checkout: Checkout, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change the settings of the study ``full``."""
+    path = checkout.folder / "config.yaml"
+    config = yaml.safe_load(path.read_text())
+    change(config["studies"]["full"])
+    path.write_text(yaml.safe_dump(config))
+
+
+def test_every_table_figure_and_paragraph_is_made(finished: Checkout) -> None:
+    folder = finished.folder / "results/full"
+    settings = {**SETTINGS, "conditions": ["frozen"]}
+    for name in list_tables(settings):
+        for suffix in ("csv", "md", "tex"):
+            assert (folder / f"tables/{name}.{suffix}").stat().st_size > 0
+    for name in list_figures(settings):
+        for suffix in ("pdf", "png", "svg"):
+            assert (folder / f"figures/{name}.{suffix}").stat().st_size > 1000
+    for name in ANALYSES:
+        assert len((folder / f"text/{name}.txt").read_text()) > 100
+        assert (folder / f"text/{name}.tex").is_file()
+
+
+def test_the_page_has_a_section_per_analysis(finished: Checkout) -> None:
+    page = (finished.folder / "results/full/report.html").read_text()
+    assert re.findall(r'<section id="analysis-(\w+)"', page) == list(ANALYSES)
+    assert len(page.encode()) < 2_000_000
+    assert "analysis-" not in (finished.folder / "results/frozen/report.html").read_text()
+
+
+def test_forced_run_on_one_core_gives_the_same_bytes(project: Checkout) -> None:
+    before = project.digests()
+    run = project.snakemake("--forceall", cores=1)
+    assert run.status == 0, run.output
+    assert project.digests() == before
+
+
+def test_row_order_and_number_of_shards_change_no_table(project: Checkout) -> None:
+    before = project.digests()
+
+    def reverse(text: str) -> str:
+        header, *rows = text.splitlines(keepends=True)
+        return header + "".join(reversed(rows))
+
+    project.edit("full.csv", reverse)
+    change_settings(project, lambda study: study["bootstrap"].update(shards=1))
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    after = project.digests()
+    same = [path for path in before if re.search("/(tables|figures|text)/", path)]
+    assert len(same) > 100
+    assert {path: after[path] for path in same} == {path: before[path] for path in same}
+
+
+def test_an_analysis_more_or_less_leaves_the_others_alone(project: Checkout) -> None:
+    change_settings(project, lambda study: study["analyses"].remove("ratings"))
+    assert list_rules(project.snakemake()) == PAGES
+    shutil.rmtree(project.folder / "results/full/text")
+    change_settings(project, lambda study: study.update(analyses=["ratings"]))
+    assert list_rules(project.snakemake()) == RULES["ratings"] | PAGES
+
+
+@pytest.mark.parametrize(
+    ("change", "analyses"),
+    [
+        ({"comparison": {**SETTINGS["comparison"], "rope": 0.02}}, ["pairwise"]),
+        ({"comparison": {**SETTINGS["comparison"], "alpha": 0.1}}, ["ranks"]),
+        ({"ratings": {"battles": "runs"}}, ["ratings"]),
+        ({"robustness": {"top": 2}}, ["robustness"]),
+        ({"groups": {"one": {"datasets": ["x"]}}}, ["groups"]),
+    ],
+)
+def test_a_setting_reruns_what_uses_it(
+    project: Checkout, change: dict[str, Any], analyses: list[str]
+) -> None:
+    change_settings(project, lambda study: study.update(change))
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    assert list_rules(run) == PAGES.union(*(RULES[name] for name in analyses))
+
+
+def test_a_new_run_of_the_other_condition_reruns_the_comparison_with_it(project: Checkout) -> None:
+    project.edit("frozen.csv", lambda text: text + "bee,x,acc,3,0.61\n")
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    full = {job.split()[0] for job in run.jobs if "study=full" in job}
+    assert full == RULES["conditions"] | {"write_report"}
+
+
+@pytest.mark.parametrize(
+    ("change", "fragments"),
+    [
+        ({"comparison": {"reference": "beee"}}, ["comparison.reference", "'beee'", "'bee'"]),
+        ({"comparison": {"highlight": ["beee"]}}, ["comparison.highlight", "'beee'", "'bee'"]),
+        ({"ratings": {"calibration": "owl"}}, ["ratings.calibration", "'owl'"]),
+        ({"groups": {"g": {"datasets": ["xx"]}}}, ["groups.g.datasets", "'xx'"]),
+        ({"comparison": {"rope": {"bleu": 1}}}, ["comparison.rope", "acc"]),
+    ],
+)
+def test_an_unknown_name_is_told_in_one_line(
+    project: Checkout, change: dict[str, Any], fragments: list[str]
+) -> None:
+    change_settings(project, lambda study: study.update(change))
+    run = project.snakemake()
+    assert run.status != 0
+    assert "Traceback" not in run.output
+    lines = [line for line in run.output.splitlines() if fragments[0] in line]
+    assert len(lines) == 1
+    assert all(fragment in lines[0] for fragment in fragments)
+
+
+@pytest.mark.parametrize("other", ["full", "nobody"])
+def test_a_condition_has_to_be_another_study(project: Checkout, other: str) -> None:
+    change_settings(project, lambda study: study.update(conditions=[other]))
+    run = project.snakemake()
+    assert run.status != 0
+    assert not run.jobs
+    assert "studies.full.conditions" in run.output
+    assert "frozen" in run.output
+
+
+def test_small_studies_run_through_every_analysis(tmp_path: Path) -> None:
+    checkout = copy_project(tmp_path / "project")
+    shapes = {
+        "one_cell": (["bee"], ["x"], 1),
+        "one_model": (["bee"], DATASETS, 3),
+        "one_dataset": (MODELS, ["x"], 3),
+        "two_by_two": (MODELS[:2], DATASETS[:2], 2),
+        "single_runs": (MODELS, DATASETS, 1),
+    }
+    studies = {}
+    for name, (models, datasets, seeds) in shapes.items():
+        (checkout.folder / f"{name}.csv").write_text(make_export(models, datasets, seeds=seeds))
+        groups = {"first": {"datasets": datasets[:1]}}
+        others = [other for other in shapes if other != name]
+        studies[name] = {
+            "exports": f"{name}.csv",
+            **SETTINGS,
+            "groups": groups,
+            "conditions": others,
+        }
+    write_config(checkout, studies)
+    run = checkout.snakemake()
+    assert run.status == 0, run.output
+    assert not [job for job, count in run.jobs.items() if count > 1]

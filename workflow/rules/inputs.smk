@@ -1,0 +1,151 @@
+"""The inputs of rules, as far as they depend on the configuration or on the data."""
+
+from glob import glob, has_magic
+
+
+def find_exports(study):
+    """A study's export files; globs are expanded, URLs go through storage plugins."""
+    patterns = config["studies"][study]["exports"]
+    files = []
+    for pattern in [patterns] if isinstance(patterns, str) else patterns:
+        if "://" in pattern:
+            files.append(storage(pattern))
+            continue
+        is_glob = has_magic(pattern) and not Path(pattern).exists()
+        found = sorted(glob(pattern, recursive=True)) if is_glob else [pattern]
+        found = [path for path in found if Path(path).is_file()]
+        if not found:
+            raise WorkflowError(
+                f"studies.{study}.exports: no file matches {pattern!r}. "
+                f"Paths are relative to {Path.cwd()}."
+            )
+        files += [check_name(path, f"studies.{study}.exports") for path in found]
+    return list(dict.fromkeys(files))
+
+
+def check_name(path, option):
+    """A path without braces, which Snakemake would take for wildcards."""
+    if {"{", "}"} & set(path):
+        raise WorkflowError(f"{option}: rename {path}; a name cannot have braces.")
+    return path
+
+
+def exports_of(wildcards):
+    """The export files of the job's study."""
+    return find_exports(wildcards.study)
+
+
+def find_references(study):
+    """The file of frozen bounds, if the study has one."""
+    path = config["studies"][study]["normalization"]["references"]
+    if path and Path(path).resolve().is_relative_to(Path("results", study).resolve()):
+        raise WorkflowError(
+            f"studies.{study}.normalization.references: this study itself writes {path}. "
+            "Copy the file out of results/ and name the copy."
+        )
+    if path and "://" not in path and not Path(path).is_file():
+        raise WorkflowError(
+            f"studies.{study}.normalization.references: there is no file {path}. "
+            f"Paths are relative to {Path.cwd()}."
+        )
+    return [storage(path) if "://" in path else path] if path else []
+
+
+def references_of(wildcards):
+    """The file of frozen bounds of the job's study, if it has one."""
+    return find_references(wildcards.study)
+
+
+def find_shards(study, folder):
+    """The files in a folder of a study, one per shard that its runs were written to."""
+    outputs = checkpoints.normalize_runs.get(study=study).output
+    with open(outputs.manifest, encoding="utf-8") as manifest:
+        shards = [line.split(",")[0] for line in manifest][1:]
+    return [f"results/{study}/{folder}/{shard}.parquet" for shard in shards]
+
+
+def shards_in(folder):
+    """The shards of the job's study in a folder."""
+    return lambda wildcards: find_shards(wildcards.study, folder)
+
+
+def shards_of_conditions(wildcards):
+    """The normalized shards of the studies that the job's study is compared with."""
+    return [
+        shard
+        for study in config["studies"][wildcards.study]["conditions"]
+        for shard in find_shards(study, "normalized")
+    ]
+
+
+def resampled_datasets(wildcards):
+    """The list of datasets, for studies that resample them; `normalize_runs` writes it."""
+    checkpoints.normalize_runs.get(study=wildcards.study)
+    unit = config["studies"][wildcards.study]["bootstrap"]["unit"]
+    path = f"results/{wildcards.study}/normalized/datasets.csv"
+    return [path] if unit == "runs_and_datasets" else []
+
+
+def shape_of(wildcards):
+    """The study's shape; `normalize_runs` writes it."""
+    checkpoints.normalize_runs.get(study=wildcards.study)
+    return f"results/{wildcards.study}/normalized/shape.csv"
+
+
+def forget_lost_shards(study):
+    """Remove the manifest of normalized shards that are not all there, so they are made again."""
+    folder = Path("results", study, "normalized")
+    manifest = folder / "manifest.csv"
+    if manifest.is_file():
+        with manifest.open(encoding="utf-8") as lines:
+            shards = [f"{line.split(',')[0]}.parquet" for line in lines][1:]
+        if not all(
+            (folder / name).is_file() for name in ["shape.csv", "datasets.csv", *shards]
+        ):
+            manifest.unlink()
+
+
+def tables_of(wildcards):
+    """All tables of the job's study."""
+    names = list_tables(config["studies"][wildcards.study])
+    return [f"results/{wildcards.study}/tables/{name}.csv" for name in names]
+
+
+def figures_of(wildcards):
+    """All figures of the job's study."""
+    names = list_figures(config["studies"][wildcards.study])
+    return [f"results/{wildcards.study}/figures/{name}.svg" for name in names]
+
+
+def analyses_of(wildcards):
+    """The names of the tables and figures of each analysis of the job's study."""
+    names = list_analyses(config["studies"][wildcards.study])
+    return {name: vars(ANALYSES[name]) for name in names}
+
+
+def texts_of(wildcards):
+    """The paragraphs of all analyses of the job's study."""
+    names = list_analyses(config["studies"][wildcards.study])
+    return [f"results/{wildcards.study}/text/{name}.txt" for name in names]
+
+
+def list_involved(studies):
+    """The studies, and those whose rankings they are compared with."""
+    for study in studies:
+        for other in config["studies"][study]["conditions"]:
+            if other == study or other not in config["studies"]:
+                raise WorkflowError(
+                    f"studies.{study}.conditions: {other!r} is not another study of this file. "
+                    f"There are: {', '.join(name for name in config['studies'] if name != study)}."
+                )
+    others = [
+        other for study in studies for other in config["studies"][study]["conditions"]
+    ]
+    return list(dict.fromkeys([*studies, *others]))
+
+
+# What is missing is said here, in one line, rather than from within the graph of jobs.
+for study in list_involved(STUDIES):
+    find_exports(study)
+    find_references(study)
+    forget_lost_shards(study)
