@@ -24,6 +24,7 @@ def write_report(
     dropped: str,
     validation: str,
     figures: list[str],
+    images: list[str],
     texts: list[str],
     report: str,
     analyses: Mapping[str, Mapping[str, list[str]]],
@@ -45,6 +46,8 @@ def write_report(
         What was read and rejected, as JSON.
     figures : list of str
         The study's figures, as SVG.
+    images : list of str
+        The same figures, as PNG.
     texts : list of str
         The paragraphs of the analyses, as plain text; their LaTeX lies beside them.
     report : str
@@ -69,7 +72,8 @@ def write_report(
             "scores": read_table(sheets["scores"], names=["model"]),
         },
         validation=read_json(validation),
-        figures={name: path.read_text(encoding="utf-8") for name, path in pictures.items()},
+        figures=pictures,
+        images={Path(path).stem: Path(path) for path in images},
         files={name: _relate(path, report) for name, path in {**sheets, **papers}.items()},
         outcomes=[
             Outcome(name, accounts[name].read_text(encoding="utf-8").split("\n\n"), **made)

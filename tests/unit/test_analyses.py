@@ -43,25 +43,19 @@ def test_analyses_without_their_settings_are_left_out():
 
 
 def test_a_section_holds_its_text_figures_and_tables():
-    figures = {"elo": "<svg/>", "winrate": f"<svg>{'x' * 900}</svg>"}
-    files = {name: f"tables/{name}.csv" for name in ("elo", "winrate")}
-    files |= {f"figures/{name}": f"figures/{name}.pdf" for name in figures}
+    names = ["elo", "winrate"]
     (section,) = show_analyses(
-        [Outcome("ratings", ["Elo was fitted."], ["elo", "winrate"], ["elo", "winrate"])],
+        [Outcome("ratings", ["Elo was fitted."], names, names)],
         {
             "elo": pd.DataFrame({"model": ["A"], "elo": [1000.0]}),
             "winrate": pd.DataFrame(columns=["model", "opponent", "win_rate"]),
         },
-        captions={
-            f"{kind}/{name}": f"{kind} {name}" for kind in ("tables", "figures") for name in figures
-        },
-        figures=figures,
-        files=files | {"text/ratings": "text/ratings.tex"},
-        max_bytes=500,
+        captions={f"tables/{name}": f"Table {name}." for name in names},
+        files={name: f"tables/{name}.csv" for name in names} | {"text/ratings": "ratings.tex"},
     )
     assert section.heading == HEADINGS["ratings"]
-    assert section.latex == "text/ratings.tex"
-    assert [bool(picture.data) for picture in section.pictures] == [True, False]
-    assert [view.caption for view in section.views] == ["tables elo", "tables winrate"]
+    assert section.latex == "ratings.tex"
+    assert section.figures == names
+    assert [view.caption for view in section.views] == ["Table elo.", "Table winrate."]
     assert [len(view.rows) for view in section.views] == [1, 0]
     assert section.views[0].columns[1].label == "Elo"

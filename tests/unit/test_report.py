@@ -2,6 +2,7 @@
 
 import re
 from html.parser import HTMLParser
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 from capmap import artifacts
 from capmap.report import accounts
@@ -28,6 +30,17 @@ HOSTILE = [
     "a\"b'c,d\nsecond line",
     "W" * 300,
 ]
+
+
+def draw_noise(size: int) -> bytes:
+    """Make an image that compresses badly; half of it in 64 colors has about size² / 4 bytes."""
+    buffer = BytesIO()
+    pixels = np.random.default_rng(0).integers(256, size=(size, size, 3), dtype=np.uint8)
+    Image.fromarray(pixels).save(buffer, format="png")
+    return buffer.getvalue()
+
+
+NOISE = draw_noise(1400)
 
 
 class Page(HTMLParser):
@@ -149,6 +162,7 @@ def write_study(
     *,
     title: str = "A study",
     figure: bytes = b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+    image: bytes = b"",
     tables: dict[str, pd.DataFrame] | None = None,
 ) -> str:
     tables = tables or make_tables(models, datasets)
@@ -156,6 +170,7 @@ def write_study(
         artifacts.write_text(folder / f"tables/{name}.csv", artifacts.render_csv(table))
     for name in FIGURES:
         artifacts.write_bytes(folder / f"figures/{name}.svg", figure)
+        artifacts.write_bytes(folder / f"figures/{name}.png", image or NOISE)
     artifacts.write_json(folder / "validation.json", make_validation(datasets[0]))
     write_report(
         study="study",
@@ -165,6 +180,7 @@ def write_study(
         dropped=str(folder / "tables/dropped.csv"),
         validation=str(folder / "validation.json"),
         figures=[str(folder / f"figures/{name}.svg") for name in FIGURES],
+        images=[str(folder / f"figures/{name}.png") for name in FIGURES],
         texts=[],
         report=str(folder / "report.html"),
         analyses={},
@@ -286,6 +302,13 @@ def test_a_figure_that_does_not_fit_is_linked(tmp_path: Path) -> None:
     assert text.count("data:image") == 3
     assert text.count("This figure is too large for the page.") == 2
     assert text.count('.pdf">PDF</a>') == 5
+
+
+def test_a_figure_too_large_as_svg_is_shown_as_an_image(tmp_path: Path) -> None:
+    text = write_study(tmp_path, ["A"], ["D1"], figure=b"x" * 500_000, image=draw_noise(200))
+    assert text.count("data:image/svg+xml") == 3
+    assert text.count("data:image/png;base64,") == 2
+    assert "too large" not in text
 
 
 def test_a_view_keeps_every_digit_beside_the_rounded_number() -> None:

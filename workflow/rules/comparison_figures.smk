@@ -22,6 +22,7 @@ rule plot_pairwise:
         "results/logs/plot_pairwise/{study}.log",
     benchmark:
         "results/benchmarks/plot_pairwise/{study}.tsv"
+    priority: 1
     conda:
         "../../envs/figures.yaml"
     params:

@@ -19,6 +19,7 @@ rule compare_models:
         "results/logs/compare_models/{study}.log",
     benchmark:
         "results/benchmarks/compare_models/{study}.tsv"
+    priority: 1
     conda:
         "../../envs/analysis.yaml"
     params:

@@ -111,10 +111,12 @@ def tables_of(wildcards):
     return [f"results/{wildcards.study}/tables/{name}.csv" for name in names]
 
 
-def figures_of(wildcards):
-    """All figures of the job's study."""
-    names = list_figures(config["studies"][wildcards.study])
-    return [f"results/{wildcards.study}/figures/{name}.svg" for name in names]
+def figures_of(suffix):
+    """All figures of the job's study in a format."""
+    return lambda wildcards: [
+        f"results/{wildcards.study}/figures/{name}.{suffix}"
+        for name in list_figures(config["studies"][wildcards.study])
+    ]
 
 
 def analyses_of(wildcards):

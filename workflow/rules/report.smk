@@ -34,7 +34,8 @@ rule write_report:
         bounds="results/{study}/normalized/bounds.csv",
         dropped="results/{study}/normalized/dropped.csv",
         validation="results/{study}/validation.json",
-        figures=figures_of,
+        figures=figures_of("svg"),
+        images=figures_of("png"),
         texts=texts_of,
     output:
         report="results/{study}/report.html",

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PolyCollection
@@ -50,6 +50,7 @@ VERY_DARK = 0.3
 DIVERGING = LinearSegmentedColormap.from_list("diverging", ("#D98200", "#F7F7F7", "#2B6CB0"))
 RISING = LinearSegmentedColormap.from_list("rising", ("#F4F7FB", "#3B82BD"))
 
+FloatArray = npt.NDArray[np.float64]
 Signs = Literal["corner", "bar", "whole"]
 
 
@@ -247,28 +248,44 @@ def _draw_cells(
     sheet.axes.patch.set(**HATCH)
     values = table.to_numpy(float)
     beyond = (values < scale.low).any() + 2 * (values > scale.high).any()
-    sns.heatmap(
-        table,
-        ax=sheet.axes,
+    mesh = sheet.axes.pcolormesh(
+        np.ma.masked_invalid(values),
         vmin=scale.low,
         vmax=scale.high,
         cmap=scale.colors,
-        annot=None if texts.empty else texts,
-        fmt="",
-        annot_kws={"size": SMALL_SIZE},
-        linewidths=0.4,
+        edgecolors="white",
+        linewidth=0.4,
         rasterized=True,
-        cbar_ax=_add_scale(sheet, scale.label, head),
-        cbar_kws={
-            "orientation": "horizontal",
-            "extend": ("neither", "min", "max", "both")[beyond],
-            "ticks": MaxNLocator(4, integer=scale.integer),
-            "format": StrMethodFormatter("{x:g}"),
-        },
-        xticklabels=False,
-        yticklabels=False,
     )
-    _color_texts(sheet.axes, table)
+    sheet.axes.set(xlim=(0, table.shape[1]), ylim=(table.shape[0], 0))
+    sheet.axes.spines[["left", "bottom"]].set_visible(False)
+    bar = sheet.figure.colorbar(
+        mesh,
+        cax=_add_scale(sheet, scale.label, head),
+        orientation="horizontal",
+        extend=("neither", "min", "max", "both")[beyond],
+        ticks=MaxNLocator(4, integer=scale.integer),
+        format=StrMethodFormatter("{x:g}"),
+    )
+    bar.outline.set_linewidth(0)
+    if bar.solids is not None:
+        bar.solids.set_rasterized(True)
+    _write_texts(sheet.axes, mesh, values, texts)
+
+
+def _write_texts(axes: Axes, mesh: ScalarMappable, values: FloatArray, texts: pd.DataFrame) -> None:
+    """Write into the cells, in white on dark ones."""
+    for (row, column), text in np.ndenumerate(texts.to_numpy()):
+        if text:
+            axes.text(
+                column + 0.5,
+                row + 0.5,
+                text,
+                size=SMALL_SIZE,
+                ha="center",
+                va="center",
+                color=_find_contrast(mesh, values[row, column], DARK),
+            )
 
 
 def _write_values(table: pd.DataFrame, scale: Scale) -> Iterator[Writing]:
@@ -315,14 +332,6 @@ def _outline_sign(sign: Signs, width: float, height: float) -> list[tuple[float,
         return [(1 - across, 0.0), (1.0, 0.0), (1.0, down)]
     left, top, bottom = (0.0, 0.0, 1.0) if sign == "whole" else (0.15, 0.87, 0.96)
     return [(left, top), (1 - left, top), (1 - left, bottom), (left, bottom)]
-
-
-def _color_texts(axes: Axes, table: pd.DataFrame) -> None:
-    """Write in white on dark cells only; seaborn's white is hard to read on medium ones."""
-    mesh, values = axes.collections[0], table.to_numpy()
-    for text in axes.texts:
-        column, row = (int(place) for place in text.get_position())
-        text.set_color(_find_contrast(mesh, values[row, column], DARK))
 
 
 def _find_contrast(mesh: ScalarMappable, value: Any, dark: float) -> str:

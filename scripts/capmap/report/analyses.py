@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from capmap.report.pictures import Picture, embed_pictures
 from capmap.report.views import View, make_view
 
 HEADINGS = {
@@ -82,8 +81,8 @@ class Section:
         Plain text.
     latex : str
         The file with the paragraphs for a paper, relative to the page.
-    pictures : list of Picture
-        Its figures.
+    figures : sequence of str
+        Names of its figures.
     views : list of View
         Its tables.
     """
@@ -92,7 +91,7 @@ class Section:
     heading: str
     paragraphs: Sequence[str]
     latex: str
-    pictures: list[Picture]
+    figures: Sequence[str]
     views: list[View]
 
 
@@ -101,9 +100,7 @@ def show_analyses(
     tables: Mapping[str, pd.DataFrame],
     *,
     captions: Mapping[str, str],
-    figures: Mapping[str, str],
     files: Mapping[str, str],
-    max_bytes: int,
 ) -> list[Section]:
     """Prepare the sections of a study's analyses.
 
@@ -114,29 +111,22 @@ def show_analyses(
     tables : mapping of str to pandas.DataFrame
         Finished tables by name.
     captions : mapping of str to str
-        What each table and figure shows, by ``tables/<name>`` and ``figures/<name>``.
-    figures : mapping of str to str
-        SVG by name.
+        What each table shows, by ``tables/<name>``.
     files : mapping of str to str
-        Where the page finds tables, figures (as PDF) and paragraphs (as LaTeX).
-    max_bytes : int
-        Bytes of the page that the figures may take.
+        Where the page finds tables and paragraphs (as LaTeX).
 
     Returns
     -------
     list of Section
-        Tables are cut to their share of the page; figures that do not fit have no data.
+        Tables are cut to their share of the page.
     """
-    names = [name for outcome in outcomes for name in outcome.figures]
-    texts = {name: (captions[f"figures/{name}"],) * 2 for name in names}
-    pictures = embed_pictures(texts, figures, files, max_bytes=max_bytes)
     return [
         Section(
             name=outcome.name,
             heading=HEADINGS[outcome.name],
             paragraphs=outcome.paragraphs,
             latex=files[f"text/{outcome.name}"],
-            pictures=[pictures[name] for name in outcome.figures],
+            figures=outcome.figures,
             views=[
                 make_view(
                     tables[name],

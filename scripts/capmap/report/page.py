@@ -35,8 +35,10 @@ class Results:
         The study's finished tables, its bounds and what it dropped, by the names of their files.
     validation : mapping
         What was read and rejected, the content of ``validation.json``.
-    figures : mapping of str to str
-        SVG by name.
+    figures : mapping of str to pathlib.Path
+        SVG files by name.
+    images : mapping of str to pathlib.Path
+        The same figures as PNG files.
     files : mapping of str to str
         Where each table, figure and paragraph is kept, relative to the page.
     outcomes : sequence of Outcome
@@ -51,7 +53,8 @@ class Results:
 
     tables: Mapping[str, pd.DataFrame]
     validation: Mapping[str, Any]
-    figures: Mapping[str, str]
+    figures: Mapping[str, Path]
+    images: Mapping[str, Path]
     files: Mapping[str, str]
     outcomes: Sequence[Outcome]
     captions: Mapping[str, str]
@@ -78,16 +81,16 @@ def render_report(results: Results, *, study: str, title: str) -> str:
     tables, bootstrap = results.tables, results.settings["bootstrap"]
     views = show_tables(tables, results.validation, results.versions, results.files)
     settings = _render_settings(results.settings)
-    room = MAX_PAGE - MARKUP - len(Markup.escape(settings).encode())
-    room -= sum(view.size for view in views.values())
-    pictures = embed_pictures(DESCRIPTIONS, results.figures, results.files, max_bytes=room)
+    texts = dict(DESCRIPTIONS)
+    for outcome in results.outcomes:
+        texts |= {name: (results.captions[f"figures/{name}"],) * 2 for name in outcome.figures}
     sections = show_analyses(
-        results.outcomes,
-        tables,
-        captions=results.captions,
-        figures=results.figures,
-        files=results.files,
-        max_bytes=room - sum(len(picture.data) for picture in pictures.values()),
+        results.outcomes, tables, captions=results.captions, files=results.files
+    )
+    shown = [*views.values(), *(view for section in sections for view in section.views)]
+    used = MARKUP + len(Markup.escape(settings).encode()) + sum(view.size for view in shown)
+    pictures = embed_pictures(
+        texts, results.figures, results.images, results.files, max_bytes=MAX_PAGE - used
     )
     return _render(
         "report.html.j2",

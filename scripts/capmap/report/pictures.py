@@ -1,9 +1,14 @@
 """Figures as a page embeds them: isolated, offline, within a budget."""
 
 import re
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
 from urllib.parse import quote
+
+from PIL import Image
 
 PLAIN = ' !"$()*+,-./:;=?@[]^_`{|}~'
 
@@ -50,7 +55,7 @@ class Picture:
     alt : str
         What a reader who cannot see it should know.
     data : str
-        The SVG as a ``data:`` address, or "" where it is too large for the page.
+        The image as a ``data:`` address, or "" where it is too large for the page.
     file : str
         Its PDF, relative to the page.
     """
@@ -64,19 +69,22 @@ class Picture:
 
 def embed_pictures(
     texts: Mapping[str, tuple[str, str]],
-    figures: Mapping[str, str],
+    figures: Mapping[str, Path],
+    images: Mapping[str, Path],
     files: Mapping[str, str],
     *,
     max_bytes: int,
 ) -> dict[str, Picture]:
-    """Embed figures, the most important first, as long as they fit.
+    """Embed figures as far as they fit.
 
     Parameters
     ----------
     texts : mapping of str to (str, str)
-        Caption and alternative text of each figure, by name.
-    figures : mapping of str to str
-        SVG by name.
+        Caption and alternative text of each figure, by name, the most important first.
+    figures : mapping of str to pathlib.Path
+        SVG files by name.
+    images : mapping of str to pathlib.Path
+        The same figures as PNG files.
     files : mapping of str to str
         Where the page finds each figure as PDF, by ``figures/<name>``.
     max_bytes : int
@@ -86,14 +94,32 @@ def embed_pictures(
     -------
     dict of str to Picture
         The figures by name; those that do not fit have no data.
+
+    Notes
+    -----
+    Figures are embedded as SVG. Where they are too large together, the largest become images of
+    half the resolution one after another, and what still does not fit is left out.
     """
+    data = {name: embed_svg(figures[name].read_text(encoding="utf-8")) for name in texts}
+    for name in sorted(data, key=lambda name: (-len(data[name]), name)):
+        if sum(map(len, data.values())) <= max_bytes:
+            break
+        data[name] = min(data[name], embed_png(images[name]), key=len)
     pictures = {}
     for name, (caption, alt) in texts.items():
-        data = embed_svg(figures[name])
-        data = data if len(data) <= max_bytes else ""
-        max_bytes -= len(data)
-        pictures[name] = Picture(name, caption, alt, data, files[f"figures/{name}"])
+        embedded = data[name] if len(data[name]) <= max_bytes else ""
+        max_bytes -= len(embedded)
+        pictures[name] = Picture(name, caption, alt, embedded, files[f"figures/{name}"])
     return pictures
+
+
+def embed_png(path: Path) -> str:
+    """Turn an image into an address that carries it, at half the resolution and in 64 colors."""
+    with Image.open(path) as image:
+        small = image.convert("RGB").reduce(2).quantize(64)
+    buffer = BytesIO()
+    small.save(buffer, format="png", compress_level=9)
+    return f"data:image/png;base64,{b64encode(buffer.getvalue()).decode()}"
 
 
 def embed_svg(svg: str) -> str:
