@@ -1,5 +1,7 @@
 """Time of whole runs on the real export: fresh, nothing changed, one new seed; beside a peer's.
 
+Rankings only; what the comparisons add is measured by comparisons.py.
+
 The peer is evaluma 0.3.0's command line, ``report`` on the means over seeds (it fails on an export
 with seeds) and ``rank`` on the runs, on the same 14 complete models. All figures of the table come
 from one call of this script; quote the ratios, not the seconds.
@@ -44,7 +46,10 @@ def prepare(folder: Path) -> None:
     cells = runs.groupby(["model", "dataset", "metric"], as_index=False)["score"].mean()
     cells.to_csv(folder / "means.csv", index=False)
     shutil.copy(EXPORT, folder / "export.csv")
-    study = yaml.safe_load(STUDY.read_text())["studies"]["geobench"] | {"exports": "export.csv"}
+    study = yaml.safe_load(STUDY.read_text())["studies"]["geobench"] | {
+        "exports": "export.csv",
+        "analyses": [],
+    }
     (folder / "study.yaml").write_text(yaml.safe_dump({"studies": {"geobench": study}}))
     (folder / "empty").mkdir()
     (folder / "empty/Snakefile").touch()

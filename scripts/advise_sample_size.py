@@ -2,9 +2,9 @@
 
 import logging
 
-import pandas as pd
-
-from capmap.artifacts import read_parquet
+from capmap.artifacts import read_shards
+from capmap.bootstrap.intervals import Kind
+from capmap.bootstrap.resampling import Weights
 from capmap.cells import Missing
 from capmap.prose import describe_sample_size, write_paragraphs
 from capmap.sample_size import advise_runs, expect_widths, measure_noise
@@ -20,6 +20,8 @@ def advise_sample_size(
     next_seeds: list[str],
     text: list[str],
     missing: Missing,
+    interval: Kind,
+    weights: Weights,
     confidence_level: float,
 ) -> None:
     """Write expected interval widths, and the advice where to run next.
@@ -36,18 +38,23 @@ def advise_sample_size(
         Where to write the paragraph, plain and as LaTeX.
     missing : {"pairwise", "common"}
         Policy for empty cells.
+    interval : {"percentile", "basic", "bca", "calibrated"}
+        Kind of interval; widths are those of intervals over runs.
+    weights : {"datasets", "runs"}
+        What weighs the same in interquartile means.
     confidence_level : float
         Of the intervals.
     """
-    runs = pd.concat([read_parquet(path) for path in shards], ignore_index=True)
-    noise = measure_noise(runs, missing=missing)
-    widths = expect_widths(noise, confidence_level=confidence_level)
+    runs = read_shards(shards)
+    noise = measure_noise(runs, missing=missing, weights=weights)
+    widths = expect_widths(noise, interval=interval, confidence_level=confidence_level)
     advice = advise_runs(noise)
     write_table(widths, seed_widths)
     write_table(advice, next_seeds)
     paragraphs = describe_sample_size(
         widths,
         advice,
+        interval=interval,
         confidence_level=confidence_level,
         missing=missing,
         cells_unused=noise.cells_unused,

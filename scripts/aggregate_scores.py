@@ -3,10 +3,8 @@
 import logging
 from collections.abc import Mapping
 
-import pandas as pd
-
 from capmap.aggregation import Aggregation, aggregate_models, spread_cells, summarize_cells
-from capmap.artifacts import read_parquet
+from capmap.artifacts import read_parquet, read_shards
 from capmap.normalization import apply_transforms
 from capmap.normalization.rules import DatasetRule
 from capmap.tables import write_table
@@ -46,7 +44,7 @@ def aggregate_scores(
     datasets : mapping
         Rules of datasets; their transforms are applied to scores as exported.
     """
-    normalized = pd.concat([read_parquet(path) for path in shards], ignore_index=True)
+    normalized = read_shards(shards)
     exported = read_parquet(runs).merge(normalized[RUN].drop_duplicates(), on=RUN)
     cells = summarize_cells(normalized)
     exported_cells = summarize_cells(apply_transforms(exported, datasets))

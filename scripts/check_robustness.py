@@ -2,11 +2,9 @@
 
 import logging
 
-import pandas as pd
-
-from capmap.artifacts import read_parquet, read_table
+from capmap.artifacts import read_shards, read_table, write_parquet
 from capmap.bootstrap.resampling import Weights
-from capmap.cells import Missing, arrange_runs, choose_common
+from capmap.cells import Missing, arrange_runs, choose_common, count_unused
 from capmap.prose import describe_robustness, write_paragraphs
 from capmap.rng import make_stream
 from capmap.robustness.agreement import compare_variations
@@ -26,11 +24,13 @@ def check_robustness(
     flips: list[str],
     rank_stability: list[str],
     rank_distribution: list[str],
+    ranks: str,
     text: list[str],
     study: str,
     missing: Missing,
     top: int,
     n_resamples: int,
+    confidence_level: float,
     seed: int,
     weights: Weights,
 ) -> None:
@@ -46,6 +46,8 @@ def check_robustness(
         Where to write agreement with the reported ranking, ranks of models and pairs that flip.
     rank_stability, rank_distribution : list of str
         Where to write ranks on resampled datasets.
+    ranks : str
+        Where to write the ranks of all models under every variation, Parquet.
     text : list of str
         Where to write the paragraph.
     study : str
@@ -56,12 +58,14 @@ def check_robustness(
         How many ranks count as top.
     n_resamples : int
         Number of resamples of datasets.
+    confidence_level : float
+        Of the intervals of ranks, between 0 and 1.
     seed : int
         Seed of the study's random streams.
     weights : {"datasets", "runs"}
         What weighs the same in interquartile means.
     """
-    runs = pd.concat([read_parquet(path) for path in shards], ignore_index=True)
+    runs = read_shards(shards)
     every = arrange_runs(runs)
     matrix = choose_common(every, missing=missing)
     used = runs[runs["dataset"].isin(matrix.datasets)]
@@ -70,26 +74,29 @@ def check_robustness(
     agreement = compare_variations(
         iterate_variations(used, weights=weights), reported=reported, datasets=matrix.datasets
     )
-    ranks = resample_ranks(
+    resampled = resample_ranks(
         used,
         reported=reported,
         top=top,
         weights=weights,
         n_resamples=n_resamples,
+        confidence_level=confidence_level,
         make_rng=lambda *names: make_stream(seed, study, "rank_stability", *names),
     )
     write_table(agreement.robustness, robustness, best={"kendall_tau": "max"})
-    write_table(agreement.ranks, robustness_ranks)
+    write_table(agreement.spans, robustness_ranks)
     write_table(agreement.flips, flips)
-    write_table(ranks.stability, rank_stability, best={"p_best": "max"})
-    write_table(ranks.distribution, rank_distribution)
+    write_table(resampled.stability, rank_stability, best={"p_best": "max"})
+    write_table(resampled.distribution, rank_distribution)
+    write_parquet(ranks, agreement.ranks)
     paragraphs = describe_robustness(
         agreement.robustness,
         agreement.flips,
-        ranks.stability,
+        resampled.stability,
         missing=missing,
         n_resamples=n_resamples,
-        cells_unused=int(every.is_filled.sum() - matrix.is_filled.sum()),
+        confidence_level=confidence_level,
+        cells_unused=count_unused(every, matrix),
     )
     write_paragraphs(paragraphs, text)
     logger.info("%d variations, %d pairs flip", len(agreement.robustness), len(agreement.flips))

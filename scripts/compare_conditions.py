@@ -3,12 +3,15 @@
 import logging
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
-from capmap.artifacts import read_parquet
-from capmap.conditions import AGREEMENT, RANKS, Options, compare_condition
+from capmap.artifacts import read_shards
+from capmap.bootstrap.resampling import Weights
+from capmap.cells import Missing
+from capmap.conditions import AGREEMENT, RANKS, Method, Options, compare_condition
 from capmap.prose import describe_conditions, write_paragraphs
 from capmap.rng import make_stream
 from capmap.tables import write_table
@@ -27,6 +30,9 @@ def compare_conditions(
     condition_ranks: list[str],
     text: list[str],
     study: str,
+    missing: Missing,
+    aggregation: Method,
+    weights: Weights,
     n_resamples: int,
     confidence_level: float,
     seed: int,
@@ -47,27 +53,42 @@ def compare_conditions(
         Where to write the paragraph.
     study : str
         Name of this study, part of the names of its random streams.
-    n_resamples, confidence_level : int, float
-        As in `capmap.conditions.Options`.
+    missing : {"pairwise", "common"}
+        Each model on the datasets it has in both studies, or all on those that all have in both.
+    aggregation : {"iqm", "mean", "trimmed_mean", "median"}
+        What ranks the models.
+    weights : {"datasets", "runs"}
+        What weighs the same in interquartile means.
+    n_resamples : int
+        Number of resamples of the datasets.
+    confidence_level : float
+        Of the intervals, between 0 and 1.
     seed : int
         Seed of the study's random streams.
     """
-    options = Options("iqm", n_resamples, confidence_level)
-    runs = _read_runs(shards)
+    options = Options(aggregation, weights, missing, n_resamples, confidence_level)
+    runs = read_shards(shards)
     agreement = [pd.DataFrame(columns=list(AGREEMENT)).astype(AGREEMENT)]
     ranks = [pd.DataFrame(columns=list(RANKS)).astype(RANKS)]
     for name, paths in _list_studies(others):
-        rng = make_stream(seed, study, "conditions", name)
-        compared = compare_condition(
-            runs, _read_runs(paths), condition=name, options=options, rng=rng
+        agreed, ranked = compare_condition(
+            runs,
+            read_shards(paths),
+            condition=name,
+            options=options,
+            make_rng=partial(make_stream, seed, study, "conditions", name),
         )
-        agreement.append(compared[0])
-        ranks.append(compared[1])
+        agreement.append(agreed)
+        ranks.append(ranked)
     agreed, ranked = (pd.concat(tables, ignore_index=True) for tables in (agreement, ranks))
     write_table(agreed, conditions)
     write_table(ranked, condition_ranks)
     paragraphs = describe_conditions(
-        agreed, ranked, n_resamples=n_resamples, confidence_level=confidence_level
+        agreed,
+        ranked,
+        aggregation=aggregation,
+        n_resamples=n_resamples,
+        confidence_level=confidence_level,
     )
     write_paragraphs(paragraphs, text)
     logger.info("%d other conditions", agreed["condition"].nunique())
@@ -78,10 +99,6 @@ def _list_studies(paths: Iterable[str]) -> list[tuple[str, list[str]]]:
     for path in paths:
         studies[Path(path).parts[STUDY_PART]].append(path)
     return sorted(studies.items())
-
-
-def _read_runs(paths: list[str]) -> pd.DataFrame:
-    return pd.concat([read_parquet(path) for path in paths], ignore_index=True)
 
 
 if __name__ == "__main__":

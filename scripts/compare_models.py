@@ -3,17 +3,15 @@
 import logging
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from capmap.artifacts import read_parquet, read_table
+from capmap.artifacts import read_shards, read_table
 from capmap.bootstrap.intervals import Unit
-from capmap.cells import Missing, ScoreMatrix, arrange_runs, choose_common
+from capmap.cells import Missing, arrange_runs, choose_common
 from capmap.comparison.improvement import estimate_improvement
 from capmap.comparison.pairwise import compare_pairs
-from capmap.comparison.rope import compare_posteriors, scale_means, vary_rope
+from capmap.comparison.rope import compare_equivalence
 from capmap.problems import require_known
 from capmap.prose import describe_pairwise, write_paragraphs
 from capmap.rng import make_stream
@@ -34,6 +32,7 @@ def compare_models(
     missing: Missing,
     reference: str,
     rope_width: float | Mapping[str, float],
+    alpha: float,
     probability: float,
     n_samples: int,
     n_resamples: int,
@@ -62,6 +61,8 @@ def compare_models(
     rope_width : float or mapping of float
         Half-width of the region of practical equivalence: of normalized scores, or by metric in its
         raw units.
+    alpha : float
+        Significance level of the signed-rank tests, between 0 and 1.
     probability : float
         What a decision needs at least, more than 0.5.
     n_samples : int
@@ -78,9 +79,10 @@ def compare_models(
     Raises
     ------
     ValidationError
-        If the reference is unknown, a metric has no half-width, or no dataset is common to all.
+        If the reference is unknown, half-widths do not fit the metrics, or no dataset is common to
+        all.
     """
-    runs = pd.concat([read_parquet(path) for path in shards], ignore_index=True)
+    runs = read_shards(shards)
     matrix = arrange_runs(runs)
     if not reference:
         reference = str(read_table(iqm)["model"].iloc[0])
@@ -95,26 +97,25 @@ def compare_models(
         make_rng=partial(make_stream, seed, study, "improvement"),
         make_dataset_rng=lambda names: make_stream(seed, study, "improvement_datasets", *names),
     )
-    measured, width = _measure(kept, bounds, rope_width)
-    test: dict[str, Any] = {
-        "rope": width,
-        "probability": probability,
-        "n_samples": n_samples,
-        "make_rng": lambda datasets: make_stream(seed, study, "signed_rank", str(datasets)),
-    }
-    posterior = compare_posteriors(measured, **test)
+    posterior, ropes = compare_equivalence(
+        kept,
+        rope=rope_width,
+        bounds=read_table(bounds),
+        reference=reference,
+        probability=probability,
+        n_samples=n_samples,
+        make_rng=lambda datasets: make_stream(seed, study, "signed_rank", str(datasets)),
+    )
     # All three have a row per pair in the same order.
     pairs = pd.concat([pairs, improvement.iloc[:, 2:], posterior], axis=1)
-    ropes = vary_rope(measured, reference=reference, **test)
-    if isinstance(rope_width, Mapping):
-        ropes["rope"] = np.nan
     write_table(pairs, pairwise)
     write_table(ropes, rope)
     paragraphs = describe_pairwise(
         pairs,
         ropes,
         missing=missing,
-        reference=reference,
+        unit=unit,
+        alpha=alpha,
         probability=probability,
         n_samples=n_samples,
         n_resamples=n_resamples,
@@ -123,15 +124,6 @@ def compare_models(
     )
     write_paragraphs(paragraphs, text)
     logger.info("%d pairs, %d without a shared dataset", len(pairs), (pairs["datasets"] == 0).sum())
-
-
-def _measure(
-    matrix: ScoreMatrix, bounds: str, rope_width: float | Mapping[str, float]
-) -> tuple[ScoreMatrix, float]:
-    """Put cells into a unit for the region of equivalence; return them and its half-width."""
-    if isinstance(rope_width, Mapping):
-        return scale_means(matrix, bounds=read_table(bounds), widths=rope_width), 1.0
-    return matrix, float(rope_width)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,7 @@
 
 import logging
 
-import pandas as pd
-
-from capmap.artifacts import read_parquet
+from capmap.artifacts import read_shards
 from capmap.cells import Missing, arrange_runs
 from capmap.comparison.cliques import tabulate_mean_ranks
 from capmap.comparison.friedman import tabulate_rank_tests
@@ -44,7 +42,7 @@ def compare_ranks(
     alpha : float
         Significance level, between 0 and 1.
     """
-    runs = pd.concat([read_parquet(path) for path in shards], ignore_index=True)
+    runs = read_shards(shards)
     matrix = arrange_runs(runs)
     tests = tabulate_rank_tests(matrix, missing=missing)
     pairs = compare_mean_ranks(matrix, alpha=alpha)

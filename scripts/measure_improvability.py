@@ -4,10 +4,8 @@ import logging
 from collections.abc import Mapping
 from functools import partial
 
-import pandas as pd
-
-from capmap.artifacts import read_parquet, read_table
-from capmap.cells import Missing, arrange_runs, choose_common
+from capmap.artifacts import read_shards, read_table
+from capmap.cells import Missing, arrange_runs, choose_common, count_unused
 from capmap.improvability import bootstrap_improvability, find_optima
 from capmap.normalization.rules import DatasetRule
 from capmap.prose import describe_improvability, write_paragraphs
@@ -58,7 +56,7 @@ def measure_improvability(
     datasets : mapping
         Rules of datasets; a transform has an optimum of its own.
     """
-    runs = pd.concat([read_parquet(path) for path in shards], ignore_index=True)
+    runs = read_shards(shards)
     matrix = arrange_runs(runs)
     chosen = choose_common(matrix, missing=missing)
     limits = read_table(bounds).set_index("dataset").loc[chosen.datasets].reset_index()
@@ -76,11 +74,11 @@ def measure_improvability(
         result.models,
         result.cells,
         missing=missing,
-        left_out=optima.loc[~optima["is_known"], "dataset"].tolist(),
+        without_optimum=optima.loc[~optima["is_known"], "dataset"].tolist(),
         clipped=result.clipped,
         n_resamples=n_resamples,
         confidence_level=confidence_level,
-        cells_unused=int(matrix.is_filled.sum() - chosen.is_filled.sum()),
+        cells_unused=count_unused(matrix, chosen),
     )
     write_paragraphs(paragraphs, text)
     logger.info("%d models, %d cells", len(result.models), len(result.cells))

@@ -21,8 +21,8 @@ def plot_conditions(
     conditions_figure : list of str
         Where to draw it, by format.
     """
-    agreement = read_table(conditions, names=["condition"])
-    ranks = read_table(condition_ranks, names=["condition", "model"])
+    agreement = read_table(conditions)
+    ranks = read_table(condition_ranks)
     figure = draw_conditions(agreement, ranks, models=list(read_table(iqm)["model"]))
     save_figure(figure, conditions_figure)
     logger.info("drew %d conditions", agreement["condition"].nunique())

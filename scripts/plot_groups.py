@@ -19,9 +19,9 @@ def plot_groups(*, groups: str, groups_figure: list[str]) -> None:
     groups_figure : list of str
         Where to write the figure, as .pdf, .svg or .png.
     """
-    table = read_table(groups, names=("group", "model"))
+    table = read_table(groups)
     save_figure(draw_groups(table), groups_figure)
-    logger.info("Drew %d groups.", table["group"].nunique())
+    logger.info("drew %d groups", table["group"].nunique())
 
 
 if __name__ == "__main__":

@@ -25,13 +25,13 @@ def plot_improvability(
     improvability_figure, improvability_datasets_figure : list of str
         Where to write the figures, as .pdf, .svg or .png.
     """
-    ranking = read_table(improvability).sort_values(["rank", "model"])
+    ranking = read_table(improvability)
     order = list(ranking["model"])
     save_figure(draw_improvability(ranking), improvability_figure)
     cells = read_table(improvability_datasets)
     figure = draw_improvability_datasets(cells, order=order)
     save_figure(figure, improvability_datasets_figure)
-    logger.info("Drew the improvability of %d models.", len(order))
+    logger.info("drew the improvability of %d models", len(order))
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ from capmap.figures.style import save_figure
 
 logger = logging.getLogger(__name__)
 
-NAMES = ("model", "model_a", "model_b", "reference")
-
 
 def plot_pairwise(
     *,
@@ -25,6 +23,7 @@ def plot_pairwise(
     rope_figure: list[str],
     improvement_figure: list[str],
     reference: str,
+    alpha: float,
 ) -> None:
     """Draw tables/pairwise.csv and tables/rope.csv, models in the order of tables/iqm.csv.
 
@@ -37,14 +36,14 @@ def plot_pairwise(
     pairwise_reference_figure, bayes_reference_figure, rope_figure, improvement_figure : list of str
         Where to write the comparisons with the reference.
     reference : str
-        The model that others are compared with; empty: the best of tables/iqm.csv, by name among
-        equals.
+        The model that others are compared with; empty: the first of tables/iqm.csv.
+    alpha : float
+        Level of the tests.
     """
-    ranking = read_table(iqm).sort_values(["rank", "model"])
-    order = list(ranking["model"])
+    order = list(read_table(iqm)["model"])
     reference = reference or order[0]
-    pairs = read_table(pairwise, names=NAMES)
-    save_figure(draw_comparison_matrix(pairs, order=order), pairwise_figure)
+    pairs = read_table(pairwise)
+    save_figure(draw_comparison_matrix(pairs, order=order, alpha=alpha), pairwise_figure)
     save_figure(
         draw_comparison_reference(pairs, reference=reference, order=order),
         pairwise_reference_figure,
@@ -53,9 +52,9 @@ def plot_pairwise(
     save_figure(
         draw_bayes_reference(pairs, reference=reference, order=order), bayes_reference_figure
     )
-    save_figure(draw_rope(read_table(rope, names=NAMES), order=order), rope_figure)
+    save_figure(draw_rope(read_table(rope), order=order), rope_figure)
     save_figure(draw_improvement(pairs, reference=reference, order=order), improvement_figure)
-    logger.info("Drew %d pairs of %d models.", len(pairs), len(order))
+    logger.info("drew %d pairs of %d models", len(pairs), len(order))
 
 
 if __name__ == "__main__":

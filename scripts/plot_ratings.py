@@ -23,7 +23,7 @@ def plot_ratings(
     """
     ratings = read_table(elo)
     save_figure(draw_elo(ratings, models=list(read_table(iqm)["model"])), elo_figure)
-    save_figure(draw_winrate(read_table(winrate, names=["model", "opponent"])), winrate_figure)
+    save_figure(draw_winrate(read_table(winrate)), winrate_figure)
     logger.info("drew the ratings of %d models", len(ratings))
 
 

@@ -8,8 +8,6 @@ from capmap.figures.style import save_figure
 
 logger = logging.getLogger(__name__)
 
-NAMES = ("model", "model_a", "model_b", "left_out", "best")
-
 
 def plot_robustness(
     *,
@@ -31,15 +29,14 @@ def plot_robustness(
     robustness_figure, rank_stability_figure : list of str
         Where to write the figures, as .pdf, .svg or .png.
     """
-    order = list(read_table(iqm).sort_values(["rank", "model"])["model"])
-    tables = [read_table(path, names=NAMES) for path in (robustness, robustness_ranks, flips)]
+    order = list(read_table(iqm)["model"])
+    tables = [read_table(path) for path in (robustness, robustness_ranks, flips)]
     save_figure(draw_robustness(*tables, order=order), robustness_figure)
-    stability, distribution = (
-        read_table(path, names=NAMES) for path in (rank_stability, rank_distribution)
+    figure = draw_rank_stability(
+        read_table(rank_stability), read_table(rank_distribution), order=order
     )
-    figure = draw_rank_stability(stability, distribution, order=order)
     save_figure(figure, rank_stability_figure)
-    logger.info("Drew the ranks of %d models.", len(order))
+    logger.info("drew the ranks of %d models", len(order))
 
 
 if __name__ == "__main__":

@@ -2,15 +2,17 @@
 
 import logging
 from collections.abc import Mapping
-
-import pandas as pd
+from functools import partial
 
 from capmap import groups as rankings
-from capmap.artifacts import read_parquet
+from capmap.aggregation import Aggregation
+from capmap.artifacts import read_shards
 from capmap.bootstrap.intervals import Kind, Unit
 from capmap.bootstrap.models import Options
 from capmap.bootstrap.resampling import Weights
+from capmap.bootstrap.statistics import Statistic
 from capmap.prose import describe_groups, write_paragraphs
+from capmap.rng import make_stream
 from capmap.tables import write_table
 
 logger = logging.getLogger(__name__)
@@ -20,10 +22,13 @@ def rank_groups(
     *,
     shards: list[str],
     groups: list[str],
+    group_intervals: list[str],
     group_coverage: list[str],
     text: list[str],
     study: str,
     definitions: Mapping[str, rankings.Definition],
+    aggregations: list[Aggregation],
+    statistics: list[Statistic],
     n_resamples: int,
     confidence_level: float,
     interval: Kind,
@@ -39,6 +44,8 @@ def rank_groups(
         Normalized runs, Parquet.
     groups : list of str
         Where to write the rankings.
+    group_intervals : list of str
+        Where to write estimates, intervals and ranks by all statistics.
     group_coverage : list of str
         Where to write what was kept and left out.
     text : list of str
@@ -47,22 +54,36 @@ def rank_groups(
         Name of the study, part of the names of its random streams.
     definitions : mapping
         The configured groups: name to ``datasets`` and ``incomplete``.
+    aggregations : list of {"mean", "trimmed_mean", "median"}
+        Aggregations across datasets that also rank the models.
+    statistics : list of str
+        What to estimate; the interquartile mean always is.
     n_resamples, confidence_level, interval, unit, weights : int, float, str, str, str
         As in `capmap.bootstrap.models.Options`.
     seed : int
         Seed of the study's random streams.
     """
-    runs = pd.concat([read_parquet(path) for path in shards], ignore_index=True)
     options = Options(n_resamples, confidence_level, interval, unit, weights)
-    chosen = rankings.choose_groups(runs, definitions)
-    ranking, coverage = rankings.rank_groups(chosen, study=study, seed=seed, options=options)
-    write_table(ranking, groups)
-    write_table(coverage, group_coverage)
+    found = rankings.rank_groups(
+        rankings.choose_groups(read_shards(shards), definitions),
+        statistics=statistics,
+        aggregations=aggregations,
+        options=options,
+        make_rng=partial(make_stream, seed, study, "groups"),
+    )
+    write_table(found.ranking, groups)
+    write_table(found.intervals, group_intervals)
+    write_table(found.coverage, group_coverage)
     paragraphs = describe_groups(
-        ranking, coverage, confidence_level=confidence_level, n_resamples=n_resamples
+        found.ranking,
+        found.coverage,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        interval=interval,
+        unit=unit,
     )
     write_paragraphs(paragraphs, text)
-    logger.info("%d groups, %d rows", len(coverage), len(ranking))
+    logger.info("%d groups, %d rows", len(found.coverage), len(found.ranking))
 
 
 if __name__ == "__main__":

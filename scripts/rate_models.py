@@ -2,9 +2,7 @@
 
 import logging
 
-import pandas as pd
-
-from capmap.artifacts import read_parquet
+from capmap.artifacts import read_shards
 from capmap.cells import Missing, arrange_runs, choose_common
 from capmap.problems import require_known
 from capmap.prose import describe_ratings, write_paragraphs
@@ -61,7 +59,7 @@ def rate_models(
     seed : int
         Seed of the study's random streams.
     """
-    runs = pd.concat([read_parquet(path) for path in shards], ignore_index=True)
+    runs = read_shards(shards)
     every = arrange_runs(runs)
     if calibration:
         require_known([calibration], every.models, option="ratings.calibration", kind="model")

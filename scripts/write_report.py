@@ -12,7 +12,9 @@ from capmap.artifacts import read_json, read_table, write_text
 from capmap.report.analyses import Outcome
 from capmap.report.page import Results, render_report
 
-PACKAGES = ["matplotlib", "numpy", "pandas", "pyarrow", "scipy", "seaborn", "snakemake"]
+# Imported names of packages that are called otherwise.
+MODULES = {"pillow": "PIL"}
+PACKAGES = ["matplotlib", "numpy", "pandas", "pillow", "pyarrow", "scipy", "seaborn", "snakemake"]
 
 
 def write_report(
@@ -84,7 +86,7 @@ def write_report(
         versions={
             "capmap": version,
             "python": platform.python_version(),
-            **{name: version_of(name) for name in PACKAGES if find_spec(name)},
+            **{name: version_of(name) for name in PACKAGES if find_spec(MODULES.get(name, name))},
         },
     )
     write_text(report, render_report(results, study=study, title=title))

@@ -1,6 +1,7 @@
 """What a reader would complain about in a figure, measured; and tables to draw figures from."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.transforms import Bbox
+
+from capmap.figures.style import save_figure
 
 DPI = 100
 SLACK = 0.75
@@ -65,6 +68,15 @@ def drawn_words(figure: Figure) -> list[str]:
     return [text.words for text in drawn_texts(figure)]
 
 
+def cell_texts(figure: Figure) -> dict[tuple[int, int], str]:
+    """Texts in the cells of a heat map, by (row, column), the empty ones left out."""
+    return {
+        (int(text.get_position()[1]), int(text.get_position()[0])): text.get_text()
+        for text in figure.axes[0].texts
+        if text.get_text()
+    }
+
+
 def assert_legible(figure: Figure, *, widths: Sequence[float] = (3.4, 7.0)) -> None:
     """Fail unless a figure is as wide as a column or page, and its texts can all be read.
 
@@ -84,6 +96,44 @@ def assert_legible(figure: Figure, *, widths: Sequence[float] = (3.4, 7.0)) -> N
     up = np.minimum.outer(top, top) - np.maximum.outer(bottom, bottom)
     overlaps = np.argwhere(np.triu((across >= SLACK) & (up >= SLACK), k=1))
     assert not overlaps.size, [(texts[one].words, texts[two].words) for one, two in overlaps]
+
+
+def assert_same_bytes(
+    draw_all: Callable[[Any], Mapping[str, Figure]],
+    tables: Any,
+    others: Any,
+    folder: Path,
+    *,
+    formats: Sequence[str] = ("svg",),
+) -> None:
+    """Fail unless the figures of two versions of a study's tables have the same bytes."""
+    for version, source in (("a", tables), ("b", others)):
+        for key, figure in draw_all(source).items():
+            save_figure(figure, [folder / version / f"{key}.{suffix}" for suffix in formats])
+    files = sorted((folder / "a").iterdir())
+    assert files
+    for path in files:
+        assert path.read_bytes() == (folder / "b" / path.name).read_bytes(), path.name
+
+
+def make_ranking(
+    models: Sequence[str], column: str, values: np.ndarray, half_width: float
+) -> pd.DataFrame:
+    """Make a ranking, the best model first, with intervals of values and ranks."""
+    ranks = np.arange(1, len(models) + 1)
+    return pd.DataFrame(
+        {
+            "model": list(models),
+            column: values,
+            "ci_low": values - half_width,
+            "ci_high": values + half_width,
+            "rank": ranks,
+            "rank_low": np.maximum(ranks - 2, 1),
+            "rank_high": np.minimum(ranks + 2, len(models)),
+            "datasets": 8,
+            "ties": "",
+        }
+    )
 
 
 def make_tables(

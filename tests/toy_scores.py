@@ -1,7 +1,12 @@
-"""Small matrices of scores, for comparisons of models."""
+"""Small matrices of scores, for comparisons of models, and scripts run on small studies."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
+from capmap.artifacts import read_table, write_parquet
 from capmap.cells import ScoreMatrix
 
 
@@ -23,3 +28,34 @@ def draw(models: int, datasets: int, seed: int, ties: bool, empty: float = 0) ->
     scores = rng.normal(size=(models, datasets)) + rng.normal(size=(models, 1))
     scores[rng.random(scores.shape) < empty] = np.nan
     return scores.round(0) if ties else scores
+
+
+def run_script(
+    script: Callable[..., None],
+    folder: Path,
+    runs: pd.DataFrame,
+    *,
+    tables: Sequence[str],
+    **options: object,
+) -> dict[str, pd.DataFrame]:
+    """Run a script on two shards and the bounds in a folder, and read the tables that it writes."""
+    shards = [str(folder / f"{shard}.parquet") for shard in (0, 1)]
+    is_first = runs["model"] == "b"
+    write_parquet(shards[0], runs[is_first])
+    write_parquet(shards[1], runs[~is_first])
+    text = [str(folder / "text.txt"), str(folder / "text.tex")]
+    given: dict[str, object] = {
+        "study": "toy",
+        "missing": "pairwise",
+        "n_resamples": 100,
+        "confidence_level": 0.95,
+        "seed": 0,
+    }
+    given |= {
+        name: [str(folder / f"{name}.{suffix}") for suffix in ("csv", "md", "tex")]
+        for name in tables
+    }
+    bounds = str(folder / "bounds.csv")
+    script(shards=shards, bounds=bounds, text=text, **(given | options))
+    assert all(Path(path).is_file() for path in text)
+    return {name: read_table(folder / f"{name}.csv") for name in tables}

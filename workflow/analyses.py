@@ -45,7 +45,7 @@ ANALYSES = {
         ],
         figures=["robustness", "rank_stability"],
     ),
-    "groups": Analysis(tables=["groups", "group_coverage"], figures=["groups"]),
+    "groups": Analysis(tables=["groups", "group_intervals", "group_coverage"], figures=["groups"]),
     "conditions": Analysis(tables=["conditions", "condition_ranks"], figures=["conditions"]),
     "sample_size": Analysis(
         tables=["seed_widths", "next_seeds"], figures=["seed_widths", "next_seeds"]
@@ -65,7 +65,7 @@ def list_analyses(study: Mapping[str, Any]) -> list[str]:
     Returns
     -------
     list of str
-        In the order of the catalogue, which is that of the report.
+        In the order of the catalog, which is that of the report.
     """
     return [
         name

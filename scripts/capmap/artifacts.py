@@ -8,7 +8,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -139,6 +139,11 @@ def read_parquet(path: str | Path, *, where: Mapping[str, str] | None = None) ->
     filters = [(column, "==", value) for column, value in where.items()] if where else None
     table: pd.DataFrame = pq.read_table(path, filters=filters).to_pandas()
     return table
+
+
+def read_shards(paths: Iterable[str | Path]) -> pd.DataFrame:
+    """Read the Parquet files of a table that is kept in parts, one after the other."""
+    return pd.concat([read_parquet(path) for path in paths], ignore_index=True)
 
 
 def write_json(path: str | Path, content: Mapping[str, Any]) -> None:

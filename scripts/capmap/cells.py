@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,13 @@ from capmap.errors import ValidationError
 
 Missing = Literal["pairwise", "common"]
 BoolArray = npt.NDArray[np.bool_]
+
+
+class Pairs(NamedTuple):
+    """Unordered pairs of models, by the places of the two in the list of models."""
+
+    first: IntArray
+    second: IntArray
 
 
 @dataclass(frozen=True)
@@ -116,6 +123,16 @@ def choose_common(matrix: ScoreMatrix, *, missing: Missing) -> ScoreMatrix:
             "models with select."
         )
     return matrix.choose_datasets(is_common)
+
+
+def count_unused(every: ScoreMatrix, kept: ScoreMatrix) -> int:
+    """Count the cells with runs that a policy for empty cells leaves out."""
+    return int(every.is_filled.sum() - kept.is_filled.sum())
+
+
+def list_pairs(models: int) -> Pairs:
+    """List all pairs of models: those of the first one, those of the second one, and so on."""
+    return Pairs(*np.triu_indices(models, k=1))
 
 
 def resample_means(

@@ -1,6 +1,6 @@
 """How alike two conditions of the same models, such as two studies, rank them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,12 +10,14 @@ import pandas as pd
 from capmap.aggregation import TRIMMED, FloatArray, IntArray, rank_competitors
 from capmap.bootstrap.datasets import DatasetPool, draw_datasets
 from capmap.bootstrap.intervals import take_percentiles
-from capmap.bootstrap.resampling import Resamples, Strata, stratify_runs
+from capmap.bootstrap.resampling import Strata, Weights, repeat_datasets, stratify_runs
 from capmap.bootstrap.statistics import average_datasets, evaluate_statistic, take_once, trim_means
-from capmap.normalization import count_runs
+from capmap.cells import Missing
+from capmap.correlation import compute_kendall_tau, compute_spearman_rho
 
 Method = Literal["iqm", "mean", "trimmed_mean", "median"]
 
+CELL = ["model", "dataset"]
 AGREEMENT = {
     "condition": "str",
     "statistic": "str",
@@ -44,22 +46,29 @@ class Options:
     Parameters
     ----------
     aggregation : {"iqm", "mean", "trimmed_mean", "median"}
-        What ranks the models: the interquartile mean of runs, datasets weighing the same, or an
-        aggregate of the means of datasets.
+        What ranks the models: the interquartile mean of runs, or an aggregate of the means of
+        datasets.
+    weights : {"datasets", "runs"}
+        What weighs the same in interquartile means.
+    missing : {"pairwise", "common"}
+        Policy for empty cells: each model on the datasets that it has in both conditions, or all on
+        those that all have in both.
     n_resamples : int
         Number of resamples of the datasets.
     confidence_level : float
         Between 0 and 1.
     """
 
-    aggregation: Method = "iqm"
-    n_resamples: int = 2000
-    confidence_level: float = 0.95
+    aggregation: Method
+    weights: Weights
+    missing: Missing
+    n_resamples: int
+    confidence_level: float
 
 
 @dataclass(frozen=True)
 class _Common:
-    """The runs of two conditions for the models and datasets that can be compared."""
+    """The runs of two conditions in the cells that can be compared."""
 
     models: list[str]
     datasets: list[str]
@@ -73,7 +82,7 @@ def compare_condition(
     *,
     condition: str,
     options: Options,
-    rng: np.random.Generator,
+    make_rng: Callable[..., np.random.Generator],
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Compare how two conditions rank the models that both have.
 
@@ -85,8 +94,9 @@ def compare_condition(
         Name of the other condition.
     options : Options
         How to compare.
-    rng : numpy.random.Generator
-        Draws the datasets; both conditions share the draws.
+    make_rng : callable
+        Makes a random generator: ``make_rng()`` draws the datasets, shared by both conditions, and
+        ``make_rng(model)`` stands in for a model without any of those drawn.
 
     Returns
     -------
@@ -101,14 +111,17 @@ def compare_condition(
 
     Notes
     -----
-    Compared are the models that both conditions have, on the datasets that both have and on which
-    each of these models has runs in both. ``cells_unused`` counts cells of common models and common
-    datasets, of either condition, that have runs and are not used, because another cell is empty.
+    Compared are cells that have runs in both conditions: under ``pairwise`` each model on the
+    datasets that it has in both, under ``common`` on those where all models that both conditions
+    have do. So the two scores of a model rest on the same datasets, but under ``pairwise`` those of
+    two models need not. A model without such a cell is left out. ``datasets`` counts those of any
+    model, and ``cells_unused`` all cells with runs, of either condition, that are not compared.
 
     Kendall's tau is tau-b and Spearman's rho rests on average ranks, so ties are allowed for. Both
     are NaN for fewer than two models or datasets, or if all models of a condition are equal.
-    Intervals are percentiles over resamples of the datasets, with the runs as they are; resamples
-    in which a coefficient is not defined are left out. Resampling makes both rankings noisier, so
+    Intervals are percentiles over resamples of the datasets, drawn as in
+    `capmap.bootstrap.datasets.draw_datasets`, with the runs as they are; resamples in which a
+    coefficient is not defined are left out. Resampling makes both rankings noisier, so
     the coefficients of resamples tend to be lower than the estimate. An interval that would leave
     the estimate out is stretched to it.
 
@@ -116,22 +129,14 @@ def compare_condition(
     ----------
     Kendall, M. G. (1945). The treatment of ties in ranking problems. Biometrika 33, 239–251.
     """
-    common = _choose_common(runs, other)
+    common = _choose_common(runs, other, missing=options.missing)
     n_models, n_datasets = len(common.models), len(common.datasets)
     coefficients = np.full((2, 3), np.nan)
     ranks = pd.DataFrame(columns=list(RANKS))
-    if n_models and n_datasets:
-        models = [_stratify_models(side) for side in common.sides]
-        scores = [_score_models(side, options.aggregation)[:, 0] for side in models]
+    if n_models:
+        scores, drawn = _score_models(common, options, make_rng)
         ranks = _tabulate_ranks(common.models, scores[0], scores[1])
         if n_models > 1 and n_datasets > 1:
-            times = draw_datasets(
-                common.datasets,
-                pool=DatasetPool(common.datasets, rng),
-                n_resamples=options.n_resamples,
-                rng=rng,
-            )
-            drawn = [_score_models(side, options.aggregation, times) for side in models]
             coefficients = _correlate(scores, drawn, confidence_level=options.confidence_level)
     agreement = pd.DataFrame(coefficients, columns=["estimate", "ci_low", "ci_high"]).assign(
         statistic=["kendall_tau", "spearman_rho"],
@@ -145,118 +150,58 @@ def compare_condition(
     )
 
 
-def compute_kendall_tau(ranks: IntArray, others: IntArray) -> FloatArray:
-    """Kendall's tau-b of many pairs of rankings at once.
-
-    Parameters
-    ----------
-    ranks, others : numpy.ndarray of int, shape (models, resamples)
-        Competition ranks, or any numbers with their order.
-
-    Returns
-    -------
-    numpy.ndarray, shape (resamples,)
-        From -1 to 1; NaN where all models are equal in one of the rankings.
-
-    Examples
-    --------
-    >>> compute_kendall_tau(np.array([[1], [2], [3]]), np.array([[1], [3], [2]])).round(3).tolist()
-    [0.333]
-    """
-    agreed, apart, apart_other = np.zeros((3, ranks.shape[1]), dtype=np.int64)
-    for place in range(len(ranks) - 1):
-        order = _compare_signs(ranks, place)
-        order_other = _compare_signs(others, place)
-        agreed += (order * order_other).sum(axis=0, dtype=np.int64)
-        apart += np.count_nonzero(order, axis=0)
-        apart_other += np.count_nonzero(order_other, axis=0)
-    return _divide(agreed, np.sqrt(apart * apart_other))
-
-
-def compute_spearman_rho(ranks: IntArray, others: IntArray) -> FloatArray:
-    """Spearman's rho of many pairs of rankings at once.
-
-    Parameters
-    ----------
-    ranks, others : numpy.ndarray of int, shape (models, resamples)
-        Competition ranks.
-
-    Returns
-    -------
-    numpy.ndarray, shape (resamples,)
-        From -1 to 1; NaN where all models are equal in one of the rankings.
-
-    Examples
-    --------
-    >>> compute_spearman_rho(np.array([[1], [2], [3]]), np.array([[1], [3], [2]])).tolist()
-    [0.5]
-    """
-    first, second = (_center_ranks(side) for side in (ranks, others))
-    spread = np.sqrt((first**2).sum(axis=0) * (second**2).sum(axis=0))
-    return _divide((first * second).sum(axis=0), spread)
-
-
-def _choose_common(runs: pd.DataFrame, other: pd.DataFrame) -> _Common:
-    models, datasets = (sorted(set(runs[kind]) & set(other[kind])) for kind in ("model", "dataset"))
-    sides = [
-        side[side["model"].isin(models) & side["dataset"].isin(datasets)] for side in (runs, other)
-    ]
-    is_filled = np.array(
-        [count_runs(side).reindex(models, columns=datasets, fill_value=0) > 0 for side in sides]
-    )
-    is_complete = np.asarray(is_filled.all(axis=(0, 1)))
-    used = [dataset for dataset, kept in zip(datasets, is_complete, strict=True) if kept and models]
-    first, second = (side[side["dataset"].isin(used)] for side in sides)
-    cells_unused = int(is_filled.sum()) - 2 * len(models) * len(used)
-    return _Common(models, used, (first, second), cells_unused)
-
-
-def _stratify_models(runs: pd.DataFrame) -> list[Strata]:
-    """The runs of each model, by name."""
-    return [
-        stratify_runs(own["score"], own["dataset"].tolist(), weights="datasets")
-        for _, own in runs.groupby("model", sort=True)
-    ]
+def _choose_common(runs: pd.DataFrame, other: pd.DataFrame, *, missing: Missing) -> _Common:
+    filled = [side[CELL].drop_duplicates() for side in (runs, other)]
+    cells = filled[0].merge(filled[1], on=CELL)
+    if missing == "common":
+        n_models = len(set(runs["model"]) & set(other["model"]))
+        cells = cells[cells.groupby("dataset")["model"].transform("size") == n_models]
+    first, second = (side.merge(cells, on=CELL) for side in (runs, other))
+    models, datasets = (sorted(cells[kind].unique()) for kind in CELL)
+    cells_unused = len(filled[0]) + len(filled[1]) - 2 * len(cells)
+    return _Common(models, datasets, (first, second), cells_unused)
 
 
 def _score_models(
-    models: Sequence[Strata], method: Method, times: IntArray | None = None
-) -> FloatArray:
-    """Aggregate score of each model in each resample of datasets, shape (models, resamples)."""
-    if times is None:
-        times = np.ones((len(models[0].draws), 1), dtype=np.intp)
+    common: _Common, options: Options, make_rng: Callable[..., np.random.Generator]
+) -> tuple[FloatArray, FloatArray]:
+    """Scores in both conditions, shape (2, models), and in resamples of datasets."""
+    sides = [dict(list(side.groupby("model", sort=True))) for side in common.sides]
+    drawn = np.empty((2, len(common.models), 1 + options.n_resamples))
+    for place, model in enumerate(common.models):
+        names = sorted(sides[0][model]["dataset"].unique())
+        times = draw_datasets(
+            names,
+            pool=DatasetPool(common.datasets, make_rng()),
+            n_resamples=options.n_resamples,
+            rng=make_rng(model),
+        )
+        times = np.hstack([np.ones((len(names), 1), dtype=np.intp), times])
+        for row, side in zip(drawn, sides, strict=True):
+            own = side[model]
+            strata = stratify_runs(own["score"], own["dataset"].tolist(), weights=options.weights)
+            row[place] = _score_drawn(strata, times, options.aggregation)
+    return drawn[:, :, 0], drawn[:, :, 1:]
+
+
+def _score_drawn(strata: Strata, times: IntArray, method: Method) -> FloatArray:
+    """Aggregate score of a model in each resample of datasets, shape (resamples,)."""
     if method == "iqm":
-        return np.array([_trim_runs(strata, times) for strata in models])
-    cut = _count_cut(method, len(times))
-    return np.array([_trim_datasets(strata, times, cut=cut) for strata in models])
-
-
-def _count_cut(method: Method, n: int) -> int:
-    """How many of n means of datasets a method cuts from either end."""
-    if method == "trimmed_mean":
-        return int(TRIMMED * n)
-    return (n - 1) // 2 if method == "median" else 0
-
-
-def _trim_runs(strata: Strata, times: IntArray) -> FloatArray:
-    runs = strata.draws[:, None] * times
-    resamples = Resamples(
-        counts=times[strata.datasets],
-        runs=runs.sum(axis=0).astype(np.float64),
-        total=(runs * strata.dataset_weights[:, None]).sum(axis=0),
-        times=times,
-    )
-    return evaluate_statistic("iqm", strata, resamples)
-
-
-def _trim_datasets(strata: Strata, times: IntArray, *, cut: int) -> FloatArray:
-    """Mean of the means of datasets without some of the lowest and as many of the highest."""
+        return evaluate_statistic("iqm", strata, repeat_datasets(strata, times))
     means = average_datasets(strata, take_once(strata))[:, 0]
     order = np.argsort(means, kind="stable")
-    n = len(means)
+    n = times.sum(axis=0)
+    cut = _count_cut(method, n)
     return trim_means(
-        means[order], times, order=order, weights=np.ones(n), cut=cut, kept=n - 2 * cut
+        means[order], times, order=order, weights=np.ones(len(means)), cut=cut, kept=n - 2 * cut
     )
+
+
+def _count_cut(method: Method, n: IntArray) -> FloatArray:
+    """How many of n means of datasets a method cuts from either end."""
+    if method == "trimmed_mean":
+        return np.asarray(np.floor(TRIMMED * n))
+    return np.asarray((n - 1) // 2 if method == "median" else 0 * n, dtype=np.float64)
 
 
 def _tabulate_ranks(models: list[str], scores: FloatArray, others: FloatArray) -> pd.DataFrame:
@@ -274,9 +219,7 @@ def _tabulate_ranks(models: list[str], scores: FloatArray, others: FloatArray) -
     return table.sort_values(["rank", "model"], ignore_index=True)
 
 
-def _correlate(
-    scores: Sequence[FloatArray], drawn: Sequence[FloatArray], *, confidence_level: float
-) -> FloatArray:
+def _correlate(scores: FloatArray, drawn: FloatArray, *, confidence_level: float) -> FloatArray:
     """Estimate and ends of the interval (columns) of tau and rho (rows)."""
     points = [_rank_models(side[:, None]) for side in scores]
     replicates = [_rank_models(side) for side in drawn]
@@ -296,18 +239,3 @@ def _correlate(
 def _rank_models(scores: FloatArray) -> IntArray:
     ranks: IntArray = rank_competitors(scores.T).T.astype(np.min_scalar_type(-len(scores)))
     return ranks
-
-
-def _compare_signs(ranks: IntArray, place: int) -> IntArray:
-    """Order of one model and each later one: -1, 0 or 1."""
-    return np.asarray(np.sign(ranks[place] - ranks[place + 1 :]))
-
-
-def _center_ranks(ranks: IntArray) -> FloatArray:
-    return pd.DataFrame(ranks).rank(axis=0).to_numpy(np.float64) - (len(ranks) + 1) / 2
-
-
-def _divide(numbers: FloatArray | IntArray, by: FloatArray) -> FloatArray:
-    quotients = np.full(len(by), np.nan)
-    np.divide(numbers, by, out=quotients, where=by > 0)
-    return quotients

@@ -1,23 +1,34 @@
 """Rankings of named groups of datasets."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import aggregate_models, summarize_cells
+from capmap.aggregation import Aggregation, aggregate_models, summarize_cells
 from capmap.bootstrap.datasets import DatasetPool
 from capmap.bootstrap.models import Options, bootstrap_model
-from capmap.bootstrap.ranks import rank_estimates
+from capmap.bootstrap.ranks import Best, rank_estimates
+from capmap.bootstrap.statistics import LOWER_IS_BETTER, STATISTICS, Statistic
 from capmap.errors import ValidationError
 from capmap.normalization import count_runs, drop_incomplete, find_missing
 from capmap.normalization.rules import Incomplete
 from capmap.problems import require_known
-from capmap.rng import make_stream
-from capmap.wording import LISTED_NAMES, count_things, list_names, quote_name
+from capmap.wording import LISTED_NAMES, PLAIN_KEY, count_things, list_names, quote_name
 
+INTERVALS = {
+    "group": "str",
+    "statistic": "str",
+    "model": "str",
+    "estimate": "float64",
+    "ci_low": "float64",
+    "ci_high": "float64",
+    "rank": "int64",
+    "rank_low": "Int64",
+    "rank_high": "Int64",
+}
 RANKING = {
     "group": "str",
     "model": "str",
@@ -28,11 +39,8 @@ RANKING = {
     "rank_low": "Int64",
     "rank_high": "Int64",
     "ties": "str",
-    "mean": "float64",
-    "rank_mean": "int64",
-    "runs": "int64",
-    "datasets": "int64",
 }
+SHAPE = {"runs": "int64", "datasets": "int64"}
 COVERAGE = {
     "group": "str",
     "incomplete": "str",
@@ -68,6 +76,21 @@ class Group:
     name: str
     runs: pd.DataFrame
     coverage: Mapping[str, str | int]
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """What `rank_groups` finds.
+
+    Parameters
+    ----------
+    ranking, intervals, coverage : pandas.DataFrame
+        The tables that it describes.
+    """
+
+    ranking: pd.DataFrame
+    intervals: pd.DataFrame
+    coverage: pd.DataFrame
 
 
 def choose_groups(runs: pd.DataFrame, definitions: Mapping[str, Definition]) -> list[Group]:
@@ -109,92 +132,130 @@ def choose_groups(runs: pd.DataFrame, definitions: Mapping[str, Definition]) -> 
     return groups
 
 
-def rank_group(group: Group, *, study: str, seed: int, options: Options) -> pd.DataFrame:
-    """Rank the models of a group by interquartile mean.
-
-    Parameters
-    ----------
-    group : Group
-        From `choose_groups`.
-    study : str
-        Name of the study, part of the names of the random streams.
-    seed : int
-        Seed of the random streams.
-    options : Options
-        How to bootstrap.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``group``, ``model``, ``iqm``, ``ci_low``, ``ci_high``, ``rank``, ``rank_low``,
-        ``rank_high``, ``ties``, ``mean`` (of the means of datasets), ``rank_mean``, ``runs`` and
-        ``datasets``; best first, ties by name. Interval, rank interval and ties are empty for a
-        model without an interval.
-
-    Notes
-    -----
-    This is the ranking of the study (`bootstrap_model`, `rank_estimates`) with the group's datasets
-    as the only ones. Each model has a random stream of its own for each group.
-    """
-    datasets = group.runs["dataset"].unique().tolist()
-    rows, replicates = [], []
-    for model, runs in group.runs.groupby("model", sort=True):
-        pool = DatasetPool(datasets, make_stream(seed, study, "datasets"))
-        [iqm] = bootstrap_model(
-            runs["score"],
-            runs["dataset"].tolist(),
-            statistics=["iqm"],
-            options=options,
-            rng=make_stream(seed, study, "groups", group.name, str(model)),
-            pool=pool if options.unit == "runs_and_datasets" else None,
-        )
-        rows.append((model, iqm.estimate, iqm.low, iqm.high, len(runs)))
-        replicates.append(iqm.replicates)
-    models = pd.DataFrame(rows, columns=["model", "estimate", "ci_low", "ci_high", "runs"])
-    ranking = rank_estimates(models, replicates, confidence_level=options.confidence_level)
-    means = aggregate_models(summarize_cells(group.runs), aggregations=["mean"])
-    table = ranking.merge(means, on="model", validate="one_to_one")
-    table = table.rename(columns={"estimate": "iqm"}).assign(group=group.name)
-    return table[list(RANKING)].astype(RANKING)
-
-
 def rank_groups(
-    groups: list[Group], *, study: str, seed: int, options: Options
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+    groups: Sequence[Group],
+    *,
+    statistics: Sequence[Statistic],
+    aggregations: Sequence[Aggregation],
+    options: Options,
+    make_rng: Callable[..., np.random.Generator],
+) -> Rankings:
     """Rank the models of all groups.
 
     Parameters
     ----------
-    groups : list of Group
+    groups : sequence of Group
         From `choose_groups`; may be empty.
-    study, seed, options : str, int, Options
-        As in `rank_group`.
+    statistics : sequence of {"iqm", "mean", "median", "optimality_gap"}
+        What has intervals; the interquartile mean always has.
+    aggregations : sequence of {"mean", "trimmed_mean", "median"}
+        What else ranks the models, across the means of datasets.
+    options : Options
+        How to bootstrap.
+    make_rng : callable
+        Makes a random generator: ``make_rng(group)`` draws a group's datasets,
+        ``make_rng(group, model)`` a model's runs.
 
     Returns
     -------
-    ranking : pandas.DataFrame
-        The tables of `rank_group`, group after group.
-    coverage : pandas.DataFrame
-        A row per group: ``group``, ``incomplete`` (its rule), ``datasets`` and ``models`` (ranked),
-        ``datasets_dropped``, ``models_dropped`` (of the study's models) and ``cells_unused``
-        (cells of the group's datasets that have runs and are left out).
+    Rankings
+        ``ranking``: group by group, best first, ties by name: ``group``, ``model``, ``iqm``,
+        ``ci_low``, ``ci_high``, ``rank``, ``rank_low``, ``rank_high``, ``ties``, a column per
+        aggregation, a column ``rank_…`` per aggregation, ``runs`` and ``datasets``. Interval, rank
+        interval and ties are empty for a model without an interval.
+
+        ``intervals``: group by group and statistic by statistic, best first: ``group``,
+        ``statistic``, ``model``, ``estimate``, ``ci_low``, ``ci_high``, ``rank``, ``rank_low`` and
+        ``rank_high``.
+
+        ``coverage``: a row per group: ``group``, ``incomplete`` (its rule), ``datasets`` and
+        ``models`` (ranked), ``datasets_dropped``, ``models_dropped`` (of the study's models) and
+        ``cells_unused`` (cells of the group's datasets that have runs and are left out).
+
+    Notes
+    -----
+    These are the rankings of the study (`bootstrap_model`, `rank_estimates`, `aggregate_models`)
+    with the group's datasets as the only ones. Each model has a random stream of its own for each
+    group, from which all statistics are drawn.
     """
-    tables = [rank_group(group, study=study, seed=seed, options=options) for group in groups]
-    ranking = pd.concat([pd.DataFrame(columns=list(RANKING)).astype(RANKING), *tables])
+    wanted = [name for name in STATISTICS if name == "iqm" or name in statistics]
+    columns = dict.fromkeys(aggregations, "float64") | {
+        f"rank_{name}": "int64" for name in aggregations
+    }
+    kinds = RANKING | columns | SHAPE
+    rankings = [pd.DataFrame(columns=list(kinds)).astype(kinds)]
+    intervals = [pd.DataFrame(columns=list(INTERVALS)).astype(INTERVALS)]
+    for group in groups:
+        tables = _rank_group(group, statistics=wanted, options=options, make_rng=make_rng)
+        scores = aggregate_models(summarize_cells(group.runs), aggregations=aggregations)
+        ranking = tables["iqm"].merge(scores, on="model", validate="one_to_one")
+        rankings.append(ranking.rename(columns={"estimate": "iqm"})[list(kinds)].astype(kinds))
+        intervals += [table[list(INTERVALS)].astype(INTERVALS) for table in tables.values()]
     coverage = pd.DataFrame([group.coverage for group in groups], columns=list(COVERAGE))
-    return ranking.reset_index(drop=True), coverage.astype(COVERAGE)
+    return Rankings(
+        ranking=pd.concat(rankings, ignore_index=True),
+        intervals=pd.concat(intervals, ignore_index=True),
+        coverage=coverage.astype(COVERAGE),
+    )
+
+
+def _rank_group(
+    group: Group,
+    *,
+    statistics: Sequence[Statistic],
+    options: Options,
+    make_rng: Callable[..., np.random.Generator],
+) -> dict[Statistic, pd.DataFrame]:
+    """Estimates, intervals and ranks of a group's models by each statistic."""
+    datasets = group.runs["dataset"].unique().tolist()
+    names, runs, estimates = [], [], []
+    for model, own in group.runs.groupby("model", sort=True):
+        pool = DatasetPool(datasets, make_rng(group.name))
+        names.append(model)
+        runs.append(len(own))
+        estimates.append(
+            bootstrap_model(
+                own["score"],
+                own["dataset"].tolist(),
+                statistics=statistics,
+                options=options,
+                rng=make_rng(group.name, str(model)),
+                pool=pool if options.unit == "runs_and_datasets" else None,
+            )
+        )
+    tables = {}
+    for statistic, found in zip(statistics, zip(*estimates, strict=True), strict=True):
+        best: Best = "min" if statistic in LOWER_IS_BETTER else "max"
+        models = pd.DataFrame(
+            {
+                "group": group.name,
+                "statistic": statistic,
+                "model": names,
+                "estimate": [one.estimate for one in found],
+                "ci_low": [one.low for one in found],
+                "ci_high": [one.high for one in found],
+                "runs": runs,
+            }
+        )
+        tables[statistic] = rank_estimates(
+            models,
+            [one.replicates for one in found],
+            confidence_level=options.confidence_level,
+            best=best,
+        )
+    return tables
 
 
 def _choose_group(name: str, runs: pd.DataFrame, definition: Definition) -> Group:
     wanted, policy = sorted(set(definition["datasets"])), definition["incomplete"]
-    option = f"groups.{name}.datasets"
-    require_known(wanted, set(runs["dataset"]), option=option, kind="dataset")
+    option = f"groups.{_write_name(name)}"
+    require_known(wanted, set(runs["dataset"]), option=f"{option}.datasets", kind="dataset")
     inside = runs[runs["dataset"].isin(wanted)]
     if policy == "error":
-        _refuse_holes(name, inside, models=runs["model"].unique().tolist())
+        _refuse_holes(option, inside, models=runs["model"].unique().tolist())
     kept, dropped = drop_incomplete(inside, policy=policy)
     if kept.empty:
-        raise ValidationError(_explain_empty(name, policy, dropped))
+        raise ValidationError(_explain_empty(option, policy, dropped))
     cells, kept_cells = (int(np.count_nonzero(count_runs(part))) for part in (inside, kept))
     models, datasets = kept["model"].nunique(), kept["dataset"].nunique()
     coverage: dict[str, str | int] = {
@@ -209,7 +270,13 @@ def _choose_group(name: str, runs: pd.DataFrame, definition: Definition) -> Grou
     return Group(name, kept, coverage)
 
 
-def _refuse_holes(name: str, inside: pd.DataFrame, *, models: list[str]) -> None:
+def _write_name(name: str) -> str:
+    """Write a group's name as part of an option: in quotes unless it is a plain word."""
+    quoted = quote_name(name)
+    return quoted[1:-1] if PLAIN_KEY.fullmatch(name) else quoted
+
+
+def _refuse_holes(option: str, inside: pd.DataFrame, *, models: list[str]) -> None:
     counts = count_runs(inside).reindex(sorted(models), fill_value=0)
     holes = [
         f"{quote_name(model)} has no runs for {list_names(datasets)}"
@@ -217,13 +284,13 @@ def _refuse_holes(name: str, inside: pd.DataFrame, *, models: list[str]) -> None
     ]
     if holes:
         raise ValidationError(
-            f"groups.{name}: {count_things(len(holes), 'model')} with empty cells. "
+            f"{option}: {count_things(len(holes), 'model')} with empty cells. "
             f"{_list_first(holes)}. Set its incomplete to drop_models, drop_datasets or keep, or "
             "add the runs."
         )
 
 
-def _explain_empty(name: str, policy: Incomplete, dropped: pd.DataFrame) -> str:
+def _explain_empty(option: str, policy: Incomplete, dropped: pd.DataFrame) -> str:
     kept, other, rule = (
         ("model", "datasets", "drop_datasets")
         if policy == "drop_models"
@@ -234,7 +301,7 @@ def _explain_empty(name: str, policy: Incomplete, dropped: pd.DataFrame) -> str:
         for row in dropped.to_dict("records")
     ]
     return (
-        f"groups.{name}: no {kept} has runs for all of the group's {other}, so its rule {policy} "
+        f"{option}: no {kept} has runs for all of the group's {other}, so its rule {policy} "
         f"leaves nothing. {_list_first(reasons)}. Set its incomplete to {rule} or keep, or choose "
         "other datasets."
     )

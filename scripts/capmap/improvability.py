@@ -17,6 +17,7 @@ from capmap.normalization.rules import DatasetRule
 from capmap.normalization.transforms import find_transform
 
 DECIMALS = 12
+SHARE, PERCENT = (0.0, 1.0), 100.0
 MODEL_COLUMNS = [
     *("model", "improvability", "ci_low", "ci_high"),
     *("rank", "rank_low", "rank_high", "datasets"),
@@ -65,9 +66,10 @@ def find_optima(bounds: pd.DataFrame, datasets: Mapping[str, DatasetRule]) -> pd
     Notes
     -----
     The optimum is the best end of the natural bounds: those of the transform where there is one,
-    otherwise those that the metric has by its definition. Where it has none, or where the bounds
-    lie outside the natural ones and so are in another unit (percent instead of shares), the bound
-    of the best side stands in, and ``is_known`` is false unless it is the natural one.
+    otherwise those that the metric has by its definition. Bounds of a metric from 0 to 1 that lie
+    beyond it and within 0 to 100 are percent, and so is the optimum then. Where a metric has no
+    natural bounds, or the bounds lie outside them and so are in another unit, the bound of the best
+    side stands in, and ``is_known`` is false unless it is the natural one.
 
     Examples
     --------
@@ -83,8 +85,11 @@ def find_optima(bounds: pd.DataFrame, datasets: Mapping[str, DatasetRule]) -> pd
         low, high = float(row["low"]), float(row["high"])
         is_max = row["direction"] == "max"
         rule = datasets.get(str(row["dataset"]), {})
-        known = find_transform(rule.get("transform")) or find_metric(str(row["metric"]))
+        transform = find_transform(rule.get("transform"))
+        known = transform or find_metric(str(row["metric"]))
         lowest, highest = (known.low, known.high) if known else (None, None)
+        if (lowest, highest) == SHARE and low >= 0 and 1 < high <= PERCENT and not transform:
+            highest = PERCENT
         side, natural = (high, highest) if is_max else (low, lowest)
         is_inside = (lowest is None or lowest <= low) and (highest is None or high <= highest)
         is_known = natural is not None and (is_inside or natural == side)

@@ -1,6 +1,6 @@
 """Performance profiles: how often a model comes within a factor of the best, or above a score."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from capmap.bootstrap.statistics import take_once
 
 DECIMALS = 12
 THRESHOLDS = 101
+MEASURES = ["area", "share", "rank", "datasets"]
 
 
 def rebuild_scores(means: npt.ArrayLike, bounds: pd.DataFrame) -> FloatArray:
@@ -107,6 +108,30 @@ def compute_ratios(scores: npt.ArrayLike, *, is_max: npt.ArrayLike) -> FloatArra
     ratios[is_finite] = round_significant(ratios[is_finite])
     has_ratios = np.where(upward, best > 0, best >= 0)
     return np.where(is_empty | ~has_ratios, np.nan, ratios)
+
+
+def compare_scores(means: npt.ArrayLike, bounds: pd.DataFrame) -> tuple[dict[str, FloatArray], int]:
+    """Compare raw and normalized scores with the best ones on their datasets.
+
+    Parameters
+    ----------
+    means, bounds : array_like, pandas.DataFrame
+        As in `rebuild_scores`.
+
+    Returns
+    -------
+    ratios : dict
+        From `compute_ratios`: ``raw`` and ``normalized``.
+    nonpositive : int
+        Number of cells with a score of 0 or less on either scale.
+    """
+    scores = np.asarray(means, dtype=np.float64)
+    raw, normalized = rebuild_scores(scores, bounds), np.round(scores, DECIMALS)
+    ratios = {
+        "raw": compute_ratios(raw, is_max=bounds["direction"] == "max"),
+        "normalized": compute_ratios(normalized, is_max=np.ones(len(bounds), dtype=bool)),
+    }
+    return ratios, int(np.count_nonzero((raw <= 0) | (normalized <= 0)))
 
 
 def trace_ratios(models: Sequence[str], ratios: FloatArray) -> pd.DataFrame:
@@ -213,6 +238,29 @@ def measure_areas(models: Sequence[str], ratios: FloatArray) -> pd.DataFrame:
             "datasets": sizes,
         }
     )
+
+
+def compare_areas(models: Sequence[str], ratios: Mapping[str, FloatArray]) -> pd.DataFrame:
+    """Put the areas under several kinds of profiles side by side.
+
+    Parameters
+    ----------
+    models : sequence of str
+        Names, in the order of the rows of the ratios.
+    ratios : mapping of numpy.ndarray, shape (models, datasets)
+        From `compare_scores`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``model``, and the measures of `measure_areas` with the kind as suffix, such as
+        ``area_raw``; by ``rank_raw``, then name.
+    """
+    areas = pd.DataFrame({"model": list(models)})
+    for kind, own in ratios.items():
+        measures = measure_areas(models, own)[MEASURES]
+        areas = pd.concat([areas, measures.add_suffix(f"_{kind}")], axis=1)
+    return areas.sort_values(["rank_raw", "model"], ignore_index=True)
 
 
 def trace_scores(

@@ -1,17 +1,24 @@
 """How many runs are enough: widths to expect, and the cells where one more run tells most."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import pandas as pd
 from scipy import special
 
-from capmap.aggregation import TRIMMED, FloatArray, round_significant
-from capmap.bootstrap.intervals import count_freedom
-from capmap.bootstrap.resampling import Strata, stratify_runs
+from capmap.aggregation import TRIMMED, FloatArray, IntArray, round_significant
+from capmap.bootstrap.intervals import Kind, count_freedom
+from capmap.bootstrap.resampling import Strata, Weights, stratify_runs
 from capmap.bootstrap.statistics import evaluate_runs
-from capmap.cells import Missing, ScoreMatrix, arrange_runs, choose_common
+from capmap.cells import (
+    Missing,
+    ScoreMatrix,
+    arrange_runs,
+    choose_common,
+    count_unused,
+    list_pairs,
+)
 
 SEEDS = (3, 5, 10, 20)
 DECIMALS = 12
@@ -28,12 +35,14 @@ class Noise:
     matrix : ScoreMatrix
         The cells that the policy for empty cells keeps.
     estimates : numpy.ndarray, shape (models,)
-        Interquartile mean of each model, datasets weighing the same.
+        Interquartile mean of each model, as reported.
     spreads : numpy.ndarray, shape (models, datasets)
         Standard deviation of each cell's runs; borrowed where there is one run, NaN where none.
     run_variances : numpy.ndarray, shape (models, datasets)
         Variance of the interquartile mean that a cell would cause with a single run; n runs cause
         the n-th part of it. 0 where a cell is empty, NaN where no cell of the study is repeated.
+    shares : numpy.ndarray, shape (models, datasets)
+        Weight of each of a model's datasets, in parts of their mean weight; 1 where it is empty.
     cells_unused : int
         Cells with runs that the policy leaves out.
     """
@@ -42,6 +51,7 @@ class Noise:
     estimates: FloatArray
     spreads: FloatArray
     run_variances: FloatArray
+    shares: FloatArray
     cells_unused: int
 
     @cached_property
@@ -51,7 +61,7 @@ class Noise:
         return np.asarray((self.run_variances / counts).sum(axis=1))
 
 
-def measure_noise(runs: pd.DataFrame, *, missing: Missing) -> Noise:
+def measure_noise(runs: pd.DataFrame, *, missing: Missing, weights: Weights) -> Noise:
     """Measure how sure the interquartile means are, cell by cell.
 
     Parameters
@@ -60,6 +70,8 @@ def measure_noise(runs: pd.DataFrame, *, missing: Missing) -> Noise:
         Columns ``model``, ``dataset`` and ``score`` (normalized), a row per run, at least one.
     missing : {"pairwise", "common"}
         Policy for empty cells, as in `choose_common`.
+    weights : {"datasets", "runs"}
+        What weighs the same in interquartile means.
 
     Returns
     -------
@@ -99,28 +111,33 @@ def measure_noise(runs: pd.DataFrame, *, missing: Missing) -> Noise:
     places = {dataset: place for place, dataset in enumerate(matrix.datasets)}
     kept = runs[runs["dataset"].isin(places)]
     estimates = np.empty(len(matrix.models))
-    run_variances = np.zeros(matrix.counts.shape)
+    run_variances, shares = np.zeros(matrix.counts.shape), np.ones(matrix.counts.shape)
     for row, (_, own) in enumerate(kept.groupby("model", sort=True)):
-        strata = stratify_runs(round_significant(own["score"]), own["dataset"].tolist())
+        scores = round_significant(own["score"])
+        strata = stratify_runs(scores, own["dataset"].tolist(), weights=weights)
         columns = [places[dataset] for dataset in sorted(own["dataset"].unique())]
         estimates[row] = evaluate_runs("iqm", strata)
+        shares[row, columns] = _share_weight(strata)
         run_variances[row, columns] = _winsorize_variances(strata, borrowed[row, columns])
     return Noise(
         matrix=matrix,
         estimates=estimates,
         spreads=np.sqrt(np.where(matrix.counts == 1, borrowed, matrix.variances)),
         run_variances=run_variances,
-        cells_unused=int(every.is_filled.sum() - matrix.is_filled.sum()),
+        shares=shares,
+        cells_unused=count_unused(every, matrix),
     )
 
 
-def expect_widths(noise: Noise, *, confidence_level: float) -> pd.DataFrame:
+def expect_widths(noise: Noise, *, interval: Kind, confidence_level: float) -> pd.DataFrame:
     """Expect how wide the intervals of the interquartile means are with more or fewer runs.
 
     Parameters
     ----------
     noise : Noise
         From `measure_noise`.
+    interval : {"percentile", "basic", "bca", "calibrated"}
+        Kind of interval, over runs.
     confidence_level : float
         Of the intervals, between 0 and 1.
 
@@ -134,25 +151,27 @@ def expect_widths(noise: Noise, *, confidence_level: float) -> pd.DataFrame:
 
     Notes
     -----
-    The width is twice Student's t quantile times the standard error. The degrees of freedom are
-    those of a calibrated interval of resampled runs (`count_freedom`), which this width foretells;
-    percentile intervals are narrower with few runs, because they are too narrow. In simulations
-    with normal noise, widths expected from three runs on each of 5 to 19 datasets were within 10%
-    of those then found on average; with three datasets they were about a quarter too narrow.
+    The width of a calibrated interval is twice Student's t quantile times the standard error, with
+    the degrees of freedom of `count_freedom`. In simulations with normal noise, widths expected
+    from three runs on each of 5 to 19 datasets were within 10% of those then found on average; with
+    three datasets they were about a quarter too narrow. The other intervals are those of plain
+    resamples, which are narrower, and too narrow with few runs: a normal quantile replaces that of
+    Student's t, and n runs show ``(n − 1) / n`` of a cell's variance.
+
+    With as many runs on each dataset, all weigh the same, whatever the weights are now.
     """
-    counts = noise.matrix.counts
-    level = (1 + confidence_level) / 2
+    even = noise.run_variances / noise.shares**2
     rows = []
     for place, model in enumerate(noise.matrix.models):
-        draws = counts[place][counts[place] > 0]
+        has_runs = noise.matrix.counts[place] > 0
+        draws = noise.matrix.counts[place, has_runs]
+        measure = partial(_measure_width, interval=interval, confidence_level=confidence_level)
         now = np.nan
         if 2 * np.count_nonzero(draws > 1) >= len(draws):
-            freedom = count_freedom(draws, unit="runs")
-            now = 2 * special.stdtrit(freedom, level) * np.sqrt(noise.variances[place])
+            now = measure(noise.run_variances[place, has_runs], draws)
         for seeds in SEEDS:
-            freedom = count_freedom(np.full(len(draws), seeds), unit="runs")
-            error = np.sqrt(noise.run_variances[place].sum() / seeds)
-            rows.append((model, seeds, 2 * special.stdtrit(freedom, level) * error, now))
+            expected = measure(even[place, has_runs], np.full(len(draws), seeds))
+            rows.append((model, seeds, expected, now))
     return pd.DataFrame(rows, columns=WIDTHS)
 
 
@@ -177,7 +196,7 @@ def count_misordered(noise: Noise) -> float:
     so that floating-point noise unties no pair.
     """
     apart = _compare(noise)
-    first, second = np.triu_indices(len(apart), k=1)
+    first, second = list_pairs(len(apart))
     chances = _misorder(apart[first, second], noise.variances[first] + noise.variances[second])
     return float(chances.sum())
 
@@ -202,8 +221,9 @@ def advise_runs(noise: Noise) -> pd.DataFrame:
     Notes
     -----
     One more run lowers the variance of the model's interquartile mean by ``v / (n (n + 1))``, v
-    being the cell's `Noise.run_variances`. Each cell is looked at alone: after following the advice
-    once, ask again. A pair exactly tied gains nothing. Gains are rounded to 12 decimals, so that
+    being the cell's `Noise.run_variances`, with the weights of datasets held as they are. Each cell
+    is looked at alone: after following the advice once, ask again. A pair exactly tied gains
+    nothing. Gains are rounded to 12 decimals, so that
     floating-point noise makes no order.
     """
     apart, variances = _compare(noise), noise.variances
@@ -232,12 +252,32 @@ def advise_runs(noise: Noise) -> pd.DataFrame:
     return table.sort_values(by, ascending=[False, True, True], ignore_index=True)
 
 
+def _measure_width(
+    run_variances: FloatArray, draws: IntArray, *, interval: Kind, confidence_level: float
+) -> float:
+    """Full width of a model's interval, by the variances and numbers of runs of its cells."""
+    level = (1 + confidence_level) / 2
+    variances = run_variances / draws
+    if interval == "calibrated":
+        reach = special.stdtrit(count_freedom(draws, unit="runs"), level)
+    else:
+        reach = special.ndtri(level)
+        variances = variances * (draws - 1) / draws
+    return float(2 * reach * np.sqrt(variances.sum()))
+
+
+def _share_weight(strata: Strata) -> FloatArray:
+    """Weight of each dataset in parts of the mean weight."""
+    weights = strata.draws * strata.dataset_weights
+    return np.asarray(weights / weights.mean())
+
+
 def _winsorize_variances(strata: Strata, borrowed: FloatArray) -> FloatArray:
     """Variance of the interquartile mean per single run of each of a model's datasets."""
     shares = _keep_shares(strata)
     kept = strata.scores[shares > 0]
     kept_weight = float(shares @ strata.run_weights) / float(strata.run_weights.sum())
-    scale = 1 / (len(strata.draws) * kept_weight)
+    scale = _share_weight(strata) / (len(strata.draws) * kept_weight)
     variances = np.empty(len(strata.draws))
     first = 0
     for part in strata.parts:

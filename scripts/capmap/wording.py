@@ -1,4 +1,4 @@
-"""Names of other people's data inside sentences and YAML."""
+"""Names, numbers and lists as they stand in sentences and YAML."""
 
 import json
 import re
@@ -10,6 +10,14 @@ LISTED_NAMES = 10
 SIMILAR = 0.65
 PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+LETTER = re.compile(r"[a-z][0-9]*")
+SMALLEST_P = 0.001
+AGGREGATION_NAMES = {
+    "mean": "mean",
+    "trimmed_mean": "trimmed mean",
+    "median": "median",
+    "iqm": "IQM",
+}
 
 
 def quote_name(name: str) -> str:
@@ -71,3 +79,72 @@ def count_things(count: int, thing: str) -> str:
     ('1 run', '1200 runs')
     """
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
+def format_count(number: float, noun: str, plural: str = "") -> str:
+    """Say how many there are of something, to a reader of a report or paper.
+
+    Examples
+    --------
+    >>> format_count(1, "model"), format_count(1200, "model"), format_count(0, "run")
+    ('1 model', '1,200 models', '0 runs')
+    """
+    return f"{number:,.0f} {noun if number == 1 else plural or noun + 's'}"
+
+
+def format_percent(fraction: float) -> str:
+    """Say a fraction in percent.
+
+    Examples
+    --------
+    >>> format_percent(0.95), format_percent(0.995), format_percent(1 - 0.95)
+    ('95%', '99.5%', '5%')
+    """
+    return f"{100 * fraction:.4g}%"
+
+
+def format_p(p: float) -> str:
+    """Say a p-value; that there is none, where it is NaN.
+
+    Examples
+    --------
+    >>> format_p(0.0432), format_p(1e-9), format_p(float("nan"))
+    ('p = 0.043', 'p < 0.001', 'p not available')
+    """
+    if p != p:
+        return "p not available"
+    return f"p < {SMALLEST_P}" if p < SMALLEST_P else f"p = {p:.3f}"
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Join words as a list in a sentence.
+
+    Examples
+    --------
+    >>> join_words(["a", "b", "c"])
+    'a, b and c'
+    """
+    *front, end = words or [""]
+    return f"{', '.join(front)} and {end}" if front else end
+
+
+def split_letters(cell: object) -> list[str]:
+    """Split the letters of tie groups; there are none in a missing cell.
+
+    Examples
+    --------
+    >>> split_letters("ab2"), split_letters(""), split_letters(float("nan"))
+    (['a', 'b2'], [], [])
+    """
+    return LETTER.findall(cell) if isinstance(cell, str) else []
+
+
+def share_letter(first: object, second: object) -> bool:
+    """Tell whether two cells of letters, such as ``ab`` and ``b``, have one in common.
+
+    Examples
+    --------
+    >>> share_letter("ab", "b"), share_letter("a", "a1"), share_letter("", float("nan"))
+    (True, False, False)
+    """
+    return not set(split_letters(first)).isdisjoint(split_letters(second))

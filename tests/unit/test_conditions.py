@@ -11,12 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.artifacts import read_table, write_parquet
-from capmap.conditions import (
-    Options,
-    compare_condition,
-    compute_kendall_tau,
-    compute_spearman_rho,
-)
+from capmap.conditions import Options, compare_condition
+from capmap.correlation import compute_kendall_tau, compute_spearman_rho
 from compare_conditions import compare_conditions
 
 METHODS = ["iqm", "mean", "trimmed_mean", "median"]
@@ -40,13 +36,21 @@ def draw(seed: int, *, models: int = 6, datasets: int = 5, seeds: int = 3) -> np
     return abilities + np.random.default_rng(seed).normal(size=(models, datasets, seeds))
 
 
-def compare(runs: pd.DataFrame, other: pd.DataFrame, method: str = "mean", resamples: int = 200):
+def compare(
+    runs: pd.DataFrame,
+    other: pd.DataFrame,
+    method: str = "mean",
+    resamples: int = 200,
+    *,
+    missing: str = "pairwise",
+    weights: str = "datasets",
+):
     agreement, ranks = compare_condition(
         runs,
         other,
         condition="other",
-        options=Options(method, resamples),
-        rng=np.random.default_rng(0),
+        options=Options(method, weights, missing, resamples, 0.95),
+        make_rng=lambda *names: np.random.default_rng(len(names)),
     )
     return agreement.set_index("statistic"), ranks.set_index("model")
 
@@ -148,11 +152,11 @@ def test_a_condition_agrees_with_itself(method: str) -> None:
     assert (ranks["change"] == 0).all()
 
 
-def test_only_datasets_that_are_complete_in_both_count() -> None:
+def test_only_datasets_that_are_complete_in_both_count_if_told() -> None:
     first, second = draw(0), draw(1)
     first[0, 1] = np.nan
     second[2, 3] = np.nan
-    agreement, ranks = compare(make_runs(first), make_runs(second))
+    agreement, ranks = compare(make_runs(first), make_runs(second), missing="common")
     kept = [0, 2, 4]
     scores = [side[:, kept].mean(axis=(1, 2)) for side in (first, second)]
     tau = agreement.loc["kendall_tau"]
@@ -162,16 +166,58 @@ def test_only_datasets_that_are_complete_in_both_count() -> None:
     np.testing.assert_allclose(ranks["score"].sort_index(), scores[0])
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_each_model_is_compared_on_the_datasets_that_it_has_in_both(method: str) -> None:
+    first, second = draw(0), draw(1)
+    first[0, 1] = np.nan
+    second[2, 3:] = np.nan
+    second[3, 1:] = np.nan
+    agreement, ranks = compare(make_runs(first), make_runs(second), method)
+    # The two conditions have 29 and 24 cells; models a, c, d share 4, 3 and 1 datasets.
+    tau = agreement.loc["kendall_tau"]
+    assert tau[COUNTS].tolist() == [6, 5, 29 + 24 - 2 * (4 + 3 + 1 + 3 * 5)]
+    assert tau["ci_low"] <= tau["estimate"] <= tau["ci_high"]
+    for place, kept in ((0, [0, 2, 3, 4]), (2, [0, 1, 2]), (3, [0]), (5, range(5))):
+        own = [make_runs(side[place : place + 1, kept]) for side in (first, second)]
+        _, alone = compare(own[0], own[1], method)
+        name = "abcdef"[place]
+        for column in ("score", "score_other"):
+            assert ranks.loc[name, column] == pytest.approx(alone.loc["a", column], rel=1e-12)
+
+
+def test_sparse_model_moves_no_other_score_and_leaves_no_common_dataset() -> None:
+    first, second = draw(0), draw(1)
+    full = compare(make_runs(first[1:]), make_runs(second[1:]))[1]
+    first[0, 1:] = np.nan
+    second[0, 2:] = np.nan
+    sparse = compare(make_runs(first), make_runs(second))[1]
+    assert sparse["score"].drop("a").tolist() == full["score"].tolist()
+    second[0, 0] = np.nan
+    without = compare(make_runs(first), make_runs(second))
+    assert "a" not in without[1].index
+    # Model a has one cell in either condition, and none in both.
+    assert without[0].loc["kendall_tau", COUNTS].tolist() == [5, 5, 2]
+    common = compare(make_runs(first), make_runs(second), missing="common")
+    assert common[0].loc["kendall_tau", COUNTS].tolist() == [0, 0, 52]
+    assert common[1].empty
+
+
+def test_runs_weigh_the_same_if_told() -> None:
+    # IQM of 1 × 0 and 3 × 1: of four runs one is cut from each end, so both left are 1. With equal
+    # datasets the 0 has half of the weight: half of that is cut, and half of what is kept is 0.
+    scores = np.array([[[0.0, np.nan, np.nan], [1.0, 1.0, 1.0]]])
+    for weights, expected in (("runs", 1.0), ("datasets", 0.5)):
+        _, ranks = compare(make_runs(scores), make_runs(scores), "iqm", weights=weights)
+        assert ranks["score"].tolist() == ranks["score_other"].tolist() == [expected]
+
+
 def test_models_and_datasets_of_one_condition_only_are_left_out() -> None:
     first, second = make_runs(draw(0)), make_runs(draw(1))
     agreement, ranks = compare(
         first[first["model"] != "a"], second[~second["dataset"].isin(["d0", "d4"])]
     )
-    assert agreement.loc["kendall_tau", ["models", "datasets", "cells_unused"]].tolist() == [
-        5,
-        3,
-        0,
-    ]
+    # 25 and 18 cells, of which 5 models × 3 datasets are compared.
+    assert agreement.loc["kendall_tau", COUNTS].tolist() == [5, 3, 25 + 18 - 2 * 15]
     assert sorted(ranks.index) == ["b", "c", "d", "e", "f"]
 
 
@@ -181,15 +227,16 @@ def test_too_little_in_common_leaves_no_coefficient() -> None:
     one_model = runs[runs["model"] == "a"]
     elsewhere = runs.assign(dataset="d9")
     for other, counts in (
-        (one_dataset, [6, 1, 0]),
-        (one_model, [1, 5, 0]),
-        (elsewhere, [6, 0, 0]),
-        (runs.assign(model="z"), [0, 0, 0]),
+        (one_dataset, [6, 1, 24]),
+        (one_model, [1, 5, 25]),
+        (elsewhere, [0, 0, 36]),
+        (runs.assign(model="z"), [0, 0, 35]),
     ):
-        agreement, ranks = compare(runs, other)
-        assert agreement[["estimate", "ci_low", "ci_high"]].isna().all(axis=None)
-        assert agreement.loc["kendall_tau", COUNTS].tolist() == counts
-        assert len(ranks) == (counts[0] if counts[1] else 0)
+        for missing in ("pairwise", "common"):
+            agreement, ranks = compare(runs, other, missing=missing)
+            assert agreement[["estimate", "ci_low", "ci_high"]].isna().all(axis=None)
+            assert agreement.loc["kendall_tau", COUNTS].tolist() == counts
+            assert len(ranks) == counts[0]
 
 
 def test_equal_models_have_no_coefficient() -> None:
@@ -250,6 +297,9 @@ def test_script_reads_all_other_studies(tmp_path: Path) -> None:
         **outputs,
         text=[str(tmp_path / "conditions.txt"), str(tmp_path / "conditions.tex")],
         study="frozen",
+        missing="pairwise",
+        aggregation="iqm",
+        weights="datasets",
         n_resamples=100,
         confidence_level=0.9,
         seed=1,

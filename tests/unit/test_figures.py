@@ -17,7 +17,7 @@ from capmap.figures.seed_spread import draw_seed_spread
 from capmap.figures.style import model_colors, save_figure
 from plot_datasets import plot_datasets
 from plot_rankings import plot_rankings
-from tests.figure_checks import assert_legible, drawn_words, make_tables
+from tests.figure_checks import assert_legible, assert_same_bytes, drawn_words, make_tables
 
 DASH = "\N{EN DASH}"
 FORMATS = ("pdf", "svg", "png")
@@ -80,11 +80,7 @@ def test_bytes_do_not_depend_on_the_order_of_rows(tmp_path):
     shuffled = {key: table.sample(frac=1, random_state=3) for key, table in tables.items()}
     columns = ["model", *sorted(tables["scores"].columns[1:], reverse=True)]
     shuffled["scores"] = shuffled["scores"][columns]
-    for version, figures in (("a", draw_all(tables)), ("b", draw_all(shuffled))):
-        for key, figure in figures.items():
-            save_figure(figure, [tmp_path / version / f"{key}.{suffix}" for suffix in FORMATS])
-    for path in (tmp_path / "a").iterdir():
-        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
+    assert_same_bytes(draw_all, tables, shuffled, tmp_path, formats=FORMATS)
     assert len(list((tmp_path / "a").iterdir())) == 15
 
 

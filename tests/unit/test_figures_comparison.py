@@ -9,23 +9,21 @@ import pytest
 from matplotlib.colors import to_hex
 
 from capmap.artifacts import render_csv, write_text
-from capmap.figures.canvas import Wording
 from capmap.figures.comparison_matrix import draw_comparison_matrix, draw_comparison_reference
 from capmap.figures.group_ranks import draw_groups
-from capmap.figures.heatmap import Mark, Scale, Writing, draw_grid, span_evenly
 from capmap.figures.improvability import draw_improvability, draw_improvability_datasets
 from capmap.figures.improvement import draw_improvement
 from capmap.figures.note import draw_note
 from capmap.figures.pairs import NO_PAIR, NO_SHARED, arrange_pairs, mirror_pairs
 from capmap.figures.robustness import draw_rank_stability, draw_robustness
 from capmap.figures.signed_rank import draw_bayes_matrix, draw_bayes_reference, draw_rope
-from capmap.figures.style import figure_style, model_colors, save_figure
+from capmap.figures.style import model_colors, save_figure
 from plot_groups import plot_groups
 from plot_improvability import plot_improvability
 from plot_pairwise import plot_pairwise
 from plot_robustness import plot_robustness
-from tests.comparison_tables import make_apart, make_comparisons, make_pair
-from tests.figure_checks import assert_legible, drawn_words
+from tests.figure_checks import assert_legible, assert_same_bytes, cell_texts, drawn_words
+from tests.matrix_figure_tables import make_apart, make_comparisons, make_pair
 
 MINUS = "\N{MINUS SIGN}"
 AGAINST_REFERENCE = ("pairwise_reference", "bayes_reference", "rope", "improvement")
@@ -59,7 +57,7 @@ def draw_all(tables):
     variations = (tables["robustness"], tables["robustness_ranks"], tables["flips"])
     cells = tables["improvability_datasets"]
     return {
-        "pairwise": draw_comparison_matrix(pairs, order=order),
+        "pairwise": draw_comparison_matrix(pairs, order=order, alpha=0.05),
         "pairwise_reference": draw_comparison_reference(pairs, **against),
         "bayes": draw_bayes_matrix(pairs, order=order),
         "bayes_reference": draw_bayes_reference(pairs, **against),
@@ -70,15 +68,6 @@ def draw_all(tables):
         "groups": draw_groups(tables["groups"]),
         "improvability": draw_improvability(tables["improvability"]),
         "improvability_datasets": draw_improvability_datasets(cells, order=order),
-    }
-
-
-def cell_texts(figure):
-    """Texts in the cells of a heat map, by (row, column), the empty ones left out."""
-    return {
-        (int(text.get_position()[1]), int(text.get_position()[0])): text.get_text()
-        for text in figure.axes[0].texts
-        if text.get_text()
     }
 
 
@@ -98,11 +87,7 @@ def test_no_text_is_cut_off_small_or_overlapping(study):
 def test_bytes_do_not_depend_on_the_order_of_rows(tmp_path):
     tables = STUDIES["holes"]()
     shuffled = {key: table.sample(frac=1, random_state=3) for key, table in tables.items()}
-    for version, figures in (("a", draw_all(tables)), ("b", draw_all(shuffled))):
-        for key, figure in figures.items():
-            save_figure(figure, [tmp_path / version / f"{key}.svg"])
-    for path in (tmp_path / "a").iterdir():
-        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
+    assert_same_bytes(draw_all, tables, shuffled, tmp_path)
 
 
 def test_one_model_gets_figures_that_say_why_they_are_empty():
@@ -150,7 +135,7 @@ def test_pairs_of_chosen_models_are_arranged_in_their_order():
 
 
 def test_the_comparison_matrix_shows_row_minus_column_and_marks_what_is_significant():
-    figure = draw_comparison_matrix(make_pair(), order=["b", "a"])
+    figure = draw_comparison_matrix(make_pair(), order=["b", "a"], alpha=0.05)
     assert cell_texts(figure) == {(0, 1): f"{MINUS}.250\n1/2/7", (1, 0): ".250\n7/2/1"}
     assert marked_cells(figure, 0) == {(0, 0), (1, 1)}  # the gray diagonal
     assert marked_cells(figure, 1) == {(0, 1), (1, 0)}
@@ -161,14 +146,15 @@ def test_the_comparison_matrix_shows_row_minus_column_and_marks_what_is_signific
 
 
 def test_a_pair_above_the_level_has_no_corner():
-    for p in (0.05, np.nan):
-        figure = draw_comparison_matrix(make_pair(wilcoxon_p_holm=p), order=["a", "b"])
+    for p in (0.01, np.nan):
+        figure = draw_comparison_matrix(make_pair(wilcoxon_p_holm=p), alpha=0.01)
         assert marked_cells(figure, 1) == set()
+        assert "p < 0.01." in " ".join(drawn_words(figure))
 
 
 def test_a_pair_without_a_dataset_in_common_is_hatched_and_said_to_be():
     apart = make_apart()
-    for figure in (draw_comparison_matrix(apart), draw_bayes_matrix(apart)):
+    for figure in (draw_comparison_matrix(apart, alpha=0.05), draw_bayes_matrix(apart)):
         assert np.ma.getmaskarray(figure.axes[0].collections[0].get_array()).all()
         assert "Hatched: no dataset in common." in drawn_words(figure)
         assert not cell_texts(figure)
@@ -272,14 +258,14 @@ def test_a_rank_better_than_the_reported_one_is_blue():
 
 def test_shares_of_ranks_stand_in_their_cells_and_ranks_that_never_occur_stay_empty():
     stability = pd.DataFrame(
-        {"model": ["a", "b"], "p_best": [0.995, 0.005], "p_top": 1.0, "top": 2}
+        {"model": ["a", "b"], "p_best": [0.996, 0.004], "p_top": 1.0, "top": 2}
     )
     distribution = pd.DataFrame(
         [("a", 1, 0.996), ("a", 2, 0.004), ("b", 2, 1.0)], columns=["model", "rank", "share"]
     )
     figure = draw_rank_stability(stability, distribution, order=["a", "b"])
     assert cell_texts(figure) == {(0, 0): "100", (0, 1): "<1", (1, 1): "100"}
-    assert {"P(best)", "P(top 2)", "1.00"} <= set(drawn_words(figure))
+    assert {"P(best)", "P(top 2)", "1.00", ">.99", "<.01"} <= set(drawn_words(figure))
 
 
 def test_groups_have_scores_with_ranks_and_mark_the_best():
@@ -292,6 +278,15 @@ def test_groups_have_scores_with_ranks_and_mark_the_best():
     assert cell_texts(figure) == {(0, 0): ".750 (1)", (0, 1): ".250 (1)", (1, 0): ".500 (2)"}
     assert marked_cells(figure, 0) == {(0, 0), (0, 1)}
     assert "Hatched: left out of the group." in drawn_words(figure)
+
+
+def test_names_of_groups_stand_on_two_lines_where_one_does_not_fit():
+    names = ["semantic segmentation", "land_cover mapping", "plain"]
+    figure = draw_groups(pd.DataFrame({"group": names, "model": "m", "iqm": 0.5, "rank": 1}))
+    assert {"semantic", "segmentation", "land_cover", "mapping", "plain"} <= set(
+        drawn_words(figure)
+    )
+    assert_legible(figure)
 
 
 def test_fifty_groups_fall_back_to_forty_and_say_so():
@@ -317,42 +312,6 @@ def test_models_have_their_colors_of_the_study_whoever_is_the_reference():
         assert drawn == {color for model, color in colors.items() if model != reference}
 
 
-def draw_toy_grid(*writings, rows=2):
-    table = pd.DataFrame(
-        np.zeros((rows, 2)),
-        index=pd.Index(name("m", rows), name="model"),
-        columns=pd.Index(["c", "d"], name="column"),
-    )
-    ways = [Writing(table.map(lambda _, text=text: text), note) for text, note in writings]
-    with figure_style():
-        return draw_grid(
-            table,
-            scale=Scale("unit", -1, 1, (), "cividis"),
-            wording=Wording("Toy", "", ("Always.",)),
-            writings=ways,
-            marks=[Mark(table == 0)],
-        ).figure
-
-
-def test_the_first_way_of_writing_that_fits_is_used_and_explained():
-    figure = draw_toy_grid(("x" * 60, "Too wide."), ("1\n2", "Two lines."), ("3", "One line."))
-    assert set(cell_texts(figure).values()) == {"1\n2"}
-    assert {"Always.", "Two lines."} == {words for words in drawn_words(figure) if words[-1] == "."}
-    assert_legible(figure)
-
-
-def test_rows_too_many_for_two_lines_have_one():
-    figure = draw_toy_grid(("1\n2", "Two lines."), ("3", "One line."), rows=40)
-    assert set(cell_texts(figure).values()) == {"3"}
-    assert_legible(figure)
-
-
-def test_differing_colors_reach_as_far_below_zero_as_above():
-    assert span_evenly(pd.DataFrame([[-0.5, np.nan], [0.25, -0.5]])) == pytest.approx(0.5)
-    assert span_evenly(pd.DataFrame([[0.0, np.nan]])) == 1
-    assert span_evenly(pd.DataFrame([[np.nan]])) == 1
-
-
 def write_study(tables, folder):
     for key, table in tables.items():
         write_text(folder / f"{key}.csv", render_csv(table))
@@ -368,7 +327,10 @@ def test_the_scripts_draw_from_files_what_the_tables_say(tmp_path, models):
     tables = make_comparisons(models, ["1", "-2"], has_intervals=len(models) > 1)
     pick = write_study(tables, tmp_path)
     plot_pairwise(
-        **pick("pairwise", "rope", "iqm"), **name_figures(tmp_path, *PAIR_FIGURES), reference=""
+        **pick("pairwise", "rope", "iqm"),
+        **name_figures(tmp_path, *PAIR_FIGURES),
+        reference="",
+        alpha=0.05,
     )
     plot_robustness(
         **pick("robustness", "robustness_ranks", "flips", "rank_stability", "rank_distribution"),
@@ -380,8 +342,10 @@ def test_the_scripts_draw_from_files_what_the_tables_say(tmp_path, models):
         **pick("improvability", "improvability_datasets"),
         **name_figures(tmp_path, "improvability", "improvability_datasets"),
     )
-    for key, figure in draw_all(tables).items():
-        save_figure(figure, [tmp_path / "expected.svg"])
+    figures = draw_all(tables)
+    assert all((tmp_path / f"{key}.svg").is_file() for key in figures)
+    for key in ("pairwise", "robustness", "groups", "improvability_datasets"):
+        save_figure(figures[key], [tmp_path / "expected.svg"])
         expected = (tmp_path / "expected.svg").read_bytes()
         assert (tmp_path / f"{key}.svg").read_bytes() == expected, key
 
@@ -392,6 +356,7 @@ def test_the_script_compares_with_the_reference_that_it_is_given(tmp_path):
         **write_study(tables, tmp_path)("pairwise", "rope", "iqm"),
         **name_figures(tmp_path, *PAIR_FIGURES),
         reference="model-02",
+        alpha=0.05,
     )
     pairs, order = tables["pairwise"], name("model", 3)
     figure = draw_improvement(pairs, reference="model-02", order=order)

@@ -1,7 +1,7 @@
 """Figures of ranks, profiles, ratings, conditions and sample sizes: legible and faithful."""
 
 from functools import partial
-from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,6 @@ from capmap.figures.conditions import draw_conditions
 from capmap.figures.critical_difference import draw_critical_difference, draw_rank_cliques
 from capmap.figures.curves import cast_models, trace_steps
 from capmap.figures.profiles import draw_profiles, draw_score_profiles
-from capmap.figures.rank_axis import find_groups, stack_bars
 from capmap.figures.ratings import draw_elo, draw_winrate
 from capmap.figures.sample_size import draw_next_seeds, draw_seed_widths
 from capmap.figures.style import model_colors, save_figure
@@ -22,8 +21,8 @@ from plot_profiles import plot_profiles
 from plot_ranks import plot_ranks
 from plot_ratings import plot_ratings
 from plot_sample_size import plot_sample_size
-from tests.figure_checks import assert_legible, drawn_texts, drawn_words
-from tests.line_tables import make_study, name
+from tests.curve_figure_tables import make_study, name
+from tests.figure_checks import assert_legible, assert_same_bytes, drawn_words
 
 
 def plan_figures(tables):
@@ -83,117 +82,7 @@ def test_bytes_do_not_depend_on_the_order_of_rows(tmp_path):
     tables = make_study(name("Model", 11), conditions=["a", "b"], n_datasets=5)
     shuffled = {key: table.sample(frac=1, random_state=5) for key, table in tables.items()}
     shuffled["iqm"] = tables["iqm"]
-    for version, figures in (("a", draw_all(tables)), ("b", draw_all(shuffled))):
-        for key, figure in figures.items():
-            save_figure(figure, [tmp_path / version / f"{key}.svg"])
-    for path in (tmp_path / "a").iterdir():
-        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
-
-
-def draw_diagram(letters, ranks=None, *, highlight=()):
-    """Draw models m-00, m-01, … of mean ranks 1, 2, … with the letters of Wilcoxon's groups."""
-    ranks = np.arange(1.0, len(letters) + 1) if ranks is None else ranks
-    table = {"model": name("m", len(letters)), "mean_rank": ranks, "wilcoxon_group": letters}
-    return draw_rank_cliques(pd.DataFrame(table).assign(datasets=8), highlight=highlight, alpha=0.1)
-
-
-def bar_spans(figure):
-    """Ends of the group bars, which are the thick lines."""
-    bars = [lines for lines in figure.axes[0].collections if lines.get_linewidth() == [2.2]]
-    return sorted((line[0][0], line[1][0]) for lines in bars for line in lines.get_segments())
-
-
-def test_a_bar_spans_the_members_of_a_group_from_the_best_to_the_worst():
-    figure = draw_diagram(["ab", "a", "b", "c2"])
-    assert bar_spans(figure) == [(1.0, 2.0), (1.0, 3.0)]
-
-
-def test_members_of_a_group_with_a_gap_have_dots_and_the_one_between_has_none():
-    figure = draw_diagram(["a", "b", "a", ""])
-    (dots,) = figure.axes[0].lines
-    assert list(dots.get_xdata()) == [1.0, 3.0]
-    assert any(words.startswith("Dots: members") for words in drawn_words(figure))
-    assert not draw_diagram(["a", "a", "b", ""]).axes[0].lines
-
-
-def test_groups_within_others_and_of_one_model_have_no_bar():
-    assert find_groups(["ab", "abc", "a", "z9", "z9"]) == [[0, 1, 2], [3, 4]]
-    assert find_groups([np.nan, "", "a"]) == []
-
-
-def test_bars_of_a_level_never_touch():
-    rng = np.random.default_rng(2)
-    ranks = np.sort(rng.uniform(1, 30, 30)).tolist()
-    groups = [sorted(rng.choice(30, 2, replace=False).tolist()) for _ in range(40)]
-    bars = stack_bars(groups, ranks)
-    for one, two in combinations(bars, 2):
-        start = max(ranks[one.members[0]], ranks[two.members[0]])
-        end = min(ranks[one.members[-1]], ranks[two.members[-1]])
-        assert one.level != two.level or start > end
-
-
-def test_lines_of_the_rank_diagram_stay_clear_of_names_and_each_other():
-    tables = STUDIES["long names"]()
-    figure = draw("rank_cliques", tables)
-    texts = drawn_texts(figure)
-    axes = figure.axes[0]
-    box = axes.get_window_extent()
-    names = [text for text in texts if "backbone" in text.words]
-    assert len(names) == 20
-    assert all(text.box.x1 < box.x0 or text.box.x0 > box.x1 for text in names)
-    left, right = axes.get_xlim()
-    elbows = [line for lines in axes.collections for line in lines.get_segments() if len(line) == 3]
-    assert len(elbows) == 20
-    # Two elbows cross when a level part meets another's upright part: it would be as low as the
-    # level part, and between its ends.
-    for one in elbows:
-        for two in elbows:
-            low, high = sorted((one[1][0], one[2][0]))
-            assert not (low < two[0][0] < high and two[1][1] < one[1][1])
-    assert {line[2][0] for line in elbows} == {left, right}
-
-
-def test_the_best_rank_is_at_the_left_and_highlighted_models_are_bold():
-    figure = draw_diagram(["", "", "", ""], highlight=["m-02", "unknown"])
-    places = {text.words: text.box.x0 for text in drawn_texts(figure)}
-    assert places["m-00"] < places["m-03"]
-    assert "\N{LEFTWARDS ARROW} better    mean rank" in places
-    bold = {text.get_text() for text in figure.texts if text.get_weight() == "bold"}
-    assert bold == {"m-02", "3.00"}
-
-
-def test_the_critical_difference_is_as_long_as_its_bracket():
-    tables = make_study(name("Model", 4), n_datasets=7)
-    # Demšar (2006), section 3.2.2: 4 classifiers, CD 1.25 at 0.05 on 14 datasets.
-    tables["nemenyi"] = tables["nemenyi"].assign(critical_difference=1.25, datasets=14)
-    figure = draw("critical_difference", tables)
-    words = drawn_words(figure)
-    assert "CD = 1.25 (\N{GREEK SMALL LETTER ALPHA} = 0.05)" in words
-    assert "Nemenyi: depends on which models are compared." in words
-    assert "Mean ranks: over all datasets of a model. Bars: over the common ones." in words
-    segments = [line for lines in figure.axes[0].collections for line in lines.get_segments()]
-    assert [1.0, 2.25] in [segment[:, 0].tolist() for segment in segments]
-
-
-def test_a_critical_difference_longer_than_the_axis_fits():
-    tables = make_study(name("Model", 3), n_datasets=2)
-    tables["nemenyi"]["critical_difference"] = 40.0
-    assert_legible(draw("critical_difference", tables))
-
-
-def test_without_a_significant_friedman_test_the_diagram_says_so():
-    tables = make_study(name("Model", 3))
-    tables["friedman"]["p"] = 0.3
-    words = " ".join(drawn_words(draw("critical_difference", tables)))
-    assert "Friedman test: p = 0.300: no evidence that any models differ." in words
-
-
-def test_without_a_common_dataset_the_diagram_says_so():
-    tables = make_study(name("Model", 3))
-    tables["nemenyi"] = tables["nemenyi"].head(0)
-    tables["friedman"] = tables["friedman"].head(0)
-    words = " ".join(drawn_words(draw("critical_difference", tables)))
-    assert "No dataset has scores of all models" in words
+    assert_same_bytes(draw_all, tables, shuffled, tmp_path)
 
 
 def test_the_ten_best_models_have_colors_and_the_others_are_gray():
@@ -274,6 +163,24 @@ def test_an_elo_rating_without_interval_has_an_open_marker():
     assert "Open marker: no interval." in drawn_words(figure)
 
 
+def test_elo_ratings_that_no_battle_connects_are_told_to_mean_nothing():
+    elo = make_study(["a", "b", "c"])["elo"]
+    note = "Groups that never met: ratings between them mean nothing."
+    assert note not in drawn_words(draw_elo(elo))
+    words = drawn_words(draw_elo(elo.assign(component=[1, 2, 1])))
+    assert note in words
+    assert "group" in words
+
+
+@pytest.mark.parametrize(("separated", "is_told"), [(0.02, False), (0.123, True)])
+def test_resamples_in_which_models_only_win_or_lose_are_told(separated, is_told):
+    elo = make_study(["a", "b"])["elo"].assign(separated=separated)
+    figure = draw_elo(elo)
+    words = " ".join(drawn_words(figure))
+    assert ("In 12.3% of the resamples some models only won or only lost" in words) == is_told
+    assert_legible(figure)
+
+
 def test_win_rates_stand_in_the_row_of_the_winner_sorted_by_their_average():
     # b wins 3 of 4 against a and always against c; a wins 60% against c; a and d never meet.
     rates = {("a", "b"): 0.25, ("b", "a"): 0.75, ("b", "c"): 1.0, ("c", "b"): 0.0}
@@ -306,13 +213,25 @@ def test_conditions_beyond_four_are_noted_and_one_without_common_models_says_so(
     tables["condition_ranks"] = tables["condition_ranks"][
         tables["condition_ranks"]["condition"] != "b"
     ]
-    tables["conditions"].loc[tables["conditions"]["condition"] == "b", "estimate"] = np.nan
+    is_empty = tables["conditions"]["condition"] == "b"
+    tables["conditions"].loc[is_empty, ["estimate", "models"]] = np.nan, 0
     figure = draw("conditions", tables)
     words = drawn_words(figure)
     assert "First 4 of 6 conditions by name." in words
     assert "Kendall's tau: too little in common" in words
     assert "No model in common." in words
     assert_legible(figure)
+    tables["conditions"].loc[is_empty, "models"] = 3
+    assert "No dataset that all of them have in both." in drawn_words(draw("conditions", tables))
+
+
+def test_conditions_are_a_page_wide_where_names_need_it():
+    long = [f"a_backbone_of_thirty_characters-{number}" for number in range(6)]
+    for conditions, width in ((["night"], 7.0), (["night", "fog"], 7.0)):
+        figure = draw("conditions", make_study(long, conditions=conditions))
+        assert figure.get_size_inches()[0] == width
+        assert long[0] in drawn_words(figure)
+    assert draw("conditions", make_study(["a", "b"])).get_size_inches()[0] == 3.4
 
 
 def test_a_study_without_conditions_gets_a_figure_that_says_so():
@@ -363,8 +282,8 @@ def run_scripts(tables, folder):
         figures.update(outputs)
         script(**inputs, **outputs, **settings)
 
-    ranks = "critical_difference rank_cliques"
-    run(plot_ranks, "mean_ranks nemenyi friedman", ranks, highlight=["1"], alpha=0.05)
+    ranks, best = "critical_difference rank_cliques", list(tables["mean_ranks"]["model"][:1])
+    run(plot_ranks, "mean_ranks nemenyi friedman", ranks, highlight=best, alpha=0.05)
     run(plot_profiles, "profiles profile_area iqm", "profiles score_profiles")
     run(plot_ratings, "elo winrate iqm", "elo winrate")
     run(plot_conditions, "conditions condition_ranks iqm", "conditions")
@@ -376,7 +295,7 @@ def run_scripts(tables, folder):
 def test_the_scripts_draw_from_files_what_the_functions_draw_from_tables(tmp_path, models):
     tables = make_study(models, conditions=["1"])
     figures = run_scripts(tables, tmp_path)
-    assert len(figures) == 9
+    assert set(figures) == {f"{key}_figure" for key in plan_figures(tables)}
     order = list(tables["iqm"]["model"])
     expected = tmp_path / "expected.svg"
     save_figure(draw_profiles(tables["profiles"], tables["profile_area"], order=order), [expected])
@@ -390,4 +309,5 @@ def test_the_scripts_draw_tables_without_rows(tmp_path):
     for key in ("nemenyi", "friedman", "winrate", "next_seeds"):
         tables[key] = tables[key].head(0)
     tables["mean_ranks"][["nemenyi_group", "wilcoxon_group"]] = np.nan
-    assert len(run_scripts(tables, tmp_path)) == 9
+    figures = run_scripts(tables, tmp_path)
+    assert all(Path(path).is_file() for paths in figures.values() for path in paths)

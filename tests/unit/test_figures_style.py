@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
-from capmap.figures.names import printable_text, shorten_names, text_width, wrap_text
+from capmap.figures.names import break_name, printable_text, shorten_names, text_width, wrap_text
 from capmap.figures.scores import draw_scores
 from capmap.figures.style import (
     LINE_STYLES,
@@ -127,6 +127,27 @@ def test_a_long_name_keeps_both_ends():
     assert label.startswith("begin")
     assert label.endswith("end")
     assert "…" in label
+
+
+def test_names_that_would_be_cut_alike_keep_the_word_in_which_they_differ():
+    names = [f"vision_transformer_{way}_pretrained_on_sentinel2" for way in ("mae", "moco", "dino")]
+    labels = shorten_names(names, width=1.3, size=7)
+    for name, way in zip(names, ("mae", "moco", "dino"), strict=True):
+        assert f"…{way}…" in labels[name]
+
+
+def test_a_difference_too_long_for_a_label_is_numbered():
+    names = ["a" * 50 + middle * 40 + "b" * 50 for middle in "XYZ"]
+    labels = shorten_names(names, width=0.8, size=7)
+    assert len(set(labels.values())) == 3
+    assert any("…2…" in label for label in labels.values())
+
+
+def test_a_name_is_broken_where_its_lines_are_most_alike():
+    assert break_name("segmentation of images", width=1.0, size=7) == "segmentation\nof images"
+    assert break_name("land", width=1.0, size=7) == "land"
+    assert break_name("W" * 30, width=1.0, size=7) == ""
+    assert break_name("W" * 30 + " a", width=1.0, size=7) == ""
 
 
 def test_an_escaped_name_is_not_mistaken_for_its_twin():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capmap.artifacts import read_table, render_csv, write_parquet, write_text
+from capmap.artifacts import render_csv, write_text
 from capmap.cells import resample_means
 from capmap.improvability import (
     Improvability,
@@ -20,6 +20,7 @@ from capmap.improvability import (
 )
 from capmap.rng import make_stream
 from measure_improvability import measure_improvability
+from tests.toy_scores import run_script
 
 EVIL = '=cmd "<script>" $x_1$ %&/ é'
 BOUNDS = ["dataset", "metric", "direction", "low", "high"]
@@ -129,10 +130,13 @@ def test_improvability_by_hand() -> None:
         ("neg_root_mean_squared_error", "max", -4.0, -0.5, (0.0, True)),
         # Somebody's own idea of the direction: the lowest accuracy is 0.
         ("accuracy", "min", 0.1, 0.9, (0.0, True)),
-        # Percent: natural bounds are those of shares.
-        ("accuracy", "max", 0.0, 100.0, (100.0, False)),
-        ("accuracy", "max", 55.0, 88.0, (88.0, False)),
-        ("error rate", "min", 5.0, 80.0, (5.0, False)),
+        # Percent: natural bounds are those of shares, a hundred times.
+        ("accuracy", "max", 0.0, 100.0, (100.0, True)),
+        ("accuracy", "max", 55.0, 88.0, (100.0, True)),
+        ("error rate", "min", 5.0, 80.0, (0.0, True)),
+        ("accuracy", "max", 55.0, 120.0, (120.0, False)),
+        ("accuracy", "max", -5.0, 88.0, (88.0, False)),
+        ("kappa", "max", 20.0, 80.0, (80.0, False)),
         # The worse bound leaves the natural ones, the better one is the natural one.
         ("accuracy", "max", -0.5, 1.0, (1.0, True)),
         # Not known, or known to have no best score.
@@ -145,6 +149,16 @@ def test_optimum_is_the_natural_best_or_the_bound_of_the_best_side(
     metric: str, direction: str, low: float, high: float, expected: tuple[float, bool]
 ) -> None:
     assert find_optimum(metric, direction, low, high) == expected
+
+
+def test_percent_and_shares_have_the_same_improvability() -> None:
+    runs = make_runs(("a", "x", 0.9), ("b", "x", 0.2), ("c", "x", 1.1))
+    share, percent = (
+        improve(runs, make_bounds(("x", "accuracy", "max", 0.2 * unit, 0.8 * unit)))
+        for unit in (1, 100)
+    )
+    pd.testing.assert_frame_equal(share.models, percent.models)
+    assert share.clipped == percent.clipped == 0
 
 
 def test_transform_has_an_optimum_of_its_own() -> None:
@@ -323,28 +337,10 @@ class Study:
         write_text(path / "bounds.csv", render_csv(bounds))
 
     def run(self, **options: object) -> dict[str, pd.DataFrame]:
-        """Run measure_improvability on two shards and read its tables."""
-        shards = [str(self.path / f"{shard}.parquet") for shard in (0, 1)]
-        is_first = self.runs["model"] == "b"
-        write_parquet(shards[0], self.runs[is_first])
-        write_parquet(shards[1], self.runs[~is_first])
-        given = {
-            "study": "toy",
-            "missing": "pairwise",
-            "n_resamples": 100,
-            "confidence_level": 0.95,
-            "seed": 0,
-            "datasets": {},
-        } | options
-        tables = {
-            name: [str(self.path / f"{name}.{suffix}") for suffix in ("csv", "md", "tex")]
-            for name in ("improvability", "improvability_datasets")
-        }
-        text = [str(self.path / "text.txt"), str(self.path / "text.tex")]
-        bounds = str(self.path / "bounds.csv")
-        measure_improvability(shards=shards, bounds=bounds, text=text, **tables, **given)  # type: ignore[arg-type]
-        assert all(Path(path).is_file() for path in text)
-        return {name: read_table(self.path / f"{name}.csv") for name in tables}
+        """Run measure_improvability and read its tables."""
+        tables = ("improvability", "improvability_datasets")
+        given = {"datasets": {}} | options
+        return run_script(measure_improvability, self.path, self.runs, tables=tables, **given)
 
 
 def test_script_writes_both_tables(tmp_path: Path) -> None:
@@ -376,10 +372,10 @@ def test_script_applies_the_policy_and_tells_what_has_no_known_optimum(
     study = Study(tmp_path)
     common = study.run(missing="common")["improvability"]
     assert common["datasets"].tolist() == [2, 2, 2]
-    assert (told["left_out"], told["cells_unused"]) == (["x"], 2)
+    assert (told["without_optimum"], told["cells_unused"]) == (["x"], 2)
     study.runs.loc[study.runs["model"] == EVIL, "score"] += 0.5
     study.run()
-    assert (told["left_out"], told["cells_unused"]) == (["x", "y"], 0)
+    assert (told["without_optimum"], told["cells_unused"]) == (["x"], 0)
     # Beyond 1 on x and y; on 007 the error of 1 + (1 − 1.4) · 8 is negative as well.
     assert told["clipped"] == 3
 

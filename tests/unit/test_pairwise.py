@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.artifacts import read_table, write_parquet
-from capmap.cells import ScoreMatrix, arrange_runs
-from capmap.comparison.pairwise import Pairs, bound_differences, compare_pairs
+from capmap.cells import Pairs, ScoreMatrix, arrange_runs
+from capmap.comparison.pairwise import bound_differences, compare_pairs
 from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
 from capmap.errors import ValidationError
 from capmap.tables import write_table
 from compare_models import compare_models
 from tests.toy_runs import draw_benchmark, make_runs
+from tests.toy_scores import run_script
 
 UNCORRECTED = [
     *("datasets", "cells_unused", "mean_difference", "ci_low", "ci_high", "wins", "ties"),
@@ -226,6 +226,32 @@ def test_noise_makes_no_winner() -> None:
     assert (row["wins"], row["ties"], row["losses"]) == (1, 1, 0)
 
 
+@pytest.mark.parametrize("scale", [1e-15, 1e-6, 1.0, 1e7])
+@pytest.mark.parametrize("seed", range(4))
+def test_equal_differences_are_ties_at_any_scale(seed: int, scale: float) -> None:
+    # Three seeds on a grid of 0.1: sums of the tenths are exact integers.
+    tenths = np.random.default_rng(seed).integers(0, 10, (2, 7, 3))
+    rows = [
+        (model, f"d{d}", scale * (tenth / 10), str(s))
+        for model, own in zip("ab", tenths, strict=True)
+        for (d, s), tenth in np.ndenumerate(own)
+    ]
+    row = compare(make_runs(*rows)).iloc[0]
+    exact = tenths[0].sum(axis=1) - tenths[1].sum(axis=1)
+    assert [row["wins"], row["ties"]] == [(exact > 0).sum(), (exact == 0).sum()]
+    p, effect_size = compute_wilcoxon(exact[None])
+    assert (row["wilcoxon_p"], row["effect_size"]) == (p[0], effect_size[0])
+    method = stats.PermutationMethod(n_resamples=np.inf)
+    expected = stats.wilcoxon(exact[exact != 0], method=method).pvalue
+    assert row["wilcoxon_p"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_dataset_of_huge_scores_hides_no_difference_on_another() -> None:
+    runs = make_runs(("a", "X", 3e9), ("b", "X", 1e9), ("a", "Y", 0.5), ("b", "Y", 0.5 + 1e-9))
+    row = compare(runs).iloc[0]
+    assert (row["wins"], row["ties"], row["losses"]) == (1, 0, 1)
+
+
 def test_models_without_a_common_dataset_are_neither_better_nor_equal() -> None:
     runs = make_runs(("a", "X", 0.5), ("b", "Y", 0.4), ("b", "Z", 0.4))
     row = compare(runs).iloc[0]
@@ -255,11 +281,7 @@ class Study:
     """Files of a small study, and the script on them."""
 
     def __init__(self, path: Path, runs: pd.DataFrame, *, metric: str = "RMSE") -> None:
-        self.path = path
-        runs = runs[["model", "dataset", "seed", "score"]]
-        self.shards = [str(path / f"{shard}.parquet") for shard in (0, 1)]
-        write_parquet(self.shards[0], runs.iloc[::2])
-        write_parquet(self.shards[1], runs.iloc[1::2])
+        self.path, self.runs = path, runs[["model", "dataset", "seed", "score"]]
         scores = runs.groupby("model")["score"].mean().sort_values(ascending=False)
         write_table(scores.rename("iqm").reset_index(), [path / "iqm.csv"])
         datasets = sorted(runs["dataset"].unique())
@@ -269,43 +291,27 @@ class Study:
     def run(self, **options: object) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Run the script and read its tables."""
         settings = {
-            "missing": "pairwise",
             "reference": "",
             "rope_width": 0.01,
+            "alpha": 0.05,
             "probability": 0.95,
             "n_samples": 2000,
             "n_resamples": 50,
-            "confidence_level": 0.95,
             "unit": "runs",
-            "seed": 0,
+            "iqm": str(self.path / "iqm.csv"),
         }
-        tables = {
-            name: [str(self.path / f"{name}.{suffix}") for suffix in ("csv", "md", "tex")]
-            for name in ("pairwise", "rope")
-        }
-        compare_models(
-            shards=self.shards,
-            iqm=str(self.path / "iqm.csv"),
-            bounds=str(self.path / "bounds.csv"),
-            text=[str(self.path / "pairwise.txt")],
-            study="toy",
-            **tables,
-            **(settings | options),
-        )
-        names = ["model", "model_a", "model_b", "reference"]
-        pairs, ropes = (read_table(paths[0], names=names) for paths in tables.values())
-        return pairs, ropes
+        names = ("pairwise", "rope")
+        given = settings | options
+        tables = run_script(compare_models, self.path, self.runs, tables=names, **given)
+        return tables["pairwise"], tables["rope"]
 
 
 @pytest.mark.parametrize("unit", ["runs", "runs_and_datasets"])
 def test_script_writes_the_tables_of_hostile_names(tmp_path: Path, unit: str) -> None:
     runs = draw_benchmark(0, models=3, datasets=4, seeds=3).replace({"M1": EVIL, "D2": "007"})
     pairs, ropes = Study(tmp_path, runs).run(unit=unit)
-    assert pairs[["model_a", "model_b"]].to_numpy().tolist() == [
-        [EVIL, "M0"],
-        [EVIL, "M2"],
-        ["M0", "M2"],
-    ]
+    named = pairs[["model_a", "model_b"]].to_numpy().tolist()
+    assert named == [[EVIL, "M0"], [EVIL, "M2"], ["M0", "M2"]]
     assert pairs.columns.tolist() == [
         *("model_a", "model_b", "datasets", "cells_unused", "mean_difference", "ci_low", "ci_high"),
         *("wins", "ties", "losses", "wilcoxon_p", "wilcoxon_p_holm", "effect_size"),
@@ -336,7 +342,7 @@ def test_same_values_in_another_order_give_the_same_bytes(tmp_path: Path) -> Non
     for name, rows in (("one", runs), ("other", runs.sample(frac=1, random_state=2))):
         (tmp_path / name).mkdir()
         Study(tmp_path / name, rows).run(unit="runs_and_datasets")
-        names = ("pairwise.csv", "pairwise.md", "rope.tex", "pairwise.txt")
+        names = ("pairwise.csv", "pairwise.md", "rope.tex", "text.txt")
         written.append([(tmp_path / name / file).read_bytes() for file in names])
     assert written[0] == written[1]
 
@@ -346,7 +352,7 @@ def test_region_in_raw_units_is_that_of_normalized_ones(tmp_path: Path) -> None:
     runs = draw_benchmark(5, models=3, datasets=5, seeds=2)
     runs["score"] = 0.5 + 0.05 * runs["score"]
     study = Study(tmp_path, runs)
-    raw, raw_ropes = study.run(rope_width={"rmse": 0.2, "unused": 1})
+    raw, raw_ropes = study.run(rope_width={"rmse": 0.2})
     normalized, ropes = study.run(rope_width=0.02)
     pd.testing.assert_frame_equal(raw, normalized)
     assert raw_ropes["rope"].isna().all()
@@ -356,8 +362,10 @@ def test_region_in_raw_units_is_that_of_normalized_ones(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rope_width": {"RSME": 0.1}}, "'RMSE' has no half-width. 'RSME' is near."),
-        ({"rope_width": {"accuracy": 0.1}}, "has no half-width. There are: 'accuracy'."),
+        ({"rope_width": {"RSME": 0.1}}, "no metric 'RSME' is analysed. Did you mean 'RMSE'?"),
+        ({"rope_width": {"RMSE": 1, "F1": 1}}, "no metric 'F1' is analysed. There are: 'RMSE'."),
+        ({"rope_width": {"RMSE": 1, "rmse": 2}}, "'RMSE' and 'rmse' are the same metric."),
+        ({"rope_width": {}}, "'RMSE' has no half-width. Give each metric of the study one"),
         ({"rope_width": {"RMSE": 0}}, "half-width of the metric 'RMSE' is 0"),
         ({"reference": "m0"}, "no model 'm0' is analysed. Did you mean 'M0'?"),
     ],

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capmap.artifacts import read_table, render_csv, write_parquet, write_text
+from capmap.artifacts import render_csv, write_text
 from capmap.cells import arrange_runs
 from capmap.errors import ValidationError
 from capmap.profiles import (
@@ -21,6 +21,7 @@ from capmap.profiles import (
 )
 from capmap.rng import make_stream
 from profile_models import profile_models
+from tests.toy_scores import run_script
 
 EVIL = '=cmd "<script>" $x_1$ %&/ é'
 INF = np.inf
@@ -305,27 +306,9 @@ class Study:
         write_text(path / "bounds.csv", render_csv(self.bounds))
 
     def run(self, **options: object) -> dict[str, pd.DataFrame]:
-        """Run profile_models on two shards and read its tables."""
-        shards = [str(self.path / f"{shard}.parquet") for shard in (0, 1)]
-        is_first = self.runs["model"] == "b"
-        write_parquet(shards[0], self.runs[is_first])
-        write_parquet(shards[1], self.runs[~is_first])
-        given = {
-            "study": "toy",
-            "missing": "pairwise",
-            "n_resamples": 100,
-            "confidence_level": 0.95,
-            "seed": 0,
-        } | options
-        tables = {
-            name: [str(self.path / f"{name}.{suffix}") for suffix in ("csv", "md", "tex")]
-            for name in ("profiles", "profile_area")
-        }
-        text = [str(self.path / "text.txt"), str(self.path / "text.tex")]
-        bounds = str(self.path / "bounds.csv")
-        profile_models(shards=shards, bounds=bounds, text=text, **tables, **given)  # type: ignore[arg-type]
-        assert all(Path(path).is_file() for path in text)
-        return {name: read_table(self.path / f"{name}.csv") for name in tables}
+        """Run profile_models and read its tables."""
+        tables = ("profiles", "profile_area")
+        return run_script(profile_models, self.path, self.runs, tables=tables, **options)
 
 
 def normalize_all(raw: np.ndarray, bounds: pd.DataFrame) -> np.ndarray:

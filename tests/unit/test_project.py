@@ -29,7 +29,7 @@ TABLES = [{"tables"}]
 STATISTICS = [
     {"exports", "aggregation", "normalization"},
     {"validation", "bootstrap", "changes"},
-    {"cells"},
+    {"cells", "correlation"},
     {
         "coverage",
         "comparison",

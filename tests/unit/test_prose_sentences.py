@@ -14,7 +14,7 @@ from capmap.prose import (
     describe_robustness,
     describe_sample_size,
 )
-from tests.toy_tables import make_table, tell
+from tests.prose_tables import make_table, tell
 
 NAN = np.nan
 
@@ -22,17 +22,20 @@ NAN = np.nan
 def test_pairs_are_told_with_their_tests() -> None:
     methods, results = tell(describe_pairwise)
     assert methods.startswith(
-        "3 models made 3 pairs. Each pair was compared on the datasets that both had runs on (6 to "
-        "8 datasets), which left out 0 to 3 cells (a model on a dataset with runs) per pair."
+        "3 models made 3 pairs, compared on the datasets that both had runs on (6 to 8 datasets; 0 "
+        "to 3 cells per pair left out). Differences in mean normalized score have 95% "
+        "Welch-Satterthwaite intervals over runs (independent, about normal; single runs take "
+        "their model's pooled variance), which hold for new runs on these datasets, whereas the "
+        "tests are over datasets."
     )
     assert "half-width 0.01 in normalized score" in methods
     # The largest difference is that of B and C, turned around: C is the better one.
     assert results == (
         "Of 3 pairs tested, 2 differed significantly at the 5% level after Holm's correction. The "
-        "largest mean difference was 0.190 (95% interval 0.100 to 0.300), of 'C' over 'B' "
-        "(corrected p < 0.001, effect size 0.800, probability of improvement 0.800). With "
-        "posterior probability 95% or more, 'A' was better than 'B' and practically equivalent to "
-        "'C'. The verdict on 'C' changed when the region was made 0 to 1 times as wide."
+        "largest mean difference was 0.190 (95% interval over runs 0.100 to 0.300), of 'C' over "
+        "'B' on 6 datasets (corrected p < 0.001, effect size 0.800, probability of improvement "
+        "0.800). With posterior probability 95% or more, 'A' was better than 'B' and practically "
+        "equivalent to 'C'. The verdict on 'C' changed with regions 0 to 1 times as wide."
     )
 
 
@@ -40,26 +43,56 @@ def test_one_pair_is_told_in_the_singular() -> None:
     pairwise = make_table("pairwise").head(1)
     methods, results = tell(describe_pairwise, pairwise=pairwise, rope=make_table("rope").head(2))
     assert methods.startswith(
-        "2 models made 1 pair. They were compared on the datasets that both had runs on (8 "
-        "datasets); no cell with runs was left out."
+        "2 models made 1 pair, compared on the datasets that both had runs on (8 datasets; no cell "
+        "analyzed left out)."
     )
-    assert results.startswith("The two models differed significantly at the 5% level (p = 0.030).")
-    assert results.endswith("No verdict changed when the region was made 0 to 1 times as wide.")
+    assert results.startswith(
+        "The two models differed significantly at the 5% level (p = 0.030). The mean difference "
+        "was 0.100 (95% interval over runs 0.050 to 0.150), of 'A' over 'B' (effect size 0.900, "
+    )
+    assert results.endswith("No verdict changed with regions 0 to 1 times as wide.")
 
 
-def test_few_datasets_bound_the_p_value() -> None:
-    # Five differences have 2^5 equally likely signs: the smallest two-sided p is 2 / 32.
-    _, results = tell(describe_pairwise, pairwise=make_table("pairwise").assign(datasets=5))
-    assert "With 5 datasets the signed-rank test cannot give a p-value below 0.062" in results
+def test_the_unit_of_intervals_is_told() -> None:
+    methods, results = tell(describe_pairwise, unit="runs_and_datasets")
+    assert "have 95% paired t intervals over datasets. Wilcoxon's" in methods
+    assert "with 95% percentile intervals over runs and datasets (2,000" in methods
+    assert "Welch" not in methods
+    assert "(95% interval over datasets 0.100 to 0.300)" in results
+
+
+def test_the_level_of_tests_is_not_that_of_intervals() -> None:
+    _, results = tell(describe_pairwise, alpha=0.01, confidence_level=0.9)
+    # Of the corrected p-values 0.03, 0.6 and 0.0003 one is below 0.01.
+    assert results.startswith("Of 3 pairs tested, 1 differed significantly at the 1% level")
+    assert "(90% interval over runs" in results
+
+
+def test_too_few_datasets_for_any_separation_are_told() -> None:
+    # Five differences have 2^5 equally likely signs: the smallest two-sided p is 2 / 32. With seven
+    # it is 2 / 128, and Holm's correction makes 3 / 64 = 0.047 of it.
+    pairwise = make_table("pairwise").assign(wilcoxon_p_holm=1.0, datasets=5)
+    told = "With {} datasets no pair can be separated after correction over 3 pairs."
+    assert told.format(5) in tell(describe_pairwise, pairwise=pairwise)[1]
+    assert "be separated" not in tell(describe_pairwise, pairwise=pairwise.assign(datasets=7))[1]
+    _, results = tell(describe_pairwise, pairwise=pairwise.head(1))
+    assert "With 5 datasets the signed-rank test gives no p-value below 0.062." in results
+    mean_ranks = make_table("mean_ranks").assign(datasets=6, wilcoxon_group="a")
+    _, results = tell(describe_rank_tests, mean_ranks=mean_ranks)
+    assert results.endswith(told.format(6))
 
 
 def test_pairs_without_shared_datasets_are_counted() -> None:
     pairwise = make_table("pairwise").head(2)
     pairwise.loc[0, "datasets"] = 0
     pairwise.loc[0, ["wilcoxon_p_holm", "mean_difference"]] = NAN
-    methods, results = tell(describe_pairwise, pairwise=pairwise)
-    assert "1 pair had no dataset in common and no result." in methods
-    assert "The one pair tested did not differ significantly at the 5% level (p = 0.600)" in results
+    _, results = tell(describe_pairwise, pairwise=pairwise)
+    assert results.startswith(
+        "Of 1 pair tested, none differed significantly at the 5% level after Holm's correction. 1 "
+        "pair had no dataset in common."
+    )
+    _, results = tell(describe_pairwise, pairwise=pairwise.head(1))
+    assert results == "No two models had a dataset in common."
 
 
 def test_identical_models_have_no_better_one() -> None:
@@ -78,18 +111,33 @@ def test_rank_tests_are_told_with_their_numbers() -> None:
     assert "Skillings" not in methods
     assert results == (
         "Friedman's chi-squared was 9.283 with 3 degrees of freedom (p = 0.026; 4 models, 14 "
-        "datasets). 2 cells (a model on a dataset) with runs were not used. The F statistic was "
-        "3.690 with 3 and 39 degrees of freedom (p = 0.020). At the 5% level, the models' mean "
-        "ranks differed. 'A' had the best mean rank (1.900). Nemenyi's test separated 1 of 2 pairs "
-        "(critical difference 1.250); its verdict on a pair depends on which other models are "
-        "present. By Wilcoxon's test after Holm's correction, 'B' could not be separated from 'A' "
-        "at the 5% level."
+        "datasets). 2 cells of the models and datasets analyzed were not used. F was 3.690 with 3 "
+        "and 39 degrees (p = 0.020). At the 5% level, the mean ranks differed. 'A' had the best "
+        "mean rank, 1.900. Nemenyi's test separated 1 of 2 pairs (critical difference 1.250); that "
+        "depends on which other models are present. By Wilcoxon's test after Holm's correction, "
+        "'B' could not be separated from 'A'."
     )
+
+
+def test_a_leader_apart_from_all_is_told() -> None:
+    mean_ranks = make_table("mean_ranks").assign(wilcoxon_group=["a", "b", "b"])
+    _, results = tell(describe_rank_tests, mean_ranks=mean_ranks)
+    assert results.endswith("correction, every other model was separated from 'A'.")
+
+
+def test_models_that_never_meet_have_no_ranks() -> None:
+    mean_ranks = make_table("mean_ranks").assign(mean_rank=NAN, datasets=0)
+    _, results = tell(describe_rank_tests, mean_ranks=mean_ranks)
+    assert "No two models had a dataset in common." in results
+    assert "Wilcoxon" not in results
 
 
 @pytest.mark.parametrize(
     ("p", "verdict"),
-    [((0.2, 0.1), "this was no evidence"), ((0.06, 0.04), "these tests disagreed")],
+    [
+        ((0.2, 0.1), "this is no evidence of different mean ranks, nor"),
+        ((0.06, 0.04), "these tests disagreed"),
+    ],
 )
 def test_what_is_not_significant_is_not_called_equal(p, verdict) -> None:
     _, results = tell(describe_rank_tests, friedman=make_table("friedman").assign(p=p))
@@ -113,26 +161,78 @@ def test_no_common_dataset_leaves_no_nemenyi() -> None:
 
 def test_profiles_name_the_leaders_and_the_pool() -> None:
     methods, results = tell(describe_profiles, nonpositive=2)
-    assert "2 cells (a model on a dataset) had scores of 0 or less" in methods
+    assert "2 cells had scores of 0 or less" in methods
     assert results == (
-        "By raw scores, 'A' had the largest area (share 0.900; 7 to 8 datasets of 8 used). By "
-        "normalized scores, 'B' had the largest area (share 0.850; 8 datasets of 8 used). Ratios "
-        "and areas depend on which other models are present, and have no intervals."
+        "By raw scores, 'A' had the largest area, 90%. By normalized scores, 'B' had the largest "
+        "area, 85%. Areas depend on which other models are present, and have no intervals."
     )
+
+
+def test_a_leader_on_few_datasets_is_told_with_their_number() -> None:
+    areas = make_table("profile_area").assign(datasets_raw=[3, 8])
+    assert (
+        "'A' (on 3 of 8 datasets) had the largest" in tell(describe_profiles, profile_area=areas)[1]
+    )
+    elo = make_table("elo").assign(datasets=[5, 8])
+    _, results = tell(describe_ratings, elo=elo)
+    assert results.startswith("'A' (on 5 of 8 datasets) had the highest rating")
+    assert "'A' (on 5 of 8 datasets) had the highest win rate" in results
+    mean_ranks = make_table("mean_ranks").assign(datasets=[5, 8, 8], mean_rank=[1, 1, 3])
+    _, results = tell(describe_rank_tests, mean_ranks=mean_ranks)
+    assert "'A' (on 5 of 8 datasets) and 'B' shared the best mean rank, 1.000." in results
+    groups = make_table("groups").assign(datasets=[2, 3, 3])
+    _, sea, _ = tell(describe_groups, groups=groups)
+    assert "'A' (on 2 of 3 datasets) had the highest IQM" in sea
+    cells = make_table("improvability_datasets").assign(dataset=["d", "e"])
+    table = make_table("improvability").assign(datasets=[1, 2])
+    _, results = tell(describe_improvability, improvability=table, improvability_datasets=cells)
+    assert results.startswith("'A' (on 1 of 2 datasets) had the lowest improvability")
+
+
+def test_unused_cells_of_profiles_are_counted() -> None:
+    methods, _ = tell(describe_profiles, cells_unused=3)
+    assert "3 cells of the models and datasets analyzed were not used." in methods
 
 
 def test_ratings_name_leader_winner_and_pool() -> None:
     methods, results = tell(describe_ratings, calibration="A", tie_threshold=0.01, cells_unused=1)
-    assert "(Elo scale, 'A' at 1000)" in methods
-    assert "differences of up to 0.01 counted as half a win for each" in methods
-    assert "1 cell (a model on a dataset) with runs was not used." in methods
+    assert "Elo scale, 'A' at 1000)" in methods
+    assert "differences of up to 0.01 counted as half a win," in methods
+    assert "1 cell of the models and datasets analyzed was not used." in methods
     assert results == (
         "'A' had the highest rating, 1100 (95% interval 1050 to 1200). Its rank interval was 1 to "
         "2. 1 model had no interval, for want of repeated runs or of datasets: 'B'. 'A' had the "
-        "highest win rate, averaged over opponents: 75% of datasets. A rating depends on which "
-        "other models are present, and only differences of ratings mean something: 400 points are "
-        "odds of ten to one."
+        "highest win rate, averaged over opponents: 75% of datasets. Only differences of ratings "
+        "mean something (400 points are odds of ten to one); they depend on which other models are "
+        "present."
     )
+
+
+def test_a_leader_without_interval_has_no_range_of_ranks() -> None:
+    ends = ["rank_low", "rank_high"]
+    elo = make_table("elo").assign(ci_low=NAN, ci_high=NAN, rank_low=NAN, rank_high=NAN)
+    elo[ends] = elo[ends].astype("Int64")
+    _, results = tell(describe_ratings, elo=elo)
+    assert results.startswith("'A' had the highest rating, 1100. No model had runs")
+
+
+def test_ends_that_hang_on_the_ridge_are_told() -> None:
+    # Half of the 2.5% that lie beyond an end of a 95% interval: chance decides where the end is.
+    elo = make_table("elo")
+    told = "In 1% of the resamples some models only won against the rest, only lost to it or"
+    assert told in tell(describe_ratings, elo=elo.assign(separated=0.0126))[1]
+    assert "resamples" not in tell(describe_ratings, elo=elo.assign(separated=0.0124))[1]
+    no_ends = elo.assign(separated=1.0, ci_low=NAN, ci_high=NAN)
+    assert "resamples" not in tell(describe_ratings, elo=no_ends)[1]
+
+
+def test_models_that_never_met_are_not_compared() -> None:
+    elo = make_table("elo").assign(component=[1, 2])
+    told = "These groups of models never met ('A'; 'B'); ratings between them mean nothing."
+    assert told in tell(describe_ratings, elo=elo)[1]
+    assert "never met" not in tell(describe_ratings)[1]
+    many = elo.iloc[[0, 1, 1, 1, 1]].assign(component=range(5), model=list("ABCDE"))
+    assert "('A'; 'B'; 'C'; 2 more)" in tell(describe_ratings, elo=many)[1]
 
 
 def test_a_model_that_wins_everywhere_is_no_measure_of_distance() -> None:
@@ -143,55 +243,73 @@ def test_a_model_that_wins_everywhere_is_no_measure_of_distance() -> None:
 
 
 def test_improvability_tells_fallback_and_clipping() -> None:
-    methods, results = tell(describe_improvability, left_out=["d"], clipped=2)
+    methods, results = tell(describe_improvability, without_optimum=["d"], clipped=2)
     assert "On a dataset without a known optimum ('d'), the better bound" in methods
     assert "2 scores beyond the optimum counted as errors of 0." in methods
     assert results.startswith(
-        "'A' had the lowest improvability, 3.2% (95% interval 1.0% to 6.0%). The highest of a "
-        "single cell was 50.0%, of 'B' on 'd'."
+        "'A' had the lowest improvability, 3.2% (95% interval over runs 1.0% to 6.0%). The highest "
+        "of a single cell was 50.0%, of 'B' on 'd'."
     )
 
 
 def test_robustness_names_the_worst_variation() -> None:
     methods, results = tell(describe_robustness)
-    assert "with all datasets and with each of 1 dataset left out" in methods
+    assert "on all datasets and without each of 1 dataset." in methods
     assert results == (
-        "Kendall's tau had a median of 0.650 and was lowest, 0.300, by the median with ranks "
-        "instead of scores without 'd'. 'A' came first in 2 of 2 variations. 1 of 1 pair flipped "
-        "at least once, most often 'A' (reported above) and 'B', in 50% of the variations. In "
-        "resamples of the datasets, 'A' was best most often, in 80% (rank 1 to 2 in the middle "
-        "95%)."
+        "Kendall's tau-b had a median of 0.650 and was lowest, 0.300, by the median with ranks "
+        "instead of scores without 'd'. 'A' came first in 2 of 2 variations. 1 of 1 pair "
+        "changed their order at least once, most often 'A' (reported above) and 'B', in 50% of "
+        "variations; leaving out one dataset alone did so for 1. In resamples of the datasets, "
+        "'A' was best most often, in 80% (rank 1 to 2 in the middle 95%)."
+    )
+    assert "in the middle 90%)." in tell(describe_robustness, confidence_level=0.9)[1]
+
+
+def test_variations_without_a_best_model_do_not_count() -> None:
+    robustness = make_table("robustness")
+    robustness.loc[1, "best"] = ""
+    assert (
+        "'A' came first in 1 of 1 variation." in tell(describe_robustness, robustness=robustness)[1]
     )
 
 
 def test_no_flips_are_told() -> None:
     _, results = tell(describe_robustness, flips=make_table("flips").head(0))
-    assert "None of 1 pair flipped in any variation." in results
+    assert "None of 1 pair changed their order in any variation." in results
 
 
 def test_groups_have_a_paragraph_each() -> None:
     methods, sea, land = tell(describe_groups)
-    assert methods.startswith("The models were ranked within 2 groups (3 datasets each)")
+    assert methods == (
+        "The models were ranked within 2 groups (3 datasets each) by the interquartile mean (IQM) "
+        "of their normalized scores. The 95% BCa intervals over runs come from 10,000 bootstrap "
+        "replicates, without correction for the number of groups."
+    )
     assert sea == (
-        "In the group 'sea' (2 models), 'A' had the highest IQM, 0.800 (95% interval 0.700 to "
-        "0.900). 'B' could not be separated from it. By its rule, every model was kept and "
-        "measured on the datasets that it had. No cell with runs was left out."
+        "In the group 'sea' (2 models), 'A' had the highest IQM, 0.800 (95% interval over runs "
+        "0.700 to 0.900). 'B' could not be separated from it. No cell analyzed was left out."
     )
     assert land == (
-        "In the group 'land' (1 model), 'A' was the only model, with an IQM of 0.800. By its rule, "
-        "models without runs on one of its datasets were left out (1 model). 2 cells (a model on a "
-        "dataset) with runs were not used. No model had runs or datasets enough for an interval."
+        "In the group 'land' (1 model), 'A' had the highest IQM, 0.800. By its rule, every "
+        "model had to have runs on each of its datasets (1 model left out). 2 cells of the models "
+        "and datasets analyzed were not used. No model had runs or datasets enough for an "
+        "interval."
     )
 
 
 def test_conditions_have_a_paragraph_each() -> None:
     methods, full = tell(describe_conditions)
     assert methods.startswith("The ranking was compared with 1 other condition ('full')")
+    assert "The models that both have were ranked anew on the datasets that both have" in methods
+    assert "by the IQM of cells that have runs in both" in methods
     assert full == (
-        "With 'full' (5 models on 8 datasets), Kendall's tau was 0.800 (95% interval 0.500 to "
-        "1.000) and Spearman's rho was 0.900 (95% interval 0.600 to 1.000). 2 models changed rank, "
-        "at most by 1 place ('A' and 'B'). 2 cells (a model on a dataset) with runs were not used."
+        "With 'full' (5 models on 8 datasets), Kendall's tau-b was 0.800 (95% interval over "
+        "datasets 0.500 to 1.000) and Spearman's rho was 0.900 (95% interval over datasets "
+        "0.600 to 1.000). 2 models changed rank, at most by 1 place ('A' and 'B'). 2 cells of the "
+        "models and datasets analyzed were not used."
     )
+    methods, _ = tell(describe_conditions, aggregation="trimmed_mean")
+    assert "by the trimmed mean of cells" in methods
 
 
 def test_a_condition_with_too_little_in_common_has_no_correlation() -> None:
@@ -204,10 +322,29 @@ def test_sample_size_names_widths_and_cells() -> None:
     _, results = tell(describe_sample_size)
     # 0.2 misordered pairs are 40% of all: 0.5 are expected.
     assert results == (
-        "The median width to expect was 0.060 with 3 runs, 0.040 with 5 runs, 0.025 with 10 runs "
-        "and 0.015 with 20 runs per dataset, against 0.050 with the present runs. Of 1 pair, an "
-        "expected 0.500 stood in the wrong order. One more run would lower this number most in the "
-        "cells 'A' on 'd' (3 runs now; 40% of them) and 'B' on 'd' (1 run now; 20% of them)."
+        "The median width to expect was 0.060 with 3, 0.040 with 5, 0.025 with 10 and 0.015 with "
+        "20 runs per dataset, against 0.050 with the present runs. Of 1 pair, an expected 0.500 "
+        "stood in the wrong order. One more run would lower it by 40% for 'A' on 'd' (3 runs "
+        "now) and by 20% for 'B' on 'd' (1 run now)."
+    )
+
+
+def test_widths_are_those_of_the_kind_of_interval() -> None:
+    methods, _ = tell(describe_sample_size)
+    assert methods.startswith("The full width of the 95% calibrated interval over runs of each")
+    assert "a Student's t quantile" in methods
+    methods, _ = tell(describe_sample_size, interval="bca")
+    assert "95% BCa interval over runs" in methods
+    assert "a normal quantile" in methods
+
+
+def test_an_order_that_is_settled_needs_no_advice() -> None:
+    # 0.01 misordered pairs are a quarter of all: 0.04 are expected.
+    advice = make_table("next_seeds").head(1).assign(gain=0.01, share=0.25)
+    _, results = tell(describe_sample_size, next_seeds=advice)
+    assert results.endswith(
+        "Of 1 pair, fewer than 0.05 were expected in the wrong order: over new runs the order is "
+        "settled."
     )
 
 
@@ -216,7 +353,7 @@ def test_sample_size_of_one_model_has_no_order() -> None:
     _, results = tell(
         describe_sample_size, seed_widths=widths, next_seeds=make_table("next_seeds").head(0)
     )
-    assert results.startswith("The width to expect was 0.060 with 3 runs")
+    assert results.startswith("The width to expect was 0.060 with 3, 0.040 with 5")
     assert results.endswith("With a single model there was no order to improve.")
 
 
@@ -225,19 +362,22 @@ def test_undecided_comparisons_are_told_apart() -> None:
         decision=["undecided", "undecided", "undecided", "model better"]
     )
     _, results = tell(describe_pairwise, rope=rope)
-    assert "'A' was worse than 'C'. Between 'A' and 'B' nothing was decided at 95%." in results
+    assert "'A' was worse than 'C'. At 95%, 'A' against 'B' stayed undecided." in results
 
 
 def test_full_agreement_is_told_once() -> None:
     _, results = tell(
         describe_robustness, robustness=make_table("robustness").assign(kendall_tau=1.0)
     )
-    assert results.startswith("Kendall's tau was 1.000 in every variation.")
+    assert results.startswith("Kendall's tau-b was 1.000 in every variation.")
 
 
 def test_an_infinite_statistic_is_a_word() -> None:
-    friedman = make_table("friedman").assign(statistic=[4.0, np.inf])
-    assert "F statistic was infinite with 3" in tell(describe_rank_tests, friedman=friedman)[1]
+    # The table leaves an infinite statistic empty.
+    for statistic in (NAN, np.inf):
+        friedman = make_table("friedman").assign(statistic=[4.0, statistic], p=[0.02, 0.0])
+        _, results = tell(describe_rank_tests, friedman=friedman)
+        assert "F was infinite (all datasets agree). At the 5%" in results
 
 
 def test_long_lists_of_names_are_cut() -> None:

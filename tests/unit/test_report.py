@@ -300,7 +300,7 @@ def test_a_figure_that_does_not_fit_is_linked(tmp_path: Path) -> None:
     text = write_study(tmp_path, ["A"], ["D1"], figure=b"x" * 500_000)
     # 1.95 MB hold three figures of 500 kB beside the tables; the two others are left out.
     assert text.count("data:image") == 3
-    assert text.count("This figure is too large for the page.") == 2
+    assert text.count("This figure is left out to keep the page small.") == 2
     assert text.count('.pdf">PDF</a>') == 5
 
 
@@ -308,7 +308,7 @@ def test_a_figure_too_large_as_svg_is_shown_as_an_image(tmp_path: Path) -> None:
     text = write_study(tmp_path, ["A"], ["D1"], figure=b"x" * 500_000, image=draw_noise(200))
     assert text.count("data:image/svg+xml") == 3
     assert text.count("data:image/png;base64,") == 2
-    assert "too large" not in text
+    assert "left out to keep" not in text
 
 
 def test_a_view_keeps_every_digit_beside_the_rounded_number() -> None:

@@ -1,6 +1,7 @@
 """Rankings under other aggregations, bounds and datasets."""
 
 import itertools
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,18 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.artifacts import read_table, write_parquet
-from capmap.bootstrap.ranks import bound_ranks
+from capmap.artifacts import read_parquet, read_table, write_parquet
 from capmap.bootstrap.resampling import stratify_runs
 from capmap.bootstrap.statistics import evaluate_runs
 from capmap.rng import make_stream
-from capmap.robustness.agreement import Agreement, compare_variations, correlate_ranks
-from capmap.robustness.stability import Stability, bound_shares, distribute_ranks, resample_ranks
-from capmap.robustness.variations import iterate_variations
+from capmap.robustness.agreement import Agreement, compare_variations
+from capmap.robustness.stability import Stability, resample_ranks
+from capmap.robustness.variations import ALL_BOUNDS, Variation, iterate_variations
 from capmap.tables import write_table
 from check_robustness import check_robustness
 
 make_rng = partial(make_stream, 0, "toy", "rank_stability")
+KEYS = ["aggregation", "bounds", "left_out"]
+METHODS = ["mean", "trimmed_mean", "median", "iqm"]
 
 
 def make_runs(*rows: tuple[Any, ...]) -> pd.DataFrame:
@@ -66,21 +68,22 @@ def score_iqm(runs: pd.DataFrame, *, weights: Any) -> dict[str, float]:
     }
 
 
-def compare(runs: pd.DataFrame, **options: Any) -> Agreement:
-    return compare_variations(
-        iterate_variations(runs, weights="datasets"),
-        reported=options.get("reported") or report(runs),
-        datasets=sorted(runs["dataset"].unique()),
-    )
+def compare(runs: pd.DataFrame, *, reported: dict[str, int] | None = None) -> Agreement:
+    variations = iterate_variations(runs, weights="datasets")
+    names = sorted(runs["dataset"].unique())
+    return compare_variations(variations, reported=reported or report(runs), datasets=names)
 
 
-def resample(runs: pd.DataFrame, *, top: int = 2, n_resamples: int = 400) -> Stability:
+def resample(
+    runs: pd.DataFrame, *, top: int = 2, n_resamples: int = 400, confidence_level: float = 0.95
+) -> Stability:
     return resample_ranks(
         runs,
         reported=report(runs),
         top=top,
         weights="datasets",
         n_resamples=n_resamples,
+        confidence_level=confidence_level,
         make_rng=make_rng,
     )
 
@@ -109,11 +112,8 @@ def score_by_hand(runs: pd.DataFrame, aggregation: str, bounds: str, weights: st
     bounded = pd.concat(parts)
     if aggregation == "iqm":
         return score_iqm(bounded, weights=weights)
-    summarize = {
-        "mean": np.mean,
-        "median": np.median,
-        "trimmed_mean": partial(stats.trim_mean, proportiontocut=0.25),
-    }[aggregation]
+    trim = partial(stats.trim_mean, proportiontocut=0.25)
+    summarize = {"mean": np.mean, "median": np.median, "trimmed_mean": trim}[aggregation]
     cells = bounded.groupby(["model", "dataset"])["score"].mean()
     return {str(name): float(summarize(own)) for name, own in cells.groupby("model")}
 
@@ -136,36 +136,45 @@ def test_scores_of_all_variations_are_those_computed_by_hand(weights: Any, hidde
             )
 
 
+def correlate(ranks: dict[str, int], others: dict[str, int]) -> float:
+    """Kendall's tau-b by SciPy, NaN where it is not defined."""
+    if min(len(set(ranks.values())), len(set(others.values()))) < 2:
+        return np.nan
+    return float(stats.kendalltau([ranks[name] for name in others], list(others.values()))[0])
+
+
 @settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 3), st.floats(0, 0.8))
 def test_agreement_is_that_of_rankings_by_hand(
     seed: int, models: int, datasets: int, hidden: float
 ) -> None:
     runs = draw_runs(seed, models=models, datasets=datasets, seeds=2, hidden=hidden)
-    reported, flipped = report(runs), dict.fromkeys(itertools.permutations(report(runs), 2), 0)
-    agreement = compare(runs)
-    for row in agreement.robustness.itertuples():
-        rest = runs[runs["dataset"] != row.left_out]
-        ranks = rank(score_by_hand(rest, row.aggregation, row.bounds, "datasets"))
-        assert row.models == len(ranks)
-        pairs = [
-            (a, b)
-            for a, b in itertools.permutations(ranks, 2)
-            if reported[a] < reported[b] and ranks[a] > ranks[b]
-        ]
-        assert row.flips == len(pairs)
-        for pair in pairs:
-            flipped[pair] += 1
-        leaders = [name for name, place in ranks.items() if place == 1]
-        assert row.best == min(leaders, key=lambda name: (reported[name], name), default="")
-        names = list(ranks)
-        if min(len({reported[name] for name in names}), len(set(ranks.values()))) < 2:
-            assert np.isnan(row.kendall_tau)
-        else:
-            expected = stats.kendalltau([reported[n] for n in names], [ranks[n] for n in names])
-            assert row.kendall_tau == pytest.approx(expected.statistic, abs=1e-12)
+    agreement, reported = compare(runs), report(runs)
+    names, left_out = list(reported), ["", *sorted(runs["dataset"].unique())]
+    flipped: Counter[tuple[str, str]] = Counter()
+    rows, ranked = agreement.robustness.itertuples(), agreement.ranks.groupby(KEYS)
+    for variation in iterate_variations(runs, weights="datasets"):
+        for dataset, line, row in zip(left_out, variation.scores, rows, strict=False):
+            scores = dict(zip(names, line, strict=True))
+            ranks = rank({name: score for name, score in scores.items() if not np.isnan(score)})
+            key = (variation.aggregation, variation.bounds, dataset)
+            assert (row.aggregation, row.bounds, row.left_out, row.models) == (*key, len(ranks))
+            if ranks:
+                found = ranked.get_group(key)
+                assert dict(zip(found["model"], found["rank"], strict=True)) == ranks
+            pairs = [
+                (a, b)
+                for a, b in itertools.permutations(ranks, 2)
+                if reported[a] < reported[b] and ranks[a] > ranks[b]
+            ]
+            assert row.flips == len(pairs)
+            flipped.update(pairs)
+            leaders = [name for name, place in ranks.items() if place == 1]
+            assert row.best == min(leaders, key=lambda name: (reported[name], name), default="")
+            expected = correlate({name: reported[name] for name in ranks}, ranks)
+            assert row.kendall_tau == pytest.approx(expected, abs=1e-12, nan_ok=True)
     table = agreement.flips.set_index(["model_a", "model_b"])["flips"]
-    assert table.to_dict() == {pair: n for pair, n in flipped.items() if n}
+    assert table.to_dict() == flipped
 
 
 def test_a_pair_that_flips_is_found_with_its_share() -> None:
@@ -173,7 +182,7 @@ def test_a_pair_that_flips_is_found_with_its_share() -> None:
     rows = [("a", "x", 1.0), ("a", "y", 0.4), ("a", "z", 0.4)]
     rows += [("b", "x", 0.0), ("b", "y", 0.5), ("b", "z", 0.5)]
     agreement = compare(make_runs(*rows), reported={"a": 1, "b": 2})
-    table = agreement.robustness.set_index(["aggregation", "bounds", "left_out"])
+    table = agreement.robustness.set_index(KEYS)
     assert table.loc[("mean", "configured", ""), ["kendall_tau", "best"]].tolist() == [1.0, "a"]
     for variation in (
         ("median", "configured", ""),
@@ -188,19 +197,41 @@ def test_a_pair_that_flips_is_found_with_its_share() -> None:
     assert (flip["model_a"], flip["model_b"], flip["rank_a"], flip["rank_b"]) == ("a", "b", 1, 2)
     assert flip["flips"] == table["flips"].sum()
     assert flip["variations"] == 48
-    ranks = agreement.ranks.set_index(["model", "aggregation", "bounds"])
+    # Of three numbers nothing is trimmed, so a leads by all means until x is left out. Under
+    # observed bounds a has 1, 0 and 0 and b the rest, and under ranks as well.
+    assert flip["aggregations"] == "median"
+    assert (flip["bounds"], flip["left_out"]) == ("observed, ranks", "x")
+    ranks = agreement.spans.set_index(["model", "aggregation", "bounds"])
     assert ranks.loc[("a", "median", "configured")].tolist() == [2, 1, 2, 1]
     assert ranks.loc[("b", "mean", "configured")].tolist() == [2, 1, 2, 0]
+
+
+def test_each_flip_tells_what_turns_the_pair() -> None:
+    runs = draw_runs(12, models=8, datasets=8, hidden=0.3)
+    agreement = compare(runs)
+    ranks = agreement.ranks.pivot_table(index=KEYS, columns="model", values="rank")
+    choices = {
+        "aggregations": {name: (name, "configured", "") for name in METHODS},
+        "bounds": {name: ("iqm", name, "") for name in ("observed", "ranks")},
+        "left_out": {name: ("iqm", "configured", name) for name in sorted(set(runs["dataset"]))},
+    }
+    for column, keys in choices.items():
+        for row in agreement.flips.to_dict("records"):
+            is_turned = ranks[row["model_a"]] > ranks[row["model_b"]]
+            names = [name for name, key in keys.items() if is_turned[key]]
+            assert row[column] == ("; " if column == "left_out" else ", ").join(names)
+        assert agreement.flips[column].str.contains("[,;] ").any()
+        assert (agreement.flips[column] == "").any()
 
 
 def test_model_without_a_dataset_that_is_left_has_no_rank() -> None:
     # Under ranks, nobody else has y.
     runs = make_runs(("a", "x", 0.9), ("b", "x", 0.5), ("c", "y", 0.1), ("c", "y", 0.2))
     agreement = compare(runs)
-    ranks = agreement.ranks.set_index(["model", "aggregation", "bounds"])
+    ranks = agreement.spans.set_index(["model", "aggregation", "bounds"])
     assert ranks.loc[("c", "mean", "ranks")].isna().all()
     assert ranks["rank"].dtype == ranks["shift"].dtype == "Int64"
-    robust = agreement.robustness.set_index(["aggregation", "bounds", "left_out"])
+    robust = agreement.robustness.set_index(KEYS)
     assert robust.loc[("mean", "ranks", ""), "models"] == 2
     assert robust.loc[("mean", "ranks", "x"), ["models", "best"]].tolist() == [0, ""]
     # c is last with all datasets under configured bounds, and the only one left without x.
@@ -208,11 +239,19 @@ def test_model_without_a_dataset_that_is_left_has_no_rank() -> None:
 
 
 def test_tied_ranks_neither_agree_nor_flip() -> None:
-    one, other = np.array([1, 1, 3, 4]), np.array([1, 2, 2, 4])
-    expected = stats.kendalltau(one, other).statistic
-    assert correlate_ranks(one, other) == pytest.approx(expected, abs=1e-15)
-    assert np.isnan(correlate_ranks(np.array([1, 1]), np.array([1, 2])))
-    assert np.isnan(correlate_ranks(np.array([1]), np.array([1])))
+    # The ranks are 1, 2, 2, 4 with all datasets, and all equal without x.
+    scores, reported = np.array([[0.9, 0.5, 0.5, 0.1], [0.5] * 4]), {"a": 1, "b": 1, "c": 3, "d": 4}
+    variations = [
+        Variation(aggregation, bounds, scores)
+        for aggregation, bounds in itertools.product(METHODS, ALL_BOUNDS)
+    ]
+    agreement = compare_variations(variations, reported=reported, datasets=["x"])
+    expected = stats.kendalltau([1, 1, 3, 4], [1, 2, 2, 4]).statistic
+    found = agreement.robustness
+    np.testing.assert_allclose(found["kendall_tau"], [expected, np.nan] * 12, rtol=0, atol=1e-15)
+    assert (found["flips"] == 0).all()
+    assert agreement.flips.empty
+    assert agreement.ranks["rank"].tolist() == [1, 2, 2, 4, 1, 1, 1, 1] * 12
 
 
 def test_dominating_model_is_best_in_every_resample() -> None:
@@ -269,46 +308,37 @@ def test_probabilities_of_all_models_sum_to_the_places_there_are(
     assert (found.distribution["share"] > 0).all()
 
 
-@pytest.mark.parametrize("n_resamples", [1, 20, 81, 100, 1000])
-def test_rank_interval_without_ties_is_that_of_other_rankings(n_resamples: int) -> None:
-    noise = np.random.default_rng(0).normal(0, 2, (n_resamples, 6))
-    ranks = stats.rankdata(noise + np.arange(6), axis=1).astype(int).T
-    expected = bound_ranks(ranks, confidence_level=0.95)
-    found = bound_shares(distribute_ranks(ranks), n_resamples=n_resamples)
-    np.testing.assert_array_equal(found, expected)
-
-
-def test_resampled_ranks_are_those_of_the_datasets_drawn() -> None:
+@pytest.mark.parametrize("confidence_level", [0.5, 0.95])
+def test_resampled_ranks_are_those_of_the_datasets_drawn(confidence_level: float) -> None:
     # Complete, so no model needs draws of its own: rank the runs of the drawn datasets by hand.
     runs = draw_runs(4, datasets=4)
     names = sorted(runs["dataset"].unique())
-    picks = make_rng().integers(4, size=(25, 4))
-    first = dict.fromkeys(sorted(runs["model"].unique()), 0.0)
-    for row in picks:
-        drawn = pd.concat(
-            [
-                runs[runs["dataset"] == names[pick]].assign(dataset=f"{place}")
-                for place, pick in enumerate(row)
-            ]
-        )
-        ranks = rank(score_iqm(drawn, weights="datasets"))
-        leaders = [name for name, place in ranks.items() if place == 1]
-        for name in leaders:
-            first[name] += 1 / len(leaders) / len(picks)
-    table = resample(runs, n_resamples=25).stability.set_index("model")
-    assert table["p_best"].sort_index().tolist() == pytest.approx(list(first.values()))
+    best, worst = [], []
+    for row in make_rng().integers(4, size=(25, 4)):
+        drawn = [
+            runs[runs["dataset"] == names[pick]].assign(dataset=f"{place}")
+            for place, pick in enumerate(row)
+        ]
+        ranks = list(rank(score_iqm(pd.concat(drawn), weights="datasets")).values())
+        best.append(ranks)
+        worst.append([place + ranks.count(place) - 1 for place in ranks])
+    found = resample(runs, n_resamples=25, confidence_level=confidence_level)
+    table = found.stability.set_index("model").sort_index()
+    is_first = np.array(best) == 1
+    shares = is_first / is_first.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(table["p_best"], shares.mean(axis=0), rtol=0, atol=1e-12)
+    # Among 25 sorted ranks the ends stand at 24 times the tail, rounded outwards.
+    tail = int(24 * (1 - confidence_level) / 2)
+    assert table["rank_low"].tolist() == np.sort(best, axis=0)[tail].tolist()
+    assert table["rank_high"].tolist() == np.sort(worst, axis=0)[24 - tail].tolist()
 
 
 def test_order_of_rows_changes_nothing() -> None:
     runs = draw_runs(5, hidden=0.3)
     turned = runs.sample(frac=1, random_state=0)
-    for name in ("robustness", "ranks", "flips"):
-        pd.testing.assert_frame_equal(
-            getattr(compare(runs), name), getattr(compare(turned), name), check_exact=True
-        )
-    pd.testing.assert_frame_equal(
-        resample(runs).stability, resample(turned).stability, check_exact=True
-    )
+    tables = vars(compare(runs)) | vars(resample(runs))
+    for name, other in (vars(compare(turned)) | vars(resample(turned))).items():
+        pd.testing.assert_frame_equal(tables[name], other, check_exact=True)
 
 
 def test_a_model_more_leaves_the_draws_of_the_others() -> None:
@@ -319,24 +349,17 @@ def test_a_model_more_leaves_the_draws_of_the_others() -> None:
     pd.testing.assert_frame_equal(alone, joined)
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
-        [("a", "x", 0.5)],
-        [("a", "x", 0.5), ("b", "x", 0.5)],
-        [("a", "x", 0.5), ("b", "y", 0.7)],
-        [("a", "x", 0.5), ("a", "x", 0.6), ("b", "x", -3.0), ("b\0", "x\0", 0.1)],
-    ],
-)
-def test_small_studies_work(rows: list[tuple[Any, ...]]) -> None:
-    runs = make_runs(*rows)
+SMALL = [[], [("b", "x", 0.5)], [("b", "y", 0.7)], [("a", "x", 0.6), ("b\0", "x\0", -3.0)]]
+
+
+@pytest.mark.parametrize("further", SMALL)
+def test_small_studies_work(further: list[tuple[Any, ...]]) -> None:
+    runs = make_runs(("a", "x", 0.5), *further)
     agreement, found = compare(runs), resample(runs, n_resamples=5)
     n = runs["model"].nunique()
     assert len(agreement.robustness) == 12 * (1 + runs["dataset"].nunique())
-    assert len(agreement.ranks) == 12 * n
-    assert list(agreement.flips.columns) == [
-        *("model_a", "model_b", "rank_a", "rank_b", "flips", "variations", "share")
-    ]
+    assert len(agreement.spans) == 12 * n
+    assert agreement.flips.columns[[0, -1]].tolist() == ["model_a", "left_out"]
     assert len(found.stability) == n
 
 
@@ -353,21 +376,22 @@ def test_script_writes_tables_and_text(tmp_path: Path) -> None:
             shards=[str(tmp_path / "runs.parquet")],
             iqm=str(tmp_path / "iqm.csv"),
             **{name: [str(tmp_path / f"{name}.{end}") for end in ("csv", "md")] for name in names},
+            ranks=str(tmp_path / "ranks.parquet"),
             text=[str(tmp_path / f"text.{suffix}") for suffix in ("txt", "tex")],
             study="toy",
             missing=missing,  # type: ignore[arg-type]
             top=2,
             n_resamples=20,
+            confidence_level=0.9,
             seed=0,
             weights="datasets",
         )
-        table = read_table(tmp_path / "robustness.csv", names=["left_out", "best"])
+        table = read_table(tmp_path / "robustness.csv")
         assert len(table) == 12 * (1 + datasets)
         assert table["left_out"].value_counts(dropna=False)["=1+1"] == 12
-        assert set(read_table(tmp_path / "rank_stability.csv")["model"]) == {
-            evil,
-            "007",
-            "m0",
-            "m3",
-        }
+        models = {evil, "007", "m0", "m3"}
+        assert set(read_table(tmp_path / "rank_stability.csv")["model"]) == models
+        ranks = read_parquet(tmp_path / "ranks.parquet")
+        assert ranks.columns.tolist() == [*KEYS, "model", "rank"]
+        assert ranks["model"].value_counts().to_dict() == dict.fromkeys(models, len(table))
     assert (tmp_path / "text.txt").read_text()

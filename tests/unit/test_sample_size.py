@@ -42,13 +42,16 @@ def draw_runs(seed, *, models=4, datasets=5, runs=3, noise=0.05):
     )
 
 
-def measure(runs, missing="pairwise"):
-    return measure_noise(runs, missing=missing)
+def measure(runs, missing="pairwise", weights="datasets"):
+    return measure_noise(runs, missing=missing, weights=weights)
 
 
-def list_widths(runs, **options):
-    table = expect_widths(measure(runs, **options), confidence_level=0.95)
-    return table.set_index(["model", "seeds"])["width"]
+def foretell(noise, interval="calibrated", confidence_level=0.95):
+    return expect_widths(noise, interval=interval, confidence_level=confidence_level)
+
+
+def list_widths(runs, interval="calibrated"):
+    return foretell(measure(runs), interval).set_index(["model", "seeds"])["width"]
 
 
 def draw_pair():
@@ -77,7 +80,7 @@ def test_width_on_one_dataset_is_students() -> None:
     for seeds in (3, 5):
         expected = 2 * stats.t.ppf(0.975, seeds - 1) * 0.1 / math.sqrt(seeds)
         assert widths["A", seeds] == pytest.approx(expected)
-    table = expect_widths(measure(draw_pair()), confidence_level=0.95)
+    table = foretell(measure(draw_pair()))
     assert table["seeds"].tolist() == [3, 5, 10, 20] * 2
     assert table["width_now"].tolist()[0] == pytest.approx(widths["A", 3])
 
@@ -110,9 +113,10 @@ def test_variance_is_the_stratified_one_of_winsorized_runs() -> None:
 
 
 @pytest.mark.parametrize("runs", [3, 5, 10])
-def test_widths_foretell_those_of_calibrated_intervals(runs) -> None:
+@pytest.mark.parametrize("interval", ["calibrated", "percentile", "basic", "bca"])
+def test_widths_foretell_those_of_intervals(runs, interval) -> None:
     # Known truth: normal noise. Widths are expected from other runs than those they are for.
-    options = Options(n_resamples=500, interval="calibrated")
+    options = Options(n_resamples=500, interval=interval)
     expected, found = [], []
     for repetition, noise in itertools.product(range(5), (0.02, 0.1, 0.3)):
         rng = make_stream(0, "test", str(repetition), str(noise))
@@ -120,7 +124,8 @@ def test_widths_foretell_those_of_calibrated_intervals(runs) -> None:
         spreads = noise * rng.uniform(0.5, 1.5, size=(8, 10))
         pilot = centers[..., None] + spreads[..., None] * rng.normal(size=(8, 10, 5))
         cells = itertools.product(range(8), range(10))
-        widths = list_widths(make_cells({(f"M{m}", f"D{d}"): pilot[m, d] for m, d in cells}))
+        pilots = make_cells({(f"M{m}", f"D{d}"): pilot[m, d] for m, d in cells})
+        widths = list_widths(pilots, interval)
         expected.append(widths.xs(runs, level="seeds").to_numpy())
         names = np.repeat([f"D{d}" for d in range(10)], runs).tolist()
         for center, spread in zip(centers, spreads, strict=True):
@@ -175,6 +180,41 @@ def test_gains_are_those_of_brute_force() -> None:
     assert advice["gain"].is_monotonic_decreasing
 
 
+def test_estimates_are_the_reported_ones_and_runs_weigh_the_same_if_told() -> None:
+    # A: 2 × 0.2 and 6 × 0.8. Of 8 runs 2 are cut from each end: 0.8 is left where runs weigh the
+    # same. Where datasets do, those on x have half of the weight and half of it is left: 0.5.
+    cells = {("A", "x"): [0.2, 0.2], ("A", "y"): [0.8] * 6}
+    for weights, expected in (("runs", 0.8), ("datasets", 0.5)):
+        assert measure(make_cells(cells), weights=weights).estimates[0] == pytest.approx(expected)
+
+
+def test_variance_of_weighted_runs_is_that_of_their_flat_trimmed_mean() -> None:
+    # Of 8 runs 2 are cut from each end, so half is kept; a dataset of n runs has the share n / 8,
+    # and contributes (n / 8 / 0.5)² s² / n.
+    cells = {("A", "x"): [0.3, 0.7], ("A", "y"): [0.1, 0.4, 0.5, 0.55, 0.6, 0.9]}
+    noise = measure(make_cells(cells), weights="runs")
+    kept = np.sort(np.concatenate(list(cells.values())))[2:6]
+    expected = [
+        (len(scores) / 4) ** 2 * np.clip(scores, kept[0], kept[-1]).var(ddof=1)
+        for scores in cells.values()
+    ]
+    np.testing.assert_allclose(noise.run_variances[0], expected, rtol=1e-12)
+    np.testing.assert_allclose(noise.variances, expected[0] / 2 + expected[1] / 6, rtol=1e-12)
+    # With S runs on both, each has half of the weight: (1 / 2 / (n / 8))² of that, over S.
+    variances = [expected[0] * (4 / 2) ** 2, expected[1] * (4 / 6) ** 2]
+    table = foretell(noise, "percentile").set_index("seeds")
+    width = 2 * stats.norm.ppf(0.975) * math.sqrt(sum(variances) / 3 * 2 / 3)
+    assert table.loc[3, "width"] == pytest.approx(width)
+
+
+def test_single_runs_show_nothing_to_plain_resamples() -> None:
+    cells = {("A", "x"): [0.5, 0.6, 0.7], ("A", "y"): [0.6]}
+    noise = measure(make_cells(cells))
+    table = foretell(noise, "percentile")
+    now = 2 * stats.norm.ppf(0.975) * math.sqrt(noise.run_variances[0, 0] / 3 * 2 / 3)
+    np.testing.assert_allclose(table["width_now"], now)
+
+
 def test_a_noisy_close_pair_gets_the_advice() -> None:
     cells = {("far", d): [0.1, 0.11, 0.12] for d in "xy"}
     cells |= {("one", "x"): [0.5, 0.7, 0.9], ("one", "y"): [0.69, 0.7, 0.71]}
@@ -198,7 +238,7 @@ def test_models_without_noise_are_in_order() -> None:
     noise = measure(make_cells({("A", "D"): [0.5, 0.5], ("B", "D"): [0.6, 0.6]}))
     assert count_misordered(noise) == 0
     assert advise_runs(noise).empty
-    assert expect_widths(noise, confidence_level=0.95)["width"].tolist() == [0] * 8
+    assert foretell(noise)["width"].tolist() == [0] * 8
 
 
 def test_a_single_run_borrows_the_variance_of_the_models_other_cells() -> None:
@@ -214,7 +254,7 @@ def test_a_model_without_repeats_borrows_from_the_others() -> None:
     noise = measure(make_cells(cells))
     # On x the variance of B, 0.02; on y nobody has two runs, so that of the whole study: 0.02 too.
     np.testing.assert_allclose(noise.spreads[0], math.sqrt(0.02))
-    table = expect_widths(noise, confidence_level=0.95).set_index("model")
+    table = foretell(noise).set_index("model")
     assert table.loc["A", "width"].gt(0).all()
     assert table.loc["A", "width_now"].isna().all()
     assert table.loc["B", "width_now"].notna().all()
@@ -222,7 +262,7 @@ def test_a_model_without_repeats_borrows_from_the_others() -> None:
 
 def test_no_repeats_at_all_give_no_width_and_no_advice() -> None:
     noise = measure(make_cells({("A", "x"): [0.5], ("B", "x"): [0.6]}))
-    table = expect_widths(noise, confidence_level=0.95)
+    table = foretell(noise)
     assert table[["width", "width_now"]].isna().all(axis=None)
     advice = advise_runs(noise)
     assert advice.empty
@@ -232,14 +272,14 @@ def test_no_repeats_at_all_give_no_width_and_no_advice() -> None:
 
 def test_one_model_has_widths_and_no_advice() -> None:
     noise = measure(draw_runs(0, models=1))
-    assert expect_widths(noise, confidence_level=0.95)["width"].gt(0).all()
+    assert foretell(noise)["width"].gt(0).all()
     assert advise_runs(noise).empty
     assert count_misordered(noise) == 0
 
 
 def test_present_width_agrees_with_the_number_of_runs() -> None:
     for runs in (3, 5, 10):
-        table = expect_widths(measure(draw_runs(0, runs=runs)), confidence_level=0.95)
+        table = foretell(measure(draw_runs(0, runs=runs)))
         same = table[table["seeds"] == runs]
         np.testing.assert_allclose(same["width"], same["width_now"], rtol=1e-12)
 
@@ -274,7 +314,7 @@ def test_order_of_rows_and_names_have_no_influence(seed, drop) -> None:
     runs = draw_runs(seed, models=3, datasets=4).iloc[drop:]
     shuffled = runs.sample(frac=1, random_state=seed)
     noise, other = measure(runs), measure(shuffled)
-    for make in (advise_runs, lambda noise: expect_widths(noise, confidence_level=0.9)):
+    for make in (advise_runs, foretell):
         pd.testing.assert_frame_equal(make(noise), make(other), check_exact=True)
     flipped = runs.assign(model=runs["model"].map(lambda name: f"x{9 - int(name[1])}"))
     renamed = advise_runs(measure(flipped))
@@ -308,6 +348,8 @@ def test_script_writes_tables_and_paragraphs(tmp_path) -> None:
         next_seeds=[str(tmp_path / "next_seeds.csv")],
         text=[str(tmp_path / "sample_size.txt"), str(tmp_path / "sample_size.tex")],
         missing="pairwise",
+        interval="percentile",
+        weights="datasets",
         confidence_level=0.95,
     )
     assert len(read_table(tmp_path / "seed_widths.csv")) == 4 * 4

@@ -49,6 +49,7 @@ EVERY_DEFAULT = {
         "alpha": 0.05,
         "rope": 0.01,
         "probability": 0.95,
+        "aggregation": "iqm",
         "samples": 50000,
         "replicates": 2000,
     },

@@ -171,14 +171,24 @@ def test_wider_region_is_never_less_equivalent(seed: int) -> None:
     assert chances[-1] == 1
 
 
+def test_tiny_scores_are_compared_like_others() -> None:
+    differences = np.array([[0.3, -0.1, 0.2, 0.2, -0.1], [0.1, 0.1, 0.0, 0.2, 0.1]])
+    for rope in (0.0, 0.1):
+        usual, tiny = (
+            compare_signed_ranks(
+                scale * differences, rope=scale * rope, n_samples=300, make_rng=make_rng
+            )
+            for scale in (1.0, 1e-20)
+        )
+        np.testing.assert_array_equal(usual, tiny)
+
+
 def test_scales_of_metrics_put_differences_into_half_widths() -> None:
     runs = make_runs(("a", "X", 0.9), ("b", "X", 0.5), ("a", "Y", 0.9), ("b", "Y", 0.5))
     bounds = pd.DataFrame(
         {"dataset": ["Y", "X"], "metric": ["RMSE", "acc"], "low": [0.0, 0.0], "high": [20.0, 1.0]}
     )
-    matrix = scale_means(
-        arrange_runs(runs), bounds=bounds, widths={"ACC": 0.1, "rmse": 0.5, "other": 0.0}
-    )
+    matrix = scale_means(arrange_runs(runs), bounds=bounds, widths={"ACC": 0.1, "rmse": 0.5})
     # X: 0.4 x 1 / 0.1 = 4 half-widths; Y: 0.4 x 20 / 0.5 = 16.
     assert (matrix.means[0] - matrix.means[1]).tolist() == pytest.approx([4, 16])
 

@@ -26,6 +26,7 @@ rule plot_pairwise:
     conda:
         "../../envs/figures.yaml"
     params:
+        alpha=setting("comparison/alpha"),
         reference=setting("comparison/reference"),
         library=digest_library("plot_pairwise.py"),
     script:

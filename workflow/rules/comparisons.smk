@@ -27,6 +27,7 @@ rule compare_models:
         missing=setting("comparison/missing"),
         reference=setting("comparison/reference"),
         rope_width=setting("comparison/rope"),
+        alpha=setting("comparison/alpha"),
         probability=setting("comparison/probability"),
         n_samples=setting("comparison/samples"),
         n_resamples=setting("comparison/replicates"),
@@ -153,6 +154,7 @@ rule check_robustness:
         flips=table("flips"),
         rank_stability=table("rank_stability"),
         rank_distribution=table("rank_distribution"),
+        ranks="results/{study}/robustness/ranks.parquet",
         text=text("robustness"),
     log:
         "results/logs/check_robustness/{study}.log",
@@ -165,6 +167,7 @@ rule check_robustness:
         missing=setting("comparison/missing"),
         top=setting("robustness/top"),
         weights=setting("bootstrap/weights"),
+        confidence_level=setting("bootstrap/confidence"),
         n_resamples=setting("comparison/replicates"),
         seed=setting("bootstrap/seed"),
         library=digest_library("check_robustness.py"),
@@ -178,6 +181,7 @@ rule rank_groups:
         shards=shards_in("normalized"),
     output:
         groups=table("groups"),
+        group_intervals=table("group_intervals"),
         group_coverage=table("group_coverage"),
         text=text("groups"),
     log:
@@ -189,6 +193,8 @@ rule rank_groups:
     params:
         study="{study}",
         definitions=setting("groups"),
+        aggregations=setting("aggregate"),
+        statistics=setting("bootstrap/statistics"),
         n_resamples=setting("bootstrap/replicates"),
         confidence_level=setting("bootstrap/confidence"),
         interval=setting("bootstrap/interval"),
@@ -217,6 +223,9 @@ rule compare_conditions:
         "../../envs/analysis.yaml"
     params:
         study="{study}",
+        missing=setting("comparison/missing"),
+        aggregation=setting("comparison/aggregation"),
+        weights=setting("bootstrap/weights"),
         n_resamples=setting("comparison/replicates"),
         confidence_level=setting("bootstrap/confidence"),
         seed=setting("bootstrap/seed"),
@@ -241,6 +250,8 @@ rule advise_sample_size:
         "../../envs/analysis.yaml"
     params:
         missing=setting("comparison/missing"),
+        interval=setting("bootstrap/interval"),
+        weights=setting("bootstrap/weights"),
         confidence_level=setting("bootstrap/confidence"),
         library=digest_library("advise_sample_size.py"),
     script:

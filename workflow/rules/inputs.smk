@@ -138,7 +138,7 @@ def list_involved(studies):
             if other == study or other not in config["studies"]:
                 raise WorkflowError(
                     f"studies.{study}.conditions: {other!r} is not another study of this file. "
-                    f"There are: {', '.join(name for name in config['studies'] if name != study)}."
+                    f"Its studies are {', '.join(config['studies'])}."
                 )
     others = [
         other for study in studies for other in config["studies"][study]["conditions"]

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special
 
 from capmap.aggregation import FloatArray, IntArray
-from capmap.bootstrap.resampling import Resamples, Strata, iterate_blocks
+from capmap.bootstrap.resampling import Resamples, Strata, iterate_blocks, repeat_datasets
 from capmap.bootstrap.statistics import Statistic, evaluate_statistic
 
 Kind = Literal["percentile", "basic", "bca", "calibrated"]
@@ -109,14 +109,7 @@ def accelerate_datasets(statistic: Statistic, strata: Strata) -> float:
     for block in iterate_blocks(n, runs=len(strata.scores)):
         deleted = np.arange(n)[block]
         times = (np.arange(n)[:, None] != deleted).astype(np.intp)
-        runs = strata.draws[:, None] * times
-        resamples = Resamples(
-            counts=times[strata.datasets],
-            runs=runs.sum(axis=0).astype(np.float64),
-            total=(runs * strata.dataset_weights[:, None]).sum(axis=0),
-            times=times,
-        )
-        values[block] = evaluate_statistic(statistic, strata, resamples)
+        values[block] = evaluate_statistic(statistic, strata, repeat_datasets(strata, times))
     return _skew_influences(values.mean() - values)
 
 

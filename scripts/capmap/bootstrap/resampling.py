@@ -234,13 +234,25 @@ def draw_resamples(
     if times is None:
         runs = float(strata.draws.sum())
         return Resamples(counts=counts, runs=runs, total=runs)
-    runs_drawn = strata.draws[:, None] * times
-    return Resamples(
-        counts=counts,
-        runs=runs_drawn.sum(axis=0).astype(np.float64),
-        total=(runs_drawn * strata.dataset_weights[:, None]).sum(axis=0),
-        times=times,
-    )
+    return _gather(strata, counts, times)
+
+
+def repeat_datasets(strata: Strata, times: IntArray) -> Resamples:
+    """Take datasets with all their runs, each some number of times.
+
+    Parameters
+    ----------
+    strata : Strata
+        A model's runs.
+    times : numpy.ndarray of int, shape (datasets, resamples)
+        How often each of the model's datasets is in each resample; once or more in all.
+
+    Returns
+    -------
+    Resamples
+        The runs as they are: nothing is drawn within a dataset.
+    """
+    return _gather(strata, times[strata.datasets], times)
 
 
 def draw_counts(size: int, draws: int, *, rng: np.random.Generator, out: Counts) -> None:
@@ -281,6 +293,16 @@ def iterate_blocks(n_resamples: int, *, runs: int) -> Iterator[slice]:
     step = min(max(BLOCK_CELLS // runs, low), high)
     for first in range(0, n_resamples, step):
         yield slice(first, min(first + step, n_resamples))
+
+
+def _gather(strata: Strata, counts: npt.NDArray[Any], times: IntArray) -> Resamples:
+    drawn = strata.draws[:, None] * times
+    return Resamples(
+        counts=counts,
+        runs=drawn.sum(axis=0).astype(np.float64),
+        total=(drawn * strata.dataset_weights[:, None]).sum(axis=0),
+        times=times,
+    )
 
 
 def _draw_repeatedly(

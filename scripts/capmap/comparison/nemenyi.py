@@ -7,7 +7,7 @@ import pandas as pd
 from scipy import optimize, special
 
 from capmap.aggregation import FloatArray
-from capmap.cells import ScoreMatrix
+from capmap.cells import ScoreMatrix, list_pairs
 from capmap.comparison.dataset_ranks import average_ranks, rank_within_datasets
 
 COLUMNS = {
@@ -140,15 +140,15 @@ def compare_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:
     if common is None or n_models < 2:
         return pd.DataFrame(columns=list(COLUMNS)).astype(COLUMNS)
     n_datasets = int(matrix.is_filled.all(axis=0).sum())
-    rows, columns = np.triu_indices(n_models, 1)
-    differences = common[rows] - common[columns]
+    pairs = list_pairs(n_models)
+    differences = common[pairs.first] - common[pairs.second]
     sizes, places = np.unique(np.abs(differences).round(12), return_inverse=True)
     critical = find_critical_difference(models=n_models, datasets=n_datasets, alpha=alpha)
     names = np.array(matrix.models, dtype=object)
     table = pd.DataFrame(
         {
-            "model_a": names[rows],
-            "model_b": names[columns],
+            "model_a": names[pairs.first],
+            "model_b": names[pairs.second],
             "rank_difference": differences,
             "critical_difference": critical,
             "p": exceed_range(sizes / _scale_differences(n_models, n_datasets), n=n_models)[places],

@@ -1,14 +1,13 @@
 """Differences between all pairs of models, with intervals and a signed-rank test."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
 from scipy import special
 
-from capmap.aggregation import FloatArray, IntArray, round_significant
+from capmap.aggregation import FloatArray, IntArray
 from capmap.bootstrap.intervals import Unit
-from capmap.cells import BoolArray, Missing, ScoreMatrix, choose_common
+from capmap.cells import BoolArray, Missing, Pairs, ScoreMatrix, choose_common, list_pairs
+from capmap.comparison.decades import SMALLEST_DECADE, find_decades, round_decimals
 from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
 
 COLUMNS = [
@@ -19,20 +18,8 @@ DECIMALS = 12
 BLOCK_PAIRS = 4096
 
 
-class Pairs(NamedTuple):
-    """All unordered pairs of models, by the places of the two in the list of models."""
-
-    first: IntArray
-    second: IntArray
-
-
-def list_pairs(models: int) -> Pairs:
-    """List the pairs of models: those of the first one, those of the second one, and so on."""
-    return Pairs(*np.triu_indices(models, k=1))
-
-
 def subtract_means(matrix: ScoreMatrix, pairs: Pairs) -> FloatArray:
-    """Differences of cell means, rounded so that equal ones are equal.
+    """Differences of cell means, rounded once so that equal ones are equal.
 
     Parameters
     ----------
@@ -44,10 +31,23 @@ def subtract_means(matrix: ScoreMatrix, pairs: Pairs) -> FloatArray:
     Returns
     -------
     numpy.ndarray, shape (pairs, datasets)
-        First model less second, to 12 decimals; NaN where one of them has no runs.
+        First model less second; NaN where one of them has no runs.
+
+    Notes
+    -----
+    Differences are rounded to 12 decimals, if scores are of the usual size. What counts is the size
+    of a pair's scores, as root mean square of the runs of a cell: a dataset where one of the two is
+    above 1 loses a decimal for each power of ten, and a pair whose scores are 0.1 or less on all
+    datasets gains as many on all of them. So rounding noise is no difference, and no difference of
+    small scores is taken for noise.
     """
-    scores = round_significant(matrix.means)
-    return np.asarray(np.round(scores[pairs.first] - scores[pairs.second], DECIMALS))
+    apart = matrix.means[pairs.first] - matrix.means[pairs.second]
+    deviations = np.sqrt(np.where(matrix.counts > 1, matrix.variances, 0))
+    sizes = np.hypot(np.where(matrix.is_filled, matrix.means, 0), deviations)
+    larger = np.where(np.isnan(apart), 0, np.maximum(sizes[pairs.first], sizes[pairs.second]))
+    decades = find_decades(larger)
+    usual = np.minimum(decades.max(axis=-1, initial=SMALLEST_DECADE, keepdims=True), 0)
+    return round_decimals(apart, DECIMALS - np.maximum(decades, usual))
 
 
 def compare_pairs(
@@ -157,7 +157,8 @@ def bound_differences(
     """
     rounded = subtract_means(matrix, pairs)
     shared = ~np.isnan(rounded)
-    apart = np.where(shared, matrix.means[pairs.first] - matrix.means[pairs.second], 0)
+    is_apart = shared & (rounded != 0)
+    apart = np.where(is_apart, matrix.means[pairs.first] - matrix.means[pairs.second], 0)
     mean = _divide(_add_up(apart), shared.sum(axis=-1), empty=np.nan)
     if unit == "runs":
         reach = _reach_over_runs(matrix, pairs, shared, confidence_level)

@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from capmap.cells import ScoreMatrix
-from capmap.comparison.pairwise import Pairs, list_pairs, subtract_means
+from capmap.cells import Pairs, ScoreMatrix, list_pairs
+from capmap.comparison.pairwise import subtract_means
 from capmap.comparison.signed_rank import compare_signed_ranks, decide
 from capmap.errors import ValidationError
 from capmap.metrics import canonical_name
-from capmap.wording import find_nearest, list_names, quote_name
+from capmap.problems import require_known
+from capmap.wording import quote_name
 
 FACTORS = (0.0, 0.5, 1.0, 2.0, 5.0)
 
@@ -29,7 +30,7 @@ def scale_means(
         Columns ``dataset``, ``metric``, ``low`` and ``high``, a row per dataset.
     widths : mapping of float
         Half-width of the region in the raw units of each metric, above 0. Names are matched by
-        `capmap.metrics.canonical_name`; metrics that the study does not have are passed over.
+        `capmap.metrics.canonical_name`.
 
     Returns
     -------
@@ -40,15 +41,68 @@ def scale_means(
     Raises
     ------
     ValidationError
-        If a metric of the study has no half-width, or one that is not above 0.
+        If a metric of the study has no half-width, two, or one that is not above 0, or if there is
+        one for a metric that the study does not have.
     """
-    known = {canonical_name(name): width for name, width in widths.items()}
-    for metric in sorted(bounds["metric"].unique()):
-        _require_width(metric, known.get(canonical_name(metric)), widths)
+    metrics = sorted(bounds["metric"].unique())
+    known = _match_widths(metrics, widths)
+    for metric in metrics:
+        _require_width(metric, known.get(canonical_name(metric)))
     rows = bounds.set_index("dataset").loc[matrix.datasets]
     reach = np.array([known[canonical_name(metric)] for metric in rows["metric"]])
     scales = (rows["high"] - rows["low"]).to_numpy(dtype=np.float64) / reach
     return replace(matrix, means=matrix.means * scales, variances=matrix.variances * scales**2)
+
+
+def compare_equivalence(
+    matrix: ScoreMatrix,
+    *,
+    rope: float | Mapping[str, float],
+    bounds: pd.DataFrame,
+    reference: str,
+    probability: float,
+    n_samples: int,
+    make_rng: Callable[[int], np.random.Generator],
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Compare all pairs of models, and all models with a reference at several widths.
+
+    Parameters
+    ----------
+    matrix : ScoreMatrix
+        Cells of normalized scores.
+    rope : float or mapping of float
+        Half-width of the region: of normalized scores, or by metric in its raw units.
+    bounds : pandas.DataFrame
+        As in `scale_means`; used where half-widths are by metric.
+    reference, probability, n_samples, make_rng
+        As in `vary_rope`.
+
+    Returns
+    -------
+    pairs, ropes : pandas.DataFrame
+        From `compare_posteriors` and `vary_rope`. The column ``rope`` is NaN where half-widths are
+        by metric.
+
+    Raises
+    ------
+    ValidationError
+        As in `scale_means`.
+    """
+    width, unit = (1.0, np.nan) if isinstance(rope, Mapping) else (float(rope), 1.0)
+    if isinstance(rope, Mapping):
+        matrix = scale_means(matrix, bounds=bounds, widths=rope)
+    pairs = compare_posteriors(
+        matrix, rope=width, probability=probability, n_samples=n_samples, make_rng=make_rng
+    )
+    ropes = vary_rope(
+        matrix,
+        reference=reference,
+        rope=width,
+        probability=probability,
+        n_samples=n_samples,
+        make_rng=make_rng,
+    )
+    return pairs, ropes.assign(rope=ropes["rope"] * unit)
 
 
 def compare_posteriors(
@@ -135,13 +189,27 @@ def vary_rope(
     return pd.concat(tables, ignore_index=True).sort_values(["model", "factor"], ignore_index=True)
 
 
-def _require_width(metric: str, width: float | None, widths: Mapping[str, float]) -> None:
+def _match_widths(metrics: list[str], widths: Mapping[str, float]) -> dict[str, float]:
+    """Half-widths by canonical name of their metric."""
+    own = {canonical_name(metric) for metric in metrics}
+    strangers = [name for name in widths if canonical_name(name) not in own]
+    require_known(strangers, metrics, option="comparison.rope", kind="metric")
+    spellings: dict[str, str] = {}
+    for name in widths:
+        first = spellings.setdefault(canonical_name(name), name)
+        if first != name:
+            raise ValidationError(
+                f"comparison.rope: {quote_name(first)} and {quote_name(name)} are the same metric. "
+                "Keep one of them."
+            )
+    return {canonical_name(name): width for name, width in widths.items()}
+
+
+def _require_width(metric: str, width: float | None) -> None:
     if width is None:
-        near = find_nearest(metric, widths)
-        hint = f"{quote_name(near)} is near." if near else f"There are: {list_names(list(widths))}."
         raise ValidationError(
-            f"comparison.rope: the metric {quote_name(metric)} has no half-width. {hint} Give each "
-            "metric of the study one in its own units, or one number for normalized scores."
+            f"comparison.rope: the metric {quote_name(metric)} has no half-width. Give each metric "
+            "of the study one in its own units, or one number for normalized scores."
         )
     if not width > 0:
         raise ValidationError(

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from capmap.aggregation import FloatArray, IntArray
+from capmap.comparison.decades import find_decades
 
 PRIOR = 0.5
 DECIMALS = 12
@@ -108,7 +109,9 @@ def compare_signed_ranks(
     three wins; a mean on the edge counts half to each side. With ``rope=0`` nothing is equivalent.
     Samples where better and worse are equally probable, as for identical models, count half to
     each (baycomp gives them to one). Datasets that one of the two lacks are left out. Exchanging
-    the models exchanges the values, and no value depends on other pairs.
+    the models exchanges the values, and no value depends on other pairs. Sums of differences are
+    rounded to 12 decimals, counted from the size of the largest difference or the region where
+    these are below 0.1.
 
     References
     ----------
@@ -123,14 +126,13 @@ def compare_signed_ranks(
     ... ).round(2).tolist()
     [[1.0, 0.0, 0.0]]
     """
-    rounded = np.round(np.asarray(differences, dtype=np.float64), DECIMALS)
-    apart: FloatArray = np.sort(rounded, axis=-1)
+    apart: FloatArray = np.sort(np.asarray(differences, dtype=np.float64), axis=-1)
     sizes = np.count_nonzero(~np.isnan(apart), axis=-1)
     chances = np.full((len(apart), 3), np.nan)
     for size in np.unique(sizes[sizes > 0]).tolist():
         draws = Draws(size, n_samples=n_samples, rng=make_rng(size))
         for row in np.flatnonzero(sizes == size):
-            chances[row] = _compare_pair(apart[row, :size], rope, draws)
+            chances[row] = _compare_pair(*_enlarge(apart[row, :size], rope), draws)
     return chances
 
 
@@ -158,6 +160,13 @@ def decide(chances: FloatArray, *, probability: float, words: tuple[str, str, st
     """
     reached = chances >= probability
     return [words[row.argmax()] if row.any() else "undecided" for row in reached]
+
+
+def _enlarge(ascending: FloatArray, rope: float) -> tuple[FloatArray, float]:
+    """Bring small differences and the region to the size of 1, and round them."""
+    largest = np.array([max(float(np.abs(ascending).max()), rope)])
+    decade = min(int(find_decades(largest)[0]), 0)
+    return np.round(ascending * 10.0**-decade, DECIMALS), rope * 10.0**-decade
 
 
 def _compare_pair(ascending: FloatArray, rope: float, draws: Draws) -> FloatArray:

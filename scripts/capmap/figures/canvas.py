@@ -4,7 +4,7 @@ Margins follow from the widths of the texts in them, so nothing is cut off and n
 runs.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,7 +152,9 @@ def fit_labels(names: Sequence[str], *, narrow: float, wide: float) -> Labels:
     return Labels([labels[name] for name in names], width, sheet_width)
 
 
-def choose_models(models: Iterable[str], order: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+def choose_models(
+    models: Iterable[str], order: Sequence[str], *, highlight: Collection[str] = ()
+) -> tuple[list[str], tuple[str, ...]]:
     """Choose the models that a figure has room for.
 
     Parameters
@@ -161,6 +163,8 @@ def choose_models(models: Iterable[str], order: Sequence[str]) -> tuple[list[str
         All models of the table.
     order : sequence of str
         Models from the best to the worst; those that it lacks follow by name. Empty: by name.
+    highlight : collection of str
+        Models in bold, which are drawn in place of the last ones.
 
     Returns
     -------
@@ -173,9 +177,12 @@ def choose_models(models: Iterable[str], order: Sequence[str]) -> tuple[list[str
     ranked = sorted(set(models), key=lambda model: (place.get(model, len(place)), model))
     if len(ranked) <= MAX_MODELS:
         return ranked, ()
-    kind = "Top" if order else "First"
-    note = f"{kind} {MAX_MODELS} of {len(ranked)} models{'' if order else ' by name'}."
-    return ranked[:MAX_MODELS], (note,)
+    chosen = set(sorted(ranked, key=lambda model: model not in highlight)[:MAX_MODELS])
+    first = next(place for place, model in enumerate(ranked) if model not in chosen)
+    kind = f"Top {first}" if order else f"First {first}"
+    bold = f", and {MAX_MODELS - first} in bold" if first < MAX_MODELS else ""
+    note = f"{kind} of {len(ranked)} models{'' if order else ' by name'}{bold}."
+    return [model for model in ranked if model in chosen], (note,)
 
 
 def choose_datasets(datasets: Iterable[str]) -> tuple[list[str], tuple[str, ...]]:

@@ -18,6 +18,7 @@ from capmap.figures.heatmap import (
 )
 from capmap.figures.note import draw_note
 from capmap.figures.pairs import (
+    HATCH_NOTE,
     NO_PAIR,
     NO_SHARED,
     arrange_pairs,
@@ -29,12 +30,9 @@ from capmap.figures.pairs import (
 from capmap.figures.side_columns import format_decimal, format_p
 from capmap.figures.style import figure_style
 
-ALPHA = 0.05
 HEADING = "Pairwise comparison"
 UNIT = "mean difference in normalized score (row \N{MINUS SIGN} column)"
 REFERENCE_UNIT = "mean difference in normalized score (model \N{MINUS SIGN} reference)"
-CORNER_NOTE = f"Corner: Wilcoxon signed-rank test, Holm-corrected over all pairs, p < {ALPHA}."
-HATCH_NOTE = "Hatched: no dataset in common."
 COUNTS_NOTE = "Second line of a cell: datasets won/tied/lost by the row."
 COLUMN_NOTES = (
     "w/t/l: datasets won/tied/lost against the reference. p: Wilcoxon signed-rank test, "
@@ -44,7 +42,9 @@ COLUMN_NOTES = (
 
 
 @figure_style()
-def draw_comparison_matrix(pairwise: pd.DataFrame, *, order: Sequence[str] = ()) -> Figure:
+def draw_comparison_matrix(
+    pairwise: pd.DataFrame, *, order: Sequence[str] = (), alpha: float
+) -> Figure:
     """Draw how much each model (row) is better than each other one (column).
 
     Parameters
@@ -54,6 +54,8 @@ def draw_comparison_matrix(pairwise: pd.DataFrame, *, order: Sequence[str] = ())
         rows in any order.
     order : sequence of str
         Models from the best to the worst; by name where empty.
+    alpha : float
+        Level of the tests, between 0 and 1.
 
     Returns
     -------
@@ -63,8 +65,8 @@ def draw_comparison_matrix(pairwise: pd.DataFrame, *, order: Sequence[str] = ())
 
     Notes
     -----
-    A corner marks a pair whose Holm-corrected p value is below 0.05. A pair without a dataset in
-    common is hatched. One model alone gets a figure that says so.
+    A corner marks a pair whose Holm-corrected p value is below the level. A pair without a dataset
+    in common is hatched. One model alone gets a figure that says so.
     """
     if pairwise.empty:
         return draw_note(NO_PAIR, heading=HEADING)
@@ -72,7 +74,8 @@ def draw_comparison_matrix(pairwise: pd.DataFrame, *, order: Sequence[str] = ())
     pairs = arrange_pairs(pairwise, models)
     table = square_pairs(pairs["mean_difference"], models)
     limit = span_evenly(table)
-    notes = (*notes, CORNER_NOTE)
+    corner = f"Wilcoxon signed-rank test, Holm-corrected over all pairs, p < {alpha:g}."
+    notes = (*notes, f"Corner: {corner}")
     if table.isna().to_numpy().sum() > len(models):
         notes = (*notes, HATCH_NOTE)
     return draw_grid(
@@ -82,7 +85,7 @@ def draw_comparison_matrix(pairwise: pd.DataFrame, *, order: Sequence[str] = ())
         writings=_write_cells(pairs, models),
         marks=(
             mark_diagonal(table),
-            Mark(square_pairs(pairs["wilcoxon_p_holm"] < ALPHA, models)),
+            Mark(square_pairs(pairs["wilcoxon_p_holm"] < alpha, models)),
         ),
     ).figure
 

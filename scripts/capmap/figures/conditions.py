@@ -8,7 +8,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from capmap.figures.canvas import GAP, PADDING, Margins, Sheet, Wording, choose_models, make_sheet
-from capmap.figures.names import shorten_names, widest
+from capmap.figures.names import printable_text, shorten_names, widest
 from capmap.figures.note import draw_note
 from capmap.figures.style import (
     COLUMN_WIDTH,
@@ -25,23 +25,36 @@ HEADING = "Ranks under another condition"
 MAX_PANELS = 4
 MAX_IN_GRID = 26
 NAME_WIDTH = 1.0
+WIDE_NAME_WIDTH = 2.4
+MAX_HEIGHT = 9.0
 CONDITION_WIDTH = 2.3
 ROW_HEIGHT = 0.15
 HEADER = 0.18
 LINE = 0.125
 TITLE_LINES = 3
+NO_MODEL = "No model in common."
+NO_DATASET = "No dataset that all of them have in both."
 GUTTER = 0.2
 LOW_ROOM = 0.12
 
 
 @dataclass(frozen=True)
 class _Panel:
-    """One condition: its title, the two lines that say how alike the rankings are, its models."""
+    """One condition: its title, the two lines that say how alike the rankings are, its models.
+
+    Without ranks it has a sentence that says why.
+    """
 
     title: str
     verdict: str
     extent: str
     ranks: pd.DataFrame
+    empty: str
+
+    @property
+    def height(self) -> float:
+        """Height of its lines, in inches."""
+        return max(len(self.ranks), 2) * ROW_HEIGHT
 
 
 @figure_style()
@@ -64,6 +77,7 @@ def draw_conditions(
     -------
     matplotlib.figure.Figure
         One condition a column wide (3.4 in), several as a page (7 in) with two panels side by side.
+        Where names need it, a page (7 in) with one panel per row, as far as its height allows.
 
     Notes
     -----
@@ -100,6 +114,7 @@ def _collect_panels(conditions: pd.DataFrame, condition_ranks: pd.DataFrame) -> 
             extent=f"{count_things(int(row['models']), 'model')}, "
             f"{count_things(int(row['datasets']), 'dataset')} in common",
             ranks=condition_ranks[condition_ranks["condition"] == row["condition"]],
+            empty=NO_DATASET if row["models"] else NO_MODEL,
         )
         for row in taus.to_dict("records")
     ]
@@ -124,12 +139,14 @@ def _choose_rows(ranks: pd.DataFrame, limit: int | None) -> tuple[pd.DataFrame, 
 
 def _place_panels(panels: list[_Panel], notes: tuple[str, ...]) -> list[Sheet]:
     """Make the figure and one place per panel, two in a row, from the top left."""
-    columns = min(len(panels), 2)
-    sheet_width = COLUMN_WIDTH if columns == 1 else PAGE_WIDTH
+    title = TITLE_LINES * LINE + HEADER
+    stacked = sum(panel.height + title + LOW_ROOM for panel in panels)
+    is_wide = not _fit_names(panels) and stacked <= MAX_HEIGHT
+    columns = 1 if is_wide else min(len(panels), 2)
+    sheet_width = PAGE_WIDTH if is_wide or columns > 1 else COLUMN_WIDTH
     width = (sheet_width - 2 * PADDING - (columns - 1) * GUTTER) / columns
     rows = [panels[start : start + columns] for start in range(0, len(panels), columns)]
-    title = TITLE_LINES * LINE + HEADER
-    heights = [max(1, *(len(panel.ranks) for panel in row), 2) * ROW_HEIGHT for row in rows]
+    heights = [max(panel.height for panel in row) for row in rows]
     total = sum(heights) + len(rows) * title + (len(rows) - 1) * LOW_ROOM
     sheet = make_sheet(
         width=sheet_width,
@@ -148,6 +165,12 @@ def _place_panels(panels: list[_Panel], notes: tuple[str, ...]) -> list[Sheet]:
     return places
 
 
+def _fit_names(panels: list[_Panel]) -> bool:
+    """Whether all names fit beside a panel of a column's width."""
+    names = [printable_text(model) for panel in panels for model in panel.ranks["model"]]
+    return widest(names, size=TEXT_SIZE) <= NAME_WIDTH
+
+
 def _place_panel(sheet: Sheet, left: float, bottom: float, width: float, height: float) -> Sheet:
     axes = sheet.add_axes(left=left, bottom=bottom, width=width, height=height)
     axes.set_axis_off()
@@ -160,9 +183,10 @@ def _draw_panel(sheet: Sheet, panel: _Panel, styles: dict[str, ModelStyle]) -> N
     here = panel.ranks.sort_values(["rank", "model"]).reset_index(drop=True)
     there = here.sort_values(["rank_other", "rank", "model"])
     if here.empty:
-        sheet.write("No model in common.", x=0, y=sheet.height - ROW_HEIGHT)
+        sheet.write(panel.empty, x=0, y=sheet.height - ROW_HEIGHT)
         return
-    labels = shorten_names(here["model"], width=NAME_WIDTH, size=TEXT_SIZE)
+    room = WIDE_NAME_WIDTH if sheet.width > COLUMN_WIDTH else NAME_WIDTH
+    labels = shorten_names(here["model"], width=room, size=TEXT_SIZE)
     numbers = [f"{rank:.0f}" for rank in pd.concat([here["rank"], here["rank_other"]])]
     side = widest(labels.values(), size=TEXT_SIZE) + widest(numbers, size=TEXT_SIZE) + 2 * GAP
     edge = side - widest(numbers, size=TEXT_SIZE) - GAP

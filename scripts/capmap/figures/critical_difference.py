@@ -9,7 +9,7 @@ from capmap.figures.canvas import Wording
 from capmap.figures.note import draw_note
 from capmap.figures.rank_axis import draw_rank_axis
 from capmap.figures.style import figure_style
-from capmap.wording import count_things
+from capmap.wording import count_things, format_p
 
 HEADING = "Mean ranks and critical difference"
 CLIQUES_HEADING = "Mean ranks and groups by Wilcoxon\N{EN DASH}Holm"
@@ -32,10 +32,10 @@ def draw_critical_difference(
     Parameters
     ----------
     mean_ranks : DataFrame
-        model, mean_rank, datasets, nemenyi_group (letters, may be empty); rows in any order.
+        model, mean_rank, nemenyi_group (letters, may be empty); rows in any order.
     nemenyi : DataFrame
-        critical_difference and datasets, the same in all rows; no row where no dataset is common
-        to all models.
+        model_a, model_b, rank_difference (a minus b) of all pairs, and critical_difference and
+        datasets, the same in all rows; no row where no dataset is common to all models.
     friedman : DataFrame
         test and p.
     highlight : collection of str
@@ -50,7 +50,8 @@ def draw_critical_difference(
 
     Notes
     -----
-    A bar joins models that Nemenyi's test does not separate. Demšar draws the best rank at the
+    Models stand at their mean ranks over the datasets that all have, which are those that the
+    test compares. A bar joins models that it does not separate. Demšar draws the best rank at the
     right; here it is at the left, and an arrow says so. Fewer than two models, or an empty Nemenyi
     table, give a figure that says why there is no diagram.
 
@@ -64,15 +65,13 @@ def draw_critical_difference(
         return draw_note(NO_DATASET, heading=HEADING)
     difference = float(nemenyi["critical_difference"].iloc[0])
     datasets = int(nemenyi["datasets"].iloc[0])
-    notes = [
-        "Bars join models that the Nemenyi test does not separate "
-        f"({count_things(datasets, 'dataset')} common to all models).",
+    notes = (
+        f"Mean ranks over the {count_things(datasets, 'dataset')} common to all models. "
+        "Bars join models that the Nemenyi test does not separate.",
         "Nemenyi: depends on which models are compared.",
-    ]
-    if (mean_ranks["datasets"] != datasets).any():
-        notes.append("Mean ranks: over all datasets of a model. Bars: over the common ones.")
+    )
     return draw_rank_axis(
-        mean_ranks,
+        mean_ranks.assign(mean_rank=mean_ranks["model"].map(_place_ranks(nemenyi))),
         group_column="nemenyi_group",
         highlight=highlight,
         wording=Wording(HEADING, "", (*notes, *_tell_friedman(friedman, alpha))),
@@ -113,6 +112,7 @@ def draw_rank_cliques(
         "Bars join models that pairwise Wilcoxon signed-rank tests do not separate "
         f"(Holm-corrected, {ALPHA} = {alpha:g}).",
         f"Each model ranked on {span}.",
+        *_warn_of_few(len(mean_ranks), most, alpha),
     )
     return draw_rank_axis(
         mean_ranks,
@@ -122,12 +122,37 @@ def draw_rank_cliques(
     )
 
 
+def _place_ranks(nemenyi: pd.DataFrame) -> "pd.Series[float]":
+    """Mean rank of each model, recovered from the differences of all pairs.
+
+    Notes
+    -----
+    Mean ranks of k models have the mean (k + 1) / 2, from which each is its mean difference to all
+    models away.
+    """
+    pairs = nemenyi.sort_values(["model_a", "model_b"])
+    ahead = pairs.set_index("model_a")["rank_difference"]
+    behind = -pairs.set_index("model_b")["rank_difference"]
+    sums = pd.concat([ahead, behind]).groupby(level=0).sum()
+    ranks: pd.Series[float] = (len(sums) + 1) / 2 + sums / len(sums)
+    return ranks.round(12)
+
+
+def _warn_of_few(models: int, datasets: int, alpha: float) -> tuple[str, ...]:
+    """Say when the least exact p value, that of a model that wins everywhere, is not enough."""
+    pairs = models * (models - 1) // 2
+    if pairs * 2.0 ** (1 - datasets) < alpha:
+        return ()
+    number = count_things(datasets, "dataset")
+    correction = f"after correction over {count_things(pairs, 'pair')}"
+    return (f"With {number} no pair can be separated {correction}.",)
+
+
 def _tell_friedman(friedman: pd.DataFrame, alpha: float) -> tuple[str, ...]:
     """Result of the Friedman test, and what follows where it finds nothing."""
     p = friedman.loc[friedman["test"] == "friedman", "p"].dropna()
     if p.empty:
         return ()
     value = float(p.iloc[0])
-    text = "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
     verdict = "" if value < alpha else ": no evidence that any models differ"
-    return (f"Friedman test: {text}{verdict}.",)
+    return (f"Friedman test: {format_p(value)}{verdict}.",)

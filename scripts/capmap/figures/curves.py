@@ -136,16 +136,26 @@ def list_keys(
             sheet.write(text, x=x, y=y, ha="right", va="center_baseline")
 
 
-def scale_by_log(axes: Axes, low: float, high: float, *, count: int) -> None:
-    """Make the x axis logarithmic, with at most about a number of ticks between two ends."""
+def scale_by_log(axes: Axes, *, ticks: Sequence[float]) -> None:
+    """Make the x axis logarithmic, with ticks at given places only."""
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(FixedLocator(_choose_ticks(low, high, count)))
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
 
 
-def _choose_ticks(low: float, high: float, count: int) -> list[float]:
-    """1, 2, 5, 10, … or powers of ten, thinned; even steps where the ends are close."""
+def choose_log_ticks(low: float, high: float, *, count: int) -> list[float]:
+    """Choose at most about a number of ticks between two ends of a logarithmic axis.
+
+    Notes
+    -----
+    They are 1, 2, 5, 10, … or powers of ten, thinned; even steps where the ends are close.
+
+    Examples
+    --------
+    >>> choose_log_ticks(1, 12, count=5)
+    [1.0, 2.0, 5.0, 10.0]
+    """
     first, last = int(np.floor(np.log10(low))), int(np.ceil(np.log10(high)))
     decades = range(first, last + 1)
     for factors in ((1, 2, 5), (1, 3), (1,)):

@@ -1,6 +1,7 @@
 """A row per model with its estimate, its interval, and texts at the right."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from capmap.figures.canvas import (
     fit_labels,
     make_sheet,
 )
-from capmap.figures.side_columns import plan_columns, write_columns
+from capmap.figures.side_columns import SideColumns, plan_columns, write_columns
 from capmap.figures.style import (
     COLUMN_WIDTH,
     FAINT_INK,
@@ -27,9 +28,28 @@ from capmap.figures.style import (
     model_styles,
 )
 
-MIN_AXES = 1.1
+MIN_AXES = 1.2
 WIDE_LABEL = 2.6
 NO_INTERVAL = "Open marker: no interval."
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Labels of rows, the width of a figure that has room for them, and its margins, in inches."""
+
+    labels: list[str]
+    sheet_width: float
+    margins: Margins
+
+
+def plan_rows(names: Sequence[str], side: SideColumns) -> Rows:
+    """Make room for the labels of rows and the columns beside them, in a column if they fit."""
+    labels = fit_labels(names, narrow=WIDE_LABEL, wide=WIDE_LABEL)
+    left = PADDING + max(labels.width, 0.35) + GAP
+    right = 2 * PADDING + max(side.width, 0.06)
+    is_narrow = COLUMN_WIDTH - left - right >= MIN_AXES
+    width = COLUMN_WIDTH if is_narrow else PAGE_WIDTH
+    return Rows(labels.texts, width, Margins(left=left, right=right))
 
 
 def draw_forest(
@@ -65,18 +85,14 @@ def draw_forest(
     -----
     A model without an interval has an open marker, and a note says so.
     """
-    labels = fit_labels(list(table.index), narrow=WIDE_LABEL, wide=WIDE_LABEL)
     side = plan_columns(columns)
-    margins = Margins(
-        left=PADDING + max(labels.width, 0.35) + GAP, right=2 * PADDING + side.width + 0.04
-    )
-    narrow = COLUMN_WIDTH - margins.left - margins.right >= MIN_AXES
+    rows = plan_rows(list(table.index), side)
     lacking = table["estimate"].notna() & table[["low", "high"]].isna().any(axis=1)
     notes = (*wording.notes, NO_INTERVAL) if lacking.any() else wording.notes
     sheet = make_sheet(
-        width=COLUMN_WIDTH if narrow else PAGE_WIDTH,
+        width=rows.sheet_width,
         height=len(table) * ROW_HEIGHT,
-        margins=margins,
+        margins=rows.margins,
         wording=Wording(wording.heading, wording.x_label, notes),
     )
     if line is not None:
@@ -87,7 +103,7 @@ def draw_forest(
     if limits is not None:
         sheet.axes.set_xlim(*limits)
         sheet.axes.set_xticks(np.linspace(*limits, 3))
-    sheet.label_rows(labels.texts, header="model")
+    sheet.label_rows(rows.labels, header="model")
     write_columns(sheet, side)
     return sheet.figure
 

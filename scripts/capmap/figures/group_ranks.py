@@ -5,14 +5,14 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from capmap.figures.canvas import MAX_MODELS, Wording, choose_models
-from capmap.figures.heatmap import Mark, Scale, Writing, draw_grid
+from capmap.figures.heatmap import Mark, Scale, Writing, draw_grid, pivot_cells
 from capmap.figures.side_columns import format_decimal
 from capmap.figures.style import figure_style
 
 HEADING = "Groups of datasets"
 UNIT = "interquartile mean of normalized scores"
 MARK_NOTE = "Corner: best of the group."
-RANK_NOTE = "In brackets: rank within the group."
+PLACE_NOTE = "In brackets: rank within the group."
 
 
 @figure_style()
@@ -44,15 +44,7 @@ def draw_groups(groups: pd.DataFrame) -> Figure:
         notes = (*notes, f"First {MAX_MODELS} of {len(names)} groups by name.")
         names = names[:MAX_MODELS]
     cells = groups.set_index(["model", "group"])[["iqm", "rank"]].astype(float)
-    cells = cells.reindex(pd.MultiIndex.from_product([models, names], names=["model", "group"]))
-    scores, ranks = (
-        pd.DataFrame(
-            cells[name].to_numpy().reshape(len(models), len(names)),
-            index=pd.Index(models, name="model"),
-            columns=pd.Index(names, name="group"),
-        )
-        for name in ("iqm", "rank")
-    )
+    scores, ranks = (pivot_cells(cells[name], models, names) for name in ("iqm", "rank"))
     notes = (*notes, MARK_NOTE)
     if scores.isna().to_numpy().any():
         notes = (*notes, "Hatched: left out of the group.")
@@ -79,5 +71,5 @@ def _write_cells(scores: pd.DataFrame, ranks: pd.DataFrame) -> list[Writing]:
     ways = []
     for space, decimals in ((" ", 3), (" ", 2), ("\n", 2)):
         texts = scores.map(lambda score, decimals=decimals: format_decimal(score, decimals))
-        ways.append(Writing((texts + space + places).map(str.strip), RANK_NOTE))
+        ways.append(Writing((texts + space + places).map(str.strip), PLACE_NOTE))
     return [*ways, Writing(scores.map(format_decimal))]

@@ -25,7 +25,7 @@ from capmap.figures.canvas import (
     fit_labels,
     make_sheet,
 )
-from capmap.figures.names import shorten_names, widest
+from capmap.figures.names import break_name, shorten_names, widest
 from capmap.figures.style import COLUMN_WIDTH, GRID_COLOR, PAGE_WIDTH, SMALL_SIZE, TEXT_SIZE
 
 ROW_HEIGHT = 0.15
@@ -187,7 +187,6 @@ def draw_grid(
     sheet_width = PAGE_WIDTH if crowded else labels.sheet_width
     cell_width = (sheet_width - around) / table.shape[1]
     names, upright = _fit_columns(list(table.columns.get_level_values(-1)), cell_width)
-    ticks = GAP + (widest(names, size=TEXT_SIZE) if upright else TEXT_SIZE * 1.3 / 72)
     room = cell_width - 0.03
     if writings:
         written = _fit_writing(writings, room, limit=MAX_OWN_TEXTS)
@@ -201,7 +200,7 @@ def draw_grid(
             left=left,
             right=2 * PADDING + right,
             head=SCALE_ROOM + HEADER_HEIGHT + head,
-            ticks=ticks,
+            ticks=_measure_ticks(names, upright=upright),
         ),
         wording=replace(wording, x_label=columns, notes=notes),
     )
@@ -213,6 +212,23 @@ def draw_grid(
     sheet.axes.tick_params(length=0)
     sheet.head_rows(rows, distance=GAP / 2)
     return sheet
+
+
+def pivot_cells(
+    values: "pd.Series[Any]", rows: Sequence[str], columns: Sequence[str] | Sequence[int]
+) -> pd.DataFrame:
+    """Arrange values, indexed by row and column, as rows against columns; NaN where there is none.
+
+    Examples
+    --------
+    >>> values = pd.Series([0.5, 1.0], index=pd.MultiIndex.from_tuples([("a", "d"), ("b", "e")]))
+    >>> pivot_cells(values, ["b", "a"], ["d", "e"]).to_numpy().tolist()
+    [[nan, 1.0], [0.5, nan]]
+    """
+    places = pd.MultiIndex.from_product([rows, columns])
+    cells = values.reindex(places).to_numpy().reshape(len(rows), len(columns))
+    names = values.index.names
+    return pd.DataFrame(cells, pd.Index(rows, name=names[0]), pd.Index(columns, name=names[1]))
 
 
 def mark_diagonal(table: pd.DataFrame) -> Mark:
@@ -235,10 +251,25 @@ def span_evenly(values: pd.DataFrame) -> float:
 
 
 def _fit_columns(names: Sequence[str], cell_width: float) -> tuple[list[str], bool]:
-    """Labels of the columns, and whether they have to stand upright."""
+    """Labels of columns, whole in one or two lines if they fit, and whether they stand upright."""
+    ways = [(cell_width - GAP / 2, False)]
+    if cell_width > 2.5 * LINE_HEIGHT:
+        ways.append((COLUMN_LABEL, True))
+    for room, upright in ways:
+        whole = [break_name(name, width=room, size=TEXT_SIZE) for name in names]
+        if all(whole):
+            return whole, upright
     labels = shorten_names(names, width=COLUMN_LABEL, size=TEXT_SIZE)
     upright = widest(labels.values(), size=TEXT_SIZE) > cell_width - GAP / 2
     return [labels[name] for name in names], upright
+
+
+def _measure_ticks(labels: Sequence[str], *, upright: bool) -> float:
+    """Height of the labels of the columns, with the gap above them, in inches."""
+    if upright:
+        lines = [line for label in labels for line in label.split("\n")]
+        return GAP + widest(lines, size=TEXT_SIZE)
+    return GAP + (1 + max(label.count("\n") for label in labels)) * TEXT_SIZE * 1.3 / 72
 
 
 def _draw_cells(

@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 
 from capmap.figures.canvas import Wording, choose_datasets, choose_models
 from capmap.figures.forest import draw_forest
-from capmap.figures.heatmap import RISING, Scale, draw_heatmap
-from capmap.figures.side_columns import write_ranks
+from capmap.figures.heatmap import RISING, Scale, draw_heatmap, pivot_cells
+from capmap.figures.side_columns import RANK_NOTE, write_ranks
 from capmap.figures.style import figure_style
 
 UNIT = "error that the best model would save (%, lower is better)"
@@ -34,7 +34,7 @@ def draw_improvability(improvability: pd.DataFrame) -> Figure:
     models, notes = choose_models(table.index, list(table.index))
     table = table.loc[models]
     if table[["rank_low", "rank_high"]].notna().to_numpy().any():
-        notes = (*notes, "In brackets: interval of the rank.")
+        notes = (*notes, RANK_NOTE)
     named = {"improvability": "estimate", "ci_low": "low", "ci_high": "high"}
     return draw_forest(
         table.rename(columns=named),
@@ -65,9 +65,7 @@ def draw_improvability_datasets(
     models, model_note = choose_models(improvability_datasets["model"], order)
     datasets, dataset_note = choose_datasets(improvability_datasets["dataset"])
     cells = improvability_datasets.set_index(["model", "dataset"])["improvability"]
-    places = pd.MultiIndex.from_product([models, datasets])
-    values = cells.reindex(places).to_numpy(float).reshape(len(models), len(datasets))
-    table = pd.DataFrame(values, index=models, columns=datasets)
+    table = pivot_cells(cells, models, datasets)
     notes = (*model_note, *dataset_note)
     if table.isna().to_numpy().any():
         notes = (*notes, "Hatched: no score.")

@@ -18,6 +18,7 @@ COMPLEMENTED = ("p_improvement", "p_improvement_low", "p_improvement_high")
 DECISIONS = {"a better": "b better", "b better": "a better"}
 NO_PAIR = "One model: there is no pair to compare."
 NO_SHARED = "no dataset in common"
+HATCH_NOTE = f"Hatched: {NO_SHARED}."
 
 
 def mirror_pairs(pairwise: pd.DataFrame) -> pd.DataFrame:

@@ -21,6 +21,7 @@ from capmap.figures.curves import (
     Cast,
     Vertices,
     cast_models,
+    choose_log_ticks,
     draw_curves,
     list_keys,
     make_key,
@@ -187,7 +188,8 @@ def _draw_panel(sheet: Sheet, cast: Cast, profiles: pd.DataFrame, title: str) ->
         sheet.write(NO_RATIOS, x=GAP, y=sheet.height / 2)
         return
     end = float(profiles["tau"].max())
-    scale_by_log(sheet.axes, 1.0, end, count=max(2, int(sheet.width / 0.4)))
+    count = max(2, int(sheet.width / 0.4))
+    scale_by_log(sheet.axes, ticks=choose_log_ticks(1.0, end, count=count))
     sheet.axes.set_xlim(1.0, end if end > 1 else 1.1)
     draw_curves(sheet, cast, _trace_profiles(profiles, sheet.axes.get_xlim()[1]))
 

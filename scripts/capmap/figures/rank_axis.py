@@ -1,7 +1,6 @@
 """The diagram of mean ranks: an axis of ranks, names in two columns, and bars of groups."""
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.transforms import ScaledTranslation
 
 from capmap.figures.canvas import (
     GAP,
@@ -30,6 +30,7 @@ from capmap.figures.style import (
     ModelStyle,
     model_styles,
 )
+from capmap.wording import split_letters
 
 LABEL_WIDTH = 2.2
 TICK_GAP = 0.07
@@ -39,17 +40,25 @@ LEVEL_HEIGHT = 0.085
 TICK_LENGTH = 0.04
 ELBOW_COLOR = "#8A8A8A"
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-LETTER = re.compile(r"[a-z][0-9]*")
+MAX_BARS = 12
+ARROW_DISTANCE = 0.05
+ARROW_ROOM = 4
+DOTS_NOTE = "Dots: members of a bar's group; a model without a dot on a bar is not in it."
+ARROW_NOTE = "Arrow: the group goes on among models that are not drawn."
 
 Segment = list[tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A group of models: its members' places in the order of ranks, and the bar's level from 0."""
+    """A group of models: its members' places in the order of ranks, and the bar's level from 0.
+
+    It goes on when a member that is not drawn has a higher rank than all those that are.
+    """
 
     members: list[int]
     level: int
+    goes_on: bool
 
     @property
     def is_consecutive(self) -> bool:
@@ -121,13 +130,17 @@ def draw_rank_axis(
     -----
     The better half of the models is named at the left, the other at the right, so no line crosses
     a name or another model's line. Bars of a level do not touch. A bar has a dot at each member
-    where other models stand between the members. Of more than 40 models the best 40 are drawn,
-    and of their groups those that join at least two of them.
+    where other models stand between the members. Of more than 40 models the best 40 are drawn, the
+    highlighted ones in place of the last, and of their groups those that join at least two of them;
+    a bar whose group goes on ends in an arrow. Of more than 12 bars the longest are drawn.
     """
     styles = model_styles(mean_ranks["model"])
     table = mean_ranks.dropna(subset="mean_rank").sort_values(["mean_rank", "model"])
-    models, notes = choose_models(table["model"], list(table["model"]))
-    table = table.head(len(models))
+    names = list(table["model"])
+    models, notes = choose_models(names, names, highlight=highlight)
+    shown = [place for place, model in enumerate(names) if model in set(models)]
+    groups = cut_groups(find_groups(list(table[group_column])), shown)
+    table = table.iloc[shown]
     ranks = [float(rank) for rank in table["mean_rank"]]
     labels = shorten_names(models, width=LABEL_WIDTH / BOLD, size=TEXT_SIZE)
     plan = _Plan(
@@ -135,12 +148,11 @@ def draw_rank_axis(
         names=[labels[model] for model in models],
         numbers=[f"{rank:.2f}" for rank in ranks],
         looks=[styles[model] if model in highlight else None for model in models],
-        bars=stack_bars(find_groups(list(table[group_column])), ranks),
+        bars=stack_bars(_choose_longest(groups, ranks), ranks),
         critical_difference=critical_difference[0] if critical_difference else None,
     )
-    if not all(bar.is_consecutive for bar in plan.bars):
-        notes += ("Dots: members of a bar's group; a model without a dot on a bar is not in it.",)
-    sheet = _make_sheet(plan, Wording(wording.heading, "", wording.notes + notes))
+    notes = (*wording.notes, *notes, *_explain_bars(plan.bars, len(groups)))
+    sheet = _make_sheet(plan, Wording(wording.heading, "", notes))
     _draw_axis(sheet, plan)
     _draw_elbows(sheet, plan)
     _draw_bars(sheet, plan)
@@ -160,11 +172,67 @@ def find_groups(letters: Sequence[object]) -> list[list[int]]:
     """
     members: dict[str, list[int]] = {}
     for place, text in enumerate(letters):
-        for letter in LETTER.findall(text) if isinstance(text, str) else ():
+        for letter in split_letters(text):
             members.setdefault(letter, []).append(place)
-    groups = sorted({tuple(group) for group in members.values() if len(group) > 1})
-    sets = [set(group) for group in groups]
-    return [list(group) for group in groups if not any(set(group) < other for other in sets)]
+    return _keep_largest(group for group in members.values() if len(group) > 1)
+
+
+def cut_groups(groups: Sequence[Sequence[int]], shown: Sequence[int]) -> list[list[int]]:
+    """Keep those members of each group that are drawn, at their new places.
+
+    Parameters
+    ----------
+    groups : sequence of sequence of int
+        Places of the members among all models, each ascending.
+    shown : sequence of int
+        Places of the models that are drawn, ascending.
+
+    Returns
+    -------
+    list of list of int
+        Groups with at least two drawn members. One that goes on beyond them has a last place
+        that is no drawn model's: the number of drawn models.
+
+    Examples
+    --------
+    >>> cut_groups([[0, 1, 3], [1, 2], [2, 3]], shown=[0, 1, 2])
+    [[0, 1, 3], [1, 2]]
+    """
+    place = {old: new for new, old in enumerate(shown)}
+    cut = [
+        [place[old] for old in group if old in place] + [len(shown)] * (group[-1] not in place)
+        for group in groups
+    ]
+    return _keep_largest(group for group in cut if sum(new < len(shown) for new in group) > 1)
+
+
+def _keep_largest(groups: Iterable[Sequence[int]]) -> list[list[int]]:
+    """Leave out groups within others."""
+    ordered = sorted({tuple(group) for group in groups})
+    sets = [set(group) for group in ordered]
+    return [list(group) for group in ordered if not any(set(group) < other for other in sets)]
+
+
+def _choose_longest(groups: Sequence[Sequence[int]], ranks: Sequence[float]) -> list[list[int]]:
+    """Keep as many groups as there is room for, the longest bars first."""
+
+    def measure(group: Sequence[int]) -> float:
+        return ranks[min(group[-1], len(ranks) - 1)] - ranks[group[0]]
+
+    return [list(group) for group in sorted(groups, key=measure, reverse=True)[:MAX_BARS]]
+
+
+def _explain_bars(bars: Sequence[Bar], total: int) -> tuple[str, ...]:
+    notes = []
+    if not all(bar.is_consecutive for bar in bars):
+        notes.append(DOTS_NOTE)
+    if any(bar.goes_on for bar in bars):
+        notes.append(ARROW_NOTE)
+    if total > len(bars):
+        notes.append(
+            f"The {len(bars)} longest of {total} bars: models without one need not be separated."
+        )
+    return tuple(notes)
 
 
 def stack_bars(groups: Sequence[Sequence[int]], ranks: Sequence[float]) -> list[Bar]:
@@ -173,7 +241,8 @@ def stack_bars(groups: Sequence[Sequence[int]], ranks: Sequence[float]) -> list[
     Parameters
     ----------
     groups : sequence of sequence of int
-        Places of the members, each ascending.
+        Places of the members, each ascending; a last one beyond all ranks means that the group
+        goes on.
     ranks : sequence of float
         Mean rank at each place, ascending.
 
@@ -186,11 +255,13 @@ def stack_bars(groups: Sequence[Sequence[int]], ranks: Sequence[float]) -> list[
     ends: list[float] = []
     bars = []
     for group in sorted(groups, key=lambda group: (ranks[group[0]], group)):
-        start = ranks[group[0]]
+        members = [place for place in group if place < len(ranks)]
+        start = ranks[members[0]]
         free = (level for level, end in enumerate(ends) if end + room < start)
         level = next(free, len(ends))
-        ends[level : level + 1] = [ranks[group[-1]]]
-        bars.append(Bar(list(group), level))
+        goes_on = len(members) < len(group)
+        ends[level : level + 1] = [ranks[members[-1]] + (ARROW_ROOM * room if goes_on else 0.0)]
+        bars.append(Bar(members, level, goes_on))
     return bars
 
 
@@ -257,17 +328,22 @@ def _draw_elbows(sheet: Sheet, plan: _Plan) -> None:
 def _draw_bars(sheet: Sheet, plan: _Plan) -> None:
     lines: list[Segment] = []
     dots: Segment = []
+    arrows: Segment = []
     for bar in plan.bars:
         y = plan.axis_height - (bar.level + 0.85) * LEVEL_HEIGHT
         lines.append([(plan.ranks[bar.members[0]], y), (plan.ranks[bar.members[-1]], y)])
         if not bar.is_consecutive:
             dots += [(plan.ranks[member], y) for member in bar.members]
+        if bar.goes_on:
+            arrows.append(lines[-1][-1])
     _add_lines(sheet, lines, colors=INK, linewidths=2.2, capstyle="projecting", zorder=3)
-    if dots:
-        x, y_dots = zip(*dots, strict=True)
-        sheet.axes.plot(
-            x, y_dots, "o", color=INK, markersize=4, markeredgewidth=0, clip_on=False, zorder=4
-        )
+    for marker, size, places, ahead in (("o", 4, dots, 0.0), (">", 6, arrows, ARROW_DISTANCE)):
+        if places:
+            x, heights = zip(*places, strict=True)
+            shift = ScaledTranslation(ahead, 0, sheet.figure.dpi_scale_trans)
+            look: Any = {"markersize": size, "markeredgewidth": 0, "clip_on": False, "zorder": 4}
+            place = sheet.axes.transData + shift
+            sheet.axes.plot(x, heights, marker, color=INK, transform=place, **look)
 
 
 def _write_names(sheet: Sheet, plan: _Plan) -> None:

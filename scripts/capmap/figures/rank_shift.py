@@ -23,13 +23,12 @@ from capmap.figures.style import (
     figure_style,
     model_styles,
 )
+from capmap.wording import AGGREGATION_NAMES
 
 NARROW_LABEL = 0.8
 WIDE_LABEL = 2.2
 ROW_HEIGHT = 0.19
 FRAME = "round,pad=0.25,rounding_size=0.7"
-AGGREGATIONS = {"mean": "mean", "trimmed_mean": "trimmed\nmean", "median": "median", "iqm": "IQM"}
-
 
 Numbers = npt.NDArray[np.float64]
 
@@ -86,7 +85,9 @@ def draw_rank_shift(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> Figure:
 
 def _dress_axes(axes: Axes, ranks: pd.DataFrame) -> None:
     axes.set_xticks(
-        range(ranks.shape[1]), [AGGREGATIONS[str(name)] for name in ranks], linespacing=1.0
+        range(ranks.shape[1]),
+        [AGGREGATION_NAMES[str(name)].replace(" ", "\n") for name in ranks],
+        linespacing=1.0,
     )
     axes.set_xlim(0, max(1, ranks.shape[1] - 1))
     axes.set_ylim(len(ranks) - 0.5, -0.5)
@@ -98,7 +99,9 @@ def _dress_axes(axes: Axes, ranks: pd.DataFrame) -> None:
 def _collect_ranks(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> pd.DataFrame:
     """Ranks by model (rows) and aggregation (columns), NaN where an aggregation has none."""
     by_model = aggregate.set_index("model")
-    ranks = {name: by_model[f"rank_{name}"] for name in AGGREGATIONS if f"rank_{name}" in by_model}
+    ranks = {
+        name: by_model[f"rank_{name}"] for name in AGGREGATION_NAMES if f"rank_{name}" in by_model
+    }
     ranks["iqm"] = iqm.set_index("model")["rank"]
     return pd.DataFrame(ranks).sort_index().rename_axis("model").astype(float)
 

@@ -9,11 +9,20 @@ from capmap.figures.canvas import Wording, choose_models
 from capmap.figures.forest import draw_forest
 from capmap.figures.heatmap import DIVERGING, Scale, draw_grid, mark_diagonal
 from capmap.figures.note import draw_note
-from capmap.figures.side_columns import write_ranks
+from capmap.figures.pairs import HATCH_NOTE
+from capmap.figures.side_columns import RANK_NOTE, write_ranks
 from capmap.figures.style import figure_style
 
 SCALE_LABEL = "datasets on which the row beats the column (%)"
 ODDS = "200 points more: 76% of battles won. Elo depends on which models are compared."
+# Share of resamples beyond each end of a 95% interval.
+# Half of what lies beyond an end of a 95% interval: close to it, chance decides where the end is.
+SEPARATED = 0.0125
+SEPARATED_NOTE = (
+    "In {:.1%} of the resamples some models only won or only lost: ends of intervals there hang on "
+    "the fit's ridge."
+)
+GROUPS_NOTE = "Groups that never met: ratings between them mean nothing."
 
 
 @figure_style()
@@ -24,7 +33,9 @@ def draw_elo(elo: pd.DataFrame, *, models: Sequence[str] = ()) -> Figure:
     ----------
     elo : DataFrame
         model, elo, ci_low, ci_high (points), rank, rank_low, rank_high; rows in any order. Ends of
-        intervals may be empty.
+        intervals may be empty. separated (share of resamples, 0 to 1, in which some models only
+        won or only lost; the same in all rows) and component (number of a group of models that met
+        each other).
     models : sequence of str
         All models of the study, for their colors; empty: those of the table.
 
@@ -36,18 +47,26 @@ def draw_elo(elo: pd.DataFrame, *, models: Sequence[str] = ()) -> Figure:
     Notes
     -----
     A model without an interval has an open marker, and a note says so. Of more than 40 models the
-    best 40 are drawn.
+    best 40 are drawn. Of several groups of models that never met, each model's is told, with a
+    note; so are separated resamples where they reach the ends of an interval.
     """
     table = elo.sort_values(["rank", "model"]).set_index("model")
     drawn, notes = choose_models(table.index, list(table.index))
     table = table.loc[drawn].rename(columns={"elo": "estimate", "ci_low": "low", "ci_high": "high"})
     if table["rank_low"].notna().any():
-        notes += ("In brackets: interval of the rank.",)
+        notes += (RANK_NOTE,)
+    separated = float(elo["separated"].iloc[0])
+    if separated > SEPARATED:
+        notes += (SEPARATED_NOTE.format(separated),)
+    groups = [""] * len(table)
+    if elo["component"].max() > 1:
+        groups = [f"{component:.0f}" for component in table["component"]]
+        notes += (GROUPS_NOTE,)
     ratings = [f"{rating:.0f}" if rating == rating else "" for rating in table["estimate"]]
     return draw_forest(
         table,
         everyone=[*elo["model"], *models],
-        columns={"Elo": ratings, "rank": write_ranks(table)},
+        columns={"Elo": ratings, "rank": write_ranks(table), "group": groups},
         wording=Wording("Elo rating with interval", "Elo rating (points)", (ODDS, *notes)),
     )
 
@@ -82,7 +101,7 @@ def draw_winrate(winrate: pd.DataFrame) -> Figure:
     table = rates.reindex(index=models, columns=models)
     pairs = len(models) * (len(models) - 1)
     if table.count().sum() < pairs:
-        notes += ("Hatched: no dataset in common.",)
+        notes += (HATCH_NOTE,)
     return draw_grid(
         table,
         scale=Scale(SCALE_LABEL, 0.0, 100.0, (lambda rate: f"{rate:.0f}",), DIVERGING),

@@ -8,7 +8,15 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from capmap.figures.canvas import GAP, MAX_MODELS, Sheet, Wording, choose_models
-from capmap.figures.heatmap import DIVERGING, RISING, Scale, Writing, draw_grid, span_evenly
+from capmap.figures.heatmap import (
+    DIVERGING,
+    RISING,
+    Scale,
+    Writing,
+    draw_grid,
+    pivot_cells,
+    span_evenly,
+)
 from capmap.figures.names import shorten_names
 from capmap.figures.side_columns import (
     format_decimal,
@@ -17,13 +25,8 @@ from capmap.figures.side_columns import (
     write_columns,
 )
 from capmap.figures.style import FAINT_INK, SMALL_SIZE, figure_style
+from capmap.wording import AGGREGATION_NAMES
 
-AGGREGATIONS = {
-    "mean": "mean",
-    "trimmed_mean": "trimmed mean",
-    "median": "median",
-    "iqm": "IQM",
-}
 BOUNDS = {"configured": "configured bounds", "observed": "observed bounds", "ranks": "ranks"}
 LINE = 0.13
 HEAD = 3 * LINE + 0.05
@@ -74,10 +77,12 @@ def draw_robustness(
         three pairs that flip most often are named below. Rows of tables may come in any order.
     """
     models, notes = choose_models(robustness_ranks["model"], order)
-    ranks = robustness_ranks.set_index(["bounds", "aggregation", "model"])
-    present = set(zip(robustness_ranks["bounds"], robustness_ranks["aggregation"], strict=True))
-    columns = [column for column in product(BOUNDS, AGGREGATIONS) if column in present]
-    cells = ranks.reindex([(*column, model) for model in models for column in columns])
+    variations = pd.Series(
+        list(zip(robustness_ranks["bounds"], robustness_ranks["aggregation"], strict=True))
+    )
+    columns = [column for column in product(BOUNDS, AGGREGATION_NAMES) if column in set(variations)]
+    number = variations.map(columns.index).to_numpy()
+    cells = robustness_ranks.assign(variation=number).set_index(["model", "variation"])
     table = _arrange(-cells["shift"].astype(float), models, columns)
     limit = max(1.0, span_evenly(table))
     notes = (*notes, TAU_NOTE, *_name_flips(flips))
@@ -99,12 +104,10 @@ def draw_robustness(
 
 def _arrange(values: "pd.Series[Any]", models: Sequence[str], columns: Columns) -> pd.DataFrame:
     """Arrange a value per model and variation as rows against columns."""
-    labels = [(bounds, AGGREGATIONS[aggregation]) for bounds, aggregation in columns]
-    return pd.DataFrame(
-        values.to_numpy().reshape(len(models), len(columns)),
-        index=pd.Index(models, name="model"),
-        columns=pd.MultiIndex.from_tuples(labels, names=["bounds", "aggregation"]),
-    )
+    labels = [(bounds, AGGREGATION_NAMES[aggregation]) for bounds, aggregation in columns]
+    table = pivot_cells(values, models, range(len(columns)))
+    table.columns = pd.MultiIndex.from_tuples(labels, names=["bounds", "aggregation"])
+    return table
 
 
 def _write_ranks(cells: pd.DataFrame) -> list[tuple["pd.Series[Any]", str]]:
@@ -194,17 +197,12 @@ def draw_rank_stability(
     if len(rank_stability) > MAX_MODELS:
         notes = (*notes, f"First {MAX_MODELS} of {len(rank_stability)} ranks.")
     shares = rank_distribution.set_index(["model", "rank"])["share"]
-    values = shares.reindex(pd.MultiIndex.from_product([models, ranks]), fill_value=0.0)
-    table = pd.DataFrame(
-        100 * values.to_numpy(float).reshape(len(models), len(ranks)),
-        index=pd.Index(models, name="model"),
-        columns=pd.Index([str(rank) for rank in ranks], name="rank"),
-    )
+    table = 100 * pivot_cells(shares, models, ranks).fillna(0.0).rename(columns=str)
     side = plan_columns(
         {
-            "P(best)": [format_decimal(value) for value in stability["p_best"]],
+            "P(best)": [_write_probability(value) for value in stability["p_best"]],
             f"P(top {stability['top'].iloc[0]})": [
-                format_decimal(value) for value in stability["p_top"]
+                _write_probability(value) for value in stability["p_top"]
             ],
         }
     )
@@ -218,6 +216,14 @@ def draw_rank_stability(
     )
     write_columns(sheet, side)
     return sheet.figure
+
+
+def _write_probability(value: float) -> str:
+    """Write a probability with two decimals, of which none looks like never or always."""
+    text = format_decimal(value)
+    if 0 < value < 1:
+        return {".00": "<.01", "1.00": ">.99"}.get(text, text)
+    return text
 
 
 def _write_percent(percent: float) -> str:

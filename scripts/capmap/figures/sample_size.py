@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, StrMethodFormatter
+from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from capmap.figures.canvas import (
     GAP,
@@ -19,7 +19,7 @@ from capmap.figures.canvas import (
     Wording,
     make_sheet,
 )
-from capmap.figures.curves import Cast, cast_models, draw_curves, make_key
+from capmap.figures.curves import Cast, cast_models, draw_curves, make_key, scale_by_log
 from capmap.figures.legend import draw_legend, plan_legend
 from capmap.figures.names import printable_text, shorten_names, widest
 from capmap.figures.note import draw_note
@@ -52,8 +52,8 @@ def draw_seed_widths(seed_widths: pd.DataFrame, iqm: pd.DataFrame) -> Figure:
     Parameters
     ----------
     seed_widths : DataFrame
-        model, seeds, width (full width of the interval, normalized score), width_now; the widths
-        may be empty.
+        model, seeds, width (full width of the interval over runs, normalized score), width_now;
+        the widths may be empty.
     iqm : DataFrame
         model, rank, runs, datasets: which models are best, and how many runs they have now.
 
@@ -78,7 +78,7 @@ def draw_seed_widths(seed_widths: pd.DataFrame, iqm: pd.DataFrame) -> Figure:
     sheet = make_sheet(
         width=COLUMN_WIDTH,
         height=HEIGHT,
-        margins=Margins(0.5, 3 * PADDING, head=HEADER_HEIGHT + legend.height),
+        margins=Margins(0.6, 3 * PADDING, head=HEADER_HEIGHT + legend.height),
         wording=Wording(WIDTHS_HEADING, "seeds per dataset (log scale)", (*cast.notes, *notes)),
     )
     points = {str(model): rows[["seeds", "width"]] for model, rows in known.groupby("model")}
@@ -159,15 +159,12 @@ def _draw_marker(sheet: Sheet, cast: Cast, model: str, place: tuple[float, float
 
 def _dress_widths(sheet: Sheet, seeds: list[int], now: pd.DataFrame) -> None:
     ends = [*seeds, *now["seeds"]]
-    sheet.axes.set_xscale("log")
-    sheet.axes.xaxis.set_major_locator(FixedLocator(seeds))
-    sheet.axes.xaxis.set_minor_locator(NullLocator())
-    sheet.axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    scale_by_log(sheet.axes, ticks=seeds)
     sheet.axes.set_xlim(min(ends) / 1.1, max(ends) * 1.1)
     sheet.axes.set_ylim(bottom=0)
     sheet.axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     sheet.axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    sheet.axes.set_ylabel("width of the interval (normalized score)")
+    sheet.axes.set_ylabel("width of the interval over runs\n(normalized score)")
     sheet.axes.grid()
 
 

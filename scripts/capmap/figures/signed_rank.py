@@ -23,11 +23,13 @@ from capmap.figures.canvas import (
     fit_labels,
     make_sheet,
 )
+from capmap.figures.forest import WIDE_LABEL, plan_rows
 from capmap.figures.heatmap import RISING, Mark, Scale, Writing, draw_grid, mark_diagonal
 from capmap.figures.legend import draw_legend, plan_legend
 from capmap.figures.names import text_width
 from capmap.figures.note import draw_note
 from capmap.figures.pairs import (
+    HATCH_NOTE,
     NO_PAIR,
     NO_SHARED,
     arrange_pairs,
@@ -40,13 +42,10 @@ from capmap.figures.style import (
     COLUMN_WIDTH,
     FAINT_INK,
     INK,
-    PAGE_WIDTH,
     SMALL_SIZE,
     figure_style,
 )
 
-MIN_AXES = 1.2
-WIDE_LABEL = 2.6
 NARROW_LABEL = 1.0
 BAR_HEIGHT = 0.72
 UNDECIDED_STRENGTH = 0.4
@@ -60,7 +59,6 @@ LETTERS = {"reference better": "R", "equivalent": "E", "model better": "M"}
 HEADING = "Bayesian signed-rank test"
 UNIT = "probability that the row is better than the column"
 MARK_NOTE = "Corner: decided that one is better. Bar: decided that they are equivalent."
-HATCH_NOTE = "Hatched: no dataset in common."
 LETTER_NOTE = "Decision: R reference better, E equivalent, M model better. Pale: undecided."
 DASH = "\N{EN DASH}"
 DASH_NOTE = f"{DASH}: {NO_SHARED}."
@@ -140,19 +138,16 @@ def draw_bayes_reference(
     shares = facing[["p_b_better", "p_equivalent", "p_a_better"]].to_numpy(float)
     names = {"a better": "model", "b better": "reference", "equivalent": "equivalent"}
     side = plan_columns({"decided": [names.get(word, "") for word in facing["decision"]]})
-    labels = fit_labels(models, narrow=WIDE_LABEL, wide=WIDE_LABEL)
-    left = PADDING + max(labels.width, 0.35) + GAP
-    right = 2 * PADDING + max(side.width, 0.06)
-    width = COLUMN_WIDTH if COLUMN_WIDTH - left - right >= MIN_AXES else PAGE_WIDTH
+    rows = plan_rows(models, side)
     strong = facing["decision"].isin(list(names)).to_numpy()
     notes = notes if strong.all() else (*notes, "Pale: undecided.")
     wording = Wording(f"{HEADING} against {reference}", "probability (%)", notes)
-    sheet = _make_bars(width, len(models), Margins(left=left, right=right), wording)
+    sheet = _make_bars(rows.sheet_width, len(models), rows.margins, wording)
     _stack(sheet.axes, shares, strong, width=100)
     _write_shares(sheet, shares, strong)
     sheet.axes.set_xlim(0, 100)
     sheet.axes.set_xticks([0, 50, 100])
-    sheet.label_rows(labels.texts, header="model")
+    sheet.label_rows(rows.labels, header="model")
     write_columns(sheet, side)
     return sheet.figure
 

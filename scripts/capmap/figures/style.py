@@ -87,6 +87,9 @@ _METADATA: dict[str, dict[str, None]] = {
     "svg": {"Creator": None, "Date": None},
 }
 
+# Compressing harder takes twice the time and saves 5%.
+_OPTIONS: dict[str, Any] = {"png": {"pil_kwargs": {"compress_level": 1}}}
+
 
 @dataclass(frozen=True)
 class ModelStyle:
@@ -187,5 +190,5 @@ def save_figure(figure: Figure, paths: Sequence[str | Path]) -> None:
     for path, name in formats.items():
         buffer = BytesIO()
         with figure_style():
-            figure.savefig(buffer, format=name, metadata=_METADATA[name])
+            figure.savefig(buffer, format=name, metadata=_METADATA[name], **_OPTIONS.get(name, {}))
         write_bytes(path, buffer.getvalue())

@@ -3,23 +3,28 @@
 import pandas as pd
 
 from capmap.prose.words import (
-    format_count,
     format_interval,
-    format_percent,
     format_value,
     join_names,
     join_sentences,
     tell_unused,
 )
-from capmap.wording import quote_name
+from capmap.wording import (
+    AGGREGATION_NAMES,
+    format_count,
+    format_percent,
+    join_words,
+    quote_name,
+)
 
-LABELS = {"kendall_tau": "Kendall's tau", "spearman_rho": "Spearman's rho"}
+COEFFICIENTS = {"kendall_tau": "Kendall's tau-b", "spearman_rho": "Spearman's rho"}
 
 
 def describe_conditions(
     conditions: pd.DataFrame,
     condition_ranks: pd.DataFrame,
     *,
+    aggregation: str,
     n_resamples: int,
     confidence_level: float,
 ) -> list[str]:
@@ -28,7 +33,10 @@ def describe_conditions(
     Parameters
     ----------
     conditions, condition_ranks : pandas.DataFrame
-        The columns of ``tables/conditions.csv`` and ``tables/condition_ranks.csv``.
+        The columns of ``tables/conditions.csv`` and ``tables/condition_ranks.csv``; at least one
+        condition.
+    aggregation : {"iqm", "mean", "trimmed_mean", "median"}
+        What ranks the models.
     n_resamples : int
         Number of resamples of datasets.
     confidence_level : float
@@ -39,16 +47,19 @@ def describe_conditions(
     list of str
         Methods, then a paragraph of results per condition.
     """
-    if conditions.empty:
-        return ["There was no other condition to compare the ranking with."]
     names = conditions["condition"].unique()
-    methods = (
+    intervals = ""
+    if conditions["ci_low"].notna().any():
+        intervals = (
+            f"The {format_percent(confidence_level)} intervals, not simultaneous, were percentiles "
+            f"of {n_resamples:,} resamples of the datasets (assumed exchangeable), stretched where "
+            "they would miss the estimate."
+        )
+    methods = join_sentences(
         f"The ranking was compared with {format_count(len(names), 'other condition')} "
-        f"({join_names(names)}), on the models common to both and the datasets on which all of "
-        "these had runs in both, by Kendall's tau-b and Spearman's rho of the ranks. Their "
-        f"{format_percent(confidence_level)} intervals came from {n_resamples:,} resamples of the "
-        "datasets, the same draws in both conditions, with the runs held as they were; they assume "
-        "that the datasets are exchangeable, and are per condition, not simultaneous."
+        f"({join_names(names)}). The models that both have were ranked anew on the datasets that "
+        f"both have, by the {AGGREGATION_NAMES[aggregation]} of cells that have runs in both.",
+        intervals,
     )
     return [
         methods,
@@ -71,19 +82,21 @@ def _tell_condition(
             tell_unused(first["cells_unused"]),
         )
     parts = [
-        f"{LABELS.get(row['statistic'], row['statistic'])} was {format_value(row['estimate'])}"
-        + format_interval(row["ci_low"], row["ci_high"], confidence_level=confidence_level)
+        f"{COEFFICIENTS[row['statistic']]} was {format_value(row['estimate'])}"
+        + format_interval(
+            row["ci_low"], row["ci_high"], confidence_level=confidence_level, over="datasets"
+        )
         for _, row in known.iterrows()
     ]
     return join_sentences(
-        f"With {quote_name(name)} ({shape}), {' and '.join(parts)}.",
+        f"With {quote_name(name)} ({shape}), {join_words(parts)}.",
         _tell_changes(ranks[ranks["condition"] == name]),
         tell_unused(first["cells_unused"]),
     )
 
 
 def _tell_changes(ranks: pd.DataFrame) -> str:
-    moved = ranks[ranks["change"].fillna(0) != 0]
+    moved = ranks[ranks["change"] != 0]
     if moved.empty:
         return "No model changed its rank."
     most = int(moved["change"].abs().max())

@@ -3,31 +3,31 @@
 import pandas as pd
 
 from capmap.prose.words import (
-    format_count,
-    format_interval,
-    format_percent,
     format_span,
-    format_value,
     join_names,
     join_sentences,
-    share_letter,
+    tell_leader,
     tell_no_interval,
     tell_unused,
 )
-from capmap.wording import quote_name
+from capmap.wording import format_count, format_percent, join_words, quote_name, share_letter
 
 RULES = {
-    "drop_models": "models without runs on one of its datasets were left out",
-    "drop_datasets": "datasets without runs of one of the models were left out",
-    "keep": "every model was kept and measured on the datasets that it had",
+    "drop_models": "every model had to have runs on each of its datasets",
+    "drop_datasets": "every dataset had to have runs of each model",
+    "keep": "every model was kept that had runs on its datasets",
     "error": "every model had to have runs on each of its datasets",
 }
+KINDS = {"percentile": "percentile", "basic": "basic", "bca": "BCa", "calibrated": "calibrated"}
+UNITS = {"runs": "runs", "runs_and_datasets": "runs and datasets"}
 
 
 def describe_groups(
     groups: pd.DataFrame,
     group_coverage: pd.DataFrame,
     *,
+    interval: str,
+    unit: str,
     confidence_level: float,
     n_resamples: int,
 ) -> list[str]:
@@ -36,7 +36,11 @@ def describe_groups(
     Parameters
     ----------
     groups, group_coverage : pandas.DataFrame
-        The columns of ``tables/groups.csv`` and ``tables/group_coverage.csv``.
+        The columns of ``tables/groups.csv`` and ``tables/group_coverage.csv``; at least one group.
+    interval : {"percentile", "basic", "bca", "calibrated"}
+        Kind of interval.
+    unit : {"runs", "runs_and_datasets"}
+        What intervals generalize to.
     confidence_level : float
         Of the intervals, between 0 and 1.
     n_resamples : int
@@ -47,70 +51,66 @@ def describe_groups(
     list of str
         Methods, then a paragraph of results per group.
     """
-    if groups.empty:
-        return ["No groups of datasets were defined."]
     names = groups["group"].unique()
     spans = format_span(group_coverage["datasets"], "dataset")
-    each = "" if len(names) == 1 else " each"
-    methods = (
-        f"The models were ranked within {format_count(len(names), 'group')} ({spans}{each}) by "
-        "the interquartile mean (IQM) of their normalized scores, with "
-        f"{format_percent(confidence_level)} intervals from {n_resamples:,} bootstrap replicates. "
-        "The intervals are per model and group, without correction for the number of groups, and "
-        "groups of few datasets separate little."
+    intervals = ""
+    if groups["ci_low"].notna().any():
+        intervals = (
+            f"The {format_percent(confidence_level)} {KINDS[interval]} intervals over "
+            f"{UNITS[unit]} come from {n_resamples:,} bootstrap replicates, without correction for "
+            "the number of groups."
+        )
+    methods = join_sentences(
+        f"The models were ranked within {format_count(len(names), 'group')} ({spans}"
+        f"{'' if len(names) == 1 else ' each'}) by the interquartile mean (IQM) of their "
+        "normalized scores.",
+        intervals,
     )
+    over = UNITS[unit]
     return [
         methods,
-        *(_tell_group(name, groups, group_coverage, confidence_level) for name in names),
+        *(_tell_group(name, groups, group_coverage, confidence_level, over) for name in names),
     ]
 
 
 def _tell_group(
-    name: str, groups: pd.DataFrame, coverage: pd.DataFrame, confidence_level: float
+    name: str, groups: pd.DataFrame, coverage: pd.DataFrame, confidence_level: float, over: str
 ) -> str:
     own = groups[groups["group"] == name].sort_values(["rank", "model"])
-    leader = own.iloc[0]
-    first = own.loc[own["rank"] == leader["rank"], "model"].tolist()
-    interval = format_interval(
-        leader["ci_low"], leader["ci_high"], confidence_level=confidence_level
+    row = coverage[coverage["group"] == name].iloc[0]
+    lead = tell_leader(
+        own,
+        "iqm",
+        "the highest IQM",
+        total=row["datasets"],
+        confidence_level=confidence_level,
+        over=over,
     )
-    if len(own) == 1:
-        lead = f"{quote_name(first[0])} was the only model, with an IQM of "
-    elif len(first) > 1:
-        lead, interval = f"{join_names(first)} shared the highest IQM, ", ""
-    else:
-        lead = f"{quote_name(first[0])} had the highest IQM, "
     return join_sentences(
-        f"In the group {quote_name(name)} ({format_count(len(own), 'model')}), "
-        f"{lead}{format_value(leader['iqm'])}{interval}.",
-        _tell_rivals(own, first),
-        _tell_coverage(coverage[coverage["group"] == name]),
+        f"In the group {quote_name(name)} ({format_count(len(own), 'model')}), {lead}",
+        _tell_rivals(own),
+        _tell_coverage(row),
         tell_no_interval(own),
     )
 
 
-def _tell_rivals(own: pd.DataFrame, first: list[str]) -> str:
+def _tell_rivals(own: pd.DataFrame) -> str:
+    behind = own[own["rank"] > own["rank"].min()]
     letters = own["ties"].iloc[0]
-    rivals = [
-        model
-        for model, ties in zip(own["model"], own["ties"], strict=True)
-        if model not in first and share_letter(letters, ties)
-    ]
-    if not rivals:
+    rivals = behind.loc[[share_letter(letters, ties) for ties in behind["ties"]], "model"]
+    if rivals.empty:
         return ""
-    could = "could not be separated from it" if len(first) == 1 else "could not be separated"
-    return f"{join_names(rivals)} {could}."
+    them = "it" if len(own) - len(behind) == 1 else "them"
+    return f"{join_names(rivals)} could not be separated from {them}."
 
 
-def _tell_coverage(coverage: pd.DataFrame) -> str:
-    if coverage.empty:
-        return ""
-    row = coverage.iloc[0]
+def _tell_coverage(row: "pd.Series") -> str:
     dropped = [
         format_count(row[f"{thing}s_dropped"], thing)
         for thing in ("dataset", "model")
         if row[f"{thing}s_dropped"] > 0
     ]
-    loss = f" ({' and '.join(dropped)})" if dropped else ""
-    rule = RULES.get(row["incomplete"], str(row["incomplete"]))
-    return f"By its rule, {rule}{loss}. {tell_unused(row['cells_unused'])}"
+    unused = tell_unused(row["cells_unused"])
+    if not dropped:
+        return unused
+    return f"By its rule, {RULES[row['incomplete']]} ({join_words(dropped)} left out). {unused}"

@@ -6,15 +6,13 @@ import pandas as pd
 
 from capmap.prose.words import (
     PER_MODEL,
-    format_count,
-    format_percent,
     join_names,
     join_sentences,
+    tell_leader,
     tell_no_interval,
     tell_policy,
-    tell_unused,
 )
-from capmap.wording import quote_name
+from capmap.wording import format_count, format_percent, quote_name
 
 
 def describe_improvability(
@@ -22,7 +20,7 @@ def describe_improvability(
     improvability_datasets: pd.DataFrame,
     *,
     missing: str,
-    left_out: Sequence[str],
+    without_optimum: Sequence[str],
     clipped: int,
     n_resamples: int,
     confidence_level: float,
@@ -36,7 +34,7 @@ def describe_improvability(
         The columns of ``tables/improvability.csv`` and ``tables/improvability_datasets.csv``.
     missing : {"pairwise", "common"}
         Policy for empty cells.
-    left_out : sequence of str
+    without_optimum : sequence of str
         Datasets whose metric has no known optimum, measured from their configured best bound.
     clipped : int
         Cells with scores beyond the optimum, whose error counts as 0.
@@ -54,22 +52,20 @@ def describe_improvability(
     """
     if improvability.empty:
         return ["There was no model whose improvability could be measured."]
-    level = format_percent(confidence_level)
     datasets = improvability_datasets["dataset"].nunique()
     methods = join_sentences(
-        "Improvability is the part of a model's error that the model with the least error on the "
-        f"dataset does not make, in percent, averaged over {format_count(datasets, 'dataset')}; 0 "
-        "is best. The error is the distance of the mean score to the optimum of the metric.",
-        _tell_fallback(left_out),
+        "Improvability is the percentage of a model's error (distance of its mean score to the "
+        "metric's optimum) that the best model on the dataset does not make, averaged over "
+        f"{format_count(datasets, 'dataset')}.",
+        _tell_fallback(without_optimum),
         _tell_clipped(clipped),
-        tell_policy(missing, subject="Each model was measured", own=PER_MODEL),
-        tell_unused(cells_unused),
-        f"The {level} intervals were percentiles of {n_resamples:,} bootstrap resamples of the "
-        "runs within each dataset, with the best model found anew in each. They say how the "
-        "value would vary with other runs on these same datasets.",
+        tell_policy(
+            missing, subject="Each model was measured", own=PER_MODEL, cells_unused=cells_unused
+        ),
+        _tell_intervals(improvability, n_resamples, confidence_level),
     )
     results = join_sentences(
-        _tell_leader(improvability, confidence_level),
+        _tell_first(improvability, datasets, confidence_level),
         _tell_worst(improvability_datasets),
         tell_no_interval(improvability),
         "Improvability depends on which other models are present.",
@@ -94,26 +90,33 @@ def _tell_clipped(cells: int) -> str:
     return f"{format_count(cells, 'score')} beyond the optimum {counts} of 0."
 
 
-def _tell_leader(table: pd.DataFrame, confidence_level: float) -> str:
-    known = table.dropna(subset=["improvability"]).sort_values("improvability", kind="stable")
-    if known.empty:
-        return "No improvability could be measured."
-    leader = known.iloc[0]
-    first = known.loc[known["rank"] == leader["rank"], "model"]
-    value = f"{leader['improvability']:z.1f}%"
+def _tell_intervals(table: pd.DataFrame, n_resamples: int, confidence_level: float) -> str:
+    if not table["ci_low"].notna().any():
+        return ""
+    return (
+        f"The {format_percent(confidence_level)} intervals were percentiles of {n_resamples:,} "
+        "bootstrap resamples of the runs within each dataset, the best model found anew in each, "
+        "stretched where they would miss the estimate; they hold for new runs on these datasets."
+    )
+
+
+def _tell_first(table: pd.DataFrame, datasets: int, confidence_level: float) -> str:
     if len(table) == 1:
-        return f"{quote_name(leader['model'])} was the only model, which makes its improvability 0."
-    if len(first) > 1:
-        return f"{join_names(first)} shared the lowest improvability, {value}."
-    interval = ""
-    if pd.notna(leader["ci_low"]):
-        level = format_percent(confidence_level)
-        interval = f" ({level} interval {leader['ci_low']:z.1f}% to {leader['ci_high']:z.1f}%)"
-    return f"{quote_name(leader['model'])} had the lowest improvability, {value}{interval}."
+        name = quote_name(table["model"].iloc[0])
+        return f"{name} was the only model, which makes its improvability 0."
+    return tell_leader(
+        table,
+        "improvability",
+        "the lowest improvability",
+        total=datasets,
+        confidence_level=confidence_level,
+        over="runs",
+        write="{:z.1f}%".format,
+    )
 
 
 def _tell_worst(cells: pd.DataFrame) -> str:
-    if cells.empty or not cells["improvability"].max() > 0:
+    if not cells["improvability"].max() > 0:
         return ""
     row = cells.sort_values("improvability", ascending=False, kind="stable").iloc[0]
     return (

@@ -6,25 +6,30 @@ import pandas as pd
 
 from capmap.prose.words import (
     PER_PAIR,
-    format_count,
     format_interval,
-    format_p,
-    format_percent,
     format_span,
     format_value,
     join_names,
     join_sentences,
-    join_words,
-    tell_policy,
+    tell_few,
 )
-from capmap.wording import quote_name
+from capmap.wording import format_count, format_p, format_percent, join_words, quote_name
 
-FEW_DATASETS = 5
 DECISIONS = {
     "reference better": "better than {}",
     "model better": "worse than {}",
     "equivalent": "practically equivalent to {}",
 }
+OVER = {"runs": "runs", "runs_and_datasets": "datasets"}
+DIFFERENCES = {
+    "runs": (
+        "Welch-Satterthwaite intervals over runs (independent, about normal; single runs take "
+        "their model's pooled variance), which hold for new runs on these datasets, whereas the "
+        "tests are over datasets"
+    ),
+    "runs_and_datasets": "paired t intervals over datasets",
+}
+IMPROVEMENTS = {"runs": "runs", "runs_and_datasets": "runs and datasets"}
 
 
 def describe_pairwise(
@@ -32,7 +37,8 @@ def describe_pairwise(
     rope: pd.DataFrame,
     *,
     missing: str,
-    reference: str,
+    unit: str,
+    alpha: float,
     probability: float,
     n_samples: int,
     n_resamples: int,
@@ -47,14 +53,16 @@ def describe_pairwise(
         The columns of ``tables/pairwise.csv`` and ``tables/rope.csv``.
     missing : {"pairwise", "common"}
         Policy for empty cells.
-    reference : str
-        The model that others are compared with where `rope` has no row to name it.
+    unit : {"runs", "runs_and_datasets"}
+        What intervals generalize to.
+    alpha : float
+        Level of the tests.
     probability : float
         From which posterior probability on something counts as decided.
     n_samples, n_resamples : int
         Number of Monte Carlo samples of the Bayesian test and of bootstrap resamples.
     confidence_level : float
-        Of the intervals; one minus it is the level of the tests.
+        Of the intervals.
     rope_setting : float or mapping of str to float
         Half-width of the region of practical equivalence, of normalized scores or per metric.
 
@@ -65,53 +73,57 @@ def describe_pairwise(
     """
     if pairwise.empty:
         return ["With a single model there was no pair to compare."]
+    level = format_percent(confidence_level)
     methods = join_sentences(
         _tell_shape(pairwise, missing),
-        _tell_tests(n_resamples, confidence_level),
+        _tell_differences(pairwise, unit, level),
+        "Wilcoxon's signed-rank test (two-sided, zero differences dropped) has Holm's correction "
+        "over all pairs and the rank-biserial correlation as effect size.",
+        _tell_improvement(pairwise, unit, level, n_resamples),
         _tell_bayes(rope_setting, n_samples, probability),
-        "Datasets were assumed to be independent and exchangeable. Intervals, effect sizes and "
-        "posterior probabilities are per pair, without correction for the number of pairs.",
+        "Datasets are assumed independent and exchangeable; only Wilcoxon's p is corrected for the "
+        "number of pairs.",
     )
+    if not pairwise["datasets"].any():
+        return [methods, "No two models had a dataset in common."]
     results = join_sentences(
-        _tell_significance(pairwise, 1 - confidence_level),
-        _tell_largest(pairwise, confidence_level),
-        _tell_decisions(rope, reference, probability),
+        _tell_significance(pairwise, alpha),
+        _tell_largest(pairwise, confidence_level, OVER[unit]),
+        _tell_decisions(rope, probability),
         _tell_sensitivity(rope),
-        _warn_of_few(pairwise),
     )
     return [methods, results]
 
 
 def _tell_shape(pairwise: pd.DataFrame, missing: str) -> str:
     models = pd.unique(pd.concat([pairwise["model_a"], pairwise["model_b"]]))
-    subject = "They were compared" if len(pairwise) == 1 else "Each pair was compared"
-    strangers = int((pairwise["datasets"] == 0).sum())
-    unused = pairwise["cells_unused"]
-    cost = "; no cell with runs was left out."
-    if unused.max() > 0:
-        cells = format_span(unused, "cell")
-        cost = f", which left out {cells} (a model on a dataset with runs) per pair."
-    policy = tell_policy(missing, subject=subject, own=PER_PAIR).removesuffix(".")
+    pairs = format_count(len(pairwise), "pair")
+    datasets = "datasets on which every model had runs" if missing == "common" else PER_PAIR
     shared = format_span(pairwise["datasets"], "dataset")
-    without = ""
-    if strangers:
-        without = f"{format_count(strangers, 'pair')} had no dataset in common and no result."
-    return join_sentences(
-        f"{format_count(len(models), 'model')} made {format_count(len(pairwise), 'pair')}.",
-        f"{policy} ({shared}){cost}",
-        without,
+    unused = pairwise["cells_unused"]
+    cells = f"{format_span(unused, 'cell')} per pair" if unused.max() > 0 else "no cell analyzed"
+    return (
+        f"{format_count(len(models), 'model')} made {pairs}, compared on the {datasets} ({shared}; "
+        f"{cells} left out)."
     )
 
 
-def _tell_tests(n_resamples: int, confidence_level: float) -> str:
-    level = format_percent(confidence_level)
+def _tell_differences(pairwise: pd.DataFrame, unit: str, level: str) -> str:
+    if not pairwise["ci_low"].notna().any():
+        return "Differences in mean normalized score have no intervals."
+    return f"Differences in mean normalized score have {level} {DIFFERENCES[unit]}."
+
+
+def _tell_improvement(pairwise: pd.DataFrame, unit: str, level: str, n_resamples: int) -> str:
+    text = (
+        "The probability of improvement is that of a run beating a run of the other model on the "
+        "same dataset"
+    )
+    if not pairwise["p_improvement_low"].notna().any():
+        return f"{text}."
     return (
-        "The mean difference was the mean over datasets of the difference of mean normalized "
-        f"scores, with a {level} t interval. Wilcoxon's signed-rank test (two-sided, zero "
-        "differences dropped) was applied to the differences per dataset, with Holm's correction "
-        "over all pairs, and the matched-pairs rank-biserial correlation as effect size. The "
-        "probability of improvement, that a run of one model beats a run of the other on the same "
-        f"dataset, had {level} percentile intervals from {n_resamples:,} bootstrap resamples."
+        f"{text}, with {level} percentile intervals over {IMPROVEMENTS[unit]} ({n_resamples:,} "
+        "resamples)."
     )
 
 
@@ -124,83 +136,72 @@ def _tell_bayes(
     else:
         width = f"of half-width {rope_setting:g} in normalized score"
     return (
-        "The Bayesian signed-rank test (Dirichlet process with prior strength 0.5 on a zero "
-        f"difference, {n_samples:,} Monte Carlo samples) used a region of practical equivalence "
-        f"{width}; a verdict needed a posterior probability of {format_percent(probability)}."
+        f"The Bayesian signed-rank test (prior strength 0.5 on zero, {n_samples:,} samples) has a "
+        f"region of practical equivalence {width} and decides from a posterior probability of "
+        f"{format_percent(probability)}."
     )
 
 
 def _tell_significance(pairwise: pd.DataFrame, alpha: float) -> str:
     tested = pairwise.dropna(subset=["wilcoxon_p_holm"])
-    if tested.empty:
-        return "No pair could be tested."
-    level = format_percent(round(alpha, 6))
-    found = int((tested["wilcoxon_p_holm"] < alpha).sum())
-    if len(tested) == 1:
-        p = format_p(tested["wilcoxon_p_holm"].iloc[0])
+    level = format_percent(alpha)
+    p = tested["wilcoxon_p_holm"]
+    found = int((p < alpha).sum())
+    few = ""
+    if not found:
+        few = tell_few(int(tested["datasets"].max()), pairs=len(tested), alpha=alpha)
+    if len(pairwise) == 1:
         verb = "differed" if found else "did not differ"
-        who = "The two models" if len(pairwise) == 1 else "The one pair tested"
-        return f"{who} {verb} significantly at the {level} level ({p})."
-    pairs = format_count(len(tested), "pair")
-    return (
-        f"Of {pairs} tested, {found or 'none'} differed significantly at the {level} level "
-        "after Holm's correction."
+        text = f"The two models {verb} significantly at the {level} level ({format_p(p.iloc[0])})."
+        return join_sentences(text, few)
+    strangers = len(pairwise) - len(tested)
+    return join_sentences(
+        few
+        or f"Of {format_count(len(tested), 'pair')} tested, {found or 'none'} differed "
+        f"significantly at the {level} level after Holm's correction.",
+        f"{format_count(strangers, 'pair')} had no dataset in common." if strangers else "",
     )
 
 
-def _tell_largest(pairwise: pd.DataFrame, confidence_level: float) -> str:
+def _tell_largest(pairwise: pd.DataFrame, confidence_level: float, over: str) -> str:
     known = pairwise.dropna(subset=["mean_difference"])
-    if known.empty:
-        return ""
     row = known.sort_values("mean_difference", key=abs, ascending=False, kind="stable").iloc[0]
     if not row["mean_difference"]:
         return "No pair differed in mean score."
     is_a_better = row["mean_difference"] > 0
     names = [quote_name(row["model_a"]), quote_name(row["model_b"])]
     better, worse = names if is_a_better else names[::-1]
-    low, high = (
-        (row["ci_low"], row["ci_high"]) if is_a_better else (-row["ci_high"], -row["ci_low"])
-    )
-    interval = format_interval(low, high, confidence_level=confidence_level)
+    ends = (row["ci_low"], row["ci_high"]) if is_a_better else (-row["ci_high"], -row["ci_low"])
+    interval = format_interval(*ends, confidence_level=confidence_level, over=over)
     mean = format_value(abs(row["mean_difference"]))
-    p = format_p(row["wilcoxon_p_holm"])
-    which = "The mean difference" if len(pairwise) == 1 else "The largest mean difference"
-    return (
-        f"{which} was {mean}{interval}, of {better} over {worse} "
-        f"(corrected {p}{_tell_effect(row, is_a_better)})."
-    )
-
-
-def _tell_effect(row: "pd.Series", is_a_better: bool) -> str:
-    if pd.isna(row["effect_size"]) or pd.isna(row["p_improvement"]):
-        return ""
     effect = row["effect_size"] if is_a_better else -row["effect_size"]
     chance = row["p_improvement"] if is_a_better else 1 - row["p_improvement"]
+    is_partial = row["datasets"] < pairwise["datasets"].max()
+    where = f" on {format_count(row['datasets'], 'dataset')}" if is_partial else ""
+    is_only = len(pairwise) == 1
+    p = "" if is_only else f"corrected {format_p(row['wilcoxon_p_holm'])}, "
     return (
-        f", effect size {format_value(effect)}, probability of improvement {format_value(chance)}"
+        f"The {'' if is_only else 'largest '}mean difference was {mean}{interval}, of {better} "
+        f"over {worse}{where} ({p}effect size {format_value(effect)}, probability of improvement "
+        f"{format_value(chance)})."
     )
 
 
-def _tell_decisions(rope: pd.DataFrame, reference: str, probability: float) -> str:
+def _tell_decisions(rope: pd.DataFrame, probability: float) -> str:
     own = rope[rope["factor"] == 1]
     if own.empty:
         return ""
-    name = own["reference"].iloc[0] or reference
+    name = quote_name(own["reference"].iloc[0])
     parts = [
         text.format(join_names(own.loc[own["decision"] == decision, "model"]))
         for decision, text in DECISIONS.items()
         if (own["decision"] == decision).any()
     ]
     level = format_percent(probability)
-    open_ = own.loc[~own["decision"].isin(DECISIONS), "model"]
-    return join_sentences(
-        f"With posterior probability {level} or more, {quote_name(name)} was {join_words(parts)}."
-        if parts
-        else "",
-        f"Between {quote_name(name)} and {join_names(open_)} nothing was decided at {level}."
-        if len(open_)
-        else "",
-    )
+    decided = f"With posterior probability {level} or more, {name} was {join_words(parts)}."
+    others = own.loc[~own["decision"].isin(DECISIONS), "model"]
+    undecided = f"At {level}, {name} against {join_names(others)} stayed undecided."
+    return join_sentences(decided if parts else "", undecided if len(others) else "")
 
 
 def _tell_sensitivity(rope: pd.DataFrame) -> str:
@@ -209,19 +210,8 @@ def _tell_sensitivity(rope: pd.DataFrame) -> str:
         return ""
     low, high = rope["factor"].min(), rope["factor"].max()
     changed = verdicts.index[verdicts > 1].sort_values().tolist()
-    span = f"when the region was made {low:g} to {high:g} times as wide"
+    span = f"with regions {low:g} to {high:g} times as wide"
     if not changed:
         return f"No verdict changed {span}."
     verdict = "verdict" if len(changed) == 1 else "verdicts"
     return f"The {verdict} on {join_names(changed)} changed {span}."
-
-
-def _warn_of_few(pairwise: pd.DataFrame) -> str:
-    most = int(pairwise["datasets"].max())
-    if not 0 < most <= FEW_DATASETS:
-        return ""
-    smallest = 2.0 ** (1 - most)
-    return (
-        f"With {format_count(most, 'dataset')} the signed-rank test cannot give a p-value below "
-        f"{format_value(smallest)} before correction."
-    )

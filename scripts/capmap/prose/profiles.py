@@ -1,17 +1,16 @@
 """Sentences on performance profiles."""
 
+import numpy as np
 import pandas as pd
 
 from capmap.prose.words import (
     PER_MODEL,
-    format_count,
-    format_percent,
-    format_span,
-    format_value,
-    join_names,
+    format_share,
     join_sentences,
+    tell_leader,
     tell_policy,
 )
+from capmap.wording import format_count, format_percent
 
 KINDS = {"raw": "raw scores", "normalized": "normalized scores"}
 
@@ -24,6 +23,7 @@ def describe_profiles(
     nonpositive: int,
     n_resamples: int,
     confidence_level: float,
+    cells_unused: int,
 ) -> list[str]:
     """Say which models stay close to the best one on most datasets.
 
@@ -41,6 +41,8 @@ def describe_profiles(
         Number of bootstrap resamples behind the bands.
     confidence_level : float
         Of the bands, between 0 and 1.
+    cells_unused : int
+        Cells with runs that were left out.
 
     Returns
     -------
@@ -51,20 +53,20 @@ def describe_profiles(
         return ["There was no model to profile."]
     level = format_percent(confidence_level)
     methods = join_sentences(
-        "Performance profiles (Dolan and More) gave the share of datasets on which a model is "
-        "within a factor tau of the best model, of raw and of normalized scores. The area under a "
-        "profile over the logarithm of tau, up to the largest finite ratio of any model, was given "
-        "as share of what a model that is best everywhere would have.",
-        tell_policy(missing, subject="Each model was profiled", own=PER_MODEL),
+        "Performance profiles (Dolan and Moré) are the share of datasets on which a model is "
+        "within a factor tau of the best; areas under them, over log tau up to the largest finite "
+        "ratio, are in percent of the largest possible.",
+        tell_policy(
+            missing, subject="Each model was profiled", own=PER_MODEL, cells_unused=cells_unused
+        ),
         _tell_nonpositive(nonpositive),
-        "Score distributions gave the share of runs above each normalized score, datasets weighing "
-        f"the same, with pointwise {level} bands from {n_resamples:,} stratified bootstrap "
-        "resamples.",
+        "Score distributions are the share of runs above each normalized score, datasets weighing "
+        f"the same; models with repeated runs have pointwise {level} bands over runs "
+        f"({n_resamples:,} bootstrap resamples).",
     )
     results = join_sentences(
-        _tell_leaders(profile_area, "raw", datasets_total),
-        _tell_leaders(profile_area, "normalized", datasets_total),
-        "Ratios and areas depend on which other models are present, and have no intervals.",
+        *(_tell_first(profile_area, kind, datasets_total) for kind in KINDS),
+        "Areas depend on which other models are present, and have no intervals.",
     )
     return [methods, results]
 
@@ -74,23 +76,18 @@ def _tell_nonpositive(cells: int) -> str:
         return ""
     had = "had a score" if cells == 1 else "had scores"
     return (
-        f"{format_count(cells, 'cell')} (a model on a dataset) {had} of 0 or less, for which a "
-        "ratio means little: they counted as never within a factor of a positive best score, or as "
-        "best where an error of 0 is the best; a dataset without a usable best score was left out."
+        f"{format_count(cells, 'cell')} {had} of 0 or less, which counted as never within a factor "
+        "of a positive best score, or as best where an error of 0 is the best; a dataset without a "
+        "usable best score was left out."
     )
 
 
-def _tell_leaders(areas: pd.DataFrame, kind: str, total: int) -> str:
-    share, datasets = f"share_{kind}", f"datasets_{kind}"
-    known = areas.dropna(subset=[share])
-    known = known[known[datasets] > 0]
-    scores = KINDS[kind]
+def _tell_first(areas: pd.DataFrame, kind: str, total: int) -> str:
+    own = areas.rename(columns={f"{name}_{kind}": name for name in ("share", "rank", "datasets")})
+    known = own.dropna(subset=["share"]).assign(ci_low=np.nan, ci_high=np.nan)
     if known.empty:
-        return f"By {scores}, no dataset allowed ratios."
-    first = known.loc[known[f"rank_{kind}"] == known[f"rank_{kind}"].min(), "model"]
-    largest = format_value(known[share].max())
-    span = format_span(known[datasets], "dataset")
-    lead = "had the largest area" if len(first) == 1 else "shared the largest area"
-    if len(known) == 1:
-        lead = "was the only model"
-    return f"By {scores}, {join_names(first)} {lead} (share {largest}; {span} of {total:,} used)."
+        return f"By {KINDS[kind]}, no dataset allowed ratios."
+    lead = tell_leader(
+        known, "share", "the largest area", total=total, confidence_level=1, write=format_share
+    )
+    return f"By {KINDS[kind]}, {lead}"

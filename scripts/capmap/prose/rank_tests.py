@@ -1,18 +1,19 @@
 """Sentences on tests of ranks."""
 
+import math
+
 import pandas as pd
 
 from capmap.prose.words import (
-    format_count,
-    format_p,
-    format_percent,
     format_value,
     join_names,
     join_sentences,
-    share_letter,
+    join_some,
+    name_covered,
+    tell_few,
     tell_unused,
 )
-from capmap.wording import quote_name
+from capmap.wording import format_count, format_p, format_percent, quote_name, share_letter
 
 
 def describe_rank_tests(
@@ -42,20 +43,17 @@ def describe_rank_tests(
     """
     if len(mean_ranks) < 2:
         return ["With a single model there were no ranks to test."]
-    level = format_percent(alpha)
     methods = join_sentences(
-        "The models were ranked on each dataset by their mean score, ties sharing the average "
-        "rank. Friedman's test (chi-squared form, corrected for ties) and the F form of Iman and "
-        "Davenport asked whether all models have the same mean rank, on the datasets on which "
-        "every model had runs.",
-        _tell_incomplete(friedman, missing),
-        f"Pairs were compared with Nemenyi's test (studentized range, level {level}), and with "
-        "Wilcoxon's signed-rank test with Holm's correction over all pairs.",
-        "Datasets were assumed to be independent.",
+        "The models were ranked on each dataset by mean score (average ranks for ties). "
+        "Friedman's chi-squared test (corrected for ties) and the F test of Iman and Davenport "
+        "used the datasets on which every model had runs"
+        f"{_tell_incomplete(friedman, missing)}. Pairs were compared by Nemenyi's test, and by "
+        "Wilcoxon's signed-rank test with Holm's correction over all pairs, at the "
+        f"{format_percent(alpha)} level. Datasets were assumed independent."
     )
     results = join_sentences(
         _tell_omnibus(friedman, alpha),
-        _tell_leader(mean_ranks),
+        _tell_first(mean_ranks),
         _tell_nemenyi(nemenyi),
         _tell_wilcoxon(mean_ranks, alpha),
     )
@@ -70,7 +68,7 @@ def _find_test(friedman: pd.DataFrame, test: str) -> "pd.Series | None":
 def _tell_incomplete(friedman: pd.DataFrame, missing: str) -> str:
     if _find_test(friedman, "skillings_mack") is None or missing == "common":
         return ""
-    return "The test of Skillings and Mack used the incomplete datasets as well."
+    return "; that of Skillings and Mack used the incomplete datasets as well"
 
 
 def _tell_omnibus(friedman: pd.DataFrame, alpha: float) -> str:
@@ -80,17 +78,16 @@ def _tell_omnibus(friedman: pd.DataFrame, alpha: float) -> str:
         return "No test of all models together could be computed."
     parts = []
     if row is not None:
+        shape = (
+            f"{format_count(row['models'], 'model')}, {format_count(row['datasets'], 'dataset')}"
+        )
         parts.append(
             f"Friedman's chi-squared was {format_value(row['statistic'])} with "
-            f"{format_count(row['df1'], 'degree')} of freedom ({format_p(row['p'])}; "
-            f"{format_count(row['models'], 'model')}, {format_count(row['datasets'], 'dataset')})."
+            f"{format_count(row['df1'], 'degree')} of freedom ({format_p(row['p'])}; {shape})."
         )
-        parts.append(tell_unused(row["cells_unused"]))
+        parts.append(tell_unused(row["cells_unused"]) if row["cells_unused"] else "")
     if test is not None:
-        parts.append(
-            f"The F statistic was {format_value(test['statistic'])} with {test['df1']:g} and "
-            f"{test['df2']:g} degrees of freedom ({format_p(test['p'])})."
-        )
+        parts.append(_tell_f(test))
     if mack is not None:
         parts.append(
             f"The Skillings-Mack statistic on {format_count(mack['cells_used'], 'cell')} was "
@@ -101,24 +98,36 @@ def _tell_omnibus(friedman: pd.DataFrame, alpha: float) -> str:
     return join_sentences(*parts, _tell_verdict(known, format_percent(alpha)))
 
 
-def _tell_verdict(rejected: list[bool], level: str) -> str:
-    if all(rejected):
-        return f"At the {level} level, the models' mean ranks differed."
-    if any(rejected):
-        return f"At the {level} level, these tests disagreed on whether the mean ranks differ."
+def _tell_f(test: "pd.Series") -> str:
+    """Tell the F test; an infinite statistic is missing from the table, with p = 0."""
+    if not math.isfinite(test["statistic"]):
+        return "F was infinite (all datasets agree)."
     return (
-        f"At the {level} level, this was no evidence that the mean ranks differ, nor does it show "
-        "them to be equal."
+        f"F was {format_value(test['statistic'])} with {test['df1']:,g} and {test['df2']:,g} "
+        f"degrees ({format_p(test['p'])})."
     )
 
 
-def _tell_leader(mean_ranks: pd.DataFrame) -> str:
+def _tell_verdict(rejected: list[bool], level: str) -> str:
+    if all(rejected):
+        return f"At the {level} level, the mean ranks differed."
+    if any(rejected):
+        return f"At the {level} level, these tests disagreed on whether the mean ranks differ."
+    return f"At the {level} level, this is no evidence of different mean ranks, nor of equal ones."
+
+
+def _tell_first(mean_ranks: pd.DataFrame) -> str:
     ranks = mean_ranks["mean_rank"].round(9)
-    best, first = ranks.min(), mean_ranks.loc[ranks == ranks.min(), "model"]
-    if not len(first):
-        return ""
-    verb = "shared" if len(first) > 1 else "had"
-    return f"{join_names(first)} {verb} the best mean rank ({format_value(best)})."
+    if ranks.isna().all():
+        return "No two models had a dataset in common."
+    first = mean_ranks[ranks == ranks.min()]
+    total = mean_ranks["datasets"].max()
+    names = [
+        name_covered(name, datasets, total)
+        for name, datasets in zip(first["model"], first["datasets"], strict=True)
+    ]
+    verb = "shared" if len(names) > 1 else "had"
+    return f"{join_some(names)} {verb} the best mean rank, {format_value(ranks.min())}."
 
 
 def _tell_nemenyi(nemenyi: pd.DataFrame) -> str:
@@ -129,24 +138,24 @@ def _tell_nemenyi(nemenyi: pd.DataFrame) -> str:
     distance = format_value(nemenyi["critical_difference"].iloc[0])
     return (
         f"Nemenyi's test separated {separated or 'none'} of {pairs} (critical difference "
-        f"{distance}); its verdict on a pair depends on which other models are present."
+        f"{distance}); that depends on which other models are present."
     )
 
 
 def _tell_wilcoxon(mean_ranks: pd.DataFrame, alpha: float) -> str:
-    letters = mean_ranks["wilcoxon_group"]
-    if not letters.dropna().astype(bool).any():
+    if mean_ranks["mean_rank"].isna().all():
         return ""
-    leader = mean_ranks.iloc[0]
-    rivals = [
-        model
-        for model, own in zip(mean_ranks["model"].iloc[1:], letters.iloc[1:], strict=True)
-        if share_letter(leader["wilcoxon_group"], own)
-    ]
-    level = format_percent(alpha)
-    who = join_names(rivals) if rivals else "no other model"
-    could = "could not be separated" if rivals else "remained inseparable"
-    return (
-        f"By Wilcoxon's test after Holm's correction, {who} {could} from "
-        f"{quote_name(leader['model'])} at the {level} level."
-    )
+    letters = mean_ranks["wilcoxon_group"]
+    first, others = letters.iloc[0], letters.iloc[1:]
+    is_rival = [share_letter(first, own) for own in others]
+    leader = quote_name(mean_ranks["model"].iloc[0])
+    pairs = len(letters) * (len(letters) - 1) // 2
+    few = tell_few(int(mean_ranks["datasets"].max()), pairs=pairs, alpha=alpha)
+    if few and all(is_rival):
+        return few
+    if not any(is_rival):
+        found = f"every other model was separated from {leader}"
+    else:
+        rivals = join_names(mean_ranks["model"].iloc[1:][is_rival])
+        found = f"{rivals} could not be separated from {leader}"
+    return f"By Wilcoxon's test after Holm's correction, {found}."

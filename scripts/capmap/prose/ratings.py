@@ -4,21 +4,23 @@ import pandas as pd
 
 from capmap.prose.words import (
     PER_PAIR,
-    format_count,
-    format_percent,
+    format_share,
     join_names,
     join_sentences,
+    join_some,
+    name_covered,
+    tell_leader,
     tell_no_interval,
     tell_policy,
-    tell_unused,
 )
-from capmap.wording import quote_name
+from capmap.wording import format_count, format_percent, quote_name
 
 BATTLES = {
     "means": "mean scores per dataset were compared",
-    "runs": "every run of the one was compared with every run of the other on the same dataset",
+    "runs": "every run was compared with every run of the other model on the same dataset",
     "seeds": "runs with the same seed on the same dataset were compared",
 }
+SHOWN_PARTS = 3
 
 
 def describe_ratings(
@@ -61,60 +63,72 @@ def describe_ratings(
     """
     if len(elo) < 2:
         return ["With a single model there was no opponent to be rated against."]
-    level = format_percent(confidence_level)
     anchor = f"{quote_name(calibration)} at 1000" if calibration else "mean 1000"
     ties = f"differences of up to {tie_threshold:g}" if tie_threshold else "equal scores"
     methods = join_sentences(
-        f"The {format_count(len(elo), 'model')} were rated by a Bradley-Terry model fitted by "
-        f"maximum likelihood with a slight ridge penalty (Elo scale, {anchor}). In a battle of two "
-        f"models, {BATTLES.get(battles, battles)}; {ties} counted as half a win for each, and "
-        "every dataset weighed the same.",
-        tell_policy(missing, subject="Two models met", own=PER_PAIR),
-        tell_unused(cells_unused),
-        f"The {level} intervals were percentiles of {n_resamples:,} bootstrap resamples of "
-        "datasets and of runs within each, per model; datasets were assumed exchangeable.",
+        f"The {format_count(len(elo), 'model')} were rated by a Bradley-Terry model (maximum "
+        f"likelihood with a slight ridge; Elo scale, {anchor}) of battles: {BATTLES[battles]}, "
+        f"{ties} counted as half a win, and every dataset weighed the same.",
+        tell_policy(missing, subject="Two models met", own=PER_PAIR, cells_unused=cells_unused),
+        _tell_intervals(elo, n_resamples, confidence_level),
     )
     results = join_sentences(
-        _tell_leader(elo, confidence_level),
+        _tell_first(elo, confidence_level),
         tell_no_interval(elo),
-        _tell_winner(winrate),
+        _warn_of_parts(elo),
+        _tell_winner(winrate, elo.set_index("model")["datasets"]),
         _warn_of_dominance(winrate),
-        "A rating depends on which other models are present, and only differences of ratings mean "
-        "something: 400 points are odds of ten to one.",
+        _warn_of_separation(elo, confidence_level),
+        "Only differences of ratings mean something (400 points are odds of ten to one); they "
+        "depend on which other models are present.",
     )
     return [methods, results]
 
 
-def _tell_leader(elo: pd.DataFrame, confidence_level: float) -> str:
-    known = elo.dropna(subset=["elo"]).sort_values("rank", kind="stable")
-    if known.empty:
-        return "No model could be rated."
-    leader = known.iloc[0]
-    first = known.loc[known["rank"] == leader["rank"], "model"]
-    rating = f"{leader['elo']:.0f}"
-    if len(first) > 1:
-        return f"{join_names(first)} shared the highest rating, {rating}."
-    interval = ""
-    if pd.notna(leader["ci_low"]):
-        level = format_percent(confidence_level)
-        interval = f" ({level} interval {leader['ci_low']:.0f} to {leader['ci_high']:.0f})"
-    text = f"{quote_name(leader['model'])} had the highest rating, {rating}{interval}."
-    if pd.notna(leader["rank_high"]) and leader["rank_high"] > leader["rank_low"]:
-        low, high = leader["rank_low"], leader["rank_high"]
-        text += f" Its rank interval was {low:.0f} to {high:.0f}."
-    return text
+def _tell_intervals(elo: pd.DataFrame, n_resamples: int, confidence_level: float) -> str:
+    if not elo["ci_low"].notna().any():
+        return ""
+    return (
+        f"The {format_percent(confidence_level)} intervals were percentiles of {n_resamples:,} "
+        "bootstrap resamples of datasets (assumed exchangeable) and of runs within each."
+    )
 
 
-def _tell_winner(winrate: pd.DataFrame) -> str:
+def _tell_first(elo: pd.DataFrame, confidence_level: float) -> str:
+    lead = tell_leader(
+        elo,
+        "elo",
+        "the highest rating",
+        total=elo["datasets"].max(),
+        confidence_level=confidence_level,
+        write="{:.0f}".format,
+    )
+    first = elo[elo["rank"] == elo["rank"].min()].iloc[0]
+    if pd.isna(first["rank_high"]) or first["rank_high"] == first["rank_low"]:
+        return lead
+    return f"{lead} Its rank interval was {first['rank_low']:.0f} to {first['rank_high']:.0f}."
+
+
+def _warn_of_parts(elo: pd.DataFrame) -> str:
+    parts = [own["model"] for _, own in elo.groupby("component")]
+    if len(parts) < 2:
+        return ""
+    listed = "; ".join(join_names(names) for names in parts[:SHOWN_PARTS])
+    rest = f"; {len(parts) - SHOWN_PARTS:,} more" if len(parts) > SHOWN_PARTS else ""
+    return f"These groups of models never met ({listed}{rest}); ratings between them mean nothing."
+
+
+def _tell_winner(winrate: pd.DataFrame, datasets: "pd.Series[int]") -> str:
     known = winrate.dropna(subset=["win_rate"])
     if known.empty:
         return "No two models had a dataset in common."
     mean = known.groupby("model")["win_rate"].mean()
-    best = mean[mean >= mean.max()].index
+    best = mean.index[mean >= mean.max()]
     verb = "shared" if len(best) > 1 else "had"
+    names = join_some([name_covered(name, datasets[name], datasets.max()) for name in best])
     return (
-        f"{join_names(best)} {verb} the highest win rate, averaged over opponents: "
-        f"{format_percent(round(mean.max(), 3))} of datasets."
+        f"{names} {verb} the highest win rate, averaged over opponents: {format_share(mean.max())} "
+        "of datasets."
     )
 
 
@@ -125,6 +139,16 @@ def _warn_of_dominance(winrate: pd.DataFrame) -> str:
     if not names:
         return ""
     return (
-        f"{join_names(names)} won or lost on every dataset; how far from the others such a model "
-        "is rated may rest on the ridge penalty alone."
+        f"{join_names(names)} won or lost on every dataset; distances there may rest on the ridge."
+    )
+
+
+def _warn_of_separation(elo: pd.DataFrame, confidence_level: float) -> str:
+    share = elo["separated"].max()
+    if not elo["ci_low"].notna().any() or not share > (1 - confidence_level) / 4:
+        return ""
+    return (
+        f"In {format_share(share)} of the resamples some models only won against the rest, only "
+        "lost to it or never met it, so ends of intervals there depend on the ridge and not on the "
+        "data."
     )

@@ -4,26 +4,24 @@ import pandas as pd
 
 from capmap.prose.words import (
     PER_MODEL,
-    format_count,
-    format_percent,
+    format_share,
     format_value,
     join_names,
     join_sentences,
-    join_words,
     tell_policy,
-    tell_unused,
 )
-from capmap.wording import quote_name
+from capmap.wording import (
+    AGGREGATION_NAMES,
+    format_count,
+    format_percent,
+    join_words,
+    quote_name,
+)
 
-AGGREGATIONS = {
-    "mean": "mean",
-    "trimmed_mean": "trimmed mean",
-    "median": "median",
-    "iqm": "interquartile mean",
-}
+SPELLED = AGGREGATION_NAMES | {"iqm": "interquartile mean (IQM)"}
 BOUNDS = {
     "configured": "the configured bounds",
-    "observed": "the lowest and highest score observed",
+    "observed": "the observed bounds",
     "ranks": "ranks instead of scores",
 }
 
@@ -35,6 +33,7 @@ def describe_robustness(
     *,
     missing: str,
     n_resamples: int,
+    confidence_level: float,
     cells_unused: int,
 ) -> list[str]:
     """Say how much the ranking depends on aggregation, normalization and the choice of datasets.
@@ -48,6 +47,8 @@ def describe_robustness(
         Policy for empty cells.
     n_resamples : int
         Number of resamples of datasets.
+    confidence_level : float
+        Of the ranks in resamples, between 0 and 1.
     cells_unused : int
         Cells with runs that were left out.
 
@@ -58,27 +59,26 @@ def describe_robustness(
     """
     if len(rank_stability) < 2:
         return ["With a single model there was no ranking whose robustness could be checked."]
-    aggregations = [AGGREGATIONS.get(name, name) for name in robustness["aggregation"].unique()]
-    bounds = [BOUNDS.get(name, name) for name in robustness["bounds"].unique()]
+    aggregations = [SPELLED[name] for name in robustness["aggregation"].unique()]
+    bounds = [BOUNDS[name] for name in robustness["bounds"].unique()]
     left_out = robustness["left_out"].dropna()
     datasets = left_out[left_out != ""].nunique()
-    count = format_count(datasets, "dataset")
-    once = f", with all datasets and with each of {count} left out" if datasets else ""
+    once = f" and without each of {format_count(datasets, 'dataset')}" if datasets else ""
     methods = join_sentences(
         f"The reported ranking was compared with {format_count(len(robustness), 'variation')}: "
-        f"aggregation by {join_words(aggregations)}, with {join_words(bounds)}{once}. Agreement "
-        "was Kendall's tau-b; a flip is a pair of models in the opposite order.",
-        tell_policy(missing, subject="Each model was ranked", own=PER_MODEL),
-        tell_unused(cells_unused),
-        f"Ranks were also computed in {n_resamples:,} resamples of the datasets, drawn with "
-        "replacement and assumed exchangeable. The variations overlap and are no random sample, so "
-        "shares of them are no probabilities.",
+        f"aggregation by {join_words(aggregations)}, with {join_words(bounds)}, on all datasets"
+        f"{once}. Shares of variations are no probabilities.",
+        tell_policy(
+            missing, subject="Each model was ranked", own=PER_MODEL, cells_unused=cells_unused
+        ),
+        f"Ranks were also computed in {n_resamples:,} resamples of the datasets (assumed "
+        "exchangeable).",
     )
     results = join_sentences(
         _tell_agreement(robustness),
         _tell_best(robustness),
         _tell_flips(flips, len(rank_stability)),
-        _tell_stability(rank_stability),
+        _tell_stability(rank_stability, confidence_level),
     )
     return [methods, results]
 
@@ -89,22 +89,18 @@ def _tell_agreement(robustness: pd.DataFrame) -> str:
         return "No variation had an order to compare."
     worst = known.sort_values("kendall_tau", kind="stable").iloc[0]
     if worst["kendall_tau"] == known["kendall_tau"].max():
-        return f"Kendall's tau was {format_value(worst['kendall_tau'])} in every variation."
+        return f"Kendall's tau-b was {format_value(worst['kendall_tau'])} in every variation."
     left_out = worst["left_out"]
     without = "" if pd.isna(left_out) or not left_out else f" without {quote_name(left_out)}"
     return (
-        f"Kendall's tau had a median of {format_value(known['kendall_tau'].median())} and was "
+        f"Kendall's tau-b had a median of {format_value(known['kendall_tau'].median())} and was "
         f"lowest, {format_value(worst['kendall_tau'])}, by the "
-        f"{AGGREGATIONS.get(worst['aggregation'], worst['aggregation'])} with "
-        f"{BOUNDS.get(worst['bounds'], worst['bounds'])}{without}."
+        f"{AGGREGATION_NAMES[worst['aggregation']]} with {BOUNDS[worst['bounds']]}{without}."
     )
 
 
 def _tell_best(robustness: pd.DataFrame) -> str:
-    best = robustness["best"].dropna()
-    best = best[best != ""]
-    if best.empty:
-        return ""
+    best = robustness.loc[robustness["best"] != "", "best"].dropna()
     counts = best.value_counts()
     name = min(counts.index[counts == counts.max()])
     variations = format_count(len(best), "variation")
@@ -114,30 +110,26 @@ def _tell_best(robustness: pd.DataFrame) -> str:
 def _tell_flips(flips: pd.DataFrame, models: int) -> str:
     pairs = format_count(models * (models - 1) // 2, "pair")
     if flips.empty:
-        return f"None of {pairs} flipped in any variation."
+        return f"None of {pairs} changed their order in any variation."
     row = flips.sort_values(["share", "model_a", "model_b"], ascending=[False, True, True]).iloc[0]
-    share = format_percent(round(row["share"], 3))
+    by_dataset = flips.loc[flips["left_out"] != "", "left_out"].count()
     return (
-        f"{len(flips):,} of {pairs} flipped at least once, most often {quote_name(row['model_a'])} "
-        f"(reported above) and {quote_name(row['model_b'])}, in {share} of the "
-        "variations."
+        f"{len(flips):,} of {pairs} changed their order at least once, most often "
+        f"{quote_name(row['model_a'])} (reported above) and {quote_name(row['model_b'])}, in "
+        f"{format_share(row['share'])} of variations; leaving out one dataset alone did so for "
+        f"{by_dataset or 'none'}."
     )
 
 
-def _tell_stability(stability: pd.DataFrame) -> str:
-    known = stability.dropna(subset=["p_best"])
-    if known.empty:
-        return ""
-    order = known.sort_values(["p_best", "model"], ascending=[False, True])
+def _tell_stability(stability: pd.DataFrame, confidence_level: float) -> str:
+    order = stability.sort_values(["p_best", "model"], ascending=[False, True])
     row = order.iloc[0]
     tied = order.loc[order["p_best"] == row["p_best"], "model"]
-    share = format_percent(round(row["p_best"], 3))
+    share = format_share(row["p_best"])
     if len(tied) > 1:
         return f"In resamples of the datasets, {join_names(tied)} were each best in {share}."
-    ranks = ""
-    if pd.notna(row["rank_low"]):
-        ranks = f" (rank {row['rank_low']:.0f} to {row['rank_high']:.0f} in the middle 95%)"
     return (
-        f"In resamples of the datasets, {quote_name(row['model'])} was best most often, in {share}"
-        f"{ranks}."
+        f"In resamples of the datasets, {quote_name(row['model'])} was best most often, in {share} "
+        f"(rank {row['rank_low']:.0f} to {row['rank_high']:.0f} in the middle "
+        f"{format_percent(confidence_level)})."
     )

@@ -1,29 +1,15 @@
-"""Small words: numbers, counts, tests and names as a paper's reader expects them."""
+"""Small words: numbers, leaders and policies as a paper's reader expects them."""
 
 import math
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 import pandas as pd
 
-from capmap.wording import quote_name
+from capmap.wording import format_count, format_percent, join_words, quote_name
 
 SHOWN_NAMES = 5
-SMALLEST_P = 0.001
-LETTER = re.compile(r"[a-z][0-9]*")
 PER_MODEL = "datasets that it had runs on"
 PER_PAIR = "datasets that both had runs on"
-
-
-def format_count(number: float, noun: str, plural: str = "") -> str:
-    """Say how many there are of something.
-
-    Examples
-    --------
-    >>> format_count(1, "model"), format_count(1200, "model"), format_count(0, "run")
-    ('1 model', '1,200 models', '0 runs')
-    """
-    return f"{number:,.0f} {noun if number == 1 else plural or noun + 's'}"
 
 
 def format_value(value: float) -> str:
@@ -39,45 +25,52 @@ def format_value(value: float) -> str:
     return f"{value:z.3f}" if math.isfinite(value) else "infinite"
 
 
-def format_p(p: float) -> str:
-    """Say a p-value.
+def format_share(share: float) -> str:
+    """Say a share in whole percent.
 
     Examples
     --------
-    >>> format_p(0.0432), format_p(1e-9), format_p(float("nan"))
-    ('p = 0.043', 'p < 0.001', 'p not available')
+    >>> [format_share(share) for share in (0, 0.001, 0.128, 0.999, 1)]
+    ['0%', 'less than 1%', '13%', 'more than 99%', '100%']
     """
-    if pd.isna(p):
-        return "p not available"
-    return f"p < {SMALLEST_P}" if p < SMALLEST_P else f"p = {p:.3f}"
+    if 0 < share < 0.005:
+        return "less than 1%"
+    return "more than 99%" if 0.995 <= share < 1 else f"{100 * share:.0f}%"
 
 
-def format_percent(fraction: float) -> str:
-    """Say a fraction in percent.
-
-    Examples
-    --------
-    >>> format_percent(0.95), format_percent(0.995), format_percent(1 - 0.95)
-    ('95%', '99.5%', '5%')
-    """
-    return f"{100 * fraction:.4g}%"
-
-
-def format_interval(low: float, high: float, *, confidence_level: float) -> str:
+def format_interval(
+    low: float,
+    high: float,
+    *,
+    confidence_level: float,
+    over: str = "",
+    write: Callable[[float], str] = format_value,
+) -> str:
     """Say an interval in brackets, or nothing where there is none.
 
+    Parameters
+    ----------
+    low, high : float
+        Its ends.
+    confidence_level : float
+        Between 0 and 1.
+    over : str, optional
+        What the interval generalizes to, such as ``runs``.
+    write : callable, optional
+        Writes an end.
+
     Examples
     --------
-    >>> format_interval(0.1, 0.25, confidence_level=0.95)
-    ' (95% interval 0.100 to 0.250)'
+    >>> format_interval(0.1, 0.25, confidence_level=0.95, over="runs")
+    ' (95% interval over runs 0.100 to 0.250)'
     """
     if pd.isna(low) or pd.isna(high):
         return ""
-    level = format_percent(confidence_level)
-    return f" ({level} interval {format_value(low)} to {format_value(high)})"
+    kind = f"{format_percent(confidence_level)} interval{' over ' if over else ''}{over}"
+    return f" ({kind} {write(low)} to {write(high)})"
 
 
-def format_span(numbers: Iterable[float], noun: str, plural: str = "") -> str:
+def format_span(numbers: Iterable[float], noun: str) -> str:
     """Say a count that differs from case to case.
 
     Examples
@@ -87,21 +80,7 @@ def format_span(numbers: Iterable[float], noun: str, plural: str = "") -> str:
     """
     known = [float(number) for number in numbers if not pd.isna(number)]
     low, high = min(known, default=0), max(known, default=0)
-    if low == high:
-        return format_count(high, noun, plural)
-    return f"{low:,.0f} to {high:,.0f} {plural or noun + 's'}"
-
-
-def join_words(words: Sequence[str]) -> str:
-    """Join words as a list in a sentence.
-
-    Examples
-    --------
-    >>> join_words(["a", "b", "c"])
-    'a, b and c'
-    """
-    *front, end = words or [""]
-    return f"{', '.join(front)} and {end}" if front else end
+    return format_count(high, noun) if low == high else f"{low:,.0f} to {high:,.0f} {noun}s"
 
 
 def join_names(names: Iterable[str]) -> str:
@@ -112,10 +91,13 @@ def join_names(names: Iterable[str]) -> str:
     >>> join_names(["a", "b"]), join_names("abcdefg")
     ("'a' and 'b'", "'a', 'b', 'c', 'd', 'e' and 2 more")
     """
-    names = list(names)
-    quoted = [quote_name(name) for name in names[:SHOWN_NAMES]]
-    rest = len(names) - SHOWN_NAMES
-    return join_words([*quoted, f"{rest:,} more"] if rest > 0 else quoted)
+    return join_some([quote_name(name) for name in names])
+
+
+def join_some(words: list[str]) -> str:
+    """Join words as a list in a sentence, and only count those beyond the first five."""
+    rest = len(words) - SHOWN_NAMES
+    return join_words([*words[:SHOWN_NAMES], f"{rest:,} more"] if rest > 0 else words)
 
 
 def join_sentences(*sentences: str) -> str:
@@ -123,8 +105,8 @@ def join_sentences(*sentences: str) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def tell_policy(missing: str, *, subject: str, own: str) -> str:
-    """Say on which datasets models were compared.
+def tell_policy(missing: str, *, subject: str, own: str, cells_unused: int) -> str:
+    """Say on which datasets models were compared, and what this cost.
 
     Parameters
     ----------
@@ -134,24 +116,28 @@ def tell_policy(missing: str, *, subject: str, own: str) -> str:
         Who was compared, such as ``Each pair of models was compared``.
     own : str
         The datasets under ``pairwise``: `PER_MODEL` or `PER_PAIR`.
+    cells_unused : int
+        Cells with runs that the policy left out.
     """
-    if missing == "common":
-        return f"{subject} on the datasets on which every model had runs."
-    return f"{subject} on the {own}."
+    datasets = "datasets on which every model had runs" if missing == "common" else own
+    unused = tell_unused(cells_unused)
+    if not cells_unused:
+        return f"{subject} on the {datasets}; {unused[0].lower()}{unused[1:]}"
+    return f"{subject} on the {datasets}. {unused}"
 
 
 def tell_unused(cells: float) -> str:
-    """Say what the policy for empty cells cost.
+    """Say how many cells were not used.
 
     Examples
     --------
     >>> tell_unused(1), tell_unused(0)
-    ('1 cell (a model on a dataset) with runs was not used.', 'No cell with runs was left out.')
+    ('1 cell of the models and datasets analyzed was not used.', 'No cell analyzed was left out.')
     """
-    if pd.isna(cells) or not cells:
-        return "No cell with runs was left out."
+    if not cells:
+        return "No cell analyzed was left out."
     was = "was" if cells == 1 else "were"
-    return f"{format_count(cells, 'cell')} (a model on a dataset) with runs {was} not used."
+    return f"{format_count(cells, 'cell')} of the models and datasets analyzed {was} not used."
 
 
 def tell_no_interval(table: pd.DataFrame) -> str:
@@ -165,14 +151,88 @@ def tell_no_interval(table: pd.DataFrame) -> str:
     return f"{format_count(len(without), 'model')} {were}: {join_names(without)}."
 
 
-def share_letter(first: str | float, second: str | float) -> bool:
-    """Tell whether two cells of letters, such as ``ab`` and ``b``, have one in common.
+def tell_few(datasets: int, *, pairs: int, alpha: float) -> str:
+    """Say that signed-rank tests of so few datasets cannot separate models, where it is so.
+
+    Parameters
+    ----------
+    datasets : int
+        The most that a pair was tested on.
+    pairs : int
+        Number of pairs that Holm's correction allows for.
+    alpha : float
+        Level of the tests.
 
     Examples
     --------
-    >>> share_letter("ab", "b"), share_letter("a", "a1"), share_letter("", float("nan"))
-    (True, False, False)
+    >>> tell_few(7, pairs=10, alpha=0.05)
+    'With 7 datasets no pair can be separated after correction over 10 pairs.'
+    >>> tell_few(5, pairs=1, alpha=0.05)
+    'With 5 datasets the signed-rank test gives no p-value below 0.062.'
     """
-    if pd.isna(first) or pd.isna(second):
-        return False
-    return not set(LETTER.findall(str(first))).isdisjoint(LETTER.findall(str(second)))
+    least = 2.0 ** (1 - datasets)
+    if pairs * least < alpha:
+        return ""
+    count = format_count(datasets, "dataset")
+    if pairs == 1:
+        return f"With {count} the signed-rank test gives no p-value below {format_value(least)}."
+    return f"With {count} no pair can be separated after correction over {pairs:,} pairs."
+
+
+def name_covered(name: str, datasets: float, total: float) -> str:
+    """Name a model, with its number of datasets where that is not the full one.
+
+    Examples
+    --------
+    >>> name_covered("a", 3, 11), name_covered("a", 11, 11)
+    ("'a' (on 3 of 11 datasets)", "'a'")
+    """
+    cover = f" (on {datasets:,.0f} of {total:,.0f} datasets)" if datasets < total else ""
+    return f"{quote_name(name)}{cover}"
+
+
+def tell_leader(
+    table: pd.DataFrame,
+    column: str,
+    subject: str,
+    *,
+    total: int,
+    confidence_level: float,
+    over: str = "",
+    write: Callable[[float], str] = format_value,
+) -> str:
+    """Say which models are first, with their value.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns ``model``, ``datasets``, ``rank``, ``ci_low``, ``ci_high`` and `column`; at least
+        one row.
+    column : str
+        Where the value stands.
+    subject : str
+        What the first has, such as ``the highest IQM``.
+    total : int
+        Number of datasets that a model can have.
+    confidence_level : float
+        Of the interval.
+    over : str, optional
+        What the interval generalizes to, such as ``runs``.
+    write : callable, optional
+        Writes a value.
+    """
+    first = table[table["rank"] == table["rank"].min()]
+    row = first.iloc[0]
+    names = join_some(
+        [
+            name_covered(name, datasets, total)
+            for name, datasets in zip(first["model"], first["datasets"], strict=True)
+        ]
+    )
+    value = write(row[column])
+    if len(first) > 1:
+        return f"{names} shared {subject}, {value}."
+    ends = format_interval(
+        row["ci_low"], row["ci_high"], confidence_level=confidence_level, over=over, write=write
+    )
+    return f"{names} had {subject}, {value}{ends}."

@@ -8,6 +8,7 @@ from capmap.bootstrap.intervals import take_percentiles
 from capmap.bootstrap.ranks import rank_estimates
 from capmap.cells import BoolArray
 from capmap.ratings.meetings import Battles, MakeRng
+from capmap.ratings.separation import find_components, find_separated
 from capmap.ratings.strengths import fit_strengths
 from capmap.ratings.tournament import Tournament, hold_tournament
 
@@ -16,7 +17,10 @@ MEAN = 1000.0
 DECIMALS = 6
 CHUNK_CELLS = 1 << 21
 FEWEST_DATASETS = 2
-COLUMNS = ["model", "elo", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "datasets"]
+COLUMNS = [
+    *("model", "elo", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
+    *("datasets", "component", "separated"),
+]
 
 
 def estimate_ratings(
@@ -47,8 +51,10 @@ def estimate_ratings(
     Returns
     -------
     pandas.DataFrame
-        ``model``, ``elo``, ``ci_low``, ``ci_high``, ``rank``, ``rank_low``, ``rank_high`` and
-        ``datasets``, on how many the model meets a rival; best first, ties by name.
+        ``model``, ``elo``, ``ci_low``, ``ci_high``, ``rank``, ``rank_low``, ``rank_high``,
+        ``datasets`` (on how many the model meets a rival), ``component`` (the part of the pool that
+        it is connected with by battles, 1 for that of the best model, and so on) and ``separated``
+        (the same for all models, see the notes); best first, ties by name.
 
     Raises
     ------
@@ -69,7 +75,12 @@ def estimate_ratings(
 
     `capmap.ratings.strengths.fit_strengths` tells what becomes of models that win all battles
     (a high rating that depends on the ridge), of parts of the pool that never meet (each has mean
-    1000) and of models that meet nobody (1000).
+    1000, and ratings of different parts do not compare) and of models that meet nobody (1000).
+
+    ``separated`` is the share of resamples in which some models lose all battles with all others,
+    see `capmap.ratings.separation.find_separated`. How far apart these are there depends on the
+    ridge alone. Where it comes near half of ``1 - confidence_level``, so do ends of intervals: they
+    may lie thousands away, and move with the seed.
     """
     tournament = hold_tournament(
         runs,
@@ -78,7 +89,7 @@ def estimate_ratings(
         n_resamples=n_resamples,
         make_rng=make_rng,
     )
-    strengths, is_active = _fit_all(tournament), tournament.find_active()
+    (strengths, is_separated), is_active = _fit_all(tournament), tournament.find_active()
     if calibration:
         place = tournament.models.index(calibration)
         strengths = strengths - strengths[place]
@@ -99,24 +110,29 @@ def estimate_ratings(
             "datasets": datasets,
         }
     )
+    table = table.assign(component=find_components(np.asarray(tournament.met.any(axis=0))))
     ranked = rank_estimates(table, replicates, confidence_level=confidence_level)
-    return ranked.rename(columns={"estimate": "elo"})[COLUMNS]
+    return ranked.assign(
+        elo=ranked["estimate"],
+        component=pd.factorize(ranked["component"])[0] + 1,
+        separated=float(is_separated[1:].mean()),
+    )[COLUMNS]
 
 
-def _fit_all(tournament: Tournament) -> FloatArray:
-    """Strengths in the data and in resamples, shape (models, 1 + n_resamples)."""
+def _fit_all(tournament: Tournament) -> tuple[FloatArray, BoolArray]:
+    """Strengths, shape (models, 1 + n_resamples), and whether some of them hang on the ridge."""
     n, columns = tournament.points.shape
-    strengths = np.empty((columns, n))
+    strengths, is_separated = np.empty((columns, n)), np.zeros(columns, dtype=np.bool_)
     strengths[:1] = fit_strengths(
         tournament.points[:, :1].T, tournament.sum_meetings(slice(0, 1)), start=np.zeros(n)
     )
     step = max(CHUNK_CELLS // (n * n), 1)
     for first in range(1, columns, step):
         chunk = slice(first, first + step)
-        strengths[chunk] = fit_strengths(
-            tournament.points[:, chunk].T, tournament.sum_meetings(chunk), start=strengths[0]
-        )
-    return strengths.T
+        points, meetings = tournament.points[:, chunk].T, tournament.sum_meetings(chunk)
+        strengths[chunk] = fit_strengths(points, meetings, start=strengths[0])
+        is_separated[chunk] = find_separated(points, meetings, strengths[chunk])
+    return strengths.T, is_separated
 
 
 def _stand_in(values: FloatArray, is_active: BoolArray) -> FloatArray:

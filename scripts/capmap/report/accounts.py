@@ -6,7 +6,8 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from capmap.report.wording import NAME, format_count, join_names, join_some
+from capmap.report.wording import NAME, join_names, join_some
+from capmap.wording import format_count
 
 ROWS = {
     "rows": "rows in the exports",

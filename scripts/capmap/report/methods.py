@@ -7,13 +7,12 @@ from markupsafe import Markup
 
 from capmap.report.wording import (
     NAME,
-    format_count,
-    format_percent,
     format_percentile,
     join_names,
     join_some,
     join_words,
 )
+from capmap.wording import format_count, format_percent
 
 Setting = Mapping[str, Any]
 Sentences = list[tuple[str, Markup]]

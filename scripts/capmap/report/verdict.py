@@ -1,23 +1,13 @@
 """What a study's tables say, in sentences."""
 
-import re
-
 import pandas as pd
 from markupsafe import Markup
 
-from capmap.report.wording import (
-    NAME,
-    format_count,
-    format_ordinal,
-    format_percent,
-    join_names,
-    join_words,
-)
+from capmap.report.wording import NAME, format_ordinal, join_names, join_words
+from capmap.wording import AGGREGATION_NAMES, format_count, format_percent, share_letter
 
-LABELS = {"mean": "mean", "trimmed_mean": "trimmed mean", "median": "median", "iqm": "IQM"}
 SHORTFALL = 0.02
 MOVERS = 3
-GROUP = re.compile(r"[a-z][0-9]*")
 
 
 def describe_ranking(iqm: pd.DataFrame, *, confidence_level: float | None = None) -> Markup:
@@ -123,9 +113,9 @@ def find_best_group(iqm: pd.DataFrame) -> list[str]:
     """Name the first model and those that cannot be separated from it; none without intervals."""
     if iqm.empty or pd.isna(iqm["ties"].iloc[0]):
         return []
-    leading = set(GROUP.findall(iqm["ties"].iloc[0]))
-    cells = iqm.dropna(subset=["ties"])[["model", "ties"]].itertuples(index=False)
-    return [name for name, ties in cells if leading.intersection(GROUP.findall(ties))]
+    leading = iqm["ties"].iloc[0]
+    cells = iqm[["model", "ties"]].itertuples(index=False)
+    return [name for name, ties in cells if share_letter(leading, ties)]
 
 
 def _describe_seeds(row: "pd.Series[float]") -> str:
@@ -199,7 +189,7 @@ def _describe_leaders(ranks: pd.DataFrame) -> Markup:
     leaders: dict[tuple[str, ...], list[str]] = {}
     for kind in ranks.columns:
         first = ranks.index[ranks[kind] == ranks[kind].min()]
-        leaders.setdefault(tuple(sorted(first)), []).append(f"the {LABELS.get(kind, kind)}")
+        leaders.setdefault(tuple(sorted(first)), []).append(f"the {AGGREGATION_NAMES[kind]}")
     parts = [
         Markup("{} {} by {}").format(
             join_names(names), "come first" if len(names) > 1 else "comes first", join_words(kinds)
@@ -222,9 +212,9 @@ def _describe_movers(ranks: pd.DataFrame) -> Markup:
             Markup("{} ({} by the {}, {} by the {})").format(
                 NAME.format(name),
                 format_ordinal(int(row[high])),
-                LABELS.get(str(high), high),
+                AGGREGATION_NAMES[str(high)],
                 format_ordinal(int(row[low])),
-                LABELS.get(str(low), low),
+                AGGREGATION_NAMES[str(low)],
             )
         )
     changing = format_count(len(span), "model changes", "models change")

@@ -46,28 +46,6 @@ def join_names(names: Iterable[str], *, shown: int = SHOWN) -> Markup:
     return join_some((NAME.format(name) for name in names), shown=shown)
 
 
-def format_count(number: float, noun: str, plural: str = "") -> str:
-    """Say how many there are of something.
-
-    Examples
-    --------
-    >>> format_count(1, "model"), format_count(1200, "model")
-    ('1 model', '1,200 models')
-    """
-    return f"{number:,.6g} {noun if number == 1 else plural or noun + 's'}"
-
-
-def format_percent(fraction: float) -> str:
-    """Say a fraction in percent.
-
-    Examples
-    --------
-    >>> format_percent(0.95), format_percent(0.995)
-    ('95%', '99.5%')
-    """
-    return f"{100 * fraction:.4g}%"
-
-
 def format_percentile(share: float) -> str:
     """Say which percentile has a share of the numbers below it.
 

@@ -1,6 +1,5 @@
 """How sure ranks are if the datasets had been others of the same kind."""
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -9,12 +8,15 @@ import pandas as pd
 
 from capmap.aggregation import FloatArray, IntArray
 from capmap.bootstrap.datasets import DatasetPool, draw_datasets
-from capmap.bootstrap.ranks import Ranks, rank_replicates
-from capmap.bootstrap.resampling import Weights, iterate_blocks, stratify_runs
-from capmap.robustness.variations import average_drawn
+from capmap.bootstrap.ranks import Ranks, bound_ranks, rank_replicates
+from capmap.bootstrap.resampling import (
+    Weights,
+    iterate_blocks,
+    repeat_datasets,
+    stratify_runs,
+)
+from capmap.bootstrap.statistics import evaluate_statistic
 
-CONFIDENCE_LEVEL = 0.95
-ROUNDING = 1e-9
 STABILITY = ["model", "rank", "p_best", "p_top", "top", "rank_mean", "rank_low", "rank_high"]
 
 
@@ -39,6 +41,7 @@ def resample_ranks(
     top: int,
     weights: Weights,
     n_resamples: int,
+    confidence_level: float,
     make_rng: Callable[..., np.random.Generator],
 ) -> Stability:
     """Rank the models by interquartile mean on resampled datasets.
@@ -56,6 +59,8 @@ def resample_ranks(
         What weighs the same in interquartile means.
     n_resamples : int
         Number of resamples, at least 1.
+    confidence_level : float
+        Share of the resamples between the ends of the interval of ranks, between 0 and 1.
     make_rng : callable
         Makes a random generator: ``make_rng()`` of the study, ``make_rng(model)`` of a model.
 
@@ -63,8 +68,8 @@ def resample_ranks(
     -------
     Stability
         ``stability``: a row per model, by reported rank, then name: ``rank`` (reported),
-        ``p_best``, ``p_top``, ``top``, ``rank_mean``, and ``rank_low`` and ``rank_high``, between
-        which 95% of the resamples lie, rounded outwards.
+        ``p_best``, ``p_top``, ``top``, ``rank_mean``, and the ends ``rank_low`` and ``rank_high``
+        of the interval of ranks, rounded outwards.
 
         ``distribution``: ``model``, ``rank`` and ``share`` of the resamples, in the same order,
         then by rank; shares of 0 are left out.
@@ -74,13 +79,15 @@ def resample_ranks(
     Datasets are drawn as in `capmap.bootstrap.datasets.draw_datasets`, the same for all models,
     each with all its runs: those are not resampled. Models that tie share their ranks equally: two
     best models have rank 1 and 2 half the time each. So ``p_best`` sums to 1 over all models and
-    ``p_top`` to `top`, unless there are fewer models.
+    ``p_top`` to `top`, unless there are fewer models. The interval of ranks reaches from the best
+    to the worst of the ranks that are shared.
     """
     models = sorted(reported)
     ranks = _rank_resamples(runs, weights=weights, n_resamples=n_resamples, make_rng=make_rng)
     shares = distribute_ranks(ranks)
     reached = np.cumsum(shares, axis=1)
-    low, high = bound_shares(shares, n_resamples=n_resamples)
+    low, _ = bound_ranks(ranks, confidence_level=confidence_level)
+    _, high = bound_ranks(ranks + count_tied(ranks) - 1, confidence_level=confidence_level)
     places = np.arange(1, len(models) + 1)
     table = pd.DataFrame(
         {
@@ -123,10 +130,8 @@ def distribute_ranks(ranks: Ranks) -> FloatArray:
     [[0.75, 0.25], [0.25, 0.75]]
     """
     n, resamples = ranks.shape
-    places = ranks.astype(np.intp) - 1
-    cells = places * resamples + np.arange(resamples)
-    tied = np.bincount(cells.ravel(), minlength=n * resamples)[cells]
-    targets = places + n * np.arange(n)[:, None]
+    tied = count_tied(ranks)
+    targets = ranks.astype(np.intp) - 1 + n * np.arange(n)[:, None]
     total = np.zeros(n * n)
     for further in range(int(tied.max())):
         is_sharing = tied > further
@@ -134,27 +139,18 @@ def distribute_ranks(ranks: Ranks) -> FloatArray:
     return np.asarray(total.reshape(n, n) / resamples)
 
 
-def bound_shares(shares: FloatArray, *, n_resamples: int) -> tuple[IntArray, IntArray]:
-    """Ranks between which 95% of the resamples lie.
+def count_tied(ranks: Ranks) -> IntArray:
+    """How many models share each model's rank in each resample, itself among them.
 
-    Parameters
-    ----------
-    shares : numpy.ndarray, shape (models, models)
-        From `distribute_ranks`.
-    n_resamples : int
-        Of how many resamples.
-
-    Returns
-    -------
-    low, high : numpy.ndarray of int, shape (models,)
-        Best and worst rank of each model. Without ties they are those of
-        `capmap.bootstrap.ranks.bound_ranks`.
+    Examples
+    --------
+    >>> count_tied(np.array([[1, 1], [1, 2]])).tolist()
+    [[2, 1], [2, 1]]
     """
-    reached = np.cumsum(shares, axis=1)
-    tail = math.floor((n_resamples - 1) * (1 - CONFIDENCE_LEVEL) / 2 + ROUNDING) / n_resamples
-    low = 1 + (reached <= tail + ROUNDING).sum(axis=1)
-    high = 1 + (reached < 1 - tail - ROUNDING).sum(axis=1)
-    return low, high
+    n, resamples = ranks.shape
+    cells = (ranks.astype(np.intp) - 1) * resamples + np.arange(resamples)
+    tied: IntArray = np.bincount(cells.ravel(), minlength=n * resamples)[cells]
+    return tied
 
 
 def _rank_resamples(
@@ -175,6 +171,6 @@ def _rank_resamples(
         for block in iterate_blocks(n_resamples, runs=len(own)):
             width = block.stop - block.start
             times = draw_datasets(names, pool=pool, n_resamples=width, rng=rng)
-            row[block] = average_drawn(strata, times)
+            row[block] = evaluate_statistic("iqm", strata, repeat_datasets(strata, times))
         replicates.append(row)
     return rank_replicates(replicates, np.zeros(len(replicates)))

@@ -16,13 +16,14 @@ from capmap.aggregation import (
     round_significant,
     summarize_cells,
 )
-from capmap.bootstrap.resampling import Resamples, Strata, Weights, stratify_runs
+from capmap.bootstrap.resampling import Weights, repeat_datasets, stratify_runs
 from capmap.bootstrap.statistics import Statistic, evaluate_statistic
 
 Bounds = Literal["configured", "observed", "ranks"]
 
 ALL_BOUNDS: tuple[Bounds, ...] = ("configured", "observed", "ranks")
 IQM: Statistic = "iqm"
+ALL_METHODS = (*AGGREGATIONS, IQM)
 
 
 @dataclass(frozen=True)
@@ -158,33 +159,10 @@ def _average_runs(
         times[np.arange(len(names)), 1 + np.arange(len(names))] = 0
         is_left = times.any(axis=0)
         values = np.full(times.shape[1], np.nan)
-        values[is_left] = average_drawn(strata, times[:, is_left])
+        values[is_left] = evaluate_statistic(
+            IQM, strata, repeat_datasets(strata, times[:, is_left])
+        )
         column = scores[:, models.index(str(model))]
         column[:] = values[0]
         column[1 + _find_places(datasets, names)] = values[1:]
     return scores
-
-
-def average_drawn(strata: Strata, times: IntArray) -> FloatArray:
-    """Interquartile mean of a model's runs on datasets that are drawn some number of times.
-
-    Parameters
-    ----------
-    strata : Strata
-        The model's runs.
-    times : numpy.ndarray of int, shape (datasets, resamples)
-        How often each of its datasets was drawn, with all its runs; once or more in all.
-
-    Returns
-    -------
-    numpy.ndarray, shape (resamples,)
-        The interquartile means.
-    """
-    drawn = strata.draws[:, None] * times
-    resamples = Resamples(
-        counts=times[strata.datasets],
-        runs=drawn.sum(axis=0).astype(np.float64),
-        total=(drawn * strata.dataset_weights[:, None]).sum(axis=0),
-        times=times,
-    )
-    return evaluate_statistic(IQM, strata, resamples)

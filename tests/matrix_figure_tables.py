@@ -9,6 +9,8 @@ from itertools import combinations, pairwise, product
 import numpy as np
 import pandas as pd
 
+from tests.figure_checks import make_ranking
+
 AGGREGATIONS = ("mean", "trimmed_mean", "median", "iqm")
 BOUNDS = ("configured", "observed", "ranks")
 FACTORS = (0.0, 0.5, 1.0, 2.0, 5.0)
@@ -75,9 +77,9 @@ def make_comparisons(
     scores = skill[:, None] + rng.normal(0, spread, (len(models), len(datasets)))
     scores[rng.random(scores.shape) < missing] = np.nan
     pairs = _make_pairs(models, scores, rng)
-    improvability = _make_ranking(models, "improvability", 100 * (skill.max() - skill), 4.0)
+    improvability = make_ranking(models, "improvability", 100 * (skill.max() - skill), 4.0)
     tables = {
-        "iqm": _make_ranking(models, "iqm", skill, 0.05),
+        "iqm": make_ranking(models, "iqm", skill, 0.05),
         "pairwise": pairs,
         "rope": _make_rope(models, pairs),
         **_make_robustness(models, datasets, rng),
@@ -172,25 +174,6 @@ def _make_rope(models: Sequence[str], pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=ROPE_COLUMNS)
 
 
-def _make_ranking(
-    models: Sequence[str], name: str, values: np.ndarray, half_width: float
-) -> pd.DataFrame:
-    ranks = np.arange(1, len(models) + 1)
-    return pd.DataFrame(
-        {
-            "model": list(models),
-            name: values,
-            "ci_low": values - half_width,
-            "ci_high": values + half_width,
-            "rank": ranks,
-            "rank_low": np.maximum(ranks - 2, 1),
-            "rank_high": np.minimum(ranks + 2, len(models)),
-            "datasets": 8,
-            "ties": "",
-        }
-    )
-
-
 def _make_robustness(
     models: Sequence[str], datasets: Sequence[str], rng: np.random.Generator
 ) -> dict[str, pd.DataFrame]:
@@ -210,10 +193,11 @@ def _make_robustness(
     columns = ["aggregation", "bounds", "left_out", "kendall_tau", "flips", "best", "models"]
     rank_columns = ["model", "aggregation", "bounds", "rank", "rank_low", "rank_high", "shift"]
     flips = [
-        [above, below, rank + 1, rank + 2, rank % 12, 12, rank % 12 / 12]
+        [above, below, rank + 1, rank + 2, rank % 12, 12, rank % 12 / 12, "mean", "", np.nan]
         for rank, (above, below) in enumerate(pairwise(models))
     ]
     flip_columns = ["model_a", "model_b", "rank_a", "rank_b", "flips", "variations", "share"]
+    flip_columns += ["aggregations", "bounds", "left_out"]
     return {
         "robustness": pd.DataFrame(summary, columns=columns),
         "robustness_ranks": pd.DataFrame(ranks, columns=rank_columns),
@@ -252,7 +236,7 @@ def _make_groups(models: Sequence[str], rng: np.random.Generator, missing: float
     for group in ("classification", "regression", "segmentation of multispectral images"):
         present = [model for model in models if rng.random() >= missing] or [models[0]]
         iqm = np.sort(rng.uniform(0.2, 1, len(present)))[::-1]
-        tables.append(_make_ranking(list(rng.permutation(present)), "iqm", iqm, 0.05))
+        tables.append(make_ranking(list(rng.permutation(present)), "iqm", iqm, 0.05))
         tables[-1].insert(0, "group", group)
     return pd.concat(tables, ignore_index=True)
 

@@ -3,8 +3,12 @@
 The values need not be right: a figure computes nothing from them.
 """
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
+
+from tests.figure_checks import make_ranking
 
 LETTERS = [*"abcdefghijklmnopqrstuvwxyz", *(f"{letter}2" for letter in "abcdefghijklmnopqrst")]
 
@@ -18,25 +22,19 @@ def make_study(models, *, n_datasets=19, conditions=("rotated images",), seed=11
     rng = np.random.default_rng(seed)
     scores = rng.normal(np.linspace(0.8, 0.4, len(models))[:, None], 0.1, (len(models), n_datasets))
     ranking = np.arange(1, len(models) + 1)
+    means = np.sort(scores.mean(axis=1))[::-1]
+    elo = make_ranking(models, "elo", 1000 + 80 * (means - 0.6) / 0.1, 60.0)
     return {
-        "iqm": make_ranking(models, "iqm", scores.mean(axis=1), 0.05).assign(
+        "iqm": make_ranking(models, "iqm", means, 0.05).assign(
             runs=5 * n_datasets, datasets=n_datasets
         ),
-        "elo": make_ranking(models, "elo", 1000 + 80 * (scores.mean(axis=1) - 0.6) / 0.1, 60.0),
+        "elo": elo.assign(separated=0.0, component=1),
         **make_rank_tables(models, scores),
         **make_profile_tables(models, scores),
         **make_condition_tables(models, conditions, ranking, rng),
         **make_seed_tables(models, rng),
         "winrate": make_winrate(models, scores),
     }
-
-
-def make_ranking(models, column, values, half):
-    ranks = np.arange(1, len(models) + 1)
-    values = np.sort(values)[::-1]
-    table = {"model": models, column: values, "ci_low": values - half, "ci_high": values + half}
-    table |= {"rank": ranks, "rank_low": np.maximum(ranks - 1, 1)}
-    return pd.DataFrame(table | {"rank_high": np.minimum(ranks + 1, len(models))})
 
 
 def make_rank_tables(models, scores):
@@ -57,8 +55,9 @@ def make_rank_tables(models, scores):
         for place, text in enumerate(letters)
     ]
     table = {"model": names, "mean_rank": mean, "datasets": n}
-    pairs = [(a, b) for a in sorted(models) for b in sorted(models) if a < b]
-    nemenyi = pd.DataFrame(pairs, columns=["model_a", "model_b"])
+    rank = dict(zip(names, mean, strict=True))
+    pairs = [(a, b, rank[a] - rank[b]) for a, b in combinations(sorted(models), 2)]
+    nemenyi = pd.DataFrame(pairs, columns=["model_a", "model_b", "rank_difference"])
     return {
         "mean_ranks": pd.DataFrame(table | {"nemenyi_group": letters, "wilcoxon_group": holed}),
         "nemenyi": nemenyi.assign(critical_difference=cd, datasets=n),

@@ -55,9 +55,9 @@ A,1.2,0.9,1,8,1.0,0.8,2,8
 B,1.0,0.7,2,7,1.1,0.85,1,8
 """,
     "elo": """
-model,elo,ci_low,ci_high,rank,rank_low,rank_high,datasets
-A,1100.2,1050.0,1200.0,1,1,2,8
-B,900.0,,,2,,,1
+model,elo,ci_low,ci_high,rank,rank_low,rank_high,datasets,separated,component
+A,1100.2,1050.0,1200.0,1,1,2,8,0.01,1
+B,900.0,,,2,,,1,0.01,1
 """,
     "winrate": """
 model,opponent,win_rate,wins,ties,losses,datasets
@@ -80,8 +80,8 @@ mean,configured,,1.0,0,A,3
 median,ranks,d,0.3,1,A,3
 """,
     "flips": """
-model_a,model_b,rank_a,rank_b,flips,variations,share
-A,B,1,2,1,2,0.5
+model_a,model_b,rank_a,rank_b,flips,variations,share,aggregations,bounds,left_out
+A,B,1,2,1,2,0.5,median,ranks,d
 """,
     "rank_stability": """
 model,rank,p_best,p_top,top,rank_mean,rank_low,rank_high
@@ -136,8 +136,9 @@ def make_table(name):
 DESCRIBE = {
     describe_pairwise: (
         ["pairwise", "rope"],
-        {"missing": "pairwise", "reference": "", "probability": 0.95, "n_samples": 50_000}
-        | {"n_resamples": 2000, "confidence_level": 0.95, "rope_setting": 0.01},
+        {"missing": "pairwise", "unit": "runs", "alpha": 0.05, "probability": 0.95}
+        | {"n_samples": 50_000, "n_resamples": 2000, "confidence_level": 0.95}
+        | {"rope_setting": 0.01},
     ),
     describe_rank_tests: (
         ["friedman", "nemenyi", "mean_ranks"],
@@ -146,7 +147,7 @@ DESCRIBE = {
     describe_profiles: (
         ["profile_area"],
         {"missing": "pairwise", "datasets_total": 8, "nonpositive": 0, "n_resamples": 2000}
-        | {"confidence_level": 0.95},
+        | {"confidence_level": 0.95, "cells_unused": 0},
     ),
     describe_ratings: (
         ["elo", "winrate"],
@@ -155,24 +156,26 @@ DESCRIBE = {
     ),
     describe_improvability: (
         ["improvability", "improvability_datasets"],
-        {"missing": "pairwise", "left_out": [], "clipped": 0, "n_resamples": 1000}
+        {"missing": "pairwise", "without_optimum": [], "clipped": 0, "n_resamples": 1000}
         | {"confidence_level": 0.95, "cells_unused": 0},
     ),
     describe_robustness: (
         ["robustness", "flips", "rank_stability"],
-        {"missing": "pairwise", "n_resamples": 2000, "cells_unused": 0},
+        {"missing": "pairwise", "n_resamples": 2000, "confidence_level": 0.95}
+        | {"cells_unused": 0},
     ),
     describe_groups: (
         ["groups", "group_coverage"],
-        {"confidence_level": 0.95, "n_resamples": 10_000},
+        {"interval": "bca", "unit": "runs", "confidence_level": 0.95, "n_resamples": 10_000},
     ),
     describe_conditions: (
         ["conditions", "condition_ranks"],
-        {"n_resamples": 2000, "confidence_level": 0.95},
+        {"aggregation": "iqm", "n_resamples": 2000, "confidence_level": 0.95},
     ),
     describe_sample_size: (
         ["seed_widths", "next_seeds"],
-        {"confidence_level": 0.95, "missing": "pairwise", "cells_unused": 0},
+        {"interval": "calibrated", "confidence_level": 0.95, "missing": "pairwise"}
+        | {"cells_unused": 0},
     ),
 }
 
