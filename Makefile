@@ -19,10 +19,11 @@ help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.* ## /\1: /p' Makefile
 
 test: $(VENV)/development.stamp ## run all tests
-	$(VENV)/bin/python -m pytest
+	$(VENV)/bin/python -m pytest -n auto --ignore tests/workflow
+	$(VENV)/bin/python -m pytest tests/workflow
 
 test-pandas2: $(PANDAS2)/development.stamp ## run the unit tests with pandas 2
-	$(PANDAS2)/bin/python -m pytest tests/unit
+	$(PANDAS2)/bin/python -m pytest -n auto tests/unit
 
 lint: export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 lint: $(VENV)/development.stamp ## check style, types and the workflow

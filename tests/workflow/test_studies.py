@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from tests.workflow.checkouts import PROJECT, Checkout, copy_project
+from workflow.analyses import ANALYSES, list_figures, list_tables
 
 SHARED = PROJECT.parent / "shared"
 STUDIES = Path(__file__).parent / "studies"
@@ -33,6 +34,7 @@ def run_real_study(name: str, folder: Path, replicates: int | None = None) -> Ch
     for study in config["studies"].values():
         if replicates:
             study["bootstrap"] = study.get("bootstrap", {}) | {"replicates": replicates}
+            study["comparison"] = {"replicates": 200, "samples": 1000}
     (checkout.folder / "my.yaml").write_text(yaml.safe_dump(config))
     if name == "atari100k":
         baselines = pd.read_csv(SHARED / "data/atari100k/baselines.csv")
@@ -54,6 +56,12 @@ def published(name: str) -> pd.DataFrame:
     return pd.read_csv(SHARED / f"reference/{name}.csv", index_col="model")
 
 
+def published_pairs() -> list[tuple[str, str, float]]:
+    """Published probabilities of improvement on Atari 100k, by rliable."""
+    table = pd.read_csv(SHARED / "reference/atari100k/probability_of_improvement.csv")
+    return list(table[["model_a", "model_b", "point"]].itertuples(index=False, name=None))
+
+
 def assert_printed(ours: pd.Series, printed: pd.Series, decimals: int = 3) -> None:
     """Every printed number is ours, rounded."""
     pd.testing.assert_series_equal(
@@ -62,14 +70,16 @@ def assert_printed(ours: pd.Series, printed: pd.Series, decimals: int = 3) -> No
 
 
 def test_every_result_of_the_examples_exists(examples: Checkout) -> None:
-    for study in ("toy", "benchmark", "seeded"):
+    for study, settings in yaml.safe_load((PROJECT / "config.yaml").read_text())["studies"].items():
         folder = examples.folder / "results" / study
+        settings = {"groups": {}, "conditions": [], **settings}
+        assert set(settings["analyses"]) == set(ANALYSES)
         assert json.loads((folder / "validation.json").read_text())["ok"]
         assert 0 < (folder / "report.html").stat().st_size < 2_000_000
-        for name in ("intervals", "rank_shift", "scores", "runs_per_cell", "seed_spread"):
+        for name in list_figures(settings):
             for suffix in (".pdf", ".svg", ".png"):
                 assert (folder / f"figures/{name}{suffix}").stat().st_size > 1000
-        for name in ("scores", "seeds", "aggregate", "iqm", "intervals", "coverage", "changes"):
+        for name in list_tables(settings):
             for suffix in (".csv", ".md", ".tex"):
                 assert (folder / f"tables/{name}{suffix}").is_file()
 
@@ -136,6 +146,11 @@ def test_atari_agrees_with_rliable(tmp_path: Path) -> None:
     tolerance = 0.03 * (theirs["ci_high"] - theirs["ci_low"])
     for end in ("ci_low", "ci_high"):
         assert ((ours[end] - theirs[end]).abs() <= tolerance).all()
+    pairs = pd.read_csv(checkout.folder / "results/atari100k/tables/pairwise.csv")
+    points = pairs.set_index(["model_a", "model_b"])["p_improvement"]
+    for a, b, point in published_pairs():
+        ours_of_pair = points[a, b] if a < b else 1 - points[b, a]
+        assert abs(ours_of_pair - point) < 1e-10
 
 
 @needs_shared
@@ -144,6 +159,14 @@ def test_sparse_study_with_several_variants_runs_through(tmp_path: Path) -> None
     scores = read(checkout, "rtdl", "scores")
     assert scores.shape == (12, 11)
     assert int(scores.isna().sum().sum()) == 17
+    folder = checkout.folder / "results/rtdl"
+    assert (folder / "report.html").stat().st_size < 2_000_000
+    pairs = pd.read_csv(folder / "tables/pairwise.csv")
+    assert len(pairs) == 66
+    assert (pairs["datasets"] <= 11).all()
+    assert (pairs[["wins", "ties", "losses"]].sum(axis=1) == pairs["datasets"]).all()
+    tests = pd.read_csv(folder / "tables/friedman.csv").set_index("test")
+    assert int(tests.loc["skillings_mack", "cells_used"]) == 115
 
 
 @needs_shared

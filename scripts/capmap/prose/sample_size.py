@@ -54,7 +54,7 @@ def describe_sample_size(
     quantile = "Student's t" if interval == "calibrated" else "normal"
     methods = join_sentences(
         f"The full width of the {format_percent(confidence_level)} {kind} interval over runs of "
-        "each model's interquartile mean (IQM) was foretold from the winsorized variances over "
+        "each model's interquartile mean (IQM) was predicted from the winsorized variances over "
         f"runs (pooled for single runs) and a {quantile} quantile.",
         _tell_order(models),
         tell_policy(
