@@ -10,6 +10,8 @@ from urllib.parse import quote
 
 from PIL import Image
 
+DPI = 300
+CSS_DPI = 96
 PLAIN = ' !"$()*+,-./:;=?@[]^_`{|}~'
 
 DESCRIPTIONS = {
@@ -58,6 +60,8 @@ class Picture:
         The image as a ``data:`` address, or "" where it is too large for the page.
     file : str
         Its PDF, relative to the page.
+    width : int
+        Its width on paper in CSS pixels, 96 to the inch.
     """
 
     name: str
@@ -65,6 +69,7 @@ class Picture:
     alt: str
     data: str
     file: str
+    width: int
 
 
 def embed_pictures(
@@ -109,7 +114,9 @@ def embed_pictures(
     for name, (caption, alt) in texts.items():
         embedded = data[name] if len(data[name]) <= max_bytes else ""
         max_bytes -= len(embedded)
-        pictures[name] = Picture(name, caption, alt, embedded, files[f"figures/{name}"])
+        with Image.open(images[name]) as image:
+            width = round(image.width * CSS_DPI / DPI)
+        pictures[name] = Picture(name, caption, alt, embedded, files[f"figures/{name}"], width)
     return pictures
 
 
