@@ -86,7 +86,7 @@ def test_profiles_and_areas_agree_with_evaluma(seed: int) -> None:
         place = np.searchsorted(own["tau"], theirs["tau"] * (1 + 1e-8), side="right") - 1
         mine = own["fraction"].to_numpy()[place]
         np.testing.assert_allclose(mine, theirs["fraction_within_tau"], atol=1e-12)
-    np.testing.assert_allclose(measure_areas(models, ratios)["area"], areas, atol=1e-8)
+    np.testing.assert_allclose(measure_areas(models, ratios)["area"], areas, atol=1e-10)
 
 
 def test_ratios_of_both_directions_by_hand() -> None:
