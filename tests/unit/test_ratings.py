@@ -348,7 +348,7 @@ def test_a_model_on_few_datasets_has_an_interval_from_resamples_that_hold_them()
         [("a", "x", 0.5), ("b", "y", 0.5)],
         [("a", "x", 0.5), ("b", "x", 0.5)],
         [("a", "x", 0.5, "1"), ("a", "x", 0.6, "2"), ("b", "x", 0.7, "1"), ("b", "y", -3.0, "9")],
-        [("a", "x", 0.5), ("b", "x", 0.5), ("a", "y", 0.1), ("b", "y", 0.1), ("b\0", "y", 0.2)],
+        [("a", "x", 0.5), ("b", "x", 0.5), ("a", "y", 0.1), ("b", "y", 0.1), ("b\n", "y", 0.2)],
     ],
 )
 def test_small_studies_work(battles: str, rows: list[tuple[Any, ...]]) -> None:

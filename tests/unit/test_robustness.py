@@ -349,7 +349,7 @@ def test_a_model_more_leaves_the_draws_of_the_others() -> None:
     pd.testing.assert_frame_equal(alone, joined)
 
 
-SMALL = [[], [("b", "x", 0.5)], [("b", "y", 0.7)], [("a", "x", 0.6), ("b\0", "x\0", -3.0)]]
+SMALL = [[], [("b", "x", 0.5)], [("b", "y", 0.7)], [("a", "x", 0.6), ("b\n", "x\n", -3.0)]]
 
 
 @pytest.mark.parametrize("further", SMALL)
