@@ -20,7 +20,7 @@ help: ## list the targets
 
 test: $(VENV)/development.stamp ## run all tests
 	$(VENV)/bin/python -m pytest -n auto --ignore tests/workflow
-	$(VENV)/bin/python -m pytest tests/workflow
+	$(VENV)/bin/python -m pytest -n 2 --dist loadfile tests/workflow
 
 test-pandas2: $(PANDAS2)/development.stamp ## run the unit tests with pandas 2
 	$(PANDAS2)/bin/python -m pytest -n auto tests/unit
