@@ -123,9 +123,9 @@ def embed_pictures(
 def embed_png(path: Path) -> str:
     """Turn an image into an address that carries it, at half the resolution and in 64 colors."""
     with Image.open(path) as image:
-        small = image.convert("RGB").reduce(2).quantize(64)
+        small = image.convert("RGB").reduce(2).quantize(64, method=Image.Quantize.FASTOCTREE)
     buffer = BytesIO()
-    small.save(buffer, format="png", compress_level=9)
+    small.save(buffer, format="png")
     return f"data:image/png;base64,{b64encode(buffer.getvalue()).decode()}"
 
 
