@@ -33,14 +33,14 @@ HOSTILE = [
 
 
 def draw_noise(size: int) -> bytes:
-    """Make an image that compresses badly; half of it in 64 colors has about size² / 4 bytes."""
+    """Make an image that compresses badly; half of it in 64 colors has about size² / 6 bytes."""
     buffer = BytesIO()
     pixels = np.random.default_rng(0).integers(256, size=(size, size, 3), dtype=np.uint8)
     Image.fromarray(pixels).save(buffer, format="png")
     return buffer.getvalue()
 
 
-NOISE = draw_noise(1400)
+NOISE = draw_noise(1600)
 
 
 class Page(HTMLParser):
