@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
 
+from capmap.schema import load_schema
 from capmap.schema_words import NAME, Schema, describe_values
 
 ROOT = Path(__file__).parents[1]
@@ -20,7 +19,7 @@ SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
 HEAD = """\
 # Configuration
 
-<!-- Generated from workflow/schemas/config.schema.yaml by docs/make_configuration.py. -->
+<!-- Generated from workflow/schemas/ by docs/make_configuration.py. -->
 
 `config.yaml` holds the studies that a bare `snakemake` runs. A file of your own, given with
 `--configfile my.yaml`, replaces its studies. A key that is not listed here is refused with the
@@ -41,7 +40,7 @@ TABLE = """
 
 def render_page() -> str:
     """Render the page: an example, then a table per section."""
-    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    schema = load_schema(SCHEMA)
     study = schema["properties"]["studies"]["additionalProperties"]
     page = HEAD.format(example=EXAMPLE.read_text(encoding="utf-8"))
     page += "\n## The file\n" + TABLE + "".join(_render_rows(schema))

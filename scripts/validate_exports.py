@@ -33,6 +33,7 @@ def validate_exports(
     validation: str,
     rejected: str,
     format: Literal["long", "matrix"],  # noqa: A002 (the name of the configured option)
+    header_rows: int,
     columns: Mapping[str, Any],
     where: Mapping[str, Any],
     metric: str,
@@ -57,7 +58,7 @@ def validate_exports(
         Table of valid runs and summary to write, when there is no error.
     rejected : str
         Table of errors and of rows that are left out, written in any case.
-    format, columns, where, metric, decimal : str and mapping
+    format, header_rows, columns, where, metric, decimal : str, int and mapping
         How the exports are laid out.
     metrics, datasets, normalization : mapping
         Rules of direction and bounds.
@@ -74,6 +75,7 @@ def validate_exports(
     read = read_exports(
         exports,
         layout=format,
+        header_rows=header_rows,
         columns=columns,
         where=where,
         metric=metric,

@@ -3,12 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from capmap.schema import check_settings
+from capmap.schema import check_settings, load_schema
 
 ROOT = Path(__file__).parents[1]
-SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text("utf-8"))
+SCHEMA = load_schema(ROOT / "workflow/schemas/config.schema.yaml")
 
 
 def make_settings(**given: Any) -> dict[str, Any]:

@@ -4,8 +4,10 @@ import math
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
+import yaml
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import create
 
@@ -24,6 +26,35 @@ SENTENCES = {
 }
 
 
+def load_schema(path: str | Path) -> dict[str, Any]:
+    """Read a schema, with the other files that it refers to in their places.
+
+    Parameters
+    ----------
+    path : path-like
+        JSON Schema as YAML. A part of it may be ``{$ref: FILE}``, a path relative to the file in
+        which it stands; what is used twice within a file is a YAML anchor.
+
+    Returns
+    -------
+    dict
+        The whole schema, in which no ``$ref`` is left.
+    """
+    path = Path(path)
+    schema: dict[str, Any] = _insert_files(yaml.safe_load(path.read_text("utf-8")), path.parent)
+    return schema
+
+
+def _insert_files(part: Any, folder: Path) -> Any:
+    if isinstance(part, dict):
+        if "$ref" in part:
+            return load_schema(folder / part["$ref"])
+        return {key: _insert_files(child, folder) for key, child in part.items()}
+    if isinstance(part, list):
+        return [_insert_files(child, folder) for child in part]
+    return part
+
+
 def check_settings(settings: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """Validate nested settings and fill in every default.
 
@@ -32,8 +63,7 @@ def check_settings(settings: Mapping[str, Any], schema: Schema) -> dict[str, Any
     settings : mapping
         What the user wrote, as YAML reads it. It is not changed.
     schema : mapping
-        JSON Schema (draft 2020-12) of the settings. What is used twice is a YAML anchor, not a
-        ``$ref``.
+        JSON Schema (draft 2020-12) of the settings, without ``$ref``, see `load_schema`.
 
     Returns
     -------
@@ -81,6 +111,8 @@ def _complete(value: Any, part: Schema) -> Any:
         value = part.get("default", {})
     if part.get("type") == "integer" and isinstance(value, float) and value.is_integer():
         return int(value)
+    if part.get("type") == "array" and isinstance(value, list):
+        return [_complete(item, part.get("items", {})) for item in value]
     if part.get("type") != "object" or not isinstance(value, Mapping):
         return deepcopy(value)
     known, required = part.get("properties", {}), part.get("required", ())

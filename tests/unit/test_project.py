@@ -28,7 +28,7 @@ GROUND = [
 TABLES = [{"tables"}]
 STATISTICS = [
     {"exports", "aggregation", "normalization"},
-    {"validation", "bootstrap", "changes"},
+    {"validation", "attributes", "bootstrap", "changes"},
     {"cells", "correlation"},
     {
         "coverage",
@@ -153,7 +153,7 @@ def test_every_dependency_is_locked_at_a_version_it_allows():
 
 @pytest.mark.parametrize("path", ENVIRONMENTS, ids=lambda path: path.stem)
 def test_environments_have_the_locked_versions(path):
-    locked = pinned_versions("requirements.lock", "3.12")
+    locked = pinned_versions("requirements-dev.lock", "3.12")
     content = yaml.safe_load(path.read_text("utf-8"))
     python, *packages = content["dependencies"]
     assert content["channels"] == ["conda-forge"]

@@ -7,15 +7,16 @@ import pytest
 import yaml
 
 from capmap.errors import ConfigError
-from capmap.schema import check_settings
+from capmap.schema import check_settings, load_schema
 
 ROOT = Path(__file__).parents[2]
-SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text("utf-8"))
+SCHEMA = load_schema(ROOT / "workflow/schemas/config.schema.yaml")
 
 EVERY_DEFAULT = {
     "title": "",
     "exports": "runs.csv",
     "format": "long",
+    "header_rows": 1,
     "columns": {
         "model": "model",
         "dataset": "dataset",
@@ -57,6 +58,29 @@ EVERY_DEFAULT = {
     "robustness": {"top": 3},
     "groups": {},
     "conditions": [],
+    "capabilities": {
+        "min_results": 5,
+        "method": "hierarchical",
+        "dimension": 5,
+        "distances": ["l2", "cosine", "poincare"],
+        "dimensions": [2, 3, 5, 7, 10, 15],
+        "splits": 10,
+        "held_out": 10,
+        "starts": 4,
+        "confidence": 0.9,
+        "map": "mds",
+    },
+    "attributes": {
+        "models": {
+            "file": "",
+            "name": "model",
+            "architecture": "",
+            "parameters": "",
+            "date": "",
+            "date_format": "%Y-%m-%d",
+        },
+        "datasets": {"file": "", "name": "dataset", "type": "", "family": ""},
+    },
     "bootstrap": {
         "replicates": 10000,
         "confidence": 0.95,
@@ -273,6 +297,11 @@ def test_whole_number_written_with_a_point_becomes_an_integer():
     replicates = check_study("bootstrap: {replicates: 1.0e+4}")["bootstrap"]["replicates"]
     assert replicates == 10000
     assert isinstance(replicates, int)
+
+
+def test_whole_numbers_in_a_list_become_integers():
+    dimensions = check_study("capabilities: {dimensions: [2.0, 3]}")["capabilities"]["dimensions"]
+    assert list(map(repr, dimensions)) == ["2", "3"]
 
 
 @pytest.mark.parametrize(

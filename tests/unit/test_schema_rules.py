@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap.errors import ConfigError
-from capmap.schema import check_settings
+from capmap.schema import check_settings, load_schema
 from capmap.schema_words import list_keys
 
 ROOT = Path(__file__).parents[2]
-SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text("utf-8"))
+SCHEMA = load_schema(ROOT / "workflow/schemas/config.schema.yaml")
 KEYS = dict(list_keys(SCHEMA))
 NAMES = st.sampled_from(["A", "B b", "toy", "x"])
 SCALARS = st.one_of(
@@ -85,6 +85,25 @@ def test_schema_is_valid_and_each_of_its_keywords_is_checked():
         assert part.keys() <= checked | {"description", "default"}, path
 
 
+def test_parts_in_files_of_their_own_are_in_their_places(tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "whole.yaml").write_text("properties: {a: {$ref: parts/a.yaml}}\nanyOf: [{}, [1]]")
+    (tmp_path / "parts/a.yaml").write_text("properties: {b: {$ref: b.yaml}}")
+    (tmp_path / "parts/b.yaml").write_text("type: integer")
+    assert load_schema(tmp_path / "whole.yaml") == {
+        "properties": {"a": {"properties": {"b": {"type": "integer"}}}},
+        "anyOf": [{}, [1]],
+    }
+
+
+def test_schema_files_are_short_and_each_is_used():
+    used = list((ROOT / "workflow/schemas").glob("*.yaml"))
+    texts = [path.read_text("utf-8") for path in used]
+    assert all(len(text.splitlines()) <= 400 for text in texts)
+    for path in used:
+        assert path.name == "config.schema.yaml" or sum(path.name in text for text in texts) == 1
+
+
 def test_alternatives_have_no_defaults_inside():
     for path, part in KEYS.items():
         for branch in part.get("anyOf", ()):
@@ -143,5 +162,5 @@ def test_documented_example_is_valid_and_shows_every_key_of_a_study():
     (study,) = check_settings(example, SCHEMA)["studies"].values()
     (written,) = example["studies"].values()
     assert written.keys() == study.keys()
-    for key in ("columns", "select", "normalization", "bootstrap"):
+    for key in ("columns", "select", "normalization", "capabilities", "attributes", "bootstrap"):
         assert written[key].keys() == study[key].keys()

@@ -18,6 +18,7 @@ SHARED = Path(__file__).parents[2].parent / "shared"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared files are not here")
 DEFAULTS = {
     "format": "long",
+    "header_rows": 1,
     "columns": {},
     "where": {},
     "metric": "",

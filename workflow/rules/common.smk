@@ -4,13 +4,11 @@ import sys
 from difflib import get_close_matches
 from pathlib import Path
 
-import yaml
-
 ROOT = Path(workflow.basedir)
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
 from capmap.errors import ConfigError
-from capmap.schema import check_settings
+from capmap.schema import check_settings, load_schema
 from analyses import ANALYSES, list_analyses, list_figures, list_tables
 from library import digest_library
 
@@ -19,7 +17,7 @@ def check_config(settings):
     """Check the configuration against its schema and fill in the defaults."""
     # Snakemake merges a --configfile into config.yaml; its studies are to replace ours.
     studies = workflow.config_settings.overwrite_config.get("studies")
-    schema = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
+    schema = load_schema(ROOT / "workflow/schemas/config.schema.yaml")
     try:
         return check_settings(
             settings if studies is None else {**settings, "studies": studies}, schema
@@ -53,6 +51,8 @@ CAPTIONS = {
 wildcard_constraints:
     study="[A-Za-z0-9][A-Za-z0-9_-]*",
     shard="[0-9]+",
+    method="[a-z0-9]+",
+    dimension="[0-9]+",
 
 
 def setting(path):
@@ -65,9 +65,9 @@ def title_of(wildcards):
     return config["studies"][wildcards.study]["title"] or wildcards.study
 
 
-def table(name):
+def table(name, folder="tables"):
     """A table in its three formats; Snakemake's report shows the first."""
-    stem = f"results/{{study}}/tables/{name}"
+    stem = f"results/{{study}}/{folder}/{name}"
     return [for_report(f"{stem}.csv", "Tables", name), *multiext(stem, ".md", ".tex")]
 
 
@@ -75,6 +75,11 @@ def figure(name):
     """A figure in its three formats; Snakemake's report shows the vector one."""
     stem = f"results/{{study}}/figures/{name}"
     return [*multiext(stem, ".pdf", ".png"), for_report(f"{stem}.svg", "Figures", name)]
+
+
+def dimension_of(wildcards):
+    """The number of dimensions of a job."""
+    return int(wildcards.dimension)
 
 
 def text(name):

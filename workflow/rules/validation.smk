@@ -22,6 +22,7 @@ rule validate_exports:
     params:
         rejected="results/{study}/rejected.csv",
         format=setting("format"),
+        header_rows=setting("header_rows"),
         columns=setting("columns"),
         where=setting("where"),
         metric=setting("metric"),

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from capmap.exports.cells import SEPARATOR
 from capmap.exports.faults import ask_nearest
 from capmap.problems import Problem
 from capmap.wording import list_names, quote_name
@@ -40,6 +41,41 @@ def clean_header(names: Sequence[str]) -> list[str]:
     ['Unnamed: 0', 'score']
     """
     return [name.strip() or f"Unnamed: {position}" for position, name in enumerate(names)]
+
+
+def join_header(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Join the rows of a header into one name per column.
+
+    Parameters
+    ----------
+    rows : sequence of sequence of str, shape (header_rows, columns)
+        The cells of the header, at least one row.
+
+    Returns
+    -------
+    list of str
+        Cleaned as in `clean_header`, the parts of each name joined with " / ".
+
+    Notes
+    -----
+    A blank cell of any row but the last repeats the cell on its left, unless a new name starts
+    above it. It stays blank in the first columns, where there is nothing to repeat. A blank cell of
+    the last row adds nothing to the name.
+
+    Examples
+    --------
+    >>> join_header([["", "PASTIS", "", "OSCD"], ["model", "test", " val", ""]])
+    ['model', 'PASTIS / test', 'PASTIS / val', 'OSCD']
+    """
+    *upper, last = [[cell.strip() for cell in row] for row in rows]
+    starts = [False] * len(last)
+    for row in upper:
+        for place, cell in enumerate(row):
+            starts[place] |= bool(cell)
+            if place and not starts[place]:
+                row[place] = row[place - 1]
+    columns = zip(*upper, last, strict=True)
+    return clean_header([SEPARATOR.join(filter(None, parts)) for parts in columns])
 
 
 def list_columns(columns: Mapped, role: str) -> list[str]:

@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice, zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +12,11 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from capmap.exports.cells import Cells, make_texts
-from capmap.exports.columns import clean_header
+from capmap.exports.columns import join_header
 from capmap.exports.faults import UnreadableExportError
 from capmap.exports.files import HEAD, check_text, read_content
 from capmap.problems import Problem
+from capmap.wording import count_things
 
 DELIMITERS = (",", ";", "\t")
 END = "\N{END OF TEXT}"
@@ -41,13 +43,17 @@ class DelimitedSheet:
     columns : list of str
         The names in the header.
     header_end : int
-        The last line of the header, which is 1 unless it holds line breaks or follows blank lines.
+        The last line of the header, which is that of its last row unless it holds line breaks or
+        follows blank lines.
+    header_rows : int
+        The number of its rows.
     """
 
     path: str
     delimiter: str
     columns: list[str]
     header_end: int
+    header_rows: int
 
     def read_cells(self, names: Sequence[str]) -> Cells:
         """Read the cells of some columns, with the lines on which their rows start.
@@ -64,14 +70,14 @@ class DelimitedSheet:
         places = [known[name] for name in names]
         columns = self._read_quickly(content, places)
         if columns is not None:
-            rows = len(columns[0])
-            return Cells(dict(zip(names, columns, strict=True)), np.arange(2, rows + 2))
+            lines = self.header_rows + np.arange(1, len(columns[0]) + 1)
+            return Cells(dict(zip(names, columns, strict=True)), lines)
         return self._read_exactly(content, names, places)
 
     def _read_quickly(self, content: bytes, places: Sequence[int]) -> list[pa.Array] | None:
         returns = content.count(b"\r")
         if (
-            self.header_end != 1
+            self.header_end != self.header_rows
             or (returns and returns != content.count(b"\r\n"))
             or content.count(b'"') % 2
         ):
@@ -81,7 +87,9 @@ class DelimitedSheet:
         try:
             table = pa_csv.read_csv(
                 pa.BufferReader(content),
-                pa_csv.ReadOptions(column_names=keys, skip_rows=1, use_threads=False),
+                pa_csv.ReadOptions(
+                    column_names=keys, skip_rows=self.header_rows, use_threads=False
+                ),
                 pa_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=b'"' in content),
                 pa_csv.ConvertOptions(
                     column_types=dict.fromkeys(wanted, pa.large_string()),
@@ -92,7 +100,7 @@ class DelimitedSheet:
         except pa.ArrowInvalid:
             return None
         lines = content.rstrip(b"\r\n").count(b"\n") + 1
-        if table.num_rows + 1 != lines:
+        if table.num_rows + self.header_rows != lines:
             return None
         return [table[key].combine_chunks() for key in wanted]
 
@@ -102,8 +110,7 @@ class DelimitedSheet:
         problems: list[Problem] = []
         records = read_records(_decode(content), self.path, self.delimiter)
         try:
-            next(records)
-            for record in records:
+            for record in islice(records, self.header_rows, None):
                 if len(record.cells) == len(self.columns):
                     lines.append(record.first)
                     rows.append([record.cells[place] for place in places])
@@ -130,7 +137,9 @@ class DelimitedSheet:
         )
 
 
-def open_delimited(path: str, head: bytes, *, wanted: Collection[str]) -> DelimitedSheet:
+def open_delimited(
+    path: str, head: bytes, *, wanted: Collection[str], header_rows: int = 1
+) -> DelimitedSheet:
     """Read the header of a delimited table.
 
     Parameters
@@ -141,6 +150,8 @@ def open_delimited(path: str, head: bytes, *, wanted: Collection[str]) -> Delimi
         Its beginning, unpacked; the whole file where it is shorter than `HEAD`.
     wanted : collection of str
         Names that the header should have.
+    header_rows : int, optional
+        How many rows it has, see `join_header`.
 
     Returns
     -------
@@ -150,32 +161,63 @@ def open_delimited(path: str, head: bytes, *, wanted: Collection[str]) -> Delimi
     Raises
     ------
     UnreadableExportError
-        When the file is not text, or its header does not end.
+        When the file is not text, or its header does not end, has too few rows, or rows of
+        different widths.
     """
     complete = len(head) < HEAD
     check_text(head, path, complete=complete)
-    candidates: list[DelimitedSheet] = []
+    candidates: list[tuple[DelimitedSheet, list[Record]]] = []
     faults: list[UnreadableExportError] = []
     for delimiter in DELIMITERS:
         try:
-            header = next(read_records(_decode(head), path, delimiter))
+            header = list(islice(read_records(_decode(head), path, delimiter), header_rows))
         except UnreadableExportError as error:
             faults.append(error)
         else:
-            columns = clean_header(header.cells)
-            candidates.append(DelimitedSheet(path, delimiter, columns, header.last))
+            by_column = zip_longest(*(record.cells for record in header), fillvalue="")
+            columns = join_header(list(zip(*by_column, strict=True)))
+            sheet = DelimitedSheet(path, delimiter, columns, header[-1].last, header_rows)
+            candidates.append((sheet, header))
     if not candidates:
         raise faults[0]
-    best = max(
-        candidates, key=lambda sheet: (len({*wanted} & {*sheet.columns}), len(sheet.columns))
+    best, header = max(
+        candidates,
+        key=lambda found: (len({*wanted} & {*found[0].columns}), len(found[0].columns)),
     )
     if not complete and best.header_end > head.count(b"\n") + head.count(b"\r"):
-        reason = f"The first line is longer than {HEAD} bytes."
-        remedy = "Check that this is a table whose first line names its columns."
-        raise UnreadableExportError(
-            Problem(code="long_header", source=path, reason=reason, remedy=remedy, line=1)
-        )
+        raise UnreadableExportError(_explain_long_header(path))
+    if problems := _check_header(header, path, header_rows):
+        raise UnreadableExportError(*problems)
     return best
+
+
+def _check_header(header: Sequence[Record], path: str, header_rows: int) -> list[Problem]:
+    """Find out that a header lacks rows, or has rows of different widths."""
+    first, *others = header
+    if len(header) < header_rows:
+        rows = count_things(len(header), "row")
+        reason = f"The file has {rows} where its header should have {header_rows}."
+        remedy = "Set `header_rows` to the number of rows above the scores."
+        return [Problem(code="short_header", source=path, reason=reason, remedy=remedy, line=1)]
+    return [
+        Problem(
+            code="wrong_width",
+            source=path,
+            reason=f"The header row has {len(record.cells)} cells where the first has "
+            f"{len(first.cells)}.",
+            remedy="Complete the shorter row with empty cells, or set `header_rows` to the number "
+            "of rows above the scores.",
+            line=record.first,
+        )
+        for record in others
+        if len(record.cells) != len(first.cells)
+    ]
+
+
+def _explain_long_header(path: str) -> Problem:
+    reason = f"The header is longer than {HEAD} bytes."
+    remedy = "Check that this is a table whose first line names its columns."
+    return Problem(code="long_header", source=path, reason=reason, remedy=remedy, line=1)
 
 
 def read_records(stream: Iterable[str], path: str, delimiter: str) -> Iterator[Record]:

@@ -78,7 +78,7 @@ def read_content(path: str, *, limit: int = -1) -> bytes:
                 code="unreadable_file",
                 source=path,
                 reason=f"The file cannot be read ({error.strerror or error}).",
-                remedy="Check the path under `exports` and the file's permissions.",
+                remedy="Check its path in the configuration and its permissions.",
             )
         ) from error
 

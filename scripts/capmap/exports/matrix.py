@@ -1,8 +1,4 @@
-"""The matrix layout: a row per model, a column per dataset, one header row.
-
-A reader of two header rows (dataset and variant) would differ in how it names the datasets; from
-`_Grid` on, everything is the same.
-"""
+"""The matrix layout: a row per model, a column per dataset."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

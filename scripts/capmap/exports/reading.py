@@ -78,6 +78,7 @@ def read_exports(
     paths: Sequence[str],
     *,
     layout: Layout = "long",
+    header_rows: int = 1,
     columns: Mapped | None = None,
     where: Filters | None = None,
     metric: str = "",
@@ -93,6 +94,10 @@ def read_exports(
         ``.json``), both also packed with gzip, or Parquet.
     layout : {"long", "matrix"}, optional
         A row per run, or a row per model and a column per dataset.
+    header_rows : int, optional
+        In how many rows the names of columns stand (a matrix of delimited text only). They are
+        joined with " / "; a blank cell repeats the one on its left, and adds nothing in the last
+        row.
     columns : mapping, optional
         Role and column, or list of columns. "model" and "dataset" may be several columns, which
         are joined with " / ". Roles are "model", "dataset", "metric", "score", "seed" and "keep"
@@ -119,13 +124,17 @@ def read_exports(
     """
     columns, where = columns or {}, where or {}
     metrics = Metrics(metric, dataset_metrics or {})
-    problems = _check_roles(columns, layout)
+    problems = [*_check_roles(columns, layout), *_check_header_rows(header_rows, layout)]
     files: list[ExportFile] = []
     parts: list[Part] = []
     wanted = {name for role in ROLES[layout] for name in list_columns(columns, role)}
     for path in paths:
         try:
-            sheet = open_sheet(path, wanted=wanted | {*where})
+            sheet = open_sheet(
+                path,
+                wanted=wanted | {*where},
+                header_rows=header_rows if layout == "matrix" else 1,
+            )
             part = READERS[layout](
                 sheet, path, columns=columns, where=where, metrics=metrics, decimal=decimal
             )
@@ -186,6 +195,21 @@ def _check_roles(columns: Mapped, layout: Layout) -> list[Problem]:
         )
         for role in roles
         if list_columns(columns, role) != list_columns({}, role)
+    ]
+
+
+def _check_header_rows(header_rows: int, layout: Layout) -> list[Problem]:
+    """Find a header of several rows where a table has a row per run."""
+    if layout == "matrix" or header_rows == 1:
+        return []
+    return [
+        Problem(
+            code="matrix_setting",
+            reason=f"header_rows: {header_rows} belongs to `format: matrix`; a table with a row per"
+            " run names its columns in one row.",
+            remedy="Set `format: matrix` if the file has a column per dataset. Otherwise remove the"
+            " setting.",
+        )
     ]
 
 

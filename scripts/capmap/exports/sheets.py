@@ -6,9 +6,11 @@ from typing import Protocol
 
 from capmap.exports.cells import Cells
 from capmap.exports.delimited import open_delimited
+from capmap.exports.faults import UnreadableExportError
 from capmap.exports.files import HEAD, PARQUET, read_content
 from capmap.exports.jsonlines import open_jsonlines
 from capmap.exports.parquet import open_parquet
+from capmap.problems import Problem
 
 
 class Sheet(Protocol):
@@ -28,7 +30,7 @@ class Sheet(Protocol):
         """
 
 
-def open_sheet(path: str, *, wanted: Collection[str]) -> Sheet:
+def open_sheet(path: str, *, wanted: Collection[str], header_rows: int = 1) -> Sheet:
     """Open an export as what it is.
 
     Parameters
@@ -38,16 +40,30 @@ def open_sheet(path: str, *, wanted: Collection[str]) -> Sheet:
         ``.jsonl``, ``.ndjson`` or ``.json`` (before ``.gz``); all else is a delimited table.
     wanted : collection of str
         The names that its header should have, by which the delimiter is found.
+    header_rows : int, optional
+        How many rows the header of a delimited table has; more than one are joined, see
+        `join_header`. Other files name each column once.
 
     Raises
     ------
     UnreadableExportError
-        When it cannot be opened.
+        When it cannot be opened, or is no delimited table and should have several header rows.
     """
     head = read_content(path, limit=HEAD)
     suffixes = {suffix.lower() for suffix in PurePath(path).suffixes[-2:]}
-    if head.startswith(PARQUET) or suffixes & {".parquet", ".pq"}:
-        return open_parquet(path, head)
-    if suffixes & {".jsonl", ".ndjson", ".json"}:
-        return open_jsonlines(path)
-    return open_delimited(path, head, wanted=wanted)
+    is_parquet = head.startswith(PARQUET) or bool(suffixes & {".parquet", ".pq"})
+    if not is_parquet and not suffixes & {".jsonl", ".ndjson", ".json"}:
+        return open_delimited(path, head, wanted=wanted, header_rows=header_rows)
+    if header_rows > 1:
+        raise UnreadableExportError(_explain_header_rows(path, is_parquet=is_parquet))
+    return open_parquet(path, head) if is_parquet else open_jsonlines(path)
+
+
+def _explain_header_rows(path: str, *, is_parquet: bool) -> Problem:
+    kind = "A Parquet file" if is_parquet else "A file of JSON lines"
+    return Problem(
+        code="header_rows",
+        source=path,
+        reason=f"{kind} names each column once, so it cannot have several header rows.",
+        remedy="Remove `header_rows`, or export the table as CSV or TSV.",
+    )

@@ -1,0 +1,309 @@
+"""Tables of what is known of models and datasets."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capmap.attributes import read_dataset_attributes, read_model_attributes
+from capmap.errors import ValidationError
+
+DATA = Path(__file__).parents[3] / "shared" / "data" / "capabilities"
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the shared files are not here")
+MODELS = {
+    "name": "model",
+    "architecture": "backbone",
+    "parameters": "size",
+    "date": "published",
+    "date_format": "%d/%m/%Y",
+}
+HEADER = "model,backbone,size,published\n"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(content, name="models.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)
+
+    return write_file
+
+
+def list_rows(table):
+    """List the rows, with None for what is not known."""
+    rows = table.astype(object).where(table.notna(), None)
+    return list(rows.itertuples(index=False, name=None))
+
+
+def list_faults(path, **changes):
+    """List the faults, each without its file."""
+    with pytest.raises(ValidationError) as caught:
+        read_model_attributes(path, **{**MODELS, **changes})
+    headline, *faults = str(caught.value).splitlines()
+    assert headline == f"{len(faults)} error{'s' * (len(faults) > 1)} in {path}."
+    start = f"  error: {path}"
+    assert all(fault.startswith(start) for fault in faults)
+    return [fault.removeprefix(start).lstrip(",: ") for fault in faults]
+
+
+def test_models_are_read_by_name_with_what_is_known_of_them(write):
+    path = write(f"{HEADER} B ,ViT-B ,86,05/10/2021\nA,,,\nC,NA,24.5,\n")
+    table = read_model_attributes(path, **MODELS)
+    assert table.columns.to_list() == ["model", "architecture", "parameters", "date"]
+    assert table["parameters"].dtype == "float64"
+    assert list_rows(table) == [
+        ("A", None, None, None),
+        ("B", "ViT-B", 86.0, "2021-10-05"),
+        ("C", "NA", 24.5, None),
+    ]
+
+
+def test_datasets_are_read_by_name_with_what_is_known_of_them(write):
+    path = write("task,dataset,kin\nsegmentation,Y,\nclassification,X / 1%,X\n")
+    table = read_dataset_attributes(path, name="dataset", type="task", family="kin")
+    assert table.columns.to_list() == ["dataset", "type", "family"]
+    assert list_rows(table) == [
+        ("X / 1%", "classification", "X"),
+        ("Y", "segmentation", None),
+    ]
+
+
+def test_columns_that_are_not_configured_are_there_and_empty(write):
+    path = write(f"{HEADER}A,ViT,broken,broken\n")
+    unset = {"architecture": "", "parameters": "", "date": ""}
+    table = read_model_attributes(path, **{**MODELS, **unset})
+    assert list_rows(table) == [("A", None, None, None)]
+    assert table["parameters"].dtype == "float64"
+    datasets = read_dataset_attributes(path, name="model", type="", family="")
+    assert list_rows(datasets) == [("A", None, None)]
+
+
+def test_no_file_is_an_empty_table():
+    models = read_model_attributes("", **MODELS)
+    assert models.shape == (0, 4)
+    assert models["parameters"].dtype == "float64"
+    datasets = read_dataset_attributes("", name="dataset", type="", family="")
+    assert datasets.columns.to_list() == ["dataset", "type", "family"]
+    assert datasets.empty
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("models.csv", HEADER + "A,ViT,24,13/02/2024\nB,,,\n"),
+        ("bom.csv", b"\xef\xbb\xbf" + (HEADER + "A,ViT,24,13/02/2024\nB,,,").encode()),
+        ("semicolon.csv", "model;backbone;size;published\nA;ViT;24,0;13/02/2024\nB;;;\n"),
+        ("models.tsv", (HEADER + "A,ViT,24,13/02/2024\nB,,,\n").replace(",", "\t")),
+        ("models.csv.gz", gzip.compress((HEADER + "A,ViT,24,13/02/2024\nB,,,").encode())),
+        (
+            "models.jsonl",
+            '{"model": "A", "backbone": "ViT", "size": 24, "published": "13/02/2024"}\n'
+            '{"model": "B", "size": null}\n',
+        ),
+    ],
+)
+def test_every_format_gives_the_same_table(write, name, content):
+    table = read_model_attributes(write(content, name), **MODELS)
+    assert list_rows(table) == [("A", "ViT", 24.0, "2024-02-13"), ("B", None, None, None)]
+
+
+def test_parquet_dates_and_numbers_are_read_as_their_text(tmp_path):
+    path = str(tmp_path / "models.parquet")
+    days = pd.to_datetime(pd.Series(["2024-02-13", None])).dt.date
+    pd.DataFrame(
+        {"model": ["A", "B"], "backbone": [None, "ViT"], "size": [1.2345, None], "published": days}
+    ).to_parquet(path)
+    table = read_model_attributes(path, **{**MODELS, "date_format": "%Y-%m-%d"})
+    # As text of unknown origin, 1.2345 may be read so or so; a number in the file is clear.
+    assert list_rows(table) == [("A", None, 1.2345, "2024-02-13"), ("B", "ViT", None, None)]
+
+
+@pytest.mark.parametrize(
+    ("date_format", "text", "date"),
+    [("%Y", "2019", "2019-01-01"), ("%b %y", "Mar 21", "2021-03-01"), ("%Y%m%d", "99", None)],
+)
+def test_a_date_without_month_or_day_is_the_first(write, date_format, text, date):
+    path = write(f"{HEADER}A,,,{text}\n")
+    if date is None:
+        assert "'%Y%m%d'" in list_faults(path, date_format=date_format)[0]
+    else:
+        table = read_model_attributes(path, **{**MODELS, "date_format": date_format})
+        assert table["date"].to_list() == [date]
+
+
+@pytest.mark.parametrize("date_format", ["%d/%m", "%Q", "%Y %Y", "%", "date", "", "%A", "\0%Y"])
+def test_a_date_format_that_tells_no_year_is_one_fault(write, date_format):
+    path = write(f"{HEADER}A,,,05/10/2021\nB,,,06/10/2021\n")
+    (fault,) = list_faults(path, date_format=date_format)
+    assert "is no format of dates with a year. Set `attributes: {models: {date_format: …}}`" in (
+        fault
+    )
+
+
+def test_all_faults_are_told_at_once_in_the_order_of_the_file(write):
+    rows = [
+        "A,ViT,24,05/10/2021",
+        "B,ViT,many,05/10/2021",
+        ",ViT,24,05/10/2021",
+        "C,ViT,-3,2021-10-05",
+        "D,ViT,24",
+        "E,ViT,inf,31/02/2021",
+        "A,ResNet,24,05/10/2021",
+        "F,ViT,NaN,",
+    ]
+    faults = list_faults(write(HEADER + "\n".join(rows) + "\n"))
+    assert [fault.partition(": ")[0] for fault in faults] == [
+        "line 3, column 'size', value 'many'",
+        "line 4, column 'model'",
+        "line 5, column 'size', value '-3'",
+        "line 5, column 'published', value '2021-10-05'",
+        "line 6",
+        "line 7, column 'size', value 'inf'",
+        "line 7, column 'published', value '31/02/2021'",
+        "line 8, column 'backbone', value 'ResNet'",
+        "line 9, column 'size', value 'NaN'",
+    ]
+    assert faults[0].endswith(
+        "This is not a number. Correct it, or leave the cell empty if it is not known."
+    )
+    assert faults[1].endswith("The model has no name. Fill in the name, or remove the row.")
+    assert "The number is not above 0." in faults[2]
+    assert "This is not a date written as '%d/%m/%Y'." in faults[3]
+    assert "The row has 3 cells where the header has 4." in faults[4]
+    assert "The model 'A' has another value on line 2." in faults[7]
+
+
+def test_the_first_twenty_faults_are_shown(write):
+    rows = "".join(f"M{n},,word,\n" for n in range(30)) + "A,,24,\n"
+    with pytest.raises(ValidationError) as caught:
+        read_model_attributes(write(HEADER + rows), **MODELS)
+    headline, *shown, rest = str(caught.value).splitlines()
+    assert headline.startswith("30 errors in ")
+    assert len(shown) == 20
+    assert rest == "  ... and 10 more."
+
+
+def test_a_column_of_something_else_is_one_fault(write):
+    rows = "".join(f"M{n},,ViT,5 October\n" for n in range(30))
+    size, date = list_faults(write(HEADER + rows))
+    assert size.startswith("line 2, column 'size', value 'ViT': No cell of the column is a number.")
+    assert date.startswith("line 2, column 'published', value '5 October': No cell of the column")
+    assert "date_format" in date
+
+
+def test_a_missing_column_is_named_with_the_nearest_one(write):
+    backbone, date = list_faults(write("model,backbones,size\nA,ViT,24\n"))
+    assert "There is no column 'backbone' (attributes: {models: {architecture: …}})." in backbone
+    assert "Did you mean 'backbones'?" in backbone
+    assert "(attributes: {models: {date: …}})" in date
+
+
+def test_a_file_that_cannot_be_read_is_told(write, tmp_path):
+    (fault,) = list_faults(str(tmp_path / "absent.csv"))
+    assert "The file cannot be read (No such file or directory). Check its path" in fault
+    assert list_faults(write(HEADER)) == [
+        "line 1: The file has a header but no rows. Export it again, or leave it out."
+    ]
+    assert "The file is empty" in list_faults(write(""))[0]
+
+
+def test_blank_rows_are_left_out_but_a_row_of_a_note_needs_a_name(write):
+    text = "model,backbone,size,published,note\n,,,,\nA,,,,\n , ,\u00a0,,\n\n"
+    assert read_model_attributes(write(text), **MODELS)["model"].to_list() == ["A"]
+    (fault,) = list_faults(write(f"{text},,,,unsure\n"))
+    assert fault.startswith("line 6, column 'model': The model has no name.")
+
+
+def test_a_repeated_model_counts_once_unless_it_contradicts_itself(write):
+    same = f"{HEADER}A,ViT,24,05/10/2021\nA ,ViT,24.0,5/10/2021\n"
+    assert list_rows(read_model_attributes(write(same), **MODELS)) == [
+        ("A", "ViT", 24.0, "2021-10-05")
+    ]
+    faults = list_faults(write(f"{same}A,,24,06/10/2021\n"))
+    assert [fault.partition(":")[0] for fault in faults] == [
+        "line 4, column 'backbone'",
+        "line 4, column 'published', value '06/10/2021'",
+    ]
+
+
+def test_one_decimal_mark_holds_for_the_whole_column(write):
+    text = HEADER.replace(",", ";") + "A;;68,9;\nB;;1,843;\nC;;3926;\n"
+    table = read_model_attributes(write(text), **MODELS)
+    assert table["parameters"].to_list() == [68.9, 1.843, 3926.0]
+    (fault,) = list_faults(write(f"{text}D;;24,5;\nE;;23.6;\n"))
+    assert "column 'size', value '23.6': The number does not fit the decimal mark" in fault
+    (fault,) = list_faults(write(HEADER + 'A,,"1,843",\nB,,68.9,\n'))
+    assert "The mark may be a decimal mark or divide thousands." in fault
+
+
+def test_a_nested_value_is_told_where_it_is_asked_for(write):
+    rows = [{"model": "A", "size": 3, "note": [1]}, {"model": ["B"], "size": 3}]
+    path = write("\n".join(map(json.dumps, rows)), "models.jsonl")
+    unset = {"architecture": "", "date": ""}
+    (fault,) = list_faults(path, **unset)
+    assert fault.startswith("line 2, column 'model'")
+
+
+def test_names_of_any_kind_are_kept(write):
+    names = ["=cmd|' /C calc'!A0", "<script>", "$x_1$", "NA", "nan", "007", "x" * 300, "模型"]
+    path = write("model\n" + "\n".join(names) + "\n")
+    table = read_dataset_attributes(path, name="model", type="", family="")
+    assert table["dataset"].to_list() == sorted(names)
+
+
+ROWS = st.tuples(
+    st.sampled_from(["A", "B", "C"]), st.sampled_from(["", "ViT", "NA"]), st.integers(1, 3)
+)
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(st.lists(ROWS, min_size=1, max_size=6), st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_nothing(tmp_path_factory, rows, random):
+    known = {row[0]: row for row in rows}
+    rows = [known[row[0]] for row in rows]
+    tables = []
+    for _ in range(2):
+        path = tmp_path_factory.mktemp("models") / "models.csv"
+        path.write_text("name,arch,size\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows))
+        tables.append(
+            read_model_attributes(
+                str(path), name="name", architecture="arch", parameters="size", date="",
+                date_format="%Y",
+            )
+        )  # fmt: skip
+        random.shuffle(rows)
+    pd.testing.assert_frame_equal(*tables)
+    assert list_rows(tables[0]) == [
+        (name, arch or None, float(size), None) for name, arch, size in sorted(known.values())
+    ]
+
+
+@needs_data
+def test_real_models_have_80_names_and_76_dates():
+    table = read_model_attributes(
+        str(DATA / "models.csv"),
+        name="Model",
+        architecture="Architecture",
+        parameters="Parameters (M)",
+        date="Publication Date",
+        date_format="%d/%m/%Y",
+    )
+    assert len(table) == 80
+    assert table["date"].notna().sum() == 76
+    assert table[["architecture", "parameters"]].notna().all(axis=None)
+    models = table.set_index("model")
+    assert models.loc["RingMo-Lite Swin-T"].to_list() == ["Swin-T", 29.0, "2023-09-16"]
+    assert models.loc["WRN-50-2 IN", "parameters"] == 68.9
+
+
+@needs_data
+def test_real_tasks_are_of_five_types():
+    table = read_dataset_attributes(str(DATA / "tasks.csv"), name="Dataset", type="task", family="")
+    assert len(table) == 84
+    assert table["type"].nunique() == 5
+    assert table.set_index("dataset").loc["SVCD/CDD", "type"] == "change detection"

@@ -1,0 +1,254 @@
+"""Matrix exports whose names of datasets stand in several rows."""
+
+import csv
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capmap.exports import read_exports
+from capmap.exports.columns import join_header
+from capmap.exports.delimited import DelimitedSheet
+
+DATA = Path(__file__).parents[3] / "shared" / "data" / "capabilities" / "data.csv"
+TWO = "dataset,PASTIS,,OSCD\nvariant,test, val ,\nA,0.5,0.25,\nB,,0.75,1\n"
+EXPECTED = [
+    ("A", "PASTIS / test", 0.5, 3),
+    ("A", "PASTIS / val", 0.25, 3),
+    ("B", "PASTIS / val", 0.75, 4),
+    ("B", "OSCD", 1.0, 4),
+]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(content, name="matrix.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)
+
+    return write_file
+
+
+def read(path, *, rows=2, model="dataset / variant", **options):
+    options = {"columns": {"model": model}, **options}
+    return read_exports([path], layout="matrix", header_rows=rows, metric="acc", **options)
+
+
+def list_runs(exports):
+    runs = exports.runs[["model", "dataset", "score", "line"]]
+    return list(runs.itertuples(index=False, name=None))
+
+
+def only_problem(exports):
+    assert len(exports.problems) == 1, [str(problem) for problem in exports.problems]
+    return exports.problems[0]
+
+
+def test_two_rows_name_dataset_and_variant(write):
+    exports = read(write(TWO))
+    assert exports.problems == []
+    assert list_runs(exports) == EXPECTED
+    assert exports.runs["column"].to_list() == exports.runs["dataset"].to_list()
+    assert (exports.rows, exports.rows_empty_score) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xef\xbb\xbf" + TWO.encode(),
+        TWO.replace("\n", "\r\n").encode(),
+        TWO.replace("\n", "\r").encode(),
+        TWO.replace(",", ";").encode(),
+        TWO.replace(",", "\t").encode(),
+        TWO.rstrip("\n").encode(),
+        TWO.replace("PASTIS", '"PASTIS"').replace(" val ", '"val"').encode(),
+        gzip.compress(TWO.encode(), mtime=0),
+    ],
+    ids=["bom", "crlf", "cr", "semicolon", "tab", "unended", "quoted", "gzip"],
+)
+def test_every_spelling_of_a_table_gives_the_same_runs(write, content):
+    exports = read(write(content))
+    assert list_runs(exports) == EXPECTED
+    assert exports.problems == []
+
+
+def test_quoted_cells_of_the_header_may_hold_anything(write):
+    text = TWO.replace("PASTIS", '"PASTIS, ""HD""\nclassif"').replace("test", '"37,5%"')
+    exports = read(write(text))
+    assert exports.problems == []
+    # The line break in the first row moves every row one line down.
+    assert list_runs(exports) == [
+        ("A", 'PASTIS, "HD"\nclassif / 37,5%', 0.5, 4),
+        ("A", 'PASTIS, "HD"\nclassif / val', 0.25, 4),
+        ("B", 'PASTIS, "HD"\nclassif / val', 0.75, 5),
+        ("B", "OSCD", 1.0, 5),
+    ]
+
+
+def test_blank_lines_between_header_rows_are_skipped_and_counted(write):
+    exports = read(write("\n" + TWO.replace("\nvariant", "\n\nvariant")))
+    assert exports.problems == []
+    assert [(*row[:3], row[3] - 2) for row in list_runs(exports)] == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("rows", "names"),
+    [
+        ([["a", ""]], ["a", "Unnamed: 1"]),
+        ([["", "D", ""], ["", "x", "y"]], ["Unnamed: 0", "D / x", "D / y"]),
+        ([["", "", "D", ""], ["model", "size", "", "y"]], ["model", "size", "D", "D / y"]),
+        ([["m", "D", "D"], ["", "x", ""]], ["m", "D / x", "D"]),
+        ([["", "", ""], ["m", "x", "y"]], ["m", "x", "y"]),
+        # The split "x" ends where the dataset "E" begins.
+        (
+            [["m", "D", "", "E", ""], ["", "x", "", "", "y"], ["", "1", "2", "3", "4"]],
+            ["m", "D / x / 1", "D / x / 2", "E / 3", "E / y / 4"],
+        ),
+    ],
+)
+def test_blank_cells_repeat_the_left_one_and_add_nothing_in_the_last_row(rows, names):
+    assert join_header(rows) == names
+
+
+def test_a_first_column_without_a_name_keeps_its_number(write):
+    text = TWO.replace("dataset,", ",").replace("variant,", ",")
+    assert list_runs(read(write(text), model="Unnamed: 0")) == EXPECTED
+
+
+def test_ignored_and_listed_columns_go_by_their_joined_names(write):
+    path = write(TWO.replace("OSCD", "size").replace("B,,", "B,0,"))
+    ignored = read(path, columns={"model": "dataset / variant", "ignore": ["size"]})
+    assert set(ignored.runs["dataset"]) == {"PASTIS / test", "PASTIS / val"}
+    listed = read(path, columns={"model": "dataset / variant", "datasets": ["PASTIS / val"]})
+    assert set(listed.runs["dataset"]) == {"PASTIS / val"}
+    assert ignored.problems == listed.problems == []
+
+
+def test_faults_of_cells_have_their_line_in_the_file(write):
+    exports = read(write(TWO + "C,0.5,word,1\nD,0.5\n,0.5,0.5,0.5\n"))
+    assert sorted((problem.line, problem.code) for problem in exports.problems) == [
+        (5, "not_a_number"),
+        (6, "wrong_width"),
+        (7, "empty_model"),
+    ]
+
+
+@pytest.mark.parametrize(("text", "found"), [("m,D\n", "1 row"), ("m,D\nx,y", "2 rows")])
+def test_a_header_of_too_few_rows_is_told(write, text, found):
+    problem = only_problem(read(write(text), rows=3))
+    assert (problem.code, problem.line) == ("short_header", 1)
+    assert problem.reason == f"The file has {found} where its header should have 3."
+    assert "`header_rows`" in problem.remedy
+
+
+def test_a_header_without_rows_below_is_told(write):
+    for text in (TWO, TWO.replace(",test", ',"te\nst"')):
+        header = text.partition("A,")[0]
+        assert only_problem(read(write(header))).code == "no_rows"
+
+
+def test_header_rows_of_different_widths_are_told(write):
+    problem = only_problem(read(write(TWO.replace(",OSCD", ""))))
+    assert (problem.code, problem.line) == ("wrong_width", 2)
+    assert problem.reason == "The header row has 4 cells where the first has 3."
+
+
+def test_equal_joined_names_are_told(write):
+    problem = only_problem(read(write(TWO.replace(" val ", "test"))))
+    assert (problem.code, problem.column) == ("duplicated_column", "PASTIS / test")
+
+
+def test_a_missing_column_is_told_with_the_joined_names(write):
+    problem = only_problem(read(write(TWO), model="dataset"))
+    assert problem.code == "missing_column"
+    assert "'dataset / variant', 'PASTIS / test'" in problem.remedy
+
+
+def test_a_header_that_never_ends_is_told(write):
+    never = "D," * (1 << 21)
+    assert only_problem(read(write(f"x,y\n{never}\nA,1\n"))).code == "long_header"
+
+
+def test_files_that_name_each_column_once_are_refused(write, tmp_path):
+    lines = write(json.dumps({"model": "A", "D": 0.5}), "matrix.jsonl")
+    parquet = str(tmp_path / "matrix.parquet")
+    pd.DataFrame({"model": ["A"], "D": [0.5]}).to_parquet(parquet)
+    for path, kind in ((lines, "A file of JSON lines"), (parquet, "A Parquet file")):
+        problem = only_problem(read(path, model="model"))
+        assert (problem.code, problem.source) == ("header_rows", path)
+        assert problem.reason.startswith(f"{kind} names each column once")
+        assert read(path, rows=1, model="model").problems == []
+
+
+def test_a_long_table_has_one_header_row(write):
+    path = write("model,dataset,metric,score\nA,D,acc,0.5\n")
+    problem = only_problem(read_exports([path], layout="long", header_rows=2))
+    assert problem.code == "matrix_setting"
+    assert "Set `format: matrix`" in problem.remedy
+
+
+CELLS = st.sampled_from(["", "D", "x y", 'a "b"', "1,5", "0.5", "é"])
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(st.data(), st.integers(1, 3), st.integers(2, 4), st.integers(0, 3))
+def test_the_quick_reader_agrees_with_the_exact_one(tmp_path_factory, data, rows, width, count):
+    draw = st.lists(CELLS, min_size=width, max_size=width)
+    table = [data.draw(draw) for _ in range(rows + count)]
+    table[0][0] = "m"
+    for number, row in enumerate(table[rows:]):
+        row[0] = f"M{number}"
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(table)
+    path = tmp_path_factory.mktemp("header") / "matrix.csv"
+    path.write_text(stream.getvalue(), encoding="utf-8")
+    columns = [f"c{place}" for place in range(width)]
+    # Where the header seems to end on another line, the exact reader takes over.
+    quick, exact = (
+        DelimitedSheet(str(path), ",", columns, end, rows).read_cells(columns)
+        for end in (rows, rows + 1)
+    )
+    assert quick.lines.tolist() == exact.lines.tolist() == list(range(rows + 1, rows + count + 1))
+    for place, column in enumerate(columns):
+        expected = [row[place] for row in table[rows:]]
+        assert quick.columns[column].to_pylist() == expected
+        assert exact.columns[column].to_pylist() == expected
+
+
+@pytest.fixture(scope="module")
+def real():
+    if not DATA.is_file():
+        pytest.skip("needs the shared data beside the checkout")
+    return read(str(DATA))
+
+
+def test_real_literature_has_85_models_160_columns_and_1106_values(real):
+    assert real.problems == []
+    assert real.rows == real.runs["model"].nunique() == 85
+    assert len(real.runs) == 1106
+    assert real.rows_empty_score == 85 * 160 - 1106
+    # Of the 160 columns, PASTIS-MM and Dyna.-MM have no value.
+    assert real.runs["dataset"].nunique() == 158
+    assert set(real.runs["line"]) <= set(range(3, 88))
+
+
+@pytest.mark.parametrize(
+    ("model", "dataset", "score", "line"),
+    [
+        ("GeoKR", "UCMerced / 37,5% (50% of 75%)", 95.49, 3),
+        ("GeoKR", "RSSCN7", 94.43, 3),
+        ("ResNet50 IN", "BEN-MM / 100%", 88.9, 4),
+        ("DDPM-CD", "BEN-S2 / mAP 10%", 65.47, 51),
+        ("AnySat", "TreeSatAI-TS / All wf1 100%", 75.1, 87),
+    ],
+)
+def test_real_values_are_those_read_by_eye(real, model, dataset, score, line):
+    runs = real.runs
+    (run,) = runs[(runs["model"] == model) & (runs["dataset"] == dataset)].to_dict("records")
+    assert (run["score"], run["line"]) == (score, line)
