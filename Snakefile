@@ -18,8 +18,11 @@ include: "workflow/rules/normalization.smk"
 include: "workflow/rules/aggregation.smk"
 include: "workflow/rules/bootstrap.smk"
 include: "workflow/rules/comparisons.smk"
+include: "workflow/rules/capabilities.smk"
+include: "workflow/rules/capability_checks.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/comparison_figures.smk"
+include: "workflow/rules/capability_figures.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -30,7 +33,7 @@ rule all:
         index="results/index.html",
         manifests=expand("results/{study}/normalized/manifest.csv", study=STUDIES),
         tables=[
-            f"results/{study}/tables/{name}.{suffix}"
+            f"results/{study}/{name}.{suffix}"
             for study in STUDIES
             for name in list_tables(config["studies"][study])
             for suffix in ["csv", "md", "tex"]

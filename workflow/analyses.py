@@ -11,6 +11,11 @@ class Analysis:
 
     tables: list[str]
     figures: list[str]
+    folder: str = "tables"
+
+    def locate_tables(self) -> list[str]:
+        """Where the tables are, in the study's folder and without suffix."""
+        return [f"{self.folder}/{name}" for name in self.tables]
 
 
 MAIN = Analysis(
@@ -50,8 +55,39 @@ ANALYSES = {
     "sample_size": Analysis(
         tables=["seed_widths", "next_seeds"], figures=["seed_widths", "next_seeds"]
     ),
+    "capabilities": Analysis(
+        folder="capabilities",
+        tables=[
+            *("summary", "by_results", "centrality", "models", "datasets"),
+            *("positions", "predictions", "validation", "gaps"),
+        ],
+        figures=[
+            *("capability_map", "capability_attributes", "centrality"),
+            *("prediction_fit", "prediction_dimensions", "error_by_results", "prediction_errors"),
+        ],
+    ),
+    "placements": Analysis(
+        folder="capabilities",
+        tables=["placements", "placement_predictions", "placement_replay"],
+        figures=["placement_replay"],
+    ),
+    "next_results": Analysis(
+        folder="capabilities",
+        tables=[
+            *("next", "next_models", "dataset_information"),
+            *("dataset_replay", "dataset_savings", "model_replay"),
+        ],
+        figures=["dataset_replay", "model_replay"],
+    ),
+    "drift": Analysis(folder="capabilities", tables=["newcomers", "drift"], figures=["drift"]),
+    "transfer": Analysis(folder="capabilities", tables=["transfer"], figures=["transfer"]),
 }
-NEEDS = {"groups", "conditions"}
+# Settings without which an analysis has nothing to do.
+NEEDS = {
+    "groups": ["groups"],
+    "conditions": ["conditions"],
+    "drift": ["attributes", "models", "date"],
+}
 
 
 def list_analyses(study: Mapping[str, Any]) -> list[str]:
@@ -68,15 +104,14 @@ def list_analyses(study: Mapping[str, Any]) -> list[str]:
         In the order of the catalog, which is that of the report.
     """
     return [
-        name
-        for name in ANALYSES
-        if name in study["analyses"] and (name not in NEEDS or study[name])
+        name for name in ANALYSES if name in study["analyses"] and _has(study, NEEDS.get(name, []))
     ]
 
 
 def list_tables(study: Mapping[str, Any]) -> list[str]:
-    """List the names of all tables of a study."""
-    return MAIN.tables + [table for name in list_analyses(study) for table in ANALYSES[name].tables]
+    """List where all tables of a study are, in its folder and without suffix."""
+    made = [MAIN, *(ANALYSES[name] for name in list_analyses(study))]
+    return [table for analysis in made for table in analysis.locate_tables()]
 
 
 def list_figures(study: Mapping[str, Any]) -> list[str]:
@@ -84,3 +119,10 @@ def list_figures(study: Mapping[str, Any]) -> list[str]:
     return MAIN.figures + [
         figure for name in list_analyses(study) for figure in ANALYSES[name].figures
     ]
+
+
+def _has(study: Mapping[str, Any], path: list[str]) -> bool:
+    settings: Any = study
+    for key in path:
+        settings = settings[key]
+    return bool(settings)

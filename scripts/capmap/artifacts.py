@@ -21,6 +21,8 @@ FORMULA = re.compile(r"^'*[=+\-@\t\r]")
 NAME_COLUMNS = (
     *("model", "dataset", "metric", "name", "seed", "source", "value", "shard", "statistic"),
     *("model_a", "model_b", "opponent", "reference", "best", "left_out", "group", "condition"),
+    *("best_model", "duplicate_of", "architecture", "type", "family", "trained_on", "tested_on"),
+    *("date", "dropped"),
 )
 ESCAPED_FORMULA = re.compile(r"^'+[=+\-@\t\r]")
 # From pandas 3.1 on every digit counts by default, and asking for it is deprecated.

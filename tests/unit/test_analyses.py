@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
 
 from capmap.report.analyses import HEADINGS, Outcome, show_analyses
+from capmap.schema import load_schema
 from workflow.analyses import ANALYSES, MAIN, list_analyses, list_figures, list_tables
 
 ROOT = Path(__file__).parents[2]
-SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text("utf-8"))
+SCHEMA = load_schema(ROOT / "workflow/schemas/config.schema.yaml")
 STUDY = SCHEMA["properties"]["studies"]["additionalProperties"]["properties"]
 EVERYTHING = [MAIN, *ANALYSES.values()]
 
@@ -34,13 +34,20 @@ def test_analyses_without_their_settings_are_left_out():
     assert list_analyses(settings) == ["ranks"]
     settings |= {"groups": {"g": {"datasets": ["x"]}}, "conditions": ["other"]}
     assert list_analyses(settings) == ["ranks", "groups", "conditions"]
-    assert list_tables(settings)[: len(MAIN.tables)] == MAIN.tables
-    assert list_tables(settings)[len(MAIN.tables) :] == [
-        *("friedman", "nemenyi", "mean_ranks"),
-        *("groups", "group_intervals", "group_coverage"),
-        *("conditions", "condition_ranks"),
-    ]
+    tables = [*MAIN.tables, "friedman", "nemenyi", "mean_ranks"]
+    tables += ["groups", "group_intervals", "group_coverage", "conditions", "condition_ranks"]
+    assert list_tables(settings) == [f"tables/{name}" for name in tables]
     assert list_figures({"analyses": []}) == MAIN.figures
+
+
+def test_drift_needs_dates_and_its_tables_have_a_folder_of_their_own():
+    settings = {"analyses": ["drift"], "attributes": {"models": {"date": ""}}}
+    assert list_analyses(settings) == []
+    settings["attributes"]["models"]["date"] = "published"
+    assert list_tables(settings)[len(MAIN.tables) :] == [
+        "capabilities/newcomers",
+        "capabilities/drift",
+    ]
 
 
 def test_a_section_holds_its_text_figures_and_tables():

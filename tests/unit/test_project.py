@@ -16,7 +16,7 @@ SCRIPTS = sorted((ROOT / "scripts").glob("*.py"))
 LIBRARY = sorted((ROOT / "scripts/capmap").rglob("*.py"))
 ENVIRONMENTS = sorted((ROOT / "envs").glob("*.yaml"))
 # Packages whose import has another name, or that come with another package.
-DISTRIBUTIONS = {"PIL": "pillow", "yaml": "pyyaml", "markupsafe": "jinja2"}
+DISTRIBUTIONS = {"PIL": "pillow", "markupsafe": "jinja2", "umap": "umap-learn", "yaml": "pyyaml"}
 LOCKS = ["requirements.lock", "requirements-dev.lock"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
@@ -43,6 +43,7 @@ STATISTICS = [
         "leaderboard",
         "capabilities",
         "multilabel",
+        "patchml",
     },
 ]
 # Pages show finished tables, so no statistic is computed in them.

@@ -261,7 +261,7 @@ def test_hostile_names_are_shown_and_not_run(hostile: str) -> None:
 
 
 def test_ranks_and_exact_scores_stand_in_the_changes(plain: str) -> None:
-    changes = plain.split('<table id="changes"')[1].split("</table>")[0]
+    changes = plain.split('<table id="table-changes"')[1].split("</table>")[0]
     assert "<td>2<td>1</tr>" in changes
     assert '<td data-v="0.5">0.500<td data-v="0.8">0.800</tr>' in changes
 
@@ -278,7 +278,7 @@ def test_a_study_of_single_runs_has_no_columns_of_intervals(tmp_path: Path) -> N
     tables["iqm"] = tables["iqm"].assign(**dict.fromkeys(uncertain), runs=2)
     tables["coverage"] = tables["coverage"].assign(expected=np.nan)
     text = write_study(tmp_path, ["A", "B"], ["D1", "D2"], tables=tables)
-    ranking = text.split('<table id="iqm"')[1].split("</table>")[0]
+    ranking = text.split('<table id="table-iqm"')[1].split("</table>")[0]
     assert re.findall('data-name="(.*?)"', ranking) == ["rank", "model", "iqm", "runs", "datasets"]
     assert "no measure of uncertainty" in text
 

@@ -60,7 +60,7 @@ EVERY_DEFAULT = {
     "conditions": [],
     "capabilities": {
         "min_results": 5,
-        "method": "hierarchical",
+        "method": "ensemble",
         "dimension": 5,
         "distances": ["l2", "cosine", "poincare"],
         "dimensions": [2, 3, 5, 7, 10, 15],

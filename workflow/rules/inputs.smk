@@ -51,6 +51,45 @@ def find_references(study):
     return [storage(path) if "://" in path else path] if path else []
 
 
+def find_attributes(study, kind):
+    """The table of what is known of the "models" or "datasets" of a study, if any."""
+    option = f"studies.{study}.attributes.{kind}.file"
+    path = config["studies"][study]["attributes"][kind]["file"]
+    if path and not Path(path).is_file():
+        raise WorkflowError(
+            f"{option}: there is no file {path}. Paths are relative to {Path.cwd()}."
+        )
+    return [check_name(path, option)] if path else []
+
+
+def attributes_of(kind):
+    """The table of what is known of the "models" or "datasets" of the job's study, if any."""
+    return lambda wildcards: find_attributes(wildcards.study, kind)
+
+
+def folds_of(wildcards):
+    """The cross-validation of each method and dimension that the job's study compares."""
+    settings = config["studies"][wildcards.study]["capabilities"]
+    methods = [
+        "ensemble",
+        settings["method"],
+        "l2",
+        *settings["distances"],
+        "bilinear",
+    ]
+    return [
+        f"results/{wildcards.study}/capabilities/folds/{method}/{dimension}.parquet"
+        for method in dict.fromkeys(methods)
+        for dimension in sorted({settings["dimension"], *settings["dimensions"]})
+    ]
+
+
+def map_of(wildcards):
+    """The map of the job's study, by the projection that it asks for."""
+    projection = config["studies"][wildcards.study]["capabilities"]["map"]
+    return f"results/{wildcards.study}/capabilities/map/{projection}.parquet"
+
+
 def references_of(wildcards):
     """The file of frozen bounds of the job's study, if it has one."""
     return find_references(wildcards.study)
@@ -108,7 +147,7 @@ def forget_lost_shards(study):
 def tables_of(wildcards):
     """All tables of the job's study."""
     names = list_tables(config["studies"][wildcards.study])
-    return [f"results/{wildcards.study}/tables/{name}.csv" for name in names]
+    return [f"results/{wildcards.study}/{name}.csv" for name in names]
 
 
 def figures_of(suffix):
@@ -121,8 +160,10 @@ def figures_of(suffix):
 
 def analyses_of(wildcards):
     """The names of the tables and figures of each analysis of the job's study."""
-    names = list_analyses(config["studies"][wildcards.study])
-    return {name: vars(ANALYSES[name]) for name in names}
+    return {
+        name: {"tables": ANALYSES[name].tables, "figures": ANALYSES[name].figures}
+        for name in list_analyses(config["studies"][wildcards.study])
+    }
 
 
 def texts_of(wildcards):
@@ -150,4 +191,6 @@ def list_involved(studies):
 for study in list_involved(STUDIES):
     find_exports(study)
     find_references(study)
+    find_attributes(study, "models")
+    find_attributes(study, "datasets")
     forget_lost_shards(study)

@@ -17,6 +17,11 @@ HEADINGS = {
     "groups": "Which model is best at what?",
     "conditions": "Does the order depend on the condition?",
     "sample_size": "What should be run next?",
+    "capabilities": "What is each model good at?",
+    "placements": "Where do models with few results stand?",
+    "next_results": "Which result would tell most?",
+    "drift": "Does the map stay put over time?",
+    "transfer": "Does it carry over to other datasets?",
 }
 SHARE = 40_000
 LABELS = {

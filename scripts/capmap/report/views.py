@@ -117,7 +117,7 @@ def make_view(
     ----------
     table : pandas.DataFrame
         The finished table; its order is kept and the column ``model``, or else the
-        first one of text, names the rows.
+        first one of text (or of all), names the rows.
     name, caption, file : str
         See `View`.
     max_bytes : int
@@ -163,7 +163,7 @@ def make_view(
 def _find_header(columns: list[Column]) -> int:
     names = [column.name for column in columns]
     text = [position for position, column in enumerate(columns) if not column.numeric]
-    return names.index("model") if "model" in names else text[0]
+    return names.index("model") if "model" in names else [*text, 0][0]
 
 
 def _format_column(values: pd.Series, numeric: bool) -> list[Cell]:

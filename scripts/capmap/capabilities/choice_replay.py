@@ -1,0 +1,276 @@
+"""Choosing results of models and datasets as if they were new, by several policies."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import gammaln
+
+from capmap.aggregation import FloatArray, IntArray
+from capmap.capabilities.baselines import fit_additive
+from capmap.capabilities.belief import (
+    Belief,
+    exchange_roles,
+    expect_gaps,
+    form_belief,
+    learn_result,
+    learn_results,
+    measure_variance,
+    spread_out,
+    start_knowledge,
+)
+from capmap.capabilities.design import choose_datasets, order_models
+from capmap.capabilities.embedding import Embedding
+from capmap.capabilities.results import Results, bound_scores
+
+Fit = Callable[[Results], Sequence[Embedding]]
+MakeRng = Callable[..., np.random.Generator]
+
+DATASET_POLICIES = ("a_optimal", "largest_variance", "most_results", "random")
+MODEL_POLICIES = ("best_on_average", "lower_bound", "random")
+LEAST_RESULTS = 8
+LEAST_TRIED = 10
+MOST = 150
+MOST_RESULTS = 16
+SPLITS = 20
+ORDERS = 8
+FITTED_RESULTS = 40_000
+FEWEST_FOLDS = 10
+WIDE = 3.0
+
+
+class Curves(NamedTuple):
+    """What each policy reached, by the number of results it chose.
+
+    Parameters
+    ----------
+    reached : mapping of str to ndarray, shape (things, choices)
+        Of each policy: a row per model or dataset that was taken as new.
+    choices : ndarray of int, shape (choices,)
+        Numbers of chosen results.
+    candidates : ndarray of int, shape (things,)
+        How many results each had to choose from.
+    """
+
+    reached: dict[str, FloatArray]
+    choices: IntArray
+    candidates: IntArray
+
+
+def replay_datasets(results: Results, *, fit: Fit, make_rng: MakeRng) -> Curves:
+    """Choose datasets for models as if they were new.
+
+    Parameters
+    ----------
+    results : Results
+        All of them, of at least two models and two datasets.
+    fit : callable
+        Fits some of the results.
+    make_rng : callable
+        Makes the random generator of the model whose name it is given.
+
+    Returns
+    -------
+    Curves
+        Mean squared errors of predictions for models with 0, 1, 2, … chosen results, at most 16.
+        A model of which all candidates are known keeps its error.
+
+    Notes
+    -----
+    Models with at least 8 results take part, 150 of them at most (evenly spaced by name). A model
+    is left out of the fit. A random third of its results is to be predicted, and from the others
+    each policy chooses one after the other; what is predicted is the expectation of the belief
+    (`form_belief`) after the chosen results, limited to 0 … 1. That is repeated for 20 random
+    thirds, and the random policy also for 8 orders of each.
+
+    ``a_optimal`` is `choose_datasets`; ``largest_variance`` takes the dataset with the most
+    uncertain expectation, ``most_results`` that with the most results of other models.
+
+    With many results, several models are left out of the same fit: about 40 000 results are fitted
+    in all, and there are at least 10 fits. Gaps are measured by the best and worst of all models,
+    the new one included.
+    """
+    taken = spread_out(np.flatnonzero(results.per_model >= LEAST_RESULTS), most=MOST)
+    sizes = results.per_model[taken]
+    candidates = sizes - sizes // 3
+    longest = min(int(candidates.max(initial=0)), MOST_RESULTS)
+    curves = {policy: np.full((len(taken), longest + 1), np.nan) for policy in DATASET_POLICIES}
+    for fold in split_folds(len(taken), results=len(results.gaps)):
+        train = results.choose(~np.isin(results.rows, taken[fold]))
+        belief = form_belief(fit(train), train)
+        for place in fold.tolist():
+            own = results.choose(results.rows == taken[place])
+            rng = make_rng(results.models[taken[place]])
+            found = _replay_model(belief, own, train.per_dataset, rng, longest)
+            for policy in DATASET_POLICIES:
+                curves[policy][place] = found[policy]
+    return Curves(curves, np.arange(longest + 1), candidates)
+
+
+def replay_models(results: Results, *, fit: Fit) -> Curves:
+    """Choose models for datasets as if they were new.
+
+    Parameters
+    ----------
+    results : Results
+        All of them, of at least two models and two datasets.
+    fit : callable
+        Fits some of the results.
+
+    Returns
+    -------
+    Curves
+        Regrets: the gap of the best model among the 1, 2, … 10 that were tried.
+
+    Notes
+    -----
+    Datasets with at least 10 results take part, 150 of them at most (evenly spaced by name), and
+    models with a result there are the candidates. A dataset is left out of the fit, together with
+    others as in `replay_datasets`.
+
+    ``random`` is the expectation over all orders. ``best_on_average`` takes models by their
+    effects in the additive baseline, the best first. ``lower_bound`` is `order_models` by the
+    belief about a further dataset, after the scores of those tried. What the best and worst score
+    of a new dataset will be is not known, so that its scores become gaps by the median range of the
+    other datasets, up to a constant that is estimated with a very wide prior.
+    """
+    taken = spread_out(np.flatnonzero(results.per_dataset >= LEAST_TRIED), most=MOST)
+    curves = {policy: np.full((len(taken), LEAST_TRIED), np.nan) for policy in MODEL_POLICIES}
+    for fold in split_folds(len(taken), results=len(results.gaps)):
+        train = results.choose(~np.isin(results.columns, taken[fold]))
+        belief = form_belief(*exchange_roles(fit(train), train))
+        effects = fit_additive(train).models
+        scale = _find_range(train)
+        for place in fold.tolist():
+            own = results.choose(results.columns == taken[place])
+            tried = {
+                "best_on_average": np.argsort(effects[own.rows], kind="stable"),
+                "lower_bound": _try_models(belief, own.rows, -own.scores / scale),
+            }
+            for policy, order in tried.items():
+                regrets = np.minimum.accumulate(own.gaps[order[:LEAST_TRIED]])
+                curves[policy][place] = regrets
+            curves["random"][place] = expect_minima(own.gaps, count=LEAST_TRIED)
+    choices = np.arange(1, LEAST_TRIED + 1)
+    return Curves(curves, choices, results.per_dataset[taken])
+
+
+def split_folds(count: int, *, results: int) -> Iterator[IntArray]:
+    """Split things that are left out into folds, with fewer folds the more results there are.
+
+    Examples
+    --------
+    >>> [fold.tolist() for fold in split_folds(12, results=100_000)][:2]
+    [[0, 10], [1, 11]]
+    """
+    folds = min(count, max(FEWEST_FOLDS, FITTED_RESULTS // max(results, 1)))
+    for fold in range(folds):
+        yield np.arange(fold, count, folds)
+
+
+def expect_minima(values: FloatArray, *, count: int) -> FloatArray:
+    """Expected smallest of 1, 2, … values that are drawn without replacement.
+
+    Parameters
+    ----------
+    values : ndarray, shape (values,)
+        What to draw from.
+    count : int
+        Most draws, at most the number of values.
+
+    Returns
+    -------
+    ndarray, shape (count,)
+        The i-th smallest of n values is the smallest of k with probability
+        C(n − i, k − 1) / C(n, k).
+
+    Examples
+    --------
+    >>> expect_minima(np.array([3.0, 0.0, 6.0]), count=3).round(9).tolist()
+    [3.0, 1.0, 0.0]
+    """
+    total = len(values)
+    draws = np.arange(1, count + 1)[:, None]
+    above = np.arange(total - 1, -1, -1)[None, :]
+    possible = above >= draws - 1
+    logs = _log_choose(np.maximum(above, draws - 1), draws - 1) - _log_choose(total, draws)
+    return np.where(possible, np.exp(logs), 0.0) @ np.sort(values)
+
+
+def _log_choose(total: IntArray | int, chosen: IntArray) -> FloatArray:
+    return np.asarray(gammaln(total + 1) - gammaln(chosen + 1) - gammaln(total - chosen + 1))
+
+
+def _find_range(results: Results) -> float:
+    """The median distance of the best score to the worst of a dataset."""
+    worst, best = bound_scores(results.scores, results.columns, len(results.datasets))
+    ranges = (best - worst)[np.nan_to_num(best - worst) > 0]
+    return float(np.median(ranges)) if len(ranges) else 1.0
+
+
+def _replay_model(
+    belief: Belief, own: Results, counts: IntArray, rng: np.random.Generator, longest: int
+) -> dict[str, FloatArray]:
+    """Mean errors by policy after 0, 1, … chosen results."""
+    found: dict[str, list[FloatArray]] = {policy: [] for policy in DATASET_POLICIES}
+    gaps = np.full(len(belief.mean), np.nan)
+    gaps[own.columns] = own.gaps
+    for _ in range(SPLITS):
+        mixed = rng.permutation(own.columns)
+        test, pool = mixed[: len(mixed) // 3], np.sort(mixed[len(mixed) // 3 :])
+        count = min(longest, len(pool))
+        start = start_knowledge(belief).covariance
+        chosen = choose_datasets(belief, start, pool, count=count)
+        orders = {
+            "a_optimal": [np.array([choice.column for choice in chosen])],
+            "largest_variance": [_seek_variance(belief, pool, count)],
+            "most_results": [pool[np.argsort(-counts[pool], kind="stable")]],
+            "random": [rng.permutation(pool) for _ in range(ORDERS)],
+        }
+        for policy, own_orders in orders.items():
+            for order in own_orders:
+                found[policy].append(_trace_errors(belief, order[:count], gaps, test))
+    means = {policy: np.mean(errors, axis=0) for policy, errors in found.items()}
+    return {
+        policy: np.pad(mean, (0, longest + 1 - len(mean)), "edge") for policy, mean in means.items()
+    }
+
+
+def _trace_errors(belief: Belief, order: IntArray, gaps: FloatArray, test: IntArray) -> FloatArray:
+    """Mean squared error of the test results after 0, 1, … results in an order."""
+    tested = replace(belief, mean=belief.mean[test], loadings=belief.loadings[test])
+    known, errors = start_knowledge(belief), []
+    for column in [*order.tolist(), None]:
+        expected = np.clip(expect_gaps(tested, known), 0, 1)
+        errors.append(np.mean((expected - gaps[test]) ** 2))
+        if column is not None:
+            known = learn_result(belief, known, column, float(gaps[column]))
+    return np.array(errors)
+
+
+def _seek_variance(belief: Belief, pool: IntArray, count: int) -> IntArray:
+    left, known = pool.tolist(), start_knowledge(belief)
+    order: list[int] = []
+    while len(order) < count:
+        variance = measure_variance(belief, known.covariance)
+        order.append(left.pop(int(np.argmax(variance[left]))))
+        known = learn_result(belief, known, order[-1], 0.0)
+    return np.array(order)
+
+
+def _try_models(belief: Belief, rows: IntArray, costs: FloatArray) -> IntArray:
+    """Try candidates one by one, each after the costs (gaps up to a constant) of those before."""
+    free = replace(belief, loadings=np.pad(belief.loadings, ((0, 0), (0, 1)), constant_values=WIDE))
+    order = [int(np.argmin(belief.mean[rows]))]
+    left = np.delete(np.arange(len(rows)), order)
+    while len(order) < LEAST_TRIED:
+        tried = rows[order]
+        level = np.mean(costs[order] - belief.mean[tried])
+        known = learn_results(free, tried, costs[order] - level)
+        variance = measure_variance(free, known.covariance) + belief.noise
+        waiting = rows[left]
+        first = order_models(expect_gaps(free, known)[waiting], np.sqrt(variance[waiting]))[0]
+        order.append(int(left[first]))
+        left = np.delete(left, first)
+    return np.array(order)

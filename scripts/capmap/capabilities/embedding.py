@@ -1,0 +1,254 @@
+"""Points for models and datasets whose distances come near the gaps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.sparse import csr_array
+
+from capmap.aggregation import FloatArray, IntArray
+from capmap.capabilities.distances import DISTANCES
+from capmap.capabilities.results import Results
+from capmap.rng import make_stream
+
+SPREAD = 0.3
+TOLERANCE = 1e-2
+
+
+@dataclass(frozen=True)
+class Method:
+    """What is fitted to the gaps.
+
+    Parameters
+    ----------
+    distance : {"l2", "cosine", "poincare", "bilinear"}
+        Between a model and a dataset.
+    ridge : float
+        Weight of the squared coordinates, in results: 1 weighs as much as one result.
+    offset_ridge : float, optional
+        Weight of the squared offsets of models and datasets, which are added to the distances;
+        None means that there are no offsets.
+    iterations : int
+        Most iterations of the fit.
+    """
+
+    distance: str
+    ridge: float = 0.0
+    offset_ridge: float | None = None
+    iterations: int = 300
+
+
+# The predictions of all fits of a name are averaged; the first method gives the positions.
+METHODS: dict[str, tuple[Method, ...]] = {
+    "ensemble": (
+        Method("l2", ridge=0.5, iterations=150),
+        Method("l2", ridge=0.5, offset_ridge=1.0, iterations=150),
+        Method("cosine", ridge=0.05, offset_ridge=1.0, iterations=150),
+    ),
+    "l2": (Method("l2"),),
+    "cosine": (Method("cosine"),),
+    "poincare": (Method("poincare"),),
+    "bilinear": (Method("bilinear", ridge=0.5, offset_ridge=1.0, iterations=150),),
+}
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """Points and offsets of models and datasets.
+
+    Parameters
+    ----------
+    method : Method
+        What was fitted.
+    models, datasets : ndarray, shape (models, dimension) and (datasets, dimension)
+        Points, in coordinates of the distance.
+    model_offsets, dataset_offsets : ndarray, shape (models,) and (datasets,)
+        Added to the distances.
+    loss : float
+        Mean squared error of the gaps, and the penalties divided by the number of results.
+    """
+
+    method: Method
+    models: FloatArray
+    datasets: FloatArray
+    model_offsets: FloatArray
+    dataset_offsets: FloatArray
+    loss: float
+
+    @property
+    def distance(self) -> str:
+        """Name of the distance between points."""
+        return self.method.distance
+
+    def predict(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Predict the gaps of some pairs of model and dataset, by their places."""
+        measured = DISTANCES[self.distance](self.models[rows], self.datasets[columns])
+        return np.asarray(
+            measured.values + self.model_offsets[rows] + self.dataset_offsets[columns]
+        )
+
+
+def draw_starts(
+    results: Results, *, dimension: int, starts: int, seed: int, study: str
+) -> list[FloatArray]:
+    """Draw where the points start, each from the random stream of its name.
+
+    Parameters
+    ----------
+    results : Results
+        For its names.
+    dimension : int
+        Number of coordinates.
+    starts : int
+        Number of starts.
+    seed : int
+        Seed of the study's random streams.
+    study : str
+        Name of the study.
+
+    Returns
+    -------
+    list of ndarray, shape (models + datasets, dimension)
+        Normal with standard deviation 0.3. A point starts at the same place whatever others there
+        are, and fewer dimensions are the first of more.
+    """
+    names = [("model", name) for name in results.models]
+    names += [("dataset", name) for name in results.datasets]
+    return [
+        SPREAD
+        * np.array(
+            [
+                make_stream(seed, study, "capabilities", str(start), *name).normal(size=dimension)
+                for name in names
+            ]
+        )
+        for start in range(starts)
+    ]
+
+
+def fit_embedding(results: Results, method: Method, *, start: FloatArray) -> Embedding:
+    """Place models and datasets so that distances (and offsets) come near the gaps.
+
+    Parameters
+    ----------
+    results : Results
+        At least one.
+    method : Method
+        What is fitted.
+    start : ndarray, shape (models + datasets, dimension)
+        Where the points start; offsets start at 0.
+
+    Returns
+    -------
+    Embedding
+        A local minimum of Σ (prediction − gap)² + penalties, up to a gradient of 0.01.
+
+    Notes
+    -----
+    Time and memory grow with results × dimension, not with models × datasets. A point without
+    results stays where it started, or at the origin with a penalty.
+    """
+    models, points = len(results.models), len(start)
+    dimension = start.shape[1]
+    loss = _Loss(results, method, points=points, dimension=dimension)
+    offsets = 0 if method.offset_ridge is None else points
+    found = minimize(
+        loss,
+        np.concatenate([start.ravel(), np.zeros(offsets)]),
+        jac=True,
+        method="L-BFGS-B",
+        options={
+            "maxiter": method.iterations,
+            "maxfun": 2 * method.iterations,
+            "gtol": TOLERANCE,
+        },
+    )
+    positions, levels = loss.split(found.x)
+    return Embedding(
+        method=method,
+        models=positions[:models],
+        datasets=positions[models:],
+        model_offsets=levels[:models],
+        dataset_offsets=levels[models:],
+        loss=float(found.fun) / len(results.gaps),
+    )
+
+
+def fit_starts(
+    results: Results, methods: Sequence[Method], *, starts: Sequence[FloatArray]
+) -> list[Embedding]:
+    """Fit some methods, each from several starts.
+
+    Parameters
+    ----------
+    results : Results
+        At least one.
+    methods : sequence of Method
+        One of `METHODS`. A method without penalty is fitted from the first start only, as in the
+        paper.
+    starts : sequence of ndarray, shape (models + datasets, dimension)
+        As from `draw_starts`.
+
+    Returns
+    -------
+    list of Embedding
+        In the order of the methods, of each the best fit first.
+    """
+    fits = []
+    for method in methods:
+        chosen = starts if method.ridge else starts[:1]
+        found = [fit_embedding(results, method, start=start) for start in chosen]
+        fits += sorted(found, key=lambda fit: fit.loss)
+    return fits
+
+
+def predict_gaps(fits: Sequence[Embedding], rows: IntArray, columns: IntArray) -> FloatArray:
+    """Predict the gaps of some pairs of model and dataset, averaged over fits."""
+    return np.asarray(np.mean([fit.predict(rows, columns) for fit in fits], axis=0))
+
+
+class _Loss:
+    """Squared errors and penalties, with their gradient, at a vector of all parameters."""
+
+    def __init__(self, results: Results, method: Method, *, points: int, dimension: int) -> None:
+        self.measure = DISTANCES[method.distance]
+        self.first, self.second = results.rows, len(results.models) + results.columns
+        self.gaps = results.gaps
+        self.shape = (points, dimension)
+        self.ridge = method.ridge
+        self.has_offsets = method.offset_ridge is not None
+        self.offset_ridge = method.offset_ridge or 0.0
+        self.to_first = _make_sums(self.first, points)
+        self.to_second = _make_sums(self.second, points)
+
+    def split(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The points, shape (points, dimension), and the offsets, shape (points,)."""
+        points, dimension = self.shape
+        positions = parameters[: points * dimension].reshape(self.shape)
+        offsets = parameters[points * dimension :] if self.has_offsets else np.zeros(points)
+        return positions, offsets
+
+    def __call__(self, parameters: FloatArray) -> tuple[float, FloatArray]:
+        positions, offsets = self.split(parameters)
+        measured = self.measure(positions[self.first], positions[self.second])
+        errors = measured.values - self.gaps
+        if self.has_offsets:
+            errors += offsets[self.first] + offsets[self.second]
+        slopes = 2 * errors
+        gradient = self.to_first @ (slopes[:, None] * measured.by_first)
+        gradient += self.to_second @ (slopes[:, None] * measured.by_second)
+        gradient += (2 * self.ridge) * positions
+        loss = errors @ errors + self.ridge * np.vdot(positions, positions)
+        if not self.has_offsets:
+            return float(loss), gradient.ravel()
+        by_offset = self.to_first @ slopes + self.to_second @ slopes
+        by_offset += (2 * self.offset_ridge) * offsets
+        loss += self.offset_ridge * (offsets @ offsets)
+        return float(loss), np.concatenate([gradient.ravel(), by_offset])
+
+
+def _make_sums(places: IntArray, points: int) -> csr_array:
+    """The matrix that adds up rows of results at their points."""
+    count = len(places)
+    return csr_array((np.ones(count), (places, np.arange(count))), shape=(points, count))

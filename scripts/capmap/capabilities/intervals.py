@@ -1,0 +1,113 @@
+"""Intervals of predictions, from the errors of predictions whose truth is known."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import nnls
+
+from capmap.aggregation import FloatArray
+
+LEAST_VARIANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How large errors are.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (features,)
+        What each feature adds to the variance of an error.
+    ratios : ndarray, shape (errors,)
+        Absolute errors divided by their standard deviations, ascending.
+    """
+
+    weights: FloatArray
+    ratios: FloatArray
+
+    def measure_reach(self, features: FloatArray, *, confidence_level: float) -> FloatArray:
+        """Measure how far from their predictions the truths may be.
+
+        Parameters
+        ----------
+        features : ndarray, shape (predictions, features)
+            As those that errors were calibrated with.
+        confidence_level : float
+            Share of truths that are to be that near, between 0 and 1.
+
+        Returns
+        -------
+        ndarray, shape (predictions,)
+            Infinite where the errors are too few to tell (less than 9 for 90%).
+
+        Notes
+        -----
+        The standard deviation times the conformal quantile of the ratios, the ⌈(n + 1) level⌉-th
+        of n: if the error of a new prediction is as likely to have any rank among the others, its
+        truth is within reach with at least that probability (Papadopoulos et al. 2002).
+        """
+        rank = int(np.ceil((len(self.ratios) + 1) * confidence_level - 1e-9))
+        if rank > len(self.ratios):
+            return np.full(len(features), np.inf)
+        return np.asarray(self.ratios[rank - 1] * _measure_scale(features, self.weights))
+
+
+def calibrate(errors: npt.ArrayLike, features: FloatArray) -> Calibration:
+    """Learn from errors how their size depends on features.
+
+    Parameters
+    ----------
+    errors : array_like, shape (errors,)
+        Prediction minus truth, of results that had no part in the prediction. May be empty.
+    features : ndarray, shape (errors, features)
+        Not negative, such as those of `list_features`.
+
+    Returns
+    -------
+    Calibration
+        The variance of an error is the sum of the features with weights that are not negative,
+        those of least squares to the squared errors; at least 0.0001.
+
+    References
+    ----------
+    Papadopoulos et al. (2002), Inductive confidence machines for regression, ECML.
+    Lei et al. (2018), Journal of the American Statistical Association 113:1094-1111, section 5.
+
+    Examples
+    --------
+    Nine errors, which have nothing to differ by:
+
+    >>> found = calibrate([-1, 2, -3, 4, -5, 6, -7, 8, -9], np.ones((9, 1)))
+    >>> found.measure_reach(np.ones((1, 1)), confidence_level=0.5).round(6).tolist()
+    [5.0]
+    """
+    sizes = np.abs(np.asarray(errors, dtype=float))
+    weights = nnls(features, sizes**2)[0] if len(sizes) else np.zeros(features.shape[1])
+    return Calibration(weights, np.sort(sizes / _measure_scale(features, weights)))
+
+
+def list_features(
+    per_model: npt.ArrayLike, per_dataset: npt.ArrayLike, variance: npt.ArrayLike
+) -> FloatArray:
+    """List what the error of a prediction depends on.
+
+    Parameters
+    ----------
+    per_model, per_dataset : array_like of int, shape (predictions,)
+        Known results of the model and of the dataset of each prediction.
+    variance : array_like, shape (predictions,)
+        Of the predictions of the averaged fits.
+
+    Returns
+    -------
+    ndarray, shape (predictions, 4)
+        1, 1 / (results of the model + 1), 1 / (results of the dataset + 1), and the variance.
+    """
+    counts = [np.asarray(per_model), np.asarray(per_dataset)]
+    shares = [1 / (count + 1.0) for count in counts]
+    return np.stack([np.ones_like(shares[0]), *shares, np.asarray(variance)], axis=1)
+
+
+def _measure_scale(features: FloatArray, weights: FloatArray) -> FloatArray:
+    return np.sqrt(np.maximum(features @ weights, LEAST_VARIANCE))

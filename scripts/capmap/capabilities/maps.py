@@ -1,0 +1,137 @@
+"""Maps of models and datasets: their points in two dimensions, by their distances."""
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import eigh
+
+from capmap.aggregation import FloatArray
+from capmap.capabilities.alignment import normalize_lengths, settle_points
+from capmap.capabilities.distances import DISTANCES, enter_ball
+
+MOST_POINTS = 3000
+# Distances of points that meet are smoothed, by 3e-5, so axes are not exact either.
+NEGLIGIBLE = 1e-4
+
+
+def project_points(fits: pd.DataFrame) -> pd.DataFrame:
+    """Project models and datasets to the plane by classical multidimensional scaling.
+
+    Parameters
+    ----------
+    fits : pandas.DataFrame
+        Of `tabulate_fits`; the first fit is projected.
+
+    Returns
+    -------
+    pandas.DataFrame
+        kind, name, x and y, in the order of the fit.
+
+    Notes
+    -----
+    - Large distances are kept best. x spreads widest, and the axes point as in `settle_points`;
+      y is 0 where the points lie on a line.
+    - Offsets have no part in the map.
+    - For "l2" these are the two first principal axes. Other distances need a matrix of all pairs;
+      of more than 3000 points, straight ones between points of the Poincaré ball or of the unit
+      sphere take their place.
+    """
+    points, distance = choose_points(fits)
+    if distance == "l2":
+        return name_points(fits, _flatten(points))
+    return name_points(fits, scale_distances(measure_pairs(points, distance=distance)))
+
+
+def choose_points(fits: pd.DataFrame) -> tuple[FloatArray, str]:
+    """Take the points of the first fit, and the distance between them.
+
+    Parameters
+    ----------
+    fits : pandas.DataFrame
+        Of `tabulate_fits`.
+
+    Returns
+    -------
+    points : ndarray, shape (models + datasets, dimension)
+        In coordinates of the distance.
+    distance : str
+        "l2" also for more than 3000 points of another distance, which then are points of the
+        Poincaré ball or of the unit sphere.
+    """
+    first = fits[fits["fit"] == 0]
+    points = first.loc[:, "z1":].to_numpy(dtype=float)
+    distance = str(first["distance"].iloc[0])
+    if len(points) <= MOST_POINTS:
+        return points, distance
+    straight = {"poincare": enter_ball, "cosine": normalize_lengths}
+    return straight[distance](points) if distance in straight else points, "l2"
+
+
+def name_points(fits: pd.DataFrame, plane: FloatArray) -> pd.DataFrame:
+    """Make the table of a map: kind, name, and x and y of points in the order of the first fit."""
+    names = fits.loc[fits["fit"] == 0, ["kind", "name"]].reset_index(drop=True)
+    return names.assign(x=plane[:, 0], y=plane[:, 1])
+
+
+def measure_pairs(points: FloatArray, *, distance: str) -> FloatArray:
+    """Measure the distances of all pairs.
+
+    Parameters
+    ----------
+    points : ndarray, shape (points, dimension)
+        In coordinates of the distance.
+    distance : str
+        Name of the distance.
+
+    Returns
+    -------
+    ndarray, shape (points, points)
+        Symmetric; 0 from a point to itself.
+    """
+    measure = DISTANCES[distance]
+    pairs = np.empty((len(points), len(points)))
+    for place, point in enumerate(points):
+        pairs[place], *_ = measure(np.broadcast_to(point, points.shape), points)
+    np.fill_diagonal(pairs, 0.0)
+    return pairs
+
+
+def scale_distances(pairs: FloatArray) -> FloatArray:
+    """Place points in the plane by their distances (classical multidimensional scaling).
+
+    Parameters
+    ----------
+    pairs : ndarray, shape (points, points)
+        Distances of all pairs.
+
+    Returns
+    -------
+    ndarray, shape (points, 2)
+        The two longest principal axes of points with these distances, pointing as in
+        `settle_points`. An axis that the distances do not need (it is less than 0.0001 as
+        wide as the other) is 0.
+
+    References
+    ----------
+    Torgerson (1952), Psychometrika 17:401-419.
+
+    Examples
+    --------
+    >>> pairs = np.array([[0.0, 3.0, 5.0], [3.0, 0.0, 4.0], [5.0, 4.0, 0.0]])
+    >>> plane = scale_distances(pairs)
+    >>> np.linalg.norm(plane[0] - plane[2]).round(6).item()
+    5.0
+    """
+    squares = pairs**2
+    means = squares.mean(axis=0)
+    products = (means[:, None] + means - squares - means.mean()) / 2
+    count = len(pairs)
+    values, vectors = eigh(products, subset_by_index=[max(count - 2, 0), count - 1])
+    return _flatten(vectors * np.sqrt(np.clip(values, 0, None)))
+
+
+def _flatten(points: FloatArray) -> FloatArray:
+    """The first two principal axes; 0 for one that is not there or as thin as rounding."""
+    settled = settle_points(points, distance="l2")
+    plane = np.pad(settled, ((0, 0), (0, max(2 - settled.shape[1], 0))))[:, :2]
+    widths = np.ptp(plane, axis=0)
+    return np.where(widths > NEGLIGIBLE * widths.max(), plane, 0.0)

@@ -1,0 +1,90 @@
+"""Maps that keep neighbors together, by UMAP."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from capmap.aggregation import FloatArray
+from capmap.capabilities.alignment import settle_points
+from capmap.capabilities.maps import choose_points, measure_pairs, name_points, project_points
+from capmap.errors import ValidationError
+
+FEWEST_POINTS = 5
+NEIGHBORS = 15
+
+
+def project_neighbors(fits: pd.DataFrame, *, rng: np.random.Generator) -> pd.DataFrame:
+    """Project models and datasets to the plane by UMAP.
+
+    Parameters
+    ----------
+    fits : pandas.DataFrame
+        Of `tabulate_fits`; the first fit is projected.
+    rng : numpy.random.Generator
+        Seeds UMAP.
+
+    Returns
+    -------
+    pandas.DataFrame
+        kind, name, x and y, in the order of the fit.
+
+    Raises
+    ------
+    ValidationError
+        If umap-learn is not installed.
+
+    Notes
+    -----
+    - Points that are near stay near; how far groups are from each other means little. The map is
+      turned as in `settle_points`.
+    - UMAP starts from the map of `project_points`, with 15 neighbors or all others.
+    - It needs at least five different points; the map of fewer is that of `project_points`.
+    - The map is the same from run to run on one machine. Other machines and versions may round
+      differently, which moves points.
+
+    References
+    ----------
+    McInnes, Healy and Melville (2018), arXiv:1802.03426.
+    """
+    start = project_points(fits)
+    points, distance = choose_points(fits)
+    if len(np.unique(points, axis=0)) < FEWEST_POINTS:
+        return start
+    given, metric = points, "euclidean"
+    if distance != "l2":
+        given, metric = measure_pairs(points, distance=distance), "precomputed"
+    plane = _run_umap(given, metric, start=start[["x", "y"]].to_numpy(), rng=rng)
+    return name_points(fits, settle_points(plane, distance="l2"))
+
+
+def _run_umap(
+    given: FloatArray, metric: str, *, start: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    seed = int(rng.integers(2**31))
+    with warnings.catch_warnings():
+        # It warns of what is asked for here: one job, and distances that are given.
+        warnings.simplefilter("ignore")
+        umap = _import_umap()
+        reducer = umap.UMAP(
+            n_neighbors=min(NEIGHBORS, len(given) - 1),
+            metric=metric,
+            init=start if np.ptp(start, axis=0).all() else "random",
+            random_state=seed,
+            n_jobs=1,
+        )
+        return np.asarray(reducer.fit_transform(given), dtype=float)
+
+
+def _import_umap() -> Any:
+    """Import UMAP only once it is needed, so that what is wrong without it can be said well."""
+    try:
+        import umap
+    except ImportError as error:
+        raise ValidationError(
+            "capabilities: `map: umap` needs the package umap-learn, which is not installed. "
+            "Install it (`pip install umap-learn`), run snakemake with "
+            "`--software-deployment-method conda`, or set `map: mds`."
+        ) from error
+    return umap

@@ -1,0 +1,196 @@
+"""What is known of each model and dataset: results, quality and attributes."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from capmap.aggregation import FloatArray, round_significant
+from capmap.capabilities.gaps import choose_results, scale_scores
+from capmap.capabilities.results import find_duplicates, list_components
+from capmap.errors import ValidationError
+from capmap.exports.cells import SEPARATOR
+from capmap.metrics import find_metric
+from capmap.wording import list_names
+
+SATURATED = 0.1
+SHARE, PERCENT = (0.0, 1.0), 100.0
+MODELS = (
+    *("model", "results", "kept", "component", "mean_gap"),
+    *("architecture", "parameters", "date", "dropped"),
+)
+DATASETS = (
+    *("dataset", "results", "kept", "component", "duplicate_of", "best_model"),
+    *("best_score", "worst_score", "std", "saturation", "headroom", "type", "family", "dropped"),
+)
+
+
+def describe_models(gaps: pd.DataFrame, attributes: pd.DataFrame) -> pd.DataFrame:
+    """Describe the results of each model, and what else is known of it.
+
+    Parameters
+    ----------
+    gaps : pandas.DataFrame
+        Of `tabulate_gaps`.
+    attributes : pandas.DataFrame
+        Columns ``model``, ``architecture``, ``parameters`` and ``date``, at most a row per model.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per model, by name: ``model``; ``results``, its number of cells; ``kept``, those that
+        are kept; ``component`` (`list_components`); ``mean_gap``, from 0 to 1, over cells that are
+        kept; ``architecture``; ``parameters``; ``date``; and ``dropped``: "", "few results" or "no
+        dataset left" (datasets were dropped that all of its results are on). Component and mean
+        gap are missing for a model that is dropped.
+
+    Raises
+    ------
+    ValidationError
+        If there are attributes, but none of a model that has results.
+    """
+    table = _count_cells(gaps, "model")
+    results = choose_results(gaps)
+    components = dict(zip(results.models, list_components(results)[0].tolist(), strict=True))
+    few = gaps.loc[gaps["dropped"] == "few results of the model", "model"]
+    known = attributes.set_index("model")
+    _require_match(known, table["model"], kind="model")
+    known = known.reindex(table["model"])
+    table = table.assign(
+        component=table["model"].map(components).astype("Int64"),
+        mean_gap=table["model"].map(gaps.groupby("model")["gap"].mean()),
+        **{name: known[name].to_numpy() for name in ("architecture", "parameters", "date")},
+        dropped=_explain(table, "model", {"few results": few}, other="no dataset left"),
+    )
+    return table[list(MODELS)]
+
+
+def describe_datasets(
+    gaps: pd.DataFrame, bounds: pd.DataFrame, attributes: pd.DataFrame
+) -> pd.DataFrame:
+    """Describe the results of each dataset, how much it tells models apart, and its attributes.
+
+    Parameters
+    ----------
+    gaps : pandas.DataFrame
+        Of `tabulate_gaps`.
+    bounds : pandas.DataFrame
+        Columns ``dataset``, ``metric``, ``direction``, ``low`` and ``high``, a row per dataset.
+    attributes : pandas.DataFrame
+        Columns ``dataset``, ``type`` and ``family``, at most a row per dataset. What is not known
+        of a dataset by its name is that of the part of its name before " / ".
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per dataset, by name: ``dataset``; ``results``, its number of cells; ``kept``, those
+        that are kept; ``component`` (`list_components`); ``duplicate_of``, the first dataset with
+        the same scores (`find_duplicates`), else ""; ``best_model``, the first by name of those
+        with gap 0; the raw scores ``best_score`` and ``worst_score``; ``std``, the sample standard
+        deviation of raw scores; ``saturation``, the share of models with a gap of at most 0.1;
+        ``headroom``, from the best score to the best that the metric allows, in the metric's unit,
+        NaN where that is not known; ``type``; ``family``, the part of the name before " / " where
+        it is not among the attributes; and ``dropped``: "", "few results", "tied" (all models that
+        are left have the same score) or "no model left" (models were dropped that all of its
+        results are of). All but the number of results is about cells that are kept, and missing
+        where none is.
+
+    Raises
+    ------
+    ValidationError
+        If there are attributes, but none of a dataset that has results.
+    """
+    table = _count_cells(gaps, "dataset")
+    results = choose_results(gaps)
+    components = dict(zip(results.datasets, list_components(results)[1].tolist(), strict=True))
+    duplicates = find_duplicates(results)
+    names = table["dataset"]
+    few = gaps.loc[gaps["dropped"] == "few results on the dataset", "dataset"]
+    tied = gaps.loc[gaps["dropped"] == "tied", "dataset"]
+    measures = _measure_datasets(gaps).reindex(names)
+    table = table.assign(
+        component=names.map(components).astype("Int64"),
+        duplicate_of=[duplicates.get(name, "") for name in names],
+        **{name: measures[name].to_numpy() for name in measures.columns},
+        headroom=_measure_headroom(measures["best_score"], bounds),
+        **_find_kinds(names, attributes),
+        dropped=_explain(
+            table, "dataset", {"few results": few, "tied": tied}, other="no model left"
+        ),
+    )
+    return table[list(DATASETS)]
+
+
+def _count_cells(gaps: pd.DataFrame, kind: str) -> pd.DataFrame:
+    groups = gaps.groupby(kind, sort=True)["gap"]
+    counts = {"results": groups.size().astype("int64"), "kept": groups.count().astype("int64")}
+    return pd.DataFrame(counts).reset_index()
+
+
+def _measure_datasets(gaps: pd.DataFrame) -> pd.DataFrame:
+    """What is measured from the cells that are kept, by dataset."""
+    kept = gaps[gaps["gap"].notna()].sort_values(["dataset", "gap", "model"])
+    is_near = round_significant(kept["gap"]) <= SATURATED
+    groups = kept.assign(is_near=is_near).groupby("dataset", sort=True)
+    measures = {
+        "best_model": groups["model"].first(),
+        "std": groups["score"].std(),
+        "saturation": groups["is_near"].mean(),
+    }
+    ends = scale_scores(gaps).set_index("dataset").add_suffix("_score")
+    return pd.DataFrame(measures).join(ends)
+
+
+def _explain(
+    table: pd.DataFrame, kind: str, reasons: "Mapping[str, pd.Series[str]]", *, other: str
+) -> npt.NDArray[np.object_]:
+    """Say why a model or dataset without kept cells is dropped."""
+    words = np.full(len(table), other, dtype=object)
+    for word, names in reasons.items():
+        words[table[kind].isin(names).to_numpy()] = word
+    words[(table["kept"] > 0).to_numpy()] = ""
+    return words
+
+
+def _find_kinds(names: "pd.Series[str]", attributes: pd.DataFrame) -> "dict[str, pd.Series[str]]":
+    """Type and family of datasets."""
+    known = attributes.set_index("dataset").astype(object)
+    fronts = names.map(lambda name: name.split(SEPARATOR)[0])
+    _require_match(known, pd.concat([names, fronts]), kind="dataset")
+    found = {}
+    for column in ("type", "family"):
+        own, shared = (known[column].reindex(part).to_numpy() for part in (names, fronts))
+        found[column] = pd.Series(own, dtype=object).where(pd.notna(own), shared)
+    found["family"] = found["family"].where(found["family"].notna(), fronts)
+    return found
+
+
+def _require_match(known: pd.DataFrame, names: "pd.Series[str]", *, kind: str) -> None:
+    if len(known) and not known.index.isin(names).any():
+        raise ValidationError(
+            f"attributes: none of the {kind}s in the file has results. It has "
+            f"{list_names(known.index.tolist())}; the study has "
+            f"{list_names(sorted(set(names)))}. Set `attributes: {{{kind}s: {{name: …}}}}` to the "
+            "column with these names, or correct the names."
+        )
+
+
+def _measure_headroom(best: "pd.Series[float]", bounds: pd.DataFrame) -> FloatArray:
+    """Distance of the best scores to the natural bound on their side; NaN if it is not there.
+
+    Bounds beyond 1 and up to 100 of a metric from 0 to 1 are percent.
+    """
+    rows = bounds.set_index("dataset").loc[best.index.tolist()].to_dict("records")
+    headroom = np.full(len(rows), np.nan)
+    for place, row in enumerate(rows):
+        metric = find_metric(str(row["metric"]))
+        low, high = (metric.low, metric.high) if metric else (None, None)
+        if (low, high) == SHARE and 1 < float(row["high"]) <= PERCENT:
+            high = PERCENT
+        is_max = row["direction"] == "max"
+        natural = high if is_max else low
+        if natural is not None:
+            reach = (natural - best.iloc[place]) * (1 if is_max else -1)
+            headroom[place] = reach if reach >= 0 else np.nan
+    return round_significant(headroom)

@@ -1,0 +1,191 @@
+"""Whether the map stays put as models are published, and how well newcomers are predicted."""
+
+from collections.abc import Sequence
+from math import floor
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from capmap.figures.canvas import GAP, HEADER_HEIGHT, PADDING, Margins, Sheet, Wording, make_sheet
+from capmap.figures.dimensions import (
+    LEFT,
+    Numbers,
+    draw_estimates,
+    dress_errors,
+    find_top,
+    make_curve_key,
+    note_cut,
+    read_points,
+    style_method,
+)
+from capmap.figures.legend import draw_legend, plan_legend
+from capmap.figures.names import widest
+from capmap.figures.note import draw_note
+from capmap.figures.style import (
+    COLUMN_WIDTH,
+    FAINT_INK,
+    PALETTE,
+    SMALL_SIZE,
+    TEXT_SIZE,
+    ModelStyle,
+    figure_style,
+)
+
+HEADING = "The map over time"
+NO_DATES = "No model has a date."
+NO_SHIFT = "One step: no earlier map to compare with."
+NO_NEWCOMERS = "No result of a newcomer could be predicted."
+HEIGHT = 1.3
+GUTTER = 0.12
+STEPS = (1, 3, 6, 12, 24, 60, 120, 600, 6000, 12000)
+YEAR_ZERO = 12 * 1970
+ALONE = 180.0
+NOTE = (
+    "Shift: how far models move; 1 is the radius of the final map. "
+    "Other starts: what the optimizer alone does."
+)
+BAR_NOTE = "Bars: intervals."
+SHIFTS = {
+    "shift": ("since last step", ModelStyle(PALETTE[0], "o", "-")),
+    "shift_to_final": ("to final map", ModelStyle(PALETTE[1], "s", "-")),
+    "shift_noise": ("other starts", ModelStyle(FAINT_INK, "X", (0, (4.0, 1.5)))),
+}
+ERRORS = {
+    "mse": ("map", ModelStyle(PALETTE[0], "o", "-")),
+    "mse_additive": ("additive", style_method("additive")),
+}
+
+
+@figure_style()
+def draw_drift(drift: pd.DataFrame) -> Figure:
+    """Draw how far models move as others are added, and the error on those that are added.
+
+    Parameters
+    ----------
+    drift : DataFrame
+        date (such as 2024-02-13, or its first parts), models (so far), newcomers, shift,
+        shift_to_final and shift_noise (in radii of the final map), mse, mse_low, mse_high,
+        mse_additive; numbers from shift on may be empty. Rows in any order.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A column wide (3.4 in): shifts above, errors on hidden results of newcomers below, over the
+        last date of each step.
+
+    Notes
+    -----
+    A shift that is no longer than the one by other starts tells nothing about time. Above the
+    panels stand the numbers of models and of newcomers, as far as there is room. A panel without
+    any number says why.
+    """
+    steps = drift.assign(day=[_count_days(text) for text in drift["date"]]).sort_values("day")
+    if steps.empty:
+        return draw_note(NO_DATES, heading=HEADING)
+    top = find_top(steps[list(ERRORS)], steps["mse_high"])
+    bars = (BAR_NOTE,) if steps["mse_high"].notna().any() else ()
+    marks = " ".join((*bars, *note_cut(steps, top)))
+    shifts, errors = _place_panels((NOTE, marks) if marks else (NOTE,))
+    for panel, curves in ((shifts, SHIFTS), (errors, ERRORS)):
+        for name, (_, look) in curves.items():
+            draw_estimates(panel.axes, _read_curve(steps, name), look)
+    dress_errors(shifts.axes, find_top(steps[list(SHIFTS)], steps["shift"]))
+    dress_errors(errors.axes, top)
+    shifts.axes.set_ylabel("shift (radii)")
+    errors.axes.set_ylabel("mean squared error")
+    days = steps["day"].to_numpy(float)
+    _dress_dates((shifts, errors), days)
+    _write_counts(shifts, "models", days, steps["models"])
+    known = steps.dropna(subset="mse")
+    _write_counts(errors, "new", known["day"].to_numpy(float), known["newcomers"])
+    if steps["shift"].isna().all():
+        _write_empty(shifts, NO_SHIFT)
+    if known.empty:
+        _write_empty(errors, NO_NEWCOMERS)
+    return errors.figure
+
+
+def _count_days(text: str) -> float:
+    """Days since 1970 of a date; a year or month counts as its first day."""
+    return float(np.datetime64(f"{text}-01-01"[:10], "D").astype(int))
+
+
+def _read_curve(steps: pd.DataFrame, name: str) -> Numbers:
+    """Points of a curve without gaps: steps at which it has no number are left out."""
+    ends = ["mse_low", "mse_high"] if name == "mse" else ["none", "none"]
+    known = steps.assign(none=np.nan).dropna(subset=name)
+    return read_points(known, ["day", name, *ends])
+
+
+def _place_panels(notes: tuple[str, ...]) -> tuple[Sheet, Sheet]:
+    """Make the figure with its legends, and the upper and the lower panel."""
+    texts = [[label for label, _ in curves.values()] for curves in (SHIFTS, ERRORS)]
+    upper, lower = (plan_legend(labels, sheet_width=COLUMN_WIDTH) for labels in texts)
+    raised = HEIGHT + HEADER_HEIGHT + lower.height + GUTTER
+    sheet = make_sheet(
+        width=COLUMN_WIDTH,
+        height=raised + HEIGHT,
+        margins=Margins(LEFT, 2 * PADDING, head=HEADER_HEIGHT + upper.height),
+        wording=Wording(HEADING, "publication date", notes),
+    )
+    sheet.axes.set(frame_on=False, xticks=[], yticks=[])
+    panels = []
+    for bottom, legend, curves in ((raised, upper, SHIFTS), (0.0, lower, ERRORS)):
+        axes = sheet.add_axes(left=0, bottom=bottom, width=sheet.width, height=HEIGHT)
+        place = Sheet(sheet.figure, axes, sheet.left, sheet.bottom + bottom, sheet.width, HEIGHT)
+        draw_legend(place, legend, _make_keys(curves))
+        panels.append(place)
+    return panels[0], panels[1]
+
+
+def _make_keys(curves: dict[str, tuple[str, ModelStyle]]) -> list[Line2D]:
+    return [make_curve_key(look, label=label) for label, look in curves.values()]
+
+
+def _dress_dates(panels: Sequence[Sheet], days: Numbers) -> None:
+    """Give both panels the same dates, written below the lower one in figures only."""
+    edge = 0.04 * (days[-1] - days[0]) or ALONE
+    low, high = days[0] - edge, days[-1] + edge
+    ticks, labels = _choose_ticks(low, days[-1], panels[0].width / (high - low))
+    for panel in panels:
+        panel.axes.set_xlim(low, high)
+        panel.axes.set_xticks(ticks, labels)
+    panels[0].axes.tick_params(labelbottom=False)
+
+
+def _choose_ticks(low: float, high: float, unit: float) -> tuple[list[float], list[str]]:
+    """Starts of months or years between two days, as many as fit with a day so wide in inches."""
+    first, last = (np.datetime64(floor(day), "D").astype("datetime64[M]") for day in (low, high))
+    months = np.arange(first + 1, last + 1)
+    for step in STEPS:
+        chosen = months[(months.astype(int) + YEAR_ZERO) % step == 0]
+        days = chosen.astype("datetime64[D]").astype(float).tolist()
+        labels = [str(month)[: 7 if step % 12 else 4] for month in chosen]
+        if widest(labels, size=TEXT_SIZE) + GAP <= unit * np.min(np.diff(days), initial=np.inf):
+            break
+    if days:
+        return days, labels
+    middle = floor((low + high) / 2)
+    return [middle], [str(np.datetime64(middle, "D"))]
+
+
+def _write_counts(panel: Sheet, header: str, days: Numbers, counts: "pd.Series[int]") -> None:
+    """Write numbers above a panel, from the last one on as far as none touches another."""
+    panel.write(header, x=-GAP, y=panel.height + 0.04, ha="right", size=SMALL_SIZE, color=FAINT_INK)
+    low, high = panel.axes.get_xlim()
+    limit = panel.width + PADDING
+    for day, count in zip(days[::-1], counts.to_numpy()[::-1], strict=True):
+        text = f"{count:.0f}"
+        x = panel.width * (day - low) / (high - low)
+        half = widest([text], size=SMALL_SIZE) / 2
+        if x - half > 0 and x + half < limit:
+            panel.write(text, x=x, y=panel.height + 0.04, ha="center", size=SMALL_SIZE)
+            limit = x - half - GAP / 2
+
+
+def _write_empty(panel: Sheet, text: str) -> None:
+    panel.write(
+        text, x=panel.width / 2, y=panel.height / 2, ha="center", va="center", color=FAINT_INK
+    )

@@ -1,0 +1,202 @@
+"""Errors of models with few results: as they come, and where results were hidden."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from capmap.figures.canvas import Sheet, Wording
+from capmap.figures.dimensions import (
+    ERROR,
+    draw_estimates,
+    dress_errors,
+    find_top,
+    make_method_key,
+    make_panels,
+    note_cut,
+    order_methods,
+    read_points,
+    spread_evenly,
+    style_method,
+)
+from capmap.figures.names import widest
+from capmap.figures.note import draw_note
+from capmap.figures.side_columns import format_interval
+from capmap.figures.style import FAINT_INK, TEXT_SIZE, figure_style
+
+BINS_HEADING = "Error by the number of results of a model"
+BINS_TITLE = "results hidden at random"
+BINS_LABEL = "results of the model that were known; below: models"
+NO_RESULTS = "No result was hidden and predicted."
+REPLAY_HEADING = "Predictions for models with few results"
+REPLAY_TITLE = "all results but these hidden"
+REPLAY_LABEL = "results left to the model; below: models"
+NO_REPLAY = "No model has enough results to hide some of them."
+COVERAGE_TITLE = "hidden results within their interval"
+WEAK_BASELINES = ("model_mean", "dataset_mean", "mean")
+INTERVALS = "Bars: intervals."
+ERROR_COLUMNS = ["mse", "mse_low", "mse_high"]
+STEP = 0.11
+WIDE_GAP = 0.5
+EMPTY = pd.DataFrame(
+    columns=["method", "results", "results_to", "models", *ERROR_COLUMNS, "coverage"]
+)
+
+
+@figure_style()
+def draw_error_by_results(
+    by_results: pd.DataFrame, placement_replay: pd.DataFrame | None = None
+) -> Figure:
+    """Draw the error over the number of results that a model has.
+
+    Parameters
+    ----------
+    by_results : DataFrame
+        distance (a method or baseline), results_from, results_to (NA where open), models, mse,
+        mse_low, mse_high (may be empty). Rows in any order.
+    placement_replay : DataFrame, optional
+        method, results, results_to, models, mse, mse_low, mse_high: a second panel, of models of which all
+        results but these were hidden.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A column wide (3.4 in), or a page (7 in) with the second panel, which shares the y axis.
+
+    Notes
+    -----
+    Of the baselines the additive one is drawn. Methods stand beside each other. The number of
+    models stands below each number of results.
+    """
+    bins = by_results.dropna(subset="mse")
+    bins = _label_bins(bins[~bins["distance"].isin(WEAK_BASELINES)])
+    replay = _label_replay(EMPTY if placement_replay is None else placement_replay)
+    shown = {
+        title: table
+        for title, table in ((BINS_TITLE, bins), (REPLAY_TITLE, replay))
+        if not table.empty
+    }
+    if not shown:
+        return draw_note(NO_RESULTS, heading=BINS_HEADING)
+    errors = pd.DataFrame(
+        {name: [*bins[name], *replay[name]] for name in ERROR_COLUMNS}, dtype="Float64"
+    )
+    methods = order_methods([*bins["method"], *replay["method"]])
+    top = find_top(errors[["mse"]], errors["mse_high"])
+    sheet, panels = make_panels(
+        list(shown),
+        wording=Wording(BINS_HEADING, BINS_LABEL, _write_notes(errors, top)),
+        keys=[make_method_key(method) for method in methods],
+        tick_lines=2,
+    )
+    for panel, table in zip(panels, shown.values(), strict=True):
+        _draw_groups(panel, table, methods, ERROR_COLUMNS)
+        dress_errors(panel.axes, top)
+    panels[0].axes.set_ylabel(ERROR)
+    return sheet.figure
+
+
+@figure_style()
+def draw_placement_replay(placement_replay: pd.DataFrame, *, confidence_level: float) -> Figure:
+    """Draw error and coverage over the number of results that were left to a model.
+
+    Parameters
+    ----------
+    placement_replay : DataFrame
+        method, results, results_to, models, mse, mse_low, mse_high (may be empty), coverage (share of hidden
+        results within their prediction interval, 0 to 1; empty for methods without intervals).
+        Rows in any order.
+    confidence_level : float
+        Nominal coverage, 0 to 1: a line.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A page wide (7 in), or a column (3.4 in) where no method has prediction intervals.
+    """
+    known = _label_replay(placement_replay)
+    if known.empty:
+        return draw_note(NO_REPLAY, heading=REPLAY_HEADING)
+    methods = order_methods(known["method"])
+    covered = known.dropna(subset="coverage")
+    top = find_top(known[["mse"]], known["mse_high"])
+    notes = _write_notes(known, top)
+    if not covered.empty:
+        notes = (*notes, f"Dashed line: nominal coverage, {confidence_level:.4g}.")
+    sheet, panels = make_panels(
+        ["error"] if covered.empty else ["error", COVERAGE_TITLE],
+        wording=Wording(REPLAY_HEADING, REPLAY_LABEL, notes),
+        keys=[make_method_key(method) for method in methods],
+        gap=WIDE_GAP,
+        tick_lines=2,
+    )
+    _draw_groups(panels[0], known, methods, ERROR_COLUMNS)
+    dress_errors(panels[0].axes, top)
+    panels[0].axes.set_ylabel(ERROR)
+    if not covered.empty:
+        columns = ["coverage", "none", "none"]
+        _draw_groups(panels[1], covered.assign(none=np.nan), methods, columns)
+        _dress_coverage(panels[1], covered["coverage"].min(), confidence_level)
+    return sheet.figure
+
+
+def _write_notes(errors: pd.DataFrame, top: float) -> tuple[str, ...]:
+    bars = (INTERVALS,) if errors["mse_high"].notna().any() else ()
+    return bars + note_cut(errors, top)
+
+
+def _label_bins(bins: pd.DataFrame) -> pd.DataFrame:
+    """Give each group of numbers of results its place, from the left, and its label."""
+    starts = sorted(set(bins["results_from"]))
+    labels = [
+        f"{start:.0f}+" if pd.isna(end) else format_interval(start, end)
+        for start, end in zip(bins["results_from"], bins["results_to"], strict=True)
+    ]
+    places = [starts.index(start) for start in bins["results_from"]]
+    return bins.assign(place=places, label=labels, method=bins["distance"])
+
+
+def _label_replay(replay: pd.DataFrame) -> pd.DataFrame:
+    is_single = replay["results"] == replay["results_to"]
+    known = replay[is_single].dropna(subset="mse")
+    labels = [f"{count:.0f}" for count in known["results"]]
+    return known.assign(place=known["results"], label=labels)
+
+
+def _draw_groups(
+    panel: Sheet, table: pd.DataFrame, methods: Sequence[str], columns: Sequence[str]
+) -> None:
+    """Draw curves over places, the methods beside each other, with the models of each place."""
+    present = [method for method in methods if (table["method"] == method).any()]
+    for position, method in enumerate(present):
+        rows = table[table["method"] == method]
+        points = read_points(rows, ["place", *columns])
+        points[:, 0] += spread_evenly(position, len(present), step=STEP)
+        draw_estimates(panel.axes, points, style_method(method))
+    groups = table.groupby("place").agg({"label": "first", "models": "max"})
+    places = groups.index.to_numpy(float)
+    panel.axes.set_xlim(places.min() - 0.5, places.max() + 0.5)
+    texts = [
+        f"{label}\n{models:.0f}"
+        for label, models in zip(groups["label"], groups["models"], strict=True)
+    ]
+    words = [word for text in texts for word in text.split("\n")]
+    unit = panel.width / (places.max() - places.min() + 1)
+    every = int(np.ceil((widest(words, size=TEXT_SIZE) + 0.06) / unit))
+    kept = [row for row in range(len(places)) if (places[row] - places[0]) % every == 0]
+    panel.axes.set_xticks(places[kept], [texts[row] for row in kept], linespacing=1.15)
+
+
+def _dress_coverage(panel: Sheet, lowest: float, confidence_level: float) -> None:
+    """Let the y axis end at 100% and start where all shares and the nominal one have room."""
+    start = min(lowest, confidence_level) - 0.05
+    bottom = max(0.0, np.floor(10 * min(start, 0.7)) / 10)
+    panel.axes.axhline(
+        confidence_level, color=FAINT_INK, linestyle=(0, (4, 2)), linewidth=0.8, zorder=1
+    )
+    panel.axes.set_ylim(bottom - 0.01, 1.01)
+    panel.axes.set_yticks(np.linspace(bottom, 1, 1 + round(10 * (1 - bottom))))
+    panel.axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    panel.axes.grid(axis="y")

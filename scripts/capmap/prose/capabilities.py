@@ -1,0 +1,294 @@
+"""Sentences on a map of models and datasets: what is on it, and how far it can be trusted."""
+
+import math
+
+import pandas as pd
+
+from capmap.prose.distances import describe_distances
+from capmap.prose.gap_errors import (
+    METHOD_NAMES,
+    PAPER,
+    tell_difference,
+    tell_error,
+)
+from capmap.prose.words import format_share, format_value, join_names, join_sentences, join_some
+from capmap.wording import format_count, format_percent, join_words, quote_name
+
+FITTED = {
+    "ensemble": (
+        "by an ensemble of L2 distances, L2 distances with offsets of models and datasets, and "
+        "cosine distances with such offsets, all with a ridge, averaged over random starts"
+    ),
+    "l2": "by the L2 (Euclidean) distance alone",
+    "cosine": "by the cosine distance alone",
+    "poincare": "by the Poincaré (hyperbolic) distance alone",
+}
+BASELINES = ("mean", "model_mean", "dataset_mean", "additive")
+PROTOCOLS = {
+    "random": "With random results hidden",
+    "strict": "With gaps measured by the bounds of known results only",
+    "family": "With the model's other results in the same family of datasets hidden as well",
+}
+VERDICTS = {
+    "better": "beat",
+    "unclear": "could not be told from",
+    "worse": "did not beat",
+}
+SHORT = {"random": "random results", "strict": "bounds", "family": "families"}
+SHOWN_WORST = 3
+SATURATED = 0.5
+TOLERANCE = 0.04
+CLEAR = 0.1
+WIDE = 0.5
+
+
+def describe_capabilities(
+    gaps: pd.DataFrame,
+    models: pd.DataFrame,
+    datasets: pd.DataFrame,
+    summary: pd.DataFrame,
+    by_results: pd.DataFrame,
+    predictions: pd.DataFrame,
+    centrality: pd.DataFrame,
+    *,
+    method: str,
+    dimension: int,
+    min_results: int,
+    confidence_level: float,
+) -> list[str]:
+    """Say what was placed on the map, how well it predicts, and where not to trust it.
+
+    Parameters
+    ----------
+    gaps, models, datasets, summary, by_results, predictions, centrality : pandas.DataFrame
+        The columns of the tables of these names in ``capabilities/``.
+    method : {"ensemble", "l2", "cosine", "poincare"}
+        What positions and predictions were fitted with.
+    dimension : int
+        Number of coordinates.
+    min_results : int
+        Results that each model and dataset had to have.
+    confidence_level : float
+        Of the prediction intervals, between 0 and 1. Intervals of errors have 95%.
+
+    Returns
+    -------
+    list of str
+        Methods; whether the map beats simple baselines; what the distances and dimensions do, and
+        whether that agrees with the paper; and where it should not be trusted.
+    """
+    if not gaps["gap"].notna().any():
+        return ["No result was left to place models and datasets by."]
+    methods = join_sentences(
+        _tell_kept(gaps, models, datasets),
+        _tell_dropped(models, datasets, min_results),
+        "The gap of a result is its distance to the best score on the dataset, divided by that of "
+        "the worst: 0 is best and 1 is worst. Models and datasets were placed in "
+        f"{format_count(dimension, 'dimension')} so that their distances come near the gaps "
+        f"({PAPER}), {FITTED[method]}.",
+        _warn_of_duplicates(datasets),
+        _warn_of_components(models, datasets),
+    )
+    verdict = _tell_verdict(summary, method, dimension)
+    paper = describe_distances(summary, by_results, centrality, method=method, dimension=dimension)
+    trust = join_sentences(
+        _tell_coverage(predictions, confidence_level),
+        _tell_worst(predictions),
+        _tell_unseen(predictions, confidence_level),
+        _warn_of_saturation(datasets),
+    )
+    return [paragraph for paragraph in (methods, verdict, paper, trust) if paragraph]
+
+
+def _tell_kept(gaps: pd.DataFrame, models: pd.DataFrame, datasets: pd.DataFrame) -> str:
+    kept = gaps["gap"].notna().sum()
+    left = [(models["kept"] > 0).sum(), (datasets["kept"] > 0).sum()]
+    if kept == len(gaps):
+        return f"The map holds {_count_things(*left)} with {format_count(kept, 'result')}."
+    return (
+        f"Of {_count_things(len(models), len(datasets))} with {format_count(len(gaps), 'result')}, "
+        f"the map holds {_count_things(*left)} with {format_count(kept, 'result')}."
+    )
+
+
+def _tell_dropped(models: pd.DataFrame, datasets: pd.DataFrame, min_results: int) -> str:
+    reasons = [table.loc[table["kept"] == 0, "dropped"] for table in (models, datasets)]
+    few = [int((own == "few results").sum()) for own in reasons]
+    rest = [int(own.isin(["no dataset left", "no model left"]).sum()) for own in reasons]
+    tied = datasets.loc[datasets["dropped"] == "tied", "dataset"].tolist()
+    fewer = f"fewer than {format_count(min_results, 'result')}"
+    return join_sentences(
+        f"Those with {fewer} were dropped until none was left to drop ({_count_things(*few)})."
+        if any(few)
+        else f"No model or dataset had {fewer}.",
+        f"Where all models that were left had the same score, the dataset was dropped "
+        f"({join_names(tied)})."
+        if tied
+        else "",
+        f"With these went {_count_things(*rest)} without any other result." if any(rest) else "",
+    )
+
+
+def _warn_of_duplicates(datasets: pd.DataFrame) -> str:
+    copies = datasets[datasets["duplicate_of"].notna() & (datasets["duplicate_of"] != "")]
+    if copies.empty:
+        return ""
+    pairs = [
+        f"{quote_name(copy)} of {quote_name(first)}"
+        for copy, first in zip(copies["dataset"], copies["duplicate_of"], strict=True)
+    ]
+    are = "is a copy" if len(pairs) == 1 else "are copies"
+    return (
+        f"{format_count(len(pairs), 'dataset')} {are} of another, with the same scores "
+        f"({join_some(pairs)}), which makes predictions look better than they are."
+    )
+
+
+def _warn_of_components(models: pd.DataFrame, datasets: pd.DataFrame) -> str:
+    sizes = [table["component"].dropna().astype(int).value_counts() for table in (models, datasets)]
+    parts = sorted(sizes[0].index)
+    if len(parts) < 2:
+        return ""
+    listed = [_count_things(*(own.get(part, 0) for own in sizes)) for part in parts]
+    return (
+        f"No result connects {len(parts):,} parts of the map (of {join_some(listed)}): distances "
+        "from one part to another mean nothing, and neither do predictions across them."
+    )
+
+
+def _tell_verdict(summary: pd.DataFrame, method: str, dimension: int) -> str:
+    found = {}
+    for protocol in PROTOCOLS:
+        rows = summary[(summary["protocol"] == protocol) & summary["mse"].notna()]
+        own = rows[(rows["distance"] == method) & (rows["dimension"] == dimension)]
+        simple = rows[rows["distance"].isin(BASELINES)].sort_values("mse", kind="stable")
+        if len(own) and len(simple):
+            found[protocol] = (own.iloc[0], simple.iloc[0])
+    if not found:
+        return "No result was hidden and predicted, so nothing is known of errors."
+    verdicts = {name: _compare(*rows) for name, rows in found.items()}
+    return join_sentences(
+        _conclude(verdicts, method),
+        *(_tell_protocol(name, *rows, is_plain=method == "l2") for name, rows in found.items()),
+        _tell_bilinear(summary),
+        "Intervals are over splits, which share most of their results.",
+    )
+
+
+def _compare(own: "pd.Series", simple: "pd.Series") -> str:
+    """Compare a method with the best baseline, by their differences from plain L2 if known."""
+    if own["mse"] >= simple["mse"]:
+        return "worse"
+    name = "mse" if pd.isna(own["difference_high"]) else "difference"
+    return "better" if own[f"{name}_high"] < simple[f"{name}_low"] else "unclear"
+
+
+def _conclude(verdicts: dict[str, str], method: str) -> str:
+    best = "the best simple baseline"
+    groups: dict[str, list[str]] = {}
+    for protocol, verdict in verdicts.items():
+        groups.setdefault(VERDICTS[verdict], []).append(SHORT[protocol])
+    verbs = list(groups)
+    if len(verbs) == 1:
+        return f"On this study {METHOD_NAMES[method]} {verbs[0]} {best}."
+    parts = [
+        f"{verb} {'it' if place else best} with {join_words(groups[verb])} hidden"
+        for place, verb in enumerate(verbs)
+    ]
+    return f"On this study {METHOD_NAMES[method]} {join_words(parts)}."
+
+
+def _tell_protocol(protocol: str, own: "pd.Series", simple: "pd.Series", *, is_plain: bool) -> str:
+    shape = ""
+    if protocol == "random":
+        results = format_count(own["predictions"], "result")
+        shape = f" ({results} in {format_count(own['folds'], 'split')})"
+    plain = ""
+    if not is_plain and not pd.isna(own["difference"]):
+        plain = f"; it was {tell_difference(own)} than that of plain L2 on the same results"
+    name = "mean squared error (MSE)" if protocol == "random" else "MSE"
+    return (
+        f"{PROTOCOLS[protocol]}{shape}, its {name} was {tell_error(own)}, against "
+        f"{tell_error(simple)} of the best baseline, {METHOD_NAMES[simple['distance']]}{plain}."
+    )
+
+
+def _tell_bilinear(summary: pd.DataFrame) -> str:
+    rows = summary[(summary["distance"] == "bilinear") & (summary["protocol"] == "random")]
+    if rows.empty:
+        return ""
+    row = rows.iloc[0]
+    return (
+        f"{METHOD_NAMES['bilinear'].capitalize()} with {format_count(row['dimension'], 'factor')}, "
+        f"which is no map, had {tell_error(row)} with random results hidden."
+    )
+
+
+def _tell_coverage(predictions: pd.DataFrame, confidence_level: float) -> str:
+    hidden = _choose_hidden(predictions).dropna(subset=["low", "high"])
+    if hidden.empty:
+        return "No result was predicted with an interval while it was hidden."
+    covered = hidden["observed"].between(hidden["low"], hidden["high"]).mean()
+    chance = 2 * math.sqrt(confidence_level * (1 - confidence_level) / len(hidden))
+    off = covered - confidence_level
+    verdict = "about as they should" if chance < CLEAR else "too few to judge them by"
+    if abs(off) > max(TOLERANCE, chance):
+        verdict = "so they are too wide here" if off > 0 else "so they are too narrow here"
+    return (
+        f"Of {format_count(len(hidden), 'result')} that were hidden when they were predicted, "
+        f"{format_share(covered)} lay within their {format_percent(confidence_level)} prediction "
+        f"intervals, {verdict}."
+    )
+
+
+def _tell_worst(predictions: pd.DataFrame) -> str:
+    hidden = _choose_hidden(predictions)
+    if hidden.empty:
+        return ""
+    errors = hidden.assign(error=(hidden["predicted"] - hidden["observed"]).abs())
+    parts = []
+    for kind in ("model", "dataset"):
+        means = errors.groupby(kind)["error"].mean().sort_values(ascending=False, kind="stable")
+        worst = means.head(SHOWN_WORST)
+        listed = [
+            f"{quote_name(str(name))} ({format_value(error)})" for name, error in worst.items()
+        ]
+        parts.append(f"the {kind}{'s' if len(listed) > 1 else ''} {join_words(listed)}")
+    return (
+        f"The mean absolute error was {format_value(errors['error'].mean())}, and largest for "
+        f"{parts[0]} and {parts[1]}: trust the map least there."
+    )
+
+
+def _tell_unseen(predictions: pd.DataFrame, confidence_level: float) -> str:
+    unseen = predictions[~predictions["held_out"].astype(bool)].dropna(subset=["low", "high"])
+    if unseen.empty:
+        return ""
+    width = (unseen["high"] - unseen["low"]).mean()
+    little = ", so a single prediction says little" if width > WIDE else ""
+    return (
+        f"Where a model has no result on a dataset ({format_count(len(unseen), 'pair')}), "
+        f"{format_percent(confidence_level)} prediction intervals are {width:.2f} wide on average, "
+        f"while the gaps on a dataset span 1{little}."
+    )
+
+
+def _warn_of_saturation(datasets: pd.DataFrame) -> str:
+    saturated = datasets.loc[datasets["saturation"] >= SATURATED, "dataset"].tolist()
+    if not saturated:
+        return ""
+    return (
+        f"On {format_count(len(saturated), 'dataset')} ({join_names(saturated)}) at least half of "
+        "the models have a gap of 0.1 or less: there the worst model sets the scale."
+    )
+
+
+def _choose_hidden(predictions: pd.DataFrame) -> pd.DataFrame:
+    known = predictions["held_out"].astype(bool) & predictions["observed"].notna()
+    return predictions[known]
+
+
+def _count_things(models: int, datasets: int) -> str:
+    """Say how many models and datasets, of which one kind may be none."""
+    counts = [(models, "model"), (datasets, "dataset")]
+    return join_words([format_count(count, thing) for count, thing in counts if count])

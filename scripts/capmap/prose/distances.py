@@ -1,0 +1,202 @@
+"""Sentences on distances and dimensions of a map, beside what the paper found."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from capmap.prose.gap_errors import (
+    METHOD_NAMES,
+    format_error,
+    judge,
+    tell_difference,
+    tell_ends,
+    tell_error,
+)
+from capmap.prose.words import format_interval, format_value, join_sentences
+from capmap.wording import format_count
+
+DISTANCES = ("l2", "poincare", "cosine")
+PAPER_DIMENSION = 5
+FEW = 10
+AGREES = {True: "as in the paper", False: "unlike in the paper"}
+
+
+def describe_distances(
+    summary: pd.DataFrame,
+    by_results: pd.DataFrame,
+    centrality: pd.DataFrame,
+    *,
+    method: str,
+    dimension: int,
+) -> str:
+    """Say which distance and dimension predict best, and where that agrees with the paper.
+
+    Parameters
+    ----------
+    summary, by_results, centrality : pandas.DataFrame
+        The columns of the tables of these names in ``capabilities/``.
+    method : str
+        What positions were fitted with.
+    dimension : int
+        Number of coordinates.
+
+    Returns
+    -------
+    str
+        A paragraph; "" where nothing was compared.
+
+    References
+    ----------
+    Adorni et al. (2025), arXiv:2505.03299: validation errors of L2 and Poincaré distances are alike
+    and lower than that of the cosine distance, which overfits; five dimensions are enough; the
+    error falls once a model has 10 to 20 results; and models in the center are good at many
+    datasets.
+    """
+    rows = summary[(summary["protocol"] == "random") & summary["mse"].notna()]
+    fitted = rows[rows["distance"].isin(DISTANCES)]
+    same = fitted[fitted["dimension"] == dimension]
+    own = {str(row["distance"]): row for _, row in same.iterrows()}
+    return join_sentences(
+        _tell_lowest(fitted, dimension),
+        _tell_order(own),
+        _tell_overfit(own),
+        _tell_dimensions(fitted[fitted["distance"] == "l2"], dimension),
+        _tell_results(by_results[by_results["distance"] == method]),
+        _tell_center(centrality),
+    )
+
+
+def _tell_lowest(fitted: pd.DataFrame, dimension: int) -> str:
+    if len(fitted) < 2:
+        return ""
+    best = fitted.sort_values("mse", kind="stable").iloc[0]
+    where = f"{METHOD_NAMES[best['distance']]} in {format_count(best['dimension'], 'dimension')}"
+    doubt = ""
+    is_plain = best["distance"] == "l2" and best["dimension"] == dimension
+    if not is_plain and judge(best) == "alike":
+        doubt = f", which could not be told from L2 in {dimension}"
+    return (
+        f"Of the distances alone, {where} had the lowest MSE of hidden results, "
+        f"{tell_error(best)}{doubt}."
+    )
+
+
+def _tell_order(own: "Mapping[str, pd.Series]") -> str:
+    """Compare the other distances with L2 in the same dimension."""
+    if "l2" not in own:
+        return ""
+    expected = {"poincare": "alike", "cosine": "higher"}
+    parts = [
+        _tell_against_plain(own[distance], distance, verdict=verdict)
+        for distance, verdict in expected.items()
+        if distance in own and judge(own[distance])
+    ]
+    if not parts:
+        return ""
+    dimension = format_count(own["l2"]["dimension"], "dimension")
+    return f"With {dimension}, {'; '.join(parts)}."
+
+
+def _tell_against_plain(row: "pd.Series", distance: str, *, verdict: str) -> str:
+    found = judge(row)
+    agrees = AGREES[found == verdict]
+    if found != "alike":
+        return (
+            f"the error of {METHOD_NAMES[distance]} was {tell_difference(row)} than that of L2, "
+            f"{agrees}"
+        )
+    ends = tell_ends(row, "difference").strip(" ()")
+    there = "" if verdict == "alike" else ", where it is higher"
+    return (
+        f"the error of {METHOD_NAMES[distance]} could not be told from that of L2 (difference "
+        f"{format_error(row['difference'])}, {ends}), {agrees}{there}"
+    )
+
+
+def _tell_overfit(own: "Mapping[str, pd.Series]") -> str:
+    if not {"l2", "cosine"} <= own.keys():
+        return ""
+    cosine, plain = own["cosine"], own["l2"]
+    if pd.isna(cosine["train_mse"]) or pd.isna(plain["train_mse"]):
+        return ""
+    known = f"{format_error(cosine['train_mse'])} against {format_error(plain['train_mse'])}"
+    if cosine["train_mse"] >= plain["train_mse"]:
+        return (
+            f"The cosine distance did not fit known results more closely than L2 ({known}), unlike "
+            "in the paper, where it overfits."
+        )
+    hidden = f"{format_error(cosine['mse'])} against {format_error(plain['mse'])}"
+    found = judge(cosine) or ("lower" if cosine["mse"] < plain["mse"] else "higher")
+    if found == "lower":
+        return (
+            f"The cosine distance fitted known results more closely than L2 ({known}) and "
+            f"predicted hidden ones better ({hidden}), unlike in the paper, where it overfits."
+        )
+    clearly = "clearly " if found == "alike" else ""
+    return (
+        f"The cosine distance fitted known results more closely than L2 ({known}) without "
+        f"{clearly}predicting hidden ones better ({hidden}): it overfits, as in the paper."
+    )
+
+
+def _tell_dimensions(plain: pd.DataFrame, dimension: int) -> str:
+    """Say whether more dimensions help plain L2, and whether fewer would do."""
+    known = plain.dropna(subset=["difference_low", "difference_high"])
+    more = known[known["dimension"] > dimension].sort_values("difference", kind="stable")
+    fewer = known[known["dimension"] < dimension].sort_values("dimension", kind="stable")
+    parts = []
+    if len(more):
+        better = more[more["difference_high"] < 0]
+        paper = f", {AGREES[better.empty]}" if dimension == PAPER_DIMENSION else ""
+        told = "More dimensions did not clearly lower the error of L2"
+        if len(better):
+            best = format_count(better["dimension"].iloc[0], "dimension")
+            told = f"With {best} the error of L2 was {tell_difference(better.iloc[0])}"
+        parts.append(f"{told}{paper}.")
+    enough = fewer[fewer["difference_low"] <= 0]
+    if len(enough):
+        least = format_count(enough["dimension"].iloc[0], "dimension")
+        parts.append(f"Already with {least} it was not clearly higher than with {dimension}.")
+    elif len(fewer):
+        parts.append(f"With fewer than {dimension} it was higher.")
+    return " ".join(parts)
+
+
+def _tell_results(by_results: pd.DataFrame) -> str:
+    """Say whether errors fall with the number of results that a model has."""
+    known = by_results.dropna(subset="mse")
+    few, many = (known[own] for own in (known["results_from"] < FEW, known["results_from"] >= FEW))
+    if few.empty or many.empty:
+        return ""
+    means = [
+        (own["mse"] * own["predictions"]).sum() / own["predictions"].sum() for own in (few, many)
+    ]
+    falls = means[0] > means[1]
+    doubt = ""
+    if known["mse_low"].max() <= known["mse_high"].min():
+        doubt = "; these predictions are too few to tell"
+    return (
+        f"Models with fewer than {FEW} known results had an MSE of {format_error(means[0])} "
+        f"({format_count(few['predictions'].sum(), 'prediction')}), those with {FEW} or "
+        f"more {format_error(means[1])} ({format_count(many['predictions'].sum(), 'prediction')}), "
+        f"{AGREES[falls]}{'' if falls else ', where errors fall with 10 to 20 results'}{doubt}."
+    )
+
+
+def _tell_center(centrality: pd.DataFrame) -> str:
+    """Say whether models near the center of the map are good everywhere."""
+    found = centrality.dropna(subset="estimate")
+    if found.empty:
+        return ""
+    row = found.iloc[0]
+    interval = format_interval(row["low"], row["high"], confidence_level=row["confidence"])
+    if row["low"] > 0:
+        agrees = "as in the paper: generalists stand near the center"
+    elif row["high"] < 0:
+        agrees = "unlike in the paper, where generalists stand near the center"
+    else:
+        agrees = "which leaves open whether generalists stand near the center, as in the paper"
+    return (
+        "Spearman's correlation of a model's distance to the center with its mean gap was "
+        f"{format_value(row['estimate'])}{interval}, {agrees}."
+    )

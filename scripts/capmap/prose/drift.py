@@ -1,0 +1,98 @@
+"""Sentences on how a map changes as models are published."""
+
+import pandas as pd
+
+from capmap.prose.gap_errors import format_error, tell_difference, tell_error
+from capmap.prose.words import format_value, join_sentences
+from capmap.wording import format_count
+
+SAME = 1.5
+
+
+def describe_drift(
+    drift: pd.DataFrame, newcomers: pd.DataFrame, *, confidence_level: float
+) -> list[str]:
+    """Say whether the map stays put, and how well it predicts models that come later.
+
+    Parameters
+    ----------
+    drift : pandas.DataFrame
+        The columns of ``capabilities/drift.csv``, a row per step by date; may be empty.
+    newcomers : pandas.DataFrame
+        One row on the newcomers of all steps: ``models``, ``predictions``, ``mse`` and
+        ``difference`` (from the additive baseline) with their intervals, and ``mse_additive``; or
+        none.
+    confidence_level : float
+        Of the intervals of errors, between 0 and 1.
+
+    Returns
+    -------
+    list of str
+        Methods, then results; one sentence without dates.
+    """
+    if drift.empty:
+        return ["No model on the map has a date of publication, so there was no order to replay."]
+    first, last = drift.iloc[0], drift.iloc[-1]
+    methods = join_sentences(
+        f"Models were added to the map in order of publication, in "
+        f"{format_count(len(drift), 'step')} from {first['date']} "
+        f"({format_count(first['models'], 'model')}) to {last['date']} "
+        f"({format_count(last['models'], 'model')}); models without a date were there from the "
+        "start.",
+        "A shift is the root mean square distance that models move, after the maps were laid over "
+        "each other, where 1 is the radius of the final map. Gaps are those to the best and worst "
+        "model of all times.",
+    )
+    results = join_sentences(_tell_shifts(drift), _tell_newcomers(newcomers, confidence_level))
+    return [methods, results]
+
+
+def _tell_shifts(drift: pd.DataFrame) -> str:
+    known = drift.dropna(subset=["shift", "shift_noise"])
+    if known.empty:
+        return "There was no earlier map to compare with."
+    shift, noise = known["shift"].median(), known["shift_noise"].median()
+    median = "median " if len(known) > 1 else ""
+    verdict = "so the map drifts by more than chance of the fit"
+    if shift <= SAME * noise:
+        verdict = "so drift cannot be told from chance of the fit"
+    largest = known.sort_values("shift", ascending=False, kind="stable").iloc[0]
+    most = ""
+    if len(known) > 1:
+        most = f"The largest was {format_value(largest['shift'])}, up to {largest['date']}."
+    return join_sentences(
+        f"From one step to the next, models moved by {'a ' if median else ''}{median}"
+        f"{format_value(shift)}; other random starts alone moved them by {format_value(noise)}, "
+        f"{verdict}.",
+        most,
+        _tell_way(drift),
+    )
+
+
+def _tell_way(drift: pd.DataFrame) -> str:
+    """Say how far positions were from the final ones at the start and before the last step."""
+    known = drift.iloc[:-1].dropna(subset="shift_to_final")
+    if known.empty:
+        return ""
+    first, last = known.iloc[0], known.iloc[-1]
+    before = ""
+    if len(known) > 1:
+        before = f", and {format_value(last['shift_to_final'])} before the last step"
+    return (
+        f"After the first step they were {format_value(first['shift_to_final'])} from where they "
+        f"end{before}."
+    )
+
+
+def _tell_newcomers(newcomers: pd.DataFrame, confidence_level: float) -> str:
+    if newcomers.empty:
+        return "No newcomer had results enough to predict one half from the other."
+    row = newcomers.iloc[0]
+    difference = tell_difference(row, confidence_level=confidence_level)
+    return (
+        f"With one half of their results known, the other half of those of "
+        f"{format_count(row['models'], 'newcomer')} ({format_count(row['predictions'], 'result')}) "
+        "was predicted with a mean squared error of "
+        f"{tell_error(row, over='models', confidence_level=confidence_level)}, {difference} than "
+        f"the {format_error(row['mse_additive'])} of additive effects of models and datasets."
+    )

@@ -1,0 +1,111 @@
+"""Sentences on whether results on some datasets help to predict those on others."""
+
+import pandas as pd
+
+from capmap.prose.gap_errors import format_error, judge, tell_difference, tell_error
+from capmap.prose.words import join_sentences, join_some
+from capmap.wording import format_count, quote_name
+
+VERDICTS = {
+    "lower": "it helps",
+    "higher": "it does harm",
+    "alike": "no clear help or harm",
+    "": "no interval to judge by",
+}
+
+
+def describe_transfer(transfer: pd.DataFrame, *, confidence_level: float) -> list[str]:
+    """Say whether training on some types or families of datasets helps on the others.
+
+    Parameters
+    ----------
+    transfer : pandas.DataFrame
+        The columns of ``capabilities/transfer.csv``: ``kind`` is "type" for a pair of types,
+        "types" for all pairs together and "families" for numbers of families. May be empty.
+    confidence_level : float
+        Of the intervals, between 0 and 1.
+
+    Returns
+    -------
+    list of str
+        Methods, then results on types and on families; one sentence where there are too few.
+    """
+    known = transfer.dropna(subset=["mse", "mse_alone"])
+    if known.empty:
+        return ["There were too few datasets to train on some and test on others."]
+    methods = (
+        "On the datasets that were tested, a random half of each family's models was hidden, then "
+        "the other half, and predicted by maps of the remaining results there and of those on the "
+        "datasets that were trained on. Training helps where the error is lower than without the "
+        "latter. Intervals are over models."
+    )
+    results = [
+        _tell_types(known, confidence_level),
+        _tell_families(known[known["kind"] == "families"], confidence_level),
+    ]
+    return [methods, *(paragraph for paragraph in results if paragraph)]
+
+
+def _tell_types(known: pd.DataFrame, confidence_level: float) -> str:
+    together, pairs = known[known["kind"] == "types"], known[known["kind"] == "type"]
+    if together.empty:
+        return "There were no two types of datasets with datasets enough, or types are not known."
+    row = together.iloc[0]
+    count = pairs["tested_on"].nunique()
+    return join_sentences(
+        f"Training on one type of datasets and testing on another ({count} types, "
+        f"{format_count(row['predictions'], 'prediction')}), the mean squared error (MSE) was "
+        f"{_tell_row(row, confidence_level)}.",
+        _tell_pairs(pairs),
+        _tell_baseline(row),
+    )
+
+
+def _tell_row(row: "pd.Series", confidence_level: float) -> str:
+    verdict = VERDICTS[judge(row)]
+    return (
+        f"{tell_error(row, confidence_level=confidence_level)}, "
+        f"{tell_difference(row, confidence_level=confidence_level)} than the "
+        f"{format_error(row['mse_alone'])} without the other type: {verdict}"
+    )
+
+
+def _tell_pairs(pairs: pd.DataFrame) -> str:
+    """Name the pairs of types where training on the other one clearly helps or does harm."""
+    found: dict[str, list[str]] = {"lower": [], "higher": []}
+    for _, row in pairs.sort_values(["difference", "trained_on", "tested_on"]).iterrows():
+        name = f"{quote_name(row['trained_on'])} for {quote_name(row['tested_on'])}"
+        found.get(judge(row), []).append(name)
+    sentences = [
+        f"Of {format_count(len(pairs), 'pair')}, {len(names)} clearly {verb} ({join_some(names)})."
+        for verb, names in (("helped", found["lower"]), ("did harm", found["higher"]))
+        if names
+    ]
+    if len(pairs) > 1 and not sentences:
+        return f"Of {format_count(len(pairs), 'pair')} of types, none clearly helped or did harm."
+    return " ".join(sentences)
+
+
+def _tell_baseline(row: "pd.Series") -> str:
+    """Say how additive effects and training on everything else did."""
+    verdict = "more than the map" if row["mse_additive"] > row["mse"] else "no more than the map"
+    return (
+        f"Additive effects of models and datasets, trained on the same, had "
+        f"{format_error(row['mse_additive'])}, {verdict}; a map trained on all other datasets had "
+        f"{format_error(row['mse_all'])}."
+    )
+
+
+def _tell_families(families: pd.DataFrame, confidence_level: float) -> str:
+    if families.empty:
+        return ""
+    rows = families.sort_values("train_results", kind="stable")
+    parts = [f"{format_error(row['mse'])} with {row['trained_on']}" for _, row in rows.iterrows()]
+    last = rows.iloc[-1]
+    difference = tell_difference(last, confidence_level=confidence_level)
+    return join_sentences(
+        f"On random families of datasets, the MSE was {format_error(last['mse_alone'])} without "
+        f"training on others, and {join_some(parts)} to train on.",
+        f"With all of the latter it was {difference}: {VERDICTS[judge(last)]}.",
+        _tell_baseline(last),
+    )

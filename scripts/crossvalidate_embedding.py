@@ -1,0 +1,78 @@
+"""Hide results and predict them by an embedding fitted to the others."""
+
+import logging
+from functools import partial
+
+from capmap.artifacts import read_table, write_parquet
+from capmap.capabilities.crossvalidation import Predict, crossvalidate
+from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts, predict_gaps
+from capmap.capabilities.gaps import choose_results
+from capmap.capabilities.results import Results
+from capmap.rng import make_stream
+
+logger = logging.getLogger(__name__)
+
+
+def crossvalidate_embedding(
+    *,
+    gaps: str,
+    datasets: str,
+    folds: str,
+    study: str,
+    method: str,
+    dimension: int,
+    n_splits: int,
+    held_out: int,
+    n_starts: int,
+    seed: int,
+) -> None:
+    """Write predictions of hidden results by one method in one dimension.
+
+    Parameters
+    ----------
+    gaps : str
+        Gaps of all cells, CSV.
+    datasets : str
+        Datasets with their families, CSV.
+    folds : str
+        Where to write the predictions, Parquet.
+    study : str
+        The study's name, part of the names of its random streams.
+    method : str
+        One of `METHODS`.
+    dimension : int
+        Number of coordinates.
+    n_splits : int
+        Number of random splits.
+    held_out : int
+        Number of results hidden in each.
+    n_starts : int
+        Number of starts of a method with a penalty; others have one.
+    seed : int
+        Seed of the study's random streams.
+    """
+    results = choose_results(read_table(gaps))
+    families = read_table(datasets).set_index("dataset")["family"]
+    starts = draw_starts(results, dimension=dimension, starts=n_starts, seed=seed, study=study)
+
+    def fit(known: Results) -> Predict:
+        return partial(predict_gaps, fit_starts(known, METHODS[method], starts=starts))
+
+    table = crossvalidate(
+        results,
+        fit,
+        families=families.loc[results.datasets].tolist(),
+        n_splits=n_splits,
+        held_out=held_out,
+        make_rng=partial(make_stream, seed, study, "capabilities", "folds"),
+    )
+    table.insert(0, "distance", method)
+    table.insert(1, "dimension", dimension)
+    write_parquet(folds, table)
+    logger.info("%s in %d dimensions, %d predictions", method, dimension, len(table))
+
+
+if __name__ == "__main__":
+    from job import run_job
+
+    run_job(crossvalidate_embedding, snakemake)  # type: ignore[name-defined]

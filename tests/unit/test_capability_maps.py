@@ -1,0 +1,160 @@
+"""Maps of models and datasets in two dimensions."""
+
+import sys
+from importlib.util import find_spec
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import pdist, squareform
+
+from capmap.artifacts import read_parquet, write_parquet
+from capmap.capabilities import maps
+from capmap.capabilities.distances import enter_ball
+from capmap.capabilities.maps import measure_pairs, project_points, scale_distances
+from capmap.capabilities.neighbor_maps import project_neighbors
+from capmap.errors import ValidationError
+from capmap.rng import make_stream
+from project_map import project_map
+from project_umap import project_umap
+
+needs_umap = pytest.mark.skipif(find_spec("umap") is None, reason="umap-learn is not installed")
+
+
+def tabulate(points, *, distance="l2"):
+    """Make the columns of a table of fits that a map needs, and a second fit that it ignores."""
+    points = np.asarray(points, dtype=float)
+    names = [f"P{place:04d}" for place in range(len(points))]
+    parts = []
+    for number, shift in enumerate((0.0, 1.0)):
+        part = pd.DataFrame({"fit": number, "distance": distance, "kind": "model", "name": names})
+        for axis in range(points.shape[1]):
+            part[f"z{axis + 1}"] = points[:, axis] + shift * axis
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)
+
+
+def draw_points(count=30, dimension=5, seed=0):
+    return np.random.default_rng(seed).exponential(size=(count, dimension))
+
+
+def project(points, **options):
+    return project_points(tabulate(points, **options))[["x", "y"]].to_numpy()
+
+
+def test_points_of_a_plane_keep_all_distances():
+    points = draw_points(dimension=2) @ np.array([[0.6, 0.0, 0.8], [0.0, 1.0, 0.0]])
+    np.testing.assert_allclose(pdist(project(points)), pdist(points))
+    np.testing.assert_allclose(pdist(scale_distances(squareform(pdist(points)))), pdist(points))
+
+
+def test_map_is_that_of_the_two_longest_principal_axes():
+    points = draw_points()
+    centered = points - points.mean(axis=0)
+    lengths = np.linalg.svd(centered, compute_uv=False)
+    np.testing.assert_allclose(np.linalg.norm(project(points), axis=0), lengths[:2])
+
+
+def test_scaling_straight_distances_gives_the_same_map_as_the_principal_axes():
+    points = draw_points()
+    scaled = scale_distances(squareform(pdist(points)))
+    np.testing.assert_allclose(scaled, project(points), atol=1e-9)
+
+
+@pytest.mark.parametrize("distance", ["cosine", "poincare"])
+def test_map_of_another_distance_scales_its_matrix(distance):
+    points = draw_points(dimension=3)
+    pairs = measure_pairs(points, distance=distance)
+    center = np.eye(len(pairs)) - 1 / len(pairs)
+    values = np.linalg.eigvalsh(-0.5 * center @ pairs**2 @ center)
+    expected = np.sqrt(values[[-1, -2]])
+    np.testing.assert_allclose(np.linalg.norm(project(points, distance=distance), axis=0), expected)
+
+
+def test_points_on_a_hyperbolic_line_keep_their_distances():
+    along = np.array([0.0, 0.3, 1.1, 2.4])
+    points = np.sinh(along)[:, None] * np.array([[0.6, 0.8]])
+    plane = project(points, distance="poincare")
+    # The distances have a tiny smoothing.
+    np.testing.assert_allclose(pdist(plane), pdist(along[:, None]), atol=1e-6)
+    assert np.all(plane[:, 1] == 0)
+
+
+def test_too_many_points_are_taken_from_the_ball_or_the_sphere(monkeypatch):
+    monkeypatch.setattr(maps, "MOST_POINTS", 10)
+    points = draw_points()
+    expected = project(enter_ball(points))
+    np.testing.assert_allclose(project(points, distance="poincare"), expected)
+    unit = points / np.linalg.norm(points, axis=1, keepdims=True)
+    np.testing.assert_allclose(project(points, distance="cosine"), project(unit))
+
+
+@pytest.mark.parametrize("distance", ["l2", "cosine", "poincare"])
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+@pytest.mark.parametrize("dimension", [1, 2, 5])
+def test_a_few_points_in_any_dimension_have_a_map(distance, count, dimension):
+    table = tabulate(draw_points(count, dimension), distance=distance)
+    plane = project_points(table)
+    assert plane.columns.tolist() == ["kind", "name", "x", "y"]
+    assert np.isfinite(plane[["x", "y"]].to_numpy()).all()
+    # So few points are not left to UMAP.
+    pd.testing.assert_frame_equal(project_neighbors(table, rng=make_stream(0)), plane)
+
+
+def test_equal_points_are_at_the_origin():
+    assert np.all(project(np.ones((4, 3))) == 0)
+
+
+def test_points_on_a_line_have_no_height():
+    plane = project(np.outer([0.0, 1.0, 5.0], [1.0, 2.0, 3.0]))
+    assert np.all(plane[:, 1] == 0)
+
+
+def test_scripts_write_the_map_as_parquet(tmp_path):
+    table = tabulate(draw_points(4))
+    write_parquet(tmp_path / "fits.parquet", table)
+    paths = {"fits": str(tmp_path / "fits.parquet"), "places": str(tmp_path / "map.parquet")}
+    project_map(**paths)
+    expected = project_points(table)
+    pd.testing.assert_frame_equal(read_parquet(tmp_path / "map.parquet"), expected)
+    (tmp_path / "map.parquet").unlink()
+    project_umap(**paths, study="toy", seed=0)
+    pd.testing.assert_frame_equal(read_parquet(tmp_path / "map.parquet"), expected)
+
+
+def test_without_umap_the_message_says_what_to_do(monkeypatch):
+    monkeypatch.setitem(sys.modules, "umap", None)
+    with pytest.raises(ValidationError, match=r"pip install umap-learn.*or set `map: mds`"):
+        project_neighbors(tabulate(draw_points()), rng=make_stream(0))
+
+
+@needs_umap
+@pytest.mark.parametrize("distance", ["l2", "poincare"])
+def test_umap_keeps_groups_apart_and_gives_the_same_map_again(distance):
+    groups = np.repeat([0, 1], 20)
+    points = draw_points(40, 3) * 0.1 + 3.0 * groups[:, None]
+    table = tabulate(points, distance=distance)
+    first, second = (project_neighbors(table, rng=make_stream(0, "toy")) for _ in range(2))
+    pd.testing.assert_frame_equal(first, second)
+    plane = first[["x", "y"]].to_numpy()
+    apart = squareform(pdist(plane))
+    np.fill_diagonal(apart, np.inf)
+    nearest = groups[apart.argmin(axis=1)]
+    assert np.all(nearest == groups)
+    np.testing.assert_allclose(plane.mean(axis=0), 0, atol=1e-9)
+
+
+@needs_umap
+@pytest.mark.parametrize("count", [5, 6, 17])
+@pytest.mark.parametrize("dimension", [1, 2])
+def test_umap_works_from_five_points_on(count, dimension):
+    plane = project_neighbors(tabulate(draw_points(count, dimension)), rng=make_stream(0))
+    assert len(plane) == count
+    assert np.isfinite(plane[["x", "y"]].to_numpy()).all()
+
+
+@needs_umap
+def test_umap_of_points_that_are_mostly_the_same_is_finite():
+    points = np.concatenate([np.ones((20, 2)), draw_points(6, 2)])
+    plane = project_neighbors(tabulate(points), rng=make_stream(0))
+    assert np.isfinite(plane[["x", "y"]].to_numpy()).all()

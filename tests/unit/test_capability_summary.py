@@ -1,0 +1,234 @@
+"""Errors of predictions: over folds, by number of results, and their intervals."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from capmap.artifacts import read_parquet, read_table, write_parquet
+from capmap.capabilities.summary import (
+    estimate_clustered_mean,
+    estimate_mean,
+    group_by_results,
+    join_folds,
+    list_training,
+    list_validation,
+    summarize_folds,
+)
+from summarize_crossvalidation import summarize_crossvalidation
+
+QUICK = settings(derandomize=True, deadline=None, max_examples=25)
+NAN = float("nan")
+COLUMNS = [
+    *("distance", "dimension", "protocol", "fold", "set", "model", "dataset", "truth"),
+    *("prediction", "results", "train_mse", "train_mae", "train_pearson"),
+]
+TRAIN = (0.1, 0.2, 0.5)
+
+
+def make_folds(*rows: tuple[object, ...], **columns: object) -> pd.DataFrame:
+    """Predictions of hidden results, from (fold, model, truth, prediction, results)."""
+    table = pd.DataFrame(rows, columns=["fold", "model", "truth", "prediction", "results"])
+    common = {"distance": "l2", "dimension": 5, "protocol": "random", "set": "validation"}
+    trained = dict(zip(("train_mse", "train_mae", "train_pearson"), TRAIN, strict=True))
+    table["dataset"] = [f"D{place}" for place in range(len(table))]
+    return table.assign(**(common | trained | columns))[COLUMNS]
+
+
+def make_baseline(*rows: tuple[object, ...], **columns: object) -> pd.DataFrame:
+    table = make_folds(*rows, **({"distance": "additive"} | columns))
+    return table.assign(dimension=pd.Series(NAN, index=table.index))
+
+
+# Squared errors 0.04 and 0.16 in fold 0, 0.01 and 0.09 in fold 1.
+PLAIN = make_folds(
+    (0, "a", 0.0, 0.2, 5), (0, "b", 1.0, 0.6, 9), (1, "a", 0.5, 0.6, 4), (1, "c", 0.0, 0.3, 40)
+)
+# Squared errors 0.01 and 0.09, 0.01 and 0.01.
+BETTER = make_folds(
+    *((0, "a", 0.0, 0.1, 5), (0, "b", 1.0, 0.7, 9), (1, "a", 0.5, 0.6, 4), (1, "c", 0.0, 0.1, 40)),
+    dimension=3,
+)
+SIMPLE = make_baseline(
+    (0, "a", 0.0, 0.5, 5), (0, "b", 1.0, 0.5, 9), (1, "a", 0.5, 0.5, 4), (1, "c", 0.0, 0.5, 40)
+)
+
+
+def summarize(*tables: pd.DataFrame, dimension: int = 5) -> pd.DataFrame:
+    return summarize_folds(join_folds(tables), dimension=dimension)
+
+
+def test_summary_by_hand() -> None:
+    table = summarize(SIMPLE, PLAIN, BETTER)
+    assert table["distance"].tolist() == ["l2", "l2", "additive"]
+    assert table["dimension"].astype(object).tolist() == [3, 5, pd.NA]
+    assert table[["folds", "predictions"]].to_numpy().tolist() == [[2, 4]] * 3
+    better, plain, simple = table.to_dict("records")
+    # Means over folds of 0.05 and 0.01, of 0.1 and 0.05, and of 0.25 and 0.125.
+    assert [row["mse"] for row in (better, plain, simple)] == pytest.approx([0.03, 0.075, 0.1875])
+    assert [row["mae"] for row in (better, plain, simple)] == pytest.approx([0.15, 0.25, 0.375])
+    # Two points on a rising line in each fold; constant predictions have no correlation.
+    assert [better["pearson"], plain["pearson"]] == pytest.approx([1, 1])
+    assert np.isnan(simple["pearson"])
+    # Half of the two folds' distance times the quantile 12.7 of Student's t with 1 degree: from
+    # below 0, which no error is.
+    reach = stats.t.ppf(0.975, 1) * 0.02
+    assert (better["mse_low"], better["mse_high"]) == (0, pytest.approx(0.03 + reach))
+    # Paired: 0.05 - 0.1 and 0.01 - 0.05.
+    assert better["difference"] == pytest.approx(-0.045)
+    assert better["difference_high"] == pytest.approx(-0.045 + stats.t.ppf(0.975, 1) * 0.005)
+    assert [plain[f"difference{end}"] for end in ("", "_low", "_high")] == [0, 0, 0]
+    assert simple["difference"] == pytest.approx(0.1125)
+    assert [plain[f"train_{name}"] for name in ("mse", "mae", "pearson")] == pytest.approx(TRAIN)
+
+
+def test_columns_of_the_summary() -> None:
+    assert summarize(PLAIN).columns.tolist() == [
+        *("distance", "dimension", "protocol", "folds", "predictions"),
+        *("train_mse", "train_mse_low", "train_mse_high"),
+        *("train_mae", "train_mae_low", "train_mae_high"),
+        *("train_pearson", "train_pearson_low", "train_pearson_high"),
+        *("mse", "mse_low", "mse_high", "mae", "mae_low", "mae_high"),
+        *("pearson", "pearson_low", "pearson_high"),
+        *("difference", "difference_low", "difference_high"),
+    ]
+
+
+def test_without_the_plain_distance_there_is_no_difference() -> None:
+    other = summarize(PLAIN.assign(distance="cosine"), SIMPLE)
+    assert other[["difference", "difference_low", "difference_high"]].isna().all(axis=None)
+    assert summarize(PLAIN, dimension=4)["difference"].isna().all()
+
+
+def test_one_fold_has_no_interval() -> None:
+    row = summarize(PLAIN[PLAIN["fold"] == 0]).iloc[0]
+    assert row["mse"] == pytest.approx(0.1)
+    ends = [f"{name}{end}" for name in ("mse", "difference") for end in ("_low", "_high")]
+    assert row[ends].isna().all()
+
+
+def test_protocols_are_apart_and_differences_are_within_them() -> None:
+    strict = [table.assign(protocol="strict", train_mse=NAN) for table in (PLAIN, BETTER)]
+    # A fold that a protocol leaves out counts in no method.
+    family = [table[table["fold"] == 1].assign(protocol="family") for table in (PLAIN, BETTER)]
+    table = summarize(PLAIN, BETTER, *strict, *family)
+    assert table["protocol"].tolist() == ["random", "strict", "family"] * 2
+    assert table["folds"].tolist() == [2, 2, 1] * 2
+    np.testing.assert_allclose(table["difference"], [-0.045, -0.045, -0.04, 0, 0, 0], atol=1e-12)
+    assert table["train_mse"].isna().tolist() == [False, True, False] * 2
+
+
+def test_single_predictions_have_no_correlation() -> None:
+    row = summarize(PLAIN.iloc[[0, 2]]).iloc[0]
+    assert np.isnan(row["pearson"])
+    assert row["mse"] == pytest.approx(0.025)
+
+
+def test_errors_by_number_of_results_by_hand() -> None:
+    table = group_by_results(join_folds([SIMPLE, PLAIN, BETTER]), dimension=5)
+    assert table["source"].unique().tolist() == ["cross-validation"]
+    assert table["distance"].tolist() == ["l2"] * 3 + ["additive"] * 3
+    assert table["results_from"].tolist() == [1, 5, 40] * 2
+    assert table["results_to"].astype(object).tolist() == [4, 9, pd.NA] * 2
+    assert table[["models", "predictions"]].to_numpy().tolist() == [[1, 1], [2, 2], [1, 1]] * 2
+    plain = table.iloc[:3]
+    np.testing.assert_allclose(plain["mse"], [0.01, 0.1, 0.09])
+    np.testing.assert_allclose(plain["mae"], [0.1, 0.3, 0.3])
+    reach = stats.t.ppf(0.975, 1) * 0.06
+    np.testing.assert_allclose(plain["mse_high"], [NAN, 0.1 + reach, NAN])
+    np.testing.assert_allclose(plain["mse_low"], [NAN, 0, NAN])
+
+
+def test_classes_of_results_are_closed_at_both_ends() -> None:
+    counts = [0, 1, 4, 5, 9, 10, 19, 20, 39, 40, 500]
+    folds = make_folds(*((0, f"m{count}", 0.5, 0.25, count) for count in counts))
+    table = group_by_results(join_folds([folds]), dimension=5)
+    assert table["results_from"].tolist() == [0, 1, 5, 10, 20, 40]
+    assert table["results_to"].astype(object).tolist() == [0, 4, 9, 19, 39, pd.NA]
+    assert table["predictions"].tolist() == [1, 2, 2, 2, 2, 2]
+
+
+def test_only_random_splits_count_by_number_of_results() -> None:
+    others = [PLAIN.assign(protocol=name) for name in ("strict", "family")]
+    trained = PLAIN.assign(set="train")
+    expected = group_by_results(join_folds([PLAIN]), dimension=5)
+    found = group_by_results(join_folds([PLAIN, *others, trained]), dimension=5)
+    pd.testing.assert_frame_equal(found, expected)
+    assert len(group_by_results(join_folds([BETTER]), dimension=5)) == 0
+
+
+@given(seed=st.integers(0, 1000), count=st.integers(2, 20))
+@QUICK
+def test_intervals_of_a_mean_are_students(seed: int, count: int) -> None:
+    values = np.random.default_rng(seed).normal(size=count)
+    expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    found = estimate_mean([*values, NAN])
+    np.testing.assert_allclose(found, [values.mean(), expected.low, expected.high], rtol=1e-9)
+
+
+def test_intervals_need_two_values() -> None:
+    np.testing.assert_array_equal(estimate_mean([]), [NAN] * 3)
+    np.testing.assert_array_equal(estimate_mean([2.0, NAN]), [2, NAN, NAN])
+    np.testing.assert_array_equal(estimate_clustered_mean([1.0, 3.0], "aa"), [2, NAN, NAN])
+
+
+@given(seed=st.integers(0, 1000), size=st.integers(2, 5))
+@QUICK
+def test_equal_clusters_count_by_their_means(seed: int, size: int) -> None:
+    values = np.random.default_rng(seed).normal(size=(6, size))
+    found = estimate_clustered_mean(values.ravel(), np.repeat(list("abcdef"), size))
+    np.testing.assert_allclose(found, estimate_mean(values.mean(axis=1)), rtol=1e-9)
+
+
+def test_clustered_intervals_cover_the_mean_they_are_for() -> None:
+    # Models differ (SD 1) more than a model's results (SD 0.5), and have 1 to 6 of them.
+    rng = np.random.default_rng(0)
+    covered = []
+    for _ in range(1000):
+        clusters = np.repeat(np.arange(20), rng.integers(1, 7, size=20))
+        values = rng.normal(size=20)[clusters] + 0.5 * rng.normal(size=len(clusters))
+        _, low, high = estimate_clustered_mean(values, clusters)
+        covered.append(low <= 0 <= high)
+    # The standard error of a share of 0.95 in 1000 draws is 0.007.
+    assert 0.925 < np.mean(covered) < 0.975
+
+
+def test_script_writes_tables_in_a_fixed_order(tmp_path: Path) -> None:
+    evil = '=cmd "<script>" $x_1$'
+    trained = PLAIN[PLAIN["fold"] == 0].assign(set="train")
+    tables = [table.replace({"a": evil}) for table in (SIMPLE, PLAIN, BETTER, trained)]
+    names = ("validation", "summary", "by_results")
+    contents = []
+    for place, order in enumerate((tables, [table.iloc[::-1] for table in tables[::-1]])):
+        folder = tmp_path / str(place)
+        paths = [str(folder / f"{number}.parquet") for number in range(4)]
+        for path, table in zip(paths, order, strict=True):
+            write_parquet(path, table)
+        written = {
+            name: [str(folder / f"{name}.{suffix}") for suffix in ("csv", "md", "tex")]
+            for name in names
+        }
+        training = str(folder / "training.parquet")
+        baselines = paths[3 * place]
+        folds = [path for path in paths if path != baselines]
+        summarize_crossvalidation(
+            folds=folds, baselines=baselines, training=training, dimension=5, **written
+        )
+        files = [training, *(path for own in written.values() for path in own)]
+        contents.append([Path(path).read_bytes() for path in files])
+    assert contents[0] == contents[1]
+    validation = read_table(tmp_path / "0/validation.csv")
+    assert validation.columns.tolist() == [
+        *("distance", "dimension", "protocol", "fold", "model", "dataset", "truth", "prediction")
+    ]
+    assert validation["model"].tolist() == [evil, "b", evil, "c"] * 3
+    expected = list_training(join_folds(tables))
+    assert read_parquet(tmp_path / "0/training.parquet")["model"].tolist() == [evil, "b"]
+    assert expected.columns.tolist() == [
+        *("distance", "dimension", "model", "dataset", "truth", "prediction")
+    ]
+    assert len(list_validation(join_folds(tables))) == 12

@@ -1,0 +1,55 @@
+"""The correlation of centrality and mean gap, beside scipy's, and what has none."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import spearmanr
+
+from capmap.capabilities.centrality import correlate_centrality
+
+
+def make_tables(centrality: list[float], gaps: list[float]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Positions with a dataset that does not count, and models in another order."""
+    names = [f"m{number}" for number in range(len(gaps))]
+    positions = pd.DataFrame(
+        {
+            "kind": ["dataset", *["model"] * len(names)],
+            "name": ["m0", *names],
+            "centrality": [9, *centrality],
+        }
+    )
+    return positions, pd.DataFrame({"model": names[::-1], "mean_gap": gaps[::-1]})
+
+
+def test_estimate_is_that_of_scipy_with_ties() -> None:
+    rng = np.random.default_rng(3)
+    centrality = rng.integers(8, size=30) / 8
+    gaps = centrality + rng.integers(8, size=30) / 8
+    (row,) = correlate_centrality(
+        *make_tables(centrality.tolist(), gaps.tolist()), confidence_level=0.95
+    ).to_dict("records")
+    assert row["estimate"] == pytest.approx(spearmanr(centrality, gaps).statistic)
+    assert row["models"] == 30
+    # By hand: tanh(artanh ρ ± 1.95996 √((1 + ρ²/2) / 27)).
+    half = 1.959964 * math.sqrt((1 + row["estimate"] ** 2 / 2) / 27)
+    middle = math.atanh(row["estimate"])
+    assert row["low"] == pytest.approx(math.tanh(middle - half), abs=1e-6)
+    assert row["high"] == pytest.approx(math.tanh(middle + half), abs=1e-6)
+
+
+def test_models_without_results_do_not_count() -> None:
+    tables = make_tables([1, 2, 3], [0.1, math.nan, 0.3])
+    (row,) = correlate_centrality(*tables, confidence_level=0.9).to_dict("records")
+    assert row["models"] == 2
+    assert row["estimate"] == 1
+    assert math.isnan(row["low"])
+
+
+@pytest.mark.parametrize("gaps", [[], [0.5], [0.5, 0.5]])
+def test_without_variation_there_is_no_correlation(gaps: list[float]) -> None:
+    tables = make_tables([float(number) for number in range(len(gaps))], gaps)
+    (row,) = correlate_centrality(*tables, confidence_level=0.9).to_dict("records")
+    assert math.isnan(row["estimate"])
+    assert row["models"] == len(gaps)

@@ -1,0 +1,247 @@
+"""Choices of results, against dense conditioning and all alternatives."""
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capmap.aggregation import FloatArray
+from capmap.artifacts import read_table, write_parquet
+from capmap.capabilities.belief import Belief, exchange_roles, form_belief, start_knowledge
+from capmap.capabilities.choices import (
+    add_predictions,
+    list_next_datasets,
+    list_next_models,
+    measure_information,
+)
+from capmap.capabilities.design import choose_datasets, measure_reductions, order_models
+from capmap.capabilities.embedding import predict_gaps
+from capmap.capabilities.fits import tabulate_fits
+from capmap.capabilities.gaps import choose_results
+from capmap.capabilities.newcomers import choose_newcomers
+from capmap.tables import write_table
+from choose_results import choose_results as write_choices
+from tests.belief_tables import draw_belief, fit_all
+from tests.capability_tables import list_cells, make_gaps, simulate_results
+
+PREDICTIONS = ["model", "dataset", "predicted", "low", "high"]
+
+
+def sum_variance(belief: Belief, columns: tuple[int, ...]) -> float:
+    """Summed variance after results on some datasets, by dense conditioning."""
+    chosen = list(columns)
+    covariance = belief.loadings @ belief.loadings.T
+    across = covariance[:, chosen]
+    results = across[chosen] + np.diag(belief.noise[chosen])
+    return float(np.trace(covariance - across @ np.linalg.inv(results) @ across.T))
+
+
+def start(belief: Belief) -> FloatArray:
+    return start_knowledge(belief).covariance
+
+
+def draw_gaps(share: float = 0.6, *, seed: int = 0) -> pd.DataFrame:
+    cells = simulate_results(12, 9, dimension=2, share=share, noise=0.05, seed=seed).cells
+    new = pd.DataFrame({"model": "=new", "dataset": ["D001", "D004"], "score": [0.2, 1.4]})
+    return make_gaps(pd.concat([cells, new]), min_results=3)
+
+
+def describe_datasets(names: list[str]) -> pd.DataFrame:
+    return pd.DataFrame({"dataset": names, "saturation": np.linspace(0, 1, len(names))})
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_reductions_are_those_of_dense_conditioning(seed: int) -> None:
+    belief = draw_belief(seed=seed)
+    before = sum_variance(belief, ())
+    expected = [before - sum_variance(belief, (column,)) for column in range(7)]
+    np.testing.assert_allclose(measure_reductions(belief, start(belief)), expected)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_each_choice_is_the_best_after_those_before_it(seed: int) -> None:
+    belief = draw_belief(seed=seed)
+    candidates = np.array([0, 2, 3, 5, 6])
+    chosen = choose_datasets(belief, start(belief), candidates, count=4)
+    done: tuple[int, ...] = ()
+    for choice in chosen:
+        left = {
+            column: sum_variance(belief, (*done, column))
+            for column in candidates.tolist()
+            if column not in done
+        }
+        assert choice.column == min(left, key=left.__getitem__)
+        reduction = sum_variance(belief, done) - left[choice.column]
+        assert choice.reduction == pytest.approx(reduction)
+        done += (choice.column,)
+
+
+def test_greedy_choice_finds_the_best_pair_of_unrelated_datasets() -> None:
+    # With a weight of its own each dataset tells of itself only, so the best pair is that of the
+    # two best ones; the reduction of one is s² / (s + n) for its variance s and noise n.
+    belief = Belief(np.zeros(4), np.diag([1.0, 3.0, 2.0, 0.5]), np.array([0.1, 40.0, 1.0, 0.1]))
+    chosen = choose_datasets(belief, start(belief), np.arange(4), count=2)
+    pairs = {pair: sum_variance(belief, pair) for pair in itertools.combinations(range(4), 2)}
+    assert sorted(choice.column for choice in chosen) == [1, 2]
+    assert min(pairs, key=pairs.__getitem__) == (1, 2)
+    assert [choice.reduction for choice in chosen] == pytest.approx([16 / 5, 81 / 49])
+
+
+def test_no_more_is_chosen_than_there_is_and_equal_datasets_stay_in_order() -> None:
+    belief = Belief(np.zeros(3), np.ones((3, 1)), np.ones(3))
+    found = choose_datasets(belief, start(belief), np.array([1, 2]), count=10)
+    assert [choice.column for choice in found] == [1, 2]
+    assert choose_datasets(belief, start(belief), np.array([], dtype=np.intp), count=3) == []
+
+
+def test_models_of_equal_expectation_are_tried_by_what_is_not_known() -> None:
+    assert order_models(np.array([0.2, 0.2, 0.1]), np.array([0.1, 0.2, 0.0])).tolist() == [1, 0, 2]
+    assert order_models(np.zeros(0), np.zeros(0)).tolist() == []
+
+
+def test_next_datasets_are_those_that_a_model_lacks() -> None:
+    gaps = draw_gaps()
+    results = choose_results(gaps)
+    newcomers = choose_newcomers(gaps, results)
+    table = list_next_datasets(results, newcomers, fit_all(results))
+    filled = set(zip(gaps["model"], gaps["dataset"], strict=True))
+    lacking = set(itertools.product([*results.models, "=new"], results.datasets)) - filled
+    assert set(zip(table["model"], table["dataset"], strict=True)) == lacking
+    for _, own in table.groupby("model"):
+        assert own["rank"].tolist() == list(range(1, len(own) + 1))
+        assert 0 < own["share"].sum() < 1
+        totals = (own["reduction"] / own["share"]).to_numpy()
+        np.testing.assert_allclose(totals, totals[0])
+    assert table["model"].is_monotonic_increasing
+
+
+def test_next_models_come_by_prediction_less_deviation() -> None:
+    results = choose_results(draw_gaps())
+    fits = fit_all(results)
+    table = list_next_models(results, fits)
+    belief = form_belief(*exchange_roles(fits, results))
+    covariance = belief.loadings @ belief.loadings.T
+    for place, dataset in enumerate(results.datasets):
+        tried = results.rows[results.columns == place]
+        left = np.setdiff1d(np.arange(12), tried)
+        across = covariance[:, tried]
+        inverse = np.linalg.inv(across[tried] + np.diag(belief.noise[tried]))
+        variance = np.diag(covariance - across @ inverse @ across.T) + belief.noise
+        bound = predict_gaps(fits, left, np.full(len(left), place)) - np.sqrt(variance[left])
+        own = table[table["dataset"] == dataset]
+        expected = [results.models[row] for row in left[np.argsort(bound)]]
+        assert own["model"].tolist() == expected
+        assert own["rank"].tolist() == list(range(1, len(own) + 1))
+
+
+def test_at_most_ten_models_are_listed_for_a_dataset() -> None:
+    results = choose_results(make_gaps(simulate_results(40, 6, dimension=2, share=0.2).cells))
+    counts = list_next_models(results, fit_all(results, starts=1))["dataset"].value_counts()
+    assert counts.max() == 10
+
+
+def test_predictions_are_added_where_there_are_any() -> None:
+    choices = pd.DataFrame(
+        {"model": ["a", "a", "b"], "dataset": ["x", "y", "x"], "rank": [1, 2, 1]}
+    )
+    known = pd.DataFrame([("b", "x", 0.5, 0.2, 0.9), ("a", "x", 0.1, 0, 1)], columns=PREDICTIONS)
+    table = add_predictions(choices, [known, known[:0]])
+    assert table.columns.tolist() == ["model", "dataset", "rank", "predicted", "low", "high"]
+    assert table.loc[[0, 2], "predicted"].tolist() == [0.1, 0.5]
+    assert table.loc[1, ["predicted", "low", "high"]].isna().all()
+
+
+def test_information_is_the_share_of_variance_that_a_result_takes_away() -> None:
+    results = choose_results(draw_gaps())
+    fits = fit_all(results)
+    table = measure_information(results, fits, describe_datasets(results.datasets[::-1]))
+    belief = form_belief(fits, results)
+    before = sum_variance(belief, ())
+    expected = [1 - sum_variance(belief, (column,)) / before for column in range(9)]
+    np.testing.assert_allclose(table["information"], expected)
+    signal = (belief.loadings**2).sum(axis=1)
+    np.testing.assert_allclose(table["reliability"], signal / (signal + belief.noise))
+    own = results.gaps[results.columns == 3]
+    assert table.loc[3, ["results", "std_gap"]].tolist() == pytest.approx(
+        [len(own), own.std(ddof=1)]
+    )
+    np.testing.assert_allclose(table["saturation"], np.linspace(1, 0, 9), atol=1e-12)
+
+
+@settings(derandomize=True, deadline=None, max_examples=5)
+@given(st.integers(0, 10**6))
+def test_order_of_rows_changes_nothing(seed: int) -> None:
+    gaps = draw_gaps()
+    mixed = gaps.sample(frac=1, random_state=seed)
+    tables = []
+    for table in (gaps, mixed):
+        results = choose_results(table)
+        fits = fit_all(results, starts=1)
+        newcomers = choose_newcomers(table, results)
+        tables.append(
+            [list_next_datasets(results, newcomers, fits), list_next_models(results, fits)]
+        )
+    for one, other in zip(*tables, strict=True):
+        pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
+@pytest.mark.parametrize(
+    ("scores", "empty"),
+    [([[0.0, 1.0], [1.0, 0.0]], 0), ([[0.0, np.nan], [1.0, 0.5], [np.nan, 0.2]], 2)],
+)
+def test_tiny_studies_have_tables(scores: list[list[float]], empty: int) -> None:
+    gaps = make_gaps(list_cells(scores), min_results=1)
+    results = choose_results(gaps)
+    fits = fit_all(results)
+    table = list_next_datasets(results, choose_newcomers(gaps, results), fits)
+    assert len(table) == len(list_next_models(results, fits)) == empty
+    assert table["rank"].dtype == "int64"
+    assert table["share"].between(0, 1).all()
+
+
+def test_models_that_are_all_alike_leave_nothing_to_learn() -> None:
+    gaps = make_gaps(list_cells([[0.0, 1.0, 0.5], [1.0, 0.0, 0.2], [0.5, 0.5, np.nan]]))
+    results = choose_results(gaps)
+    fits = fit_all(results)
+    alike = [replace(fit, models=fit.models * 0, model_offsets=np.zeros(3)) for fit in fits]
+    table = list_next_datasets(results, choose_newcomers(gaps, results), alike)
+    assert table["share"].tolist() == [0.0]
+    found = measure_information(results, alike, describe_datasets(results.datasets))
+    assert set(found["information"]) == {0.0}
+
+
+def test_script_writes_tables_and_a_paragraph(tmp_path: Path) -> None:
+    gaps = draw_gaps()
+    results = choose_results(gaps)
+    tables = {
+        "gaps": gaps,
+        "datasets": describe_datasets(results.datasets),
+        "predictions": pd.DataFrame([("M001", "D003", 0.3, 0.1, 0.7)], columns=PREDICTIONS),
+        "placement_predictions": pd.DataFrame(columns=PREDICTIONS),
+        "dataset_replay": pd.DataFrame(columns=["policy", "results", "error", "models"]),
+        "dataset_savings": pd.DataFrame(columns=["policy", "results", "needed", "models"]),
+        "model_replay": pd.DataFrame(columns=["policy", "tried", "regret", "datasets"]),
+    }
+    for name, table in tables.items():
+        write_table(table, [tmp_path / f"{name}.csv"])
+    write_parquet(tmp_path / "fits.parquet", tabulate_fits(fit_all(results), results))
+    outputs = {
+        name: [str(tmp_path / f"{name}{suffix}") for suffix in (".csv", ".md", ".tex")]
+        for name in ("next", "next_models", "dataset_information")
+    }
+    write_choices(
+        **{name: str(tmp_path / f"{name}.csv") for name in tables},
+        fits=str(tmp_path / "fits.parquet"),
+        **outputs,
+        text=[str(tmp_path / "next_results.txt"), str(tmp_path / "next_results.tex")],
+    )
+    found = read_table(tmp_path / "next.csv")
+    assert "=new" in set(found["model"])
+    assert found.columns.tolist()[-3:] == ["predicted", "low", "high"]
+    assert len(read_table(tmp_path / "dataset_information.csv")) == 9
+    assert (tmp_path / "next_results.txt").read_text()

@@ -1,0 +1,271 @@
+"""Maps over time: shifts of positions, and how newcomers are predicted from half their results."""
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize, stats
+
+from capmap.capabilities import drift as drifts
+from capmap.capabilities.baselines import fit_additive
+from capmap.capabilities.distances import enter_ball
+from capmap.capabilities.drift import Drift, Map, group_dates, measure_shift, track_drift
+from capmap.capabilities.embedding import METHODS, Embedding, Method, draw_starts
+from capmap.capabilities.halves import Fitting
+from capmap.capabilities.results import Results, arrange_results
+from capmap.rng import make_stream
+from capmap.tables import write_table
+from tests.capability_tables import list_cells, make_gaps, simulate_results
+from track_drift import track_drift as write_drift
+
+QUICK = settings(derandomize=True, deadline=None, max_examples=25)
+
+
+def simulate(models: int = 18, datasets: int = 12, *, share: float = 0.7, seed: int = 0) -> Results:
+    return arrange_results(
+        simulate_results(models, datasets, dimension=2, share=share, noise=0.05, seed=seed).cells
+    )
+
+
+def track(
+    results: Results,
+    dates: list[str],
+    *,
+    families: list[str] | None = None,
+    method: str = "ensemble",
+    dimension: int = 2,
+) -> Drift:
+    starts = draw_starts(results, dimension=dimension, starts=4, seed=0, study="toy")
+    return track_drift(
+        results,
+        dates=dates,
+        families=families or results.datasets,
+        fitting=Fitting(METHODS[method], starts[:2]),
+        other_starts=starts[2:],
+        confidence_level=0.9,
+        make_rng=partial(make_stream, 0, "toy"),
+    )
+
+
+def list_dates(models: int, *, days: int = 6) -> list[str]:
+    """A date per model, without one for the first."""
+    return ["", *(f"2024-01-{1 + place % days:02d}" for place in range(1, models))]
+
+
+def make_map(
+    models: object, datasets: object, *, distance: str = "l2", missing: tuple[int, ...] = ()
+) -> Map:
+    first, second = np.array(models, dtype=float), np.array(datasets, dtype=float)
+    has_results = ~np.isin(np.arange(len(first) + len(second)), missing)
+    offsets = np.zeros(len(first)), np.zeros(len(second))
+    return Map(Embedding(Method(distance), first, second, *offsets, loss=0.0), has_results)
+
+
+def test_dates_are_cut_into_groups_of_about_as_many_models() -> None:
+    dates = [f"2024-01-{day:02d}" for day in range(1, 24)]
+    ends = group_dates([*dates, "", ""])
+    sizes = np.diff([0, *(dates.index(end) + 1 for end in ends)])
+    assert (len(ends), ends[-1], sizes.sum()) == (10, dates[-1], 23)
+    assert set(sizes.tolist()) == {2, 3}
+
+
+@QUICK
+@given(st.lists(st.sampled_from(["", "2020-01-01", "2021-05-01", "2024-12-31"])))
+def test_groups_of_dates_are_ascending_and_end_with_the_last_date(dates: list[str]) -> None:
+    known = sorted({date for date in dates if date})
+    ends = group_dates(dates)
+    assert ends == sorted(set(ends))
+    assert set(ends) <= set(known)
+    assert ends[-1:] == known[-1:]
+
+
+@pytest.mark.parametrize("distance", ["l2", "cosine", "poincare"])
+def test_a_turned_map_has_not_shifted(distance: str) -> None:
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(9, 3))
+    turned = points @ stats.ortho_group.rvs(3, random_state=rng)
+    turned = turned + 5 * (distance == "l2")
+    first, second = (make_map(p[:5], p[5:], distance=distance) for p in (points, turned))
+    assert measure_shift(first, second, first) == pytest.approx(0, abs=1e-7)
+
+
+def test_a_shift_is_the_least_over_all_motions() -> None:
+    # The least sum of squares over angles, reflections and translations, found numerically in 2-D.
+    rng = np.random.default_rng(2)
+    first, second = rng.normal(size=(2, 8, 2))
+    first_center, second_center = first - first.mean(axis=0), second - second.mean(axis=0)
+
+    def move(angle: float, flip: float) -> np.ndarray:
+        cos, sin = np.cos(angle), np.sin(angle)
+        return second_center @ np.array([[cos, -sin * flip], [sin, cos * flip]]) - first_center
+
+    found = []
+    for flip in (-1.0, 1.0):
+        for low in range(6):
+            best = optimize.minimize_scalar(
+                lambda angle, flip=flip: (move(angle, flip) ** 2).sum(), bounds=(low, low + 1.5)
+            )
+            found.append((best.fun, best.x, flip))
+    _, angle, flip = min(found)
+    models = (move(angle, flip)[:5] ** 2).sum(axis=1).mean()
+    radius = (first_center**2).sum(axis=1).mean()
+    shift = measure_shift(
+        make_map(first[:5], first[5:]),
+        make_map(second[:5], second[5:]),
+        make_map(first[:5], first[5:]),
+    )
+    assert shift == pytest.approx(np.sqrt(models / radius), rel=1e-4)
+
+
+def test_points_without_results_do_not_shift_a_map() -> None:
+    models, datasets = [[0, 0], [1, 0], [9, 9]], [[0, 1], [1, 1]]
+    before = make_map(models, datasets, missing=(2,))
+    after = make_map([[0, 0], [1, 0], [-5, 3]], datasets)
+    assert measure_shift(before, after, before) == pytest.approx(0, abs=1e-9)
+
+
+def test_unrelated_maps_of_many_points_shift_by_about_the_root_of_two() -> None:
+    first, second = np.random.default_rng(0).normal(size=(2, 4000, 3))
+    maps = [make_map(points[:2000], points[2000:]) for points in (first, second)]
+    assert measure_shift(*maps, maps[0]) == pytest.approx(np.sqrt(2), abs=0.03)
+
+
+def test_the_radius_of_a_poincare_map_is_measured_in_the_ball() -> None:
+    # Two points on either side of the middle: the shift to their double is known in the ball.
+    small, large = np.array([[0.5], [-0.5]]), np.array([[1.0], [-1.0]])
+    maps = [make_map(one[:1], one[1:], distance="poincare") for one in (small, large)]
+    inner, outer = enter_ball(small)[0, 0], enter_ball(large)[0, 0]
+    assert measure_shift(*maps, maps[1]) == pytest.approx((outer - inner) / outer)
+
+
+def test_a_map_of_one_point_has_no_shift() -> None:
+    single = make_map([[0.0, 0]], [[0.0, 0]])
+    assert np.isnan(measure_shift(single, single, single))
+
+
+def test_steps_count_models_results_and_newcomers() -> None:
+    results = simulate(models=7, datasets=6, share=1)
+    dates = ["", "2024-03-01", "2024-01-01", "2024-01-01", "2024-02-01", "", "2024-03-01"]
+    steps = track(results, dates).steps
+    assert steps["date"].tolist() == ["2024-01-01", "2024-02-01", "2024-03-01"]
+    # The map starts with the two undated models and those of the first date.
+    assert steps["models"].tolist() == [4, 5, 7]
+    assert steps["newcomers"].tolist() == [0, 1, 2]
+    assert steps["results"].tolist() == [24, 30, 42]
+    # Both halves of all results of newcomers are predicted.
+    assert steps["predictions"].tolist() == [0, 6, 12]
+    assert steps[["shift", "mse", "mse_additive"]].isna().sum().tolist() == [1, 1, 1]
+    assert steps["shift_to_final"].iloc[-1] == pytest.approx(0, abs=1e-9)
+    assert steps["mse_low"].isna().tolist() == [True, True, False]  # one model has no interval
+
+
+def test_only_earlier_results_and_the_other_half_of_newcomers_are_known(monkeypatch) -> None:
+    results, seen = simulate(), []
+
+    def record(_, known: np.ndarray, hidden: np.ndarray, **__) -> np.ndarray:
+        seen.append((known, hidden))
+        return np.zeros(hidden.sum())
+
+    monkeypatch.setattr(drifts, "predict_hidden", record)
+    dates = list_dates(len(results.models))
+    families = [str(place // 2) for place in range(len(results.datasets))]
+    found = track(results, dates, families=families)
+    date = np.array(dates)[results.rows]
+    family = np.array(families)[results.columns]
+    ends = group_dates(dates)
+    errors = []
+    for place, (known, hidden) in enumerate(seen):
+        step = place // (2 * drifts.HALVINGS)
+        end, before = ends[step], ends[max(step - 1, 0)]
+        assert (date[known] <= end).all()
+        assert known[date <= before].all()
+        assert (date[hidden] > before).all()
+        pairs = [set(zip(results.rows[m], family[m], strict=True)) for m in (known, hidden)]
+        assert not pairs[0] & pairs[1]
+        test = results.choose(hidden)
+        additive = fit_additive(results.choose(known)).predict(test.rows, test.columns)
+        squares = {"mse": test.gaps**2, "mse_additive": (additive - test.gaps) ** 2}
+        errors.append(pd.DataFrame(squares, index=np.flatnonzero(hidden)))
+    # A result counts once, with the means of its squared errors.
+    means = pd.concat(errors).groupby(level=0).mean()
+    total = found.newcomers.iloc[0]
+    assert total["predictions"] == len(means) == found.steps["predictions"].sum()
+    assert total["mse"] == pytest.approx(means["mse"].mean())
+    assert total["mse_additive"] == pytest.approx(means["mse_additive"].mean())
+    assert total["difference"] == pytest.approx((means["mse"] - means["mse_additive"]).mean())
+
+
+def test_positions_settle_as_models_are_added() -> None:
+    results = simulate(models=40, datasets=24, share=0.8)
+    steps = track(results, list_dates(40, days=10)).steps
+    assert steps["shift_to_final"].iloc[0] > 3 * steps["shift_to_final"].iloc[-3]
+    assert steps["shift"].iloc[-1] < 0.2
+    # A space of two dimensions is fitted in two: newcomers are predicted better than by effects.
+    assert steps["mse"].iloc[-3:].mean() < 0.5 * steps["mse_additive"].iloc[-3:].mean()
+
+
+def test_without_dates_there_are_no_steps() -> None:
+    found = track(simulate(), [""] * 18)
+    assert found.steps.empty
+    assert found.newcomers.empty
+    assert found.steps.columns.tolist() == drifts.DRIFT
+    assert found.newcomers.columns.tolist() == drifts.NEWCOMERS
+
+
+def test_models_of_one_date_make_one_step_without_newcomers() -> None:
+    found = track(simulate(), ["2024-01-01"] * 18)
+    assert found.steps[["models", "newcomers"]].to_numpy().tolist() == [[18, 0]]
+    assert found.newcomers.empty
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("models", "datasets"), [(1, 1), (2, 1), (2, 2), (3, 2)])
+@pytest.mark.parametrize("families", ["one", "each"])
+def test_tiny_studies_are_tracked(method: str, models: int, datasets: int, families: str) -> None:
+    scores = np.arange(models * datasets).reshape(models, datasets) % 4
+    results = arrange_results(list_cells(scores))
+    dates = [f"2024-01-{place + 1:02d}" for place in range(models)]
+    own = ["one"] * datasets if families == "one" else None
+    steps = track(results, dates, method=method, families=own, dimension=5).steps
+    assert len(steps) == models
+    assert steps["models"].tolist() == list(range(1, models + 1))
+    if families == "one":
+        assert steps["predictions"].sum() == 0
+
+
+def test_the_script_writes_the_same_bytes_for_any_order_of_rows(tmp_path: Path) -> None:
+    cells = simulate_results(9, 8, dimension=2, share=0.9, noise=0.05).cells
+    cells["model"] = cells["model"].map(lambda name: f'=<b>"{name}", $x$')
+    gaps = make_gaps(cells)
+    names = sorted(cells["model"].unique())
+    models = pd.DataFrame({"model": names, "date": [None, *(f"202{n}-02-01" for n in range(8))]})
+    datasets = pd.DataFrame({"dataset": sorted(cells["dataset"].unique())})
+    datasets["family"] = ["7", "7", *"abcdef"]
+    written = []
+    for order in ("first", "second"):
+        folder = tmp_path / order
+        for name, table in {"gaps": gaps, "models": models, "datasets": datasets}.items():
+            rows = table.sample(frac=1, random_state=len(order)) if order == "second" else table
+            write_table(rows, [folder / f"{name}.csv"])
+        outputs = [str(folder / name) for name in ("drift.csv", "newcomers.csv", "drift.txt")]
+        write_drift(
+            gaps=str(folder / "gaps.csv"),
+            models=str(folder / "models.csv"),
+            datasets=str(folder / "datasets.csv"),
+            drift=outputs[:1],
+            newcomers=outputs[1:2],
+            text=outputs[2:],
+            study="toy",
+            method="ensemble",
+            dimension=3,
+            n_starts=1,
+            confidence_level=0.9,
+            seed=1,
+        )
+        written.append([Path(output).read_bytes() for output in outputs])
+    assert written[0] == written[1]
+    assert [len(content.splitlines()) for content in written[0][:2]] == [9, 2]

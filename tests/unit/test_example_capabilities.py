@@ -1,0 +1,189 @@
+"""The shipped literature database: its bytes, its shape, and its true positions found again."""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import pdist
+
+from capmap.artifacts import read_table
+from capmap.attributes import read_dataset_attributes, read_model_attributes
+from capmap.capabilities.alignment import find_motion
+from capmap.capabilities.embedding import METHODS, draw_starts, fit_embedding, fit_starts
+from capmap.capabilities.gaps import choose_results
+from capmap.capabilities.results import list_components
+from capmap.exports import read_exports
+from measure_gaps import measure_gaps
+from normalize_runs import normalize_runs
+from tests.toy_settings import make_settings
+from validate_exports import validate_exports
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "data/capabilities"
+RADIUS = 0.5
+ERRORS = ["Biomass / rmse 10 %", "Biomass / rmse 100 %", "Tree height / rmse 10 %"]
+ERRORS += ["Tree height / rmse 100 %"]
+SETTINGS = make_settings(
+    format="matrix",
+    header_rows=2,
+    metric="accuracy",
+    datasets={name: {"metric": "RMSE"} for name in ERRORS},
+    normalization={"low": "observed", "high": "observed"},
+    incomplete="keep",
+)
+
+
+@pytest.fixture(scope="module")
+def script():
+    return runpy.run_path(str(ROOT / "data/make_capabilities.py"))
+
+
+def choose_settings(*names):
+    return {name: SETTINGS[name] for name in names}
+
+
+def make_results(folder, text):
+    """Make the results of an export as the workflow does."""
+    (folder / "data.csv").write_text(text, encoding="utf-8")
+    runs, normalized = str(folder / "runs.parquet"), folder / "normalized"
+    checks = ("where", "decimal", "min_seeds", "duplicates", "invalid", "columns", "format")
+    both = choose_settings("metrics", "datasets", "normalization", "select", "incomplete")
+    validate_exports(
+        exports=[str(folder / "data.csv")],
+        runs=runs,
+        validation=str(folder / "validation.json"),
+        rejected=str(folder / "rejected.csv"),
+        references=[],
+        **choose_settings("header_rows", "metric", *checks),
+        **both,
+    )
+    normalize_runs(
+        runs=runs,
+        folder=str(normalized),
+        shards=1,
+        references=[],
+        **{name: str(normalized / f"{name}.csv") for name in ("bounds", "manifest", "dropped")},
+        **both,
+    )
+    measure_gaps(
+        shards=[str(path) for path in normalized.glob("*.parquet")],
+        bounds=str(normalized / "bounds.csv"),
+        gaps=[str(folder / "gaps.csv")],
+        min_results=5,
+    )
+    return choose_results(read_table(folder / "gaps.csv"))
+
+
+def read_truth(results):
+    truth = pd.read_csv(FOLDER / "truth.csv").set_index(["kind", "name"])
+    models, datasets = truth.loc["model"], truth.loc["dataset"]
+    return np.concatenate([models.loc[results.models], datasets.loc[results.datasets]])
+
+
+def join_points(fit):
+    return np.concatenate([fit.models, fit.datasets])
+
+
+def measure_distance(points, truth):
+    """The root mean squared distance to the true points once turned and moved there."""
+    moved = find_motion(points, truth).move(points)
+    return np.sqrt(((moved - truth) ** 2).sum(axis=1).mean())
+
+
+def test_each_file_has_the_bytes_that_the_script_makes(script):
+    examples = script["render_examples"]()
+    assert {path.name for path in FOLDER.iterdir()} == set(examples)
+    for name, text in examples.items():
+        assert (FOLDER / name).read_bytes() == text.encode(), name
+    assert sum(len(text) for text in examples.values()) < 40_000
+
+
+def test_matrix_reads_without_a_problem():
+    exports = read_exports(
+        [str(FOLDER / "data.csv")], layout="matrix", header_rows=2, metric="accuracy"
+    )
+    assert exports.problems == []
+    runs = exports.runs
+    assert (runs["model"].nunique(), runs["dataset"].nunique()) == (40, 54)
+    assert 0.3 < len(runs) / (40 * 54) < 0.4
+    counts = runs["model"].value_counts().sort_values()
+    assert counts.iloc[:5].tolist() == [1, 2, 3, 4, 12]
+    assert set(ERRORS) == {name for name in set(runs["dataset"]) if "rmse" in name}
+
+
+def test_attributes_are_those_of_the_names_in_the_matrix():
+    models = read_model_attributes(
+        str(FOLDER / "models.csv"),
+        name="model",
+        architecture="architecture",
+        parameters="parameters",
+        date="date",
+        date_format="%Y-%m-%d",
+    )
+    datasets = read_dataset_attributes(
+        str(FOLDER / "datasets.csv"), name="dataset", type="type", family=""
+    )
+    truth = pd.read_csv(FOLDER / "truth.csv")
+    names = truth.groupby("kind")["name"].agg(set)
+    assert set(models["model"]) == names["model"]
+    assert {name.split(" / ")[0] for name in names["dataset"]} == set(datasets["dataset"])
+    assert (models["date"].isna().sum(), models["parameters"].isna().sum()) == (2, 1)
+    assert datasets["type"].nunique() == 5
+
+
+def test_each_dataset_has_a_model_at_its_place_and_one_opposite(script):
+    models = script["place_models"]()
+    datasets = script["place_datasets"](models)
+    gaps = script["measure_gaps"](models, datasets, noise=0.0)
+    np.testing.assert_allclose(gaps.min(), 0, atol=1e-12)
+    np.testing.assert_allclose(gaps.max(), 1, atol=1e-12)
+    assert np.linalg.norm(models, axis=1).max() <= RADIUS + 1e-12
+    truth = pd.read_csv(FOLDER / "truth.csv")
+    np.testing.assert_allclose(
+        truth[["x1", "x2", "x3", "x4", "x5"]], np.concatenate([models, datasets]), atol=5.1e-7
+    )
+
+
+def test_gaps_of_the_shipped_scores_are_the_distances_up_to_the_noise(tmp_path):
+    results = make_results(tmp_path, (FOLDER / "data.csv").read_text("utf-8"))
+    assert (len(results.models), len(results.datasets), len(results.gaps)) == (36, 52, 728)
+    assert set(list_components(results)[0]) == {1}
+    truth = read_truth(results)
+    models, datasets = truth[: len(results.models)], truth[len(results.models) :]
+    apart = np.linalg.norm(models[results.rows] - datasets[results.columns], axis=1)
+    # Noise of 0.02, also in the best and the worst score.
+    assert np.sqrt(((results.gaps - apart) ** 2).mean()) < 0.04
+
+
+def test_recommended_fit_finds_the_true_positions_again(tmp_path):
+    results = make_results(tmp_path, (FOLDER / "data.csv").read_text("utf-8"))
+    truth = read_truth(results)
+    starts = draw_starts(results, dimension=5, starts=4, seed=0, study="literature")
+    points = join_points(fit_starts(results, METHODS["ensemble"], starts=starts)[0])
+    # 0.052 when measured, and 0.048 at the true size: penalties draw all points to the middle.
+    assert measure_distance(points, truth) < 0.15 * RADIUS
+    assert np.corrcoef(pdist(points), pdist(truth))[0, 1] > 0.98
+    scaled = points * (np.linalg.norm(pdist(truth)) / np.linalg.norm(pdist(points)))
+    assert measure_distance(scaled, truth) < 0.12 * RADIUS
+
+
+def test_without_noise_plain_distances_are_found_nearly_exactly(tmp_path, script):
+    results = make_results(tmp_path, script["render_examples"](noise=0.0)["data.csv"])
+    starts = draw_starts(results, dimension=5, starts=8, seed=0, study="literature")
+    (method,) = METHODS["l2"]
+    fits = [fit_embedding(results, method, start=start) for start in starts]
+    best = min(fits, key=lambda fit: fit.loss)
+    assert measure_distance(join_points(best), read_truth(results)) < 0.01 * RADIUS
+
+
+def test_more_noise_is_more_error(tmp_path, script):
+    errors = []
+    for noise in (0.0, 0.02, 0.1):
+        results = make_results(tmp_path, script["render_examples"](noise=noise)["data.csv"])
+        starts = draw_starts(results, dimension=5, starts=4, seed=0, study="literature")
+        points = join_points(fit_starts(results, METHODS["ensemble"], starts=starts)[0])
+        errors.append(measure_distance(points, read_truth(results)))
+    assert errors == sorted(errors)
+    assert errors[-1] < 0.5 * RADIUS

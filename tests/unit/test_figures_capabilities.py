@@ -1,0 +1,245 @@
+"""Figures of the map: legible, faithful to their tables, whatever the order of rows."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.colors import to_hex
+
+from capmap.figures.attribute_maps import draw_attribute_maps
+from capmap.figures.capability_map import draw_map, scale_points
+from capmap.figures.centrality import draw_centrality
+from capmap.figures.labels import Label, place_labels
+from capmap.figures.prediction_errors import draw_prediction_errors
+from capmap.figures.style import figure_style
+from tests.capability_figure_tables import make_capabilities, remove_attributes
+from tests.figure_checks import assert_legible, assert_same_bytes, drawn_words
+
+HOSTILE = (
+    ["$x_1$", "=cmd|calc", "<script>", "_private", "back\\slash\\alpha", "模型甲", "模型乙", "007"]
+    + ["a" * 150 + middle + "b" * 149 for middle in "XY"]
+    + ["W" * 300, "50% & more", "line\nbreak", "\u202eevil", " / ", "two / parts / more"]
+)
+FAMILIES = [f"Family-{number // 4} / variant {number % 4}" for number in range(92)]
+
+
+def name(kind, count):
+    return [f"{kind}-{number:02d}" for number in range(count)]
+
+
+STUDIES = {
+    "one result": partial(make_capabilities, ["a"], ["D"], share=1.0),
+    "two models": partial(make_capabilities, ["a", "b"], ["D"], share=1.0),
+    "real shape": partial(make_capabilities, name("backbone", 45), FAMILIES),
+    "two parts": partial(make_capabilities, name("m", 8), FAMILIES[:9], n_parts=2),
+    "hostile names": partial(make_capabilities, HOSTILE, HOSTILE),
+    "no models": partial(make_capabilities, [], ["D"]),
+    "nothing": partial(make_capabilities, [], []),
+    "bare": lambda: remove_attributes(make_capabilities(name("m", 5), name("d", 9))),
+    "hundreds": partial(
+        make_capabilities, name("a model of many", 90), name("set", 100), share=0.2
+    ),
+}
+
+
+def plan_figures(tables):
+    """Functions that draw each figure of a study."""
+    described = tables["models"], tables["datasets"]
+    return {
+        "map": lambda: draw_map(tables["map"], *described),
+        "attribute_maps": lambda: draw_attribute_maps(tables["map"], *described),
+        "prediction_errors": lambda: draw_prediction_errors(tables["predictions"]),
+        "centrality": lambda: draw_centrality(
+            tables["positions"], tables["models"], tables["correlation"]
+        ),
+    }
+
+
+def draw_all(tables):
+    return {key: draw() for key, draw in plan_figures(tables).items()}
+
+
+def draw(key, tables):
+    return plan_figures(tables)[key]()
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_no_text_is_cut_off_small_or_overlapping(study):
+    for figure in draw_all(STUDIES[study]()).values():
+        with figure_style():
+            assert_legible(figure)
+
+
+def test_bytes_do_not_depend_on_the_order_of_rows(tmp_path):
+    tables = make_capabilities(name("m", 6), FAMILIES[:9])
+    shuffled = {key: table.sample(frac=1, random_state=5) for key, table in tables.items()}
+    assert_same_bytes(draw_all, tables, shuffled, tmp_path, formats=("svg", "png"))
+
+
+points_in_area = st.lists(
+    st.tuples(st.floats(0.1, 2.9), st.floats(0.1, 1.9)), min_size=1, max_size=25
+)
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(points_in_area)
+def test_labels_overlap_neither_each_other_nor_lines_and_stay_inside(places):
+    labels = [Label(f"label {i}", 6.0, "black", (place,)) for i, place in enumerate(places)]
+    found = place_labels(labels, area=(3.0, 2.0), points=np.array(places), radius=0.03)
+    kept = [(label.box, place) for label, place in zip(labels, found, strict=True) if place]
+    boxes = np.array([(*place.corner, *np.add(place.corner, box)) for box, place in kept])
+    assert (boxes[:, :2] >= 0).all()
+    assert (boxes[:, 2:] <= (3.0, 2.0)).all()
+    for i, box in enumerate(boxes):
+        apart = (boxes[:, :2] >= box[2:]).any(axis=1) | (boxes[:, 2:] <= box[:2]).any(axis=1)
+        assert apart[np.arange(len(boxes)) != i].all()
+    for leader in (place.leader for _, place in kept if place.leader):
+        line = np.linspace(*leader, 200)[:, None, :]
+        # A line is known to a pixel of 0.01 in, so it may touch the edge of a box.
+        inside = (line > boxes[:, :2] + 0.011) & (line < boxes[:, 2:] - 0.011)
+        assert not inside.all(axis=2).any()
+
+
+def test_a_label_stands_at_the_right_of_its_point_and_at_the_left_where_the_area_ends():
+    label = Label("ResNet", 6.0, "black", ((1.0, 1.0),))
+    for width, is_right in ((3.0, True), (1.2, False)):
+        [place] = place_labels([label], area=(width, 2), points=np.ones((1, 2)), radius=0.03)
+        assert (place.corner[0] > 1.0) == is_right
+        assert place.leader is None
+
+
+def test_of_two_labels_with_room_for_one_the_first_is_drawn():
+    # Neither text fits beside the point, and above it there is room for one line of 0.1 in.
+    labels = [Label(text, 6.0, "black", ((0.3, 0.05),)) for text in ("important", "the other")]
+    found = place_labels(labels, area=(0.65, 0.25), points=np.array([[0.3, 0.05]]), radius=0.03)
+    assert found[0] is not None
+    assert found[1] is None
+
+
+def test_a_map_is_scaled_alike_in_both_directions():
+    rng = np.random.default_rng(3)
+    for count in (3, 40):
+        table = pd.DataFrame(rng.normal(size=(count, 2)) * (5, 1), columns=["x", "y"])
+        places, height = scale_points(table, width=6.9, height=8.0, edge=0.25)
+        gaps = [np.linalg.norm(each - each[0], axis=1)[1:] for each in (places, table.to_numpy())]
+        ratios = gaps[0] / gaps[1]
+        assert ratios == pytest.approx(np.full(count - 1, ratios[0]))
+        assert places.min() >= 0.25 - 1e-9
+        assert (places.max(axis=0) <= np.array([6.9, height]) - 0.25 + 1e-9).all()
+        # A wide map of many points is turned upright.
+        assert (np.ptp(places[:, 1]) > np.ptp(places[:, 0])) == (count == 40)
+
+
+def place_by_hand(datasets, families):
+    """Tables of one model and of datasets at given places."""
+    rows = [("model", "M", 0.0, 0.0)]
+    rows += [("dataset", dataset, *place) for dataset, place in datasets.items()]
+    positions = pd.DataFrame(rows, columns=["kind", "name", "x", "y"])
+    models = pd.DataFrame({"model": ["M"], "kept": [5], "component": [1]})
+    table = {"dataset": list(datasets), "kept": 5, "component": 1, "family": families}
+    return positions, models, pd.DataFrame(table)
+
+
+def test_variants_share_a_name_where_they_lie_close():
+    # The map is 2.9 in wide for a distance of 10: 0.35 in are 1.2 units.
+    datasets = {"A / 1%": (9.0, 0.0), "A / 2%": (9.9, 0.0), "A / 3%": (1.0, 5.0)}
+    datasets |= {"B / OA": (10.0, 5.0), "C": (5.0, 5.0)}
+    tables = place_by_hand(datasets, ["A", "A", "A", "B", np.nan])
+    figure = draw_map(*tables)
+    words = drawn_words(figure)
+    assert {"M", "A \N{MULTIPLICATION SIGN}2", "A / 3%", "B", "C"} <= set(words)
+    assert not {"A / 1%", "A / 2%", "B / OA"} & set(words)
+    assert any(word.startswith("variants") for word in words)
+
+
+def test_datasets_at_one_place_are_variants_only_within_a_family():
+    datasets = {"A / 1": (1.0, 1.0), "A / 2": (1.0, 1.0), "B / 1": (1.0, 1.0)}
+    words = set(drawn_words(draw_map(*place_by_hand(datasets, ["A", "A", "B"]))))
+    assert {"A \N{MULTIPLICATION SIGN}2", "B"} <= words
+
+
+def test_parts_that_no_result_connects_have_markers_of_their_own():
+    for parts, shapes in ((1, {"o"}), (2, {"o", "s"})):
+        tables = make_capabilities(name("m", 6), name("d", 4), n_parts=parts)
+        figure = draw("map", tables)
+        assert {line.get_marker() for line in figure.axes[0].lines} == shapes
+        assert any(word.startswith("Shapes: parts") for word in drawn_words(figure)) == (parts > 1)
+
+
+def test_a_note_counts_the_names_that_find_no_place():
+    tables = STUDIES["hundreds"]()
+    figure = draw("map", tables)
+    words = drawn_words(figure)
+    drawn = sum(word.startswith("a model of many-") for word in words)
+    [note] = [word for word in words if word.startswith("Without a name")]
+    assert 0 < drawn < 90
+    assert f"{90 - drawn} models" in note
+
+
+def test_the_most_frequent_categories_have_colors_and_the_rest_is_other_or_unknown():
+    tables = make_capabilities(name("m", 46), name("d", 4))
+    # 9 + 8 + … + 3 = 42 models of the first seven kinds, 3 of the other two, and 1 unknown.
+    kinds = [f"kind {number}" for number in range(9) for _ in range(9 - number)]
+    models = pd.DataFrame({"model": name("m", 46), "architecture": [*kinds, None]})
+    models = models.assign(parameters=np.nan, date=np.nan)
+    figure = draw_attribute_maps(tables["map"], models, tables["datasets"])
+    words = drawn_words(figure)
+    shown = [word for word in words if word.startswith("kind") or word in {"other", "unknown"}]
+    assert shown == [*(f"kind {number}" for number in range(7)), "other", "unknown"]
+    sizes = [len(line.get_xdata()) for line in figure.axes[1].lines]
+    assert sizes == [4, *range(9, 2, -1), 3, 1]
+
+
+def test_a_panel_without_its_attribute_says_so():
+    words = drawn_words(draw("attribute_maps", STUDIES["bare"]()))
+    assert words.count("Not known of any point on the map.") == 4
+    tables = make_capabilities(name("m", 5), name("d", 9))
+    assert "Not known of any point on the map." not in drawn_words(draw("attribute_maps", tables))
+
+
+def test_a_number_of_parameters_of_zero_counts_as_unknown():
+    tables = make_capabilities(["a", "b", "c"], ["D"])
+    models = tables["models"].assign(parameters=[0.0, 24.0, 24.0, np.nan])
+    figure = draw_attribute_maps(tables["map"], models, tables["datasets"])
+    panels = [axes for axes in figure.axes if axes.collections and axes.get_xlim()[0] == 0]
+    assert len(panels[-1].collections[0].get_offsets()) == 2
+
+
+def test_cells_show_absolute_errors_in_order_of_the_number_of_results():
+    rows = [("a", "X", 0.2, 0.5, True), ("b", "X", 0.9, 0.8, True), ("b", "Y", 0.4, 0.4, True)]
+    rows += [("a", "Y", np.nan, 0.3, False)]
+    columns = ["model", "dataset", "observed", "predicted", "held_out"]
+    figure = draw_prediction_errors(pd.DataFrame(rows, columns=columns))
+    axes = figure.axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["b", "a"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["X", "Y"]
+    cells = np.ma.filled(axes.collections[0].get_array(), np.nan)
+    # |0.8 − 0.9|, |0.5 − 0.2|; |0.4 − 0.4|, no result.
+    np.testing.assert_allclose(cells, [[0.1, 0.3], [0.0, np.nan]], atol=1e-12)
+
+
+def test_more_models_or_datasets_than_fit_are_counted_in_a_note():
+    words = drawn_words(draw("prediction_errors", STUDIES["hundreds"]()))
+    assert any("50 of 90 models, those with the most results." in word for word in words)
+    assert any("96 of 100 datasets, those with the most results." in word for word in words)
+
+
+def test_centrality_shows_each_model_and_its_correlation_as_given():
+    tables = make_capabilities(["a", "b", "c"], ["D"])
+    figure = draw("centrality", tables)
+    expected = tables["models"].iloc[:3].sort_values("kept", ascending=False)["mean_gap"]
+    assert figure.axes[0].lines[0].get_ydata().tolist() == expected.tolist()
+    words = drawn_words(figure)
+    note = "Spearman's rank correlation: -0.71 (-0.90 to 0.02), 3 models."
+    assert note.replace("-", "\N{MINUS SIGN}") in words
+    for unknown in (tables["correlation"].assign(estimate=np.nan), None):
+        figure = draw_centrality(tables["positions"], tables["models"], unknown)
+        assert not any("Spearman" in word for word in drawn_words(figure))
+
+
+def test_models_have_one_color_and_datasets_are_open():
+    lines = draw("map", STUDIES["bare"]()).axes[0].lines
+    assert [to_hex(line.get_markerfacecolor()) for line in lines] == ["#ffffff", "#0072b2"]

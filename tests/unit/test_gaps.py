@@ -1,0 +1,372 @@
+"""Gaps to the best model, what is dropped, and the tables of models and datasets."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capmap.artifacts import read_table, render_csv, write_parquet, write_text
+from capmap.capabilities.gaps import choose_results, scale_scores, tabulate_gaps
+from capmap.capabilities.quality import describe_datasets, describe_models
+from capmap.capabilities.results import (
+    arrange_results,
+    explain_dropped,
+    find_duplicates,
+    list_components,
+)
+from capmap.errors import ValidationError
+from describe_results import describe_results
+from measure_gaps import measure_gaps
+from tests.capability_tables import list_cells, make_bounds, make_gaps, simulate_results
+
+QUICK = settings(derandomize=True, deadline=None, max_examples=25)
+REAL = Path(__file__).parents[3] / "shared/data/capabilities"
+EVIL = '=cmd "<script>" $x_1$ %&/ é'
+NAN = float("nan")
+DATASET_ATTRIBUTES = pd.DataFrame(columns=["dataset", "type", "family"])
+FEW_MODEL, FEW_DATASET = "few results of the model", "few results on the dataset"
+
+
+def name_cells(**models: dict[str, float]) -> pd.DataFrame:
+    rows = [(model, name, score) for model, own in models.items() for name, score in own.items()]
+    return pd.DataFrame(rows, columns=["model", "dataset", "score"])
+
+
+def draw_cells(seed: int, *, share: float, scores: int = 3) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    matrix = rng.integers(scores, size=(9, 8)).astype(float)
+    matrix[rng.random(matrix.shape) >= share] = np.nan
+    return list_cells(matrix)
+
+
+def drop(cells: pd.DataFrame, min_results: int) -> list[tuple[str, str]]:
+    """What stays, found by dropping one model or dataset at a time."""
+    left = {(row.model, row.dataset): row.score for row in cells.itertuples()}
+    while True:
+        for part in (0, 1):
+            names = [key[part] for key in left]
+            few = [name for name in names if names.count(name) < min_results]
+            if few:
+                break
+        else:
+            part, scores = 1, {}
+            for (_, dataset), score in left.items():
+                scores.setdefault(dataset, set()).add(score)
+            few = [dataset for dataset, values in scores.items() if len(values) == 1]
+            if not few:
+                return sorted(left)
+        left = {key: score for key, score in left.items() if key[part] != few[0]}
+
+
+@given(seed=st.integers(0, 10_000), least=st.integers(1, 4), share=st.floats(0.3, 1))
+@QUICK
+def test_what_is_kept_does_not_depend_on_the_order_of_dropping(
+    seed: int, least: int, share: float
+) -> None:
+    cells = draw_cells(seed, share=share)
+    kept = cells[explain_dropped(cells, min_results=least) == ""]
+    names = sorted(zip(kept["model"], kept["dataset"], strict=True))
+    assert names == drop(cells, least)
+    shuffled = cells.sample(frac=1, random_state=seed)
+    reasons = pd.Series(explain_dropped(shuffled, min_results=least), index=shuffled.index)
+    assert reasons.sort_index().tolist() == explain_dropped(cells, min_results=least).tolist()
+
+
+def test_reasons_of_dropping_by_hand() -> None:
+    # c has one result; without it y has one; then x and z have two each, and z is tied.
+    cells = name_cells(a={"x": 1, "y": 2, "z": 3}, b={"x": 2, "z": 3}, c={"y": 1})
+    assert explain_dropped(cells, min_results=2).tolist() == [
+        # Without z, a and b have one result each.
+        *(FEW_MODEL, FEW_DATASET, "tied"),
+        *(FEW_MODEL, "tied"),
+        FEW_MODEL,
+    ]
+    assert explain_dropped(cells, min_results=1).tolist() == ["", "", "tied", "", "tied", ""]
+    assert explain_dropped(cells.iloc[:0], min_results=1).tolist() == []
+
+
+def test_scores_that_differ_by_rounding_noise_are_tied() -> None:
+    cells = name_cells(a={"x": 0.1 + 0.2}, b={"x": 0.3})
+    assert explain_dropped(cells, min_results=1).tolist() == ["tied", "tied"]
+
+
+def read_real() -> pd.DataFrame:
+    if not REAL.is_dir():
+        pytest.skip("The shared data is not here.")
+    with open(REAL / "data.csv", encoding="utf-8-sig", newline="") as stream:
+        heads, variants, *rows = csv.reader(stream)
+    names, last = [], ""
+    for head, variant in zip(heads, variants, strict=True):
+        last = head or last
+        names.append(" / ".join(filter(None, (last, variant))))
+    cells = [
+        (row[0].strip(), name, float(cell.replace(",", ".")))
+        for row in rows
+        for name, cell in list(zip(names, row, strict=True))[1:]
+        if cell.strip()
+    ]
+    return pd.DataFrame(cells, columns=["model", "dataset", "score"])
+
+
+def test_the_real_file_keeps_45_models_92_datasets_and_820_results() -> None:
+    cells = read_real()
+    assert len(cells) == 1106
+    gaps = make_gaps(cells, min_results=5)
+    results = choose_results(gaps)
+    assert (len(results.models), len(results.datasets), len(results.gaps)) == (45, 92, 820)
+    assert gaps["gap"].notna().sum() == 820
+    assert results.per_model.min() >= 5
+    assert results.per_dataset.min() >= 5
+    assert (results.gaps.min(), results.gaps.max()) == (0, 1)
+
+
+def test_gaps_by_hand() -> None:
+    # x from 0 to 10, higher is better: raw scores 2, 7, 10. y from 0 to 50, lower is better: raw
+    # scores 50 - 50 s = 40, 30, 5. d has one result.
+    runs = name_cells(
+        a={"x": 0.2, "y": 0.2}, b={"x": 0.7, "y": 0.4}, c={"x": 1.0, "y": 0.9}, d={"x": 1.1}
+    )
+    bounds = pd.DataFrame(
+        {"dataset": ["x", "y"], "direction": ["max", "min"], "low": 0.0, "high": [10.0, 50.0]}
+    )
+    gaps = tabulate_gaps(runs, bounds, min_results=2)
+    assert gaps["model"].tolist() == list("aabbccd")
+    assert gaps["dataset"].tolist() == list("xyxyxyx")
+    assert gaps["score"].tolist() == [2, 40, 7, 30, 10, 5, 11]
+    assert gaps["normalized"].tolist() == [0.2, 0.2, 0.7, 0.4, 1.0, 0.9, 1.1]
+    # d is dropped, so 10 is the best score of x.
+    np.testing.assert_array_equal(gaps["absolute_gap"], [8, 35, 3, 25, 0, 0, NAN])
+    expected = [1, 1, 3 / 8, 25 / 35, 0, 0, NAN]
+    np.testing.assert_allclose(gaps["gap"], expected, rtol=1e-12)
+    assert gaps["dropped"].tolist() == [""] * 6 + [FEW_MODEL]
+    scale = scale_scores(gaps)
+    assert scale.to_dict("list") == {"dataset": ["x", "y"], "best": [10, 5], "worst": [2, 40]}
+
+
+def test_a_cell_is_the_mean_of_its_runs() -> None:
+    runs = name_cells(a={"x": 0.0, "y": 0.2}, b={"x": 0.5, "y": 0.9})
+    more = pd.concat([runs, name_cells(a={"x": 0.5})])
+    gaps = make_gaps(more, min_results=1).set_index(["model", "dataset"])
+    assert gaps["normalized"].tolist() == [0.25, 0.2, 0.5, 0.9]
+    # Now both have a mean of 0.5 on x, which is tied, and one dataset is not enough.
+    with pytest.raises(ValidationError):
+        make_gaps(pd.concat([runs, name_cells(a={"x": 1.0})]), min_results=1)
+
+
+@given(seed=st.integers(0, 1000))
+@QUICK
+def test_gaps_give_back_raw_scores_in_either_direction(seed: int) -> None:
+    cells = simulate_results(8, 6, dimension=2, share=0.6, noise=0.1, seed=seed).cells
+    gaps = make_gaps(cells, min_results=1, lower_is_better=("D001", "D004"))
+    scale = scale_scores(gaps).set_index("dataset").loc[gaps["dataset"]]
+    best, worst = scale["best"].to_numpy(), scale["worst"].to_numpy()
+    np.testing.assert_allclose(best + gaps["gap"] * (worst - best), gaps["score"], atol=1e-9)
+    np.testing.assert_allclose(gaps["absolute_gap"], np.abs(gaps["score"] - best), atol=1e-9)
+    is_lower = gaps["dataset"].isin(["D001", "D004"])
+    np.testing.assert_allclose(
+        gaps["score"], 100 * np.where(is_lower, 1 - gaps["normalized"], gaps["normalized"])
+    )
+    plain = make_gaps(cells.sample(frac=1, random_state=seed), min_results=1)
+    # Neither the direction nor the order of rows changes a gap.
+    pd.testing.assert_frame_equal(gaps.drop(columns="score"), plain.drop(columns="score"))
+
+
+@pytest.mark.parametrize("extreme", [1e-200, 1e300])
+def test_scores_of_any_size_have_gaps(extreme: float) -> None:
+    cells = name_cells(a={"x": 0.0, "y": 0.0}, b={"x": 1.0, "y": 0.5}, c={"x": 0.25, "y": 1.0})
+    bounds = make_bounds(cells).assign(low=0.0, high=extreme)
+    gaps = tabulate_gaps(cells, bounds, min_results=2)
+    np.testing.assert_allclose(gaps["score"], extreme * gaps["normalized"], rtol=1e-11)
+    np.testing.assert_array_equal(gaps["gap"], [1, 1, 0, 0.5, 0.75, 0])
+
+
+def test_too_few_results_name_the_setting_that_would_do() -> None:
+    cells = list_cells(np.arange(12.0).reshape(4, 3))
+    with pytest.raises(ValidationError, match=r"min_results: …\}` to 3 or less \(it is 5\)"):
+        make_gaps(cells, min_results=5)
+    assert make_gaps(cells, min_results=3)["gap"].notna().all()
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        name_cells(a={"x": 1.0, "y": 2.0}),
+        name_cells(a={"x": 1.0}, b={"x": 2.0}, c={"x": 3.0}),
+        name_cells(a={"x": 1.0, "y": 2.0}, b={"x": 1.0, "y": 2.0}),
+    ],
+    ids=["one model", "one dataset", "all tied"],
+)
+def test_studies_without_two_models_and_two_datasets_are_refused(cells: pd.DataFrame) -> None:
+    with pytest.raises(ValidationError, match=r"No `capabilities: \{min_results: …\}` mends this"):
+        make_gaps(cells, min_results=1)
+
+
+def test_components_are_numbered_by_size() -> None:
+    cells = name_cells(
+        b={"u": 1, "v": 2}, c={"u": 2, "v": 1}, x={"r": 1, "s": 2, "t": 0}, y={"r": 2, "s": 1}
+    )
+    results = arrange_results(cells)
+    models, datasets = list_components(results)
+    assert dict(zip(results.models, models.tolist(), strict=True)) == {
+        **{"b": 2, "c": 2, "x": 1, "y": 1}
+    }
+    assert dict(zip(results.datasets, datasets.tolist(), strict=True)) == {
+        **{"r": 1, "s": 1, "t": 1, "u": 2, "v": 2}
+    }
+    # One result joins them; a dataset without results belongs to none.
+    assert set(list_components(arrange_results(cells.replace("t", "u")))[0]) == {1}
+    # Without t both parts have four results, and b comes before x.
+    assert list_components(results.choose(results.columns != 2))[1].tolist() == [2, 2, 0, 1, 1]
+
+
+def test_duplicates_have_the_same_scores_of_the_same_models() -> None:
+    cells = name_cells(
+        a={"p": 1, "q": 1, "r": 1, "s": 1, "one": 5}, b={"p": 2, "q": 2, "r": 3, "s": 2},
+        c={"s": 3}, d={"two": 5},
+    )  # fmt: skip
+    assert find_duplicates(arrange_results(cells)) == {"q": "p"}
+
+
+def test_models_and_datasets_by_hand() -> None:
+    cells = name_cells(
+        **{"a": {"F / 1": 1.0, "F / 2": 0.9, "G": 0.0}, "b": {"F / 1": 0.5, "F / 2": 0.85}},
+        **{"c": {"F / 1": 0.0, "F / 2": 0.4}, "d": {"G": 0.5}, "e": {"H": 0.5, "I": 0.5}},
+        f={"H": 0.5, "I": 0.5},
+    )
+    gaps = make_gaps(cells, min_results=2, lower_is_better=("F / 2",))
+    attributes = pd.DataFrame(
+        {
+            "model": ["a", "d", "other"],
+            "architecture": ["Conv", None, "Conv"],
+            "parameters": [5.0, 7.0, NAN],
+            "date": ["2024-02-13", None, None],
+        }
+    )
+    models = describe_models(gaps, attributes)
+    assert models["model"].tolist() == list("abcdef")
+    assert models["results"].tolist() == [3, 2, 2, 1, 2, 2]
+    assert models["kept"].tolist() == [2, 2, 2, 0, 0, 0]
+    assert models["component"].astype(object).tolist() == [1, 1, 1, pd.NA, pd.NA, pd.NA]
+    # On F / 2 the gap of b is 0.05 / 0.5.
+    np.testing.assert_allclose(models["mean_gap"], [0, 0.3, 1, NAN, NAN, NAN])
+    assert models["architecture"].fillna("").tolist() == ["Conv", "", "", "", "", ""]
+    np.testing.assert_array_equal(models["parameters"], [5, NAN, NAN, 7, NAN, NAN])
+    assert models["date"].fillna("").tolist() == ["2024-02-13", "", "", "", "", ""]
+    assert models["dropped"].tolist() == ["", "", "", "few results", *["no dataset left"] * 2]
+    kinds = pd.DataFrame(
+        {"dataset": ["F", "F / 2", "G"], "type": ["seg", "cls", None], "family": [None, "own", "g"]}
+    )
+    bounds = make_bounds(cells, lower_is_better=("F / 2",))
+    datasets = describe_datasets(gaps, bounds, kinds).set_index("dataset")
+    assert datasets.index.tolist() == ["F / 1", "F / 2", "G", "H", "I"]
+    assert datasets["results"].tolist() == [3, 3, 2, 2, 2]
+    assert datasets["kept"].tolist() == [3, 3, 0, 0, 0]
+    assert datasets["component"].astype(object).tolist() == [1, 1, pd.NA, pd.NA, pd.NA]
+    assert datasets["dropped"].tolist() == ["", "", "few results", "tied", "tied"]
+    kept = datasets.iloc[:2]
+    assert kept["best_model"].tolist() == ["a", "a"]
+    # Percent; F / 2 is an error rate of 10, 15 and 60.
+    assert kept[["best_score", "worst_score"]].to_numpy().tolist() == [[100, 0], [10, 60]]
+    np.testing.assert_allclose(kept["std"], [50, np.std([10, 15, 60], ddof=1)])
+    np.testing.assert_allclose(kept["saturation"], [1 / 3, 2 / 3])
+    np.testing.assert_allclose(kept["headroom"], [0, 10])
+    assert (
+        datasets.iloc[2:][["best_score", "worst_score", "std", "saturation", "headroom"]]
+        .isna()
+        .all(axis=None)
+    )
+    assert datasets["type"].fillna("").tolist() == ["seg", "cls", "", "", ""]
+    assert datasets["family"].tolist() == ["F", "own", "g", "H", "I"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "direction", "high", "expected"),
+    [
+        ("accuracy", "max", 1.0, 0.25),
+        ("error rate", "min", 1.0, 0.25),
+        ("RMSE", "min", 1.0, 0.25),
+        ("accuracy", "max", 2.0, 98.5),
+        ("quality", "max", 1.0, NAN),
+        ("BLEU", "max", 1.0, NAN),
+        # In another unit than its natural bounds.
+        ("kappa", "max", 20.0, NAN),
+    ],
+)
+def test_headroom_is_what_the_metric_leaves(
+    metric: str, direction: str, high: float, expected: float
+) -> None:
+    cells = name_cells(a={"x": 0.75, "y": 0.1}, b={"x": 0.5, "y": 0.2})
+    bounds = make_bounds(cells).assign(metric=metric, direction=direction, high=high)
+    gaps = tabulate_gaps(cells, bounds, min_results=1)
+    found = describe_datasets(gaps, bounds, DATASET_ATTRIBUTES)["headroom"].iloc[0]
+    np.testing.assert_allclose(found, expected)
+
+
+def test_ties_for_the_best_and_repeated_columns_are_told() -> None:
+    cells = name_cells(
+        b={"x": 1.0, "y": 1.0, "z": 0.1}, a={"x": 1.0, "y": 1.0, "z": 0.2}, c={"x": 0.2, "y": 0.2}
+    )
+    gaps = make_gaps(cells)
+    datasets = describe_datasets(gaps, make_bounds(cells), DATASET_ATTRIBUTES)
+    assert datasets["best_model"].tolist() == ["a", "a", "a"]
+    assert datasets["duplicate_of"].tolist() == ["", "x", ""]
+    backwards = describe_datasets(gaps.iloc[::-1], make_bounds(cells), DATASET_ATTRIBUTES)
+    pd.testing.assert_frame_equal(backwards, datasets)
+
+
+def test_attributes_of_other_names_only_are_refused() -> None:
+    gaps = make_gaps(simulate_results(4, 4, dimension=1).cells)
+    other = pd.DataFrame({"model": ["m1"], "architecture": "C", "parameters": 1.0, "date": None})
+    with pytest.raises(ValidationError, match=r"models: \{name: …\}"):
+        describe_models(gaps, other)
+    other = pd.DataFrame({"dataset": ["d1"], "type": "seg", "family": None})
+    with pytest.raises(ValidationError, match=r"datasets: \{name: …\}"):
+        describe_datasets(gaps, make_bounds(gaps), other)
+
+
+def test_scripts_write_tables_that_read_back(tmp_path: Path) -> None:
+    cells = simulate_results(8, 6, dimension=2, share=0.8, noise=0.1).cells
+    renamed = {"M000": EVIL, "M001": "007", "D000": EVIL, "D001": "1.0", "D002": "F / v"}
+    runs = cells.replace(renamed)
+    bounds = make_bounds(runs, lower_is_better=("1.0",))
+    for shard, part in enumerate((runs.iloc[::2], runs.iloc[1::2])):
+        write_parquet(tmp_path / f"{shard}.parquet", part)
+    write_text(tmp_path / "bounds.csv", render_csv(bounds))
+    write_text(tmp_path / "models.csv", "name,size\n007,1.5\n")
+    paths = {
+        name: [str(tmp_path / f"{name}.{suffix}") for suffix in ("csv", "md", "tex")]
+        for name in ("gaps", "models", "datasets")
+    }
+    limits = str(tmp_path / "bounds.csv")
+    shards = [str(tmp_path / f"{shard}.parquet") for shard in (0, 1)]
+    measure_gaps(shards=shards, bounds=limits, gaps=paths["gaps"], min_results=2)
+    describe_results(
+        gaps=paths["gaps"][0],
+        bounds=limits,
+        model_file=[str(tmp_path / "models.csv")],
+        dataset_file=[],
+        models=paths["models"],
+        datasets=paths["datasets"],
+        model_attributes={
+            **{"name": "name", "parameters": "size"},
+            **{"architecture": "", "date": "", "date_format": "%Y"},
+        },
+        dataset_attributes={"name": "dataset", "type": "", "family": ""},
+    )
+    assert all(Path(path).is_file() for files in paths.values() for path in files)
+    expected = tabulate_gaps(runs, bounds, min_results=2)
+    gaps = read_table(paths["gaps"][0])
+    found, known = choose_results(gaps), choose_results(expected)
+    assert (found.models, found.datasets) == (known.models, known.datasets)
+    assert EVIL in found.models
+    assert found.gaps.tobytes() == known.gaps.tobytes()
+    assert gaps["gap"].to_numpy().tobytes() == expected["gap"].to_numpy().tobytes()
+    models = read_table(paths["models"][0])
+    assert models.loc[models["model"] == "007", "parameters"].tolist() == [1.5]
+    datasets = read_table(paths["datasets"][0]).set_index("dataset")
+    assert datasets.loc["F / v", "family"] == "F"
+    assert datasets["best_score"].dtype == float

@@ -1,0 +1,410 @@
+"""What is told of a map of models and datasets, and that nothing is told that is not so."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from capmap.artifacts import read_table
+from capmap.prose import (
+    describe_capabilities,
+    describe_drift,
+    describe_next_results,
+    describe_placements,
+    describe_transfer,
+    write_paragraphs,
+)
+from describe_capabilities import describe_capabilities as write_capabilities
+from tests.capability_prose_tables import (
+    DESCRIBE,
+    MAY_BE_EMPTY,
+    TABLES,
+    change,
+    drop_intervals,
+    make_table,
+    tell,
+)
+
+NAN = np.nan
+NOT_A_NUMBER = re.compile(r"\b(nan|NaN|NA|None|inf)\b")
+NASTY = r"$x_1$ <b> 50% & ~^\alpha {#}"
+NAME_COLUMNS = ["model", "dataset", "name", "best_model", "trained_on", "tested_on"]
+ALL = pytest.mark.parametrize("describe", DESCRIBE, ids=lambda describe: describe.__name__)
+
+
+@ALL
+def test_every_paragraph_is_made_of_finished_sentences(describe) -> None:
+    for paragraph in tell(describe):
+        assert paragraph[0].isupper() or paragraph[0] in "'0123456789"
+        assert paragraph.endswith(".")
+        assert not NOT_A_NUMBER.search(paragraph)
+        assert paragraph.replace("Poincaré", "").isascii()
+        assert "  " not in paragraph
+
+
+@ALL
+def test_empty_tables_say_that_there_was_nothing_to_do(describe) -> None:
+    names, _ = DESCRIBE[describe]
+    paragraphs = tell(describe, **{name: make_table(name).head(0) for name in names})
+    assert paragraphs
+    for paragraph in paragraphs:
+        assert paragraph.endswith(".")
+        assert not re.search(r"\d\.\d", paragraph)
+
+
+@ALL
+def test_each_table_alone_may_be_empty(describe) -> None:
+    names, _ = DESCRIBE[describe]
+    for name in names:
+        for paragraph in tell(describe, **{name: make_table(name).head(0)}):
+            assert not NOT_A_NUMBER.search(paragraph)
+            assert paragraph.endswith(".")
+
+
+@ALL
+def test_one_row_of_each_table_is_told_without_nan(describe) -> None:
+    names, _ = DESCRIBE[describe]
+    for paragraph in tell(describe, **{name: make_table(name).head(1) for name in names}):
+        assert not NOT_A_NUMBER.search(paragraph)
+
+
+@ALL
+def test_missing_intervals_and_numbers_are_told_without_nan(describe) -> None:
+    names, _ = DESCRIBE[describe]
+    without = {name: drop_intervals(make_table(name)) for name in names}
+    for paragraph in tell(describe, **without):
+        assert not NOT_A_NUMBER.search(paragraph)
+        assert not re.search(r"% interval\b", paragraph)
+    for name, table in without.items():
+        without[name] = table.assign(**dict.fromkeys(MAY_BE_EMPTY.get(name, []), NAN))
+    for paragraph in tell(describe, **without):
+        assert not NOT_A_NUMBER.search(paragraph)
+
+
+@ALL
+@pytest.mark.parametrize("name", [NASTY, "ДА\u202e 模型", "a" * 500, "it's", "two\nlines"])
+def test_names_survive_whatever_they_are(describe, name, tmp_path) -> None:
+    names, _ = DESCRIBE[describe]
+    swap = {"A": name, "C": name, "d": name, "land": name}
+    changed = {}
+    for table_name in names if describe is not describe_drift else []:
+        table = make_table(table_name)
+        present = [column for column in NAME_COLUMNS if column in table]
+        changed[table_name] = table.assign(**{own: table[own].replace(swap) for own in present})
+    paragraphs = tell(describe, **changed)
+    if changed:
+        shown = repr(name if len(name) <= 80 else name[:79] + "…")
+        assert any(shown in paragraph for paragraph in paragraphs)
+    write_paragraphs(paragraphs, [tmp_path / "a.txt", tmp_path / "a.tex"])
+    assert len((tmp_path / "a.tex").read_text("utf-8").split("\n\n")) == len(paragraphs)
+
+
+def test_what_was_dropped_is_counted_with_its_reason() -> None:
+    methods = tell(describe_capabilities)[0]
+    assert methods.startswith(
+        "Of 3 models and 2 datasets with 5 results, the map holds 2 models and 2 datasets with 4 "
+        "results. Those with fewer than 2 results were dropped until none was left to drop "
+        "(1 model). "
+    )
+    datasets = pd.concat(
+        [
+            make_table("datasets"),
+            pd.DataFrame({"dataset": ["t", "u"], "kept": 0, "dropped": ["tied", "no model left"]}),
+        ]
+    )
+    methods = tell(describe_capabilities, datasets=datasets)[0]
+    assert "had the same score, the dataset was dropped ('t')." in methods
+    assert "With these went 1 dataset without any other result." in methods
+    gaps, models = make_table("gaps").head(4), make_table("models").head(2)
+    methods = tell(describe_capabilities, gaps=gaps, models=models)[0]
+    assert methods.startswith(
+        "The map holds 2 models and 2 datasets with 4 results. No model or dataset had fewer than "
+        "2 results. "
+    )
+
+
+def test_copies_and_parts_that_never_met_are_told() -> None:
+    methods = tell(describe_capabilities)[0]
+    assert "copy" not in methods
+    assert "connects" not in methods
+    datasets = make_table("datasets").assign(duplicate_of=[None, "d"], component=[1, 2])
+    models = make_table("models").assign(component=[1, 2, NAN])
+    methods = tell(describe_capabilities, datasets=datasets, models=models)[0]
+    assert "1 dataset is a copy of another, with the same scores ('e' of 'd')" in methods
+    assert (
+        "No result connects 2 parts of the map (of 1 model and 1 dataset and 1 model and 1 "
+        "dataset): distances from one part to another mean nothing" in methods
+    )
+
+
+def test_the_verdict_follows_the_numbers_of_each_protocol() -> None:
+    # Differences from plain L2: random −0.015…−0.005 against 0.02…0.04 lie apart, strict
+    # −0.03…0.01 and −0.01…0.03 overlap, and with families hidden the baseline's error is lower.
+    verdict = tell(describe_capabilities)[1]
+    assert verdict.startswith(
+        "On this study the ensemble method beat the best simple baseline with random results "
+        "hidden, could not be told from it with bounds hidden and did not beat it with families "
+        "hidden. With random results hidden (100 results in 10 splits), its mean squared error "
+        "(MSE) was 0.0600 (95% interval 0.0500 to 0.0700), against 0.1000 (95% interval 0.0800 to "
+        "0.1200) of the best baseline, additive effects of models and datasets; it was 0.0100 "
+        "lower (95% interval 0.0050 to 0.0150) than that of plain L2 on the same results."
+    )
+    summary = change("summary", {"distance": "additive", "protocol": "random"}, mse=0.05)
+    only = summary[summary["protocol"] == "random"]
+    verdict = tell(describe_capabilities, summary=only)[1]
+    assert verdict.startswith(
+        "On this study the ensemble method did not beat the best simple baseline. "
+    )
+
+
+def test_without_plain_l2_errors_themselves_are_compared() -> None:
+    names = ["difference", "difference_low", "difference_high"]
+    summary = make_table("summary").assign(**dict.fromkeys(names, NAN))
+    # Random: 0.05…0.07 lies below 0.08…0.12.
+    verdict = tell(describe_capabilities, summary=summary)[1]
+    assert "beat the best simple baseline with random results hidden" in verdict
+    assert "plain L2" not in verdict
+    close = change("summary", {"distance": "additive", "protocol": "random"}, mse_low=0.065)
+    close = close[close["protocol"] == "random"].assign(**dict.fromkeys(names, NAN))
+    verdict = tell(describe_capabilities, summary=close)[1]
+    assert "could not be told from the best simple baseline." in verdict
+
+
+def test_a_bilinear_model_is_told_beside_but_is_no_simple_baseline() -> None:
+    row = make_table("summary").head(1).assign(distance="bilinear", mse=0.01)
+    summary = pd.concat([make_table("summary"), row], ignore_index=True)
+    verdict = tell(describe_capabilities, summary=summary)[1]
+    assert "beat the best simple baseline with random" in verdict
+    assert "A bilinear model with 5 factors, which is no map, had 0.0100 (95%" in verdict
+
+
+def test_a_plain_distance_is_not_compared_with_itself() -> None:
+    verdict = tell(describe_capabilities, method="l2")[1]
+    assert verdict.startswith("On this study the L2 distance beat the best simple baseline.")
+    assert "plain L2" not in verdict
+
+
+def test_what_agrees_with_the_paper_is_told_as_agreeing() -> None:
+    paper = tell(describe_capabilities)[2]
+    # Below 10 results 0.12; from 10 on (30 · 0.06 + 10 · 0.04) / 40 = 0.055.
+    assert paper == (
+        "Of the distances alone, the L2 distance in 5 dimensions had the lowest MSE of hidden "
+        "results, 0.0700 (95% interval 0.0600 to 0.0800). With 5 dimensions, the error of the "
+        "Poincaré distance could not be told from that of L2 (difference 0.0010, 95% interval "
+        "-0.0020 to 0.0040), as in the paper; the error of the cosine distance was 0.0200 higher "
+        "(95% interval 0.0100 to 0.0300) than that of L2, as in the paper. The cosine distance "
+        "fitted known results more closely than L2 (0.0060 against 0.0270) without predicting "
+        "hidden ones better (0.0900 against 0.0700): it overfits, as in the paper. More dimensions "
+        "did not clearly lower the error of L2, as in the paper. Already with 2 dimensions it was "
+        "not clearly higher than with 5. Models with fewer than 10 known results had an MSE of "
+        "0.1200 (10 predictions), those with 10 or more 0.0550 (40 predictions), as in the paper. "
+        "Spearman's correlation of a model's distance to the center with its mean gap was 0.700 "
+        "(95% interval 0.400 to 0.900), as in the paper: generalists stand near the center."
+    )
+
+
+def test_what_disagrees_with_the_paper_is_told_as_disagreeing() -> None:
+    cosine = {"distance": "cosine"}
+    lower = {"mse": 0.05, "difference": -0.02, "difference_low": -0.03, "difference_high": -0.01}
+    paper = tell(describe_capabilities, summary=change("summary", cosine, **lower))[2]
+    assert "the cosine distance in 5 dimensions had the lowest MSE" in paper
+    assert (
+        "the error of the cosine distance was 0.0200 lower (95% interval 0.0100 to 0.0300) than "
+        "that of L2, unlike in the paper." in paper
+    )
+    assert "and predicted hidden ones better (0.0500 against 0.0700), unlike in the" in paper
+    unclear = change("summary", cosine, difference_low=-0.01)
+    paper = tell(describe_capabilities, summary=unclear)[2]
+    assert "95% interval -0.0100 to 0.0300), unlike in the paper, where it is higher." in paper
+    loose = change("summary", cosine, train_mse=0.03)
+    paper = tell(describe_capabilities, summary=loose)[2]
+    assert "did not fit known results more closely than L2 (0.0300 against 0.0270)" in paper
+    more = {"difference": -0.01, "difference_low": -0.02, "difference_high": -0.005}
+    better = change("summary", {"distance": "l2", "dimension": 10}, **more)
+    paper = tell(describe_capabilities, summary=better)[2]
+    assert "With 10 dimensions the error of L2 was 0.0100 lower" in paper
+    assert "0.0050 to 0.0200), unlike in the paper." in paper
+    fewer = change("summary", {"distance": "l2", "dimension": 2}, difference_low=0.001)
+    assert "With fewer than 5 it was higher." in tell(describe_capabilities, summary=fewer)[2]
+
+
+def test_errors_that_do_not_fall_with_results_are_told() -> None:
+    by_results = make_table("by_results").assign(mse=0.05, mse_low=0.04, mse_high=0.06)
+    paper = tell(describe_capabilities, by_results=by_results)[2]
+    assert "unlike in the paper, where errors fall with 10 to 20 results; these predic" in paper
+
+
+def test_correlation_of_centrality_and_gap_is_judged_by_its_interval() -> None:
+    assert (
+        "was 0.700 (95% interval 0.400 to 0.900), as in the paper" in tell(describe_capabilities)[2]
+    )
+    unlike = make_table("centrality").assign(low=-0.9, high=-0.1)
+    paper = tell(describe_capabilities, centrality=unlike)[2]
+    assert "unlike in the paper, where generalists stand near the center." in paper
+    unknown = make_table("centrality").assign(low=NAN, high=NAN)
+    assert "which leaves open" in tell(describe_capabilities, centrality=unknown)[2]
+    unknown = unknown.assign(estimate=NAN)
+    assert "Spearman" not in tell(describe_capabilities, centrality=unknown)[2]
+
+
+def test_five_dimensions_are_those_of_the_paper() -> None:
+    # What the paper says of five dimensions is not held against six.
+    summary = make_table("summary").replace({"dimension": {5: 6}})
+    paper = tell(describe_capabilities, summary=summary, dimension=6)[2]
+    assert "More dimensions did not clearly lower the error of L2. Already with 2" in paper
+
+
+def test_coverage_is_judged_by_how_many_results_there_are() -> None:
+    # 3 of 4 lie within, which is no evidence of anything.
+    trust = tell(describe_capabilities)[3]
+    assert trust.startswith(
+        "Of 4 results that were hidden when they were predicted, 75% lay within their 90% "
+        "prediction intervals, too few to judge them by. The mean absolute error was 0.250, "
+        "and largest for the models 'A' (0.300) and 'B' (0.200) and the datasets 'e' (0.350) and "
+        "'d' (0.150): trust the map least there."
+    )
+    # Two standard errors of 90% of 400 are 0.03, so 75% is too low; that of 100% is too high.
+    many = pd.concat([make_table("predictions")] * 100, ignore_index=True)
+    assert (
+        "75% lay within their 90% prediction intervals, so they are too narrow here"
+        in tell(describe_capabilities, predictions=many)[3]
+    )
+    assert (
+        "so they are too wide here"
+        in tell(describe_capabilities, predictions=many.assign(low=0.0, high=1.0))[3]
+    )
+
+
+def test_saturated_datasets_and_wide_intervals_are_warned_of() -> None:
+    trust = tell(describe_capabilities)[3]
+    assert "intervals are 0.80 wide on average, while the gaps on a dataset span 1, so" in trust
+    assert "On 1 dataset ('d') at least half of the models have a gap of 0.1 or less" in trust
+    datasets = make_table("datasets").assign(saturation=0.1)
+    assert "0.1 or less" not in tell(describe_capabilities, datasets=datasets)[3]
+
+
+def test_placements_name_the_best_and_the_unknown() -> None:
+    placed, replay = tell(describe_placements)
+    assert placed == (
+        "2 models with too few results for the map were placed on it without moving what is there, "
+        "by 1 to 3 results each. The lowest mean gap to expect over the datasets of the map was "
+        "0.300 (90% interval 0.100 to 0.500), of 'C' (from 1 result). Of 'D' little is known: the "
+        "interval of the mean gap is wider than 0.5."
+    )
+    assert (
+        "With 1 to 4 results, the mean squared error (MSE) of hidden results was 0.1000" in replay
+    )
+    assert "That of placing was 17% lower than that of plain L2 (90% interval 9% to 25%)." in replay
+    assert "88% of hidden results lay within their 90% prediction intervals, about as" in replay
+    one = make_table("placements").head(1)
+    placed = tell(describe_placements, placements=one)[0]
+    assert placed.startswith("1 model with too few results for the map was placed on it without")
+    assert "by 1 result. The mean gap to expect" in placed
+
+
+def test_a_replay_without_gain_is_told_so() -> None:
+    placed = {"method": "placed", "results_to": 4}
+    changes = {"change": 0.1, "change_low": -0.05, "change_high": 0.25}
+    table = change("placement_replay", placed, mse=0.15, coverage=0.7, **changes)
+    replay = tell(describe_placements, placement_replay=table)[1]
+    assert (
+        "placing was 10% higher than that of plain L2 (90% interval -5% to 25%), so it may"
+        in replay
+    )
+    assert "Additive effects did no worse than placing, so the map adds nothing here." in replay
+    assert (
+        "70% of hidden results lay within their 90% prediction intervals, so they are too" in replay
+    )
+
+
+def test_savings_are_told_with_their_doubts() -> None:
+    _, datasets, models = tell(describe_next_results)
+    assert datasets.startswith(
+        "In a replay, 30 models were taken as new in turn. The error of random choice with 8 "
+        "results was reached by the advised choice with 4.8 (95% interval over models 3.6 to 5.9), "
+        "40% fewer, a saving of at least 26% by the interval. For the errors of fewer it needed "
+        "3.0 instead of 4 (95% interval over models 2.5 to 4.5). With 8 results the mean squared "
+    )
+    assert models.endswith(
+        "Random choice had 0.200 after 3, so the advice is better. The best model on average had "
+        "0.060 after 3, which could not be told from it."
+    )
+    last = {"results": 8}
+    told = {
+        (4.8, 3.6, 8.5): "models 3.6 to 8.5), 40% fewer, which could not be told from random",
+        (4.8, 3.6, NAN): "models from 3.6 upward), 40% fewer, which could not be told from random",
+        (9.0, 8.5, 9.9): "12% more: it does worse than random choice.",
+    }
+    for (needed, low, high), words in told.items():
+        table = change("dataset_savings", last, needed=needed, needed_low=low, needed_high=high)
+        assert words in tell(describe_next_results, dataset_savings=table)[1]
+    simple = change("dataset_savings", {"policy": "most_results"}, needed=4.0)
+    assert (
+        "Fewer still were needed by the dataset with the most results (4.0)."
+        in tell(describe_next_results, dataset_savings=simple)[1]
+    )
+    never = change("dataset_savings", last, needed=NAN)
+    assert (
+        "never reached the error of random choice with 8 results"
+        in tell(describe_next_results, dataset_savings=never)[1]
+    )
+    replay = change("model_replay", {"policy": "random", "tried": 3}, regret=0.0, regret_high=0.01)
+    models = tell(describe_next_results, model_replay=replay)[2]
+    assert "Random choice had 0.000 after 3, so the advice is worse." in models
+
+
+def test_drift_is_told_beside_what_other_starts_do() -> None:
+    methods, results = tell(describe_drift)
+    assert methods.startswith(
+        "Models were added to the map in order of publication, in 3 steps from 2020-01-01 (8 "
+        "models) to 2022-01-01 (30 models)"
+    )
+    # The median of 0.3 and 0.2 against one of 0.05.
+    assert results.startswith(
+        "From one step to the next, models moved by a median 0.250; other random starts alone "
+        "moved them by 0.050, so the map drifts by more than chance of the fit. The largest was "
+        "0.300, up to 2021-01-01."
+    )
+    assert "0.0800 (90% interval over models 0.0600 to 0.1000), 0.0100 lower (90%" in results
+    still = make_table("drift").assign(shift_noise=0.2)
+    assert "cannot be told from chance of the fit" in tell(describe_drift, drift=still)[1]
+    one = tell(describe_drift, drift=make_table("drift").head(1))[1]
+    assert one.startswith("There was no earlier map to compare with.")
+
+
+def test_transfer_is_told_by_types_and_families() -> None:
+    _, types, families = tell(describe_transfer)
+    assert types.startswith(
+        "Training on one type of datasets and testing on another (2 types, 180 predictions), the "
+        "mean squared error (MSE) was 0.0950 (90% interval 0.0700 to 0.1200), 0.0050 lower (90% "
+        "interval -0.0100 to 0.0200, which holds 0) than the 0.1000 without the other type: no "
+        "clear help or harm. Of 2 pairs, 1 clearly helped ('land' for 'sea')."
+    )
+    assert "0.0900 with 5 families and 0.0700 with 9 families to train on." in families
+    assert "0.0300 lower (90% interval 0.0200 to 0.0400): it helps." in families
+    assert "trained on the same, had 0.0600, no more than the map" in families
+    table = make_table("transfer")
+    _, types, families = tell(describe_transfer, transfer=table[table["kind"] == "families"])
+    assert types.startswith("There were no two types of datasets")
+    worse = table.assign(difference=0.01, difference_low=0.005, difference_high=0.02)
+    _, types, _ = tell(describe_transfer, transfer=worse)
+    assert "it does harm. Of 2 pairs, 2 clearly did harm ('land' for 'sea' and 'sea' for" in types
+
+
+def test_the_script_writes_text_and_latex(tmp_path) -> None:
+    names, options = DESCRIBE[describe_capabilities]
+    paths = {name: str(tmp_path / f"{name}.csv") for name in [*names, "positions"]}
+    for name in names:
+        (tmp_path / f"{name}.csv").write_text(TABLES[name].lstrip("\n"), "utf-8")
+    positions = "kind,name,centrality\nmodel,A,0.1\nmodel,B,0.6\n"
+    (tmp_path / "positions.csv").write_text(positions, "utf-8")
+    text = [str(tmp_path / "text.txt"), str(tmp_path / "text.tex")]
+    paths["centrality"] = [paths["centrality"]]
+    write_capabilities(**paths, text=text, **options)
+    centrality = read_table(tmp_path / "centrality.csv")
+    # Model A is nearer to the center than B, and has the smaller mean gap.
+    assert centrality["estimate"].tolist() == [1]
+    written = (tmp_path / "text.txt").read_text("utf-8")
+    assert written == "\n\n".join(tell(describe_capabilities, centrality=centrality)) + "\n"
+    assert (tmp_path / "text.tex").read_text("utf-8").startswith("Of 3 models")

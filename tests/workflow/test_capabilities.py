@@ -1,0 +1,214 @@
+"""The capability embedding in real runs: made when asked for, and again only where needed."""
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from capmap.artifacts import read_table
+from tests.workflow.checkouts import PROJECT, Checkout, Run, copy_project
+from workflow.analyses import list_figures, list_tables
+
+STUDIES = Path(__file__).parent / "studies"
+CONFIG = yaml.safe_load((PROJECT / "config.yaml").read_text("utf-8"))
+SETTINGS: dict[str, Any] = {
+    **CONFIG["studies"]["literature"],
+    "capabilities": {"dimensions": [2], "dimension": 3, "splits": 2, "starts": 1},
+    "bootstrap": {"replicates": 200, "shards": 2},
+}
+METHODS = ["ensemble", "l2", "cosine", "poincare", "bilinear"]
+PAGES = {"write_report", "write_index"}
+SUMMARY = {"summarize_crossvalidation", "describe_capabilities", "plot_predictions"}
+MAPS = {"plot_capabilities"}
+
+
+def write_config(checkout: Checkout, study: dict[str, Any]) -> None:
+    """Write the study ``map`` as the project's own configuration."""
+    (checkout.folder / "config.yaml").write_text(yaml.safe_dump({"studies": {"map": study}}))
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """The shipped example, with few fits, run once to the end."""
+    checkout = copy_project(tmp_path_factory.mktemp("mapped") / "project")
+    write_config(checkout, SETTINGS)
+    run = checkout.snakemake()
+    assert run.status == 0, run.output
+    assert max(run.jobs.values()) == 1
+    return checkout
+
+
+@pytest.fixture
+def project(finished: Checkout, tmp_path: Path) -> Checkout:
+    """A copy of the finished project to disturb; time stamps are those of the original."""
+    shutil.copytree(finished.folder, tmp_path / "project")
+    return Checkout(tmp_path / "project")
+
+
+def list_rules(run: Run) -> set[str]:
+    """Names of the rules that ran."""
+    assert run.status == 0, run.output
+    return {job.split()[0] for job in run.jobs}
+
+
+def change_settings(checkout: Checkout, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change the settings of the study."""
+    study = yaml.safe_load((checkout.folder / "config.yaml").read_text())["studies"]["map"]
+    change(study)
+    write_config(checkout, study)
+
+
+def test_every_table_figure_and_paragraph_is_made(finished: Checkout) -> None:
+    folder = finished.folder / "results/map"
+    for name in list_tables(SETTINGS):
+        for suffix in ("csv", "md", "tex"):
+            assert (folder / f"{name}.{suffix}").stat().st_size > 0
+    for name in list_figures(SETTINGS):
+        for suffix in ("pdf", "png", "svg"):
+            assert (folder / f"figures/{name}.{suffix}").stat().st_size > 1000
+    for name in SETTINGS["analyses"]:
+        assert len((folder / f"text/{name}.txt").read_text()) > 100
+    page = (folder / "report.html").read_text()
+    assert re.findall(r'<section id="analysis-(\w+)"', page) == SETTINGS["analyses"]
+    assert len(page.encode()) < 2_000_000
+
+
+def test_tables_have_the_columns_that_others_rely_on(finished: Checkout) -> None:
+    folder = finished.folder / "results/map/capabilities"
+    columns = {
+        "positions": ["kind", "name", "x1", "x2", "x3"],
+        "predictions": ["model", "dataset", "observed", "predicted", "low", "high"],
+        "validation": ["distance", "dimension", "fold", "model", "dataset", "truth", "prediction"],
+        "summary": ["distance", "dimension", "train_mse", "mse", "mae", "pearson"],
+        "placements": ["model", "results", "mean_gap", "mean_gap_low", "mean_gap_high"],
+        "next": ["model", "rank", "dataset", "reduction"],
+    }
+    for name, expected in columns.items():
+        assert set(expected) <= set(read_table(folder / f"{name}.csv").columns)
+    summary = read_table(folder / "summary.csv")
+    assert set(summary["distance"]) == {*METHODS, "mean", "model_mean", "dataset_mean", "additive"}
+    # A lower-is-better dataset of the example: the best model has the smallest error.
+    datasets = read_table(folder / "datasets.csv").set_index("dataset")
+    assert datasets.loc["Biomass / rmse 100 %", "best_score"] < 20
+    best = datasets.loc["Biomass / rmse 100 %", ["best_score", "worst_score"]]
+    assert best.iloc[0] < best.iloc[1]
+
+
+def test_one_more_dimension_runs_its_own_fits_only(project: Checkout) -> None:
+    change_settings(project, lambda study: study["capabilities"].update(dimensions=[2, 4]))
+    run = project.snakemake("-n")
+    assert list_rules(run) == {"crossvalidate_embedding"} | SUMMARY | PAGES | MAPS
+    fits = {job for job in run.jobs if job.startswith("crossvalidate_embedding")}
+    assert fits == {
+        f"crossvalidate_embedding study=map, method={method}, dimension=4" for method in METHODS
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "rules"),
+    [
+        ({"confidence": 0.8}, {"predict_scores", "replay_placements", "place_models"}),
+        ({"map": "umap"}, {"project_umap"}),
+        ({"splits": 3}, {"crossvalidate_embedding", "crossvalidate_baselines"}),
+    ],
+)
+def test_a_setting_reruns_what_uses_it(
+    project: Checkout, change: dict[str, Any], rules: set[str]
+) -> None:
+    change_settings(project, lambda study: study["capabilities"].update(change))
+    ran = list_rules(project.snakemake("-n"))
+    assert rules <= ran
+    assert not {"measure_gaps", "embed_models", "replay_choices", "track_drift"} & ran
+    assert ("crossvalidate_embedding" in ran) == ("splits" in change)
+
+
+def test_an_analysis_less_leaves_the_others_alone(project: Checkout) -> None:
+    change_settings(project, lambda study: study["analyses"].remove("transfer"))
+    assert list_rules(project.snakemake("-n")) == PAGES
+
+
+def test_without_dates_there_is_no_drift(project: Checkout) -> None:
+    change_settings(project, lambda study: study["attributes"]["models"].pop("date"))
+    ran = list_rules(project.snakemake("-n"))
+    assert "describe_results" in ran
+    assert not {"track_drift", "plot_drift"} & ran
+
+
+def test_row_order_and_number_of_shards_change_no_byte(project: Checkout) -> None:
+    before = project.digests()
+
+    def reverse(text: str) -> str:
+        dataset, variant, *rows = text.splitlines(keepends=True)
+        return dataset + variant + "".join(reversed(rows))
+
+    project.edit("data/capabilities/data.csv", reverse)
+    change_settings(project, lambda study: study["bootstrap"].update(shards=1))
+    run = project.snakemake("--forceall")
+    assert run.status == 0, run.output
+    after = project.digests()
+    same = [path for path in before if re.search("/(capabilities|figures|text)/", path)]
+    assert len(same) > 100
+    assert {path: after[path] for path in same} == {path: before[path] for path in same}
+
+
+def test_the_map_is_projected_by_umap(project: Checkout) -> None:
+    change_settings(project, lambda study: study["capabilities"].update(map="umap"))
+    run = project.snakemake("results/map/figures/capability_map.svg")
+    assert list_rules(run) == {"project_umap"} | MAPS
+
+
+@pytest.mark.parametrize(
+    ("change", "target", "fragments"),
+    [
+        (
+            {"capabilities": {"min_results": 50}},
+            "capabilities/gaps.csv",
+            ["min_results", "Set `capabilities: {min_results: …}` to"],
+        ),
+        (
+            {"attributes": {"models": {"file": "none.csv"}}},
+            "capabilities/models.csv",
+            ["studies.map.attributes.models.file", "none.csv"],
+        ),
+        (
+            {"attributes": {"models": {"file": "data/capabilities/models.csv", "date": "day"}}},
+            "capabilities/models.csv",
+            ["'day'", "models.csv"],
+        ),
+    ],
+)
+def test_faults_are_told_in_one_line(
+    project: Checkout, change: dict[str, Any], target: str, fragments: list[str]
+) -> None:
+    change_settings(project, lambda study: study.update(change))
+    run = project.snakemake(f"results/map/{target}")
+    assert run.status != 0
+    assert "Traceback" not in run.output
+    assert all(fragment in run.output for fragment in fragments)
+
+
+def test_the_literature_database_is_reduced_as_in_the_paper(tmp_path: Path) -> None:
+    if not (PROJECT.parent / "shared/data/capabilities").is_dir():
+        pytest.skip("there is no ../shared")
+    checkout = copy_project(tmp_path / "project")
+    (tmp_path / "shared").symlink_to(PROJECT.parent / "shared")
+    study = yaml.safe_load((STUDIES / "capabilities.yaml").read_text())["studies"]["capabilities"]
+    write_config(checkout, study)
+    run = checkout.snakemake(
+        "results/map/capabilities/positions.csv", "results/map/capabilities/datasets.csv"
+    )
+    assert run.status == 0, run.output
+    gaps = read_table(checkout.folder / "results/map/capabilities/gaps.csv")
+    kept = gaps[gaps["gap"].notna()]
+    assert (kept["model"].nunique(), kept["dataset"].nunique(), len(kept)) == (45, 92, 820)
+    datasets = read_table(checkout.folder / "results/map/capabilities/datasets.csv")
+    types = datasets.loc[datasets["dropped"].isna(), "type"].value_counts()
+    assert types.sum() == 92
+    assert set(types.index) == {
+        *("classification", "segmentation", "object detection"),
+        *("change detection", "super resolution"),
+    }
