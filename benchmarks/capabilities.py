@@ -97,7 +97,7 @@ def measure_protocol(results: Results, protocol: str, splits: int) -> pd.DataFra
 def main() -> None:
     """Measure and write benchmarks/results/capabilities.{csv,md}."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--splits", type=int, default=100)
+    parser.add_argument("--splits", type=int, default=250)
     arguments = parser.parse_args()
     if not DATABASE.is_file():
         sys.exit(f"Nothing is measured: there is no {DATABASE}.")
@@ -106,6 +106,7 @@ def main() -> None:
     for protocol in PROTOCOLS:
         part = measure_protocol(results, protocol, arguments.splits)
         part.insert(0, "protocol", protocol)
+        part.insert(2, "splits", arguments.splits)
         parts.append(part)
     table = pd.concat(parts, ignore_index=True)
     write_table(table, [RESULTS / "capabilities.csv", RESULTS / "capabilities.md"])

@@ -4,10 +4,10 @@ import logging
 from functools import partial
 
 from capmap.artifacts import read_table, write_parquet
-from capmap.capabilities.crossvalidation import Predict, crossvalidate
-from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts, predict_gaps
+from capmap.capabilities.crossvalidation import crossvalidate
+from capmap.capabilities.embedding import METHODS, draw_starts
 from capmap.capabilities.gaps import choose_results
-from capmap.capabilities.results import Results
+from capmap.capabilities.halves import Fitting, fit_map
 from capmap.rng import make_stream
 
 logger = logging.getLogger(__name__)
@@ -54,13 +54,9 @@ def crossvalidate_embedding(
     results = choose_results(read_table(gaps))
     families = read_table(datasets).set_index("dataset")["family"]
     starts = draw_starts(results, dimension=dimension, starts=n_starts, seed=seed, study=study)
-
-    def fit(known: Results) -> Predict:
-        return partial(predict_gaps, fit_starts(known, METHODS[method], starts=starts))
-
     table = crossvalidate(
         results,
-        fit,
+        partial(fit_map, fitting=Fitting(METHODS[method], starts)),
         families=families.loc[results.datasets].tolist(),
         n_splits=n_splits,
         held_out=held_out,

@@ -9,11 +9,7 @@ from capmap.figures.style import save_figure
 logger = logging.getLogger(__name__)
 
 
-def plot_drift(
-    *,
-    drift: str,
-    drift_figure: list[str],
-) -> None:
+def plot_drift(*, drift: str, drift_figure: list[str]) -> None:
     """Draw capabilities/drift.csv.
 
     Parameters

@@ -10,10 +10,7 @@ logger = logging.getLogger(__name__)
 
 
 def plot_placements(
-    *,
-    placement_replay: str,
-    placement_replay_figure: list[str],
-    confidence_level: float,
+    *, placement_replay: str, placement_replay_figure: list[str], confidence_level: float
 ) -> None:
     """Draw capabilities/placement_replay.csv.
 

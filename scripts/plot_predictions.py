@@ -24,6 +24,7 @@ def plot_predictions(
     error_by_results_figure: list[str],
     prediction_errors_figure: list[str],
     dimension: int,
+    method: str,
 ) -> None:
     """Draw the cross-validation in capabilities/.
 
@@ -39,12 +40,15 @@ def plot_predictions(
         Where to draw each, by format.
     dimension : int
         Number of dimensions of the fits that are drawn.
+    method : str
+        The study's own.
     """
     errors = read_table(summary)
     known, hidden = read_parquet(training), read_table(validation)
     save_figure(draw_fit(known, hidden, errors, dimension=dimension), prediction_fit_figure)
     save_figure(draw_dimensions(errors), prediction_dimensions_figure)
-    save_figure(draw_error_by_results(read_table(by_results)), error_by_results_figure)
+    by_number = draw_error_by_results(read_table(by_results), method=method)
+    save_figure(by_number, error_by_results_figure)
     save_figure(draw_prediction_errors(read_table(predictions)), prediction_errors_figure)
     logger.info("drew %d predictions of hidden results", len(hidden))
 

@@ -9,11 +9,7 @@ from capmap.figures.transfer import draw_transfer
 logger = logging.getLogger(__name__)
 
 
-def plot_transfer(
-    *,
-    transfer: str,
-    transfer_figure: list[str],
-) -> None:
+def plot_transfer(*, transfer: str, transfer_figure: list[str]) -> None:
     """Draw capabilities/transfer.csv.
 
     Parameters

@@ -26,6 +26,7 @@ def replay_choices(
     method: Literal["ensemble", "l2", "cosine", "poincare"],
     dimension: int,
     n_starts: int,
+    confidence_level: float,
     seed: int,
 ) -> None:
     """Write how far each policy gets with how many results.
@@ -48,6 +49,8 @@ def replay_choices(
         Number of coordinates.
     n_starts : int
         Number of random starts, for methods that average fits.
+    confidence_level : float
+        Of the intervals of errors, savings and regrets, between 0 and 1.
     seed : int
         Seed of the study's random streams.
     """
@@ -57,13 +60,11 @@ def replay_choices(
     make_rng = partial(make_stream, seed, study, "capabilities", "choices")
     errors = replay_datasets(results, fit=fit, make_rng=partial(make_rng, "model"))
     regrets = replay_models(results, fit=fit)
-    write_table(
-        tabulate_curves(errors, choices="results", value="error", things="models"), dataset_replay
-    )
-    write_table(measure_savings(errors, rng=make_rng("savings")), dataset_savings)
-    write_table(
-        tabulate_curves(regrets, choices="tried", value="regret", things="datasets"), model_replay
-    )
+    tabulate = partial(tabulate_curves, confidence_level=confidence_level)
+    savings = measure_savings(errors, confidence_level=confidence_level, rng=make_rng("savings"))
+    write_table(savings, dataset_savings)
+    write_table(tabulate(errors, choices="results", value="error", things="models"), dataset_replay)
+    write_table(tabulate(regrets, choices="tried", value="regret", things="datasets"), model_replay)
     logger.info("%d models, %d datasets", len(errors.candidates), len(regrets.candidates))
 
 

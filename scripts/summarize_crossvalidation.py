@@ -24,6 +24,7 @@ def summarize_crossvalidation(
     summary: list[str],
     by_results: list[str],
     dimension: int,
+    confidence_level: float,
 ) -> None:
     """Write all predictions of hidden results and their errors.
 
@@ -43,13 +44,16 @@ def summarize_crossvalidation(
         Where to write errors by the model's number of results.
     dimension : int
         The study's number of dimensions.
+    confidence_level : float
+        Of the intervals of errors, between 0 and 1.
     """
     table = join_folds(read_parquet(path) for path in [*folds, baselines])
     write_table(list_validation(table), validation)
     write_parquet(training, list_training(table))
-    errors = summarize_folds(table, dimension=dimension)
+    errors = summarize_folds(table, dimension=dimension, confidence_level=confidence_level)
     write_table(errors, summary)
-    write_table(group_by_results(table, dimension=dimension), by_results)
+    counted = group_by_results(table, dimension=dimension, confidence_level=confidence_level)
+    write_table(counted, by_results)
     logger.info("%d methods, dimensions and protocols", len(errors))
 
 

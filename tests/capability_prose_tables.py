@@ -32,8 +32,8 @@ C,1,0,,,,,,few results
     "datasets": """
 dataset,results,kept,component,duplicate_of,best_model,best_score,worst_score,std,saturation,\
 headroom,type,family,dropped
-d,3,2,1,,A,80,60,10,0.5,20,,d,
-e,2,2,1,,B,80,70,5,0.4,20,,e,
+d,4,4,1,,A,80,60,10,0.5,20,,d,
+e,2,2,1,,B,80,70,5,0.4,20,,d,
 """,
     "summary": f"""
 distance,dimension,protocol,folds,predictions,train_mse,{ENDS}
@@ -140,7 +140,8 @@ kind,trained_on,tested_on,models,datasets,train_results,predictions,mse_alone,ms
 mse_all,pearson,{ENDS}
 type,land,sea,9,9,99,90,0.1,0.11,0.08,0.5,0.09,0.07,0.11,-0.01,-0.02,-0.005
 type,sea,land,9,9,99,90,0.1,0.11,0.08,0.5,0.1,0.07,0.13,0,-0.02,0.02
-types,one type,another type,9,18,99,180,0.1,0.11,0.08,0.5,0.095,0.07,0.12,-0.005,-0.02,0.01
+types,one other type,each type,9,18,99,180,0.1,0.11,0.08,0.5,0.095,0.07,0.12,-0.005,-0.02,0.01
+types,all other datasets,each type,9,18,180,180,0.1,0.11,0.08,0.5,0.08,0.06,0.1,-0.02,-0.04,-0.01
 families,5 families,other families,9,9,50,90,0.1,0.11,0.07,0.5,0.09,0.07,0.11,-0.01,-0.02,-0.005
 families,9 families,other families,9,9,90,90,0.1,0.06,0.07,0.5,0.07,0.05,0.09,-0.03,-0.04,-0.02
 """,

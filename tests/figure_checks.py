@@ -26,11 +26,13 @@ class DrawnText(NamedTuple):
 
 
 class TextRecorder(RendererAgg):
-    """Draws like Agg, except for text: it remembers every line that it was asked to draw."""
+    """Measures like Agg, and remembers every line of text in place of drawing anything."""
 
     def __init__(self, width: float, height: float) -> None:
         super().__init__(width, height, DPI)  # type: ignore[no-untyped-call]
         self.texts: list[DrawnText] = []
+        for shape in ("path", "path_collection", "markers", "quad_mesh", "image"):
+            setattr(self, f"draw_{shape}", lambda *_arguments, **_options: None)
 
     def draw_text(
         self,
@@ -77,10 +79,11 @@ def cell_texts(figure: Figure) -> dict[tuple[int, int], str]:
     }
 
 
-def assert_legible(figure: Figure, *, widths: Sequence[float] = (3.4, 7.0)) -> None:
+def assert_legible(figure: Figure, *, widths: Sequence[float] = (3.4, 7.0)) -> list[str]:
     """Fail unless a figure is as wide as a column or page, and its texts can all be read.
 
-    No text is smaller than 6 points, leaves the figure, or overlaps another one.
+    No text is smaller than 6 points, leaves the figure, or overlaps another one. Returns all lines
+    of text, as `drawn_words` does.
     """
     width, height = figure.get_size_inches()
     assert float(width) in widths
@@ -96,6 +99,7 @@ def assert_legible(figure: Figure, *, widths: Sequence[float] = (3.4, 7.0)) -> N
     up = np.minimum.outer(top, top) - np.maximum.outer(bottom, bottom)
     overlaps = np.argwhere(np.triu((across >= SLACK) & (up >= SLACK), k=1))
     assert not overlaps.size, [(texts[one].words, texts[two].words) for one, two in overlaps]
+    return [text.words for text in texts]
 
 
 def assert_same_bytes(

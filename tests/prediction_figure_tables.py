@@ -35,10 +35,16 @@ def make_errors(
         "by_results": make_by_results(methods, n_models),
         "placement_replay": make_placement_replay(rng),
         "replay_datasets": make_curves(
-            "results", "error", "models", {"random": 0.25, "variance": 0.4, "most_results": 0.3}
+            "results",
+            "error",
+            "models",
+            {"random": 0.25, "largest_variance": 0.4, "most_results": 0.3, "a_optimal": 0.5},
         ),
         "replay_models": make_curves(
-            "tried", "regret", "datasets", {"random": 0.3, "average": 0.5, "map": 0.7}
+            "tried",
+            "regret",
+            "datasets",
+            {"random": 0.3, "best_on_average": 0.5, "lower_bound": 0.7},
         ),
         "drift": make_drift(rng, n_models),
         "transfer": make_transfer(rng, tasks),
@@ -47,22 +53,18 @@ def make_errors(
 
 def make_fits(rng, methods, dimensions, known, hidden=100):
     """Truths and predictions of results that were known, and of hidden ones."""
-    tables = {"training": [], "validation": []}
+    fits = {}
     for name, count, scale in (("training", known, 0.4), ("validation", hidden, 1.0)):
-        for method in methods:
-            truth = rng.beta(0.8, 1.0, count)
-            error = rng.normal(0, np.sqrt(scale * LEVELS[method]), count)
-            for dimension in dimensions:
-                table = {"distance": method, "dimension": dimension, "truth": truth}
-                table["prediction"] = np.abs(0.35 + 0.6 * (truth - 0.35) + error)
-                tables[name].append(pd.DataFrame(table))
-    columns = ["distance", "dimension", "truth", "prediction"]
-    fits = {
-        name: pd.concat(parts)[columns].astype({"dimension": "Int64"})
-        if parts
-        else pd.DataFrame(columns=columns)
-        for name, parts in tables.items()
-    }
+        grid = pd.MultiIndex.from_product(
+            [methods, dimensions, range(count)], names=["distance", "dimension", "point"]
+        ).to_frame(index=False)
+        truth = rng.beta(0.8, 1.0, len(grid))
+        spread = np.sqrt(scale * grid["distance"].map(LEVELS).astype(float))
+        fits[name] = grid.assign(
+            dimension=grid["dimension"].astype("Int64"),
+            truth=truth,
+            prediction=np.abs(0.14 + 0.6 * truth + rng.normal(0, spread)),
+        )
     fits["validation"] = fits["validation"].assign(protocol="random")
     return fits
 

@@ -119,7 +119,8 @@ def read_table(path: str | Path, *, names: Sequence[str] = NAME_COLUMNS) -> pd.D
     for position in range(table.shape[1]):
         column = table.iloc[:, position]
         if not pd.api.types.is_numeric_dtype(column.dtype):
-            table.isetitem(position, column.map(_arm, na_action="ignore").array)
+            armed = column.map(_arm, na_action="ignore")
+            table.isetitem(position, armed.astype(column.dtype).array)
     return table
 
 

@@ -148,3 +148,29 @@ def test_one_model_leaves_nothing_to_vary() -> None:
     belief = form_belief(fit_all(results), results)
     known = learn_results(belief, results.columns, results.gaps)
     assert measure_variance(belief, known.covariance).tolist() == [0.0]
+
+
+def test_parts_that_nothing_connects_do_not_vary_together() -> None:
+    rng = np.random.default_rng(0)
+    scores = np.full((10, 8), np.nan)
+    scores[:5, :4], scores[5:, 4:] = rng.random((5, 4)), rng.random((5, 4))
+    results = arrange_results(list_cells(scores))
+    fits = fit_all(results)
+    belief = form_belief(fits, results)
+    covariance = belief.loadings @ belief.loadings.T
+    np.testing.assert_allclose(covariance[:4, 4:], 0, atol=1e-12)
+    # Each part has the mean and covariance over its own models; 8 columns have 8 components, all
+    # of which are kept.
+    with_offsets = [fit for fit in fits if fit.method == WITH_OFFSETS]
+    rows, columns = np.repeat(np.arange(5), 4), np.tile(np.arange(4), 5)
+    completed = predict_gaps(with_offsets, rows, columns).reshape(5, 4)
+    np.testing.assert_allclose(belief.mean[:4], completed.mean(axis=0))
+    np.testing.assert_allclose(covariance[:4, :4], np.cov(completed.T), atol=1e-12)
+
+
+def test_a_dataset_without_results_has_the_mean_of_all_gaps() -> None:
+    results = arrange_results(simulate_results(9, 6, dimension=2, share=0.8).cells)
+    train = results.choose(results.columns != 2)
+    belief = form_belief(fit_all(train), train)
+    assert belief.mean[2] == pytest.approx(train.gaps.mean())
+    np.testing.assert_allclose(belief.loadings[2], 0, atol=1e-12)

@@ -5,14 +5,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.artifacts import read_parquet, read_table, write_parquet
 from capmap.capabilities.summary import (
-    estimate_clustered_mean,
-    estimate_mean,
     group_by_results,
     join_folds,
     list_training,
@@ -21,7 +17,6 @@ from capmap.capabilities.summary import (
 )
 from summarize_crossvalidation import summarize_crossvalidation
 
-QUICK = settings(derandomize=True, deadline=None, max_examples=25)
 NAN = float("nan")
 COLUMNS = [
     *("distance", "dimension", "protocol", "fold", "set", "model", "dataset", "truth"),
@@ -59,7 +54,11 @@ SIMPLE = make_baseline(
 
 
 def summarize(*tables: pd.DataFrame, dimension: int = 5) -> pd.DataFrame:
-    return summarize_folds(join_folds(tables), dimension=dimension)
+    return summarize_folds(join_folds(tables), dimension=dimension, confidence_level=0.95)
+
+
+def count(folds: pd.DataFrame, *, confidence_level: float = 0.95) -> pd.DataFrame:
+    return group_by_results(folds, dimension=5, confidence_level=confidence_level)
 
 
 def test_summary_by_hand() -> None:
@@ -86,6 +85,14 @@ def test_summary_by_hand() -> None:
     assert [plain[f"train_{name}"] for name in ("mse", "mae", "pearson")] == pytest.approx(TRAIN)
 
 
+def test_intervals_have_the_level_that_is_asked_for() -> None:
+    found = summarize_folds(join_folds([PLAIN]), dimension=5, confidence_level=0.5).iloc[0]
+    # Fold errors 0.1 and 0.05; t with one degree of freedom at 75% is tan(pi / 4) = 1.
+    assert (found["mse_low"], found["mse_high"]) == pytest.approx((0.05, 0.1))
+    own = count(join_folds([PLAIN]), confidence_level=0.5).iloc[1]
+    assert own["mse_high"] == pytest.approx(0.1 + 0.06)
+
+
 def test_columns_of_the_summary() -> None:
     assert summarize(PLAIN).columns.tolist() == [
         *("distance", "dimension", "protocol", "folds", "predictions"),
@@ -94,7 +101,7 @@ def test_columns_of_the_summary() -> None:
         *("train_pearson", "train_pearson_low", "train_pearson_high"),
         *("mse", "mse_low", "mse_high", "mae", "mae_low", "mae_high"),
         *("pearson", "pearson_low", "pearson_high"),
-        *("difference", "difference_low", "difference_high"),
+        *("difference", "difference_low", "difference_high", "confidence"),
     ]
 
 
@@ -129,7 +136,7 @@ def test_single_predictions_have_no_correlation() -> None:
 
 
 def test_errors_by_number_of_results_by_hand() -> None:
-    table = group_by_results(join_folds([SIMPLE, PLAIN, BETTER]), dimension=5)
+    table = count(join_folds([SIMPLE, PLAIN, BETTER]))
     assert table["source"].unique().tolist() == ["cross-validation"]
     assert table["distance"].tolist() == ["l2"] * 3 + ["additive"] * 3
     assert table["results_from"].tolist() == [1, 5, 40] * 2
@@ -146,7 +153,7 @@ def test_errors_by_number_of_results_by_hand() -> None:
 def test_classes_of_results_are_closed_at_both_ends() -> None:
     counts = [0, 1, 4, 5, 9, 10, 19, 20, 39, 40, 500]
     folds = make_folds(*((0, f"m{count}", 0.5, 0.25, count) for count in counts))
-    table = group_by_results(join_folds([folds]), dimension=5)
+    table = count(join_folds([folds]))
     assert table["results_from"].tolist() == [0, 1, 5, 10, 20, 40]
     assert table["results_to"].astype(object).tolist() == [0, 4, 9, 19, 39, pd.NA]
     assert table["predictions"].tolist() == [1, 2, 2, 2, 2, 2]
@@ -155,46 +162,10 @@ def test_classes_of_results_are_closed_at_both_ends() -> None:
 def test_only_random_splits_count_by_number_of_results() -> None:
     others = [PLAIN.assign(protocol=name) for name in ("strict", "family")]
     trained = PLAIN.assign(set="train")
-    expected = group_by_results(join_folds([PLAIN]), dimension=5)
-    found = group_by_results(join_folds([PLAIN, *others, trained]), dimension=5)
+    expected = count(join_folds([PLAIN]))
+    found = count(join_folds([PLAIN, *others, trained]))
     pd.testing.assert_frame_equal(found, expected)
-    assert len(group_by_results(join_folds([BETTER]), dimension=5)) == 0
-
-
-@given(seed=st.integers(0, 1000), count=st.integers(2, 20))
-@QUICK
-def test_intervals_of_a_mean_are_students(seed: int, count: int) -> None:
-    values = np.random.default_rng(seed).normal(size=count)
-    expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
-    found = estimate_mean([*values, NAN])
-    np.testing.assert_allclose(found, [values.mean(), expected.low, expected.high], rtol=1e-9)
-
-
-def test_intervals_need_two_values() -> None:
-    np.testing.assert_array_equal(estimate_mean([]), [NAN] * 3)
-    np.testing.assert_array_equal(estimate_mean([2.0, NAN]), [2, NAN, NAN])
-    np.testing.assert_array_equal(estimate_clustered_mean([1.0, 3.0], "aa"), [2, NAN, NAN])
-
-
-@given(seed=st.integers(0, 1000), size=st.integers(2, 5))
-@QUICK
-def test_equal_clusters_count_by_their_means(seed: int, size: int) -> None:
-    values = np.random.default_rng(seed).normal(size=(6, size))
-    found = estimate_clustered_mean(values.ravel(), np.repeat(list("abcdef"), size))
-    np.testing.assert_allclose(found, estimate_mean(values.mean(axis=1)), rtol=1e-9)
-
-
-def test_clustered_intervals_cover_the_mean_they_are_for() -> None:
-    # Models differ (SD 1) more than a model's results (SD 0.5), and have 1 to 6 of them.
-    rng = np.random.default_rng(0)
-    covered = []
-    for _ in range(1000):
-        clusters = np.repeat(np.arange(20), rng.integers(1, 7, size=20))
-        values = rng.normal(size=20)[clusters] + 0.5 * rng.normal(size=len(clusters))
-        _, low, high = estimate_clustered_mean(values, clusters)
-        covered.append(low <= 0 <= high)
-    # The standard error of a share of 0.95 in 1000 draws is 0.007.
-    assert 0.925 < np.mean(covered) < 0.975
+    assert len(count(join_folds([BETTER]))) == 0
 
 
 def test_script_writes_tables_in_a_fixed_order(tmp_path: Path) -> None:
@@ -215,8 +186,9 @@ def test_script_writes_tables_in_a_fixed_order(tmp_path: Path) -> None:
         training = str(folder / "training.parquet")
         baselines = paths[3 * place]
         folds = [path for path in paths if path != baselines]
+        options = {"dimension": 5, "confidence_level": 0.9}
         summarize_crossvalidation(
-            folds=folds, baselines=baselines, training=training, dimension=5, **written
+            folds=folds, baselines=baselines, training=training, **options, **written
         )
         files = [training, *(path for own in written.values() for path in own)]
         contents.append([Path(path).read_bytes() for path in files])

@@ -24,6 +24,7 @@ from capmap.capabilities.embedding import predict_gaps
 from capmap.capabilities.fits import tabulate_fits
 from capmap.capabilities.gaps import choose_results
 from capmap.capabilities.newcomers import choose_newcomers
+from capmap.capabilities.results import arrange_results
 from capmap.tables import write_table
 from choose_results import choose_results as write_choices
 from tests.belief_tables import draw_belief, fit_all
@@ -137,6 +138,19 @@ def test_next_models_come_by_prediction_less_deviation() -> None:
         expected = [results.models[row] for row in left[np.argsort(bound)]]
         assert own["model"].tolist() == expected
         assert own["rank"].tolist() == list(range(1, len(own) + 1))
+
+
+def test_models_that_no_result_connects_with_a_dataset_are_not_listed() -> None:
+    scores = np.full((8, 8), np.nan)
+    scores[:4, :4] = scores[4:, 4:] = np.random.default_rng(0).random((4, 4))
+    scores[0, 0] = scores[7, 7] = np.nan
+    results = arrange_results(list_cells(scores))
+    table = list_next_models(results, fit_all(results))
+    found = list(zip(table["dataset"], table["model"], strict=True))
+    assert found == [
+        (results.datasets[0], results.models[0]),
+        (results.datasets[7], results.models[7]),
+    ]
 
 
 def test_at_most_ten_models_are_listed_for_a_dataset() -> None:

@@ -8,14 +8,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from capmap.capabilities.baselines import fit_dataset_mean
 from capmap.capabilities.embedding import METHODS, draw_starts
 from capmap.capabilities.halves import (
     Fitting,
     draw_halves,
-    estimate_mean,
     list_halves,
     predict_hidden,
     summarize_errors,
@@ -23,7 +21,7 @@ from capmap.capabilities.halves import (
 )
 from capmap.capabilities.results import Results, arrange_results
 from capmap.rng import make_stream
-from tests.capability_tables import simulate_results
+from tests.capability_tables import list_cells, simulate_results
 
 QUICK = settings(derandomize=True, deadline=None, max_examples=25)
 NAMES = st.sampled_from(["a", "b", "a/b", "é", "=1", "$x_1$"])
@@ -59,41 +57,6 @@ def test_halves_of_several_draws_are_complements_in_pairs() -> None:
     assert (halves[0] == ~halves[1]).all()
     assert (halves[2] == ~halves[3]).all()
     assert (halves[0] != halves[2]).any()
-
-
-def test_an_interval_of_clusters_of_equal_size_is_that_of_their_means() -> None:
-    # With equal sizes the formula is the t interval of the mean of cluster means.
-    values = np.random.default_rng(0).normal(size=(7, 4))
-    found = estimate_mean(values.ravel(), np.repeat(np.arange(7), 4), confidence_level=0.9)
-    expected = stats.ttest_1samp(values.mean(axis=1), 0).confidence_interval(0.9)
-    np.testing.assert_allclose(found, (values.mean(), expected.low, expected.high))
-
-
-def test_an_interval_of_unequal_clusters_is_derived_by_hand() -> None:
-    # Values 0, 0, 3 in clusters of two and one: mean 1, sums of deviations −2 and 2, variance
-    # 2 / 1 · (4 + 4) / 9 = 16 / 9; t with one degree of freedom at 75% is tan(π / 4) = 1.
-    found = estimate_mean(np.array([0.0, 0, 3]), np.array([5, 5, 2]), confidence_level=0.5)
-    np.testing.assert_allclose(found, (1, 1 - 4 / 3, 1 + 4 / 3))
-
-
-def test_intervals_over_models_cover_when_results_of_a_model_depend_on_each_other() -> None:
-    rng = np.random.default_rng(1)
-    sizes = rng.integers(2, 9, size=20)
-    clusters = np.repeat(np.arange(20), sizes)
-    covered = 0
-    for _ in range(1000):
-        values = rng.normal(size=20)[clusters] + 0.3 * rng.normal(size=len(clusters))
-        found = estimate_mean(values, clusters, confidence_level=0.9)
-        covered += found.low <= 0 <= found.high
-    # Nominal 90%; standard error 0.9 points, and unequal sizes cost a little.
-    assert 860 <= covered <= 930
-
-
-def test_an_interval_needs_two_clusters_and_a_mean_a_value() -> None:
-    alone = estimate_mean(np.array([1.0, 2]), np.array([0, 0]), confidence_level=0.9)
-    assert alone.mean == 1.5
-    assert np.isnan([alone.low, alone.high]).all()
-    assert np.isnan(estimate_mean(np.empty(0), np.empty(0, int), confidence_level=0.9)).all()
 
 
 def test_errors_are_summarized_by_hand() -> None:
@@ -144,3 +107,17 @@ def test_a_model_without_known_results_is_predicted_by_the_mean_of_the_dataset(m
     assert table["truth"].tolist() == results.gaps[hidden].tolist()
     means = fit_dataset_mean(results.choose(~hidden))
     assert found == pytest.approx(means.predict(*table[["model", "dataset"]].to_numpy().T))
+
+
+def test_models_that_nothing_connects_with_a_dataset_are_predicted_by_its_mean() -> None:
+    rng = np.random.default_rng(0)
+    scores = np.full((8, 8), np.nan)
+    scores[:4, :4], scores[4:, 4:] = rng.random((4, 4)), rng.random((4, 4))
+    scores[0, 5] = 0.5
+    results = arrange_results(list_cells(scores))
+    hidden = (results.rows == 0) & (results.columns == 5)
+    starts = draw_starts(results, dimension=2, starts=1, seed=0, study="toy")
+    fitting = Fitting(METHODS["ensemble"], starts)
+    found = predict_hidden(results, ~hidden, hidden, fitting=fitting)
+    mean = results.gaps[~hidden & (results.columns == 5)].mean()
+    assert found.tolist() == [pytest.approx(mean)]

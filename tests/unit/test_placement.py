@@ -208,3 +208,9 @@ def test_the_radius_holds_its_share_of_places(distance: str) -> None:
     shown = show_points(draws, distance=distance)
     apart = np.linalg.norm(shown - show_points(center[None], distance=distance), axis=1)
     assert np.mean(apart <= radius) == pytest.approx(0.9, abs=0.02)
+
+
+def test_the_two_places_of_cosine_in_one_dimension_have_no_radius() -> None:
+    fit = make_map(Method("cosine"), dimension=1)
+    placement = place_models(fit, observe(fit))
+    assert np.isnan(measure_radii(placement, noise=0.1, confidence_level=0.9)).all()

@@ -156,7 +156,8 @@ def test_noise_is_the_error_from_the_most_known_results() -> None:
 
 def test_means_are_calibrated_by_the_mean_error_of_each_masking() -> None:
     # Twenty maskings of two hidden results with errors e and −e / 2: the mean error is e / 4, and
-    # the reach at 0.9 is that of rank ⌈21 · 0.9⌉ = 19, e = 0.19.
+    # the reach at 0.9 is that of rank ⌈21 · 0.9⌉ = 19, e = 0.19. Squares of 1 … 20 add up to 2870;
+    # the ratio is by those outside of its part, which also has 9: (2870 − 19² − 9²) / 18.
     sizes = np.repeat(np.arange(1, 21) / 100, 2)
     table = make_rehearsed(
         {
@@ -169,7 +170,7 @@ def test_means_are_calibrated_by_the_mean_error_of_each_masking() -> None:
     features = list_mean_features([2], [2])
     np.testing.assert_allclose(features, [[1, 1 / 3, 1 / 2]])
     reach = calibrate_means(table).measure_reach(features, confidence_level=0.9)
-    assert reach[0] == pytest.approx(0.19 / 4)
+    assert reach[0] == pytest.approx(0.19 / 4 * np.sqrt(2870 / 20 / (2428 / 18)))
 
 
 @pytest.mark.parametrize("method", ["ensemble", "l2", "cosine", "poincare"])

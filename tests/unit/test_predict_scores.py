@@ -164,6 +164,26 @@ def test_a_newcomer_of_two_models_has_no_interval(method: str) -> None:
     assert found.predictions["low"].isna().all()
 
 
+def test_newcomers_are_predicted_only_where_results_connect_them() -> None:
+    rng = np.random.default_rng(0)
+    cells = [
+        (f"{part}{model}", f"{part}{dataset}", float(rng.uniform()))
+        for part in "AB"
+        for model in range(5)
+        for dataset in range(5)
+    ]
+    runs = pd.DataFrame([*cells, ("new", "A1", 0.3)], columns=["model", "dataset", "score"])
+    found = place(tabulate(runs, min_results=3), method="l2")
+    own = found.predictions.set_index("dataset")
+    is_apart = own.index.str[0] == "B"
+    assert own.loc[is_apart, ["predicted", "low", "predicted_score"]].isna().all(axis=None)
+    assert own.loc[~is_apart, "predicted"].notna().all()
+    filled = own["observed"].fillna(own["predicted"])[~is_apart]
+    row = found.placements.iloc[0]
+    assert row["mean_gap"] == pytest.approx(filled.mean())
+    assert row["mean_gap_low"] < row["mean_gap"] < row["mean_gap_high"]
+
+
 def write_inputs(folder: Path, gaps: pd.DataFrame, *, method: str) -> dict[str, str]:
     write_table(gaps, [folder / "gaps.csv"])
     results = choose_results(gaps)

@@ -21,20 +21,42 @@ def test_features_by_hand() -> None:
 
 
 def test_the_reach_is_the_error_of_the_conformal_rank() -> None:
-    # With one feature all errors have one scale, so the reach is an error itself: of 19, that of
-    # rank ⌈20 · 0.9⌉ = 18, and at 0.5 that of rank 10.
+    # With one feature the variance is the mean square. Of 19 errors, rank ⌈20 · 0.9⌉ = 18 and, at
+    # 0.5, rank 10. Ten parts by size: 18 is with 8 and 10 is alone, and the ratio of each is by the
+    # mean square of those outside of its part.
     errors = np.arange(1, 20) * np.tile([1, -1], 10)[:19]
     calibration = calibrate(errors, np.ones((19, 1)))
-    for level, expected in ((0.9, 18), (0.5, 10)):
+    total = (errors**2).sum()
+    for level, own, part in ((0.9, 18, [8, 18]), (0.5, 10, [10])):
+        others = (total - np.square(part).sum()) / (19 - len(part))
+        expected = own * np.sqrt(total / 19 / others)
         reach = calibration.measure_reach(np.ones((2, 1)), confidence_level=level)
         np.testing.assert_allclose(reach, expected)
 
 
+@pytest.mark.parametrize("count", [9, 12, 20])
+def test_few_errors_have_intervals_that_are_wide_enough(count: int) -> None:
+    # Four weights for so few errors: by weights that the errors had a part in, 85 to 88% are held.
+    rng = np.random.default_rng(0)
+    held = 0
+    for _ in range(1500):
+        per_model, per_dataset = rng.integers(1, 20, (2, count + 1))
+        variance = rng.gamma(1, 0.02, count + 1)
+        features = list_features(per_model, per_dataset, variance)
+        errors = rng.normal(size=count + 1) * np.sqrt(0.03 + 0.2 / (per_model + 1) + variance)
+        calibration = calibrate(errors[:-1], features[:-1])
+        reach = calibration.measure_reach(features[-1:], confidence_level=0.9)
+        held += abs(errors[-1]) <= reach[0]
+    # The standard error of a share of 0.9 is 0.008.
+    assert 0.89 <= held / 1500 <= 0.97
+
+
 def test_nine_errors_are_just_enough_for_ninety_percent() -> None:
-    # ⌈(9 + 1) · 0.9⌉ = 9 of 9; of 8 errors it would be the ninth.
+    # ⌈(9 + 1) · 0.9⌉ = 9 of 9; of 8 errors it would be the ninth. Squares add up to 204, those of
+    # the other eight to 140.
     features = np.ones((9, 1))
     reach = calibrate(np.arange(9), features).measure_reach(features, confidence_level=0.9)
-    np.testing.assert_allclose(reach, 8)
+    np.testing.assert_allclose(reach, 8 * np.sqrt(204 / 9 / (140 / 8)))
     few = calibrate(np.arange(8), features[:8]).measure_reach(features, confidence_level=0.9)
     assert np.isinf(few).all()
 
@@ -212,7 +234,7 @@ def test_few_results_have_intervals_from_0_to_1(method: str) -> None:
     assert table["predicted"].between(0, 1).all()
 
 
-def test_pairs_that_no_result_connects_have_no_interval() -> None:
+def test_pairs_that_no_result_connects_have_no_prediction() -> None:
     rng = np.random.default_rng(0)
     cells = [
         (f"{part}{model}", f"{part}{dataset}", float(rng.uniform()))
@@ -224,6 +246,7 @@ def test_pairs_that_no_result_connects_have_no_interval() -> None:
     is_apart = table["model"].str[0] != table["dataset"].str[0]
     assert is_apart.sum() == 50
     assert table.loc[is_apart, ["low", "high", "score_low", "score_high"]].isna().all(axis=None)
+    assert table.loc[is_apart, ["predicted", "predicted_score"]].isna().all(axis=None)
     assert ((table["high"] - table["low"])[~is_apart] < 1).any()
 
 

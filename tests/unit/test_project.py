@@ -44,6 +44,7 @@ STATISTICS = [
         "capabilities",
         "multilabel",
         "patchml",
+        "classification",
     },
 ]
 # Pages show finished tables, so no statistic is computed in them.

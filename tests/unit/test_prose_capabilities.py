@@ -10,9 +10,6 @@ from capmap.artifacts import read_table
 from capmap.prose import (
     describe_capabilities,
     describe_drift,
-    describe_next_results,
-    describe_placements,
-    describe_transfer,
     write_paragraphs,
 )
 from describe_capabilities import describe_capabilities as write_capabilities
@@ -179,6 +176,24 @@ def test_a_bilinear_model_is_told_beside_but_is_no_simple_baseline() -> None:
     assert "A bilinear model with 5 factors, which is no map, had 0.0100 (95%" in verdict
 
 
+def test_no_difference_is_told_as_none() -> None:
+    own = {"distance": "ensemble", "protocol": "random"}
+    same = {"difference": 0.0, "difference_low": 0.0, "difference_high": 0.0}
+    verdict = tell(describe_capabilities, summary=change("summary", own, **same))[1]
+    assert "; it was the same as that of plain L2 on the same results." in verdict
+    near = {"difference": 0.00001, "difference_low": -0.2, "difference_high": 0.2}
+    verdict = tell(describe_capabilities, summary=change("summary", own, **near))[1]
+    assert "the same as that of plain L2 (95% interval -0.2000 to 0.2000, which holds 0)" in verdict
+
+
+def test_families_are_told_only_where_datasets_share_one() -> None:
+    datasets = make_table("datasets").assign(family=["d", "e"])
+    verdict = tell(describe_capabilities, datasets=datasets)[1]
+    assert "same family" not in verdict
+    assert "with families" not in verdict
+    assert "No two datasets are of one family." in verdict
+
+
 def test_a_plain_distance_is_not_compared_with_itself() -> None:
     verdict = tell(describe_capabilities, method="l2")[1]
     assert verdict.startswith("On this study the L2 distance beat the best simple baseline.")
@@ -220,11 +235,13 @@ def test_what_disagrees_with_the_paper_is_told_as_disagreeing() -> None:
     loose = change("summary", cosine, train_mse=0.03)
     paper = tell(describe_capabilities, summary=loose)[2]
     assert "did not fit known results more closely than L2 (0.0300 against 0.0270)" in paper
+    exact = make_table("summary").assign(train_mse=0.00001)
+    assert "known results more closely" not in tell(describe_capabilities, summary=exact)[2]
     more = {"difference": -0.01, "difference_low": -0.02, "difference_high": -0.005}
     better = change("summary", {"distance": "l2", "dimension": 10}, **more)
     paper = tell(describe_capabilities, summary=better)[2]
     assert "With 10 dimensions the error of L2 was 0.0100 lower" in paper
-    assert "0.0050 to 0.0200), unlike in the paper." in paper
+    assert "0.0050 to 0.0200) than that with 5, unlike in the paper." in paper
     fewer = change("summary", {"distance": "l2", "dimension": 2}, difference_low=0.001)
     assert "With fewer than 5 it was higher." in tell(describe_capabilities, summary=fewer)[2]
 
@@ -232,7 +249,7 @@ def test_what_disagrees_with_the_paper_is_told_as_disagreeing() -> None:
 def test_errors_that_do_not_fall_with_results_are_told() -> None:
     by_results = make_table("by_results").assign(mse=0.05, mse_low=0.04, mse_high=0.06)
     paper = tell(describe_capabilities, by_results=by_results)[2]
-    assert "unlike in the paper, where errors fall with 10 to 20 results; these predic" in paper
+    assert "unlike in the paper, where errors fall with 10 to 20 results, though" in paper
 
 
 def test_correlation_of_centrality_and_gap_is_judged_by_its_interval() -> None:
@@ -280,116 +297,11 @@ def test_saturated_datasets_and_wide_intervals_are_warned_of() -> None:
     trust = tell(describe_capabilities)[3]
     assert "intervals are 0.80 wide on average, while the gaps on a dataset span 1, so" in trust
     assert "On 1 dataset ('d') at least half of the models have a gap of 0.1 or less" in trust
+    # One of two models is the best, and so within 0.1.
+    pair = make_table("datasets").assign(kept=2)
+    assert "0.1 or less" not in tell(describe_capabilities, datasets=pair)[3]
     datasets = make_table("datasets").assign(saturation=0.1)
     assert "0.1 or less" not in tell(describe_capabilities, datasets=datasets)[3]
-
-
-def test_placements_name_the_best_and_the_unknown() -> None:
-    placed, replay = tell(describe_placements)
-    assert placed == (
-        "2 models with too few results for the map were placed on it without moving what is there, "
-        "by 1 to 3 results each. The lowest mean gap to expect over the datasets of the map was "
-        "0.300 (90% interval 0.100 to 0.500), of 'C' (from 1 result). Of 'D' little is known: the "
-        "interval of the mean gap is wider than 0.5."
-    )
-    assert (
-        "With 1 to 4 results, the mean squared error (MSE) of hidden results was 0.1000" in replay
-    )
-    assert "That of placing was 17% lower than that of plain L2 (90% interval 9% to 25%)." in replay
-    assert "88% of hidden results lay within their 90% prediction intervals, about as" in replay
-    one = make_table("placements").head(1)
-    placed = tell(describe_placements, placements=one)[0]
-    assert placed.startswith("1 model with too few results for the map was placed on it without")
-    assert "by 1 result. The mean gap to expect" in placed
-
-
-def test_a_replay_without_gain_is_told_so() -> None:
-    placed = {"method": "placed", "results_to": 4}
-    changes = {"change": 0.1, "change_low": -0.05, "change_high": 0.25}
-    table = change("placement_replay", placed, mse=0.15, coverage=0.7, **changes)
-    replay = tell(describe_placements, placement_replay=table)[1]
-    assert (
-        "placing was 10% higher than that of plain L2 (90% interval -5% to 25%), so it may"
-        in replay
-    )
-    assert "Additive effects did no worse than placing, so the map adds nothing here." in replay
-    assert (
-        "70% of hidden results lay within their 90% prediction intervals, so they are too" in replay
-    )
-
-
-def test_savings_are_told_with_their_doubts() -> None:
-    _, datasets, models = tell(describe_next_results)
-    assert datasets.startswith(
-        "In a replay, 30 models were taken as new in turn. The error of random choice with 8 "
-        "results was reached by the advised choice with 4.8 (95% interval over models 3.6 to 5.9), "
-        "40% fewer, a saving of at least 26% by the interval. For the errors of fewer it needed "
-        "3.0 instead of 4 (95% interval over models 2.5 to 4.5). With 8 results the mean squared "
-    )
-    assert models.endswith(
-        "Random choice had 0.200 after 3, so the advice is better. The best model on average had "
-        "0.060 after 3, which could not be told from it."
-    )
-    last = {"results": 8}
-    told = {
-        (4.8, 3.6, 8.5): "models 3.6 to 8.5), 40% fewer, which could not be told from random",
-        (4.8, 3.6, NAN): "models from 3.6 upward), 40% fewer, which could not be told from random",
-        (9.0, 8.5, 9.9): "12% more: it does worse than random choice.",
-    }
-    for (needed, low, high), words in told.items():
-        table = change("dataset_savings", last, needed=needed, needed_low=low, needed_high=high)
-        assert words in tell(describe_next_results, dataset_savings=table)[1]
-    simple = change("dataset_savings", {"policy": "most_results"}, needed=4.0)
-    assert (
-        "Fewer still were needed by the dataset with the most results (4.0)."
-        in tell(describe_next_results, dataset_savings=simple)[1]
-    )
-    never = change("dataset_savings", last, needed=NAN)
-    assert (
-        "never reached the error of random choice with 8 results"
-        in tell(describe_next_results, dataset_savings=never)[1]
-    )
-    replay = change("model_replay", {"policy": "random", "tried": 3}, regret=0.0, regret_high=0.01)
-    models = tell(describe_next_results, model_replay=replay)[2]
-    assert "Random choice had 0.000 after 3, so the advice is worse." in models
-
-
-def test_drift_is_told_beside_what_other_starts_do() -> None:
-    methods, results = tell(describe_drift)
-    assert methods.startswith(
-        "Models were added to the map in order of publication, in 3 steps from 2020-01-01 (8 "
-        "models) to 2022-01-01 (30 models)"
-    )
-    # The median of 0.3 and 0.2 against one of 0.05.
-    assert results.startswith(
-        "From one step to the next, models moved by a median 0.250; other random starts alone "
-        "moved them by 0.050, so the map drifts by more than chance of the fit. The largest was "
-        "0.300, up to 2021-01-01."
-    )
-    assert "0.0800 (90% interval over models 0.0600 to 0.1000), 0.0100 lower (90%" in results
-    still = make_table("drift").assign(shift_noise=0.2)
-    assert "cannot be told from chance of the fit" in tell(describe_drift, drift=still)[1]
-    one = tell(describe_drift, drift=make_table("drift").head(1))[1]
-    assert one.startswith("There was no earlier map to compare with.")
-
-
-def test_transfer_is_told_by_types_and_families() -> None:
-    _, types, families = tell(describe_transfer)
-    assert types.startswith(
-        "Training on one type of datasets and testing on another (2 types, 180 predictions), the "
-        "mean squared error (MSE) was 0.0950 (90% interval 0.0700 to 0.1200), 0.0050 lower (90% "
-        "interval -0.0100 to 0.0200, which holds 0) than the 0.1000 without the other type: no "
-        "clear help or harm. Of 2 pairs, 1 clearly helped ('land' for 'sea')."
-    )
-    assert "0.0900 with 5 families and 0.0700 with 9 families to train on." in families
-    assert "0.0300 lower (90% interval 0.0200 to 0.0400): it helps." in families
-    assert "trained on the same, had 0.0600, no more than the map" in families
-    table = make_table("transfer")
-    _, types, families = tell(describe_transfer, transfer=table[table["kind"] == "families"])
-    assert types.startswith("There were no two types of datasets")
-    worse = table.assign(difference=0.01, difference_low=0.005, difference_high=0.02)
-    _, types, _ = tell(describe_transfer, transfer=worse)
-    assert "it does harm. Of 2 pairs, 2 clearly did harm ('land' for 'sea' and 'sea' for" in types
 
 
 def test_the_script_writes_text_and_latex(tmp_path) -> None:

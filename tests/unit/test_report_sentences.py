@@ -71,6 +71,16 @@ def test_rivals_are_named_and_nobody_is_called_best() -> None:
     )
 
 
+def test_a_leader_on_few_datasets_is_told_with_doubt() -> None:
+    ranking = make_single_run(["A", "B"]).assign(datasets=[1, 29])
+    assert (
+        "It is scored on 1 dataset only, where others have up to 29: ranks may come from which "
+        "datasets a model has." in describe(ranking)
+    )
+    # A single dataset is half of two.
+    assert "scored on" not in describe(ranking.assign(datasets=[1, 2]))
+
+
 def test_many_rivals_are_counted() -> None:
     ranking = make_ranking(model=list("ABCDEFGH"), ties=["a"] * 8, rank_high=[8] * 8)
     assert "B, C, D, E and 3 more cannot be separated from it at 95%." in describe(ranking)

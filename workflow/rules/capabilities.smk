@@ -116,6 +116,7 @@ rule summarize_crossvalidation:
         "../../envs/analysis.yaml"
     params:
         dimension=setting("capabilities/dimension"),
+        confidence_level=setting("bootstrap/confidence"),
         library=digest_library("summarize_crossvalidation.py"),
     script:
         "../../scripts/summarize_crossvalidation.py"

@@ -76,6 +76,7 @@ rule replay_choices:
         method=setting("capabilities/method"),
         dimension=setting("capabilities/dimension"),
         n_starts=setting("capabilities/starts"),
+        confidence_level=setting("bootstrap/confidence"),
         seed=setting("bootstrap/seed"),
         library=digest_library("replay_choices.py"),
     script:

@@ -49,6 +49,7 @@ rule plot_predictions:
     conda:
         "../../envs/figures.yaml"
     params:
+        method=setting("capabilities/method"),
         dimension=setting("capabilities/dimension"),
         library=digest_library("plot_predictions.py"),
     script:

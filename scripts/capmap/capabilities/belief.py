@@ -8,7 +8,7 @@ import numpy as np
 
 from capmap.aggregation import FloatArray, IntArray
 from capmap.capabilities.embedding import Embedding, Method, predict_gaps
-from capmap.capabilities.results import Results
+from capmap.capabilities.results import Results, are_connected
 
 RANK = 8
 MOST_MODELS = 300
@@ -86,8 +86,13 @@ def form_belief(fits: Sequence[Embedding], results: Results) -> Belief:
     -----
     The fits complete the matrix of gaps. The mean is that of its columns; the loadings are its
     first principal components, at most 8, so that ``loadings @ loadings.T`` is its covariance over
-    models. Models without results do not count, and of more than 300 that many count, evenly spaced
-    by name.
+    models, but for further components. Models without results do not count, and of more than 300
+    that many count, evenly spaced by name.
+
+    Distances between parts that no result connects mean nothing, so that only models that are
+    connected with a dataset count for its mean and variance, and datasets of different parts do not
+    vary together. A dataset that no model is connected with has the mean of all gaps, without
+    variance.
 
     The noise of a dataset is the mean of 2 r² over its results, for residuals r of the fits, as if
     5 further results had the mean of all. The factor 2 makes up for residuals being smaller on
@@ -97,12 +102,17 @@ def form_belief(fits: Sequence[Embedding], results: Results) -> Belief:
     fits = [fit for fit in fits if fit.method in preferred]
     models = spread_out(np.flatnonzero(results.per_model), most=MOST_MODELS)
     count = len(results.datasets)
-    columns = np.tile(np.arange(count), len(models))
-    completed = predict_gaps(fits, np.repeat(models, count), columns).reshape(len(models), count)
-    mean = completed.mean(axis=0)
-    _, sizes, directions = np.linalg.svd(completed - mean, full_matrices=False)
-    sizes = np.where(sizes > ROUNDING, sizes, 0.0)
-    loadings = (directions[:RANK].T * sizes[:RANK]) / np.sqrt(max(len(models) - 1, 1))
+    rows, columns = np.repeat(models, count), np.tile(np.arange(count), len(models))
+    completed, is_near = (
+        found.reshape(len(models), count)
+        for found in (predict_gaps(fits, rows, columns), are_connected(results, rows, columns))
+    )
+    near = is_near.sum(axis=0)
+    sums = np.where(is_near, completed, 0.0).sum(axis=0)
+    mean = np.where(near > 0, sums / np.maximum(near, 1), results.gaps.mean())
+    deviations = np.where(is_near, completed - mean, 0.0) / np.sqrt(np.maximum(near - 1, 1))
+    _, sizes, directions = np.linalg.svd(deviations, full_matrices=False)
+    loadings = directions[:RANK].T * np.where(sizes > ROUNDING, sizes, 0.0)[:RANK]
     return Belief(mean, loadings, _measure_noise(fits, results))
 
 

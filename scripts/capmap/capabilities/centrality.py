@@ -47,7 +47,7 @@ def correlate_centrality(
     gaps = models.set_index("model")["mean_gap"].dropna()
     count = len(gaps)
     ranks, others = (
-        side.rank(method="dense").to_numpy(dtype=np.intp)[:, None]
+        side.rank(method="dense").to_numpy().astype(np.intp)[:, None]
         for side in (places.loc[gaps.index], gaps)
     )
     estimate = float(compute_spearman_rho(ranks, others)[0])

@@ -17,7 +17,7 @@ from capmap.capabilities.belief import (
 )
 from capmap.capabilities.design import choose_datasets, measure_reductions, order_models
 from capmap.capabilities.embedding import Embedding, predict_gaps
-from capmap.capabilities.results import Results
+from capmap.capabilities.results import Results, are_connected
 
 MOST_CHOICES = 10
 NEXT_DATASETS = {
@@ -58,7 +58,8 @@ def list_next_datasets(
     Notes
     -----
     Choices are those of `choose_datasets`, by the belief about a further model after the results
-    that the model has (`form_belief`). Equal datasets are in order of names.
+    that the model has (`form_belief`). A dataset that no result connects with the model may be
+    chosen too: its result would connect the two parts. Equal datasets are in order of names.
     """
     belief = form_belief(fits, results)
     rows = [*_choose_for_models(belief, results), *_choose_for_models(belief, newcomers)]
@@ -79,8 +80,9 @@ def list_next_models(results: Results, fits: Sequence[Embedding]) -> pd.DataFram
     Returns
     -------
     pandas.DataFrame
-        For each dataset, by name, up to 10 models without a result on it, the most promising one
-        first: ``dataset``; ``rank``, from 1; ``model``.
+        For each dataset, by name, up to 10 models that have no result on it but are connected with
+        it (`are_connected`), the most promising one first: ``dataset``; ``rank``, from 1;
+        ``model``.
 
     Notes
     -----
@@ -92,7 +94,8 @@ def list_next_models(results: Results, fits: Sequence[Embedding]) -> pd.DataFram
     belief = form_belief(turned, exchanged)
     rows = []
     for place, dataset in enumerate(results.datasets):
-        known, left = _look_at(belief, exchanged, place)
+        known, lacking = _look_at(belief, exchanged, place)
+        left = lacking[are_connected(results, lacking, np.full(len(lacking), place))]
         expected = predict_gaps(turned, np.full(len(left), place), left)
         variance = (measure_variance(belief, known.covariance) + belief.noise)[left]
         chosen = left[order_models(expected, np.sqrt(variance))[:MOST_CHOICES]].tolist()

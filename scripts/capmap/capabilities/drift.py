@@ -15,14 +15,13 @@ from capmap.capabilities.halves import (
     HALVINGS,
     Fitting,
     MakeRng,
-    is_placed,
     list_halves,
     predict_additive,
     predict_hidden,
     summarize_errors,
     tabulate_predictions,
 )
-from capmap.capabilities.results import BoolArray, Results
+from capmap.capabilities.results import BoolArray, Results, are_connected
 
 STEPS = 10
 SMALLEST = 1e-6
@@ -130,7 +129,8 @@ def track_drift(
     At a step, the results of each newcomer are split at random into two halves, a family of
     datasets always in one of them. A map of all earlier results and of one half of each
     newcomer's predicts the other half, and then the other way round; all that three times. Results
-    on datasets without known results are not predicted, nor those of a newcomer of one family only.
+    that no known ones connect with their model are not predicted, such as those of a newcomer of
+    one family only.
 
     Gaps are measured by the best and worst model of all times, as published ones are; so newcomers
     that set a record do not stretch the scale at their step, and the error is as if the bounds of
@@ -236,7 +236,8 @@ def _predict_newcomers(
     parts = []
     for half in halves:
         known = earlier | (new & half)
-        hidden = new & ~half & is_placed(results, known)
+        is_near = are_connected(results.choose(known), results.rows, results.columns)
+        hidden = new & ~half & is_near
         predictions = {
             "prediction": predict_hidden(results, known, hidden, fitting=fitting),
             "additive": predict_additive(results, known, hidden),

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import special
 
 from capmap.aggregation import FloatArray, IntArray
 from capmap.capabilities.baselines import fit_additive, fit_dataset_mean
-from capmap.capabilities.crossvalidation import correlate
+from capmap.capabilities.crossvalidation import Predict, correlate
 from capmap.capabilities.embedding import Method, fit_starts, predict_gaps
-from capmap.capabilities.results import BoolArray, Results
+from capmap.capabilities.estimates import estimate_mean
+from capmap.capabilities.results import BoolArray, Results, are_connected
 
 MakeRng = Callable[..., np.random.Generator]
 HALVINGS = 3
@@ -31,14 +31,6 @@ class Fitting(NamedTuple):
 
     methods: Sequence[Method]
     starts: Sequence[FloatArray]
-
-
-class Estimate(NamedTuple):
-    """A mean and its interval."""
-
-    mean: float
-    low: float
-    high: float
 
 
 def draw_halves(groups: Sequence[str], members: Sequence[str], *, make_rng: MakeRng) -> IntArray:
@@ -102,11 +94,31 @@ def list_halves(
     return [halves == half for halves in draws for half in (0, 1)]
 
 
-def is_placed(results: Results, known: BoolArray) -> BoolArray:
-    """Tell of each result whether both its model and its dataset have known ones."""
-    train = results.choose(known)
-    has_model, has_dataset = train.per_model > 0, train.per_dataset > 0
-    return np.asarray(has_model[results.rows] & has_dataset[results.columns])
+def fit_map(train: Results, fitting: Fitting) -> Predict:
+    """Fit a map to known results.
+
+    Parameters
+    ----------
+    train : Results
+        At least one.
+    fitting : Fitting
+        How.
+
+    Returns
+    -------
+    callable
+        Predicts the gaps of pairs, by the places of model and dataset. Where no known result
+        connects the two, as for a model without any, their distance means nothing, and the mean gap
+        of the dataset is predicted; that of all results for a dataset without any.
+    """
+    fits = fit_starts(train, fitting.methods, starts=fitting.starts)
+    mean = fit_dataset_mean(train)
+
+    def predict(rows: IntArray, columns: IntArray) -> FloatArray:
+        is_near = are_connected(train, rows, columns)
+        return np.where(is_near, predict_gaps(fits, rows, columns), mean.predict(rows, columns))
+
+    return predict
 
 
 def predict_hidden(
@@ -126,19 +138,12 @@ def predict_hidden(
     Returns
     -------
     ndarray, shape (hidden results,)
-        A model without known results has no place on the map, and is predicted by the mean gap of
-        the dataset; likewise a dataset.
+        See `fit_map`; NaN without known results.
     """
     test = results.choose(hidden)
     if not (known.any() and hidden.any()):
         return np.full(len(test.gaps), np.nan)
-    train = results.choose(known)
-    fits = fit_starts(train, fitting.methods, starts=fitting.starts)
-    return np.where(
-        is_placed(results, known)[hidden],
-        predict_gaps(fits, test.rows, test.columns),
-        fit_dataset_mean(train).predict(test.rows, test.columns),
-    )
+    return fit_map(results.choose(known), fitting)(test.rows, test.columns)
 
 
 def predict_additive(results: Results, known: BoolArray, hidden: BoolArray) -> FloatArray:
@@ -206,51 +211,3 @@ def summarize_errors(
         "difference_low": change.low,
         "difference_high": change.high,
     }
-
-
-def estimate_mean(values: FloatArray, clusters: IntArray, *, confidence_level: float) -> Estimate:
-    """Estimate the mean of values that come in clusters.
-
-    Parameters
-    ----------
-    values : ndarray, shape (values,)
-        Such as squared errors.
-    clusters : ndarray of int, shape (values,)
-        The cluster of each value, such as the model.
-    confidence_level : float
-        Of the interval, between 0 and 1.
-
-    Returns
-    -------
-    Estimate
-        The mean of all values. The interval is NaN with fewer than two clusters, and so is the
-        mean without values.
-
-    Notes
-    -----
-    Values of one cluster may depend on each other in any way, those of different clusters are
-    taken as independent. With r the sums over clusters of deviations from the mean of n values,
-    the variance is G / (G − 1) · Σ r² / n², and the quantile Student's t with G − 1 degrees of
-    freedom, for G clusters.
-
-    References
-    ----------
-    Cameron, A. C. and Miller, D. L. (2015). A practitioner's guide to cluster-robust inference.
-    Journal of Human Resources 50, 317–372.
-
-    Examples
-    --------
-    >>> estimate_mean(np.array([1.0, 3.0]), np.array([0, 1]), confidence_level=0.5).mean
-    2.0
-    """
-    if not len(values):
-        return Estimate(np.nan, np.nan, np.nan)
-    mean = float(values.mean())
-    found, places = np.unique(clusters, return_inverse=True)
-    if len(found) < 2:
-        return Estimate(mean, np.nan, np.nan)
-    sums = np.bincount(places, values - mean)
-    freedom = len(found) - 1
-    error = np.sqrt(len(found) / freedom * (sums @ sums)) / len(values)
-    reach = float(special.stdtrit(freedom, (1 + confidence_level) / 2) * error)
-    return Estimate(mean, mean - reach, mean + reach)

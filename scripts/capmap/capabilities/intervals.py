@@ -9,6 +9,7 @@ from scipy.optimize import nnls
 from capmap.aggregation import FloatArray
 
 LEAST_VARIANCE = 1e-4
+PARTS = 10
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Calibration:
     weights : ndarray, shape (features,)
         What each feature adds to the variance of an error.
     ratios : ndarray, shape (errors,)
-        Absolute errors divided by their standard deviations, ascending.
+        Absolute errors divided by the standard deviations that others tell, ascending.
     """
 
     weights: FloatArray
@@ -69,6 +70,12 @@ def calibrate(errors: npt.ArrayLike, features: FloatArray) -> Calibration:
         The variance of an error is the sum of the features with weights that are not negative,
         those of least squares to the squared errors; at least 0.0001.
 
+    Notes
+    -----
+    The ratio of an error is by weights that it had no part in, or few errors would look smaller
+    than new ones: errors are dealt to ten parts in order of size, and the weights of each part are
+    those of the other nine.
+
     References
     ----------
     Papadopoulos et al. (2002), Inductive confidence machines for regression, ECML.
@@ -76,15 +83,21 @@ def calibrate(errors: npt.ArrayLike, features: FloatArray) -> Calibration:
 
     Examples
     --------
-    Nine errors, which have nothing to differ by:
+    Nine errors of the same size:
 
-    >>> found = calibrate([-1, 2, -3, 4, -5, 6, -7, 8, -9], np.ones((9, 1)))
+    >>> found = calibrate([1, -1, 1, -1, 1, -1, 1, -1, 1], np.ones((9, 1)))
     >>> found.measure_reach(np.ones((1, 1)), confidence_level=0.5).round(6).tolist()
-    [5.0]
+    [1.0]
     """
     sizes = np.abs(np.asarray(errors, dtype=float))
-    weights = nnls(features, sizes**2)[0] if len(sizes) else np.zeros(features.shape[1])
-    return Calibration(weights, np.sort(sizes / _measure_scale(features, weights)))
+    ratios = np.empty(len(sizes))
+    order = np.lexsort((*features.T, sizes))
+    for first in range(min(PARTS, len(sizes))):
+        own = order[first::PARTS]
+        others = np.delete(order, np.s_[first::PARTS])
+        weights = _fit_weights(sizes[others], features[others])
+        ratios[own] = sizes[own] / _measure_scale(features[own], weights)
+    return Calibration(_fit_weights(sizes[order], features[order]), np.sort(ratios))
 
 
 def list_features(
@@ -107,6 +120,10 @@ def list_features(
     counts = [np.asarray(per_model), np.asarray(per_dataset)]
     shares = [1 / (count + 1.0) for count in counts]
     return np.stack([np.ones_like(shares[0]), *shares, np.asarray(variance)], axis=1)
+
+
+def _fit_weights(sizes: FloatArray, features: FloatArray) -> FloatArray:
+    return np.asarray(nnls(features, sizes**2)[0]) if len(sizes) else np.zeros(features.shape[1])
 
 
 def _measure_scale(features: FloatArray, weights: FloatArray) -> FloatArray:

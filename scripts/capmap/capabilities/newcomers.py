@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import FloatArray, IntArray
+from capmap.aggregation import FloatArray, IntArray, round_significant
 from capmap.capabilities.alignment import settle_points
 from capmap.capabilities.embedding import Embedding
 from capmap.capabilities.fits import name_coordinates
@@ -74,7 +74,7 @@ def choose_newcomers(gaps: pd.DataFrame, results: Results) -> Results:
     models, rows = np.unique(found["model"].astype(object), return_inverse=True)
     places = {dataset: place for place, dataset in enumerate(results.datasets)}
     columns = np.array([places[dataset] for dataset in found["dataset"]], dtype=np.intp)
-    scores = found["normalized"].to_numpy(dtype=float)
+    scores = round_significant(found["normalized"].to_numpy(dtype=float))
     bounds = bound_scores(results.scores, results.columns, len(results.datasets))
     return Results(
         models=models.tolist(),
@@ -135,8 +135,9 @@ def place_newcomers(
     Intervals are calibrated by `rehearse_placements`: models of the study are placed as newcomers,
     with gaps by the bounds of the others. They hold for newcomers like the models of the study, and
     are a little too wide where models are few, as a fifth of them is left out at a time. They are
-    NaN where too few models have two results, and where no result connects the newcomer with the
-    dataset, as for its only result.
+    NaN where too few models have two results, and for the only result of a newcomer. Where no
+    result connects the newcomer with the dataset, nothing is predicted: prediction and interval are
+    NaN, and the mean gap is that over the other datasets.
     """
     if not newcomers.models:
         return _make_empty(dimension=fits[0].datasets.shape[1])
@@ -146,7 +147,8 @@ def place_newcomers(
     rehearsed = rehearse_placements(results, fitting=fitting, make_rng=make_rng, strict=True)
     known = _count_connected(newcomers, list_components(results)[1])
     values, variance = _predict_all([placement.fit for placement in placed])
-    means = _estimate_means(newcomers, values, known, rehearsed, confidence_level)
+    values[known == 0] = np.nan
+    means = _estimate_means(newcomers, values, rehearsed, confidence_level)
     hidden = place_maskings(fits, limited, _hide_each(newcomers))
     places = newcomers.rows, newcomers.columns
     values[places], variance[places] = hidden.gaps, hidden.variance
@@ -199,32 +201,30 @@ def _count_connected(newcomers: Results, components: IntArray) -> IntArray:
 
 def _hide_each(newcomers: Results) -> list[Masking]:
     """Maskings that hide one result each."""
-    rows = newcomers.rows
-    own = [np.flatnonzero(rows == row) for row in rows]
+    ends = np.cumsum(newcomers.per_model)
     return [
-        Masking(known=places[places != place], hidden=np.array([place]))
-        for place, places in enumerate(own)
+        Masking(known=np.delete(np.arange(start, end), place - start), hidden=np.array([place]))
+        for start, end in zip(ends - newcomers.per_model, ends, strict=True)
+        for place in range(start, end)
     ]
 
 
 def _estimate_means(
     newcomers: Results,
     predicted: FloatArray,
-    known: IntArray,
     rehearsed: pd.DataFrame,
     confidence_level: float,
 ) -> FloatArray:
-    """Mean gaps over all datasets and the ends of their intervals, shape (3, models)."""
+    """Mean gaps over predicted datasets and the ends of their intervals, shape (3, models)."""
     gaps = predicted.copy()
     gaps[newcomers.rows, newcomers.columns] = newcomers.gaps
-    count = len(newcomers.datasets)
+    count = (~np.isnan(gaps)).sum(axis=1)
     missing = count - newcomers.per_model
     features = list_mean_features(newcomers.per_model, np.maximum(missing, 1))
     calibration = calibrate_means(rehearsed)
     reach = calibration.measure_reach(features, confidence_level=confidence_level)
-    is_known = (known > 0).all(axis=1) & np.isfinite(reach)
-    reach = np.where(is_known, reach, np.nan) * missing / count
-    mean = gaps.mean(axis=1)
+    reach = np.where(np.isfinite(reach), reach, np.nan) * missing / count
+    mean = np.nansum(gaps, axis=1) / count
     return np.stack([mean, mean - reach, mean + reach])
 
 

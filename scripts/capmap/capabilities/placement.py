@@ -128,7 +128,8 @@ def measure_radii(placement: Placement, *, noise: float, confidence_level: float
     Returns
     -------
     ndarray, shape (models,)
-        In the coordinates of `show_points`.
+        In the coordinates of `show_points`. NaN for the cosine distance in one dimension, whose two
+        places have nothing between them.
 
     Notes
     -----
@@ -155,6 +156,7 @@ def measure_radii(placement: Placement, *, noise: float, confidence_level: float
     slopes = np.stack(columns, axis=2) / (2 * DIFFERENCE)
     spreads = slopes @ placement.spreads[:, :dimension, :dimension] @ slopes.transpose(0, 2, 1)
     total = np.einsum("mii->m", spreads)
+    total = np.where(total > 0, total, np.nan)
     squares = np.einsum("mij,mij->m", spreads, spreads)
     quantiles = chdtri(total**2 / squares, 1 - confidence_level)
     return np.asarray(np.sqrt(noise * squares / total * quantiles))

@@ -10,6 +10,7 @@ import pandas as pd
 from capmap.aggregation import FloatArray
 from capmap.capabilities.baselines import fit_additive
 from capmap.capabilities.embedding import METHODS, fit_starts
+from capmap.capabilities.estimates import estimate_mean
 from capmap.capabilities.halves import Fitting, MakeRng
 from capmap.capabilities.intervals import list_features
 from capmap.capabilities.rehearsals import (
@@ -22,7 +23,6 @@ from capmap.capabilities.rehearsals import (
     rehearse_placements,
 )
 from capmap.capabilities.results import Results
-from capmap.capabilities.summary import estimate_clustered_mean
 
 COUNTS = (1, 2, 3, 4, 6, 9)
 POOLED = (1, 4)
@@ -96,7 +96,7 @@ def replay_placements(
     out.
 
     Errors are means over predictions; models are the clusters of their intervals
-    (`estimate_clustered_mean`). A change is the ratio of two mean errors, minus 1, with the
+    (`estimate_mean`). A change is the ratio of two mean errors, minus 1, with the
     interval of the linearized ratio. Prediction intervals are calibrated in each repetition by
     `rehearse_placements` of the models that are not masked, so no hidden result has a part in them.
     """
@@ -220,15 +220,13 @@ def _estimate_errors(
 ) -> dict[str, float]:
     """Errors and their change, of rows about the same results in the same order."""
     squares, before = own["square"].to_numpy(), plain["square"].to_numpy()
-    estimate = partial(
-        estimate_clustered_mean, clusters=own["model"], confidence_level=confidence_level
-    )
+    estimate = partial(estimate_mean, clusters=own["model"], confidence_level=confidence_level)
     mse, low, high = estimate(squares)
     change = np.full(3, np.nan)
     if own["method"].iloc[0] != PLAIN and before.any():
         ratio = mse / before.mean()
         residuals = (squares - ratio * before) / before.mean()
-        change = ratio - 1 + estimate(residuals)
+        change = ratio - 1 + np.array(estimate(residuals))
     return {
         "mse": mse,
         "mse_low": np.maximum(low, 0),

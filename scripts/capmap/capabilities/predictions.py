@@ -13,7 +13,7 @@ from capmap.capabilities.embedding import Embedding, fit_starts
 from capmap.capabilities.halves import Fitting
 from capmap.capabilities.intervals import Calibration, calibrate, list_features
 from capmap.capabilities.rehearsals import LIMITS, average_fits
-from capmap.capabilities.results import Results, list_components
+from capmap.capabilities.results import Results, are_connected
 
 FOLDS = 10
 FEATURES = 4
@@ -68,10 +68,10 @@ def predict_scores(
     Notes
     -----
     Results are split into ten random folds (fewer if results are fewer), and each fold is predicted
-    by maps of the others; a model or dataset that has no others, by the mean gap on the dataset.
-    Their gaps are by the bounds of all results, so their intervals are limited to 0…1, as are all
-    predictions. They are calibrated (`calibrate`, by `list_features`) by the errors of the other
-    folds.
+    by maps of the others; where no others connect its model and dataset, by the mean gap on the
+    dataset. Their gaps are by the bounds of all results, so their intervals are limited to 0…1, as
+    are all predictions. They are calibrated (`calibrate`, by `list_features`) by the errors of the
+    other folds.
 
     Pairs without a result are predicted by the fits of all results. Such a result may be better
     than the best one or worse than the worst: of n results in random order, the next one is with
@@ -79,9 +79,9 @@ def predict_scores(
     whose gaps are by the bounds of the other folds; gaps beyond −1…2 count as −1 or 2.
 
     Intervals hold on average over results like those that are there, most of which are of models
-    that have many. Where results are too few to tell, and where none connects the model with the
-    dataset (`list_components`), an interval goes from 0 to 1 for a result that is there and is NaN
-    for others.
+    that have many. Where results are too few to tell, an interval goes from 0 to 1 for a result
+    that is there and is NaN for others. Where no results connect the model with the dataset
+    (`are_connected`), nothing is predicted: prediction and interval are NaN.
     """
     folds = _split_evenly(len(results.gaps), rng)
     pairs = list_pairs(results)
@@ -98,9 +98,8 @@ def predict_scores(
         reach[~held_out] = _calibrate_new(results, folds, fitting).measure_reach(
             list_features(*counts, new.variance), confidence_level=confidence_level
         )
-    models, datasets = list_components(results)
-    reach[models[pairs.rows] != datasets[pairs.columns]] = np.inf
     reach[~held_out & np.isinf(reach)] = np.nan
+    predicted[~are_connected(results, pairs.rows, pairs.columns)] = np.nan
     low, high = predicted - reach, predicted + reach
     low[held_out], high[held_out] = low[held_out].clip(0, 1), high[held_out].clip(0, 1)
     table = tabulate_predictions(results, pairs, (predicted, low, high), scale=scale)
@@ -216,5 +215,6 @@ def _predict_fold(train: Results, test: Results, fitting: Fitting) -> tuple[Floa
     found = average_fits(fits, test.rows, test.columns)
     counts = train.per_model[test.rows], train.per_dataset[test.columns]
     mean = fit_dataset_mean(train).predict(test.rows, test.columns)
-    values = np.where((counts[0] > 0) & (counts[1] > 0), found.gaps, mean)
+    is_near = are_connected(train, test.rows, test.columns)
+    values = np.where(is_near, found.gaps, mean)
     return values, list_features(*counts, found.variance)

@@ -69,13 +69,14 @@ def arrange_results(cells: pd.DataFrame) -> Results:
     Returns
     -------
     Results
-        The order of the rows has no influence. The gap of a dataset whose scores are all the same
-        is 0.
+        The order of the rows has no influence. Scores are rounded to 12 significant digits, as in
+        `explain_dropped`, so that rounding noise never is a range. The gap of a dataset whose
+        scores are all the same is 0.
     """
     cells = cells.sort_values(["model", "dataset"], kind="stable")
     models, rows = np.unique(cells["model"].astype(object), return_inverse=True)
     datasets, columns = np.unique(cells["dataset"].astype(object), return_inverse=True)
-    scores = cells["score"].to_numpy(dtype=float)
+    scores = round_significant(cells["score"].to_numpy(dtype=float))
     gaps = measure_gaps(scores, columns, *bound_scores(scores, columns, len(datasets)))
     return Results(models.tolist(), datasets.tolist(), rows, columns, scores, gaps)
 
@@ -205,6 +206,25 @@ def list_components(results: Results) -> tuple[IntArray, IntArray]:
     return numbers[labels[:models]], numbers[labels[models:]]
 
 
+def are_connected(results: Results, rows: IntArray, columns: IntArray) -> BoolArray:
+    """Tell of some pairs of model and dataset whether results connect the two.
+
+    Parameters
+    ----------
+    results : Results
+        Each is an edge between its model and its dataset.
+    rows, columns : ndarray of int, shape (pairs,)
+        Places of the models and datasets.
+
+    Returns
+    -------
+    ndarray of bool, shape (pairs,)
+        False also for a model or dataset without results.
+    """
+    models, datasets = list_components(results)
+    return np.asarray((models[rows] == datasets[columns]) & (models[rows] > 0))
+
+
 def find_duplicates(results: Results) -> dict[str, str]:
     """Find datasets with the same scores of the same models as an earlier one.
 
@@ -221,7 +241,7 @@ def find_duplicates(results: Results) -> dict[str, str]:
     for dataset, start, stop in zip(results.datasets, bounds[:-1], bounds[1:], strict=True):
         own = order[start:stop]
         if len(own) > 1:
-            key = (tuple(results.rows[own].tolist()), tuple(results.scores[own].tolist()))
+            key = (tuple(results.rows[own].tolist()), tuple(np.round(results.gaps[own], 9).tolist()))
             if key in first:
                 found[dataset] = first[key]
             else:

@@ -5,7 +5,7 @@ import pandas as pd
 
 from capmap.aggregation import FloatArray, IntArray
 from capmap.capabilities.choice_replay import Curves
-from capmap.capabilities.summary import CONFIDENCE_LEVEL, estimate_mean
+from capmap.capabilities.estimates import estimate_mean
 
 SAVED_AT = (4, 6, 8, 12, 16)
 FEWEST = 5
@@ -22,7 +22,9 @@ SAVINGS = {
 }
 
 
-def tabulate_curves(curves: Curves, *, choices: str, value: str, things: str) -> pd.DataFrame:
+def tabulate_curves(
+    curves: Curves, *, choices: str, value: str, things: str, confidence_level: float
+) -> pd.DataFrame:
     """Average curves over the models or datasets that were taken as new.
 
     Parameters
@@ -32,12 +34,14 @@ def tabulate_curves(curves: Curves, *, choices: str, value: str, things: str) ->
     choices, value, things : str
         Names of columns: number of chosen results, what was reached with them, and number of models
         or datasets.
+    confidence_level : float
+        Of the intervals, between 0 and 1.
 
     Returns
     -------
     pandas.DataFrame
         Columns ``policy``, that of the number of results, that of the mean with ``…_low`` and
-        ``…_high``, Student's 95% interval over models or datasets (it ends at 0; NaN for a single
+        ``…_high``, Student's interval over models or datasets (it ends at 0; NaN for a single
         one), and their number. By policy and number of results, as far as at least half of them
         had as many candidates.
     """
@@ -53,21 +57,30 @@ def tabulate_curves(curves: Curves, *, choices: str, value: str, things: str) ->
         for place, choice in enumerate(curves.choices)
         if 0 < total <= 2 * np.count_nonzero(curves.candidates >= choice)
     ]
+
+    def estimate(reached: FloatArray) -> tuple[float, float, float]:
+        mean, low, high = estimate_mean(reached, confidence_level=confidence_level)
+        return mean, float(np.maximum(low, 0)), high
+
     rows = [
-        (policy, choice, *_estimate(values[:, place]), total)
+        (policy, choice, *estimate(values[:, place]), total)
         for policy, values in sorted(curves.reached.items())
         for place, choice in shown
     ]
     return pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
 
 
-def measure_savings(curves: Curves, *, rng: np.random.Generator) -> pd.DataFrame:
+def measure_savings(
+    curves: Curves, *, confidence_level: float, rng: np.random.Generator
+) -> pd.DataFrame:
     """Measure how many results each policy needs to get as far as random choice.
 
     Parameters
     ----------
     curves : Curves
         Of `replay_datasets`.
+    confidence_level : float
+        Of the intervals, between 0 and 1.
     rng : numpy.random.Generator
         Resamples the models.
 
@@ -77,17 +90,19 @@ def measure_savings(curves: Curves, *, rng: np.random.Generator) -> pd.DataFrame
         For each policy but random, and 4, 6, 8, 12 and 16 ``results`` chosen at random, if at least
         5 models had as many to choose from: ``policy``; ``results``; ``needed``, the number with
         which the policy reaches the same mean error, interpolated; ``needed_low`` and
-        ``needed_high``, its 95% interval; ``saving``, 1 − needed / results; and ``models``, how
-        many had as many candidates, over which errors are averaged. By policy and results.
+        ``needed_high``, its interval; ``saving``, 1 − needed / results; ``models``, how
+        many had as many candidates, over which errors are averaged; and ``confidence``, the level
+        of the interval. By policy and results.
 
     Notes
     -----
     The interval is the percentile one of 1000 bootstrap samples of the models. A model of which all
     candidates are known keeps its error, so that curves go on to 16 results or to the most that any
-    model has. If the policy does not get there, ``needed``, ``saving`` and the interval are NaN; an
-    end of the interval is at most the length of the curves.
+    model has. If the policy does not get there, ``needed``, ``saving`` and the interval are NaN. An
+    end of the interval that too many samples do not get to is NaN: it is open.
     """
     rows: list[tuple[object, ...]] = []
+    tail = (1 - confidence_level) / 2
     for results in SAVED_AT:
         chosen = np.flatnonzero(curves.candidates >= results)
         if len(chosen) < FEWEST:
@@ -97,11 +112,14 @@ def measure_savings(curves: Curves, *, rng: np.random.Generator) -> pd.DataFrame
         for policy in sorted(set(curves.reached) - {CHANCE}):
             curve, replicates = _average(curves.reached[policy][chosen], samples)
             needed = float(count_needed(curve[None], level[results, None])[0])
-            ends = _find_ends(count_needed(replicates, levels[:, results]), curves.choices[-1])
+            others = count_needed(replicates, levels[:, results])
+            found = np.quantile(others, [tail, 1 - tail], method="inverted_cdf")
+            ends = np.where(np.isinf(found), np.nan, found).tolist()
             if np.isinf(needed):
                 needed, ends = np.nan, [np.nan, np.nan]
             rows.append((policy, results, needed, *ends, 1 - needed / results, len(chosen)))
     table = pd.DataFrame(rows, columns=list(SAVINGS)).astype(SAVINGS)
+    table["confidence"] = confidence_level
     return table.sort_values(["policy", "results"], ignore_index=True)
 
 
@@ -135,18 +153,8 @@ def count_needed(curves: FloatArray, levels: FloatArray) -> FloatArray:
     return np.where(reached.any(axis=1), found, np.inf)
 
 
-def _estimate(values: FloatArray) -> FloatArray:
-    mean, low, high = estimate_mean(values)
-    return np.array([mean, np.maximum(low, 0), high])
-
-
 def _average(curves: FloatArray, samples: IntArray) -> tuple[FloatArray, FloatArray]:
     """The mean curve, and that of each sample of models."""
     weights = np.zeros((len(samples), len(curves)))
     np.add.at(weights, (np.arange(len(samples))[:, None], samples), 1 / len(curves))
     return curves.mean(axis=0), weights @ curves
-
-
-def _find_ends(values: FloatArray, longest: int) -> list[float]:
-    tail = (1 - CONFIDENCE_LEVEL) / 2
-    return list(np.quantile(np.minimum(values, longest), [tail, 1 - tail]).tolist())

@@ -1,19 +1,17 @@
 """How well each method predicts hidden results, and for which models."""
 
 from collections.abc import Iterable
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
-from scipy.special import stdtrit
 
-from capmap.aggregation import FloatArray
 from capmap.capabilities.baselines import BASELINES
 from capmap.capabilities.crossvalidation import PROTOCOLS, measure_errors
 from capmap.capabilities.embedding import METHODS
+from capmap.capabilities.estimates import estimate_mean
 
-CONFIDENCE_LEVEL = 0.95
 PLAIN = "l2"
 # Least results of a model in each class, which ends where the next one begins.
 CLASSES = (0, 1, 5, 10, 20, 40)
@@ -93,7 +91,9 @@ def list_validation(folds: pd.DataFrame) -> pd.DataFrame:
     return folds.loc[folds["set"] == "validation", list(VALIDATION)].reset_index(drop=True)
 
 
-def summarize_folds(folds: pd.DataFrame, *, dimension: int) -> pd.DataFrame:
+def summarize_folds(
+    folds: pd.DataFrame, *, dimension: int, confidence_level: float
+) -> pd.DataFrame:
     """Summarize the errors of each method, dimension and protocol over folds.
 
     Parameters
@@ -102,6 +102,8 @@ def summarize_folds(folds: pd.DataFrame, *, dimension: int) -> pd.DataFrame:
         Of `join_folds`.
     dimension : int
         Dimension of the plain distance "l2" that others are compared with.
+    confidence_level : float
+        Of the intervals, between 0 and 1.
 
     Returns
     -------
@@ -109,18 +111,19 @@ def summarize_folds(folds: pd.DataFrame, *, dimension: int) -> pd.DataFrame:
         In the order of `join_folds`: ``distance``, ``dimension``, ``protocol``, ``folds``,
         ``predictions`` (hidden results in all folds); ``mse``, ``mae`` and ``pearson`` of hidden
         results, and with ``train_`` of those that were not (NaN but for ``random``), each the mean
-        over folds, with an interval ``…_low`` to ``…_high``; and ``difference``, the mean over
-        folds of the error mse minus that of "l2" on the same results, also with its interval (NaN
-        where "l2" was not fitted in that dimension).
+        over folds, with an interval ``…_low`` to ``…_high``; ``difference``, the mean over folds of
+        the error mse minus that of "l2" on the same results, also with its interval (NaN where "l2"
+        was not fitted in that dimension); and ``confidence``, the level of the intervals.
 
     Notes
     -----
-    Intervals are Student's t intervals of 95% over folds, cut to where the value makes sense, and
-    NaN with one fold. Folds share most of what they are fitted to, so intervals say how much the
+    Intervals are Student's t intervals over folds, cut to where the value makes sense, and NaN
+    with one fold. Folds share most of what they are fitted to, so intervals say how much the
     choice of hidden results matters. A fold in which Pearson's r is not defined (one result, or
     all alike) does not count for it.
     """
     measured = _measure_folds(folds)
+    estimate = partial(estimate_mean, confidence_level=confidence_level)
     is_plain = (measured["distance"] == PLAIN) & measured["dimension"].eq(dimension)
     plain = measured[is_plain].set_index(["protocol", "fold"])["mse"]
     rows = []
@@ -128,16 +131,18 @@ def summarize_folds(folds: pd.DataFrame, *, dimension: int) -> pd.DataFrame:
         row: dict[str, object] = dict(zip(GROUP, key, strict=True))
         row |= {"folds": len(own), "predictions": own["predictions"].sum()}
         for name in MEASURES:
-            found = estimate_mean(own[name].to_numpy())
-            ends = np.clip(found, *LIMITS[name.removeprefix("train_")])
-            row |= _name_ends(name, ends)
+            found = estimate(own[name].to_numpy())
+            row |= _name_ends(name, np.clip(found, *LIMITS[name.removeprefix("train_")]))
         reference = plain.reindex(pd.MultiIndex.from_frame(own[["protocol", "fold"]]))
-        row |= _name_ends("difference", estimate_mean(own["mse"].to_numpy() - reference.to_numpy()))
+        row |= _name_ends("difference", estimate(own["mse"].to_numpy() - reference.to_numpy()))
         rows.append(row)
-    return pd.DataFrame(rows, columns=list(SUMMARY)).astype({"dimension": "Int64"})
+    table = pd.DataFrame(rows, columns=list(SUMMARY)).astype({"dimension": "Int64"})
+    return table.assign(confidence=confidence_level)
 
 
-def group_by_results(folds: pd.DataFrame, *, dimension: int) -> pd.DataFrame:
+def group_by_results(
+    folds: pd.DataFrame, *, dimension: int, confidence_level: float
+) -> pd.DataFrame:
     """Group the errors of random splits by how many known results the model has.
 
     Parameters
@@ -146,6 +151,8 @@ def group_by_results(folds: pd.DataFrame, *, dimension: int) -> pd.DataFrame:
         Of `join_folds`.
     dimension : int
         Dimension of the embeddings.
+    confidence_level : float
+        Of the intervals, between 0 and 1.
 
     Returns
     -------
@@ -157,8 +164,8 @@ def group_by_results(folds: pd.DataFrame, *, dimension: int) -> pd.DataFrame:
 
     Notes
     -----
-    Intervals are Student's t intervals of 95% that take a model's predictions as one draw
-    (`estimate_clustered_mean`), cut at 0.
+    Intervals are Student's t intervals that take a model's predictions as one draw
+    (`estimate_mean`), cut at 0.
     """
     is_shown = folds["dimension"].isna() | folds["dimension"].eq(dimension).fillna(False)
     is_hidden = (folds["set"] == "validation") & (folds["protocol"] == "random")
@@ -168,7 +175,7 @@ def group_by_results(folds: pd.DataFrame, *, dimension: int) -> pd.DataFrame:
     rows = []
     for (distance, start), own in hidden.groupby(["distance", least], sort=False):
         squares = (own["prediction"] - own["truth"]).to_numpy() ** 2
-        interval = np.clip(estimate_clustered_mean(squares, own["model"]), 0, None)
+        found = estimate_mean(squares, clusters=own["model"], confidence_level=confidence_level)
         row = {
             "source": "cross-validation",
             "distance": distance,
@@ -178,84 +185,13 @@ def group_by_results(folds: pd.DataFrame, *, dimension: int) -> pd.DataFrame:
             "predictions": len(own),
             "mae": np.sqrt(squares).mean(),
         }
-        rows.append(row | _name_ends("mse", interval))
+        rows.append(row | _name_ends("mse", np.clip(found, *LIMITS["mse"])))
     table = pd.DataFrame(rows, columns=list(BY_RESULTS)).astype({"results_to": "Int64"})
     return table.sort_values(
         ["distance", "results_from"],
         key=lambda column: column.map(ORDER) if column.name == "distance" else column,
         ignore_index=True,
     )
-
-
-def estimate_mean(
-    values: npt.ArrayLike, *, confidence_level: float = CONFIDENCE_LEVEL
-) -> FloatArray:
-    """Estimate a mean with Student's t interval; NaN do not count.
-
-    Parameters
-    ----------
-    values : array_like, shape (values,)
-        Independent draws.
-    confidence_level : float
-        Of the interval.
-
-    Returns
-    -------
-    ndarray, shape (3,)
-        The mean and both ends; NaN without values, and the ends also with one.
-
-    Examples
-    --------
-    >>> estimate_mean([1.0, 2.0, 3.0]).round(3).tolist()
-    [2.0, -0.484, 4.484]
-    """
-    known = np.asarray(values, dtype=float)
-    known = known[~np.isnan(known)]
-    return estimate_clustered_mean(known, range(len(known)), confidence_level=confidence_level)
-
-
-def estimate_clustered_mean(
-    values: npt.ArrayLike, clusters: Iterable[object], *, confidence_level: float = CONFIDENCE_LEVEL
-) -> FloatArray:
-    """Estimate a mean of values that hang together within clusters.
-
-    Parameters
-    ----------
-    values : array_like, shape (values,)
-        Finite numbers.
-    clusters : iterable, shape (values,)
-        The cluster of each, such as its model.
-    confidence_level : float
-        Of the interval.
-
-    Returns
-    -------
-    ndarray, shape (3,)
-        The mean of all values and both ends; NaN without values, and the ends also with one
-        cluster.
-
-    Notes
-    -----
-    With G clusters of n values in all, the variance of the mean is G / (G − 1) Σ r² / n², where r
-    is the sum of the deviations of a cluster from the mean; the interval is Student's with G − 1
-    degrees of freedom. With clusters of one value it is the usual one of the mean.
-
-    References
-    ----------
-    Cochran (1977), Sampling Techniques, chapter 9A.
-    """
-    numbers = np.asarray(values, dtype=float)
-    if not len(numbers):
-        return np.full(3, np.nan)
-    mean = numbers.mean()
-    codes, names = pd.factorize(pd.Series(list(clusters)))
-    count = len(names)
-    if count < 2:
-        return np.array([mean, np.nan, np.nan])
-    sums = np.bincount(codes, numbers - mean)
-    error = np.sqrt(count / (count - 1) * (sums @ sums)) / len(numbers)
-    reach = error * stdtrit(count - 1, (1 + confidence_level) / 2)
-    return np.array([mean, mean - reach, mean + reach])
 
 
 def _measure_folds(folds: pd.DataFrame) -> pd.DataFrame:
@@ -271,5 +207,5 @@ def _measure_folds(folds: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows).astype({"dimension": "Int64"})
 
 
-def _name_ends(name: str, interval: FloatArray) -> dict[str, object]:
-    return {f"{name}{end}": value for end, value in zip(ENDS, interval.tolist(), strict=True)}
+def _name_ends(name: str, interval: Iterable[float]) -> dict[str, object]:
+    return {f"{name}{end}": float(value) for end, value in zip(ENDS, interval, strict=True)}

@@ -9,11 +9,12 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
 
-from capmap.figures.canvas import GAP, PADDING, Margins, Sheet, Wording, make_sheet
+from capmap.figures.canvas import GAP, PADDING, Margins, Sheet, Wording
 from capmap.figures.capability_map import LOOKS, NOTHING, frame_map, scale_points
 from capmap.figures.curves import choose_log_ticks
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.note import draw_note
+from capmap.figures.panels import add_panel, make_backdrop
 from capmap.figures.style import (
     FAINT_INK,
     INK,
@@ -114,21 +115,17 @@ def draw_attribute_maps(
     points = points.assign(x=places[:, 0], y=places[:, 1])
     panels = _plan_panels(points, models, datasets)
     heads = [max(_measure_head(panel) for panel in panels[row : row + 2]) for row in (0, 2)]
-    sheet = make_sheet(
+    sheet = make_backdrop(
         width=PAGE_WIDTH,
         height=2 * height + sum(heads) + GUTTER,
         margins=Margins(PADDING, PADDING, head=PADDING, ticks=0.0),
         wording=Wording(HEADING, "", (PLACES,)),
     )
-    sheet.axes.set_axis_off()
     bottoms = (height + heads[1] + GUTTER, 0.0)
     for position, panel in enumerate(panels):
         row, column = divmod(position, 2)
         left = column * (WIDTH + GUTTER)
-        axes = sheet.add_axes(left=left, bottom=bottoms[row], width=WIDTH, height=height)
-        place = Sheet(
-            sheet.figure, axes, sheet.left + left, sheet.bottom + bottoms[row], WIDTH, height
-        )
+        place = add_panel(sheet, left=left, bottom=bottoms[row], width=WIDTH, height=height)
         _draw_panel(place, panel, points, head=heads[row])
     return sheet.figure
 

@@ -2,14 +2,15 @@
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from capmap.figures.canvas import HEADER_HEIGHT, PADDING, Margins, Sheet, Wording, make_sheet
 from capmap.figures.capability_map import COLORS, LOOKS, MAX_LABELS, NAME_WIDTH, RADIUS
 from capmap.figures.labels import FloatArray, Label, draw_labels, place_labels
 from capmap.figures.names import shorten_names
 from capmap.figures.note import draw_note
+from capmap.figures.panels import number_axis
 from capmap.figures.style import COLUMN_WIDTH, PAGE_WIDTH, SMALL_SIZE, figure_style
 from capmap.wording import format_count
 
@@ -71,12 +72,19 @@ def draw_centrality(
     )
     sheet.axes.plot(table["centrality"], table["mean_gap"], **LOOKS["model"])
     sheet.axes.set(xlim=limits[0], ylim=limits[1], ylabel=Y_LABEL)
-    _dress_axes(sheet)
-    layer = sheet.add_axes(left=0, bottom=0, width=area[0], height=area[1])
-    layer.set(xlim=(0, area[0]), ylim=(0, area[1]))
-    layer.set_axis_off()
-    draw_labels(layer, labels, found)
+    sheet.axes.grid()
+    number_axis(sheet.axes.xaxis, most=int(sheet.width))
+    number_axis(sheet.axes.yaxis, most=5)
+    draw_labels(_add_layer(sheet), labels, found)
     return sheet.figure
+
+
+def _add_layer(sheet: Sheet) -> Axes:
+    """Add axes over those of a sheet, whose unit is an inch."""
+    layer = sheet.add_axes(left=0, bottom=0, width=sheet.width, height=sheet.height)
+    layer.set(xlim=(0, sheet.width), ylim=(0, sheet.height))
+    layer.set_axis_off()
+    return layer
 
 
 def _label_points(models: list[str], points: FloatArray) -> list[Label]:
@@ -85,13 +93,6 @@ def _label_points(models: list[str], points: FloatArray) -> list[Label]:
         Label(names[model], SMALL_SIZE, COLORS["model"], ((float(x), float(y)),))
         for model, (x, y) in zip(models[:MAX_LABELS], points, strict=False)
     ]
-
-
-def _dress_axes(sheet: Sheet) -> None:
-    sheet.axes.grid()
-    for axis, ticks in ((sheet.axes.xaxis, int(sheet.width)), (sheet.axes.yaxis, 5)):
-        axis.set_major_locator(MaxNLocator(ticks, steps=[1, 2, 5, 10]))
-        axis.set_major_formatter(StrMethodFormatter("{x:g}"))
 
 
 def _span_axes(table: pd.DataFrame) -> tuple[tuple[float, float], tuple[float, float]]:

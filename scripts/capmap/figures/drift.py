@@ -6,23 +6,24 @@ from math import floor
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from capmap.figures.canvas import GAP, HEADER_HEIGHT, PADDING, Margins, Sheet, Wording, make_sheet
-from capmap.figures.dimensions import (
-    LEFT,
-    Numbers,
-    draw_estimates,
-    dress_errors,
-    find_top,
-    make_curve_key,
-    note_cut,
-    read_points,
-    style_method,
-)
+from capmap.figures.canvas import GAP, HEADER_HEIGHT, PADDING, Margins, Sheet, Wording
 from capmap.figures.legend import draw_legend, plan_legend
 from capmap.figures.names import widest
 from capmap.figures.note import draw_note
+from capmap.figures.panels import (
+    LEFT,
+    METHODS,
+    Numbers,
+    add_panel,
+    draw_estimates,
+    dress_errors,
+    find_top,
+    make_backdrop,
+    make_curve_key,
+    note_cut,
+    read_points,
+)
 from capmap.figures.style import (
     COLUMN_WIDTH,
     FAINT_INK,
@@ -54,7 +55,7 @@ SHIFTS = {
 }
 ERRORS = {
     "mse": ("map", ModelStyle(PALETTE[0], "o", "-")),
-    "mse_additive": ("additive", style_method("additive")),
+    "mse_additive": METHODS["additive"],
 }
 
 
@@ -81,12 +82,13 @@ def draw_drift(drift: pd.DataFrame) -> Figure:
     panels stand the numbers of models and of newcomers, as far as there is room. A panel without
     any number says why.
     """
-    steps = drift.assign(day=[_count_days(text) for text in drift["date"]]).sort_values("day")
-    if steps.empty:
+    if drift.empty:
         return draw_note(NO_DATES, heading=HEADING)
+    steps = drift.assign(day=[_count_days(text) for text in drift["date"]])
+    steps = steps.sort_values(["day", "models"])
     top = find_top(steps[list(ERRORS)], steps["mse_high"])
     bars = (BAR_NOTE,) if steps["mse_high"].notna().any() else ()
-    marks = " ".join((*bars, *note_cut(steps, top)))
+    marks = " ".join((*bars, *note_cut(steps["mse_high"], top)))
     shifts, errors = _place_panels((NOTE, marks) if marks else (NOTE,))
     for panel, curves in ((shifts, SHIFTS), (errors, ERRORS)):
         for name, (_, look) in curves.items():
@@ -124,24 +126,19 @@ def _place_panels(notes: tuple[str, ...]) -> tuple[Sheet, Sheet]:
     texts = [[label for label, _ in curves.values()] for curves in (SHIFTS, ERRORS)]
     upper, lower = (plan_legend(labels, sheet_width=COLUMN_WIDTH) for labels in texts)
     raised = HEIGHT + HEADER_HEIGHT + lower.height + GUTTER
-    sheet = make_sheet(
+    sheet = make_backdrop(
         width=COLUMN_WIDTH,
         height=raised + HEIGHT,
         margins=Margins(LEFT, 2 * PADDING, head=HEADER_HEIGHT + upper.height),
         wording=Wording(HEADING, "publication date", notes),
     )
-    sheet.axes.set(frame_on=False, xticks=[], yticks=[])
-    panels = []
-    for bottom, legend, curves in ((raised, upper, SHIFTS), (0.0, lower, ERRORS)):
-        axes = sheet.add_axes(left=0, bottom=bottom, width=sheet.width, height=HEIGHT)
-        place = Sheet(sheet.figure, axes, sheet.left, sheet.bottom + bottom, sheet.width, HEIGHT)
-        draw_legend(place, legend, _make_keys(curves))
-        panels.append(place)
-    return panels[0], panels[1]
-
-
-def _make_keys(curves: dict[str, tuple[str, ModelStyle]]) -> list[Line2D]:
-    return [make_curve_key(look, label=label) for label, look in curves.values()]
+    shifts, errors = (
+        add_panel(sheet, left=0, bottom=bottom, width=sheet.width, height=HEIGHT)
+        for bottom in (raised, 0.0)
+    )
+    draw_legend(shifts, upper, [make_curve_key(*curve) for curve in SHIFTS.values()])
+    draw_legend(errors, lower, [make_curve_key(*curve) for curve in ERRORS.values()])
+    return shifts, errors
 
 
 def _dress_dates(panels: Sequence[Sheet], days: Numbers) -> None:
@@ -172,17 +169,21 @@ def _choose_ticks(low: float, high: float, unit: float) -> tuple[list[float], li
 
 
 def _write_counts(panel: Sheet, header: str, days: Numbers, counts: "pd.Series[int]") -> None:
-    """Write numbers above a panel, from the last one on as far as none touches another."""
-    panel.write(header, x=-GAP, y=panel.height + 0.04, ha="right", size=SMALL_SIZE, color=FAINT_INK)
+    """Write the first and the last number above a panel, and others that touch none of these."""
+    look = {"y": panel.height + 0.04, "size": SMALL_SIZE}
+    panel.write(header, x=-GAP, ha="right", color=FAINT_INK, **look)
     low, high = panel.axes.get_xlim()
-    limit = panel.width + PADDING
-    for day, count in zip(days[::-1], counts.to_numpy()[::-1], strict=True):
-        text = f"{count:.0f}"
-        x = panel.width * (day - low) / (high - low)
-        half = widest([text], size=SMALL_SIZE) / 2
-        if x - half > 0 and x + half < limit:
-            panel.write(text, x=x, y=panel.height + 0.04, ha="center", size=SMALL_SIZE)
-            limit = x - half - GAP / 2
+    texts = [f"{count:.0f}" for count in counts]
+    places = panel.width * (days - low) / (high - low)
+    halves = [(widest([text], size=SMALL_SIZE) + GAP / 2) / 2 for text in texts]
+    taken: list[int] = []
+    for step in sorted(range(len(texts)), key=lambda step: (0 < step < len(texts) - 1, -step)):
+        apart = all(
+            abs(places[step] - places[other]) >= halves[step] + halves[other] for other in taken
+        )
+        if apart and places[step] >= halves[step]:
+            panel.write(texts[step], x=places[step], ha="center", **look)
+            taken.append(step)
 
 
 def _write_empty(panel: Sheet, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Errors of models with few results: as they come, and where results were hidden."""
+"""Errors of models with few results: those that have few, and those left with few."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from capmap.figures.canvas import Sheet, Wording
-from capmap.figures.dimensions import (
+from capmap.figures.names import widest
+from capmap.figures.note import draw_note
+from capmap.figures.panels import (
     ERROR,
     draw_estimates,
     dress_errors,
@@ -21,34 +23,25 @@ from capmap.figures.dimensions import (
     spread_evenly,
     style_method,
 )
-from capmap.figures.names import widest
-from capmap.figures.note import draw_note
 from capmap.figures.side_columns import format_interval
 from capmap.figures.style import FAINT_INK, TEXT_SIZE, figure_style
 
 BINS_HEADING = "Error by the number of results of a model"
-BINS_TITLE = "results hidden at random"
 BINS_LABEL = "results of the model that were known; below: models"
 NO_RESULTS = "No result was hidden and predicted."
 REPLAY_HEADING = "Predictions for models with few results"
-REPLAY_TITLE = "all results but these hidden"
 REPLAY_LABEL = "results left to the model; below: models"
 NO_REPLAY = "No model has enough results to hide some of them."
 COVERAGE_TITLE = "hidden results within their interval"
-WEAK_BASELINES = ("model_mean", "dataset_mean", "mean")
-INTERVALS = "Bars: intervals."
+SHOWN = ("ensemble", "l2", "additive")
+INTERVALS = "Bars: intervals, wide where models are few."
 ERROR_COLUMNS = ["mse", "mse_low", "mse_high"]
 STEP = 0.11
 WIDE_GAP = 0.5
-EMPTY = pd.DataFrame(
-    columns=["method", "results", "results_to", "models", *ERROR_COLUMNS, "coverage"]
-)
 
 
 @figure_style()
-def draw_error_by_results(
-    by_results: pd.DataFrame, placement_replay: pd.DataFrame | None = None
-) -> Figure:
+def draw_error_by_results(by_results: pd.DataFrame, *, method: str) -> Figure:
     """Draw the error over the number of results that a model has.
 
     Parameters
@@ -56,46 +49,35 @@ def draw_error_by_results(
     by_results : DataFrame
         distance (a method or baseline), results_from, results_to (NA where open), models, mse,
         mse_low, mse_high (may be empty). Rows in any order.
-    placement_replay : DataFrame, optional
-        method, results, results_to, models, mse, mse_low, mse_high: a second panel, of models of which all
-        results but these were hidden.
+    method : str
+        The study's own, which is drawn beside ensemble, l2 and additive.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A column wide (3.4 in), or a page (7 in) with the second panel, which shares the y axis.
+        A column wide (3.4 in).
 
     Notes
     -----
-    Of the baselines the additive one is drawn. Methods stand beside each other. The number of
-    models stands below each number of results.
+    Methods stand beside each other, and the number of models below each number of results. An
+    interval beyond 1.6 times the largest error is cut at the top, which a note says.
     """
-    bins = by_results.dropna(subset="mse")
-    bins = _label_bins(bins[~bins["distance"].isin(WEAK_BASELINES)])
-    replay = _label_replay(EMPTY if placement_replay is None else placement_replay)
-    shown = {
-        title: table
-        for title, table in ((BINS_TITLE, bins), (REPLAY_TITLE, replay))
-        if not table.empty
-    }
-    if not shown:
+    known = by_results.dropna(subset="mse")
+    bins = _label_bins(known[known["distance"].isin({*SHOWN, method})])
+    if bins.empty:
         return draw_note(NO_RESULTS, heading=BINS_HEADING)
-    errors = pd.DataFrame(
-        {name: [*bins[name], *replay[name]] for name in ERROR_COLUMNS}, dtype="Float64"
-    )
-    methods = order_methods([*bins["method"], *replay["method"]])
-    top = find_top(errors[["mse"]], errors["mse_high"])
-    sheet, panels = make_panels(
-        list(shown),
-        wording=Wording(BINS_HEADING, BINS_LABEL, _write_notes(errors, top)),
-        keys=[make_method_key(method) for method in methods],
+    methods = order_methods(bins["method"])
+    top = find_top(bins[["mse"]], bins["mse_high"])
+    [panel] = make_panels(
+        [""],
+        wording=Wording(BINS_HEADING, BINS_LABEL, _write_notes(bins, top)),
+        keys=[make_method_key(name) for name in methods],
         tick_lines=2,
     )
-    for panel, table in zip(panels, shown.values(), strict=True):
-        _draw_groups(panel, table, methods, ERROR_COLUMNS)
-        dress_errors(panel.axes, top)
-    panels[0].axes.set_ylabel(ERROR)
-    return sheet.figure
+    _draw_groups(panel, bins, methods, ERROR_COLUMNS)
+    dress_errors(panel.axes, top)
+    panel.axes.set_ylabel(ERROR)
+    return panel.figure
 
 
 @figure_style()
@@ -105,9 +87,9 @@ def draw_placement_replay(placement_replay: pd.DataFrame, *, confidence_level: f
     Parameters
     ----------
     placement_replay : DataFrame
-        method, results, results_to, models, mse, mse_low, mse_high (may be empty), coverage (share of hidden
-        results within their prediction interval, 0 to 1; empty for methods without intervals).
-        Rows in any order.
+        method, results, results_to, models, mse, mse_low, mse_high (may be empty), coverage (share
+        of hidden results within their prediction interval, 0 to 1; empty for methods without
+        intervals). Rows in any order.
     confidence_level : float
         Nominal coverage, 0 to 1: a line.
 
@@ -125,7 +107,7 @@ def draw_placement_replay(placement_replay: pd.DataFrame, *, confidence_level: f
     notes = _write_notes(known, top)
     if not covered.empty:
         notes = (*notes, f"Dashed line: nominal coverage, {confidence_level:.4g}.")
-    sheet, panels = make_panels(
+    panels = make_panels(
         ["error"] if covered.empty else ["error", COVERAGE_TITLE],
         wording=Wording(REPLAY_HEADING, REPLAY_LABEL, notes),
         keys=[make_method_key(method) for method in methods],
@@ -139,12 +121,12 @@ def draw_placement_replay(placement_replay: pd.DataFrame, *, confidence_level: f
         columns = ["coverage", "none", "none"]
         _draw_groups(panels[1], covered.assign(none=np.nan), methods, columns)
         _dress_coverage(panels[1], covered["coverage"].min(), confidence_level)
-    return sheet.figure
+    return panels[0].figure
 
 
 def _write_notes(errors: pd.DataFrame, top: float) -> tuple[str, ...]:
     bars = (INTERVALS,) if errors["mse_high"].notna().any() else ()
-    return bars + note_cut(errors, top)
+    return bars + note_cut(errors["mse_high"], top)
 
 
 def _label_bins(bins: pd.DataFrame) -> pd.DataFrame:

@@ -204,14 +204,63 @@ def draw_grid(
         ),
         wording=replace(wording, x_label=columns, notes=notes),
     )
-    _draw_cells(sheet, table, scale, written.texts, head)
+    sheet.axes.patch.set(**HATCH)
+    mesh = color_cells(sheet, table, scale, head=head)
+    _write_texts(sheet.axes, mesh, table.to_numpy(float), written.texts)
     _draw_marks(sheet, table, marks)
-    sheet.axes.set_xlabel(columns)
     sheet.axes.set_xticks(np.arange(len(names)) + 0.5, names, rotation=90 if upright else 0)
     sheet.axes.set_yticks(np.arange(len(table)) + 0.5, labels.texts)
     sheet.axes.tick_params(length=0)
     sheet.head_rows(rows, distance=GAP / 2)
     return sheet
+
+
+def color_cells(
+    sheet: Sheet, table: pd.DataFrame, scale: Scale, *, head: float = 0.0
+) -> ScalarMappable:
+    """Draw the cells of a table that have a value, and the scale of colors above them.
+
+    Parameters
+    ----------
+    sheet : Sheet
+        Its axes get a cell as unit, with y running down; above them is room for the scale.
+    table : DataFrame
+        Values, NaN where a cell is empty.
+    scale : Scale
+        What the colors mean.
+    head : float
+        Room between the header of the cells and the scale of colors, in inches.
+
+    Returns
+    -------
+    ScalarMappable
+        The drawn cells, which turn values into colors.
+    """
+    values = table.to_numpy(float)
+    beyond = (values < scale.low).any() + 2 * (values > scale.high).any()
+    mesh = sheet.axes.pcolormesh(
+        np.ma.masked_invalid(values),
+        vmin=scale.low,
+        vmax=scale.high,
+        cmap=scale.colors,
+        edgecolors="white",
+        linewidth=0.4,
+        rasterized=True,
+    )
+    sheet.axes.set(xlim=(0, table.shape[1]), ylim=(table.shape[0], 0))
+    sheet.axes.spines[["left", "bottom"]].set_visible(False)
+    bar = sheet.figure.colorbar(
+        mesh,
+        cax=_add_scale(sheet, scale.label, head),
+        orientation="horizontal",
+        extend=("neither", "min", "max", "both")[beyond],
+        ticks=MaxNLocator(4, integer=scale.integer),
+        format=StrMethodFormatter("{x:g}"),
+    )
+    bar.outline.set_linewidth(0)
+    if bar.solids is not None:
+        bar.solids.set_rasterized(True)
+    return mesh
 
 
 def pivot_cells(
@@ -270,38 +319,6 @@ def _measure_ticks(labels: Sequence[str], *, upright: bool) -> float:
         lines = [line for label in labels for line in label.split("\n")]
         return GAP + widest(lines, size=TEXT_SIZE)
     return GAP + (1 + max(label.count("\n") for label in labels)) * TEXT_SIZE * 1.3 / 72
-
-
-def _draw_cells(
-    sheet: Sheet, table: pd.DataFrame, scale: Scale, texts: pd.DataFrame, head: float
-) -> None:
-    """Draw the cells over a hatched ground, which shows where there is none."""
-    sheet.axes.patch.set(**HATCH)
-    values = table.to_numpy(float)
-    beyond = (values < scale.low).any() + 2 * (values > scale.high).any()
-    mesh = sheet.axes.pcolormesh(
-        np.ma.masked_invalid(values),
-        vmin=scale.low,
-        vmax=scale.high,
-        cmap=scale.colors,
-        edgecolors="white",
-        linewidth=0.4,
-        rasterized=True,
-    )
-    sheet.axes.set(xlim=(0, table.shape[1]), ylim=(table.shape[0], 0))
-    sheet.axes.spines[["left", "bottom"]].set_visible(False)
-    bar = sheet.figure.colorbar(
-        mesh,
-        cax=_add_scale(sheet, scale.label, head),
-        orientation="horizontal",
-        extend=("neither", "min", "max", "both")[beyond],
-        ticks=MaxNLocator(4, integer=scale.integer),
-        format=StrMethodFormatter("{x:g}"),
-    )
-    bar.outline.set_linewidth(0)
-    if bar.solids is not None:
-        bar.solids.set_rasterized(True)
-    _write_texts(sheet.axes, mesh, values, texts)
 
 
 def _write_texts(axes: Axes, mesh: ScalarMappable, values: FloatArray, texts: pd.DataFrame) -> None:
@@ -375,8 +392,7 @@ def _find_contrast(mesh: ScalarMappable, value: Any, dark: float) -> str:
 
 def _add_scale(sheet: Sheet, label: str, head: float) -> Axes:
     """Axes for the scale of colors above the cells, under their label."""
-    left = PADDING - sheet.left
-    bottom = sheet.height + HEADER_HEIGHT + head + 0.12
+    left, bottom = PADDING - sheet.left, sheet.height + HEADER_HEIGHT + head + 0.12
     sheet.write(label, x=left, y=bottom + SCALE_HEIGHT + 0.05)
     axes = sheet.add_axes(left=left + 0.06, bottom=bottom, width=SCALE_WIDTH, height=SCALE_HEIGHT)
     axes.tick_params(length=1.5, pad=1.5, labelsize=SMALL_SIZE)

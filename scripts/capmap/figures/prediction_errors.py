@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from capmap.figures.canvas import (
     GAP,
@@ -14,21 +13,10 @@ from capmap.figures.canvas import (
     Wording,
     make_sheet,
 )
-from capmap.figures.heatmap import (
-    SCALE_HEIGHT,
-    SCALE_ROOM,
-    SCALE_WIDTH,
-    pivot_cells,
-    span_evenly,
-)
+from capmap.figures.heatmap import SCALE_ROOM, Scale, color_cells, pivot_cells, span_evenly
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.note import draw_note
-from capmap.figures.style import (
-    COLUMN_WIDTH,
-    PAGE_WIDTH,
-    SMALL_SIZE,
-    figure_style,
-)
+from capmap.figures.style import COLUMN_WIDTH, PAGE_WIDTH, SMALL_SIZE, figure_style
 
 HEADING = "Errors of predictions"
 UNIT = "error of the predicted gap (absolute)"
@@ -37,13 +25,14 @@ ORDER = (
     "Models and datasets with the most results first. Blank: no result, or none that was hidden."
 )
 COLORS = "cividis_r"
+EMPTY_COLOR = "#F5F5F5"
 MAX_MODELS = 50
-MAX_DATASETS = 96
+MAX_DATASETS = 75
 NAME_WIDTH = 1.5
 MODEL_NAME_WIDTH = 1.0
 NARROW_MODELS = 12
 ROW_HEIGHT = (0.088, 0.15)
-MAX_HEIGHT = 8.5
+MAX_HEIGHT = 6.6
 
 
 @figure_style()
@@ -64,7 +53,7 @@ def draw_prediction_errors(predictions: pd.DataFrame) -> Figure:
 
     Notes
     -----
-    Of more than 50 models or 96 datasets, those with the most results are drawn; ties go by name.
+    Of more than 50 models or 75 datasets, those with the most results are drawn; ties go by name.
     The colors span 98% of the errors, so an outlier does not hide the rest.
     """
     known = predictions[predictions["held_out"].astype(bool)].dropna(
@@ -76,12 +65,13 @@ def draw_prediction_errors(predictions: pd.DataFrame) -> Figure:
     models, more = _choose_names(predictions, "model", MAX_MODELS)
     cells = known.set_index(["dataset", "model"])
     table = pivot_cells((cells["predicted"] - cells["observed"]).abs(), datasets, models)
-    sheet = _make_grid(table, (*notes, *more, ORDER))
-    _draw_cells(sheet, table, high=span_evenly(table))
+    sheet = _make_grid(table, " ".join((*notes, *more, ORDER)))
+    sheet.axes.patch.set_facecolor(EMPTY_COLOR)
+    color_cells(sheet, table, Scale(UNIT, 0.0, span_evenly(table), (), COLORS))
     return sheet.figure
 
 
-def _make_grid(table: pd.DataFrame, notes: tuple[str, ...]) -> Sheet:
+def _make_grid(table: pd.DataFrame, note: str) -> Sheet:
     """Make the sheet with the names of rows and columns, as small as they can be read."""
     rows = shorten_names(table.index, width=NAME_WIDTH, size=SMALL_SIZE)
     columns = shorten_names(table.columns, width=MODEL_NAME_WIDTH, size=SMALL_SIZE)
@@ -94,7 +84,7 @@ def _make_grid(table: pd.DataFrame, notes: tuple[str, ...]) -> Sheet:
             head=SCALE_ROOM + HEADER_HEIGHT,
             ticks=GAP + widest(columns.values(), size=SMALL_SIZE),
         ),
-        wording=Wording(HEADING, "model", notes),
+        wording=Wording(HEADING, "model", (note,)),
     )
     sheet.axes.set_xticks(np.arange(len(columns)) + 0.5, table.columns.map(columns), rotation=90)
     sheet.axes.set_yticks(np.arange(len(rows)) + 0.5, table.index.map(rows))
@@ -112,35 +102,3 @@ def _choose_names(
     if len(names) <= limit:
         return names, ()
     return names[:limit], (f"{limit} of {len(names)} {kind}s, those with the most results.",)
-
-
-def _draw_cells(sheet: Sheet, table: pd.DataFrame, *, high: float) -> None:
-    """Draw the cells and, above them, the scale of their colors."""
-    values = table.to_numpy(float)
-    sheet.axes.patch.set_facecolor("#F5F5F5")
-    mesh = sheet.axes.pcolormesh(
-        np.ma.masked_invalid(values),
-        vmin=0.0,
-        vmax=high,
-        cmap=COLORS,
-        edgecolors="white",
-        linewidth=0.2,
-        rasterized=True,
-    )
-    sheet.axes.set(xlim=(0, table.shape[1]), ylim=(table.shape[0], 0))
-    sheet.axes.spines[["left", "bottom"]].set_visible(False)
-    left, bottom = PADDING - sheet.left, sheet.height + HEADER_HEIGHT + 0.12
-    sheet.write(UNIT, x=left, y=bottom + SCALE_HEIGHT + 0.05)
-    axes = sheet.add_axes(left=left + 0.06, bottom=bottom, width=SCALE_WIDTH, height=SCALE_HEIGHT)
-    bar = sheet.figure.colorbar(
-        mesh,
-        cax=axes,
-        orientation="horizontal",
-        extend="max" if (values > high).any() else "neither",
-        ticks=MaxNLocator(4, steps=[1, 2, 5, 10]),
-        format=StrMethodFormatter("{x:g}"),
-    )
-    axes.tick_params(length=1.5, pad=1.5, labelsize=SMALL_SIZE)
-    bar.outline.set_linewidth(0)
-    if bar.solids is not None:
-        bar.solids.set_rasterized(True)

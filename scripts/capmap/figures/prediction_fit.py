@@ -6,11 +6,18 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+from matplotlib.ticker import StrMethodFormatter
 
-from capmap.figures.canvas import PADDING, Margins, Sheet, Wording, make_sheet
-from capmap.figures.dimensions import name_method, order_methods, style_method
+from capmap.figures.canvas import PADDING, Margins, Sheet, Wording
 from capmap.figures.note import draw_note
+from capmap.figures.panels import (
+    add_panel,
+    make_backdrop,
+    name_method,
+    number_axis,
+    order_methods,
+    style_method,
+)
 from capmap.figures.side_columns import format_decimal
 from capmap.figures.style import (
     COLUMN_WIDTH,
@@ -121,21 +128,19 @@ def _place_panels(
     width = min(MOST_WIDTH, (room - (count - 1) * GUTTER) / count)
     height = width * float(np.clip((limits[1] - limits[0]) / 1.1, 1.0, 1.4))
     used = count * width + (count - 1) * GUTTER
-    sheet = make_sheet(
+    sheet = make_backdrop(
         width=sheet_width,
         height=2 * height + TITLE,
         margins=Margins(LEFT, sheet_width - LEFT - used, head=TITLE + 0.06),
         wording=Wording(HEADING, TRUE, notes),
     )
-    sheet.axes.set(frame_on=False, xticks=[], yticks=[])
     panels = {}
     for column in range(count):
         for row, name in enumerate(ROWS):
             left, bottom = column * (width + GUTTER), (1 - row) * (height + TITLE)
-            axes = sheet.add_axes(left=left, bottom=bottom, width=width, height=height)
-            axes.tick_params(labelleft=column == 0, labelbottom=row == 1)
-            place = (sheet.left + left, sheet.bottom + bottom, width, height)
-            panels[name, column] = Sheet(sheet.figure, axes, *place)
+            panel = add_panel(sheet, left=left, bottom=bottom, width=width, height=height)
+            panel.axes.tick_params(labelleft=column == 0, labelbottom=row == 1)
+            panels[name, column] = panel
     for name, words in ROWS.items():
         panels[name, 0].axes.set_ylabel(f"estimated \N{GREEK CAPITAL LETTER DELTA}, {words}")
     return panels
@@ -160,9 +165,8 @@ def _draw_panel(panel: Sheet, rows: pd.DataFrame, method: str, limits: tuple[flo
             rows["truth"][chosen], shown[chosen], size, marker=marker, clip_on=False, **look
         )
     panel.axes.set(xlim=(-0.05, 1.05), ylim=limits, xticks=[0, 0.5, 1])
-    panel.axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     panel.axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    panel.axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    number_axis(panel.axes.yaxis, most=5)
     panel.axes.grid()
 
 

@@ -1,33 +1,40 @@
 """What choosing the next result well would have saved: curves of policies, replayed."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from capmap.figures.canvas import Sheet, Wording
-from capmap.figures.dimensions import (
+from capmap.figures.note import draw_note
+from capmap.figures.panels import (
     ERROR,
     draw_estimates,
     dress_errors,
     find_top,
     make_curve_key,
     make_panels,
+    note_cut,
     read_points,
 )
-from capmap.figures.note import draw_note
-from capmap.figures.style import FAINT_INK, MARKERS, PALETTE, ModelStyle, figure_style
-from capmap.wording import count_things
+from capmap.figures.style import FAINT_INK, PALETTE, ModelStyle, figure_style
+from capmap.wording import count_things, join_words
 
 DATASETS_HEADING = "Choosing the next dataset for a model"
 NO_DATASETS = "No model has enough results to replay the choice of datasets."
 MODELS_HEADING = "Choosing the next model for a dataset"
 NO_MODELS = "No dataset has enough results to replay the choice of models."
-BAND_NOTE = "Bands: intervals."
-CUT_NOTE = "A band that reaches the top goes on."
-CHANCE = "random"
+POLICIES = {
+    "a_optimal": ("advised (A-optimal)", ModelStyle(PALETTE[0], "o", "-")),
+    "lower_bound": ("lowest plausible gap", ModelStyle(PALETTE[0], "o", "-")),
+    "best_on_average": ("best on average", ModelStyle(PALETTE[1], "s", "-")),
+    "largest_variance": ("most uncertain", ModelStyle(PALETTE[1], "s", "-")),
+    "most_results": ("most results", ModelStyle(PALETTE[2], "D", "-")),
+    "random": ("random", ModelStyle(FAINT_INK, "X", (0, (4.0, 1.5)))),
+}
+BANDED = ("a_optimal", "lower_bound", "random")
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,8 @@ def draw_dataset_replay(replay_datasets: pd.DataFrame) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        A column wide (3.4 in): a curve per policy, random choice dashed.
+        A column wide (3.4 in): a curve per policy, with bands for the intervals of the advised
+        choice and of random choice, which is dashed.
     """
     axes = _Axes("results", "error", "model", "results of the model", ERROR)
     return _draw_replay(replay_datasets, axes, DATASETS_HEADING, NO_DATASETS)
@@ -78,7 +86,8 @@ def draw_model_replay(replay_models: pd.DataFrame) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        A column wide (3.4 in): a curve per policy, random choice dashed.
+        A column wide (3.4 in): a curve per policy, with bands for the intervals of the lowest
+        plausible gap and of random choice, which is dashed.
     """
     regret = "regret (\N{GREEK CAPITAL LETTER DELTA} of the best model tried)"
     axes = _Axes("tried", "regret", "dataset", "models tried", regret)
@@ -89,42 +98,28 @@ def _draw_replay(replay: pd.DataFrame, axes: _Axes, heading: str, nothing: str) 
     known = replay.dropna(subset=axes.y)
     if known.empty:
         return draw_note(nothing, heading=heading)
-    styles = _style_policies(known["policy"])
-    high = known[f"{axes.y}_high"]
+    policies = sorted(set(known["policy"]), key=list(POLICIES).index)
+    high = known[f"{axes.y}_high"].where(known["policy"].isin(BANDED))
     top = find_top(known[[axes.y]], high)
     notes = [f"Averages over {_count_range(known[f'{axes.things}s'], axes.things)}."]
     if high.notna().any():
-        notes.append(BAND_NOTE)
-    if (high > top).any():
-        notes.append(CUT_NOTE)
-    sheet, (panel,) = make_panels(
+        banded = [POLICIES[policy][0] for policy in policies if policy in BANDED]
+        notes.append(f"Bands: intervals of {join_words(banded)}.")
+    notes += note_cut(high, top, interval="band")
+    [panel] = make_panels(
         [""],
-        wording=Wording(heading, axes.x_label, (" ".join(notes),)),
-        keys=[make_curve_key(look, label=_name(policy)) for policy, look in styles.items()],
+        wording=Wording(heading, axes.x_label, tuple(notes)),
+        keys=[make_curve_key(*POLICIES[policy]) for policy in policies],
     )
-    for policy, look in styles.items():
-        rows = known[known["policy"] == policy]
-        draw_estimates(panel.axes, read_points(rows, axes.columns), look, band=True)
+    for policy in policies:
+        points = read_points(known[known["policy"] == policy], axes.columns)
+        if policy not in BANDED:
+            points[:, 2:] = np.nan
+        draw_estimates(panel.axes, points, POLICIES[policy][1], band=True)
     dress_errors(panel.axes, top)
     _dress_counts(panel, known[axes.x])
     panel.axes.set_ylabel(axes.y_label)
-    return sheet.figure
-
-
-def _style_policies(policies: Iterable[str]) -> dict[str, ModelStyle]:
-    """Give each policy a look, by name; random choice is gray, dashed and last."""
-    names = sorted(set(policies), key=lambda name: (name == CHANCE, name))
-    styles = {
-        name: ModelStyle(PALETTE[place % len(PALETTE)], MARKERS[place % len(MARKERS)], "-")
-        for place, name in enumerate(names)
-    }
-    if CHANCE in styles:
-        styles[CHANCE] = ModelStyle(FAINT_INK, "X", (0, (4.0, 1.5)))
-    return styles
-
-
-def _name(policy: str) -> str:
-    return policy.replace("_", " ")
+    return panel.figure
 
 
 def _count_range(counts: "pd.Series[int]", thing: str) -> str:

@@ -9,7 +9,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from capmap.figures.canvas import (
     GAP,
@@ -20,12 +19,18 @@ from capmap.figures.canvas import (
     Margins,
     Sheet,
     Wording,
-    make_sheet,
 )
-from capmap.figures.dimensions import ERROR, find_top, note_cut
 from capmap.figures.legend import draw_legend, plan_legend
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.note import draw_note
+from capmap.figures.panels import (
+    ERROR,
+    add_panel,
+    find_top,
+    make_backdrop,
+    note_cut,
+    number_axis,
+)
 from capmap.figures.side_columns import SideColumns, format_decimal, plan_columns, write_columns
 from capmap.figures.style import (
     PAGE_WIDTH,
@@ -39,7 +44,6 @@ HEADING = "Transfer between tasks"
 NOTHING = "Too few datasets to train on some and test on others."
 ARROW = " \N{RIGHTWARDS ARROW} "
 ROWS_HEADER = "trained on" + ARROW + "tested on"
-CUT_NOTE = "A bar that reaches the edge goes on."
 TITLE = 0.17
 NAME_WIDTH = 1.25
 NOTES = (
@@ -99,15 +103,14 @@ def draw_transfer(transfer: pd.DataFrame) -> Figure:
     if not blocks:
         return draw_note(NOTHING, heading=HEADING)
     top = find_top(known[list(ERRORS)], known["mse_high"])
-    cut = (CUT_NOTE,) if note_cut(known, top) else ()
-    for panel, block in zip(_place_panels(blocks, (*NOTES, *cut)), blocks, strict=True):
+    notes = (*NOTES, *note_cut(known["mse_high"], top))
+    for panel, block in zip(_place_panels(blocks, notes), blocks, strict=True):
         panel.write(block.title, x=0, y=panel.height + HEADER_HEIGHT + 0.04)
         panel.label_rows(block.labels, header=ROWS_HEADER)
         write_columns(panel, block.side)
         _draw_rows(panel.axes, block.rows)
         panel.axes.set_xlim(0, top)
-        panel.axes.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
-        panel.axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        number_axis(panel.axes.xaxis, most=6)
         panel.axes.grid(axis="x")
     return panel.figure
 
@@ -151,7 +154,7 @@ def _place_panels(blocks: Sequence[_Block], notes: tuple[str, ...]) -> list[Shee
     space = TICKS_HEIGHT + TITLE + HEADER_HEIGHT
     total = sum(block.height for block in blocks) + (len(blocks) - 1) * space
     left = PADDING + widest(labels, size=TEXT_SIZE) + GAP
-    sheet = make_sheet(
+    sheet = make_backdrop(
         width=PAGE_WIDTH,
         height=total,
         margins=Margins(
@@ -161,15 +164,13 @@ def _place_panels(blocks: Sequence[_Block], notes: tuple[str, ...]) -> list[Shee
         ),
         wording=Wording(HEADING, ERROR, notes),
     )
-    sheet.axes.set(frame_on=False, xticks=[], yticks=[])
     place = Sheet(sheet.figure, sheet.axes, sheet.left, sheet.bottom, sheet.width, total + TITLE)
     draw_legend(place, legend, [_make_key(*error) for error in ERRORS.values()])
     panels, top = [], total
     for block in blocks:
         bottom = top - block.height
-        axes = sheet.add_axes(left=0, bottom=bottom, width=sheet.width, height=block.height)
-        box = (sheet.left, sheet.bottom + bottom, sheet.width, block.height)
-        panels.append(Sheet(sheet.figure, axes, *box))
+        box = {"width": sheet.width, "height": block.height}
+        panels.append(add_panel(sheet, left=0, bottom=bottom, **box))
         top = bottom - space
     return panels
 

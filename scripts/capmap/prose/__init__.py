@@ -5,6 +5,7 @@ from capmap.prose.conditions import describe_conditions
 from capmap.prose.drift import describe_drift
 from capmap.prose.groups import describe_groups
 from capmap.prose.improvability import describe_improvability
+from capmap.prose.multilabel import describe_multilabel
 from capmap.prose.next_results import describe_next_results
 from capmap.prose.pairwise import describe_pairwise
 from capmap.prose.paragraphs import write_paragraphs
@@ -22,6 +23,7 @@ __all__ = [
     "describe_drift",
     "describe_groups",
     "describe_improvability",
+    "describe_multilabel",
     "describe_next_results",
     "describe_pairwise",
     "describe_placements",

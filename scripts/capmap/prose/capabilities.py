@@ -17,7 +17,7 @@ from capmap.wording import format_count, format_percent, join_words, quote_name
 FITTED = {
     "ensemble": (
         "by an ensemble of L2 distances, L2 distances with offsets of models and datasets, and "
-        "cosine distances with such offsets, all with a ridge, averaged over random starts"
+        "cosine distances with such offsets, all with a ridge, whose predictions are averaged"
     ),
     "l2": "by the L2 (Euclidean) distance alone",
     "cosine": "by the cosine distance alone",
@@ -37,6 +37,8 @@ VERDICTS = {
 SHORT = {"random": "random results", "strict": "bounds", "family": "families"}
 SHOWN_WORST = 3
 SATURATED = 0.5
+# Of two models one is always the best, which makes no dataset saturated.
+FIRST_ALONE = 1
 TOLERANCE = 0.04
 CLEAR = 0.1
 WIDE = 0.5
@@ -89,7 +91,7 @@ def describe_capabilities(
         _warn_of_duplicates(datasets),
         _warn_of_components(models, datasets),
     )
-    verdict = _tell_verdict(summary, method, dimension)
+    verdict = _tell_verdict(summary, datasets, method, dimension)
     paper = describe_distances(summary, by_results, centrality, method=method, dimension=dimension)
     trust = join_sentences(
         _tell_coverage(predictions, confidence_level),
@@ -156,9 +158,15 @@ def _warn_of_components(models: pd.DataFrame, datasets: pd.DataFrame) -> str:
     )
 
 
-def _tell_verdict(summary: pd.DataFrame, method: str, dimension: int) -> str:
+def _tell_verdict(
+    summary: pd.DataFrame, datasets: pd.DataFrame, method: str, dimension: int
+) -> str:
     found = {}
+    families = datasets.loc[datasets["kept"] > 0, "family"]
+    is_single = not families.duplicated().any()
     for protocol in PROTOCOLS:
+        if protocol == "family" and is_single:
+            continue
         rows = summary[(summary["protocol"] == protocol) & summary["mse"].notna()]
         own = rows[(rows["distance"] == method) & (rows["dimension"] == dimension)]
         simple = rows[rows["distance"].isin(BASELINES)].sort_values("mse", kind="stable")
@@ -170,6 +178,7 @@ def _tell_verdict(summary: pd.DataFrame, method: str, dimension: int) -> str:
     return join_sentences(
         _conclude(verdicts, method),
         *(_tell_protocol(name, *rows, is_plain=method == "l2") for name, rows in found.items()),
+        "No two datasets are of one family." if is_single else "",
         _tell_bilinear(summary),
         "Intervals are over splits, which share most of their results.",
     )
@@ -205,7 +214,7 @@ def _tell_protocol(protocol: str, own: "pd.Series", simple: "pd.Series", *, is_p
         shape = f" ({results} in {format_count(own['folds'], 'split')})"
     plain = ""
     if not is_plain and not pd.isna(own["difference"]):
-        plain = f"; it was {tell_difference(own)} than that of plain L2 on the same results"
+        plain = f"; it was {tell_difference(own, 'that of plain L2')} on the same results"
     name = "mean squared error (MSE)" if protocol == "random" else "MSE"
     return (
         f"{PROTOCOLS[protocol]}{shape}, its {name} was {tell_error(own)}, against "
@@ -266,15 +275,19 @@ def _tell_unseen(predictions: pd.DataFrame, confidence_level: float) -> str:
         return ""
     width = (unseen["high"] - unseen["low"]).mean()
     little = ", so a single prediction says little" if width > WIDE else ""
+    beyond = (unseen["low"] < 0).any() or (unseen["high"] > 1).any()
+    record = "; a new result may be a new best or worst, so they may leave 0 to 1" if beyond else ""
     return (
         f"Where a model has no result on a dataset ({format_count(len(unseen), 'pair')}), "
         f"{format_percent(confidence_level)} prediction intervals are {width:.2f} wide on average, "
-        f"while the gaps on a dataset span 1{little}."
+        f"while the gaps on a dataset span 1{little}{record}."
     )
 
 
 def _warn_of_saturation(datasets: pd.DataFrame) -> str:
-    saturated = datasets.loc[datasets["saturation"] >= SATURATED, "dataset"].tolist()
+    near = datasets["saturation"] * datasets["kept"]
+    is_saturated = (datasets["saturation"] >= SATURATED) & (near > FIRST_ALONE)
+    saturated = datasets.loc[is_saturated, "dataset"].tolist()
     if not saturated:
         return ""
     return (

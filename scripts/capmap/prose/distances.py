@@ -102,7 +102,7 @@ def _tell_against_plain(row: "pd.Series", distance: str, *, verdict: str) -> str
     agrees = AGREES[found == verdict]
     if found != "alike":
         return (
-            f"the error of {METHOD_NAMES[distance]} was {tell_difference(row)} than that of L2, "
+            f"the error of {METHOD_NAMES[distance]} was {tell_difference(row, 'that of L2')}, "
             f"{agrees}"
         )
     ends = tell_ends(row, "difference").strip(" ()")
@@ -119,7 +119,10 @@ def _tell_overfit(own: "Mapping[str, pd.Series]") -> str:
     cosine, plain = own["cosine"], own["l2"]
     if pd.isna(cosine["train_mse"]) or pd.isna(plain["train_mse"]):
         return ""
-    known = f"{format_error(cosine['train_mse'])} against {format_error(plain['train_mse'])}"
+    errors = [format_error(row["train_mse"]) for row in (cosine, plain)]
+    if errors[0] == errors[1]:
+        return ""
+    known = " against ".join(errors)
     if cosine["train_mse"] >= plain["train_mse"]:
         return (
             f"The cosine distance did not fit known results more closely than L2 ({known}), unlike "
@@ -151,7 +154,8 @@ def _tell_dimensions(plain: pd.DataFrame, dimension: int) -> str:
         told = "More dimensions did not clearly lower the error of L2"
         if len(better):
             best = format_count(better["dimension"].iloc[0], "dimension")
-            told = f"With {best} the error of L2 was {tell_difference(better.iloc[0])}"
+            plain_error = f"that with {dimension}"
+            told = f"With {best} the error of L2 was {tell_difference(better.iloc[0], plain_error)}"
         parts.append(f"{told}{paper}.")
     enough = fewer[fewer["difference_low"] <= 0]
     if len(enough):
@@ -174,7 +178,7 @@ def _tell_results(by_results: pd.DataFrame) -> str:
     falls = means[0] > means[1]
     doubt = ""
     if known["mse_low"].max() <= known["mse_high"].min():
-        doubt = "; these predictions are too few to tell"
+        doubt = ", though these predictions are too few to tell"
     return (
         f"Models with fewer than {FEW} known results had an MSE of {format_error(means[0])} "
         f"({format_count(few['predictions'].sum(), 'prediction')}), those with {FEW} or "

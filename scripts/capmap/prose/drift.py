@@ -33,6 +33,11 @@ def describe_drift(
     if drift.empty:
         return ["No model on the map has a date of publication, so there was no order to replay."]
     first, last = drift.iloc[0], drift.iloc[-1]
+    if len(drift) == 1:
+        return [
+            f"All models with a date are of one step ({first['date']}, "
+            f"{format_count(first['models'], 'model')}), so there was no order to replay."
+        ]
     methods = join_sentences(
         f"Models were added to the map in order of publication, in "
         f"{format_count(len(drift), 'step')} from {first['date']} "
@@ -52,21 +57,27 @@ def _tell_shifts(drift: pd.DataFrame) -> str:
     if known.empty:
         return "There was no earlier map to compare with."
     shift, noise = known["shift"].median(), known["shift_noise"].median()
-    median = "median " if len(known) > 1 else ""
-    verdict = "so the map drifts by more than chance of the fit"
-    if shift <= SAME * noise:
-        verdict = "so drift cannot be told from chance of the fit"
+    median = "a median of " if len(known) > 1 else ""
+    verdict = _judge_moves((known["shift"] > SAME * known["shift_noise"]).sum(), len(known))
     largest = known.sort_values("shift", ascending=False, kind="stable").iloc[0]
     most = ""
     if len(known) > 1:
         most = f"The largest was {format_value(largest['shift'])}, up to {largest['date']}."
     return join_sentences(
-        f"From one step to the next, models moved by {'a ' if median else ''}{median}"
+        f"From one step to the next, models moved by {median}"
         f"{format_value(shift)}; other random starts alone moved them by {format_value(noise)}, "
         f"{verdict}.",
         most,
         _tell_way(drift),
     )
+
+
+def _judge_moves(moved: int, steps: int) -> str:
+    """Say in how many steps a map moved by more than other starts alone move it."""
+    if 2 * moved <= steps:
+        return "so drift cannot be told from chance of the fit"
+    where = "" if moved == steps else f" in {moved:,} of {format_count(steps, 'step')}"
+    return f"so the map drifts by more than chance of the fit{where}"
 
 
 def _tell_way(drift: pd.DataFrame) -> str:
@@ -88,11 +99,12 @@ def _tell_newcomers(newcomers: pd.DataFrame, confidence_level: float) -> str:
     if newcomers.empty:
         return "No newcomer had results enough to predict one half from the other."
     row = newcomers.iloc[0]
-    difference = tell_difference(row, confidence_level=confidence_level)
+    additive = f"the {format_error(row['mse_additive'])} of additive effects of models and datasets"
+    difference = tell_difference(row, additive, confidence_level=confidence_level)
     return (
         f"With one half of their results known, the other half of those of "
         f"{format_count(row['models'], 'newcomer')} ({format_count(row['predictions'], 'result')}) "
         "was predicted with a mean squared error of "
-        f"{tell_error(row, over='models', confidence_level=confidence_level)}, {difference} than "
-        f"the {format_error(row['mse_additive'])} of additive effects of models and datasets."
+        f"{tell_error(row, over='models', confidence_level=confidence_level)}, "
+        f"{difference}."
     )

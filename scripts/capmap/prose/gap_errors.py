@@ -19,6 +19,7 @@ METHOD_NAMES = {
 PAPER = "Adorni et al. 2025, arXiv:2505.03299"
 # Level of intervals over splits, models and datasets; that of prediction intervals is a setting.
 LEVEL = 0.95
+NOTHING = "0.0000"
 
 
 def format_error(value: float) -> str:
@@ -33,7 +34,7 @@ def format_error(value: float) -> str:
 
 
 def tell_error(
-    row: "pd.Series", name: str = "mse", *, over: str = "", confidence_level: float = LEVEL
+    row: "pd.Series", name: str = "mse", *, over: str = "", confidence_level: float | None = None
 ) -> str:
     """Say an estimate with its interval, if it has one.
 
@@ -46,7 +47,7 @@ def tell_error(
     over : str, optional
         What the interval generalizes to.
     confidence_level : float, optional
-        Of the interval.
+        Of the interval; by default what the row states.
 
     Examples
     --------
@@ -58,13 +59,17 @@ def tell_error(
 
 
 def tell_ends(
-    row: "pd.Series", name: str, *, over: str = "", confidence_level: float = LEVEL
+    row: "pd.Series", name: str, *, over: str = "", confidence_level: float | None = None
 ) -> str:
     """Say the interval of an estimate in brackets, or nothing where it has none."""
     low, high = row[f"{name}_low"], row[f"{name}_high"]
-    return format_interval(
-        low, high, confidence_level=confidence_level, over=over, write=format_error
-    )
+    level = find_level(row) if confidence_level is None else confidence_level
+    return format_interval(low, high, confidence_level=level, over=over, write=format_error)
+
+
+def find_level(row: "pd.Series") -> float:
+    """The confidence level that a row of a table states, or else 0.95."""
+    return float(row.get("confidence", LEVEL))
 
 
 def judge(row: "pd.Series", name: str = "difference") -> str:
@@ -88,22 +93,34 @@ def judge(row: "pd.Series", name: str = "difference") -> str:
     return "higher" if low > 0 else "alike"
 
 
-def tell_difference(
-    row: "pd.Series", name: str = "difference", *, confidence_level: float = LEVEL
-) -> str:
-    """Say how much lower or higher an error is, and whether that could be told from none.
+def tell_difference(row: "pd.Series", other: str, *, confidence_level: float | None = None) -> str:
+    """Say how much lower or higher an error is than another, and whether that could be chance.
 
-    The ends of the interval are turned with the difference.
+    Parameters
+    ----------
+    row : pandas.Series
+        With ``difference``, ``difference_low`` and ``difference_high``.
+    other : str
+        The other error, such as ``that of plain L2``.
+    confidence_level : float, optional
+        Of the interval (by default what the row states), whose ends are turned with the difference.
 
     Examples
     --------
     >>> row = pd.Series({"difference": -0.02, "difference_low": -0.05, "difference_high": 0.01})
-    >>> tell_difference(row)
-    '0.0200 lower (95% interval -0.0100 to 0.0500, which holds 0)'
+    >>> tell_difference(row, "that of L2")
+    '0.0200 lower (95% interval -0.0100 to 0.0500, which holds 0) than that of L2'
+    >>> tell_difference(row * 0, "that of L2")
+    'the same as that of L2'
     """
-    side = -1 if row[name] < 0 else 1
-    low, high = sorted([side * row[f"{name}_low"], side * row[f"{name}_high"]])
-    ends = format_interval(low, high, confidence_level=confidence_level, write=format_error)
-    if judge(row, name) == "alike":
+    side = -1 if row["difference"] < 0 else 1
+    size = format_error(side * row["difference"])
+    low, high = sorted(side * row[f"difference_{end}"] for end in ("low", "high"))
+    level = find_level(row) if confidence_level is None else confidence_level
+    ends = format_interval(low, high, confidence_level=level, write=format_error)
+    if judge(row) == "alike":
         ends = f"{ends[:-1]}, which holds 0)"
-    return f"{format_error(side * row[name])} {'lower' if side < 0 else 'higher'}{ends}"
+    if size != NOTHING:
+        return f"{size} {'lower' if side < 0 else 'higher'}{ends} than {other}"
+    is_exact = {format_error(low), format_error(high)} == {NOTHING}
+    return f"the same as {other}{'' if is_exact else ends}"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from capmap.prose.gap_errors import LEVEL, format_error
+from capmap.prose.gap_errors import find_level, format_error
 from capmap.prose.words import (
     format_interval,
     format_share,
@@ -27,6 +27,7 @@ POLICIES = {
 RANDOM, ADVISED, SOUGHT, AVERAGE = "random", "a_optimal", "lower_bound", "best_on_average"
 SHOWN_RESULTS = 8
 SHOWN_TRIES = (1, 3, 5)
+HALF_PERCENT = 0.005
 
 
 def describe_next_results(
@@ -53,7 +54,9 @@ def describe_next_results(
     advice = join_sentences(_tell_datasets(next_table), _tell_models(next_models))
     return [
         advice,
-        join_sentences(_tell_savings(dataset_savings), _tell_errors(dataset_replay)),
+        join_sentences(
+            _tell_savings(dataset_savings, dataset_replay), _tell_errors(dataset_replay)
+        ),
         _tell_regrets(model_replay),
     ]
 
@@ -65,12 +68,12 @@ def _tell_datasets(table: pd.DataFrame) -> str:
     counts = first["dataset"].value_counts()
     top = sorted(counts.index[counts == counts.max()])
     row = first.sort_values(["share", "model"], ascending=[False, True]).iloc[0]
-    models = format_count(len(first), "model")
+    models, times = format_count(len(first), "model"), format_count(counts.max(), "time")
     return (
         "For each model, the next dataset is the one whose result lowers the variance of all of "
         "its predictions most, whatever the result will be. "
         f"Over {models}, {join_names(top)} came first most often "
-        f"({counts.max():,} times{' each' if len(top) > 1 else ''}); most is to be learnt from "
+        f"({times}{' each' if len(top) > 1 else ''}); most is to be learnt from "
         f"{quote_name(row['model'])} on {quote_name(row['dataset'])}, which takes away "
         f"{format_share(row['share'])} of that variance."
     )
@@ -82,20 +85,25 @@ def _tell_models(table: pd.DataFrame) -> str:
     first = table[table["rank"] == 1]
     counts = first["model"].value_counts()
     top = sorted(counts.index[counts == counts.max()])
-    times = format_count(counts.max(), "dataset")
+    shown = format_count(counts.max(), "dataset")
     return (
         "For each dataset, the next model is the one with the lowest plausible gap, its prediction "
-        f"less a standard deviation; most often that is {join_names(top)} ({times}"
+        f"less a standard deviation; most often that is {join_names(top)} ({shown}"
         f"{' each' if len(top) > 1 else ''} of {len(first):,})."
     )
 
 
-def _tell_savings(savings: pd.DataFrame) -> str:
+def _tell_savings(savings: pd.DataFrame, replay: pd.DataFrame) -> str:
     """Say how many results the advised choice needs to be as accurate as random choice."""
     known = savings[savings["results"] <= SHOWN_RESULTS].sort_values("results", kind="stable")
     own = known[known["policy"] == ADVISED]
     if own.empty:
-        return "Too few models had results enough to replay the choice of datasets."
+        wanted = (
+            "replay the choice of datasets"
+            if replay.empty
+            else "tell what the advised choice saves"
+        )
+        return f"Too few models had results enough to {wanted}."
     row = own.iloc[-1]
     number = format_count(row["results"], "result")
     shape = f"In a replay, {format_count(row['models'], 'model')} were taken as new in turn."
@@ -116,9 +124,9 @@ def _tell_ends(row: "pd.Series") -> str:
     """Say the interval of the results needed; its upper end is missing if it has none."""
     if pd.notna(row["needed_low"]) and pd.isna(row["needed_high"]):
         least = _write(row["needed_low"])
-        return f" ({format_percent(LEVEL)} interval over models from {least} upward)"
+        return f" ({format_percent(find_level(row))} interval over models from {least} upward)"
     ends = (row["needed_low"], row["needed_high"])
-    return format_interval(*ends, confidence_level=LEVEL, over="models", write=_write)
+    return format_interval(*ends, confidence_level=find_level(row), over="models", write=_write)
 
 
 def _tell_saving(row: "pd.Series") -> str:
@@ -129,9 +137,9 @@ def _tell_saving(row: "pd.Series") -> str:
     high = math.inf if pd.isna(row["needed_high"]) else row["needed_high"]
     if row["needed_low"] > row["results"]:
         return f"{difference}: it does worse than random choice"
-    if high >= row["results"]:
-        return f"{difference}, which could not be told from random choice"
     certain = 1 - high / row["results"]
+    if certain < HALF_PERCENT:
+        return f"{difference}, which could not be told from random choice"
     return f"{difference}, a saving of at least {_write_percent(certain)} by the interval"
 
 
@@ -162,7 +170,12 @@ def _tell_errors(replay: pd.DataFrame) -> str:
     """Compare the policies' errors with a few results."""
     if replay.empty:
         return ""
-    last = min(replay["results"].max(), SHOWN_RESULTS)
+    shown = replay[replay["results"] <= SHOWN_RESULTS]
+    spread = shown.groupby("results")["error"].agg(["min", "max"])
+    apart = spread.index[spread["max"] > spread["min"]]
+    if apart.empty:
+        return ""
+    last = apart.max()
     rows = replay[replay["results"] == last].sort_values(["error", "policy"], kind="stable")
     parts = [
         f"{format_error(row['error'])} by {POLICIES.get(row['policy'], row['policy'])}"

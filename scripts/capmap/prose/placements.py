@@ -15,6 +15,7 @@ from capmap.wording import format_count, format_percent, join_words, quote_name
 
 TOLERANCE = 0.04
 WIDE = 0.5
+FEWEST_MODELS = 10
 
 
 def describe_placements(
@@ -99,13 +100,13 @@ def _tell_replay(replay: pd.DataFrame, confidence_level: float, method: str) -> 
     return join_sentences(
         "As a check, models on the map were placed anew with all of their results hidden but for "
         f"{_name_counts(single if len(single) else pooled)}.",
-        _tell_methods(main, confidence_level, method),
+        _tell_methods(main, _name_pooled(main, single), confidence_level, method),
         _tell_additive(known),
         _tell_coverage(main, confidence_level),
     )
 
 
-def _tell_methods(main: pd.DataFrame, confidence_level: float, method: str) -> str:
+def _tell_methods(main: pd.DataFrame, counts: str, confidence_level: float, method: str) -> str:
     """Compare placing with new fits and with the additive baseline."""
     rows = {str(row["method"]): row for _, row in main.iterrows()}
     names = {
@@ -122,8 +123,7 @@ def _tell_methods(main: pd.DataFrame, confidence_level: float, method: str) -> s
     if not told:
         return ""
     return join_sentences(
-        f"With {_name_counts(main)}, the mean squared error (MSE) of hidden results was "
-        f"{join_words(told)}.",
+        f"With {counts}, the mean squared error (MSE) of hidden results was {join_words(told)}.",
         _tell_change(rows["placed"], "placing", confidence_level) if "placed" in rows else "",
         _tell_change(rows[method], "the new fit", confidence_level)
         if method in rows and method != "l2"
@@ -174,11 +174,19 @@ def _tell_coverage(main: pd.DataFrame, confidence_level: float) -> str:
     if abs(row["coverage"] - confidence_level) > TOLERANCE:
         is_wide = row["coverage"] > confidence_level
         verdict = f"so they are too {'wide' if is_wide else 'narrow'}"
+    if row["models"] < FEWEST_MODELS:
+        verdict = "of too few models to judge them by"
     return (
         f"{format_share(row['coverage'])} of hidden results lay within their "
         f"{format_percent(confidence_level)} prediction intervals, {verdict}; these were "
         f"{row['width']:.2f} wide on average, while the gaps on a dataset span 1."
     )
+
+
+def _name_pooled(main: pd.DataFrame, single: pd.DataFrame) -> str:
+    """Name those numbers of results up to that of the pooled rows that some model was left with."""
+    few = single[single["results_to"] <= main["results_to"].max()]
+    return _name_counts(few if len(few) else main)
 
 
 def _name_counts(rows: pd.DataFrame) -> str:

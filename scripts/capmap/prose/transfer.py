@@ -4,8 +4,10 @@ import pandas as pd
 
 from capmap.prose.gap_errors import format_error, judge, tell_difference, tell_error
 from capmap.prose.words import join_sentences, join_some
-from capmap.wording import format_count, quote_name
+from capmap.wording import format_count, join_words, quote_name
 
+ONE_OTHER = "one other type"
+SHOWN_FAMILIES = 4
 VERDICTS = {
     "lower": "it helps",
     "higher": "it does harm",
@@ -21,7 +23,8 @@ def describe_transfer(transfer: pd.DataFrame, *, confidence_level: float) -> lis
     ----------
     transfer : pandas.DataFrame
         The columns of ``capabilities/transfer.csv``: ``kind`` is "type" for a pair of types,
-        "types" for all pairs together and "families" for numbers of families. May be empty.
+        "types" for all pairs together and for training on all other datasets, and "families" for
+        numbers of families. May be empty.
     confidence_level : float
         Of the intervals, between 0 and 1.
 
@@ -50,23 +53,35 @@ def _tell_types(known: pd.DataFrame, confidence_level: float) -> str:
     together, pairs = known[known["kind"] == "types"], known[known["kind"] == "type"]
     if together.empty:
         return "There were no two types of datasets with datasets enough, or types are not known."
-    row = together.iloc[0]
+    singles = together[together["trained_on"] == ONE_OTHER]
+    if singles.empty:
+        return _tell_rest(together.iloc[0], confidence_level)
+    row = singles.iloc[0]
     count = pairs["tested_on"].nunique()
     return join_sentences(
-        f"Training on one type of datasets and testing on another ({count} types, "
+        f"Training on one type of datasets and testing on another ({count:,} types, "
         f"{format_count(row['predictions'], 'prediction')}), the mean squared error (MSE) was "
-        f"{_tell_row(row, confidence_level)}.",
+        f"{_tell_row(row, 'without the other type', confidence_level)}.",
         _tell_pairs(pairs),
         _tell_baseline(row),
     )
 
 
-def _tell_row(row: "pd.Series", confidence_level: float) -> str:
-    verdict = VERDICTS[judge(row)]
+def _tell_rest(row: "pd.Series", confidence_level: float) -> str:
+    """Say how far datasets of all other types help where only one type has datasets enough."""
     return (
-        f"{tell_error(row, confidence_level=confidence_level)}, "
-        f"{tell_difference(row, confidence_level=confidence_level)} than the "
-        f"{format_error(row['mse_alone'])} without the other type: {verdict}"
+        "No two types had datasets enough to train on one and test on the other. With all datasets "
+        f"of other types to train on ({format_count(row['predictions'], 'prediction')}), the mean "
+        f"squared error (MSE) was {_tell_row(row, 'without them', confidence_level)}."
+    )
+
+
+def _tell_row(row: "pd.Series", without: str, confidence_level: float) -> str:
+    alone = f"the {format_error(row['mse_alone'])} {without}"
+    difference = tell_difference(row, alone, confidence_level=confidence_level)
+    return (
+        f"{tell_error(row, confidence_level=confidence_level)}, {difference}: "
+        f"{VERDICTS[judge(row)]}"
     )
 
 
@@ -100,12 +115,13 @@ def _tell_families(families: pd.DataFrame, confidence_level: float) -> str:
     if families.empty:
         return ""
     rows = families.sort_values("train_results", kind="stable")
-    parts = [f"{format_error(row['mse'])} with {row['trained_on']}" for _, row in rows.iterrows()]
     last = rows.iloc[-1]
-    difference = tell_difference(last, confidence_level=confidence_level)
+    shown = rows if len(rows) <= SHOWN_FAMILIES else rows.iloc[[0, len(rows) // 2, -1]]
+    parts = [f"{format_error(row['mse'])} with {row['trained_on']}" for _, row in shown.iterrows()]
+    difference = tell_difference(last, "without any", confidence_level=confidence_level)
     return join_sentences(
         f"On random families of datasets, the MSE was {format_error(last['mse_alone'])} without "
-        f"training on others, and {join_some(parts)} to train on.",
-        f"With all of the latter it was {difference}: {VERDICTS[judge(last)]}.",
+        f"training on others, and {join_words(parts)} to train on.",
+        f"With {last['trained_on']} it was {difference}: {VERDICTS[judge(last)]}.",
         _tell_baseline(last),
     )

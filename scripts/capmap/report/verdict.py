@@ -43,7 +43,7 @@ def describe_ranking(iqm: pd.DataFrame, *, confidence_level: float | None = None
         text = Markup("{} {} {:.3f}{}.").format(name, lead, leader["iqm"], interval)
     if len(iqm) > 1:
         text += _describe_rivals(iqm, best, confidence_level)
-    return text + _warn_of_no_interval(iqm)
+    return text + _warn_of_few_datasets(iqm, best) + _warn_of_no_interval(iqm)
 
 
 def describe_coverage(coverage: pd.DataFrame, *, interval: str, unit: str) -> Markup:
@@ -153,6 +153,19 @@ def _describe_rivals(iqm: pd.DataFrame, best: list[str], level: float | None) ->
     if len(best) == 1 and not pd.isna(high) and high > low:
         text += Markup(" Its rank may be anything from {:.0f} to {:.0f}.").format(low, high)
     return text
+
+
+def _warn_of_few_datasets(iqm: pd.DataFrame, best: list[str]) -> Markup:
+    """Say when the first are scored on less than half as many datasets as another model."""
+    own, most = iqm.loc[iqm["model"].isin(best), "datasets"].min(), iqm["datasets"].max()
+    if 2 * own >= most:
+        return Markup("")
+    return Markup(" {} scored on {} only, where others have up to {:,.0f}: {}.").format(
+        "They are" if len(best) > 1 else "It is",
+        format_count(own, "dataset"),
+        most,
+        "ranks may come from which datasets a model has",
+    )
 
 
 def _warn_of_no_interval(iqm: pd.DataFrame) -> Markup:

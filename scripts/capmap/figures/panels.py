@@ -1,0 +1,243 @@
+"""Panels of errors, the curves in them, and the look that each method has in all of them."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+from capmap.figures.canvas import (
+    HEADER_HEIGHT,
+    PADDING,
+    TICKS_HEIGHT,
+    Margins,
+    Sheet,
+    Wording,
+    make_sheet,
+)
+from capmap.figures.legend import draw_legend, plan_legend
+from capmap.figures.style import COLUMN_WIDTH, FAINT_INK, PAGE_WIDTH, PALETTE, ModelStyle
+
+METHODS = {
+    "ensemble": ("ensemble", ModelStyle(PALETTE[0], "o", "-")),
+    "placed": ("placed", ModelStyle(PALETTE[5], "P", "-")),
+    "l2": ("L2", ModelStyle(PALETTE[3], "s", "-")),
+    "cosine": ("cosine", ModelStyle(PALETTE[2], "D", "-")),
+    "poincare": ("Poincaré", ModelStyle(PALETTE[4], "^", "-")),
+    "bilinear": ("bilinear", ModelStyle(PALETTE[6], "v", "-")),
+    "additive": ("additive", ModelStyle(PALETTE[7], "X", (0, (4.0, 1.5)))),
+    "model_mean": ("model mean", ModelStyle(FAINT_INK, "P", (0, (1.2, 1.2)))),
+    "dataset_mean": ("dataset mean", ModelStyle(FAINT_INK, "P", (0, (6.0, 1.5, 1.2, 1.5)))),
+    "mean": ("mean", ModelStyle(FAINT_INK, "P", (0, (8.0, 2.0)))),
+}
+ERROR = "mean squared error of \N{GREEK CAPITAL LETTER DELTA}"
+HEIGHT = 1.9
+LEFT = 0.5
+GUTTER = 0.1
+TICK_LINE = 0.12
+LONGEST_BAR = 1.6
+FOOT = 0.015
+MARKER_SIZE = 3.2
+
+Numbers = npt.NDArray[np.float64]
+
+
+def name_method(method: str) -> str:
+    """Write a method or baseline as a reader knows it.
+
+    Examples
+    --------
+    >>> name_method("poincare"), name_method("model_mean")
+    ('Poincaré', 'model mean')
+    """
+    return METHODS[method][0]
+
+
+def style_method(method: str) -> ModelStyle:
+    """Give a method or baseline the look that it has in all figures of errors."""
+    return METHODS[method][1]
+
+
+def order_methods(methods: Iterable[str]) -> list[str]:
+    """List methods without repeats, the recommended one first and the baselines last.
+
+    Examples
+    --------
+    >>> order_methods(["additive", "l2", "ensemble", "l2"])
+    ['ensemble', 'l2', 'additive']
+    """
+    return sorted(set(methods), key=list(METHODS).index)
+
+
+def make_method_key(method: str, *, line: Any = None) -> Line2D:
+    """Make the sample of a method's curve for a legend, labeled with its name."""
+    label, look = METHODS[method]
+    return make_curve_key(label, look, line=line)
+
+
+def make_curve_key(label: str, look: ModelStyle, *, line: Any = None) -> Line2D:
+    """Make the sample of a curve with markers for a legend, in its own line style or another."""
+    style: Any = line or look.line
+    return Line2D(
+        [],
+        [],
+        color=look.color,
+        linestyle=style,
+        linewidth=1.2,
+        marker=look.marker,
+        markersize=MARKER_SIZE,
+        label=label,
+    )
+
+
+def make_backdrop(*, width: float, height: float, margins: Margins, wording: Wording) -> Sheet:
+    """Make a sheet, as `make_sheet` does, whose axes are only a place for panels."""
+    sheet = make_sheet(width=width, height=height, margins=margins, wording=wording)
+    sheet.axes.set(frame_on=False, xticks=[], yticks=[])
+    return sheet
+
+
+def add_panel(sheet: Sheet, *, left: float, bottom: float, width: float, height: float) -> Sheet:
+    """Add a panel at a place relative to the lower left corner of a sheet's axes, in inches."""
+    axes = sheet.add_axes(left=left, bottom=bottom, width=width, height=height)
+    return Sheet(sheet.figure, axes, sheet.left + left, sheet.bottom + bottom, width, height)
+
+
+def make_panels(
+    titles: Sequence[str],
+    *,
+    wording: Wording,
+    keys: Sequence[Line2D],
+    room: float = PADDING,
+    gap: float = GUTTER,
+    tick_lines: int = 1,
+) -> list[Sheet]:
+    """Make panels side by side under one legend, with one x label below all of them.
+
+    Parameters
+    ----------
+    titles : sequence of str
+        What each panel shows.
+    wording : Wording
+        Words around the panels.
+    keys : sequence of Line2D
+        The legend's samples, each with its label.
+    room : float
+        Room at the right of each panel, in inches.
+    gap : float
+        Room at the left of each panel but the first, in inches.
+    tick_lines : int
+        Lines of the labels of places on the x axis.
+
+    Returns
+    -------
+    list of Sheet
+        The panels, in a figure that is a column wide for one of them and a page for more; where
+        there is no gap for them, all but the first lack numbers at the y axis.
+    """
+    across = COLUMN_WIDTH if len(titles) == 1 else PAGE_WIDTH
+    legend = plan_legend([str(key.get_label()) for key in keys], sheet_width=across)
+    ticks = TICKS_HEIGHT + (tick_lines - 1) * TICK_LINE
+    margins = Margins(LEFT, PADDING, head=HEADER_HEIGHT + legend.height, ticks=ticks)
+    sheet = make_backdrop(width=across, height=HEIGHT, margins=margins, wording=wording)
+    draw_legend(sheet, legend, keys)
+    width = (sheet.width - (len(titles) - 1) * gap) / len(titles) - room
+    panels = []
+    for position, title in enumerate(titles):
+        left = position * (width + room + gap)
+        panel = add_panel(sheet, left=left, bottom=0, width=width, height=sheet.height)
+        panel.axes.tick_params(labelleft=position == 0 or gap > GUTTER)
+        panel.write(title, x=0, y=sheet.height + 0.05)
+        panels.append(panel)
+    return panels
+
+
+def draw_estimates(axes: Axes, points: Numbers, look: ModelStyle, *, band: bool = False) -> None:
+    """Draw a curve through estimates, with their intervals as bars or as a band.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where to.
+    points : ndarray of shape (points, 4)
+        Place, estimate, low, high, ordered by place; NaN where missing.
+    look : ModelStyle
+        Color, marker and line style.
+    band : bool
+        Whether the intervals are joined to a band, unless there is one point only.
+    """
+    x, estimates, low, high = points.T
+    if band and len(points) > 1:
+        axes.fill_between(x, low, high, color=look.color, alpha=0.13, linewidth=0, zorder=1.5)
+    else:
+        there = np.isfinite(low) & np.isfinite(high)
+        axes.vlines(x[there], low[there], high[there], color=look.color, linewidth=0.8, zorder=2)
+    line: Any = look.line
+    axes.plot(
+        x,
+        estimates,
+        color=look.color,
+        linestyle=line,
+        linewidth=1.1,
+        marker=look.marker,
+        markersize=MARKER_SIZE,
+        markeredgewidth=0,
+        zorder=3,
+    )
+
+
+def read_points(rows: pd.DataFrame, columns: Sequence[str]) -> Numbers:
+    """Take place, estimate, low and high from columns, ordered by place; NaN where missing."""
+    numbers = rows[list(columns)].astype("Float64")
+    values = numbers.to_numpy(dtype=float, na_value=np.nan)
+    return np.asarray(values[np.argsort(values[:, 0], kind="stable")])
+
+
+def spread_evenly(position: int, count: int, *, step: float) -> float:
+    """Offset of one of some curves that stand beside each other around a place.
+
+    Examples
+    --------
+    >>> [spread_evenly(position, 3, step=0.5) for position in range(3)]
+    [-0.5, 0.0, 0.5]
+    """
+    return step * (position - (count - 1) / 2)
+
+
+def find_top(estimates: pd.DataFrame, highs: "pd.Series[float]") -> float:
+    """End of an axis from 0 with room for all estimates, and for intervals that are not too long.
+
+    Examples
+    --------
+    >>> estimates = pd.DataFrame({"mse": [0.1, 0.05]})
+    >>> round(find_top(estimates, pd.Series([0.12, 9.0])), 3)
+    0.168
+    """
+    values = read_points(estimates, list(estimates.columns))
+    largest = float(np.nanmax(values, initial=0.0))
+    ends = highs.astype("Float64").to_numpy(dtype=float, na_value=np.nan)
+    longest = float(np.nanmax(ends, initial=largest))
+    return 1.05 * min(longest, LONGEST_BAR * largest) or 1.0
+
+
+def note_cut(highs: "pd.Series[float]", top: float, *, interval: str = "bar") -> tuple[str, ...]:
+    """Say that intervals go on, where some go beyond the end of their axis."""
+    return (f"A {interval} that reaches the edge goes on.",) if (highs > top).any() else ()
+
+
+def dress_errors(axes: Axes, top: float) -> None:
+    """Let a y axis of errors start at 0, and a little below for markers, with few numbers."""
+    axes.set_ylim(-FOOT * top, top)
+    number_axis(axes.yaxis, most=5)
+    axes.grid(axis="y")
+
+
+def number_axis(axis: Axis, *, most: int) -> None:
+    """Write short numbers at an axis, at the ends of at most so many parts."""
+    axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
