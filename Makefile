@@ -18,6 +18,9 @@ all: $(VENV)/runtime.stamp ## run the studies of config.yaml; ends with results/
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.* ## /\1: /p' Makefile
 
+# Small problems in several processes at once: threads of linear algebra would only wait.
+test test-pandas2 bench: export OMP_NUM_THREADS := 1
+test test-pandas2 bench: export OPENBLAS_NUM_THREADS := 1
 test: $(VENV)/development.stamp ## run all tests
 	$(VENV)/bin/python -m pytest -n auto --ignore tests/workflow
 	$(VENV)/bin/python -m pytest -n 2 --dist loadfile tests/workflow
@@ -40,8 +43,6 @@ format: $(VENV)/development.stamp ## format all code
 	$(VENV)/bin/snakefmt Snakefile workflow
 
 bench: export PYTHONPATH := scripts
-bench: export OMP_NUM_THREADS := 1
-bench: export OPENBLAS_NUM_THREADS := 1
 bench: $(VENV)/development.stamp ## measure speed, memory and coverage
 	@set -e; for script in benchmarks/*.py; do echo "$$script"; $(VENV)/bin/python "$$script"; done
 

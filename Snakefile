@@ -12,7 +12,10 @@ configfile: workflow.source_path("config.yaml")
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/prediction_inputs.smk"
 include: "workflow/rules/inputs.smk"
+include: "workflow/rules/images.smk"
+include: "workflow/rules/predictions.smk"
 include: "workflow/rules/validation.smk"
 include: "workflow/rules/normalization.smk"
 include: "workflow/rules/aggregation.smk"

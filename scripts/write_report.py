@@ -63,15 +63,19 @@ def write_report(
     version : str
         Version of capmap.
     """
-    sheets = {Path(path).stem: path for path in [*tables, bounds, dropped]}
+    sheets = {_locate(path): path for path in tables}
+    main = {Path(path).stem: path for path in [bounds, dropped]}
+    main |= {name.removeprefix("tables/"): path for name, path in sheets.items()}
+    sheets |= main
+    frames = {path: read_table(path) for path in set(sheets.values())}
     pictures = {Path(path).stem: Path(path) for path in figures}
     accounts = {Path(path).stem: Path(path) for path in texts}
     papers = {f"figures/{name}": str(path.with_suffix(".pdf")) for name, path in pictures.items()}
     papers |= {f"text/{name}": str(path.with_suffix(".tex")) for name, path in accounts.items()}
     results = Results(
         tables={
-            **{name: read_table(path) for name, path in sheets.items()},
-            "scores": read_table(sheets["scores"], names=["model"]),
+            **{name: frames[path] for name, path in sheets.items()},
+            "scores": read_table(main["scores"], names=["model"]),
         },
         validation=read_json(validation),
         figures=pictures,
@@ -90,6 +94,10 @@ def write_report(
         },
     )
     write_text(report, render_report(results, study=study, title=title))
+
+
+def _locate(path: str) -> str:
+    return f"{Path(path).parent.name}/{Path(path).stem}"
 
 
 def _relate(path: str, page: str) -> str:

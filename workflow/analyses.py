@@ -81,6 +81,17 @@ ANALYSES = {
     ),
     "drift": Analysis(folder="capabilities", tables=["newcomers", "drift"], figures=["drift"]),
     "transfer": Analysis(folder="capabilities", tables=["transfer"], figures=["transfer"]),
+    "multilabel": Analysis(
+        folder="multilabel",
+        tables=[
+            *("summary", "rank_shift", "degradation"),
+            *("differences", "label_counts", "metrics"),
+        ],
+        figures=[
+            *("metric_lines", "metric_rank_shift", "label_counts"),
+            *("subgroup_boxes", "seed_boxes", "prediction_examples"),
+        ],
+    ),
 }
 # Settings without which an analysis has nothing to do.
 NEEDS = {

@@ -8,10 +8,11 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pandas as pd
 import pyarrow as pa
@@ -19,10 +20,10 @@ import pyarrow.parquet as pq
 
 FORMULA = re.compile(r"^'*[=+\-@\t\r]")
 NAME_COLUMNS = (
-    *("model", "dataset", "metric", "name", "seed", "source", "value", "shard", "statistic"),
+    *("model", "dataset", "metric", "name", "seed", "source", "shard", "statistic"),
     *("model_a", "model_b", "opponent", "reference", "best", "left_out", "group", "condition"),
     *("best_model", "duplicate_of", "architecture", "type", "family", "trained_on", "tested_on"),
-    *("date", "dropped"),
+    *("date", "dropped", "dataset_a", "dataset_b", "dataset_top1", "dataset_asma", "labels"),
 )
 ESCAPED_FORMULA = re.compile(r"^'+[=+\-@\t\r]")
 # From pandas 3.1 on every digit counts by default, and asking for it is deprecated.
@@ -43,6 +44,23 @@ def write_bytes(path: str | Path, content: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def replace_file(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a file, to be written piece by piece, that takes the place of `path` at the end.
+
+    Nothing is put in place, and nothing left over, when an error ends the block.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.tmp")
+    try:
+        with open(fresh, "wb") as stream:
+            yield stream
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def write_bytes_if_changed(path: str | Path, content: bytes) -> bool:

@@ -4,7 +4,6 @@ from itertools import chain
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
 from capmap.report.analyses import HEADINGS, Outcome, show_analyses
 from capmap.schema import load_schema
@@ -21,12 +20,15 @@ def test_catalog_schema_and_page_know_the_same_analyses():
     assert set(STUDY["analyses"]["default"]) < set(ANALYSES)
 
 
-@pytest.mark.parametrize("kind", ["tables", "figures"])
-def test_every_table_and_figure_has_one_name_and_one_caption(kind):
-    names = list(chain.from_iterable(getattr(analysis, kind) for analysis in EVERYTHING))
+def test_every_table_and_figure_has_one_place_and_one_caption():
+    made = {
+        "tables": [table for analysis in EVERYTHING for table in analysis.locate_tables()],
+        "figures": [f"figures/{name}" for analysis in EVERYTHING for name in analysis.figures],
+    }
+    names = [*chain.from_iterable(made.values())]
     assert len(set(names)) == len(names)
-    captions = {path.stem for path in (ROOT / "workflow/report" / kind).glob("*.rst")}
-    assert captions == set(names)
+    files = (ROOT / "workflow/report").glob("*/*.rst")
+    assert {f"{path.parent.name}/{path.stem}" for path in files} == set(names)
 
 
 def test_analyses_without_their_settings_are_left_out():
@@ -51,15 +53,15 @@ def test_drift_needs_dates_and_its_tables_have_a_folder_of_their_own():
 
 
 def test_a_section_holds_its_text_figures_and_tables():
-    names = ["elo", "winrate"]
+    names = ["tables/elo", "tables/winrate"]
     (section,) = show_analyses(
         [Outcome("ratings", ["Elo was fitted."], names, names)],
         {
-            "elo": pd.DataFrame({"model": ["A"], "elo": [1000.0]}),
-            "winrate": pd.DataFrame(columns=["model", "opponent", "win_rate"]),
+            "tables/elo": pd.DataFrame({"model": ["A"], "elo": [1000.0]}),
+            "tables/winrate": pd.DataFrame(columns=["model", "opponent", "win_rate"]),
         },
-        captions={f"tables/{name}": f"Table {name}." for name in names},
-        files={name: f"tables/{name}.csv" for name in names} | {"text/ratings": "ratings.tex"},
+        captions={name: f"Table {name.removeprefix('tables/')}." for name in names},
+        files={name: f"{name}.csv" for name in names} | {"text/ratings": "ratings.tex"},
     )
     assert section.heading == HEADINGS["ratings"]
     assert section.latex == "ratings.tex"

@@ -226,7 +226,7 @@ def test_components_are_numbered_by_size() -> None:
 def test_duplicates_have_the_same_scores_of_the_same_models() -> None:
     cells = name_cells(
         a={"p": 1, "q": 1, "r": 1, "s": 1, "one": 5}, b={"p": 2, "q": 2, "r": 3, "s": 2},
-        c={"s": 3}, d={"two": 5},
+        c={"p": 4, "q": 4, "r": 4, "s": 4}, d={"s": 3}, e={"two": 5},
     )  # fmt: skip
     assert find_duplicates(arrange_results(cells)) == {"q": "p"}
 

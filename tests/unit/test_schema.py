@@ -66,7 +66,7 @@ EVERY_DEFAULT = {
         "dimensions": [2, 3, 5, 7, 10, 15],
         "splits": 10,
         "held_out": 10,
-        "starts": 4,
+        "starts": 2,
         "confidence": 0.9,
         "map": "mds",
     },
@@ -81,6 +81,26 @@ EVERY_DEFAULT = {
         },
         "datasets": {"file": "", "name": "dataset", "type": "", "family": ""},
     },
+    "predictions": {"classes": "", "datasets": {}},
+    "multilabel": {
+        "subgroups": [1, 2, 3, 4, 5],
+        "replicates": 1000,
+        "confidence": 0.95,
+        "compare": [],
+        "rank_by": "asma",
+        "top": 5,
+        "images": {},
+    },
+    "patchml": {
+        "images": "",
+        "annotations": "",
+        "classes": "",
+        "counts": [2, 3, 4, 6, 9],
+        "sizes": [56, 74, 112],
+        "side": 224,
+        "seeds": [0, 1, 2, 3, 4],
+    },
+    "classify": {"models": {}, "datasets": {}, "batch": 32},
     "bootstrap": {
         "replicates": 10000,
         "confidence": 0.95,
@@ -176,8 +196,8 @@ def test_misspelt_key_names_the_nearest_one(text, fault):
     [
         (
             "replicates: 1000",
-            "studies.toy.replicates: unknown key. Did you mean studies.toy.bootstrap.replicates or "
-            "studies.toy.comparison.replicates?",
+            "studies.toy.replicates: unknown key. Did you mean studies.toy.bootstrap.replicates, "
+            "studies.toy.comparison.replicates or studies.toy.multilabel.replicates?",
         ),
         (
             "dataset: x",
@@ -220,7 +240,7 @@ def test_dataset_may_be_called_like_a_rule():
     [
         (
             "format: lng",
-            'format: expected "long" or "matrix", found "lng". Did you mean "long"?',
+            'format: expected "long", "matrix" or "predictions", found "lng". Did you mean "long"?',
         ),
         (
             "bootstrap: {interval: Percentile}",
@@ -263,7 +283,6 @@ def test_dataset_may_be_called_like_a_rule():
             "select: [a, b]",
             'select: expected a section with "models" or "datasets", found a list of 2.',
         ),
-        ("exports: ''", "exports: must not be empty."),
         ("datasets: {x: {}}", 'datasets.x: must not be empty. Expected a section with "direction"'),
     ],
 )

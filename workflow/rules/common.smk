@@ -42,6 +42,11 @@ def select_studies(names):
 
 config = check_config(config)
 STUDIES = select_studies(config["run"])
+PREDICTIONS = [
+    study
+    for study, settings in config["studies"].items()
+    if settings["format"] == "predictions"
+]
 CAPTIONS = {
     f"{path.parent.name}/{path.stem}": " ".join(path.read_text("utf-8").split())
     for path in sorted(ROOT.glob("workflow/report/*/*.rst"))
@@ -53,6 +58,8 @@ wildcard_constraints:
     shard="[0-9]+",
     method="[a-z0-9]+",
     dimension="[0-9]+",
+    number="[0-9]+",
+    cell="[0-9a-f]{16}",
 
 
 def setting(path):
@@ -68,13 +75,24 @@ def title_of(wildcards):
 def table(name, folder="tables"):
     """A table in its three formats; Snakemake's report shows the first."""
     stem = f"results/{{study}}/{folder}/{name}"
-    return [for_report(f"{stem}.csv", "Tables", name), *multiext(stem, ".md", ".tex")]
+    return [
+        for_report(f"{stem}.csv", "Tables", f"{folder}/{name}"),
+        *multiext(stem, ".md", ".tex"),
+    ]
 
 
 def figure(name):
     """A figure in its three formats; Snakemake's report shows the vector one."""
     stem = f"results/{{study}}/figures/{name}"
-    return [*multiext(stem, ".pdf", ".png"), for_report(f"{stem}.svg", "Figures", name)]
+    return [
+        *multiext(stem, ".pdf", ".png"),
+        for_report(f"{stem}.svg", "Figures", f"figures/{name}"),
+    ]
+
+
+def number_of(wildcards):
+    """The number in a job's paths, such as a seed."""
+    return int(wildcards.number)
 
 
 def dimension_of(wildcards):
@@ -91,8 +109,8 @@ def for_report(path, kind, name):
     """A file with its caption and place in Snakemake's report."""
     return report(
         path,
-        caption=f"../report/{kind.lower()}/{name}.rst",
+        caption=f"../report/{name}.rst",
         category="{study}",
         subcategory=kind,
-        labels={"name": name.replace("_", " ")},
+        labels={"name": name.split("/")[1].replace("_", " ")},
     )

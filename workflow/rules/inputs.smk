@@ -6,6 +6,10 @@ from glob import glob, has_magic
 def find_exports(study):
     """A study's export files; globs are expanded, URLs go through storage plugins."""
     patterns = config["studies"][study]["exports"]
+    if study in PREDICTIONS:
+        return list(find_dumps(study))
+    if not patterns:
+        raise WorkflowError(f"studies.{study}.exports: name the files to read.")
     files = []
     for pattern in [patterns] if isinstance(patterns, str) else patterns:
         if "://" in pattern:
@@ -161,7 +165,10 @@ def figures_of(suffix):
 def analyses_of(wildcards):
     """The names of the tables and figures of each analysis of the job's study."""
     return {
-        name: {"tables": ANALYSES[name].tables, "figures": ANALYSES[name].figures}
+        name: {
+            "tables": ANALYSES[name].locate_tables(),
+            "figures": ANALYSES[name].figures,
+        }
         for name in list_analyses(config["studies"][wildcards.study])
     }
 

@@ -17,6 +17,8 @@ rule validate_exports:
         "results/logs/validate_exports/{study}.log",
     benchmark:
         "results/benchmarks/validate_exports/{study}.tsv"
+    wildcard_constraints:
+        study=match_studies(predictions=False),
     conda:
         "../../envs/analysis.yaml"
     params:

@@ -226,13 +226,13 @@ def are_connected(results: Results, rows: IntArray, columns: IntArray) -> BoolAr
 
 
 def find_duplicates(results: Results) -> dict[str, str]:
-    """Find datasets with the same scores of the same models as an earlier one.
+    """Find datasets with the same gaps of the same models as an earlier one.
 
     Returns
     -------
     dict
-        The dataset, and the first one by name that it repeats. Datasets with one result are never
-        taken for repeats.
+        The dataset, and the first one by name that it repeats. Datasets with one or two results
+        are never taken for repeats, as their gaps say little; gaps count to nine decimals.
     """
     order = np.lexsort((results.rows, results.columns))
     first: dict[tuple[Sequence[int], Sequence[float]], str] = {}
@@ -240,8 +240,9 @@ def find_duplicates(results: Results) -> dict[str, str]:
     bounds = np.searchsorted(results.columns[order], np.arange(len(results.datasets) + 1))
     for dataset, start, stop in zip(results.datasets, bounds[:-1], bounds[1:], strict=True):
         own = order[start:stop]
-        if len(own) > 1:
-            key = (tuple(results.rows[own].tolist()), tuple(np.round(results.gaps[own], 9).tolist()))
+        if len(own) > 2:
+            gaps = np.round(results.gaps[own], 9)
+            key = (tuple(results.rows[own].tolist()), tuple(gaps.tolist()))
             if key in first:
                 found[dataset] = first[key]
             else:

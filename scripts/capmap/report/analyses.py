@@ -22,6 +22,7 @@ HEADINGS = {
     "next_results": "Which result would tell most?",
     "drift": "Does the map stay put over time?",
     "transfer": "Does it carry over to other datasets?",
+    "multilabel": "What changes once several labels are right?",
 }
 SHARE = 40_000
 LABELS = {
@@ -65,7 +66,7 @@ class Outcome:
     paragraphs : sequence of str
         Its account in plain text.
     tables, figures : sequence of str
-        Names of its tables and figures.
+        Names of its tables, with their folder as in ``tables/elo``, and of its figures.
     """
 
     name: str
@@ -114,9 +115,9 @@ def show_analyses(
     outcomes : sequence of Outcome
         In the order of the page.
     tables : mapping of str to pandas.DataFrame
-        Finished tables by name.
+        Finished tables by the same names.
     captions : mapping of str to str
-        What each table shows, by ``tables/<name>``.
+        What each table shows, by its name.
     files : mapping of str to str
         Where the page finds tables and paragraphs (as LaTeX).
 
@@ -136,7 +137,7 @@ def show_analyses(
                 make_view(
                     tables[name],
                     name=name,
-                    caption=captions[f"tables/{name}"],
+                    caption=captions[name],
                     max_bytes=SHARE,
                     file=files[name],
                     labels=_label_columns(tables[name]),

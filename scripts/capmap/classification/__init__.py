@@ -1,0 +1,1 @@
+"""Classifiers run over folders of images: from pictures to score dumps."""

@@ -1,0 +1,316 @@
+"""Lists of classes and of image ids: a name's position is what counts."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import NoReturn
+
+from capmap.errors import ValidationError
+from capmap.exports.cells import trim
+from capmap.exports.documents import (
+    JSON,
+    TABLES,
+    has_suffix,
+    read_bounded,
+    read_document,
+    read_lines,
+    refuse,
+)
+from capmap.exports.faults import UnreadableExportError, ask_nearest
+from capmap.exports.sheets import open_sheet
+from capmap.exports.tally import FaultTally
+from capmap.wording import list_names, quote_name
+
+IMAGE = "image"
+WORDNET_ID = re.compile(r"n\d{8}")
+
+
+def read_classes(path: str) -> list[str]:
+    """Read the names of classes in the order of their ids.
+
+    Parameters
+    ----------
+    path : str
+        One name per line; or a JSON list of names (``.json``); or a table with a header line whose
+        first column has the names (``.csv``, ``.tsv``, ``.parquet``). Text may be packed (``.gz``).
+
+    Returns
+    -------
+    list of str
+        The name of class 0 first. A name may stand for several classes: ImageNet has two "crane".
+
+    Raises
+    ------
+    UnreadableExportError
+        When the file cannot be read, or a name is empty or no text.
+    """
+    return _read_names(path, kind="class")
+
+
+def read_images(path: str) -> list[str]:
+    """Read image ids in the order of the scores.
+
+    Parameters
+    ----------
+    path : str
+        As in `read_classes`, one id per image. In a table the ids are in the column ``image``, or
+        in the first one where there is none.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    UnreadableExportError
+        When the file cannot be read, or an id is empty, no text, or not the only one of its name.
+    """
+    images = _read_names(path, kind="image")
+    check_images(images, path)
+    return images
+
+
+def check_images(images: Sequence[str], source: str, *, lines: Sequence[int] = ()) -> None:
+    """Check that no image id is empty or stands twice.
+
+    Parameters
+    ----------
+    images : sequence of str
+        Image ids.
+    source : str
+        The file.
+    lines : sequence of int, optional
+        The line of each.
+
+    Raises
+    ------
+    UnreadableExportError
+        With the codes "empty_image" and "duplicated_image".
+    """
+    tally = FaultTally(source)
+    seen: set[str] = set()
+    for place, image in enumerate(images):
+        line = int(lines[place]) if len(lines) else 0
+        where = f"Image {place + 1}"
+        if not image:
+            tally.add("empty_image", f"{where} has no id.", "Fill it in.", line=line)
+        elif image in seen:
+            tally.add(
+                "duplicated_image",
+                f"{where} has an id that stands further up already.",
+                "Give each image an id of its own, such as its path below the folder of images.",
+                line=line,
+                value=image,
+            )
+        seen.add(image)
+    tally.raise_any()
+
+
+def compare_classes(
+    scores: Sequence[str], labels: Sequence[str], *, scores_source: str, labels_source: str
+) -> None:
+    """Refuse labels whose classes are not in the order of the scores.
+
+    Parameters
+    ----------
+    scores : sequence of str, shape (classes,)
+        The classes in the order of the scores' columns.
+    labels : sequence of str, shape (classes,)
+        The classes in the order to which the ids of the labels refer.
+    scores_source, labels_source : str
+        Their files.
+
+    Raises
+    ------
+    ValidationError
+        When the lists differ: with the first position that does, and whether they have the same
+        classes in another order, other classes, or names of another kind.
+
+    Notes
+    -----
+    Names are compared as they stand, upper and lower case included. ImageNet is known in two
+    orders, that of the WordNet ids and that of the names; scores in one and labels in the other
+    look like a model that guesses. Where one list has WordNet ids and the other names, their orders
+    cannot be compared, and that is refused as well.
+
+    Examples
+    --------
+    >>> names = ["tench", "crane"]
+    >>> compare_classes(names, names, scores_source="a.txt", labels_source="b.txt")
+    """
+    if list(scores) == list(labels):
+        return
+    both = f"The classes of the scores ({scores_source}) and of the labels ({labels_source})"
+    if len(scores) != len(labels):
+        raise ValidationError(
+            f"{both} are not the same: {len(scores)} and {len(labels)}. Give the class list to "
+            "which the labels refer, in the order of the columns of the scores."
+        )
+    if _are_wordnet_ids(scores) != _are_wordnet_ids(labels):
+        raise ValidationError(
+            f"{both} are WordNet ids in one list and names in the other, so their orders cannot be "
+            "compared. Write both lists with the same kind of names."
+        )
+    pairs = enumerate(zip(scores, labels, strict=True))
+    position = next(place for place, (first, second) in pairs if first != second)
+    if Counter(scores) == Counter(labels):
+        _refuse_order(scores, labels, position, both)
+    missing = sorted(set(labels) - set(scores))
+    nearest = ask_nearest(missing[0], scores) if missing else ""
+    unknown = f"The scores have no class {list_names(missing)}. {nearest}" if missing else ""
+    raise ValidationError(
+        f"{both} differ, first at position {position} (counted from 0): "
+        f"{quote_name(scores[position])} and {quote_name(labels[position])}. {unknown}"
+        "Give both lists with the same names, in the same order."
+    )
+
+
+def _are_wordnet_ids(names: Sequence[str]) -> bool:
+    return all(WORDNET_ID.fullmatch(name) for name in names)
+
+
+def _refuse_order(
+    scores: Sequence[str], labels: Sequence[str], position: int, both: str
+) -> NoReturn:
+    sides = [
+        whose
+        for whose, names in (("scores", scores), ("labels", labels))
+        if sorted(names, key=str.casefold) == list(names)
+    ]
+    alphabet = f" Those of the {sides[0]} are in alphabetical order." if len(sides) == 1 else ""
+    raise ValidationError(
+        f"{both} are the same in another order, first at position {position} (counted from 0): "
+        f"{quote_name(scores[position])} and {quote_name(labels[position])}.{alphabet} So an id of "
+        "the labels means another class than the same column of the scores. Write the labels as "
+        "class names, or with the ids of the scores' order."
+    )
+
+
+def _read_names(path: str, *, kind: str) -> list[str]:
+    if has_suffix(path, JSON):
+        names = _read_json_names(path, kind)
+    elif has_suffix(path, TABLES):
+        names = _read_column(path, kind)
+    else:
+        names = read_lines(path)
+    if not names:
+        raise refuse("no_rows", path, f"The file names no {kind}.", "Write one name per line.")
+    return names
+
+
+def _read_json_names(path: str, kind: str) -> list[str]:
+    content = read_document(path)
+    if not isinstance(content, list) or any(not isinstance(name, str) for name in content):
+        raise refuse(
+            "no_names",
+            path,
+            f"The JSON is no list of texts with the name of each {kind}.",
+            'Write a list such as ["tench", "goldfish"].',
+        )
+    names = [name.strip() for name in content]
+    if "" in names:
+        place = names.index("")
+        reason = f"Name {place + 1} of the list is empty."
+        raise refuse("empty_name", path, reason, "Fill it in, as positions count.")
+    check_letters(names, path)
+    return names
+
+
+def check_letters(texts: Sequence[str], path: str) -> None:
+    """Check that texts out of JSON can be written down again.
+
+    Raises
+    ------
+    UnreadableExportError
+        When one has half of a surrogate pair.
+    """
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError as error:
+        reason = "A text of the file has half of a surrogate pair."
+        raise refuse("half_pair", path, reason, "Write the file with a JSON library.") from error
+
+
+def _read_column(path: str, kind: str) -> list[str]:
+    read_bounded(path)
+    sheet = open_sheet(path, wanted={kind, IMAGE})
+    column = IMAGE if kind == IMAGE and IMAGE in sheet.columns else sheet.columns[0]
+    if list(sheet.columns).count(column) > 1:
+        reason = f"Several columns are called {quote_name(column)}."
+        raise refuse("duplicated_column", path, reason, "Rename or remove all but one of them.")
+    cells = sheet.read_cells([column])
+    if cells.problems:
+        raise UnreadableExportError(*cells.problems[:1])
+    names: list[str] = trim(cells.columns[column]).to_pylist()
+    if "" in names:
+        raise refuse(
+            "empty_name",
+            path,
+            f"The name of the {kind} is empty.",
+            "Fill it in, as positions count.",
+            line=int(cells.lines[names.index("")]),
+            column=column,
+        )
+    return names
+
+
+class LabelError(Exception):
+    """What is wrong with a label, without its place.
+
+    Parameters
+    ----------
+    code : str
+        Short stable name of the kind of fault.
+    reason : str
+        The end of a sentence that begins with "has a label that".
+    remedy : str
+        What to do about it, in a sentence.
+    """
+
+    def __init__(self, code: str, reason: str, remedy: str) -> None:
+        super().__init__(reason)
+        self.code, self.reason, self.remedy = code, reason, remedy
+
+
+class ClassNames:
+    """The place of each class by its name.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        The name of each class; empty where classes have ids only.
+    """
+
+    def __init__(self, names: Sequence[str] = ()) -> None:
+        self.names = list(names)
+        self._places = {name: place for place, name in enumerate(self.names)}
+        self._shared = {name for name, count in Counter(self.names).items() if count > 1}
+        self._nearest: dict[str, str] = {}
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def find_place(self, name: str) -> int:
+        """Find the place of a class.
+
+        Raises
+        ------
+        LabelError
+            When no class or several classes have the name, or none has a name.
+        """
+        if not self.names:
+            remedy = "Set `classes` to the file of the class list, or write ids of classes."
+            raise LabelError("unnamed_classes", "is a name, and no class list is known.", remedy)
+        if name in self._shared:
+            reason = f"is the name of {self.names.count(name)} classes."
+            raise LabelError("shared_name", reason, "Write the id of the class that is meant.")
+        if name not in self._places:
+            remedy = f"{self._ask(name)}Write names as in the class list, and ids as numbers."
+            raise LabelError("unknown_class", "is the name of no class.", remedy)
+        return self._places[name]
+
+    def _ask(self, name: str) -> str:
+        """Ask for the nearest name, once: a file of unknown names is told by its first."""
+        if not self._nearest:
+            self._nearest[name] = ask_nearest(name, self.names)
+        return self._nearest.get(name, "")

@@ -1,0 +1,1 @@
+"""Single-label classifiers against several valid labels per image."""

@@ -1,0 +1,251 @@
+"""Evaluate a dump of predictions against the label files of its dataset."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import PurePosixPath
+from typing import TypedDict
+
+import numpy as np
+import pandas as pd
+
+from capmap.errors import CapmapError, ValidationError
+from capmap.exports.classes import compare_classes, read_classes, read_images
+from capmap.exports.dumps import open_scores
+from capmap.exports.faults import UnreadableExportError
+from capmap.exports.label_joins import JoinedLabels, join_labels
+from capmap.exports.labels import LabelFile, read_label_sets, read_single_labels
+from capmap.exports.score_tables import Dump, ScoreDump
+from capmap.multilabel.dumps import Cell, fill_pattern
+from capmap.multilabel.gathering import UNMATCHED
+from capmap.multilabel.labels import LabelSets, arrange_labels
+from capmap.multilabel.outcomes import score_images
+from capmap.multilabel.ranks import rank_labels, rank_listed
+from capmap.problems import Problem
+from capmap.wording import count_things
+
+SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".ppm"})
+
+
+class Sources(TypedDict):
+    """Files of a dataset, empty where there is none; they may have fields of a `Cell`.
+
+    Parameters
+    ----------
+    labels, single : str
+        Label sets and single labels.
+    images : str
+        Ids of the images in the order of the scores.
+    classes : str
+        Classes to which the labels refer.
+    """
+
+    labels: str
+    single: str
+    images: str
+    classes: str
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What came out of a dump.
+
+    Parameters
+    ----------
+    outcomes : pandas.DataFrame
+        From `score_images`, by id where the images have ids, else in the order of the dump.
+    digest : str
+        Tells datasets apart: of the ids and the numbers of labels of the images.
+    notes : list of Problem
+        Warnings about the labels.
+    """
+
+    outcomes: pd.DataFrame
+    digest: str
+    notes: list[Problem]
+
+
+class Evaluator:
+    """Evaluates the dumps of a study one after the other; files of labels are read once.
+
+    Parameters
+    ----------
+    classes : str, optional
+        File of the classes in the order of the scores.
+    """
+
+    def __init__(self, classes: str = "") -> None:
+        self.classes_source = classes
+        self._names: dict[str, list[str]] = {}
+        self._files: dict[tuple[str, bool], LabelFile] = {}
+
+    def evaluate(self, path: str, cell: Cell, sources: Sources) -> Evaluation:
+        """Evaluate a dump.
+
+        Parameters
+        ----------
+        path : str
+            The dump.
+        cell : Cell
+            Whose predictions it has.
+        sources : Sources
+            The files of its dataset.
+
+        Returns
+        -------
+        Evaluation
+
+        Raises
+        ------
+        UnreadableExportError
+            With everything that is wrong with the first file that has a fault.
+
+        Notes
+        -----
+        Ids are compared as they stand and, where that leaves images without labels, without the
+        suffixes of image files, as Kaggle's tables have them. Where a dump lists the best classes
+        only and no class list is given, the classes are those up to the highest id that occurs.
+        """
+        files = {name: fill_pattern(str(source), cell) for name, source in sources.items()}
+        try:
+            classes = self._read_names(self.classes_source)
+            dump = open_scores(path, n_classes=len(classes) or None)
+            self._check_classes(path, dump, classes, files["classes"])
+            labels, notes = self._label(path, dump, classes, files)
+            if isinstance(dump, ScoreDump):
+                ranks = rank_labels(dump.scores, labels)
+            else:
+                ranks = rank_listed(dump.top, labels)
+        except UnreadableExportError:
+            raise
+        except CapmapError as error:
+            raise UnreadableExportError(_describe_error(error, path)) from error
+        outcomes = score_images(labels, ranks)
+        if any(labels.images):
+            outcomes = outcomes.sort_values("id", kind="stable", ignore_index=True)
+        return Evaluation(outcomes, _digest_images(outcomes), notes)
+
+    def _read_names(self, path: str) -> list[str]:
+        if path and path not in self._names:
+            self._names[path] = read_classes(path)
+        return self._names.get(path, [])
+
+    def _check_classes(self, path: str, dump: Dump, classes: Sequence[str], source: str) -> None:
+        own = dump.classes if isinstance(dump, ScoreDump) else None
+        if own and classes:
+            compare_classes(own, classes, scores_source=path, labels_source=self.classes_source)
+        if source and classes:
+            self._compare_lists(classes, source)
+        elif source and own:
+            names = self._read_names(source)
+            compare_classes(own, names, scores_source=path, labels_source=source)
+
+    def _compare_lists(self, classes: Sequence[str], source: str) -> None:
+        """Refuse labels of other classes than the study's, in the same words for all dumps."""
+        names = self._read_names(source)
+        try:
+            compare_classes(classes, names, scores_source=self.classes_source, labels_source=source)
+        except ValidationError as error:
+            problem = _describe_error(error, source, code="wrong_class_list")
+            raise UnreadableExportError(problem) from error
+
+    def _label(
+        self, path: str, dump: Dump, classes: Sequence[str], files: dict[str, str]
+    ) -> tuple[LabelSets, list[Problem]]:
+        images = dump.images
+        if images is None and files["images"]:
+            images = read_images(files["images"])
+        names = self._read_names(files["classes"]) or classes
+        sets = self._join(path, files["labels"], dump, images, names, is_single=False)
+        single = None
+        if files["single"]:
+            joined = self._join(path, files["single"], dump, images, names, is_single=True)
+            single = [labels[0] for labels in joined.sets]
+        n_classes = _count_classes(dump, sets.sets, single or [])
+        labels = arrange_labels(sets.sets, n_classes=n_classes, single=single, images=images)
+        return labels, _list_notes(files["labels"], labels, sets.extra)
+
+    def _join(
+        self,
+        path: str,
+        source: str,
+        dump: Dump,
+        images: list[str] | None,
+        names: Sequence[str],
+        *,
+        is_single: bool,
+    ) -> JoinedLabels:
+        key = (source, is_single)
+        if key not in self._files:
+            read = read_single_labels if is_single else read_label_sets
+            self._files[key] = read(source, classes=names)
+        file, ids = _align_ids(self._files[key], images)
+        try:
+            return join_labels(file, n_images=dump.n_images, images=ids)
+        except ValidationError as error:
+            raise UnreadableExportError(_describe_error(error, path, code=UNMATCHED)) from error
+
+
+def _align_ids(file: LabelFile, images: list[str] | None) -> tuple[LabelFile, list[str] | None]:
+    """Leave out the suffixes of image files on both sides, where only that finds all labels."""
+    if file.images is None or images is None or set(images) <= set(file.images):
+        return file, images
+    of_labels, of_scores = _strip_suffixes(file.images), _strip_suffixes(images)
+    is_unique = len(set(of_labels)) == len(of_labels) and len(set(of_scores)) == len(of_scores)
+    if not is_unique or not set(of_scores) <= set(of_labels):
+        return file, images
+    return LabelFile(file.source, file.sets, of_labels), of_scores
+
+
+def _strip_suffixes(images: Sequence[str]) -> list[str]:
+    return [
+        image[: -len(suffix)]
+        if (suffix := PurePosixPath(image).suffix) and suffix.lower() in SUFFIXES
+        else image
+        for image in images
+    ]
+
+
+def _count_classes(dump: Dump, sets: Sequence[Sequence[int]], single: Sequence[int]) -> int:
+    if isinstance(dump, ScoreDump) or dump.n_classes is not None:
+        return int(dump.n_classes or 0)
+    highest = [int(dump.top.max()), *map(max, filter(None, sets)), *single]
+    return max(highest) + 1
+
+
+def _list_notes(source: str, labels: LabelSets, extra: int) -> list[Problem]:
+    empty = int(np.count_nonzero(labels.counts == 0))
+    notes = {
+        "unlabeled_images": (
+            empty,
+            f"There is no valid label for {empty} of {count_things(len(labels), 'image')}.",
+            "They count for top-1 and top-5 accuracy only.",
+        ),
+        "merged_labels": (
+            labels.merged,
+            f"The label sets repeat {count_things(labels.merged, 'label')}.",
+            "Each counts once.",
+        ),
+        "unscored_images": (
+            extra,
+            f"The labels are also of {count_things(extra, 'image')} without scores.",
+            "They are left out; check that the score dumps are of the whole dataset.",
+        ),
+    }
+    return [
+        Problem(severity="warning", code=code, source=source, reason=reason, remedy=remedy)
+        for code, (count, reason, remedy) in notes.items()
+        if count
+    ]
+
+
+def _describe_error(error: CapmapError, path: str, *, code: str = "unusable_dump") -> Problem:
+    """Make a problem of a message, whose last sentence is the remedy."""
+    reason, _, remedy = str(error).rpartition(". ")
+    return Problem(code=code, source=path, reason=f"{reason}.", remedy=remedy)
+
+
+def _digest_images(outcomes: pd.DataFrame) -> str:
+    digest = sha256("\n".join(outcomes["id"]).encode())
+    digest.update(outcomes["labels"].to_numpy(dtype="<i8").tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,261 @@
+"""One score per model, dataset and seed, for the rankings and maps of the rest of capmap."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypedDict
+
+import numpy as np
+import pandas as pd
+
+from capmap.multilabel.published import share_images
+from capmap.problems import Problem
+from capmap.wording import count_things, list_names, quote_name
+
+NAMES = ("model", "dataset", "seed")
+UNMATCHED = "unmatched_labels"
+RUNS = {
+    **dict.fromkeys(("model", "dataset", "metric", "seed"), "str"),
+    "score": "float64",
+    "raw": "str",
+    "source": "str",
+    "line": "int64",
+    "column": "str",
+}
+
+
+class Fact(TypedDict):
+    """What is known of a dump, as `evaluate_predictions` writes it.
+
+    Parameters
+    ----------
+    model, dataset, seed : str
+        Whose predictions it has.
+    path, sha256 : str
+        The file and its digest.
+    bytes, images : int
+        Its size and its number of images.
+    digest : str
+        Of the ids and numbers of labels of the images.
+    labels : dict of str to int
+        How many images have how many labels.
+    """
+
+    model: str
+    dataset: str
+    seed: str
+    path: str
+    sha256: str
+    bytes: int
+    images: int
+    digest: str
+    labels: dict[str, int]
+
+
+def gather_runs(scores: pd.DataFrame, facts: Sequence[Fact], *, metric: str) -> pd.DataFrame:
+    """Gather one metric of all dumps as runs.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        ``model``, ``dataset``, ``seed``, ``metric``, ``subgroup`` and ``value``, among others.
+    facts : sequence of Fact
+        The dumps.
+    metric : str
+        Which metric of the whole dataset.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns that `capmap.validation.validate_runs` takes, by model, dataset and seed. The
+        source is the dump; it has no line.
+    """
+    own = scores[(scores["metric"] == metric) & scores["subgroup"].isna()]
+    paths = {(fact["model"], fact["dataset"], fact["seed"]): fact["path"] for fact in facts}
+    runs = own[[*NAMES, "metric"]].copy()
+    runs["score"] = own["value"].to_numpy(dtype=np.float64)
+    runs["raw"] = [repr(value) for value in runs["score"].tolist()]
+    runs["source"] = [paths[key] for key in runs[list(NAMES)].itertuples(index=False, name=None)]
+    runs["line"], runs["column"] = 0, ""
+    return runs[list(RUNS)].astype(RUNS).sort_values(list(NAMES), ignore_index=True)
+
+
+def find_unscored(
+    runs: pd.DataFrame, facts: Sequence[Fact], *, metric: str, subgroups: Sequence[int]
+) -> list[Problem]:
+    """Find dumps of which the metric cannot be told.
+
+    Notes
+    -----
+    Where no image of a dataset counts, that is told once for the dataset and not for each dump.
+    """
+    known = set(runs["source"])
+    problems: dict[Problem, None] = {}
+    for fact in facts:
+        if fact["path"] in known:
+            continue
+        counts = {int(labels) for labels in fact["labels"]} - {0}
+        if metric == "asma":
+            counts &= set(subgroups)
+        problems[_explain_short(fact, metric) if counts else _explain_empty(fact, metric)] = None
+    return list(problems)
+
+
+def _explain_short(fact: Fact, metric: str) -> Problem:
+    return Problem(
+        code="unscored_dump",
+        source=fact["path"],
+        value=metric,
+        reason=f"The metric {quote_name(metric)} cannot be told from this dump: the lists of best "
+        "classes are shorter than the label sets.",
+        remedy="List more classes, or choose another multilabel.rank_by.",
+    )
+
+
+def _explain_empty(fact: Fact, metric: str) -> Problem:
+    lack = "has one of the numbers of labels of multilabel.subgroups"
+    return Problem(
+        code="unscored_dataset",
+        value=fact["dataset"],
+        reason=f"The metric {quote_name(metric)} cannot be told for the dataset "
+        f"{quote_name(fact['dataset'])}{_name_seed(fact)}: no image "
+        f"{lack if metric == 'asma' else 'has a valid label'}.",
+        remedy="Check its labels, or leave the dataset out"
+        f"{', or set multilabel.subgroups' if metric == 'asma' else ''}.",
+    )
+
+
+def forgive_gaps(problems: Sequence[Problem], cells: Sequence[Sequence[str]]) -> list[Problem]:
+    """Leave out gaps that are there only because a dump has a fault, which is told itself.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        All that was found.
+    cells : sequence of (model, dataset, seed)
+        The dumps that have a fault or cannot be scored.
+
+    Returns
+    -------
+    list of Problem
+        Without ``incomplete`` of the models and datasets of `cells`, and ``nothing_left``.
+    """
+    if not cells:
+        return list(problems)
+    names = {name for model, dataset, _ in cells for name in (model, dataset)}
+    return [
+        problem
+        for problem in problems
+        if not (problem.code == "incomplete" and problem.value in names)
+        and problem.code != "nothing_left"
+    ]
+
+
+def find_other_images(facts: Sequence[Fact]) -> list[Problem]:
+    """Find dumps that are not of the same images as the others of their dataset and seed.
+
+    Notes
+    -----
+    Right is what most dumps have, and of equally frequent ones what the first by name has. Images
+    are told apart by their ids, and by their numbers of labels where they have none.
+    """
+    groups: dict[tuple[str, str], list[Fact]] = {}
+    for fact in sorted(facts, key=lambda fact: tuple(fact[name] for name in NAMES)):  # type: ignore[literal-required]
+        groups.setdefault((fact["dataset"], fact["seed"]), []).append(fact)
+    problems = []
+    for group in groups.values():
+        digests = [fact["digest"] for fact in group]
+        usual = group[digests.index(max(digests, key=digests.count))]
+        problems += [_explain_others(fact, usual) for fact in group if _differs(fact, usual)]
+    return problems
+
+
+def find_empty_subgroups(facts: Sequence[Fact], *, subgroups: Sequence[int]) -> list[Problem]:
+    """Find datasets without an image of some number of labels, which their ASMA leaves out.
+
+    Those that have no image of any subgroup have no ASMA, and `find_unscored` tells of them.
+    """
+    problems: dict[str, Problem] = {}
+    for fact in facts:
+        empty = [group for group in sorted(subgroups) if str(group) not in fact["labels"]]
+        if 0 < len(empty) < len(subgroups):
+            counts = ", ".join(map(str, empty))
+            problems[f"{fact['dataset']}\n{fact['seed']}"] = Problem(
+                severity="warning",
+                code="empty_subgroups",
+                value=fact["dataset"],
+                reason=f"No image of the dataset {quote_name(fact['dataset'])}"
+                f"{_name_seed(fact)} has so many labels: {counts}.",
+                remedy="ASMA averages the other subgroups; compare it with datasets that have the "
+                "same, or set multilabel.subgroups.",
+            )
+    return [problem for _, problem in sorted(problems.items())]
+
+
+def pool_label_counts(facts: Sequence[Fact], *, largest: int) -> pd.DataFrame:
+    """Count the images of each dataset by their number of labels, over all seeds.
+
+    Parameters
+    ----------
+    facts : sequence of Fact
+        The dumps; all of one dataset and seed have the same images.
+    largest : int
+        Images with more labels are counted together.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``dataset``, ``labels`` (0 to `largest` and ``more``, as text), ``images`` and ``share`` (of
+        the images with labels; missing for 0), by dataset.
+    """
+    firsts = {(fact["dataset"], fact["seed"]): fact["labels"] for fact in facts}
+    names = [*map(str, range(largest + 1)), "more"]
+    rows = []
+    for dataset in sorted({name for name, _ in firsts}):
+        images = dict.fromkeys(names, 0)
+        for (name, _), labels in firsts.items():
+            for count, number in labels.items() if name == dataset else ():
+                images[count if int(count) <= largest else "more"] += number
+        rows += [(dataset, count, number) for count, number in images.items()]
+    table = pd.DataFrame(rows, columns=["dataset", "labels", "images"])
+    table = table.astype({"dataset": "str", "labels": "str", "images": "int64"})
+    return share_images(table).astype({"share": "float64"})
+
+
+def read_problems(rows: Sequence[Mapping[str, Any]]) -> list[Problem]:
+    """Read problems back from JSON, each once.
+
+    Notes
+    -----
+    Labels that fit several dumps in the same way badly are told at the first of them.
+    """
+    groups: dict[Problem, list[str]] = {}
+    for problem in dict.fromkeys(Problem(**row) for row in rows):
+        is_shared = problem.code == UNMATCHED
+        key = replace(problem, source="") if is_shared else problem
+        groups.setdefault(key, []).append(problem.source)
+    return [_unite(problem, sorted(sources)) for problem, sources in groups.items()]
+
+
+def _unite(problem: Problem, sources: Sequence[str]) -> Problem:
+    first, *others = sources
+    more = f" The same holds for {count_things(len(others), 'other dump')}: {list_names(others)}."
+    return replace(problem, source=first, reason=problem.reason + (more if others else ""))
+
+
+def _differs(fact: Fact, usual: Fact) -> bool:
+    return fact["digest"] != usual["digest"]
+
+
+def _name_seed(fact: Fact) -> str:
+    return f" with seed {quote_name(fact['seed'])}" if fact["seed"] else ""
+
+
+def _explain_others(fact: Fact, usual: Fact) -> Problem:
+    extent = f"({fact['images']} and {count_things(usual['images'], 'image')})"
+    return Problem(
+        code="other_images",
+        source=fact["path"],
+        reason=f"The images are not those of {usual['path']}, which is of the same dataset "
+        f"{extent}.",
+        remedy="Score the same images with every model, and give their ids in the same spelling.",
+    )

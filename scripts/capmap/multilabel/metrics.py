@@ -1,0 +1,156 @@
+"""Metrics of single-label classifiers against several valid labels, with intervals over images."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from capmap.bootstrap.intervals import Interval, take_percentiles
+from capmap.multilabel.outcomes import ImageValues
+from capmap.multilabel.samples import Sample, choose_all, choose_subgroups
+
+OF_SINGLE = ("top1", "top5")
+MEANS = (*OF_SINGLE, "real", "labelwise", "jaccard", "lrap")
+# As many classes are predicted as are true, so these three are the label-wise accuracy.
+TWINS = {"precision": "labelwise", "recall": "labelwise", "f1": "labelwise"}
+BY_SUBGROUP = {"subgroup": "labelwise", "real_subgroup": "real"}
+ORDER = (
+    *("top1", "top5", "real", "asma", "labelwise", "precision", "recall", "f1"),
+    *("jaccard", "lrap", "subgroup", "real_subgroup"),
+)
+METRICS = {
+    "metric": "str",
+    "subgroup": "Int64",
+    "value": "float64",
+    "ci_low": "float64",
+    "ci_high": "float64",
+    "images": "int64",
+}
+
+MakeRng = Callable[..., np.random.Generator]
+
+
+class Target(NamedTuple):
+    """A metric, and the number of labels that it is confined to, if it is."""
+
+    metric: str
+    subgroup: int | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of its random stream."""
+        return (self.metric,) if self.subgroup is None else (self.metric, str(self.subgroup))
+
+
+def estimate_metrics(
+    images: ImageValues,
+    *,
+    subgroups: Sequence[int],
+    n_resamples: int,
+    confidence_level: float,
+    make_rng: MakeRng,
+) -> pd.DataFrame:
+    """Estimate every metric of a model on a dataset, with bootstrap intervals over images.
+
+    Parameters
+    ----------
+    images : ImageValues
+        The model's values on the images of the dataset.
+    subgroups : sequence of int
+        Numbers of labels over which ASMA averages, each 1 or more.
+    n_resamples : int
+        Number of bootstrap resamples.
+    confidence_level : float
+        Between 0 and 1.
+    make_rng : callable
+        Makes a random generator: ``make_rng(metric)``, or ``make_rng(metric, subgroup)``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per metric, in the order of `ORDER`, and per subgroup for ``subgroup`` (label-wise
+        accuracy A_g) and ``real_subgroup``: ``metric``, ``subgroup`` (number of labels; missing for
+        metrics of the whole dataset), ``value`` (from 0 to 1), ``ci_low``, ``ci_high`` and
+        ``images`` (how many the value rests on).
+
+    Notes
+    -----
+    ``top1`` and ``top5`` rest on the images with a single label, ``real``, ``labelwise``,
+    ``jaccard`` and ``lrap`` on those with labels. ``asma`` is the mean of A_g over the subgroups;
+    empty ones are left out, and images with other numbers of labels do not count. A metric without
+    images has no row, nor one that is unknown for any of its images, as where only the highest
+    classes are listed and an image has more labels.
+
+    Precision, recall and F1 are averaged over images, and equal the label-wise accuracy: as many
+    classes are predicted as are true.
+
+    Intervals are percentile intervals. Images are drawn with replacement from all that the metric
+    rests on; for ``asma`` within each subgroup. There is no interval for fewer than two images. A
+    metric that is the same on all images has an interval of no width, which is too short.
+
+    References
+    ----------
+    Efron, B., & Tibshirani, R. J. (1993). An Introduction to the Bootstrap. Chapman & Hall.
+    """
+    rows = []
+    for target, sample in list_samples(images, subgroups):
+        low, high = bound_sample(sample, n_resamples, confidence_level, make_rng(*target.names))
+        rows.append((*target, sample.estimate(), low, high, sample.images))
+    return frame_rows(rows, METRICS)
+
+
+def list_empty(images: ImageValues, *, subgroups: Sequence[int]) -> list[int]:
+    """List the subgroups without an image, which ASMA leaves out.
+
+    Examples
+    --------
+    >>> list_empty(ImageValues(np.array([1, 3, 0]), {}), subgroups=[1, 2, 3, 4])
+    [2, 4]
+    """
+    return sorted(set(subgroups) - set(images.labels.tolist()))
+
+
+def count_unlabeled(images: ImageValues) -> int:
+    """Count the images without labels, which all metrics but ``top1`` and ``top5`` leave out."""
+    return int(np.count_nonzero(images.labels == 0))
+
+
+def list_samples(images: ImageValues, subgroups: Sequence[int]) -> Iterator[tuple[Target, Sample]]:
+    """List what is estimated and the images it rests on, without metrics that cannot be told."""
+    labels, groups = images.labels, np.unique(np.asarray(subgroups, dtype=np.int64))
+    for metric in MEANS:
+        own = images.metrics[metric]
+        is_meant = ~np.isnan(own) if metric in OF_SINGLE else labels > 0
+        yield from _keep(Target(metric), choose_all(own, is_meant))
+    chosen = choose_subgroups(images.metrics["labelwise"], labels, groups)
+    yield from _keep(Target("asma"), chosen)
+    for metric, mean in BY_SUBGROUP.items():
+        for group in groups:
+            chosen = choose_subgroups(images.metrics[mean], labels, groups[groups == group])
+            yield from _keep(Target(metric, int(group)), chosen)
+
+
+def bound_sample(
+    sample: Sample, n_resamples: int, confidence_level: float, rng: np.random.Generator
+) -> Interval:
+    """Percentile interval of a sample's estimate; NaN with fewer than two images."""
+    if sample.images < 2:
+        return float("nan"), float("nan")
+    replicates = sample.resample(n_resamples, rng)
+    return take_percentiles(replicates, confidence_level=confidence_level)
+
+
+def frame_rows(rows: Sequence[tuple[object, ...]], kinds: Mapping[str, str]) -> pd.DataFrame:
+    """Make a table of rows that begin with metric and subgroup, and add the metrics' twins."""
+    table = pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
+    twins = [table[table["metric"] == origin].assign(metric=twin) for twin, origin in TWINS.items()]
+    table = pd.concat([table, *twins], ignore_index=True)
+    places = table["metric"].map({name: place for place, name in enumerate(ORDER)})
+    order = np.lexsort((table["subgroup"].fillna(0).to_numpy(np.int64), places.to_numpy(np.int64)))
+    return table.iloc[order].reset_index(drop=True).astype(kinds)
+
+
+def _keep(target: Target, sample: Sample) -> Iterator[tuple[Target, Sample]]:
+    if sample.images and sample.is_known:
+        yield target, sample

@@ -1,0 +1,265 @@
+"""Sentences on classifiers with one label per image where several are valid."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from capmap.prose.words import format_interval, join_names, join_sentences
+from capmap.wording import format_count, format_percent, join_words, quote_name
+
+TITLES = {
+    "top1": "top-1 accuracy",
+    "real": "ReaL accuracy",
+    "asma": "ASMA",
+}
+MEANINGS = {
+    "top1": "top-1 accuracy asks for the single label of an image",
+    "real": "ReaL accuracy accepts any valid label",
+    "asma": "ASMA (average subgroup multi-label accuracy) takes as many classes as an image has "
+    "labels and averages the share of labels among them over subgroups of images with {subgroups} "
+    "labels",
+}
+SUMMARIZED = tuple(MEANINGS)
+UP, DOWN = "up", "down"
+
+
+def describe_multilabel(
+    metrics: pd.DataFrame,
+    summary: pd.DataFrame,
+    rank_shift: pd.DataFrame,
+    degradation: pd.DataFrame,
+    label_counts: pd.DataFrame,
+    *,
+    subgroups: Sequence[int],
+    n_resamples: int,
+    confidence_level: float,
+) -> list[str]:
+    """Say who leads by which metric, and what becomes of the drop between two datasets.
+
+    Parameters
+    ----------
+    metrics, summary, rank_shift, degradation, label_counts : pandas.DataFrame
+        The tables of these names in ``multilabel/``; each may be empty.
+    subgroups : sequence of int
+        Numbers of labels over which ASMA averages.
+    n_resamples : int
+        Number of bootstrap resamples over images.
+    confidence_level : float
+        Of the intervals, between 0 and 1.
+
+    Returns
+    -------
+    list of str
+        Methods, the best models of each dataset, the difference between the two compared datasets,
+        and shifts of ranks, as far as there are any.
+    """
+    if summary.empty:
+        return ["No model was evaluated on images with several labels."]
+    results = [
+        _tell_best(str(name), own, metrics[metrics["dataset"] == name], confidence_level)
+        for name, own in summary.groupby("dataset", sort=True)
+    ]
+    n_models = summary["model"].nunique()
+    drop = _tell_drop(degradation, label_counts, subgroups, confidence_level, n_models)
+    return [
+        _tell_methods(metrics, summary, label_counts, subgroups, n_resamples, confidence_level),
+        join_sentences(*results),
+        *filter(None, [drop]),
+        *filter(None, [_tell_shifts(rank_shift)]),
+    ]
+
+
+def _tell_methods(
+    metrics: pd.DataFrame,
+    summary: pd.DataFrame,
+    label_counts: pd.DataFrame,
+    subgroups: Sequence[int],
+    n_resamples: int,
+    confidence_level: float,
+) -> str:
+    models, datasets = summary["model"].nunique(), summary["dataset"].nunique()
+    groups = join_words([str(group) for group in sorted(subgroups)])
+    used = [name for name in SUMMARIZED if summary[name].notna().any()]
+    meanings = join_words([MEANINGS[name].format(subgroups=groups) for name in used])
+    intervals = "The metrics are taken as published, without intervals."
+    if metrics["ci_low"].notna().any():
+        intervals = (
+            f"The {format_percent(confidence_level)} percentile intervals are over images, from "
+            f"{n_resamples:,} bootstrap resamples."
+        )
+    return join_sentences(
+        f"{format_count(models, 'classifier')} {'was' if models == 1 else 'were'} evaluated on "
+        f"{format_count(datasets, 'dataset')}.",
+        *(
+            _tell_images(str(name), own, subgroups)
+            for name, own in label_counts.groupby("dataset", sort=True)
+        ),
+        f"Of the metrics, {meanings}." if used else "",
+        intervals,
+    )
+
+
+def _tell_images(name: str, counts: pd.DataFrame, subgroups: Sequence[int]) -> str:
+    images = counts.set_index("labels")["images"].to_dict()
+    empty = images.pop("0", 0)
+    labeled, several = sum(images.values()), sum(images.values()) - images.get("1", 0)
+    share = f", {format_count(several, 'image')} of them with several labels" if labeled else ""
+    left_out = (
+        f"; {format_count(empty, 'image')} without a valid label counted for top-1 and top-5 "
+        "accuracy only"
+        if empty
+        else ""
+    )
+    lacking = [str(group) for group in sorted(subgroups) if not images.get(str(group))]
+    gap = f"; its ASMA leaves out {join_words(lacking)}, as no image has so many" if lacking else ""
+    labels = f"{quote_name(name)} has {format_count(labeled, 'labeled image')}{share}"
+    return f"{labels}{left_out}{gap}."
+
+
+def _tell_best(name: str, own: pd.DataFrame, metrics: pd.DataFrame, confidence_level: float) -> str:
+    parts = []
+    for metric in SUMMARIZED:
+        first = own[own[f"{metric}_rank"] == 1]
+        if first.empty:
+            continue
+        row = first.iloc[0]
+        interval = ""
+        if len(first) == 1:
+            known = metrics[(metrics["metric"] == metric) & (metrics["model"] == row["model"])]
+            if len(known) == 1:
+                interval = _tell_interval(known.iloc[0], confidence_level)
+            elif len(known) > 1:
+                interval = f" (mean of {format_count(len(known), 'seed')})"
+        parts.append(
+            f"{join_names(first['model'])} by {TITLES[metric]}, {_write(row[metric])}{interval}"
+        )
+    if not parts:
+        return ""
+    return f"Best on {quote_name(name)}: {'; '.join(parts)}."
+
+
+def _tell_drop(
+    degradation: pd.DataFrame,
+    label_counts: pd.DataFrame,
+    subgroups: Sequence[int],
+    confidence_level: float,
+    n_models: int,
+) -> str:
+    """Say whether the difference of top-1 accuracy shrinks where all valid labels count."""
+    whole = degradation[degradation["subgroup"].isna()]
+    is_mean = whole["model"].isna() | (whole["model"] == "")
+    rows = {str(row["metric"]): row for _, row in whole[is_mean].iterrows()}
+    known = [metric for metric in SUMMARIZED if metric in rows]
+    if not known:
+        return ""
+    first = rows[known[0]]
+    changes = [
+        f"{TITLES[metric]} {_tell_change(rows[metric], confidence_level)}" for metric in known
+    ]
+    models = sorted(set(whole.loc[~is_mean, "model"]))
+    who = f", on average over {format_count(len(models), 'model')}" if len(models) > 1 else ""
+    if len(models) == 1 < n_models:
+        who = f", for {quote_name(models[0])} as the only model with both"
+    warning = _tell_other_subgroups(first, label_counts, subgroups) if "asma" in known else ""
+    judged = [metric for metric in known if metric != "asma" or not warning]
+    return join_sentences(
+        f"From {quote_name(first['dataset_a'])} to {quote_name(first['dataset_b'])}{who}, "
+        f"{join_words(changes)}.",
+        warning,
+        _judge_drop({metric: float(rows[metric]["difference"]) for metric in judged}, first),
+    )
+
+
+def _tell_other_subgroups(
+    row: "pd.Series", label_counts: pd.DataFrame, subgroups: Sequence[int]
+) -> str:
+    """Warn where the ASMAs of both datasets do not average the same subgroups."""
+    sides = [
+        label_counts[(label_counts["dataset"] == row[name]) & (label_counts["images"] > 0)]
+        for name in ("dataset_a", "dataset_b")
+    ]
+    first, second = (set(side["labels"]) & set(map(str, subgroups)) for side in sides)
+    if first == second:
+        return ""
+    return "The two values of ASMA are over different subgroups, so their difference is no drop."
+
+
+def _judge_drop(drops: dict[str, float], first: "pd.Series") -> str:
+    top1 = drops.pop("top1", None)
+    if top1 is None:
+        return "Without single labels there is no drop of top-1 accuracy to set this against."
+    if top1 <= 0:
+        return "So there is no drop of top-1 accuracy that several labels could explain."
+    unsure = ""
+    if pd.notna(first["ci_low"]) and first["ci_low"] <= 0:
+        unsure = "The drop of top-1 accuracy itself is not certain, as its interval includes 0."
+    if not drops:
+        return unsure
+    less = [metric for metric, drop in drops.items() if abs(drop) < top1]
+    more = [metric for metric in drops if metric not in less]
+    parts = []
+    if less:
+        shares = [
+            f"by {format_percent(round(1 - abs(drops[metric]) / top1, 2))} with {TITLES[metric]}"
+            for metric in less
+        ]
+        parts.append(f"shrinks once several labels count ({join_words(shares)})")
+    if more:
+        parts.append(f"does not shrink with {join_words([TITLES[metric] for metric in more])}")
+    return join_sentences(f"The apparent drop {', but '.join(parts)}.", unsure)
+
+
+def _tell_shifts(rank_shift: pd.DataFrame) -> str:
+    """Say how ranks by top-1 accuracy change, on the same dataset where it has both metrics."""
+    if rank_shift.empty:
+        return ""
+    sentences = []
+    for dataset, own in rank_shift.groupby("dataset_asma", sort=True):
+        is_same = own["dataset_top1"] == dataset
+        origin = dataset if is_same.any() else own["dataset_top1"].min()
+        rows = own[own["dataset_top1"] == origin].sort_values("model")
+        if len(rows) < 2:
+            continue
+        moved = int((rows["shift"] != 0).sum())
+        who = f"{moved:,} of {format_count(len(rows), 'model')}" if moved else "no model"
+        of = "" if origin == dataset else f" on {quote_name(str(origin))}"
+        sentences.append(
+            f"For {who} the rank by {TITLES['asma']} on {quote_name(str(dataset))} differs from "
+            f"that by {TITLES['top1']}{of}{_tell_extremes(rows)}."
+        )
+    return join_sentences(*sentences)
+
+
+def _tell_extremes(rows: pd.DataFrame) -> str:
+    parts = []
+    for word, shift in ((UP, rows["shift"].max()), (DOWN, rows["shift"].min())):
+        if (shift > 0) if word == UP else (shift < 0):
+            names = join_names(rows.loc[rows["shift"] == shift, "model"])
+            parts.append(f"{names} moved {word} by {format_count(abs(shift), 'rank')}")
+    return f"; {' and '.join(parts)}" if parts else ""
+
+
+def _tell_interval(row: "pd.Series", confidence_level: float) -> str:
+    return format_interval(
+        row["ci_low"], row["ci_high"], confidence_level=confidence_level, write=_write
+    )
+
+
+def _tell_change(row: "pd.Series", confidence_level: float) -> str:
+    """Say by how much a metric fell or rose; the interval has the direction of the words."""
+    drop, low, high = float(row["difference"]), row["ci_low"], row["ci_high"]
+    if drop < 0:
+        low, high = -high, -low
+    ends = format_interval(low, high, confidence_level=confidence_level, write=_write_points)
+    if round(100 * drop, 2) == 0:
+        return f"did not change{ends}"
+    verb = "fell" if drop > 0 else "rose"
+    return f"{verb} by {_write_points(abs(drop))} percentage points{ends}"
+
+
+def _write(value: float) -> str:
+    return f"{100 * value:.2f}%"
+
+
+def _write_points(value: float) -> str:
+    return f"{100 * value:z.2f}"

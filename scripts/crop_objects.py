@@ -1,0 +1,53 @@
+"""Cut annotated objects from their images."""
+
+import logging
+
+from capmap.artifacts import render_csv, write_text
+from capmap.exports.classes import read_classes
+from capmap.patchml.annotations import read_annotations
+from capmap.patchml.crops import cut_crops, write_crops
+from capmap.patchml.images import ImageFolder
+
+logger = logging.getLogger(__name__)
+
+
+def crop_objects(
+    *,
+    images: str,
+    annotations: str,
+    classes: list[str],
+    archive: str,
+    crops: str,
+    skipped: str,
+) -> None:
+    """Write the crops of all annotated objects, and what could not be cut.
+
+    Parameters
+    ----------
+    images : str
+        Folder of images, also in folders below.
+    annotations : str
+        Folder of PASCAL-VOC files, or Kaggle's table of localizations.
+    classes : list of str
+        File of the known labels, or nothing when all labels are known.
+    archive : str
+        Where to write the crops, an uncompressed tar file of JPEG images.
+    crops : str
+        Where to write their table, CSV.
+    skipped : str
+        Where to write the table of what was skipped, and why.
+    """
+    known = [name for path in classes for name in read_classes(path)]
+    found = cut_crops(read_annotations(annotations), ImageFolder(images), classes=known)
+    table, faults = write_crops(found, archive)
+    write_text(crops, render_csv(table))
+    write_text(skipped, render_csv(faults))
+    if len(faults):
+        logger.warning("%d faults of annotations or images, listed in %s", len(faults), skipped)
+    logger.info("%d objects cut", len(table))
+
+
+if __name__ == "__main__":
+    from job import run_job
+
+    run_job(crop_objects, snakemake)  # type: ignore[name-defined]

@@ -1,0 +1,137 @@
+"""Evaluate the score dumps of some models image by image, and estimate every metric."""
+
+import logging
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from capmap.artifacts import digest_file, replace_file, write_json, write_parquet
+from capmap.exports.faults import UnreadableExportError, ask_nearest
+from capmap.multilabel.dumps import Cell
+from capmap.multilabel.evaluation import Evaluation, Evaluator, Sources
+from capmap.multilabel.metrics import METRICS, estimate_metrics
+from capmap.multilabel.outcomes import evaluate_images
+from capmap.multilabel.storage import OutcomeWriter
+from capmap.problems import Problem
+from capmap.rng import make_stream
+from capmap.wording import quote_name
+
+logger = logging.getLogger(__name__)
+
+
+def evaluate_predictions(
+    *,
+    dumps: list[str],
+    outcomes: str,
+    scores: str,
+    facts: str,
+    study: str,
+    cells: list[list[str]],
+    classes: str,
+    datasets: Mapping[str, Sources],
+    subgroups: list[int],
+    n_resamples: int,
+    confidence_level: float,
+    seed: int,
+) -> None:
+    """Write the outcomes of all images and the metrics of each dump, and what is wrong with them.
+
+    Parameters
+    ----------
+    dumps : list of str
+        Score dumps of all predictions of some models.
+    outcomes, scores, facts : str
+        Where to write a row per image, Parquet; a row per metric, Parquet; and what is known of
+        each dump and its labels, JSON. A dump with a fault is only in the last one, because
+        `gather_scores` says what is wrong with all dumps together.
+    study : str
+        Name of the study, part of the names of its random streams.
+    cells : list of [model, dataset, seed]
+        Whose predictions each dump has; the seed is empty where there is none.
+    classes : str
+        File of the classes in the order of the scores; empty where there is none.
+    datasets : mapping
+        Files of labels, single labels, image ids and classes of each dataset.
+    subgroups : list of int
+        Numbers of labels over which ASMA averages.
+    n_resamples : int
+        Number of bootstrap resamples over images.
+    confidence_level : float
+        Of the intervals, between 0 and 1.
+    seed : int
+        Seed of the study's random streams.
+    """
+    evaluator = Evaluator(classes)
+    tables, known, broken = [], [], []
+    problems: dict[Problem, None] = {}
+    with replace_file(outcomes) as stream, closing(OutcomeWriter(stream)) as writer:
+        for path, cell in zip(dumps, map(Cell._make, cells), strict=True):
+            try:
+                found = evaluator.evaluate(path, cell, _find_sources(datasets, cell.dataset))
+            except UnreadableExportError as error:
+                problems |= dict.fromkeys(error.problems)
+                broken.append(cell)
+                continue
+            writer.write(cell, found.outcomes)
+            metrics = estimate_metrics(
+                evaluate_images(found.outcomes),
+                subgroups=subgroups,
+                n_resamples=n_resamples,
+                confidence_level=confidence_level,
+                make_rng=partial(make_stream, seed, study, "multilabel", *cell),
+            )
+            tables.append(pd.DataFrame(cell._asdict(), index=metrics.index).join(metrics))
+            known.append(_describe(path, cell, found))
+            problems |= dict.fromkeys(found.notes)
+            logger.info("%s: %d images", path, len(found.outcomes))
+    write_parquet(scores, _join(tables))
+    told = [asdict(problem) for problem in problems]
+    write_json(facts, {"dumps": known, "broken": broken, "problems": told})
+
+
+def _find_sources(datasets: Mapping[str, Sources], name: str) -> Sources:
+    """The files of a dataset; that there are none is told in the same words for all its dumps."""
+    sources = datasets.get(name)
+    if sources and sources.get("labels"):
+        return sources
+    near = ask_nearest(name, set(datasets) - {name})
+    raise UnreadableExportError(
+        Problem(
+            code="unlabeled_dataset",
+            value=name,
+            reason=f"There are score dumps of the dataset {quote_name(name)}, and no labels.",
+            remedy=f"{near}Add it to predictions.datasets, or remove its dumps from where "
+            "`exports` finds them.",
+        )
+    )
+
+
+def _describe(path: str, cell: Cell, found: Evaluation) -> dict[str, Any]:
+    counts = found.outcomes["labels"].value_counts().sort_index()
+    return {
+        **cell._asdict(),
+        "path": path,
+        "sha256": digest_file(path),
+        "bytes": Path(path).stat().st_size,
+        "images": len(found.outcomes),
+        "digest": found.digest,
+        "labels": {str(labels): int(images) for labels, images in counts.items()},
+    }
+
+
+def _join(tables: list[pd.DataFrame]) -> pd.DataFrame:
+    kinds = {**dict.fromkeys(Cell._fields, "str"), **METRICS}
+    if not tables:
+        return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
+    return pd.concat(tables, ignore_index=True).astype(kinds)
+
+
+if __name__ == "__main__":
+    from job import run_job
+
+    run_job(evaluate_predictions, snakemake)  # type: ignore[name-defined]

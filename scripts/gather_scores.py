@@ -1,0 +1,149 @@
+"""Gather one score per model, dataset and seed, and say everything that is wrong with the dumps."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from operator import itemgetter
+from typing import Any
+
+from capmap.artifacts import (
+    read_json,
+    read_shards,
+    render_csv,
+    write_json,
+    write_parquet,
+    write_text,
+)
+from capmap.errors import ValidationError
+from capmap.multilabel.gathering import (
+    NAMES,
+    Fact,
+    find_empty_subgroups,
+    find_other_images,
+    find_unscored,
+    forgive_gaps,
+    gather_runs,
+    read_problems,
+)
+from capmap.normalization import Rules, read_references
+from capmap.normalization.rules import DatasetRule, Incomplete, MetricRule, Normalization, Select
+from capmap.problems import Problem
+from capmap.validation import (
+    Duplicates,
+    Invalid,
+    Policies,
+    Validation,
+    choose_examples,
+    list_rejected,
+    summarize,
+    validate_runs,
+    write_message,
+)
+
+logger = logging.getLogger(__name__)
+
+
+def gather_scores(
+    *,
+    scores: list[str],
+    facts: list[str],
+    runs: str,
+    validation: str,
+    rejected: str,
+    rank_by: str,
+    subgroups: list[int],
+    metrics: Mapping[str, MetricRule],
+    datasets: Mapping[str, DatasetRule],
+    normalization: Normalization,
+    select: Select,
+    min_seeds: int,
+    incomplete: Incomplete,
+    duplicates: Duplicates,
+    invalid: Invalid,
+    references: list[str],
+) -> None:
+    """Write the runs of a study of predictions, or say why they cannot be used.
+
+    Parameters
+    ----------
+    scores, facts : list of str
+        Metrics of the dumps, Parquet, and what is known of them, JSON, of `evaluate_predictions`.
+    runs, validation : str
+        Table of runs and summary to write, when there is no error, as `validate_exports` does.
+    rejected : str
+        Table of errors, written in any case.
+    rank_by : str
+        The metric whose values are the scores.
+    subgroups : list of int
+        Numbers of labels over which ASMA averages.
+    metrics, datasets, normalization : mapping
+        Rules of direction and bounds.
+    select, min_seeds, incomplete, duplicates, invalid : mapping, int and str
+        What the study wants of its runs. A dump that is not there is an empty cell.
+    references : list of str
+        No file or one with frozen bounds.
+
+    Raises
+    ------
+    ValidationError
+        When there is any error in dumps, labels or runs; the message has the counts and the first
+        20 problems.
+    """
+    contents = [read_json(path) for path in facts]
+    known: list[Fact] = [fact for content in contents for fact in content["dumps"]]
+    gathered = gather_runs(read_shards(scores), known, metric=rank_by)
+    found = [
+        *read_problems([problem for content in contents for problem in content["problems"]]),
+        *find_unscored(gathered, known, metric=rank_by, subgroups=subgroups),
+        *find_other_images(known),
+        *find_empty_subgroups(known, subgroups=subgroups),
+    ]
+    result = validate_runs(
+        gathered,
+        found,
+        rules=Rules(metrics, datasets, normalization, read_references(*references)),
+        policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
+    )
+    scored = set(gathered["source"])
+    broken = [cell for content in contents for cell in content["broken"]]
+    broken += [[fact[name] for name in NAMES] for fact in known if fact["path"] not in scored]  # type: ignore[literal-required]
+    result = replace(result, problems=forgive_gaps(result.problems, broken))
+    write_text(rejected, render_csv(list_rejected(result)))
+    images = sum(fact["images"] for fact in known)
+    if result.errors:
+        sources = {problem.source for problem in found} | {fact["path"] for fact in known}
+        raise ValidationError(
+            write_message(result.problems, place=rejected, files=len(sources - {""}), rows=images)
+        )
+    _log(result.warnings)
+    logger.info("%d dumps with %d images", len(known), images)
+    write_parquet(runs, result.runs)
+    write_json(validation, _describe(known, result, images))
+
+
+def _log(warnings: Sequence[Problem]) -> None:
+    shown = set(map(id, choose_examples(warnings)))
+    for problem in warnings:
+        logger.log(logging.WARNING if id(problem) in shown else logging.INFO, "%s", problem)
+
+
+def _describe(known: Sequence[Fact], result: Validation, images: int) -> dict[str, Any]:
+    summary = summarize(result)
+    files = [
+        {**{name: fact[name] for name in ("path", "sha256", "bytes")}, "rows": fact["images"]}
+        for fact in known
+    ]
+    counts = {"files": len(known), "rows": images, "rows_filtered": 0, "rows_empty_score": 0}
+    return {
+        "ok": summary.pop("ok"),
+        "files": sorted(files, key=itemgetter("path")),
+        "counts": counts | summary.pop("counts"),
+        **summary,
+        "conversions": {"percent_signs": 0, "decimal_commas": 0},
+    }
+
+
+if __name__ == "__main__":
+    from job import run_job
+
+    run_job(gather_scores, snakemake)  # type: ignore[name-defined]

@@ -1,0 +1,96 @@
+"""Draw examples of images with several labels, and what models say of them."""
+
+import logging
+from pathlib import Path
+
+from capmap.artifacts import read_table
+from capmap.classification.images import load_pixels
+from capmap.exports.arrays import map_array
+from capmap.exports.classes import read_classes, read_images
+from capmap.exports.labels import read_label_sets
+from capmap.figures.note import draw_note
+from capmap.figures.prediction_panels import HEADING, draw_prediction_panels
+from capmap.figures.style import save_figure
+from capmap.multilabel.examples import choose_images, choose_models, find_sets, list_examples
+from capmap.rng import make_stream
+
+N_IMAGES = 6
+SIDE = 160
+NO_IMAGES = (
+    "There are no images to show: examples are drawn where a study runs its classifiers itself "
+    "(classify)."
+)
+
+logger = logging.getLogger(__name__)
+
+
+def plot_examples(
+    *,
+    summary: str,
+    dumps: list[str],
+    ids: list[str],
+    labels: list[str],
+    images: list[str],
+    classes: list[str],
+    prediction_examples_figure: list[str],
+    study: str,
+    dataset: str,
+    models: list[str],
+    seed: int,
+) -> None:
+    """Draw what the best and the worst model by ASMA say of some images of a dataset.
+
+    Parameters
+    ----------
+    summary : str
+        The table multilabel/summary.csv.
+    dumps : list of str
+        Scores of the dataset's images by each of `models`, NumPy; none where there are no images.
+    ids, labels, images : list of str
+        File of the images in the order of the scores, file of their labels, and folder of the
+        images: one each, or none where there are no images.
+    classes : list of str
+        File of the classes in the order of the scores, or nothing.
+    prediction_examples_figure : list of str
+        Where to write the figure, as .pdf, .svg or .png.
+    study : str
+        Name of the study, part of the names of its random streams.
+    dataset : str
+        The dataset; empty where there are no images.
+    models : list of str
+        Whose scores each dump has.
+    seed : int
+        Seed of the study's random streams.
+    """
+    if not dumps:
+        save_figure(draw_note(NO_IMAGES, heading=HEADING), prediction_examples_figure)
+        logger.info("no images to show")
+        return
+    table = read_table(summary)
+    titles = choose_models(table[table["model"].isin(models)], dataset=dataset)
+    known = [name for path in classes for name in read_classes(path)]
+    names = read_images(ids[0])
+    sets = find_sets(read_label_sets(labels[0], classes=known), names)
+    places = choose_images(
+        names,
+        sets,
+        n_images=N_IMAGES,
+        make_rng=lambda name: make_stream(seed, study, "examples", dataset, name),
+    )
+    chosen = [names[place] for place in places]
+    files = dict(zip(models, dumps, strict=True))
+    examples = list_examples(
+        {title: map_array(files[model])[places] for model, title in titles.items()},
+        chosen,
+        [sets[place] for place in places],
+        classes=known,
+    )
+    thumbnails = {name: load_pixels(Path(images[0], name), size=SIDE) for name in chosen}
+    save_figure(draw_prediction_panels(examples, thumbnails), prediction_examples_figure)
+    logger.info("%d images of %s", len(chosen), dataset)
+
+
+if __name__ == "__main__":
+    from job import run_job
+
+    run_job(plot_examples, snakemake)  # type: ignore[name-defined]

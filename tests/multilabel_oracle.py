@@ -1,0 +1,80 @@
+"""Multi-label metrics by brute force, written from their definitions and nothing else.
+
+Plain loops over lists: slow, and easy to check by eye. Scores are a list of lists, ``sets`` a list
+of lists of classes, ``single`` a list of classes with −1 for none.
+"""
+
+from collections.abc import Sequence
+from statistics import fmean
+
+import numpy as np
+import numpy.typing as npt
+
+from capmap.multilabel.labels import LabelSets, arrange_labels
+
+Row = Sequence[float]
+Found = dict[tuple[str, int | None], tuple[float, int]]
+
+
+def order_classes(row: Row) -> list[int]:
+    """Order the classes from the highest score to the lowest; in a tie the lowest class first."""
+    return sorted(range(len(row)), key=lambda place: (-row[place], place))
+
+
+def evaluate(
+    scores: Sequence[Row], sets: Sequence[Sequence[int]], single: Sequence[int], groups: list[int]
+) -> Found:
+    """Every metric with the number of images it rests on, by metric and number of labels."""
+    orders = [order_classes(row) for row in scores]
+    lists: dict[tuple[str, int | None], list[float]] = {}
+
+    def note(metric: str, value: float, group: int | None = None) -> None:
+        lists.setdefault((metric, group), []).append(value)
+
+    for order, labels, alone in zip(orders, map(set, sets), single, strict=True):
+        if alone >= 0:
+            note("top1", order[0] == alone)
+            note("top5", alone in order[:5])
+        if not labels:
+            continue
+        predicted = set(order[: len(labels)])
+        right = len(predicted & labels)
+        precision, recall = right / len(predicted), right / len(labels)
+        note("real", order[0] in labels)
+        note("labelwise", recall)
+        note("precision", precision)
+        note("recall", recall)
+        note("f1", 2 * precision * recall / (precision + recall) if right else 0.0)
+        note("jaccard", right / len(predicted | labels))
+        note("lrap", fmean(_measure_precision(order, label, labels) for label in labels))
+        if len(labels) in groups:
+            note("subgroup", recall, len(labels))
+            note("real_subgroup", order[0] in labels, len(labels))
+    found = {key: (fmean(values), len(values)) for key, values in lists.items()}
+    parts = [found["subgroup", group] for group in groups if ("subgroup", group) in found]
+    if parts:
+        found["asma", None] = (fmean(a for a, _ in parts), sum(n for _, n in parts))
+    return found
+
+
+def _measure_precision(order: list[int], label: int, labels: set[int]) -> float:
+    """Share of labels among the classes down to one label."""
+    down_to = order[: order.index(label) + 1]
+    return len(labels.intersection(down_to)) / len(down_to)
+
+
+def draw_case(
+    seed: int, *, images: int, classes: int, most: int | None = None, levels: int = 4
+) -> tuple[npt.NDArray[np.float64], list[list[int]], list[int]]:
+    """Draw scores with few distinct values, label sets of 0 to `most` classes and single labels."""
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(-levels, levels, size=(images, classes)) / 4
+    sizes = rng.integers(0, min(most or classes, classes) + 1, size=images)
+    sets = [rng.permutation(classes)[:size].tolist() for size in sizes]
+    single = rng.integers(-1, classes, size=images).tolist()
+    return scores, sets, single
+
+
+def arrange_case(sets: list[list[int]], single: list[int], classes: int) -> LabelSets:
+    """The same label sets for the library."""
+    return arrange_labels(sets, n_classes=classes, single=single)

@@ -1,0 +1,323 @@
+"""Score dumps become outcomes of images and metrics, and every fault is told once."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from capmap.artifacts import read_json, read_parquet, read_table
+from capmap.errors import ConfigError, ValidationError
+from capmap.multilabel.dumps import Cell, fill_pattern, match_dumps
+from capmap.multilabel.storage import OutcomeFiles
+from tests.multilabel_oracle import evaluate
+from tests.multilabel_study import CLASSES, IMAGES, SETS, SINGLE, Study, draw_scores, make_study
+
+NONE = [-1] * len(SETS)
+V1 = Cell("good", "V1")
+
+
+def test_metrics_are_those_of_the_brute_force_oracle(tmp_path: Path) -> None:
+    study = make_study(tmp_path)
+    study.evaluate()
+    found = read_parquet(study.place("scores/0.parquet"))
+    for cell, path in study.cells.items():
+        own = found[(found[["model", "dataset", "seed"]] == list(cell)).all(axis=1)]
+        single = SINGLE if cell.dataset == "V1" else NONE
+        expected = evaluate(np.load(path).tolist(), SETS, single, [1, 2, 3])
+        got = {
+            (row.metric, None if np.isnan(row.subgroup) else int(row.subgroup)): row
+            for row in own.itertuples()
+        }
+        assert got.keys() == expected.keys()
+        for key, (value, images) in expected.items():
+            assert got[key].value == pytest.approx(value)
+            assert got[key].images == images
+
+
+def test_outcomes_of_one_dump_are_read_back_alone(tmp_path: Path) -> None:
+    study = make_study(tmp_path)
+    study.evaluate()
+    files = OutcomeFiles([study.place("outcomes/0.parquet")])
+    assert (files.datasets, files.list_models("V1")) == (["ML", "V1"], ["good", "poor"])
+    assert files.list_seeds(["good", "poor"], "ML") == ["0", "1"]
+    images, ids = files.read("good", "V1", [""])
+    assert (ids, images.labels.tolist()) == (IMAGES, [1, 1, 2, 2, 3, 0])
+    assert np.isnan(images.metrics["labelwise"]).tolist() == [False] * 5 + [True]
+    pooled, names = files.read("good", "ML", ["0", "1"])
+    assert len(pooled.labels) == 2 * len(SETS)
+    assert set(names) == {""}, "images without ids are shared with none"
+
+
+def test_a_dump_in_another_order_of_images_gives_the_same_bytes(tmp_path: Path) -> None:
+    order = [4, 2, 0, 5, 1, 3]
+    labels = dict(zip(IMAGES, SETS, strict=True))
+    contents = []
+    for name, places in (("a", list(range(6))), ("b", order)):
+        (tmp_path / name).mkdir()
+        study = Study(tmp_path / name)
+        study.add_dataset(
+            "V1", labels=labels, images="".join(f"{IMAGES[place]}\n" for place in places)
+        )
+        study.add_dump("good", "V1", draw_scores(0)[places])
+        facts = study.evaluate()
+        contents.append(
+            (Path(study.place("scores/0.parquet")).read_bytes(), facts["dumps"][0]["digest"])
+        )
+        assert facts["dumps"][0]["labels"] == {"0": 1, "1": 2, "2": 2, "3": 1}
+    assert contents[0] == contents[1]
+
+
+def test_ids_are_joined_with_or_without_the_suffix_of_the_image(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    without = {f"i{place}": labels for place, labels in enumerate(SETS)}
+    study.add_dataset("V1", labels=without, images="".join(f"{name}\n" for name in IMAGES))
+    study.add_dump("good", "V1", draw_scores(0))
+    facts = study.evaluate()
+    assert [problem["code"] for problem in facts["problems"]] == ["unlabeled_images"]
+    assert facts["dumps"][0]["images"] == len(SETS)
+
+
+def test_two_images_that_differ_in_their_suffix_only_stay_two(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    study.add_dataset("V1", labels={"i": [0], "j": [1]}, images="i.png\ni.jpg\n")
+    study.add_dump("good", "V1", draw_scores(0, images=2))
+    (problem,) = study.evaluate()["problems"]
+    assert "2 images of 2 with scores have no labels: 'i.png', 'i.jpg'" in problem["reason"]
+
+
+def test_seeds_have_label_files_of_their_own(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    study.write("0/labels.json", [[0]])
+    study.write("1/labels.json", [[1], [0]])
+    study.datasets["ML"] = dict.fromkeys(("single", "images", "classes"), "")
+    study.datasets["ML"]["labels"] = study.place("{seed}/labels.json")
+    study.add_dump("m", "ML", draw_scores(0, images=1), "0")
+    study.add_dump("m", "ML", draw_scores(0, images=2), "1")
+    assert [fact["images"] for fact in study.evaluate()["dumps"]] == [1, 2]
+
+
+def test_best_classes_alone_are_enough_for_short_label_sets(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    study.add_dataset("V1", labels=[[0], [1, 2]], single=[0, 1])
+    study.cells[V1] = study.write("top.csv", "1,2\n0,3\n1,0\n")
+    study.evaluate()
+    found = read_parquet(study.place("scores/0.parquet")).set_index("metric")["value"]
+    # One label of two is among the best two classes: A_1 = 1, A_2 = 1/2.
+    assert (found["asma"], found["top1"], found["real"]) == (0.75, 1, 1)
+    assert not {"top5", "lrap"} & set(found.index)
+
+
+def cut_off(study: Study) -> str:
+    path = study.add_dump("poor", "V1", draw_scores(0))
+    Path(path).write_bytes(Path(path).read_bytes()[:-10])
+    return path
+
+
+def pickle_it(study: Study) -> str:
+    path = study.place("pickled.npy")
+    np.save(path, np.array([{}, {}], dtype=object), allow_pickle=True)
+    study.cells[Cell("poor", "V1")] = path
+    return path
+
+
+def put_nan(study: Study) -> str:
+    scores = draw_scores(0)
+    scores[3, 2] = np.nan
+    return study.add_dump("poor", "V1", scores)
+
+
+FAULTS: dict[str, tuple[Callable[[Study], str], str]] = {
+    "another number of images": (
+        lambda study: study.add_dump("poor", "V1", draw_scores(0, images=3)),
+        "scores of 3",
+    ),
+    "another number of classes": (
+        lambda study: study.add_dump("poor", "V1", draw_scores(0)[:, :4]),
+        "4 classes, and 6 are expected",
+    ),
+    "cut off": (cut_off, "bytes"),
+    "pickled": (pickle_it, "pickle"),
+    "not a number": (put_nan, "class 2 is NaN for image 4"),
+}
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_a_broken_dump_is_told_with_its_place_and_stops_no_other(tmp_path: Path, kind: str) -> None:
+    study = Study(tmp_path)
+    study.add_dataset("V1", single=SINGLE)
+    study.add_dump("good", "V1", draw_scores(0))
+    breaks, message = FAULTS[kind]
+    path = breaks(study)
+    facts = study.evaluate()
+    (problem,) = [entry for entry in facts["problems"] if entry["severity"] == "error"]
+    assert problem["source"] == path
+    assert message in problem["reason"]
+    assert problem["remedy"]
+    assert [fact["model"] for fact in facts["dumps"]] == ["good"]
+    with pytest.raises(ValidationError, match="in 3 files with 6 rows") as error:
+        study.gather()
+    assert message in str(error.value)
+    assert path in read_table(study.place("rejected.csv"))["source"].tolist()
+    assert not Path(study.place("runs.parquet")).exists()
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"labels": [[9]] * 6}, "is outside the 6 classes"),
+        ({"labels": [["owl"]] * 6}, "is the name of no class"),
+        ({"classes": "".join(f"{name}\n" for name in reversed(CLASSES))}, "in another order"),
+        ({"single": [0, 1]}, "labels of 2 images"),
+    ],
+)
+def test_a_fault_of_the_labels_is_told_once_for_each_file(
+    tmp_path: Path, files: dict, message: str
+) -> None:
+    study = Study(tmp_path)
+    study.add_dataset("V1", **files)
+    for model in "abc":
+        study.add_dump(model, "V1", draw_scores(0))
+    facts = study.evaluate()
+    reasons = [problem["reason"] for problem in facts["problems"]]
+    assert all(message in reason for reason in reasons)
+    assert len(reasons) == (3 if "single" in files else 1)
+    with pytest.raises(ValidationError, match=r"1 error \("):
+        study.gather()
+    assert facts["dumps"] == []
+    assert len(read_parquet(study.place("scores/0.parquet"))) == 0
+    assert OutcomeFiles([study.place("outcomes/0.parquet")]).datasets == []
+
+
+def test_labels_that_fit_all_dumps_badly_are_told_once_with_their_names(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    study.add_dataset("V1", single=[0, 1])
+    for shard, model in enumerate("abc"):
+        study.add_dump(model, "V1", draw_scores(0))
+        study.evaluate(shard, [Cell(model, "V1")])
+    with pytest.raises(
+        ValidationError, match=r"1 error [\s\S]* for 2 other dumps: .*1\.npy.*2\.npy"
+    ):
+        study.gather()
+    (source,) = read_table(study.place("rejected.csv"))["source"]
+    assert source == study.place("0.npy")
+
+
+def test_a_dataset_without_labels_is_told_once(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    study.add_dataset("V1")
+    for model in "ab":
+        study.add_dump(model, "V1", draw_scores(0))
+        study.add_dump(model, "V2", draw_scores(0))
+    study.evaluate()
+    with pytest.raises(ValidationError, match=r"1 error [\s\S]*dataset 'V2', and no labels\."):
+        study.gather()
+
+
+def test_a_broken_dump_is_not_told_again_as_a_gap(tmp_path: Path) -> None:
+    study = make_study(tmp_path)
+    cut = Path(study.cells[Cell("poor", "V1")])
+    cut.write_bytes(cut.read_bytes()[:-10])
+    study.evaluate()
+    with pytest.raises(ValidationError, match=r"1 error \(1 truncated_array"):
+        study.gather()
+
+
+@pytest.mark.parametrize("labels", [[[]] * 6, [[0, 1, 2, 3]] * 6])
+def test_a_dataset_whose_images_do_not_count_is_told_once(tmp_path: Path, labels: list) -> None:
+    study = Study(tmp_path)
+    study.add_dataset("V1", labels=labels)
+    for model in "ab":
+        study.add_dump(model, "V1", draw_scores(0))
+    study.evaluate()
+    with pytest.raises(ValidationError, match=r"1 error \(1 unscored_dataset") as error:
+        study.gather()
+    assert "averages the other subgroups" not in str(error.value)
+
+
+def test_warnings_count_unlabeled_merged_and_unscored_images(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    study.add_dataset("V1", labels={"a": [0, 0], "b": [], "c": [1]}, images="a\nb\n")
+    study.add_dump("good", "V1", draw_scores(0, images=2))
+    problems = study.evaluate()["problems"]
+    assert {problem["code"]: problem["reason"] for problem in problems} == {
+        "unlabeled_images": "There is no valid label for 1 of 2 images.",
+        "merged_labels": "The label sets repeat 1 label.",
+        "unscored_images": "The labels are also of 1 image without scores.",
+    }
+
+
+def test_gathered_runs_are_what_validate_exports_writes(tmp_path: Path) -> None:
+    study = make_study(tmp_path)
+    for shard, model in enumerate(("good", "poor")):
+        study.evaluate(shard, [cell for cell in study.cells if cell.model == model])
+    study.gather()
+    runs = read_parquet(study.place("runs.parquet"))
+    assert runs.columns.tolist() == [
+        *("model", "dataset", "metric", "seed", "score", "source", "line")
+    ]
+    keys = runs[["model", "dataset", "seed"]].itertuples(index=False, name=None)
+    assert [Cell(*key) for key in keys] == sorted(study.cells)
+    content = read_json(study.place("validation.json"))
+    assert content["ok"]
+    assert content["counts"]["files"] == len(study.cells) == len(content["files"])
+    assert content["counts"]["rows"] == len(SETS) * len(study.cells)
+
+
+def test_a_missing_dump_is_an_empty_cell(tmp_path: Path) -> None:
+    study = make_study(tmp_path)
+    del study.cells[Cell("poor", "V1")]
+    study.evaluate()
+    with pytest.raises(ValidationError, match="'poor' has no run for 1 dataset: 'V1'"):
+        study.gather()
+    study.gather(incomplete="keep")
+    assert len(read_parquet(study.place("runs.parquet"))) == 5
+
+
+def test_dumps_of_other_images_are_refused(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    labels = {**dict(zip(IMAGES, SETS, strict=True)), "other": [0]}
+    study.add_dataset("V1", labels=labels)
+    study.datasets["V1"]["images"] = study.place("{model}.txt")
+    for model, last in {"a": "i5.png", "b": "i5.png", "c": "other"}.items():
+        study.write(f"{model}.txt", "".join(f"{name}\n" for name in [*IMAGES[:5], last]))
+        study.add_dump(model, "V1", draw_scores(0))
+    study.evaluate()
+    with pytest.raises(ValidationError, match=r"2\.npy: The images are not those of .*0\.npy"):
+        study.gather()
+
+
+def test_a_metric_that_no_dump_tells_is_said(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    study.add_dataset("V1", labels=[[0, 1, 2]])
+    study.cells[V1] = study.write("top.csv", "1,2\n0,3\n")
+    study.evaluate()
+    with pytest.raises(ValidationError, match="'asma' cannot be told from this dump"):
+        study.gather()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "cell"),
+    [
+        ("d/{model}/{dataset}.npy", "d/a.b/V 1.npy", Cell("a.b", "V 1")),
+        ("{dataset}/{seed}/{model}.npz", "V1/3/x.npz", Cell("x", "V1", "3")),
+        ("{model}/{model}-{dataset}.npy", "a-b/a-b-V1.npy", Cell("a-b", "V1")),
+    ],
+)
+def test_names_of_files_tell_the_cell(pattern: str, path: str, cell: Cell) -> None:
+    assert match_dumps(pattern, [path, f"{path}.txt"]) == {path: cell}
+    assert fill_pattern(pattern, cell) == path
+
+
+@pytest.mark.parametrize(
+    ("pattern", "paths", "message"),
+    [
+        ("d/{model}.npy", [], r"has no \{dataset\}"),
+        ("{model}_{dataset}.npy", ["a_b_c.npy"], "may be 'a_b' or 'a'"),
+    ],
+)
+def test_patterns_that_do_not_tell_the_cell_are_refused(
+    pattern: str, paths: list[str], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        match_dumps(pattern, paths)

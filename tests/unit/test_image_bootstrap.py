@@ -1,0 +1,262 @@
+"""Bootstrap intervals over images: against closed forms and against drawing images one by one."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from capmap.multilabel import samples
+from capmap.multilabel.differences import Shared, compare_datasets, compare_models, match_images
+from capmap.multilabel.metrics import estimate_metrics
+from capmap.multilabel.outcomes import ImageValues
+from capmap.multilabel.samples import choose_all, choose_subgroups, resample_strata
+from capmap.rng import make_stream
+
+few = settings(derandomize=True, deadline=None, max_examples=25)
+GROUPS = [1, 2, 3]
+RESAMPLES = 20_000
+# The spread of 20 000 replicates is known to 0.5% (one standard error), so 3% are six of them.
+CLOSE = 0.03
+
+
+def draw_values(seed: int, images: int, *, none: float = 0.1) -> ImageValues:
+    """Values of a model: right or wrong with a chance of its own for each number of labels."""
+    rng = np.random.default_rng(seed)
+    labels = rng.choice([0, 1, 2, 3], p=[none, 0.6 - none, 0.3, 0.1], size=images)
+    hits = rng.binomial(labels, 0.9 - 0.15 * labels)
+    share = np.divide(hits, labels, out=np.full(images, np.nan), where=labels > 0)
+    real = np.where(labels > 0, rng.random(images) < 0.8, np.nan)
+    lrap = np.where(labels > 0, rng.random(images), np.nan)
+    top1 = (rng.random(images) < 0.7).astype(float)
+    metrics = {"top1": top1, "top5": top1, "real": real, "labelwise": share}
+    return ImageValues(labels, metrics | {"jaccard": share**2, "lrap": lrap})
+
+
+def take(images: ImageValues, places: np.ndarray) -> ImageValues:
+    """Some images, in an order."""
+    return ImageValues(
+        images.labels[places], {name: own[places] for name, own in images.metrics.items()}
+    )
+
+
+def options(n_resamples: int = 200) -> dict:
+    make_rng = partial(make_stream, 0, "toy", "multilabel")
+    return {"n_resamples": n_resamples, "confidence_level": 0.95, "make_rng": make_rng}
+
+
+def stream(name: str = "draws") -> np.random.Generator:
+    return make_stream(1, "toy", name)
+
+
+def average_subgroups(values: np.ndarray, labels: np.ndarray) -> float:
+    return float(np.mean([values[labels == group].mean() for group in GROUPS]))
+
+
+def test_replicates_of_an_accuracy_are_binomial() -> None:
+    # Of 200 images 140 are right: a replicate is a binomial count of 200 draws at 0.7.
+    values = np.repeat([0.0, 1.0], [60, 140])
+    found = choose_all(values, values >= 0).resample(RESAMPLES, stream())
+    counts = np.bincount(np.round(200 * found).astype(int), minlength=201)
+    expected = RESAMPLES * stats.binom.pmf(np.arange(201), 200, 0.7)
+    is_common = expected > 20
+    observed = np.append(counts[is_common], counts[~is_common].sum())
+    awaited = np.append(expected[is_common], expected[~is_common].sum())
+    assert stats.chisquare(observed, awaited).pvalue > 0.001
+
+
+def test_counted_and_single_draws_have_the_same_distribution(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    values = np.repeat([0.0, 0.25, 0.5, 1.0], [30, 20, 40, 10])
+    counted = choose_all(values, values >= 0).resample(RESAMPLES, stream("one"))
+    monkeypatch.setattr(samples, "DRAWS_PER_COUNT", 1000)
+    single = choose_all(values, values >= 0).resample(RESAMPLES, stream("other"))
+    assert stats.ks_2samp(counted, single).pvalue > 0.001
+    assert counted.std() == pytest.approx(values.std() / 10, rel=CLOSE)
+    assert single.std() == pytest.approx(values.std() / 10, rel=CLOSE)
+
+
+def test_replicates_agree_with_drawing_images_within_subgroups() -> None:
+    images = draw_values(0, 150)
+    values, labels = images.metrics["labelwise"], images.labels
+    sample = choose_subgroups(values, labels, np.array(GROUPS))
+    found = sample.resample(RESAMPLES, stream())
+    rng = np.random.default_rng(5)
+    groups = [np.flatnonzero(labels == group) for group in GROUPS]
+    brute = [
+        np.mean([values[rng.choice(own, len(own))].mean() for own in groups]) for _ in range(4000)
+    ]
+    assert stats.ks_2samp(found, brute).pvalue > 0.001
+    assert found.mean() == pytest.approx(average_subgroups(values, labels), abs=0.002)
+    variance = sum(values[own].var() / len(own) for own in groups) / 9
+    assert found.std() == pytest.approx(np.sqrt(variance), rel=CLOSE)
+
+
+def test_intervals_are_the_percentiles_of_drawing_images_one_by_one() -> None:
+    images = draw_values(1, 120)
+    table = estimate_metrics(images, subgroups=GROUPS, **options(RESAMPLES)).set_index("metric")
+    rng = np.random.default_rng(6)
+    for metric in ("top1", "real", "labelwise", "lrap"):
+        values = images.metrics[metric][~np.isnan(images.metrics[metric])]
+        brute = values[rng.integers(len(values), size=(RESAMPLES, len(values)))].mean(axis=1)
+        low, high = np.quantile(brute, [0.025, 0.975])
+        # An end of 20 000 replicates is known to about 0.02 standard errors, and to one image.
+        assert table.loc[metric, "ci_low"] == pytest.approx(low, abs=0.1 * brute.std() + 1 / 120)
+        assert table.loc[metric, "ci_high"] == pytest.approx(high, abs=0.1 * brute.std() + 1 / 120)
+
+
+def test_a_wider_level_has_a_wider_interval() -> None:
+    images = draw_values(2, 100)
+    narrow, wide = (
+        estimate_metrics(images, subgroups=GROUPS, **(options() | {"confidence_level": level}))
+        for level in (0.5, 0.99)
+    )
+    assert (wide["ci_low"] <= narrow["ci_low"]).all()
+    assert (wide["ci_high"] >= narrow["ci_high"]).all()
+    assert (narrow["ci_low"] <= narrow["ci_high"]).all()
+
+
+@few
+@given(st.integers(0, 10**6))
+def test_order_of_the_images_changes_no_digit(seed: int) -> None:
+    first, second = draw_values(seed, 80), draw_values(seed + 1, 80)
+    second = ImageValues(
+        first.labels,
+        {
+            name: np.where(np.isnan(first.metrics[name]), np.nan, np.nan_to_num(own))
+            for name, own in second.metrics.items()
+        },
+    )
+    order = np.random.default_rng(seed).permutation(80)
+    moved = take(first, order), take(second, order)
+    pd.testing.assert_frame_equal(
+        estimate_metrics(first, subgroups=GROUPS, **options()),
+        estimate_metrics(moved[0], subgroups=GROUPS[::-1], **options()),
+        check_exact=True,
+    )
+    pd.testing.assert_frame_equal(
+        compare_models(first, second, subgroups=GROUPS, **options()),
+        compare_models(*moved, subgroups=GROUPS, **options()),
+        check_exact=True,
+    )
+    places = np.arange(40)
+    inverse = np.argsort(order)
+    pd.testing.assert_frame_equal(
+        compare_datasets(
+            first, second, shared=Shared(places, places), subgroups=GROUPS, **options()
+        ),
+        compare_datasets(
+            *moved, shared=Shared(inverse[:40], inverse[:40]), subgroups=GROUPS, **options()
+        ),
+        check_exact=True,
+    )
+
+
+def test_each_metric_has_a_random_stream_of_its_own() -> None:
+    images = draw_values(3, 90)
+    names: list[tuple[str, ...]] = []
+
+    def make_rng(*own: str) -> np.random.Generator:
+        names.append(own)
+        return stream()
+
+    estimate_metrics(images, subgroups=GROUPS, **(options() | {"make_rng": make_rng}))
+    assert len(names) == len(set(names)) == 7 + 2 * len(GROUPS)
+    few_groups = estimate_metrics(images, subgroups=[2], **options()).set_index("metric")
+    more_groups = estimate_metrics(images, subgroups=[1, 2], **options())
+    more_groups = more_groups[more_groups["subgroup"].ne(1).fillna(True)].set_index("metric")
+    for metric in ("top1", "lrap", "subgroup", "real_subgroup"):
+        assert few_groups.loc[metric, "ci_low"] == more_groups.loc[metric, "ci_low"]
+
+
+def test_equal_values_have_an_interval_without_width() -> None:
+    third = np.full(7, 1 / 3)
+    labels = np.array([1, 1, 1, 2, 2, 3, 3])
+    names = ["top1", "top5", "real", "labelwise", "jaccard", "lrap"]
+    table = estimate_metrics(
+        ImageValues(labels, dict.fromkeys(names, third)), subgroups=GROUPS, **options()
+    )
+    for column in ("value", "ci_low", "ci_high"):
+        assert table[column].to_numpy() == pytest.approx(1 / 3, abs=1e-15)
+
+
+def test_small_blocks_draw_as_many_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.arange(50.0)
+    whole = resample_strata(values, np.zeros(50, dtype=int), n_resamples=37, rng=stream())
+    monkeypatch.setattr(samples, "BLOCK_CELLS", 200)
+    parts = resample_strata(values, np.zeros(50, dtype=int), n_resamples=37, rng=stream())
+    assert whole.shape == parts.shape == (1, 37)
+    assert (parts > 0).all()
+
+
+def bound(table: pd.DataFrame, metric: str) -> float:
+    """Standard error that an interval of 95% tells."""
+    row = table[(table["metric"] == metric)].iloc[0]
+    return float(row["ci_high"] - row["ci_low"]) / 2 / stats.norm.ppf(0.975)
+
+
+def test_differences_of_models_are_paired_by_image() -> None:
+    first = draw_values(4, 3000, none=0)
+    rng = np.random.default_rng(0)
+    # The second model differs on one image in twenty.
+    is_other = rng.random(3000) < 0.05
+    top1 = np.where(is_other, 1 - first.metrics["top1"], first.metrics["top1"])
+    second = ImageValues(first.labels, {**first.metrics, "top1": top1})
+    table = compare_models(first, second, subgroups=GROUPS, **options(RESAMPLES))
+    apart = first.metrics["top1"] - top1
+    assert bound(table, "top1") == pytest.approx(apart.std() / np.sqrt(3000), rel=0.05)
+    places = np.arange(3000)
+    shared = compare_datasets(
+        first, second, shared=Shared(places, places), subgroups=GROUPS, **options(RESAMPLES)
+    )
+    assert bound(shared, "top1") == pytest.approx(apart.std() / np.sqrt(3000), rel=0.05)
+    for metric in ("real", "asma"):
+        assert bound(shared, metric) == pytest.approx(0, abs=1e-12)
+
+
+def test_datasets_without_a_common_image_are_independent() -> None:
+    first, second = draw_values(5, 2000), draw_values(6, 1000)
+    table = compare_datasets(
+        first, second, shared=match_images([], []), subgroups=GROUPS, **options(RESAMPLES)
+    )
+    assert table["images_shared"].eq(0).all()
+    for metric in ("top1", "lrap"):
+        one, two = (own.metrics[metric][~np.isnan(own.metrics[metric])] for own in (first, second))
+        variance = one.var() / len(one) + two.var() / len(two)
+        assert bound(table, metric) == pytest.approx(np.sqrt(variance), rel=0.05)
+    variance = sum(
+        own.metrics["labelwise"][own.labels == group].var() / (own.labels == group).sum() / 9
+        for own in (first, second)
+        for group in GROUPS
+    )
+    assert bound(table, "asma") == pytest.approx(np.sqrt(variance), rel=0.05)
+
+
+def test_partly_shared_images_are_drawn_together() -> None:
+    # 600 images of the first dataset and 900 of the second are 400 shared ones and the rest.
+    rng = np.random.default_rng(7)
+    skill = rng.random(1100)
+    one, two = ((rng.random(1100) < skill).astype(float) for _ in range(2))
+    values = [
+        ImageValues(np.ones(len(own), dtype=np.int64), dict.fromkeys(NAMES, own))
+        for own in (one[:600], two[200:])
+    ]
+    ids = [f"i{place}" for place in range(1100)]
+    shared = match_images(ids[:600], ids[200:])
+    assert len(shared.first) == 400
+    table = compare_datasets(*values, shared=shared, subgroups=[1], **options(RESAMPLES))
+    is_one, is_two = np.arange(1100) < 600, np.arange(1100) >= 200
+    parts = one * is_one / 600 - two * is_two / 900
+    assert table["difference"].to_numpy() == pytest.approx(parts.sum())
+    patterns = [is_one & is_two, is_one & ~is_two, ~is_one & is_two]
+    variance = sum(own.sum() * parts[own].var() for own in patterns)
+    for metric in ("top1", "asma"):
+        assert bound(table, metric) == pytest.approx(np.sqrt(variance), rel=0.05)
+    assert table["images_shared"].eq(400).all()
+
+
+NAMES = ["top1", "top5", "real", "labelwise", "jaccard", "lrap"]

@@ -1,0 +1,386 @@
+"""Label files are read as they are meant, joined by id or order, and refused with one message."""
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from capmap.errors import ValidationError
+from capmap.exports import documents
+from capmap.exports.classes import compare_classes, read_classes, read_images
+from capmap.exports.faults import UnreadableExportError
+from capmap.exports.label_joins import join_labels
+from capmap.exports.labels import LabelFile, read_label_sets, read_single_labels
+
+SHARED = Path(__file__).parents[3] / "shared"
+REAL = SHARED / "data/imagenet/real.json"
+COUNTS = SHARED / "reference/imagenet/label_counts.csv"
+CLASSES = ["tench", "crane", "maillot", "crane"]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(content, name="labels.json"):
+        path = tmp_path / name
+        if not isinstance(content, str | bytes):
+            content = json.dumps(content)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)
+
+    return write_file
+
+
+def refuse(path, reader=read_label_sets, **options):
+    with pytest.raises(UnreadableExportError) as caught:
+        reader(path, **options)
+    assert len(caught.value.problems) == 1, str(caught.value)
+    problem = caught.value.problems[0]
+    assert problem.source == path
+    assert problem.reason.endswith(".")
+    return problem
+
+
+def place(problem):
+    return problem.code, problem.line, problem.column, problem.value
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="the ReaL labels are not here")
+def test_the_real_labels_of_imagenet_have_the_published_counts():
+    labels = read_label_sets(str(REAL), n_classes=1000)
+    counts = Counter(len(labels) for labels in labels.sets)
+    published = pd.read_csv(COUNTS, index_col="dataset").loc["ImageNetV1"]
+    assert labels.images is None
+    assert counts[0] == 3163
+    assert [counts[n] for n in range(1, 6)] == published.iloc[:5].to_list()
+    assert sum(counts.values()) - sum(counts[n] for n in range(6)) == published.iloc[5]
+
+
+def test_a_list_is_in_the_order_of_the_images(write):
+    labels = read_label_sets(write([[], [970, 795], 3, [3.0], [5, 5]]))
+    assert labels.sets == [[], [970, 795], [3], [3], [5, 5]]
+    assert labels.images is None
+
+
+def test_an_object_is_keyed_by_image(write):
+    content = {" b.jpg ": [2, 0], "a.jpg": 1, "c.jpg": []}
+    for given_content in (content, json.dumps(content, indent=1), "\ufeff" + json.dumps(content)):
+        labels = read_label_sets(write(given_content))
+        assert labels.images == ["b.jpg", "a.jpg", "c.jpg"]
+        assert labels.sets == [[2, 0], [1], []]
+    packed = gzip.compress(json.dumps(content).encode(), mtime=0)
+    assert read_label_sets(write(packed, "labels.json.gz")).sets == [[2, 0], [1], []]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "image,label\na,3\nb,0\na,7.0\nc,\n",
+        "image,labels\na,3;7\nb,0\nc,\n",
+        "labels;image\n'3;7';a\n0;b\n;c\n".replace("'", '"'),
+        "image\tlabel\tnote\na\t3\tx\na\t7\ty\nb\t0\t\nc\t\t\n",
+    ],
+)
+def test_tables_have_a_row_per_label_or_per_image(write, text):
+    labels = read_label_sets(write(text, "labels.csv"))
+    assert labels.images == ["a", "b", "c"]
+    assert labels.sets == [[3, 7], [0], []]
+
+
+def test_rows_without_ids_are_in_the_order_of_the_images(write):
+    for text, name in (("labels\n3;7\n0\n", "l.csv"), ("3;7\r\n0\r\n", "l.txt")):
+        labels = read_label_sets(write(text, name))
+        assert (labels.sets, labels.images) == ([[3, 7], [0]], None)
+
+
+def test_parquet_has_labels_as_numbers(tmp_path):
+    path = str(tmp_path / "labels.parquet")
+    pd.DataFrame({"image": ["a", "b"], "label": [3.0, None]}).to_parquet(path)
+    assert read_label_sets(path).sets == [[3], []]
+
+
+def test_labels_may_be_names_of_classes(write):
+    table = "image,label\na,maillot\nb,3\nb,tench\n"
+    for path in (write({"a": "maillot", "b": [3, "tench"]}), write(table, "labels.csv")):
+        assert read_label_sets(path, classes=CLASSES).sets == [[2], [3, 0]]
+    names = ["tench, Tinca tinca", "a;b", "c"]
+    lines = write("a;b\nc;tench, Tinca tinca\n", "labels.txt")
+    assert read_label_sets(lines, classes=names).sets == [[1], [2, 0]]
+
+
+def test_digits_that_are_the_name_of_another_class_are_refused(write):
+    # Digits that are written as names of classes from "1" on would be the ids of their neighbors.
+    one_based, digits = ["1", "2", "3"], ["0", "1", "2"]
+    path = write("image,label\na,2\n", "labels.csv")
+    assert refuse(path, classes=one_based).code == "ambiguous_label"
+    assert read_label_sets(path, classes=digits).sets == [[2]]
+    assert read_label_sets(write({"a": [2, "2"]}), classes=one_based).sets == [[2, 1]]
+
+
+@pytest.mark.parametrize(
+    ("label", "code", "value"),
+    [
+        (True, "not_an_id", "true"),
+        (None, "not_an_id", "null"),
+        (3.5, "not_an_id", "3.5"),
+        (float("nan"), "not_an_id", "NaN"),
+        (float("inf"), "not_an_id", "Infinity"),
+        (-1, "negative_label", "-1"),
+        (4, "label_too_large", "4"),
+        (10**30, "label_too_large", "1" + "0" * 30),
+        ([1], "nested_label", ""),
+        ({"id": 1}, "nested_label", ""),
+        ("tensch", "unknown_class", "tensch"),
+        ("crane", "shared_name", "crane"),
+        ("1", "unknown_class", "1"),
+    ],
+)
+def test_a_wrong_label_in_json_is_told_with_its_image(write, label, code, value):
+    problem = refuse(write({"a": [0], "b\n": [1, label]}), classes=CLASSES)
+    assert place(problem) == (code, 0, "", value)
+    assert "'b'" in problem.reason
+    problem = refuse(write([[0], [1, label]]), classes=CLASSES)
+    assert "Image 2 " in problem.reason
+
+
+@pytest.mark.parametrize(
+    ("cell", "code"),
+    [
+        ("3.5", "not_an_id"),
+        ("-1", "negative_label"),
+        ("4", "label_too_large"),
+        ("9" * 5000, "not_an_id"),
+        ("tensch", "unknown_class"),
+        ("crane", "shared_name"),
+    ],
+)
+def test_a_wrong_label_in_a_table_is_told_with_its_cell(write, cell, code):
+    problem = refuse(write(f"image,label\na,0\nb,{cell}\n", "l.csv"), classes=CLASSES)
+    expected = cell if len(cell) < 80 else cell[:79] + "…"
+    assert place(problem) == (code, 3, "label", expected)
+
+
+def test_an_unknown_name_is_answered_with_the_nearest_one(write):
+    assert "Did you mean 'tench'?" in refuse(write(["tensch"]), classes=CLASSES).remedy
+    problem = refuse(write([["tench"]]))
+    assert (problem.code, "`classes`" in problem.remedy) == ("unnamed_classes", True)
+
+
+def test_labels_that_count_from_one_are_hinted_at(write):
+    problem = refuse(write([[1], [4]]), n_classes=4)
+    assert "outside the 4 classes" in problem.reason
+    assert "subtract 1" in problem.remedy
+
+
+def test_many_labels_of_one_fault_are_told_once_and_counted(write):
+    problem = refuse(write([[-1]] * 50_000))
+    assert problem.reason.endswith("There are 49999 more of the kind.")
+    assert refuse(write(["x"] * 50_000), classes=["y", "z"]).code == "unknown_class"
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "line"),
+    [
+        ("", "empty_file", 0),
+        ("\ufeff \n", "empty_file", 0),
+        ("[]", "no_rows", 0),
+        ("{}", "no_rows", 0),
+        ("3", "no_labels", 0),
+        ('"a"', "no_labels", 0),
+        ("[[1],\n[2", "truncated_json", 2),
+        ('{"a": [1], "b', "truncated_json", 1),
+        ("[[1]\n[2]]", "invalid_json", 2),
+        ("[[1]] [[2]]", "invalid_json", 1),
+        ("[" * 200_000, "deep_json", 0),
+        ('{"a":' * 200_000, "deep_json", 0),
+        ("[[" + "1" * 5000 + "]]", "long_number", 0),
+        ('{"a": 1, "a": 2}', "duplicated_image", 0),
+        ('{"a": 1, " a": 2}', "duplicated_image", 0),
+        ('{"": 1}', "empty_image", 0),
+        ('{"\\ud800": 1}', "half_pair", 0),
+        ('{"labels": {"a": [1]}}', "nested_label", 0),
+        ("[{}]", "nested_label", 0),
+        (b"\x80\x04\x95", "binary_file", 0),
+        (b"[[1]]\xff", "wrong_encoding", 1),
+    ],
+)
+def test_broken_json_has_one_message(write, content, code, line):
+    problem = refuse(write(content))
+    assert (problem.code, problem.line) == (code, line)
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "line"),
+    [
+        ("image,label\n", "no_rows", 0),
+        ("image,lable\na,1\n", "label_column", 1),
+        ("image,label,labels\na,1,1\n", "label_column", 1),
+        ("file,label\na,1\n", "image_column", 1),
+        ("image,image,label\na,b,1\n", "duplicated_column", 1),
+        ("image,label\na,1,2\n", "wrong_width", 2),
+        ("image,labels\na,1\nb,1\na,2\n", "duplicated_image", 4),
+        ("image,label\n,1\n", "empty_image", 2),
+        ("65\n970\n", "label_column", 1),
+        ("label\nnan\n", "not_an_id", 2),
+        ("image,labels\na,1;;2\n", "empty_label", 2),
+    ],
+)
+def test_a_broken_table_has_one_message(write, content, code, line):
+    problem = refuse(write(content, "labels.csv"))
+    assert (problem.code, problem.line) == (code, line)
+
+
+def test_a_blank_line_and_an_absent_file_are_told(write, tmp_path):
+    assert place(refuse(write("1\n\n2\n", "l.txt"))) == ("blank_line", 2, "", "")
+    assert refuse(str(tmp_path / "absent.json")).code == "unreadable_file"
+
+
+def test_a_file_that_unpacks_to_too_much_is_refused(write, monkeypatch):
+    monkeypatch.setattr(documents.read_bounded, "__kwdefaults__", {"limit": 1000})
+    packed = gzip.compress(b"[" + b" " * 1_000_000 + b"[1]]", mtime=0)
+    assert refuse(write(packed)).code == "too_large"
+
+
+def test_single_labels_are_one_per_image(write):
+    assert read_single_labels(write("65\n970\n", "val.txt")).sets == [[65], [970]]
+    keyed = read_single_labels(write("image,label\nb,1\na,0\n", "val.csv"))
+    assert (keyed.sets, keyed.images) == ([[1], [0]], ["b", "a"])
+    assert read_single_labels(write({"a": 3, "b": [4]})).sets == [[3], [4]]
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "line"),
+    [
+        ([[1], [2, 3]], "l.json", 0),
+        ([[]], "l.json", 0),
+        ("image,label\na,1\nb,2\na,3\n", "l.csv", 2),
+        ("image,label\na,1\nb,\n", "l.csv", 3),
+    ],
+)
+def test_an_image_with_no_or_several_single_labels_is_refused(write, content, name, line):
+    problem = refuse(write(content, name), read_single_labels)
+    assert (problem.code, problem.line) == ("not_single", line)
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        ("tench\r\n crane \nmaillot\ncrane\n\n", "classes.txt"),
+        ("\ufefftench\ncrane\nmaillot\ncrane", "classes"),
+        (CLASSES, "classes.json"),
+        ("name,id\ntench,0\ncrane,1\nmaillot,2\ncrane,3\n", "classes.csv"),
+    ],
+)
+def test_classes_are_read_in_their_order(write, content, name):
+    assert read_classes(write(content, name)) == CLASSES
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "code"),
+    [
+        ("a\n\nb\n", "c.txt", "blank_line"),
+        ({"0": "tench"}, "c.json", "no_names"),
+        ([0, 1], "c.json", "no_names"),
+        (["a", " "], "c.json", "empty_name"),
+        ([], "c.json", "no_rows"),
+        ("name,id\na,1\n,2\n", "c.csv", "empty_name"),
+        ("name\n", "c.csv", "no_rows"),
+    ],
+)
+def test_a_broken_class_list_has_one_message(write, content, name, code):
+    assert refuse(write(content, name), read_classes).code == code
+
+
+def test_image_ids_are_a_column_or_lines_and_different(write):
+    assert read_images(write("label,image\n1,a\n2,b\n", "i.csv")) == ["a", "b"]
+    assert read_images(write("file\na\nb\n", "i.csv")) == ["a", "b"]
+    assert read_images(write("a, x.jpg\nb\n", "i.txt")) == ["a, x.jpg", "b"]
+    problem = refuse(write("a\nb\na\n", "i.txt"), read_images)
+    assert (problem.code, problem.value) == ("duplicated_image", "a")
+
+
+def compare(scores, labels):
+    compare_classes(scores, labels, scores_source="s.txt", labels_source="l.txt")
+
+
+def test_the_same_classes_in_the_same_order_are_fine():
+    compare(CLASSES, tuple(CLASSES))
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "words"),
+    [
+        (["b", "c", "a"], ["a", "b", "c"], ["position 0", "'b' and 'a'", "labels are in alphab"]),
+        (CLASSES, ["tench", "maillot", "crane", "crane"], ["another order", "position 1"]),
+        (["a", "b"], ["a"], ["2 and 1"]),
+        (["tench", "cat"], ["tensh", "cat"], ["'tensh'", "Did you mean 'tench'?"]),
+        (["a", "a", "b"], ["a", "b", "b"], ["differ", "position 1"]),
+        (["n01440764"], ["tench"], ["WordNet"]),
+    ],
+)
+def test_other_classes_or_another_order_is_refused(scores, labels, words):
+    with pytest.raises(ValidationError) as caught:
+        compare(scores, labels)
+    assert all(word in str(caught.value) for word in [*words, "s.txt", "l.txt"])
+
+
+LABELS = LabelFile("l.json", [[0], [], [1, 2]], ["a", "b", "c"])
+ORDERED = LabelFile("l.json", [[0], [], [1, 2]], None)
+
+
+@given(order=st.permutations(range(6)), extra=st.integers(0, 3))
+@settings(derandomize=True, deadline=None, max_examples=25)
+def test_labels_follow_the_images_in_any_order(order, extra):
+    known = LabelFile("l", [[place] for place in range(6 + extra)], list("abcdefghi"[: 6 + extra]))
+    joined = join_labels(known, n_images=6, images=["abcdef"[place] for place in order])
+    assert joined.sets == [[place] for place in order]
+    assert joined.extra == extra
+
+
+def test_labels_without_ids_are_joined_by_order():
+    assert join_labels(ORDERED, n_images=3).sets == ORDERED.sets
+    for images in (["x/a", "x/b", "w/c"], ["img2", "img10", "img11"], ["10", "2", "3"]):
+        assert join_labels(ORDERED, n_images=3, images=images).sets == ORDERED.sets
+
+
+@pytest.mark.parametrize(
+    ("labels", "n", "images", "words"),
+    [
+        (ORDERED, 4, None, ["3 images", "4"]),
+        (ORDERED, 2, ["a", "b"], ["3 images", "2"]),
+        (ORDERED, 3, ["a", "b"], ["2 images", "3"]),
+        (LABELS, 3, None, ["`images`"]),
+        (LABELS, 2, ["a", "x"], ["1 image of 2", "'x'", "empty set"]),
+        (LABELS, 2, ["v/a.jpg", "v/b.jpg"], ["'v/a.jpg', 'v/b.jpg'", "2 of them", "suffix"]),
+        # As torchvision's ImageFolder lists them: by class, then by number.
+        (ORDERED, 3, ["n01/v_3", "n02/v_1", "n03/v_2"], ["'n01/v_3', 'n02/v_1'", "ids"]),
+    ],
+)
+def test_what_cannot_be_joined_is_refused(labels, n, images, words):
+    with pytest.raises(ValidationError) as caught:
+        join_labels(labels, n_images=n, images=images)
+    assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+@given(
+    content=st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+@settings(
+    derandomize=True,
+    deadline=None,
+    max_examples=200,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_no_json_is_a_crash(write, content):
+    try:
+        labels = read_label_sets(write(content), n_classes=5)
+    except UnreadableExportError:
+        return
+    assert all(0 <= label < 5 for labels in labels.sets for label in labels)

@@ -1,0 +1,249 @@
+"""Label sets, and the ranks of true labels among the scores of all classes."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capmap.errors import ValidationError
+from capmap.multilabel import ranks as kernel
+from capmap.multilabel.labels import arrange_labels, count_labels
+from capmap.multilabel.ranks import Ranks, rank_labels, rank_listed
+from tests.multilabel_oracle import arrange_case, draw_case, order_classes
+
+IMAGENET = Path(__file__).parents[3] / "shared"
+few = settings(derandomize=True, deadline=None, max_examples=25)
+
+
+def expect_ranks(scores: np.ndarray, sets: list[list[int]], single: list[int]) -> Ranks:
+    orders = [order_classes(row) for row in scores.tolist()]
+    pairs = zip(orders, sets, strict=True)
+    return Ranks(
+        labels=np.array([order.index(c) for order, own in pairs for c in sorted(own)], dtype=int),
+        single=np.array(
+            [o.index(c) if c >= 0 else -1 for o, c in zip(orders, single, strict=True)]
+        ),
+        depth=scores.shape[1],
+    )
+
+
+def assert_equal(found: Ranks, expected: Ranks) -> None:
+    np.testing.assert_array_equal(found.labels, expected.labels)
+    np.testing.assert_array_equal(found.single, expected.single)
+    assert found.depth == expected.depth
+
+
+@few
+@given(
+    st.integers(0, 10**6),
+    st.integers(1, 40),
+    st.integers(1, 40),
+    st.sampled_from(["float16", "float32", "float64", ">f4"]),
+    st.sampled_from([1, 2000, 1 << 21]),
+)
+def test_ranks_are_those_of_sorting_all_classes(
+    seed: int, images: int, classes: int, dtype: str, block: int
+) -> None:
+    scores, sets, single = draw_case(seed, images=images, classes=classes)
+    labels = arrange_case(sets, single, classes)
+    expected = expect_ranks(scores, sets, single)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel, "BLOCK_BYTES", block)
+        for matrix in (scores.astype(dtype), np.asfortranarray(scores.astype(dtype))):
+            assert_equal(rank_labels(matrix, labels), expected)
+
+
+@pytest.mark.parametrize("classes", [2039, 2040, 2041, 5000])
+def test_counts_beyond_one_byte_are_counted(classes: int) -> None:
+    # The last class is a label and lowest, first among equals, or last among equals.
+    rising = np.arange(classes, 0, -1, dtype=np.float32)
+    scores = np.stack([rising, rising[::-1], np.zeros(classes, dtype=np.float32)])
+    labels = arrange_labels([[classes - 1]] * 3, n_classes=classes)
+    assert rank_labels(scores, labels).labels.tolist() == [classes - 1, 0, classes - 1]
+
+
+def test_the_lowest_class_wins_a_tie() -> None:
+    labels = arrange_labels([[0, 1, 2]], n_classes=3, single=[1])
+    found = rank_labels(np.array([[0.5, 0.5, 0.5]]), labels)
+    assert found.labels.tolist() == [0, 1, 2]
+    assert found.single.tolist() == [1]
+
+
+def test_infinite_scores_have_their_place() -> None:
+    scores = np.array([[-np.inf, np.inf, 0.0, -np.inf, np.inf]], dtype=np.float32)
+    labels = arrange_labels([[0, 1, 2, 3, 4]], n_classes=5)
+    assert rank_labels(scores, labels).labels.tolist() == [3, 0, 2, 4, 1]
+
+
+def test_minus_zero_equals_zero_and_the_smallest_numbers_differ() -> None:
+    tiny = np.nextafter(np.float32(0), np.float32(1))
+    scores = np.array([[0.0, -0.0, tiny, -tiny]], dtype=np.float32)
+    labels = arrange_labels([[0, 1, 2, 3]], n_classes=4)
+    assert rank_labels(scores, labels).labels.tolist() == [1, 2, 0, 3]
+
+
+def test_views_and_memory_maps_give_the_same_ranks(tmp_path: Path) -> None:
+    scores, sets, single = draw_case(1, images=50, classes=24, levels=50)
+    labels = arrange_case(sets, single, 24)
+    expected = expect_ranks(scores, sets, single)
+    wide = np.full((100, 48), np.nan)
+    wide[::2, ::2] = scores
+    np.save(tmp_path / "scores.npy", scores.astype(np.float32))
+    np.save(tmp_path / "fortran.npy", np.asfortranarray(scores))
+    mapped = [np.load(tmp_path / name, mmap_mode="r") for name in ("scores.npy", "fortran.npy")]
+    for matrix in (wide[::2, ::2], scores[::-1][::-1], *mapped):
+        assert_equal(rank_labels(matrix, labels), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("classes", [7, 8])
+def test_the_first_nan_is_named(dtype: str, classes: int) -> None:
+    scores = np.zeros((300, classes), dtype=dtype)
+    scores[[200, 200, 250], [5, 3, 0]] = np.nan
+    sets = [[1, 2]] * 300
+    ids = [f"{place}.jpg" for place in range(300)]
+    labels = arrange_labels(sets, n_classes=classes, images=ids)
+    with pytest.raises(ValidationError, match=r"^The score of class 3 is NaN for image 201 \('200"):
+        rank_labels(scores, labels)
+
+
+def test_nan_is_found_in_images_without_labels() -> None:
+    labels = arrange_labels([[0], []], n_classes=2)
+    with pytest.raises(ValidationError, match=r"class 1 is NaN for image 2\."):
+        rank_labels(np.array([[0.0, 1.0], [0.0, np.nan]]), labels)
+
+
+def test_scores_that_do_not_fit_are_refused() -> None:
+    labels = arrange_labels([[0], [1]], n_classes=2)
+    for shape, words in (((3, 2), "3 by 2"), ((2, 3), "2 by 3"), ((4,), "shape 4;")):
+        with pytest.raises(ValidationError, match=rf"{words}.* 2 images and 2 classes"):
+            rank_labels(np.zeros(shape), labels)
+    for dtype in ("int64", "bool", "complex128"):
+        with pytest.raises(ValidationError, match=f"Scores are {dtype}; they must be float16"):
+            rank_labels(np.zeros((2, 2), dtype=dtype), labels)
+
+
+def test_no_images_have_no_ranks() -> None:
+    found = rank_labels(np.zeros((0, 3)), arrange_labels([], n_classes=3))
+    assert (len(found.labels), len(found.single)) == (0, 0)
+
+
+@few
+@given(st.integers(0, 10**6))
+def test_order_of_images_and_of_classes_changes_no_rank(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    _, sets, single = draw_case(seed, images=20, classes=9)
+    scores = rng.permutation(20 * 9).reshape(20, 9).astype(np.float64)
+    plain = rank_labels(scores, arrange_case(sets, single, 9)).single
+    order = rng.permutation(20)
+    moved = arrange_case([sets[i] for i in order], [single[i] for i in order], 9)
+    assert rank_labels(scores[order], moved).single.tolist() == plain[order].tolist()
+    # Class c moves to place[c]; without ties its rank stays.
+    place = rng.permutation(9)
+    renamed = arrange_case(
+        [place[own].tolist() for own in sets],
+        [int(place[c]) if c >= 0 else -1 for c in single],
+        9,
+    )
+    assert rank_labels(scores[:, np.argsort(place)], renamed).single.tolist() == plain.tolist()
+
+
+@few
+@given(st.integers(0, 10**6), st.integers(-8, 8))
+def test_increasing_transforms_change_no_rank(seed: int, constant: int) -> None:
+    # Quarters and halves are added and multiplied without rounding.
+    scores, sets, single = draw_case(seed, images=15, classes=11)
+    labels = arrange_case(sets, single, 11)
+    plain = rank_labels(scores, labels)
+    for changed in (scores + constant, 4 * scores, np.exp(scores), np.arctan(scores)):
+        assert_equal(rank_labels(changed, labels), plain)
+    softmax = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    assert_equal(rank_labels(softmax, labels), plain)
+
+
+@few
+@given(st.integers(0, 10**6), st.integers(1, 12))
+def test_lists_of_the_highest_classes_give_the_ranks_down_to_their_depth(
+    seed: int, depth: int
+) -> None:
+    scores, sets, single = draw_case(seed, images=20, classes=12)
+    labels = arrange_case(sets, single, 12)
+    top = [order_classes(row)[:depth] for row in scores.tolist()]
+    full = expect_ranks(scores, sets, single)
+    cut = Ranks(np.minimum(full.labels, depth), np.minimum(full.single, depth), depth)
+    assert_equal(rank_listed(top, labels), cut)
+
+
+@pytest.mark.parametrize(
+    ("top", "message"),
+    [
+        ([[0, 1]], r"shape 1 by 2; the labels are of 2 images"),
+        ([[], []], r"shape 2 by 0"),
+        ([0, 1], r"shape 2;"),
+        ([[0.0], [1.0]], r"hold float64"),
+        ([[0, 1], [1, 1]], r"image 2 \('b'\) holds a class twice: \[1, 1\]"),
+        (
+            [[0, 3], [1, 2]],
+            r"image 1 \('a'\) holds a number that is no class from 0 to 2: \[0, 3\]",
+        ),
+        ([[0, 1], [-1, 1]], r"image 2 .* no class"),
+    ],
+)
+def test_wrong_lists_are_refused(top: list, message: str) -> None:
+    labels = arrange_labels([[0], [1]], n_classes=3, images=["a", "b"])
+    with pytest.raises(ValidationError, match=message):
+        rank_listed(top, labels)
+
+
+def test_labels_are_sorted_and_repeated_ones_merged() -> None:
+    labels = arrange_labels([[5, 1, 5, 5], [], [0]], n_classes=6)
+    assert labels.classes.tolist() == [1, 5, 0]
+    assert labels.offsets.tolist() == [0, 2, 2, 3]
+    assert labels.merged == 2
+    assert labels.single.tolist() == [-1, -1, -1]
+    assert labels.images == ["", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"sets": [[0], [3, 4]]}, r"2 labels are no class from 0 to 2: first 3 of image 2 \('b'\)"),
+        ({"sets": [[-1], [0]]}, r"1 label is no class from 0 to 2: first -1 of image 1 \('a'\)"),
+        ({"single": [0, 3]}, r"1 single label is no class from 0 to 2: first 3 of image 2"),
+        ({"single": [-2, 0]}, r"first -2 of image 1"),
+        ({"single": [0]}, r"label sets of 2 images and single labels of 1"),
+        ({"images": ["a"]}, r"label sets of 2 images and ids of 1"),
+        ({"images": ["a", "a"]}, r"1 image id more than once: 'a'"),
+        ({"sets": [[0.5], [1]]}, r"whole numbers.* float64"),
+        ({"sets": [[True], [False]]}, r"whole numbers.* bool"),
+    ],
+)
+def test_wrong_labels_are_refused(wrong: dict, message: str) -> None:
+    good = {"sets": [[0], [1]], "single": [0, -1], "images": ["a", "b"], "n_classes": 3}
+    with pytest.raises(ValidationError, match=message):
+        arrange_labels(**(good | wrong))
+
+
+def test_counts_of_labels_pool_the_large_sets() -> None:
+    labels = arrange_labels([[], [0], [1], [0, 1], [0, 1, 2], [0, 1, 2, 3]], n_classes=4)
+    table = count_labels(labels, largest=2)
+    assert table["labels"].tolist() == ["0", "1", "2", "more"]
+    assert table["images"].tolist() == [1, 2, 1, 2]
+    np.testing.assert_allclose(table["share"], [np.nan, 0.4, 0.2, 0.4])
+    none = count_labels(arrange_labels([[]], n_classes=1), largest=1)
+    assert none["images"].tolist() == [1, 0, 0]
+    assert none["share"].isna().all()
+
+
+def test_label_counts_of_the_imagenet_validation_set() -> None:
+    real = IMAGENET / "data/imagenet/real.json"
+    published = IMAGENET / "reference/imagenet/label_counts.csv"
+    if not real.is_file() or not published.is_file():
+        pytest.skip("the label file of ImageNet is not here")
+    table = count_labels(arrange_labels(json.loads(real.read_text()), n_classes=1000), largest=5)
+    counts = pd.read_csv(published).set_index("dataset").loc["ImageNetV1"].tolist()
+    assert table["images"].tolist() == [3163, *counts]

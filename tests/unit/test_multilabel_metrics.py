@@ -1,0 +1,233 @@
+"""Multi-label metrics against a brute-force oracle."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capmap.multilabel.differences import compare_datasets, compare_models, match_images
+from capmap.multilabel.labels import arrange_labels
+from capmap.multilabel.metrics import ORDER, count_unlabeled, estimate_metrics, list_empty
+from capmap.multilabel.outcomes import (
+    OUTCOMES,
+    ImageValues,
+    average_models,
+    evaluate_images,
+    score_images,
+)
+from capmap.multilabel.ranks import rank_labels, rank_listed
+from capmap.rng import make_stream
+from tests.multilabel_oracle import arrange_case, draw_case, evaluate, order_classes
+
+few = settings(derandomize=True, deadline=None, max_examples=25)
+OPTIONS = {
+    "n_resamples": 20,
+    "confidence_level": 0.95,
+    "make_rng": partial(make_stream, 0, "toy", "multilabel"),
+}
+
+
+def value_images(scores: np.ndarray, sets: list[list[int]], single: list[int]) -> ImageValues:
+    labels = arrange_case(sets, single, scores.shape[1])
+    return evaluate_images(score_images(labels, rank_labels(scores, labels)))
+
+
+def read_rows(table: pd.DataFrame, *columns: str) -> dict:
+    return {
+        (row["metric"], None if pd.isna(row["subgroup"]) else int(row["subgroup"])): tuple(
+            row[column] for column in columns
+        )
+        for row in table.to_dict("records")
+    }
+
+
+def assert_close(found: dict, expected: dict) -> None:
+    assert set(found) == set(expected)
+    for key, numbers in expected.items():
+        assert found[key] == pytest.approx(numbers, abs=1e-12), key
+
+
+@few
+@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 12))
+def test_metrics_equal_the_oracle_with_ties_and_empty_sets(
+    seed: int, images: int, classes: int
+) -> None:
+    scores, sets, single = draw_case(seed, images=images, classes=classes)
+    groups = [1, 2, 3, 5, classes]
+    table = estimate_metrics(value_images(scores, sets, single), subgroups=groups, **OPTIONS)
+    expected = evaluate(scores.tolist(), sets, single, sorted(set(groups)))
+    assert_close(read_rows(table, "value", "images"), expected)
+
+
+@few
+@given(st.integers(0, 10**6))
+def test_metrics_equal_the_oracle_on_many_classes(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    _, sets, single = draw_case(seed, images=30, classes=300, most=7)
+    scores = rng.normal(size=(30, 300)).astype(np.float16)
+    table = estimate_metrics(value_images(scores, sets, single), subgroups=range(1, 6), **OPTIONS)
+    expected = evaluate(scores.tolist(), sets, single, [1, 2, 3, 4, 5])
+    assert_close(read_rows(table, "value", "images"), expected)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 4, 5, 8])
+def test_lists_of_the_highest_classes_tell_what_they_can(depth: int) -> None:
+    scores, sets, single = draw_case(11, images=80, classes=8, most=4)
+    labels = arrange_case(sets, single, 8)
+    top = [order_classes(row)[:depth] for row in scores.tolist()]
+    images = evaluate_images(score_images(labels, rank_listed(top, labels)))
+    groups = [1, 2, 3, 4]
+    found = read_rows(estimate_metrics(images, subgroups=groups, **OPTIONS), "value", "images")
+    # A prediction set of k classes needs a list of k; LRAP needs all classes.
+    unknown = {("lrap", None)} if depth < 8 else set()
+    if depth < 5:
+        unknown |= {("top5", None)}
+    if depth < 4:
+        means = ("asma", "labelwise", "precision", "recall", "f1", "jaccard")
+        unknown |= {(metric, None) for metric in means}
+        unknown |= {("subgroup", group) for group in groups if group > depth}
+    expected = evaluate(scores.tolist(), sets, single, groups)
+    assert_close(found, {key: row for key, row in expected.items() if key not in unknown})
+
+
+def test_metrics_of_three_images_by_hand() -> None:
+    # Classes in order of score: 0 1 2 3, 3 2 1 0 and 1 0 2 3.
+    scores = np.array([[4.0, 3, 2, 1], [1, 2, 3, 4], [3, 4, 2, 1]])
+    found = value_images(scores, [[0], [3, 0], [0, 2, 3]], [0, 2, 3])
+    rows = read_rows(estimate_metrics(found, subgroups=[1, 2, 3], **OPTIONS), "value")
+    # Hits 1 of 1 {0}, 1 of 2 {3, 2} and 2 of 3 {1, 0, 2}.
+    assert rows["top1", None] == pytest.approx((1 / 3,))
+    assert rows["real", None] == pytest.approx((2 / 3,))
+    assert rows["asma", None] == pytest.approx(((1 + 1 / 2 + 2 / 3) / 3,))
+    assert rows["jaccard", None] == pytest.approx(((1 + 1 / 3 + 2 / 4) / 3,))
+    # Label 3 is first and 0 last: (1/1 + 2/4) / 2. Ranks 2, 3 and 4: (1/2 + 2/3 + 3/4) / 3.
+    assert found.metrics["lrap"] == pytest.approx([1, 0.75, (1 / 2 + 2 / 3 + 3 / 4) / 3])
+
+
+def test_rows_stand_in_order_and_have_their_types() -> None:
+    scores, sets, single = draw_case(3, images=60, classes=6)
+    table = estimate_metrics(value_images(scores, sets, single), subgroups=[3, 1], **OPTIONS)
+    assert table["metric"].tolist() == [
+        *ORDER[:10],
+        *("subgroup", "subgroup", "real_subgroup", "real_subgroup"),
+    ]
+    assert table["subgroup"].tolist()[10:] == [1, 3, 1, 3]
+    assert table["subgroup"].isna().sum() == 10
+    assert str(table["subgroup"].dtype) == "Int64"
+    assert table.loc[table["metric"].isin(["precision", "recall", "f1"])].iloc[
+        :, 2:
+    ].drop_duplicates().shape == (1, 4)
+
+
+def test_empty_subgroups_are_named_and_left_out() -> None:
+    scores, single = np.eye(4), [0, 1, 2, 3]
+    # Two images of one label, one right; one of three labels with 3 hits; one of none.
+    found = value_images(scores, [[0], [0], [2, 1, 0], []], single)
+    assert list_empty(found, subgroups=[1, 2, 3, 4]) == [2, 4]
+    assert count_unlabeled(found) == 1
+    rows = read_rows(estimate_metrics(found, subgroups=[1, 2, 3, 4], **OPTIONS), "value", "images")
+    assert rows["asma", None] == (0.75, 3)
+    assert rows["subgroup", 1] == (0.5, 2)
+    assert ("subgroup", 2) not in rows
+    assert rows["top1", None] == (1, 4)
+    assert rows["real", None] == pytest.approx((2 / 3, 3))
+
+
+def test_without_labels_only_the_single_label_counts() -> None:
+    found = value_images(np.eye(3), [[], [], []], [0, 0, -1])
+    rows = read_rows(estimate_metrics(found, subgroups=[1], **OPTIONS), "value", "images")
+    assert rows == {("top1", None): (0.5, 2), ("top5", None): (1, 2)}
+    nothing = estimate_metrics(value_images(np.eye(1), [[]], [-1]), subgroups=[1], **OPTIONS)
+    assert len(nothing) == 0
+    assert str(nothing["images"].dtype) == "int64"
+
+
+def test_one_image_of_one_class_has_no_interval() -> None:
+    table = estimate_metrics(value_images(np.ones((1, 1)), [[0]], [0]), subgroups=[1], **OPTIONS)
+    assert table["value"].eq(1).all()
+    assert table["ci_low"].isna().all()
+    assert table["ci_high"].isna().all()
+
+
+def test_outcomes_have_a_row_per_image_and_survive_a_file(tmp_path) -> None:
+    labels = arrange_labels([[0, 1], []], n_classes=3, single=[-1, 2], images=["x", "y"])
+    outcomes = score_images(labels, rank_labels(np.array([[1.0, 0, 2], [0, 1, 2]]), labels))
+    assert outcomes.dtypes.astype(str).to_dict() == OUTCOMES | {"id": outcomes["id"].dtype.name}
+    assert outcomes["id"].tolist() == ["x", "y"]
+    assert outcomes["labels"].tolist() == [2, 0]
+    assert outcomes["hits"].tolist() == [1, 0]
+    assert outcomes["top1"].tolist() == [pd.NA, True]
+    assert outcomes["real"].tolist() == [False, pd.NA]
+    # Ranks 1 and 2: (1/2 + 2/3) / 2.
+    assert outcomes["lrap"].iloc[0] == pytest.approx(7 / 12)
+    outcomes.to_parquet(tmp_path / "outcomes.parquet")
+    back = pd.read_parquet(tmp_path / "outcomes.parquet")
+    loose = outcomes.astype({"top1": object, "top5": object, "real": object})
+    for other in (back, loose.where(loose.notna(), None)):
+        values = evaluate_images(other)
+        for name, numbers in evaluate_images(outcomes).metrics.items():
+            np.testing.assert_array_equal(values.metrics[name], numbers)
+
+
+def test_the_mean_of_models_has_the_mean_of_their_metrics() -> None:
+    scores, sets, single = draw_case(5, images=40, classes=5)
+    models = [value_images(np.roll(scores, shift, axis=1), sets, single) for shift in range(3)]
+    one = estimate_metrics(average_models(models), subgroups=[1, 2, 9], **OPTIONS)
+    each = [estimate_metrics(model, subgroups=[1, 2, 9], **OPTIONS)["value"] for model in models]
+    np.testing.assert_allclose(one["value"], np.mean(each, axis=0))
+
+
+def test_differences_of_models_are_those_of_their_metrics() -> None:
+    scores, sets, single = draw_case(7, images=50, classes=6)
+    first, second = (value_images(own, sets, single) for own in (scores, scores[:, ::-1]))
+    table = compare_models(first, second, subgroups=[1, 2], **OPTIONS)
+    one, two = (
+        estimate_metrics(own, subgroups=[1, 2], **OPTIONS)["value"] for own in (first, second)
+    )
+    np.testing.assert_allclose(table["difference"], one - two, atol=1e-12)
+    assert (table["ci_low"] <= table["ci_high"]).all()
+    same = compare_models(first, first, subgroups=[1, 2], **OPTIONS)
+    assert same[["difference", "ci_low", "ci_high"]].eq(0).all(axis=None)
+
+
+def test_only_models_on_the_same_images_are_compared_and_averaged() -> None:
+    first, second = (value_images(np.eye(2), sets, [0, 1]) for sets in ([[0], [1]], [[0], []]))
+    for call in (
+        lambda: compare_models(first, second, subgroups=[1], **OPTIONS),
+        lambda: average_models([first, second]),
+    ):
+        with pytest.raises(ValueError, match="same images"):
+            call()
+
+
+def test_differences_of_datasets_hold_the_metrics_of_both() -> None:
+    cases = [draw_case(seed, images=size, classes=6) for seed, size in ((1, 30), (2, 45))]
+    first, second = (value_images(*case) for case in cases)
+    ids = [f"a{place}" for place in range(30)], [f"a{place}" for place in range(20, 65)]
+    shared = match_images(*ids)
+    table = compare_datasets(first, second, shared=shared, subgroups=[1, 2], **OPTIONS)
+    for name, own in (("a", first), ("b", second)):
+        alone = estimate_metrics(own, subgroups=[1, 2], **OPTIONS)
+        np.testing.assert_allclose(table[f"value_{name}"], alone["value"])
+        assert table[f"images_{name}"].tolist() == alone["images"].tolist()
+    np.testing.assert_allclose(table["difference"], table["value_a"] - table["value_b"])
+    both = sum(bool(cases[0][1][20 + k]) and bool(cases[1][1][k]) for k in range(10))
+    assert table.set_index("metric").loc["real", "images_shared"] == both
+    assert len(shared.first) == 10
+
+
+def test_metrics_that_one_dataset_lacks_have_no_difference() -> None:
+    first = value_images(np.eye(3), [[0], [1, 2], [2]], [0, 1, 2])
+    second = value_images(np.eye(3), [[0], [1], [2]], [-1, -1, -1])
+    table = compare_datasets(
+        first, second, shared=match_images([], []), subgroups=[1, 2], **OPTIONS
+    )
+    rows = read_rows(table, "images_a", "images_b")
+    assert ("top1", None) not in rows
+    assert ("subgroup", 2) not in rows
+    assert rows["subgroup", 1] == (2, 3)
+    # ASMA of the first dataset is over two subgroups, that of the second over one.
+    assert read_rows(table, "value_a", "value_b")["asma", None] == (0.75, 1)

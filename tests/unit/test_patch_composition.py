@@ -1,0 +1,297 @@
+"""Composed images: pixels, labels, manifest, counts, and the shipped example from end to end."""
+
+import json
+import runpy
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from capmap.artifacts import read_table
+from capmap.errors import ValidationError
+from capmap.patchml.annotations import Box, read_annotations
+from capmap.patchml.composition import compose_image, plan_images
+from capmap.patchml.crops import Crop, write_crops
+from capmap.patchml.images import encode_image, shrink_image
+from capmap.patchml.layout import choose_pairs, fit_size
+from capmap.patchml.writing import tabulate_labels, write_images
+from capmap.rng import make_stream
+from compose_patches import compose_patches
+from crop_objects import crop_objects
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "data/patchml"
+SIDE = 60
+COLORS = {"red": (220, 0, 0), "green": (0, 180, 0), "blue": (0, 0, 250), "white": (250,) * 3}
+NAMES = ("source", "label", "image")
+OUTPUTS = ("images", "labels", "manifest", "label_counts")
+quick = settings(derandomize=True, deadline=None, max_examples=25)
+
+
+def make_pool(folder: Path, labels: list[str], seed: int = 0) -> pd.DataFrame:
+    """Write crops of one color each, which is their label, of random proportions."""
+    rng = np.random.default_rng(seed)
+    crops = []
+    for number, label in enumerate(labels):
+        width, height = rng.integers(1, 40, 2).tolist()
+        box = Box(3, 5, 3 + width, 5 + height)
+        content = encode_image(Image.new("RGB", (width, height), COLORS.get(label, (200, 200, 0))))
+        crops.append(Crop(f"im{number}.png", 1, label, box, content))
+    pool, _ = write_crops(crops, folder / "crops.tar")
+    return pool
+
+
+def plan(pool: pd.DataFrame, *, counts=(1, 2, 4), sizes=(20, 30), seed: int = 0):
+    return list(
+        plan_images(
+            pool,
+            pairs=choose_pairs(counts=counts, sizes=sizes, side=SIDE),
+            side=SIDE,
+            make_rng=partial(make_stream, seed, "patchml"),
+        )
+    )
+
+
+def write(folder: Path, pool: pd.DataFrame, plans) -> dict[int, int]:
+    return write_images(
+        plans,
+        pool,
+        archive=folder / "crops.tar",
+        folder=folder / "images",
+        labels=folder / "labels.json",
+        manifest=folder / "manifest.csv",
+        side=SIDE,
+    )
+
+
+def tabulate_boxes(count: int, seed: int) -> pd.DataFrame:
+    """A pool without pixels: boxes of random size."""
+    rng = np.random.default_rng(seed)
+    right, bottom = rng.integers(1, 900, (2, count))
+    return pd.DataFrame({"left": 0, "top": 0, "right": right, "bottom": bottom})
+
+
+@quick
+@given(st.integers(0, 60), st.integers(0, 9))
+def test_pairs_use_no_patch_twice_and_leave_fewer_than_an_image(pool, seed):
+    plans = plan(tabulate_boxes(pool, seed), seed=seed)
+    for count, size in [(1, 20), (1, 30), (2, 20), (2, 30), (4, 20), (4, 30)]:
+        own = [one for one in plans if (one.count, one.size) == (count, size)]
+        used = np.concatenate([one.patches for one in own]) if own else np.array([])
+        assert len(own) == pool // count
+        assert len(np.unique(used)) == len(used) == len(own) * count
+
+
+@quick
+@given(st.integers(1, 60), st.integers(0, 9))
+def test_planned_boxes_are_disjoint_inside_and_proportional(pool, seed):
+    crops = tabulate_boxes(pool, seed)
+    for one in plan(crops, seed=seed):
+        canvas = np.zeros((SIDE, SIDE), dtype=int)
+        for patch, (left, top, right, bottom) in zip(one.patches, one.boxes, strict=True):
+            size = fit_size(int(crops["right"][patch]), int(crops["bottom"][patch]), one.size)
+            assert (right - left, bottom - top) == size
+            assert 0 <= left < right <= SIDE
+            assert 0 <= top < bottom <= SIDE
+            canvas[top:bottom, left:right] += 1
+        assert canvas.max() == 1
+
+
+def test_a_further_pair_changes_no_other_image():
+    crops = tabulate_boxes(20, 0)
+    few = {one.name: one.boxes for one in plan(crops, counts=[2], sizes=[20])}
+    many = {one.name: one.boxes for one in plan(crops, counts=[2, 3], sizes=[20, 30])}
+    assert few.items() <= many.items()
+
+
+def test_datasets_of_two_seeds_differ():
+    crops = tabulate_boxes(20, 0)
+    first, second = (plan(crops, seed=seed) for seed in (0, 1))
+    assert [one.boxes for one in first] != [one.boxes for one in second]
+
+
+def test_patches_stand_on_black_where_the_plan_says(tmp_path):
+    labels = list(COLORS) * 5
+    pool = make_pool(tmp_path, labels)
+    content = (tmp_path / "crops.tar").read_bytes()
+    for one in plan(pool):
+        rows = pool.take(one.patches)
+        jpegs = [
+            content[start : start + size]
+            for start, size in zip(rows["offset"], rows["bytes"], strict=True)
+        ]
+        image = Image.open(BytesIO(compose_image(one, jpegs, side=SIDE)))
+        expected = np.zeros((SIDE, SIDE, 3))
+        for label, (left, top, right, bottom) in zip(rows["label"], one.boxes, strict=True):
+            expected[top:bottom, left:right] = COLORS[label]
+        assert image.format == "JPEG"
+        # JPEG of quality 95 blurs the edges of pure colors by some gray levels.
+        off = np.abs(np.asarray(image, dtype=float) - expected)
+        assert off.mean() < 3
+        assert np.quantile(off, 0.99) < 40
+
+
+@pytest.mark.parametrize("size", [(400, 300), (200, 150), (60, 45), (7, 5), (800, 600)])
+def test_shrunk_image_is_the_resized_one(size):
+    x, y = np.meshgrid(np.linspace(0, 250, 400), np.linspace(0, 250, 300))
+    image = Image.fromarray(np.stack([x, y, 0 * x], axis=2).astype(np.uint8))
+    found = shrink_image(encode_image(image), size)
+    whole = image.resize(size, Image.Resampling.BICUBIC)
+    assert found.size == size
+    off = np.abs(np.asarray(found, dtype=float) - np.asarray(whole, dtype=float))
+    assert off.max() <= 12
+
+
+def test_labels_are_the_union_of_the_patches_of_the_manifest(tmp_path):
+    rng = np.random.default_rng(0)
+    pool = make_pool(tmp_path, rng.choice(list(COLORS), 50).tolist())
+    tally = write(tmp_path, pool, plan(pool))
+    sets = json.loads((tmp_path / "labels.json").read_text())
+    manifest = read_table(tmp_path / "manifest.csv", names=NAMES)
+    files = sorted(path.name for path in (tmp_path / "images").iterdir())
+    assert sorted(sets) == files == sorted(manifest["image"].unique())
+    # 50 // 1, 50 // 2 and 50 // 4 images in each of two sizes.
+    assert len(files) == 2 * (50 + 25 + 12)
+    for name, rows in manifest.groupby("image"):
+        assert sets[name] == sorted(set(rows["label"]))
+        assert (rows["count"] == len(rows)).all()
+    lengths = pd.Series([len(labels) for labels in sets.values()]).value_counts()
+    assert tally == lengths.sort_index().to_dict()
+
+
+def test_manifest_tells_where_each_patch_comes_from(tmp_path):
+    pool = make_pool(tmp_path, list(COLORS) * 3)
+    plans = plan(pool)
+    write(tmp_path, pool, plans)
+    manifest = read_table(tmp_path / "manifest.csv", names=NAMES)
+    patches = np.concatenate([one.patches for one in plans])
+    sides = ["left", "top", "right", "bottom"]
+    assert manifest["source"].tolist() == [f"im{patch}.png" for patch in patches]
+    assert manifest[sides].to_numpy().tolist() == [list(b) for one in plans for b in one.boxes]
+    source = manifest[[f"source_{side}" for side in sides]].to_numpy()
+    assert source.tolist() == pool[sides].to_numpy()[patches].tolist()
+
+
+def test_batches_leave_no_seam(tmp_path, monkeypatch):
+    pool = make_pool(tmp_path, list(COLORS) * 6)
+    found = []
+    for batch in (7, 500):
+        monkeypatch.setattr("capmap.patchml.writing.BATCH", batch)
+        write(tmp_path, pool, plan(pool))
+        found.append([(tmp_path / name).read_bytes() for name in ("labels.json", "manifest.csv")])
+    assert found[0] == found[1]
+
+
+def test_any_text_is_a_label(tmp_path):
+    labels = ["=1+1", 'a "b", c', "two\nlines", "<script>", "007", "NA", "猫"]
+    pool = make_pool(tmp_path, labels)
+    write(tmp_path, pool, plan(pool, counts=[1], sizes=[20]))
+    sets = json.loads((tmp_path / "labels.json").read_text("utf-8"))
+    assert sorted(label for (label,) in sets.values()) == sorted(labels)
+    manifest = read_table(tmp_path / "manifest.csv", names=NAMES)
+    assert sorted(manifest["label"]) == sorted(labels)
+
+
+def test_earlier_images_are_replaced_and_failures_leave_them(tmp_path):
+    pool = make_pool(tmp_path, ["red"] * 3)
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images/old.jpg").touch()
+    with pytest.raises(ValidationError, match="3 cut objects, too few for any image"):
+        write(tmp_path, pool, plan(pool, counts=[4], sizes=[20]))
+    assert [path.name for path in (tmp_path / "images").iterdir()] == ["old.jpg"]
+    write(tmp_path, pool, plan(pool, counts=[3], sizes=[20]))
+    assert [path.name for path in (tmp_path / "images").iterdir()] == ["3x20_0000001.jpg"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        *("crops.tar", "images", "labels.json", "manifest.csv")
+    ]
+
+
+def test_archive_of_other_crops_is_refused(tmp_path):
+    pool = make_pool(tmp_path, ["red"] * 3)
+    (tmp_path / "crops.tar").write_bytes(b"x" * 100)
+    with pytest.raises(ValidationError, match="does not belong to its table"):
+        write(tmp_path, pool, plan(pool, counts=[3], sizes=[20]))
+
+
+def test_label_counts_have_the_shape_of_the_published_table():
+    table = tabulate_labels({"PatchML1": {2: 30, 3: 20, 5: 1}, "PatchML2": {}}, counts=[2, 3, 4])
+    assert table.columns.tolist() == ["dataset", "2", "3", "4", "other"]
+    assert table.to_numpy().tolist() == [["PatchML1", 30, 20, 0, 1], ["PatchML2", 0, 0, 0, 0]]
+
+
+def compose_example(folder: Path, *, seed: int) -> dict[str, object]:
+    """Run both scripts on the shipped example, and read all that they write."""
+    paths = {name: str(folder / name) for name in (*OUTPUTS, "archive", "crops", "skipped")}
+    if not Path(paths["archive"]).exists():
+        crop_objects(
+            images=str(EXAMPLE / "images"),
+            annotations=str(EXAMPLE / "annotations"),
+            classes=[str(EXAMPLE / "classes.txt")],
+            **{name: paths[name] for name in ("archive", "crops", "skipped")},
+        )
+    compose_patches(
+        **{name: paths[name] for name in (*OUTPUTS, "archive", "crops")},
+        dataset="Shapes",
+        counts=[1, 2, 3, 4, 9],
+        sizes=[20, 40],
+        side=128,
+        seed=seed,
+    )
+    files = sorted(Path(paths["images"]).iterdir()) + [Path(paths[name]) for name in OUTPUTS[1:]]
+    return {path.name: path.read_bytes() for path in files}
+
+
+def test_example_is_composed_byte_by_byte_the_same_for_the_same_seed(tmp_path):
+    first = compose_example(tmp_path / "a", seed=3)
+    assert first == compose_example(tmp_path / "b", seed=3)
+    assert first != compose_example(tmp_path / "b", seed=4)
+    # 72 objects: 72, 36, 24, 18 and 8 images in each size; 9 patches fit at 40 pixels, too.
+    assert len(first) == 2 * (72 + 36 + 24 + 18 + 8) + 3
+    assert (tmp_path / "a/skipped").read_text() == "source,object,reason\n"
+
+
+def test_example_has_every_class_as_often_as_any_other():
+    objects = [one for each in read_annotations(EXAMPLE / "annotations") for one in each.objects]
+    times = pd.Series([one.label for one in objects]).value_counts()
+    assert times.to_dict() == dict.fromkeys((EXAMPLE / "classes.txt").read_text().split(), 9)
+
+
+def test_example_is_what_its_script_makes(tmp_path, monkeypatch):
+    script = runpy.run_path(str(ROOT / "data/make_patchml.py"))
+    monkeypatch.setitem(script["main"].__globals__, "FOLDER", tmp_path)
+    script["main"]()
+    names = [
+        path.relative_to(EXAMPLE)
+        for path in sorted(EXAMPLE.rglob("*"))
+        if path.is_file() and path.suffix != ".onnx"
+    ]
+    assert names == [
+        path.relative_to(tmp_path) for path in sorted(tmp_path.rglob("*")) if path.is_file()
+    ]
+    assert sum((EXAMPLE / name).stat().st_size for name in names) < 300_000
+    for name in names:
+        if name.suffix == ".png":
+            both = [np.asarray(Image.open(folder / name)) for folder in (EXAMPLE, tmp_path)]
+            assert np.array_equal(*both), name
+        else:
+            assert (EXAMPLE / name).read_bytes() == (tmp_path / name).read_bytes(), name
+
+
+def test_boxes_of_the_example_are_tight():
+    for each in read_annotations(EXAMPLE / "annotations"):
+        image = np.asarray(Image.open(EXAMPLE / "images" / f"{each.image}.png"), dtype=int)
+        ground = image[0, 0]
+        drawn = (image != ground).any(axis=2)
+        for one in each.objects:
+            left, top, right, bottom = one.box
+            inside = drawn[top:bottom, left:right]
+            assert inside[[0, -1]].any(axis=1).all()
+            assert inside[:, [0, -1]].any(axis=0).all()
+            drawn[top:bottom, left:right] = False
+        assert not drawn.any()

@@ -1,0 +1,228 @@
+"""Published tables of metrics: names, scales, and the numbers of the paper."""
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capmap.errors import ValidationError
+from capmap.exports import read_exports
+from capmap.multilabel.degradation import subtract_datasets
+from capmap.multilabel.metrics import BY_SUBGROUP, ORDER
+from capmap.multilabel.published import PUBLISHED, SPELLINGS, share_images, split_published
+from capmap.multilabel.rankings import shift_ranks, summarize_models
+from tests.multilabel_tables import SHARED, SHIPPED, read_shared_runs, read_shipped_runs
+
+SOURCES = {
+    "shipped": read_shipped_runs,
+    "shared": pytest.param(
+        read_shared_runs, marks=pytest.mark.skipif(not SHARED.is_dir(), reason="no reference")
+    ),
+}
+PAPER = {"top1": 11.46, "real": 4.75, "asma": 3.92}
+V1_IMAGES = 50_000
+# The paper's two inconsistencies: Table 3 leaves this part of the names out, and prints 69.16 for a
+# model that the large table has with 68.16.
+SUFFIX = ".sail"
+MISPRINT = "volo_d3_448.sail_in1k"
+
+
+def make_runs(*rows: tuple) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["model", "dataset", "score"])
+
+
+def read_top10():
+    return pd.read_csv(SHIPPED / "top10.csv")
+
+
+@pytest.fixture(params=list(SOURCES.values()), ids=list(SOURCES))
+def metrics(request):
+    return split_published(request.param())
+
+
+@pytest.fixture(scope="module")
+def summary():
+    return summarize_models(split_published(read_shipped_runs()))
+
+
+def correlate_shifts(summary, *, images):
+    shifts = shift_ranks(summary, dataset_top1="ImageNetV1", dataset_asma="PatchML", images=images)
+    printed = pd.read_csv(SHIPPED / "rank_shifts.csv").set_index("model")["rank_shift"]
+    assert len(shifts) == len(printed) == 315
+    return shifts.set_index("model")["shift"].corr(printed, method="spearman")
+
+
+def test_the_mean_drops_between_the_versions_of_imagenet_are_those_of_the_paper(metrics):
+    drops = subtract_datasets(metrics, dataset_a="ImageNetV1", dataset_b="ImageNetV2")
+    means = drops[drops["model"] == ""].set_index("metric")["difference"]
+    assert (100 * means).round(2).to_dict() == PAPER
+    assert drops.groupby("metric")["model"].nunique().to_dict() == dict.fromkeys(PAPER, 316)
+
+
+def test_the_best_ten_by_asma_are_those_of_table_3_in_its_order(metrics):
+    summary = summarize_models(metrics)
+    best = summary[summary["dataset"] == "PatchML"].head(10)
+    printed = read_top10()
+    assert [name.replace(SUFFIX, "") for name in best["model"]] == printed["model"].to_list()
+    assert best["asma_rank"].to_list() == list(range(1, 11))
+    gaps = (printed["asma"] - 100 * best["asma"].to_numpy()).round(2)
+    assert gaps[gaps != 0].to_list() == [1.0]
+    assert best["model"].to_numpy()[gaps != 0].tolist() == [MISPRINT]
+
+
+def test_the_shipped_table_has_the_numbers_of_the_reference():
+    if not SHARED.is_dir():
+        pytest.skip("no reference")
+    pd.testing.assert_frame_equal(
+        split_published(read_shipped_runs()), split_published(read_shared_runs())
+    )
+
+
+def test_other_shipped_tables_have_the_numbers_of_the_reference():
+    if not SHARED.is_dir():
+        pytest.skip("no reference")
+    given = pd.read_csv(SHARED / "checkpoints.csv").set_index("checkpoint")["rank_shift"]
+    shipped = pd.read_csv(SHIPPED / "rank_shifts.csv").set_index("model")["rank_shift"]
+    assert given.to_dict() == shipped.to_dict()
+    assert (pd.read_csv(SHARED / "top10.csv").to_numpy() == read_top10().to_numpy()).all()
+    counts = pd.read_csv(SHIPPED / "label_counts.csv").set_index(["dataset", "labels"])["images"]
+    for name in ("label_counts.csv", "patchml_label_counts.csv"):
+        wide = pd.read_csv(SHARED / name).rename(columns={">5": "more"})
+        for row in wide.melt("dataset").itertuples():
+            assert counts.pop((row.dataset, row.variable)) == row.value
+    assert counts.empty
+
+
+def test_the_reader_of_exports_reads_the_shipped_table():
+    exports = read_exports(
+        [str(SHIPPED / "checkpoints.csv")],
+        layout="matrix",
+        header_rows=2,
+        metric="accuracy",
+        columns={"model": "dataset / metric"},
+    )
+    assert exports.problems == []
+    found = split_published(exports.runs[["model", "dataset", "score", "seed"]])
+    pd.testing.assert_frame_equal(found, split_published(read_shipped_runs()))
+
+
+# The paper ranked unrounded values, of which 304 top-1 accuracies differ (the largest rank that its
+# shifts imply); two decimals leave 280. Its dense ranks are therefore up to 24 higher at the end
+# than dense ranks of the printed values, and 0.999 is out of reach for these: they reach 0.987. A
+# hundredth of a percent of 50 000 images are 5 images, which is all that the correction knows.
+def test_dense_ranks_of_printed_values_drift_from_the_printed_rank_shifts(summary):
+    assert correlate_shifts(summary, images=None) == pytest.approx(0.98676, abs=1e-5)
+
+
+def test_rank_shifts_agree_with_the_printed_ones_once_hidden_ranks_are_counted(summary):
+    assert correlate_shifts(summary, images=V1_IMAGES) >= 0.999
+
+
+def test_the_printed_rank_shifts_need_more_ranks_than_the_printed_accuracies_have(summary):
+    own = summary[summary["dataset"] == "PatchML"].set_index("model")["asma"]
+    printed = pd.read_csv(SHIPPED / "rank_shifts.csv").set_index("model")["rank_shift"]
+    implied = printed + own.rank(ascending=False, method="first")
+    assert (implied.max(), own.size) == (304, 315)
+    assert summary.loc[summary["dataset"] == "ImageNetV1", "top1_rank"].max() == 280
+
+
+def test_counts_of_labels_become_shares():
+    counts = share_images(pd.read_csv(SHIPPED / "label_counts.csv")).set_index(
+        ["dataset", "labels"]
+    )
+    # 39394 + 5408 + 1319 + 411 + 161 + 144 = 46837 images with labels.
+    assert counts.loc[("ImageNetV1", "1"), "share"] == pytest.approx(39394 / 46837)
+    assert counts["share"].groupby("dataset").sum().to_numpy() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [
+        ("top-1", "top1"),
+        ("Top1 Accuracy", "top1"),
+        ("ReaL", "real"),
+        ("ReaL accuracy", "real"),
+        ("ASMA", "asma"),
+        ("Top-5", "top5"),
+        ("F1-score", "f1"),
+        ("label-wise accuracy", "labelwise"),
+    ],
+)
+def test_a_metric_is_known_by_its_usual_names(name, metric):
+    found = split_published(make_runs(("m", f"Data / Set / {name}", 0.5)))
+    assert found[["dataset", "metric"]].to_numpy().tolist() == [["Data / Set", metric]]
+
+
+def test_every_metric_of_the_evaluation_can_be_published():
+    assert set(SPELLINGS) == set(ORDER)
+    for metric in ORDER:
+        name = f"{metric} 3" if metric in BY_SUBGROUP else metric
+        found = split_published(make_runs(("m", f"D / {name}", 0.5)))
+        assert found["metric"].to_list() == [metric]
+
+
+@pytest.mark.parametrize("name", ["subgroup 3", "Subgroup accuracy 3", "subgroup_3", "subgroup3"])
+def test_the_accuracy_of_a_subgroup_has_its_number_of_labels(name):
+    found = split_published(make_runs(("m", f"D / {name}", 0.5), ("m", "D / asma", 0.5)))
+    assert found["subgroup"].isna().to_list() == [True, False]
+    assert found["subgroup"].to_list()[1] == 3
+
+
+def test_the_table_has_the_columns_of_the_contract_even_when_it_is_empty():
+    for runs in (make_runs(), make_runs(("m", "D / asma", float("nan")))):
+        found = split_published(runs)
+        assert found.empty
+        assert list(found) == list(PUBLISHED)
+    full = split_published(make_runs(("m", "D / asma", 0.5)))
+    assert full[["ci_low", "ci_high", "images"]].isna().all(axis=None)
+    assert full["seed"].to_list() == [""]
+
+
+@pytest.mark.parametrize(("scores", "values"), [((50, 1), (0.5, 0.01)), ((0.5, 1), (0.5, 1))])
+def test_values_are_percent_when_one_is_above_1(scores, values):
+    runs = make_runs(("a", "D / asma", scores[0]), ("b", "D / asma", scores[1]))
+    assert split_published(runs)["value"].to_list() == list(values)
+
+
+def test_zeros_fit_either_scale():
+    runs = make_runs(("a", "D / asma", 0.0), ("a", "D / real", 50.0))
+    assert split_published(runs)["value"].to_list() == [0.0, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([("m", "ImageNet", 0.5)], ["1 column without dataset", "'ImageNet'", "header_rows: 2"]),
+        ([("m", "D / ", 0.5)], ["without dataset and metric"]),
+        ([("m", "D / asna", 0.5)], ["1 unknown metric", "'asna'", "Did you mean 'asma'?"]),
+        ([("m", "D / rmse", 0.5)], ["'rmse'", "There are top1, top5, real"]),
+        ([("m", "D / subgroup", 0.5)], ["unknown metric", "'subgroup 3'"]),
+        ([("m", "D / subgroup 0", 0.5)], ["unknown metric"]),
+        ([("m", "D / -top1", 0.5)], ["unknown metric"]),
+        ([("m", "D / asma", 101.0)], ["'D / asma' of 'm' is 101"]),
+        ([("m", "D / asma", -0.1)], ["is -0.1"]),
+        ([("m", "D / asma", 0.7), ("m", "D / real", 80.0)], ["'D / asma'", "percent"]),
+        ([("m", "D / top-1", 0.7), ("m", "D / acc", 0.8)], ["same metric", "'D / acc'"]),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_the_remedy(rows, words):
+    with pytest.raises(ValidationError) as caught:
+        split_published(make_runs(*rows))
+    assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(
+    st.dictionaries(
+        st.tuples(st.text(min_size=1), st.sampled_from(["asma", "top1", "subgroup 2"])),
+        st.floats(0, 1),
+        min_size=1,
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_the_order_of_rows_does_not_matter(cells, random):
+    rows = [(model, f"D / {metric}", score) for (model, metric), score in cells.items()]
+    expected = split_published(make_runs(*rows))
+    random.shuffle(rows)
+    pd.testing.assert_frame_equal(split_published(make_runs(*rows)), expected)
+    assert len(expected) == len(cells)

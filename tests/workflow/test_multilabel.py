@@ -1,0 +1,208 @@
+"""Multi-label evaluation in real runs: from images, from dumps and from published metrics."""
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from capmap.artifacts import read_table
+from tests.workflow.checkouts import PROJECT, Checkout, Run, copy_project
+from workflow.analyses import list_figures, list_tables
+
+CONFIG = yaml.safe_load((PROJECT / "config.yaml").read_text("utf-8"))
+SHAPES: dict[str, Any] = {
+    **CONFIG["studies"]["shapes"],
+    "bootstrap": {"replicates": 200, "shards": 2},
+    "multilabel": {**CONFIG["studies"]["shapes"]["multilabel"], "replicates": 200},
+}
+PUBLISHED: dict[str, Any] = {
+    **CONFIG["studies"]["imagenet"],
+    "bootstrap": {"replicates": 200, "shards": 1},
+}
+PAGES = {"write_report", "write_index"}
+
+
+def write_config(checkout: Checkout, **studies: dict[str, Any]) -> None:
+    """Write the studies as the project's own configuration."""
+    (checkout.folder / "config.yaml").write_text(yaml.safe_dump({"studies": studies}))
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """The two shipped examples, run once to the end."""
+    checkout = copy_project(tmp_path_factory.mktemp("labeled") / "project")
+    write_config(checkout, shapes=SHAPES, imagenet=PUBLISHED)
+    run = checkout.snakemake()
+    assert run.status == 0, run.output
+    assert max(run.jobs.values()) == 1
+    return checkout
+
+
+@pytest.fixture
+def project(finished: Checkout, tmp_path: Path) -> Checkout:
+    """A copy of the finished project to disturb; time stamps are those of the original."""
+    shutil.copytree(finished.folder, tmp_path / "project")
+    return Checkout(tmp_path / "project")
+
+
+def list_rules(run: Run) -> set[str]:
+    """Names of the rules that ran."""
+    assert run.status == 0, run.output
+    return {job.split()[0] for job in run.jobs}
+
+
+def make_dumps(folder: Path, *, models: int = 3, images: int = 40, classes: int = 6) -> None:
+    """Score dumps of two datasets with two labels per image, and their labels."""
+    rng = np.random.default_rng(1)
+    (folder / "dumps").mkdir()
+    for dataset in ("V1", "V2"):
+        labels = np.argsort(rng.random((images, classes)))[:, :2]
+        text = "\n".join(f"{row},{label}" for row in range(images) for label in labels[row])
+        (folder / f"{dataset}.csv").write_text(f"image,label\n{text}\n")
+        (folder / f"{dataset}.ids.txt").write_text("\n".join(map(str, range(images))) + "\n")
+        for model in range(models):
+            scores = rng.normal(size=(images, classes)).astype(np.float32)
+            scores[np.arange(images), labels[:, 0]] += model
+            np.save(folder / f"dumps/m{model}_{dataset}.npy", scores)
+
+
+DUMPED: dict[str, Any] = {
+    "exports": "dumps/{model}_{dataset}.npy",
+    "format": "predictions",
+    "analyses": ["multilabel"],
+    "bootstrap": {"replicates": 200, "shards": 2},
+    "multilabel": {"replicates": 200},
+    "predictions": {
+        "datasets": {
+            name: {"labels": f"{name}.csv", "images": f"{name}.ids.txt"} for name in ("V1", "V2")
+        }
+    },
+}
+
+
+@pytest.mark.parametrize(("name", "settings"), [("shapes", SHAPES), ("imagenet", PUBLISHED)])
+def test_every_table_and_figure_is_made(
+    finished: Checkout, name: str, settings: dict[str, Any]
+) -> None:
+    folder = finished.folder / "results" / name
+    for table in list_tables(settings):
+        for suffix in ("csv", "md", "tex"):
+            assert (folder / f"{table}.{suffix}").stat().st_size > 0
+    for figure in list_figures(settings):
+        for suffix in ("pdf", "png", "svg"):
+            assert (folder / f"figures/{figure}.{suffix}").stat().st_size > 1000
+    page = (folder / "report.html").read_text()
+    assert re.findall(r'<section id="analysis-(\w+)"', page) == ["multilabel"]
+    assert len(page.encode()) < 2_000_000
+
+
+def test_the_published_drops_are_those_of_the_paper(finished: Checkout) -> None:
+    table = read_table(finished.folder / "results/imagenet/multilabel/degradation.csv")
+    mean = table[table["model"].isna() & table["subgroup"].isna()].set_index("metric")
+    drops = (100 * mean["difference"]).round(2)
+    assert drops[["top1", "real", "asma"]].tolist() == [11.46, 4.75, 3.92]
+    text = (finished.folder / "results/imagenet/text/multilabel.txt").read_text()
+    assert "The apparent drop shrinks once several labels count" in text
+
+
+def test_images_of_several_objects_are_ranked_otherwise(finished: Checkout) -> None:
+    folder = finished.folder / "results/shapes"
+    shift = read_table(folder / "multilabel/rank_shift.csv")
+    own = shift[(shift["dataset_top1"] == "scenes") & (shift["dataset_asma"] == "PatchML")]
+    ranks = own.set_index("model")
+    assert ranks.loc["largest", "top1_rank"] == 1
+    assert ranks.loc["several", "asma_rank"] == 1
+    assert len(list((folder / "patchml/0/images").iterdir())) > 100
+
+
+def test_nothing_runs_again_when_nothing_changed(project: Checkout) -> None:
+    assert not project.snakemake().jobs
+
+
+def test_one_more_seed_composes_and_classifies_its_own_images_only(project: Checkout) -> None:
+    seeds = {**SHAPES["patchml"], "seeds": [0, 1, 2, 3]}
+    write_config(project, shapes={**SHAPES, "patchml": seeds}, imagenet=PUBLISHED)
+    run = project.snakemake("-n")
+    ran = list_rules(run)
+    assert "crop_objects" not in ran
+    assert "read_published" not in ran
+    assert [job for job in run.jobs if "compose_patches" in job] == [
+        "compose_patches study=shapes, number=3"
+    ]
+    classified = [job for job in run.jobs if job.startswith("classify_images")]
+    assert len(classified) == 4
+    assert all("number=3" in job for job in classified)
+
+
+def test_the_same_seeds_give_the_same_bytes(project: Checkout) -> None:
+    before = project.digests()
+    run = project.snakemake("--forceall", cores=1)
+    assert run.status == 0, run.output
+    after = project.digests()
+    same = [path for path in before if re.search("/(multilabel|figures|text|patchml)/", path)]
+    assert len(same) > 50
+    assert {path: after[path] for path in same} == {path: before[path] for path in same}
+
+
+def test_dumps_of_others_run_through_and_a_new_one_reruns_its_shard(tmp_path: Path) -> None:
+    checkout = copy_project(tmp_path / "project")
+    make_dumps(checkout.folder)
+    write_config(checkout, dumped=DUMPED)
+    run = checkout.snakemake()
+    assert run.status == 0, run.output
+    metrics = read_table(checkout.folder / "results/dumped/multilabel/metrics.csv")
+    asma = metrics[(metrics["metric"] == "asma") & (metrics["dataset"] == "V1")]
+    assert asma.sort_values("model")["value"].is_monotonic_increasing
+    path = checkout.folder / "dumps/m0_V1.npy"
+    np.save(path, np.load(path) + 1)
+    run = checkout.snakemake()
+    assert run.status == 0, run.output
+    assert sum("evaluate_predictions" in job for job in run.jobs) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "fragments"),
+    [
+        ("dumps/m0_V1.npy", b"\x93NUMPY\x01\x00", ["m0_V1.npy"]),
+        ("V1.csv", b"image,label\n0,99\n", ["V1.csv", "99"]),
+    ],
+)
+def test_faults_are_told_without_a_traceback(
+    tmp_path: Path, path: str, content: bytes, fragments: list[str]
+) -> None:
+    checkout = copy_project(tmp_path / "project")
+    make_dumps(checkout.folder)
+    (checkout.folder / path).write_bytes(content)
+    write_config(checkout, dumped=DUMPED)
+    run = checkout.snakemake("results/dumped/validation.json")
+    assert run.status != 0
+    assert "Traceback" not in run.output
+    assert all(fragment in run.output for fragment in fragments)
+    rejected = (checkout.folder / "results/dumped/rejected.csv").read_text()
+    assert fragments[0] in rejected
+
+
+def test_a_study_without_files_is_refused_in_one_line(tmp_path: Path) -> None:
+    checkout = copy_project(tmp_path / "project")
+    write_config(checkout, dumped=DUMPED)
+    run = checkout.snakemake()
+    assert run.status != 0
+    assert "studies.dumped.exports: no file matches" in run.output
+    write_config(checkout, dumped={"exports": ""})
+    run = checkout.snakemake()
+    assert "studies.dumped.exports: name the files to read." in run.output
+
+
+def test_a_single_dataset_runs_through(tmp_path: Path) -> None:
+    checkout = copy_project(tmp_path / "project")
+    make_dumps(checkout.folder)
+    for path in (checkout.folder / "dumps").glob("*_V2.npy"):
+        path.unlink()
+    datasets = {"V1": DUMPED["predictions"]["datasets"]["V1"]}
+    write_config(checkout, dumped={**DUMPED, "predictions": {"datasets": datasets}})
+    run = checkout.snakemake()
+    assert run.status == 0, run.output

@@ -1,0 +1,200 @@
+"""Evaluates predictions of single-label classifiers on images with several valid labels.
+
+Reads: dumps of scores, labels, or published metrics of an ordinary study.
+Writes: multilabel/; for predictions also runs.parquet and validation.json, as validation does.
+"""
+
+
+rule evaluate_predictions:
+    """Scores and labels of some models → outcomes of images, metrics, and what is wrong."""
+    input:
+        labels_of,
+        dumps=dumps_of,
+    output:
+        outcomes="results/{study}/multilabel/outcomes/{shard}.parquet",
+        scores="results/{study}/multilabel/scores/{shard}.parquet",
+        facts="results/{study}/multilabel/facts/{shard}.json",
+    log:
+        "results/logs/evaluate_predictions/{study}/{shard}.log",
+    benchmark:
+        "results/benchmarks/evaluate_predictions/{study}/{shard}.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        study="{study}",
+        cells=cells_of,
+        classes=setting("predictions/classes"),
+        datasets=datasets_of,
+        subgroups=setting("multilabel/subgroups"),
+        n_resamples=setting("multilabel/replicates"),
+        confidence_level=setting("multilabel/confidence"),
+        seed=setting("bootstrap/seed"),
+        library=digest_library("evaluate_predictions.py"),
+    script:
+        "../../scripts/evaluate_predictions.py"
+
+
+rule gather_scores:
+    """Metrics of all dumps → runs, or every problem that they have."""
+    input:
+        scores=parts_of("scores.parquet"),
+        facts=parts_of("facts.json"),
+        references=references_of,
+    output:
+        runs="results/{study}/runs.parquet",
+        validation="results/{study}/validation.json",
+    log:
+        "results/logs/gather_scores/{study}.log",
+    benchmark:
+        "results/benchmarks/gather_scores/{study}.tsv"
+    wildcard_constraints:
+        study=match_studies(predictions=True),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        rejected="results/{study}/rejected.csv",
+        rank_by=setting("multilabel/rank_by"),
+        subgroups=setting("multilabel/subgroups"),
+        metrics=setting("metrics"),
+        datasets=setting("datasets"),
+        normalization=setting("normalization"),
+        select=setting("select"),
+        min_seeds=setting("min_seeds"),
+        incomplete=setting("incomplete"),
+        duplicates=setting("duplicates"),
+        invalid=setting("invalid"),
+        library=digest_library("gather_scores.py"),
+    script:
+        "../../scripts/gather_scores.py"
+
+
+rule read_published:
+    """Runs of published metrics → metrics of each dataset."""
+    input:
+        runs="results/{study}/runs.parquet",
+    output:
+        scores="results/{study}/multilabel/published.parquet",
+    log:
+        "results/logs/read_published/{study}.log",
+    benchmark:
+        "results/benchmarks/read_published/{study}.tsv"
+    wildcard_constraints:
+        study=match_studies(predictions=False),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        library=digest_library("read_published.py"),
+    script:
+        "../../scripts/read_published.py"
+
+
+rule compare_predictions:
+    """Outcomes of images → differences between models, and between two datasets."""
+    input:
+        "results/{study}/runs.parquet",
+        scores=parts_of("scores.parquet"),
+        outcomes=parts_of("outcomes.parquet"),
+    output:
+        differences=table("differences", "multilabel"),
+        degradation=table("degradation", "multilabel"),
+    log:
+        "results/logs/compare_predictions/{study}.log",
+    benchmark:
+        "results/benchmarks/compare_predictions/{study}.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        study="{study}",
+        order=datasets_in_order,
+        compare=setting("multilabel/compare"),
+        rank_by=setting("multilabel/rank_by"),
+        subgroups=setting("multilabel/subgroups"),
+        n_resamples=setting("multilabel/replicates"),
+        confidence_level=setting("multilabel/confidence"),
+        seed=setting("bootstrap/seed"),
+        library=digest_library("compare_predictions.py"),
+    script:
+        "../../scripts/compare_predictions.py"
+
+
+rule summarize_metrics:
+    """Metrics → tables, and a paragraph."""
+    input:
+        "results/{study}/runs.parquet",
+        scores=parts_of("scores.parquet"),
+        facts=parts_of("facts.json"),
+        degradation="results/{study}/multilabel/degradation.csv",
+    output:
+        metrics=table("metrics", "multilabel"),
+        summary=table("summary", "multilabel"),
+        rank_shift=table("rank_shift", "multilabel"),
+        label_counts=table("label_counts", "multilabel"),
+        text=text("multilabel"),
+    log:
+        "results/logs/summarize_metrics/{study}.log",
+    benchmark:
+        "results/benchmarks/summarize_metrics/{study}.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        subgroups=setting("multilabel/subgroups"),
+        n_resamples=setting("multilabel/replicates"),
+        confidence_level=setting("multilabel/confidence"),
+        images=setting("multilabel/images"),
+        library=digest_library("summarize_metrics.py"),
+    script:
+        "../../scripts/summarize_metrics.py"
+
+
+rule plot_multilabel:
+    """Metrics → figures."""
+    input:
+        metrics="results/{study}/multilabel/metrics.csv",
+        summary="results/{study}/multilabel/summary.csv",
+        rank_shift="results/{study}/multilabel/rank_shift.csv",
+        degradation="results/{study}/multilabel/degradation.csv",
+        label_counts="results/{study}/multilabel/label_counts.csv",
+    output:
+        metric_lines_figure=figure("metric_lines"),
+        metric_rank_shift_figure=figure("metric_rank_shift"),
+        label_counts_figure=figure("label_counts"),
+        subgroup_boxes_figure=figure("subgroup_boxes"),
+        seed_boxes_figure=figure("seed_boxes"),
+    log:
+        "results/logs/plot_multilabel/{study}.log",
+    benchmark:
+        "results/benchmarks/plot_multilabel/{study}.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    params:
+        top=setting("multilabel/top"),
+        library=digest_library("plot_multilabel.py"),
+    script:
+        "../../scripts/plot_multilabel.py"
+
+
+rule plot_examples:
+    """Images with several labels → what the best and the worst model say of them."""
+    input:
+        summary="results/{study}/multilabel/summary.csv",
+        dumps=example_dumps,
+        ids=example_labels("images"),
+        labels=example_labels("labels"),
+        images=example_images,
+        classes=known_classes("predictions"),
+    output:
+        prediction_examples_figure=figure("prediction_examples"),
+    log:
+        "results/logs/plot_examples/{study}.log",
+    benchmark:
+        "results/benchmarks/plot_examples/{study}.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    params:
+        study="{study}",
+        dataset=example_dataset,
+        models=example_models,
+        seed=setting("bootstrap/seed"),
+        library=digest_library("plot_examples.py"),
+    script:
+        "../../scripts/plot_examples.py"
