@@ -112,5 +112,5 @@ def for_report(path, kind, name):
         caption=f"../report/{name}.rst",
         category="{study}",
         subcategory=kind,
-        labels={"name": name.split("/")[1].replace("_", " ")},
+        labels={"name": Path(name).name.replace("_", " ")},
     )
