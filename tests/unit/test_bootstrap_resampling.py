@@ -250,6 +250,7 @@ def test_a_model_is_not_moved_by_other_models() -> None:
     assert bootstrap(["a"])["a"] != bootstrap(["b"])["b"]
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=50)
 @given(st.data())
 def test_evaluma_agrees(data: st.DataObject) -> None:

@@ -128,6 +128,7 @@ def test_without_umap_the_message_says_what_to_do(monkeypatch):
         project_neighbors(tabulate(draw_points()), rng=make_stream(0))
 
 
+@pytest.mark.slow
 @needs_umap
 @pytest.mark.parametrize("distance", ["l2", "poincare"])
 def test_umap_keeps_groups_apart_and_gives_the_same_map_again(distance):

@@ -341,6 +341,7 @@ def test_memory_does_not_grow_with_the_images(folder, tmp_path):
     assert np.load(tmp_path / "scores.npy").shape == (123, 3)
 
 
+@pytest.mark.slow
 def test_each_example_classifier_has_the_bytes_that_its_script_makes():
     examples = MAKER["render_examples"]()
     assert {path.name for path in MODELS.iterdir()} == set(examples)

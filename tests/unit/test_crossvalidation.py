@@ -212,6 +212,7 @@ def write_study(folder: Path, results: pd.DataFrame) -> dict[str, str]:
     return paths
 
 
+@pytest.mark.slow
 def test_scripts_hide_the_same_results_from_every_method(tmp_path: Path) -> None:
     gaps = make_gaps(simulate_results(9, 7, dimension=2, share=0.7, noise=0.1).cells)
     paths = write_study(tmp_path, gaps)
@@ -249,6 +250,7 @@ def test_scripts_hide_the_same_results_from_every_method(tmp_path: Path) -> None
     assert means["prediction"].iloc[0] == fit_mean(known).level
 
 
+@pytest.mark.slow
 def test_order_of_rows_changes_no_byte_of_the_folds(tmp_path: Path) -> None:
     gaps = make_gaps(simulate_results(7, 6, dimension=2, share=0.8, noise=0.1).cells)
     contents = []

@@ -147,6 +147,7 @@ def test_a_map_of_one_point_has_no_shift() -> None:
     assert np.isnan(measure_shift(single, single, single))
 
 
+@pytest.mark.slow
 def test_steps_count_models_results_and_newcomers() -> None:
     results = simulate(models=7, datasets=6, share=1)
     dates = ["", "2024-03-01", "2024-01-01", "2024-01-01", "2024-02-01", "", "2024-03-01"]
@@ -199,6 +200,7 @@ def test_only_earlier_results_and_the_other_half_of_newcomers_are_known(monkeypa
     assert total["difference"] == pytest.approx((means["mse"] - means["mse_additive"]).mean())
 
 
+@pytest.mark.slow
 def test_positions_settle_as_models_are_added() -> None:
     results = simulate(models=40, datasets=24, share=0.8)
     steps = track(results, list_dates(40, days=10)).steps

@@ -96,6 +96,7 @@ def test_one_model_gets_figures_that_say_why_they_are_empty():
         assert NO_PAIR in drawn_words(figures[key]), key
 
 
+@pytest.mark.slow
 def test_sixty_models_fall_back_to_the_best_forty_and_say_so():
     for key, figure in draw_all(make_comparisons(name("model", 60), name("d", 4))).items():
         note = f"Top 40 of {59 if key in AGAINST_REFERENCE else 60} models."

@@ -120,6 +120,7 @@ def test_a_wider_level_has_a_wider_interval() -> None:
     assert (narrow["ci_low"] <= narrow["ci_high"]).all()
 
 
+@pytest.mark.slow
 @few
 @given(st.integers(0, 10**6))
 def test_order_of_the_images_changes_no_digit(seed: int) -> None:

@@ -70,6 +70,7 @@ def few_repetitions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replaying, "REPETITIONS", 6)
 
 
+@pytest.mark.slow
 def test_each_model_is_rehearsed_with_ever_more_results() -> None:
     results = arrange_results(draw_cells())
     found = rehearse(results)
@@ -173,6 +174,7 @@ def test_means_are_calibrated_by_the_mean_error_of_each_masking() -> None:
     assert reach[0] == pytest.approx(0.19 / 4 * np.sqrt(2870 / 20 / (2428 / 18)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["ensemble", "l2", "cosine", "poincare"])
 def test_calibrated_intervals_hold_results_of_other_models(method: str) -> None:
     # One half of the models calibrates, the other half is placed by as many results.
@@ -256,6 +258,7 @@ def test_intervals_are_calibrated_without_the_models_they_are_for(
         assert len(hidden) <= 4
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_repetitions")
 def test_the_order_of_rows_has_no_influence() -> None:
     cells = draw_cells()
@@ -272,6 +275,7 @@ def test_the_plain_method_is_listed_once() -> None:
     assert table.loc[table["method"] == "l2", "coverage"].notna().all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["ensemble", "l2", "cosine", "poincare"])
 @pytest.mark.usefixtures("few_repetitions")
 def test_tiny_studies_are_replayed_without_complaint(method: str) -> None:

@@ -241,6 +241,7 @@ def read_database() -> pd.DataFrame:
     return pd.DataFrame(cells, columns=["model", "dataset", "score"])
 
 
+@pytest.mark.slow
 def test_intervals_hold_scores_of_newcomers_that_are_beyond_the_others() -> None:
     # Newcomers like the others: of n others' scores, theirs beat all or none in 2 / (n + 1) cases.
     # Calibrating with bounds of four fifths of the models errs on the safe side.
@@ -261,6 +262,7 @@ def test_intervals_hold_scores_of_newcomers_that_are_beyond_the_others() -> None
     assert np.mean(covered) > 0.87
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATABASE.exists(), reason="the literature database is not there")
 def test_intervals_hold_nine_of_ten_results_of_the_literature() -> None:
     runs = read_database()

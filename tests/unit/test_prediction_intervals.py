@@ -148,6 +148,7 @@ def predict(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["ensemble", "l2", "cosine", "poincare"])
 def test_intervals_hold_their_share_of_hidden_results(method: str) -> None:
     covered = []
@@ -159,6 +160,7 @@ def test_intervals_hold_their_share_of_hidden_results(method: str) -> None:
     assert np.mean(covered) == pytest.approx(0.9, abs=0.04)
 
 
+@pytest.mark.slow
 def test_intervals_hold_scores_that_were_never_there() -> None:
     # A third of the cells of a matrix is left out, and compared with what is predicted for them.
     # With about 10 results per dataset, 2 / 11 of them are beyond the best or the worst one.
@@ -178,6 +180,7 @@ def test_intervals_hold_scores_that_were_never_there() -> None:
     assert np.mean(near) == pytest.approx(0.92, abs=0.04)
 
 
+@pytest.mark.slow
 def test_every_pair_has_a_row_and_ends_in_order() -> None:
     gaps = draw_gaps()
     table = predict(gaps)

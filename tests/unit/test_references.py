@@ -55,6 +55,7 @@ def test_broken_references_say_where_they_are_broken(tmp_path, name, text, messa
     assert str(path) in str(error.value)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=30)
 @given(seed=st.integers(0, 10_000), newcomer=st.floats(0, 1))
 def test_a_new_model_never_moves_an_old_number_under_frozen_references(seed, newcomer):

@@ -66,6 +66,7 @@ def test_numbers_of_families_double_up_to_all() -> None:
     assert list_sizes(100) == [5, 10, 20, 40, 80, 100]
 
 
+@pytest.mark.slow
 def test_training_on_another_type_helps_when_its_space_is_shared() -> None:
     types = ["one"] * 6 + ["two"] * 6
     for shared in (True, False):
@@ -81,6 +82,7 @@ def test_training_on_another_type_helps_when_its_space_is_shared() -> None:
             assert row["difference"] > -0.1 * row["mse_alone"]
 
 
+@pytest.mark.slow
 def test_more_families_predict_the_others_better() -> None:
     cells = simulate_results(30, 32, dimension=2, share=0.5, noise=0.02).cells
     table = measure(arrange_results(cells))
@@ -95,6 +97,7 @@ def test_more_families_predict_the_others_better() -> None:
     np.testing.assert_allclose(table["difference"], table["mse"] - table["mse_alone"])
 
 
+@pytest.mark.slow
 def test_types_are_listed_by_name_and_counted() -> None:
     # 4 models on 18 datasets: 5 of type b, 6 of a, 5 of c, and 2 of a type with too few.
     scores = np.random.default_rng(0).normal(size=(4, 18))
@@ -190,6 +193,7 @@ def test_all_predictions_of_a_pair_are_of_the_same_results(
     assert row["mse_additive"] == pytest.approx(np.concatenate(errors).mean())
 
 
+@pytest.mark.slow
 def test_models_without_results_on_the_type_trained_on_are_not_tested() -> None:
     scores = np.random.default_rng(0).normal(size=(6, 10))
     scores[:2, :5] = np.nan
@@ -218,6 +222,7 @@ def test_one_family_cannot_be_tested_on_others() -> None:
     assert table.empty
 
 
+@pytest.mark.slow
 def test_the_script_writes_the_same_bytes_for_any_order_of_rows(tmp_path: Path) -> None:
     cells = simulate_results(9, 12, dimension=2, share=0.9, noise=0.05).cells
     cells["dataset"] = cells["dataset"].map(lambda name: f'=<b>"{name}", $x$ / v')
