@@ -25,8 +25,8 @@ test: $(VENV)/development.stamp ## run all tests
 	$(VENV)/bin/python -m pytest -n auto --ignore tests/workflow
 	$(VENV)/bin/python -m pytest -n 2 --dist loadfile tests/workflow
 
-test-pandas2: $(PANDAS2)/development.stamp ## run the quick unit tests with pandas 2
-	$(PANDAS2)/bin/python -m pytest -n auto -m "not slow" tests/unit
+test-pandas2: $(PANDAS2)/development.stamp ## run the quick unit tests, figures apart, with pandas 2
+	$(PANDAS2)/bin/python -m pytest -n auto -m "not slow" --ignore-glob "*test_figures*" tests/unit
 
 lint: export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 lint: $(VENV)/development.stamp ## check style, types and the workflow
