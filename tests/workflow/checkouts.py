@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -25,6 +26,11 @@ class Run:
     status: int
     output: str
     jobs: Counter[str]
+
+    @property
+    def rules(self) -> set[str]:
+        """Names of the rules that ran."""
+        return {job.split()[0] for job in self.jobs}
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,15 @@ class Checkout:
         ]
         snakemake = [sys.executable, "-m", "snakemake", "--cores", str(cores)]
         return [*snakemake, *options, *arguments]
+
+    def write_studies(self, studies: dict[str, Any]) -> None:
+        """Write the studies as the copy's own configuration."""
+        (self.folder / "config.yaml").write_text(yaml.safe_dump({"studies": studies}))
+
+    def copy(self, folder: Path) -> "Checkout":
+        """A copy to disturb; time stamps are those of this one."""
+        shutil.copytree(self.folder, folder)
+        return Checkout(folder)
 
     def digests(self) -> dict[str, str]:
         """SHA-256 of every table, figure and page, by path."""

@@ -1,7 +1,6 @@
 """The capability embedding in real runs: made when asked for, and again only where needed."""
 
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ import pytest
 import yaml
 
 from capmap.artifacts import read_table
-from tests.workflow.checkouts import PROJECT, Checkout, Run, copy_project
+from tests.workflow.checkouts import PROJECT, Checkout, copy_project
 from workflow.analyses import list_figures, list_tables
 
 STUDIES = Path(__file__).parent / "studies"
@@ -28,16 +27,11 @@ SUMMARY = {"summarize_crossvalidation", "describe_capabilities", "plot_predictio
 MAPS = {"plot_capabilities"}
 
 
-def write_config(checkout: Checkout, study: dict[str, Any]) -> None:
-    """Write the study ``map`` as the project's own configuration."""
-    (checkout.folder / "config.yaml").write_text(yaml.safe_dump({"studies": {"map": study}}))
-
-
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """The shipped example, with few fits, run once to the end."""
     checkout = copy_project(tmp_path_factory.mktemp("mapped") / "project")
-    write_config(checkout, SETTINGS)
+    checkout.write_studies({"map": SETTINGS})
     run = checkout.snakemake()
     assert run.status == 0, run.output
     assert max(run.jobs.values()) == 1
@@ -47,21 +41,14 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 @pytest.fixture
 def project(finished: Checkout, tmp_path: Path) -> Checkout:
     """A copy of the finished project to disturb; time stamps are those of the original."""
-    shutil.copytree(finished.folder, tmp_path / "project")
-    return Checkout(tmp_path / "project")
-
-
-def list_rules(run: Run) -> set[str]:
-    """Names of the rules that ran."""
-    assert run.status == 0, run.output
-    return {job.split()[0] for job in run.jobs}
+    return finished.copy(tmp_path / "project")
 
 
 def change_settings(checkout: Checkout, change: Callable[[dict[str, Any]], None]) -> None:
     """Change the settings of the study."""
     study = yaml.safe_load((checkout.folder / "config.yaml").read_text())["studies"]["map"]
     change(study)
-    write_config(checkout, study)
+    checkout.write_studies({"map": study})
 
 
 def test_every_table_figure_and_paragraph_is_made(finished: Checkout) -> None:
@@ -103,7 +90,7 @@ def test_tables_have_the_columns_that_others_rely_on(finished: Checkout) -> None
 def test_one_more_dimension_runs_its_own_fits_only(project: Checkout) -> None:
     change_settings(project, lambda study: study["capabilities"].update(dimensions=[2, 4]))
     run = project.snakemake("-n")
-    assert list_rules(run) == {"crossvalidate_embedding"} | SUMMARY | PAGES | MAPS
+    assert run.rules == {"crossvalidate_embedding"} | SUMMARY | PAGES | MAPS
     fits = {job for job in run.jobs if job.startswith("crossvalidate_embedding")}
     assert fits == {
         f"crossvalidate_embedding study=map, method={method}, dimension=4" for method in METHODS
@@ -122,7 +109,7 @@ def test_a_setting_reruns_what_uses_it(
     project: Checkout, change: dict[str, Any], rules: set[str]
 ) -> None:
     change_settings(project, lambda study: study["capabilities"].update(change))
-    ran = list_rules(project.snakemake("-n"))
+    ran = project.snakemake("-n").rules
     assert rules <= ran
     assert not {"measure_gaps", "embed_models", "replay_choices", "track_drift"} & ran
     assert ("crossvalidate_embedding" in ran) == ("splits" in change)
@@ -130,12 +117,12 @@ def test_a_setting_reruns_what_uses_it(
 
 def test_an_analysis_less_leaves_the_others_alone(project: Checkout) -> None:
     change_settings(project, lambda study: study["analyses"].remove("transfer"))
-    assert list_rules(project.snakemake("-n")) == PAGES
+    assert project.snakemake("-n").rules == PAGES
 
 
 def test_without_dates_there_is_no_drift(project: Checkout) -> None:
     change_settings(project, lambda study: study["attributes"]["models"].pop("date"))
-    ran = list_rules(project.snakemake("-n"))
+    ran = project.snakemake("-n").rules
     assert "describe_results" in ran
     assert not {"track_drift", "plot_drift"} & ran
 
@@ -194,7 +181,7 @@ def test_the_literature_database_is_reduced_as_in_the_paper(tmp_path: Path) -> N
     checkout = copy_project(tmp_path / "project")
     (tmp_path / "shared").symlink_to(PROJECT.parent / "shared")
     study = yaml.safe_load((STUDIES / "capabilities.yaml").read_text())["studies"]["capabilities"]
-    write_config(checkout, study)
+    checkout.write_studies({"map": study})
     run = checkout.snakemake(
         "results/map/capabilities/positions.csv", "results/map/capabilities/datasets.csv"
     )

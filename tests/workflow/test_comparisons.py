@@ -1,7 +1,6 @@
 """Every analysis in real runs: made when asked for, again when needed, and refused in one line."""
 
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.workflow.checkouts import Checkout, Run, copy_project
+from tests.workflow.checkouts import Checkout, copy_project
 from workflow.analyses import ANALYSES, list_figures, list_tables
 
 MODELS = ["bee", "cow", "fox", "ibis", "jay"]
@@ -50,18 +49,12 @@ def make_export(models: list[str], datasets: list[str], *, seeds: int = 3, shift
     return "\n".join(lines) + "\n"
 
 
-def write_config(checkout: Checkout, studies: dict[str, Any]) -> None:
-    """Write the studies as the project's own configuration."""
-    (checkout.folder / "config.yaml").write_text(yaml.safe_dump({"studies": studies}))
-
-
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """A study with every analysis, compared with another one, run once to the end."""
     checkout = copy_project(tmp_path_factory.mktemp("compared") / "project")
     full = {"exports": "full.csv", **SETTINGS, "conditions": ["frozen"]}
-    write_config(
-        checkout,
+    checkout.write_studies(
         {"full": full, "frozen": {"exports": "frozen.csv", **SETTINGS, "analyses": []}},
     )
     (checkout.folder / "full.csv").write_text(make_export(MODELS, DATASETS))
@@ -74,13 +67,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 @pytest.fixture
 def project(finished: Checkout, tmp_path: Path) -> Checkout:
     """A copy of the finished project to disturb; time stamps are those of the original."""
-    shutil.copytree(finished.folder, tmp_path / "project")
-    return Checkout(tmp_path / "project")
-
-
-def list_rules(run: Run) -> set[str]:
-    """Names of the rules that ran."""
-    return {job.split()[0] for job in run.jobs}
+    return finished.copy(tmp_path / "project")
 
 
 def change_settings(checkout: Checkout, change: Callable[[dict[str, Any]], None]) -> None:
@@ -131,12 +118,12 @@ def test_row_order_and_number_of_shards_change_no_table(project: Checkout) -> No
 
 def test_an_analysis_more_or_less_leaves_the_others_alone(project: Checkout) -> None:
     change_settings(project, lambda study: study["analyses"].remove("ratings"))
-    assert list_rules(project.snakemake("-n")) == PAGES
+    assert project.snakemake("-n").rules == PAGES
     for path in ("tables/elo.csv", "tables/friedman.csv"):
         (project.folder / "results/full" / path).unlink()
-    assert list_rules(project.snakemake("-n")) == RULES["ranks"] | PAGES
+    assert project.snakemake("-n").rules == RULES["ranks"] | PAGES
     change_settings(project, lambda study: study.update(analyses=["ratings"]))
-    assert list_rules(project.snakemake("-n")) == RULES["ratings"] | PAGES
+    assert project.snakemake("-n").rules == RULES["ratings"] | PAGES
 
 
 @pytest.mark.parametrize(
@@ -155,7 +142,7 @@ def test_a_setting_reruns_what_uses_it(
     change_settings(project, lambda study: study.update(change))
     run = project.snakemake("-n")
     assert run.status == 0, run.output
-    assert list_rules(run) == PAGES.union(*(RULES[name] for name in analyses))
+    assert run.rules == PAGES.union(*(RULES[name] for name in analyses))
 
 
 def test_a_new_run_of_the_other_condition_reruns_the_comparison_with_it(project: Checkout) -> None:
@@ -235,7 +222,7 @@ def test_small_studies_run_through_every_analysis(tmp_path: Path) -> None:
             "groups": groups,
             "conditions": others,
         }
-    write_config(checkout, studies)
+    checkout.write_studies(studies)
     run = checkout.snakemake()
     assert run.status == 0, run.output
     assert not [job for job, count in run.jobs.items() if count > 1]

@@ -1,7 +1,7 @@
 """Evaluate a dump of predictions against the label files of its dataset."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import TypedDict
@@ -162,7 +162,13 @@ class Evaluator:
             joined = self._join(path, files["single"], dump, images, names, is_single=True)
             single = [labels[0] for labels in joined.sets]
         n_classes = _count_classes(dump, sets.sets, single or [])
-        labels = arrange_labels(sets.sets, n_classes=n_classes, single=single, images=images)
+        try:
+            labels = arrange_labels(sets.sets, n_classes=n_classes, single=single, images=images)
+        except ValidationError as error:
+            problem = _describe_error(error, path, code=UNMATCHED)
+            origin = " and ".join(filter(None, (files["labels"], files["single"])))
+            problem = replace(problem, reason=f"{origin}: {problem.reason}")
+            raise UnreadableExportError(problem) from error
         return labels, _list_notes(files["labels"], labels, sets.extra)
 
     def _join(
