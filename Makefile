@@ -5,11 +5,14 @@ PYTHON ?= python3
 VENV := .venv
 PANDAS2 := .venv-pandas2
 INSTALL := -m pip install --disable-pip-version-check --quiet --quiet
+# Debian packages for a program that lacks; without rights or Debian its tests say so and are skipped.
+APT = command -v $(1) >/dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && \
+	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(2) >/dev/null; } || true
 COMPILE := uv pip compile --universal --generate-hashes --no-emit-index-url pyproject.toml
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all help test test-pandas2 lint format bench lock clean
+.PHONY: all help mlflow test test-browser test-cluster test-pandas2 lint format bench lock clean
 
 all: $(VENV)/runtime.stamp ## run the studies of config.yaml; ends with results/index.html
 	$(VENV)/bin/snakemake
@@ -18,12 +21,22 @@ all: $(VENV)/runtime.stamp ## run the studies of config.yaml; ends with results/
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.* ## /\1: /p' Makefile
 
+mlflow: $(VENV)/mlflow.stamp ## install what reads tracking stores of MLflow
+
 # Small problems in several processes at once: threads of linear algebra would only wait.
-test test-pandas2 bench: export OMP_NUM_THREADS := 1
-test test-pandas2 bench: export OPENBLAS_NUM_THREADS := 1
-test: $(VENV)/development.stamp ## run all tests
-	$(VENV)/bin/python -m pytest -n auto --ignore tests/workflow
-	$(VENV)/bin/python -m pytest -n 2 --dist loadfile tests/workflow
+test test-browser test-cluster test-pandas2 bench: export OMP_NUM_THREADS := 1
+test test-browser test-cluster test-pandas2 bench: export OPENBLAS_NUM_THREADS := 1
+test: $(VENV)/development.stamp ## run all tests but those of the next two
+	$(VENV)/bin/python -m pytest -n auto tests/unit tests/fuzz scripts/capmap
+	$(VENV)/bin/python -m pytest -n 2 --dist loadfile tests/workflow tests/faults tests/remote
+
+test-browser: $(VENV)/development.stamp ## test the pages in Chromium, which root installs where it lacks
+	$(call APT,chromium,chromium)
+	$(VENV)/bin/python -m pytest tests/browser
+
+test-cluster: $(VENV)/development.stamp ## test on a Slurm of two nodes, which root installs where it lacks
+	$(call APT,slurmctld,slurm-wlm munge)
+	$(VENV)/bin/python -m pytest tests/cluster
 
 test-pandas2: $(PANDAS2)/development.stamp ## run the quick unit tests, figures apart, with pandas 2
 	$(PANDAS2)/bin/python -m pytest -n auto -m "not slow" --ignore-glob "*test_figures*" tests/unit
@@ -48,7 +61,8 @@ bench: $(VENV)/development.stamp ## measure speed, memory and coverage
 
 lock: $(VENV)/development.stamp ## pin the dependencies of pyproject.toml anew
 	$(VENV)/bin/$(COMPILE) -o requirements.lock >/dev/null
-	$(VENV)/bin/$(COMPILE) --group dev -o requirements-dev.lock >/dev/null
+	$(VENV)/bin/$(COMPILE) --extra mlflow -o requirements-mlflow.lock >/dev/null
+	$(VENV)/bin/$(COMPILE) --extra mlflow --group dev -o requirements-dev.lock >/dev/null
 
 clean: ## remove results and caches; the environments stay
 	rm -rf results .snakemake .pytest_cache .ruff_cache .mypy_cache .hypothesis
@@ -64,9 +78,11 @@ $(VENV)/runtime.stamp: requirements.lock | $(VENV)/bin/pip
 	@$(VENV)/bin/python $(INSTALL) --require-hashes -r $<
 	@touch $@
 
-$(VENV)/development.stamp: requirements-dev.lock $(VENV)/runtime.stamp
-	@echo "Installing $< into $(VENV)"
-	@$(VENV)/bin/python $(INSTALL) --require-hashes -r $<
+$(VENV)/mlflow.stamp: requirements-mlflow.lock
+$(VENV)/development.stamp: requirements-dev.lock
+$(VENV)/mlflow.stamp $(VENV)/development.stamp: $(VENV)/runtime.stamp
+	@echo "Installing $(filter %.lock,$^) into $(VENV)"
+	@$(VENV)/bin/python $(INSTALL) --require-hashes -r $(filter %.lock,$^)
 	@touch $@
 
 $(PANDAS2)/development.stamp: requirements-dev.lock | $(PANDAS2)/bin/pip

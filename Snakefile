@@ -13,9 +13,12 @@ configfile: workflow.source_path("config.yaml")
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/prediction_inputs.smk"
+include: "workflow/rules/leaderboard_inputs.smk"
 include: "workflow/rules/inputs.smk"
 include: "workflow/rules/images.smk"
 include: "workflow/rules/predictions.smk"
+include: "workflow/rules/submissions.smk"
+include: "workflow/rules/checkpoints.smk"
 include: "workflow/rules/validation.smk"
 include: "workflow/rules/normalization.smk"
 include: "workflow/rules/aggregation.smk"
@@ -23,6 +26,7 @@ include: "workflow/rules/bootstrap.smk"
 include: "workflow/rules/comparisons.smk"
 include: "workflow/rules/capabilities.smk"
 include: "workflow/rules/capability_checks.smk"
+include: "workflow/rules/leaderboard.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/comparison_figures.smk"
 include: "workflow/rules/capability_figures.smk"
@@ -47,6 +51,7 @@ rule all:
             for name in list_figures(config["studies"][study])
             for suffix in ["pdf", "png", "svg"]
         ],
+        leaderboards=find_pages(STUDIES),
         texts=[
             f"results/{study}/text/{name}.{suffix}"
             for study in STUDIES

@@ -1,10 +1,8 @@
 """Gather one score per model, dataset and seed, and say everything that is wrong with the dumps."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from operator import itemgetter
-from typing import Any
 
 from capmap.artifacts import (
     read_json,
@@ -27,18 +25,15 @@ from capmap.multilabel.gathering import (
 )
 from capmap.normalization import Rules, read_references
 from capmap.normalization.rules import DatasetRule, Incomplete, MetricRule, Normalization, Select
-from capmap.problems import Problem
 from capmap.validation import (
     Duplicates,
     Invalid,
     Policies,
-    Validation,
-    choose_examples,
     list_rejected,
-    summarize,
     validate_runs,
     write_message,
 )
+from capmap.validation.accounts import describe_validation, log_warnings
 
 logger = logging.getLogger(__name__)
 
@@ -115,32 +110,17 @@ def gather_scores(
         raise ValidationError(
             write_message(result.problems, place=rejected, files=len(sources - {""}), rows=images)
         )
-    _log(result.warnings)
+    log_warnings(result.warnings, logger)
     logger.info("%d dumps with %d images", len(known), images)
     write_parquet(runs, result.runs)
-    write_json(validation, _describe(known, result, images))
-
-
-def _log(warnings: Sequence[Problem]) -> None:
-    shown = set(map(id, choose_examples(warnings)))
-    for problem in warnings:
-        logger.log(logging.WARNING if id(problem) in shown else logging.INFO, "%s", problem)
-
-
-def _describe(known: Sequence[Fact], result: Validation, images: int) -> dict[str, Any]:
-    summary = summarize(result)
     files = [
         {**{name: fact[name] for name in ("path", "sha256", "bytes")}, "rows": fact["images"]}
         for fact in known
     ]
     counts = {"files": len(known), "rows": images, "rows_filtered": 0, "rows_empty_score": 0}
-    return {
-        "ok": summary.pop("ok"),
-        "files": sorted(files, key=itemgetter("path")),
-        "counts": counts | summary.pop("counts"),
-        **summary,
-        "conversions": {"percent_signs": 0, "decimal_commas": 0},
-    }
+    conversions = {"percent_signs": 0, "decimal_commas": 0}
+    account = describe_validation(result, files=files, counts=counts, conversions=conversions)
+    write_json(validation, account)
 
 
 if __name__ == "__main__":

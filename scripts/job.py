@@ -16,7 +16,8 @@ def run_job(function: Callable[..., None], job: Any) -> None:
     ----------
     function : callable
         Takes each name of the job as a keyword: a path, a list of paths, or a param's value. The
-        param ``library``, which only makes a job depend on the code it uses, is left out.
+        params ``library`` and ``state``, which only make a job depend on the code it uses and on
+        what lies outside the workflow, are left out.
     job : snakemake.script.Snakemake
         The job as Snakemake hands it to a script.
 
@@ -30,7 +31,7 @@ def run_job(function: Callable[..., None], job: Any) -> None:
         name: _as_plain(value)
         for names in (job.input, job.output, job.params)
         for name, value in names.items()
-        if name != "library"
+        if name not in ("library", "state")
     }
     _log_to(Path(str(job.log)))
     logger = logging.getLogger(function.__name__)

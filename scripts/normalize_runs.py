@@ -15,6 +15,7 @@ from capmap.artifacts import (
     write_bytes_if_changed,
     write_text,
 )
+from capmap.benchmarks import complete_rules, read_benchmark
 from capmap.errors import ValidationError
 from capmap.normalization import (
     apply_transforms,
@@ -48,6 +49,7 @@ def normalize_runs(
     select: Select,
     incomplete: Incomplete,
     references: list[str],
+    benchmark: list[str],
 ) -> None:
     """Write the normalized runs of a study, shard by shard, and the bounds that made them.
 
@@ -64,15 +66,19 @@ def normalize_runs(
         Number of shards.
     metrics, datasets, normalization, select, incomplete : mapping and str
         What is configured.
-    references : list of str
-        No file or one with frozen bounds.
+    references, benchmark : list of str
+        No file or one with frozen bounds, and with the definition of the benchmark, whose rules of
+        datasets come after those that are configured.
 
     Raises
     ------
     ValidationError
         When bounds cannot be resolved, or no runs are left.
     """
-    chosen, other_datasets = select_runs(read_parquet(runs), datasets=select.get("datasets", "all"))
+    found = read_parquet(runs)
+    for path in benchmark:
+        datasets = complete_rules(datasets, read_benchmark(path), found["dataset"].unique())
+    chosen, other_datasets = select_runs(found, datasets=select.get("datasets", "all"))
     converted = apply_transforms(chosen, datasets)
     limits, problems = resolve_bounds(
         converted,

@@ -1,27 +1,24 @@
 """Read the exports of a study and say everything that is wrong with them."""
 
 import logging
-from collections.abc import Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from capmap.artifacts import render_csv, write_json, write_parquet, write_text
+from capmap.benchmarks import complete_rules, read_benchmark
 from capmap.errors import ValidationError
-from capmap.exports import Exports, read_exports
+from capmap.exports import read_exports
 from capmap.normalization import Rules, read_references
 from capmap.normalization.rules import DatasetRule, Incomplete, MetricRule, Normalization, Select
-from capmap.problems import Problem
 from capmap.validation import (
     Duplicates,
     Invalid,
     Policies,
-    Validation,
-    choose_examples,
     list_rejected,
-    summarize,
     validate_runs,
     write_message,
 )
+from capmap.validation.accounts import describe_exports, log_warnings
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +44,7 @@ def validate_exports(
     duplicates: Duplicates,
     invalid: Invalid,
     references: list[str],
+    benchmark: list[str],
 ) -> None:
     """Write the runs of a study, or say why they cannot be used.
 
@@ -64,8 +62,9 @@ def validate_exports(
         Rules of direction and bounds.
     select, min_seeds, incomplete, duplicates, invalid : mapping, int and str
         What the study wants of its runs.
-    references : list of str
-        No file or one with frozen bounds.
+    references, benchmark : list of str
+        No file or one with frozen bounds, and with the definition of the benchmark, whose rules of
+        datasets come after those that are configured.
 
     Raises
     ------
@@ -84,6 +83,8 @@ def validate_exports(
             name: rule["metric"] for name, rule in datasets.items() if "metric" in rule
         },
     )
+    for path in benchmark:
+        datasets = complete_rules(datasets, read_benchmark(path), read.runs["dataset"].unique())
     result = validate_runs(
         read.runs,
         read.problems,
@@ -96,43 +97,13 @@ def validate_exports(
         raise ValidationError(
             write_message(result.problems, place=rejected, files=len(exports), rows=read.rows)
         )
-    _log(result.warnings)
+    log_warnings(result.warnings, logger)
     logger.info(
         "%d runs of %d models on %d datasets",
         *(result.counts[name] for name in ("runs", "models", "datasets")),
     )
     write_parquet(runs, result.runs)
-    write_json(validation, _describe(read, result))
-
-
-def _log(warnings: Sequence[Problem]) -> None:
-    """Log examples as warnings, which the terminal shows, and the others for the log file."""
-    shown = choose_examples(warnings)
-    examples = set(map(id, shown))
-    for problem in warnings:
-        logger.log(logging.WARNING if id(problem) in examples else logging.INFO, "%s", problem)
-    if len(warnings) > len(shown):
-        logger.warning("... and %d more warnings, in the log.", len(warnings) - len(shown))
-
-
-def _describe(read: Exports, result: Validation) -> dict[str, Any]:
-    summary = summarize(result)
-    counts = {
-        "files": len(read.files),
-        "rows": read.rows,
-        "rows_filtered": read.rows_filtered,
-        "rows_empty_score": read.rows_empty_score,
-    }
-    return {
-        "ok": summary.pop("ok"),
-        "files": sorted(read.files, key=itemgetter("path")),
-        "counts": counts | summary.pop("counts"),
-        **summary,
-        "conversions": {
-            "percent_signs": read.percent_signs,
-            "decimal_commas": read.decimal_commas,
-        },
-    }
+    write_json(validation, describe_exports(read, result))
 
 
 if __name__ == "__main__":

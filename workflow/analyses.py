@@ -92,12 +92,24 @@ ANALYSES = {
             *("subgroup_boxes", "seed_boxes", "prediction_examples"),
         ],
     ),
+    "leaderboard": Analysis(
+        folder="leaderboard",
+        tables=["entries", "dimensions", "best", "normalized", "raw", "submissions"],
+        figures=["leaderboard_dimensions"],
+    ),
+    "releases": Analysis(folder="leaderboard", tables=["rank_history"], figures=["rank_history"]),
+    "checkpoints": Analysis(
+        folder="leaderboard",
+        tables=["selected", "checkpoint_rankings", "checkpoints", "curves"],
+        figures=["checkpoint_curves", "checkpoint_optimism"],
+    ),
 }
 # Settings without which an analysis has nothing to do.
 NEEDS = {
     "groups": ["groups"],
     "conditions": ["conditions"],
     "drift": ["attributes", "models", "date"],
+    "releases": ["leaderboard", "releases"],
 }
 
 

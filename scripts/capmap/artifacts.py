@@ -24,6 +24,8 @@ NAME_COLUMNS = (
     *("model_a", "model_b", "opponent", "reference", "best", "left_out", "group", "condition"),
     *("best_model", "duplicate_of", "architecture", "type", "family", "trained_on", "tested_on"),
     *("date", "dropped", "dataset_a", "dataset_b", "dataset_top1", "dataset_asma", "labels"),
+    *("method", "backbone", "size", "submission", "ties", "release", "license"),
+    *("training", "checkpoint", "ranking", "split", "stamp"),
 )
 ESCAPED_FORMULA = re.compile(r"^'+[=+\-@\t\r]")
 # From pandas 3.1 on every digit counts by default, and asking for it is deprecated.

@@ -56,6 +56,7 @@ def make_results(folder, text):
         validation=str(folder / "validation.json"),
         rejected=str(folder / "rejected.csv"),
         references=[],
+        benchmark=[],
         **choose_settings("header_rows", "metric", *checks),
         **both,
     )
@@ -64,6 +65,7 @@ def make_results(folder, text):
         folder=str(normalized),
         shards=1,
         references=[],
+        benchmark=[],
         **{name: str(normalized / f"{name}.csv") for name in ("bounds", "manifest", "dropped")},
         **both,
     )

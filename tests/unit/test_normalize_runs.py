@@ -29,6 +29,7 @@ def run(folder, runs, **settings):
             "select": {},
             "incomplete": "error",
             "references": [],
+            "benchmark": [],
             **settings,
         },
     )

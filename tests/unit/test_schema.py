@@ -107,7 +107,8 @@ def test_misspelt_key_names_the_nearest_one(text, fault):
         (
             "normalization: {direction: min}",
             "studies.toy.normalization.direction: unknown key. Did you mean "
-            "studies.toy.datasets.<name>.direction or studies.toy.metrics.<name>.direction?",
+            "studies.toy.checkpoints.select.direction, studies.toy.datasets.<name>.direction or "
+            "studies.toy.metrics.<name>.direction?",
         ),
     ],
 )
@@ -140,7 +141,8 @@ def test_dataset_may_be_called_like_a_rule():
     [
         (
             "format: lng",
-            'format: expected "long", "matrix" or "predictions", found "lng". Did you mean "long"?',
+            'format: expected "long", "matrix", "predictions", "submission" or "checkpoints", '
+            'found "lng". Did you mean "long"?',
         ),
         (
             "bootstrap: {interval: Percentile}",

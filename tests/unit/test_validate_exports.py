@@ -43,6 +43,7 @@ def run(folder, *, exports, **settings):
         validation=str(folder / "validation.json"),
         rejected=str(folder / "rejected.csv"),
         references=[references] if references else [],
+        benchmark=[],
         **{**DEFAULTS, **settings},
     )
     return read_parquet(folder / "runs.parquet"), json.loads(

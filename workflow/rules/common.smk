@@ -1,5 +1,6 @@
 """The checked configuration, wildcard constraints, and helpers that several stages share."""
 
+import re
 import sys
 from difflib import get_close_matches
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 ROOT = Path(workflow.basedir)
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
-from capmap.errors import ConfigError
+from capmap.errors import ConfigError, ValidationError
 from capmap.schema import check_settings, load_schema
 from analyses import ANALYSES, list_analyses, list_figures, list_tables
 from library import digest_library
@@ -18,12 +19,19 @@ def check_config(settings):
     # Snakemake merges a --configfile into config.yaml; its studies are to replace ours.
     studies = workflow.config_settings.overwrite_config.get("studies")
     schema = load_schema(ROOT / "workflow/schemas/config.schema.yaml")
+    given = settings if studies is None else {**settings, "studies": studies}
     try:
-        return check_settings(
-            settings if studies is None else {**settings, "studies": studies}, schema
-        )
+        checked = check_settings(given, schema)
     except ConfigError as error:
         raise WorkflowError(str(error))
+    for name, study in checked["studies"].items():
+        # A leaderboard shows and marks what is not complete.
+        if (
+            study["format"] == "submission"
+            and "incomplete" not in given["studies"][name]
+        ):
+            study["incomplete"] = "keep"
+    return checked
 
 
 def select_studies(names):
@@ -42,11 +50,6 @@ def select_studies(names):
 
 config = check_config(config)
 STUDIES = select_studies(config["run"])
-PREDICTIONS = [
-    study
-    for study, settings in config["studies"].items()
-    if settings["format"] == "predictions"
-]
 CAPTIONS = {
     f"{path.parent.name}/{path.stem}": " ".join(path.read_text("utf-8").split())
     for path in sorted(ROOT.glob("workflow/report/*/*.rst"))
@@ -60,6 +63,17 @@ wildcard_constraints:
     dimension="[0-9]+",
     number="[0-9]+",
     cell="[0-9a-f]{16}",
+
+
+def find_studies(*formats):
+    """The studies whose exports have one of these formats."""
+    studies = config["studies"].items()
+    return [study for study, settings in studies if settings["format"] in formats]
+
+
+def match_studies(*formats):
+    """A pattern of the studies whose exports have one of these formats."""
+    return "|".join(map(re.escape, find_studies(*formats))) or "(?!)"
 
 
 def setting(path):
@@ -78,6 +92,14 @@ def table(name, folder="tables"):
     return [
         for_report(f"{stem}.csv", "Tables", f"{folder}/{name}"),
         *multiext(stem, ".md", ".tex"),
+    ]
+
+
+def leaderboard_table(name):
+    """A table of the leaderboard, also as JSON."""
+    return [
+        *table(name, "leaderboard"),
+        f"results/{{study}}/leaderboard/{name}.json",
     ]
 
 

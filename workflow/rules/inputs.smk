@@ -1,13 +1,19 @@
 """The inputs of rules, as far as they depend on the configuration or on the data."""
 
 from glob import glob, has_magic
+from hashlib import file_digest
 
 
 def find_exports(study):
     """A study's export files; globs are expanded, URLs go through storage plugins."""
     patterns = config["studies"][study]["exports"]
-    if study in PREDICTIONS:
+    if study in find_studies("predictions"):
         return list(find_dumps(study))
+    if study in find_studies("submission"):
+        return find_submissions(study)
+    if has_store(study):
+        find_store(study)
+        return []
     if not patterns:
         raise WorkflowError(f"studies.{study}.exports: name the files to read.")
     files = []
@@ -136,16 +142,27 @@ def shape_of(wildcards):
 
 
 def forget_lost_shards(study):
-    """Remove the manifest of normalized shards that are not all there, so they are made again."""
+    """Remove the manifest of normalized shards that are lost or altered, so they are made again."""
     folder = Path("results", study, "normalized")
     manifest = folder / "manifest.csv"
     if manifest.is_file():
         with manifest.open(encoding="utf-8") as lines:
-            shards = [f"{line.split(',')[0]}.parquet" for line in lines][1:]
-        if not all(
-            (folder / name).is_file() for name in ["shape.csv", "datasets.csv", *shards]
+            shards = [line.split(",")[:2] for line in lines][1:]
+        is_there = all(
+            (folder / name).is_file() for name in ["shape.csv", "datasets.csv"]
+        )
+        if not is_there or not all(
+            is_intact(folder / f"{shard}.parquet", digest) for shard, digest in shards
         ):
             manifest.unlink()
+
+
+def is_intact(path, digest):
+    """Whether a file is there and its bytes have a SHA-256."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return file_digest(stream, "sha256").hexdigest() == digest
 
 
 def tables_of(wildcards):
@@ -200,4 +217,8 @@ for study in list_involved(STUDIES):
     find_references(study)
     find_attributes(study, "models")
     find_attributes(study, "datasets")
-    forget_lost_shards(study)
+    find_benchmark(study)
+    find_releases(study)
+    # Once per run and not in each of its jobs, which parse this file as well.
+    if workflow.is_main_process:
+        forget_lost_shards(study)

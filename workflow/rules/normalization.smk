@@ -12,6 +12,7 @@ checkpoint normalize_runs:
     input:
         runs="results/{study}/runs.parquet",
         references=references_of,
+        benchmark=benchmark_rules_of,
     output:
         bounds="results/{study}/normalized/bounds.csv",
         manifest="results/{study}/normalized/manifest.csv",

@@ -1,6 +1,5 @@
 """The inputs of rules that evaluate predictions: dumps of scores, labels and images."""
 
-import re
 from glob import glob
 
 from capmap.multilabel.dumps import (
@@ -14,14 +13,6 @@ from capmap.multilabel.dumps import (
 from capmap.normalization.selection import split_shards
 
 PATCHML = "PatchML"
-
-
-def match_studies(*, predictions):
-    """A pattern of the studies that have predictions, or of those that have tables."""
-    names = [
-        study for study in config["studies"] if (study in PREDICTIONS) == predictions
-    ]
-    return "|".join(map(re.escape, names)) or "(?!)"
 
 
 def list_classified(study):
@@ -148,7 +139,7 @@ def parts_of(name):
     def find_parts(wildcards):
         stem, suffix = name.split(".")
         folder = f"results/{wildcards.study}/multilabel"
-        if wildcards.study not in PREDICTIONS:
+        if wildcards.study not in find_studies("predictions"):
             return [f"{folder}/published.parquet"] if stem == "scores" else []
         return [
             f"{folder}/{stem}/{shard}.{suffix}"

@@ -48,7 +48,7 @@ rule gather_scores:
     benchmark:
         "results/benchmarks/gather_scores/{study}.tsv"
     wildcard_constraints:
-        study=match_studies(predictions=True),
+        study=match_studies("predictions"),
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -79,7 +79,7 @@ rule read_published:
     benchmark:
         "results/benchmarks/read_published/{study}.tsv"
     wildcard_constraints:
-        study=match_studies(predictions=False),
+        study=match_studies("long", "matrix"),
     conda:
         "../../envs/analysis.yaml"
     params:

@@ -1,6 +1,7 @@
 """Reads a study's exports and says all that is wrong with them.
 
-Reads: the exports as they left their owners, and the file of frozen bounds if there is one.
+Reads: the exports as they left their owners, and the file of frozen bounds and the definition of the
+benchmark if there are any.
 Writes: runs.parquet, validation.json, and rejected.csv (kept when the exports are refused).
 """
 
@@ -10,6 +11,7 @@ rule validate_exports:
     input:
         exports=exports_of,
         references=references_of,
+        benchmark=benchmark_rules_of,
     output:
         runs="results/{study}/runs.parquet",
         validation="results/{study}/validation.json",
@@ -18,7 +20,7 @@ rule validate_exports:
     benchmark:
         "results/benchmarks/validate_exports/{study}.tsv"
     wildcard_constraints:
-        study=match_studies(predictions=False),
+        study=match_studies("long", "matrix"),
     conda:
         "../../envs/analysis.yaml"
     params:

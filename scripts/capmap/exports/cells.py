@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import TypeAlias
 
 import numpy as np
@@ -128,6 +129,9 @@ def join_names(parts: Sequence[pa.Array]) -> pa.Array:
     if len(parts) == 1:
         return parts[0]
     filled = [pc.if_else(pc.equal(part, ""), None, part) for part in parts]
+    # pyarrow leaves out a row without any part, which would move up all those below.
+    is_blank = reduce(pc.and_, map(pc.is_null, filled))
+    filled[0] = pc.if_else(is_blank, "", filled[0])
     separator = pa.scalar(SEPARATOR, pa.large_string())
     return pc.binary_join_element_wise(*filled, separator, null_handling="skip")
 

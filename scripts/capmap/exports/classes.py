@@ -11,12 +11,12 @@ from capmap.exports.documents import (
     JSON,
     TABLES,
     has_suffix,
-    read_bounded,
     read_document,
     read_lines,
     refuse,
 )
 from capmap.exports.faults import UnreadableExportError, ask_nearest
+from capmap.exports.files import read_bounded
 from capmap.exports.sheets import open_sheet
 from capmap.exports.tally import FaultTally
 from capmap.wording import list_names, quote_name

@@ -14,7 +14,7 @@ import pyarrow.csv as pa_csv
 from capmap.exports.cells import Cells, make_texts
 from capmap.exports.columns import join_header
 from capmap.exports.faults import UnreadableExportError
-from capmap.exports.files import HEAD, check_text, read_content
+from capmap.exports.files import HEAD, check_text, read_bounded
 from capmap.problems import Problem
 from capmap.wording import count_things
 
@@ -64,7 +64,7 @@ class DelimitedSheet:
         A quick reader takes the file first; its result stands when there are as many rows as
         lines, and the exact reader takes over otherwise.
         """
-        content = read_content(self.path)
+        content = read_bounded(self.path)
         check_text(content, self.path)
         known = {name: place for place, name in enumerate(self.columns)}
         places = [known[name] for name in names]

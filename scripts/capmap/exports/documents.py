@@ -5,10 +5,9 @@ from pathlib import PurePath
 from typing import Any
 
 from capmap.exports.faults import UnreadableExportError
-from capmap.exports.files import check_text, read_content
+from capmap.exports.files import check_text, read_bounded
 from capmap.problems import Problem
 
-LARGEST = 1 << 30
 TABLES = frozenset({".csv", ".tsv", ".parquet", ".pq"})
 JSON = frozenset({".json"})
 
@@ -23,32 +22,6 @@ DECODER = json.JSONDecoder(object_pairs_hook=Pairs)
 def has_suffix(path: str, suffixes: frozenset[str]) -> bool:
     """Tell whether a file has one of some suffixes, also before ``.gz``, whatever their case."""
     return bool({suffix.lower() for suffix in PurePath(path).suffixes[-2:]} & suffixes)
-
-
-def read_bounded(path: str, *, limit: int = LARGEST) -> bytes:
-    """Read a file whole, unpacked where it is gzip.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    limit : int, optional
-        Largest size in bytes once unpacked, 1 GiB by default.
-
-    Raises
-    ------
-    UnreadableExportError
-        When it cannot be read or is larger; a packed file is not unpacked beyond the limit.
-    """
-    content = read_content(path, limit=limit + 1)
-    if len(content) > limit:
-        raise refuse(
-            "too_large",
-            path,
-            f"The file has more than {limit} bytes once unpacked, and it is read as a whole.",
-            "Write scores as .npy, which is read in parts; split other files.",
-        )
-    return content
 
 
 def read_text(path: str) -> str:

@@ -8,6 +8,7 @@ from capmap.exports.faults import UnreadableExportError
 from capmap.problems import Problem
 
 HEAD = 1 << 22
+LARGEST = 1 << 30
 GZIP = b"\x1f\x8b"
 PARQUET = b"PAR1"
 BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -81,6 +82,36 @@ def read_content(path: str, *, limit: int = -1) -> bytes:
                 remedy="Check its path in the configuration and its permissions.",
             )
         ) from error
+
+
+def read_bounded(path: str, *, limit: int = LARGEST) -> bytes:
+    """Read a file whole, unpacked where it is gzip.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    limit : int, optional
+        Largest size in bytes once unpacked, 1 GiB by default.
+
+    Raises
+    ------
+    UnreadableExportError
+        When it cannot be read or is larger; a packed file is not unpacked beyond the limit.
+    """
+    content = read_content(path, limit=limit + 1)
+    if len(content) > limit:
+        raise UnreadableExportError(
+            Problem(
+                code="too_large",
+                source=path,
+                reason=f"The file has more than {limit} bytes once unpacked, and it is read as a "
+                "whole.",
+                remedy="Split it into several files; scores of images can be written as .npy, "
+                "which is read in parts.",
+            )
+        )
+    return content
 
 
 def check_text(content: bytes, path: str, *, complete: bool = True) -> None:

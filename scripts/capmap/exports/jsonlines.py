@@ -11,7 +11,7 @@ import numpy.typing as npt
 from capmap.exports.cells import Cells, make_texts
 from capmap.exports.columns import clean_header
 from capmap.exports.faults import UnreadableExportError
-from capmap.exports.files import check_text, read_content
+from capmap.exports.files import check_text, read_bounded
 from capmap.problems import Problem
 
 
@@ -56,7 +56,7 @@ def open_jsonlines(path: str) -> JsonSheet:
     Raises
     ------
     UnreadableExportError
-        When the file is not text, or has no line with an object.
+        When the file is not text, has more than 1 GiB, or has no line with an object.
 
     Notes
     -----
@@ -64,7 +64,7 @@ def open_jsonlines(path: str) -> JsonSheet:
     is one, only the first is told. Numbers keep their text; true and false are these words; arrays
     and objects within a cell are their JSON, and listed as nested.
     """
-    content = read_content(path)
+    content = read_bounded(path)
     check_text(content, path)
     columns: dict[str, list[str]] = {}
     words: set[str] = set()

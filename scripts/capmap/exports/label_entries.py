@@ -12,12 +12,12 @@ from capmap.exports.documents import (
     TABLES,
     Pairs,
     has_suffix,
-    read_bounded,
     read_document,
     read_lines,
     refuse,
 )
 from capmap.exports.faults import UnreadableExportError
+from capmap.exports.files import read_bounded
 from capmap.exports.sheets import open_sheet
 
 LABEL, LABELS = "label", "labels"

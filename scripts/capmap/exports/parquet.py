@@ -5,14 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from capmap.exports.cells import Cells
 from capmap.exports.columns import clean_header
 from capmap.exports.faults import UnreadableExportError
-from capmap.exports.files import PARQUET
+from capmap.exports.files import LARGEST, PARQUET
 from capmap.problems import Problem
 from capmap.wording import quote_name
+
+ENTRY_BYTES = 8
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,19 @@ class ParquetSheet:
         A number is written with the fewest digits that give the same float again. Null is an empty
         cell.
         """
+        fields = [self.fields[name] for name in names]
         try:
-            table = pq.ParquetFile(self.path).read([self.fields[name] for name in names])
+            schema = pq.read_schema(self.path)
+            self._require_fields(schema.names, fields)
+            texts = [name for name in fields if _is_text(schema.field(name).type)]
+            # Repeated texts stay packed until it is known how large they are.
+            file = pq.ParquetFile(self.path, read_dictionary=texts)
+            self._require_size(ENTRY_BYTES * file.metadata.num_rows * len(fields))
+            self._require_size(_sum_unpacked(file.metadata, fields))
+            table = file.read(fields)
         except (pa.ArrowException, OSError) as error:
             raise UnreadableExportError(_explain_damage(self.path, error)) from error
+        self._require_size(sum(map(_measure_texts, table.columns)))
         columns = {name: self._read_column(table, name) for name in names}
         numeric = frozenset(
             name for name in names if _is_number(table.field(self.fields[name]).type)
@@ -72,7 +84,38 @@ class ParquetSheet:
                     column=name,
                 )
             ) from error
+        try:
+            texts.validate(full=True)
+        except pa.ArrowInvalid as error:
+            raise UnreadableExportError(_explain_damage(self.path, error)) from error
         return texts.fill_null("")
+
+    def _require_fields(self, present: Sequence[str], fields: Sequence[str]) -> None:
+        """Refuse a field that is there twice, such as columns without any name."""
+        twice = [name for name in fields if present.count(name) > 1]
+        if twice:
+            raise UnreadableExportError(
+                Problem(
+                    code="duplicated_column",
+                    source=self.path,
+                    reason=f"{present.count(twice[0])} columns are called {quote_name(twice[0])}.",
+                    remedy="Rename or remove all but one of them.",
+                    line=1,
+                    column=twice[0],
+                )
+            )
+
+    def _require_size(self, size: int) -> None:
+        """Refuse what would take more memory than a text file may have bytes."""
+        if size > LARGEST:
+            raise UnreadableExportError(
+                Problem(
+                    code="too_large",
+                    source=self.path,
+                    reason=f"The columns take {size} bytes once unpacked; {LARGEST} are the limit.",
+                    remedy="Split the file into several ones.",
+                )
+            )
 
 
 def open_parquet(path: str, head: bytes) -> ParquetSheet:
@@ -102,6 +145,31 @@ def open_parquet(path: str, head: bytes) -> ParquetSheet:
         raise UnreadableExportError(_explain_damage(path, error)) from error
     columns = clean_header(schema.names)
     return ParquetSheet(path, columns, dict(zip(columns, schema.names, strict=True)))
+
+
+def _sum_unpacked(metadata: pq.FileMetaData, fields: Sequence[str]) -> int:
+    """How many bytes the pages of some fields take once unpacked."""
+    parts = tuple(f"{name}." for name in fields)
+    groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]
+    chunks = [group.column(place) for group in groups for place in range(group.num_columns)]
+    return sum(
+        chunk.total_uncompressed_size
+        for chunk in chunks
+        if chunk.path_in_schema in fields or chunk.path_in_schema.startswith(parts)
+    )
+
+
+def _measure_texts(column: pa.ChunkedArray) -> int:
+    """How many bytes the texts of a column take once each is written out."""
+    if not (pa.types.is_dictionary(column.type) and _is_text(column.type.value_type)):
+        return int(column.nbytes)
+    lengths = [pc.binary_length(part.dictionary).take(part.indices) for part in column.chunks]
+    return sum(pc.sum(part).as_py() or 0 for part in lengths)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    tests = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary)
+    return any(test(kind) for test in tests)
 
 
 def _is_number(kind: pa.DataType) -> bool:

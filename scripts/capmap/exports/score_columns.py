@@ -13,9 +13,9 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from capmap.exports.delimited import DelimitedSheet, Record, read_records
-from capmap.exports.documents import LARGEST, read_bounded, refuse
+from capmap.exports.documents import refuse
 from capmap.exports.faults import UnreadableExportError
-from capmap.exports.files import check_text
+from capmap.exports.files import LARGEST, check_text, read_bounded
 from capmap.exports.parquet import ParquetSheet
 from capmap.exports.tally import shorten
 from capmap.problems import Problem

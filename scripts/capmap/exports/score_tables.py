@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 from capmap.exports.cells import INTEGRAL, Cells, trim
 from capmap.exports.classes import IMAGE, check_images
 from capmap.exports.delimited import DelimitedSheet, open_delimited
-from capmap.exports.documents import JSON, has_suffix, read_bounded, refuse
+from capmap.exports.documents import JSON, has_suffix, refuse
 from capmap.exports.faults import UnreadableExportError
-from capmap.exports.files import HEAD, PARQUET, read_content
+from capmap.exports.files import HEAD, PARQUET, read_bounded, read_content
 from capmap.exports.parquet import ParquetSheet, open_parquet
 from capmap.exports.score_columns import read_parquet_scores, read_text_scores
 from capmap.exports.tally import FaultTally

@@ -1,6 +1,7 @@
 """Frozen bounds of an earlier run, so that a new model never moves an old number."""
 
 import math
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,7 @@ def read_references(path: str | Path | None = None) -> dict[str, Reference]:
     read = _read_json if Path(path).suffix.lower() == ".json" else _read_csv
     try:
         return read(Path(path))
-    except (OSError, ValueError) as error:
+    except (OSError, EOFError, ValueError, OverflowError, RecursionError, zlib.error) as error:
         raise ConfigError(
             f"The references in {path} cannot be read: {error} Give the bounds.csv of another "
             'run, or JSON such as {"DATASET": [0, 1]}.'

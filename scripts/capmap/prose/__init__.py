@@ -1,10 +1,12 @@
 """What an analysis did and found, in sentences ready for a paper."""
 
 from capmap.prose.capabilities import describe_capabilities
+from capmap.prose.checkpoints import describe_checkpoints
 from capmap.prose.conditions import describe_conditions
 from capmap.prose.drift import describe_drift
 from capmap.prose.groups import describe_groups
 from capmap.prose.improvability import describe_improvability
+from capmap.prose.leaderboard import describe_leaderboard, describe_releases
 from capmap.prose.multilabel import describe_multilabel
 from capmap.prose.next_results import describe_next_results
 from capmap.prose.pairwise import describe_pairwise
@@ -19,10 +21,12 @@ from capmap.prose.transfer import describe_transfer
 
 __all__ = [
     "describe_capabilities",
+    "describe_checkpoints",
     "describe_conditions",
     "describe_drift",
     "describe_groups",
     "describe_improvability",
+    "describe_leaderboard",
     "describe_multilabel",
     "describe_next_results",
     "describe_pairwise",
@@ -30,6 +34,7 @@ __all__ = [
     "describe_profiles",
     "describe_rank_tests",
     "describe_ratings",
+    "describe_releases",
     "describe_robustness",
     "describe_sample_size",
     "describe_transfer",

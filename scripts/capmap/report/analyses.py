@@ -23,6 +23,9 @@ HEADINGS = {
     "drift": "Does the map stay put over time?",
     "transfer": "Does it carry over to other datasets?",
     "multilabel": "What changes once several labels are right?",
+    "leaderboard": "Who leads, and on what?",
+    "releases": "How did the ranks move from release to release?",
+    "checkpoints": "Which checkpoint is best, and what is the choice worth?",
 }
 SHARE = 40_000
 LABELS = {

@@ -1,0 +1,97 @@
+"""Fifty random moments at which a run, or one of its jobs, is killed: what is lost or half-written.
+
+Prints a row per way of killing with the counts; a result that is not byte for byte that of a whole
+run, or a temporary file that stays, ends the script with an error. Takes some minutes.
+"""
+
+import argparse
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import ModuleType
+
+import pandas as pd
+
+from capmap.tables import render_markdown, write_table
+
+PROJECT = Path(__file__).parents[1]
+RESULTS = PROJECT / "benchmarks/results"
+# Some other package has installed tests of its own under this name.
+sys.modules["tests"] = ModuleType("tests")
+sys.modules["tests"].__path__ = [str(PROJECT / "tests")]
+
+from tests.faults.disturbances import (  # noqa: E402
+    TARGETS,
+    find_damage,
+    find_jobs,
+    forget_results,
+    kill_group,
+    lay_out,
+    resume,
+    start,
+)
+from tests.workflow.checkouts import Checkout  # noqa: E402
+
+MOMENTS = 50
+
+
+def disturb(checkout: Checkout, moment: float, *, whole: bool) -> bool:
+    """Kill a run, or one of its jobs, some seconds after its start; tell whether it was alive."""
+    with start(checkout) as process:
+        time.sleep(moment)
+        is_running = process.poll() is None
+        jobs = find_jobs(process)
+        if whole:
+            kill_group(process)
+        elif jobs:
+            os.kill(jobs[0], signal.SIGKILL)
+            process.wait(300)
+    return is_running and (whole or bool(jobs))
+
+
+def main() -> None:
+    """Kill, look, resume and compare, again and again; print the counts and write them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--moments", type=int, default=MOMENTS)
+    moments = parser.parse_args().moments
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        checkout = lay_out(Path(folder) / "project")
+        begin = time.perf_counter()
+        run = checkout.snakemake(*TARGETS)
+        length = time.perf_counter() - begin
+        if run.status:
+            sys.exit(run.output)
+        expected = checkout.digests()
+        for number in range(moments):
+            moment = random.Random(number).uniform(0, length)  # noqa: S311
+            forget_results(checkout)
+            was_running = disturb(checkout, moment, whole=number % 5 > 0)
+            damaged = find_damage(checkout, expected)
+            kept = len(checkout.digests())
+            resume(checkout)
+            remains = list((checkout.folder / "results").rglob("*.tmp"))
+            rows.append(
+                {
+                    "killed": "run" if number % 5 else "job",
+                    "in_time": was_running,
+                    "kept": kept,
+                    "damaged": len(damaged),
+                    "different": checkout.digests() != expected,
+                    "remains": len(remains),
+                }
+            )
+    counts = pd.DataFrame(rows).groupby("killed").sum().reset_index()
+    counts.insert(1, "moments", pd.DataFrame(rows).groupby("killed").size().to_numpy())
+    print(render_markdown(counts), end="")
+    write_table(counts, [RESULTS / "faults.csv", RESULTS / "faults.md"])
+    if counts[["damaged", "different", "remains"]].to_numpy().any():
+        sys.exit("A killed run has left what a whole run does not.")
+
+
+if __name__ == "__main__":
+    main()

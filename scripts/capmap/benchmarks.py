@@ -1,0 +1,246 @@
+"""Benchmarks as data: their datasets with metrics, their dimensions, and the models they know."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from capmap.errors import ConfigError
+from capmap.metrics import Direction
+from capmap.schema import check_settings
+from capmap.wording import find_nearest, list_names, quote_name
+
+ALL = "All"
+TEXT = {"type": "string"}
+NAME = {"type": "string", "minLength": 1}
+DATASET = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["metric", "direction"],
+    "properties": {
+        "metric": {**NAME, "description": "Name of the metric in submissions."},
+        "direction": {"enum": ["max", "min"], "description": "Which stored score is better."},
+        "description": {**TEXT, "default": ""},
+        "stored_as": {**TEXT, "default": ""},
+        "transform": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {
+                "scale_rmse": {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "required": ["std"],
+                    "properties": {
+                        "std": {
+                            "type": "number",
+                            "exclusiveMinimum": 0,
+                            "description": "A stored score is 1 minus the error times std.",
+                        }
+                    },
+                }
+            },
+        },
+    },
+}
+MODEL = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["name"],
+    "properties": {
+        "name": {**NAME, "description": "Name of the model in tables and figures."},
+        "size": {**TEXT, "default": ""},
+    },
+}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["datasets"],
+    "properties": {
+        "title": {**TEXT, "default": ""},
+        "description": {**TEXT, "default": ""},
+        "datasets": {
+            "type": "object",
+            "minProperties": 1,
+            "additionalProperties": DATASET,
+            "description": "Each dataset with its metric and direction.",
+        },
+        "dimensions": {
+            "type": "object",
+            "default": {},
+            "additionalProperties": {"type": "array", "minItems": 1, "items": NAME},
+        },
+        "models": {"type": "object", "default": {}, "additionalProperties": MODEL},
+    },
+}
+
+
+@dataclass(frozen=True)
+class BenchmarkDataset:
+    """A dataset of a benchmark.
+
+    Parameters
+    ----------
+    metric : str
+        Name of its metric in submissions.
+    direction : {"max", "min"}
+        Which stored score is better.
+    description, stored_as : str
+        What it is, and how its scores are stored, in words.
+    transform : mapping
+        How stored scores were made of errors, such as ``{"scale_rmse": {"std": 0.25}}``; empty
+        where the metric is stored as it is.
+    """
+
+    metric: str
+    direction: Direction
+    description: str = ""
+    stored_as: str = ""
+    transform: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class BenchmarkModel:
+    """How a model is shown: its name and its size."""
+
+    name: str
+    size: str = ""
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What a benchmark consists of.
+
+    Parameters
+    ----------
+    title, description : str
+        What people call it, and what it is.
+    datasets : dict of str to BenchmarkDataset
+        In the order of the file.
+    dimensions : dict of str to list of str
+        Named groups of datasets, in the order of the file.
+    models : dict of str to BenchmarkModel
+        The models that it knows, by the key of their backbone.
+    """
+
+    title: str
+    description: str
+    datasets: dict[str, BenchmarkDataset]
+    dimensions: dict[str, list[str]]
+    models: dict[str, BenchmarkModel]
+
+
+def read_benchmark(path: str) -> Benchmark:
+    """Read the definition of a benchmark.
+
+    Parameters
+    ----------
+    path : str
+        YAML with the keys ``title``, ``description``, ``datasets``, ``dimensions`` and ``models``.
+
+    Returns
+    -------
+    Benchmark
+        With all defaults filled in.
+
+    Raises
+    ------
+    ConfigError
+        When the file cannot be read or anything is wrong with it; one line per fault with the file
+        and the key.
+
+    Notes
+    -----
+    A name that YAML reads as a number or a truth value has to be quoted. A key that stands twice is
+    a fault. ``All`` cannot be the name of a dimension, because tables call all datasets so.
+    """
+    try:
+        content = yaml.load(Path(path).read_text("utf-8"), _Loader)  # noqa: S506 (a safe loader)
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path}: the benchmark cannot be read: {error}") from error
+    if not isinstance(content, Mapping):
+        raise ConfigError(f"{path}: expected a section with the key datasets.")
+    try:
+        checked = check_settings(content, SCHEMA)
+    except ConfigError as error:
+        faults = str(error).splitlines()
+    else:
+        faults = _check_dimensions(checked["dimensions"], checked["datasets"])
+    if faults:
+        raise ConfigError("\n".join(f"{path}: {fault}" for fault in faults))
+    return Benchmark(
+        title=checked["title"],
+        description=checked["description"],
+        datasets={name: BenchmarkDataset(**rule) for name, rule in checked["datasets"].items()},
+        dimensions=checked["dimensions"],
+        models={key: BenchmarkModel(**model) for key, model in checked["models"].items()},
+    )
+
+
+def complete_rules(
+    datasets: Mapping[str, Any], benchmark: Benchmark | None, present: Iterable[str]
+) -> dict[str, Any]:
+    """Add what a benchmark says of its datasets to a study's rules, which win.
+
+    Parameters
+    ----------
+    datasets : mapping
+        The study's rules of datasets.
+    benchmark : Benchmark or None
+        Its metrics and directions are added; None adds nothing.
+    present : iterable of str
+        The datasets that have runs; others get no rule of the benchmark.
+
+    Returns
+    -------
+    dict
+        Rules of datasets: those of the study first, then the others by name.
+
+    Notes
+    -----
+    A rule that names a transform keeps the direction of the benchmark out, because the transform
+    says which converted score is better.
+    """
+    rules = {name: dict(rule) for name, rule in datasets.items()}
+    known = benchmark.datasets if benchmark else {}
+    for name in sorted(set(present) & set(known)):
+        own = rules.get(name, {})
+        given = {"metric": known[name].metric}
+        if "transform" not in own:
+            given["direction"] = known[name].direction
+        rules[name] = {**given, **own}
+    return rules
+
+
+def _check_dimensions(
+    dimensions: Mapping[str, list[str]], datasets: Mapping[str, Any]
+) -> list[str]:
+    faults = []
+    for dimension, names in dimensions.items():
+        place = (
+            f"dimensions.{dimension}" if dimension.isidentifier() else f"dimensions: {dimension!r}"
+        )
+        if dimension == ALL:
+            faults.append(f"{place}: all datasets together are called so; choose another name.")
+        for name, count in Counter(names).items():
+            if count > 1:
+                faults.append(f"{place}: the dataset {quote_name(name)} stands {count} times.")
+            if name not in datasets:
+                near = find_nearest(name, datasets)
+                hint = f"Did you mean {quote_name(near)}?" if near else ""
+                known = hint or f"Known are {list_names(sorted(datasets))}."
+                faults.append(f"{place}: there is no dataset {quote_name(name)}. {known}")
+    return faults
+
+
+class _Loader(yaml.SafeLoader):
+    """A loader of plain values that refuses keys which stand twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = Counter(child.value for child, _ in node.value if isinstance(child.value, str))
+        if twice := [key for key, count in keys.items() if count > 1]:
+            line = node.start_mark.line + 1
+            raise yaml.YAMLError(f"the section at line {line} has the key {twice[0]!r} twice.")
+        return super().construct_mapping(node, deep=deep)

@@ -1,0 +1,1 @@
+"""The leaderboard as one page that needs no server."""

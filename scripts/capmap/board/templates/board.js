@@ -1,0 +1,74 @@
+// Puts the state on the page.
+let order = [];
+
+const describeOrder = () => {
+  const column = columns.get(state.sort);
+  if (!column) return "";
+  return `, sorted by ${column.label}, ${state.descending ? "descending" : "ascending"}`;
+};
+
+const showBanner = () => {
+  const again = "The published rank (“was”) stands beneath each.";
+  const basis = state.group ? `the score on ${state.group}` : "the overall score";
+  byId("banner").hidden = !fleeting;
+  byId("banner").textContent = fleeting
+    ? `Ranks are recomputed by ${basis} within the ${order.length} entries shown. ${again}`
+    : "";
+};
+
+const render = () => {
+  const selection = select();
+  fleeting = state.rerank ? rankAgain(selection) : null;
+  order = sortEntries(selection);
+  drawTable(order);
+  showControls();
+  showBanner();
+  byId("status").textContent = `${order.length} of ${entries.length} entries${describeOrder()}`;
+  showDialog();
+};
+
+const sortBy = (id) => {
+  const first = ["score", "number"].includes(columns.get(id).kind);
+  if (state.sort !== id) change({ sort: id, descending: first });
+  else if (state.descending === first) change({ descending: !first });
+  else change({ sort: "", descending: false });
+};
+
+const wireTable = () => {
+  table.append(
+    make("caption", { className: "hidden", id: "heading" }, `Leaderboard of ${content.study}`),
+    make("colgroup"), make("thead"), make("tbody"),
+  );
+  byId("main").append(table);
+  table.addEventListener("click", ({ target }) => {
+    const button = target.closest("button");
+    if (button?.dataset.column !== undefined) sortBy(button.dataset.column);
+    else if (button) change({ open: entries.text("model", Number(button.dataset.entry)) });
+  });
+};
+
+const writeNotes = () => {
+  const level = `${content.confidence}%`;
+  const notes = [
+    `Scores are normalized per dataset, and the overall score is the interquartile mean over runs and datasets; higher is better. Beneath each stands its ${level} interval. Raw dataset scores are means ± SEM over seeds in the metric's own units.`,
+    `Beneath a rank stand the ranks that are compatible with the data at ${level}. Entries that share a letter of their tie group cannot be told apart.`,
+    "Entries that lack datasets are marked and not ranked. Ranks are those of all entries of a method; filters leave them as they are, unless “Re-rank within selection” is on.",
+    "Darker blue (lighter at night) means a higher normalized score within its column. The address of this page always leads to the view that you see.",
+  ];
+  byId("notes").append(...notes.map((note) => make("p", {}, note)));
+  byId("caption").textContent = content.captions.entries ?? "";
+  byId("caption").hidden = !content.captions.entries;
+};
+
+writeNotes();
+wireTable();
+wireControls();
+byId("tools").hidden = false;
+byId("skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  byId("main").focus();
+});
+byId("download").addEventListener("click", () => save(`${content.study}-leaderboard.csv`, writeCsv(order)));
+addEventListener("popstate", goBack);
+addEventListener("beforeprint", finish);
+goBack();

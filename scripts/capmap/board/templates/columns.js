@@ -1,0 +1,136 @@
+// The columns that a table may have, by the ids that addresses use.
+const STEPS = 8;
+const PARTS = ["iqm", "ci_low", "ci_high"];
+
+const describeCoverage = (sheet, row) =>
+  `${sheet.text("datasets", row)} of ${sheet.text("expected", row)} datasets`;
+
+const isComplete = (sheet, row) => sheet.text("complete", row) === "True";
+
+// A score with its interval, taken from one table; `locate` finds the row of a model.
+const readScore = (sheet, locate, partial) => (entry) => {
+  const row = locate(entry);
+  if (row === undefined) return null;
+  return {
+    value: sheet.number("iqm", row),
+    low: sheet.number("ci_low", row),
+    high: sheet.number("ci_high", row),
+    note: partial && !isComplete(sheet, row) ? describeCoverage(sheet, row) : "",
+    texts: PARTS.map((name) => sheet.text(name, row)),
+  };
+};
+
+const find = (sheet, entry, name) => sheet.find(entries.text("model", entry), name);
+
+const makeScore = (id, label, group, read) => ({
+  id,
+  label,
+  group,
+  kind: "score",
+  read,
+  value: (entry) => read(entry)?.value ?? NaN,
+});
+
+const makeDataset = (name) => {
+  const locate = (entry) => find(normalized, entry, name);
+  const readRaw = (entry) => {
+    const row = find(raw, entry, name);
+    if (row === undefined) return null;
+    const texts = ["mean", "sem"].map((column) => raw.text(column, row));
+    return { value: raw.number("mean", row), sem: raw.number("sem", row), note: "", texts };
+  };
+  const readNormalized = readScore(normalized, locate, false);
+  const read = (entry) => (state.raw ? readRaw(entry) : readNormalized(entry));
+  return {
+    ...makeScore(`dataset:${name}`, name, "Datasets", read),
+    shade: (entry) => readNormalized(entry)?.value ?? NaN,
+    heads: () =>
+      (state.raw ? ["raw mean", "raw sem"] : PARTS).map((part) => `dataset ${name} ${part}`),
+  };
+};
+
+const makeText = (name, label) => ({
+  id: `about:${name}`,
+  label,
+  group: "About the models",
+  kind: "text",
+  value: (entry) => entries.text(name, entry),
+});
+
+const makeDimension = (name) => {
+  const read = readScore(dimensions, (entry) => find(dimensions, entry, name), true);
+  return {
+    ...makeScore(`dimension:${name}`, name, "Dimensions", read),
+    heads: () => PARTS.map((part) => `dimension ${name} ${part}`),
+  };
+};
+
+const showsBackbone = rows.some((row) => entries.text("backbone", row) !== entries.text("name", row));
+
+const listColumns = () => {
+  const about = [
+    ["method", "Method", methods.length > 1],
+    ["backbone", "Backbone", showsBackbone],
+    ["size", "Size", entries.has("size")],
+    ["submission", "Submission", entries.has("submission")],
+    ["ties", "Tie group", entries.has("ties")],
+    ["runs", "Runs", true],
+    ["mean", "Mean", entries.has("mean")],
+  ];
+  const numbers = new Set(["runs", "mean"]);
+  return [
+    { id: "rank", label: "Rank", kind: "rank", value: (entry) => shownRank(entry) },
+    { id: "name", label: "Model", kind: "name", value: (entry) => entries.text("name", entry) },
+    makeScore("overall", "Overall", "", readScore(entries, (entry) => entry, false)),
+    ...about.filter(([, , offered]) => offered).map(([name, label]) => ({
+      ...makeText(name, label),
+      ...(numbers.has(name) && { kind: "number", value: (entry) => entries.number(name, entry) }),
+    })),
+    ...dimensionNames.map(makeDimension),
+    ...datasets.map(makeDataset),
+  ];
+};
+
+const columns = new Map(listColumns().map((column) => [column.id, column]));
+const ALWAYS = new Set(["rank", "name", "overall"]);
+const FEW = 12;
+
+const listDefaults = () => {
+  const ids = ["about:size", "about:ties"];
+  if (entries.distinct("submission").length > 1) ids.push("about:submission");
+  if (state.everyMethod) ids.push("about:method");
+  const names = state.group ? groups.get(state.group) : datasets;
+  const wide = names.map((name) => `dataset:${name}`);
+  if (state.group) ids.push(`dimension:${state.group}`, ...wide);
+  else if (dimensionNames.length) ids.push(...dimensionNames.map((name) => `dimension:${name}`));
+  else if (wide.length <= FEW) ids.push(...wide);
+  return new Set(ids.filter((id) => columns.has(id)));
+};
+
+const listShown = () => {
+  const chosen = state.columns ?? listDefaults();
+  return [...columns.values()].filter(({ id }) => ALWAYS.has(id) || chosen.has(id));
+};
+
+// The range of a score over all models of the method, whatever the filters.
+const ranges = new Map();
+const findRange = (column) => {
+  const key = `${state.everyMethod ? "*" : `=${state.method}`} ${column.id}`;
+  if (!ranges.has(key)) {
+    let [low, high] = [Infinity, -Infinity];
+    for (const entry of listMethod()) {
+      const value = (column.shade ?? column.value)(entry);
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+    ranges.set(key, [low, high]);
+  }
+  return ranges.get(key);
+};
+
+const findStep = (column, entry) => {
+  const [low, high] = findRange(column);
+  const value = (column.shade ?? column.value)(entry);
+  if (Number.isNaN(value) || !(high > low)) return "";
+  return `h${Math.min(STEPS - 1, Math.floor((STEPS * (value - low)) / (high - low)))}`;
+};

@@ -1,0 +1,69 @@
+// Which entries are shown, in which order, and their ranks.
+const bestKeys = new Set();
+for (let row = 0; row < best.length; row += 1) bestKeys.add(keyOf(best, row));
+
+function keyOf(sheet, row) {
+  return JSON.stringify(["method", "backbone", "submission"].map((name) => sheet.text(name, row)));
+}
+
+const words = new Map(
+  rows.map((row) => [
+    row,
+    ["name", "model", "backbone", "size", "submission"]
+      .map((name) => entries.text(name, row))
+      .join("\n")
+      .toLowerCase(),
+  ]),
+);
+
+const listMethod = () =>
+  state.everyMethod ? rows : rows.filter((row) => entries.text("method", row) === state.method);
+
+const select = () => {
+  const query = state.query.toLowerCase().split(/\s+/).filter(Boolean);
+  return listMethod().filter(
+    (row) =>
+      FACETS.every(
+        (facet) => !state.chosen[facet].size || state.chosen[facet].has(entries.text(facet, row)),
+      ) &&
+      (!state.best || bestKeys.has(keyOf(entries, row))) &&
+      query.every((word) => words.get(row).includes(word)),
+  );
+};
+
+// Ranks within the selection, by the overall score or by that of the chosen dataset group.
+let fleeting = null;
+
+const rankAgain = (selection) => {
+  const column = columns.get(`dimension:${state.group}`);
+  const sheet = column ? dimensions : entries;
+  const locate = (entry) => (column ? find(dimensions, entry, state.group) : entry);
+  const scores = selection
+    .filter((entry) => locate(entry) !== undefined && isComplete(sheet, locate(entry)))
+    .map((entry) => [entry, sheet.number("iqm", locate(entry))])
+    .filter(([, score]) => !Number.isNaN(score))
+    .sort(([, one], [, other]) => other - one);
+  const ranks = new Map();
+  scores.forEach(([entry, score], place) => {
+    const tied = place > 0 && scores[place - 1][1] === score;
+    ranks.set(entry, tied ? ranks.get(scores[place - 1][0]) : place + 1);
+  });
+  return ranks;
+};
+
+const shownRank = (entry) => (fleeting ? (fleeting.get(entry) ?? NaN) : entries.number("rank", entry));
+
+const isMissing = (value) => value === "" || Number.isNaN(value);
+
+const sortEntries = (selection) => {
+  const id = state.sort || (fleeting ? "rank" : "");
+  if (!id) return selection;
+  const column = columns.get(id);
+  const sign = state.descending ? -1 : 1;
+  const keyed = selection.map((entry) => [entry, column.value(entry)]);
+  keyed.sort(([, one], [, other]) => {
+    if (isMissing(one) || isMissing(other)) return isMissing(one) - isMissing(other);
+    return sign * (typeof one === "number" ? one - other : collator.compare(one, other));
+  });
+  return keyed.map(([entry]) => entry);
+};

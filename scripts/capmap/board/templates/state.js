@@ -1,0 +1,77 @@
+// What the reader chose, and the address that leads to it again.
+const FACETS = ["name", "size", "submission"];
+
+const fresh = () => ({
+  method: methods[0] ?? "",
+  everyMethod: false,
+  query: "",
+  chosen: { name: new Set(), size: new Set(), submission: new Set() },
+  group: "",
+  columns: null, // a set of ids, or null for the default ones
+  sort: "",
+  descending: false,
+  raw: false,
+  best: false,
+  rerank: false,
+  heat: true,
+  open: "",
+});
+
+const SWITCHES = { raw: "raw", best: "best", rerank: "rerank", everyMethod: "all" };
+let state = fresh();
+
+const writeAddress = () => {
+  const words = new URLSearchParams();
+  const first = fresh();
+  if (!state.everyMethod && state.method !== first.method) words.set("method", state.method);
+  if (state.query) words.set("search", state.query);
+  for (const facet of FACETS) {
+    for (const value of [...state.chosen[facet]].sort()) words.append(facet, value);
+  }
+  if (state.group) words.set("group", state.group);
+  if (state.columns) {
+    words.set("columns", "");
+    for (const id of [...state.columns].sort()) words.append("column", id);
+  }
+  if (state.sort) words.set("sort", state.sort);
+  if (state.descending) words.set("order", "descending");
+  for (const [name, word] of Object.entries(SWITCHES)) if (state[name]) words.set(word, "1");
+  if (!state.heat) words.set("heat", "0");
+  if (state.open) words.set("open", state.open);
+  return words.toString();
+};
+
+// Reads an address; what is unknown in it is left out.
+const readAddress = () => {
+  const words = new URLSearchParams(location.hash.slice(1));
+  const found = fresh();
+  if (methods.includes(words.get("method"))) found.method = words.get("method");
+  found.query = words.get("search") ?? "";
+  for (const facet of FACETS) {
+    const known = new Set(entries.distinct(facet));
+    found.chosen[facet] = new Set(words.getAll(facet).filter((value) => known.has(value)));
+  }
+  if (groups.has(words.get("group"))) found.group = words.get("group");
+  if (words.has("columns")) found.columns = new Set(words.getAll("column"));
+  if (columns.has(words.get("sort"))) found.sort = words.get("sort");
+  found.descending = words.get("order") === "descending";
+  for (const [name, word] of Object.entries(SWITCHES)) found[name] = words.get(word) === "1";
+  if (methods.length < 2) found.everyMethod = false;
+  found.heat = words.get("heat") !== "0";
+  if (rowOf.has(words.get("open"))) found.open = words.get("open");
+  return found;
+};
+
+// Changes the state and the address; typing replaces the address instead of adding one.
+const change = (changes, { replace = false } = {}) => {
+  state = { ...state, ...changes };
+  const address = `#${writeAddress()}`;
+  if (replace) history.replaceState(null, "", address);
+  else if (address !== (location.hash || "#")) history.pushState(null, "", address);
+  render();
+};
+
+const goBack = () => {
+  state = readAddress();
+  render();
+};

@@ -1,0 +1,325 @@
+"""Submissions to a leaderboard: a folder each, with a table of results and a description."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypedDict
+
+import pandas as pd
+
+from capmap.artifacts import digest_file
+from capmap.benchmarks import Benchmark
+from capmap.exports.columns import Mapped, list_columns
+from capmap.exports.faults import UnreadableExportError
+from capmap.exports.long import read_long
+from capmap.exports.reading import ExportFile, Exports, read_exports
+from capmap.exports.runs import Metrics, Part
+from capmap.exports.submission_checks import Demands, Rows, check_rows
+from capmap.exports.submission_information import (
+    INFORMATION,
+    NEW_MODELS,
+    Information,
+    NewModel,
+    make_printable,
+    read_information,
+)
+from capmap.exports.submission_table import (
+    BACKBONE,
+    DATASET,
+    KEPT,
+    METHOD,
+    METRIC,
+    NAME,
+    RESULTS,
+    SCORE,
+    SEED,
+    open_submission,
+)
+from capmap.problems import Problem
+from capmap.wording import quote_name
+
+FILL_IN = "Fill in the score, or remove all rows of the dataset if it was not evaluated."
+MODEL = (BACKBONE, METHOD, NAME)
+# What the reader of long tables says, and `check_rows` says better of a submission.
+TOLD = frozenset(
+    {
+        *("empty_model", "empty_dataset", "empty_metric", "empty_seed", "overruled_metric"),
+        *("confused_name", "no_metric"),
+    }
+)
+
+
+class Model(TypedDict):
+    """A model of a submission: the key of its backbone, its name and its size."""
+
+    key: str
+    name: str
+    size: str
+
+
+class Submission(TypedDict):
+    """A submission as it stands in ``submissions.json``."""
+
+    name: str
+    folder: str
+    paper: str
+    code: str
+    license: str
+    hpo_trials: str
+    information: str
+    comments: str
+    models: list[Model]
+    runs: int
+    sha256: dict[str, str]
+
+
+@dataclass(frozen=True)
+class _Read:
+    """One submission: its runs, what it says about itself, and its files."""
+
+    part: Part | None
+    problems: list[Problem]
+    submission: Submission
+    files: list[ExportFile]
+    described: list[NewModel]
+
+
+def read_submissions(
+    folders: Sequence[str],
+    *,
+    files: Sequence[str],
+    columns: Mapped | None = None,
+    demands: Demands | None = None,
+) -> tuple[Exports, list[Submission]]:
+    """Read the submissions of a study, whatever is wrong with them.
+
+    Parameters
+    ----------
+    folders : sequence of str
+        A folder per submission. The name of a submission is that of its folder.
+    files : sequence of str
+        The files that were found in them; others of a folder are missing.
+    columns : mapping, optional
+        Only "model" matters: the columns that make up the name of a model, joined with " / ", by
+        default ``backbone``, ``frozen_or_full_ft`` and ``submission``.
+    demands : Demands, optional
+        What submissions are held against.
+
+    Returns
+    -------
+    exports : Exports
+        Runs with the kept columns submission, backbone, method, experiment_name, decoder, n_trials,
+        batch_size, lr, weight_decay, data_percentages, early_stop_patience, batch_size_selection
+        and partition_name (text); problems; files. Rows of datasets that the benchmark does not
+        have, and all but the first row of a seed, are not among the runs.
+    submissions : list of Submission
+        By name. A model is named as the benchmark has it, else as the submission describes it, else
+        by its key.
+
+    Notes
+    -----
+    Rows are read as in `read_exports`; nothing in a file is ever executed. Cells are trimmed.
+    """
+    demands = demands or Demands()
+    mapped = _map_columns(columns or {})
+    problems, readable = _check_folders(folders)
+    found = {Path(file) for file in files}
+    reads = [_read(folder, found, mapped, demands) for folder in sorted(readable)]
+    parts = [read.part for read in reads if read.part]
+    runs = pd.concat(
+        [read_exports([], columns=mapped).runs] if not parts else [part.runs for part in parts],
+        ignore_index=True,
+    )
+    exports = Exports(
+        runs=runs.rename(columns=KEPT),
+        problems=[
+            *problems,
+            *(problem for read in reads for problem in read.problems),
+            *_find_disputes(reads, demands.benchmark),
+        ],
+        files=[file for read in reads for file in read.files],
+        rows=sum(part.rows for part in parts),
+        rows_filtered=0,
+        rows_empty_score=sum(part.rows_empty_score for part in parts),
+        percent_signs=sum(part.percent_signs for part in parts),
+        decimal_commas=sum(part.decimal_commas for part in parts),
+    )
+    submissions = [read.submission for read in reads]
+    return exports, sorted(submissions, key=lambda submission: submission["name"])
+
+
+def _map_columns(columns: Mapped) -> dict[str, str | Sequence[str]]:
+    model = [name for name in list_columns(columns, "model") if name]
+    return {
+        "model": list(MODEL) if model in ([], ["model"]) else model,
+        "dataset": DATASET,
+        "metric": METRIC,
+        "score": SCORE,
+        "seed": SEED,
+        "keep": list(KEPT),
+    }
+
+
+def _check_folders(folders: Sequence[str]) -> tuple[list[Problem], list[str]]:
+    """Find folders that cannot be told apart or whose names are no text; return the others."""
+    distinct = list(dict.fromkeys(str(Path(folder)) for folder in folders))
+    if not distinct:
+        reason = "There is no submission."
+        remedy = f"Add a folder with the files {RESULTS} and {INFORMATION}."
+        return [Problem(code="no_submissions", reason=reason, remedy=remedy)], []
+    counts = Counter(Path(folder).name for folder in distinct)
+    problems, readable = [], []
+    for folder in distinct:
+        name = Path(folder).name
+        if not name.isprintable():
+            reason = "The name of the folder has characters that cannot be shown."
+        elif counts[name] > 1:
+            reason = f"{counts[name]} submissions have a folder of this name."
+        else:
+            readable.append(folder)
+            continue
+        problems.append(
+            Problem(
+                code="bad_folder",
+                source=make_printable(folder),
+                reason=reason,
+                remedy="Rename the folder; its name is that of the submission.",
+            )
+        )
+    return problems, readable
+
+
+def _read(
+    folder: str, found: set[Path], columns: Mapping[str, str | Sequence[str]], demands: Demands
+) -> _Read:
+    paths = {name: Path(folder) / name for name in (RESULTS, INFORMATION)}
+    problems = [_miss(folder, name) for name, path in paths.items() if path not in found]
+    information, part, rows = Information(), None, 0
+    backbones: list[str] = []
+    if paths[INFORMATION] in found:
+        information, faults = read_information(str(paths[INFORMATION]))
+        problems += faults
+    if paths[RESULTS] in found:
+        try:
+            part, backbones, faults = _read_results(
+                str(paths[RESULTS]), Path(folder).name, columns, demands, information
+            )
+        except UnreadableExportError as error:
+            faults = error.problems
+        problems += faults
+        rows = part.rows if part else 0
+    counts = {RESULTS: rows, INFORMATION: 0}
+    files = [_describe(path, counts[name]) for name, path in paths.items() if path.is_file()]
+    return _Read(
+        part,
+        problems,
+        {
+            "name": Path(folder).name,
+            "folder": folder,
+            **information.texts,  # type: ignore[typeddict-item]
+            "models": _name_models(backbones, information, demands.benchmark),
+            "runs": len(part.runs) if part else 0,
+            "sha256": {Path(file["path"]).name: file["sha256"] for file in files},
+        },
+        files,
+        information.models,
+    )
+
+
+def _find_disputes(reads: Sequence[_Read], benchmark: Benchmark | None) -> list[Problem]:
+    """Find backbones that a submission describes otherwise than the benchmark or another one."""
+    known = benchmark.models if benchmark else {}
+    shown = {key: (model.name, model.size, "the benchmark") for key, model in known.items()}
+    problems = []
+    for read in reads:
+        for model in read.described:
+            own = (model.name, model.size, read.submission["name"])
+            other = shown.setdefault(model.key, own)
+            if other[:2] != own[:2]:
+                problems.append(_explain_dispute(read.submission, model, other))
+    return problems
+
+
+def _explain_dispute(
+    submission: Submission, model: NewModel, other: tuple[str, str, str]
+) -> Problem:
+    name, size, who = other
+    here, there = f"{quote_name(model.name)} ({model.size})", f"{quote_name(name)} ({size})"
+    return Problem(
+        severity="warning",
+        code="disputed_model",
+        source=str(Path(submission["folder"]) / INFORMATION),
+        column=NEW_MODELS,
+        value=model.key,
+        reason=f"The backbone is {here} here, and {there} in {who}.",
+        remedy="The benchmark's name is shown, otherwise each submission's own. Use a key per "
+        "model.",
+    )
+
+
+def _read_results(
+    path: str,
+    name: str,
+    columns: Mapping[str, str | Sequence[str]],
+    demands: Demands,
+    information: Information,
+) -> tuple[Part, list[str], list[Problem]]:
+    sheet, missing = open_submission(path, name=name)
+    table = sheet.read_rows()
+    absent = {problem.column for problem in missing}
+    described = {model.key for model in information.models}
+    faults = check_rows(Rows(table, path, absent), demands, described=described)
+    part = read_long(
+        sheet,
+        path,
+        columns=columns,
+        where={},
+        metrics=Metrics(by_dataset=demands.metrics or {}),
+        decimal=demands.decimal,
+    )
+    problems = [_sharpen(problem) for problem in part.problems if problem.code not in TOLD]
+    kept = part.runs
+    if demands.benchmark:
+        kept = kept[kept["dataset"].isin(list(demands.benchmark.datasets))]
+    part = replace(part, runs=kept.drop_duplicates([BACKBONE, METHOD, "dataset", "seed"]))
+    backbones = sorted(set(table[BACKBONE]) - {""})
+    return part, backbones, [*missing, *faults, *problems]
+
+
+def _sharpen(problem: Problem) -> Problem:
+    """Make an error of an empty score, and never advise to leave one empty."""
+    if problem.code == "empty_score":
+        return replace(problem, severity="error", reason="The score is empty.", remedy=FILL_IN)
+    if problem.code in {"nan_score", "infinite_score", "not_a_number"}:
+        return replace(problem, remedy=FILL_IN)
+    return problem
+
+
+def _miss(folder: str, name: str) -> Problem:
+    return Problem(
+        code="missing_file",
+        source=folder,
+        reason=f"The submission has no file {name}.",
+        remedy="Add it; a submission is a folder with both files, see the documentation.",
+        value=name,
+    )
+
+
+def _describe(path: Path, rows: int) -> ExportFile:
+    size = path.stat().st_size
+    return {"path": str(path), "sha256": digest_file(path), "bytes": size, "rows": rows}
+
+
+def _name_models(
+    backbones: Sequence[str], information: Information, benchmark: Benchmark | None
+) -> list[Model]:
+    described = {model.key: (model.name, model.size) for model in information.models}
+    known = benchmark.models if benchmark else {}
+    models: list[Model] = []
+    for key in backbones:
+        name, size = described.get(key, (key, ""))
+        if key in known:
+            name, size = known[key].name, known[key].size
+        models.append({"key": key, "name": name or key, "size": size})
+    return models

@@ -1,0 +1,112 @@
+"""How metrics move over the steps of a training."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from capmap.aggregation import FloatArray
+from capmap.bootstrap.intervals import take_percentiles
+from capmap.leaderboard.checkpoint_plan import Plan
+from capmap.leaderboard.selection import CHECKPOINT, normalize_values
+
+CURVES = {
+    "training": "str",
+    "model": "str",
+    "metric": "str",
+    "split": "str",
+    "step": "int64",
+    "mean": "float64",
+    "ci_low": "float64",
+    "ci_high": "float64",
+    "datasets": "int64",
+}
+
+
+def trace_curves(
+    values: pd.DataFrame,
+    plan: Plan,
+    *,
+    n_resamples: int,
+    confidence_level: float,
+    make_rng: Callable[..., np.random.Generator],
+) -> pd.DataFrame:
+    """Average each metric over datasets at each step of each training.
+
+    Parameters
+    ----------
+    values : pandas.DataFrame
+        ``model``, ``training``, ``checkpoint``, ``step``, ``dataset``, ``metric``, ``split`` and
+        ``score``, a row per value.
+    plan : Plan
+        Which values are better.
+    n_resamples : int
+        Number of bootstrap replicates.
+    confidence_level : float
+        Of the intervals, between 0 and 1.
+    make_rng : callable
+        Makes a random generator: ``make_rng(*datasets)`` draws from these datasets.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `CURVES`, by metric, split, model, training and step.
+
+    Notes
+    -----
+    A metric with one dataset on a split keeps its raw values. With several, they are normalized: 0
+    for the worst and 1 for the best value that any checkpoint of any training has on the dataset,
+    0.5 where all are equal; a metric of which nobody says the direction is not turned. ``datasets``
+    says how many a mean is of, so a step that lacks some is known.
+
+    Intervals are percentile intervals of the mean over datasets drawn with replacement. With one
+    dataset there is none, and with few they are too narrow. Steps with the same datasets share
+    their draws, so curves are compared on the same ones.
+    """
+    tables = [pd.DataFrame(columns=list(CURVES)).astype(CURVES)]
+    for key, rows in values.groupby(["metric", "split"]):
+        own = rows.sort_values([*CHECKPOINT, "dataset"])
+        if len(own["dataset"].unique()) > 1:
+            own = own.assign(score=normalize_values(own, plan.directions))
+        wide = own.pivot_table(index=CHECKPOINT, columns="dataset", values="score")
+        table = _average_steps(
+            wide, n_resamples=n_resamples, confidence_level=confidence_level, make_rng=make_rng
+        )
+        metric, split = map(str, key)
+        tables.append(table.assign(metric=metric, split=split))
+    return pd.concat(tables, ignore_index=True)[list(CURVES)].astype(CURVES)
+
+
+def _average_steps(
+    wide: pd.DataFrame,
+    *,
+    n_resamples: int,
+    confidence_level: float,
+    make_rng: Callable[..., np.random.Generator],
+) -> pd.DataFrame:
+    """Means and intervals of the rows of a table with a column per dataset."""
+    scores = wide.to_numpy(dtype=np.float64)
+    known = np.isfinite(scores)
+    numbers = np.full((3, len(scores)), np.nan)
+    patterns, owner = np.unique(known, axis=0, return_inverse=True)
+    for number, pattern in enumerate(patterns):
+        places = np.flatnonzero(owner.reshape(-1) == number)
+        own = scores[places][:, pattern]
+        numbers[0, places] = own.mean(axis=1)
+        if pattern.sum() > 1:
+            datasets: Sequence[str] = wide.columns[pattern].tolist()
+            shares = _draw_shares(len(datasets), n_resamples, make_rng(*datasets))
+            ends = [
+                take_percentiles(replicates, confidence_level=confidence_level)
+                for replicates in own @ shares
+            ]
+            numbers[1:, places] = np.transpose(ends)
+    mean, low, high = numbers
+    steps = wide.index.to_frame(index=False)
+    return steps.assign(mean=mean, ci_low=low, ci_high=high, datasets=known.sum(axis=1))
+
+
+def _draw_shares(count: int, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Share of each dataset (rows) in each replicate (columns)."""
+    drawn = rng.multinomial(count, np.full(count, 1 / count), size=n_resamples)
+    return np.asarray(drawn.T / count, dtype=np.float64)

@@ -1,0 +1,113 @@
+"""Who stands on a leaderboard: the model, method and submission of each entry."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from capmap.errors import ValidationError
+from capmap.wording import list_names, quote_name
+
+ABOUT = ["model", "method", "name", "backbone", "size", "submission"]
+PARTS = ("method", "backbone", "submission")
+ENTRY_COLUMNS = [
+    *("method", "rank", "model", "name", "backbone", "size", "submission"),
+    *("iqm", "ci_low", "ci_high", "rank_low", "rank_high", "ties"),
+    *("mean", "runs", "datasets", "expected", "complete"),
+]
+
+
+def describe_entries(
+    runs: pd.DataFrame,
+    *,
+    submissions: Sequence[Mapping[str, Any]],
+    models: Mapping[str, Mapping[str, str]],
+) -> pd.DataFrame:
+    """Say of each model what it is: method, backbone, display name, size and submission.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Column ``model``; ``method``, ``backbone`` and ``submission`` where the study has them.
+    submissions : sequence of mapping
+        Records of the submissions: ``name``, and ``models`` with ``key``, ``name`` and ``size``;
+        empty for other studies.
+    models : mapping of str to mapping
+        The benchmark's own ``name`` and ``size`` of backbones, by key.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per model, by name: ``model``, ``method``, ``name``, ``backbone``, ``size`` and
+        ``submission``, all text. Method, size and submission are "" where nothing tells them.
+
+    Raises
+    ------
+    ValidationError
+        If the runs of a model in a study of submissions come from several methods, backbones or
+        submissions: its scores would mix entries.
+
+    Notes
+    -----
+    In other studies such a part is taken to describe runs and not models, and is left empty. The
+    backbone is then the model itself. The benchmark's display name and size win over those that
+    the entry's own submission gives, and these over those of the first other submission by name.
+    Without any, the name is the backbone.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"model": ["resnet50", "resnet50"]})
+    >>> models = {"resnet50": {"name": "ResNet-50", "size": "25M"}}
+    >>> describe_entries(runs, submissions=[], models=models)["name"].tolist()
+    ['ResNet-50']
+    """
+    known = [part for part in PARTS if part in runs]
+    groups = runs.groupby("model", sort=True)
+    table = groups[known].first().reset_index() if known else groups.size().index.to_frame(False)
+    for part in known:
+        is_mixed = groups[part].nunique(dropna=False).to_numpy() > 1
+        if is_mixed.any() and submissions:
+            raise ValidationError(_explain_mix(runs, table.loc[is_mixed, "model"].iloc[0], part))
+        table[part] = table[part].astype(object).where(~is_mixed, None)
+    for part in PARTS:
+        values = table[part] if part in table else pd.Series([None] * len(table))
+        table[part] = _fill(values, table["model"] if part == "backbone" else "")
+    names, sizes = list[str](), list[str]()
+    described = _collect_models(submissions)
+    for backbone, own in zip(table["backbone"], table["submission"], strict=True):
+        told = described.get(backbone, {})
+        others = [told[name] for name in sorted(told, key=lambda name: (name != own, name))]
+        records = [models.get(backbone, {}), *others]
+        names.append(_find_first(records, "name") or backbone)
+        sizes.append(_find_first(records, "size"))
+    return table.assign(name=names, size=sizes)[ABOUT].astype("str")
+
+
+def _fill(values: "pd.Series[Any]", other: "pd.Series[Any] | str") -> "pd.Series[Any]":
+    values = values.astype(object)
+    return values.where(values.notna() & (values != ""), other)
+
+
+def _collect_models(
+    submissions: Sequence[Mapping[str, Any]],
+) -> dict[str, dict[str, Mapping[str, Any]]]:
+    """Models that submissions describe, by key and then by submission."""
+    told: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for record in submissions:
+        for model in record.get("models", []):
+            told.setdefault(str(model["key"]), {}).setdefault(str(record["name"]), model)
+    return told
+
+
+def _find_first(records: Sequence[Mapping[str, Any]], field: str) -> str:
+    """First text that is told in a field; empty where there is none."""
+    return next((str(record[field]) for record in records if record.get(field)), "")
+
+
+def _explain_mix(runs: pd.DataFrame, model: str, part: str) -> str:
+    values = runs.loc[runs["model"] == model, part].dropna().unique()
+    return (
+        f"Model {quote_name(model)} has runs of several values of {part!r}: "
+        f"{list_names(sorted(map(str, values)))}. Make it part of the models' names: "
+        "columns: {model: [backbone, frozen_or_full_ft, submission]}."
+    )

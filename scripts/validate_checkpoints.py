@@ -1,0 +1,130 @@
+"""Read the values of checkpoints, choose one per training, and say everything that is wrong."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from capmap.artifacts import render_csv, write_json, write_parquet, write_text
+from capmap.errors import ValidationError
+from capmap.exports.checkpoint_checks import check_evaluations
+from capmap.exports.checkpoints import read_evaluations
+from capmap.leaderboard.checkpoint_plan import Settings, plan_selection
+from capmap.leaderboard.checkpoint_rankings import check_rankings
+from capmap.leaderboard.selection import (
+    choose_checkpoints,
+    count_choices,
+    find_unreported,
+    gather_runs,
+)
+from capmap.normalization import Rules, read_references
+from capmap.normalization.rules import DatasetRule, Incomplete, MetricRule, Normalization, Select
+from capmap.validation import (
+    Duplicates,
+    Invalid,
+    Policies,
+    list_rejected,
+    validate_runs,
+    write_message,
+)
+from capmap.validation.accounts import describe_exports, log_warnings
+from capmap.validation.rows import reject_rows
+
+logger = logging.getLogger(__name__)
+
+EVALUATIONS = [
+    *("model", "training", "checkpoint", "step", "dataset", "metric", "split", "seed", "value"),
+    *("time", "source", "line"),
+]
+
+
+def validate_checkpoints(
+    *,
+    exports: list[str],
+    evaluations: str,
+    runs: str,
+    validation: str,
+    rejected: str,
+    columns: Mapping[str, Any],
+    where: Mapping[str, Any],
+    metric: str,
+    decimal: Literal["auto", ".", ","],
+    metrics: Mapping[str, MetricRule],
+    datasets: Mapping[str, DatasetRule],
+    normalization: Normalization,
+    select: Select,
+    min_seeds: int,
+    incomplete: Incomplete,
+    duplicates: Duplicates,
+    invalid: Invalid,
+    references: list[str],
+    checkpoints: Settings,
+) -> None:
+    """Write the chosen checkpoints of a study as runs, or say why they cannot be used.
+
+    Parameters
+    ----------
+    exports : list of str
+        Files to read.
+    evaluations, runs, validation : str
+        Table of all values, table of the chosen checkpoints and summary to write, when there is no
+        error.
+    rejected : str
+        Table of errors and of rows that are left out, written in any case.
+    columns, where, metric, decimal : mapping and str
+        How the exports are laid out.
+    metrics, datasets, normalization : mapping
+        Rules of direction and bounds.
+    select, min_seeds, incomplete, duplicates, invalid : mapping, int and str
+        What the study wants of its runs; `duplicates` and `invalid` hold for all values.
+    references : list of str
+        No file or one with frozen bounds.
+    checkpoints : mapping
+        By what checkpoints are chosen, and how they are ranked.
+
+    Raises
+    ------
+    ValidationError
+        When there is any error; the message has the counts and the first 20 problems.
+    """
+    rules = Rules(metrics, datasets, normalization, read_references(*references))
+    own = {name: rule["metric"] for name, rule in datasets.items() if "metric" in rule}
+    read = read_evaluations(
+        exports,
+        columns=columns,
+        where=where,
+        metric=metric,
+        decimal=decimal,
+        dataset_metrics=own,
+    )
+    sound = reject_rows(read.table, read.exports.problems, policy=invalid)
+    values, faults = check_evaluations(sound.runs, read.columns, duplicates=duplicates)
+    plan, doubts = plan_selection(values, checkpoints, metric=metric, rules=rules)
+    faults += doubts + check_rankings(checkpoints.get("rankings", []), values, plan)
+    listed = choose_checkpoints(values, plan)
+    result = validate_runs(
+        gather_runs(values, listed, plan),
+        [*sound.faults, *sound.others, *faults, *find_unreported(values, listed, plan)],
+        rules=rules,
+        policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
+    )
+    write_text(rejected, render_csv(list_rejected(result)))
+    if result.errors:
+        count, rows = len(exports), read.exports.rows
+        raise ValidationError(
+            write_message(result.problems, place=rejected, files=count, rows=rows)
+        )
+    log_warnings(result.warnings, logger)
+    logger.info("%d checkpoints, %d runs", len(listed), result.counts["runs"])
+    table = values.rename(columns={"score": "value"})
+    order = ["model", "training", "step", "checkpoint", "dataset", "metric", "split"]
+    write_parquet(evaluations, table.sort_values(order, ignore_index=True)[EVALUATIONS])
+    write_parquet(runs, result.runs)
+    account = describe_exports(read.exports, result)
+    account["checkpoints"] = count_choices(values, listed, plan)
+    write_json(validation, account)
+
+
+if __name__ == "__main__":
+    from job import run_job
+
+    run_job(validate_checkpoints, snakemake)  # type: ignore[name-defined]

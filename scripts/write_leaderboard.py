@@ -1,0 +1,84 @@
+"""Put a study's leaderboard on one page that needs no network."""
+
+import logging
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from capmap.artifacts import read_parquet, read_table, write_text
+from capmap.board.data import write_texts
+from capmap.board.page import Board, render_board
+
+logger = logging.getLogger(__name__)
+
+
+def write_leaderboard(
+    *,
+    entries: str,
+    dimensions: str,
+    raw: str,
+    normalized: str,
+    best: str,
+    submissions: str,
+    runs: str,
+    page: str,
+    study: str,
+    title: str,
+    groups: Mapping[str, list[str]],
+    confidence_level: float,
+    captions: Mapping[str, str],
+) -> None:
+    """Write the page of a leaderboard.
+
+    Parameters
+    ----------
+    entries, dimensions, raw, normalized, best, submissions : str
+        The tables of the leaderboard, as CSV.
+    runs : str
+        The study's runs, Parquet.
+    page : str
+        Where to write the page.
+    study, title : str
+        Name and heading of the study.
+    groups : mapping of str to list of str
+        The datasets of each dimension, in the order of the page.
+    confidence_level : float
+        Level of the intervals, in (0, 1).
+    captions : mapping of str to str
+        What the tables show, by their names.
+    """
+    paths = {
+        "entries": entries,
+        "dimensions": dimensions,
+        "raw": raw,
+        "normalized": normalized,
+        "best": best,
+        "submissions": submissions,
+    }
+    board = Board(
+        tables={name: _read_texts(path) for name, path in paths.items()},
+        runs=read_parquet(runs),
+        groups=groups,
+        captions=captions,
+        files={name: _relate(path, page) for name, path in paths.items()},
+        confidence_level=confidence_level,
+    )
+    write_text(page, render_board(board, study=study, title=title))
+    logger.info("%d entries", len(board.tables["entries"]))
+
+
+def _read_texts(path: str) -> pd.DataFrame:
+    columns = pd.read_csv(path, nrows=0).columns.tolist()
+    return write_texts(read_table(path, names=columns))
+
+
+def _relate(path: str, page: str) -> str:
+    return Path(os.path.relpath(path, Path(page).parent)).as_posix()
+
+
+if __name__ == "__main__":
+    from job import run_job
+
+    run_job(write_leaderboard, snakemake)  # type: ignore[name-defined]

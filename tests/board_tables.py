@@ -1,0 +1,197 @@
+"""Small leaderboards for the tests of the page: the tables that a study would have made."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from capmap.artifacts import write_parquet
+from capmap.tables import write_table
+from write_leaderboard import write_leaderboard
+
+HOSTILE = [
+    "<img src=x onerror=alert(1)>",
+    '=HYPERLINK("http://x")',
+    "</script><script>alert(1)</script>",
+    "\u202egnirts desrever",
+    "W" * 300,
+    "__proto__",
+    "a\"b'c,d\nsecond line",
+    "-1+1",
+]
+METHODS = ["frozen", "full_ft"]
+SUBMISSION = {
+    "paper": "https://example.org/paper",
+    "code": "javascript:alert(1)",
+    "license": "Apache-2.0",
+    "hpo_trials": "16",
+    "information": "<b>We</b> ran it all.",
+    "comments": "",
+}
+
+
+def make_board(
+    models: Sequence[str],
+    datasets: Sequence[str],
+    *,
+    methods: Sequence[str] = METHODS,
+    submission: str = "base",
+    groups: Mapping[str, Sequence[str]] | None = None,
+    gaps: Sequence[tuple[str, str]] = (),
+    seeds: int = 2,
+    intervals: bool = True,
+) -> dict[str, Any]:
+    """Make the tables of a leaderboard, by the names of the arguments of the script.
+
+    Model number i scores 0.9 − i/(2n) on dataset number j plus j/1000, with the run of seed s at
+    s/10 000 more; raw scores are 100 times that. The order of models on each second dataset is
+    turned round. `gaps` are (model, dataset) without runs, which leave the model unranked.
+    """
+    groups = dict(groups or {})
+    runs = _make_runs(models, datasets, methods, submission, set(gaps), seeds)
+    cells = runs.groupby(["model", "dataset"], sort=False)["score"]
+    widen = 0.02 if intervals else np.nan
+    keys = runs.drop_duplicates("model").set_index("model")[["method", "name", "submission"]]
+    normalized = (cells.mean() / 100).rename("iqm").reset_index()
+    normalized["rank"] = _rank(normalized, ["dataset"], keys)
+    raw = cells.agg(["size", "mean", "sem"]).rename(columns={"size": "seeds"}).reset_index()
+    raw["metric"] = "accuracy"
+    normalized["seeds"] = raw["seeds"]
+    tables = {
+        "raw": _join(raw, keys, ["dataset", "metric", "seeds", "mean", "sem"]),
+        "normalized": _join(
+            normalized.assign(ci_low=normalized.iqm - widen, ci_high=normalized.iqm + widen),
+            keys,
+            ["dataset", "seeds", "iqm", "ci_low", "ci_high", "rank"],
+        ),
+    }
+    parts = [("All", list(datasets)), *((name, list(inside)) for name, inside in groups.items())]
+    dimensions = pd.concat(
+        [_summarize(normalized, name, inside, keys, widen, seeds) for name, inside in parts],
+        ignore_index=True,
+    )
+    everything = dimensions[dimensions["dimension"] == "All"].drop(columns="dimension")
+    size = {name: f"{100 + i}M" if submission else "" for i, name in enumerate(models)}
+    entries = everything.assign(
+        backbone=everything["name"], size=everything["name"].map(size), mean=everything["iqm"]
+    )
+    entries["done"] = ~entries["complete"]
+    entries = entries.sort_values(["method", "done", "rank", "name"], kind="stable")
+    order = ["method", "rank", "model", "name", "backbone", "size", "submission", "iqm", "ci_low"]
+    order += ["ci_high", "rank_low", "rank_high", "ties", "mean", "runs", "datasets", "expected"]
+    best = entries[entries["complete"]].assign(submissions=1)
+    order_best = ["method", "rank", "backbone", "name", "size", "submission", "iqm", "ci_low"]
+    info = pd.DataFrame([{"submission": submission, "models": 2, "runs": len(runs), "datasets": 2}])
+    return {
+        **tables,
+        "dimensions": dimensions,
+        "entries": entries[[*order, "complete"]],
+        "best": best[[*order_best, "ci_high", "submissions"]],
+        "submissions": info.assign(**SUBMISSION) if submission else info.assign(**SUBMISSION)[:0],
+        "runs": runs.drop(columns=["method", "name", "submission"]),
+        "groups": groups,
+    }
+
+
+def write_board(folder: Path, board: Mapping[str, Any], **settings: Any) -> Path:
+    """Write a leaderboard's tables and its page; returns the page."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = {}
+    for name, table in board.items():
+        if name == "runs":
+            paths[name] = str(folder / "runs.parquet")
+            write_parquet(paths[name], table)
+        elif name != "groups":
+            paths[name] = str(folder / f"{name}.csv")
+            write_table(table, [paths[name]])
+    page = folder / "index.html"
+    options = {"study": "toy", "title": "Toy leaderboard", "confidence_level": 0.95}
+    options["captions"] = {"leaderboard/entries": "The entries of a toy."}
+    options["groups"] = board["groups"]
+    write_leaderboard(page=str(page), **paths, **{**options, **settings})
+    return page
+
+
+def _make_runs(
+    models: Sequence[str],
+    datasets: Sequence[str],
+    methods: Sequence[str],
+    submission: str,
+    gaps: set[tuple[str, str]],
+    seeds: int,
+) -> pd.DataFrame:
+    rows = []
+    for method in methods:
+        for i, name in enumerate(models):
+            model = " / ".join(part for part in (name, method, submission) if part)
+            for j, dataset in enumerate(datasets):
+                if (name, dataset) in gaps:
+                    continue
+                place = len(models) - 1 - i if j % 2 else i
+                score = 0.9 - place / (2 * len(models)) + j / 1000
+                score -= 0.05 * (method == METHODS[0])
+                for seed in range(seeds):
+                    rows.append(
+                        {
+                            "model": model,
+                            "dataset": dataset,
+                            "metric": "accuracy",
+                            "seed": str(seed),
+                            "score": 100 * (score + seed / 10_000),
+                            "source": "exports/results.csv",
+                            "line": len(rows) + 2,
+                            "decoder": "UNet",
+                            "lr": f"0.00{i + 1}",
+                            "method": method,
+                            "name": name,
+                            "submission": submission,
+                        }
+                    )
+    return pd.DataFrame(rows)
+
+
+def _rank(table: pd.DataFrame, by: list[str], keys: pd.DataFrame) -> pd.Series:
+    method = table["model"].map(keys["method"])
+    ranks = table.groupby([*[table[name] for name in by], method])["iqm"]
+    return ranks.rank(method="min", ascending=False).astype("Int64")
+
+
+def _join(table: pd.DataFrame, keys: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    joined = table.join(keys, on="model")
+    return joined[["method", "model", "name", "submission", *columns]]
+
+
+def _summarize(
+    normalized: pd.DataFrame,
+    name: str,
+    datasets: Sequence[str],
+    keys: pd.DataFrame,
+    widen: float,
+    seeds: int,
+) -> pd.DataFrame:
+    inside = normalized[normalized["dataset"].isin(datasets)]
+    cells = inside.groupby("model", sort=False)["iqm"]
+    table = cells.agg(["mean", "size"]).reset_index()
+    table = table.rename(columns={"mean": "iqm", "size": "datasets"})
+    table["expected"] = len(datasets)
+    table["complete"] = table["datasets"] == table["expected"]
+    table["rank"] = _rank(table, [], keys).where(table["complete"])
+    known = table[table["complete"]].reset_index(drop=True)
+    table.loc[table["complete"], "rank"] = _rank(known, [], keys).to_numpy()
+    table["rank_low"] = (table["rank"] - 1).clip(lower=1)
+    table["rank_high"] = table["rank"] + 1
+    table["ties"] = table["rank"].map(lambda rank: "" if pd.isna(rank) else "ab"[: int(rank)])
+    table = table.assign(
+        dimension=name,
+        ci_low=table["iqm"] - widen,
+        ci_high=table["iqm"] + widen,
+        bootstrap_mean=table["iqm"],
+        bootstrap_sem=0.001,
+        runs=table["datasets"] * seeds,
+    ).join(keys, on="model")
+    table["ties"] = table["ties"] if np.isfinite(widen) else ""
+    order = ["method", "dimension", "rank", "model", "name", "submission", "iqm", "ci_low"]
+    order += ["ci_high", "rank_low", "rank_high", "ties", "bootstrap_mean", "bootstrap_sem"]
+    return table[[*order, "runs", "datasets", "expected", "complete"]]

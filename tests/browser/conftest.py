@@ -1,0 +1,80 @@
+"""A real browser without a network, and pages of small leaderboards for it."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.board_tables import HOSTILE, make_board, write_board
+
+GROUPS = {"Core": ["d1", "d2"], "Rare": ["d3"]}
+# Without a graphics card its emulation takes most of the time.
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-extensions"]
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("no chromium on this machine: apt-get install chromium")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def toy_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make six models by two methods on three datasets; Zeta has no run on d3."""
+    models = ["Alpha", "Beta", "Gamma", "Delta", "Epsilon", "Zeta"]
+    board = make_board(models, ["d1", "d2", "d3"], groups=GROUPS, gaps=[("Zeta", "d3")])
+    return write_board(tmp_path_factory.mktemp("toy"), board)
+
+
+@pytest.fixture(scope="session")
+def hostile_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make models, datasets, groups and a study called by markup, formulas and worse."""
+    groups = dict.fromkeys(HOSTILE, HOSTILE[:2])
+    board = make_board(HOSTILE, HOSTILE, groups=groups, submission=HOSTILE[1], methods=HOSTILE[:2])
+    captions = {"entries": HOSTILE[2]}
+    folder = tmp_path_factory.mktemp("hostile")
+    return write_board(folder, board, study="toy", title=HOSTILE[0], captions=captions)
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Open]:
+    """Open a page offline; the test fails when it asks for anything or logs an error."""
+    contexts: list[BrowserContext] = []
+    faults: list[str] = []
+
+    def open_one(path: Path, *, address: str = "", **settings: Any) -> Page:
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings})
+        contexts.append(context)
+        context.set_offline(True)
+        context.route(
+            "**/*", lambda route: route.continue_() if _is_local(route) else refuse(route)
+        )
+        page = context.new_page()
+        page.on("console", lambda message: faults.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("dialog", lambda dialog: (faults.append(dialog.message), dialog.dismiss()))
+        page.goto(f"{path.as_uri()}{address}")
+        page.wait_for_selector("#board[aria-busy=false]")
+        return page
+
+    def refuse(route: Any) -> None:
+        faults.append(f"asked for {route.request.url}")
+        route.abort()
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def _is_local(route: Any) -> bool:
+    return bool(route.request.url.startswith("file://"))

@@ -1,0 +1,189 @@
+"""The page of a leaderboard sorts, searches, filters, ranks again and remembers its views."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+# Scores follow from tests/board_tables.py. On each dataset the models are evenly spaced, in turn
+# from Alpha down and from Zeta down: d1 and d3 have Alpha first, d2 has Zeta first. So the mean of
+# three datasets falls from Alpha to Epsilon; Zeta lacks d3 and is not ranked.
+RANKED = ["Alpha", "Beta", "Gamma", "Delta", "Epsilon"]
+
+
+def read_names(page: Page) -> list[str]:
+    page.wait_for_selector("#board[aria-busy=false]")
+    return page.locator("#board button.open").all_inner_texts()
+
+
+def read_ranks(page: Page) -> list[str]:
+    page.wait_for_selector("#board[aria-busy=false]")
+    return page.locator("#board td.rank").evaluate_all(
+        "cells => cells.map((cell) => cell.firstChild.textContent)"
+    )
+
+
+def read_heads(page: Page) -> list[str]:
+    return page.locator("#board thead button").all_inner_texts()
+
+
+def click_head(page: Page, label: str) -> None:
+    page.locator("#board thead button", has_text=label).first.click()
+
+
+def test_entries_of_the_first_method_stand_by_rank_and_partial_ones_last(open_page, toy_page):
+    page = open_page(toy_page)
+    assert read_names(page) == [*RANKED, "Zeta"]
+    assert read_ranks(page) == ["1", "2", "3", "4", "5", "not ranked"]
+    last = page.locator("#board tbody tr").last
+    expect(last.locator(".badge")).to_have_text("2 of 3 datasets")
+    expect(page.locator("#status")).to_have_text("6 of 12 entries")
+
+
+def test_every_score_has_its_interval_and_every_rank_its_own(open_page, toy_page):
+    page = open_page(toy_page)
+    first = page.locator("#board tbody tr").first
+    # Alpha, frozen: d1 0.85, d2 0.85 − 5/12 + 0.001, d3 0.852; two seeds add 0.00005.
+    mean = (0.85 + 0.85 - 5 / 12 + 0.001 + 0.852) / 3 + 0.00005
+    overall = first.locator("td.score").first
+    assert overall.text_content() == f"{mean:.3f}\n{mean - 0.02:.3f}\N{EN DASH}{mean + 0.02:.3f}"
+    expect(first.locator("td.rank small")).to_have_text("1\N{EN DASH}2")
+
+
+def test_columns_are_dimensions_until_others_are_picked(open_page, toy_page):
+    page = open_page(toy_page)
+    assert read_heads(page) == ["Rank", "Model", "Overall", "Size", "Tie group", "Core", "Rare"]
+    page.locator("summary", has_text="Columns").click()
+    page.get_by_label("d2", exact=True).check()
+    page.get_by_label("Core", exact=True).uncheck()
+    assert read_heads(page) == ["Rank", "Model", "Overall", "Size", "Tie group", "Rare", "d2"]
+    page.get_by_role("button", name="None: Dimensions").click()
+    assert read_heads(page)[-1] == "d2"
+    page.get_by_label("Raw dataset scores").check()
+    # Alpha on d2: 100 · (0.85 − 5/12 + 0.001 + 0.00005), SEM of two seeds 0.01 apart is 0.005.
+    cell = page.locator("#board tbody tr").first.locator("td").last
+    assert cell.text_content() == "43.4383\n± 0.0050"
+
+
+def test_a_click_sorts_best_first_then_turns_round_then_restores(open_page, toy_page):
+    page = open_page(toy_page)
+    click_head(page, "Core")
+    head = page.locator("#board th[aria-sort]")
+    # Core is d1 and d2, whose orders cancel: all means are equal, so the order stays.
+    expect(head).to_have_attribute("aria-sort", "descending")
+    click_head(page, "Rare")
+    assert read_names(page) == [*RANKED, "Zeta"]
+    click_head(page, "Rare")
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    assert read_names(page) == [*RANKED[::-1], "Zeta"], "missing scores stay last"
+    click_head(page, "Rare")
+    expect(head).to_have_count(0)
+    expect(page.locator("#status")).to_have_text("6 of 12 entries")
+
+
+def test_the_keyboard_sorts_and_keeps_its_place(open_page, toy_page):
+    page = open_page(toy_page)
+    page.locator("#board thead button", has_text="Model").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    assert read_names(page) == ["Zeta", "Gamma", "Epsilon", "Delta", "Beta", "Alpha"]
+    assert page.evaluate("document.activeElement.textContent") == "Model"
+    expect(page.locator("#status")).to_contain_text("sorted by Model, descending")
+
+
+def test_search_and_filters_leave_ranks_alone(open_page, toy_page):
+    page = open_page(toy_page)
+    page.get_by_label("Search", exact=True).fill("ta")
+    assert read_names(page) == ["Beta", "Delta", "Zeta"]
+    assert read_ranks(page) == ["2", "4", "not ranked"]
+    expect(page.locator("#status")).to_have_text("3 of 12 entries")
+    page.locator("summary", has_text="Sizes").click()
+    page.get_by_label("103M").check()
+    assert read_names(page) == ["Delta"]
+    page.get_by_role("button", name="Reset").click()
+    assert len(read_names(page)) == 6
+
+
+def test_ranks_change_within_the_selection_only_when_asked_and_say_so(open_page, toy_page):
+    page = open_page(toy_page)
+    page.get_by_label("Search", exact=True).fill("ta")
+    page.get_by_label("Re-rank within selection").check()
+    assert read_ranks(page) == ["1", "2", "not ranked"]
+    assert read_heads(page)[0] == "Rank in selection"
+    cells = page.locator("#board td.rank small").all_inner_texts()
+    assert cells == ["was 2", "was 4", "was not ranked"]
+    expect(page.locator("#banner")).to_contain_text("within the 3 entries shown")
+    page.get_by_label("Re-rank within selection").uncheck()
+    assert read_ranks(page) == ["2", "4", "not ranked"]
+    expect(page.locator("#banner")).to_be_hidden()
+
+
+def test_a_dataset_group_shows_its_score_and_datasets_and_can_rank(open_page, toy_page):
+    page = open_page(toy_page, address="#all=1")
+    page.get_by_label("Dataset group").select_option("Core")
+    assert read_heads(page)[-3:] == ["Core", "d1", "d2"]
+    page.get_by_label("Re-rank within selection").check()
+    expect(page.locator("#banner")).to_contain_text("the score on Core")
+    # Zeta is complete on Core. All frozen entries are tied there (the means of d1 and d2 are
+    # equal up to rounding), so all that is told apart are the methods: 1–6 and 7–12.
+    ranks = [int(rank) for rank in read_ranks(page)]
+    methods = page.locator("#board tbody tr td.text:nth-of-type(3)").all_inner_texts()
+    assert sorted(ranks)[0] == 1
+    assert max(ranks) <= 12
+    first = [method for rank, method in zip(ranks, methods, strict=True) if rank <= 6]
+    assert first == ["full_ft"] * 6
+
+
+def test_methods_are_chosen_one_at_a_time_or_together(open_page, toy_page):
+    page = open_page(toy_page)
+    page.get_by_label("Method").select_option("full_ft")
+    expect(page.locator("#board tbody tr")).to_have_count(6)
+    scores = page.locator("#board tbody td.score")
+    first = scores.first.inner_text().split()[0]
+    page.get_by_label("Method").select_option("All methods")
+    expect(page.locator("#board tbody tr")).to_have_count(12)
+    assert "Method" in read_heads(page)
+    assert float(first) > float(scores.first.inner_text().split()[0])
+
+
+def test_an_address_leads_to_its_view_and_back_leaves_it(open_page, toy_page):
+    page = open_page(toy_page)
+    page.get_by_label("Method").select_option("full_ft")
+    click_head(page, "Rare")
+    page.get_by_label("Search", exact=True).fill("eta")
+    page.locator("#board button.open", has_text="Beta").click()
+    expect(page.locator("dialog")).to_be_visible()
+    address = page.url.partition("#")[2]
+    twin = open_page(toy_page, address=f"#{address}")
+    expect(twin.locator("dialog h2")).to_have_text("Beta")
+    expect(twin.get_by_label("Method")).to_have_value("1")
+    assert read_names(twin) == ["Beta", "Zeta"]
+    page.go_back()
+    expect(page.locator("dialog")).to_be_hidden()
+    assert read_names(page) == ["Beta", "Zeta"]
+    page.go_back()
+    expect(page.locator("#board th[aria-sort]")).to_have_count(0)
+    page.go_forward()
+    expect(page.locator("#board th[aria-sort]")).to_have_attribute("aria-sort", "descending")
+
+
+def test_nonsense_in_an_address_is_left_out(open_page, toy_page):
+    page = open_page(toy_page, address="#method=%3Cb%3E&sort=__proto__&open=x&group=y&column=%zz")
+    assert read_names(page) == [*RANKED, "Zeta"]
+
+
+def test_heat_has_steps_by_score_and_can_be_switched_off(open_page, toy_page):
+    page = open_page(toy_page)
+    classes = page.locator("#board td.score:nth-last-child(1)").evaluate_all(
+        "cells => cells.map((cell) => cell.className)"
+    )
+    # Five evenly spaced scores on d3 in eight steps: 1, 3/4, 1/2, 1/4, 0 of the range.
+    steps = [int(re.findall(r"h(\d)", name)[0]) for name in classes[:-1]]
+    assert steps[0] == 7
+    assert steps[-1] == 0
+    assert steps == sorted(steps, reverse=True)
+    assert not re.findall(r"h\d", classes[-1])
+    color = "cell => getComputedStyle(cell).backgroundColor"
+    cell = page.locator("#board td.score.h7").first
+    warm = cell.evaluate(color)
+    page.get_by_label("Heat colors").uncheck()
+    assert cell.evaluate(color) != warm

@@ -1,0 +1,183 @@
+"""Every reader of people's files, behind one call that says how the file was taken."""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hypothesis import strategies as st
+
+from capmap.artifacts import render_csv, render_parquet
+from capmap.attributes import read_dataset_attributes, read_model_attributes
+from capmap.errors import CapmapError
+from capmap.exports import read_exports
+from capmap.exports.classes import read_classes, read_images
+from capmap.exports.dumps import open_scores
+from capmap.exports.labels import read_label_sets, read_single_labels
+from capmap.normalization import Rules, read_references
+from capmap.validation import Policies, list_rejected, validate_runs
+from tests.fuzz.generated_files import (
+    GeneratedFile,
+    arrays,
+    damaged,
+    delimited,
+    json_lines,
+    labels,
+    mostly,
+    parquet,
+)
+
+GRID = ["model", "D", "E", "F"]
+SCORES = ["image", "1", "2"]
+LABELS = ["image", "label"]
+MODEL_COLUMNS = {name: name for name in ["name", "parameters", "date"]}
+BOUNDS = ["dataset", "low", "high"]
+LONG = st.fixed_dictionaries(
+    {
+        "layout": st.just("long"),
+        "columns": mostly({}, {"model": ["model", "seed"]}, {"seed": "metric"}, {"keep": ["A"]}),
+        "where": mostly({}, {"seed": "1"}, {"metric": ["A", 2, True]}),
+        "metric": mostly("", "accuracy", "rmse"),
+        "decimal": mostly("auto", ".", ","),
+        "policies": st.fixed_dictionaries(
+            {
+                "incomplete": st.sampled_from(["keep", "drop_models", "drop_datasets"]),
+                "duplicates": st.sampled_from(["error", "mean", "first"]),
+                "invalid": st.sampled_from(["error", "quarantine"]),
+            }
+        ),
+    }
+)
+MATRIX = LONG.flatmap(
+    lambda settings: st.fixed_dictionaries(
+        {
+            **{name: st.just(value) for name, value in settings.items()},
+            "layout": st.just("matrix"),
+            "header_rows": mostly(1, 2),
+            "metric": st.just("accuracy"),
+            "where": mostly({}, {"D": "0.5"}),
+            "columns": mostly({}, {"ignore": ["E"]}, {"datasets": ["D"]}, {"score": "x"}),
+        }
+    )
+)
+
+
+class Case(NamedTuple):
+    """A file, the name of the reader that is to take it, and how it is called."""
+
+    reader: str
+    file: GeneratedFile
+    settings: dict[str, Any]
+
+
+def _study(
+    *files: st.SearchStrategy[GeneratedFile], settings: st.SearchStrategy[dict[str, Any]] = LONG
+) -> st.SearchStrategy[Case]:
+    return st.builds(Case, st.just("exports"), damaged(st.one_of(*files)), settings)
+
+
+def _other(reader: str, *files: st.SearchStrategy[GeneratedFile]) -> st.SearchStrategy[Case]:
+    return st.builds(Case, st.just(reader), damaged(st.one_of(*files)), st.just({}))
+
+
+CASES = {
+    "delimited": _study(delimited()),
+    "json lines": _study(json_lines()),
+    "parquet": _study(parquet()),
+    "matrices": _study(delimited(header=GRID), parquet(header=GRID), settings=MATRIX),
+    "arrays": _other("scores", arrays()),
+    "score tables": _other("scores", delimited(header=SCORES), parquet(header=SCORES)),
+    "labels": _other("labels", labels(), delimited(header=LABELS), parquet(header=LABELS)),
+    "lists": _other("lists", labels(), delimited(header=["image"]), parquet(header=["image"])),
+    "bounds": _other("bounds", delimited(header=BOUNDS), labels()),
+    "attributes": _other("attributes", delimited(header=list(MODEL_COLUMNS))),
+}
+
+
+def take(case: Case, folder: Path) -> str:
+    """Read a file.
+
+    Parameters
+    ----------
+    case : Case
+        The file and its reader.
+    folder : Path
+        Where the file is written.
+
+    Returns
+    -------
+    str
+        "read" or "refused".
+
+    Raises
+    ------
+    Exception
+        Whatever a reader raises that is no error for users; that is the fault to be found.
+    """
+    path = folder / case.file.name
+    path.write_bytes(case.file.content)
+    try:
+        return {
+            "exports": _read_study,
+            "scores": _read_scores,
+            "labels": _read_labels,
+            "lists": _read_lists,
+            "bounds": _read_bounds,
+            "attributes": _read_attributes,
+        }[case.reader](str(path), **case.settings)
+    except CapmapError:
+        return "refused"
+    finally:
+        path.unlink()
+
+
+def _read_study(path: str, **settings: Any) -> str:
+    """Read and validate an export, and write what the workflow would write of it."""
+    policies = Policies({}, **settings.pop("policies"))
+    read = read_exports([path], **settings)
+    if read.runs.empty and read.problems:
+        return "refused"
+    result = validate_runs(
+        read.runs,
+        read.problems,
+        rules=Rules({}, {}, {}, {}),
+        policies=policies,
+        layout=settings["layout"],
+    )
+    render_csv(list_rejected(result)).encode()
+    render_parquet(result.runs)
+    return "refused" if result.errors else "read"
+
+
+def _read_scores(path: str) -> str:
+    dump = open_scores(path)
+    assert dump.n_images > 0
+    return "read"
+
+
+def _read_labels(path: str) -> str:
+    return _try_each(lambda: read_single_labels(path), lambda: read_label_sets(path))
+
+
+def _read_lists(path: str) -> str:
+    return _try_each(lambda: read_images(path), lambda: read_classes(path))
+
+
+def _read_attributes(path: str) -> str:
+    return _try_each(
+        lambda: read_dataset_attributes(path, name="name", type="parameters", family="date"),
+        lambda: read_model_attributes(path, architecture="", date_format="%Y", **MODEL_COLUMNS),
+    )
+
+
+def _try_each(*readers: Any) -> str:
+    """Try several readers on one file; the last decides."""
+    for reader in readers[:-1]:
+        with suppress(CapmapError):
+            reader()
+    readers[-1]()
+    return "read"
+
+
+def _read_bounds(path: str) -> str:
+    read_references(path)
+    return "read"

@@ -1,0 +1,92 @@
+"""Small leaderboards: runs of entries, records of submissions, and their finished tables."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from capmap.bootstrap.models import Options
+from capmap.leaderboard.dimensions import (
+    ALL,
+    bootstrap_dimensions,
+    count_expected,
+    join_dimensions,
+    list_dimensions,
+    rank_dimension,
+)
+from capmap.leaderboard.entries import describe_entries
+from capmap.rng import make_stream
+
+DATASETS = ["w", "x", "y", "z"]
+DIMENSIONS = {"Core": ["w", "x"], "Rest": ["y", "z"]}
+HOSTILE = [
+    "<img src=x onerror=alert(1)>",
+    '=HYPERLINK("http://x")',
+    "../../etc\n$x_1$",
+    "a" * 300,
+    "\u202eevil",
+    "model",
+]
+OPTIONS = Options(n_resamples=200)
+
+
+def name_model(backbone, method="frozen", submission="s1"):
+    """Name a model as studies of submissions do by default."""
+    return " / ".join([backbone, method, submission])
+
+
+def make_entry_runs(entries, *, seeds=3, missing=(), spread=0.05, seed=0):
+    """Draw runs of entries, given as (backbone, method, submission), the first ones the best.
+
+    Cells in `missing`, given as (backbone, dataset), have none.
+    """
+    rng = np.random.default_rng(seed)
+    rows = []
+    for place, (backbone, method, submission) in enumerate(entries):
+        for dataset in DATASETS:
+            scores = 0.8 - 0.2 * place + spread * rng.normal(size=seeds)
+            if (backbone, dataset) in missing:
+                continue
+            model = name_model(backbone, method, submission)
+            about = (model, dataset, "accuracy")
+            rows += [
+                (*about, str(number), score, submission, backbone, method)
+                for number, score in enumerate(scores)
+            ]
+    columns = ["model", "dataset", "metric", "seed", "score", "submission", "backbone", "method"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def make_record(name, **changes):
+    """Make the record of a submission."""
+    texts = ("paper", "code", "license", "hpo_trials", "information", "comments")
+    return {"name": name, "models": [], **dict.fromkeys(texts, ""), **changes}
+
+
+def estimate(runs, dimensions=DIMENSIONS, *, options=OPTIONS):
+    """Bootstrap the dimensions of runs."""
+    rng = partial(make_stream, 0, "toy")
+    return bootstrap_dimensions(runs, dimensions, options=options, make_rng=rng)
+
+
+def rank(runs, dimensions=DIMENSIONS, *, complete=1.0, estimates=None, about=None):
+    """Rank all dimensions of runs; the rankings by dimension."""
+    estimates = estimate(runs, dimensions) if estimates is None else estimates
+    about = describe_entries(runs, submissions=[], models={}) if about is None else about
+    rankings = {}
+    for name, members in list_dimensions(dimensions).items():
+        own = estimates[estimates["dimension"] == name]
+        rankings[name] = rank_dimension(
+            own,
+            about,
+            expected=count_expected(own, members),
+            complete=complete,
+            confidence_level=0.95,
+        )
+    return rankings
+
+
+def make_leaderboard(runs, dimensions=DIMENSIONS, **options):
+    """Make the tables of entries and dimensions."""
+    rankings = rank(runs, dimensions, **options)
+    return rankings[ALL], join_dimensions(rankings.values())

@@ -1,0 +1,198 @@
+"""The page of a leaderboard carries its tables whole, fetches nothing and runs no name."""
+
+import csv
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capmap.board.data import choose_runs, pack_table, write_script_data, write_texts
+from capmap.board.page import MAX_PAGE, PARTS, TEMPLATES
+from tests.board_tables import HOSTILE, make_board, write_board
+
+MAX_SIZE = 2_000_000
+
+
+class Elements(HTMLParser):
+    """The elements of a page and the text of its scripts and styles."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, str] = {}
+        self.inside = ""
+        self.feed(page.read_text("utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep an element."""
+        self.found.append((tag, dict(attrs)))
+        self.inside = (dict(attrs).get("id") or tag) if tag in {"script", "style"} else ""
+
+    def handle_endtag(self, tag: str) -> None:
+        """Leave a script or style."""
+        self.inside = "" if tag in {"script", "style"} else self.inside
+
+    def handle_data(self, data: str) -> None:
+        """Keep the text of scripts and styles, by tag and id."""
+        if self.inside:
+            self.texts[self.inside] = self.texts.get(self.inside, "") + data
+
+
+def unpack(table: dict) -> pd.DataFrame:
+    cells = [column["cells"] for column in table["columns"]]
+    lists = [
+        cell if isinstance(cell, list) else [cell["values"][code] for code in cell["codes"]]
+        for cell in cells
+    ]
+    rows = list(zip(*lists, strict=True))
+    assert len(rows) == table["rows"]
+    return pd.DataFrame(rows, columns=[column["name"] for column in table["columns"]])
+
+
+def read_content(page: Path) -> dict:
+    return json.loads(Elements(page).texts["data"])
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    board = make_board(HOSTILE, HOSTILE, groups=dict.fromkeys(HOSTILE, HOSTILE[:2]))
+    return write_board(tmp_path_factory.mktemp("hostile"), board, title=HOSTILE[0])
+
+
+def test_the_page_holds_every_table_as_its_file_has_it(hostile):
+    tables = read_content(hostile)["tables"]
+    assert list(tables) == [
+        *("entries", "dimensions", "raw", "normalized", "best", "submissions"),
+    ]
+    for name, table in tables.items():
+        with open(hostile.parent / f"{name}.csv", encoding="utf-8", newline="") as file:
+            head, *rows = csv.reader(file)
+        found = unpack(table)
+        assert list(found.columns) == head
+        # The file has an apostrophe before each formula, the page does not.
+        armed = [[re.sub(r"^'(?='*[=+\-@\t\r])", "", cell) for cell in row] for row in rows]
+        assert found.to_numpy().tolist() == armed
+
+
+def test_names_meet_no_markup(hostile):
+    page = Elements(hostile)
+    assert [tag for tag, _ in page.found].count("script") == 2
+    assert "img" not in {tag for tag, _ in page.found}
+    assert not set("<>&\u2028\u2029") & set(page.texts["data"])
+    assert "data" in page.texts
+    assert not any(name.startswith("on") for _, attributes in page.found for name in attributes)
+
+
+def test_the_page_fetches_nothing_and_allows_only_its_own_script_and_style(hostile):
+    page = Elements(hostile)
+    policy = next(
+        attributes["content"]
+        for tag, attributes in page.found
+        if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    for tag in ("style", "script"):
+        digest = b64encode(sha256(page.texts[tag].encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'")
+    assert not any("src" in attributes for _, attributes in page.found)
+    assert "url(" not in page.texts["style"]
+
+
+def test_the_script_writes_text_only():
+    for name in PARTS:
+        code = (TEMPLATES / f"{name}.js").read_text("utf-8")
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(", code)
+        assert len(code.splitlines()) <= 400
+
+
+def test_equal_tables_give_equal_pages_in_any_order_of_runs(tmp_path):
+    board = make_board(["A", "B"], ["d", "e"])
+    one = write_board(tmp_path / "one", board)
+    turned = {**board, "runs": board["runs"].iloc[::-1].reset_index(drop=True)}
+    other = write_board(tmp_path / "other", turned)
+    assert one.read_bytes() == other.read_bytes()
+
+
+def test_runs_are_left_out_where_the_page_would_be_too_large(tmp_path, monkeypatch):
+    board = make_board(["A", "B"], ["d", "e"])
+    page = write_board(tmp_path, board)
+    assert read_content(page)["runs"]["rows"] == len(board["runs"])
+    monkeypatch.setattr("capmap.board.page.MAX_PAGE", page.stat().st_size - 1)
+    small = read_content(write_board(tmp_path, board))
+    assert small["runs"] is None
+    assert small["tables"]["entries"]["rows"] == 4
+
+
+def test_a_study_of_the_size_of_geobench_keeps_every_run_within_two_megabytes(tmp_path):
+    # 18 models × 19 datasets × 5 seeds, with texts longer than those of the real submission.
+    models = [f"a_backbone_with_a_long_name_{number:02d}" for number in range(18)]
+    datasets = [f"dataset_{number:02d}" for number in range(19)]
+    board = make_board(models, datasets, methods=["full_ft"], seeds=5)
+    board["runs"]["experiment_name"] = "final_main_" + board["runs"]["model"]
+    page = write_board(tmp_path, board)
+    assert page.stat().st_size < MAX_SIZE
+    assert read_content(page)["runs"]["rows"] == 18 * 19 * 5
+    assert MAX_PAGE < MAX_SIZE
+
+
+def test_a_study_may_have_one_model_one_dataset_and_no_intervals(tmp_path):
+    board = make_board(["A"], ["d"], methods=[""], submission="", intervals=False, seeds=1)
+    tables = read_content(write_board(tmp_path, board))["tables"]
+    entries = unpack(tables["entries"])
+    assert entries.loc[0, ["rank", "ci_low", "method", "submission"]].tolist() == ["1", "", "", ""]
+    assert tables["submissions"]["rows"] == 0
+
+
+def test_a_study_without_entries_has_a_page(tmp_path):
+    board = make_board(["A"], ["d"])
+    empty = {name: board[name].iloc[:0] for name in board if name != "groups"}
+    page = write_board(tmp_path, {**empty, "groups": {}})
+    assert read_content(page)["tables"]["entries"]["rows"] == 0
+
+
+def test_only_runs_of_the_leaderboard_are_kept_in_the_order_of_their_lines():
+    runs = pd.DataFrame(
+        {
+            "model": ["B", "A", "A", "A"],
+            "dataset": "d",
+            "metric": "m",
+            "seed": ["1", "1", "2", "3"],
+            "score": [0.5, 0.1, 0.30000000000000004, None],
+            "source": "x.csv",
+            "line": [9, 10, 9, 2],
+            "decoder": None,
+        }
+    )
+    kept = choose_runs(runs, ["A"])
+    assert kept["line"].tolist() == ["2", "9", "10"]
+    assert kept["score"].tolist() == ["", "0.30000000000000004", "0.1"]
+    assert "decoder" not in kept, "it is empty everywhere"
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(st.lists(st.tuples(TEXTS, st.sampled_from(["long enough to be coded", "b"])), max_size=30))
+def test_packing_loses_nothing_and_never_makes_a_table_larger(rows):
+    table = pd.DataFrame(rows, columns=["a", "b"], dtype="object")
+    packed = pack_table(table)
+    text = write_script_data(packed)
+    assert unpack(json.loads(text)).to_numpy().tolist() == table.to_numpy().tolist()
+    plain = sum(len(json.dumps(table[name].tolist(), ensure_ascii=False)) for name in "ab")
+    frame = len('{"rows":30,"columns":[{"name":"a","cells":},{"name":"b","cells":}]}')
+    codes = 2 * len('{"values":[],"codes":[]}')
+    escapes = 6 * sum(text.count(mark) for mark in ("\\u003c", "\\u003e", "\\u0026", "\\u202"))
+    assert len(text) <= plain + frame + codes + escapes
+
+
+def test_numbers_keep_their_digits_and_missing_ones_are_empty():
+    table = pd.DataFrame({"n": pd.array([1, None], dtype="Int64"), "x": [1e-05, float("nan")]})
+    assert write_texts(table).to_numpy().tolist() == [["1", "1e-05"], ["", ""]]

@@ -1,0 +1,213 @@
+"""Rankings of chosen checkpoints: each method by hand, ties, gaps, and faulty settings."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capmap.errors import ValidationError
+from capmap.leaderboard.checkpoint_rankings import check_rankings, rank_checkpoints
+from capmap.leaderboard.selection import choose_checkpoints, measure_optimism
+from tests.checkpoint_tables import make_values, plan
+
+QUIET = settings(derandomize=True, deadline=None, max_examples=8)
+SELECT = {"metric": "accuracy"}
+# One checkpoint per training: accuracy on A and B, and the error on A, all on the test split.
+SCORES = {"x": (0.9, 0.5, 0.3), "y": (0.7, 0.7, 0.1), "z": (0.5, 0.3, 0.2)}
+
+
+def make_table(scores=None):
+    rows = []
+    for training, (first, second, error) in (scores or SCORES).items():
+        rows.append(("M", training, 1, "A", "accuracy", "validation", first))
+        cells = (("A", "accuracy", first), ("B", "accuracy", second), ("A", "ece", error))
+        rows += [
+            ("M", training, 1, dataset, metric, "test", score)
+            for dataset, metric, score in cells
+            if score is not None
+        ]
+    return make_values(rows)
+
+
+def rank(values, *rankings, **options):
+    found = plan(values, select=SELECT, **options)
+    listed = choose_checkpoints(values, found)
+    chosen = measure_optimism(values, listed, found)
+    return rank_checkpoints(values, listed, chosen, rankings, found)
+
+
+def read(table):
+    rows = table[["training", "rank", "score"]].itertuples(index=False, name=None)
+    return [(training, rank, round(score, 9)) for training, rank, score in rows]
+
+
+def test_a_single_metric_is_ranked_by_its_direction():
+    table = rank(make_table(), {"name": "acc", "method": "single", "metric": "accuracy"})
+    # Means over A and B: 0.7 and 0.7 and 0.4.
+    assert read(table) == [("x", 1, 0.7), ("y", 1, 0.7), ("z", 3, 0.4)]
+    table = rank(make_table(), {"name": "ece", "method": "single", "metric": "ece"})
+    assert read(table) == [("y", 1, 0.1), ("z", 2, 0.2), ("x", 3, 0.3)]
+
+
+def test_an_average_normalizes_each_metric_on_each_dataset_and_turns_errors():
+    # A: 1, 0.5, 0. B: 0.5, 1, 0. Error on A: 0, 1, 0.5. Means: 0.5, 0.8333, 0.1667.
+    table = rank(make_table(), {"name": "all metrics", "method": "average"})
+    assert read(table) == [("y", 1, 0.833333333), ("x", 2, 0.5), ("z", 3, 0.166666667)]
+
+
+def test_the_best_checkpoints_are_ranked_by_what_is_reported():
+    # Accuracy, normalized on A and B: 0.75, 0.75 and 0.
+    table = rank(make_table(), {"name": "best", "method": "best"})
+    assert read(table) == [("x", 1, 0.75), ("y", 1, 0.75), ("z", 3, 0)]
+
+
+def test_weights_weigh_normalized_metrics():
+    # Accuracy: 0.75, 0.75, 0. Error: 0, 1, 0.5. Weights of 3 and 1.
+    weights = {"accuracy": 3, "ece": 1}
+    table = rank(make_table(), {"name": "w", "method": "custom", "weights": weights})
+    assert read(table) == [("y", 1, 0.8125), ("x", 2, 0.5625), ("z", 3, 0.125)]
+
+
+def test_an_expression_is_worked_out_for_raw_means():
+    text = "0.5*accuracy - 0.5*ece"
+    table = rank(make_table(), {"name": "e", "method": "custom", "expression": text})
+    assert read(table) == [("y", 1, 0.3), ("x", 2, 0.2), ("z", 3, 0.1)]
+
+
+def test_all_checkpoints_are_ranked_where_they_are_chosen():
+    values = make_values(
+        ("M", training, step, "A", "accuracy", "validation", score)
+        for training, scores in {"x": (0.1, 0.4), "y": (0.3, 0.4)}.items()
+        for step, score in enumerate(scores, start=1)
+    )
+    table = rank(values, {"name": "all", "method": "all"})
+    assert table[["training", "checkpoint", "rank"]].to_numpy().tolist() == [
+        ["x", "step=2", 1],
+        ["y", "step=2", 1],
+        ["y", "step=1", 3],
+        ["x", "step=1", 4],
+    ]
+
+
+def test_what_lacks_a_value_has_no_rank_and_stands_last():
+    values = make_table(SCORES | {"a": (0.99, None, 0.0), "b": (0.99, 0.99, None)})
+    rankings = [
+        {"name": "acc", "method": "single", "metric": "accuracy"},
+        {"name": "best", "method": "best"},
+        {"name": "average", "method": "average"},
+        {"name": "e", "method": "custom", "expression": "accuracy / ece"},
+    ]
+    table = rank(values, *rankings)
+    unranked = table[table["rank"].isna()]
+    assert unranked[["ranking", "training"]].to_numpy().tolist() == [
+        ["acc", "a"],
+        ["best", "a"],
+        ["average", "a"],
+        ["average", "b"],
+        ["e", "a"],
+        ["e", "b"],
+    ]
+    assert table["rank"].dtype == "Int64"
+    assert table.groupby("ranking").tail(1)["rank"].isna().all()
+    # An error of zero divides by zero, so its quotient is no score.
+    zero = rank(make_table({"x": (0.9, 0.5, 0.0)}), rankings[3])
+    assert zero["rank"].isna().all()
+
+
+def test_one_training_is_first_everywhere():
+    rankings = [{"name": "a", "method": "average"}, {"name": "b", "method": "best"}]
+    table = rank(make_table({"x": (0.9, 0.5, 0.3)}), *rankings)
+    assert table["rank"].tolist() == [1, 1]
+    assert table["score"].tolist() == [0.5, 0.5]
+
+
+def test_no_rankings_make_an_empty_table():
+    table = rank(make_table())
+    assert table.empty
+    assert list(table) == [
+        *("ranking", "method", "rank", "model", "training", "checkpoint", "score", "stamp")
+    ]
+
+
+def test_a_choice_on_the_test_split_stamps_every_row():
+    values = make_table()
+    found = plan(values, select=SELECT | {"split": "test"}, allow_test_selection=True)
+    listed = choose_checkpoints(values, found)
+    chosen = measure_optimism(values, listed, found)
+    best = [{"name": "b", "method": "best"}]
+    for table in (listed, chosen, rank_checkpoints(values, listed, chosen, best, found)):
+        assert set(table["stamp"]) == {"selected on the test split"}
+
+
+@pytest.mark.parametrize(
+    ("ranking", "message"),
+    [
+        ({"method": "best"}, "The ranking has no name"),
+        ({"name": "r", "method": "bset"}, "the method 'bset'. Write one of 'single', 'average'"),
+        ({"name": "r", "method": "single", "metric": "accurcy"}, "Did you mean 'accuracy'?"),
+        ({"name": "r", "method": "single"}, "The report split has no metric ''"),
+        ({"name": "r", "method": "custom"}, "weights or an expression. Write one of them"),
+        (
+            {"name": "r", "method": "custom", "weights": {"ece": 1}, "expression": "ece"},
+            "Write one of them",
+        ),
+        ({"name": "r", "method": "custom", "weights": {"cee": 1}}, "Did you mean 'ece'?"),
+        ({"name": "r", "method": "custom", "weights": {"ece": -1}}, "numbers from 0 up"),
+        ({"name": "r", "method": "custom", "weights": {"ece": 0}}, "one of them at least above 0"),
+        ({"name": "r", "method": "custom", "weights": {"ece": np.nan}}, "numbers from 0 up"),
+        ({"name": "r", "method": "custom", "expression": "ece +"}, "The end of 'ece +'"),
+        ({"name": "r", "method": "custom", "expression": "acuracy"}, "did you mean 'accuracy'?"),
+        ({"name": "r", "method": "custom", "expression": "1"}, "has no metric"),
+    ],
+)
+def test_faulty_rankings_are_told_with_a_remedy(ranking, message):
+    values = make_table()
+    problems = check_rankings([ranking], values, plan(values, select=SELECT))
+    assert message in "\n".join(map(str, problems))
+    with pytest.raises(ValidationError, match=r"checkpoints\.rankings\[0\]"):
+        rank(values, ranking)
+
+
+def test_all_faults_of_all_rankings_are_told_at_once():
+    values = make_table()
+    values.loc[values["metric"] == "ece", "metric"] = "quality"
+    faulty = [
+        {"name": "r", "method": "average"},
+        {"name": "r", "method": "single", "metric": "quality"},
+        {"name": "s", "method": "custom", "weights": {"quality": 1, "xyz": 1}},
+    ]
+    problems = check_rankings(faulty, values, plan(values, select=SELECT))
+    assert [problem.column[-3:] for problem in problems] == ["[0]", "[1]", "[1]", "[2]", "[2]"]
+    assert "metrics: {quality: {direction: max}} or min" in str(problems[0])
+
+
+@QUIET
+@given(st.integers(1, 5), st.integers(0, 10**6), st.randoms(use_true_random=False))
+def test_rankings_follow_names_and_not_rows(count, seed, random):
+    rng = np.random.default_rng(seed)
+    scores = {f"t{place}": tuple(rng.integers(1, 4, 3) / 4) for place in range(count)}
+    values = make_table(scores)
+    order = list(range(len(values)))
+    random.shuffle(order)
+    rankings = [
+        {"name": "a", "method": "average"},
+        {"name": "s", "method": "single", "metric": "ece"},
+        {"name": "e", "method": "custom", "expression": "mean(accuracy, 1 - ece)"},
+    ]
+    table = rank(values, *rankings)
+    pd.testing.assert_frame_equal(table, rank(values.iloc[order], *rankings))
+    for name, best in (("a", 1), ("s", -1), ("e", 1)):
+        own = table[table["ranking"] == name]
+        numbers = best * own["score"].round(9).to_numpy()
+        # One more than the number of those that are better.
+        assert own["rank"].tolist() == [1 + int((numbers > number).sum()) for number in numbers]
+    # The same values under other names have the same ranks.
+    renamed = make_table({f"z{9 - int(name[1:])}": row for name, row in scores.items()})
+    again = rank(renamed, *rankings)
+    again["training"] = [f"t{9 - int(name[1:])}" for name in again["training"]]
+    key = ["ranking", "training"]
+    pd.testing.assert_frame_equal(
+        table.sort_values(key)[[*key, "rank"]].reset_index(drop=True),
+        again.sort_values(key)[[*key, "rank"]].reset_index(drop=True),
+    )

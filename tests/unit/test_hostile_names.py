@@ -1,0 +1,162 @@
+"""Names and files that somebody wrote in bad faith, or that are simply enormous."""
+
+import gzip
+import io
+import re
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from capmap.artifacts import read_table, render_csv
+from capmap.exports import delimited, files, jsonlines, parquet, read_exports
+from capmap.exports.cells import join_names, make_texts
+from capmap.tables import render_latex, render_markdown
+
+HOSTILE = [
+    *("../../../etc/passwd", "/etc/passwd", "-rf", "$(touch x)", "`id`", "{wildcard}", "%s%n"),
+    *("=1+1", "@SUM(A1)", "+1", "\t=1", "<script>alert(1)</script>", "<img src=x onerror=y>"),
+    *(r"\input{/etc/passwd}", r"\write18{id}", "$x^{2}$", "a|b", "a&b_c#d~e^f%", "[a](js:b)"),
+    *("x" * 300, "a\nb", 'say "so"', "None", "nan", "007", "\u202eabc", "😀", "__proto__"),
+]
+LIMIT = 100_000
+
+
+def write(folder: Path, name: str, content: bytes) -> str:
+    path = folder / name
+    path.write_bytes(content)
+    return str(path)
+
+
+@pytest.fixture
+def bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Readers whose limit is 100 kB instead of 1 GiB."""
+    monkeypatch.setattr(files.read_bounded, "__kwdefaults__", {"limit": LIMIT})
+    monkeypatch.setattr(parquet, "LARGEST", LIMIT)
+    assert delimited.read_bounded is jsonlines.read_bounded is files.read_bounded
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_hostile_names_are_read_as_they_stand(tmp_path: Path, suffix: str) -> None:
+    table = pd.DataFrame(
+        {"model": HOSTILE, "dataset": HOSTILE[::-1], "metric": "accuracy", "score": 0.5}
+    )
+    path = tmp_path / f"runs.{suffix}"
+    table.to_csv(path, index=False) if suffix == "csv" else table.to_parquet(path)
+    runs = read_exports([str(path)]).runs
+    assert runs["model"].tolist() == [name.strip() for name in HOSTILE]
+    assert runs["dataset"].tolist() == [name.strip() for name in HOSTILE[::-1]]
+
+
+def test_hostile_names_survive_a_table_and_are_no_formulas() -> None:
+    table = pd.DataFrame({"model": HOSTILE, "score": 0.5})
+    text = render_csv(table)
+    cells = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)["model"]
+    assert not cells.str.startswith(("=", "+", "-", "@", "\t", "\r")).any()
+
+
+def test_hostile_names_come_back_from_a_table(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.csv", render_csv(pd.DataFrame({"model": HOSTILE})).encode())
+    assert read_table(path)["model"].tolist() == HOSTILE
+
+
+def test_hostile_names_are_neither_latex_nor_markup() -> None:
+    table = pd.DataFrame({"model": HOSTILE, "score": 0.5})
+    latex, markdown = render_latex(table), render_markdown(table)
+    body = latex.partition("midrule")[2].partition("bottomrule")[0]
+    assert not re.search(r"(?<!\\)[$#%_]|\\(input|write)", body)
+    assert len(re.findall(r"(?<!\\)&", body)) == len(HOSTILE)
+    assert "<script" not in markdown
+    assert "<img" not in markdown
+    assert len(markdown.splitlines()) == len(HOSTILE) + 2
+
+
+def test_name_with_a_zero_byte_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.csv", b"model,dataset,metric,score\nA\0,D,f1,0.5\n")
+    (problem,) = read_exports([path]).problems
+    assert (problem.code, problem.line) == ("binary_file", 2)
+
+
+def test_pickle_is_refused_and_never_loaded(tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    program = f"cposix\nsystem\n(S'touch {trace}'\ntR.".encode()
+    path = write(tmp_path, "a.csv", b"\x80\x04" + program)
+    assert [problem.code for problem in read_exports([path]).problems] == ["binary_file"]
+    assert not trace.exists()
+
+
+def test_tag_in_a_configuration_makes_no_object(tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    with pytest.raises(yaml.constructor.ConstructorError):
+        yaml.safe_load(f"title: !!python/object/apply:os.system ['touch {trace}']")
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize("suffix", ["csv.gz", "jsonl.gz"])
+@pytest.mark.usefixtures("bounded")
+def test_file_that_unpacks_to_too_much_is_refused(tmp_path: Path, suffix: str) -> None:
+    rows = b"model,dataset,metric,score\n" + b"A,D,f1,0.5\n" * 100_000
+    path = write(tmp_path, f"a.{suffix}", gzip.compress(rows, mtime=0))
+    assert Path(path).stat().st_size < LIMIT
+    assert [problem.code for problem in read_exports([path]).problems] == ["too_large"]
+
+
+def test_gzip_bomb_of_10_gib_is_refused_without_unpacking_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit = 50 << 20
+    monkeypatch.setattr(files.read_bounded, "__kwdefaults__", {"limit": limit})
+    member = gzip.compress(b"A,D,f1,0.5\n" * 953_251, mtime=0)  # 10 MiB
+    header = gzip.compress(b"model,dataset,metric,score\n", mtime=0)
+    path = write(tmp_path, "a.csv.gz", header + member * 1024)
+    assert [problem.code for problem in read_exports([path]).problems] == ["too_large"]
+
+
+def pack(texts: int, length: int) -> pa.DictionaryArray:
+    """A column that says one long text many times, and is small in a file."""
+    zeros = pa.array([0] * texts, pa.int32())
+    return pa.DictionaryArray.from_arrays(zeros, pa.array(["A" * length]))
+
+
+@pytest.mark.parametrize(("rows", "length"), [(10_000, 1), (200, 1_000)])
+@pytest.mark.usefixtures("bounded")
+def test_parquet_that_unpacks_to_too_much_is_refused(
+    tmp_path: Path, rows: int, length: int
+) -> None:
+    # 10 000 rows × 4 columns × 8 bytes, and 200 rows × 1 000 letters: both above 100 kB.
+    constant = {name: pack(rows, 1) for name in ("dataset", "metric")}
+    table = pa.table({"model": pack(rows, length), **constant, "score": pa.array([0.5] * rows)})
+    path = str(tmp_path / "a.parquet")
+    pq.write_table(table, path)
+    assert Path(path).stat().st_size < LIMIT
+    assert [problem.code for problem in read_exports([path]).problems] == ["too_large"]
+
+
+def test_parquet_columns_without_names_are_told_and_not_mixed_up(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.parquet")
+    columns = [pa.array(["A"]), pa.array([0.1]), pa.array([0.2])]
+    pq.write_table(pa.table(columns, names=["model", "", ""]), path)
+    codes = [
+        problem.code
+        for problem in read_exports([path], layout="matrix", metric="accuracy").problems
+    ]
+    assert codes == ["duplicated_column"]
+
+
+def test_parquet_text_that_is_not_utf8_is_damaged(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.parquet")
+    offsets = pa.array([0, 2], pa.int32()).buffers()[1]
+    bad = pa.StringArray.from_buffers(1, offsets, pa.py_buffer(b"A\xff"))
+    pq.write_table(pa.table({"model": bad, "dataset": ["D"], "metric": ["f1"], "score": [1]}), path)
+    assert [problem.code for problem in read_exports([path]).problems] == ["damaged_parquet"]
+
+
+def test_blank_name_of_several_columns_moves_no_other_name() -> None:
+    # A row without any part has an empty name of its own; the rows below keep theirs.
+    parts = [make_texts(["", "A", "", ""]), make_texts(["", "", "B", ""])]
+    assert join_names(parts).to_pylist() == ["", "A", "B", ""]
+    assert join_names([part.slice(0, 1) for part in parts]).to_pylist() == [""]
+    assert join_names([part.slice(0, 0) for part in parts]).to_pylist() == []

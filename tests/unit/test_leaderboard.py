@@ -1,0 +1,315 @@
+"""Rankings of a leaderboard: entries, dimensions, the best of each backbone, and cells."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from capmap.bootstrap.models import Options
+from capmap.errors import ValidationError
+from capmap.leaderboard.best import choose_best
+from capmap.leaderboard.cells import bootstrap_cells, rank_cells, summarize_raw
+from capmap.leaderboard.dimensions import ALL, bootstrap_dimensions
+from capmap.leaderboard.entries import describe_entries
+from capmap.leaderboard.records import read_records, render_records, write_records
+from capmap.leaderboard.submissions import summarize_submissions
+from capmap.rng import make_stream
+from tests.leaderboard_tables import (
+    DATASETS,
+    HOSTILE,
+    OPTIONS,
+    estimate,
+    make_entry_runs,
+    make_leaderboard,
+    make_record,
+    name_model,
+    rank,
+)
+
+THREE = [("a", "frozen", "s1"), ("b", "frozen", "s1"), ("c", "frozen", "s2")]
+CORE = {"Core": ["w", "z"]}
+TWO_METHODS = [("a", "frozen", "s1"), ("b", "full_ft", "s1"), ("c", "frozen", "s1")]
+
+
+def estimate_cells(runs):
+    return bootstrap_cells(
+        runs, options=OPTIONS, make_rng=lambda dataset, model: make_stream(0, dataset, model)
+    )
+
+
+def about(runs, **options):
+    return describe_entries(runs, **{"submissions": [], "models": {}} | options)
+
+
+def test_scores_of_a_dimension_are_the_trimmed_mean_of_its_runs():
+    runs = make_entry_runs(THREE, seeds=5)
+    table = estimate(runs).set_index(["model", "dimension"])["iqm"]
+    for (model, dimension), iqm in table.items():
+        members = {"Core": ["w", "x"], "Rest": ["y", "z"]}.get(dimension, DATASETS)
+        own = runs[(runs["model"] == model) & runs["dataset"].isin(members)]
+        assert iqm == pytest.approx(stats.trim_mean(own["score"], 0.25), abs=1e-12)
+
+
+def test_the_mean_is_that_of_dataset_means_and_replicates_tell_their_own_error():
+    runs = make_entry_runs([("a", "frozen", "s1")])
+    runs = runs.drop(index=runs.index[0])
+    row = estimate(runs, {}).iloc[0]
+    assert row["mean"] == pytest.approx(runs.groupby("dataset")["score"].mean().mean(), abs=1e-12)
+    assert row["bootstrap_mean"] == pytest.approx(row["replicates"].mean(), abs=1e-12)
+    assert row["bootstrap_sem"] == pytest.approx(stats.sem(row["replicates"]), abs=1e-12)
+
+
+def test_dimensions_keep_their_order_with_all_datasets_first():
+    entries, dimensions = make_leaderboard(make_entry_runs(THREE), {"Z": ["w"], "A": ["x"]})
+    assert list(dict.fromkeys(dimensions["dimension"])) == [ALL, "Z", "A"]
+    pd.testing.assert_frame_equal(
+        entries, dimensions[dimensions["dimension"] == ALL].reset_index(drop=True)
+    )
+
+
+def test_ranks_are_within_the_method_and_methods_follow_each_other_by_name():
+    entries, dimensions = make_leaderboard(make_entry_runs(TWO_METHODS))
+    assert entries[["method", "backbone", "rank"]].to_numpy().tolist() == [
+        ["frozen", "a", 1],
+        ["frozen", "c", 2],
+        ["full_ft", "b", 1],
+    ]
+    assert dimensions["method"].is_monotonic_increasing
+
+
+def test_an_incomplete_entry_is_shown_without_a_rank_and_moves_no_other():
+    runs = make_entry_runs(THREE, missing=[("a", "w")])
+    entries, dimensions = make_leaderboard(runs)
+    assert entries[["backbone", "datasets", "expected", "complete"]].to_numpy().tolist() == [
+        ["b", 4, 4, True],
+        ["c", 4, 4, True],
+        ["a", 3, 4, False],
+    ]
+    assert entries["rank"].tolist() == [1, 2, pd.NA]
+    assert entries.loc[2, ["rank_low", "rank_high"]].isna().all()
+    assert entries.loc[2, "ties"] == ""
+    without = make_leaderboard(runs[runs["backbone"] != "a"])[0]
+    pd.testing.assert_frame_equal(entries.iloc[:2], without)
+    # Without its hole, in the other dimension, the same entry leads.
+    rest = dimensions[dimensions["dimension"] == "Rest"]
+    assert rest.iloc[0][["backbone", "rank", "complete"]].tolist() == ["a", 1, True]
+
+
+@pytest.mark.parametrize(("complete", "is_ranked"), [(0.75, True), (0.76, False), (0.0, True)])
+def test_the_needed_share_of_datasets_is_configured(complete, is_ranked):
+    runs = make_entry_runs(THREE, missing=[("a", "w")])
+    entries = rank(runs, complete=complete)[ALL].set_index("backbone")
+    assert entries.loc["a", "complete"] == is_ranked
+    assert pd.notna(entries.loc["a", "rank"]) == is_ranked
+
+
+def test_a_share_of_datasets_is_compared_without_rounding_errors():
+    names = [f"d{number}" for number in range(100)]
+    runs = pd.DataFrame({"model": "m", "dataset": names, "score": 0.5})
+    # 0.07 * 100 is 7.000000000000001 in binary numbers.
+    estimates = estimate(runs[runs["dataset"].isin(names[:7])], {"D": names})
+    assert rank(runs, {"D": names}, complete=0.07, estimates=estimates)["D"]["complete"].all()
+
+
+def test_entries_without_any_run_in_a_dimension_have_no_row():
+    runs = make_entry_runs(THREE, missing=[("a", "w"), ("a", "x")])
+    rankings = rank(runs, {"Core": ["w", "x"], "Nobody": ["q"]})
+    assert set(rankings["Core"]["backbone"]) == {"b", "c"}
+    assert rankings["Nobody"].empty
+    assert rankings["Nobody"]["rank"].dtype == "Int64"
+
+
+def test_a_dimension_expects_its_datasets_even_where_nobody_has_runs_on_them():
+    rankings = rank(make_entry_runs(THREE), {"Core": ["w", "q", "w"]})
+    assert set(rankings["Core"]["expected"]) == {2}
+    assert not rankings["Core"]["complete"].any()
+
+
+def test_equal_entries_share_their_rank_and_stand_by_display_name():
+    runs = make_entry_runs(THREE[:2])
+    runs.loc[runs["backbone"] == "b", "score"] = runs.loc[
+        runs["backbone"] == "a", "score"
+    ].to_numpy()
+    models = {"a": {"name": "Zebra"}, "b": {"name": "Ant"}}
+    entries = rank(runs, about=about(runs, models=models))[ALL]
+    assert entries[["name", "rank", "ties"]].to_numpy().tolist() == [
+        ["Ant", 1, "a"],
+        ["Zebra", 1, "a"],
+    ]
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_tiny_leaderboards_have_ranks_and_empty_intervals(seeds):
+    runs = make_entry_runs([("a", "frozen", "s1")], seeds=seeds)
+    entries, dimensions = make_leaderboard(runs[runs["dataset"] == "w"], {"Core": ["w"]})
+    assert dimensions["rank"].tolist() == [1, 1]
+    assert entries["ci_low"].isna().all() == (seeds == 1)
+    assert entries["bootstrap_sem"].isna().all() == (seeds == 1)
+
+
+def test_constant_scores_have_an_interval_of_no_width():
+    entries = make_leaderboard(make_entry_runs(THREE, spread=0))[0]
+    assert (entries["ci_low"] == entries["iqm"]).all()
+    assert entries["ties"].tolist() == ["a", "b", "c"]
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(st.permutations(range(36)), st.floats(0.5, 2))
+def test_neither_the_order_of_rows_nor_a_stretch_of_scores_moves_anything(order, factor):
+    runs = make_entry_runs(THREE, missing=[("b", "z")], spread=0.3)
+    first = make_leaderboard(runs, CORE)[1]
+    order = [place for place in order if place < len(runs)]
+    shuffled = runs.iloc[order].reset_index(drop=True)
+    pd.testing.assert_frame_equal(make_leaderboard(shuffled, CORE)[1], first)
+    stretched = make_leaderboard(runs.assign(score=runs["score"] * factor), CORE)[1]
+    columns = ["dimension", "model", "rank", "rank_low", "rank_high", "ties"]
+    pd.testing.assert_frame_equal(stretched[columns], first[columns])
+
+
+def test_another_entry_moves_no_interval_of_the_others():
+    runs = make_entry_runs(THREE)
+    few = estimate(runs[runs["backbone"] != "b"]).set_index(["model", "dimension"])["ci_low"]
+    every = estimate(runs).set_index(["model", "dimension"])["ci_low"]
+    assert (every.loc[few.index] == few).all()
+
+
+def test_the_best_entry_of_a_backbone_is_chosen_across_submissions_and_ranked_anew():
+    entries = [("a", "frozen", "s1"), ("b", "frozen", "s1"), ("a", "frozen", "s2")]
+    entries += [("b", "frozen", "s2"), ("b", "full_ft", "s2")]
+    best = choose_best(make_leaderboard(make_entry_runs(entries, spread=0))[0])
+    columns = ["method", "rank", "backbone", "submission", "submissions"]
+    assert best[columns].to_numpy().tolist() == [
+        ["frozen", 1, "a", "s1", 2],
+        ["frozen", 2, "b", "s1", 2],
+        ["full_ft", 1, "b", "s2", 1],
+    ]
+
+
+def test_of_equal_entries_the_first_submission_by_name_is_the_best():
+    runs = make_entry_runs([("a", "frozen", "s2"), ("a", "frozen", "s1")], spread=0)
+    runs["score"] = 0.5
+    [row] = choose_best(make_leaderboard(runs)[0]).to_dict("records")
+    assert (row["submission"], row["rank"], row["submissions"]) == ("s1", 1, 2)
+
+
+def test_a_backbone_without_a_complete_entry_is_not_among_the_best():
+    runs = make_entry_runs(THREE, missing=[("a", "w")])
+    assert choose_best(make_leaderboard(runs)[0])["backbone"].tolist() == ["b", "c"]
+    alone = make_leaderboard(runs, complete=1.0)[0].assign(complete=False)
+    assert choose_best(alone).empty
+
+
+def test_raw_scores_have_the_standard_error_of_the_mean_and_none_for_one_seed():
+    runs = make_entry_runs(THREE, seeds=4)
+    table = summarize_raw(runs, about(runs)).set_index(["model", "dataset"])
+    for place, own in runs.groupby(["model", "dataset"])["score"]:
+        assert table.loc[place, "mean"] == pytest.approx(own.mean(), abs=1e-12)
+        assert table.loc[place, "sem"] == pytest.approx(stats.sem(own), abs=1e-12)
+    single = summarize_raw(runs[runs["seed"] == "0"], about(runs))
+    assert single["sem"].isna().all()
+    assert single["seeds"].eq(1).all()
+
+
+def test_normalized_cells_are_trimmed_means_ranked_by_method_and_dataset():
+    runs = make_entry_runs(TWO_METHODS, seeds=5, missing=[("a", "w")])
+    table = rank_cells(estimate_cells(runs), about(runs)).set_index(["model", "dataset"])
+    for place, own in runs.groupby(["model", "dataset"])["score"]:
+        assert table.loc[place, "iqm"] == pytest.approx(stats.trim_mean(own, 0.25), abs=1e-12)
+    ranks = table.reset_index().pivot_table(index="name", columns="dataset", values="rank")
+    assert ranks.loc["c"].tolist() == [1, 2, 2, 2]
+    assert ranks.loc["b"].tolist() == [1, 1, 1, 1]
+    assert (table["ci_low"] <= table["iqm"]).all()
+    assert (table["iqm"] <= table["ci_high"]).all()
+
+
+def test_names_come_from_the_benchmark_then_the_own_submission_then_any_other():
+    runs = make_entry_runs([(key, "frozen", "s2") for key in "abcd"])
+    told = [{"key": key, "name": f"{key} of s2", "size": ""} for key in "ab"]
+    others = [{"key": key, "name": f"{key} of s1", "size": "9M"} for key in "abc"]
+    table = about(
+        runs,
+        submissions=[make_record("s2", models=told), make_record("s1", models=others)],
+        models={"a": {"name": "A", "size": "1M"}},
+    ).set_index("backbone")
+    assert table["name"].to_dict() == {"a": "A", "b": "b of s2", "c": "c of s1", "d": "d"}
+    assert table["size"].to_dict() == {"a": "1M", "b": "9M", "c": "9M", "d": ""}
+
+
+def test_a_study_without_submissions_has_models_that_are_their_own_backbones():
+    runs = make_entry_runs(THREE).drop(columns=["method", "submission", "backbone"])
+    table = about(runs)
+    assert (table["name"] == table["model"]).all()
+    assert (table["backbone"] == table["model"]).all()
+    assert (table[["method", "submission", "size"]] == "").all(axis=None)
+    # A column that describes runs, such as a condition, is no method of the model.
+    conditions = runs.assign(method=np.where(runs["seed"] == "0", "dark", "light"))
+    pd.testing.assert_frame_equal(about(conditions), table)
+    pd.testing.assert_frame_equal(about(runs.assign(method=None, backbone="")), table)
+
+
+def test_a_model_that_mixes_submissions_is_refused_with_a_remedy():
+    runs = make_entry_runs(THREE).assign(model="one")
+    message = r"'one' has runs of several values of 'backbone': 'a', 'b', 'c'.*columns: \{model"
+    with pytest.raises(ValidationError, match=message):
+        about(runs, submissions=[make_record("s1"), make_record("s2")])
+
+
+def test_submissions_are_listed_with_their_counts_and_words():
+    runs = make_entry_runs([*THREE, ("a", "full_ft", "s1")], missing=[("c", "w")])
+    records = [make_record("s3", hpo_trials=16), make_record("s1", license="MIT")]
+    table = summarize_submissions(runs, [*records, make_record("s2", paper=None)])
+    columns = ["submission", "models", "runs", "datasets", "license", "hpo_trials"]
+    assert table[columns].to_numpy().tolist() == [
+        ["s1", 2, 36, 4, "MIT", ""],
+        ["s2", 1, 9, 3, "", ""],
+        ["s3", 0, 0, 0, "", "16"],
+    ]
+    empty = summarize_submissions(runs[["model"]], [])
+    assert list(empty.columns) == list(table.columns)
+    assert empty.empty
+
+
+def test_hostile_names_survive_all_formats(tmp_path):
+    runs = make_entry_runs([(name, name, name) for name in HOSTILE])
+    dimensions = {name: ["w"] for name in HOSTILE}
+    table = make_leaderboard(runs, dimensions)[1]
+    paths = [tmp_path / f"t.{suffix}" for suffix in ("csv", "md", "tex", "json")]
+    write_records(table, paths)
+    rows = json.loads(paths[3].read_text("utf-8"))
+    assert {row["dimension"] for row in rows} == {ALL, *HOSTILE}
+    assert {row["model"] for row in rows} == {name_model(name, name, name) for name in HOSTILE}
+    back = read_records(paths[0])
+    for column in ("model", "method", "submission", "dimension", "backbone"):
+        assert back[column].tolist() == table[column].tolist()
+    assert "<img" not in paths[1].read_text("utf-8")
+
+
+def test_records_have_null_where_a_table_is_empty():
+    rows = json.loads(
+        render_records(pd.DataFrame({"a": [np.nan, np.inf, 0.1], "b": ["", "x", "1"]}))
+    )
+    assert rows == [{"a": None, "b": ""}, {"a": None, "b": "x"}, {"a": 0.1, "b": "1"}]
+    assert json.loads(render_records(pd.DataFrame({"a": []}))) == []
+
+
+def test_resampled_datasets_widen_the_intervals_and_single_ones_have_none():
+    runs = make_entry_runs(THREE, spread=0.01)
+    runs["score"] += runs["dataset"].map({"w": 0.3, "x": 0.1, "y": -0.1, "z": -0.3})
+    both = Options(n_resamples=200, unit="runs_and_datasets")
+    with pytest.raises(ValueError, match="list of the study's datasets"):
+        estimate(runs, options=both)
+    wide = bootstrap_dimensions(
+        runs,
+        {"One": ["w"]},
+        options=both,
+        make_rng=lambda *names: make_stream(0, *names),
+        datasets=DATASETS,
+    )
+    narrow = estimate(runs, {})
+    width = wide["ci_high"] - wide["ci_low"]
+    assert (width[:3] > 5 * (narrow["ci_high"] - narrow["ci_low"])).all()
+    assert width[3:].isna().all()

@@ -1,0 +1,174 @@
+"""The published tables of a real leaderboard, reproduced through the leaderboard's own scripts."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bootstrap_entries import bootstrap_entries
+from capmap.artifacts import write_json, write_parquet
+from capmap.leaderboard.dimensions import ALL
+from capmap.leaderboard.records import read_records
+from rank_entries import rank_entries
+from summarize_entries import summarize_entries
+
+SHARED = Path(__file__).parents[3] / "shared"
+DATA, REFERENCE = SHARED / "data/geobench", SHARED / "reference/geobench"
+N_RESAMPLES = 4000
+
+
+def read_runs():
+    exports = pd.read_csv(DATA / "results_and_parameters.csv")
+    return pd.DataFrame(
+        {
+            "model": exports["backbone"],
+            "dataset": exports["dataset"],
+            "metric": exports["Metric"],
+            "seed": exports["Seed"].astype(str),
+            "score": exports["test metric"],
+            "submission": "base",
+            "backbone": exports["backbone"],
+            "method": exports["frozen_or_full_ft"],
+        }
+    )
+
+
+def normalize(runs):
+    bounds = json.loads((DATA / "normalizer.json").read_text("utf-8"))
+    low, high = (runs["dataset"].map(lambda name, end=end: bounds[name][end]) for end in (0, 1))
+    return runs.assign(score=(runs["score"] - low) / (high - low))
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    if not REFERENCE.is_dir() or not DATA.is_dir():
+        pytest.skip("needs the shared data beside the checkout")
+    folder = tmp_path_factory.mktemp("leaderboard")
+    runs = read_runs()
+    write_parquet(folder / "runs.parquet", runs)
+    write_parquet(folder / "0.parquet", normalize(runs)[["model", "dataset", "seed", "score"]])
+    write_json(folder / "submissions.json", {"submissions": [{"name": "base", "models": []}]})
+    benchmark = json.loads((REFERENCE / "benchmark.json").read_text("utf-8"))
+    common = {
+        "runs": str(folder / "runs.parquet"),
+        "submissions": [str(folder / "submissions.json")],
+        "benchmark": [],
+    }
+    bootstrap_entries(
+        shard=str(folder / "0.parquet"),
+        entries=str(folder / "entries.parquet"),
+        cells=str(folder / "cells.parquet"),
+        datasets=[],
+        study="geobench",
+        dimensions=benchmark["dimensions"],
+        n_resamples=N_RESAMPLES,
+        confidence_level=0.95,
+        interval="percentile",
+        unit="runs",
+        weights="datasets",
+        seed=0,
+    )
+    names = ("entries", "dimensions", "best", "raw", "normalized", "submission_table")
+    paths = {name: [str(folder / f"{name}.csv")] for name in names}
+    rank_entries(
+        shards=[str(folder / "entries.parquet")],
+        **common,
+        **{name: paths[name] for name in names[:3]},
+        text=[str(folder / "leaderboard.txt")],
+        dimension_datasets=benchmark["dimensions"],
+        complete=1.0,
+        confidence_level=0.95,
+    )
+    summarize_entries(
+        cells=[str(folder / "cells.parquet")],
+        **common,
+        **{name: paths[name] for name in names[3:]},
+    )
+    return {name: read_records(path) for name, [path] in paths.items()}
+
+
+def read_published(name):
+    return pd.read_csv(REFERENCE / "leaderboard" / f"{name}.csv")
+
+
+def join(published, ours, column):
+    found = published.merge(
+        ours, left_on=["backbone", column], right_on=["model", column], suffixes=("_published", "")
+    )
+    assert len(found) == len(ours)
+    return found
+
+
+def test_raw_means_and_standard_errors_are_the_published_ones(tables):
+    published = read_published("per_dataset")
+    cells = join(published, tables["raw"], "dataset")
+    assert len(cells) == len(published) == 326
+    np.testing.assert_allclose(cells["mean"], cells["raw_mean"], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(cells["sem"], cells["raw_sem"], rtol=0, atol=1e-12)
+    assert cells["seeds"].eq(cells["n_seeds"]).all()
+    assert cells["metric"].eq(cells["metric_published"]).all()
+
+
+def test_normalized_means_per_dataset_are_the_published_ones(tables):
+    cells = join(read_published("per_dataset"), tables["normalized"], "dataset")
+    np.testing.assert_allclose(cells["iqm"], cells["norm_iqm"], rtol=0, atol=1e-12)
+
+
+def test_pooled_means_and_complete_entries_per_dimension_are_the_published_ones(tables):
+    published = read_published("dimensions")
+    ours = tables["dimensions"]
+    cells = join(published, ours[ours["dimension"] != ALL], "dimension")
+    told = cells[cells["complete"]]
+    np.testing.assert_allclose(told["iqm"], told["plain_pooled_iqm"], rtol=0, atol=1e-12)
+    assert cells["complete"].eq(cells["complete_published"]).all()
+    assert cells["runs"].eq(cells["n_runs"]).all()
+    # Those that the published table lists without a single run have no row.
+    assert (published["n_runs"] == 0).sum() == len(published) - len(cells) == 4
+
+
+def test_published_means_of_few_replicates_agree_within_their_own_error(tables):
+    # They rest on 100 replicates. If both are means of draws from one distribution, the differences
+    # in units of the published error have a root mean square of about 1: 154 of them, not all
+    # independent, stay below 1.3.
+    cells = join_complete(tables)
+    assert len(cells) == 154
+    apart = cells["bootstrap_mean"] - cells["authors_bootstrap_mean_iqm"]
+    scores = apart / np.hypot(cells["authors_bootstrap_sem"], cells["bootstrap_sem"])
+    assert 0.7 < np.sqrt((scores**2).mean()) < 1.3
+    assert abs(scores.mean()) < 0.3
+    core = cells["dimension"] == "Core"
+    assert 100 * apart[core].abs().max() < 0.35
+
+
+def test_the_published_error_is_a_tenth_of_the_spread_of_replicates(tables):
+    # The standard error of the mean of 100 replicates is their standard deviation over 10, and
+    # `bootstrap_sem` is this deviation over the root of our number of replicates. The deviation of
+    # 100 draws is known to 1 / sqrt(198) = 7%.
+    cells = join_complete(tables)
+    deviations = cells["bootstrap_sem"] * np.sqrt(N_RESAMPLES)
+    ratio = cells["authors_bootstrap_sem"] / (deviations / 10)
+    assert np.median(ratio) == pytest.approx(1, abs=0.05)
+    assert ratio.between(0.7, 1.35).all()
+
+
+def test_intervals_are_twenty_times_as_wide_as_the_published_error(tables):
+    # Half of a 95% interval is about 1.96 standard deviations: 19.6 published errors.
+    cells = join_complete(tables)
+    halves = (cells["ci_high"] - cells["ci_low"]) / 2
+    assert np.median(halves / cells["authors_bootstrap_sem"]) == pytest.approx(19.6, abs=1.0)
+
+
+def test_the_other_tables_hold_every_backbone(tables):
+    assert len(tables["entries"]) == 18
+    assert tables["entries"]["complete"].sum() == 14
+    assert tables["best"]["rank"].tolist() == list(range(1, 15))
+    [row] = tables["submission_table"].to_dict("records")
+    assert (row["models"], row["runs"], row["datasets"]) == (18, 1630, 19)
+
+
+def join_complete(tables):
+    ours = tables["dimensions"]
+    cells = join(read_published("dimensions"), ours[ours["dimension"] != ALL], "dimension")
+    return cells[cells["complete"]]

@@ -1,0 +1,232 @@
+"""The leaderboard's scripts on tiny files, and its record of former releases."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from bootstrap_entries import bootstrap_entries
+from bootstrap_shard import bootstrap_shard
+from capmap.artifacts import read_parquet, read_table, write_json, write_parquet
+from capmap.errors import ValidationError
+from capmap.leaderboard.dimensions import ALL
+from capmap.leaderboard.history import name_releases, read_release, track_ranks
+from capmap.leaderboard.records import read_records, write_records
+from rank_entries import rank_entries
+from summarize_entries import summarize_entries
+from tests.leaderboard_tables import (
+    DIMENSIONS,
+    HOSTILE,
+    make_entry_runs,
+    make_leaderboard,
+    make_record,
+)
+from track_releases import track_releases
+
+SETTINGS = {
+    "study": "toy",
+    "n_resamples": 100,
+    "confidence_level": 0.95,
+    "interval": "percentile",
+    "unit": "runs",
+    "weights": "datasets",
+    "seed": 0,
+}
+FORMATS = ("csv", "md", "tex", "json")
+RANKINGS = ("entries", "dimensions", "best")
+SUMMARIES = ("raw", "normalized", "submission_table")
+BENCHMARK = """
+datasets: {w: {metric: accuracy, direction: max}}
+models: {a: {name: Ant, size: 1M}}
+"""
+
+
+def write_study(folder, runs, *, shards=1, records=()):
+    """Write the leaderboard of runs, which are normalized already, over some shards."""
+    folder.mkdir(exist_ok=True)
+    write_parquet(folder / "runs.parquet", runs)
+    write_json(folder / "submissions.json", {"submissions": list(records)})
+    (folder / "benchmark.yaml").write_text(BENCHMARK, encoding="utf-8")
+    models = sorted(set(runs["model"]))
+    for shard in range(shards):
+        own = runs[runs["model"].isin(models[shard::shards])]
+        write_parquet(folder / f"{shard}.parquet", own[["model", "dataset", "seed", "score"]])
+        bootstrap_entries(
+            shard=str(folder / f"{shard}.parquet"),
+            entries=str(folder / f"entries{shard}.parquet"),
+            cells=str(folder / f"cells{shard}.parquet"),
+            datasets=[],
+            dimensions=DIMENSIONS,
+            **SETTINGS,
+        )
+    common = {
+        "runs": str(folder / "runs.parquet"),
+        "submissions": [str(folder / "submissions.json")],
+        "benchmark": [str(folder / "benchmark.yaml")],
+    }
+    rank_entries(
+        shards=[str(folder / f"entries{shard}.parquet") for shard in range(shards)],
+        **common,
+        **{name: list_paths(folder, name) for name in RANKINGS},
+        text=[str(folder / "leaderboard.txt"), str(folder / "leaderboard.tex")],
+        dimension_datasets=DIMENSIONS,
+        complete=1.0,
+        confidence_level=0.95,
+    )
+    summarize_entries(
+        cells=[str(folder / f"cells{shard}.parquet") for shard in range(shards)],
+        **common,
+        **{name: list_paths(folder, name) for name in SUMMARIES},
+    )
+    return {name: folder / f"{name}.csv" for name in (*RANKINGS, *SUMMARIES)}
+
+
+def list_paths(folder: Path, name: str) -> list[str]:
+    return [str(folder / f"{name}.{suffix}") for suffix in FORMATS]
+
+
+def test_files_depend_neither_on_shards_nor_on_the_order_of_rows(tmp_path):
+    entries = [("a", "frozen", "s1"), ("b", "frozen", "s1"), ("a", "full_ft", "s1")]
+    runs = make_entry_runs(entries, spread=0.2, missing=[("b", "z")])
+    one = write_study(tmp_path / "one", runs)
+    write_study(tmp_path / "two", runs.sample(frac=1, random_state=1), shards=2)
+    for path in one.values():
+        for suffix in FORMATS:
+            other = tmp_path / "two" / f"{path.stem}.{suffix}"
+            assert path.with_suffix(f".{suffix}").read_bytes() == other.read_bytes()
+
+
+def test_tables_have_their_columns_in_every_format(tmp_path):
+    runs = make_entry_runs([("a", "frozen", "s1"), ("b", "frozen", "s1")])
+    paths = write_study(tmp_path, runs, records=[make_record("s1", license="MIT")])
+    columns = {name: list(read_records(path).columns) for name, path in paths.items()}
+    assert columns["entries"] == [
+        *("method", "rank", "model", "name", "backbone", "size", "submission"),
+        *("iqm", "ci_low", "ci_high", "rank_low", "rank_high", "ties"),
+        *("mean", "runs", "datasets", "expected", "complete"),
+    ]
+    assert columns["dimensions"] == [
+        *("method", "dimension", "rank", "model", "name", "submission"),
+        *("iqm", "ci_low", "ci_high", "rank_low", "rank_high", "ties"),
+        *("bootstrap_mean", "bootstrap_sem", "runs", "datasets", "expected", "complete"),
+    ]
+    for name, path in paths.items():
+        [first, *_] = json.loads(path.with_suffix(".json").read_text("utf-8"))
+        assert list(first) == columns[name]
+    first = json.loads(paths["entries"].with_suffix(".json").read_text("utf-8"))[0]
+    assert (first["name"], first["size"], first["complete"], first["rank"]) == (
+        "Ant",
+        "1M",
+        True,
+        1,
+    )
+    assert "'Ant' had the highest IQM" in (tmp_path / "leaderboard.txt").read_text("utf-8")
+
+
+def test_all_datasets_have_the_numbers_of_the_main_ranking(tmp_path):
+    runs = make_entry_runs([("a", "frozen", "s1"), ("b", "frozen", "s1")])
+    paths = write_study(tmp_path, runs)
+    bootstrap_shard(
+        shard=str(tmp_path / "0.parquet"),
+        replicates=str(tmp_path / "main.parquet"),
+        datasets=[],
+        statistics=["mean", "iqm"],
+        **SETTINGS,
+    )
+    main = read_parquet(tmp_path / "main.parquet", where={"statistic": "iqm"}).set_index("model")
+    ours = read_table(paths["entries"]).set_index("model")
+    for column, same in (("iqm", "estimate"), ("ci_low", "ci_low"), ("ci_high", "ci_high")):
+        assert ours[column].to_dict() == main[same].to_dict()
+
+
+def test_a_study_without_submissions_has_an_empty_table_of_them(tmp_path):
+    runs = make_entry_runs([("a", "", "")]).drop(columns=["method", "backbone", "submission"])
+    paths = write_study(tmp_path, runs)
+    assert read_table(paths["submission_table"]).empty
+    assert read_records(paths["entries"])[["method", "size", "submission"]].eq("").all(axis=None)
+
+
+def keep_release(folder, name, entries, **options):
+    """Keep the table of entries of a release."""
+    table = make_leaderboard(make_entry_runs(entries, **options))[0]
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    write_records(table, [path])
+    return str(path)
+
+
+def test_history_follows_each_entry_through_its_releases(tmp_path):
+    old = keep_release(tmp_path, "2025-01.csv", [("b", "frozen", "s1")])
+    both = [("a", "frozen", "s1"), ("b", "frozen", "s1")]
+    newer = keep_release(tmp_path, "2025-02.csv", both, missing=[("a", "w")])
+    now = keep_release(tmp_path, "entries.csv", both)
+    paths = [str(tmp_path / "rank_history.csv")]
+    text = tmp_path / "releases.txt"
+    track_releases(entries=now, releases=[newer, old], rank_history=paths, text=[str(text)])
+    assert text.read_text("utf-8") == (
+        "The current release was compared with the last of 2 former releases, '2025-02'. "
+        "Moved in rank: 'b' from 1 to 2.\n"
+    )
+    table = read_records(paths[0])
+    assert list(table.columns) == ["release", "method", "model", "name", "rank", "iqm"]
+    rows = table[["release", "name", "rank"]].astype({"rank": "Int64"}).to_numpy().tolist()
+    assert rows == [
+        ["2025-01", "b", 1],
+        ["2025-02", "b", 1],
+        ["2025-02", "a", pd.NA],
+        ["current", "a", 1],
+        ["current", "b", 2],
+    ]
+
+
+def test_releases_are_named_by_what_tells_them_apart():
+    assert name_releases([]) == []
+    assert name_releases(["v1/entries.csv", "v2/entries.csv"]) == ["v1", "v2"]
+    assert name_releases(["x/current.csv"]) == ["x"]
+    assert name_releases(["entries.csv", "v/entries.csv"]) == ["entries.csv", "v/entries.csv"]
+    assert name_releases(["x/1.csv", "y/1.csv", "y/2.csv"]) == ["x/1.csv", "y/1.csv", "y/2.csv"]
+
+
+def test_hostile_names_come_back_from_a_release(tmp_path):
+    entries = [(name, name, name) for name in [*HOSTILE, "007"]]
+    path = keep_release(tmp_path, "old.csv", entries)
+    table = read_release(path)
+    assert set(table["method"]) == set(table["name"]) == {*HOSTILE, "007"}
+    assert len(track_ranks(dict.fromkeys(HOSTILE, table))) == 7 * len(HOSTILE)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "not a readable CSV table"),
+        ('a\n"b', "not a readable CSV table"),
+        ("model,rank\na,1\n", r"lacks the columns 'method', 'name', 'iqm'"),
+        ("method,model,name,rank,iqm\n,,A,1,0.5\n", "a row has no model"),
+        ("method,model,name,rank,iqm\n,a,A,1,0.5\n,a,A,2,0.4\n", "lists 'a' twice"),
+        ("method,model,name,rank,iqm\n,a,A,first,0.5\n", "'first' is no rank"),
+        ("method,model,name,rank,iqm\n,a,A,1.5,0.5\n", "'1.5' is no rank"),
+        ("method,model,name,rank,iqm\n,a,A,0,0.5\n", "'0' is no rank"),
+        ("method,model,name,rank,iqm\n,a,A,1,inf\n", "'inf' is no iqm"),
+        ("method,model,name,rank,iqm\n,a,A,1,\n", "'nan' is no iqm"),
+    ],
+)
+def test_a_broken_release_is_refused_with_its_file_and_a_remedy(tmp_path, text, message):
+    path = tmp_path / "old.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValidationError, match=message) as found:
+        read_release(path)
+    assert str(path) in str(found.value)
+    assert "copies of leaderboard/entries.csv" in str(found.value)
+
+
+def test_bytes_that_are_no_text_and_folders_are_no_releases(tmp_path):
+    (tmp_path / "old.csv").write_bytes(b"\xff\xfe\x00")
+    for path in (tmp_path, tmp_path / "old.csv", tmp_path / "none.csv"):
+        with pytest.raises(ValidationError, match="not a readable CSV table"):
+            read_release(path)
+
+
+def test_an_empty_release_has_no_rows():
+    columns = ["method", "model", "name", "rank", "iqm"]
+    assert track_ranks({ALL: pd.DataFrame(columns=columns)}).empty

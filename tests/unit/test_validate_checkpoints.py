@@ -1,0 +1,284 @@
+"""The scripts that read, choose and rank checkpoints, from files to files."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from capmap.artifacts import read_parquet, read_table
+from capmap.errors import ValidationError
+from rank_checkpoints import rank_checkpoints
+from tests.checkpoint_tables import HEADER
+from validate_checkpoints import validate_checkpoints
+
+EXAMPLE = Path(__file__).parents[2] / "data/checkpoints"
+DEFAULTS = {
+    "columns": {},
+    "where": {},
+    "metric": "",
+    "decimal": "auto",
+    "metrics": {},
+    "datasets": {},
+    "normalization": {},
+    "select": {},
+    "min_seeds": 1,
+    "incomplete": "error",
+    "duplicates": "error",
+    "invalid": "error",
+    "references": [],
+    "checkpoints": {},
+}
+GOOD = "".join(
+    f"{model},{model}{run},step={step},{benchmark},accuracy,{split},{score / 100}\n"
+    for model, start in (("A", 50), ("B", 60))
+    for run in (1, 2)
+    for step, more in ((1, 0), (2, 7), (3, 3))
+    for benchmark, ease in (("D", 0), ("E", 10))
+    for split, less in (("validation", 0), ("test", 5))
+    for score in [start + more + ease - less + run]
+)
+
+
+def write(folder, text, name="export.csv"):
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def run(folder, *exports, **settings):
+    """Validate a study as its rule does; returns its values, runs and summary."""
+    outputs = {
+        "evaluations": str(folder / "evaluations.parquet"),
+        "runs": str(folder / "runs.parquet"),
+        "validation": str(folder / "validation.json"),
+        "rejected": str(folder / "rejected.csv"),
+    }
+    validate_checkpoints(exports=list(exports), **outputs, **(DEFAULTS | settings))
+    summary = json.loads(Path(outputs["validation"]).read_text("utf-8"))
+    return read_parquet(outputs["evaluations"]), read_parquet(outputs["runs"]), summary
+
+
+def find_codes(folder, *exports, **settings):
+    """Validate a study that has faults; returns its message and the rejected rows."""
+    with pytest.raises(ValidationError) as caught:
+        run(folder, *exports, **settings)
+    return str(caught.value), read_table(folder / "rejected.csv")
+
+
+def test_good_exports_become_values_and_runs(tmp_path):
+    path = write(tmp_path, HEADER + GOOD)
+    values, runs, summary = run(tmp_path, path)
+    assert list(values) == [
+        *("model", "training", "checkpoint", "step", "dataset", "metric", "split", "seed"),
+        *("value", "time", "source", "line"),
+    ]
+    assert values["step"].dtype == "int64"
+    assert len(values) == 48
+    # The second step is best. On the test split, A1 has 0.50 + 0.07 - 0.05 + 0.01 on D.
+    assert runs.iloc[0].to_list() == [
+        *("A", "D", "accuracy", "A1", 0.53, path, 7),
+        *("A1", "step=2", "2"),
+    ]
+    assert list(runs)[-3:] == ["training", "checkpoint", "step"]
+    assert len(runs) == 8
+    assert summary["ok"] is True
+    assert summary["checkpoints"] == {
+        "trainings": 4,
+        "checkpoints": 12,
+        "candidates": 12,
+        "values": 48,
+        "values_other_checkpoints": 32,
+        "values_other_splits": 8,
+        "values_other_metrics": 0,
+        "selection_split": "validation",
+        "report_split": "test",
+        "stamp": "",
+    }
+
+
+def test_trainings_are_models_where_no_model_is_named(tmp_path):
+    text = "training,checkpoint,benchmark,metric,value\nr,1,D,accuracy,0.5\ns,1,D,accuracy,0.4\n"
+    _, runs, summary = run(tmp_path, write(tmp_path, text))
+    assert runs[["model", "seed", "training"]].to_numpy().tolist() == [
+        ["r", "", "r"],
+        ["s", "", "s"],
+    ]
+    assert [problem["code"] for problem in summary["warnings"]] == ["no_splits", "one_seed"]
+
+
+def test_columns_may_have_other_names_and_be_joined(tmp_path):
+    text = "net,seed,epoch,task,dev,when\n" + "".join(
+        f"{net},{seed},{epoch},D,0.{epoch}{seed},2024-01-0{epoch}\n"
+        for net in "AB"
+        for seed in (1, 2)
+        for epoch in (1, 2)
+    )
+    columns = {"model": "net", "training": ["net", "seed"], "checkpoint": "epoch"}
+    columns |= {"dataset": "task", "score": "dev", "time": "when"}
+    values, runs, _ = run(tmp_path, write(tmp_path, text), columns=columns, metric="accuracy")
+    assert runs[["model", "training", "seed", "checkpoint"]].to_numpy().tolist() == [
+        ["A", "A / 1", "1", "2"],
+        ["A", "A / 2", "2", "2"],
+        ["B", "B / 1", "1", "2"],
+        ["B", "B / 2", "2", "2"],
+    ]
+    assert values["time"].iloc[0] == "2024-01-01"
+
+
+def test_the_usual_names_of_runs_are_understood_too(tmp_path):
+    text = GOOD.replace("validation", "val")
+    header = HEADER.replace("benchmark", "dataset").replace("value", "score")
+    checkpoints = {"select": {"split": "val"}}
+    _, runs, _ = run(tmp_path, write(tmp_path, header + text), checkpoints=checkpoints)
+    assert len(runs) == 8
+
+
+def test_rows_and_files_in_any_order_give_the_same_bytes(tmp_path):
+    rows = GOOD.splitlines(keepends=True)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    tables = []
+    for folder, own in ((tmp_path / "a", rows), (tmp_path / "b", rows[::-1])):
+        values, runs, _ = run(folder, write(folder, HEADER + "".join(own)))
+        drop = ["source", "line"]
+        tables.append((values.drop(columns=drop), runs.drop(columns=drop)))
+    for first, second in zip(*tables, strict=True):
+        pd.testing.assert_frame_equal(first, second)
+
+
+def test_everything_that_is_wrong_is_told_at_once(tmp_path):
+    text = HEADER + GOOD
+    text += "A,A1,last.ckpt,D,accuracy,validation,0.5\n"  # 50: no number
+    text += "A,A1,step=1,D,accuracy,validation,0.9\n"  # 51: differs from line 2
+    text += "A,,step=1,D,accuracy,validation,0.9\n"  # 52: no training
+    text += "A,A1,step=1,D,loss,validation,nan\n"  # 53: no number
+    text += "A,A9,step=1,D,accuracy,test,0.9\n"  # 54: no value to choose by
+    text += "A,A1,epoch=4,D,accuracy,validation,0.9\n"  # 55: counts epochs
+    text += "A,A1,step=0002,D,accuracy,validation,0.9\n"  # 56: has the step of step=2
+    checkpoints = {
+        "select": {"metric": "accurcy", "datasets": ["F"]},
+        "rankings": [{"name": "r", "method": "custom", "expression": "1 +"}],
+    }
+    message, _ = find_codes(tmp_path, write(tmp_path, text), checkpoints=checkpoints)
+    for code in ("no_step", "conflicting_value", "empty_training", "nan_score", "mixed_steps"):
+        assert f"1 {code}" in message
+    for code in ("repeated_step", "unknown_metric", "unknown_dataset", "bad_ranking"):
+        assert f"1 {code}" in message
+    message, rejected = find_codes(tmp_path, write(tmp_path, text))
+    assert "1 no_candidate" in message
+    assert "line 54, value 'A9': The training 'A9' has no value of 'accuracy'" in message
+    lines = rejected.loc[rejected["line"] > 0, "line"].tolist()
+    assert lines == [50, 51, 52, 53, 54, 55, 56]
+    assert rejected["remedy"].ne("").all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"select": {"split": "valid"}}, "Did you mean 'validation'? The splits are 'test', 'val"),
+        ({"select": {"split": "test"}}, "checkpoints.allow_test_selection: true"),
+        ({"select": {"metric": "loss"}}, "The metrics are 'accuracy'"),
+        ({"select": {"datasets": ["DD"]}}, "The datasets are 'D', 'E'"),
+    ],
+)
+def test_settings_that_do_not_fit_are_told_with_a_remedy(tmp_path, settings, message):
+    found, _ = find_codes(tmp_path, write(tmp_path, HEADER + GOOD), checkpoints=settings)
+    assert message in found
+
+
+def test_a_missing_column_is_asked_for_by_its_role(tmp_path):
+    text = (HEADER + GOOD).replace("training", "run", 1)
+    message, _ = find_codes(tmp_path, write(tmp_path, text))
+    assert "There is no column 'training' (columns: {training: …})." in message
+
+
+@pytest.mark.parametrize("text", ["", HEADER, "a,b\n1,2\n"])
+def test_an_export_without_values_is_a_fault(tmp_path, text):
+    message, _ = find_codes(tmp_path, write(tmp_path, text))
+    assert "error" in message
+
+
+def test_an_unknown_metric_needs_a_direction(tmp_path):
+    text = write(tmp_path, (HEADER + GOOD).replace("accuracy", "quality"))
+    message, _ = find_codes(tmp_path, text)
+    assert "whether its higher or its lower value is better" in message
+    run(tmp_path, text, metrics={"quality": {"direction": "max", "low": 0, "high": 1}})
+
+
+def test_selection_on_the_test_split_is_stamped_where_it_is_allowed(tmp_path):
+    checkpoints = {"select": {"split": "test"}, "allow_test_selection": True}
+    _, _, summary = run(tmp_path, write(tmp_path, HEADER + GOOD), checkpoints=checkpoints)
+    assert summary["checkpoints"]["stamp"] == "selected on the test split"
+
+
+def test_values_told_twice_are_settled_as_configured(tmp_path):
+    path = write(tmp_path, HEADER + GOOD + "A,A1,step=2,D,accuracy,test,0.55\n")
+    for policy, score in (("mean", 0.54), ("first", 0.53), ("last", 0.55)):
+        _, runs, _ = run(tmp_path, path, duplicates=policy)
+        assert runs["score"].iloc[0] == pytest.approx(score)
+    again = write(tmp_path, HEADER + GOOD + GOOD)
+    _, runs, summary = run(tmp_path, again)
+    assert len(runs) == 8
+    assert [problem["code"] for problem in summary["warnings"]] == ["repeated_value"]
+
+
+def test_a_choice_that_was_not_evaluated_where_it_is_reported_is_a_fault(tmp_path):
+    rows = [row for row in GOOD.splitlines() if not row.startswith("A,A1,step=2") or "val" in row]
+    message, _ = find_codes(tmp_path, write(tmp_path, HEADER + "\n".join(rows) + "\n"))
+    assert "The checkpoint 'step=2' that is chosen of the training 'A1' has no value" in message
+
+
+def test_checkpoints_without_all_datasets_are_left_out_with_a_warning(tmp_path):
+    path = write(tmp_path, HEADER + GOOD + "A,A1,step=4,D,accuracy,validation,0.99\n")
+    _, runs, summary = run(tmp_path, path)
+    assert runs["checkpoint"].iloc[0] == "step=2"
+    assert summary["checkpoints"]["candidates"] == 12
+    (warning,) = summary["warnings"]
+    assert warning["reason"].startswith("1 of 4 checkpoints of the training 'A1' cannot be chosen")
+
+
+def test_a_training_of_several_seeds_is_told_what_to_join(tmp_path):
+    text = HEADER.replace("split", "split,seed") + GOOD.replace(",validation", ",validation,1")
+    message, _ = find_codes(tmp_path, write(tmp_path, text.replace(",test", ",test,2")))
+    assert "write columns: {training: [training, seed]}." in message
+
+
+def test_the_example_has_its_known_best_steps(tmp_path):
+    checkpoints = {
+        "select": {"metric": "accuracy"},
+        "rankings": [
+            {"name": "best", "method": "best"},
+            {"name": "mixed", "method": "custom", "expression": "0.7*accuracy - 0.3*ece"},
+        ],
+    }
+    run(tmp_path, str(EXAMPLE / "evaluations.csv"), checkpoints=checkpoints)
+    names = ("checkpoints_table", "selected", "checkpoint_rankings", "curves")
+    outputs = {
+        name: [str(tmp_path / f"{name}.{kind}") for kind in ("csv", "md", "tex")] for name in names
+    }
+    rank_checkpoints(
+        evaluations=str(tmp_path / "evaluations.parquet"),
+        **outputs,
+        text=[str(tmp_path / "text.txt"), str(tmp_path / "text.tex")],
+        settings=checkpoints,
+        metric="",
+        metrics={},
+        datasets={},
+        n_resamples=200,
+        confidence_level=0.95,
+        seed=0,
+        study="example",
+    )
+    selected = read_table(tmp_path / "selected.csv")
+    best = read_table(EXAMPLE / "best_steps.csv")
+    pd.testing.assert_frame_equal(selected[["model", "training", "step"]], best)
+    # Where accuracy falls by 2e-8 per squared step, the last of run 1 of Dense-L, 1000 steps after
+    # the best one, has 0.02 less on each dataset; the gain shows on the test split as well.
+    assert selected["gain_report"].to_numpy() == pytest.approx(selected["optimism_last"], abs=0.02)
+    ranking = read_table(tmp_path / "checkpoint_rankings.csv")
+    assert ranking.loc[ranking["ranking"] == "best", "model"].unique().tolist() == [
+        *("Dense-L", "Sparse-L", "Dense-S", "Sparse-S")
+    ]
+    assert len(read_table(tmp_path / "curves.csv")) == 12 * 6 * 2 * 2
+    assert "12 trainings of 4 models" in (tmp_path / "text.txt").read_text("utf-8")

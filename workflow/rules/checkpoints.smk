@@ -1,0 +1,119 @@
+"""Chooses a checkpoint of each training, and ranks checkpoints.
+
+Reads: tables of evaluations, or a tracking store.
+Writes: tracking/, runs.parquet and validation.json as validation does, leaderboard/evaluations.parquet,
+and the tables, figures and paragraph of the analysis `checkpoints`.
+"""
+
+
+rule read_tracking:
+    """Runs of a tracking store → a table of evaluations."""
+    output:
+        evaluations="results/{study}/tracking/evaluations.parquet",
+    log:
+        "results/logs/read_tracking/{study}.log",
+    benchmark:
+        "results/benchmarks/read_tracking/{study}.tsv"
+    conda:
+        "../../envs/tracking.yaml"
+    params:
+        state=state_of_store,
+        account="results/{study}/tracking/account.json",
+        store=setting("tracking/store"),
+        experiments=setting("tracking/experiments"),
+        status=setting("tracking/status"),
+        metric_keys=setting("tracking/keys"),
+        datasets=setting("tracking/datasets"),
+        library=digest_library("read_tracking.py"),
+    script:
+        "../../scripts/read_tracking.py"
+
+
+rule validate_checkpoints:
+    """Evaluations of checkpoints → runs of the chosen ones, or every problem that they have."""
+    input:
+        exports=evaluations_of,
+        references=references_of,
+    output:
+        runs="results/{study}/runs.parquet",
+        validation="results/{study}/validation.json",
+        evaluations="results/{study}/leaderboard/evaluations.parquet",
+    log:
+        "results/logs/validate_checkpoints/{study}.log",
+    benchmark:
+        "results/benchmarks/validate_checkpoints/{study}.tsv"
+    wildcard_constraints:
+        study=match_studies("checkpoints"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        rejected="results/{study}/rejected.csv",
+        columns=setting("columns"),
+        where=setting("where"),
+        metric=setting("metric"),
+        decimal=setting("decimal"),
+        metrics=setting("metrics"),
+        datasets=setting("datasets"),
+        normalization=setting("normalization"),
+        select=setting("select"),
+        min_seeds=setting("min_seeds"),
+        incomplete=setting("incomplete"),
+        duplicates=setting("duplicates"),
+        invalid=setting("invalid"),
+        checkpoints=setting("checkpoints"),
+        library=digest_library("validate_checkpoints.py"),
+    script:
+        "../../scripts/validate_checkpoints.py"
+
+
+rule rank_checkpoints:
+    """Evaluations of checkpoints → the chosen ones, rankings and curves."""
+    input:
+        evaluations="results/{study}/leaderboard/evaluations.parquet",
+    output:
+        selected=leaderboard_table("selected"),
+        checkpoint_rankings=leaderboard_table("checkpoint_rankings"),
+        checkpoints_table=leaderboard_table("checkpoints"),
+        curves=leaderboard_table("curves"),
+        text=text("checkpoints"),
+    log:
+        "results/logs/rank_checkpoints/{study}.log",
+    benchmark:
+        "results/benchmarks/rank_checkpoints/{study}.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        study="{study}",
+        settings=setting("checkpoints"),
+        metric=setting("metric"),
+        metrics=setting("metrics"),
+        datasets=setting("datasets"),
+        n_resamples=setting("comparison/replicates"),
+        confidence_level=setting("bootstrap/confidence"),
+        seed=setting("bootstrap/seed"),
+        library=digest_library("rank_checkpoints.py"),
+    script:
+        "../../scripts/rank_checkpoints.py"
+
+
+rule plot_checkpoints:
+    """Chosen checkpoints and curves → figures."""
+    input:
+        selected="results/{study}/leaderboard/selected.csv",
+        curves="results/{study}/leaderboard/curves.csv",
+        checkpoints_table="results/{study}/leaderboard/checkpoints.csv",
+        iqm="results/{study}/tables/iqm.csv",
+    output:
+        checkpoint_curves=figure("checkpoint_curves"),
+        checkpoint_optimism=figure("checkpoint_optimism"),
+    log:
+        "results/logs/plot_checkpoints/{study}.log",
+    benchmark:
+        "results/benchmarks/plot_checkpoints/{study}.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    params:
+        metric=setting("checkpoints/select/metric"),
+        library=digest_library("plot_checkpoints.py"),
+    script:
+        "../../scripts/plot_checkpoints.py"
