@@ -13,6 +13,7 @@ from capmap.artifacts import (
     write_text,
 )
 from capmap.errors import ValidationError
+from capmap.exports.digests import check_digests
 from capmap.multilabel.gathering import (
     NAMES,
     Fact,
@@ -45,6 +46,8 @@ def gather_scores(
     runs: str,
     validation: str,
     rejected: str,
+    checksums: Mapping[str, str],
+    names: list[str],
     rank_by: str,
     subgroups: list[int],
     metrics: Mapping[str, MetricRule],
@@ -67,6 +70,10 @@ def gather_scores(
         Table of runs and summary to write, when there is no error, as `validate_exports` does.
     rejected : str
         Table of errors, written in any case.
+    checksums : mapping of str to str
+        Pinned SHA-256 of some exports.
+    names : list of str
+        The path or URL by which each export is configured.
     rank_by : str
         The metric whose values are the scores.
     subgroups : list of int
@@ -88,6 +95,7 @@ def gather_scores(
     known: list[Fact] = [fact for content in contents for fact in content["dumps"]]
     gathered = gather_runs(read_shards(scores), known, metric=rank_by)
     found = [
+        *check_digests(names, checksums),
         *read_problems([problem for content in contents for problem in content["problems"]]),
         *find_unscored(gathered, known, metric=rank_by, subgroups=subgroups),
         *find_other_images(known),

@@ -8,8 +8,8 @@ from capmap.artifacts import render_csv, write_json, write_parquet, write_text
 from capmap.errors import ValidationError
 from capmap.exports.checkpoint_checks import check_evaluations
 from capmap.exports.checkpoints import read_evaluations
+from capmap.exports.digests import check_digests
 from capmap.leaderboard.checkpoint_plan import Settings, plan_selection
-from capmap.leaderboard.checkpoint_rankings import check_rankings
 from capmap.leaderboard.selection import (
     choose_checkpoints,
     count_choices,
@@ -44,6 +44,8 @@ def validate_checkpoints(
     runs: str,
     validation: str,
     rejected: str,
+    checksums: Mapping[str, str],
+    names: list[str],
     columns: Mapping[str, Any],
     where: Mapping[str, Any],
     metric: str,
@@ -70,6 +72,10 @@ def validate_checkpoints(
         error.
     rejected : str
         Table of errors and of rows that are left out, written in any case.
+    checksums : mapping of str to str
+        Pinned SHA-256 of some exports.
+    names : list of str
+        The path or URL by which each export is configured.
     columns, where, metric, decimal : mapping and str
         How the exports are laid out.
     metrics, datasets, normalization : mapping
@@ -79,7 +85,7 @@ def validate_checkpoints(
     references : list of str
         No file or one with frozen bounds.
     checkpoints : mapping
-        By what checkpoints are chosen, and how they are ranked.
+        By what checkpoints are chosen, and on which split they are compared.
 
     Raises
     ------
@@ -99,11 +105,17 @@ def validate_checkpoints(
     sound = reject_rows(read.table, read.exports.problems, policy=invalid)
     values, faults = check_evaluations(sound.runs, read.columns, duplicates=duplicates)
     plan, doubts = plan_selection(values, checkpoints, metric=metric, rules=rules)
-    faults += doubts + check_rankings(checkpoints.get("rankings", []), values, plan)
+    faults += doubts
     listed = choose_checkpoints(values, plan)
     result = validate_runs(
         gather_runs(values, listed, plan),
-        [*sound.faults, *sound.others, *faults, *find_unreported(values, listed, plan)],
+        [
+            *check_digests(exports, checksums, names=names),
+            *sound.faults,
+            *sound.others,
+            *faults,
+            *find_unreported(values, listed, plan),
+        ],
         rules=rules,
         policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
     )

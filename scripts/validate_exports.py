@@ -8,6 +8,7 @@ from capmap.artifacts import render_csv, write_json, write_parquet, write_text
 from capmap.benchmarks import complete_rules, read_benchmark
 from capmap.errors import ValidationError
 from capmap.exports import read_exports
+from capmap.exports.digests import check_digests
 from capmap.normalization import Rules, read_references
 from capmap.normalization.rules import DatasetRule, Incomplete, MetricRule, Normalization, Select
 from capmap.validation import (
@@ -29,6 +30,8 @@ def validate_exports(
     runs: str,
     validation: str,
     rejected: str,
+    checksums: Mapping[str, str],
+    names: list[str],
     format: Literal["long", "matrix"],  # noqa: A002 (the name of the configured option)
     header_rows: int,
     columns: Mapping[str, Any],
@@ -56,6 +59,10 @@ def validate_exports(
         Table of valid runs and summary to write, when there is no error.
     rejected : str
         Table of errors and of rows that are left out, written in any case.
+    checksums : mapping of str to str
+        Pinned SHA-256 of some exports.
+    names : list of str
+        The path or URL by which each export is configured.
     format, header_rows, columns, where, metric, decimal : str, int and mapping
         How the exports are laid out.
     metrics, datasets, normalization : mapping
@@ -87,7 +94,7 @@ def validate_exports(
         datasets = complete_rules(datasets, read_benchmark(path), read.runs["dataset"].unique())
     result = validate_runs(
         read.runs,
-        read.problems,
+        [*read.problems, *check_digests(exports, checksums, names=names)],
         rules=Rules(metrics, datasets, normalization, read_references(*references)),
         policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
         layout=format,

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from capmap.artifacts import render_csv, write_json, write_parquet, write_text
 from capmap.benchmarks import complete_rules, read_benchmark
 from capmap.errors import ValidationError
+from capmap.exports.digests import check_digests
 from capmap.exports.submission_checks import Demands
 from capmap.exports.submissions import read_submissions
 from capmap.normalization import Rules, read_references
@@ -36,6 +37,8 @@ def validate_submissions(
     validation: str,
     submissions: str,
     rejected: str,
+    checksums: Mapping[str, str],
+    names: list[str],
     seeds_per_cell: int,
     columns: Mapping[str, Any],
     decimal: Literal["auto", ".", ","],
@@ -61,6 +64,10 @@ def validate_submissions(
         What the submissions say about themselves, JSON, when there is no error.
     rejected : str
         Table of errors and of rows that are left out, written in any case.
+    checksums : mapping of str to str
+        Pinned SHA-256 of some exports.
+    names : list of str
+        The path or URL by which each export is configured.
     seeds_per_cell : int
         Seeds that each model needs on each of its datasets.
     columns : mapping
@@ -95,7 +102,7 @@ def validate_submissions(
     present = doubted.runs["dataset"].unique()
     result = validate_runs(
         doubted.runs,
-        [*read.problems, *doubted.problems],
+        [*read.problems, *doubted.problems, *check_digests(files, checksums, names=names)],
         rules=replace(rules, datasets=complete_rules(datasets, definition, present)),
         policies=Policies(select, 1, incomplete, duplicates, invalid),
     )

@@ -109,6 +109,8 @@ class Study:
             runs=self.place("runs.parquet"),
             validation=self.place("validation.json"),
             rejected=self.place("rejected.csv"),
+            checksums={},
+            names=[],
             **{**options, **settings},
         )
 

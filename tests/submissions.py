@@ -143,6 +143,8 @@ def run(folder: Path, **settings: Any) -> tuple[Any, dict[str, Any], list[dict[s
         "validation": str(folder / "validation.json"),
         "submissions": str(folder / "submissions.json"),
         "rejected": str(folder / "rejected.csv"),
+        "checksums": {},
+        "names": [],
     }
     validate_submissions(**{**SETTINGS, **arguments, **settings})
     summary, listed = (

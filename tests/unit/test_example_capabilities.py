@@ -55,6 +55,8 @@ def make_results(folder, text):
         runs=runs,
         validation=str(folder / "validation.json"),
         rejected=str(folder / "rejected.csv"),
+        checksums={},
+        names=[],
         references=[],
         benchmark=[],
         **choose_settings("header_rows", "metric", *checks),

@@ -27,6 +27,8 @@ DEFAULTS = {
     "duplicates": "error",
     "invalid": "error",
     "references": [],
+    "checksums": {},
+    "names": [],
     "checkpoints": {},
 }
 GOOD = "".join(
@@ -156,14 +158,11 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path):
     text += "A,A9,step=1,D,accuracy,test,0.9\n"  # 54: no value to choose by
     text += "A,A1,epoch=4,D,accuracy,validation,0.9\n"  # 55: counts epochs
     text += "A,A1,step=0002,D,accuracy,validation,0.9\n"  # 56: has the step of step=2
-    checkpoints = {
-        "select": {"metric": "accurcy", "datasets": ["F"]},
-        "rankings": [{"name": "r", "method": "custom", "expression": "1 +"}],
-    }
+    checkpoints = {"select": {"metric": "accurcy", "datasets": ["F"]}}
     message, _ = find_codes(tmp_path, write(tmp_path, text), checkpoints=checkpoints)
     for code in ("no_step", "conflicting_value", "empty_training", "nan_score", "mixed_steps"):
         assert f"1 {code}" in message
-    for code in ("repeated_step", "unknown_metric", "unknown_dataset", "bad_ranking"):
+    for code in ("repeated_step", "unknown_metric", "unknown_dataset"):
         assert f"1 {code}" in message
     message, rejected = find_codes(tmp_path, write(tmp_path, text))
     assert "1 no_candidate" in message

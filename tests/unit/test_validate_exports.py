@@ -31,6 +31,8 @@ DEFAULTS = {
     "incomplete": "error",
     "duplicates": "error",
     "invalid": "error",
+    "checksums": {},
+    "names": [],
 }
 
 
@@ -202,3 +204,9 @@ def test_the_order_of_rows_changes_nothing_but_the_lines(tmp_path):
     first, _ = run(tmp_path, exports=write(tmp_path, HEADER + GOOD))
     second, _ = run(tmp_path, exports=write(tmp_path, HEADER + "".join(reversed(lines))))
     pd.testing.assert_frame_equal(first.drop(columns="line"), second.drop(columns="line"))
+
+
+def test_a_file_with_another_digest_than_the_pinned_one_is_refused(tmp_path):
+    path = write(tmp_path, "model,dataset,metric,score\nA,D,accuracy,0.5\n")
+    with pytest.raises(ValidationError, match="export.csv: The file is not the pinned one"):
+        run(tmp_path, exports=path, checksums={path: "0" * 64}, names=[path])

@@ -48,6 +48,8 @@ rule validate_checkpoints:
         "../../envs/analysis.yaml"
     params:
         rejected="results/{study}/rejected.csv",
+        checksums=setting("checksums"),
+        names=names_of,
         columns=setting("columns"),
         where=setting("where"),
         metric=setting("metric"),
@@ -60,7 +62,7 @@ rule validate_checkpoints:
         incomplete=setting("incomplete"),
         duplicates=setting("duplicates"),
         invalid=setting("invalid"),
-        checkpoints=setting("checkpoints"),
+        checkpoints=choice_of,
         library=digest_library("validate_checkpoints.py"),
     script:
         "../../scripts/validate_checkpoints.py"

@@ -4,22 +4,22 @@ from glob import glob, has_magic
 from hashlib import file_digest
 
 
-def find_exports(study):
-    """A study's export files; globs are expanded, URLs go through storage plugins."""
+def list_exports(study):
+    """A study's export files by their paths or URLs; globs are expanded."""
     patterns = config["studies"][study]["exports"]
     if study in find_studies("predictions"):
-        return list(find_dumps(study))
+        return {path: path for path in find_dumps(study)}
     if study in find_studies("submission"):
-        return find_submissions(study)
+        return {path: path for path in find_submissions(study)}
     if has_store(study):
         find_store(study)
-        return []
+        return {}
     if not patterns:
         raise WorkflowError(f"studies.{study}.exports: name the files to read.")
-    files = []
+    files = {}
     for pattern in [patterns] if isinstance(patterns, str) else patterns:
         if "://" in pattern:
-            files.append(storage(pattern))
+            files[pattern] = open_url(pattern)
             continue
         is_glob = has_magic(pattern) and not Path(pattern).exists()
         found = sorted(glob(pattern, recursive=True)) if is_glob else [pattern]
@@ -29,8 +29,26 @@ def find_exports(study):
                 f"studies.{study}.exports: no file matches {pattern!r}. "
                 f"Paths are relative to {Path.cwd()}."
             )
-        files += [check_name(path, f"studies.{study}.exports") for path in found]
-    return list(dict.fromkeys(files))
+        files |= {path: check_name(path, f"studies.{study}.exports") for path in found}
+    return files
+
+
+def find_exports(study):
+    """A study's export files."""
+    return list(list_exports(study).values())
+
+
+def names_of(wildcards):
+    """The paths or URLs by which the export files of the job's study are configured."""
+    return list(list_exports(wildcards.study))
+
+
+def open_url(url):
+    """A file on a server, which a storage plugin fetches."""
+    # Not above: it would slow the start of the jobs of all studies.
+    from remote import open_remote
+
+    return open_remote(storage, url)
 
 
 def check_name(path, option):
@@ -58,7 +76,7 @@ def find_references(study):
             f"studies.{study}.normalization.references: there is no file {path}. "
             f"Paths are relative to {Path.cwd()}."
         )
-    return [storage(path) if "://" in path else path] if path else []
+    return [open_url(path) if "://" in path else path] if path else []
 
 
 def find_attributes(study, kind):

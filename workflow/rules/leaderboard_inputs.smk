@@ -27,10 +27,11 @@ def list_submissions(study):
             )
         for folder in found:
             is_one = any((folder / name).is_file() for name in [RESULTS, INFORMATION])
+            # A link to nowhere is a submission that has lost its files.
             below = sorted(
                 path
                 for path in folder.iterdir()
-                if path.is_dir() and not path.name.startswith(".")
+                if not path.is_file() and not path.name.startswith(".")
             )
             folders += [folder] if is_one else below
     if not folders:
@@ -135,6 +136,12 @@ def evaluations_of(wildcards):
     if has_store(wildcards.study):
         return [f"results/{wildcards.study}/tracking/evaluations.parquet"]
     return find_exports(wildcards.study)
+
+
+def choice_of(wildcards):
+    """How the job's study chooses checkpoints, without how it ranks them."""
+    settings = config["studies"][wildcards.study]["checkpoints"]
+    return {name: value for name, value in settings.items() if name != "rankings"}
 
 
 def information_of(wildcards):

@@ -53,6 +53,8 @@ rule gather_scores:
         "../../envs/analysis.yaml"
     params:
         rejected="results/{study}/rejected.csv",
+        checksums=setting("checksums"),
+        names=names_of,
         rank_by=setting("multilabel/rank_by"),
         subgroups=setting("multilabel/subgroups"),
         metrics=setting("metrics"),

@@ -28,6 +28,8 @@ rule validate_submissions:
     params:
         folders=folders_of,
         rejected="results/{study}/rejected.csv",
+        checksums=setting("checksums"),
+        names=names_of,
         seeds_per_cell=setting("submission/seeds_per_cell"),
         columns=setting("columns"),
         decimal=setting("decimal"),

@@ -25,6 +25,8 @@ rule validate_exports:
         "../../envs/analysis.yaml"
     params:
         rejected="results/{study}/rejected.csv",
+        checksums=setting("checksums"),
+        names=names_of,
         format=setting("format"),
         header_rows=setting("header_rows"),
         columns=setting("columns"),

@@ -1,0 +1,49 @@
+"""The profile for any scheduler, with the commands of Slurm."""
+
+import subprocess
+
+import pytest
+
+from tests.cluster.runs import ClusterRun, copy_with_profiles
+from tests.workflow.checkouts import PROJECT
+
+pytestmark = pytest.mark.slow
+STATUS = PROJECT / "profiles/cluster-generic/status.sh"
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ("PENDING", "running"),
+        ("RUNNING", "running"),
+        ("COMPLETING", "running"),
+        ("COMPLETED", "success"),
+        ("FAILED", "failed"),
+        ("OUT_OF_MEMORY", "failed"),
+        ("NODE_FAIL", "failed"),
+        ("CANCELLED", "failed"),
+        ("TIMEOUT", "failed"),
+        ("", "failed"),
+    ],
+)
+def test_every_state_of_a_job_is_one_of_three(tmp_path, monkeypatch, state, said):
+    for name, answer in {"squeue": "", "sacct": state}.items():
+        tool = tmp_path / name
+        tool.write_text(f"#!/bin/sh\necho {answer}\n")
+        tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert subprocess.check_output([STATUS, "7"], text=True) == f"{said}\n"
+
+
+def test_a_job_script_and_its_status_command_run_a_study(cluster, tmp_path):
+    checkout = copy_with_profiles(tmp_path / "project", "toy")
+    before = set(cluster.list_jobs())
+    run = ClusterRun(checkout, cluster)
+    target = "results/toy/tables/iqm.csv"
+    run.finish(run.start("cluster-generic", target))
+    found = {job: at for job, at in cluster.list_jobs().items() if job not in before}
+    assert {state for state, _ in found.values()} == {"COMPLETED"}
+    made = (checkout.folder / target).read_bytes()
+    local = copy_with_profiles(tmp_path / "local", "toy")
+    assert local.snakemake(target).status == 0
+    assert made == (local.folder / target).read_bytes()

@@ -1,0 +1,81 @@
+"""The profiles for clusters name what there is, and ask for more with every attempt."""
+
+import re
+
+import pytest
+import yaml
+
+from tests.workflow.checkouts import PROJECT
+
+RULE = re.compile(r"^(?:rule|checkpoint) (\w+):", re.MULTILINE)
+RULES = {
+    name
+    for file in sorted((PROJECT / "workflow/rules").glob("*.smk"))
+    for name in RULE.findall(file.read_text("utf-8"))
+}
+PROFILES = {
+    name: yaml.safe_load((PROJECT / f"profiles/{name}/config.yaml").read_text("utf-8"))
+    for name in ("slurm", "cluster-generic")
+}
+each_profile = pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
+
+
+class Files:
+    """The input of a job, so many MB of it."""
+
+    def __init__(self, size_mb: int) -> None:
+        self.size_mb = size_mb
+
+
+def ask(expression: str | int, size_mb: int, attempt: int) -> int:
+    """What Snakemake makes of a resource in a profile."""
+    return int(eval(str(expression), {"input": Files(size_mb), "attempt": attempt}))  # noqa: S307
+
+
+def list_requests(profile: dict) -> dict[str, str]:
+    """Every expression for memory or time in a profile, by its place."""
+    places = {"default": profile["default-resources"], **profile.get("set-resources", {})}
+    return {
+        f"{place}.{name}": text for place, kinds in places.items() for name, text in kinds.items()
+    }
+
+
+@each_profile
+def test_a_profile_names_rules_that_exist(profile):
+    arrays = [name.strip() for name in profile.get("slurm-array-jobs", "").split(",") if name]
+    named = {*profile["groups"], *profile.get("set-resources", {}), *arrays}
+    assert named - RULES == set()
+    assert not set(arrays) & set(profile["groups"]), "a group is never submitted as an array"
+
+
+@each_profile
+def test_every_figure_is_drawn_in_a_shared_job(profile):
+    # A rule that draws takes seconds; a new one belongs into `groups` of both profiles.
+    assert {name for name in RULES if name.startswith("plot_")} - set(profile["groups"]) == set()
+
+
+def test_both_profiles_group_the_same_rules():
+    assert PROFILES["slurm"]["groups"] == PROFILES["cluster-generic"]["groups"]
+
+
+@each_profile
+def test_memory_and_time_grow_with_each_attempt(profile):
+    for place, text in list_requests(profile).items():
+        first, second, third = (ask(text, 10, attempt) for attempt in (1, 2, 3))
+        assert (second, third) == (2 * first, 3 * first), place
+
+
+@each_profile
+def test_memory_and_time_grow_with_the_input_by_default(profile):
+    for name, text in profile["default-resources"].items():
+        assert ask(text, 0, 1) > 0, name
+        assert ask(text, 100_000, 1) > 100 * ask(text, 0, 1), name
+
+
+@each_profile
+def test_every_setting_of_a_profile_is_explained(profile):
+    name = next(key for key, value in PROFILES.items() if value is profile)
+    lines = (PROJECT / f"profiles/{name}/config.yaml").read_text("utf-8").splitlines()
+    keys = [index for index, line in enumerate(lines) if re.match(r"[a-z]", line)]
+    explained = [index for index in keys if index and lines[index - 1].startswith("#")]
+    assert len(explained) >= (len(keys) if name == "slurm" else 5)

@@ -1,0 +1,62 @@
+"""Shipped studies on a real Slurm of two nodes: same bytes, and what breaks is made again."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.clusters import NODES, Cluster, wait_for
+from tests.cluster.runs import STUDIES, ClusterRun, copy_with_profiles
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Digests of the results on one machine."""
+    checkout = copy_with_profiles(tmp_path_factory.mktemp("local") / "project", *STUDIES)
+    run = checkout.snakemake()
+    assert run.status == 0, run.output
+    return checkout.digests()
+
+
+@pytest.fixture
+def run(cluster: Cluster, tmp_path: Path) -> ClusterRun:
+    """A fresh copy of the project on the cluster."""
+    return ClusterRun(copy_with_profiles(tmp_path / "project", *STUDIES), cluster)
+
+
+def test_slurm_gives_the_same_bytes_from_few_jobs_on_both_nodes(run, expected):
+    before = set(run.cluster.list_jobs())
+    run.finish(run.start("slurm"))
+    jobs = {job: run.cluster.list_jobs()[job] for job in set(run.cluster.list_jobs()) - before}
+    assert run.checkout.digests() == expected
+    assert {state for state, _ in jobs.values()} == {"COMPLETED"}
+    assert {node for _, node in jobs.values()} == set(NODES)
+    # One job reads, an array of two resamples the shards, one finishes, one links the pages.
+    assert len(jobs) == 5
+    logs = list((run.checkout.folder / "results/logs/slurm").rglob("*.log"))
+    assert all("rule_bootstrap_shard" in str(log) for log in logs)
+    assert not run.cluster.list_running()
+
+
+def test_a_killed_node_and_a_drained_one_cost_time_but_no_result(run, expected):
+    process = run.start("slurm", "results/toy/tables/intervals.csv")
+    try:
+        wait_for(lambda: bool(run.cluster.list_running()), "a job", 60)
+        victim = sorted(run.cluster.list_running().values())[0]
+        time.sleep(1)
+        run.cluster.kill_node(victim)
+        wait_for(lambda: "down" in " ".join(run.cluster.list_states()), "the node's end", 60)
+        run.cluster.start_node(victim)
+        wait_for(lambda: "down" not in " ".join(run.cluster.list_states()), "the node", 60)
+        other = next(node for node in NODES if node != victim)
+        run.cluster.ask("scontrol", "update", f"NodeName={other}", "State=DRAIN", "Reason=test")
+        output = run.finish(process)
+        run.cluster.ask("scontrol", "update", f"NodeName={other}", "State=RESUME")
+    finally:
+        process.kill()
+    assert "Trying to restart job" in output
+    made = run.checkout.digests()
+    assert "toy/tables/intervals.csv" in made
+    assert made == {path: expected[path] for path in made}

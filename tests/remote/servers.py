@@ -1,0 +1,99 @@
+"""Servers on this machine that hand out exports, or fail to in a known way."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import requests
+from moto.server import ThreadedMotoServer
+
+DAY = 86400
+
+
+class ExportServer(ThreadingHTTPServer):
+    """Files by path, faults by path (a status, ``cut`` or ``silent``), and what was asked."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.files: dict[str, tuple[bytes, float]] = {}
+        self.faults: dict[str, int | str] = {}
+        self.asked: list[tuple[str, str]] = []
+        self.closing = threading.Event()
+
+    @property
+    def url(self) -> str:
+        """The address of the server."""
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def count(self, verb: str, path: str) -> int:
+        """How often a file was asked for."""
+        return self.asked.count((verb, path))
+
+    def handle_error(self, *_: object) -> None:
+        """Keep quiet when a client hangs up."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers one request."""
+
+    server: ExportServer
+
+    def do_HEAD(self) -> None:
+        """Answer without a body."""
+        self._answer()
+
+    def do_GET(self) -> None:
+        """Answer with a body."""
+        self._answer()
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+    def _answer(self) -> None:
+        path = self.path.partition("?")[0]
+        self.server.asked.append((self.command, path))
+        fault = self.server.faults.get(path, 200 if path in self.server.files else 404)
+        if fault == "silent":
+            self.server.closing.wait(30)
+            return
+        if isinstance(fault, int) and fault != 200:
+            self.send_error(fault)
+            return
+        content, changed = self.server.files[path]
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Last-Modified", formatdate(changed, usegmt=True))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(content[: len(content) // 2] if fault == "cut" else content)
+
+
+@contextmanager
+def serve_exports() -> Iterator[ExportServer]:
+    """A server over HTTP in a thread."""
+    server = ExportServer()
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.closing.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@contextmanager
+def serve_s3() -> Iterator[str]:
+    """An S3 in memory; gives its address."""
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        url = f"http://{host}:{port}"
+        requests.post(f"{url}/moto-api/reset", timeout=10)  # it remembers other servers' buckets
+        yield url
+    finally:
+        server.stop()

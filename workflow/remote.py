@@ -1,0 +1,269 @@
+"""Exports from servers: asked about once, loaded whole or not at all, faults in one line."""
+
+import email.utils
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from http import HTTPStatus
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import urlparse
+
+import boto3
+import requests
+import snakemake_storage_plugin_http as http
+import snakemake_storage_plugin_s3 as s3
+from boto3.exceptions import Boto3Error
+from botocore.config import Config
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    HTTPClientError,
+    IncompleteReadError,
+    NoCredentialsError,
+    PartialCredentialsError,
+    ResponseStreamingError,
+)
+from snakemake_interface_common.exceptions import WorkflowError
+from snakemake_interface_storage_plugins.io import Mtime
+
+# Seconds until a server has to accept a connection, and until it has to send something.
+DEADLINES = (10.0, 60.0)
+BLOCK = 1 << 20
+LATER = "Try again later, or download the file and name the copy."
+CUT = "the server stopped in the middle of the file."
+ADDRESS = "Check the address."
+LOGIN = "Check the credentials: SNAKEMAKE_STORAGE_S3_ACCESS_KEY and _SECRET_KEY."
+REMEDIES = {
+    401: "It asks for a login: see --storage-http-auth.",
+    403: "Ask its owner for access, or check your login (--storage-http-auth).",
+    404: ADDRESS,
+    410: ADDRESS,
+}
+S3_REMEDIES = {403: LOGIN, 404: "Check the names of the bucket and of the object."}
+
+
+class RemoteError(WorkflowError):
+    """A fault of a server. It has no traceback, which Snakemake would print."""
+
+    __traceback__ = None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a server says of a file: when it changed, in s since 1970, and its size in bytes."""
+
+    mtime: float
+    size: int
+
+
+KNOWN: dict[str, Facts] = {}
+
+
+def open_remote(storage: Any, url: str) -> Any:
+    """Name a file on a server as the input of a rule.
+
+    Parameters
+    ----------
+    storage : callable
+        Snakemake's ``storage``, which finds the plugin for the kind of address.
+    url : str
+        The address. ``http://``, ``https://`` and ``s3://`` are guarded; others go to their plugin.
+
+    Returns
+    -------
+    snakemake.io.AnnotatedString
+        What ``storage(url)`` returns, with a guarded object.
+
+    Raises
+    ------
+    RemoteError
+        When the graph of jobs is built or the file is loaded: in one line with the address, what
+        happened and what to do. It may be that the server refuses or is not there, that it does not
+        answer within `DEADLINES`, or that the file ends early.
+
+    Notes
+    -----
+    The server is asked once per process. A file is loaded beside its place and moved there when it
+    is whole, so a run that is killed meanwhile leaves no half that the next would take for the
+    file. A file whose server sends no time of change counts as never changed. Addresses that differ
+    in what follows ``?`` are different files.
+    """
+    file = storage(url)
+    plain = file.flags["storage_object"]
+    kind = {"http": HttpExport, "https": HttpExport, "s3": S3Export}.get(urlparse(url).scheme)
+    if kind is None:
+        return file
+    file.flags["storage_object"] = kind(
+        query=plain.query,
+        keep_local=plain.keep_local,
+        retrieve=plain.retrieve,
+        provider=plain.provider,
+    )
+    return file
+
+
+class Guarded:
+    """What both kinds of storage share; `ask` and `load` are theirs."""
+
+    query: str
+    print_query: str
+
+    def ask(self) -> Facts:
+        """Ask the server for the facts."""
+        raise NotImplementedError
+
+    def load(self, path: Path) -> None:
+        """Load the whole file."""
+        raise NotImplementedError
+
+    def look(self) -> Facts:
+        """The facts, asked for once."""
+        if self.query not in KNOWN:
+            KNOWN[self.query] = self.ask()
+        return KNOWN[self.query]
+
+    async def inventory(self, cache: Any) -> None:
+        """Tell Snakemake the facts."""
+        name = self.local_path()  # type: ignore[attr-defined]
+        facts = self.look()
+        for key in {name, str(name)}:
+            cache.mtime[key] = Mtime(storage=facts.mtime)
+            cache.size[key] = facts.size
+            cache.exists_in_storage[key] = True
+
+    def exists(self) -> bool:
+        """Whether the file is there; a server without it raises."""
+        return bool(self.look())
+
+    def mtime(self) -> float:
+        """When the file changed."""
+        return self.look().mtime
+
+    def size(self) -> int:
+        """Size in bytes."""
+        return self.look().size
+
+    def retrieve_object(self) -> None:
+        """Load the file beside its place and move it there."""
+        place = Path(self.local_path())  # type: ignore[attr-defined]
+        fresh = place.with_name(f".{place.name}.{os.getpid()}.tmp")
+        try:
+            self.load(fresh)
+            fresh.replace(place)
+        finally:
+            fresh.unlink(missing_ok=True)
+
+    def fail(self, reason: str, remedy: str) -> RemoteError:
+        """The one message of a fault."""
+        return RemoteError(f"{self.print_query}: {reason} {remedy}")
+
+
+class HttpExport(Guarded, http.StorageObject):  # type: ignore[misc]
+    """A file behind ``http://`` or ``https://``."""
+
+    def local_suffix(self) -> str:
+        """Where the file is kept; Snakemake's plugin leaves out what follows ``?``."""
+        plain = PurePosixPath(super().local_suffix())
+        if not urlparse(self.query).query:
+            return str(plain)
+        return str(plain.parent / sha256(self.query.encode()).hexdigest()[:16] / plain.name)
+
+    def ask(self) -> Facts:
+        """Ask the server for the facts."""
+        verb = "HEAD" if self.provider.settings.supports_head else "GET"
+        with self._request(verb) as answer:
+            changed = email.utils.parsedate_tz(answer.headers.get("Last-Modified", ""))
+            mtime = email.utils.mktime_tz(changed) if changed else 0.0
+            return Facts(mtime, int(answer.headers.get("Content-Length", 0)))
+
+    def load(self, path: Path) -> None:
+        """Load the whole file."""
+        with self._request("GET") as answer, open(path, "wb") as stream:
+            for block in answer.iter_content(BLOCK):
+                stream.write(block)
+
+    @contextmanager
+    def _request(self, verb: str) -> Iterator[requests.Response]:
+        settings = self.provider.settings
+        options = {"auth": settings.auth, "allow_redirects": settings.allow_redirects}
+        try:
+            with requests.request(
+                verb, self.query, stream=True, timeout=DEADLINES, **options
+            ) as answer:
+                if answer.status_code != HTTPStatus.OK:
+                    reason = f"the server answers {answer.status_code} {answer.reason}."
+                    raise self.fail(reason, REMEDIES.get(answer.status_code, LATER))
+                yield answer
+        except requests.RequestException as error:
+            raise self.fail(*explain_request(error)) from None
+
+
+def explain_request(error: requests.RequestException) -> tuple[str, str]:
+    """What went wrong with a request over HTTP, and what to do."""
+    if isinstance(error, requests.exceptions.SSLError):
+        remedy = "If it is your own, name its authority: export REQUESTS_CA_BUNDLE=/path/to/ca.pem"
+        return "the certificate of the server cannot be trusted.", remedy
+    if isinstance(error, requests.Timeout) or "Read timed out" in str(error):
+        return "the server does not answer in time.", LATER
+    if isinstance(error, requests.exceptions.ChunkedEncodingError):
+        return CUT, LATER
+    if isinstance(error, requests.ConnectionError):
+        return "the server cannot be reached.", f"{ADDRESS} {LATER}"
+    return f"the request fails ({type(error).__name__}).", ADDRESS
+
+
+class S3Export(Guarded, s3.StorageObject):  # type: ignore[misc]
+    """A file in a bucket, ``s3://bucket/key``."""
+
+    def ask(self) -> Facts:
+        """Ask the server for the facts."""
+        with self._explain():
+            item = self._find()
+            item.load()
+            return Facts(item.last_modified.timestamp(), item.content_length)
+
+    def load(self, path: Path) -> None:
+        """Load the whole file."""
+        with self._explain():
+            self._find().download_file(str(path))
+
+    def _find(self) -> Any:
+        """The object, by a client that has our deadlines; the plugin's waits for minutes."""
+        settings = self.provider.settings
+        known = self.provider.s3c.meta.client.meta.config
+        client = boto3.resource(
+            "s3",
+            endpoint_url=settings.endpoint_url,
+            region_name=settings.region,
+            aws_access_key_id=settings.access_key,
+            aws_secret_access_key=settings.secret_key,
+            aws_session_token=settings.token,
+            config=known.merge(Config(connect_timeout=DEADLINES[0], read_timeout=DEADLINES[1])),
+        )
+        return client.Object(self.bucket, self.key)
+
+    @contextmanager
+    def _explain(self) -> Iterator[None]:
+        try:
+            yield
+        except (BotoCoreError, Boto3Error, ClientError) as error:
+            raise self.fail(*explain_s3(error)) from None
+
+
+def explain_s3(error: Exception) -> tuple[str, str]:
+    """What went wrong with a request to S3, and what to do."""
+    if isinstance(error, ClientError):
+        code = int(error.response["ResponseMetadata"]["HTTPStatusCode"])
+        reason = error.response["Error"].get("Message", "")
+        return f"the server answers {code} {reason}.", S3_REMEDIES.get(code, LATER)
+    if isinstance(error, NoCredentialsError | PartialCredentialsError):
+        return "there are no credentials.", LOGIN
+    if isinstance(error, IncompleteReadError | ResponseStreamingError):
+        return CUT, LATER
+    if isinstance(error, HTTPClientError):
+        remedy = f"Check --storage-s3-endpoint-url. {LATER}"
+        return "the server cannot be reached, or does not answer in time.", remedy
+    return f"the request fails ({type(error).__name__}).", ADDRESS
