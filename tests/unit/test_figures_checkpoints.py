@@ -30,13 +30,22 @@ def make_tables(models, runs, steps, *, metric="accuracy", split="validation"):
         columns=["training", "model", "metric", "split", "step", "mean"],
     )
     curves = curves.assign(ci_low=curves["mean"] - 0.1, ci_high=curves["mean"] + 0.1, datasets=4)
+    curves["trainings"] = 1
     best = curves.sort_values("mean").drop_duplicates("training", keep="last")
     groups = curves.groupby("training")["mean"]
     selected = best[["model", "training", "step"]].assign(selection=best["mean"])
     selected["checkpoints"] = steps
     selected["mean"] = selected["training"].map(groups.mean())
     selected["last"] = selected["training"].map(groups.last())
-    return {"curves": curves, "selected": selected.reset_index(drop=True)}
+    return {"curves": add_means(curves, runs), "selected": selected.reset_index(drop=True)}
+
+
+def add_means(curves, runs):
+    """Add the mean of each model's trainings, if there are several."""
+    keys = ["model", "metric", "split", "step"]
+    means = curves.groupby(keys, as_index=False)[["mean", "ci_low", "ci_high"]].mean()
+    means = means.assign(training="", datasets=4, trainings=runs)
+    return pd.concat([curves, means if runs > 1 else means.iloc[:0]], ignore_index=True)
 
 
 def draw_all(tables):
@@ -65,6 +74,25 @@ def test_markers_stand_at_the_chosen_checkpoints():
     chosen = tables["selected"].sort_values("model")
     found = np.concatenate([points for points in marks if len(points)])
     np.testing.assert_allclose(found, chosen[["step", "selection"]].to_numpy(float))
+
+
+@pytest.mark.parametrize(
+    ("runs", "widths", "bands"),
+    [(1, [1.0], 1), (2, [1.6, 0.6, 0.6], 0), (3, [1.6, 0.6, 0.6, 0.6], 1)],
+)
+def test_several_trainings_are_thin_below_their_bold_mean(runs, widths, bands):
+    tables = make_tables(["A"], runs, 4)
+    figure = draw_all(tables)["curves"]
+    lines = [line for line in figure.axes[0].lines if line.get_linestyle() != "None"]
+    assert [line.get_linewidth() for line in lines] == widths
+    mean = tables["curves"].groupby("step")["mean"].mean()
+    np.testing.assert_allclose(lines[0].get_ydata(), mean)
+    shades = [shade.get_paths() for shade in figure.axes[0].collections]
+    assert sum(bool(np.ptp(path.vertices[:, 1]) > 0) for [path] in filter(len, shades)) == bands
+    words = " ".join(drawn_words(figure))
+    assert ("Bold: the mean of a model's trainings." in words) == (runs > 1)
+    assert ("Bands: intervals over trainings." in words) == (runs > 2)
+    assert ("Bands: intervals over datasets." in words) == (runs == 1)
 
 
 def test_a_table_without_anything_to_draw_says_so():

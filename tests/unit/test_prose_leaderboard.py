@@ -25,7 +25,36 @@ def test_the_leader_is_told_with_its_interval_and_what_separates_it():
     assert "an entry without runs on every dataset was not ranked" in methods
     assert frozen.startswith("With the method 'frozen' (2 entries), 'a' had the highest IQM, 0.")
     assert "(95% interval 0." in frozen
-    assert frozen.endswith("All others were separated from it at the 95% level.")
+    assert frozen.endswith("'b' was separated from it at the 95% level.")
+    three = make_entry_runs([*PAIR, ("c", "frozen", "s1")], missing=[("c", "w")])
+    assert "'b' was separated" in tell(three)[1]
+    _, frozen = tell(make_entry_runs([*PAIR, ("c", "frozen", "s1")]))
+    assert frozen.endswith(
+        "All other ranked entries were separated from it at the 95% level, pair by pair."
+    )
+
+
+def test_entries_without_an_interval_are_not_said_to_be_separated():
+    runs = make_entry_runs([(name, "frozen", "s1") for name in "abcd"])
+    single = runs.drop_duplicates(["model", "dataset"])
+    lone = runs["backbone"].isin(["c", "d"])
+    mixed = pd.concat([runs[~lone], single[single["backbone"].isin(["c", "d"])]])
+    told = tell(mixed)[1]
+    assert "'b' was separated from it at the 95% level." in told
+    assert "2 models had no interval" in told
+    mixed = pd.concat([runs[runs["backbone"] != "d"], single[single["backbone"] == "d"]])
+    assert "All other ranked entries with an interval were separated" in tell(mixed)[1]
+    only = pd.concat([runs[runs["backbone"] == "a"], single[single["backbone"] == "b"]])
+    assert "separated" not in tell(only)[1]
+
+
+def test_dimensions_whose_leader_is_not_sure_are_named():
+    runs = make_entry_runs(PAIR, spread=0)
+    is_close = (runs["dataset"] == "x") & (runs["backbone"] == "b")
+    # On x, b has 0.7, 0.8 and 0.8 where a has 0.8 three times.
+    runs.loc[is_close, "score"] = [0.7, 0.8, 0.8]
+    _, frozen = tell(runs, {"D1": ["w"], "D2": ["x"]})
+    assert "'a' in 'D2' (0.800). In 'D2', others could not be separated from the first." in frozen
 
 
 def test_entries_that_cannot_be_separated_from_the_leader_are_named():
@@ -38,7 +67,7 @@ def test_leaders_that_share_the_first_rank_are_told_together():
     runs.loc[runs["backbone"] == "b", "score"] = 0.8
     _, frozen = tell(runs)
     assert "'a' and 'b' shared the highest IQM, 0.800." in frozen
-    assert "All others were separated from them" in frozen
+    assert "'c' was separated from them at the 95% level." in frozen
 
 
 def test_methods_have_a_paragraph_each_and_are_not_compared():
@@ -113,8 +142,22 @@ def test_the_last_release_is_compared_with_the_one_before():
     )
     assert describe_releases(history) == [
         "The current release was compared with the last of 2 former releases, '2'. New: 'D'. "
-        "Gone: 'A'. Moved in rank: 'B' from 2 to 1."
+        "Gone: 'A'. Now ranked: 'C'. Moved in rank: 'B' from 2 to 1."
     ]
+    back = pd.concat([history[history["release"] == name] for name in ("current", "2")])
+    assert describe_releases(back)[0].endswith(
+        "New: 'A'. Gone: 'D'. No longer ranked: 'C'. Moved in rank: 'B' from 1 to 2."
+    )
+
+
+def test_moved_entries_of_one_name_are_told_apart_by_their_models():
+    history = make_history(
+        ("1", "f", "a / f", "A", 1, 0.9),
+        ("1", "u", "a / u", "A", 2, 0.9),
+        ("current", "f", "a / f", "A", 2, 0.9),
+        ("current", "u", "a / u", "A", 1, 0.9),
+    )
+    assert "'A (a / f)' from 1 to 2 and 'A (a / u)' from 2 to 1." in describe_releases(history)[0]
 
 
 def test_a_release_that_moves_nothing_or_stands_alone_says_so():

@@ -279,5 +279,6 @@ def test_the_example_has_its_known_best_steps(tmp_path):
     assert ranking.loc[ranking["ranking"] == "best", "model"].unique().tolist() == [
         *("Dense-L", "Sparse-L", "Dense-S", "Sparse-S")
     ]
-    assert len(read_table(tmp_path / "curves.csv")) == 12 * 6 * 2 * 2
+    # 12 trainings and 4 models at 6 steps, with 2 metrics on 2 splits.
+    assert len(read_table(tmp_path / "curves.csv")) == (12 + 4) * 6 * 2 * 2
     assert "12 trainings of 4 models" in (tmp_path / "text.txt").read_text("utf-8")

@@ -208,5 +208,5 @@ def test_the_order_of_rows_changes_nothing_but_the_lines(tmp_path):
 
 def test_a_file_with_another_digest_than_the_pinned_one_is_refused(tmp_path):
     path = write(tmp_path, "model,dataset,metric,score\nA,D,accuracy,0.5\n")
-    with pytest.raises(ValidationError, match="export.csv: The file is not the pinned one"):
+    with pytest.raises(ValidationError, match=r"export\.csv: .* is not the pinned one"):
         run(tmp_path, exports=path, checksums={path: "0" * 64}, names=[path])

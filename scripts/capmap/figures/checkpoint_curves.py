@@ -39,6 +39,8 @@ NO_CHOICE = "No training had a choice between checkpoints."
 HEIGHT = 2.1
 MAX_TRAININGS = 40
 MAX_BANDS = 12
+LEAST_TRAININGS = 3
+THIN, PLAIN, BOLD = 0.6, 1.0, 1.6
 LABEL_ROOM = 2.4
 MARKS = {
     "selection": ("chosen", ModelStyle(PALETTE[0], "o", "none")),
@@ -61,7 +63,8 @@ def draw_checkpoint_curves(
     Parameters
     ----------
     curves : DataFrame
-        training, model, metric, split, step, mean, ci_low, ci_high (may be empty), datasets.
+        training (empty for the mean of a model's trainings), model, metric, split, step, mean,
+        ci_low, ci_high (may be empty), datasets, trainings.
     selected : DataFrame
         model, training, step: the chosen checkpoint of each training.
     metric, split : str
@@ -76,30 +79,29 @@ def draw_checkpoint_curves(
 
     Notes
     -----
-    Trainings of a model share its color. The best ten models have colors, the others are gray and
-    have no marker. With more than twelve trainings in color, intervals are left out.
+    Trainings of a model share its color; of several, the mean is bold, with an interval over
+    trainings where it is of three or more. A training without such a mean has its interval over
+    datasets. The best ten models have colors, the others are gray and have no marker. With more
+    than twelve intervals, none is drawn.
     """
     is_drawn = (curves["metric"] == metric) & (curves["split"] == split)
-    own = curves[is_drawn].sort_values(["model", "training", "step"])
+    own = curves[is_drawn].fillna({"training": ""}).sort_values(["model", "training", "step"])
     if own.empty:
         return draw_note(NO_CURVE, heading=CURVES_HEADING)
     cast = cast_models(own["model"], order)
-    colored = own[own["model"].isin(cast.colored)]
-    has_bands = len(colored[["model", "training"]].drop_duplicates()) <= MAX_BANDS
+    own = _plan_lines(own, cast)
     legend = plan_legend(cast.colored, sheet_width=COLUMN_WIDTH)
-    notes = ["Marker: the chosen checkpoint."]
-    if has_bands and colored["ci_low"].notna().any():
-        notes.append("Bands: intervals over datasets.")
     sheet = make_sheet(
         width=COLUMN_WIDTH,
         height=HEIGHT,
         margins=Margins(0.55, 3 * PADDING, head=HEADER_HEIGHT + legend.height),
-        wording=Wording(CURVES_HEADING, "step", (*cast.notes, " ".join(notes))),
+        wording=Wording(CURVES_HEADING, "step", (*cast.notes, *_write_notes(own))),
     )
     chosen = selected.set_index(["model", "training"])["step"].to_dict()
     for (model, training), rows in own.groupby(["model", "training"]):
         points = read_points(rows, ["step", "mean", "ci_low", "ci_high"])
-        _draw_training(sheet, cast, str(model), points, chosen.get((model, training)), has_bands)
+        width = float(rows["width"].iloc[0])
+        _draw_training(sheet, cast, str(model), points, chosen.get((model, training)), width)
     _dress_curves(sheet, metric, split, is_normalized=own["datasets"].max() > 1)
     draw_legend(sheet, legend, [_make_key(cast, model) for model in cast.colored])
     return sheet.figure
@@ -158,24 +160,47 @@ def draw_checkpoint_optimism(selected: pd.DataFrame) -> Figure:
     return sheet.figure
 
 
+def _plan_lines(own: pd.DataFrame, cast: Cast) -> pd.DataFrame:
+    """Give each curve the width of its line, and leave out the intervals that are not drawn."""
+    is_mean = own["training"] == ""
+    has_mean = own["model"].isin(own.loc[is_mean, "model"])
+    width = np.where(is_mean, BOLD, np.where(has_mean, THIN, PLAIN))
+    is_sure = np.where(is_mean, own["trainings"] >= LEAST_TRAININGS, ~has_mean)
+    is_banded = own["model"].isin(cast.colored) & own["ci_low"].notna() & is_sure
+    if len(own.loc[is_banded, ["model", "training"]].drop_duplicates()) > MAX_BANDS:
+        is_banded[:] = False
+    ends = {name: own[name].where(is_banded) for name in ("ci_low", "ci_high")}
+    return own.assign(width=width, **ends)
+
+
+def _write_notes(own: pd.DataFrame) -> list[str]:
+    """Say what lines, markers and bands are."""
+    is_mean = own["training"] == ""
+    has_band = own["ci_low"].notna()
+    kinds = {"trainings": is_mean & has_band, "datasets": ~is_mean & has_band}
+    bands = [kind for kind, rows in kinds.items() if rows.any()]
+    bold = "Bold: the mean of a model's trainings. " if is_mean.any() else ""
+    notes = [f"{bold}Marker: the chosen checkpoint."]
+    return [*notes, f"Bands: intervals over {' or '.join(bands)}."] if bands else notes
+
+
 def _draw_training(
     sheet: Sheet,
     cast: Cast,
     model: str,
     points: np.ndarray[Any, np.dtype[np.float64]],
     chosen: int | None,
-    has_band: bool,
+    width: float,
 ) -> None:
-    """Draw one training: a line, a band where there is room, and the chosen checkpoint."""
+    """Draw one curve: a line, its band if it has one, and the chosen checkpoint."""
     steps, means, low, high = points.T
     if model not in cast.colored:
-        sheet.axes.plot(steps, means, color=OTHERS_COLOR, linewidth=0.6, zorder=1)
+        sheet.axes.plot(steps, means, color=OTHERS_COLOR, linewidth=THIN, zorder=1)
         return
     look = cast.styles[model]
-    if has_band:
-        sheet.axes.fill_between(steps, low, high, color=look.color, alpha=0.1, linewidth=0)
+    sheet.axes.fill_between(steps, low, high, color=look.color, alpha=0.15, linewidth=0)
     line: Any = look.line
-    sheet.axes.plot(steps, means, color=look.color, linestyle=line, linewidth=1.0, zorder=2)
+    sheet.axes.plot(steps, means, color=look.color, linestyle=line, linewidth=width, zorder=2)
     is_chosen = steps == (np.nan if chosen is None else chosen)
     sheet.axes.plot(
         steps[is_chosen],

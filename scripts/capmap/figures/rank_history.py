@@ -35,7 +35,7 @@ RELEASE_LABEL = 1.0
 FRAME = "round,pad=0.25,rounding_size=0.7"
 NUMBERS_NOTE = "Numbers: rank; equal numbers are ties."
 GAP_NOTE = "No mark: not in the release, or not ranked in it."
-HIDDEN_NOTE = "Left out: entries without a rank at both ends, and those beyond the best."
+HIDDEN_NOTE = "Left out: entries that neither end ranks, and those beyond the best."
 
 Numbers = npt.NDArray[np.float64]
 

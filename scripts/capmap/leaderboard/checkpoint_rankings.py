@@ -1,7 +1,7 @@
 """Rankings of trainings by their chosen checkpoints, and of all checkpoints."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, TypedDict, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -29,16 +29,6 @@ RANKINGS = {
 }
 
 
-class Ranking(TypedDict, total=False):
-    """A configured ranking: its name and method, and what the method needs."""
-
-    name: str
-    method: Method
-    metric: str
-    weights: Mapping[str, float]
-    expression: str
-
-
 def check_rankings(
     rankings: Sequence[Mapping[str, Any]], values: pd.DataFrame, plan: Plan
 ) -> list[Problem]:
@@ -47,7 +37,8 @@ def check_rankings(
     Parameters
     ----------
     rankings : sequence of mapping
-        The configured rankings.
+        The configured rankings: ``name``, ``method``, and the ``metric``, ``weights`` or
+        ``expression`` that the method needs.
     values : pandas.DataFrame
         ``dataset``, ``metric`` and ``split``, a row per value.
     plan : Plan
@@ -124,8 +115,10 @@ def rank_checkpoints(
       expression: its value for the mean over datasets of each metric's raw values; higher is
       better.
 
-    A checkpoint that lacks any of what it is ranked by has no score. Checkpoints with equal scores,
-    up to 12 significant digits, share the best rank (1, 2, 2, 4).
+    A checkpoint that lacks any of what it is ranked by has no score, and its values do not count in
+    the normalization of the others; a metric of weight 0 is not asked for. Checkpoints with equal
+    scores, up to 12 significant digits, share the best rank (1, 2, 2, 4). Normalized scores depend
+    on who is ranked: another training can change the order of two others.
     """
     if problems := check_rankings(rankings, values, plan):
         raise ValidationError("\n".join(map(str, problems)))
@@ -170,13 +163,18 @@ def _score_chosen(
         read = read_expression(expression)
         means = {name: _average_metric(reported, name, keys) for name in read.names}
         return read.work_out(means, size=len(keys))
-    shares = reported.assign(score=normalize_values(reported, plan.directions))
     if ranking["method"] == "average":
-        return _average_rows(shares, keys)
-    weights = ranking["weights"]
-    parts = [weights[name] * _average_metric(shares, name, keys) for name in sorted(weights)]
-    total = sum(weights[name] for name in sorted(weights))
-    return np.asarray(np.sum(parts, axis=0) / total, dtype=np.float64)
+        return _average_rows(_normalize_complete(reported, plan), keys)
+    weights = {name: weight for name, weight in sorted(ranking["weights"].items()) if weight}
+    shares = _normalize_complete(reported[reported["metric"].isin(list(weights))], plan)
+    parts = [weight * _average_metric(shares, name, keys) for name, weight in weights.items()]
+    return np.asarray(np.sum(parts, axis=0) / sum(weights.values()), dtype=np.float64)
+
+
+def _normalize_complete(rows: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+    """Normalize among the checkpoints that lack no value, so that the others move none of them."""
+    own = rows[rows.groupby(CHECKPOINT)["score"].transform("size") == _count_pairs(rows)]
+    return own.assign(score=normalize_values(own, plan.directions))
 
 
 def _average_metric(rows: pd.DataFrame, metric: str, keys: pd.MultiIndex) -> FloatArray:
@@ -185,10 +183,13 @@ def _average_metric(rows: pd.DataFrame, metric: str, keys: pd.MultiIndex) -> Flo
 
 def _average_rows(rows: pd.DataFrame, keys: pd.MultiIndex) -> FloatArray:
     """Mean of each checkpoint that has all pairs of dataset and metric that any of them has."""
-    pairs = len(rows[["dataset", "metric"]].drop_duplicates())
     groups = rows.sort_values([*CHECKPOINT, "dataset", "metric"]).groupby(CHECKPOINT)["score"]
-    means = groups.mean()[groups.size() == pairs]
+    means = groups.mean()[groups.size() == _count_pairs(rows)]
     return np.asarray(means.reindex(keys), dtype=np.float64)
+
+
+def _count_pairs(rows: pd.DataFrame) -> int:
+    return len(rows[["dataset", "metric"]].drop_duplicates())
 
 
 def _check_ranking(

@@ -74,7 +74,9 @@ def average_values(
     -----
     One dataset: its raw value. Several: the mean of normalized values, 0 for the worst and 1 for
     the best value that any checkpoint of any training has on the dataset, split and metric. A
-    dataset on which all values are equal tells nothing and counts as 0.5 for all of them.
+    dataset on which all values are equal tells nothing and counts as 0.5 for all of them. The ends
+    are those of the study, so with several datasets a training that is added or diverges changes
+    the weight of a dataset for all others, and with it may change their choice.
     """
     wanted = values["dataset"].map(metrics) == values["metric"]
     rows = values[wanted & (values["split"] == split)].sort_values([*CHECKPOINT, "dataset"])

@@ -66,16 +66,22 @@ def _tell_worth(selected: pd.DataFrame, split: str, report: str) -> str:
         f"of its training{_name_split(split)}."
     )
     noise = "The best of several is above their mean even where they differ by noise only."
-    known = several["gain_report"].dropna()
-    if report == split or known.empty:
+    gains = several["gain_report"].dropna()
+    if report == split or gains.empty:
         return join_sentences(worth, noise)
-    gain = known.mean()
+    return join_sentences(worth, noise, _tell_gains(gains, report))
+
+
+def _tell_gains(gains: "pd.Series[float]", report: str) -> str:
+    """Say how much better than the last the chosen checkpoints are where they are compared."""
+    gain = gains.mean()
     change = "better" if gain >= 0 else "worse"
-    honest = (
-        f"On the split {quote_name(report)}, it was {format_value(abs(gain))} {change} "
-        "than the last, which the choice does not flatter."
+    better, worse = int((gains > 0).sum()), int((gains < 0).sum())
+    return (
+        f"On the split {quote_name(report)}, it was {format_value(abs(gain))} {change} than the "
+        f"last (better in {better} and worse in {worse} of "
+        f"{format_count(len(gains), 'training')}), which the choice does not flatter."
     )
-    return join_sentences(worth, noise, honest)
 
 
 def _tell_ranking(name: str, rows: pd.DataFrame) -> str:

@@ -72,35 +72,51 @@ def describe_releases(rank_history: pd.DataFrame) -> list[str]:
     Notes
     -----
     An entry is new where the release before does not have it at all; it moved where both rank it
-    and the ranks differ. Entries go by their display names.
+    and the ranks differ, if only because another entry came or went. Entries go by their display
+    names; where several have one name, the model follows.
     """
     releases = list(dict.fromkeys(rank_history["release"]))
     if len(releases) < 2:
         return ["There is no former release to compare with."]
     before, now = (
-        rank_history[rank_history["release"] == name].set_index("model") for name in releases[-2:]
+        rank_history[rank_history["release"] == name].set_index("model", drop=False)
+        for name in releases[-2:]
     )
-    new, gone = now.index.difference(before.index), before.index.difference(now.index)
-    both = now.assign(rank_before=before["rank"].reindex(now.index))
-    both = both.dropna(subset=["rank", "rank_before"])
-    moved = both[both["rank"] != both["rank_before"]].sort_values(["method", "rank", "name"])
-    told = [
-        f"{quote_name(row.name)} from {row.rank_before:.0f} to {row.rank:.0f}"
-        for row in moved[["name", "rank_before", "rank"]].itertuples(index=False)
-    ]
     return [
         join_sentences(
             f"The current release was compared with the last of "
             f"{format_count(len(releases) - 1, 'former release')}, {quote_name(releases[-2])}.",
-            _tell_names("new", now.loc[new, "name"]),
-            _tell_names("gone", before.loc[gone, "name"]),
-            f"Moved in rank: {join_some(told)}." if told else "No entry that both rank moved.",
+            *_tell_changes(before, now),
         )
     ]
 
 
-def _tell_names(what: str, names: "pd.Series[str]") -> str:
-    return f"{what.capitalize()}: {join_names(names.sort_values())}." if len(names) else ""
+def _tell_changes(before: pd.DataFrame, now: pd.DataFrame) -> list[str]:
+    """Say what is new, gone, ranked and moved; both releases are indexed by model."""
+    every = pd.concat([now, before]).drop_duplicates("model").assign(submission="")
+    labels = dict(zip(every["model"], _label_entries(every), strict=True))
+    both = now[now.index.isin(before.index)]
+    both = both.assign(rank_before=before["rank"].reindex(both.index))
+    is_ranked, was_ranked = both["rank"].notna(), both["rank_before"].notna()
+    lists = {
+        "New": now.index.difference(before.index),
+        "Gone": before.index.difference(now.index),
+        "Now ranked": both.index[is_ranked & ~was_ranked],
+        "No longer ranked": both.index[~is_ranked & was_ranked],
+    }
+    told = [
+        f"{what}: {join_names(sorted(labels[model] for model in models))}."
+        for what, models in lists.items()
+        if len(models)
+    ]
+    kept = both[is_ranked & was_ranked]
+    moved = kept[kept["rank"] != kept["rank_before"]].sort_values(["method", "rank", "name"])
+    moves = [
+        f"{quote_name(labels[row.model])} from {row.rank_before:.0f} to {row.rank:.0f}"
+        for row in moved[["model", "rank_before", "rank"]].itertuples(index=False)
+    ]
+    last = f"Moved in rank: {join_some(moves)}." if moves else "No entry that both rank moved."
+    return [*told, last]
 
 
 def _label_entries(entries: pd.DataFrame) -> list[str]:
@@ -143,16 +159,33 @@ def _tell_method(
 
 
 def _tell_rivals(ranked: pd.DataFrame, confidence_level: float) -> str:
-    first, behind = ranked[ranked["rank"] == 1], ranked[ranked["rank"] > 1]
-    letters = first["ties"].iloc[0]
-    rivals = behind.loc[[share_letter(letters, ties) for ties in behind["ties"]], "model"]
+    """Say from whom the leaders could not be separated; those without an interval are not told."""
+    first, behind = ranked[ranked["rank"] == 1], _find_sure(ranked[ranked["rank"] > 1])
+    rivals = _find_rivals(ranked)["model"]
     them = "it" if len(first) == 1 else "them"
     if not rivals.empty:
         return f"{join_names(rivals)} could not be separated from {them}."
     if behind.empty or first["ci_low"].isna().any():
         return ""
-    level = format_percent(confidence_level)
-    return f"All others were separated from {them} at the {level} level."
+    others = "All other ranked entries were"
+    if len(behind) < len(ranked) - len(first):
+        others = "All other ranked entries with an interval were"
+    if len(behind) == 1:
+        others = f"{quote_name(behind['model'].iloc[0])} was"
+    pairs = ", pair by pair" if len(behind) > 1 else ""
+    return f"{others} separated from {them} at the {format_percent(confidence_level)} level{pairs}."
+
+
+def _find_rivals(ranked: pd.DataFrame) -> pd.DataFrame:
+    """Entries behind the first rank that share a letter with a leader."""
+    behind = ranked[ranked["rank"] > 1]
+    leaders = ranked.loc[ranked["rank"] == 1, "ties"]
+    is_rival = [any(share_letter(one, ties) for one in leaders) for ties in behind["ties"]]
+    return behind.loc[is_rival]
+
+
+def _find_sure(entries: pd.DataFrame) -> pd.DataFrame:
+    return entries[entries["ci_low"].notna()]
 
 
 def _tell_partial(entries: pd.DataFrame, ranked: pd.DataFrame) -> str:
@@ -174,15 +207,18 @@ def _tell_partial(entries: pd.DataFrame, ranked: pd.DataFrame) -> str:
 def _tell_dimensions(dimensions: pd.DataFrame, labels: dict[str, str]) -> str:
     """Say who leads each dimension but the first, which holds all datasets."""
     names = dimensions["dimension"].unique()[1:].tolist()
-    leaders = dimensions[(dimensions["rank"] == 1) & dimensions["dimension"].isin(names)]
-    told = []
+    told, unsure = [], []
     for name in names:
-        first = leaders[leaders["dimension"] == name]
+        ranked = dimensions[(dimensions["dimension"] == name) & dimensions["rank"].notna()]
+        first = ranked[ranked["rank"] == 1]
         if len(first):
             who = " and ".join(quote_name(labels[model]) for model in first["model"])
             told.append(f"{who} in {quote_name(name)} ({format_value(first['iqm'].iloc[0])})")
+        if len(_find_rivals(ranked)):
+            unsure.append(quote_name(name))
     none = len(names) - len(told)
     return join_sentences(
         f"By dimension, the highest IQM was that of {join_some(told)}." if told else "",
+        f"In {join_some(unsure)}, others could not be separated from the first." if unsure else "",
         f"{format_count(none, 'dimension')} had no entry with enough datasets." if none else "",
     )
