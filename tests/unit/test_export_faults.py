@@ -304,7 +304,7 @@ def test_lines_that_are_no_json_objects_are_told(write):
 
 
 def test_a_json_document_is_told_once(write):
-    path = write('[\n  {"model": "A",\n  "score": 0.5}\n]\n', "runs.json")
+    path = write('{"runs": [\n  {"model": "A",\n  "score": 0.5}\n]}\n', "runs.json")
     problem = only_problem(read_exports([path]))
     assert (problem.code, problem.line) == ("invalid_json", 1)
 

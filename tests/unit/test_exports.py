@@ -91,6 +91,40 @@ def test_every_kind_of_delimited_text_gives_the_same_runs(write, name, content):
     assert exports.problems == []
 
 
+ENTRY = '{"model": "A", "dataset": "D", "metric": "accuracy", "score": 0.25}'
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_json_array_gives_the_runs_of_json_lines_and_the_lines_of_its_entries(write, indent):
+    records = [
+        {"model": name, "dataset": "D", "metric": "accuracy", "score": 0.25} for name in "AB"
+    ]
+    array = write(json.dumps(records, indent=indent), "runs.json")
+    lines = write("\n".join(map(json.dumps, records)), "runs.jsonl")
+    read = read_exports([array]).runs
+    assert read["line"].tolist() == ([1, 1] if indent is None else [2, 8])
+    same = ["model", "dataset", "metric", "score", "raw"]
+    pd.testing.assert_frame_equal(read[same], read_exports([lines]).runs[same])
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "reason"),
+    [
+        (f'[{ENTRY},\n{{"model": ]', 2, "is not JSON from here on"),
+        (f"[{ENTRY}\n{ENTRY}]", 1, "does not end here"),
+        (f"[{ENTRY}] {ENTRY}", 1, "does not end here"),
+        (f"[{ENTRY},\n\n7]", 3, "is not a JSON object"),
+        ("[]", 1, "is not JSON from here on"),
+        ("[" * 100_000, 1, "nested too deeply"),
+    ],
+)
+def test_faults_of_a_json_array_have_their_line(write, content, line, reason):
+    problems = read_exports([write(content, "runs.json")]).problems
+    (found,) = [problem for problem in problems if problem.code == "invalid_json"]
+    assert found.line == line
+    assert reason in found.reason
+
+
 @pytest.mark.parametrize("name", ["runs.jsonl", "runs.ndjson", "runs.json", "runs.jsonl.gz"])
 def test_json_lines_give_the_same_runs(write, name):
     records = [

@@ -1,7 +1,8 @@
-"""JSON lines: one object per line."""
+"""JSON lines, one object per line, or one array of objects."""
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +21,7 @@ class _Numeral(str):
 
 
 BLANKS = " \t\r"
+SPACE = re.compile(r"[ \t\r\n]*")
 LONGEST_VALUE = 200
 DECODER = json.JSONDecoder(parse_float=_Numeral, parse_int=_Numeral, parse_constant=_Numeral)
 
@@ -61,8 +63,10 @@ def open_jsonlines(path: str) -> JsonSheet:
     Notes
     -----
     Blank lines are skipped. A line that is not an object is a problem and left out; where no line
-    is one, only the first is told. Numbers keep their text; true and false are these words; arrays
-    and objects within a cell are their JSON, and listed as nested.
+    is one, only the first is told. A file that begins with ``[`` is one array of objects, each of
+    which has the line where it begins; what follows a fault of the array is not read. Numbers keep
+    their text; true and false are these words; arrays and objects within a cell are their JSON, and
+    listed as nested.
     """
     content = read_bounded(path)
     check_text(content, path)
@@ -71,11 +75,7 @@ def open_jsonlines(path: str) -> JsonSheet:
     nested: dict[str, list[int]] = {}
     lines: list[int] = []
     problems: list[Problem] = []
-    for line, text in enumerate(content.decode("utf-8-sig").split("\n"), start=1):
-        text = text.strip(BLANKS)
-        if not text:
-            continue
-        record = _parse_line(text)
+    for line, text, record in _list_records(content.decode("utf-8-sig")):
         if isinstance(record, str):
             problems.append(_explain_line(path, line, text, record))
             continue
@@ -112,19 +112,62 @@ def _make_sheet(
     return JsonSheet(names, Cells(texts, lines, numeric, problems, places))
 
 
+def _list_records(text: str) -> Iterator[tuple[int, str, dict[str, Any] | str]]:
+    """List the line of each object, its text where it is at fault, and the object or the fault."""
+    if text.lstrip().startswith("["):
+        yield from _list_entries(text)
+        return
+    for line, row in enumerate(text.split("\n"), start=1):
+        if row.strip(BLANKS):
+            yield line, row.strip(BLANKS), _parse_line(row.strip(BLANKS))
+
+
+def _list_entries(text: str) -> Iterator[tuple[int, str, dict[str, Any] | str]]:
+    """List the entries of an array, as far as it can be read."""
+    line, counted, position, divider = 1, 0, text.index("["), ","
+    while divider == ",":
+        start = _skip_space(text, position + 1)
+        line, counted = line + text.count("\n", counted, start), start
+        here = text[start : start + LONGEST_VALUE].split("\n")[0]
+        try:
+            record, position = DECODER.raw_decode(text, start)
+        except json.JSONDecodeError as error:
+            yield line, here, f"The array is not JSON from here on ({error.msg})."
+            return
+        except RecursionError:
+            yield line, here, "The entry is nested too deeply."
+            return
+        yield line, here, _check_record(record, text[start:position], "entry")
+        position = _skip_space(text, position)
+        divider = text[position : position + 1]
+    if divider != "]" or text[position + 1 :].strip():
+        yield line, text[position : position + LONGEST_VALUE], "The array does not end here."
+
+
+def _skip_space(text: str, position: int) -> int:
+    found = SPACE.match(text, position)
+    return found.end() if found else position
+
+
 def _parse_line(text: str) -> dict[str, Any] | str:
     """Parse a line into an object, or into what is wrong with it."""
     try:
         record = DECODER.decode(text)
-        if "\\u" in text:
-            json.dumps(record, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return "The line holds half of a surrogate pair."
     except json.JSONDecodeError as error:
         return f"The line is not JSON ({error.msg}, character {error.pos + 1})."
     except RecursionError:
         return "The line is nested too deeply."
-    return record if isinstance(record, dict) else "The line is not a JSON object."
+    return _check_record(record, text, "line")
+
+
+def _check_record(record: Any, text: str, kind: str) -> dict[str, Any] | str:
+    """Give a record back if it is an object of whole characters, or what is wrong with it."""
+    try:
+        if "\\u" in text:
+            json.dumps(record, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return f"The {kind} holds half of a surrogate pair."
+    return record if isinstance(record, dict) else f"The {kind} is not a JSON object."
 
 
 def _write_cell(value: Any) -> str:
