@@ -4,10 +4,13 @@ Run by ``make bench``. The page has 500 models and 50 columns of scores, one per
 its interval. Times are medians over fresh loads: first paint is counted from the start of the
 navigation to the end of the frame that shows its first rows, sort and search from the reader's act
 to the end of the next frame. The page draws the first rows at once and the rest in small steps;
-how long that takes is told too. Results are kept in ``benchmarks/results/board.csv`` and ``.md``.
+how long that takes is told too. The first paint of a page with one line of text, loaded in between,
+says what the browser and the machine cost; ``load`` is how many processes wanted one of the cores.
+Results are kept in ``benchmarks/results/board.csv`` and ``.md``.
 """
 
 import argparse
+import os
 import shutil
 import sys
 import tempfile
@@ -15,7 +18,7 @@ from pathlib import Path
 from statistics import median
 
 import pandas as pd
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from capmap.tables import write_table
 from workflow import PROJECT, RESULTS
@@ -36,7 +39,7 @@ ACT = """(act) => new Promise((done) => {
 })"""
 # Runs before the page's own script: tells when the frame with the first rows is done.
 WATCH = """new MutationObserver((_, watcher) => {
-  if (!document.querySelector("#board tbody tr")) return;
+  if (!document.querySelector("#board tbody tr, #bare")) return;
   watcher.disconnect();
   requestAnimationFrame(() => setTimeout(() => { window.painted = performance.now(); }));
 }).observe(document, { childList: true, subtree: true })"""
@@ -55,25 +58,36 @@ def make_page(folder: Path) -> Path:
     return page
 
 
+def open_tab(browser: Browser, address: str) -> Page:
+    """Open a page in a tab of its own, and wait until it is painted."""
+    tab = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+    tab.add_init_script(WATCH)
+    tab.goto(address)
+    tab.wait_for_function("window.painted")
+    return tab
+
+
 def measure_loads(browser: Browser, page: Path, loads: int) -> pd.DataFrame:
     """Time one act after another in fresh loads of a page, in milliseconds."""
+    bare = page.with_name("bare.html")
+    bare.write_text("<!DOCTYPE html><title>Bare</title><p id=bare>One line.</p>", "utf-8")
+    columns = "&".join(f"column=dataset%3Adataset+{number}" for number in range(DATASETS))
     times = []
     for _ in range(loads):
-        context = browser.new_context(viewport={"width": 1280, "height": 900})
-        tab = context.new_page()
-        tab.add_init_script(WATCH)
-        columns = "&".join(f"column=dataset%3Adataset+{number}" for number in range(DATASETS))
-        tab.goto(f"{page.as_uri()}#columns=&{columns}")
-        whole = tab.evaluate(WHOLE)
+        tab = open_tab(browser, bare.as_uri())
+        paint = tab.evaluate("window.painted")
+        tab.context.close()
+        tab = open_tab(browser, f"{page.as_uri()}#columns=&{columns}")
         times.append(
             {
+                "first paint of one line": paint,
                 "first paint": tab.evaluate("window.painted"),
-                "all rows drawn": whole,
+                "all rows drawn": tab.evaluate(WHOLE),
                 "sort": tab.evaluate(ACT, "sort"),
                 "search": tab.evaluate(ACT, "search"),
             }
         )
-        context.close()
+        tab.context.close()
     return pd.DataFrame(times)
 
 
@@ -89,6 +103,7 @@ def main() -> None:
         page = make_page(Path(folder))
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         times = measure_loads(browser, page, options.loads)
+        load = os.getloadavg()[0]
         browser.close()
         size = page.stat().st_size / 1e6
     rows = [
@@ -100,6 +115,7 @@ def main() -> None:
             "models": MODELS,
             "columns": DATASETS,
             "page_mb": round(size, 2),
+            "load": round(load, 1),
         }
         for act in times.columns
     ]

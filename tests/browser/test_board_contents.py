@@ -11,11 +11,10 @@ from playwright.sync_api import Page, expect
 from tests.board_tables import HOSTILE, make_board, write_board
 
 SERIOUS = {"serious", "critical"}
-PHONE = {"width": 390, "height": 800}
 VIEWS = {
     "light": {"color_scheme": "light"},
     "dark": {"color_scheme": "dark"},
-    "phone": {"viewport": PHONE},
+    "phone": {"viewport": {"width": 390, "height": 800}},
 }
 
 
@@ -111,8 +110,8 @@ def test_hostile_names_are_shown_and_not_run(open_page, hostile_page):
 
 
 def test_hostile_names_do_not_widen_the_page(open_page, hostile_page):
-    for view in VIEWS.values():
-        page = open_page(hostile_page, **view)
+    for view in ("light", "phone"):
+        page = open_page(hostile_page, **VIEWS[view])
         width = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert width <= 0
         widest = page.locator("#board th.name").first.evaluate("cell => cell.offsetWidth")
@@ -156,24 +155,28 @@ def test_a_long_table_is_drawn_to_its_end_and_in_print(open_page, tmp_path):
     page.emulate_media(media="print")
     expect(page.locator("#tools")).to_be_hidden()
     assert page.locator("#main").evaluate("box => getComputedStyle(box).overflow") == "visible"
+    # On all pages but the first, Chromium leaves buttons out of the repeated headings.
+    heading = page.locator("#board thead button").first
+    assert heading.evaluate("button => getComputedStyle(button).display") == "contents"
 
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_axe_finds_nothing_serious(open_page, toy_page, view):
     page = open_page(toy_page, bypass_csp=True, **VIEWS[view])
-    found = scan(page)
+    # In the dark only the colors are others.
+    options = {"runOnly": ["color-contrast"]} if view == "dark" else {}
     page.locator("summary", has_text="Columns").click()
-    found += scan(page)
+    found = scan(page, options)
     page.keyboard.press("Escape")
     page.get_by_label("Re-rank within selection").check()
     page.locator("#board button.open").first.click()
     page.locator("dialog summary").click()
-    found += scan(page)
+    found += scan(page, options)
     assert found == []
 
 
-def scan(page: Page) -> list[str]:
-    results = Axe().run(page).response
+def scan(page: Page, options: dict[str, list[str]]) -> list[str]:
+    results = Axe().run(page, options=options).response
     assert "color-contrast" in [rule["id"] for rule in results["passes"]]
     return [
         f"{finding['id']}: {node['html'][:120]}"

@@ -99,6 +99,8 @@ def test_search_and_filters_leave_ranks_alone(open_page, toy_page):
     page.locator("summary", has_text="Sizes").click()
     page.get_by_label("103M").check()
     assert read_names(page) == ["Delta"]
+    page.get_by_role("button", name="Clear: Sizes").click()
+    assert read_names(page) == ["Beta", "Delta", "Zeta"]
     page.get_by_role("button", name="Reset").click()
     assert len(read_names(page)) == 6
 

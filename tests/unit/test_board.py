@@ -74,11 +74,13 @@ def test_the_page_holds_every_table_as_its_file_has_it(hostile):
     for name, table in tables.items():
         with open(hostile.parent / f"{name}.csv", encoding="utf-8", newline="") as file:
             head, *rows = csv.reader(file)
-        found = unpack(table)
-        assert list(found.columns) == head
         # The file has an apostrophe before each formula, the page does not.
-        armed = [[re.sub(r"^'(?='*[=+\-@\t\r])", "", cell) for cell in row] for row in rows]
-        assert found.to_numpy().tolist() == armed
+        bare = [[re.sub(r"^'(?='*[=+\-@\t\r])", "", cell) for cell in row] for row in rows]
+        expected = pd.DataFrame(bare, columns=head)
+        if name in {"dimensions", "raw", "normalized"}:
+            # Their models say these already, in the table of entries.
+            expected = expected.drop(columns=["method", "name", "submission"])
+        pd.testing.assert_frame_equal(unpack(table), expected)
 
 
 def test_names_meet_no_markup(hostile):

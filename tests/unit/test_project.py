@@ -32,7 +32,7 @@ GROUND = [
     {"problems", "artifacts", "pictures", "rng", "metrics", "schema"},
     {"benchmarks"},
 ]
-TABLES = [{"tables"}]
+TABLES = [{"tables", "pages"}]
 STATISTICS = [
     {"exports", "aggregation", "normalization"},
     {"validation", "attributes", "bootstrap", "changes"},

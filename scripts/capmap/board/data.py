@@ -62,16 +62,8 @@ def write_texts(table: pd.DataFrame) -> pd.DataFrame:
     >>> write_texts(pd.DataFrame({"seed": ["7", None], "score": [0.1, 2.0]})).values.tolist()
     [['7', '0.1'], ['', '2.0']]
     """
-    texts = pd.DataFrame(index=table.index)
-    for position, name in enumerate(table.columns):
-        column = ["" if pd.isna(cell) else str(cell) for cell in table.iloc[:, position].tolist()]
-        texts.insert(
-            position,
-            name,
-            pd.Series(column, index=table.index, dtype="object"),
-            allow_duplicates=True,
-        )
-    return texts
+    texts = table.astype("object").map(lambda cell: "" if pd.isna(cell) else str(cell))
+    return texts.astype("object")
 
 
 def choose_runs(runs: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:

@@ -1,21 +1,22 @@
 """A leaderboard as one page: markup, style, script and data in a file that fetches nothing."""
 
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import pandas as pd
 
 from capmap.board.data import choose_runs, pack_table, write_script_data
+from capmap.pages.rendering import render_page
 
 TEMPLATES = Path(__file__).parent / "templates"
 # In this order they make one script.
-PARTS = ["data", "state", "columns", "selection", "table", "filters", "model", "download", "board"]
+PARTS = ["data", "state", "columns", "selection", "table", "controls", "model", "download", "board"]
 MAX_PAGE = 1_950_000
+# What each of these tables repeats of the entries.
+REPEATED = ["method", "name", "submission"]
+PARTS_OF_ENTRIES = ["dimensions", "raw", "normalized"]
 
 
 @dataclass(frozen=True)
@@ -66,14 +67,18 @@ def render_board(board: Board, *, study: str, title: str) -> str:
     -----
     All names travel as data in a script element and reach the page as text, never as markup. The
     runs of all models are left out, with a note on the page, where the page would take more than
-    2 MB with them; all other tables are always whole.
+    2 MB with them; all rows of the other tables are always there. Only method, name and submission
+    are said once, with the entry, instead of in each of its rows.
     """
     content: dict[str, Any] = {
         "study": study,
         "confidence": f"{100 * board.confidence_level:g}",
         "groups": [[name, list(datasets)] for name, datasets in board.groups.items()],
         "captions": {Path(name).name: text for name, text in board.captions.items()},
-        "tables": {name: pack_table(table) for name, table in board.tables.items()},
+        "tables": {
+            name: pack_table(table.drop(columns=REPEATED) if name in PARTS_OF_ENTRIES else table)
+            for name, table in board.tables.items()
+        },
     }
     models = board.tables["entries"]["model"].tolist()
     runs = {"runs": pack_table(choose_runs(board.runs, models))}
@@ -85,23 +90,15 @@ def render_board(board: Board, *, study: str, title: str) -> str:
 
 
 def _render(data: str, files: Mapping[str, str], title: str, study: str) -> str:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters["fingerprint"] = _fingerprint
     style = (TEMPLATES / "board.css").read_text("utf-8")
     parts = [(TEMPLATES / f"{name}.js").read_text("utf-8") for name in PARTS]
-    script = '"use strict";\n{\n' + "\n".join(parts) + "}\n"
-    return environment.get_template("board.html.j2").render(
-        data=data, files=files, title=title, study=study, style=style, script=script
+    return render_page(
+        "board.html.j2",
+        TEMPLATES,
+        style=style,
+        script="\n".join(parts),
+        data=data,
+        files=files,
+        title=title,
+        study=study,
     )
-
-
-def _fingerprint(text: str) -> str:
-    """Name a style or script in a content security policy."""
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

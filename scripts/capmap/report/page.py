@@ -1,17 +1,15 @@
 """A study's results as one HTML page, and the page that links the studies."""
 
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import pandas as pd
 import yaml
 from markupsafe import Markup
 
+from capmap.pages.rendering import render_page
 from capmap.report import verdict
 from capmap.report.accounts import describe_changes, describe_reading
 from capmap.report.analyses import Outcome, show_analyses
@@ -128,23 +126,8 @@ def render_index(studies: Sequence[Mapping[str, str | Markup]]) -> str:
 
 
 def _render(template: str, **content: object) -> str:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters["fingerprint"] = _fingerprint
-    environment.globals["zip"] = zip
-    style, script = ((TEMPLATES / name).read_text() for name in ("page.css", "tables.js"))
-    return environment.get_template(template).render(style=style, script=script, **content)
-
-
-def _fingerprint(text: str) -> str:
-    """Name a style or script in a content security policy."""
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+    style, script = ((TEMPLATES / name).read_text("utf-8") for name in ("page.css", "tables.js"))
+    return render_page(template, TEMPLATES, style=style, script=script, **content)
 
 
 def _render_settings(settings: Mapping[str, Any]) -> str:

@@ -22,28 +22,30 @@ const readScore = (sheet, locate, partial) => (entry) => {
 
 const find = (sheet, entry, name) => sheet.find(entries.text("model", entry), name);
 
-const makeScore = (id, label, group, read) => ({
+const makeScore = (id, label, group, sheet, locate, partial = false) => ({
   id,
   label,
   group,
   kind: "score",
-  read,
-  value: (entry) => read(entry)?.value ?? NaN,
+  read: readScore(sheet, locate, partial),
+  value: (entry) => sheet.number("iqm", locate(entry)),
 });
 
 const makeDataset = (name) => {
-  const locate = (entry) => find(normalized, entry, name);
+  const locate = (entry) => find(raw, entry, name);
   const readRaw = (entry) => {
-    const row = find(raw, entry, name);
+    const row = locate(entry);
     if (row === undefined) return null;
     const texts = ["mean", "sem"].map((column) => raw.text(column, row));
     return { value: raw.number("mean", row), sem: raw.number("sem", row), note: "", texts };
   };
-  const readNormalized = readScore(normalized, locate, false);
-  const read = (entry) => (state.raw ? readRaw(entry) : readNormalized(entry));
+  const locateNormalized = (entry) => find(normalized, entry, name);
+  const score = makeScore(`dataset:${name}`, name, "Datasets", normalized, locateNormalized);
   return {
-    ...makeScore(`dataset:${name}`, name, "Datasets", read),
-    shade: (entry) => readNormalized(entry)?.value ?? NaN,
+    ...score,
+    read: (entry) => (state.raw ? readRaw(entry) : score.read(entry)),
+    value: (entry) => (state.raw ? raw.number("mean", locate(entry)) : score.value(entry)),
+    shade: score.value,
     heads: () =>
       (state.raw ? ["raw mean", "raw sem"] : PARTS).map((part) => `dataset ${name} ${part}`),
   };
@@ -58,9 +60,9 @@ const makeText = (name, label) => ({
 });
 
 const makeDimension = (name) => {
-  const read = readScore(dimensions, (entry) => find(dimensions, entry, name), true);
+  const locate = (entry) => find(dimensions, entry, name);
   return {
-    ...makeScore(`dimension:${name}`, name, "Dimensions", read),
+    ...makeScore(`dimension:${name}`, name, "Dimensions", dimensions, locate, true),
     heads: () => PARTS.map((part) => `dimension ${name} ${part}`),
   };
 };
@@ -81,7 +83,7 @@ const listColumns = () => {
   return [
     { id: "rank", label: "Rank", kind: "rank", value: (entry) => shownRank(entry) },
     { id: "name", label: "Model", kind: "name", value: (entry) => entries.text("name", entry) },
-    makeScore("overall", "Overall", "", readScore(entries, (entry) => entry, false)),
+    makeScore("overall", "Overall", "", entries, (entry) => entry),
     ...about.filter(([, , offered]) => offered).map(([name, label]) => ({
       ...makeText(name, label),
       ...(numbers.has(name) && { kind: "number", value: (entry) => entries.number(name, entry) }),
@@ -117,13 +119,9 @@ const ranges = new Map();
 const findRange = (column) => {
   const key = `${state.everyMethod ? "*" : `=${state.method}`} ${column.id}`;
   if (!ranges.has(key)) {
-    let [low, high] = [Infinity, -Infinity];
-    for (const entry of listMethod()) {
-      const value = (column.shade ?? column.value)(entry);
-      if (value < low) low = value;
-      if (value > high) high = value;
-    }
-    ranges.set(key, [low, high]);
+    const values = listMethod().map(column.shade ?? column.value);
+    const known = values.filter((value) => !Number.isNaN(value));
+    ranges.set(key, [Math.min(...known), Math.max(...known)]);
   }
   return ranges.get(key);
 };

@@ -6,14 +6,17 @@ class Sheet {
   constructor(table, key = "") {
     this.key = key;
     this.length = table?.rows ?? 0;
-    this.names = (table?.columns ?? []).map((column) => column.name);
-    this.cells = (table?.columns ?? []).map(({ cells }) =>
-      Array.isArray(cells) ? cells : cells.codes.map((code) => cells.values[code]),
+    this.columns = new Map(
+      (table?.columns ?? []).map(({ name, cells }) => [
+        name,
+        Array.isArray(cells) ? cells : cells.codes.map((code) => cells.values[code]),
+      ]),
     );
+    this.names = [...this.columns.keys()];
   }
 
   text(name, row) {
-    return this.cells[this.names.indexOf(name)]?.[row] ?? "";
+    return this.columns.get(name)?.[row] ?? "";
   }
 
   number(name, row) {
@@ -23,11 +26,11 @@ class Sheet {
 
   // Whether any row says something in a column.
   has(name) {
-    return this.cells[this.names.indexOf(name)]?.some((text) => text !== "") ?? false;
+    return this.columns.get(name)?.some((text) => text !== "") ?? false;
   }
 
   distinct(name) {
-    return [...new Set(this.cells[this.names.indexOf(name)] ?? [])];
+    return [...new Set(this.columns.get(name) ?? [])];
   }
 
   // Rows by the values of one column.

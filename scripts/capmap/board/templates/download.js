@@ -1,15 +1,8 @@
 // The view as a file: RFC 4180 with the line ends and all the digits of the study's tables.
-const FORMULA = /^'*[=+\-@\t\r]/;
-const QUOTED = /[",\r\n]/;
 const NUMBERS = new Set([
   ...["rank", "iqm", "ci_low", "ci_high", "rank_low", "rank_high"],
   ...["mean", "runs", "datasets", "expected"],
 ]);
-
-const quote = (text, numeric = false) => {
-  const safe = !numeric && FORMULA.test(text) ? `'${text}` : text;
-  return QUOTED.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-};
 
 const writeCsv = (order) => {
   const scores = listShown().filter(({ heads }) => heads);
@@ -24,12 +17,4 @@ const writeCsv = (order) => {
     return cells.join(",");
   });
   return [heads.map((head) => quote(head)).join(","), ...lines, ""].join("\n");
-};
-
-const save = (name, text) => {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 };

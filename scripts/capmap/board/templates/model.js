@@ -54,7 +54,7 @@ const describe = (entry) => {
   const rank = read("rank")
     ? `${read("rank")}${read("rank_low") && ` (${read("rank_low")}–${read("rank_high")})`}`
     : "not ranked, because its datasets are incomplete";
-  const score = readScore(entries, () => entry, false)(entry);
+  const score = columns.get("overall").read(entry);
   const range = showRange(score.low, score.high);
   return [
     ["Rank", rank],
@@ -104,6 +104,8 @@ const listDatasets = (model) =>
       ];
     });
 
+const areNumbers = (texts) => texts.every((text) => text === "" || Number.isFinite(Number(text)));
+
 // Every run: what all of them share once, the rest as a table.
 let runsOf = null;
 const showRuns = (model) => {
@@ -117,8 +119,10 @@ const showRuns = (model) => {
   const others = runs.names.filter((name) => !KNOWN.has(name));
   const shared = others.filter((name) => new Set(lines.map((row) => runs.text(name, row))).size === 1);
   const heads = [...first, ...others.filter((name) => !shared.includes(name))];
-  const number = new Set(["seed", "score", "line", "lr", "batch_size", "weight_decay"]);
-  const named = heads.map((name) => [LABELS.get(name) ?? name, number.has(name) ? "number" : "text"]);
+  const named = heads.map((name) => {
+    const numbers = name !== "dataset" && areNumbers(lines.map((row) => runs.text(name, row)));
+    return [LABELS.get(name) ?? name, numbers ? "number" : "text"];
+  });
   const pairs = shared.map((name) => [LABELS.get(name) ?? name, runs.text(name, lines[0])]);
   return [
     makeList(pairs.filter(([, text]) => text !== "").map(([name, text]) => [name, showName(text)])),

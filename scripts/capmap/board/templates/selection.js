@@ -1,10 +1,8 @@
 // Which entries are shown, in which order, and their ranks.
-const bestKeys = new Set();
-for (let row = 0; row < best.length; row += 1) bestKeys.add(keyOf(best, row));
+const keyOf = (sheet, row) =>
+  JSON.stringify(["method", "backbone", "submission"].map((name) => sheet.text(name, row)));
 
-function keyOf(sheet, row) {
-  return JSON.stringify(["method", "backbone", "submission"].map((name) => sheet.text(name, row)));
-}
+const bestKeys = new Set(Array.from({ length: best.length }, (_, row) => keyOf(best, row)));
 
 const words = new Map(
   rows.map((row) => [

@@ -1,5 +1,5 @@
 // Draws the table: the first rows at once, the others in small steps.
-const FIRST = 24;
+const FIRST = 12;
 const STEP = 40;
 const table = make("table", { id: "board" });
 const drawn = new Map();
@@ -19,12 +19,9 @@ const drawInterval = (score, [low, high]) => {
 };
 
 const findSpan = () => {
-  let [low, high] = [Infinity, -Infinity];
-  for (const entry of listMethod()) {
-    low = Math.min(low, ...[entries.number("ci_low", entry)].filter((value) => !Number.isNaN(value)));
-    high = Math.max(high, ...[entries.number("ci_high", entry)].filter((value) => !Number.isNaN(value)));
-  }
-  return [low, high];
+  const list = (name) =>
+    listMethod().map((entry) => entries.number(name, entry)).filter((value) => !Number.isNaN(value));
+  return [Math.min(...list("ci_low")), Math.max(...list("ci_high"))];
 };
 
 const drawRank = (entry) => {

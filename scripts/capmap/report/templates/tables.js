@@ -1,83 +1,65 @@
-"use strict";
 // Makes every table sort, filter and download; without it the page still shows them all.
-{
-  const FORMULA = /^'*[=+\-@\t\r]/;
-  const QUOTED = /[",\r\n]/;
-  const collator = new Intl.Collator("en", { numeric: true });
+const collator = new Intl.Collator("en", { numeric: true });
 
-  const exact = (cell) => cell.dataset.v ?? cell.textContent;
+const exact = (cell) => cell.dataset.v ?? cell.textContent;
 
-  const read = (row) => [...row.cells].map((cell) => cell.textContent).join("\n").toLowerCase();
+const read = (row) => [...row.cells].map((cell) => cell.textContent).join("\n").toLowerCase();
 
-  const order = (numeric, column, sign) => (one, other) => {
-    const a = exact(one.cells[column]);
-    const b = exact(other.cells[column]);
-    if (a === "" || b === "") return (a === "") - (b === ""); // missing ones stay last
-    return sign * (numeric ? a - b : collator.compare(a, b));
-  };
+const order = (numeric, column, sign) => (one, other) => {
+  const a = exact(one.cells[column]);
+  const b = exact(other.cells[column]);
+  if (a === "" || b === "") return (a === "") - (b === ""); // missing ones stay last
+  return sign * (numeric ? a - b : collator.compare(a, b));
+};
 
-  const quote = (text, numeric) => {
-    const safe = !numeric && FORMULA.test(text) ? `'${text}` : text;
-    return QUOTED.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-  };
+const writeCsv = (heads, rows) => {
+  const lines = rows.map((row) =>
+    heads.map((head, i) => quote(exact(row.cells[i]), head.matches(".number"))).join(","),
+  );
+  return [heads.map((head) => quote(head.dataset.name)).join(","), ...lines, ""].join("\n");
+};
 
-  const writeCsv = (heads, rows) => {
-    const lines = rows.map((row) =>
-      heads.map((head, i) => quote(exact(row.cells[i]), head.matches(".number"))).join(","),
-    );
-    return [heads.map((head) => quote(head.dataset.name, false)).join(","), ...lines, ""].join("\n");
-  };
+const equip = (box) => {
+  const table = box.querySelector("table");
+  const body = table.tBodies[0];
+  const heads = [...table.tHead.rows[0].cells];
+  const original = [...body.rows];
+  const search = box.querySelector("input");
+  const status = box.querySelector("output");
+  const texts = new Map();
 
-  const save = (name, text) => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  };
-
-  const equip = (box) => {
-    const table = box.querySelector("table");
-    const body = table.tBodies[0];
-    const heads = [...table.tHead.rows[0].cells];
-    const original = [...body.rows];
-    const search = box.querySelector("input");
-    const status = box.querySelector("output");
-    const texts = new Map();
-
-    heads.forEach((head, column) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.append(...head.childNodes);
-      head.append(button);
-      button.addEventListener("click", () => {
-        const next = { none: "ascending", ascending: "descending", descending: "none" };
-        const direction = next[head.getAttribute("aria-sort") ?? "none"];
-        heads.forEach((other) => other.removeAttribute("aria-sort"));
-        if (direction !== "none") head.setAttribute("aria-sort", direction);
-        const sign = direction === "ascending" ? 1 : -1;
-        const compare = order(head.matches(".number"), column, sign);
-        body.append(...(direction === "none" ? original : [...original].sort(compare)));
-      });
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const next = { none: "ascending", ascending: "descending", descending: "none" };
+      const direction = next[head.getAttribute("aria-sort") ?? "none"];
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
+      if (direction !== "none") head.setAttribute("aria-sort", direction);
+      const sign = direction === "ascending" ? 1 : -1;
+      const compare = order(head.matches(".number"), column, sign);
+      body.append(...(direction === "none" ? original : [...original].sort(compare)));
     });
+  });
 
-    search.addEventListener("input", () => {
-      const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-      let shown = 0;
-      for (const row of original) {
-        if (!texts.has(row)) texts.set(row, read(row));
-        row.hidden = !words.every((word) => texts.get(row).includes(word));
-        shown += !row.hidden;
-      }
-      status.textContent = words.length ? `${shown} of ${original.length} rows` : "";
-    });
+  search.addEventListener("input", () => {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    for (const row of original) {
+      if (!texts.has(row)) texts.set(row, read(row));
+      row.hidden = !words.every((word) => texts.get(row).includes(word));
+      shown += !row.hidden;
+    }
+    status.textContent = words.length ? `${shown} of ${original.length} rows` : "";
+  });
 
-    box.querySelector("button.download").addEventListener("click", () => {
-      const rows = [...body.rows].filter((row) => !row.hidden);
-      save(`${table.id}.csv`, writeCsv(heads, rows));
-    });
-    box.querySelector(".tools").hidden = false;
-  };
+  box.querySelector("button.download").addEventListener("click", () => {
+    const rows = [...body.rows].filter((row) => !row.hidden);
+    save(`${table.id}.csv`, writeCsv(heads, rows));
+  });
+  box.querySelector(".tools").hidden = false;
+};
 
-  document.querySelectorAll(".table").forEach(equip);
-}
+document.querySelectorAll(".table").forEach(equip);

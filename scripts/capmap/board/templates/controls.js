@@ -32,9 +32,9 @@ const makeBox = (value, label, checked, act) => {
   return make("label", { className: "switch" }, box, " ", showName(label));
 };
 
-const makeFieldset = (title, boxes, all) => {
+const makeFieldset = (title, boxes, words, all) => {
   const legend = make("legend", {}, title);
-  const buttons = [["All", true], ["None", false]].map(([word, on]) => {
+  const buttons = words.map(([word, on]) => {
     const button = make("button", { type: "button", ariaLabel: `${word}: ${title}` }, word);
     button.addEventListener("click", () => {
       boxes.forEach((label) => (label.control.checked = on));
@@ -56,9 +56,8 @@ const makeFacet = (facet) =>
         change({ chosen: { ...state.chosen, [facet]: chosen } });
       }),
     );
-    const all = (on) =>
-      change({ chosen: { ...state.chosen, [facet]: new Set(on ? values : []) } });
-    panel.replaceChildren(makeFieldset(TITLES[facet], boxes, all));
+    const clear = () => change({ chosen: { ...state.chosen, [facet]: new Set() } });
+    panel.replaceChildren(makeFieldset(TITLES[facet], boxes, [["Clear", false]], clear));
   });
 
 const choose = (ids, on) => {
@@ -79,7 +78,8 @@ const picker = makeFolded("Columns", (panel) => {
     const boxes = inside.map(({ id, label }) =>
       makeBox(id, label, chosen.has(id), (on) => choose([id], on)),
     );
-    return makeFieldset(title, boxes, (on) => choose(inside.map(({ id }) => id), on));
+    const words = [["All", true], ["None", false]];
+    return makeFieldset(title, boxes, words, (on) => choose(inside.map(({ id }) => id), on));
   });
   panel.replaceChildren(...fieldsets);
 });

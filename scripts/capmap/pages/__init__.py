@@ -1,0 +1,1 @@
+"""What the pages have in common: one offline file, a strict policy, the same colors."""

@@ -1,0 +1,50 @@
+"""Templates made into pages that fetch nothing and run no script but their own."""
+
+from base64 import b64encode
+from hashlib import sha256
+from pathlib import Path
+
+import jinja2
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def render_page(template: str, folder: Path, *, style: str, script: str, **content: object) -> str:
+    """Make a page of a template.
+
+    Parameters
+    ----------
+    template : str
+        Name of the template, which extends ``base.html.j2``.
+    folder : pathlib.Path
+        Where it lies.
+    style, script : str
+        CSS and JavaScript of the page, which come after those that all pages have. They are named
+        in the page's content security policy by their digests; the script may use ``quote`` and
+        ``save`` of ``csv.js``.
+    **content : object
+        What else the template shows. Text is escaped.
+
+    Returns
+    -------
+    str
+        HTML. Equal content gives equal text.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([folder, TEMPLATES]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["fingerprint"] = _fingerprint
+    environment.globals["zip"] = zip
+    base, common = ((TEMPLATES / name).read_text("utf-8") for name in ("base.css", "csv.js"))
+    scripts = f'"use strict";\n{{\n{common}\n{script}}}\n'
+    return environment.get_template(template).render(style=base + style, script=scripts, **content)
+
+
+def _fingerprint(text: str) -> str:
+    """Name a style or script in a content security policy."""
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
