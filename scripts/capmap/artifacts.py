@@ -107,8 +107,11 @@ def render_csv(table: pd.DataFrame) -> str:
     for position in range(table.shape[1]):
         column = table.iloc[:, position]
         if not pd.api.types.is_numeric_dtype(column.dtype):
-            defused = [_defuse(value) for value in column]
-            safe.isetitem(position, pd.array(defused, dtype="object"))
+            values = column.tolist()
+            # Names repeat, so each is looked at once.
+            defused = {text: _defuse(text) for text in set(filter(_is_text, values))}
+            cells = [defused[value] if _is_text(value) else value for value in values]
+            safe.isetitem(position, pd.array(cells, dtype="object"))
     return safe.to_csv(index=False, lineterminator="\n")
 
 
@@ -186,8 +189,12 @@ def _umask() -> int:
     return mask
 
 
-def _defuse(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _defuse(text: str) -> str:
+    return f"'{text}" if FORMULA.match(text) else text
 
 
 def _arm(value: Any) -> Any:

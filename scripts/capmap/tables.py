@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,6 +30,9 @@ MARKDOWN = {
     "&": "&amp;",
     **{character: f"\\{character}" for character in "\\|`*_[]~$"},
 }
+
+_LATEX_CODES, _MARKDOWN_CODES = str.maketrans(LATEX), str.maketrans(MARKDOWN)
+_BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 
 
 def write_table(
@@ -154,7 +158,7 @@ def escape_latex(text: str) -> str:
     >>> print(escape_latex(r"50% \alpha_1"))
     50\% \textbackslash{}alpha\_1
     """
-    return "".join(LATEX.get(character, character) for character in _on_one_line(text))
+    return _on_one_line(text).translate(_LATEX_CODES)
 
 
 def escape_markdown(text: str) -> str:
@@ -169,7 +173,7 @@ def escape_markdown(text: str) -> str:
     >>> print(escape_markdown("<b> a|b *c*"))
     &lt;b&gt; a\|b \*c\*
     """
-    escaped = "".join(MARKDOWN.get(character, character) for character in _on_one_line(text))
+    escaped = _on_one_line(text).translate(_MARKDOWN_CODES)
     return escaped.replace("://", "&#58;//").replace("www.", "www&#46;").replace("@", "&#64;")
 
 
@@ -196,8 +200,13 @@ def format_numbers(values: pd.Series) -> list[str]:
     >>> format_numbers(pd.Series([3, 0.5], dtype="object"))
     ['3', '0.500']
     """
-    whole = all(float(value).is_integer() for value in values.dropna())
-    return ["" if pd.isna(value) else _format_number(value, whole=whole) for value in values]
+    known = values.dropna().tolist()
+    decimals = 0 if all(float(value).is_integer() for value in known) else DECIMALS
+    plain, whole = f"z.{decimals}f", "z.0f"
+    return [
+        "" if missing else format(value, whole if isinstance(value, int) else plain)
+        for value, missing in zip(values.tolist(), values.isna().tolist(), strict=True)
+    ]
 
 
 def is_number(values: "pd.Series[Any]") -> bool:
@@ -215,16 +224,20 @@ def _render_columns(
     minus: str = "-",
 ) -> list[list[str]]:
     columns = []
+    escape = cache(escape)
     for position, name in enumerate(table.columns):
         values = table.iloc[:, position]
         if not is_number(values):
-            columns.append(["" if pd.isna(value) else escape(str(value)) for value in values])
+            cells = zip(values.tolist(), values.isna().tolist(), strict=True)
+            columns.append(["" if missing else escape(str(value)) for value, missing in cells])
             continue
         printed = format_numbers(values)
         winner = _find_best(printed, best.get(str(name)))
-        signed = [text.replace("-", minus) for text in printed]
-        pairs = zip(printed, signed, strict=True)
-        columns.append([bold.format(text) if raw == winner else text for raw, text in pairs])
+        signed = [text.replace("-", minus) for text in printed] if minus != "-" else printed
+        if winner is not None:
+            pairs = zip(printed, signed, strict=True)
+            signed = [bold.format(text) if raw == winner else text for raw, text in pairs]
+        columns.append(signed)
     return columns
 
 
@@ -235,9 +248,5 @@ def _find_best(printed: list[str], direction: str | None) -> str | None:
     return max(present, key=float) if direction == "max" else min(present, key=float)
 
 
-def _format_number(value: float, *, whole: bool) -> str:
-    return f"{value:z.{0 if whole or isinstance(value, int) else DECIMALS}f}"
-
-
 def _on_one_line(text: str) -> str:
-    return re.sub(r"[\x00-\x1f\x7f\x85\u2028\u2029]+", " ", text)
+    return _BREAKS.sub(" ", text)

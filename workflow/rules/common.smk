@@ -3,6 +3,8 @@
 import re
 import sys
 from difflib import get_close_matches
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 
 ROOT = Path(workflow.basedir)
@@ -11,7 +13,7 @@ sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 from capmap.errors import ConfigError, ValidationError
 from capmap.schema import check_settings, load_schema
 from analyses import ANALYSES, list_analyses, list_figures, list_tables
-from library import digest_library
+import library
 
 
 def check_config(settings):
@@ -78,7 +80,13 @@ def match_studies(*formats):
 
 def setting(path):
     """A setting of the job's study, such as ``bootstrap/replicates``."""
-    return lookup(f"{{study}}/{path}", within=config["studies"])
+    keys = path.split("/")
+    return lambda wildcards: reduce(getitem, keys, config["studies"][wildcards.study])
+
+
+def digest_library(script):
+    """Digest of the library code of a rule's script, worked out once the rule has a job."""
+    return lambda wildcards: library.digest_library(script)
 
 
 def title_of(wildcards):
