@@ -105,7 +105,8 @@ def validate_checkpoints(
     sound = reject_rows(read.table, read.exports.problems, policy=invalid)
     values, faults = check_evaluations(sound.runs, read.columns, duplicates=duplicates)
     plan, doubts = plan_selection(values, checkpoints, metric=metric, rules=rules)
-    faults += doubts
+    if len(values):  # else the files are at fault, and not the settings
+        faults += doubts
     listed = choose_checkpoints(values, plan)
     result = validate_runs(
         gather_runs(values, listed, plan),

@@ -1,14 +1,14 @@
 """Tracking stores for tests, written by MLflow's own client."""
 
+import os
 import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from fcntl import LOCK_EX, flock
 from hashlib import sha256
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import pytest
@@ -38,30 +38,47 @@ def open_store(address: str) -> Iterator[Any]:
         patch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
         patch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
         from mlflow.tracking import MlflowClient
+        from sqlalchemy import event
 
         client = MlflowClient(tracking_uri=address)
+        engine = getattr(client._tracking_client.store, "engine", None)
+        if engine is None:
+            yield client
+            return
+        engine.dispose()
+        event.listen(engine, "connect", _write_without_waiting)
         try:
             yield client
         finally:
-            engine = getattr(client._tracking_client.store, "engine", None)
-            if engine is not None:
-                engine.dispose()
+            engine.dispose()
 
 
-@cache
-def _make_empty_database() -> Path:
-    path = Path(mkdtemp(prefix="capmap-test-")) / "empty.db"
-    with open_store(f"sqlite:///{path}"):
-        return path
+def _write_without_waiting(connection: sqlite3.Connection, _: object) -> None:
+    """Leave it to the system when to write to the disk, for which each commit waits otherwise."""
+    connection.execute("PRAGMA synchronous = OFF")
 
 
 def locate(kind: str, folder: Path) -> str:
-    """Address of an empty store of a kind, "sqlite" or "file"."""
+    """Address of an empty store, "sqlite" or "file"; `folder` lies in the `tmp_path` of a test."""
     if kind == "file":
         return str(folder / "mlruns")
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(_make_empty_database(), folder / "mlflow.db")
+    session = folder.parents[2 if "PYTEST_XDIST_WORKER" in os.environ else 1]
+    shutil.copyfile(_find_empty_database(session), folder / "mlflow.db")
     return f"sqlite:///{folder / 'mlflow.db'}"
+
+
+def _find_empty_database(session: Path) -> Path:
+    """Make the database once for all workers of a session: its migrations take seconds."""
+    path = session / "empty.db"
+    with (session / "empty.lock").open("w") as lock:
+        flock(lock, LOCK_EX)
+        if not path.exists():
+            fresh = session / "fresh.db"
+            with open_store(f"sqlite:///{fresh}"):
+                pass
+            fresh.rename(path)
+    return path
 
 
 def write_store(address: str, runs: Sequence[Logged]) -> list[str]:

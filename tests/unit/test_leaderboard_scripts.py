@@ -166,7 +166,7 @@ def test_history_follows_each_entry_through_its_releases(tmp_path):
     track_releases(entries=now, releases=[newer, old], rank_history=paths, text=[str(text)])
     assert text.read_text("utf-8") == (
         "The current release was compared with the last of 2 former releases, '2025-02'. "
-        "Moved in rank: 'b' from 1 to 2.\n"
+        "Now ranked: 'a'. Moved in rank: 'b' from 1 to 2.\n"
     )
     table = read_records(paths[0])
     assert list(table.columns) == ["release", "method", "model", "name", "rank", "iqm"]

@@ -259,12 +259,6 @@ def test_fault_inside_the_obvious_alternative_is_told_there():
     ]
 
 
-@pytest.mark.parametrize("text", ["studies: {toy: {}}", "studies: {toy: }"])
-def test_missing_exports_are_named(text):
-    (fault,) = list_faults(text, check)
-    assert fault.startswith("studies.toy.exports: is missing. A path, a glob, a URL")
-
-
 @pytest.mark.parametrize("text", ["{}", "studies:", "run: all"])
 def test_missing_studies_are_named(text):
     (fault,) = list_faults(text, check)

@@ -133,6 +133,22 @@ def test_a_poor_model_is_told_from_a_raw_error(tmp_path, score, is_raw):
         run(tmp_path)
 
 
+def test_a_score_off_the_scale_of_converted_errors_is_not_taken_for_a_percentage(tmp_path):
+    rows = change_all(lambda row: row["dataset"] == "biomass", **{"test metric": "30.1"})
+    write_submission(tmp_path / "submissions", "a", rows=rows)
+    with pytest.raises(ValidationError, match=r"stores 1 - RMSE \* 0.25: convert") as caught:
+        run(tmp_path)
+    assert "percentage" not in str(caught.value)
+
+
+def test_a_folder_without_any_file_of_a_submission_is_told_once(tmp_path):
+    write_submission(tmp_path / "submissions", "a")
+    (tmp_path / "submissions/notes").mkdir()
+    with pytest.raises(ValidationError, match="move the folder elsewhere") as caught:
+        run(tmp_path)
+    assert str(caught.value).startswith("1 error (1 missing_file)")
+
+
 @pytest.mark.parametrize("score", ["-5", "7", "1e308"])
 def test_what_fits_neither_scale_is_out_of_range(tmp_path, score):
     rows = change_all(lambda row: row["dataset"] == "biomass", **{"test metric": score})

@@ -52,9 +52,11 @@ def open_url(url):
 
 
 def check_name(path, option):
-    """A path without braces, which Snakemake would take for wildcards."""
-    if {"{", "}"} & set(path):
-        raise WorkflowError(f"{option}: rename {path}; a name cannot have braces.")
+    """A path without braces and <names>, which Snakemake would replace."""
+    if re.search(r"[{}]|<[a-z][a-z0-9_]*>", path):
+        raise WorkflowError(
+            f"{option}: rename {path}; a name cannot have braces or <words>."
+        )
     return path
 
 

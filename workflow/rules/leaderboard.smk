@@ -5,6 +5,11 @@ and tables of former releases.
 Writes: leaderboard/, with the page leaderboard/index.html, and two figures.
 """
 
+# Once per run and not in each of its jobs, which parse this file as well.
+if workflow.is_main_process:
+    for study in STUDIES:
+        check_sources(study)
+
 
 rule bootstrap_entries:
     """Normalized scores of a shard's models → estimates and replicates of each dimension."""

@@ -11,7 +11,7 @@ INFORMATION = "additional_info.json"
 def list_submissions(study):
     """The folders of submissions of a study; one that is collected from a store is made."""
     if has_store(study):
-        return [f"results/{study}/collected"]
+        return [f"results/{study}/collected/{study}"]
     patterns = config["studies"][study]["exports"]
     if not patterns:
         raise WorkflowError(
@@ -91,17 +91,21 @@ def benchmark_rules_of(wildcards):
     return find_benchmark(wildcards.study) if is_table else []
 
 
-def dimensions_of(wildcards):
-    """The datasets of each dimension of the job's study: of its benchmark, and its groups."""
-    settings = config["studies"][wildcards.study]
-    groups = {name: group["datasets"] for name, group in settings["groups"].items()}
+def find_dimensions(study):
+    """The datasets of each dimension of a study: of its benchmark, and its groups."""
+    groups = config["studies"][study]["groups"].items()
     defined = {}
-    for path in find_benchmark(wildcards.study):
+    for path in find_benchmark(study):
         try:
             defined = read_benchmark(path).dimensions
         except ConfigError as error:
-            raise WorkflowError(f"studies.{wildcards.study}.benchmark: {error}")
-    return {**defined, **groups}
+            raise WorkflowError(f"studies.{study}.benchmark: {error}")
+    return {**defined, **{name: group["datasets"] for name, group in groups}}
+
+
+def dimensions_of(wildcards):
+    """The datasets of each dimension of the job's study."""
+    return find_dimensions(wildcards.study)
 
 
 def has_store(study):
@@ -117,7 +121,7 @@ def find_store(study):
     try:
         return locate_store(config["studies"][study]["tracking"]["store"])
     except ValidationError as error:
-        raise WorkflowError(f"studies.{study}.tracking.store: {error}")
+        raise WorkflowError(f"studies.{study}.{error}")
 
 
 def state_of_store(wildcards):
@@ -144,15 +148,20 @@ def choice_of(wildcards):
     return {name: value for name, value in settings.items() if name != "rankings"}
 
 
-def information_of(wildcards):
+def find_information(study):
     """The description of the submission that is collected from a tracking store."""
-    path = config["studies"][wildcards.study]["tracking"]["information"]
-    option = f"studies.{wildcards.study}.tracking.information"
+    path = config["studies"][study]["tracking"]["information"]
+    option = f"studies.{study}.tracking.information"
     if not Path(path).is_file():
         raise WorkflowError(
             f"{option}: name the additional_info.json of the submission."
         )
     return [check_name(path, option)]
+
+
+def information_of(wildcards):
+    """The description of the submission of the job's study."""
+    return find_information(wildcards.study)
 
 
 def find_releases(study):
@@ -180,3 +189,30 @@ def find_pages(studies):
         for study in studies
         if "leaderboard" in list_analyses(config["studies"][study])
     ]
+
+
+def check_sources(study):
+    """Tell settings that do not go together, before any job."""
+    settings = config["studies"][study]
+    if has_store(study) and settings["format"] not in ("checkpoints", "submission"):
+        raise WorkflowError(
+            f"studies.{study}.tracking.store: a store is read with format: checkpoints or format: "
+            "submission."
+        )
+    if has_store(study) and settings["exports"]:
+        raise WorkflowError(
+            f"studies.{study}.exports: tracking.store is read instead. Leave one of them empty."
+        )
+    is_asked = "checkpoints" in list_analyses(settings)
+    if is_asked and settings["format"] != "checkpoints":
+        raise WorkflowError(
+            f"studies.{study}.analyses: checkpoints need format: checkpoints."
+        )
+    if "leaderboard" in list_analyses(settings) and "All" in settings["groups"]:
+        raise WorkflowError(
+            f"studies.{study}.groups.All: the leaderboard calls all datasets together so; choose "
+            "another name."
+        )
+    find_dimensions(study)
+    if has_store(study) and settings["format"] == "submission":
+        find_information(study)

@@ -51,8 +51,8 @@ rule collect_submission:
         benchmark=benchmark_of,
         information=information_of,
     output:
-        results="results/{study}/collected/results_and_parameters.csv",
-        description="results/{study}/collected/additional_info.json",
+        results="results/{study}/collected/{study}/results_and_parameters.csv",
+        description="results/{study}/collected/{study}/additional_info.json",
     log:
         "results/logs/collect_submission/{study}.log",
     benchmark:

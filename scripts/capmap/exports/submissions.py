@@ -194,7 +194,7 @@ def _read(
     folder: str, found: set[Path], columns: Mapping[str, str | Sequence[str]], demands: Demands
 ) -> _Read:
     paths = {name: Path(folder) / name for name in (RESULTS, INFORMATION)}
-    problems = [_miss(folder, name) for name, path in paths.items() if path not in found]
+    problems = _list_missing(folder, [name for name, path in paths.items() if path not in found])
     information, part, rows = Information(), None, 0
     backbones: list[str] = []
     if paths[INFORMATION] in found:
@@ -296,14 +296,21 @@ def _sharpen(problem: Problem) -> Problem:
     return problem
 
 
-def _miss(folder: str, name: str) -> Problem:
-    return Problem(
-        code="missing_file",
-        source=folder,
-        reason=f"The submission has no file {name}.",
-        remedy="Add it; a submission is a folder with both files, see the documentation.",
-        value=name,
-    )
+def _list_missing(folder: str, names: Sequence[str]) -> list[Problem]:
+    if len(names) > 1:
+        reason = f"The folder has neither {names[0]} nor {names[1]}."
+        remedy = "Add them, or move the folder elsewhere if it is no submission."
+        return [Problem(code="missing_file", source=folder, reason=reason, remedy=remedy)]
+    return [
+        Problem(
+            code="missing_file",
+            source=folder,
+            reason=f"The submission has no file {name}.",
+            remedy="Add it; a submission is a folder with both files, see the documentation.",
+            value=name,
+        )
+        for name in names
+    ]
 
 
 def _describe(path: Path, rows: int) -> ExportFile:

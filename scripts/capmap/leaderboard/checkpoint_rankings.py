@@ -218,7 +218,9 @@ def _check_single(
     present, metric = sorted(reported["metric"].unique()), ranking.get("metric", "")
     if metric not in present:
         yield (
-            f"The report split has no metric {quote_name(metric)}.",
+            f"The report split has no metric {quote_name(metric)}."
+            if metric
+            else "The ranking names no metric.",
             f"{ask_nearest(metric, present)}Its metrics are {list_names(present)}.",
         )
         return

@@ -84,7 +84,7 @@ def doubt_scores(runs: pd.DataFrame, rules: Rules, benchmark: Benchmark | None) 
     score = runs["score"].to_numpy(dtype=np.float64)
     outside = ~doubted & np.isfinite(score) & ((score < low) | (score > high))
     problems += [
-        _explain_range(row, (bottom, top))
+        _explain_range(row, (bottom, top), _find_stored(row.dataset, rules, benchmark))
         for row, bottom, top in zip(
             list_rows(runs[outside]), low[outside], high[outside], strict=True
         )
@@ -139,9 +139,8 @@ def _find_range(dataset: str, metric: str, rules: Rules, benchmark: Benchmark | 
     natural: tuple[float | None, float | None]
     sources: list[DatasetRule | MetricRule]
     rule = rules.of_dataset(dataset)
-    known = benchmark.datasets.get(dataset) if benchmark else None
-    if known and known.transform and "transform" not in rule:
-        transform = find_transform(known.transform)
+    if stored := _find_stored(dataset, rules, benchmark):
+        transform = find_transform(stored)
         natural = (transform.low, transform.high) if transform else (None, None)
         sources = [rule]
     elif "transform" in rule:
@@ -189,7 +188,7 @@ def _explain_other_scale(
     name, options = next(iter(stored.items()))
     given = ", ".join(f"{key}: {value!r}" for key, value in options.items())
     rule = f"datasets: {{{write_key(row.dataset)}: {{transform: {{{name}: {{{given}}}}}}}}}"
-    formula = f"1 - {row.metric} * {options['std']!r}" if "std" in options else name
+    formula = _write_formula(row.metric, stored)
     dataset = quote_name(row.dataset)
     if "transform" in rules.of_dataset(row.dataset):
         code = "converted_twice"
@@ -202,10 +201,28 @@ def _explain_other_scale(
     return blame_score(row, code, reason, remedy, severity="error")
 
 
-def _explain_range(row: Row, limits: Sequence[float]) -> Problem:
+def _write_formula(metric: str, stored: Mapping[str, Mapping[str, float]]) -> str:
+    name, options = next(iter(stored.items()))
+    return f"1 - {metric} * {options['std']!r}" if "std" in options else name
+
+
+def _find_stored(
+    dataset: str, rules: Rules, benchmark: Benchmark | None
+) -> Mapping[str, Mapping[str, float]]:
+    """Find how the benchmark converts errors of a dataset that the study does not convert."""
+    known = benchmark.datasets.get(dataset) if benchmark else None
+    return known.transform if known and "transform" not in rules.of_dataset(dataset) else {}
+
+
+def _explain_range(
+    row: Row, limits: Sequence[float], stored: Mapping[str, Mapping[str, float]]
+) -> Problem:
     low, high = limits
     reason = f"The score is outside the range [{low:g}, {high:g}] of {quote_name(row.metric)}."
     remedy = "Correct it, or remove the runs of the dataset."
-    if high == 1 and FRACTION < row.score <= PERCENT:
+    if stored:
+        formula = _write_formula(row.metric, stored)
+        remedy = f"The benchmark stores {formula}: convert a raw error, or correct the score."
+    elif high == 1 and FRACTION < row.score <= PERCENT:
         remedy = f'It looks like a percentage: write {row.score / PERCENT!r} or "{row.raw}%".'
     return blame_score(row, "out_of_range", reason, remedy, severity="error")

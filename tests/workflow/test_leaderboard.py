@@ -1,0 +1,386 @@
+"""Leaderboards in real runs: published, added to, refused, and made from tracking stores."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+
+from capmap.artifacts import read_parquet, read_table
+from tests.submissions import BENCHMARK, BOUNDS, INFORMATION, METRICS
+from tests.workflow.checkouts import PROJECT, Checkout, Run, copy_project
+from workflow.analyses import ANALYSES
+
+FEW: dict[str, Any] = {
+    "bootstrap": {"replicates": 200, "shards": 3},
+    "comparison": {"replicates": 200, "samples": 200},
+}
+BOARD = "results/leaderboard/leaderboard"
+PAGES = {"write_leaderboard", "write_report", "write_index"}
+TABLES = {
+    *("validate_submissions", "normalize_runs", "rank_entries", "summarize_entries"),
+    *("aggregate_scores", "rank_models", "track_changes"),
+}
+SHARDED = {"bootstrap_entries", "bootstrap_shard"}
+TRACKED = [
+    "results/pretraining/leaderboard/selected.csv",
+    "results/iterate/leaderboard/entries.csv",
+]
+FIGURES = {"plot_leaderboard", "plot_rankings", "plot_datasets"}
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """The shipped studies of leaderboards with fewer replicates, run once to the end."""
+    checkout = copy_project(tmp_path_factory.mktemp("boards") / "project")
+    shipped = yaml.safe_load((PROJECT / "config.yaml").read_text())["studies"]
+    checkout.write_studies({name: shipped[name] | FEW for name in ("leaderboard", "trainings")})
+    run = checkout.snakemake()
+    assert run.status == 0, run.output
+    return checkout
+
+
+@pytest.fixture
+def project(finished: Checkout, tmp_path: Path) -> Checkout:
+    """A copy of the finished project to disturb; time stamps are those of the original."""
+    return finished.copy(tmp_path / "project")
+
+
+def change_settings(
+    checkout: Checkout, change: Callable[[dict[str, Any]], None], study: str = "leaderboard"
+) -> None:
+    """Change the settings of a study."""
+    path = checkout.folder / "config.yaml"
+    config = yaml.safe_load(path.read_text())
+    change(config["studies"][study])
+    path.write_text(yaml.safe_dump(config))
+
+
+def add_submission(checkout: Checkout, name: str) -> Path:
+    """Add a submission with better runs of the new model of a shipped one."""
+    target = checkout.folder / "data/submissions" / name
+    shutil.copytree(checkout.folder / "data/submissions/northlight", target)
+    path = target / "results_and_parameters.csv"
+    table = pd.read_csv(path, dtype=str)
+    table = table[table["backbone"] == "northlight_vit_s"]
+    scores = [f"{float(score) ** 0.8:.6f}" for score in table["test metric"]]
+    table.assign(**{"test metric": scores}).to_csv(path, index=False)
+    return target
+
+
+def find_shards(checkout: Checkout, models: set[str]) -> set[str]:
+    """The shards that hold some models."""
+    return {
+        path.stem
+        for path in (checkout.folder / "results/leaderboard/normalized").glob("*.parquet")
+        if models & set(read_parquet(path)["model"])
+    }
+
+
+def digest_kept(checkout: Checkout, pattern: str) -> dict[str, str]:
+    """Digests of the results whose paths a pattern finds."""
+    found = {path: hash_ for path, hash_ in checkout.digests().items() if re.search(pattern, path)}
+    assert found
+    return found
+
+
+def reverse_rows(text: str) -> str:
+    header, *rows = text.splitlines(keepends=True)
+    return header + "".join(reversed(rows))
+
+
+def assert_told_once(run: Run, fragments: Sequence[str]) -> None:
+    """Each fragment of a message is told in one line, and nothing of the machinery."""
+    assert run.status != 0
+    assert "Traceback" not in run.output
+    for fragment in fragments:
+        assert len([line for line in run.output.splitlines() if fragment in line]) == 1, fragment
+
+
+def test_every_table_figure_and_page_is_made(finished: Checkout) -> None:
+    for study, name in (("leaderboard", "leaderboard"), ("trainings", "checkpoints")):
+        folder = finished.folder / "results" / study
+        for table in ANALYSES[name].tables:
+            for suffix in ("csv", "json", "md", "tex"):
+                assert (folder / f"leaderboard/{table}.{suffix}").stat().st_size > 0
+            rows = json.loads((folder / f"leaderboard/{table}.json").read_text())
+            assert len(rows) == len(read_table(folder / f"leaderboard/{table}.csv")) > 0
+        for figure in ANALYSES[name].figures:
+            for suffix in ("pdf", "png", "svg"):
+                assert (folder / f"figures/{figure}.{suffix}").stat().st_size > 1000
+        assert len((folder / f"text/{name}.txt").read_text()) > 100
+        assert f'<section id="analysis-{name}"' in (folder / "report.html").read_text()
+    page = (finished.folder / BOARD / "index.html").read_text()
+    assert "Northlight-ViT-S" in page
+    assert len(page.encode()) < 2_000_000
+
+
+def test_the_board_and_the_main_ranking_agree(finished: Checkout) -> None:
+    entries = read_table(finished.folder / BOARD / "entries.csv")
+    main = read_table(finished.folder / "results/leaderboard/tables/iqm.csv")
+    both = entries.merge(main, on="model", suffixes=("", "_main"))
+    assert len(both) == len(entries) == len(main)
+    assert both["iqm"].to_numpy() == pytest.approx(both["iqm_main"].to_numpy(), abs=1e-12)
+
+
+def test_nothing_runs_again(finished: Checkout) -> None:
+    run = finished.snakemake()
+    assert run.status == 0, run.output
+    assert not run.jobs
+
+
+def test_a_new_submission_reruns_what_it_must_and_the_changes_name_it(project: Checkout) -> None:
+    ranking = project.folder / "results/leaderboard/tables/iqm.csv"
+    before = read_table(ranking).set_index("model")["rank"]
+    other = digest_kept(project, "^trainings/")
+    add_submission(project, "fourth")
+    run = project.snakemake(f"{BOARD}/index.html", "results/leaderboard/tables/changes.csv")
+    assert run.status == 0, run.output
+    assert run.rules == TABLES | SHARDED | {"write_leaderboard"}
+    assert set(run.jobs.values()) == {1}
+    assert project.snakemake("-n").rules == FIGURES | PAGES - {"write_leaderboard"}
+    after = read_table(ranking).set_index("model")["rank"]
+    new = set(after.index) - set(before.index)
+    assert new == {"northlight_vit_s / full_ft / fourth"}
+    shards = find_shards(project, new)
+    for rule in SHARDED:
+        jobs = {job for job in run.jobs if job.startswith(f"{rule} ")}
+        assert jobs == {f"{rule} study=leaderboard, shard={shard}" for shard in shards}
+    changes = read_table(project.folder / "results/leaderboard/tables/changes.csv")
+    ranks = changes[(changes["table"] == "iqm") & (changes["quantity"] == "rank")]
+    assert set(ranks.loc[ranks["before"].isna(), "model"]) == new
+    moved = ranks[ranks["before"].notna()].set_index("model")
+    expected = before[before != after[before.index]]
+    assert len(expected) > 0
+    assert moved["before"].sort_index().tolist() == expected.sort_index().tolist()
+    entries = read_table(project.folder / BOARD / "entries.csv")
+    assert new == set(entries.loc[entries["submission"] == "fourth", "model"])
+    assert '"fourth"' in (project.folder / BOARD / "index.html").read_text()
+    assert digest_kept(project, "^trainings/") == other
+
+
+def test_a_faulty_submission_stops_and_the_page_stays(project: Checkout) -> None:
+    kept = "^leaderboard/(leaderboard|tables|figures)/|report.html$"
+    published = digest_kept(project, kept)
+    folder = add_submission(project, "faulty")
+    (folder / "additional_info.json").unlink()
+    path = folder / "results_and_parameters.csv"
+    lines = path.read_text().splitlines()
+    cells = lines[1].split(",")
+    lines[1] = ",".join([*cells[:-2], "abc", cells[-1]])
+    path.write_text("\n".join([*lines, lines[-1]]) + "\n")
+    run = project.snakemake()
+    last = len(lines) + 1
+    assert {"validate_submissions"} == run.rules
+    assert_told_once(
+        run,
+        [
+            "data/submissions/faulty, value 'additional_info.json': The submission has no file",
+            "faulty/results_and_parameters.csv, line 2, column 'test metric', value 'abc': The",
+            f"faulty/results_and_parameters.csv, line {last}, column 'Seed', value",
+        ],
+    )
+    assert digest_kept(project, kept) == published
+    rejected = read_table(project.folder / "results/leaderboard/rejected.csv")
+    assert rejected["source"].str.contains("faulty").all()
+
+
+def test_another_release_adds_to_the_history(project: Checkout) -> None:
+    history = "results/leaderboard/leaderboard/rank_history.csv"
+    (project.folder / "releases").mkdir()
+    entries = project.folder / BOARD / "entries.csv"
+    shutil.copy(entries, project.folder / "releases/2025-01.csv")
+    releases = {"releases": "releases/*.csv"}
+    change_settings(project, lambda study: study.update(leaderboard=releases))
+    run = project.snakemake(history)
+    assert run.status == 0, run.output
+    assert run.rules == {"track_releases"}
+    shutil.copy(entries, project.folder / "releases/2025-02.csv")
+    assert project.snakemake(history).rules == {"track_releases"}
+    table = read_table(project.folder / history)
+    assert table["release"].unique().tolist() == ["2025-01", "2025-02", "current"]
+    assert len(table) == 3 * table["model"].nunique()
+
+
+def test_a_title_and_a_ranking_rerun_what_shows_them(project: Checkout) -> None:
+    more = {"name": "error", "method": "single", "metric": "ece"}
+    change_settings(project, lambda study: study.update(title="Another title"))
+    change_settings(
+        project, lambda study: study["checkpoints"]["rankings"].append(more), "trainings"
+    )
+    assert set(project.snakemake("-n").jobs) == {
+        *("write_leaderboard study=leaderboard", "write_report study=leaderboard", "write_index"),
+        *("rank_checkpoints study=trainings", "plot_checkpoints study=trainings"),
+        "write_report study=trainings",
+    }
+
+
+def test_shards_rows_and_submissions_in_another_order_change_no_byte(project: Checkout) -> None:
+    tables = r"leaderboard/[a-z_]+\.(csv|json|md|tex)$"
+    page = "^leaderboard/leaderboard/index.html$"
+    before, shown = digest_kept(project, tables), digest_kept(project, page)
+
+    def rearrange(study: dict[str, Any]) -> None:
+        study["bootstrap"]["shards"] = 1
+        names = ["northlight", "baseline", "meadow"]
+        study["exports"] = [f"data/submissions/{name}" for name in names]
+
+    change_settings(project, rearrange)
+    project.edit("data/checkpoints/evaluations.csv", reverse_rows)
+    targets = [f"{BOARD}/index.html", "results/trainings/leaderboard/selected.csv"]
+    run = project.snakemake("--forceall", *targets)
+    assert run.status == 0, run.output
+    assert digest_kept(project, tables) == before
+    assert digest_kept(project, page) == shown
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"exports": "data/nowhere"}, "studies.leaderboard.exports: no folder matches"),
+        ({"leaderboard": {"releases": "old/*.csv"}}, "leaderboard.releases: no file matches"),
+        ({"analyses": ["checkpoints"]}, "checkpoints need format: checkpoints"),
+    ],
+)
+def test_a_setting_at_fault_is_told_before_any_job(
+    finished: Checkout, tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    study = yaml.safe_load((finished.folder / "config.yaml").read_text())["studies"]["leaderboard"]
+    path = tmp_path / "config.yaml"
+    path.write_text(yaml.safe_dump({"studies": {"leaderboard": {**study, **change}}}))
+    run = finished.snakemake("-n", "--configfile", str(path))
+    assert not run.jobs
+    assert_told_once(run, [message])
+
+
+@pytest.fixture(scope="session")
+def tracked(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """Rankings of two stores that the client of MLflow wrote."""
+    pytest.importorskip("mlflow")
+    from tests.tracking_stores import locate, write_store
+
+    checkout = copy_project(tmp_path_factory.mktemp("tracked") / "project")
+    folder = checkout.folder
+    write_store(locate("sqlite", folder / "pretraining"), list_trainings())
+    write_store(locate("file", folder / "iterate"), list_seed_runs())
+    (folder / "benchmark.yaml").write_text(BENCHMARK)
+    (folder / "bounds.json").write_text(json.dumps(BOUNDS))
+    (folder / "information.json").write_text(json.dumps(INFORMATION))
+    choice = {"metric": "accuracy", "split": "val"}
+    rankings = [{"name": "best", "method": "best"}, {"name": "all", "method": "all"}]
+    pretraining = {
+        "format": "checkpoints",
+        "exports": "",
+        "tracking": {"store": "sqlite:///pretraining/mlflow.db"},
+        "checkpoints": {"select": choice, "rankings": rankings},
+        "analyses": ["checkpoints"],
+    }
+    iterate = {
+        "format": "submission",
+        "exports": "",
+        "tracking": {"store": "iterate/mlruns", "information": "information.json"},
+        "benchmark": "benchmark.yaml",
+        "normalization": {"references": "bounds.json"},
+        "analyses": ["leaderboard"],
+    }
+    checkout.write_studies({"pretraining": pretraining | FEW, "iterate": iterate | FEW})
+    run = checkout.snakemake(*TRACKED)
+    assert run.status == 0, run.output
+    return checkout
+
+
+def list_trainings() -> list[Any]:
+    """Three trainings of five checkpoints on four benchmarks, with other runs among them.
+
+    Training n is at its best at the checkpoint n + 2, and each is better than the one before.
+    """
+    from tests.tracking_stores import Logged
+
+    runs: list[Any] = []
+    for number in range(3):
+        parent = len(runs)
+        runs.append(Logged(f"train {number}", tags={"model": f"M{number}"}))
+        for place in range(1, 6):
+            score = 0.5 + 0.1 * number - 0.01 * (place - number - 2) ** 2
+            metrics = [
+                (f"{split}/B{benchmark}/accuracy", score + benchmark / 100)
+                for split in ("val", "test")
+                for benchmark in range(4)
+            ]
+            runs.append(Logged(f"step={100 * place}", parent=parent, metrics=metrics))
+        better = [(f"val/B{benchmark}/accuracy", 0.99) for benchmark in range(4)]
+        runs.append(Logged("step=600", parent=parent, status="FAILED", metrics=better))
+    return [*runs, Logged("notes", experiment="other")]
+
+
+def list_seed_runs() -> list[Any]:
+    """What terratorch-iterate leaves of two backbones on three datasets, and one failed run."""
+    from tests.tracking_stores import Logged
+
+    runs: list[Any] = []
+    for place, backbone in enumerate(["resnet50", "clay"]):
+        experiment, top = f"exp_{backbone}", len(runs)
+        params = {"weight_decay": "0.01", "freeze_backbone": "False"}
+        runs.append(Logged("top_run", experiment, params=params))
+        for dataset, (metric, base) in METRICS.items():
+            tags = {"backbone": backbone, "decoder": "UNet", "n_trials": "16"}
+            searched = {"optimizer_hparams": "{'lr': 0.001}", "batch_size": "8"}
+            parent = len(runs)
+            tags |= {"partition_name": "default", "early_stop_patience": "10"}
+            runs.append(Logged(dataset, experiment, top, params=searched, tags=tags))
+            runs += [
+                Logged(
+                    f"{dataset}_{seed}",
+                    experiment,
+                    parent,
+                    status="FINISHED" if seed < 6 else "FAILED",
+                    metrics=[(f"test_test/{metric}", base + place / 100 + seed / 10_000)],
+                )
+                for seed in range(1, 7)
+            ]
+    return runs
+
+
+def test_checkpoints_of_a_tracking_store_are_ranked(tracked: Checkout) -> None:
+    folder = tracked.folder / "results/pretraining"
+    chosen = read_table(folder / "leaderboard/selected.csv")
+    assert chosen["model"].tolist() == ["M0", "M1", "M2"]
+    assert chosen["step"].tolist() == [200, 300, 400]
+    assert chosen["checkpoints"].tolist() == [5, 5, 5]
+    assert chosen["stamp"].isna().all() or (chosen["stamp"] == "").all()
+    ranking = read_table(folder / "leaderboard/checkpoint_rankings.csv")
+    best = ranking[ranking["ranking"] == "best"]
+    assert best["model"].tolist() == ["M2", "M1", "M0"]
+    assert (ranking["ranking"] == "all").sum() == 15
+    account = json.loads((folder / "tracking/account.json").read_text())
+    assert account["runs"]["found"] == 3 * 7 + 1
+    assert account["values"] == 3 * 5 * 4 * 2
+
+
+def test_a_store_of_terratorch_becomes_a_submission_and_a_leaderboard(tracked: Checkout) -> None:
+    folder = tracked.folder / "results/iterate"
+    collected = read_table(folder / "collected" / folder.name / "results_and_parameters.csv")
+    assert len(collected) == 2 * 3 * 5
+    incomplete = read_table(folder / "collected/incomplete.csv")
+    assert (incomplete["reason"] == "no runs").sum() == 2  # nobody ran on cattle
+    assert incomplete["reason"].str.startswith("status FAILED").sum() == 6
+    entries = read_table(folder / "leaderboard/entries.csv")
+    assert entries["backbone"].tolist() == ["clay", "resnet50"]
+    assert entries["rank"].tolist() == [1, 2]
+    core = read_table(folder / "leaderboard/dimensions.csv").query("dimension == 'Core'")
+    assert core["rank"].tolist() == [1, 2]
+    # Seeds 1 to 5 add 0.0003 on average, and the second backbone 0.01.
+    normalized = [
+        (base + 0.01 + 0.0003 - BOUNDS[dataset][0]) / (BOUNDS[dataset][1] - BOUNDS[dataset][0])
+        for dataset, (_, base) in METRICS.items()
+    ]
+    assert entries["mean"].tolist()[0] == pytest.approx(sum(normalized) / 3)
+
+
+def test_nothing_is_read_again_from_an_unchanged_store(tracked: Checkout) -> None:
+    assert not tracked.snakemake("-n", *TRACKED).jobs
