@@ -167,7 +167,7 @@ def test_a_choice_on_the_test_split_stamps_every_row():
         ({"method": "best"}, "The ranking has no name"),
         ({"name": "r", "method": "bset"}, "the method 'bset'. Write one of 'single', 'average'"),
         ({"name": "r", "method": "single", "metric": "accurcy"}, "Did you mean 'accuracy'?"),
-        ({"name": "r", "method": "single"}, "The report split has no metric ''"),
+        ({"name": "r", "method": "single"}, "The ranking names no metric"),
         ({"name": "r", "method": "custom"}, "weights or an expression. Write one of them"),
         (
             {"name": "r", "method": "custom", "weights": {"ece": 1}, "expression": "ece"},
