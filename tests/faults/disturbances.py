@@ -10,6 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.workflow.checkouts import Checkout, Run, copy_project, count_jobs
 
 MODELS = ["bee", "cow", "fox", "ibis"]
@@ -111,6 +113,20 @@ def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+@contextmanager
+def mounted(folder: Path, *arguments: str) -> Iterator[None]:
+    """Mount a file system on a folder; the test is skipped where that is not allowed."""
+    if os.geteuid() != 0:
+        pytest.skip("mounting a file system needs root")
+    mount = ["mount", *arguments, str(folder)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("this machine does not let a file system be mounted")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
 
 
 def set_times(folder: Path, change: Callable[[int], int]) -> None:

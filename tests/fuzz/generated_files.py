@@ -28,6 +28,16 @@ GOOD = {
     "low": ["0", "0.1", "-1", "0"],
     "high": ["1", "1", "1", "2"],
     "date": ["2024", "2023", "2024", "2022"],
+    "backbone": ["A", "A", "B", "B"],
+    "frozen_or_full_ft": ["full_ft"] * 4,
+    "Metric": ["accuracy"] * 4,
+    "Seed": ["1"] * 4,
+    "partition name": ["100%"] * 4,
+    "training": ["A", "A", "B", "B"],
+    "checkpoint": ["step=1", "step=2", "step=1", "step=2"],
+    "benchmark": ["D"] * 4,
+    "split": ["validation"] * 4,
+    "time": ["2024-01-01T00:00:00Z"] * 4,
 }
 NAMES = st.sampled_from(
     [

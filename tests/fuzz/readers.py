@@ -1,5 +1,6 @@
 """Every reader of people's files, behind one call that says how the file was taken."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from capmap.exports import read_exports
 from capmap.exports.classes import read_classes, read_images
 from capmap.exports.dumps import open_scores
 from capmap.exports.labels import read_label_sets, read_single_labels
+from capmap.exports.submission_table import REQUIRED
 from capmap.normalization import Rules, read_references
 from capmap.validation import Policies, list_rejected, validate_runs
 from tests.fuzz.generated_files import (
@@ -25,12 +27,22 @@ from tests.fuzz.generated_files import (
     mostly,
     parquet,
 )
+from tests.fuzz.generated_studies import FOLDERS, PATTERNS, RUNS, definitions, information, keys
+from tests.fuzz.studies import read_checkpoints, read_definition, read_submission, read_tracked
 
 GRID = ["model", "D", "E", "F"]
 SCORES = ["image", "1", "2"]
 LABELS = ["image", "label"]
 MODEL_COLUMNS = {name: name for name in ["name", "parameters", "date"]}
 BOUNDS = ["dataset", "low", "high"]
+VALUES = [*("model", "training", "checkpoint", "benchmark", "metric", "split", "value", "time")]
+POLICIES = st.fixed_dictionaries(
+    {
+        "incomplete": st.sampled_from(["keep", "drop_models", "drop_datasets"]),
+        "duplicates": st.sampled_from(["error", "mean", "first"]),
+        "invalid": st.sampled_from(["error", "quarantine"]),
+    }
+)
 LONG = st.fixed_dictionaries(
     {
         "layout": st.just("long"),
@@ -38,13 +50,7 @@ LONG = st.fixed_dictionaries(
         "where": mostly({}, {"seed": "1"}, {"metric": ["A", 2, True]}),
         "metric": mostly("", "accuracy", "rmse"),
         "decimal": mostly("auto", ".", ","),
-        "policies": st.fixed_dictionaries(
-            {
-                "incomplete": st.sampled_from(["keep", "drop_models", "drop_datasets"]),
-                "duplicates": st.sampled_from(["error", "mean", "first"]),
-                "invalid": st.sampled_from(["error", "quarantine"]),
-            }
-        ),
+        "policies": POLICIES,
     }
 )
 MATRIX = LONG.flatmap(
@@ -61,6 +67,28 @@ MATRIX = LONG.flatmap(
 )
 
 
+NOTHING: st.SearchStrategy[dict[str, Any]] = st.just({})
+BOARD = st.fixed_dictionaries(
+    {
+        "name": FOLDERS,
+        "document": damaged(information()),
+        "is_known": st.booleans(),
+        "policies": POLICIES,
+    }
+)
+TRAINED = st.fixed_dictionaries(
+    {
+        "rankings": mostly(
+            [{"name": "best", "method": "best"}, {"name": "all", "method": "all"}],
+            [{"name": "a", "method": "single", "metric": "f1"}],
+            [{"name": "a", "method": "custom", "expression": "accuracy / 0"}],
+        ),
+        "policies": POLICIES,
+    }
+)
+TRACKED = st.fixed_dictionaries({"patterns": st.lists(PATTERNS, min_size=1), "runs": RUNS})
+
+
 class Case(NamedTuple):
     """A file, the name of the reader that is to take it, and how it is called."""
 
@@ -75,8 +103,12 @@ def _study(
     return st.builds(Case, st.just("exports"), damaged(st.one_of(*files)), settings)
 
 
-def _other(reader: str, *files: st.SearchStrategy[GeneratedFile]) -> st.SearchStrategy[Case]:
-    return st.builds(Case, st.just(reader), damaged(st.one_of(*files)), st.just({}))
+def _other(
+    reader: str,
+    *files: st.SearchStrategy[GeneratedFile],
+    settings: st.SearchStrategy[dict[str, Any]] = NOTHING,
+) -> st.SearchStrategy[Case]:
+    return st.builds(Case, st.just(reader), damaged(st.one_of(*files)), settings)
 
 
 CASES = {
@@ -90,6 +122,12 @@ CASES = {
     "lists": _other("lists", labels(), delimited(header=["image"]), parquet(header=["image"])),
     "bounds": _other("bounds", delimited(header=BOUNDS), labels()),
     "attributes": _other("attributes", delimited(header=list(MODEL_COLUMNS))),
+    "submissions": _other("submissions", delimited(header=list(REQUIRED)), settings=BOARD),
+    "checkpoints": _other(
+        "checkpoints", delimited(header=VALUES), parquet(header=VALUES), settings=TRAINED
+    ),
+    "tracked metrics": _other("tracked", keys(), settings=TRACKED),
+    "benchmarks": _other("benchmarks", definitions()),
 }
 
 
@@ -116,14 +154,7 @@ def take(case: Case, folder: Path) -> str:
     path = folder / case.file.name
     path.write_bytes(case.file.content)
     try:
-        return {
-            "exports": _read_study,
-            "scores": _read_scores,
-            "labels": _read_labels,
-            "lists": _read_lists,
-            "bounds": _read_bounds,
-            "attributes": _read_attributes,
-        }[case.reader](str(path), **case.settings)
+        return READERS[case.reader](str(path), **case.settings)
     except CapmapError:
         return "refused"
     finally:
@@ -181,3 +212,17 @@ def _try_each(*readers: Any) -> str:
 def _read_bounds(path: str) -> str:
     read_references(path)
     return "read"
+
+
+READERS: dict[str, Callable[..., str]] = {
+    "exports": _read_study,
+    "scores": _read_scores,
+    "labels": _read_labels,
+    "lists": _read_lists,
+    "bounds": _read_bounds,
+    "attributes": _read_attributes,
+    "submissions": read_submission,
+    "checkpoints": read_checkpoints,
+    "tracked": read_tracked,
+    "benchmarks": read_definition,
+}

@@ -5,6 +5,7 @@ import io
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,7 +14,9 @@ import yaml
 
 from capmap.artifacts import read_table, render_csv
 from capmap.exports import delimited, files, jsonlines, parquet, read_exports
+from capmap.exports.arrays import read_archive
 from capmap.exports.cells import join_names, make_texts
+from capmap.exports.faults import UnreadableExportError
 from capmap.tables import render_latex, render_markdown
 
 HOSTILE = [
@@ -34,7 +37,8 @@ def write(folder: Path, name: str, content: bytes) -> str:
 @pytest.fixture
 def bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Readers whose limit is 100 kB instead of 1 GiB."""
-    monkeypatch.setattr(files.read_bounded, "__kwdefaults__", {"limit": LIMIT})
+    defaults = {"limit": LIMIT, "remedy": "Split it."}
+    monkeypatch.setattr(files.read_bounded, "__kwdefaults__", defaults)
     monkeypatch.setattr(parquet, "LARGEST", LIMIT)
     assert delimited.read_bounded is jsonlines.read_bounded is files.read_bounded
 
@@ -108,11 +112,38 @@ def test_gzip_bomb_of_10_gib_is_refused_without_unpacking_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limit = 50 << 20
-    monkeypatch.setattr(files.read_bounded, "__kwdefaults__", {"limit": limit})
+    defaults = {"limit": limit, "remedy": "Split it."}
+    monkeypatch.setattr(files.read_bounded, "__kwdefaults__", defaults)
     member = gzip.compress(b"A,D,f1,0.5\n" * 953_251, mtime=0)  # 10 MiB
     header = gzip.compress(b"model,dataset,metric,score\n", mtime=0)
     path = write(tmp_path, "a.csv.gz", header + member * 1024)
     assert [problem.code for problem in read_exports([path]).problems] == ["too_large"]
+
+
+@pytest.mark.parametrize(("name", "size"), [("scores", 1_000), ("ids", 10_000)])
+def test_array_that_unpacks_to_too_much_is_refused(tmp_path: Path, name: str, size: int) -> None:
+    # 4 kB of scores and 400 kB of ids; 100 kB may be the scores and an eighth of that the ids.
+    scores = np.zeros((size, 1), np.float32)
+    path = str(tmp_path / "a.npz")
+    np.savez_compressed(path, scores=scores, ids=np.full(size, "x" * 10))
+    assert Path(path).stat().st_size < LIMIT // 8
+    with pytest.raises(UnreadableExportError, match=f"array '{name}' has") as caught:
+        read_archive(path, limit=1_000 if name == "scores" else LIMIT)
+    assert [problem.code for problem in caught.value.problems] == ["too_large"]
+
+
+def test_array_that_ends_before_its_header_says_is_damaged(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.npz")
+    np.savez(path, scores=np.zeros((3, 2), np.float32))
+    content = Path(path).read_bytes()
+    header = content.index(b"(3, 2)")
+    Path(path).write_bytes(content[:header] + b"(9, 2)" + content[header + 6 :])
+    with pytest.raises(UnreadableExportError) as caught:
+        read_archive(path)
+    assert {problem.code for problem in caught.value.problems} <= {
+        "truncated_array",
+        "damaged_archive",
+    }
 
 
 def pack(texts: int, length: int) -> pa.DictionaryArray:

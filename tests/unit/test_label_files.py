@@ -240,7 +240,7 @@ def test_a_blank_line_and_an_absent_file_are_told(write, tmp_path):
 
 
 def test_a_file_that_unpacks_to_too_much_is_refused(write, monkeypatch):
-    monkeypatch.setattr(documents.read_bounded, "__kwdefaults__", {"limit": 1000})
+    monkeypatch.setattr(documents, "LONGEST", 1000)
     packed = gzip.compress(b"[" + b" " * 1_000_000 + b"[1]]", mtime=0)
     assert refuse(write(packed)).code == "too_large"
 

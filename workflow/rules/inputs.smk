@@ -1,7 +1,10 @@
 """The inputs of rules, as far as they depend on the configuration or on the data."""
 
+import json
+import os
 from glob import glob, has_magic
 from hashlib import file_digest
+from time import time
 
 
 def list_exports(study):
@@ -162,19 +165,62 @@ def shape_of(wildcards):
 
 
 def forget_lost_shards(study):
-    """Remove the manifest of normalized shards that are lost or altered, so they are made again."""
+    """Remove what is lost, altered or made of other exports, so that it is made again."""
+    # Another run is at work here, or was killed; Snakemake says so later.
+    if any(Path(".snakemake/locks").glob("*")):
+        return
+    folder = Path("results", study)
+    runs, manifest = folder / "runs.parquet", folder / "normalized/manifest.csv"
+    void = [] if has_all_shards(study) else [manifest]
+    # Runs that are missing are made again only if what is made of them is missing as well.
+    void = void if has_same_exports(study) else [runs, manifest]
+    try:
+        for path in void:
+            path.unlink(missing_ok=True)
+        # What a clock that was ahead has dated would look newer than what is made of now on.
+        now = time()
+        for path in filter(Path.is_file, folder.rglob("*")):
+            if path.stat().st_mtime > now:
+                os.utime(path)
+    except OSError as error:
+        raise WorkflowError(
+            f"{path}: this is lost, altered or dated in the future, and cannot be mended "
+            f"({error.strerror}). Check the permissions of results/ and the clock."
+        )
+
+
+def has_same_exports(study):
+    """Whether the exports that are there have the bytes that the runs were read from.
+
+    Snakemake looks at files that are newer than its results. An export can be older and changed:
+    put back from a copy, unpacked, or edited after the clock went back.
+    """
+    account = Path("results", study, "validation.json")
+    if study in find_studies("predictions"):
+        return True
+    try:
+        files = json.loads(account.read_bytes())["files"]
+        known = {Path(file["path"]): file["sha256"] for file in files}
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+    return all(
+        is_intact(path, digest) for path, digest in known.items() if path.is_file()
+    )
+
+
+def has_all_shards(study):
+    """Whether the shards in the manifest of a study are there and intact."""
     folder = Path("results", study, "normalized")
     manifest = folder / "manifest.csv"
-    if manifest.is_file():
-        with manifest.open(encoding="utf-8") as lines:
-            shards = [line.split(",")[:2] for line in lines][1:]
-        is_there = all(
-            (folder / name).is_file() for name in ["shape.csv", "datasets.csv"]
-        )
-        if not is_there or not all(
-            is_intact(folder / f"{shard}.parquet", digest) for shard, digest in shards
-        ):
-            manifest.unlink()
+    if not manifest.is_file():
+        return True
+    lines = manifest.read_text(encoding="utf-8", errors="replace").splitlines()[1:]
+    shards = [[*line.split(","), ""][:2] for line in lines]
+    return all(
+        (folder / name).is_file() for name in ["shape.csv", "datasets.csv"]
+    ) and all(
+        is_intact(folder / f"{shard}.parquet", digest) for shard, digest in shards
+    )
 
 
 def is_intact(path, digest):

@@ -24,6 +24,7 @@ Array = npt.NDArray[Any]
 NPY = b"\x93NUMPY"
 ZIP = b"PK\x03\x04"
 SCORES, IDS = "scores", "ids"
+BLOCK = 1 << 24
 AGAIN = "Copy it again, or save it again with numpy.save."
 # What NumPy's reader of headers lets through from parsers of Python.
 BAD_HEADER = (ValueError, TypeError, SyntaxError, LookupError, RecursionError, MemoryError)
@@ -93,7 +94,8 @@ def read_archive(path: str, *, limit: int = LARGEST) -> tuple[Array, list[str] |
     path : str
         The file: one array, or one called ``scores`` and perhaps one of texts called ``ids``.
     limit : int, optional
-        Largest size of an array in bytes, 1 GiB by default: packed arrays cannot be mapped.
+        Largest size of the scores in bytes, 1 GiB by default: packed arrays cannot be mapped. Ids
+        may have an eighth of it, because each becomes an object.
 
     Returns
     -------
@@ -111,7 +113,8 @@ def read_archive(path: str, *, limit: int = LARGEST) -> tuple[Array, list[str] |
             names = [name for name in archive.namelist() if name.endswith(".npy")]
             member = _choose_member([name.removesuffix(".npy") for name in names], path)
             scores = _read_member(archive, member, path, limit)
-            ids = _read_member(archive, IDS, path, limit) if f"{IDS}.npy" in names else None
+            has_ids = f"{IDS}.npy" in names
+            ids = _read_member(archive, IDS, path, limit // 8) if has_ids else None
     except BAD_ARCHIVE as error:
         reason = f"The archive is damaged or cut off ({error})."
         remedy = "Copy it again, or save it again with numpy.savez."
@@ -198,6 +201,7 @@ def _read_member(archive: zipfile.ZipFile, name: str, path: str, limit: int) -> 
     if size > limit:
         reason = f"The array {name!r} has {size} bytes; packed ones may have {limit}."
         remedy = "Save the scores as .npy, which is mapped into memory."
+        remedy = "Write shorter ids." if name == IDS else remedy
         raise refuse("too_large", path, reason, remedy)
     with archive.open(f"{name}.npy") as stream:
         header = _read_header(stream, path)
@@ -206,8 +210,20 @@ def _read_member(archive: zipfile.ZipFile, name: str, path: str, limit: int) -> 
         else:
             _require_scores(header, path)
         _require_size(header, size - header.offset, path)
-        values = np.frombuffer(stream.read(header.size), header.dtype)
+        values = np.frombuffer(_unpack(stream, header.size), header.dtype)
     return values.reshape(header.shape, order="F" if header.is_fortran else "C")
+
+
+def _unpack(stream: IO[bytes], size: int) -> bytearray:
+    """Read so many bytes in parts: the whole at once would be held twice."""
+    content = bytearray(size)
+    for start in range(0, size, BLOCK):
+        end = min(start + BLOCK, size)
+        part = stream.read(end - start)
+        if len(part) < end - start:
+            raise EOFError("an array ends too early")
+        content[start:end] = part
+    return content
 
 
 def _require_texts(header: _Header, path: str) -> None:

@@ -5,11 +5,13 @@ from pathlib import PurePath
 from typing import Any
 
 from capmap.exports.faults import UnreadableExportError
-from capmap.exports.files import check_text, read_bounded
+from capmap.exports.files import LARGEST, check_text, read_bounded
 from capmap.problems import Problem
 
 TABLES = frozenset({".csv", ".tsv", ".parquet", ".pq"})
 JSON = frozenset({".json"})
+# Each entry becomes objects, which take up to 110 times the bytes of its text.
+LONGEST = LARGEST // 16
 
 
 class Pairs(list[tuple[str, Any]]):
@@ -30,9 +32,9 @@ def read_text(path: str) -> str:
     Raises
     ------
     UnreadableExportError
-        When it cannot be read, is empty or larger than 1 GiB, or is not text in UTF-8.
+        When it cannot be read, is empty or larger than 64 MiB, or is not text in UTF-8.
     """
-    content = read_bounded(path)
+    content = read_bounded(path, limit=LONGEST, remedy="Write it as a table, CSV or Parquet.")
     check_text(content, path)
     return content.decode("utf-8-sig")
 

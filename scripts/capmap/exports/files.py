@@ -9,6 +9,9 @@ from capmap.problems import Problem
 
 HEAD = 1 << 22
 LARGEST = 1 << 30
+SPLIT = (
+    "Split it into several files; scores of images can be written as .npy, which is read in parts."
+)
 GZIP = b"\x1f\x8b"
 PARQUET = b"PAR1"
 BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -84,7 +87,7 @@ def read_content(path: str, *, limit: int = -1) -> bytes:
         ) from error
 
 
-def read_bounded(path: str, *, limit: int = LARGEST) -> bytes:
+def read_bounded(path: str, *, limit: int = LARGEST, remedy: str = SPLIT) -> bytes:
     """Read a file whole, unpacked where it is gzip.
 
     Parameters
@@ -93,6 +96,8 @@ def read_bounded(path: str, *, limit: int = LARGEST) -> bytes:
         The file.
     limit : int, optional
         Largest size in bytes once unpacked, 1 GiB by default.
+    remedy : str, optional
+        What to do about a larger one.
 
     Raises
     ------
@@ -107,8 +112,7 @@ def read_bounded(path: str, *, limit: int = LARGEST) -> bytes:
                 source=path,
                 reason=f"The file has more than {limit} bytes once unpacked, and it is read as a "
                 "whole.",
-                remedy="Split it into several files; scores of images can be written as .npy, "
-                "which is read in parts.",
+                remedy=remedy,
             )
         )
     return content

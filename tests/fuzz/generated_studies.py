@@ -1,0 +1,93 @@
+"""Submissions, checkpoints, tracked runs and definitions of benchmarks, good, odd and damaged."""
+
+import json
+from typing import Any
+
+import yaml
+from hypothesis import strategies as st
+
+from capmap.exports.submission_information import MODEL_KEYS, NEW_MODELS
+from capmap.exports.submission_information import TEXTS as QUESTIONS
+from capmap.exports.tracking.keys import USUAL_KEYS
+from tests.fuzz.generated_files import TEXTS, VALUES, GeneratedFile, mostly
+
+FOLDERS = st.sampled_from(["clay", "-rf", "$(id)", "a\nb", "\u202e", "=1+1", "😀", "{x}", " "])
+MODEL = dict(zip(MODEL_KEYS, ["A", "Clay", "100M"], strict=True))
+BENCHMARK: dict[str, Any] = {
+    "title": "Small",
+    "datasets": {name: {"metric": "accuracy", "direction": "max"} for name in "DE"},
+    "dimensions": {"Core": ["D", "E"]},
+    "models": {"A": {"name": "Clay", "size": "100M"}},
+}
+KEYS = st.one_of(
+    st.sampled_from(["val/D/accuracy", "test/E/f1", "val_D_accuracy", "accuracy", "system/gpu"]),
+    st.lists(TEXTS, min_size=1, max_size=4).map("/".join),
+    st.integers(1, 250).map(lambda count: "a_" * count),
+)
+PATTERNS = st.one_of(
+    st.sampled_from([*USUAL_KEYS, "{split}_{dataset}_{metric}", "{metric}{dataset}{split}"]),
+    st.lists(st.sampled_from(["{metric}", "{split}", "{x}", "/", "_", "(", "{"])).map("".join),
+)
+NOTES = st.dictionaries(
+    st.sampled_from(["dataset", "split", "checkpoint", "model", "seed", "training"]),
+    TEXTS,
+    max_size=3,
+)
+MEASUREMENTS = st.lists(
+    st.tuples(
+        st.one_of(st.integers(0, 3), st.integers(-(2**63), 2**63 - 1)),
+        st.floats(),
+        st.one_of(st.just(1_700_000_000_000), st.integers(-(2**63), 2**63 - 1)),
+    ),
+    max_size=3,
+)
+RUNS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "name": TEXTS,
+            "parent_id": st.sampled_from(["", "", "0", "1", "2", "gone"]),
+            "status": mostly("FINISHED", "FAILED"),
+            "params": NOTES,
+            "tags": NOTES,
+            "history": MEASUREMENTS,
+        }
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+@st.composite
+def information(draw: st.DrawFn) -> GeneratedFile:
+    """What a submission says about itself, perhaps with other types, keys or models."""
+    entries: dict[str, Any] = {name: draw(mostly("", "text")) for name in QUESTIONS}
+    entries[NEW_MODELS] = draw(mostly([], [MODEL], [MODEL, MODEL], [dict.fromkeys(MODEL, "")]))
+    if draw(mostly(False, True)):
+        entries[draw(st.sampled_from([*entries, "x"]))] = draw(VALUES)
+    if draw(mostly(False, True)):
+        entries[NEW_MODELS] = [MODEL | draw(st.dictionaries(st.sampled_from([*MODEL]), VALUES))]
+    if draw(mostly(False, True)):
+        del entries[draw(st.sampled_from([*entries]))]
+    text = json.dumps(entries, indent=draw(st.sampled_from([None, 1])))
+    return GeneratedFile("additional_info.json", text.encode())
+
+
+@st.composite
+def definitions(draw: st.DrawFn) -> GeneratedFile:
+    """The definition of a benchmark, perhaps with other values, tags, or names that refer to it."""
+    content = BENCHMARK | {}
+    if draw(mostly(False, True)):
+        content[draw(st.sampled_from([*BENCHMARK, "x"]))] = draw(VALUES)
+    if draw(mostly(False, True)):
+        content["dimensions"] = draw(st.dictionaries(TEXTS, st.lists(TEXTS), max_size=3))
+    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+    line = draw(
+        mostly("", "x: !!python/object/apply:os.system [id]", "a: &a [*a]", "? [x]", "<<: [1]")
+    )
+    return GeneratedFile("a.yaml", f"{text}{line}\n".encode("utf-8", "replace"))
+
+
+def keys() -> st.SearchStrategy[GeneratedFile]:
+    """Names of metrics, a line each."""
+    lines = st.lists(KEYS, min_size=1, max_size=4).map("\n".join)
+    return lines.map(lambda text: GeneratedFile("keys.txt", text.encode("utf-8", "replace")))
