@@ -135,7 +135,9 @@ def test_second_run_in_the_same_folder_is_told_to_wait(project: Checkout) -> Non
     forget_results(project)
     with start(project) as process:
         wait_until(lambda: bool(find_jobs(process)))
+        os.killpg(process.pid, signal.SIGSTOP)
         second = project.snakemake(*TARGETS)
+        os.killpg(process.pid, signal.SIGCONT)
         assert second.status != 0
         assert "lock" in second.output.lower()
         assert "Traceback" not in second.output
