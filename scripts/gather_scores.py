@@ -7,12 +7,9 @@ from dataclasses import replace
 from capmap.artifacts import (
     read_json,
     read_shards,
-    render_csv,
     write_json,
     write_parquet,
-    write_text,
 )
-from capmap.errors import ValidationError
 from capmap.exports.digests import check_digests
 from capmap.multilabel.gathering import (
     NAMES,
@@ -30,11 +27,9 @@ from capmap.validation import (
     Duplicates,
     Invalid,
     Policies,
-    list_rejected,
     validate_runs,
-    write_message,
 )
-from capmap.validation.accounts import describe_validation, log_warnings
+from capmap.validation.accounts import describe_validation, settle_problems
 
 logger = logging.getLogger(__name__)
 
@@ -111,14 +106,11 @@ def gather_scores(
     broken = [cell for content in contents for cell in content["broken"]]
     broken += [[fact[name] for name in NAMES] for fact in known if fact["path"] not in scored]  # type: ignore[literal-required]
     result = replace(result, problems=forgive_gaps(result.problems, broken))
-    write_text(rejected, render_csv(list_rejected(result)))
     images = sum(fact["images"] for fact in known)
-    if result.errors:
-        sources = {problem.source for problem in found} | {fact["path"] for fact in known}
-        raise ValidationError(
-            write_message(result.problems, place=rejected, files=len(sources - {""}), rows=images)
-        )
-    log_warnings(result.warnings, logger)
+    sources = {problem.source for problem in found} | {fact["path"] for fact in known}
+    settle_problems(
+        result, rejected=rejected, files=len(sources - {""}), rows=images, logger=logger
+    )
     logger.info("%d dumps with %d images", len(known), images)
     write_parquet(runs, result.runs)
     files = [

@@ -4,8 +4,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from capmap.artifacts import render_csv, write_json, write_parquet, write_text
-from capmap.errors import ValidationError
+from capmap.artifacts import write_json, write_parquet
 from capmap.exports.checkpoint_checks import check_evaluations
 from capmap.exports.checkpoints import read_evaluations
 from capmap.exports.digests import check_digests
@@ -22,11 +21,9 @@ from capmap.validation import (
     Duplicates,
     Invalid,
     Policies,
-    list_rejected,
     validate_runs,
-    write_message,
 )
-from capmap.validation.accounts import describe_exports, log_warnings
+from capmap.validation.accounts import describe_exports, settle_problems
 from capmap.validation.rows import reject_rows
 
 logger = logging.getLogger(__name__)
@@ -120,13 +117,9 @@ def validate_checkpoints(
         rules=rules,
         policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
     )
-    write_text(rejected, render_csv(list_rejected(result)))
-    if result.errors:
-        count, rows = len(exports), read.exports.rows
-        raise ValidationError(
-            write_message(result.problems, place=rejected, files=count, rows=rows)
-        )
-    log_warnings(result.warnings, logger)
+    settle_problems(
+        result, rejected=rejected, files=len(exports), rows=read.exports.rows, logger=logger
+    )
     logger.info("%d checkpoints, %d runs", len(listed), result.counts["runs"])
     table = values.rename(columns={"score": "value"})
     order = ["model", "training", "step", "checkpoint", "dataset", "metric", "split"]

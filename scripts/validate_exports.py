@@ -4,9 +4,8 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from capmap.artifacts import render_csv, write_json, write_parquet, write_text
+from capmap.artifacts import write_json, write_parquet
 from capmap.benchmarks import complete_rules, read_benchmark
-from capmap.errors import ValidationError
 from capmap.exports import read_exports
 from capmap.exports.digests import check_digests
 from capmap.normalization import Rules, read_references
@@ -15,11 +14,9 @@ from capmap.validation import (
     Duplicates,
     Invalid,
     Policies,
-    list_rejected,
     validate_runs,
-    write_message,
 )
-from capmap.validation.accounts import describe_exports, log_warnings
+from capmap.validation.accounts import describe_exports, settle_problems
 
 logger = logging.getLogger(__name__)
 
@@ -99,12 +96,7 @@ def validate_exports(
         policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
         layout=format,
     )
-    write_text(rejected, render_csv(list_rejected(result)))
-    if result.errors:
-        raise ValidationError(
-            write_message(result.problems, place=rejected, files=len(exports), rows=read.rows)
-        )
-    log_warnings(result.warnings, logger)
+    settle_problems(result, rejected=rejected, files=len(exports), rows=read.rows, logger=logger)
     logger.info(
         "%d runs of %d models on %d datasets",
         *(result.counts[name] for name in ("runs", "models", "datasets")),

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from capmap.artifacts import render_csv, write_json, write_parquet, write_text
+from capmap.artifacts import write_json, write_parquet
 from capmap.benchmarks import complete_rules, read_benchmark
-from capmap.errors import ValidationError
 from capmap.exports.digests import check_digests
 from capmap.exports.submission_checks import Demands
 from capmap.exports.submissions import read_submissions
@@ -17,11 +16,9 @@ from capmap.validation import (
     Duplicates,
     Invalid,
     Policies,
-    list_rejected,
     validate_runs,
-    write_message,
 )
-from capmap.validation.accounts import describe_exports, log_warnings
+from capmap.validation.accounts import describe_exports, settle_problems
 from capmap.validation.submission_scores import doubt_scores
 
 logger = logging.getLogger(__name__)
@@ -114,12 +111,7 @@ def validate_submissions(
         if problem.code != "overruled_direction" or problem.value not in told
     ]
     result = replace(result, problems=problems)
-    write_text(rejected, render_csv(list_rejected(result)))
-    if result.errors:
-        raise ValidationError(
-            write_message(result.problems, place=rejected, files=len(files), rows=read.rows)
-        )
-    log_warnings(result.warnings, logger)
+    settle_problems(result, rejected=rejected, files=len(files), rows=read.rows, logger=logger)
     logger.info("%d runs of %d submissions", len(result.runs), len(listed))
     write_parquet(runs, result.runs)
     write_json(submissions, {"submissions": listed})

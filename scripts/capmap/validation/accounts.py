@@ -1,18 +1,44 @@
 """What validation.json and the log tell of exports that passed."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from operator import itemgetter
 from typing import Any
 
+from capmap.artifacts import render_csv, write_text
+from capmap.errors import ValidationError
 from capmap.exports import Exports
-from capmap.problems import Problem
 from capmap.validation.study import Validation
-from capmap.validation.summary import choose_examples, summarize
+from capmap.validation.summary import choose_examples, list_rejected, summarize, write_message
 
 
-def log_warnings(warnings: Sequence[Problem], logger: logging.Logger) -> None:
-    """Log examples as warnings, which the terminal shows, and the others for the log file."""
+def settle_problems(
+    result: Validation, *, rejected: str, files: int, rows: int, logger: logging.Logger
+) -> None:
+    """Write what is rejected, stop at an error, and log the warnings.
+
+    Parameters
+    ----------
+    result : Validation
+        The runs and their problems.
+    rejected : str
+        Where to write the table of errors and of rows that are left out, in any case.
+    files, rows : int
+        How many were read.
+    logger : logging.Logger
+        Gets examples as warnings, which the terminal shows, and the others for the log file.
+
+    Raises
+    ------
+    ValidationError
+        When there is any error; the message has the counts and the first 20 problems.
+    """
+    write_text(rejected, render_csv(list_rejected(result)))
+    if result.errors:
+        raise ValidationError(
+            write_message(result.problems, place=rejected, files=files, rows=rows)
+        )
+    warnings = result.warnings
     shown = set(map(id, choose_examples(warnings)))
     for problem in warnings:
         level = logging.WARNING if id(problem) in shown else logging.INFO
