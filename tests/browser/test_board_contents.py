@@ -42,15 +42,15 @@ def test_a_model_opens_with_its_datasets_seeds_and_provenance(open_page, toy_pag
     row = dialog.locator("tbody tr", has_text="accuracy").first
     # Beta, frozen, on d1: 0.85 − 1/12 = 0.76667, and 0.00005 for the seeds.
     cells = ["accuracy", "2", "76.6717 ± 0.0050", "0.767", "0.747\N{EN DASH}0.787", "2"]
-    assert row.locator("td").all_inner_texts() == cells
+    expect(row.locator("td")).to_have_text(cells, use_inner_text=True)
     dialog.locator("summary").click()
-    shared = dialog.locator("details dd").all_inner_texts()
-    assert shared == ["accuracy", "exports/results.csv", "UNet", "0.002"]
+    shared = ["accuracy", "exports/results.csv", "UNet", "0.002"]
+    expect(dialog.locator("details dd")).to_have_text(shared)
     runs = dialog.locator("details tbody tr")
     expect(runs).to_have_count(6)
     line = str(2 + 6)  # Alpha's three datasets and two seeds stand before.
     exact = repr(100 * (0.9 - 1 / 12 + 0 / 1000 - 0.05))
-    assert runs.first.locator("td").all_inner_texts() == ["0", exact, line]
+    expect(runs.first.locator("td")).to_have_text(["0", exact, line])
     page.keyboard.press("Escape")
     expect(button).to_be_focused()
 
@@ -100,6 +100,7 @@ def test_hostile_names_are_shown_and_not_run(open_page, hostile_page):
         page.locator("summary", has_text=name).click()
     for name in HOSTILE:
         page.locator(f"#board button.open[data-entry='{shown.index(name)}']").first.click()
+        expect(page.locator("dialog h2")).to_be_focused()
         assert page.locator("dialog h2").text_content() == name
         page.locator("dialog summary").click()
         page.keyboard.press("Escape")
@@ -129,11 +130,11 @@ def test_a_phone_keeps_the_first_columns_while_scores_scroll(open_page, toy_page
 def test_what_a_study_does_not_have_is_not_offered(open_page, tmp_path):
     board = make_board(["Only"], ["one"], methods=[""], submission="", intervals=False)
     page = open_page(write_board(tmp_path, board))
-    heads = page.locator("#board thead button").all_inner_texts()
-    assert heads == ["Rank", "Model", "Overall", "one"]
+    heads = ["Rank", "Model", "Overall", "one"]
+    expect(page.locator("#board thead button")).to_have_text(heads)
     for control in ["#method", "#group", "#best"]:
         expect(page.locator(control)).to_be_hidden()
-    assert page.locator("#facets summary").all_inner_texts() == ["Models", "Columns"]
+    expect(page.locator("#facets summary")).to_have_text(["Models", "Columns"])
     page.locator("#board button.open").click()
     expect(page.locator("dialog")).to_contain_text("1 of 1")
     expect(page.locator("dialog h3")).to_have_count(0)
@@ -144,8 +145,8 @@ def test_best_per_model_keeps_the_better_of_two_submissions(open_page, tmp_path)
     board["best"] = board["best"].iloc[[0, 2]]
     page = open_page(write_board(tmp_path, board))
     page.get_by_label("Best per model").check()
-    assert page.locator("#board button.open").all_inner_texts() == ["A", "C"]
-    assert page.locator("#board td.rank b").all_inner_texts() == ["1", "3"]
+    expect(page.locator("#board button.open")).to_have_text(["A", "C"])
+    expect(page.locator("#board td.rank b")).to_have_text(["1", "3"])
 
 
 def test_a_long_table_is_drawn_to_its_end_and_in_print(open_page, tmp_path):
