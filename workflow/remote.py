@@ -15,7 +15,7 @@ import boto3
 import requests
 import snakemake_storage_plugin_http as http
 import snakemake_storage_plugin_s3 as s3
-from boto3.exceptions import Boto3Error
+from boto3.exceptions import Boto3Error, RetriesExceededError
 from botocore.config import Config
 from botocore.exceptions import (
     BotoCoreError,
@@ -255,6 +255,8 @@ class S3Export(Guarded, s3.StorageObject):  # type: ignore[misc]
 
 def explain_s3(error: Exception) -> tuple[str, str]:
     """What went wrong with a request to S3, and what to do."""
+    if isinstance(error, RetriesExceededError):
+        error = error.last_exception
     if isinstance(error, ClientError):
         code = int(error.response["ResponseMetadata"]["HTTPStatusCode"])
         reason = error.response["Error"].get("Message", "")

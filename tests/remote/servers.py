@@ -97,3 +97,13 @@ def serve_s3() -> Iterator[str]:
         yield url
     finally:
         server.stop()
+
+
+@contextmanager
+def require_keys(url: str) -> Iterator[None]:
+    """Have an S3 answer 403 to keys that it did not hand out itself."""
+    requests.post(f"{url}/moto-api/reset-auth", data="0", timeout=10)
+    try:
+        yield
+    finally:
+        requests.post(f"{url}/moto-api/reset-auth", data="inf", timeout=10)

@@ -1,18 +1,23 @@
 """What a guarded file on a server does that takes too long for a whole run."""
 
 import datetime
+import logging
 import ssl
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import pytest
+import snakemake_storage_plugin_http as http
+import snakemake_storage_plugin_s3 as s3
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+
+from tests.remote.servers import ExportServer
 
 sys.path.append(str(Path(__file__).parents[2] / "workflow"))
 import remote
@@ -20,17 +25,28 @@ import remote
 Open = Callable[[str], Any]
 
 
-@pytest.fixture
-def open_http(tmp_path: Path) -> Open:
-    """Guarded files over HTTP that are kept in a folder."""
-    settings = SimpleNamespace(auth=None, allow_redirects=True, supports_head=True)
-    provider = SimpleNamespace(
-        settings=settings, local_prefix=tmp_path / "kept", safe_print=lambda query: query
+def open_by(plugin: ModuleType, kind: type, folder: Path, **settings: Any) -> Open:
+    """Guarded files of a plugin's storage that are kept in a folder."""
+    provider = plugin.StorageProvider(
+        local_prefix=folder / "kept",
+        logger=logging.getLogger("snakemake"),
+        settings=plugin.StorageProviderSettings(**settings),
     )
     remote.KNOWN.clear()
-    return lambda url: remote.HttpExport(
-        query=url, keep_local=False, retrieve=True, provider=provider
-    )
+    return lambda url: kind(query=url, keep_local=False, retrieve=True, provider=provider)
+
+
+@pytest.fixture
+def open_http(tmp_path: Path) -> Open:
+    """Guarded files over HTTP."""
+    return open_by(http, remote.HttpExport, tmp_path)
+
+
+@pytest.fixture
+def open_s3(tmp_path: Path, server: ExportServer) -> Open:
+    """Guarded objects of an S3 that has the files and the faults of the server over HTTP."""
+    keys = {"access_key": "testing", "secret_key": "testing"}
+    return open_by(s3, remote.S3Export, tmp_path, endpoint_url=server.url, retries=2, **keys)
 
 
 def test_a_server_that_says_nothing_is_given_up_on(open_http, server, monkeypatch):
@@ -58,6 +74,25 @@ def test_every_status_is_said_with_what_to_do(open_http, server, code):
     server.faults = {"/a.csv": code}
     with pytest.raises(remote.RemoteError, match=rf"answers {code} .*\. [A-Z].*\."):
         open_http(f"{server.url}/a.csv").exists()
+
+
+def test_an_s3_that_says_nothing_is_given_up_on(open_s3, server, monkeypatch):
+    monkeypatch.setattr(remote, "DEADLINES", (0.2, 0.2))
+    server.faults = {"/runs/a.csv": "silent"}
+    with pytest.raises(remote.RemoteError, match=r"^s3://runs/a\.csv: .* in time\. Check"):
+        open_s3("s3://runs/a.csv").exists()
+    assert server.count("HEAD", "/runs/a.csv") == 1 + 2
+
+
+def test_an_object_that_ends_early_is_not_kept(open_s3, server):
+    server.files = {"/runs/a.csv": (b"x" * 1000, 1e9)}
+    server.faults = {"/runs/a.csv": "cut"}
+    file = open_s3("s3://runs/a.csv")
+    place = Path(file.local_path())
+    place.parent.mkdir(parents=True)
+    with pytest.raises(remote.RemoteError, match=r"stopped in the middle of the file\. Try again"):
+        file.retrieve_object()
+    assert list(place.parent.iterdir()) == []
 
 
 def test_facts_are_those_of_the_server_and_asked_for_once(open_http, server):

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.remote.servers import DAY
+from tests.remote.conftest import KEYS
+from tests.remote.servers import DAY, require_keys
 from tests.workflow.checkouts import Checkout, copy_project
 
 sys.path.append(str(Path(__file__).parents[2] / "workflow"))
@@ -111,6 +112,21 @@ def test_a_missing_object_and_a_missing_bucket_are_one_message(checkout, s3):
         run = checkout.snakemake(*arguments)
         require_one_message(run, f"{url}: the server answers 404 ")
         assert "Check the names of the bucket and of the object." in run.output
+    require_nothing_left(checkout)
+
+
+def test_keys_that_are_refused_or_absent_are_one_message(checkout, s3, monkeypatch):
+    s3.put_object(Bucket="runs", Key="a.csv", Body=TOY)
+    url = "s3://runs/a.csv"
+    write_studies(checkout, first=url)
+    arguments = [TARGETS[0], "--storage-s3-endpoint-url", s3.meta.endpoint_url]
+    with require_keys(s3.meta.endpoint_url):
+        run = checkout.snakemake(*arguments)
+    require_one_message(run, f"{url}: the server answers 403 Forbidden. Check the credentials:")
+    for key in KEYS:
+        monkeypatch.delenv(f"SNAKEMAKE_STORAGE_S3_{key}")
+    run = checkout.snakemake(*arguments)
+    require_one_message(run, f"{url}: there are no credentials. Check the credentials:")
     require_nothing_left(checkout)
 
 
