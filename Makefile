@@ -57,7 +57,7 @@ format: $(VENV)/development.stamp ## format all code
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/snakefmt Snakefile workflow
 
-bench: export PYTHONPATH := scripts
+bench: export PYTHONPATH := scripts:.
 bench: $(VENV)/development.stamp ## measure speed, memory and coverage
 	@set -e; for script in benchmarks/*.py; do echo "$$script"; $(VENV)/bin/python "$$script"; done
 

@@ -16,20 +16,12 @@ import time
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pandas as pd
 
 from capmap.tables import render_markdown, write_table
-
-PROJECT = Path(__file__).parents[1]
-RESULTS = PROJECT / "benchmarks/results"
-# Some other package has installed tests of its own under this name.
-sys.modules["tests"] = ModuleType("tests")
-sys.modules["tests"].__path__ = [str(PROJECT / "tests")]
-
-from tests.faults.disturbances import (  # noqa: E402
+from tests.faults.disturbances import (
     TARGETS,
     find_damage,
     find_jobs,
@@ -39,8 +31,10 @@ from tests.faults.disturbances import (  # noqa: E402
     resume,
     start,
 )
-from tests.workflow.checkouts import Checkout  # noqa: E402
+from tests.workflow.checkouts import Checkout
 
+PROJECT = Path(__file__).parents[1]
+RESULTS = PROJECT / "benchmarks/results"
 MOMENTS = 50
 
 

@@ -17,20 +17,14 @@ import time
 import warnings
 from collections import Counter
 from pathlib import Path
-from types import ModuleType
 
 import pandas as pd
 from hypothesis import HealthCheck, Phase, given, settings
 
 from capmap.tables import render_markdown, write_table
+from tests.fuzz.readers import CASES, Case, take
 
 PROJECT = Path(__file__).parents[1]
-# Some other package has installed tests of its own under this name.
-sys.modules["tests"] = ModuleType("tests")
-sys.modules["tests"].__path__ = [str(PROJECT / "tests")]
-
-from tests.fuzz.readers import CASES, Case, take  # noqa: E402
-
 RESULTS = PROJECT / "benchmarks/results"
 FILES = 23_100
 LONGEST = 10.0

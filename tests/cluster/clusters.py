@@ -13,7 +13,7 @@ from pathlib import Path
 
 NODES = ("n1", "n2")
 TOOLS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scontrol")
-# `config_overrides`: four processors per node are promised even where this machine has two.
+# `config_overrides`: a node may promise more processors than this machine has.
 CONFIGURATION = """\
 ClusterName=capmap
 SlurmctldHost={host}(127.0.0.1)
@@ -44,8 +44,9 @@ MinJobAge=300
 SlurmdTimeout=5
 KillWait=1
 MpiDefault=none
-NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={n1} CPUs=4 RealMemory=6000 Weight=1
-NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={n2} CPUs=4 RealMemory=6000 Weight=1
+NodeName=DEFAULT NodeHostname={host} NodeAddr=127.0.0.1 CPUs={processors} RealMemory=6000 Weight=1
+NodeName=n1 Port={n1}
+NodeName=n2 Port={n2}
 PartitionName=main Nodes=n1,n2 Default=YES DefaultTime=10 State=UP LLN=YES
 """
 
@@ -55,6 +56,7 @@ class Cluster:
     """A running Slurm; `stop` ends what `start` began, and nothing else."""
 
     folder: Path
+    processors: int = 4
     daemons: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
@@ -149,7 +151,7 @@ class Cluster:
         ports = dict(zip(("controller", *NODES), find_ports(3), strict=True))
         host = socket.gethostname().split(".")[0]
         (self.folder / "slurm.conf").write_text(
-            CONFIGURATION.format(host=host, folder=self.folder, **ports)
+            CONFIGURATION.format(host=host, folder=self.folder, processors=self.processors, **ports)
         )
         # The plugin takes SLURM_CONF from the environment of srun, which then looks into /etc.
         wrapper = self.folder / "bin/srun"
@@ -231,9 +233,9 @@ def find_obstacle() -> str:
 
 
 @contextmanager
-def run_cluster(folder: Path) -> Iterator[Cluster]:
-    """A Slurm that is stopped at the end, whatever happens."""
-    cluster = Cluster(folder)
+def run_cluster(folder: Path, processors: int = 4) -> Iterator[Cluster]:
+    """A Slurm, of so many processors per node, that is stopped at the end, whatever happens."""
+    cluster = Cluster(folder, processors)
     try:
         cluster.start()
         yield cluster

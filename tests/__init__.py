@@ -1,0 +1,1 @@
+"""Tests, and the tables, servers and clusters that they and the benchmarks share."""
