@@ -1,5 +1,6 @@
 """What every script of the workflow does around its one function: call it, log, fail well."""
 
+import gc
 import logging
 import sys
 from collections.abc import Callable
@@ -7,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from capmap.errors import CapmapError
+
+# Objects between two searches for garbage; Python's 700 cost a tenth of the time of a figure.
+COLLECT_AFTER = 50_000
 
 
 def run_job(function: Callable[..., None], job: Any) -> None:
@@ -34,6 +38,7 @@ def run_job(function: Callable[..., None], job: Any) -> None:
         if name not in ("library", "state")
     }
     _log_to(Path(str(job.log)))
+    gc.set_threshold(COLLECT_AFTER)
     logger = logging.getLogger(function.__name__)
     try:
         function(**arguments)

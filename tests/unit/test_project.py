@@ -23,7 +23,10 @@ DISTRIBUTIONS = {
     "umap": "umap-learn",
     "yaml": "pyyaml",
 }
-LOCKS = ["requirements.lock", "requirements-mlflow.lock", "requirements-dev.lock"]
+LOCKS = [
+    *("requirements.lock", "requirements-cluster.lock"),
+    *("requirements-mlflow.lock", "requirements-dev.lock"),
+]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 # Rooms of the library from the ground up. A room stands on lower floors and on itself only.
@@ -149,7 +152,8 @@ def test_locks_name_no_download_address(lock):
 
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
 def test_larger_locks_hold_the_same_versions_as_the_smaller(python):
-    runtime, mlflow, development = (pinned_versions(lock, python) for lock in LOCKS)
+    runtime, cluster, mlflow, development = (pinned_versions(lock, python) for lock in LOCKS)
+    assert runtime.items() <= cluster.items() <= development.items()
     assert runtime.items() <= mlflow.items() <= development.items()
 
 
