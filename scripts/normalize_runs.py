@@ -25,10 +25,10 @@ from capmap.normalization import (
     read_references,
     resolve_bounds,
     select_runs,
-    split_shards,
     summarize_shape,
 )
 from capmap.normalization.rules import DatasetRule, Incomplete, MetricRule, Normalization, Select
+from capmap.shards import split_shards
 
 logger = logging.getLogger(__name__)
 

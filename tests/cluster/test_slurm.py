@@ -40,6 +40,21 @@ def test_slurm_gives_the_same_bytes_from_few_jobs_on_both_nodes(run, expected):
     assert not run.cluster.list_running()
 
 
+def test_a_killed_run_is_taken_up_by_the_next_start(run, expected):
+    target = "results/toy/tables/intervals.csv"
+    process = run.start("slurm", target)
+    wait_for(lambda: bool(run.cluster.list_running()), "a job", 60)
+    process.kill()
+    process.communicate()
+    # As docs/cluster.md says; here the jobs are cancelled in the middle of their work.
+    run.cluster.ask("scancel", "--user=root")
+    wait_for(lambda: not run.cluster.list_running(), "the end of the jobs", 60)
+    assert run.checkout.snakemake("--unlock").status == 0
+    run.finish(run.start("slurm", target))
+    made = run.checkout.digests()
+    assert made == {path: expected[path] for path in [target.removeprefix("results/"), *made]}
+
+
 def test_a_killed_node_and_a_drained_one_cost_time_but_no_result(run, expected):
     process = run.start("slurm", "results/toy/tables/intervals.csv")
     try:

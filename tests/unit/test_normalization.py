@@ -10,9 +10,9 @@ from capmap.normalization import (
     find_missing,
     normalize_scores,
     select_runs,
-    split_shards,
     summarize_shape,
 )
+from capmap.shards import split_shards
 from tests.toy_runs import find_bounds, find_problem, make_runs, normalize, resolve
 
 PLAIN = make_runs(("A", "D", 0.2), ("B", "D", 0.6))

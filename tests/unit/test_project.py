@@ -14,6 +14,7 @@ from packaging.version import Version
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "scripts").glob("*.py"))
 LIBRARY = sorted((ROOT / "scripts/capmap").rglob("*.py"))
+RULES = sorted((ROOT / "workflow/rules").glob("*.smk"))
 ENVIRONMENTS = sorted((ROOT / "envs").glob("*.yaml"))
 # Packages whose import has another name, or that come with another package.
 DISTRIBUTIONS = {
@@ -31,7 +32,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 # Rooms of the library from the ground up. A room stands on lower floors and on itself only.
 GROUND = [
-    {"errors", "schema_words", "wording"},
+    {"errors", "schema_words", "shards", "wording"},
     {"problems", "artifacts", "pictures", "rng", "metrics", "schema"},
     {"benchmarks"},
 ]
@@ -184,6 +185,15 @@ def test_environment_of_a_rule_holds_what_its_code_imports(rule, environment):
     offered = {re.split("==|-base", package)[0] for package in packages}
     needed = list_packages(ROOT / f"scripts/{rule}.py")
     assert {DISTRIBUTIONS.get(name, name) for name in needed} <= offered
+
+
+@pytest.mark.parametrize("path", RULES, ids=lambda path: path.stem)
+def test_reading_the_rules_imports_nothing_slow(path):
+    # Every job on a cluster reads them, and so does a run with nothing to do.
+    modules = re.findall(r"^from (capmap\S*) import", path.read_text("utf-8"), re.MULTILINE)
+    for module in modules:
+        file = ROOT.joinpath("scripts", *module.split(".")).with_suffix(".py")
+        assert list_packages(file) <= {"jsonschema", "yaml"}, module
 
 
 def test_citation_and_changelog_have_the_version_of_the_project():

@@ -10,7 +10,7 @@ from capmap.multilabel.dumps import (
     name_cell,
     write_glob,
 )
-from capmap.normalization.selection import split_shards
+from capmap.shards import split_shards
 
 PATCHML = "PatchML"
 

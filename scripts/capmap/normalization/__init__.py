@@ -1,4 +1,4 @@
-"""From raw scores to normalized scores: transforms, directions, bounds, selection, shards."""
+"""From raw scores to normalized scores: transforms, directions, bounds, selection."""
 
 from capmap.normalization.bounds import normalize_scores, resolve_bounds
 from capmap.normalization.precedence import Rules
@@ -9,7 +9,6 @@ from capmap.normalization.selection import (
     find_missing,
     list_dropped,
     select_runs,
-    split_shards,
     summarize_shape,
 )
 from capmap.normalization.transforms import apply_transforms, scale_rmse
@@ -27,6 +26,5 @@ __all__ = [
     "resolve_bounds",
     "scale_rmse",
     "select_runs",
-    "split_shards",
     "summarize_shape",
 ]

@@ -1,7 +1,6 @@
-"""Which models and datasets are analysed, and by which job."""
+"""Which models and datasets are analysed."""
 
 from collections.abc import Iterable
-from hashlib import blake2b
 
 import numpy as np
 import pandas as pd
@@ -130,37 +129,6 @@ def summarize_shape(runs: pd.DataFrame) -> pd.DataFrame:
     typical = cells.loc[cells["model"] == ordered.iloc[len(ordered) // 2], "size"]
     seeds, datasets = np.unique(typical.to_numpy(), return_counts=True)
     return pd.DataFrame({"datasets": datasets, "seeds": seeds})
-
-
-def split_shards(names: Iterable[str], n: int) -> dict[int, list[str]]:
-    """Spread names over shards by a hash that is the same on every machine.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Names of models; repeats count once.
-    n : int
-        Number of shards, positive.
-
-    Returns
-    -------
-    dict
-        The names of each shard that has any, by name; shards in order.
-
-    Notes
-    -----
-    A name's shard depends on the name and `n` alone, so a new model moves no other.
-
-    Examples
-    --------
-    >>> split_shards(["resnet50", "clay", "dofa"], 3)
-    {1: ['dofa', 'resnet50'], 2: ['clay']}
-    """
-    shards: dict[int, list[str]] = {}
-    for name in sorted(set(names)):
-        digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        shards.setdefault(int.from_bytes(digest, "little") % n, []).append(name)
-    return dict(sorted(shards.items()))
 
 
 def _find_unselected(names: Iterable[str], selection: Selection, *, option: str) -> dict[str, str]:
