@@ -12,7 +12,7 @@ COMPILE := uv pip compile --universal --generate-hashes --no-emit-index-url pypr
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all help cluster mlflow test test-browser test-cluster test-pandas2 lint format bench lock clean
+.PHONY: all help mlflow test test-browser test-cluster test-pandas2 lint format bench lock clean
 
 all: $(VENV)/runtime.stamp ## run the studies of config.yaml; ends with results/index.html
 	$(VENV)/bin/snakemake
@@ -20,8 +20,6 @@ all: $(VENV)/runtime.stamp ## run the studies of config.yaml; ends with results/
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.* ## /\1: /p' Makefile
-
-cluster: $(VENV)/cluster.stamp ## install what submits jobs to Slurm and other schedulers
 
 mlflow: $(VENV)/mlflow.stamp ## install what reads tracking stores of MLflow
 
@@ -65,9 +63,8 @@ bench: $(VENV)/development.stamp ## measure speed, memory and coverage
 
 lock: $(VENV)/development.stamp ## pin the dependencies of pyproject.toml anew
 	$(VENV)/bin/$(COMPILE) -o requirements.lock >/dev/null
-	$(VENV)/bin/$(COMPILE) --extra cluster -o requirements-cluster.lock >/dev/null
 	$(VENV)/bin/$(COMPILE) --extra mlflow -o requirements-mlflow.lock >/dev/null
-	$(VENV)/bin/$(COMPILE) --all-extras --group dev -o requirements-dev.lock >/dev/null
+	$(VENV)/bin/$(COMPILE) --extra mlflow --group dev -o requirements-dev.lock >/dev/null
 
 clean: ## remove results and caches; the environments stay
 	rm -rf results .snakemake .pytest_cache .ruff_cache .mypy_cache .hypothesis
@@ -83,10 +80,9 @@ $(VENV)/runtime.stamp: requirements.lock | $(VENV)/bin/pip
 	@$(VENV)/bin/python $(INSTALL) --require-hashes -r $<
 	@touch $@
 
-$(VENV)/cluster.stamp: requirements-cluster.lock
 $(VENV)/mlflow.stamp: requirements-mlflow.lock
 $(VENV)/development.stamp: requirements-dev.lock
-$(VENV)/cluster.stamp $(VENV)/mlflow.stamp $(VENV)/development.stamp: $(VENV)/runtime.stamp
+$(VENV)/mlflow.stamp $(VENV)/development.stamp: $(VENV)/runtime.stamp
 	@echo "Installing $(filter %.lock,$^) into $(VENV)"
 	@$(VENV)/bin/python $(INSTALL) --require-hashes -r $(filter %.lock,$^)
 	@touch $@

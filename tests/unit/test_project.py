@@ -24,10 +24,7 @@ DISTRIBUTIONS = {
     "umap": "umap-learn",
     "yaml": "pyyaml",
 }
-LOCKS = [
-    *("requirements.lock", "requirements-cluster.lock"),
-    *("requirements-mlflow.lock", "requirements-dev.lock"),
-]
+LOCKS = ["requirements.lock", "requirements-mlflow.lock", "requirements-dev.lock"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 # Rooms of the library from the ground up. A room stands on lower floors and on itself only.
@@ -153,8 +150,7 @@ def test_locks_name_no_download_address(lock):
 
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
 def test_larger_locks_hold_the_same_versions_as_the_smaller(python):
-    runtime, cluster, mlflow, development = (pinned_versions(lock, python) for lock in LOCKS)
-    assert runtime.items() <= cluster.items() <= development.items()
+    runtime, mlflow, development = (pinned_versions(lock, python) for lock in LOCKS)
     assert runtime.items() <= mlflow.items() <= development.items()
 
 
