@@ -128,7 +128,7 @@ def compare() -> list[Row]:
 def compare_shapes() -> list[Row]:
     """Time against the floor for models with more runs."""
     rows: list[Row] = []
-    for datasets, seeds in ((19, 3), (19, 10), (26, 100), (1000, 5)):
+    for datasets, seeds in ((19, 3), (19, 10), (26, 100), (10, 500), (1000, 5)):
         runs = make_runs(models=1, datasets=datasets, seeds=seeds)
         n = max(N_RESAMPLES * SHAPE["datasets"] // (datasets * seeds), 4000)
         ours, floor = measure(

@@ -25,7 +25,7 @@ from tests.workflow.checkouts import Checkout
 from workflow import RESULTS
 
 SHARDS = 12
-MODELS, DATASETS, SEEDS = 48, 40, 5
+MODELS, DATASETS, SEEDS = 96, 100, 20
 TARGETS = [f"results/large/bootstrap/{shard}.parquet" for shard in range(SHARDS)]
 
 
@@ -94,7 +94,7 @@ def main() -> None:
     """Measure and write benchmarks/results/cluster.{csv,md}."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--replicates", type=int, default=100_000)
+    parser.add_argument("--replicates", type=int, default=30_000)
     arguments = parser.parse_args()
     obstacle = find_obstacle()
     if obstacle:

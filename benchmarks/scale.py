@@ -55,7 +55,7 @@ STUDIES = [
     *(Study("more models", models, 50, 5) for models in (2500, 5000)),
     *(Study("more datasets", 300, datasets, 3) for datasets in (500, 1000)),
     *(Study("more seeds", 50, 20, seeds) for seeds in (100, 200)),
-    *(Study("more replicates", 300, 50, 5, count) for count in (500, 1000, 2000)),
+    *(Study("more replicates", 300, 50, 5, count) for count in (5000, 10_000, 20_000)),
 ]
 
 

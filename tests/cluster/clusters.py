@@ -44,9 +44,9 @@ MinJobAge=300
 SlurmdTimeout=5
 KillWait=1
 MpiDefault=none
-NodeName=DEFAULT NodeHostname={host} NodeAddr=127.0.0.1 CPUs={processors} RealMemory=6000 Weight=1
-NodeName=n1 Port={n1}
-NodeName=n2 Port={n2}
+NodeName=DEFAULT CPUs={processors} RealMemory=6000 Weight=1
+NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={n1}
+NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={n2}
 PartitionName=main Nodes=n1,n2 Default=YES DefaultTime=10 State=UP LLN=YES
 """
 

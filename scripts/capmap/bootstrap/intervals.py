@@ -14,6 +14,8 @@ Unit = Literal["runs", "runs_and_datasets"]
 Interval = tuple[float, float]
 
 FREEDOM_SHARE = 0.4
+# Counts of a jackknife are fractions, where those of a resample mostly have one byte.
+COUNT_BYTES = 8
 
 
 def take_percentiles(replicates: FloatArray, *, confidence_level: float) -> Interval:
@@ -84,7 +86,7 @@ def accelerate_runs(statistic: Statistic, strata: Strata) -> float:
     deletable = np.flatnonzero(sizes > 1)
     values = np.empty(len(sizes))
     runs = float(len(sizes) - 1)
-    for block in iterate_blocks(len(deletable), runs=len(sizes)):
+    for block in iterate_blocks(len(deletable), runs=COUNT_BYTES * len(sizes)):
         deleted = deletable[block]
         counts = np.ones((len(sizes), len(deleted)))
         total = np.full(len(deleted), runs)
@@ -106,7 +108,7 @@ def accelerate_datasets(statistic: Statistic, strata: Strata) -> float:
     """Acceleration from a jackknife that leaves out one dataset at a time."""
     n = len(strata.draws)
     values = np.empty(n)
-    for block in iterate_blocks(n, runs=len(strata.scores)):
+    for block in iterate_blocks(n, runs=COUNT_BYTES * len(strata.scores)):
         deleted = np.arange(n)[block]
         times = (np.arange(n)[:, None] != deleted).astype(np.intp)
         values[block] = evaluate_statistic(statistic, strata, repeat_datasets(strata, times))

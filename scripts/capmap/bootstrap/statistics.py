@@ -168,15 +168,23 @@ def _sum_moves(
     beyond, moved = nothing - cut, np.zeros(shape)
     drawn, moving = np.empty(shape), np.empty(shape)
     steps = np.diff(values, axis=0)[..., None]
-    is_past_cut = False
+    most = float(counts.max() * weights.max())
+    # So many rows cannot take any resample past its cut; then it is looked at again.
+    idle, is_past_cut = 0, False
     for row, step, weight in zip(order.tolist(), steps, weights.tolist(), strict=False):
         beyond += counts[row] if weight == 1 else np.multiply(counts[row], weight, out=drawn)
-        is_past_cut = is_past_cut or bool(beyond.max() > 0)
-        if is_past_cut:
-            np.maximum(beyond, nothing, out=moving)
-            np.minimum(moving, everything, out=moving)
-            np.multiply(moving, step, out=moving)
-            moved += moving
+        if idle > 0:
+            idle -= 1
+            continue
+        if not is_past_cut:
+            idle = int(-beyond.max() // most)
+            is_past_cut = idle < 0
+            if not is_past_cut:
+                continue
+        np.maximum(beyond, nothing, out=moving)
+        np.minimum(moving, everything, out=moving)
+        np.multiply(moving, step, out=moving)
+        moved += moving
     return moved
 
 
