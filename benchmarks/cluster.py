@@ -66,7 +66,7 @@ def resample(checkout: Checkout, *arguments: str, cluster: Cluster | None = None
 
 def measure(checkout: Checkout, cluster: Cluster, repeats: int) -> pd.DataFrame:
     """Median seconds of each way to run the shards."""
-    slurm = ["--profile", "profiles/slurm"]
+    slurm = ["--workflow-profile", "profiles/slurm", "--cores", "1"]
     seconds: dict[str, list[float]] = {}
     for _ in range(repeats):
         for cores in (1, 2):

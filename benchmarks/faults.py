@@ -6,9 +6,7 @@ alive any more are made up for. Takes a quarter of an hour.
 """
 
 import argparse
-import os
 import random
-import signal
 import subprocess
 import sys
 import tempfile
@@ -24,9 +22,9 @@ from capmap.tables import render_markdown, write_table
 from tests.faults.disturbances import (
     TARGETS,
     find_damage,
-    find_jobs,
     forget_results,
     kill_group,
+    kill_job,
     lay_out,
     resume,
     start,
@@ -43,14 +41,13 @@ def disturb(checkout: Checkout, moment: float, *, whole: bool) -> bool:
     with start(checkout) as process:
         with suppress(subprocess.TimeoutExpired):
             process.wait(moment)
-        is_running = process.poll() is None
-        jobs = find_jobs(process)
+        is_hit = process.poll() is None
         if whole:
             kill_group(process)
-        elif jobs:
-            os.kill(jobs[0], signal.SIGKILL)
+        else:
+            is_hit = kill_job(process)
             process.wait(300)
-    return is_running and (whole or bool(jobs))
+    return is_hit
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 import email.utils
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -42,6 +42,8 @@ REMEDIES = {
     404: ADDRESS,
     410: ADDRESS,
 }
+# How servers answer that hand out a file but will not tell of it alone.
+NO_HEAD = (403, 405, 501)
 S3_REMEDIES = {403: LOGIN, 404: "Check the names of the bucket and of the object."}
 
 
@@ -157,8 +159,9 @@ class Guarded:
             fresh.unlink(missing_ok=True)
 
     def fail(self, reason: str, remedy: str) -> RemoteError:
-        """The one message of a fault."""
-        return RemoteError(f"{self.print_query}: {reason} {remedy}")
+        """The one message of a fault; what follows ``?`` in an address may be a secret."""
+        address, mark, _ = self.print_query.partition("?")
+        return RemoteError(f"{address}{mark and '?…'}: {reason} {remedy}")
 
 
 class HttpExport(Guarded, http.StorageObject):  # type: ignore[misc]
@@ -173,11 +176,12 @@ class HttpExport(Guarded, http.StorageObject):  # type: ignore[misc]
 
     def ask(self) -> Facts:
         """Ask the server for the facts."""
-        verb = "HEAD" if self.provider.settings.supports_head else "GET"
-        with self._request(verb) as answer:
-            changed = email.utils.parsedate_tz(answer.headers.get("Last-Modified", ""))
-            mtime = email.utils.mktime_tz(changed) if changed else 0.0
-            return Facts(mtime, int(answer.headers.get("Content-Length", 0)))
+        if self.provider.settings.supports_head:
+            with self._request("HEAD", tolerated=NO_HEAD) as answer:
+                if answer.status_code == HTTPStatus.OK:
+                    return read_headers(answer)
+        with self._request("GET") as answer:
+            return read_headers(answer)
 
     def load(self, path: Path) -> None:
         """Load the whole file."""
@@ -186,19 +190,32 @@ class HttpExport(Guarded, http.StorageObject):  # type: ignore[misc]
                 stream.write(block)
 
     @contextmanager
-    def _request(self, verb: str) -> Iterator[requests.Response]:
+    def _request(self, verb: str, tolerated: Collection[int] = ()) -> Iterator[requests.Response]:
         settings = self.provider.settings
-        options = {"auth": settings.auth, "allow_redirects": settings.allow_redirects}
+        options = {
+            "auth": settings.auth,
+            "allow_redirects": settings.allow_redirects,
+            # Compressed on the way, a file would be of unknown size.
+            "headers": {"Accept-Encoding": "identity"},
+        }
         try:
             with requests.request(
                 verb, self.query, stream=True, timeout=DEADLINES, **options
             ) as answer:
-                if answer.status_code != HTTPStatus.OK:
+                if answer.status_code not in {HTTPStatus.OK, *tolerated}:
                     reason = f"the server answers {answer.status_code} {answer.reason}."
                     raise self.fail(reason, REMEDIES.get(answer.status_code, LATER))
                 yield answer
         except requests.RequestException as error:
             raise self.fail(*explain_request(error)) from None
+
+
+def read_headers(answer: requests.Response) -> Facts:
+    """What the headers of an answer say of the file; 0 for what they do not say."""
+    changed = email.utils.parsedate_tz(answer.headers.get("Last-Modified", ""))
+    size = answer.headers.get("Content-Length", "")
+    mtime = email.utils.mktime_tz(changed) if changed else 0.0
+    return Facts(mtime, int(size) if size.isdecimal() else 0)
 
 
 def explain_request(error: requests.RequestException) -> tuple[str, str]:

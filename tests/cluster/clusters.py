@@ -40,7 +40,7 @@ AccountingStorageType=accounting_storage/none
 SlurmdParameters=config_overrides
 SchedulerParameters=sched_min_interval=1000,sched_interval=2,bf_interval=2
 ReturnToService=2
-MinJobAge=300
+MinJobAge=3600
 SlurmdTimeout=5
 KillWait=1
 MpiDefault=none

@@ -25,8 +25,9 @@ class ClusterRun:
 
     def start(self, profile: str, *arguments: str) -> subprocess.Popen[str]:
         """Start snakemake with a profile."""
+        snakemake = [sys.executable, "-m", "snakemake"]
         return subprocess.Popen(
-            [sys.executable, "-m", "snakemake", *arguments, "--profile", f"profiles/{profile}"],
+            [*snakemake, *arguments, "--workflow-profile", f"profiles/{profile}"],
             cwd=self.checkout.folder,
             env=self.cluster.environment,
             stdout=subprocess.PIPE,

@@ -23,6 +23,8 @@ STATUS = PROJECT / "profiles/cluster-generic/status.sh"
         ("NODE_FAIL", "failed"),
         ("CANCELLED", "failed"),
         ("TIMEOUT", "failed"),
+        ("SIGNALING", "running"),
+        ("CANCELLED by 7", "failed"),
         ("", "failed"),
     ],
 )
@@ -30,6 +32,24 @@ def test_every_state_of_a_job_is_one_of_three(tmp_path, monkeypatch, state, said
     for name, answer in {"squeue": "", "sacct": state}.items():
         tool = tmp_path / name
         tool.write_text(f"#!/bin/sh\necho {answer}\n")
+        tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert subprocess.check_output([STATUS, "7"], text=True) == f"{said}\n"
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("slurm_load_jobs error: Invalid job id specified", "failed"),
+        ("slurm_load_jobs error: Unable to contact slurm controller", "running"),
+    ],
+)
+def test_a_scheduler_that_does_not_answer_has_not_lost_the_job(
+    tmp_path, monkeypatch, message, said
+):
+    for name, script in {"squeue": f"echo '{message}' >&2; exit 1", "sacct": "exit 1"}.items():
+        tool = tmp_path / name
+        tool.write_text(f"#!/bin/sh\n{script}\n")
         tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     assert subprocess.check_output([STATUS, "7"], text=True) == f"{said}\n"

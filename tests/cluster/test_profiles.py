@@ -54,8 +54,22 @@ def test_every_figure_is_drawn_in_a_shared_job(profile):
     assert {name for name in RULES if name.startswith("plot_")} - set(profile["groups"]) == set()
 
 
-def test_both_profiles_group_the_same_rules():
-    assert PROFILES["slurm"]["groups"] == PROFILES["cluster-generic"]["groups"]
+@each_profile
+def test_few_rules_are_jobs_of_their_own(profile):
+    arrays = set(PROFILES["slurm"]["slurm-array-jobs"].split(", "))
+    single = {"crop_objects", "embed_models", "replay_placements", "replay_choices"}
+    single |= {"read_tracking", "collect_submission", "write_index"}
+    assert RULES - set(profile["groups"]) - arrays == single
+
+
+@pytest.mark.parametrize("setting", ["groups", "set-resources"])
+def test_both_profiles_agree(setting):
+    assert PROFILES["slurm"][setting] == PROFILES["cluster-generic"][setting]
+
+
+def test_all_tasks_of_an_array_may_be_submitted_at_once():
+    # The plugin forgets tasks that were not ready in one go, and waits for them for ever.
+    assert PROFILES["slurm"]["jobs"] >= PROFILES["slurm"]["slurm-array-limit"]
 
 
 @each_profile

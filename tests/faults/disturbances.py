@@ -88,6 +88,15 @@ def find_jobs(process: subprocess.Popen[bytes]) -> list[int]:
     return sorted(found)
 
 
+def kill_job(process: subprocess.Popen[bytes]) -> bool:
+    """End a job of a run as the kernel does for want of memory; tell whether there was one."""
+    for job in find_jobs(process):
+        with suppress(ProcessLookupError):
+            os.kill(job, signal.SIGKILL)
+            return True
+    return False
+
+
 def read_log(checkout: Checkout) -> Run:
     """What a started run has said so far."""
     output = (checkout.folder / "run.log").read_text()

@@ -17,6 +17,7 @@ from tests.faults.disturbances import (
     find_jobs,
     forget_results,
     kill_group,
+    kill_job,
     lay_out,
     mounted,
     read_log,
@@ -68,8 +69,7 @@ def test_job_killed_as_for_want_of_memory_is_made_again(
     # The kernel ends what takes too much memory by the same signal.
     forget_results(project)
     with start(project, "--retries", str(retries)) as process:
-        wait_until(lambda: bool(find_jobs(process)))
-        os.kill(find_jobs(process)[0], signal.SIGKILL)
+        wait_until(lambda: kill_job(process))
         assert (process.wait(120) == 0) == (retries == 1), read_log(project).output
     assert not find_damage(project, finished.digests())
     run = project.snakemake(*TARGETS)

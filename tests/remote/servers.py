@@ -13,12 +13,16 @@ DAY = 86400
 
 
 class ExportServer(ThreadingHTTPServer):
-    """Files by path, faults by path (a status, ``cut`` or ``silent``), and what was asked."""
+    """Files by path, faults by path (a status, ``cut`` or ``silent``), and what was asked.
+
+    ``heads`` are faults of requests for the headers alone.
+    """
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.files: dict[str, tuple[bytes, float]] = {}
         self.faults: dict[str, int | str] = {}
+        self.heads: dict[str, int | str] = {}
         self.asked: list[tuple[str, str]] = []
         self.closing = threading.Event()
 
@@ -54,7 +58,8 @@ class Handler(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         path = self.path.partition("?")[0]
         self.server.asked.append((self.command, path))
-        fault = self.server.faults.get(path, 200 if path in self.server.files else 404)
+        faults = self.server.faults | (self.server.heads if self.command == "HEAD" else {})
+        fault = faults.get(path, 200 if path in self.server.files else 404)
         if fault == "silent":
             self.server.closing.wait(30)
             return

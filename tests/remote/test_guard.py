@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from tests.faults.disturbances import wait_until
 from tests.remote.servers import ExportServer
 
 sys.path.append(str(Path(__file__).parents[2] / "workflow"))
@@ -81,7 +82,7 @@ def test_an_s3_that_says_nothing_is_given_up_on(open_s3, server, monkeypatch):
     server.faults = {"/runs/a.csv": "silent"}
     with pytest.raises(remote.RemoteError, match=r"^s3://runs/a\.csv: .* in time\. Check"):
         open_s3("s3://runs/a.csv").exists()
-    assert server.count("HEAD", "/runs/a.csv") == 1 + 2
+    wait_until(lambda: server.count("HEAD", "/runs/a.csv") == 1 + 2)
 
 
 def test_an_object_that_ends_early_is_not_kept(open_s3, server):
@@ -93,6 +94,21 @@ def test_an_object_that_ends_early_is_not_kept(open_s3, server):
     with pytest.raises(remote.RemoteError, match=r"stopped in the middle of the file\. Try again"):
         file.retrieve_object()
     assert list(place.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize("refusal", [403, 405, 501])
+def test_a_server_that_tells_of_no_file_alone_is_asked_for_the_file(open_http, server, refusal):
+    server.files = {"/a.csv": (b"abc", 1_000_000_000.0)}
+    server.heads = {"/a.csv": refusal}
+    assert open_http(f"{server.url}/a.csv").size() == 3
+    assert [verb for verb, _ in server.asked] == ["HEAD", "GET"]
+
+
+def test_what_may_be_a_token_is_not_said(open_http, server):
+    with pytest.raises(remote.RemoteError) as fault:
+        open_http(f"{server.url}/a.csv?token=secret").exists()
+    assert str(fault.value).startswith(f"{server.url}/a.csv?…: the server answers 404")
+    assert "secret" not in str(fault.value)
 
 
 def test_facts_are_those_of_the_server_and_asked_for_once(open_http, server):
