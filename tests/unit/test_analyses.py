@@ -31,6 +31,12 @@ def test_every_table_and_figure_has_one_place_and_one_caption():
     assert {f"{path.parent.name}/{path.stem}" for path in files} == set(names)
 
 
+def test_captions_are_plain_text():
+    # The page of a study shows them as they are; Snakemake's report would fill in what is in braces.
+    for path in (ROOT / "workflow/report").glob("*/*.rst"):
+        assert "{" not in path.read_text("utf-8"), path.name
+
+
 def test_analyses_without_their_settings_are_left_out():
     settings = {"analyses": ["groups", "ranks", "conditions"], "groups": {}, "conditions": []}
     assert list_analyses(settings) == ["ranks"]
