@@ -1,6 +1,7 @@
 """The profile for any scheduler, with the commands of Slurm."""
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,16 @@ from tests.workflow.checkouts import PROJECT
 
 pytestmark = pytest.mark.slow
 STATUS = PROJECT / "profiles/cluster-generic/status.sh"
+
+
+def ask_status(folder: Path, monkeypatch: pytest.MonkeyPatch, **scripts: str) -> str:
+    """What the status command says where the tools of Slurm are these scripts."""
+    for name, script in scripts.items():
+        tool = folder / name
+        tool.write_text(f"#!/bin/sh\n{script}\n")
+        tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    return subprocess.check_output([STATUS, "7"], text=True).strip()
 
 
 @pytest.mark.parametrize(
@@ -29,12 +40,7 @@ STATUS = PROJECT / "profiles/cluster-generic/status.sh"
     ],
 )
 def test_every_state_of_a_job_is_one_of_three(tmp_path, monkeypatch, state, said):
-    for name, answer in {"squeue": "", "sacct": state}.items():
-        tool = tmp_path / name
-        tool.write_text(f"#!/bin/sh\necho {answer}\n")
-        tool.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    assert subprocess.check_output([STATUS, "7"], text=True) == f"{said}\n"
+    assert ask_status(tmp_path, monkeypatch, squeue=":", sacct=f"echo '{state}'") == said
 
 
 @pytest.mark.parametrize(
@@ -47,12 +53,8 @@ def test_every_state_of_a_job_is_one_of_three(tmp_path, monkeypatch, state, said
 def test_a_scheduler_that_does_not_answer_has_not_lost_the_job(
     tmp_path, monkeypatch, message, said
 ):
-    for name, script in {"squeue": f"echo '{message}' >&2; exit 1", "sacct": "exit 1"}.items():
-        tool = tmp_path / name
-        tool.write_text(f"#!/bin/sh\n{script}\n")
-        tool.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    assert subprocess.check_output([STATUS, "7"], text=True) == f"{said}\n"
+    squeue = f"echo '{message}' >&2; exit 1"
+    assert ask_status(tmp_path, monkeypatch, squeue=squeue, sacct="exit 1") == said
 
 
 def test_a_job_script_and_its_status_command_run_a_study(cluster, tmp_path):
