@@ -32,7 +32,7 @@ def test_every_table_and_figure_has_one_place_and_one_caption():
 
 
 def test_captions_are_plain_text():
-    # The page of a study shows them as they are; Snakemake's report would fill in what is in braces.
+    # The page of a study shows them as they are, and fills in nothing.
     for path in (ROOT / "workflow/report").glob("*/*.rst"):
         assert "{" not in path.read_text("utf-8"), path.name
 
