@@ -143,9 +143,10 @@ def test_atari_agrees_with_rliable(tmp_path: Path) -> None:
     ours = read(checkout, "atari100k", "intervals").reset_index().set_index(keys).sort_index()
     theirs = published("atari100k/rliable").reset_index().set_index(keys).sort_index()
     assert (ours["estimate"] - theirs["point"]).abs().max() < 1e-10
-    # An end of a 95% interval from B replicates has a standard error of about 2.1 sd / sqrt(B);
-    # with ours of 10 000 and sd = width / 3.92, five of them are 0.027 widths.
-    tolerance = 0.03 * (theirs["ci_high"] - theirs["ci_low"])
+    # An end of a 95% interval from B replicates has a standard error of about 2.7 sd / sqrt(B), and
+    # sd = width / 3.92: 0.007 widths of ours. The published ends have an error of their own: beside
+    # 40 000 plain resamples the upper one of SPR's IQM is 0.027 widths too high.
+    tolerance = 0.05 * (theirs["ci_high"] - theirs["ci_low"])
     for end in ("ci_low", "ci_high"):
         assert ((ours[end] - theirs[end]).abs() <= tolerance).all()
     pairs = pd.read_csv(checkout.folder / "results/atari100k/tables/pairwise.csv")
