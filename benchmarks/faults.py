@@ -41,8 +41,8 @@ def disturb(checkout: Checkout, moment: float, *, whole: bool) -> bool:
     with start(checkout) as process:
         with suppress(subprocess.TimeoutExpired):
             process.wait(moment)
-        is_hit = process.poll() is None
         if whole:
+            is_hit = process.poll() is None
             kill_group(process)
         else:
             is_hit = kill_job(process)

@@ -23,7 +23,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
 
-from capmap.figures.style import COLUMN_WIDTH, PAGE_WIDTH, figure_style, save_figure
+from capmap.figures.style import (
+    COLUMN_WIDTH,
+    PAGE_WIDTH,
+    figure_style,
+    model_colors,
+    save_figure,
+)
 from capmap.rng import make_stream
 from capmap.schema import check_settings, load_schema
 from capmap.tables import render_markdown, write_table
@@ -151,6 +157,7 @@ def add_exponents(table: pd.DataFrame) -> pd.DataFrame:
 def draw_growth(table: pd.DataFrame) -> Figure:
     """Time and memory of each stage as models grow, and of the bootstrap as replicates grow."""
     figure = Figure(figsize=(PAGE_WIDTH, 0.75 * COLUMN_WIDTH), layout="constrained")
+    colors = model_colors(STAGES)
     panels = [
         ("more models", "runs", "seconds"),
         ("more models", "runs", "MiB"),
@@ -158,7 +165,8 @@ def draw_growth(table: pd.DataFrame) -> Figure:
     ]
     for axes, (series, across, up) in zip(figure.subplots(1, 3), panels, strict=True):
         for stage, rows in table[table["series"] == series].groupby("stage", sort=False):
-            axes.loglog(rows[across], rows[up], marker="o", markersize=3, label=str(stage))
+            look = {"color": colors[str(stage)], "marker": "o", "markersize": 3}
+            axes.loglog(rows[across], rows[up], label=str(stage), **look)
         axes.set(xlabel=across, ylabel=up, title=series)
         places = sorted(set(table.loc[table["series"] == series, across]))
         axes.xaxis.set(major_locator=FixedLocator(places), minor_locator=NullLocator())

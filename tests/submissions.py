@@ -46,8 +46,7 @@ INFORMATION: dict[str, Any] = {
     "New model info": [{"model_display_name": "", "model_size": "", "unique_backbone_key": ""}],
 }
 NAMES = ("results_and_parameters.csv", "additional_info.json")
-SETTINGS: dict[str, Any] = {
-    "seeds_per_cell": 5,
+RULES: dict[str, Any] = {
     "columns": {},
     "decimal": "auto",
     "metrics": {},
@@ -55,9 +54,8 @@ SETTINGS: dict[str, Any] = {
     "normalization": {},
     "select": {},
     "incomplete": "keep",
-    "duplicates": "error",
-    "invalid": "error",
 }
+SETTINGS = RULES | {"seeds_per_cell": 5, "duplicates": "error", "invalid": "error"}
 Row = dict[str, Any]
 
 

@@ -16,18 +16,9 @@ from capmap.exports.tracking.keys import compile_keys
 from capmap.exports.tracking.store import Measurement, TrackedRun, Tracking
 from tests.fuzz.generated_files import GeneratedFile
 from tests.fuzz.generated_studies import BENCHMARK
+from tests.submissions import RULES
 from validate_checkpoints import validate_checkpoints
 from validate_submissions import validate_submissions
-
-RULES: dict[str, Any] = {
-    "columns": {},
-    "decimal": "auto",
-    "metrics": {},
-    "datasets": {},
-    "normalization": {},
-    "select": {},
-    "incomplete": "keep",
-}
 
 
 def read_submission(
