@@ -12,7 +12,7 @@ COMPILE := uv pip compile --universal --generate-hashes --no-emit-index-url pypr
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all help mlflow test test-browser test-cluster test-pandas2 lint format bench lock clean
+.PHONY: all help mlflow same test test-browser test-cluster test-pandas2 lint format bench lock clean
 
 all: $(VENV)/runtime.stamp ## run the studies of config.yaml; ends with results/index.html
 	$(VENV)/bin/snakemake
@@ -56,6 +56,10 @@ format: $(VENV)/development.stamp ## format all code
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/snakefmt Snakefile workflow
+
+BASE ?= HEAD
+same: $(VENV)/development.stamp ## compare all results with those of a commit: make same BASE=REV
+	$(VENV)/bin/python tests/same.py $(BASE)
 
 bench: export PYTHONPATH := scripts:.
 bench: $(VENV)/development.stamp ## measure speed, memory and coverage

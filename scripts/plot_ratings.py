@@ -10,7 +10,13 @@ logger = logging.getLogger(__name__)
 
 
 def plot_ratings(
-    *, elo: str, winrate: str, iqm: str, elo_figure: list[str], winrate_figure: list[str]
+    *,
+    elo: str,
+    winrate: str,
+    iqm: str,
+    elo_figure: list[str],
+    winrate_figure: list[str],
+    confidence_level: float,
 ) -> None:
     """Draw tables/elo.csv and tables/winrate.csv.
 
@@ -20,9 +26,12 @@ def plot_ratings(
         Tables, CSV; the last one names all models, for their colors.
     elo_figure, winrate_figure : list of str
         Where to draw each, by format.
+    confidence_level : float
+        Of the ratings' intervals.
     """
     ratings = read_table(elo)
-    save_figure(draw_elo(ratings, models=list(read_table(iqm)["model"])), elo_figure)
+    models = list(read_table(iqm)["model"])
+    save_figure(draw_elo(ratings, models=models, confidence_level=confidence_level), elo_figure)
     save_figure(draw_winrate(read_table(winrate)), winrate_figure)
     logger.info("drew the ratings of %d models", len(ratings))
 

@@ -34,7 +34,9 @@ def test_every_table_and_figure_has_one_place_and_one_caption():
 def test_captions_are_plain_text():
     # The page of a study shows them as they are, and fills in nothing.
     for path in (ROOT / "workflow/report").glob("*/*.rst"):
-        assert "{" not in path.read_text("utf-8"), path.name
+        caption = path.read_text("utf-8")
+        assert caption.strip(), path.name
+        assert "{" not in caption, path.name
 
 
 def test_analyses_without_their_settings_are_left_out():

@@ -16,6 +16,7 @@ from capmap.figures.profiles import draw_profiles, draw_score_profiles
 from capmap.figures.ratings import draw_elo, draw_winrate
 from capmap.figures.sample_size import draw_next_seeds, draw_seed_widths
 from capmap.figures.style import model_colors, save_figure
+from capmap.prose import describe_ratings
 from plot_conditions import plot_conditions
 from plot_profiles import plot_profiles
 from plot_ranks import plot_ranks
@@ -37,7 +38,7 @@ def plan_figures(tables):
         "rank_cliques": lambda: draw_rank_cliques(ranks, **look),
         "profiles": lambda: draw_profiles(profiles, tables["profile_area"], order=order),
         "score_profiles": lambda: draw_score_profiles(profiles, order=order),
-        "elo": lambda: draw_elo(tables["elo"], models=order),
+        "elo": lambda: draw_elo(tables["elo"], models=order, confidence_level=0.95),
         "winrate": lambda: draw_winrate(tables["winrate"]),
         "conditions": lambda: draw_conditions(
             tables["conditions"], tables["condition_ranks"], models=order
@@ -156,7 +157,7 @@ def test_bands_are_drawn_where_they_are_known():
 def test_an_elo_rating_without_interval_has_an_open_marker():
     elo = make_study(["a", "b"])["elo"]
     elo.loc[1, ["ci_low", "ci_high", "rank_low", "rank_high"]] = np.nan
-    figure = draw_elo(elo)
+    figure = draw_elo(elo, confidence_level=0.95)
     markers = [line for line in figure.axes[0].lines if line.get_marker() != "None"]
     assert [marker.get_markerfacecolor() == "white" for marker in markers] == [False, True]
     assert [float(marker.get_xdata()[0]) for marker in markers] == elo["elo"].tolist()
@@ -166,19 +167,33 @@ def test_an_elo_rating_without_interval_has_an_open_marker():
 def test_elo_ratings_that_no_battle_connects_are_told_to_mean_nothing():
     elo = make_study(["a", "b", "c"])["elo"]
     note = "Groups that never met: ratings between them mean nothing."
-    assert note not in drawn_words(draw_elo(elo))
-    words = drawn_words(draw_elo(elo.assign(component=[1, 2, 1])))
+    assert note not in drawn_words(draw_elo(elo, confidence_level=0.95))
+    words = drawn_words(draw_elo(elo.assign(component=[1, 2, 1]), confidence_level=0.95))
     assert note in words
     assert "group" in words
 
 
-@pytest.mark.parametrize(("separated", "is_told"), [(0.02, False), (0.123, True)])
-def test_resamples_in_which_models_only_win_or_lose_are_told(separated, is_told):
+@pytest.mark.parametrize("confidence_level", [0.8, 0.95, 0.99])
+@pytest.mark.parametrize("separated", [0.0, 0.01, 0.02, 0.06])
+def test_figure_and_paragraph_warn_of_the_ridge_together(separated, confidence_level):
+    # Half of what lies beyond an end: 5%, 1.25% and 0.25%.
     elo = make_study(["a", "b"])["elo"].assign(separated=separated)
-    figure = draw_elo(elo)
-    words = " ".join(drawn_words(figure))
-    assert ("In 12.3% of the resamples some models only won or only lost" in words) == is_told
+    figure = draw_elo(elo, confidence_level=confidence_level)
+    is_told = separated > {0.8: 0.05, 0.95: 0.0125, 0.99: 0.0025}[confidence_level]
+    assert any("hang on the fit's ridge" in words for words in drawn_words(figure)) == is_told
     assert_legible(figure)
+    told = describe_ratings(
+        elo,
+        make_study(["a", "b"])["winrate"],
+        missing="pairwise",
+        battles="means",
+        tie_threshold=0.0,
+        calibration="",
+        n_resamples=100,
+        confidence_level=confidence_level,
+        cells_unused=0,
+    )
+    assert ("ends of intervals there depend on the ridge" in " ".join(told)) == is_told
 
 
 def test_win_rates_stand_in_the_row_of_the_winner_sorted_by_their_average():
@@ -285,7 +300,7 @@ def run_scripts(tables, folder):
     ranks, best = "critical_difference rank_cliques", list(tables["mean_ranks"]["model"][:1])
     run(plot_ranks, "mean_ranks nemenyi friedman", ranks, highlight=best, alpha=0.05)
     run(plot_profiles, "profiles profile_area iqm", "profiles score_profiles")
-    run(plot_ratings, "elo winrate iqm", "elo winrate")
+    run(plot_ratings, "elo winrate iqm", "elo winrate", confidence_level=0.95)
     run(plot_conditions, "conditions condition_ranks iqm", "conditions")
     run(plot_sample_size, "seed_widths next_seeds iqm", "seed_widths next_seeds")
     return figures

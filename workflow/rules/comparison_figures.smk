@@ -93,6 +93,7 @@ rule plot_ratings:
     conda:
         "../../envs/figures.yaml"
     params:
+        confidence_level=setting("bootstrap/confidence"),
         library=digest_library("plot_ratings.py"),
     script:
         "../../scripts/plot_ratings.py"

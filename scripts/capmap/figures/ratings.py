@@ -12,12 +12,10 @@ from capmap.figures.note import draw_note
 from capmap.figures.pairs import HATCH_NOTE
 from capmap.figures.side_columns import RANK_NOTE, write_ranks
 from capmap.figures.style import figure_style
+from capmap.ratings.separation import depends_on_ridge
 
 SCALE_LABEL = "datasets on which the row beats the column (%)"
 ODDS = "200 points more: 76% of battles won. Elo depends on which models are compared."
-# Share of resamples beyond each end of a 95% interval.
-# Half of what lies beyond an end of a 95% interval: close to it, chance decides where the end is.
-SEPARATED = 0.0125
 SEPARATED_NOTE = (
     "In {:.1%} of the resamples some models only won or only lost: ends of intervals there hang on "
     "the fit's ridge."
@@ -26,7 +24,7 @@ GROUPS_NOTE = "Groups that never met: ratings between them mean nothing."
 
 
 @figure_style()
-def draw_elo(elo: pd.DataFrame, *, models: Sequence[str] = ()) -> Figure:
+def draw_elo(elo: pd.DataFrame, *, models: Sequence[str] = (), confidence_level: float) -> Figure:
     """Draw each model's Elo rating with its interval and rank, the best model on top.
 
     Parameters
@@ -38,6 +36,8 @@ def draw_elo(elo: pd.DataFrame, *, models: Sequence[str] = ()) -> Figure:
         each other).
     models : sequence of str
         All models of the study, for their colors; empty: those of the table.
+    confidence_level : float
+        Of the intervals, between 0 and 1.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def draw_elo(elo: pd.DataFrame, *, models: Sequence[str] = ()) -> Figure:
     if table["rank_low"].notna().any():
         notes += (RANK_NOTE,)
     separated = float(elo["separated"].iloc[0])
-    if separated > SEPARATED:
+    if depends_on_ridge(separated, confidence_level=confidence_level):
         notes += (SEPARATED_NOTE.format(separated),)
     groups = [""] * len(table)
     if elo["component"].max() > 1:

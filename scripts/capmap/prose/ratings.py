@@ -13,6 +13,7 @@ from capmap.prose.words import (
     tell_no_interval,
     tell_policy,
 )
+from capmap.ratings.separation import depends_on_ridge
 from capmap.wording import format_count, format_percent, quote_name
 
 BATTLES = {
@@ -145,7 +146,9 @@ def _warn_of_dominance(winrate: pd.DataFrame) -> str:
 
 def _warn_of_separation(elo: pd.DataFrame, confidence_level: float) -> str:
     share = elo["separated"].max()
-    if not elo["ci_low"].notna().any() or not share > (1 - confidence_level) / 4:
+    if not elo["ci_low"].notna().any() or not depends_on_ridge(
+        share, confidence_level=confidence_level
+    ):
         return ""
     return (
         f"In {format_share(share)} of the resamples some models only won against the rest, only "

@@ -68,6 +68,25 @@ def find_separated(points: FloatArray, meetings: FloatArray, strengths: FloatArr
     return np.asarray(found)
 
 
+def depends_on_ridge(separated: float, *, confidence_level: float) -> bool:
+    """Whether separated resamples are so many that ends of percentile intervals hang on the ridge.
+
+    Parameters
+    ----------
+    separated : float
+        Share of resamples that `find_separated` finds, 0 to 1.
+    confidence_level : float
+        Of the intervals, between 0 and 1.
+
+    Returns
+    -------
+    bool
+        Whether the share exceeds half of what lies beyond an end of the intervals; close to that
+        share, chance decides where the end is.
+    """
+    return separated > (1 - confidence_level) / 4
+
+
 def find_components(met: BoolArray) -> IntArray:
     """Number the parts of a pool whose models never meet those of another part, shape (models,)."""
     return np.asarray(sparse.csgraph.connected_components(met, directed=False)[1], dtype=np.intp)
