@@ -27,9 +27,8 @@ include: "workflow/rules/comparisons.smk"
 include: "workflow/rules/capabilities.smk"
 include: "workflow/rules/capability_checks.smk"
 include: "workflow/rules/leaderboard.smk"
-include: "workflow/rules/figures.smk"
-include: "workflow/rules/comparison_figures.smk"
-include: "workflow/rules/capability_figures.smk"
+include: "workflow/rules/analysis_inputs.smk"
+include: "workflow/rules/analyses.smk"
 include: "workflow/rules/report.smk"
 
 

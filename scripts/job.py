@@ -2,8 +2,11 @@
 
 import gc
 import logging
+import multiprocessing
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +24,7 @@ def run_job(function: Callable[..., None], job: Any) -> None:
     function : callable
         Takes each name of the job as a keyword: a path, a list of paths, or a param's value. The
         params ``library`` and ``state``, which only make a job depend on the code it uses and on
-        what lies outside the workflow, are left out.
+        what lies outside the workflow, are left out. ``threads`` only if it asks for it.
     job : snakemake.script.Snakemake
         The job as Snakemake hands it to a script.
 
@@ -37,6 +40,8 @@ def run_job(function: Callable[..., None], job: Any) -> None:
         for name, value in names.items()
         if name not in ("library", "state")
     }
+    if "threads" in signature(function).parameters:
+        arguments["threads"] = job.threads
     _log_to(Path(str(job.log)))
     gc.set_threshold(COLLECT_AFTER)
     logger = logging.getLogger(function.__name__)
@@ -48,6 +53,49 @@ def run_job(function: Callable[..., None], job: Any) -> None:
     except Exception:
         logger.exception("This is a fault of capmap, not of your data; please report it.")
         sys.exit(1)
+
+
+def load_function(reference: str) -> Callable[..., Any]:
+    """The function that a declaration calls ``module:function``."""
+    module, _, name = reference.partition(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
+
+
+def run_parallel(function: Callable[[str], None], names: Sequence[str], *, processes: int) -> None:
+    """Call a function with each name, several at once, each in a copy of this process.
+
+    Parameters
+    ----------
+    function : callable
+        Writes its result; it may be a closure.
+    names : sequence of str
+        What it is called with; the longest work should come first.
+    processes : int
+        How many run at once.
+
+    Raises
+    ------
+    CapmapError
+        The first that the function raises.
+    """
+    global _shared
+    _shared = function
+    workers = min(processes, len(names))
+    if workers < 2:
+        for name in names:
+            function(name)
+        return
+    with multiprocessing.get_context("fork").Pool(workers) as pool:
+        for _ in pool.imap(_call_shared, names, chunksize=1):
+            pass
+
+
+_shared: Callable[[str], None]
+
+
+def _call_shared(name: str) -> None:
+    _shared(name)
 
 
 def _as_plain(value: Any) -> Any:

@@ -10,6 +10,7 @@ import pandas as pd
 from capmap.artifacts import read_parquet, read_table, write_text
 from capmap.board.data import write_texts
 from capmap.board.page import Board, render_board
+from capmap.catalog import list_captions
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +29,6 @@ def write_leaderboard(
     title: str,
     groups: Mapping[str, list[str]],
     confidence_level: float,
-    captions: Mapping[str, str],
 ) -> None:
     """Write the page of a leaderboard.
 
@@ -46,8 +46,6 @@ def write_leaderboard(
         The datasets of each dimension, in the order of the page.
     confidence_level : float
         Level of the intervals, in (0, 1).
-    captions : mapping of str to str
-        What the tables show, by their names.
     """
     paths = {
         "entries": entries,
@@ -61,7 +59,7 @@ def write_leaderboard(
         tables={name: _read_texts(path) for name, path in paths.items()},
         runs=read_parquet(runs),
         groups=groups,
-        captions=captions,
+        captions=list_captions(),
         files={name: _relate(path, page) for name, path in paths.items()},
         confidence_level=confidence_level,
     )

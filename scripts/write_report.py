@@ -2,15 +2,15 @@
 
 import os
 import platform
-from collections.abc import Mapping
 from importlib.metadata import version as version_of
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from capmap.artifacts import read_json, read_table, write_text
+from capmap.artifacts import read_json, write_text
 from capmap.report.analyses import Outcome
 from capmap.report.page import Results, render_report
+from capmap.tables import read_declared
 
 # Imported names of packages that are called otherwise.
 MODULES = {"pillow": "PIL"}
@@ -29,8 +29,7 @@ def write_report(
     images: list[str],
     texts: list[str],
     report: str,
-    analyses: Mapping[str, Mapping[str, list[str]]],
-    captions: Mapping[str, str],
+    analyses: list[str],
     settings: dict[str, Any],
     version: str,
 ) -> None:
@@ -54,10 +53,8 @@ def write_report(
         The paragraphs of the analyses, as plain text; their LaTeX lies beside them.
     report : str
         Where to write the page.
-    analyses : mapping
-        Names of the ``tables`` and ``figures`` of each analysis, in the order of the page.
-    captions : mapping of str to str
-        What each of these shows, by ``tables/<name>`` and ``figures/<name>``.
+    analyses : list of str
+        The analyses of the study, in the order of the page.
     settings : dict
         The study's settings.
     version : str
@@ -67,25 +64,21 @@ def write_report(
     main = {Path(path).stem: path for path in [bounds, dropped]}
     main |= {name.removeprefix("tables/"): path for name, path in sheets.items()}
     sheets |= main
-    frames = {path: read_table(path) for path in set(sheets.values())}
+    frames = {path: read_declared(path) for path in set(sheets.values())}
     pictures = {Path(path).stem: Path(path) for path in figures}
     accounts = {Path(path).stem: Path(path) for path in texts}
     papers = {f"figures/{name}": str(path.with_suffix(".pdf")) for name, path in pictures.items()}
     papers |= {f"text/{name}": str(path.with_suffix(".tex")) for name, path in accounts.items()}
     results = Results(
-        tables={
-            **{name: frames[path] for name, path in sheets.items()},
-            "scores": read_table(main["scores"], names=["model"]),
-        },
+        tables={name: frames[path] for name, path in sheets.items()},
         validation=read_json(validation),
         figures=pictures,
         images={Path(path).stem: Path(path) for path in images},
         files={name: _relate(path, report) for name, path in {**sheets, **papers}.items()},
         outcomes=[
-            Outcome(name, accounts[name].read_text(encoding="utf-8").split("\n\n"), **made)
-            for name, made in analyses.items()
+            Outcome(name, accounts[name].read_text(encoding="utf-8").split("\n\n"))
+            for name in analyses
         ],
-        captions=captions,
         settings=settings,
         versions={
             "capmap": version,

@@ -1,6 +1,7 @@
 """Which library code a script depends on, so that an edit reruns the jobs that use it."""
 
 import re
+from collections.abc import Collection
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -26,12 +27,37 @@ def digest_library(script: str) -> str:
         SHA-256 in hexadecimal over the names and bytes of ``scripts/job.py``, of the imported
         modules of ``capmap`` and of the templates in imported packages.
     """
-    files, todo = set[Path](), {SCRIPTS / script, SCRIPTS / "job.py"}
+    return _digest({SCRIPTS / script, SCRIPTS / "job.py"}, without={SCRIPTS / script})
+
+
+@cache
+def digest_functions(*references: str, declared: str) -> str:
+    """Digest of every library file that functions use, and of what is declared of their results.
+
+    Parameters
+    ----------
+    *references : str
+        The functions, ``module:function``; empty ones are passed over.
+    declared : str
+        The declaration of the results, as text.
+
+    Returns
+    -------
+    str
+        SHA-256 in hexadecimal.
+    """
+    modules = {reference.partition(":")[0] for reference in references if reference}
+    files = {file for module in modules for file in _files_of_module(module)}
+    return sha256(f"{_digest(files)} {declared}".encode()).hexdigest()
+
+
+def _digest(todo: set[Path], without: Collection[Path] = ()) -> str:
+    files = set[Path]()
     while todo:
         files |= todo
         todo = {found for path in todo for found in _imported_files(path)} - files
     digest = sha256()
-    for path in sorted(files - {SCRIPTS / script}):
+    for path in sorted(files.difference(without)):
         content = path.read_bytes()
         digest.update(f"{path.relative_to(SCRIPTS).as_posix()} {len(content)}\n".encode())
         digest.update(content)

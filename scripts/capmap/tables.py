@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from capmap.artifacts import render_csv, write_text
+from capmap.artifacts import read_table, render_csv, write_text
+from capmap.catalog import TABLES, list_text_columns
 
 DECIMALS = 3
 NUMBERS = {"integer", "floating", "mixed-integer-float"}
@@ -64,6 +65,39 @@ def write_table(
         raise ValueError(f"A table is written as .csv, .md or .tex, not as {unknown}.")
     for path in paths:
         write_text(path, render[Path(path).suffix]())
+
+
+def write_declared(table: pd.DataFrame, place: str, folder: str | Path) -> None:
+    """Write a table as the catalog declares it: its columns in order, its formats, what is bold.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        The finished table; columns that are not declared are left out, unless more may follow.
+    place : str
+        Its name in the catalog, such as ``tables/elo``.
+    folder : path-like
+        The study's folder.
+    """
+    declared = TABLES[place]
+    chosen = table if declared.more else table[declared.columns.split()]
+    paths = [Path(folder, f"{place}.{suffix}") for suffix in declared.formats.split()]
+    write_table(chosen, paths, best=declared.best)
+
+
+def read_declared(path: str | Path) -> pd.DataFrame:
+    """Read a table of a study from CSV: what the catalog declares as text stays text.
+
+    Tables that are kept as JSON too have "" where text is missing.
+    """
+    path = Path(path)
+    place = f"{path.parent.name}/{path.stem}"
+    texts = list_text_columns(place)
+    table = read_table(path, names=texts)
+    if place in TABLES and "json" in TABLES[place].formats:
+        texts = [name for name in texts if name in table]
+        table = table.fillna(dict.fromkeys(texts, "")).astype(dict.fromkeys(texts, "str"))
+    return table
 
 
 def render_markdown(table: pd.DataFrame, *, best: Best | None = None) -> str:

@@ -73,10 +73,10 @@ rule rank_checkpoints:
     input:
         evaluations="results/{study}/leaderboard/evaluations.parquet",
     output:
-        selected=leaderboard_table("selected"),
-        checkpoint_rankings=leaderboard_table("checkpoint_rankings"),
-        checkpoints_table=leaderboard_table("checkpoints"),
-        curves=leaderboard_table("curves"),
+        selected=table("selected", "leaderboard", "csv md tex json"),
+        checkpoint_rankings=table("checkpoint_rankings", "leaderboard", "csv md tex json"),
+        checkpoints_table=table("checkpoints", "leaderboard", "csv md tex json"),
+        curves=table("curves", "leaderboard", "csv md tex json"),
         text=text("checkpoints"),
     log:
         "results/logs/rank_checkpoints/{study}.log",
@@ -96,26 +96,3 @@ rule rank_checkpoints:
         library=digest_library("rank_checkpoints.py"),
     script:
         "../../scripts/rank_checkpoints.py"
-
-
-rule plot_checkpoints:
-    """Chosen checkpoints and curves → figures."""
-    input:
-        selected="results/{study}/leaderboard/selected.csv",
-        curves="results/{study}/leaderboard/curves.csv",
-        checkpoints_table="results/{study}/leaderboard/checkpoints.csv",
-        iqm="results/{study}/tables/iqm.csv",
-    output:
-        checkpoint_curves=figure("checkpoint_curves"),
-        checkpoint_optimism=figure("checkpoint_optimism"),
-    log:
-        "results/logs/plot_checkpoints/{study}.log",
-    benchmark:
-        "results/benchmarks/plot_checkpoints/{study}.tsv"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        metric=setting("checkpoints/select/metric"),
-        library=digest_library("plot_checkpoints.py"),
-    script:
-        "../../scripts/plot_checkpoints.py"

@@ -12,7 +12,18 @@ sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
 from capmap.errors import ConfigError, ValidationError
 from capmap.schema import check_settings, load_schema
-from analyses import ANALYSES, list_analyses, list_figures, list_tables
+from capmap.catalog import (
+    ANALYSES,
+    FIGURES,
+    STEPS,
+    find_owner,
+    list_analyses,
+    list_captions,
+    list_figures,
+    list_tables,
+    place_table,
+    read_setting,
+)
 import library
 
 
@@ -50,12 +61,21 @@ def select_studies(names):
     return names
 
 
+def write_captions(folder):
+    """Write what tables and figures show for Snakemake's report, which reads it from files."""
+    for name, caption in list_captions().items():
+        path = folder / f"{name}.rst"
+        if workflow.is_main_process and (
+            not path.is_file() or path.read_text("utf-8") != caption
+        ):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(caption, "utf-8")
+    return folder.resolve()
+
+
 config = check_config(config)
 STUDIES = select_studies(config["run"])
-CAPTIONS = {
-    f"{path.parent.name}/{path.stem}": " ".join(path.read_text("utf-8").split())
-    for path in sorted(ROOT.glob("workflow/report/*/*.rst"))
-}
+CAPTIONS = write_captions(Path(".snakemake/captions"))
 
 
 wildcard_constraints:
@@ -94,25 +114,16 @@ def title_of(wildcards):
     return config["studies"][wildcards.study]["title"] or wildcards.study
 
 
-def table(name, folder="tables"):
-    """A table in its three formats; Snakemake's report shows the first."""
-    stem = f"results/{{study}}/{folder}/{name}"
-    return [
-        for_report(f"{stem}.csv", "Tables", f"{folder}/{name}"),
-        *multiext(stem, ".md", ".tex"),
+def table(name, folder="tables", formats="csv md tex"):
+    """A table in its formats; Snakemake's report shows the first."""
+    first, *others = [
+        f"results/{{study}}/{folder}/{name}.{suffix}" for suffix in formats.split()
     ]
-
-
-def leaderboard_table(name):
-    """A table of the leaderboard, also as JSON."""
-    return [
-        *table(name, "leaderboard"),
-        f"results/{{study}}/leaderboard/{name}.json",
-    ]
+    return [for_report(first, "Tables", f"{folder}/{name}"), *others]
 
 
 def figure(name):
-    """A figure in its three formats; Snakemake's report shows the vector one."""
+    """A figure in its formats; Snakemake's report shows the vector one."""
     stem = f"results/{{study}}/figures/{name}"
     return [
         *multiext(stem, ".pdf", ".png"),
@@ -139,7 +150,7 @@ def for_report(path, kind, name):
     """A file with its caption and place in Snakemake's report."""
     return report(
         path,
-        caption=f"../report/{name}.rst",
+        caption=str(CAPTIONS / f"{name}.rst"),
         category="{study}",
         subcategory=kind,
         labels={"name": Path(name).name.replace("_", " ")},

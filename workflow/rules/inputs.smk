@@ -246,14 +246,8 @@ def figures_of(suffix):
 
 
 def analyses_of(wildcards):
-    """The names of the tables and figures of each analysis of the job's study."""
-    return {
-        name: {
-            "tables": ANALYSES[name].locate_tables(),
-            "figures": ANALYSES[name].figures,
-        }
-        for name in list_analyses(config["studies"][wildcards.study])
-    }
+    """The analyses of the job's study."""
+    return list_analyses(config["studies"][wildcards.study])
 
 
 def texts_of(wildcards):

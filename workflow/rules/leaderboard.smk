@@ -47,9 +47,9 @@ rule rank_entries:
         submissions=described_submissions,
         benchmark=benchmark_of,
     output:
-        entries=leaderboard_table("entries"),
-        dimensions=leaderboard_table("dimensions"),
-        best=leaderboard_table("best"),
+        entries=table("entries", "leaderboard", "csv md tex json"),
+        dimensions=table("dimensions", "leaderboard", "csv md tex json"),
+        best=table("best", "leaderboard", "csv md tex json"),
         text=text("leaderboard"),
     log:
         "results/logs/rank_entries/{study}.log",
@@ -74,9 +74,9 @@ rule summarize_entries:
         submissions=described_submissions,
         benchmark=benchmark_of,
     output:
-        raw=leaderboard_table("raw"),
-        normalized=leaderboard_table("normalized"),
-        submission_table=leaderboard_table("submissions"),
+        raw=table("raw", "leaderboard", "csv md tex json"),
+        normalized=table("normalized", "leaderboard", "csv md tex json"),
+        submission_table=table("submissions", "leaderboard", "csv md tex json"),
     log:
         "results/logs/summarize_entries/{study}.log",
     benchmark:
@@ -95,7 +95,7 @@ rule track_releases:
         entries="results/{study}/leaderboard/entries.csv",
         releases=releases_of,
     output:
-        rank_history=leaderboard_table("rank_history"),
+        rank_history=table("rank_history", "leaderboard", "csv md tex json"),
         text=text("releases"),
     log:
         "results/logs/track_releases/{study}.log",
@@ -107,42 +107,6 @@ rule track_releases:
         library=digest_library("track_releases.py"),
     script:
         "../../scripts/track_releases.py"
-
-
-rule plot_leaderboard:
-    """Ranking by dimension → figure."""
-    input:
-        dimensions="results/{study}/leaderboard/dimensions.csv",
-    output:
-        leaderboard_dimensions=figure("leaderboard_dimensions"),
-    log:
-        "results/logs/plot_leaderboard/{study}.log",
-    benchmark:
-        "results/benchmarks/plot_leaderboard/{study}.tsv"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        library=digest_library("plot_leaderboard.py"),
-    script:
-        "../../scripts/plot_leaderboard.py"
-
-
-rule plot_releases:
-    """Ranks by release → figure."""
-    input:
-        rank_history="results/{study}/leaderboard/rank_history.csv",
-    output:
-        rank_history_figure=figure("rank_history"),
-    log:
-        "results/logs/plot_releases/{study}.log",
-    benchmark:
-        "results/benchmarks/plot_releases/{study}.tsv"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        library=digest_library("plot_releases.py"),
-    script:
-        "../../scripts/plot_releases.py"
 
 
 rule write_leaderboard:
@@ -168,7 +132,6 @@ rule write_leaderboard:
         title=title_of,
         groups=dimensions_of,
         confidence_level=setting("bootstrap/confidence"),
-        captions=CAPTIONS,
         library=digest_library("write_leaderboard.py"),
     script:
         "../../scripts/write_leaderboard.py"

@@ -148,33 +148,6 @@ rule summarize_metrics:
         "../../scripts/summarize_metrics.py"
 
 
-rule plot_multilabel:
-    """Metrics → figures."""
-    input:
-        metrics="results/{study}/multilabel/metrics.csv",
-        summary="results/{study}/multilabel/summary.csv",
-        rank_shift="results/{study}/multilabel/rank_shift.csv",
-        degradation="results/{study}/multilabel/degradation.csv",
-        label_counts="results/{study}/multilabel/label_counts.csv",
-    output:
-        metric_lines_figure=figure("metric_lines"),
-        metric_rank_shift_figure=figure("metric_rank_shift"),
-        label_counts_figure=figure("label_counts"),
-        subgroup_boxes_figure=figure("subgroup_boxes"),
-        seed_boxes_figure=figure("seed_boxes"),
-    log:
-        "results/logs/plot_multilabel/{study}.log",
-    benchmark:
-        "results/benchmarks/plot_multilabel/{study}.tsv"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        top=setting("multilabel/top"),
-        library=digest_library("plot_multilabel.py"),
-    script:
-        "../../scripts/plot_multilabel.py"
-
-
 rule plot_examples:
     """Images with several labels → what the best and the worst model say of them."""
     input:

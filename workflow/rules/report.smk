@@ -49,7 +49,6 @@ rule write_report:
         study="{study}",
         title=title_of,
         analyses=analyses_of,
-        captions=CAPTIONS,
         settings=lookup("{study}", within=config["studies"]),
         version=tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
             "version"

@@ -53,9 +53,9 @@ MARKS = {
 def draw_checkpoint_curves(
     curves: pd.DataFrame,
     selected: pd.DataFrame,
+    checkpoints: pd.DataFrame,
     *,
     metric: str,
-    split: str,
     order: Sequence[str] = (),
 ) -> Figure:
     """Draw a metric over the steps of each training, with the chosen checkpoint marked.
@@ -67,8 +67,10 @@ def draw_checkpoint_curves(
         ci_low, ci_high (may be empty), datasets, trainings.
     selected : DataFrame
         model, training, step: the chosen checkpoint of each training.
-    metric, split : str
-        What to draw of the curves.
+    checkpoints : DataFrame
+        split: the one on which checkpoints were chosen, in its first row.
+    metric : str
+        What to draw of the curves; empty: the metric of most datasets.
     order : sequence of str
         Models from the best to the worst; by name where empty.
 
@@ -84,6 +86,8 @@ def draw_checkpoint_curves(
     datasets. The best ten models have colors, the others are gray and have no marker. With more
     than twelve intervals, none is drawn.
     """
+    split = checkpoints["split"].iloc[0]
+    metric = metric or _find_main(curves, split)
     is_drawn = (curves["metric"] == metric) & (curves["split"] == split)
     own = curves[is_drawn].fillna({"training": ""}).sort_values(["model", "training", "step"])
     if own.empty:
@@ -105,6 +109,11 @@ def draw_checkpoint_curves(
     _dress_curves(sheet, metric, split, is_normalized=own["datasets"].max() > 1)
     draw_legend(sheet, legend, [_make_key(cast, model) for model in cast.colored])
     return sheet.figure
+
+
+def _find_main(curves: pd.DataFrame, split: str) -> str:
+    counts = curves[curves["split"] == split].groupby("metric")["datasets"].sum()
+    return str(counts.idxmax()) if len(counts) else ""
 
 
 @figure_style()

@@ -117,7 +117,7 @@ def draw_comparison_reference(
         model_a, model_b, mean_difference, ci_low, ci_high (normalized score), wins, ties, losses,
         wilcoxon_p_holm, effect_size; rows in any order; ends of intervals may be empty.
     reference : str
-        The model that the others are compared with.
+        The model that others are compared with; empty: the first of `order`.
     order : sequence of str
         Models from the best to the worst; by name where empty.
 
@@ -131,6 +131,7 @@ def draw_comparison_reference(
     At the right stand the model's wins/ties/losses against the reference, the Holm-corrected p
     value of Wilcoxon's signed-rank test, and the matched-pairs rank-biserial correlation r.
     """
+    reference = reference or order[0]
     heading = f"Difference from {reference}"
     everyone = list_paired(pairwise)
     models, notes = choose_models(set(everyone) - {reference}, order)

@@ -59,7 +59,7 @@ class _Panel:
 
 @figure_style()
 def draw_conditions(
-    conditions: pd.DataFrame, condition_ranks: pd.DataFrame, *, models: Sequence[str] = ()
+    conditions: pd.DataFrame, condition_ranks: pd.DataFrame, *, order: Sequence[str] = ()
 ) -> Figure:
     """Draw, per other condition, a line per model from its rank here to its rank there.
 
@@ -70,7 +70,7 @@ def draw_conditions(
         from the rows ``kendall_tau``. Estimates and intervals may be empty.
     condition_ranks : DataFrame
         condition, model, rank, rank_other; rows in any order.
-    models : sequence of str
+    order : sequence of str
         All models of the study, for their colors; empty: those of the table.
 
     Returns
@@ -88,7 +88,7 @@ def draw_conditions(
     panels = _collect_panels(conditions, condition_ranks)
     if not panels:
         return draw_note("No other condition was given.", heading=HEADING)
-    styles = model_styles([*condition_ranks["model"], *models])
+    styles = model_styles([*condition_ranks["model"], *order])
     notes = ["Lines: rank here (left) and under the other condition (right)."]
     if len(panels) > MAX_PANELS:
         notes.append(f"First {MAX_PANELS} of {len(panels)} conditions by name.")

@@ -9,6 +9,7 @@ from capmap.figures.canvas import Wording
 from capmap.figures.note import draw_note
 from capmap.figures.rank_axis import draw_rank_axis
 from capmap.figures.style import figure_style
+from capmap.problems import require_known
 from capmap.wording import count_things, format_p
 
 HEADING = "Mean ranks and critical difference"
@@ -59,6 +60,7 @@ def draw_critical_difference(
     ----------
     Demšar (2006), Statistical comparisons of classifiers over multiple data sets, JMLR 7.
     """
+    require_known(highlight, set(mean_ranks["model"]), option="comparison.highlight", kind="model")
     if mean_ranks["mean_rank"].count() < 2:
         return draw_note(ONE_MODEL, heading=HEADING)
     if nemenyi.empty:
@@ -104,6 +106,7 @@ def draw_rank_cliques(
     Models that share a bar are not separated. A group need not be consecutive: then its bar has a
     dot at each member. One model gives a figure that says so.
     """
+    require_known(highlight, set(mean_ranks["model"]), option="comparison.highlight", kind="model")
     if mean_ranks["mean_rank"].count() < 2:
         return draw_note(ONE_MODEL, heading=CLIQUES_HEADING)
     fewest, most = (int(count) for count in mean_ranks["datasets"].agg(["min", "max"]))

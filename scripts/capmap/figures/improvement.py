@@ -29,7 +29,7 @@ def draw_improvement(
         model_a, model_b, p_improvement, p_improvement_low, p_improvement_high (of a over b); rows
         in any order; ends of intervals may be empty.
     reference : str
-        The model that the others are compared with.
+        The model that others are compared with; empty: the first of `order`.
     order : sequence of str
         Models from the best to the worst; by name where empty.
 
@@ -38,6 +38,7 @@ def draw_improvement(
     matplotlib.figure.Figure
         A row per model, at most 40. A column wide (3.4 in), or a page (7 in) where names need it.
     """
+    reference = reference or order[0]
     everyone = list_paired(pairwise)
     models, notes = choose_models(set(everyone) - {reference}, order)
     if not models:

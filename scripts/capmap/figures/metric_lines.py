@@ -42,16 +42,31 @@ DATASET_WIDTH = 1.6
 MARKED = 60
 
 
+def name_compared(degradation: pd.DataFrame, cells: pd.DataFrame) -> list[str]:
+    """The two datasets that are compared, or the first two by name.
+
+    Parameters
+    ----------
+    degradation : DataFrame
+        dataset_a, dataset_b; may be empty.
+    cells : DataFrame
+        dataset: all that there are.
+    """
+    pairs = degradation[["dataset_a", "dataset_b"]].drop_duplicates().to_numpy().tolist()
+    return pairs[0] if pairs else sorted(set(cells["dataset"]))[:2]
+
+
 @figure_style()
-def draw_metric_lines(summary: pd.DataFrame, *, datasets: Sequence[str]) -> Figure:
+def draw_metric_lines(summary: pd.DataFrame, degradation: pd.DataFrame) -> Figure:
     """Draw the metrics of all models on two datasets, and the differences below.
 
     Parameters
     ----------
     summary : DataFrame
         model, dataset, top1, real, asma (from 0 to 1, may be empty); rows in any order.
-    datasets : sequence of str
-        The two datasets; the first is drawn solid, the second dashed. With one, a note says so.
+    degradation : DataFrame
+        dataset_a, dataset_b, see `name_compared`; the first of the two datasets is drawn solid, the
+        second dashed. With one, a note says so.
 
     Returns
     -------
@@ -60,6 +75,7 @@ def draw_metric_lines(summary: pd.DataFrame, *, datasets: Sequence[str]) -> Figu
         points below, from the best model by the first dataset's top-1 accuracy (or the first
         metric that there is). Up to 40 models are named.
     """
+    datasets = name_compared(degradation, summary)
     if len(datasets) < 2:
         return draw_note(NOTHING, heading=HEADING)
     first, second = (_take_metrics(summary, name) for name in datasets)

@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from capmap.figures.canvas import HEADER_HEIGHT, PADDING, Margins, Wording, make_sheet
 from capmap.figures.labels import FloatArray, Label, draw_labels, place_labels
 from capmap.figures.legend import draw_legend, plan_legend
+from capmap.figures.metric_lines import name_compared
 from capmap.figures.names import shorten_names
 from capmap.figures.note import draw_note
 from capmap.figures.side_columns import MINUS
@@ -33,15 +34,43 @@ RADIUS = 0.03
 DATASET_WIDTH = 1.6
 
 
+def choose_shifts(
+    rank_shift: pd.DataFrame, degradation: pd.DataFrame, metrics: pd.DataFrame
+) -> pd.DataFrame:
+    """Choose the two datasets whose ranks are set against each other.
+
+    Parameters
+    ----------
+    rank_shift : DataFrame
+        dataset_top1, dataset_asma.
+    degradation, metrics : DataFrame
+        As in `capmap.figures.metric_lines.name_compared`.
+
+    Returns
+    -------
+    DataFrame
+        The rows of the first compared dataset and of a dataset that is not compared, such as
+        PatchML, where there is one.
+    """
+    compared = name_compared(degradation, metrics)
+    first = rank_shift[rank_shift["dataset_top1"] == compared[0]]
+    other = min(set(first["dataset_asma"]) - set(compared), default=compared[-1])
+    return first[first["dataset_asma"] == other]
+
+
 @figure_style()
-def draw_metric_rank_shift(rank_shift: pd.DataFrame) -> Figure:
+def draw_metric_rank_shift(
+    rank_shift: pd.DataFrame, degradation: pd.DataFrame, metrics: pd.DataFrame
+) -> Figure:
     """Draw each model's rank by ASMA against its rank by top-1 accuracy.
 
     Parameters
     ----------
     rank_shift : DataFrame
         model, dataset_top1, dataset_asma, top1_rank, asma_rank, shift (positive for a model that
-        rises); the same datasets in all rows, which may be in any order.
+        rises); rows in any order, also of other datasets.
+    degradation, metrics : DataFrame
+        As in `choose_shifts`.
 
     Returns
     -------
@@ -49,6 +78,7 @@ def draw_metric_rank_shift(rank_shift: pd.DataFrame) -> Figure:
         A page wide (7 in); the best ranks are at the left and on top, so models above the line
         rise. The 16 largest shifts are named, as far as there is room.
     """
+    rank_shift = choose_shifts(rank_shift, degradation, metrics)
     if rank_shift.empty:
         return draw_note(NOTHING, heading=HEADING)
     size = rank_shift["shift"].abs()

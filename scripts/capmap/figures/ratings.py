@@ -24,7 +24,7 @@ GROUPS_NOTE = "Groups that never met: ratings between them mean nothing."
 
 
 @figure_style()
-def draw_elo(elo: pd.DataFrame, *, models: Sequence[str] = (), confidence_level: float) -> Figure:
+def draw_elo(elo: pd.DataFrame, *, order: Sequence[str] = (), confidence_level: float) -> Figure:
     """Draw each model's Elo rating with its interval and rank, the best model on top.
 
     Parameters
@@ -34,7 +34,7 @@ def draw_elo(elo: pd.DataFrame, *, models: Sequence[str] = (), confidence_level:
         intervals may be empty. separated (share of resamples, 0 to 1, in which some models only
         won or only lost; the same in all rows) and component (number of a group of models that met
         each other).
-    models : sequence of str
+    order : sequence of str
         All models of the study, for their colors; empty: those of the table.
     confidence_level : float
         Of the intervals, between 0 and 1.
@@ -65,7 +65,7 @@ def draw_elo(elo: pd.DataFrame, *, models: Sequence[str] = (), confidence_level:
     ratings = [f"{rating:.0f}" if rating == rating else "" for rating in table["estimate"]]
     return draw_forest(
         table,
-        everyone=[*elo["model"], *models],
+        everyone=[*elo["model"], *order],
         columns={"Elo": ratings, "rank": write_ranks(table), "group": groups},
         wording=Wording("Elo rating with interval", "Elo rating (points)", (ODDS, *notes)),
     )

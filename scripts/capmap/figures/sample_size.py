@@ -92,7 +92,7 @@ def draw_seed_widths(seed_widths: pd.DataFrame, iqm: pd.DataFrame) -> Figure:
 
 
 @figure_style()
-def draw_next_seeds(next_seeds: pd.DataFrame, *, models: Sequence[str]) -> Figure:
+def draw_next_seeds(next_seeds: pd.DataFrame, *, order: Sequence[str]) -> Figure:
     """Draw in which cells one more run helps the order of the models most.
 
     Parameters
@@ -100,7 +100,7 @@ def draw_next_seeds(next_seeds: pd.DataFrame, *, models: Sequence[str]) -> Figur
     next_seeds : DataFrame
         model, dataset, runs, share (of the pairs that are now expected in the wrong order, 0 to 1);
         rows in any order.
-    models : sequence of str
+    order : sequence of str
         All models of the study, for their colors.
 
     Returns
@@ -118,7 +118,7 @@ def draw_next_seeds(next_seeds: pd.DataFrame, *, models: Sequence[str]) -> Figur
         return draw_note(NO_GAIN, heading=NEXT_HEADING)
     ordered = helpful.sort_values(["share", "model", "dataset"], ascending=[False, True, True])
     best = ordered.head(MAX_CELLS)
-    colors = model_colors([*models, *next_seeds["model"]])
+    colors = model_colors([*order, *next_seeds["model"]])
     labels, width, sheet_width = _label_cells(best)
     values = _write_shares(best["share"])
     runs = [f"{count:.0f}" for count in best["runs"]]

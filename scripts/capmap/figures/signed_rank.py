@@ -121,7 +121,7 @@ def draw_bayes_reference(
     pairwise : DataFrame
         model_a, model_b, p_a_better, p_equivalent, p_b_better, decision; rows in any order.
     reference : str
-        The model that the others are compared with.
+        The model that others are compared with; empty: the first of `order`.
     order : sequence of str
         Models from the best to the worst; by name where empty.
 
@@ -131,6 +131,7 @@ def draw_bayes_reference(
         A bar per model, at most 40, in percent where a part has room for it. A column wide
         (3.4 in), or a page (7 in) where names need it. Bars without a decision are pale.
     """
+    reference = reference or order[0]
     models, notes = choose_models(set(list_paired(pairwise)) - {reference}, order)
     if not models:
         return draw_note(NO_PAIR, heading=HEADING)

@@ -14,6 +14,8 @@ from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from capmap.figures.canvas import GAP, HEADER_HEIGHT, PADDING, Margins, Sheet, Wording, make_sheet
 from capmap.figures.legend import draw_legend, plan_legend
+from capmap.figures.metric_lines import name_compared
+from capmap.figures.metric_rank_shift import choose_shifts
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.note import draw_note
 from capmap.figures.style import FAINT_INK, PAGE_WIDTH, PALETTE, TEXT_SIZE, figure_style
@@ -42,7 +44,7 @@ Boxes = Mapping[float, "pd.Series[float]"]
 
 
 @figure_style()
-def draw_subgroup_boxes(metrics: pd.DataFrame, *, datasets: Sequence[str]) -> Figure:
+def draw_subgroup_boxes(metrics: pd.DataFrame, degradation: pd.DataFrame) -> Figure:
     """Draw ReaL accuracy and subgroup accuracy of all models by the number of labels.
 
     Parameters
@@ -50,8 +52,9 @@ def draw_subgroup_boxes(metrics: pd.DataFrame, *, datasets: Sequence[str]) -> Fi
     metrics : DataFrame
         model, dataset, metric, subgroup (number of labels), value (from 0 to 1); rows in any
         order, also of other metrics. Several seeds are averaged.
-    datasets : sequence of str
-        The two datasets, whose boxes stand beside each other.
+    degradation : DataFrame
+        As in `capmap.figures.metric_lines.name_compared`: the boxes of the two datasets stand
+        beside each other.
 
     Returns
     -------
@@ -59,6 +62,7 @@ def draw_subgroup_boxes(metrics: pd.DataFrame, *, datasets: Sequence[str]) -> Fi
         A page wide (7 in): ReaL accuracy at the left, subgroup accuracy at the right. Up to 12
         models are points too.
     """
+    datasets = name_compared(degradation, metrics)
     cells = _average_seeds(metrics[metrics["dataset"].isin(list(datasets))])
     if cells.empty:
         return draw_note(NOTHING, heading=HEADING)
@@ -94,7 +98,7 @@ def draw_subgroup_boxes(metrics: pd.DataFrame, *, datasets: Sequence[str]) -> Fi
 
 @figure_style()
 def draw_seed_boxes(
-    metrics: pd.DataFrame, rank_shift: pd.DataFrame, *, dataset: str, top: int
+    metrics: pd.DataFrame, rank_shift: pd.DataFrame, degradation: pd.DataFrame, *, top: int
 ) -> Figure:
     """Draw subgroup accuracy of all models by the number of labels and seed, and the best models.
 
@@ -104,9 +108,9 @@ def draw_seed_boxes(
         model, dataset, seed, metric, subgroup (number of labels), value (from 0 to 1); rows in any
         order, also of other metrics.
     rank_shift : DataFrame
-        model, top1_rank, asma_rank; may be empty.
-    dataset : str
-        The dataset.
+        model, dataset_top1, dataset_asma, top1_rank, asma_rank; may be empty.
+    degradation : DataFrame
+        As in `capmap.figures.metric_rank_shift.choose_shifts`, whose second dataset is drawn.
     top : int
         How many of the best models by each rank are drawn, ties by name.
 
@@ -117,6 +121,9 @@ def draw_seed_boxes(
         them the best models by top-1 accuracy and by ASMA, listed at the right. Of more than 10
         seeds, the means are drawn.
     """
+    compared = name_compared(degradation, metrics)
+    rank_shift = choose_shifts(rank_shift, degradation, metrics)
+    dataset = compared[-1] if rank_shift.empty else rank_shift["dataset_asma"].iloc[0]
     own = metrics[(metrics["dataset"] == dataset) & (metrics["metric"] == "subgroup")]
     means = _average_seeds(own)
     if means.empty:

@@ -5,30 +5,13 @@ from typing import Any
 
 import pandas as pd
 
+from capmap.catalog import MAIN, label_columns
 from capmap.report.accounts import count_rejected, count_rows, list_files, list_warnings
 from capmap.report.verdict import find_best_group
 from capmap.report.views import View, make_view
 
-TABLES = {
-    "iqm": (400_000, "Models by interquartile mean (IQM), best first."),
-    "intervals": (
-        80_000,
-        "Every statistic with its interval, rank and rank interval. Of the optimality gap, less "
-        "is better.",
-    ),
-    "aggregate": (
-        200_000,
-        "Scores and ranks by each aggregation of the datasets' scores, in the order of the first.",
-    ),
-    "scores": (
-        200_000,
-        "Normalized score of each model on each dataset, averaged over runs; 1 is best.",
-    ),
-    "seeds": (
-        200_000,
-        "Number and spread of runs in each cell: of scores as exported, after transforms, then of "
-        "normalized ones.",
-    ),
+# Tables that stand on the page only, with about how many of its bytes each may take.
+OTHERS = {
     "counts": (
         10_000,
         "What became of the rows of the exports. A row of a matrix holds several runs.",
@@ -36,20 +19,15 @@ TABLES = {
     "rejected": (20_000, "Rejected rows by reason."),
     "dropped": (40_000, "Models and datasets that were left out of the analysis, and why."),
     "warnings": (60_000, "What to look at in the exports, with places; first one of each kind."),
-    "coverage": (
-        10_000,
-        "How often intervals of resampled runs hold the true IQM, in simulated studies with "
-        "normal noise and a typical model's numbers of runs; seeds is their median.",
-    ),
     "bounds": (
         100_000,
         "The scores, as exported, after transforms, that map to 0 (low) and 1 (high), or the "
         "other way round where the direction is min, and where they come from.",
     ),
-    "changes": (80_000, "Numbers of the rankings that moved since the last run."),
     "files": (60_000, "The exports that were read, with size and SHA-256."),
     "versions": (10_000, "Software in the environment that wrote this page."),
 }
+TABLES = {name: (table.share, table.short) for name, table in MAIN.tables.items()} | OTHERS
 SHARED_LETTERS = (
     " Scores and ranks come with intervals. Models that share a letter cannot be separated; the "
     "shaded rows are the best model and those that cannot be separated from it."
@@ -59,25 +37,6 @@ RANKING = [
     *("rank", "model", "iqm", "ci_low", "ci_high", "rank_low", "rank_high"),
     *("ties", "runs", "datasets"),
 ]
-LABELS = {
-    "model": "Model",
-    "iqm": "IQM",
-    "ci_low": "Score from",
-    "ci_high": "Score to",
-    "rank_low": "Rank from",
-    "rank_high": "Rank to",
-    "ties": "Tie group",
-    "rank_mean": "Rank by mean",
-    "rank_trimmed_mean": "Rank by trimmed mean",
-    "rank_median": "Rank by median",
-    "n": "Runs",
-    "std": "SD",
-    "sem": "SEM",
-    "normalized_std": "Normalized SD",
-    "normalized_sem": "Normalized SEM",
-    "normalized_iqm": "Normalized IQM",
-    "sha256": "SHA-256",
-}
 
 
 def show_tables(
@@ -128,9 +87,8 @@ def show_tables(
 
 def _label_columns(name: str, table: pd.DataFrame) -> dict[str, str]:
     """Name columns for a reader; datasets keep their names."""
-    if name == "scores":
-        return {"model": LABELS["model"]}
-    return {key: LABELS.get(key, key.replace("_", " ").capitalize()) for key in table.columns}
+    named = ["model"] if name == "scores" else list(table.columns)
+    return label_columns(f"tables/{name}", named)
 
 
 def _restore_integers(changes: pd.DataFrame) -> pd.DataFrame:

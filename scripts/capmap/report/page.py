@@ -9,13 +9,14 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
+from capmap.catalog import FIGURES, MAIN, Figure
 from capmap.pages.rendering import render_page
 from capmap.report import verdict
 from capmap.report.accounts import describe_changes, describe_reading
 from capmap.report.analyses import Outcome, show_analyses
 from capmap.report.contents import show_tables
 from capmap.report.methods import describe_methods
-from capmap.report.pictures import DESCRIPTIONS, embed_pictures
+from capmap.report.pictures import embed_pictures
 
 TEMPLATES = Path(__file__).parent / "templates"
 MAX_PAGE = 1_950_000
@@ -41,8 +42,6 @@ class Results:
         Where each table, figure and paragraph is kept, relative to the page.
     outcomes : sequence of Outcome
         The analyses beyond the ranking.
-    captions : mapping of str to str
-        What their tables and figures show.
     settings : mapping
         The study's settings, checked and with defaults.
     versions : mapping of str to str
@@ -55,7 +54,6 @@ class Results:
     images: Mapping[str, Path]
     files: Mapping[str, str]
     outcomes: Sequence[Outcome]
-    captions: Mapping[str, str]
     settings: Mapping[str, Any]
     versions: Mapping[str, str]
 
@@ -79,12 +77,9 @@ def render_report(results: Results, *, study: str, title: str) -> str:
     tables, bootstrap = results.tables, results.settings["bootstrap"]
     views = show_tables(tables, results.validation, results.versions, results.files)
     settings = _render_settings(results.settings)
-    texts = dict(DESCRIPTIONS)
-    for outcome in results.outcomes:
-        texts |= {name: (results.captions[f"figures/{name}"],) * 2 for name in outcome.figures}
-    sections = show_analyses(
-        results.outcomes, tables, captions=results.captions, files=results.files
-    )
+    sections = show_analyses(results.outcomes, tables, files=results.files)
+    drawn = [*MAIN.figures, *(name for section in sections for name in section.figures)]
+    texts = {name: _describe_figure(FIGURES[name]) for name in drawn}
     shown = [*views.values(), *(view for section in sections for view in section.views)]
     used = MARKUP + len(Markup.escape(settings).encode()) + sum(view.size for view in shown)
     pictures = embed_pictures(
@@ -123,6 +118,11 @@ def render_index(studies: Sequence[Mapping[str, str | Markup]]) -> str:
         HTML that fetches nothing.
     """
     return _render("index.html.j2", title="Benchmark studies", studies=studies)
+
+
+def _describe_figure(figure: Figure) -> tuple[str, str]:
+    """Caption and alternative text of a figure."""
+    return figure.short or figure.caption, figure.alt or figure.caption
 
 
 def _render(template: str, **content: object) -> str:

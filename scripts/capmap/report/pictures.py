@@ -14,35 +14,6 @@ DPI = 300
 CSS_DPI = 96
 PLAIN = ' !"$()*+,-./:;=?@[]^_`{|}~'
 
-DESCRIPTIONS = {
-    "intervals": (
-        "Interquartile mean of each model with its interval, best on top.",
-        "Plot of the interquartile mean of each model with its interval. The ranking table "
-        "holds the same numbers.",
-    ),
-    "rank_shift": (
-        "Rank of each model by each aggregation; lines that cross are models whose order depends "
-        "on it.",
-        "Plot of the rank of each model by each aggregation. The aggregation table holds the "
-        "same numbers.",
-    ),
-    "scores": (
-        "Normalized score of each model on each dataset, averaged over runs.",
-        "Plot of the normalized score of each model on each dataset. The scores table holds "
-        "the same numbers.",
-    ),
-    "seed_spread": (
-        "Spread of the runs on each dataset: where it is wide, single runs say little.",
-        "Plot of the standard deviation over runs on each dataset. The table of cells holds the "
-        "same numbers.",
-    ),
-    "runs_per_cell": (
-        "Number of runs of each model on each dataset; empty cells have none.",
-        "Plot of the number of runs of each model on each dataset. The table of cells holds "
-        "the same numbers.",
-    ),
-}
-
 
 @dataclass(frozen=True)
 class Picture:

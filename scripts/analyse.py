@@ -1,0 +1,128 @@
+"""Run steps of a study's analyses, those of them that would come out otherwise than they are."""
+
+import logging
+from collections.abc import Callable, Mapping
+from inspect import signature
+from typing import Any
+
+import pandas as pd
+
+from capmap.artifacts import read_parquet, read_shards, write_parquet
+from capmap.catalog import ANALYSES, STEPS, find_owner
+from capmap.freshness import Record, digest_origin
+from capmap.prose.paragraphs import write_paragraphs
+from capmap.tables import read_declared, write_declared
+from job import load_function, run_parallel
+
+logger = logging.getLogger(__name__)
+
+
+def analyse(
+    *,
+    study: str,
+    folder: str,
+    steps: list[str],
+    options: Mapping[str, Mapping[str, Any]],
+    code: Mapping[str, str],
+    record: list[str],
+    threads: int,
+    **inputs: str | list[str],
+) -> None:
+    """Write the tables, files and paragraphs of steps.
+
+    Parameters
+    ----------
+    study : str
+        Name of the study.
+    folder : str
+        The study's folder.
+    steps : list of str
+        Names of the steps, see `capmap.catalog.STEPS`.
+    options : mapping of str to mapping
+        What each step is told, by parameter.
+    code : mapping of str to str
+        Digest of the code of each step.
+    record : list of str
+        Where to keep what several steps were made from, so that the next run makes only those again
+        that differ; empty for a step by itself.
+    threads : int
+        How many processes run at once.
+    **inputs : str or list of str
+        What the steps read, by name.
+    """
+    kept = Record(record[0]) if record else None
+    todo, origins = [], {}
+    for name in steps:
+        step = STEPS[name]
+        own = {read: inputs[read] for read in [*step.reads, *step.paths]}
+        origins[name] = digest_origin(code[name], options[name], own)
+        if kept is None or not kept.keep(name, origins[name], list_files(folder, name)):
+            todo.append(name)
+    shared = {name for step in todo for name in STEPS[step].reads}
+    content = {name: read_input(inputs[name]) for name in sorted(shared)}
+
+    def run(name: str) -> None:
+        step = STEPS[name]
+        known = {read: content[read] for read in step.reads}
+        known |= {path: inputs[path] for path in step.paths}
+        run_step(name, {"study": study, **options[name], **known}, folder)
+
+    run_parallel(run, todo, processes=threads)
+    if kept is not None:
+        for name in todo:
+            kept.note(name, origins[name], list_files(folder, name))
+        kept.close()
+        logger.info("%d of %d analyses were up to date", len(steps) - len(todo), len(steps))
+
+
+def read_input(place: str | list[str]) -> pd.DataFrame:
+    """Read a table, or a table that is kept in parts."""
+    if isinstance(place, list):
+        return read_shards(place)
+    return read_parquet(place) if place.endswith(".parquet") else read_declared(place)
+
+
+def run_step(name: str, known: Mapping[str, Any], folder: str) -> None:
+    """Compute what a step makes, and write it."""
+    step, owner = STEPS[name], find_owner(name, "steps")
+    made = call(load_function(step.run), known)
+    if not isinstance(made, Mapping):
+        made = dict.fromkeys([*step.tables, *step.files], made)
+    for table in step.tables:
+        write_declared(made[table], f"{owner.folder}/{table}", folder)
+    for file, path in step.files.items():
+        write_parquet(f"{folder}/{path}", made[file])
+    if step.describe:
+        paragraphs = call(load_function(step.describe), {**known, **made})
+        write_paragraphs(paragraphs, list_texts(folder, name))
+    counts = ", ".join(f"{len(made[part])} rows of {part}" for part in [*step.tables, *step.files])
+    logger.info("%s: %s", name, counts)
+
+
+def call(function: Callable[..., Any], known: Mapping[str, Any]) -> Any:
+    """Call a function with what its parameters are called after."""
+    return function(**{name: known[name] for name in signature(function).parameters})
+
+
+def list_texts(folder: str, name: str) -> list[str]:
+    """The files of the paragraphs of a step's analysis."""
+    owner = next(key for key, made in ANALYSES.items() if name in made.steps)
+    return [f"{folder}/text/{owner}.{suffix}" for suffix in ("txt", "tex")]
+
+
+def list_files(folder: str, name: str) -> list[str]:
+    """All files that a step writes."""
+    step, owner = STEPS[name], find_owner(name, "steps")
+    tables = [
+        f"{folder}/{owner.folder}/{table}.{suffix}"
+        for table in step.tables
+        for suffix in owner.tables[table].formats.split()
+    ]
+    files = [f"{folder}/{path}" for path in step.files.values()]
+    return [*tables, *files, *(list_texts(folder, name) if step.describe else [])]
+
+
+if __name__ == "__main__":
+    from job import run_job
+
+    run_job(analyse, snakemake)  # type: ignore[name-defined]

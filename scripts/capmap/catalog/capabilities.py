@@ -1,0 +1,411 @@
+"""Analyses of the capability map: what each model is good at, and what to run next."""
+
+from capmap.catalog.declarations import Analysis, Figure, Step, Table
+
+CAPABILITIES = Analysis(
+    question="What is each model good at?",
+    folder="capabilities",
+    tables={
+        "summary": Table(
+            "Errors of predicted gaps, in training and for hidden results, by method, "
+            "dimension and protocol, averaged over splits with intervals over them. The "
+            "difference is from the plain L2 distance on the same splits; below 0 is better.",
+            "distance dimension protocol folds predictions train_mse train_mse_low "
+            "train_mse_high train_mae train_mae_low train_mae_high train_pearson "
+            "train_pearson_low train_pearson_high mse mse_low mse_high mae mae_low mae_high "
+            "pearson pearson_low pearson_high difference difference_low difference_high "
+            "confidence",
+        ),
+        "by_results": Table(
+            "Errors of hidden results by how many results their model has.",
+            "source distance results_from results_to models predictions mse mse_low mse_high mae",
+        ),
+        "centrality": Table(
+            "Spearman's correlation of a model's distance to the center with its mean gap, "
+            "over models.",
+            "statistic estimate low high confidence models",
+        ),
+        "models": Table(
+            "Results, mean gap and attributes of each model, and why it was dropped from the "
+            "embedding, if it was.",
+            "model results kept component mean_gap architecture parameters date dropped",
+        ),
+        "datasets": Table(
+            "Results, best model, spread, saturation and attributes of each dataset, and why "
+            "it was dropped from the embedding, if it was.",
+            "dataset results kept component duplicate_of best_model best_score worst_score "
+            "std saturation headroom type family dropped",
+        ),
+        "positions": Table(
+            "Position of each model and dataset, along the principal axes; the offset is "
+            "added to distances, and centrality is the distance to the centroid.",
+            "kind name component offset centrality",
+            more=True,
+        ),
+        "predictions": Table(
+            "Gap and score of every model on every dataset, with prediction intervals. "
+            "Results marked as held out were hidden when they were predicted.",
+            "model dataset observed predicted low high predicted_score score_low score_high "
+            "held_out",
+        ),
+        "validation": Table(
+            "Every hidden result with its predicted gap, by method, dimension and protocol.",
+            "distance dimension protocol fold model dataset truth prediction",
+        ),
+        "gaps": Table(
+            "Gap of each result to the best model of its dataset: in the metric's unit, and "
+            "divided by that of the worst model.",
+            "model dataset score normalized absolute_gap gap dropped",
+        ),
+    },
+    figures={
+        "capability_map": Figure(
+            "Map of models (filled) and datasets (open): the nearer a model is to a dataset, "
+            "the smaller is its gap there.",
+            draw="capmap.figures.capability_map:draw_map",
+            reads=["places", "models", "datasets"],
+        ),
+        "capability_attributes": Figure(
+            "The map colored by what is known of models and datasets.",
+            draw="capmap.figures.attribute_maps:draw_attribute_maps",
+            reads=["places", "models", "datasets"],
+        ),
+        "centrality": Figure(
+            "Distance of each model from the center of the map against its mean gap: "
+            "generalists stand near the center.",
+            draw="capmap.figures.centrality:draw_centrality",
+            reads=["positions", "models", "centrality"],
+        ),
+        "prediction_fit": Figure(
+            "Predicted against true gaps, in training and for hidden results, by method.",
+            draw="capmap.figures.prediction_fit:draw_fit",
+            reads=["training", "validation", "summary"],
+            options={"dimension": "capabilities/dimension"},
+        ),
+        "prediction_dimensions": Figure(
+            "Mean squared error by number of dimensions, for hidden results and in training, "
+            "beside the baselines.",
+            draw="capmap.figures.dimensions:draw_dimensions",
+            reads=["summary"],
+        ),
+        "error_by_results": Figure(
+            "Mean squared error of hidden results by how many results their model has.",
+            draw="capmap.figures.few_results:draw_error_by_results",
+            reads=["by_results"],
+            options={"method": "capabilities/method"},
+        ),
+        "prediction_errors": Figure(
+            "Absolute error of the predicted gap of each result, hidden when it was predicted.",
+            draw="capmap.figures.prediction_errors:draw_prediction_errors",
+            reads=["predictions"],
+        ),
+    },
+    steps={
+        "measure_gaps": Step(
+            "capmap.capabilities.gaps:tabulate_gaps",
+            tables=["gaps"],
+            reads=["runs", "bounds"],
+            options={"min_results": "capabilities/min_results"},
+        ),
+        "describe_results": Step(
+            "capmap.capabilities.quality:describe_results",
+            tables=["models", "datasets"],
+            reads=["gaps", "bounds"],
+            paths=["model_file", "dataset_file"],
+            options={
+                "model_attributes": "attributes/models",
+                "dataset_attributes": "attributes/datasets",
+            },
+        ),
+        "crossvalidate_baselines": Step(
+            "capmap.capabilities.crossvalidation:crossvalidate_baselines",
+            tables=[],
+            reads=["gaps", "datasets"],
+            options={
+                "n_splits": "capabilities/splits",
+                "held_out": "capabilities/held_out",
+                "seed": "bootstrap/seed",
+            },
+            files={"baselines": "capabilities/folds/baselines.parquet"},
+        ),
+        "summarize_crossvalidation": Step(
+            "capmap.capabilities.summary:summarize_crossvalidation",
+            tables=["validation", "summary", "by_results"],
+            reads=["baselines"],
+            paths=["folds"],
+            options={
+                "dimension": "capabilities/dimension",
+                "confidence_level": "bootstrap/confidence",
+            },
+            files={"training": "capabilities/training.parquet"},
+        ),
+        "embed_models": Step(
+            "capmap.capabilities.embedding:embed_models",
+            tables=["positions"],
+            reads=["gaps"],
+            options={
+                "method": "capabilities/method",
+                "dimension": "capabilities/dimension",
+                "n_starts": "capabilities/starts",
+                "seed": "bootstrap/seed",
+            },
+            files={"fits": "capabilities/fits.parquet"},
+        ),
+        "project_map": Step(
+            "capmap.capabilities.maps:project_points",
+            tables=[],
+            reads=["fits"],
+            files={"places": "capabilities/map/mds.parquet"},
+        ),
+        "predict_scores": Step(
+            "capmap.capabilities.predictions:tabulate_predictions",
+            tables=["predictions"],
+            reads=["gaps", "fits"],
+            options={
+                "method": "capabilities/method",
+                "dimension": "capabilities/dimension",
+                "n_starts": "capabilities/starts",
+                "seed": "bootstrap/seed",
+                "confidence_level": "capabilities/confidence",
+            },
+        ),
+        "describe_capabilities": Step(
+            "capmap.capabilities.centrality:correlate_centrality",
+            tables=["centrality"],
+            reads=[
+                "gaps",
+                "models",
+                "datasets",
+                "summary",
+                "by_results",
+                "predictions",
+                "positions",
+            ],
+            options={
+                "method": "capabilities/method",
+                "dimension": "capabilities/dimension",
+                "confidence_level": "capabilities/confidence",
+                "min_results": "capabilities/min_results",
+            },
+            describe="capmap.prose.capabilities:describe_capabilities",
+        ),
+    },
+)
+
+PLACEMENTS = Analysis(
+    question="Where do models with few results stand?",
+    folder="capabilities",
+    tables={
+        "placements": Table(
+            "Where models with few results stand, placed without moving the others, with the "
+            "radius that holds the position and the mean gap that it implies.",
+            "model results mean_gap mean_gap_low mean_gap_high radius",
+            more=True,
+        ),
+        "placement_predictions": Table(
+            "Gap and score of models with few results on every dataset, with prediction intervals.",
+            "model dataset observed predicted low high predicted_score score_low score_high",
+        ),
+        "placement_replay": Table(
+            "Errors and coverage of predictions for models whose results were hidden but for "
+            "a few.",
+            "method results results_to models predictions mse mse_low mse_high change "
+            "change_low change_high coverage width",
+        ),
+    },
+    figures={
+        "placement_replay": Figure(
+            "Errors and coverage of predictions for models whose results were hidden but for "
+            "a few.",
+            draw="capmap.figures.few_results:draw_placement_replay",
+            reads=["placement_replay"],
+            options={"confidence_level": "capabilities/confidence"},
+        )
+    },
+    steps={
+        "replay_placements": Step(
+            "capmap.capabilities.placement_replay:replay",
+            tables=["placement_replay"],
+            reads=["gaps"],
+            options={
+                "method": "capabilities/method",
+                "dimension": "capabilities/dimension",
+                "n_starts": "capabilities/starts",
+                "seed": "bootstrap/seed",
+                "confidence_level": "capabilities/confidence",
+            },
+        ),
+        "place_models": Step(
+            "capmap.capabilities.placement:place_models",
+            tables=["placements", "placement_predictions"],
+            reads=["gaps", "fits", "placement_replay"],
+            options={
+                "method": "capabilities/method",
+                "dimension": "capabilities/dimension",
+                "n_starts": "capabilities/starts",
+                "seed": "bootstrap/seed",
+                "confidence_level": "capabilities/confidence",
+            },
+            describe="capmap.prose.placements:describe_placements",
+        ),
+    },
+)
+
+NEXT_RESULTS = Analysis(
+    question="Which result would tell most?",
+    folder="capabilities",
+    tables={
+        "next": Table(
+            "The datasets to evaluate next, for each model: those that reduce the variance "
+            "of its predictions most.",
+            "model rank dataset reduction share predicted low high",
+        ),
+        "next_models": Table(
+            "The models to try next, for each dataset, by their predicted gap.",
+            "dataset rank model predicted low high",
+        ),
+        "dataset_information": Table(
+            "What one result on each dataset tells about a new model: the share of its "
+            "variance over all datasets that it removes (information), and the share of a "
+            "result that is not noise (reliability).",
+            "dataset results std_gap saturation reliability information",
+        ),
+        "dataset_replay": Table(
+            "Error of predictions for a new model by how many results it has, when each "
+            "policy chooses them.",
+            "policy results error error_low error_high models",
+        ),
+        "dataset_savings": Table(
+            "Results that the policy needs to reach the error of random choice.",
+            "policy results needed needed_low needed_high saving models confidence",
+        ),
+        "model_replay": Table(
+            "Gap of the best model found on a new dataset by how many models were tried, "
+            "when each policy chooses them.",
+            "policy tried regret regret_low regret_high datasets",
+        ),
+    },
+    figures={
+        "dataset_replay": Figure(
+            "Error of predictions for a new model by how many results it has, when each "
+            "policy chooses them.",
+            draw="capmap.figures.replays:draw_dataset_replay",
+            reads=["dataset_replay"],
+        ),
+        "model_replay": Figure(
+            "Gap of the best model found on a new dataset by how many models were tried, "
+            "when each policy chooses them.",
+            draw="capmap.figures.replays:draw_model_replay",
+            reads=["model_replay"],
+        ),
+    },
+    steps={
+        "replay_choices": Step(
+            "capmap.capabilities.choice_replay:replay_choices",
+            tables=["dataset_replay", "dataset_savings", "model_replay"],
+            reads=["gaps"],
+            options={
+                "method": "capabilities/method",
+                "dimension": "capabilities/dimension",
+                "n_starts": "capabilities/starts",
+                "confidence_level": "bootstrap/confidence",
+                "seed": "bootstrap/seed",
+            },
+        ),
+        "choose_results": Step(
+            "capmap.capabilities.choices:choose_results",
+            tables=["next", "next_models", "dataset_information"],
+            reads=[
+                "gaps",
+                "fits",
+                "predictions",
+                "placement_predictions",
+                "datasets",
+                "dataset_replay",
+                "dataset_savings",
+                "model_replay",
+            ],
+            describe="capmap.prose.next_results:describe_next_results",
+        ),
+    },
+)
+
+DRIFT = Analysis(
+    question="Does the map stay put over time?",
+    folder="capabilities",
+    needs="attributes/models/date",
+    tables={
+        "newcomers": Table(
+            "Errors on all newcomers together, with half of their results known, and the "
+            "difference from the additive model.",
+            "models predictions mse mse_low mse_high mse_additive difference difference_low "
+            "difference_high",
+        ),
+        "drift": Table(
+            "How positions move while models are added in order of publication, and errors "
+            "on the newcomers.",
+            "date models results newcomers shift shift_to_final shift_noise predictions mse "
+            "mse_low mse_high mse_additive",
+        ),
+    },
+    figures={
+        "drift": Figure(
+            "How positions move while models are added in order of publication, and errors "
+            "on the newcomers.",
+            draw="capmap.figures.drift:draw_drift",
+            reads=["drift"],
+        )
+    },
+    steps={
+        "track_drift": Step(
+            "capmap.capabilities.drift:track_drift",
+            tables=["newcomers", "drift"],
+            reads=["gaps", "models", "datasets"],
+            options={
+                "method": "capabilities/method",
+                "dimension": "capabilities/dimension",
+                "n_starts": "capabilities/starts",
+                "confidence_level": "bootstrap/confidence",
+                "seed": "bootstrap/seed",
+            },
+            describe="capmap.prose.drift:describe_drift",
+        )
+    },
+)
+
+TRANSFER = Analysis(
+    question="Does it carry over to other datasets?",
+    folder="capabilities",
+    tables={
+        "transfer": Table(
+            "Errors on types and families of datasets that were not trained on, with half of "
+            "their results known.",
+            "kind trained_on tested_on models datasets train_results predictions mse mse_low "
+            "mse_high mse_alone mse_additive mse_all pearson difference difference_low "
+            "difference_high",
+        )
+    },
+    figures={
+        "transfer": Figure(
+            "Errors on types and families of datasets that were not trained on, with half of "
+            "their results known.",
+            draw="capmap.figures.transfer:draw_transfer",
+            reads=["transfer"],
+        )
+    },
+    steps={
+        "check_transfer": Step(
+            "capmap.capabilities.transfer:check_transfer",
+            tables=["transfer"],
+            reads=["gaps", "datasets"],
+            options={
+                "method": "capabilities/method",
+                "dimension": "capabilities/dimension",
+                "n_starts": "capabilities/starts",
+                "confidence_level": "bootstrap/confidence",
+                "seed": "bootstrap/seed",
+            },
+            describe="capmap.prose.transfer:describe_transfer",
+        )
+    },
+)

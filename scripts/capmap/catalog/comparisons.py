@@ -1,0 +1,519 @@
+"""Analyses that compare models: which differences are real, and how robust the order is."""
+
+from capmap.catalog.declarations import Analysis, Figure, Step, Table
+
+PAIRWISE = Analysis(
+    question="Which differences are real?",
+    shared=True,
+    default=True,
+    tables={
+        "pairwise": Table(
+            "Every pair of models on the datasets that both have: mean difference of "
+            "normalized scores with its interval (over runs or over datasets, as "
+            "configured), wins, ties and losses, Wilcoxon signed-rank test over datasets "
+            "(with Holm's correction over all pairs), matched-pairs rank-biserial "
+            "correlation, probability of improvement, and the Bayesian signed-rank test. "
+            "Only the corrected p-value depends on which other models take part.",
+            "model_a model_b datasets cells_unused mean_difference ci_low ci_high wins ties "
+            "losses wilcoxon_p wilcoxon_p_holm effect_size p_improvement p_improvement_low "
+            "p_improvement_high p_a_better p_equivalent p_b_better decision",
+        ),
+        "rope": Table(
+            "The Bayesian signed-rank test of every model against the reference, with the "
+            "region of practical equivalence narrower and wider than configured.",
+            "reference model factor rope p_reference_better p_equivalent p_model_better decision",
+        ),
+    },
+    figures={
+        "pairwise": Figure(
+            "Comparison matrix: difference of mean normalized scores, row minus column, on "
+            "the datasets that both models have; best model on top.",
+            draw="capmap.figures.comparison_matrix:draw_comparison_matrix",
+            reads=["pairwise"],
+            order="iqm",
+            options={"alpha": "comparison/alpha"},
+        ),
+        "pairwise_reference": Figure(
+            "Every model against the reference: mean difference of normalized scores with "
+            "its interval.",
+            draw="capmap.figures.comparison_matrix:draw_comparison_reference",
+            reads=["pairwise"],
+            order="iqm",
+            options={"reference": "comparison/reference"},
+        ),
+        "bayes": Figure(
+            "Posterior probability that the row's model is better than the column's by more "
+            "than the region of practical equivalence, by the Bayesian signed-rank test.",
+            draw="capmap.figures.signed_rank:draw_bayes_matrix",
+            reads=["pairwise"],
+            order="iqm",
+        ),
+        "bayes_reference": Figure(
+            "Posterior probabilities that the reference is better, equivalent or worse than "
+            "each model.",
+            draw="capmap.figures.signed_rank:draw_bayes_reference",
+            reads=["pairwise"],
+            order="iqm",
+            options={"reference": "comparison/reference"},
+        ),
+        "rope": Figure(
+            "How the decision of the Bayesian signed-rank test against the reference depends "
+            "on the width of the region of practical equivalence.",
+            draw="capmap.figures.signed_rank:draw_rope",
+            reads=["rope"],
+            order="iqm",
+        ),
+        "improvement": Figure(
+            "Probability that a run of the reference beats a run of each model on a dataset "
+            "drawn at random, with its interval; one half means even.",
+            draw="capmap.figures.improvement:draw_improvement",
+            reads=["pairwise"],
+            order="iqm",
+            options={"reference": "comparison/reference"},
+        ),
+    },
+    steps={
+        "compare_models": Step(
+            "capmap.comparison.pairwise:compare_models",
+            tables=["pairwise", "rope"],
+            reads=["runs", "iqm", "bounds"],
+            options={
+                "missing": "comparison/missing",
+                "reference": "comparison/reference",
+                "rope_setting": "comparison/rope",
+                "alpha": "comparison/alpha",
+                "probability": "comparison/probability",
+                "n_samples": "comparison/samples",
+                "n_resamples": "comparison/replicates",
+                "confidence_level": "bootstrap/confidence",
+                "unit": "bootstrap/unit",
+                "seed": "bootstrap/seed",
+            },
+            describe="capmap.prose.pairwise:describe_pairwise",
+        )
+    },
+)
+
+RANKS = Analysis(
+    question="Do the mean ranks differ?",
+    shared=True,
+    default=True,
+    tables={
+        "friedman": Table(
+            "Tests of the hypothesis that all models rank alike, on the datasets that all "
+            "models have; the Skillings-Mack test uses all cells where some are empty.",
+            "test statistic df1 df2 p models datasets cells_used cells_unused",
+        ),
+        "nemenyi": Table(
+            "Nemenyi's test of every pair of mean ranks. It depends on which other models "
+            "are compared.",
+            "model_a model_b rank_difference critical_difference p separated datasets",
+        ),
+        "mean_ranks": Table(
+            "Mean rank of each model over its datasets, stretched where others are missing, "
+            "and letters: models that share one are not separated by Nemenyi's test on the "
+            "datasets that all have, or by Wilcoxon tests with Holm's correction.",
+            "model mean_rank datasets nemenyi_group wilcoxon_group",
+            best={"mean_rank": "min"},
+        ),
+    },
+    figures={
+        "critical_difference": Figure(
+            "Mean ranks on the datasets that all models have. Models joined by a bar differ "
+            "by less than Nemenyi's critical difference, which depends on which models are "
+            "compared.",
+            draw="capmap.figures.critical_difference:draw_critical_difference",
+            reads=["mean_ranks", "nemenyi", "friedman"],
+            options={"highlight": "comparison/highlight", "alpha": "comparison/alpha"},
+        ),
+        "rank_cliques": Figure(
+            "Mean ranks. Models joined by a bar are not separated by Wilcoxon signed-rank "
+            "tests with Holm's correction; where others stand in between, dots mark the "
+            "members.",
+            draw="capmap.figures.critical_difference:draw_rank_cliques",
+            reads=["mean_ranks"],
+            options={"highlight": "comparison/highlight", "alpha": "comparison/alpha"},
+        ),
+    },
+    steps={
+        "compare_ranks": Step(
+            "capmap.comparison.rank_tests:compare_ranks",
+            tables=["friedman", "nemenyi", "mean_ranks"],
+            reads=["runs"],
+            options={"missing": "comparison/missing", "alpha": "comparison/alpha"},
+            describe="capmap.prose.rank_tests:describe_rank_tests",
+        )
+    },
+)
+
+PROFILES = Analysis(
+    question="How far is each model from the best?",
+    shared=True,
+    default=True,
+    tables={
+        "profiles": Table(
+            "Performance profiles. Raw and normalized: share of datasets on which a model is "
+            "within a factor tau of the best. Scores: share of runs with a normalized score "
+            "above tau, with a pointwise bootstrap band.",
+            "kind model tau fraction ci_low ci_high",
+        ),
+        "profile_area": Table(
+            "Area under the performance profiles over the logarithm of tau, and as a share "
+            "of the largest possible one. It depends on which other models are compared.",
+            "model area_raw share_raw rank_raw datasets_raw area_normalized share_normalized "
+            "rank_normalized datasets_normalized",
+            best={"area_raw": "max", "area_normalized": "max"},
+        ),
+    },
+    figures={
+        "profiles": Figure(
+            "Performance profiles: share of datasets on which a model is within a factor of "
+            "the best; higher and further left is better.",
+            draw="capmap.figures.profiles:draw_profiles",
+            reads=["profiles", "profile_area"],
+            order="iqm",
+        ),
+        "score_profiles": Figure(
+            "Share of runs with a normalized score above a threshold, with a pointwise "
+            "bootstrap band; a curve above another is better at every threshold.",
+            draw="capmap.figures.profiles:draw_score_profiles",
+            reads=["profiles"],
+            order="iqm",
+        ),
+    },
+    steps={
+        "profile_models": Step(
+            "capmap.comparison.profiles:profile_models",
+            tables=["profiles", "profile_area"],
+            reads=["runs", "bounds"],
+            options={
+                "missing": "comparison/missing",
+                "n_resamples": "comparison/replicates",
+                "confidence_level": "bootstrap/confidence",
+                "seed": "bootstrap/seed",
+            },
+            describe="capmap.prose.profiles:describe_profiles",
+        )
+    },
+)
+
+RATINGS = Analysis(
+    question="How often does each model win?",
+    shared=True,
+    tables={
+        "elo": Table(
+            "Bradley-Terry ratings on the Elo scale, with intervals from resampled datasets "
+            "and runs. 400 points are odds of 10 to 1. They depend on which other models are "
+            "compared. Where ``separated``, the share of resamples in which some models only "
+            "win or only lose, is larger than what lies beyond an end of the intervals, ends "
+            "depend on the ridge of the fit. Ratings mean nothing between models of "
+            "different ``component``: these never met.",
+            "model elo ci_low ci_high rank rank_low rank_high datasets component separated",
+            best={"elo": "max"},
+        ),
+        "winrate": Table(
+            "How often a model's mean score on a dataset is above an opponent's; ties count half.",
+            "model opponent win_rate wins ties losses datasets",
+        ),
+    },
+    figures={
+        "elo": Figure(
+            "Ratings on the Elo scale with intervals over datasets and runs; 400 points are "
+            "odds of 10 to 1. Where in many resamples some models only win or only lose, "
+            "ends of intervals depend on the ridge of the fit.",
+            draw="capmap.figures.ratings:draw_elo",
+            reads=["elo"],
+            order="iqm",
+            options={"confidence_level": "bootstrap/confidence"},
+        ),
+        "winrate": Figure(
+            "Share of datasets on which the row's model beats the column's; ties count half.",
+            draw="capmap.figures.ratings:draw_winrate",
+            reads=["winrate"],
+        ),
+    },
+    steps={
+        "rate_models": Step(
+            "capmap.comparison.bradley_terry:rate_models",
+            tables=["elo", "winrate"],
+            reads=["runs"],
+            options={
+                "missing": "comparison/missing",
+                "battles": "ratings/battles",
+                "tie_threshold": "ratings/tie_threshold",
+                "calibration": "ratings/calibration",
+                "n_resamples": "comparison/replicates",
+                "confidence_level": "bootstrap/confidence",
+                "seed": "bootstrap/seed",
+            },
+            describe="capmap.prose.ratings:describe_ratings",
+        )
+    },
+)
+
+IMPROVABILITY = Analysis(
+    question="How much error is left to the best model?",
+    shared=True,
+    tables={
+        "improvability": Table(
+            "Share of its error, in percent, that a model could still lose on average to "
+            "match the best model of each dataset; less is better. Intervals are percentiles "
+            "over resampled runs, stretched where they would miss the estimate.",
+            "model improvability ci_low ci_high rank rank_low rank_high datasets",
+            best={"improvability": "min"},
+        ),
+        "improvability_datasets": Table(
+            "Error of each model on each dataset, the lowest of any model, and the share in "
+            "percent that is left to it.",
+            "model dataset error best_error improvability ci_low ci_high",
+        ),
+    },
+    figures={
+        "improvability": Figure(
+            "Share of its error that a model could still lose to match the best model of "
+            "each dataset; less is better. Intervals are percentiles over resampled runs, "
+            "stretched where they would miss the estimate.",
+            draw="capmap.figures.improvability:draw_improvability",
+            reads=["improvability"],
+        ),
+        "improvability_datasets": Figure(
+            "Share of its error that each model could still lose on each dataset; 0 is the "
+            "best model.",
+            draw="capmap.figures.improvability:draw_improvability_datasets",
+            reads=["improvability_datasets"],
+            order="improvability",
+        ),
+    },
+    steps={
+        "measure_improvability": Step(
+            "capmap.comparison.improvability:measure_improvability",
+            tables=["improvability", "improvability_datasets"],
+            reads=["runs", "bounds"],
+            options={
+                "missing": "comparison/missing",
+                "datasets": "datasets",
+                "n_resamples": "comparison/replicates",
+                "confidence_level": "bootstrap/confidence",
+                "seed": "bootstrap/seed",
+            },
+            describe="capmap.prose.improvability:describe_improvability",
+        )
+    },
+)
+
+ROBUSTNESS = Analysis(
+    question="What would change the order?",
+    shared=True,
+    default=True,
+    tables={
+        "robustness": Table(
+            "Rankings under other aggregations, other bounds and with one dataset left out: "
+            "Kendall's tau to the reported ranking, and the number of pairs in the opposite "
+            "order.",
+            "aggregation bounds left_out kendall_tau flips best models",
+            best={"kendall_tau": "max"},
+        ),
+        "robustness_ranks": Table(
+            "Rank of each model by aggregation and bounds, with its best and worst rank when "
+            "any one dataset is left out, and its distance from the reported rank.",
+            "model aggregation bounds rank rank_low rank_high shift",
+        ),
+        "flips": Table(
+            "Pairs of models that change their order under some of these variations, and "
+            "what flips a pair alone: aggregations, bounds, and datasets that are left out.",
+            "model_a model_b rank_a rank_b flips variations share aggregations bounds left_out",
+        ),
+        "rank_stability": Table(
+            "How sure a rank is over other choices of datasets like these: datasets are "
+            "resampled. Probability to be the best, and among the best; ranks between which "
+            "the configured share of resamples lies.",
+            "model rank p_best p_top top rank_mean rank_low rank_high",
+            best={"p_best": "max"},
+        ),
+        "rank_distribution": Table(
+            "Share of the resamples of datasets in which a model has a rank.", "model rank share"
+        ),
+    },
+    figures={
+        "robustness": Figure(
+            "Rank of each model under other aggregations and bounds, with its range when any "
+            "one dataset is left out; colors show the distance from the reported rank.",
+            draw="capmap.figures.robustness:draw_robustness",
+            reads=["robustness", "robustness_ranks", "flips"],
+            order="iqm",
+        ),
+        "rank_stability": Figure(
+            "How often each model has each rank when datasets are resampled.",
+            draw="capmap.figures.robustness:draw_rank_stability",
+            reads=["rank_stability", "rank_distribution"],
+            order="iqm",
+        ),
+    },
+    steps={
+        "check_robustness": Step(
+            "capmap.comparison.robustness:check_robustness",
+            tables=[
+                "robustness",
+                "robustness_ranks",
+                "flips",
+                "rank_stability",
+                "rank_distribution",
+            ],
+            reads=["runs", "iqm"],
+            options={
+                "missing": "comparison/missing",
+                "top": "robustness/top",
+                "weights": "bootstrap/weights",
+                "n_resamples": "comparison/replicates",
+                "confidence_level": "bootstrap/confidence",
+                "seed": "bootstrap/seed",
+            },
+            files={"ranks": "robustness/ranks.parquet"},
+            describe="capmap.prose.robustness:describe_robustness",
+        )
+    },
+)
+
+GROUPS = Analysis(
+    question="Which model is best at what?",
+    shared=True,
+    needs="groups",
+    default=True,
+    tables={
+        "groups": Table(
+            "Ranking of the models within each group of datasets, with intervals of score "
+            "and rank, and scores and ranks by each aggregation. Nothing is corrected for "
+            "the number of groups.",
+            "group model iqm ci_low ci_high rank rank_low rank_high ties",
+            more=True,
+        ),
+        "group_intervals": Table(
+            "Every statistic of each model within each group of datasets, with its interval, "
+            "rank and rank interval. Of the optimality gap, less is better.",
+            "group statistic model estimate ci_low ci_high rank rank_low rank_high",
+        ),
+        "group_coverage": Table(
+            "What each group holds, what its rule about missing runs left out, and how many "
+            "filled cells stay unused.",
+            "group incomplete datasets models datasets_dropped models_dropped cells_unused",
+        ),
+    },
+    figures={
+        "groups": Figure(
+            "Interquartile mean and rank of each model within each group of datasets.",
+            draw="capmap.figures.group_ranks:draw_groups",
+            reads=["groups"],
+        )
+    },
+    steps={
+        "rank_groups": Step(
+            "capmap.ranking.groups:rank_groups",
+            tables=["groups", "group_intervals", "group_coverage"],
+            reads=["runs"],
+            options={
+                "definitions": "groups",
+                "aggregations": "aggregate",
+                "statistics": "bootstrap/statistics",
+                "n_resamples": "bootstrap/replicates",
+                "confidence_level": "bootstrap/confidence",
+                "interval": "bootstrap/interval",
+                "unit": "bootstrap/unit",
+                "weights": "bootstrap/weights",
+                "seed": "bootstrap/seed",
+            },
+            describe="capmap.prose.groups:describe_groups",
+        )
+    },
+)
+
+CONDITIONS = Analysis(
+    question="Does the order depend on the condition?",
+    shared=True,
+    needs="conditions",
+    default=True,
+    tables={
+        "conditions": Table(
+            "Agreement of the rankings of two conditions of the same models. Intervals are "
+            "percentiles over resampled datasets, stretched where they would miss the "
+            "estimate.",
+            "condition statistic estimate ci_low ci_high models datasets cells_unused",
+        ),
+        "condition_ranks": Table(
+            "Score and rank of each model under both conditions, on the datasets that both have.",
+            "condition model score rank score_other rank_other change",
+        ),
+    },
+    figures={
+        "conditions": Figure(
+            "Rank of each model under two conditions, on the datasets that both have; lines "
+            "that cross are models whose order changes.",
+            draw="capmap.figures.conditions:draw_conditions",
+            reads=["conditions", "condition_ranks"],
+            order="iqm",
+        )
+    },
+    steps={
+        "compare_conditions": Step(
+            "capmap.comparison.conditions:compare_conditions",
+            tables=["conditions", "condition_ranks"],
+            reads=["runs"],
+            paths=["others"],
+            options={
+                "missing": "comparison/missing",
+                "aggregation": "comparison/aggregation",
+                "weights": "bootstrap/weights",
+                "n_resamples": "comparison/replicates",
+                "confidence_level": "bootstrap/confidence",
+                "seed": "bootstrap/seed",
+            },
+            describe="capmap.prose.conditions:describe_conditions",
+        )
+    },
+)
+
+SAMPLE_SIZE = Analysis(
+    question="What should be run next?",
+    shared=True,
+    default=True,
+    tables={
+        "seed_widths": Table(
+            "Expected width of the interval over runs of a model's interquartile mean with "
+            "3, 5, 10 and 20 runs per dataset, from the spread over runs, and with the runs "
+            "that there are.",
+            "model seeds width width_now",
+        ),
+        "next_seeds": Table(
+            "Where one more run helps the ranking most: the expected number of pairs in the "
+            "wrong order that it saves.",
+            "model dataset runs std gain share",
+        ),
+    },
+    figures={
+        "seed_widths": Figure(
+            "Expected width of the interval over runs of each model's interquartile mean by "
+            "number of runs per dataset.",
+            draw="capmap.figures.sample_size:draw_seed_widths",
+            reads=["seed_widths", "iqm"],
+        ),
+        "next_seeds": Figure(
+            "The cells in which one more run saves most of the pairs expected in the wrong order.",
+            draw="capmap.figures.sample_size:draw_next_seeds",
+            reads=["next_seeds"],
+            order="iqm",
+        ),
+    },
+    steps={
+        "advise_sample_size": Step(
+            "capmap.comparison.sample_size:advise_sample_size",
+            tables=["seed_widths", "next_seeds"],
+            reads=["runs"],
+            options={
+                "missing": "comparison/missing",
+                "interval": "bootstrap/interval",
+                "weights": "bootstrap/weights",
+                "confidence_level": "bootstrap/confidence",
+            },
+            describe="capmap.prose.sample_size:describe_sample_size",
+        )
+    },
+)

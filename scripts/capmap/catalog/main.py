@@ -1,0 +1,144 @@
+"""The ranking, which every study has."""
+
+from capmap.catalog.declarations import Analysis, Figure, Table
+
+LABELS = {
+    "ci_low": "Score from",
+    "ci_high": "Score to",
+    "ties": "Tie group",
+    "rank_mean": "Rank by mean",
+    "rank_trimmed_mean": "Rank by trimmed mean",
+    "rank_median": "Rank by median",
+    "n": "Runs",
+    "sem": "SEM",
+    "normalized_std": "Normalized SD",
+    "normalized_sem": "Normalized SEM",
+    "normalized_iqm": "Normalized IQM",
+}
+
+MAIN = Analysis(
+    question="Which model is best, and how sure is that?",
+    tables={
+        "iqm": Table(
+            "Models ranked by interquartile mean (IQM), with intervals of score and rank. "
+            "Models that share a letter in the column of ties cannot be separated; without "
+            "letters there is no measure of uncertainty.",
+            "model iqm ci_low ci_high rank rank_low rank_high runs datasets ties",
+            best={"iqm": "max"},
+            labels=LABELS,
+            short="Models by interquartile mean (IQM), best first.",
+            share=400_000,
+        ),
+        "intervals": Table(
+            "Every statistic of each model, with its interval, rank and rank interval. Of "
+            "the optimality gap, less is better. Models without enough repeated runs have no "
+            "interval.",
+            "statistic model estimate ci_low ci_high rank rank_low rank_high",
+            labels=LABELS,
+            short="Every statistic with its interval, rank and rank interval. Of the optimality "
+            "gap, less is better.",
+            share=80_000,
+        ),
+        "aggregate": Table(
+            "Scores and competition ranks of the models by each aggregation of the datasets' "
+            "scores, in the order of the first.",
+            "model",
+            more=True,
+            labels=LABELS,
+            short="Scores and ranks by each aggregation of the datasets' scores, in the order of "
+            "the first.",
+            share=200_000,
+        ),
+        "scores": Table(
+            "Normalized score of each model on each dataset, averaged over runs. 0 and 1 are "
+            "the bounds of the dataset; 1 is best, whatever the direction of the metric. A "
+            "cell without runs is empty.",
+            "model",
+            more=True,
+            labels=LABELS,
+            short="Normalized score of each model on each dataset, averaged over runs; 1 is best.",
+            share=200_000,
+        ),
+        "seeds": Table(
+            "Number, mean, standard deviation, standard error, extremes and interquartile "
+            "mean of the runs in each cell: of scores as exported, after transforms, then of "
+            "normalized ones.",
+            "model dataset n mean std sem min max iqm normalized_mean normalized_std "
+            "normalized_sem normalized_min normalized_max normalized_iqm",
+            labels=LABELS,
+            short="Number and spread of runs in each cell: of scores as exported, after "
+            "transforms, then of normalized ones.",
+            share=200_000,
+        ),
+        "coverage": Table(
+            "How often percentile and calibrated intervals of resampled runs hold the true "
+            "interquartile mean, in simulated studies of this shape: normal noise, and the "
+            "same number of runs on every dataset.",
+            "interval datasets seeds seeds_min seeds_max nominal expected simulations",
+            labels=LABELS,
+            short="How often intervals of resampled runs hold the true IQM, in simulated studies "
+            "with normal noise and a typical model's numbers of runs; seeds is their median.",
+            share=10_000,
+        ),
+        "changes": Table(
+            "Numbers of the rankings that moved since the last run. A model without "
+            "``before`` is new, one without ``after`` is gone.",
+            "table model quantity before after",
+            labels=LABELS,
+            short="Numbers of the rankings that moved since the last run.",
+            share=80_000,
+        ),
+    },
+    figures={
+        "intervals": Figure(
+            "Interquartile mean (IQM) of each model over all runs and datasets, best on top, "
+            "with its bootstrap interval. Intervals that overlap do not show that models are "
+            "equal; the tie groups of the ranking say which cannot be separated.",
+            draw="capmap.figures.intervals:draw_intervals",
+            reads=["iqm"],
+            short="Interquartile mean of each model with its interval, best on top.",
+            alt="Plot of the interquartile mean of each model with its interval. The ranking "
+            "table holds the same numbers.",
+        ),
+        "rank_shift": Figure(
+            "Rank of each model by each aggregation of the datasets' scores and by "
+            "interquartile mean (IQM). Lines that cross are models whose order depends on "
+            "the aggregation.",
+            draw="capmap.figures.rank_shift:draw_rank_shift",
+            reads=["aggregate", "iqm"],
+            short="Rank of each model by each aggregation; lines that cross are models whose order "
+            "depends on it.",
+            alt="Plot of the rank of each model by each aggregation. The aggregation table holds "
+            "the same numbers.",
+        ),
+        "scores": Figure(
+            "Normalized score of each model on each dataset, averaged over runs. 0 and 1 are "
+            "the bounds of the dataset; 1 is best, whatever the direction of the metric.",
+            draw="capmap.figures.scores:draw_scores",
+            reads=["scores"],
+            order="aggregate",
+            short="Normalized score of each model on each dataset, averaged over runs.",
+            alt="Plot of the normalized score of each model on each dataset. The scores table "
+            "holds the same numbers.",
+        ),
+        "seed_spread": Figure(
+            "Spread of normalized scores over the runs of a cell, per dataset. Where it is "
+            "wide, a single run says little about a model.",
+            draw="capmap.figures.seed_spread:draw_seed_spread",
+            reads=["seeds"],
+            short="Spread of the runs on each dataset: where it is wide, single runs say little.",
+            alt="Plot of the standard deviation over runs on each dataset. The table of cells "
+            "holds the same numbers.",
+        ),
+        "runs_per_cell": Figure(
+            "Number of runs of each model on each dataset. Empty cells have no run; cells "
+            "with one run say nothing of how much runs vary.",
+            draw="capmap.figures.runs_per_cell:draw_runs_per_cell",
+            reads=["seeds"],
+            order="aggregate",
+            short="Number of runs of each model on each dataset; empty cells have none.",
+            alt="Plot of the number of runs of each model on each dataset. The table of cells "
+            "holds the same numbers.",
+        ),
+    },
+)

@@ -1,0 +1,102 @@
+"""The analysis of predictions on images with several valid labels."""
+
+from capmap.catalog.declarations import Analysis, Figure, Step, Table
+
+MULTILABEL = Analysis(
+    question="What changes once several labels are right?",
+    folder="multilabel",
+    tables={
+        "summary": Table(
+            "Top-1, ReaL and average subgroup multi-label accuracy (ASMA) of each model on "
+            "each dataset, averaged over seeds, with ranks.",
+            "model dataset top1 real asma top1_rank real_rank asma_rank seeds",
+        ),
+        "rank_shift": Table(
+            "Ranks by top-1 accuracy and by ASMA; a positive shift is a rise. Models with "
+            "equal accuracy share a rank; where numbers of images are given, ranks that "
+            "rounding hides are counted.",
+            "model dataset_top1 dataset_asma top1 asma top1_rank asma_rank shift",
+        ),
+        "degradation": Table(
+            "Each metric on the first dataset less that on the second one, with intervals "
+            "over images; the rows without a model are means over models.",
+            "model metric subgroup dataset_a dataset_b value_a value_b difference ci_low "
+            "ci_high paired images",
+        ),
+        "differences": Table(
+            "Differences between models on the same images, with intervals over images.",
+            "model_a model_b dataset metric difference ci_low ci_high images",
+        ),
+        "label_counts": Table(
+            "How many images have how many valid labels.", "dataset labels images share"
+        ),
+        "metrics": Table(
+            "Every metric of each model, dataset and seed, with intervals over images.",
+            "model dataset seed metric subgroup value ci_low ci_high images",
+        ),
+    },
+    figures={
+        "metric_lines": Figure(
+            "Top-1, ReaL and ASMA of every model on two datasets, and the difference below.",
+            draw="capmap.figures.metric_lines:draw_metric_lines",
+            reads=["summary", "degradation"],
+        ),
+        "metric_rank_shift": Figure(
+            "Ranks by top-1 accuracy and by ASMA; the largest shifts are named.",
+            draw="capmap.figures.metric_rank_shift:draw_metric_rank_shift",
+            reads=["rank_shift", "degradation", "metrics"],
+        ),
+        "label_counts": Figure(
+            "Shares of images by their number of valid labels.",
+            draw="capmap.figures.label_counts:draw_label_counts",
+            reads=["label_counts"],
+        ),
+        "subgroup_boxes": Figure(
+            "ReaL accuracy and subgroup accuracy by number of labels, over models, on two "
+            "datasets.",
+            draw="capmap.figures.subgroup_boxes:draw_subgroup_boxes",
+            reads=["metrics", "degradation"],
+        ),
+        "seed_boxes": Figure(
+            "Subgroup accuracy by number of labels, over models and seeds, with the best "
+            "models by top-1 accuracy and by ASMA.",
+            draw="capmap.figures.subgroup_boxes:draw_seed_boxes",
+            reads=["metrics", "rank_shift", "degradation"],
+            options={"top": "multilabel/top"},
+        ),
+        "prediction_examples": Figure(
+            "Images with several labels, and the scores that the best and the worst model by "
+            "ASMA give them: as many classes are predicted as an image has labels."
+        ),
+    },
+    steps={
+        "compare_predictions": Step(
+            "capmap.multilabel.comparisons:compare_predictions",
+            tables=["differences", "degradation"],
+            reads=["evaluated"],
+            paths=["outcomes"],
+            options={
+                "compare": "multilabel/compare",
+                "order": "predictions/order",
+                "rank_by": "multilabel/rank_by",
+                "subgroups": "multilabel/subgroups",
+                "n_resamples": "multilabel/replicates",
+                "confidence_level": "multilabel/confidence",
+                "seed": "bootstrap/seed",
+            },
+        ),
+        "summarize_metrics": Step(
+            "capmap.multilabel.rankings:summarize_metrics",
+            tables=["metrics", "summary", "rank_shift", "label_counts"],
+            reads=["evaluated", "degradation"],
+            paths=["facts"],
+            options={
+                "subgroups": "multilabel/subgroups",
+                "n_resamples": "multilabel/replicates",
+                "confidence_level": "multilabel/confidence",
+                "images": "multilabel/images",
+            },
+            describe="capmap.prose.multilabel:describe_multilabel",
+        ),
+    },
+)

@@ -1,0 +1,93 @@
+"""Runs the analyses that a study asks for, and draws all of its figures.
+
+`capmap.catalog` declares what each analysis reads and makes.
+Reads: normalized/{shard}.parquet, normalized/bounds.csv, tables of the ranking, attributes, and what
+earlier steps made.
+Writes: the tables of each analysis, files that later steps read, a paragraph in text/, and figures/,
+each as PDF, PNG and SVG. Beside tables and figures that share a job stands made_from.json: it tells
+the next run which of them come out as they are.
+"""
+
+for name in []:
+
+    rule:
+        name:
+            name
+        input:
+            **inputs_of_steps(name),
+        output:
+            outputs_of_steps(name),
+        log:
+            f"results/logs/{name}/{{study}}.log",
+        benchmark:
+            f"results/benchmarks/{name}/{{study}}.tsv"
+        conda:
+            "../../envs/analysis.yaml"
+        params:
+            study="{study}",
+            folder="results/{study}",
+            steps=[name],
+            options=options_of_steps(name),
+            code=code_of_steps(name),
+            record=[],
+        script:
+            "../../scripts/analyse.py"
+
+
+for study in config["studies"]:
+    steps = [name for name in list_steps(config["studies"][study]) if name in SHARED]
+    figures = list_drawn(study)
+
+    if False:
+
+        rule:
+            name:
+                f"compare_models_of_{study}"
+            input:
+                **inputs_of_steps(*steps),
+            output:
+                map(update, outputs_of_steps(*steps)),
+                record=update("results/{study}/tables/made_from.json"),
+            log:
+                "results/logs/compare_models/{study}.log",
+            benchmark:
+                "results/benchmarks/compare_models/{study}.tsv"
+            wildcard_constraints:
+                study=re.escape(study),
+            priority: 1
+            threads: 4
+            conda:
+                "../../envs/analysis.yaml"
+            params:
+                study="{study}",
+                folder="results/{study}",
+                steps=steps,
+                options=options_of_steps(*steps),
+                code=code_of_steps(*steps),
+            script:
+                "../../scripts/analyse.py"
+
+    rule:
+        name:
+            f"plot_figures_of_{study}"
+        input:
+            inputs_of_figures(*figures),
+        output:
+            [update(path) for name in figures for path in figure(name)],
+            record=update("results/{study}/figures/made_from.json"),
+        log:
+            "results/logs/plot_figures/{study}.log",
+        benchmark:
+            "results/benchmarks/plot_figures/{study}.tsv"
+        wildcard_constraints:
+            study=re.escape(study),
+        threads: 4
+        conda:
+            "../../envs/figures.yaml"
+        params:
+            folder="results/{study}/figures",
+            reads=reads_of_figures(*figures),
+            options=options_of_figures(*figures),
+            code=code_of_figures(*figures),
+        script:
+            "../../scripts/plot.py"
