@@ -30,6 +30,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 # Rooms of the library from the ground up. A room stands on lower floors and on itself only.
 GROUND = [
     {"errors", "schema_words", "shards", "wording"},
+    {"settings"},
     {"problems", "artifacts", "pictures", "rng", "metrics", "schema"},
     {"benchmarks"},
 ]
