@@ -31,7 +31,9 @@ from capmap.figures.style import (
     save_figure,
 )
 from capmap.rng import make_stream
-from capmap.schema import check_settings, load_schema
+from capmap.settings.checking import check_settings
+from capmap.settings.sections import write_schema
+from capmap.settings.study import Config
 from capmap.tables import render_markdown, write_table
 from workflow import PROJECT, RESULTS
 
@@ -86,9 +88,8 @@ def write_export(study: Study) -> None:
 def call_stage(stage: str, study: Study, shard: int) -> None:
     """Call a stage's function on the files in the current folder, with default settings."""
     function = getattr(importlib.import_module(stage), stage)
-    schema = load_schema(PROJECT / "workflow/schemas/config.schema.yaml")
     given = {"studies": {"scale": {"exports": "export.csv"}}}
-    settings = check_settings(given, schema)["studies"]["scale"]
+    settings = check_settings(given, write_schema(Config))["studies"]["scale"]
     bootstrap = settings["bootstrap"]
     kept = "bootstrap" if stage == "rank_models" else "normalized"
     files = {

@@ -1,4 +1,4 @@
-"""Write ``docs/configuration.md`` from the schema: ``python docs/make_configuration.py``."""
+"""Write ``docs/configuration.md`` from the settings: ``python docs/make_configuration.py``."""
 
 import json
 import sys
@@ -8,18 +8,18 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
 
-from capmap.schema import load_schema
-from capmap.schema_words import NAME, Schema, describe_values
+from capmap.settings.sections import write_schema
+from capmap.settings.study import Config
+from capmap.settings.words import NAME, Schema, describe_values
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/configuration.md"
 EXAMPLE = ROOT / "docs/configuration.yaml"
-SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
 
 HEAD = """\
 # Configuration
 
-<!-- Generated from workflow/schemas/ by docs/make_configuration.py. -->
+<!-- Generated from scripts/capmap/settings/ by docs/make_configuration.py. -->
 
 `config.yaml` holds the studies that a bare `snakemake` runs. A file of your own, given with
 `--configfile my.yaml`, replaces its studies. A key that is not listed here is refused with the
@@ -40,7 +40,7 @@ TABLE = """
 
 def render_page() -> str:
     """Render the page: an example, then a table per section."""
-    schema = load_schema(SCHEMA)
+    schema = write_schema(Config)
     study = schema["properties"]["studies"]["additionalProperties"]
     page = HEAD.format(example=EXAMPLE.read_text(encoding="utf-8"))
     page += "\n## The file\n" + TABLE + "".join(_render_rows(schema))

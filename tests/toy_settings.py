@@ -1,12 +1,12 @@
 """Settings of a study, complete, as the workflow hands them over."""
 
-from pathlib import Path
 from typing import Any
 
-from capmap.schema import check_settings, load_schema
+from capmap.settings.checking import check_settings
+from capmap.settings.sections import write_schema
+from capmap.settings.study import Config
 
-ROOT = Path(__file__).parents[1]
-SCHEMA = load_schema(ROOT / "workflow/schemas/config.schema.yaml")
+SCHEMA = write_schema(Config)
 
 
 def make_settings(**given: Any) -> dict[str, Any]:

@@ -10,71 +10,13 @@ import yaml
 
 from capmap.errors import ConfigError
 from capmap.metrics import Direction
-from capmap.schema import check_settings
+from capmap.settings.benchmark import Definition
+from capmap.settings.checking import check_settings
+from capmap.settings.sections import write_schema
 from capmap.wording import find_nearest, list_names, quote_name
 
 ALL = "All"
-TEXT = {"type": "string"}
-NAME = {"type": "string", "minLength": 1}
-DATASET = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["metric", "direction"],
-    "properties": {
-        "metric": {**NAME, "description": "Name of the metric in submissions."},
-        "direction": {"enum": ["max", "min"], "description": "Which stored score is better."},
-        "description": {**TEXT, "default": ""},
-        "stored_as": {**TEXT, "default": ""},
-        "transform": {
-            "type": "object",
-            "additionalProperties": False,
-            "properties": {
-                "scale_rmse": {
-                    "type": "object",
-                    "additionalProperties": False,
-                    "required": ["std"],
-                    "properties": {
-                        "std": {
-                            "type": "number",
-                            "exclusiveMinimum": 0,
-                            "description": "A stored score is 1 minus the error times std.",
-                        }
-                    },
-                }
-            },
-        },
-    },
-}
-MODEL = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["name"],
-    "properties": {
-        "name": {**NAME, "description": "Name of the model in tables and figures."},
-        "size": {**TEXT, "default": ""},
-    },
-}
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["datasets"],
-    "properties": {
-        "title": {**TEXT, "default": ""},
-        "description": {**TEXT, "default": ""},
-        "datasets": {
-            "type": "object",
-            "minProperties": 1,
-            "additionalProperties": DATASET,
-            "description": "Each dataset with its metric and direction.",
-        },
-        "dimensions": {
-            "type": "object",
-            "default": {},
-            "additionalProperties": {"type": "array", "minItems": 1, "items": NAME},
-        },
-        "models": {"type": "object", "default": {}, "additionalProperties": MODEL},
-    },
-}
+SCHEMA = write_schema(Definition)
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,9 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 # Rooms of the library from the ground up. A room stands on lower floors and on itself only.
 GROUND = [
-    {"errors", "schema_words", "shards", "wording"},
-    {"problems", "artifacts", "pictures", "rng", "metrics", "schema"},
+    {"errors", "shards", "wording"},
+    {"settings"},
+    {"problems", "artifacts", "pictures", "rng", "metrics"},
     {"benchmarks"},
 ]
 TABLES = [{"tables", "pages"}]

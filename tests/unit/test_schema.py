@@ -1,17 +1,18 @@
 """The configuration is checked whole, in plain words, and completed."""
 
 import copy
-from pathlib import Path
 
 import pytest
 import yaml
 
 from capmap.errors import ConfigError
-from capmap.schema import check_settings, load_schema
+from capmap.settings.checking import check_settings
+from capmap.settings.sections import write_schema
+from capmap.settings.study import Config
 from tests.every_default import EVERY_DEFAULT
 
-ROOT = Path(__file__).parents[2]
-SCHEMA = load_schema(ROOT / "workflow/schemas/config.schema.yaml")
+SCHEMA = write_schema(Config)
+STUDY = SCHEMA["properties"]["studies"]["additionalProperties"]
 
 
 def check(text):
@@ -246,9 +247,7 @@ def test_alternatives_are_told_in_plain_words():
     assert list_faults("normalization: {low: lowest}") == [
         'studies.toy.normalization.low: expected a number, "observed", "natural" or a section '
         'with "model", found "lowest". '
-        + SCHEMA["$defs"]["study"]["properties"]["normalization"]["properties"]["low"][
-            "description"
-        ]
+        + STUDY["properties"]["normalization"]["properties"]["low"]["description"]
     ]
 
 

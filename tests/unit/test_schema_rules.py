@@ -4,6 +4,7 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
+from typing import Annotated, Literal
 
 import jsonschema
 import yaml
@@ -11,11 +12,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap.errors import ConfigError
-from capmap.schema import check_settings, load_schema
-from capmap.schema_words import list_keys
+from capmap.settings.checking import check_settings
+from capmap.settings.sections import (
+    REQUIRED,
+    Name,
+    Section,
+    limit,
+    name_key,
+    option,
+    section,
+    write_schema,
+)
+from capmap.settings.study import Config
+from capmap.settings.words import list_keys
 
 ROOT = Path(__file__).parents[2]
-SCHEMA = load_schema(ROOT / "workflow/schemas/config.schema.yaml")
+SCHEMA = write_schema(Config)
 KEYS = dict(list_keys(SCHEMA))
 NAMES = st.sampled_from(["A", "B b", "toy", "x"])
 SCALARS = st.one_of(
@@ -85,23 +97,82 @@ def test_schema_is_valid_and_each_of_its_keywords_is_checked():
         assert part.keys() <= checked | {"description", "default"}, path
 
 
-def test_parts_in_files_of_their_own_are_in_their_places(tmp_path):
-    (tmp_path / "parts").mkdir()
-    (tmp_path / "whole.yaml").write_text("properties: {a: {$ref: parts/a.yaml}}\nanyOf: [{}, [1]]")
-    (tmp_path / "parts/a.yaml").write_text("properties: {b: {$ref: b.yaml}}")
-    (tmp_path / "parts/b.yaml").write_text("type: integer")
-    assert load_schema(tmp_path / "whole.yaml") == {
-        "properties": {"a": {"properties": {"b": {"type": "integer"}}}},
-        "anyOf": [{}, [1]],
+class Rule(Section):
+    """A rule."""
+
+    low: float | Literal["natural"] | None = option(None, "Lower bound.")
+    high: float | None = option(None, "Upper bound.", ge=0)
+
+
+class NamedRule(Rule):
+    """A rule with a name."""
+
+    low: int = option(1, "Lowest whole number.", gt=0)
+    name: Annotated[Name, limit(max_length=9)] = option(REQUIRED, "Name of the rule.")
+
+
+class Rules(Section):
+    """Rules."""
+
+    first: Rule
+    second: Rule = section("The other rule.")
+    named: dict[Annotated[str, name_key("A name.", excluded=("a",))], NamedRule] = option({})
+    values: list[str | bool | list[int]] = option([], min_length=1, unique=True)
+
+
+def test_a_section_is_written_where_it_stands():
+    rule = write_schema(Rule)
+    assert rule == {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "low": {
+                "anyOf": [{"type": "number"}, {"const": "natural"}],
+                "description": "Lower bound.",
+            },
+            "high": {"type": "number", "minimum": 0, "description": "Upper bound."},
+        },
+    }
+    assert write_schema(Rules)["properties"] == {
+        "first": {**rule, "description": "A rule.", "default": {}},
+        "second": {**rule, "description": "The other rule.", "default": {}},
+        "named": {
+            "type": "object",
+            "propertyNames": {"description": "A name.", "not": {"enum": ["a"]}},
+            "additionalProperties": write_schema(NamedRule),
+            "default": {},
+        },
+        "values": {
+            "type": "array",
+            "items": {
+                "anyOf": [
+                    {"type": ["string", "boolean"]},
+                    {"type": "array", "items": {"type": "integer"}},
+                ]
+            },
+            "minItems": 1,
+            "uniqueItems": True,
+            "default": [],
+        },
     }
 
 
-def test_schema_files_are_short_and_each_is_used():
-    used = list((ROOT / "workflow/schemas").glob("*.yaml"))
-    texts = [path.read_text("utf-8") for path in used]
-    assert all(len(text.splitlines()) <= 400 for text in texts)
-    for path in used:
-        assert path.name == "config.schema.yaml" or sum(path.name in text for text in texts) == 1
+def test_a_section_has_the_keys_of_the_one_it_extends_in_their_order():
+    schema = write_schema(NamedRule)
+    assert list(schema["properties"]) == ["low", "high", "name"]
+    assert schema["required"] == ["name"]
+    assert schema["properties"]["low"] == {
+        "type": "integer",
+        "exclusiveMinimum": 0,
+        "description": "Lowest whole number.",
+        "default": 1,
+    }
+    assert schema["properties"]["name"] == {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 9,
+        "description": "Name of the rule.",
+    }
 
 
 def test_alternatives_have_no_defaults_inside():
@@ -113,10 +184,10 @@ def test_alternatives_have_no_defaults_inside():
 def test_every_section_of_the_schema_is_closed():
     sections = list(list_sections(SCHEMA))
     assert len(sections) > 10
-    for section in sections:
-        assert "additionalProperties" in section, section
-        assert section["additionalProperties"] is not True
-        assert section.get("properties") or section["additionalProperties"], section
+    for part in sections:
+        assert "additionalProperties" in part, part
+        assert part["additionalProperties"] is not True
+        assert part.get("properties") or part["additionalProperties"], part
 
 
 def test_every_key_of_the_schema_is_described():
@@ -126,9 +197,9 @@ def test_every_key_of_the_schema_is_described():
 
 def test_every_key_has_a_default_unless_it_must_be_given_or_its_absence_says_something():
     # A section with minProperties is a rule: it states what it names and leaves out the rest.
-    for section in list_sections(SCHEMA):
-        for key, part in section.get("properties", {}).items():
-            is_free = key in section.get("required", ()) or "minProperties" in section
+    for whole in list_sections(SCHEMA):
+        for key, part in whole.get("properties", {}).items():
+            is_free = key in whole.get("required", ()) or "minProperties" in whole
             assert ("default" in part) != is_free, key
 
 
@@ -141,7 +212,8 @@ def test_every_default_fits_its_own_schema():
 
 def test_import_loads_nothing_slow():
     code = (
-        "import sys; sys.path.insert(0, 'scripts'); import capmap.schema;"
+        "import sys; sys.path.insert(0, 'scripts'); "
+        "import capmap.settings.checking, capmap.settings.study;"
         "print(*{'pandas', 'numpy', 'snakemake'} & set(sys.modules))"
     )
     done = subprocess.run(

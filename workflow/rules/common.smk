@@ -11,7 +11,6 @@ ROOT = Path(workflow.basedir)
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
 from capmap.errors import ConfigError, ValidationError
-from capmap.schema import check_settings, load_schema
 from capmap.catalog import (
     ANALYSES,
     FIGURES,
@@ -24,6 +23,9 @@ from capmap.catalog import (
     place_table,
     read_setting,
 )
+from capmap.settings.checking import check_settings
+from capmap.settings.sections import write_schema
+from capmap.settings.study import Config
 import library
 
 
@@ -31,10 +33,9 @@ def check_config(settings):
     """Check the configuration against its schema and fill in the defaults."""
     # Snakemake merges a --configfile into config.yaml; its studies are to replace ours.
     studies = workflow.config_settings.overwrite_config.get("studies")
-    schema = load_schema(ROOT / "workflow/schemas/config.schema.yaml")
     given = settings if studies is None else {**settings, "studies": studies}
     try:
-        checked = check_settings(given, schema)
+        checked = check_settings(given, write_schema(Config))
     except ConfigError as error:
         raise WorkflowError(str(error))
     for name, study in checked["studies"].items():

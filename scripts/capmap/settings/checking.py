@@ -4,16 +4,14 @@ import math
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
-import yaml
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import create
 
-from capmap import schema_words as words
 from capmap.errors import ConfigError
-from capmap.schema_words import Place, Schema
+from capmap.settings import words
+from capmap.settings.words import Place, Schema
 
 RULES = Draft202012Validator.VALIDATORS
 TYPE_CHECKER = Draft202012Validator.TYPE_CHECKER
@@ -26,37 +24,6 @@ SENTENCES = {
 }
 
 
-def load_schema(path: str | Path) -> dict[str, Any]:
-    """Read a schema, with the other files that it refers to in their places.
-
-    Parameters
-    ----------
-    path : path-like
-        JSON Schema as YAML. A part of it may be ``{$ref: FILE}``, a path relative to the file in
-        which it stands; what is used twice within a file is a YAML anchor.
-
-    Returns
-    -------
-    dict
-        The whole schema, in which no ``$ref`` is left.
-    """
-    path = Path(path)
-    # Every job reads the schema, and the loader in C takes a tenth of the time.
-    content = yaml.load(path.read_text("utf-8"), yaml.CSafeLoader)
-    schema: dict[str, Any] = _insert_files(content, path.parent)
-    return schema
-
-
-def _insert_files(part: Any, folder: Path) -> Any:
-    if isinstance(part, dict):
-        if "$ref" in part:
-            return load_schema(folder / part["$ref"])
-        return {key: _insert_files(child, folder) for key, child in part.items()}
-    if isinstance(part, list):
-        return [_insert_files(child, folder) for child in part]
-    return part
-
-
 def check_settings(settings: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """Validate nested settings and fill in every default.
 
@@ -65,7 +32,7 @@ def check_settings(settings: Mapping[str, Any], schema: Schema) -> dict[str, Any
     settings : mapping
         What the user wrote, as YAML reads it. It is not changed.
     schema : mapping
-        JSON Schema (draft 2020-12) of the settings, without ``$ref``, see `load_schema`.
+        JSON Schema (draft 2020-12) of the settings, see `capmap.settings.sections.write_schema`.
 
     Returns
     -------

@@ -1,0 +1,267 @@
+"""Options of the analyses."""
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from capmap.settings.data import DatasetName, Incomplete
+from capmap.settings.sections import REQUIRED, Count, Name, Section, limit, option
+
+Missing = Literal["pairwise", "common"]
+Ranker = Literal["iqm", "mean", "trimmed_mean", "median"]
+Rope: TypeAlias = (
+    Annotated[float, limit(ge=0)]
+    | Annotated[dict[str, Annotated[float, limit(gt=0)]], limit(min_length=1)]
+)
+Battles = Literal["means", "runs", "seeds"]
+Fit = Literal["ensemble", "l2", "cosine", "poincare"]
+Distance = Literal["l2", "cosine", "poincare"]
+Projection = Literal["mds", "umap"]
+LabelMetric = Literal["asma", "real", "labelwise"]
+DirectionOrAuto = Literal["auto", "max", "min"]
+RankingMethod = Literal["single", "average", "best", "all", "custom"]
+DEFAULT_RANKINGS: Any = [
+    {"name": "best", "method": "best"},
+    {"name": "average", "method": "average"},
+]
+
+
+class Comparison(Section):
+    """How models are compared with each other."""
+
+    missing: Missing = option(
+        "pairwise",
+        'Which cells are used where some are empty, "pairwise" (each pair on the datasets that '
+        'both have) or "common" (datasets that all models have). What stays unused is counted.',
+    )
+    reference: str = option(
+        "",
+        "Model that the compact comparisons set the others against; empty means the best by "
+        "interquartile mean.",
+    )
+    highlight: list[str] = option(
+        [], "Models to stand out in the critical-difference diagrams.", unique=True
+    )
+    alpha: float = option(
+        0.05, "Significance level of the Friedman, Nemenyi and Wilcoxon tests.", gt=0, lt=1
+    )
+    rope: Rope = option(
+        0.01,
+        "Half-width of the region of practical equivalence, in normalized score, or for every "
+        "metric of the study in its own unit, such as {accuracy: 0.5, rmse: 0.02}.",
+    )
+    probability: float = option(
+        0.95,
+        "Posterior probability from which the Bayesian signed-rank test decides.",
+        gt=0.5,
+        lt=1,
+    )
+    aggregation: Ranker = option("iqm", "What ranks the models where two conditions are compared.")
+    samples: int = option(
+        50000, "Number of posterior samples of the Bayesian signed-rank test.", ge=100
+    )
+    replicates: int = option(2000, "Number of bootstrap replicates of all comparisons.", ge=100)
+
+
+class Ratings(Section):
+    """Bradley-Terry ratings on the Elo scale, and win rates."""
+
+    battles: Battles = option(
+        "means",
+        'What meets in a battle on a dataset, "means" (over seeds), "runs" (every run of one '
+        'model and of the other) or "seeds" (runs of the same seed).',
+    )
+    tie_threshold: float = option(0, "Largest difference of normalized scores that is a tie.", ge=0)
+    calibration: str = option("", "Model whose rating is 1000; empty means that the mean is.")
+
+
+class Robustness(Section):
+    """How the ranking depends on choices and on the datasets."""
+
+    top: int = option(3, "k of the probability to be among the k best.", ge=1)
+
+
+class Group(Section):
+    """A set of datasets."""
+
+    datasets: list[str] = option(REQUIRED, "Datasets of the group.", min_length=1, unique=True)
+    incomplete: Incomplete = option(
+        "drop_models",
+        "What to do about models without runs on some dataset of the group, as in a study.",
+    )
+
+
+class Capabilities(Section):
+    """Models and datasets placed in one space."""
+
+    min_results: int = option(
+        5,
+        "Results that each model and each dataset must have. Those with fewer are dropped, "
+        "until none is left to drop.",
+        ge=1,
+    )
+    method: Fit = option(
+        "ensemble",
+        'What positions and predictions are fitted with, "ensemble" (three regularized fits, '
+        'averaged, which also holds for models with few results), or a distance alone, "l2", '
+        '"cosine" or "poincare".',
+    )
+    dimension: int = option(5, "Number of dimensions of the space.", ge=1, le=50)
+    distances: list[Distance] = option(
+        ["l2", "cosine", "poincare"], "Distances to compare by cross-validation.", unique=True
+    )
+    dimensions: list[Annotated[int, limit(ge=1, le=50)]] = option(
+        [2, 3, 5, 7, 10, 15], "Numbers of dimensions to compare by cross-validation.", unique=True
+    )
+    splits: int = option(10, "Number of random splits of the cross-validation.", ge=2)
+    held_out: int = option(10, "Results held out in each split.", ge=1)
+    starts: int = option(
+        2, "Random starts of each fit of the ensemble, whose predictions are averaged.", ge=1
+    )
+    confidence: float = option(0.9, "Level of the prediction intervals.", gt=0, lt=1)
+    map: Projection = option(
+        "mds",
+        'How the map is projected to two dimensions, "mds" or "umap". The second needs the '
+        "package umap-learn, which its own conda environment has.",
+    )
+
+
+class ModelAttributes(Section):
+    """What is known of models."""
+
+    file: str = option("", "Table with a row per model; empty means none.")
+    name: Name = option("model", "Column of the model's name.")
+    architecture: str = option("", "Column of the architecture; empty means none.")
+    parameters: str = option(
+        "", "Column of the number of parameters, in any unit; empty means none."
+    )
+    date: str = option("", "Column of the date of publication; empty means none.")
+    date_format: Name = option(
+        "%Y-%m-%d", 'How dates are written, in the codes of strptime, such as "%d/%m/%Y".'
+    )
+
+
+class DatasetAttributes(Section):
+    """What is known of datasets."""
+
+    file: str = option("", "Table with a row per dataset; empty means none.")
+    name: Name = option("dataset", "Column of the dataset's name.")
+    type: str = option("", "Column of the type of task; empty means none.")
+    family: str = option(
+        "", 'Column of the family; empty means the part of the dataset\'s name before " / ".'
+    )
+
+
+class Attributes(Section):
+    """Tables of what is known of models and datasets, for maps, drift over time and transfer."""
+
+    models: ModelAttributes
+    datasets: DatasetAttributes
+
+
+class Multilabel(Section):
+    """Accuracy where images have several valid labels."""
+
+    subgroups: list[Count] = option(
+        [1, 2, 3, 4, 5],
+        "Numbers of labels whose accuracies ASMA averages. Those that no image has are left out "
+        "and said.",
+        min_length=1,
+        unique=True,
+    )
+    replicates: int = option(1000, "Number of bootstrap replicates over images.", ge=100)
+    confidence: float = option(0.95, "Confidence level of the intervals.", gt=0, lt=1)
+    compare: list[str] = option(
+        [],
+        "Two datasets whose difference is shown, the first minus the second; empty means the "
+        "first two of the study.",
+        max_length=2,
+        unique=True,
+    )
+    rank_by: LabelMetric = option(
+        "asma",
+        "Metric that orders the models and is set against top-1 accuracy in the rank shifts.",
+    )
+    top: int = option(
+        5,
+        "Number of best models by top-1 accuracy, and by `rank_by`, that stand out in figures.",
+        ge=1,
+    )
+    images: dict[DatasetName, Count] = option(
+        {},
+        "Numbers of images behind published top-1 accuracies by dataset, such as 50000 for "
+        "ImageNetV1. Rank shifts then count the ranks that ties of rounded accuracies hide. Not "
+        "used for predictions, whose accuracies are exact.",
+    )
+
+
+class CheckpointSelection(Section):
+    """By what the best checkpoint of each training is chosen."""
+
+    metric: str = option("", "Metric to choose by; empty means the only one there is.")
+    datasets: list[str] = option([], "Datasets whose mean decides; empty means all.", unique=True)
+    direction: DirectionOrAuto = option(
+        "auto",
+        'Whether the higher ("max") or the lower ("min") value is better; "auto" asks the metric.',
+    )
+    split: str = option("validation", "Split to choose on.")
+
+
+class CheckpointReport(Section):
+    """How chosen checkpoints are compared."""
+
+    split: str = option(
+        "test",
+        "Split of the scores; without such a split those of the selection are used, which is a "
+        "warning.",
+    )
+
+
+class CheckpointRanking(Section):
+    """A ranking of checkpoints."""
+
+    name: Name = option(REQUIRED, "Name of the ranking.")
+    method: RankingMethod = option(
+        REQUIRED,
+        '"single" (one metric), "average" (of all metrics and datasets, normalized first), '
+        '"best" (best checkpoint of each training by the selection), "all" (every checkpoint) '
+        'or "custom" (by `weights` or `expression`).',
+    )
+    metric: str = option("", 'The metric of "single", and of "all" where there are several.')
+    weights: dict[str, float] = option({}, 'Weight of each metric of "custom".')
+    expression: str = option(
+        "",
+        'Formula of "custom" over names of metrics, such as 0.7 * accuracy - 0.3 * ece; '
+        "numbers, names, + - * / ( ), min, max, mean, abs, log and sqrt.",
+        max_length=500,
+    )
+
+
+class Checkpoints(Section):
+    """Which checkpoint stands for a training, and how they are ranked (checkpoints format only)."""
+
+    select: CheckpointSelection
+    allow_test_selection: bool = option(
+        False,
+        "Whether checkpoints may be chosen on a split of `test_splits`, which stamps every table.",
+    )
+    test_splits: list[str] = option(["test"], "Splits that are not for choosing.", unique=True)
+    report: CheckpointReport
+    rankings: list[CheckpointRanking] = option(
+        DEFAULT_RANKINGS, "Rankings to make of the checkpoints.", min_length=1
+    )
+
+
+class Leaderboard(Section):
+    """The leaderboard, by the dimensions of `benchmark` and by `groups`."""
+
+    complete: float = option(
+        1,
+        "Share of the datasets of a dimension that a model needs to be ranked there. Others are "
+        "shown and marked.",
+        gt=0,
+        le=1,
+    )
+    releases: str = option(
+        "",
+        "Glob of tables leaderboard/entries.csv that you kept of former releases, in the order "
+        'of their names, such as releases/*.csv, for the analysis "releases"; empty means none.',
+    )

@@ -1,0 +1,127 @@
+"""Score dumps: what they mean, the classifiers that write them, and composed images."""
+
+from typing import Annotated
+
+from capmap.settings.data import DatasetName
+from capmap.settings.sections import REQUIRED, Count, Name, Section, limit, name_key, option
+
+ModelName = Annotated[str, name_key("A model needs a name.", min_length=1)]
+
+
+class DatasetLabels(Section):
+    """The labels of a dataset."""
+
+    labels: Name = option(
+        REQUIRED,
+        "File of the valid labels of each image, JSON or a table; ids of classes count from 0.",
+    )
+    single: str = option(
+        "",
+        "File of the single label of each image, for top-1 and top-5 accuracy; empty means none.",
+    )
+    images: str = option(
+        "",
+        "File of image ids in the order of the scores, for dumps without ids. Empty means that "
+        "the dumps have ids, or that the labels are in the order of the scores.",
+    )
+    classes: str = option(
+        "",
+        "File of the class names in the order to which the labels' ids refer. Another order "
+        "than that of the scores is refused; empty means not checked.",
+    )
+
+
+class Predictions(Section):
+    """What the score dumps of a study mean."""
+
+    classes: str = option(
+        "",
+        "File of the class names in the order of the scores' columns, one per line, a JSON list "
+        "or the first column of a table. Empty means that ids are taken as they are; labels "
+        "cannot be names then, and the order is not checked.",
+    )
+    datasets: dict[DatasetName, DatasetLabels] = option(
+        {},
+        "Labels of each dataset of the dumps, by the name that stands for {dataset} in `exports`.",
+    )
+
+
+class Classifier(Section):
+    """A network, and how images are prepared for it."""
+
+    file: Name = option(
+        REQUIRED,
+        "ONNX file, with one input of images (batch, 3, height, width) and scores of all "
+        "classes as its first output.",
+    )
+    size: int = option(
+        224, "Side in pixels to which images are resized, without a crop.", ge=1, le=8192
+    )
+    mean: list[float] = option(
+        [0.485, 0.456, 0.406],
+        "Mean of red, green and blue, from 0 to 1, that is subtracted.",
+        min_length=3,
+        max_length=3,
+    )
+    std: list[Annotated[float, limit(gt=0)]] = option(
+        [0.229, 0.224, 0.225],
+        "Standard deviation of red, green and blue, by which is divided.",
+        min_length=3,
+        max_length=3,
+    )
+
+
+class ImageFolder(Section):
+    """Where the images of a dataset are."""
+
+    images: Name = option(REQUIRED, "Folder of images, also in folders below.")
+
+
+class Classification(Section):
+    """Classifiers to run over folders of images, which writes the score dumps of the study.
+
+    They need the package onnxruntime, which its own conda environment has.
+    """
+
+    models: dict[ModelName, Classifier] = option(
+        {},
+        "Classifiers by the name that stands for {model} in `exports`; empty means that the "
+        "dumps are there already.",
+    )
+    datasets: dict[DatasetName, ImageFolder] = option(
+        {}, "Folders of images by the name that stands for {dataset} in `exports`."
+    )
+    batch: int = option(32, "Number of images that a model sees at once.", ge=1)
+
+
+class PatchML(Section):
+    """Images with several labels, composed of objects that are cut from annotated images."""
+
+    images: str = option("", "Folder of the annotated images; empty means that none are composed.")
+    annotations: str = option(
+        "",
+        "Folder of PASCAL-VOC files (.xml), or a table with the columns ImageId and "
+        "PredictionString.",
+    )
+    classes: str = option(
+        "",
+        "File of the class names; objects of other classes are skipped and listed. Empty means "
+        "that all are taken.",
+    )
+    counts: list[Count] = option(
+        [2, 3, 4, 6, 9], "Numbers of patches per image.", min_length=1, unique=True
+    )
+    sizes: list[Count] = option(
+        [56, 74, 112],
+        "Sides in pixels of the square that a patch is resized to fit. A count and a size go "
+        "together where the square of side // size is at least the count.",
+        min_length=1,
+        unique=True,
+    )
+    side: int = option(224, "Side of the composed images in pixels.", ge=1, le=8192)
+    seeds: list[Annotated[int, limit(ge=0)]] = option(
+        [0, 1, 2, 3, 4],
+        "Seeds, each of which makes a dataset of its own.",
+        min_length=1,
+        unique=True,
+    )

@@ -1,0 +1,54 @@
+"""Where results come from other than exports."""
+
+from typing import Literal
+
+from capmap.settings.sections import Name, Section, option
+
+RunStatus = Literal["FINISHED", "FAILED", "KILLED", "RUNNING", "SCHEDULED"]
+
+
+class Tracking(Section):
+    """A tracking store of MLflow to read instead of exports (submission and checkpoints formats).
+
+    `make mlflow` installs what reads it.
+    """
+
+    store: str = option(
+        "",
+        "sqlite:///FILE, a folder, or the address (http, https) of a server; empty means none. "
+        "A server is asked again only when settings change or its results are removed.",
+    )
+    experiments: list[Name] = option(
+        [], "Names of the experiments to read; empty means all.", unique=True
+    )
+    status: list[RunStatus] = option(
+        ["FINISHED"],
+        "Runs to read, by how they ended; others are counted.",
+        min_length=1,
+        unique=True,
+    )
+    keys: list[Name] = option(
+        ["{split}/{dataset}/{metric}", "{split}/{metric}", "{metric}"],
+        "What the names of metrics say, with {metric} and perhaps {split} and {dataset}, which "
+        "tags and parameters of a run may tell instead; the first pattern that fits is taken "
+        "(checkpoints format only).",
+        min_length=1,
+    )
+    datasets: list[Name] = option(
+        [],
+        "The only names that {dataset} may stand for in `keys`; empty means any (checkpoints "
+        "format only).",
+        unique=True,
+    )
+    information: str = option(
+        "",
+        "File additional_info.json of the submission that is collected (submission format only).",
+    )
+
+
+class Submission(Section):
+    """Rules of submissions (submission format only)."""
+
+    seeds_per_cell: int = option(
+        5, "Seeds that a model needs on each dataset; fewer is an error, more is fine.", ge=1
+    )

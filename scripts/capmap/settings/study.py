@@ -1,0 +1,240 @@
+"""The settings of a study, and of all studies."""
+
+from typing import Annotated, Literal, TypeAlias, get_args
+
+from capmap.settings.analyses import (
+    Attributes,
+    Capabilities,
+    Checkpoints,
+    Comparison,
+    Group,
+    Leaderboard,
+    Multilabel,
+    Ratings,
+    Robustness,
+)
+from capmap.settings.data import Columns, DatasetRule, Incomplete, MetricRule, Normalization, Select
+from capmap.settings.predictions import Classification, PatchML, Predictions
+from capmap.settings.sections import REQUIRED, Name, Section, limit, name_key, option, section
+from capmap.settings.sources import Submission, Tracking
+
+Interval = Literal["percentile", "basic", "bca", "calibrated"]
+Unit = Literal["runs", "runs_and_datasets"]
+Weights = Literal["datasets", "runs"]
+Statistic = Literal["iqm", "mean", "median", "optimality_gap"]
+Format = Literal["long", "matrix", "predictions", "submission", "checkpoints"]
+Decimal = Literal["auto", ".", ","]
+Duplicates = Literal["error", "mean", "first", "last"]
+Invalid = Literal["error", "quarantine"]
+Aggregation = Literal["mean", "trimmed_mean", "median"]
+Analysis = Literal[
+    "pairwise",
+    "ranks",
+    "profiles",
+    "ratings",
+    "improvability",
+    "robustness",
+    "groups",
+    "conditions",
+    "sample_size",
+    "capabilities",
+    "placements",
+    "next_results",
+    "drift",
+    "transfer",
+    "multilabel",
+    "leaderboard",
+    "releases",
+    "checkpoints",
+]
+ANALYSES = list(get_args(Analysis))
+STUDY_NAMES = (
+    'One named analysis per key. Names become folders in results/, so letters, digits, "_" and '
+    '"-" only; "logs" and "benchmarks" are folders of capmap itself.'
+)
+# Python's "$" also matches before a final line break.
+StudyName = Annotated[
+    str,
+    name_key(
+        STUDY_NAMES,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$(?!\n)",
+        excluded=("logs", "benchmarks"),
+    ),
+]
+GroupName = Annotated[str, name_key("A group needs a name.", min_length=1)]
+Digest = Annotated[str, limit(pattern="^[0-9a-f]{64}$")]
+Scalar: TypeAlias = str | float | bool
+
+
+class Bootstrap(Section):
+    """Intervals of the aggregate scores."""
+
+    replicates: int = option(10000, "Number of bootstrap replicates.", ge=100)
+    confidence: float = option(
+        0.95, "Confidence level of intervals, rank intervals and tie groups.", gt=0, lt=1
+    )
+    interval: Interval = option(
+        "percentile",
+        'Kind of interval, "percentile", "basic", "bca" or "calibrated" (right coverage at 3 to '
+        "10 seeds when runs are resampled).",
+    )
+    unit: Unit = option(
+        "runs", 'What is resampled, "runs" (seeds within each dataset) or "runs_and_datasets".'
+    )
+    weights: Weights = option(
+        "datasets",
+        'What weighs the same, "datasets" (whatever their seed counts) or "runs" (flat '
+        "concatenation, as peers do).",
+    )
+    statistics: list[Statistic] = option(
+        ["iqm", "mean", "median", "optimality_gap"],
+        "Statistics with intervals; the interquartile mean is always among them and ranks the "
+        "models.",
+        unique=True,
+    )
+    seed: int = option(0, "Seed from which all random streams of the study derive.")
+    shards: int = option(4, "Number of jobs over which the models are spread.", ge=1, le=1000)
+
+
+class Study(Section):
+    """A named analysis of exports."""
+
+    title: str = option("", "Heading of the report; empty means the study's name.")
+    exports: str | Annotated[list[Name], limit(min_length=1)] = option(
+        "",
+        "A path, a glob, a URL (http, https, s3), or a list of these, relative to the working "
+        "directory. For submissions folders, each of which is one or holds several. For "
+        "predictions a path with {model}, {dataset} and perhaps {seed}, or empty where "
+        "`classify` makes them. Also empty where `tracking.store` is read.",
+    )
+    format: Format = option(
+        "long",
+        'How the exports are laid out, "long" (a row per run), "matrix" (a row per model, a '
+        'column per dataset), "predictions" (a file of scores per model and dataset, see '
+        '`predictions`), "submission" (folders with a table of results and a description, see '
+        '`submission`) or "checkpoints" (a row per checkpoint, metric and split, see '
+        "`checkpoints`).",
+    )
+    checksums: dict[str, Digest] = option(
+        {},
+        "SHA-256 of some exports in hexadecimal, by path or URL as in `exports`. A file with "
+        "another digest is refused.",
+    )
+    benchmark: str = option(
+        "",
+        "File that defines the benchmark, with the metric and direction of each dataset, the "
+        "dimensions and the names of models, such as data/benchmarks/geobench2.yaml; empty "
+        "means none.",
+    )
+    header_rows: int = option(
+        1,
+        "Rows in which the names of columns stand (matrix format of delimited text only), such "
+        'as 2 for dataset and variant. They are joined with " / ". A blank cell repeats the one '
+        "on its left; in the last row it adds nothing.",
+        ge=1,
+    )
+    columns: Columns
+    where: dict[str, Scalar | Annotated[list[Scalar], limit(min_length=1)]] = option(
+        {},
+        "Rows to read, as column and value (or list of values); other rows are counted and left "
+        "out.",
+    )
+    metric: str = option(
+        "",
+        "Name of the metric of every dataset without one under `datasets`. It wins over that of "
+        "the export, with a warning where they differ; empty means that the export says it.",
+    )
+    decimal: Decimal = option(
+        "auto", 'Decimal mark of numbers in text exports, "auto" (found per file), "." or ",".'
+    )
+    select: Select
+    metrics: dict[str, Annotated[MetricRule, limit(min_length=1)]] = option(
+        {},
+        "Rules per metric of the data (names are compared without case and separators). A key "
+        "that matches nothing is an error.",
+    )
+    datasets: dict[str, Annotated[DatasetRule, limit(min_length=1)]] = option(
+        {},
+        "Rules per dataset, which win over those of its metric. A key that matches nothing is "
+        "an error.",
+    )
+    normalization: Normalization
+    min_seeds: int = option(1, "Seeds that every cell should have; fewer is a warning.", ge=1)
+    incomplete: Incomplete = option(
+        "error",
+        'What to do about models without runs on some dataset, "error", "drop_models", '
+        '"drop_datasets" or "keep", which is the default of submissions.',
+    )
+    duplicates: Duplicates = option(
+        "error",
+        'What to do about differing scores of one (model, dataset, metric, seed), "error", '
+        '"mean", "first" or "last". Repeats with the same score always count once; without '
+        "seeds these may be different runs, which is a warning.",
+    )
+    invalid: Invalid = option(
+        "error",
+        'What to do about rows that cannot be used, "error" (stop) or "quarantine" (leave out '
+        "and list).",
+    )
+    aggregate: list[Aggregation] = option(
+        ["mean", "trimmed_mean", "median"],
+        "Aggregations across datasets; the first one orders the table.",
+        min_length=1,
+        unique=True,
+    )
+    analyses: list[Analysis] = option(
+        ["pairwise", "ranks", "profiles", "robustness", "groups", "conditions", "sample_size"],
+        "What to compute beyond the ranking. Ratings and improvability are left to be asked "
+        "for, as they depend on which other models take part and on a known best score, and so "
+        'are "capabilities" and what follows it, as they need many models and datasets and take '
+        'the most computing; "groups", "conditions" and "drift" (dates) need settings of their '
+        'own. "multilabel" is for predictions and for published metrics, "checkpoints" for the '
+        'format of that name, "leaderboard" makes a page to sort and search, and "releases" (of '
+        "`leaderboard.releases`) shows how ranks moved.",
+        unique=True,
+    )
+    comparison: Comparison
+    ratings: Ratings
+    robustness: Robustness
+    groups: dict[GroupName, Group] = option(
+        {}, "Named sets of datasets that are ranked on their own, such as a capability."
+    )
+    conditions: list[str] = option(
+        [],
+        "Other studies with the same models under another condition, such as frozen instead of "
+        "fine-tuned; the rankings are compared.",
+        unique=True,
+    )
+    capabilities: Capabilities = section(
+        "Models and datasets placed in one space, so that how well a model does on a dataset "
+        "follows from how near they are; and what that predicts."
+    )
+    attributes: Attributes
+    predictions: Predictions = section(
+        "What the score dumps of a study mean (predictions format only), the classes of their "
+        "columns and the labels of their images."
+    )
+    multilabel: Multilabel = section(
+        "Accuracy where images have several valid labels, and how it changes ranks and "
+        "differences between datasets."
+    )
+    patchml: PatchML
+    classify: Classification
+    submission: Submission
+    tracking: Tracking
+    checkpoints: Checkpoints
+    leaderboard: Leaderboard
+    bootstrap: Bootstrap
+
+
+class Config(Section):
+    """The studies to run and how each is analysed."""
+
+    run: str | Annotated[list[str], limit(min_length=1)] = option(
+        "all", 'Which studies to run, "all", one study\'s name, or a list of names.'
+    )
+    studies: dict[StudyName, Study] = option(
+        REQUIRED,
+        STUDY_NAMES,
+        min_length=1,
+    )
