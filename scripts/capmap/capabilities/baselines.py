@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from capmap.aggregation import FloatArray, IntArray
-from capmap.capabilities.results import Results
+from capmap.capabilities.gaps import Results
 
 SWEEPS = 200
 TOLERANCE = 1e-12

@@ -7,8 +7,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from capmap.aggregation import FloatArray, round_significant
-from capmap.capabilities.gaps import choose_results, scale_scores
-from capmap.capabilities.results import find_duplicates, list_components
+from capmap.capabilities.gaps import choose_results, find_duplicates, list_components, scale_scores
 from capmap.errors import ValidationError
 from capmap.exports.cells import SEPARATOR
 from capmap.metrics import find_metric
