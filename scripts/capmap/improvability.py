@@ -13,8 +13,7 @@ from capmap.bootstrap.resampling import draw_resamples, iterate_blocks, stratify
 from capmap.bootstrap.statistics import average_datasets
 from capmap.cells import ScoreMatrix, arrange_runs
 from capmap.metrics import find_metric
-from capmap.normalization.rules import DatasetRule
-from capmap.normalization.transforms import find_transform
+from capmap.normalization.rules import DatasetRule, find_transform
 
 DECIMALS = 12
 SHARE, PERCENT = (0.0, 1.0), 100.0

@@ -36,7 +36,7 @@ GROUND = [
 TABLES = [{"tables", "pages"}]
 STATISTICS = [
     {"exports", "aggregation", "normalization"},
-    {"validation", "attributes", "bootstrap", "changes"},
+    {"validation", "tracking", "attributes", "bootstrap", "changes"},
     {"cells", "correlation"},
     {
         "coverage",

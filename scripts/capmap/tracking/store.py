@@ -1,10 +1,11 @@
-"""Runs of a tracking store, with their metrics, parameters and tags."""
+"""Runs of a tracking store with those they are nested in, and an account of what it holds."""
 
 import logging
 import math
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from capmap.errors import CapmapError, ValidationError
-from capmap.exports.tracking.locations import SQLITE, TRASH, locate_store, mirror_store
+from capmap.tracking.locations import SQLITE, TRASH, locate_store, mirror_store
 from capmap.wording import find_nearest, list_names, quote_name
 
 if TYPE_CHECKING:
@@ -298,3 +299,103 @@ def _list_unreadable(
         and folder.parent.name != TRASH
         and (not experiments or folder.parent.name in experiments)
     )
+
+
+class RunTree:
+    """Runs with those that they are nested in.
+
+    Parameters
+    ----------
+    runs : collection of TrackedRun
+        All runs of a store, of whatever status. A parent that is not among them is none.
+    """
+
+    def __init__(self, runs: Collection[TrackedRun]) -> None:
+        self.runs = {run.run_id: run for run in runs}
+        self._named: dict[tuple[str, str], list[TrackedRun]] = {}
+        for run in self.runs.values():
+            self._named.setdefault((run.experiment, run.name), []).append(run)
+
+    def list_named(self, experiment: str, name: str) -> list[TrackedRun]:
+        """List the runs of a name in an experiment."""
+        return list(self._named.get((experiment, name), []))
+
+    def list_lineage(self, run: TrackedRun) -> list[TrackedRun]:
+        """List a run, the run that it is nested in, and so on; a circle ends where it closes."""
+        lineage = [run]
+        while (parent := self.runs.get(lineage[-1].parent_id)) and parent not in lineage:
+            lineage.append(parent)
+        return lineage
+
+    def find_note(self, run: TrackedRun, names: Collection[str]) -> str:
+        """Find what a run, or the nearest one above it, was noted: a tag, else a parameter."""
+        for member in self.list_lineage(run):
+            for notes in (member.tags, member.params):
+                for name in names:
+                    if notes.get(name):
+                        return notes[name]
+        return ""
+
+
+def count_runs(tracking: Tracking, status: Collection[str]) -> dict[str, Any]:
+    """Count the runs of a store.
+
+    Parameters
+    ----------
+    tracking : Tracking
+        From `read_store`.
+    status : collection of str
+        Statuses of the runs that are read.
+
+    Returns
+    -------
+    dict
+        ``runs``: how many were ``found`` (deleted ones apart), ``read``, ``left_out`` by their
+        status, read ``without_metrics``, and ``deleted``. ``experiments``, by name: ``experiment``,
+        ``runs``, ``read``, ``without_metrics``, and ``status`` with a count each. ``left_out``:
+        ``experiment``, ``status``, ``runs`` and ``reason``. ``unreadable``: folders of runs.
+    """
+    experiments: list[dict[str, Any]] = []
+    left_out: list[dict[str, Any]] = []
+    for name in sorted({run.experiment for run in tracking.runs}):
+        own = [run for run in tracking.runs if run.experiment == name]
+        read = [run for run in own if run.status in status]
+        counts = dict(sorted(Counter(run.status for run in own).items()))
+        experiments.append(
+            {
+                "experiment": name,
+                "runs": len(own),
+                "read": len(read),
+                "without_metrics": sum(not run.metrics for run in read),
+                "status": counts,
+            }
+        )
+        left_out += [
+            {"experiment": name, "status": one, "runs": count, "reason": "status"}
+            for one, count in counts.items()
+            if one not in status
+        ]
+    runs = {
+        "found": len(tracking.runs),
+        "read": sum(one["read"] for one in experiments),
+        "left_out": sum(one["runs"] for one in left_out),
+        "without_metrics": sum(one["without_metrics"] for one in experiments),
+        "deleted": tracking.deleted,
+    }
+    return {
+        "runs": runs,
+        "experiments": experiments,
+        "left_out": left_out,
+        "unreadable": list(tracking.unreadable),
+    }
+
+
+def list_metrics(runs: Sequence[TrackedRun], status: Collection[str]) -> list[dict[str, Any]]:
+    """List the metrics of the runs that are read: ``key``, ``runs`` and ``values``, by key."""
+    counts: Counter[str] = Counter()
+    values: Counter[str] = Counter()
+    for run in runs:
+        if run.status in status:
+            counts.update(run.history.keys())
+            values.update({key: len(history) for key, history in run.history.items()})
+    return [{"key": key, "runs": counts[key], "values": values[key]} for key in sorted(counts)]

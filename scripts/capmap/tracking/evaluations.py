@@ -9,10 +9,9 @@ from typing import Any
 import pandas as pd
 
 from capmap.errors import ValidationError
-from capmap.exports.checkpoint_steps import read_step
-from capmap.exports.tracking.keys import SYSTEM, Key, KeyPattern, split_key
-from capmap.exports.tracking.lineage import RunTree
-from capmap.exports.tracking.store import Measurement, TrackedRun
+from capmap.exports.checkpoints import read_step
+from capmap.tracking.keys import SYSTEM, Key, KeyPattern, split_key
+from capmap.tracking.store import Measurement, RunTree, TrackedRun
 
 DATASET_NAMES = ("dataset", "benchmark")
 MODEL_NAMES = ("model", "backbone")
