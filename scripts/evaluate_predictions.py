@@ -14,8 +14,7 @@ from capmap.artifacts import digest_file, replace_file, write_json, write_parque
 from capmap.multilabel.dumps import Cell
 from capmap.multilabel.evaluation import Evaluation, Evaluator, Sources
 from capmap.multilabel.metrics import METRICS, estimate_metrics
-from capmap.multilabel.outcomes import evaluate_images
-from capmap.multilabel.storage import OutcomeWriter
+from capmap.multilabel.outcomes import OutcomeWriter, evaluate_images
 from capmap.problems import Problem, UnreadableExportError, ask_nearest
 from capmap.rng import make_stream
 from capmap.wording import quote_name

@@ -30,7 +30,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 # Rooms of the library from the ground up. A room stands on lower floors and on itself only.
 GROUND = [
     {"errors", "schema_words", "shards", "wording"},
-    {"problems", "artifacts", "pictures", "rng", "metrics", "schema"},
+    {"problems", "artifacts", "rng", "metrics", "schema"},
     {"benchmarks"},
 ]
 TABLES = [{"tables", "pages"}]
@@ -51,8 +51,7 @@ STATISTICS = [
         "leaderboard",
         "capabilities",
         "multilabel",
-        "patchml",
-        "classification",
+        "images",
     },
 ]
 # Pages show finished tables, so no statistic is computed in them.

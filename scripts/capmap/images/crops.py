@@ -11,9 +11,8 @@ from PIL import Image
 
 from capmap.artifacts import replace_file
 from capmap.errors import ValidationError
-from capmap.patchml.annotations import AnnotatedObject, Annotation, Box, Skipped, write_box
-from capmap.patchml.images import ImageFolder, encode_image, load_image
-from capmap.pictures import UnusableImageError
+from capmap.images.annotations import AnnotatedObject, Annotation, Box, Skipped, write_box
+from capmap.images.pictures import ImageFolder, UnusableImageError, encode_image, load_image
 from capmap.wording import count_things, find_nearest, quote_name
 
 CROPS = {
@@ -50,7 +49,7 @@ def cut_crops(
     Parameters
     ----------
     annotations : iterable of Annotation
-        Such as from `capmap.patchml.annotations.read_annotations`.
+        Such as from `capmap.images.annotations.read_annotations`.
     images : ImageFolder
         Where the images are.
     classes : collection of str, optional

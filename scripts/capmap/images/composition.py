@@ -1,8 +1,11 @@
-"""A dataset of composed images on disk: images, labels, and where each patch came from."""
+"""PatchML: datasets of images with several labels, composed of annotated objects."""
 
 import json
+import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import IO
@@ -13,8 +16,8 @@ from PIL import Image
 
 from capmap.artifacts import render_csv, replace_file
 from capmap.errors import ValidationError
-from capmap.patchml.composition import Plan, compose_image
-from capmap.patchml.files import replace_folder
+from capmap.images.layout import IntArray, draw_sets, fit_size, place_patches
+from capmap.images.pictures import encode_image, shrink_image
 from capmap.wording import count_things
 
 BOX = ("left", "top", "right", "bottom")
@@ -25,6 +28,112 @@ MANIFEST = (
 )
 BATCH = 500
 OTHER = "other"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An image to compose.
+
+    Parameters
+    ----------
+    name : str
+        File name of the image.
+    count, size : int
+        How many patches it has, and the side of the square that each fits.
+    patches : numpy.ndarray of int64
+        Rows of the patches in the table of crops.
+    boxes : list of (int, int, int, int)
+        Left, upper, right and lower edge of each patch on the canvas.
+    """
+
+    name: str
+    count: int
+    size: int
+    patches: IntArray
+    boxes: list[tuple[int, int, int, int]]
+
+
+def plan_images(
+    crops: pd.DataFrame,
+    *,
+    pairs: Sequence[tuple[int, int]],
+    side: int,
+    make_rng: Callable[..., np.random.Generator],
+) -> Iterator[Plan]:
+    """Plan all images: which patches they have, and where.
+
+    Parameters
+    ----------
+    crops : pandas.DataFrame
+        From `capmap.images.crops.write_crops`: the pool.
+    pairs : sequence of (int, int)
+        Counts and sizes, from `capmap.images.layout.choose_pairs`.
+    side : int
+        Side of the canvas in pixels.
+    make_rng : callable
+        Makes a random generator: ``make_rng(purpose, count, size)`` with purpose ``"sets"`` or
+        ``"places"`` and numbers as text.
+
+    Yields
+    ------
+    Plan
+        Pair by pair. Each pair starts with the whole pool and has random streams of its own, so
+        adding a pair changes no image of another.
+    """
+    widths = (crops["right"] - crops["left"]).to_numpy()
+    heights = (crops["bottom"] - crops["top"]).to_numpy()
+    for count, size in pairs:
+        names = (str(count), str(size))
+        sets = draw_sets(len(crops), count, rng=make_rng("sets", *names))
+        rng = make_rng("places", *names)
+        for number, patches in enumerate(sets, start=1):
+            sizes = [fit_size(int(widths[one]), int(heights[one]), size) for one in patches]
+            places = place_patches(sizes, size=size, side=side, rng=rng)
+            boxes = [
+                (left, top, left + width, top + height)
+                for (left, top), (width, height) in zip(places, sizes, strict=True)
+            ]
+            yield Plan(f"{count}x{size}_{number:07d}.jpg", count, size, patches, boxes)
+
+
+def compose_image(plan: Plan, contents: Sequence[bytes], *, side: int) -> bytes:
+    """Compose an image.
+
+    Parameters
+    ----------
+    plan : Plan
+        What goes where.
+    contents : sequence of bytes
+        The JPEGs of its patches.
+    side : int
+        Side of the canvas in pixels.
+
+    Returns
+    -------
+    bytes
+        A JPEG: the resized patches on black.
+    """
+    canvas = Image.new("RGB", (side, side))
+    for (left, top, right, bottom), content in zip(plan.boxes, contents, strict=True):
+        canvas.paste(shrink_image(content, (right - left, bottom - top)), (left, top))
+    return encode_image(canvas)
+
+
+@contextmanager
+def replace_folder(path: str | Path) -> Iterator[Path]:
+    """Make an empty folder that takes the place of `path` once all went well."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.tmp")
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir()
+    try:
+        yield fresh
+        if path.exists():
+            shutil.rmtree(path)
+        fresh.replace(path)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
 
 
 def write_images(
@@ -42,9 +151,9 @@ def write_images(
     Parameters
     ----------
     plans : iterable of Plan
-        From `capmap.patchml.composition.plan_images`; one image is held at a time.
+        From `capmap.images.composition.plan_images`; one image is held at a time.
     crops : pandas.DataFrame
-        The pool, from `capmap.patchml.crops.write_crops`.
+        The pool, from `capmap.images.crops.write_crops`.
     archive : path-like
         The archive of the crops.
     folder : path-like
