@@ -10,8 +10,7 @@ from capmap.artifacts import read_parquet, read_table, write_parquet
 from capmap.bootstrap.intervals import Kind, Unit
 from capmap.bootstrap.models import Options
 from capmap.bootstrap.resampling import Weights
-from capmap.leaderboard.cells import bootstrap_cells
-from capmap.leaderboard.dimensions import ALL, bootstrap_dimensions
+from capmap.leaderboard.scores import ALL, bootstrap_cells, bootstrap_dimensions
 from capmap.rng import make_stream
 
 logger = logging.getLogger(__name__)

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from capmap.bootstrap.models import Options
-from capmap.leaderboard.dimensions import (
+from capmap.leaderboard.entries import describe_entries
+from capmap.leaderboard.scores import (
     ALL,
     bootstrap_dimensions,
     count_expected,
@@ -14,7 +15,6 @@ from capmap.leaderboard.dimensions import (
     list_dimensions,
     rank_dimension,
 )
-from capmap.leaderboard.entries import describe_entries
 from capmap.rng import make_stream
 
 DATASETS = ["w", "x", "y", "z"]

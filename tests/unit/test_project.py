@@ -49,6 +49,7 @@ STATISTICS = [
         "conditions",
         "sample_size",
         "leaderboard",
+        "checkpoints",
         "capabilities",
         "multilabel",
         "images",

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.aggregation import FloatArray, round_significant
-from capmap.leaderboard.checkpoint_plan import Plan
+from capmap.checkpoints.plan import Plan
 from capmap.metrics import Direction
 from capmap.problems import Problem
 from capmap.wording import quote_name

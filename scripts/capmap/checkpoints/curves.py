@@ -8,8 +8,8 @@ from scipy import stats
 
 from capmap.aggregation import FloatArray
 from capmap.bootstrap.intervals import take_percentiles
-from capmap.leaderboard.checkpoint_plan import Plan
-from capmap.leaderboard.selection import CHECKPOINT, normalize_values
+from capmap.checkpoints.plan import Plan
+from capmap.checkpoints.selection import CHECKPOINT, normalize_values
 
 CURVES = {
     "training": "str",
