@@ -37,23 +37,9 @@ TABLES = [{"tables", "pages"}]
 STATISTICS = [
     {"exports", "aggregation", "normalization"},
     {"validation", "tracking", "attributes", "bootstrap", "changes"},
-    {"cells", "correlation"},
-    {
-        "coverage",
-        "comparison",
-        "improvability",
-        "profiles",
-        "ratings",
-        "robustness",
-        "groups",
-        "conditions",
-        "sample_size",
-        "leaderboard",
-        "checkpoints",
-        "capabilities",
-        "multilabel",
-        "images",
-    },
+    {"groups", "coverage"},
+    {"comparison"},
+    {"capabilities", "leaderboard", "checkpoints", "multilabel", "images"},
 ]
 # Pages show finished tables, so no statistic is computed in them.
 PAGES = {"board", "figures", "prose", "report"}

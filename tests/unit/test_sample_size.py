@@ -15,10 +15,15 @@ from capmap.artifacts import read_table, write_parquet
 from capmap.bootstrap.models import Options, bootstrap_model
 from capmap.bootstrap.resampling import stratify_runs
 from capmap.bootstrap.statistics import evaluate_runs
-from capmap.cells import arrange_runs
+from capmap.comparison.sample_size import (
+    advise_runs,
+    count_misordered,
+    expect_widths,
+    measure_noise,
+)
+from capmap.comparison.score_matrix import arrange_runs
 from capmap.errors import ValidationError
 from capmap.rng import make_stream
-from capmap.sample_size import advise_runs, count_misordered, expect_widths, measure_noise
 
 
 def make_cells(cells):

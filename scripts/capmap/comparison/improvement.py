@@ -11,8 +11,8 @@ from capmap.aggregation import FloatArray, IntArray
 from capmap.bootstrap.datasets import DatasetPool, draw_datasets
 from capmap.bootstrap.intervals import Unit
 from capmap.bootstrap.resampling import Counts, draw_resamples, stratify_runs
-from capmap.cells import BoolArray, Pairs, ScoreMatrix, arrange_runs, list_pairs
 from capmap.comparison.pairwise import has_enough_runs
+from capmap.comparison.score_matrix import BoolArray, Pairs, ScoreMatrix, arrange_runs, list_pairs
 
 EXACT_PRODUCT = 1 << 24
 BLOCK_RESAMPLES = 512

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from capmap.aggregation import FloatArray, IntArray
-from capmap.comparison.decades import find_decades
+from capmap.comparison.wilcoxon import find_decades
 
 PRIOR = 0.5
 DECIMALS = 12

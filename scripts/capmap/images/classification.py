@@ -265,7 +265,7 @@ def score_images(
     ids : sequence of str
         The images, from `capmap.images.pictures.find_images`.
     classifier : Classifier
-        From `capmap.images.classification.open_classifier`.
+        From `open_classifier`.
     mean, std : sequence of 3 float
         As in `make_levels`.
 

@@ -151,7 +151,7 @@ def write_images(
     Parameters
     ----------
     plans : iterable of Plan
-        From `capmap.images.composition.plan_images`; one image is held at a time.
+        From `plan_images`; one image is held at a time.
     crops : pandas.DataFrame
         The pool, from `capmap.images.crops.write_crops`.
     archive : path-like

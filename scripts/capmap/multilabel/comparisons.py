@@ -435,7 +435,7 @@ def compare_datasets(
     Returns
     -------
     pandas.DataFrame
-        The columns of `capmap.multilabel.comparisons.DROPS`, for models that have both datasets; an
+        The columns of `DROPS`, for models that have both datasets; an
         empty ``model``, which comes first, is the mean over them. ``paired`` says whether both
         values share images, and ``images`` counts those of either.
 

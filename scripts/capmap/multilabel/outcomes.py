@@ -207,7 +207,7 @@ class OutcomeWriter:
         self._writer = pq.ParquetWriter(stream, SCHEMA, compression="zstd")
 
     def write(self, cell: Cell, outcomes: pd.DataFrame) -> None:
-        """Write the outcomes of a dump, from `capmap.multilabel.outcomes.score_images`."""
+        """Write the outcomes of a dump, from `score_images`."""
         columns: dict[str, Any] = {
             name: pa.array([value] * len(outcomes), pa.string())
             for name, value in cell._asdict().items()

@@ -194,7 +194,7 @@ def shift_all_ranks(
     Parameters
     ----------
     summary : pandas.DataFrame
-        From `capmap.multilabel.rankings.summarize_models`.
+        From `summarize_models`.
     images : mapping of str to int, optional
         Number of images of the datasets whose top-1 accuracies are rounded, as published ones are.
         By default values are exact.
@@ -202,7 +202,7 @@ def shift_all_ranks(
     Returns
     -------
     pandas.DataFrame
-        The rows of `capmap.multilabel.rankings.shift_ranks`, by ``dataset_top1`` and
+        The rows of `shift_ranks`, by ``dataset_top1`` and
         ``dataset_asma``. Where ``dataset_top1`` is in `images`, ties count the ranks that rounding
         is expected to have hidden; elsewhere ranks are plain dense ranks.
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from capmap.cells import ScoreMatrix
-from capmap.ratings.battles import raise_bars
-from capmap.ratings.meetings import NOISE
+from capmap.comparison.battles import NOISE, raise_bars
+from capmap.comparison.score_matrix import ScoreMatrix
 
 COLUMNS = ["model", "opponent", "win_rate", "wins", "ties", "losses", "datasets"]
 

@@ -11,7 +11,7 @@ from capmap.aggregation import TRIMMED, FloatArray, IntArray, round_significant
 from capmap.bootstrap.intervals import Kind, count_freedom
 from capmap.bootstrap.resampling import Strata, Weights, stratify_runs
 from capmap.bootstrap.statistics import evaluate_runs
-from capmap.cells import (
+from capmap.comparison.score_matrix import (
     Missing,
     ScoreMatrix,
     arrange_runs,

@@ -11,7 +11,7 @@ from capmap.bootstrap.intervals import take_percentiles
 from capmap.bootstrap.ranks import rank_estimates
 from capmap.bootstrap.resampling import draw_resamples, iterate_blocks, stratify_runs
 from capmap.bootstrap.statistics import average_datasets
-from capmap.cells import ScoreMatrix, arrange_runs
+from capmap.comparison.score_matrix import ScoreMatrix, arrange_runs
 from capmap.metrics import find_metric
 from capmap.normalization.rules import DatasetRule, find_transform
 

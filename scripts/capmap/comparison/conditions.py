@@ -12,8 +12,8 @@ from capmap.bootstrap.datasets import DatasetPool, draw_datasets
 from capmap.bootstrap.intervals import take_percentiles
 from capmap.bootstrap.resampling import Strata, Weights, repeat_datasets, stratify_runs
 from capmap.bootstrap.statistics import average_datasets, evaluate_statistic, take_once, trim_means
-from capmap.cells import Missing
-from capmap.correlation import compute_kendall_tau, compute_spearman_rho
+from capmap.comparison.correlation import compute_kendall_tau, compute_spearman_rho
+from capmap.comparison.score_matrix import Missing
 
 Method = Literal["iqm", "mean", "trimmed_mean", "median"]
 
