@@ -5,7 +5,6 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from capmap.bootstrap.models import Options
 from capmap.leaderboard.entries import describe_entries
 from capmap.leaderboard.scores import (
     ALL,
@@ -15,6 +14,7 @@ from capmap.leaderboard.scores import (
     list_dimensions,
     rank_dimension,
 )
+from capmap.ranking.models import Options
 from capmap.rng import make_stream
 
 DATASETS = ["w", "x", "y", "z"]

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capmap.aggregation import FloatArray
 from capmap.artifacts import read_table, write_parquet
 from capmap.capabilities.choices import (
     Belief,
@@ -28,6 +27,7 @@ from capmap.capabilities.choices import (
 from capmap.capabilities.embedding import predict_gaps, tabulate_fits
 from capmap.capabilities.gaps import arrange_results, choose_results
 from capmap.capabilities.predictions import choose_newcomers
+from capmap.ranking.aggregation import FloatArray
 from capmap.tables import write_table
 from choose_results import choose_results as write_choices
 from tests.belief_tables import draw_belief, fit_all

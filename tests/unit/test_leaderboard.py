@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.bootstrap.models import Options
 from capmap.errors import ValidationError
 from capmap.leaderboard.entries import describe_entries, summarize_submissions
 from capmap.leaderboard.records import read_records, render_records, write_records
@@ -21,6 +20,7 @@ from capmap.leaderboard.scores import (
     rank_cells,
     summarize_raw,
 )
+from capmap.ranking.models import Options
 from capmap.rng import make_stream
 from tests.leaderboard_tables import (
     DATASETS,

@@ -35,9 +35,8 @@ GROUND = [
 ]
 TABLES = [{"tables", "pages"}]
 STATISTICS = [
-    {"exports", "aggregation", "normalization"},
-    {"validation", "tracking", "attributes", "bootstrap", "changes"},
-    {"groups", "coverage"},
+    {"exports", "normalization"},
+    {"validation", "tracking", "attributes", "changes", "ranking"},
     {"comparison"},
     {"capabilities", "leaderboard", "checkpoints", "multilabel", "images"},
 ]

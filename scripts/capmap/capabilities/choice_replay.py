@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from scipy.special import gammaln
 
-from capmap.aggregation import FloatArray, IntArray
 from capmap.capabilities.baselines import fit_additive
 from capmap.capabilities.choices import (
     Belief,
@@ -26,6 +25,7 @@ from capmap.capabilities.choices import (
 from capmap.capabilities.embedding import Embedding
 from capmap.capabilities.gaps import Results, bound_scores
 from capmap.capabilities.intervals import estimate_mean
+from capmap.ranking.aggregation import FloatArray, IntArray
 
 Fit = Callable[[Results], Sequence[Embedding]]
 MakeRng = Callable[..., np.random.Generator]

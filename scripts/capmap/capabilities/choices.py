@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import FloatArray, IntArray
 from capmap.capabilities.embedding import Embedding, Method, predict_gaps
 from capmap.capabilities.gaps import Results, are_connected
+from capmap.ranking.aggregation import FloatArray, IntArray
 
 RANK = 8
 MOST_MODELS = 300

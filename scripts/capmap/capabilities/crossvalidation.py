@@ -10,11 +10,11 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import FloatArray, IntArray
 from capmap.capabilities.baselines import BASELINES
 from capmap.capabilities.embedding import METHODS
 from capmap.capabilities.gaps import BoolArray, Results, bound_scores, measure_gaps
 from capmap.capabilities.intervals import estimate_mean
+from capmap.ranking.aggregation import FloatArray, IntArray
 
 Protocol = Literal["random", "strict", "family"]
 PROTOCOLS: tuple[Protocol, ...] = ("random", "strict", "family")

@@ -8,9 +8,9 @@ import pandas as pd
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
-from capmap.aggregation import FloatArray, IntArray
 from capmap.capabilities.gaps import Results, list_components
 from capmap.capabilities.geometry import DISTANCES, enter_ball, measure_centrality, settle_points
+from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.rng import make_stream
 
 SPREAD = 0.3

@@ -9,8 +9,8 @@ import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from capmap.aggregation import FloatArray, IntArray, round_significant, summarize_cells
 from capmap.errors import ValidationError
+from capmap.ranking.aggregation import FloatArray, IntArray, round_significant, summarize_cells
 
 BoolArray = npt.NDArray[np.bool_]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import orthogonal_procrustes
 
-from capmap.aggregation import FloatArray, IntArray
+from capmap.ranking.aggregation import FloatArray, IntArray
 
 SMOOTHING = 1e-9
 

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.optimize import nnls
 from scipy.special import stdtrit
 
-from capmap.aggregation import FloatArray
+from capmap.ranking.aggregation import FloatArray
 
 LEAST_VARIANCE = 1e-4
 PARTS = 10

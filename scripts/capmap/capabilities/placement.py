@@ -10,12 +10,12 @@ import pandas as pd
 from scipy.sparse import csr_array
 from scipy.special import chdtri
 
-from capmap.aggregation import FloatArray, IntArray
 from capmap.capabilities.embedding import Embedding, fit_starts
 from capmap.capabilities.gaps import BoolArray, Results, bound_scores, measure_gaps
 from capmap.capabilities.geometry import DISTANCES, enter_ball, normalize_lengths
 from capmap.capabilities.halves import Fitting, MakeRng
 from capmap.capabilities.intervals import Calibration, calibrate, list_features
+from capmap.ranking.aggregation import FloatArray, IntArray
 
 RIDGE = 0.5
 STEPS = 30

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import FloatArray
 from capmap.capabilities.baselines import fit_additive
 from capmap.capabilities.embedding import METHODS, fit_starts
 from capmap.capabilities.gaps import Results
@@ -22,6 +21,7 @@ from capmap.capabilities.placement import (
     place_maskings,
     rehearse_placements,
 )
+from capmap.ranking.aggregation import FloatArray
 
 COUNTS = (1, 2, 3, 4, 6, 9)
 POOLED = (1, 4)

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import FloatArray, IntArray, round_significant
 from capmap.capabilities.baselines import fit_dataset_mean
 from capmap.capabilities.crossvalidation import bound_split
 from capmap.capabilities.embedding import Embedding, fit_starts, name_coordinates
@@ -35,6 +34,7 @@ from capmap.capabilities.placement import (
     rehearse_placements,
     show_points,
 )
+from capmap.ranking.aggregation import FloatArray, IntArray, round_significant
 
 FOLDS = 10
 FEATURES = 4

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from capmap.aggregation import FloatArray
-from capmap.bootstrap.intervals import take_percentiles
 from capmap.checkpoints.plan import Plan
 from capmap.checkpoints.selection import CHECKPOINT, normalize_values
+from capmap.ranking.aggregation import FloatArray
+from capmap.ranking.intervals import take_percentiles
 
 CURVES = {
     "training": "str",

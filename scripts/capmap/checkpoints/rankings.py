@@ -6,13 +6,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import FloatArray, rank_competitors
 from capmap.checkpoints.expressions import Expression, find_unknown_names, read_expression
 from capmap.checkpoints.plan import Plan
 from capmap.checkpoints.selection import CHECKPOINT, normalize_values
 from capmap.errors import ValidationError
 from capmap.metrics import Direction
 from capmap.problems import Problem, ask_nearest
+from capmap.ranking.aggregation import FloatArray, rank_competitors
 from capmap.wording import list_names, quote_name, write_key
 
 Method = Literal["single", "average", "best", "all", "custom"]

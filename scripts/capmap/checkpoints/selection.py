@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import FloatArray, round_significant
 from capmap.checkpoints.plan import Plan
 from capmap.metrics import Direction
 from capmap.problems import Problem
+from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.wording import quote_name
 
 TRAINING = ["model", "training"]

@@ -12,10 +12,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capmap.aggregation import FloatArray, IntArray
-from capmap.bootstrap.datasets import DatasetPool, draw_datasets
-from capmap.bootstrap.resampling import Counts, draw_counts, draw_resamples, stratify_runs
 from capmap.comparison.score_matrix import BoolArray, arrange_runs, resample_means
+from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.ranking.resampling import (
+    Counts,
+    DatasetPool,
+    draw_counts,
+    draw_datasets,
+    draw_resamples,
+    stratify_runs,
+)
 
 CHUNK_CELLS = 1 << 20
 

@@ -3,8 +3,6 @@
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import FloatArray, round_significant
-from capmap.bootstrap.ranks import list_groups, name_groups
 from capmap.comparison.pairwise import subtract_means
 from capmap.comparison.rank_tests import (
     average_common,
@@ -22,6 +20,8 @@ from capmap.comparison.score_matrix import (
     list_pairs,
 )
 from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
+from capmap.ranking.aggregation import FloatArray, round_significant
+from capmap.ranking.ranks import list_groups, name_groups
 
 CHUNK_CELLS = 1 << 20
 

@@ -7,13 +7,19 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import TRIMMED, FloatArray, IntArray, rank_competitors
-from capmap.bootstrap.datasets import DatasetPool, draw_datasets
-from capmap.bootstrap.intervals import take_percentiles
-from capmap.bootstrap.resampling import Strata, Weights, repeat_datasets, stratify_runs
-from capmap.bootstrap.statistics import average_datasets, evaluate_statistic, take_once, trim_means
 from capmap.comparison.correlation import compute_kendall_tau, compute_spearman_rho
 from capmap.comparison.score_matrix import Missing
+from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, rank_competitors
+from capmap.ranking.intervals import take_percentiles
+from capmap.ranking.resampling import (
+    DatasetPool,
+    Strata,
+    Weights,
+    draw_datasets,
+    repeat_datasets,
+    stratify_runs,
+)
+from capmap.ranking.statistics import average_datasets, evaluate_statistic, take_once, trim_means
 
 Method = Literal["iqm", "mean", "trimmed_mean", "median"]
 
@@ -120,7 +126,7 @@ def compare_condition(
     Kendall's tau is tau-b and Spearman's rho rests on average ranks, so ties are allowed for. Both
     are NaN for fewer than two models or datasets, or if all models of a condition are equal.
     Intervals are percentiles over resamples of the datasets, drawn as in
-    `capmap.bootstrap.datasets.draw_datasets`, with the runs as they are; resamples in which a
+    `capmap.ranking.resampling.draw_datasets`, with the runs as they are; resamples in which a
     coefficient is not defined are left out. Resampling makes both rankings noisier, so
     the coefficients of resamples tend to be lower than the estimate. An interval that would leave
     the estimate out is stretched to it.

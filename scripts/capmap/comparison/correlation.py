@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import FloatArray, IntArray
+from capmap.ranking.aggregation import FloatArray, IntArray
 
 
 def compute_kendall_tau(ranks: IntArray, others: IntArray) -> FloatArray:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import FloatArray, IntArray, round_significant
-from capmap.bootstrap.intervals import take_percentiles
-from capmap.bootstrap.ranks import rank_estimates
-from capmap.bootstrap.resampling import draw_resamples, iterate_blocks, stratify_runs
-from capmap.bootstrap.statistics import average_datasets
 from capmap.comparison.score_matrix import ScoreMatrix, arrange_runs
 from capmap.metrics import find_metric
 from capmap.normalization.rules import DatasetRule, find_transform
+from capmap.ranking.aggregation import FloatArray, IntArray, round_significant
+from capmap.ranking.intervals import take_percentiles
+from capmap.ranking.ranks import rank_estimates
+from capmap.ranking.resampling import draw_resamples, iterate_blocks, stratify_runs
+from capmap.ranking.statistics import average_datasets
 
 DECIMALS = 12
 SHARE, PERCENT = (0.0, 1.0), 100.0

@@ -4,8 +4,6 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from capmap.aggregation import FloatArray, IntArray
-from capmap.bootstrap.intervals import Unit
 from capmap.comparison.score_matrix import (
     BoolArray,
     Missing,
@@ -21,6 +19,8 @@ from capmap.comparison.wilcoxon import (
     find_decades,
     round_decimals,
 )
+from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.ranking.intervals import Unit
 
 COLUMNS = [
     *("model_a", "model_b", "datasets", "cells_unused", "mean_difference", "ci_low", "ci_high"),

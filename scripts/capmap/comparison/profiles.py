@@ -6,16 +6,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capmap.aggregation import FloatArray, IntArray, rank_competitors, round_significant
-from capmap.bootstrap.models import has_interval
-from capmap.bootstrap.resampling import (
+from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors, round_significant
+from capmap.ranking.models import has_interval
+from capmap.ranking.resampling import (
     Resamples,
     Strata,
     draw_resamples,
     iterate_blocks,
     stratify_runs,
 )
-from capmap.bootstrap.statistics import take_once
+from capmap.ranking.statistics import take_once
 
 DECIMALS = 12
 THRESHOLDS = 101

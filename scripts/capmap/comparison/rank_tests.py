@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from scipy import optimize, sparse, special
 
-from capmap.aggregation import FloatArray, round_significant
 from capmap.comparison.score_matrix import (
     BoolArray,
     Missing,
@@ -16,6 +15,7 @@ from capmap.comparison.score_matrix import (
     choose_common,
     list_pairs,
 )
+from capmap.ranking.aggregation import FloatArray, round_significant
 
 TESTS = [
     "friedman",

@@ -7,7 +7,9 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import (
+from capmap.comparison.correlation import compute_kendall_tau
+from capmap.comparison.score_matrix import BoolArray
+from capmap.ranking.aggregation import (
     AGGREGATIONS,
     Aggregation,
     FloatArray,
@@ -17,17 +19,16 @@ from capmap.aggregation import (
     round_significant,
     summarize_cells,
 )
-from capmap.bootstrap.datasets import DatasetPool, draw_datasets
-from capmap.bootstrap.ranks import Ranks, bound_ranks, rank_replicates
-from capmap.bootstrap.resampling import (
+from capmap.ranking.ranks import Ranks, bound_ranks, rank_replicates
+from capmap.ranking.resampling import (
+    DatasetPool,
     Weights,
+    draw_datasets,
     iterate_blocks,
     repeat_datasets,
     stratify_runs,
 )
-from capmap.bootstrap.statistics import Statistic, evaluate_statistic
-from capmap.comparison.correlation import compute_kendall_tau
-from capmap.comparison.score_matrix import BoolArray
+from capmap.ranking.statistics import Statistic, evaluate_statistic
 
 Bounds = Literal["configured", "observed", "ranks"]
 
@@ -93,7 +94,7 @@ def iterate_variations(runs: pd.DataFrame, *, weights: Weights) -> Iterator[Vari
     cell means are ranked for means and medians, all runs for interquartile means. A dataset that
     only one model has is left out then.
 
-    Mean, trimmed mean and median are those of `capmap.aggregation.aggregate_models`; the
+    Mean, trimmed mean and median are those of `capmap.ranking.aggregation.aggregate_models`; the
     interquartile mean is that of the study.
     """
     datasets = sorted(runs["dataset"].unique())
@@ -461,7 +462,7 @@ def resample_ranks(
 
     Notes
     -----
-    Datasets are drawn as in `capmap.bootstrap.datasets.draw_datasets`, the same for all models,
+    Datasets are drawn as in `capmap.ranking.resampling.draw_datasets`, the same for all models,
     each with all its runs: those are not resampled. Models that tie share their ranks equally: two
     best models have rank 1 and 2 half the time each. So ``p_best`` sums to 1 over all models and
     ``p_top`` to `top`, unless there are fewer models. The interval of ranks reaches from the best

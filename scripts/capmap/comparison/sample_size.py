@@ -7,10 +7,6 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from capmap.aggregation import TRIMMED, FloatArray, IntArray, round_significant
-from capmap.bootstrap.intervals import Kind, count_freedom
-from capmap.bootstrap.resampling import Strata, Weights, stratify_runs
-from capmap.bootstrap.statistics import evaluate_runs
 from capmap.comparison.score_matrix import (
     Missing,
     ScoreMatrix,
@@ -19,6 +15,10 @@ from capmap.comparison.score_matrix import (
     count_unused,
     list_pairs,
 )
+from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, round_significant
+from capmap.ranking.intervals import Kind, count_freedom
+from capmap.ranking.resampling import Strata, Weights, stratify_runs
+from capmap.ranking.statistics import evaluate_runs
 
 SEEDS = (3, 5, 10, 20)
 DECIMALS = 12

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capmap.aggregation import FloatArray, IntArray, summarize_cells
-from capmap.bootstrap.resampling import Strata, draw_resamples, iterate_blocks, stratify_runs
-from capmap.bootstrap.statistics import average_datasets
 from capmap.errors import ValidationError
+from capmap.ranking.aggregation import FloatArray, IntArray, summarize_cells
+from capmap.ranking.resampling import Strata, draw_resamples, iterate_blocks, stratify_runs
+from capmap.ranking.statistics import average_datasets
 
 Missing = Literal["pairwise", "common"]
 BoolArray = npt.NDArray[np.bool_]

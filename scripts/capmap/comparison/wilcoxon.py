@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import special
 
-from capmap.aggregation import FloatArray, IntArray
+from capmap.ranking.aggregation import FloatArray, IntArray
 
 SMALLEST_DECADE, LARGEST_DECADE = -280, 300
 POWERS = np.array([float(f"1e{power}") for power in range(309)])

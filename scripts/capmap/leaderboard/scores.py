@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import FloatArray, rank_competitors, summarize_cells
-from capmap.bootstrap.datasets import DatasetPool
-from capmap.bootstrap.models import Options, bootstrap_model
-from capmap.bootstrap.ranks import rank_estimates
+from capmap.ranking.aggregation import FloatArray, rank_competitors, summarize_cells
+from capmap.ranking.models import Options, bootstrap_model
+from capmap.ranking.ranks import rank_estimates
+from capmap.ranking.resampling import DatasetPool
 
 CELLS = {
     "model": "str",

@@ -8,8 +8,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import FloatArray
-from capmap.bootstrap.intervals import take_percentiles
 from capmap.errors import ValidationError
 from capmap.multilabel.labels import Int64Array
 from capmap.multilabel.metrics import (
@@ -23,6 +21,8 @@ from capmap.multilabel.metrics import (
 )
 from capmap.multilabel.outcomes import ImageValues, OutcomeFiles
 from capmap.problems import require_known
+from capmap.ranking.aggregation import FloatArray
+from capmap.ranking.intervals import take_percentiles
 
 DROPS = {
     "model": "str",

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capmap.aggregation import FloatArray
-from capmap.bootstrap.intervals import Interval, take_percentiles
 from capmap.multilabel.labels import Int64Array
 from capmap.multilabel.outcomes import ImageValues
+from capmap.ranking.aggregation import FloatArray
+from capmap.ranking.intervals import Interval, take_percentiles
 
 BLOCK_CELLS = 1 << 20
 DRAWS_PER_COUNT = 20

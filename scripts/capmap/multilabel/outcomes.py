@@ -11,10 +11,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from capmap.aggregation import FloatArray
 from capmap.multilabel.dumps import Cell
 from capmap.multilabel.labels import UNKNOWN, Int64Array, LabelSets
 from capmap.multilabel.ranks import Ranks
+from capmap.ranking.aggregation import FloatArray
 
 TOP = 5
 OUTCOMES = {

@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capmap.aggregation import FloatArray, round_significant
 from capmap.errors import ValidationError
 from capmap.multilabel.metrics import ORDER
 from capmap.multilabel.published import PUBLISHED
+from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.wording import find_nearest, list_names, quote_name
 
 RANKED = ("top1", "real", "asma")

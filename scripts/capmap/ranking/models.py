@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from capmap.aggregation import FloatArray
-from capmap.bootstrap.datasets import DatasetPool, draw_datasets
-from capmap.bootstrap.intervals import (
+from capmap.ranking.aggregation import FloatArray
+from capmap.ranking.intervals import (
     Interval,
     Kind,
     Unit,
@@ -21,15 +20,17 @@ from capmap.bootstrap.intervals import (
     reflect_percentiles,
     take_percentiles,
 )
-from capmap.bootstrap.resampling import (
+from capmap.ranking.resampling import (
+    DatasetPool,
     Strata,
     Weights,
+    draw_datasets,
     draw_resamples,
     inflate_residuals,
     iterate_blocks,
     stratify_runs,
 )
-from capmap.bootstrap.statistics import (
+from capmap.ranking.statistics import (
     Statistic,
     estimate_population,
     evaluate_runs,

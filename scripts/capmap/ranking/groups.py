@@ -7,15 +7,15 @@ from typing import TypedDict
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import Aggregation, aggregate_models, summarize_cells
-from capmap.bootstrap.datasets import DatasetPool
-from capmap.bootstrap.models import Options, bootstrap_model
-from capmap.bootstrap.ranks import Best, rank_estimates
-from capmap.bootstrap.statistics import LOWER_IS_BETTER, STATISTICS, Statistic
 from capmap.errors import ValidationError
 from capmap.normalization import count_runs, drop_incomplete, find_missing
 from capmap.normalization.rules import Incomplete
 from capmap.problems import require_known
+from capmap.ranking.aggregation import Aggregation, aggregate_models, summarize_cells
+from capmap.ranking.models import Options, bootstrap_model
+from capmap.ranking.ranks import Best, rank_estimates
+from capmap.ranking.resampling import DatasetPool
+from capmap.ranking.statistics import LOWER_IS_BETTER, STATISTICS, Statistic
 from capmap.wording import LISTED_NAMES, PLAIN_KEY, count_things, list_names, quote_name
 
 INTERVALS = {

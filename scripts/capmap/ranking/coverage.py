@@ -14,11 +14,11 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import special
 
-from capmap.aggregation import TRIMMED, FloatArray, IntArray
-from capmap.bootstrap.intervals import Kind, calibrate_intervals, count_freedom
-from capmap.bootstrap.models import Options, bootstrap_model, has_interval
-from capmap.bootstrap.resampling import Weights, draw_counts, stratify_runs
-from capmap.bootstrap.statistics import trim_means
+from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray
+from capmap.ranking.intervals import Kind, calibrate_intervals, count_freedom
+from capmap.ranking.models import Options, bootstrap_model, has_interval
+from capmap.ranking.resampling import Weights, draw_counts, stratify_runs
+from capmap.ranking.statistics import trim_means
 from capmap.rng import make_stream
 
 Noise = Literal["normal", "exponential"]

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from capmap.aggregation import TRIMMED, FloatArray, IntArray
-from capmap.bootstrap.resampling import Resamples, Strata
+from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray
+from capmap.ranking.resampling import Resamples, Strata
 
 Statistic = Literal["iqm", "mean", "median", "optimality_gap"]
 

@@ -5,9 +5,9 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from capmap.aggregation import FloatArray, IntArray
-from capmap.bootstrap.resampling import Resamples, Strata, iterate_blocks, repeat_datasets
-from capmap.bootstrap.statistics import Statistic, evaluate_statistic
+from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.ranking.resampling import Resamples, Strata, iterate_blocks, repeat_datasets
+from capmap.ranking.statistics import Statistic, evaluate_statistic
 
 Kind = Literal["percentile", "basic", "bca", "calibrated"]
 Unit = Literal["runs", "runs_and_datasets"]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capmap.aggregation import FloatArray, IntArray, rank_competitors
+from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors
 
 Best = Literal["max", "min"]
 Ranks = npt.NDArray[np.signedinteger[Any]]
