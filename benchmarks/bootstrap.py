@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from evaluma import load_df
 
-from capmap.bootstrap.models import Options, bootstrap_model
+from capmap.ranking.models import Options, bootstrap_model
 from capmap.rng import make_stream
 from capmap.tables import render_markdown, write_table
 

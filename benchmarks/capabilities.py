@@ -16,7 +16,7 @@ import pandas as pd
 from capmap.capabilities.baselines import BASELINES
 from capmap.capabilities.crossvalidation import PROTOCOLS, Split, measure_errors, split_results
 from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts, predict_gaps
-from capmap.capabilities.results import Results, arrange_results, explain_dropped
+from capmap.capabilities.gaps import Results, arrange_results, explain_dropped
 from capmap.exports import read_exports
 from capmap.rng import make_stream
 from capmap.tables import render_markdown, write_table

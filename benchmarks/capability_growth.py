@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts
-from capmap.capabilities.results import Results, bound_scores, measure_gaps
+from capmap.capabilities.gaps import Results, bound_scores, measure_gaps
 from capmap.rng import make_stream
 from capmap.tables import render_markdown, write_table
 from workflow import RESULTS

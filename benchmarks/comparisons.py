@@ -20,11 +20,11 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from capmap.cells import ScoreMatrix, arrange_runs, list_pairs
+from capmap.comparison.bradley_terry import estimate_ratings
 from capmap.comparison.improvement import estimate_improvement
 from capmap.comparison.pairwise import subtract_means
+from capmap.comparison.score_matrix import ScoreMatrix, arrange_runs, list_pairs
 from capmap.comparison.signed_rank import compare_signed_ranks
-from capmap.ratings.elo import estimate_ratings
 from capmap.rng import make_stream
 from capmap.tables import render_markdown, write_table
 from workflow import EXPORT, PROJECT, RESULTS, prepare, time_run

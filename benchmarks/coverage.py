@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from capmap.coverage import NOISE_SD, Noise, simulate_coverage
+from capmap.ranking.coverage import NOISE_SD, Noise, simulate_coverage
 from capmap.tables import render_markdown, write_table
 
 ROOT = Path(__file__).parents[1]

@@ -25,7 +25,7 @@ import numpy.typing as npt
 import pandas as pd
 from bootstrap import RESULTS, Row, divide, measure, tell
 
-from capmap.multilabel.differences import compare_models
+from capmap.multilabel.comparisons import compare_model_pair
 from capmap.multilabel.labels import LabelSets, arrange_labels
 from capmap.multilabel.metrics import estimate_metrics, list_samples
 from capmap.multilabel.outcomes import ImageValues, evaluate_images, score_images
@@ -164,7 +164,7 @@ def _estimate(images: ImageValues) -> pd.DataFrame:
 
 
 def _compare(first: ImageValues, second: ImageValues) -> pd.DataFrame:
-    return compare_models(
+    return compare_model_pair(
         first,
         second,
         subgroups=SUBGROUPS,

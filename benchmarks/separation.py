@@ -15,9 +15,9 @@ import pandas as pd
 
 from capmap.artifacts import read_json
 from capmap.benchmarks import read_benchmark
-from capmap.bootstrap.intervals import Kind
-from capmap.bootstrap.models import Options, bootstrap_model
-from capmap.bootstrap.ranks import rank_replicates, separate_pairs
+from capmap.ranking.intervals import Kind
+from capmap.ranking.models import Options, bootstrap_model
+from capmap.ranking.ranks import rank_replicates, separate_pairs
 from capmap.rng import make_stream
 from capmap.tables import write_table
 

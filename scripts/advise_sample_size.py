@@ -3,11 +3,11 @@
 import logging
 
 from capmap.artifacts import read_shards
-from capmap.bootstrap.intervals import Kind
-from capmap.bootstrap.resampling import Weights
-from capmap.cells import Missing
+from capmap.comparison.sample_size import advise_runs, expect_widths, measure_noise
+from capmap.comparison.score_matrix import Missing
 from capmap.prose import describe_sample_size, write_paragraphs
-from capmap.sample_size import advise_runs, expect_widths, measure_noise
+from capmap.ranking.intervals import Kind
+from capmap.ranking.resampling import Weights
 from capmap.tables import write_table
 
 logger = logging.getLogger(__name__)

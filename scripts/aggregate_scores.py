@@ -3,10 +3,10 @@
 import logging
 from collections.abc import Mapping
 
-from capmap.aggregation import Aggregation, aggregate_models, spread_cells, summarize_cells
 from capmap.artifacts import read_parquet, read_shards
 from capmap.normalization import apply_transforms
 from capmap.normalization.rules import DatasetRule
+from capmap.ranking.aggregation import Aggregation, aggregate_models, spread_cells, summarize_cells
 from capmap.tables import write_table
 
 RUN = ["model", "dataset", "seed"]

@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from capmap.artifacts import read_parquet, read_table, write_parquet
-from capmap.bootstrap.intervals import Kind, Unit
-from capmap.bootstrap.models import Options
-from capmap.bootstrap.resampling import Weights
-from capmap.leaderboard.cells import bootstrap_cells
-from capmap.leaderboard.dimensions import ALL, bootstrap_dimensions
+from capmap.leaderboard.scores import ALL, bootstrap_cells, bootstrap_dimensions
+from capmap.ranking.intervals import Kind, Unit
+from capmap.ranking.models import Options
+from capmap.ranking.resampling import Weights
 from capmap.rng import make_stream
 
 logger = logging.getLogger(__name__)
@@ -49,7 +48,7 @@ def bootstrap_entries(
     dimensions : mapping of str to list of str
         The datasets of each dimension; ``All`` is added.
     n_resamples, confidence_level, interval, unit, weights : int, float, str, str, str
-        As in `capmap.bootstrap.models.Options`.
+        As in `capmap.ranking.models.Options`.
     seed : int
         Seed of the study's random streams.
 

@@ -5,11 +5,10 @@ import logging
 import pandas as pd
 
 from capmap.artifacts import read_parquet, read_table, write_parquet
-from capmap.bootstrap.datasets import DatasetPool
-from capmap.bootstrap.intervals import Kind, Unit
-from capmap.bootstrap.models import Options, bootstrap_model
-from capmap.bootstrap.resampling import Weights
-from capmap.bootstrap.statistics import STATISTICS, Statistic
+from capmap.ranking.intervals import Kind, Unit
+from capmap.ranking.models import Options, bootstrap_model
+from capmap.ranking.resampling import DatasetPool, Weights
+from capmap.ranking.statistics import STATISTICS, Statistic
 from capmap.rng import make_stream
 
 COLUMNS = {
@@ -53,7 +52,7 @@ def bootstrap_shard(
     study : str
         Name of the study, part of the names of its random streams.
     n_resamples, confidence_level, interval, unit, weights : int, float, str, str, str
-        As in `capmap.bootstrap.models.Options`.
+        As in `capmap.ranking.models.Options`.
     statistics : list of str
         What to estimate; the interquartile mean always is.
     seed : int

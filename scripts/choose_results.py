@@ -10,8 +10,8 @@ from capmap.capabilities.choices import (
     list_next_models,
     measure_information,
 )
-from capmap.capabilities.fits import restore_fits
-from capmap.capabilities.newcomers import choose_newcomers
+from capmap.capabilities.embedding import restore_fits
+from capmap.capabilities.predictions import choose_newcomers
 from capmap.prose import describe_next_results, write_paragraphs
 from capmap.tables import write_table
 

@@ -4,10 +4,9 @@ import logging
 from collections.abc import Iterable, Iterator
 
 from capmap.artifacts import write_text
-from capmap.classification.classifiers import FloatArray, open_classifier
-from capmap.classification.images import find_images
-from capmap.classification.scoring import score_images, write_scores
 from capmap.exports.classes import read_classes
+from capmap.images.classification import FloatArray, open_classifier, score_images, write_scores
+from capmap.images.pictures import find_images
 
 PROGRESS = 1000
 

@@ -7,8 +7,8 @@ from typing import Any
 from capmap.artifacts import render_csv, write_bytes, write_json, write_text
 from capmap.benchmarks import read_benchmark
 from capmap.errors import ValidationError
-from capmap.exports.tracking.account import count_runs
-from capmap.exports.tracking.terratorch import collect_runs, read_submission_store
+from capmap.tracking.store import count_runs
+from capmap.tracking.terratorch import collect_runs, read_submission_store
 from capmap.wording import count_things, quote_name
 
 logger = logging.getLogger(__name__)

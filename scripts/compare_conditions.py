@@ -9,10 +9,10 @@ from pathlib import Path
 import pandas as pd
 
 from capmap.artifacts import read_shards
-from capmap.bootstrap.resampling import Weights
-from capmap.cells import Missing
-from capmap.conditions import AGREEMENT, RANKS, Method, Options, compare_condition
+from capmap.comparison.conditions import AGREEMENT, RANKS, Method, Options, compare_condition
+from capmap.comparison.score_matrix import Missing
 from capmap.prose import describe_conditions, write_paragraphs
+from capmap.ranking.resampling import Weights
 from capmap.rng import make_stream
 from capmap.tables import write_table
 

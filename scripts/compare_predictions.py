@@ -8,13 +8,14 @@ import pandas as pd
 
 from capmap.artifacts import read_shards
 from capmap.multilabel.comparisons import (
+    DROPS,
     choose_pair,
     compare_datasets,
     compare_models,
+    subtract_datasets,
 )
-from capmap.multilabel.degradation import DROPS, subtract_datasets
-from capmap.multilabel.storage import OutcomeFiles
-from capmap.multilabel.tables import list_datasets
+from capmap.multilabel.outcomes import OutcomeFiles
+from capmap.multilabel.rankings import list_datasets
 from capmap.rng import make_stream
 from capmap.tables import write_table
 

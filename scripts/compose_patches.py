@@ -4,9 +4,8 @@ import logging
 from functools import partial
 
 from capmap.artifacts import read_table, render_csv, write_text
-from capmap.patchml.composition import plan_images
-from capmap.patchml.layout import choose_pairs
-from capmap.patchml.writing import tabulate_labels, write_images
+from capmap.images.composition import plan_images, tabulate_labels, write_images
+from capmap.images.layout import choose_pairs
 from capmap.rng import make_stream
 
 logger = logging.getLogger(__name__)

@@ -4,9 +4,9 @@ import logging
 
 from capmap.artifacts import render_csv, write_text
 from capmap.exports.classes import read_classes
-from capmap.patchml.annotations import read_annotations
-from capmap.patchml.crops import cut_crops, write_crops
-from capmap.patchml.images import ImageFolder
+from capmap.images.annotations import read_annotations
+from capmap.images.crops import cut_crops, write_crops
+from capmap.images.pictures import ImageFolder
 
 logger = logging.getLogger(__name__)
 

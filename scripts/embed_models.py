@@ -4,8 +4,13 @@ import logging
 from typing import Literal
 
 from capmap.artifacts import read_table, write_parquet
-from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts
-from capmap.capabilities.fits import tabulate_fits, tabulate_positions
+from capmap.capabilities.embedding import (
+    METHODS,
+    draw_starts,
+    fit_starts,
+    tabulate_fits,
+    tabulate_positions,
+)
 from capmap.capabilities.gaps import choose_results
 from capmap.tables import write_table
 

@@ -11,13 +11,11 @@ from typing import Any
 import pandas as pd
 
 from capmap.artifacts import digest_file, replace_file, write_json, write_parquet
-from capmap.exports.faults import UnreadableExportError, ask_nearest
 from capmap.multilabel.dumps import Cell
 from capmap.multilabel.evaluation import Evaluation, Evaluator, Sources
 from capmap.multilabel.metrics import METRICS, estimate_metrics
-from capmap.multilabel.outcomes import evaluate_images
-from capmap.multilabel.storage import OutcomeWriter
-from capmap.problems import Problem
+from capmap.multilabel.outcomes import OutcomeWriter, evaluate_images
+from capmap.problems import Problem, UnreadableExportError, ask_nearest
 from capmap.rng import make_stream
 from capmap.wording import quote_name
 

@@ -10,7 +10,7 @@ from capmap.artifacts import (
     write_json,
     write_parquet,
 )
-from capmap.exports.digests import check_digests
+from capmap.exports.files import check_digests
 from capmap.multilabel.gathering import (
     NAMES,
     Fact,
@@ -29,7 +29,7 @@ from capmap.validation import (
     Policies,
     validate_runs,
 )
-from capmap.validation.accounts import describe_validation, settle_problems
+from capmap.validation.summary import describe_validation, settle_problems
 
 logger = logging.getLogger(__name__)
 

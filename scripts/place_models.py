@@ -5,11 +5,10 @@ from functools import partial
 from typing import Literal
 
 from capmap.artifacts import read_parquet, read_table
-from capmap.capabilities.embedding import METHODS, draw_starts
-from capmap.capabilities.fits import restore_fits
+from capmap.capabilities.embedding import METHODS, draw_starts, restore_fits
 from capmap.capabilities.gaps import choose_results, scale_scores
 from capmap.capabilities.halves import Fitting
-from capmap.capabilities.newcomers import choose_newcomers, place_newcomers
+from capmap.capabilities.predictions import choose_newcomers, place_newcomers
 from capmap.prose import describe_placements, write_paragraphs
 from capmap.rng import make_stream
 from capmap.tables import write_table

@@ -5,8 +5,7 @@ from typing import Literal
 
 from capmap.artifacts import read_parquet, read_table
 from capmap.capabilities import predictions as predicting
-from capmap.capabilities.embedding import METHODS, draw_starts
-from capmap.capabilities.fits import restore_fits
+from capmap.capabilities.embedding import METHODS, draw_starts, restore_fits
 from capmap.capabilities.gaps import choose_results, scale_scores
 from capmap.capabilities.halves import Fitting
 from capmap.rng import make_stream

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from functools import partial
 
 from capmap.artifacts import read_parquet
+from capmap.checkpoints import rankings
+from capmap.checkpoints.curves import trace_curves
+from capmap.checkpoints.plan import Settings, plan_selection
+from capmap.checkpoints.selection import choose_checkpoints, measure_optimism
 from capmap.errors import ValidationError
-from capmap.leaderboard import checkpoint_rankings as rankings
-from capmap.leaderboard.checkpoint_plan import Settings, plan_selection
-from capmap.leaderboard.curves import trace_curves
 from capmap.leaderboard.records import write_records
-from capmap.leaderboard.selection import choose_checkpoints, measure_optimism
 from capmap.normalization import Rules
 from capmap.normalization.rules import DatasetRule, MetricRule
 from capmap.prose.checkpoints import describe_checkpoints

@@ -7,17 +7,17 @@ import pandas as pd
 
 from capmap.artifacts import read_json, read_parquet
 from capmap.benchmarks import read_benchmark
-from capmap.leaderboard.best import choose_best
-from capmap.leaderboard.dimensions import (
+from capmap.leaderboard.entries import ENTRY_COLUMNS, describe_entries
+from capmap.leaderboard.records import write_records
+from capmap.leaderboard.scores import (
     ALL,
     DIMENSION_COLUMNS,
+    choose_best,
     count_expected,
     join_dimensions,
     list_dimensions,
     rank_dimension,
 )
-from capmap.leaderboard.entries import ENTRY_COLUMNS, describe_entries
-from capmap.leaderboard.records import write_records
 from capmap.prose.leaderboard import describe_leaderboard
 from capmap.prose.paragraphs import write_paragraphs
 

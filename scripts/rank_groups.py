@@ -4,14 +4,14 @@ import logging
 from collections.abc import Mapping
 from functools import partial
 
-from capmap import groups as rankings
-from capmap.aggregation import Aggregation
 from capmap.artifacts import read_shards
-from capmap.bootstrap.intervals import Kind, Unit
-from capmap.bootstrap.models import Options
-from capmap.bootstrap.resampling import Weights
-from capmap.bootstrap.statistics import Statistic
 from capmap.prose import describe_groups, write_paragraphs
+from capmap.ranking import groups as rankings
+from capmap.ranking.aggregation import Aggregation
+from capmap.ranking.intervals import Kind, Unit
+from capmap.ranking.models import Options
+from capmap.ranking.resampling import Weights
+from capmap.ranking.statistics import Statistic
 from capmap.rng import make_stream
 from capmap.tables import write_table
 
@@ -59,7 +59,7 @@ def rank_groups(
     statistics : list of str
         What to estimate; the interquartile mean always is.
     n_resamples, confidence_level, interval, unit, weights : int, float, str, str, str
-        As in `capmap.bootstrap.models.Options`.
+        As in `capmap.ranking.models.Options`.
     seed : int
         Seed of the study's random streams.
     """

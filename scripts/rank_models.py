@@ -5,8 +5,8 @@ import logging
 import pandas as pd
 
 from capmap.artifacts import read_parquet
-from capmap.bootstrap.ranks import Best, rank_estimates
-from capmap.bootstrap.statistics import LOWER_IS_BETTER, STATISTICS, Statistic
+from capmap.ranking.ranks import Best, rank_estimates
+from capmap.ranking.statistics import LOWER_IS_BETTER, STATISTICS, Statistic
 from capmap.tables import write_table
 
 RANKING = [

@@ -6,10 +6,9 @@ from typing import Any
 
 from capmap.artifacts import write_json, write_parquet
 from capmap.errors import ValidationError
-from capmap.exports.tracking.account import count_runs, list_metrics
-from capmap.exports.tracking.evaluations import tabulate_evaluations
-from capmap.exports.tracking.keys import USUAL_KEYS, compile_keys
-from capmap.exports.tracking.store import read_store
+from capmap.tracking.evaluations import tabulate_evaluations
+from capmap.tracking.keys import USUAL_KEYS, compile_keys
+from capmap.tracking.store import count_runs, list_metrics, read_store
 from capmap.wording import count_things, list_names
 
 logger = logging.getLogger(__name__)

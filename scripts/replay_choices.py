@@ -5,11 +5,15 @@ from functools import partial
 from typing import Literal
 
 from capmap.artifacts import read_table
-from capmap.capabilities.belief import prefer_offsets
-from capmap.capabilities.choice_replay import replay_datasets, replay_models
+from capmap.capabilities.choice_replay import (
+    measure_savings,
+    replay_datasets,
+    replay_models,
+    tabulate_curves,
+)
+from capmap.capabilities.choices import prefer_offsets
 from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts
 from capmap.capabilities.gaps import choose_results
-from capmap.capabilities.savings import measure_savings, tabulate_curves
 from capmap.rng import make_stream
 from capmap.tables import write_table
 

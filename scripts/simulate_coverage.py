@@ -3,8 +3,8 @@
 import logging
 
 from capmap.artifacts import read_table
-from capmap.bootstrap.resampling import Weights
-from capmap.coverage import tabulate_coverage
+from capmap.ranking.coverage import tabulate_coverage
+from capmap.ranking.resampling import Weights
 from capmap.tables import write_table
 
 logger = logging.getLogger(__name__)

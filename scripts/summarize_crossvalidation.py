@@ -3,7 +3,7 @@
 import logging
 
 from capmap.artifacts import read_parquet, write_parquet
-from capmap.capabilities.summary import (
+from capmap.capabilities.crossvalidation import (
     group_by_results,
     join_folds,
     list_training,

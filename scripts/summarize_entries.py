@@ -4,10 +4,9 @@ import logging
 
 from capmap.artifacts import read_json, read_parquet, read_shards
 from capmap.benchmarks import read_benchmark
-from capmap.leaderboard.cells import rank_cells, summarize_raw
-from capmap.leaderboard.entries import describe_entries
+from capmap.leaderboard.entries import describe_entries, summarize_submissions
 from capmap.leaderboard.records import write_records
-from capmap.leaderboard.submissions import summarize_submissions
+from capmap.leaderboard.scores import rank_cells, summarize_raw
 
 logger = logging.getLogger(__name__)
 

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 
 from capmap.artifacts import read_json, read_shards, read_table
 from capmap.multilabel.gathering import pool_label_counts
-from capmap.multilabel.rankings import summarize_models
-from capmap.multilabel.tables import arrange_metrics, shift_all_ranks
+from capmap.multilabel.rankings import arrange_metrics, shift_all_ranks, summarize_models
 from capmap.prose import describe_multilabel, write_paragraphs
 from capmap.tables import write_table
 

@@ -5,16 +5,15 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from capmap.artifacts import write_json, write_parquet
-from capmap.exports.checkpoint_checks import check_evaluations
-from capmap.exports.checkpoints import read_evaluations
-from capmap.exports.digests import check_digests
-from capmap.leaderboard.checkpoint_plan import Settings, plan_selection
-from capmap.leaderboard.selection import (
+from capmap.checkpoints.plan import Settings, plan_selection
+from capmap.checkpoints.selection import (
     choose_checkpoints,
     count_choices,
     find_unreported,
     gather_runs,
 )
+from capmap.exports.checkpoints import check_evaluations, read_evaluations
+from capmap.exports.files import check_digests
 from capmap.normalization import Rules, read_references
 from capmap.normalization.rules import DatasetRule, Incomplete, MetricRule, Normalization, Select
 from capmap.validation import (
@@ -23,8 +22,8 @@ from capmap.validation import (
     Policies,
     validate_runs,
 )
-from capmap.validation.accounts import describe_exports, settle_problems
 from capmap.validation.rows import reject_rows
+from capmap.validation.summary import describe_exports, settle_problems
 
 logger = logging.getLogger(__name__)
 

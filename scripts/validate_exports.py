@@ -7,7 +7,7 @@ from typing import Any, Literal
 from capmap.artifacts import write_json, write_parquet
 from capmap.benchmarks import complete_rules, read_benchmark
 from capmap.exports import read_exports
-from capmap.exports.digests import check_digests
+from capmap.exports.files import check_digests
 from capmap.normalization import Rules, read_references
 from capmap.normalization.rules import DatasetRule, Incomplete, MetricRule, Normalization, Select
 from capmap.validation import (
@@ -16,7 +16,7 @@ from capmap.validation import (
     Policies,
     validate_runs,
 )
-from capmap.validation.accounts import describe_exports, settle_problems
+from capmap.validation.summary import describe_exports, settle_problems
 
 logger = logging.getLogger(__name__)
 

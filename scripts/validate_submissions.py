@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from capmap.artifacts import write_json, write_parquet
 from capmap.benchmarks import complete_rules, read_benchmark
-from capmap.exports.digests import check_digests
-from capmap.exports.submission_checks import Demands
+from capmap.exports.files import check_digests
+from capmap.exports.submission_results import Demands
 from capmap.exports.submissions import read_submissions
 from capmap.normalization import Rules, read_references
 from capmap.normalization.rules import DatasetRule, Incomplete, MetricRule, Normalization, Select
@@ -18,8 +18,8 @@ from capmap.validation import (
     Policies,
     validate_runs,
 )
-from capmap.validation.accounts import describe_exports, settle_problems
 from capmap.validation.submission_scores import doubt_scores
+from capmap.validation.summary import describe_exports, settle_problems
 
 logger = logging.getLogger(__name__)
 

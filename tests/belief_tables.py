@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from capmap.capabilities.belief import Belief
+from capmap.capabilities.choices import Belief
 from capmap.capabilities.embedding import METHODS, Embedding, draw_starts, fit_starts
-from capmap.capabilities.results import Results
+from capmap.capabilities.gaps import Results
 
 
 def draw_belief(datasets: int = 7, rank: int = 3, *, seed: int = 0) -> Belief:

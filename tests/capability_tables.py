@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import FloatArray
 from capmap.capabilities.gaps import tabulate_gaps
+from capmap.ranking.aggregation import FloatArray
 
 
 class Simulated(NamedTuple):

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from capmap.leaderboard.checkpoint_plan import plan_selection
+from capmap.checkpoints.plan import plan_selection
 from capmap.normalization import Rules
 
 HEADER = "model,training,checkpoint,benchmark,metric,split,value\n"

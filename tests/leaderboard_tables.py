@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from capmap.bootstrap.models import Options
-from capmap.leaderboard.dimensions import (
+from capmap.leaderboard.entries import describe_entries
+from capmap.leaderboard.scores import (
     ALL,
     bootstrap_dimensions,
     count_expected,
@@ -14,7 +14,7 @@ from capmap.leaderboard.dimensions import (
     list_dimensions,
     rank_dimension,
 )
-from capmap.leaderboard.entries import describe_entries
+from capmap.ranking.models import Options
 from capmap.rng import make_stream
 
 DATASETS = ["w", "x", "y", "z"]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.artifacts import read_table, write_parquet
-from capmap.cells import ScoreMatrix
+from capmap.comparison.score_matrix import ScoreMatrix
 
 
 def arrange(scores: object, models: list[str] | None = None) -> ScoreMatrix:

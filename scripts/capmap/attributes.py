@@ -12,13 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from capmap.errors import ValidationError
-from capmap.exports.cells import Cells, reject_nested, trim
-from capmap.exports.checks import find_blank_names, find_no_rows, find_words
-from capmap.exports.columns import Wish, check_columns
-from capmap.exports.faults import UnreadableExportError
+from capmap.exports.cells import Cells, Wish, check_columns, reject_nested, trim
 from capmap.exports.numbers import Kind, parse_numbers
+from capmap.exports.runs import find_blank_names, find_no_rows, find_words
 from capmap.exports.sheets import open_sheet
-from capmap.problems import Problem
+from capmap.problems import Problem, UnreadableExportError
 from capmap.wording import count_things, quote_name
 
 Role: TypeAlias = Literal["model", "dataset"]

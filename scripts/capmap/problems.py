@@ -1,10 +1,12 @@
-"""What is wrong with an export or a name, said so that its owner can find and mend it."""
+"""Problems of exports and names: what is wrong, where, how often, and what to do about it."""
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
-from capmap.errors import ValidationError
+import pandas as pd
+
+from capmap.errors import ExportError, ValidationError
 from capmap.wording import find_nearest, list_names, quote_name
 
 Severity = Literal["error", "warning"]
@@ -85,3 +87,144 @@ def require_known(names: Iterable[str], known: Collection[str], *, option: str, 
                 else f"There are: {list_names(sorted(known))}."
             )
             raise ValidationError(f"{option}: no {kind} {quote_name(name)} is analysed. {hint}")
+
+
+class UnreadableExportError(ExportError):
+    """A file of which nothing can be used.
+
+    Parameters
+    ----------
+    *problems : Problem
+        Everything that is wrong with it.
+    """
+
+    def __init__(self, *problems: Problem) -> None:
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = list(problems)
+
+
+def ask_nearest(name: str, names: Iterable[str]) -> str:
+    """Ask "Did you mean …?" with a space behind, or say nothing when no candidate is near."""
+    nearest = find_nearest(name, names)
+    return "" if nearest is None else f"Did you mean {quote_name(nearest)}? "
+
+
+class FaultTally:
+    """The first fault of each kind, and how many there are.
+
+    Parameters
+    ----------
+    source : str
+        The file.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self._firsts: dict[str, Problem] = {}
+        self._counts: dict[str, int] = {}
+
+    def add(
+        self,
+        code: str,
+        reason: str,
+        remedy: str,
+        *,
+        line: int = 0,
+        column: str = "",
+        value: str = "",
+    ) -> None:
+        """Add a fault; its value is shortened to what a message can bear."""
+        self._counts[code] = self._counts.get(code, 0) + 1
+        if code not in self._firsts:
+            self._firsts[code] = Problem(
+                code=code,
+                source=self.source,
+                line=line,
+                column=column,
+                value=shorten(value),
+                reason=reason,
+                remedy=remedy,
+            )
+
+    def raise_any(self) -> None:
+        """Raise what was added, a problem for each kind of fault; do nothing where none was.
+
+        Raises
+        ------
+        UnreadableExportError
+            With a problem for each kind, in the order in which they turned up.
+        """
+        if not self._firsts:
+            return
+        problems = []
+        for code, first in self._firsts.items():
+            more = self._counts[code] - 1
+            extent = f" There are {more} more of the kind." if more > 1 else ""
+            extent = " There is 1 more of the kind." if more == 1 else extent
+            problems.append(replace(first, reason=first.reason + extent))
+        raise UnreadableExportError(*problems)
+
+
+def shorten(text: str) -> str:
+    """Shorten a text to the 80 characters that a message can bear.
+
+    Examples
+    --------
+    >>> shorten("a" * 100) == "a" * 79 + "…"
+    True
+    """
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+class Row(NamedTuple):
+    """A row of the table of raw runs."""
+
+    model: str
+    dataset: str
+    metric: str
+    seed: str
+    score: float
+    raw: str
+    source: str
+    line: int
+    column: str
+
+
+def list_rows(runs: pd.DataFrame) -> Iterator[Row]:
+    """Go through the rows of a table that has the columns of `Row`, among others."""
+    return map(Row._make, runs[list(Row._fields)].itertuples(index=False, name=None))
+
+
+def blame_score(row: Row, code: str, reason: str, remedy: str, *, severity: Severity) -> Problem:
+    """Describe a problem of one score."""
+    return Problem(
+        severity=severity,
+        code=code,
+        source=row.source,
+        line=int(row.line),
+        column=row.column,
+        value=row.raw,
+        reason=reason,
+        remedy=remedy,
+    )
+
+
+def blame_group(
+    row: Row, code: str, reason: str, remedy: str, *, severity: Severity, value: str = ""
+) -> Problem:
+    """Describe a problem of all rows of a dataset, or of something else, at one of them.
+
+    Parameters
+    ----------
+    value : str, optional
+        The name of what is at fault; the dataset's name when not given.
+    """
+    return Problem(
+        severity=severity,
+        code=code,
+        source=row.source,
+        line=int(row.line),
+        value=value or row.dataset,
+        reason=reason,
+        remedy=remedy,
+    )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from capmap.exports.submission_information import MODEL_KEYS, NEW_MODELS
 from capmap.exports.submission_information import TEXTS as QUESTIONS
-from capmap.exports.tracking.keys import USUAL_KEYS
+from capmap.tracking.keys import USUAL_KEYS
 from tests.fuzz.generated_files import TEXTS, VALUES, GeneratedFile, mostly
 
 FOLDERS = st.sampled_from(["clay", "-rf", "$(id)", "a\nb", "\u202e", "=1+1", "😀", "{x}", " "])

@@ -14,7 +14,7 @@ from capmap.exports import read_exports
 from capmap.exports.classes import read_classes, read_images
 from capmap.exports.dumps import open_scores
 from capmap.exports.labels import read_label_sets, read_single_labels
-from capmap.exports.submission_table import REQUIRED
+from capmap.exports.submission_results import REQUIRED
 from capmap.normalization import Rules, read_references
 from capmap.validation import Policies, list_rejected, validate_runs
 from tests.fuzz.generated_files import (

@@ -9,11 +9,10 @@ import yaml
 from capmap.artifacts import render_parquet
 from capmap.benchmarks import read_benchmark
 from capmap.exports.submission_information import INFORMATION
-from capmap.exports.submission_table import RESULTS
-from capmap.exports.tracking.account import count_runs, list_metrics
-from capmap.exports.tracking.evaluations import tabulate_evaluations
-from capmap.exports.tracking.keys import compile_keys
-from capmap.exports.tracking.store import Measurement, TrackedRun, Tracking
+from capmap.exports.submission_results import RESULTS
+from capmap.tracking.evaluations import tabulate_evaluations
+from capmap.tracking.keys import compile_keys
+from capmap.tracking.store import Measurement, TrackedRun, Tracking, count_runs, list_metrics
 from tests.fuzz.generated_files import GeneratedFile
 from tests.fuzz.generated_studies import BENCHMARK
 from tests.submissions import RULES

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.aggregation import (
+from capmap.ranking.aggregation import (
     aggregate_models,
     group_values,
     halve_groups,

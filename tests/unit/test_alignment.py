@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 from scipy.stats import ortho_group
 
-from capmap.capabilities.alignment import (
+from capmap.capabilities.geometry import (
+    DISTANCES,
     find_center,
     find_motion,
     measure_centrality,
     normalize_lengths,
     settle_points,
 )
-from capmap.capabilities.distances import DISTANCES
 from capmap.capabilities.maps import measure_pairs
 
 seeds = st.integers(0, 2**32 - 1)

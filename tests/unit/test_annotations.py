@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap.errors import ValidationError
-from capmap.patchml.annotations import (
+from capmap.images.annotations import (
     AnnotatedObject,
     Box,
     parse_groups,

@@ -12,7 +12,7 @@ from capmap.capabilities.baselines import (
     fit_mean,
     fit_model_mean,
 )
-from capmap.capabilities.results import Results, arrange_results
+from capmap.capabilities.gaps import Results, arrange_results
 from tests.capability_tables import list_cells, simulate_results
 
 QUICK = settings(derandomize=True, deadline=None, max_examples=25)

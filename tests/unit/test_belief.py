@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capmap.capabilities import belief as beliefs
-from capmap.capabilities.belief import (
+from capmap.capabilities import choices as beliefs
+from capmap.capabilities.choices import (
     exchange_roles,
     expect_gaps,
     form_belief,
@@ -20,7 +20,7 @@ from capmap.capabilities.belief import (
     start_knowledge,
 )
 from capmap.capabilities.embedding import METHODS, predict_gaps
-from capmap.capabilities.results import arrange_results
+from capmap.capabilities.gaps import arrange_results
 from tests.belief_tables import draw_belief, fit_all
 from tests.capability_tables import list_cells, simulate_results
 

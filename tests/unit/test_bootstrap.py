@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.bootstrap.datasets import DatasetPool
-from capmap.bootstrap.models import Estimate, Options, bootstrap_model
-from capmap.bootstrap.resampling import stratify_runs
-from capmap.bootstrap.statistics import STATISTICS, Statistic, evaluate_runs
+from capmap.ranking.models import Estimate, Options, bootstrap_model
+from capmap.ranking.resampling import DatasetPool, stratify_runs
+from capmap.ranking.statistics import STATISTICS, Statistic, evaluate_runs
 from capmap.rng import make_stream
 
 SHARED = Path(__file__).parents[2].parent / "shared"

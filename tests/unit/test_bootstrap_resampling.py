@@ -11,18 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.aggregation import FloatArray
-from capmap.bootstrap.datasets import DatasetPool, draw_datasets
-from capmap.bootstrap.models import Options, bootstrap_model
-from capmap.bootstrap.resampling import (
+from capmap.ranking.aggregation import FloatArray
+from capmap.ranking.models import Options, bootstrap_model
+from capmap.ranking.resampling import (
+    DatasetPool,
     Strata,
     Weights,
+    draw_datasets,
     draw_resamples,
     inflate_residuals,
     iterate_blocks,
     stratify_runs,
 )
-from capmap.bootstrap.statistics import (
+from capmap.ranking.statistics import (
     STATISTICS,
     Statistic,
     estimate_population,

@@ -10,7 +10,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from capmap.artifacts import read_parquet, write_parquet
 from capmap.capabilities import maps
-from capmap.capabilities.distances import enter_ball
+from capmap.capabilities.geometry import enter_ball
 from capmap.capabilities.maps import measure_pairs, project_points, scale_distances
 from capmap.capabilities.neighbor_maps import project_neighbors
 from capmap.errors import ValidationError

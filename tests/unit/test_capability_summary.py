@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from capmap.artifacts import read_parquet, read_table, write_parquet
-from capmap.capabilities.summary import (
+from capmap.capabilities.crossvalidation import (
     group_by_results,
     join_folds,
     list_training,

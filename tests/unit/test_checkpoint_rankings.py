@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from capmap.checkpoints.rankings import check_rankings, rank_checkpoints
+from capmap.checkpoints.selection import choose_checkpoints, measure_optimism
 from capmap.errors import ValidationError
-from capmap.leaderboard.checkpoint_rankings import check_rankings, rank_checkpoints
-from capmap.leaderboard.selection import choose_checkpoints, measure_optimism
 from tests.checkpoint_tables import make_values, plan
 
 QUIET = settings(derandomize=True, deadline=None, max_examples=6)

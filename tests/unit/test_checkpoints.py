@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.exports.checkpoint_steps import read_step
-from capmap.leaderboard.curves import trace_curves
-from capmap.leaderboard.selection import choose_checkpoints, gather_runs, measure_optimism
+from capmap.checkpoints.curves import trace_curves
+from capmap.checkpoints.selection import choose_checkpoints, gather_runs, measure_optimism
+from capmap.exports.checkpoints import read_step
 from capmap.rng import make_stream
 from tests.checkpoint_tables import choose_by_hand, make_training, make_values, plan
 

@@ -11,18 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap.artifacts import read_table
-from capmap.capabilities.belief import prefer_offsets
 from capmap.capabilities.choice_replay import (
     DATASET_POLICIES,
     Curves,
+    count_needed,
     expect_minima,
+    measure_savings,
     replay_datasets,
     replay_models,
     split_folds,
+    tabulate_curves,
 )
+from capmap.capabilities.choices import prefer_offsets
 from capmap.capabilities.embedding import METHODS, Embedding, draw_starts, fit_starts
-from capmap.capabilities.results import Results, arrange_results
-from capmap.capabilities.savings import count_needed, measure_savings, tabulate_curves
+from capmap.capabilities.gaps import Results, arrange_results
 from capmap.rng import make_stream
 from capmap.tables import write_table
 from replay_choices import replay_choices

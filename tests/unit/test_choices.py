@@ -10,21 +10,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capmap.aggregation import FloatArray
 from capmap.artifacts import read_table, write_parquet
-from capmap.capabilities.belief import Belief, exchange_roles, form_belief, start_knowledge
 from capmap.capabilities.choices import (
+    Belief,
     add_predictions,
+    choose_datasets,
+    exchange_roles,
+    form_belief,
     list_next_datasets,
     list_next_models,
     measure_information,
+    measure_reductions,
+    order_models,
+    start_knowledge,
 )
-from capmap.capabilities.design import choose_datasets, measure_reductions, order_models
-from capmap.capabilities.embedding import predict_gaps
-from capmap.capabilities.fits import tabulate_fits
-from capmap.capabilities.gaps import choose_results
-from capmap.capabilities.newcomers import choose_newcomers
-from capmap.capabilities.results import arrange_results
+from capmap.capabilities.embedding import predict_gaps, tabulate_fits
+from capmap.capabilities.gaps import arrange_results, choose_results
+from capmap.capabilities.predictions import choose_newcomers
+from capmap.ranking.aggregation import FloatArray
 from capmap.tables import write_table
 from choose_results import choose_results as write_choices
 from tests.belief_tables import draw_belief, fit_all

@@ -11,11 +11,9 @@ import pytest
 from PIL import Image
 
 import classify_images as script
-from capmap.classification.classifiers import open_classifier
-from capmap.classification.images import find_images, load_pixels
-from capmap.classification.scoring import make_levels, score_images, write_scores
 from capmap.errors import ValidationError
-from capmap.pictures import UnusableImageError
+from capmap.images.classification import make_levels, open_classifier, score_images, write_scores
+from capmap.images.pictures import UnusableImageError, find_images, load_pixels
 from classify_images import classify_images
 
 ROOT = Path(__file__).parents[2]

@@ -9,8 +9,8 @@ import pytest
 
 from capmap.artifacts import read_json, read_table
 from capmap.errors import ValidationError
-from capmap.exports.tracking.store import TrackedRun
-from capmap.exports.tracking.terratorch import RESULTS, collect_runs
+from capmap.tracking.store import TrackedRun
+from capmap.tracking.terratorch import RESULTS, collect_runs
 from collect_submission import collect_submission
 from tests.tracking_stores import Logged, digest_store, locate, write_store
 

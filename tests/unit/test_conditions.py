@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.artifacts import read_table, write_parquet
-from capmap.conditions import Options, compare_condition
-from capmap.correlation import compute_kendall_tau, compute_spearman_rho
+from capmap.comparison.conditions import Options, compare_condition
+from capmap.comparison.correlation import compute_kendall_tau, compute_spearman_rho
 from compare_conditions import compare_conditions
 
 METHODS = ["iqm", "mean", "trimmed_mean", "median"]

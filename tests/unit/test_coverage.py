@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 from scipy import integrate, stats
 
-from capmap.bootstrap.models import Options, bootstrap_model
-from capmap.coverage import (
+from capmap.ranking.coverage import (
     average_middle,
     simulate_coverage,
     simulate_ragged_coverage,
     tabulate_coverage,
 )
+from capmap.ranking.models import Options, bootstrap_model
 from capmap.rng import make_stream
 
 
@@ -159,7 +159,7 @@ def test_large_ragged_shapes_are_thinned_and_keep_their_mixture(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # 25 of 100 datasets with a single run and 75 with 20 instead of 500 have 1525 runs.
-    monkeypatch.setattr("capmap.coverage.RAGGED_CELLS", 2 * 1525 * 399)
+    monkeypatch.setattr("capmap.ranking.coverage.RAGGED_CELLS", 2 * 1525 * 399)
     table = tabulate([1000, 3000], [1, 500])
     sizes = table[["datasets", "seeds", "seeds_min", "seeds_max", "simulations"]]
     assert sizes.to_numpy().tolist() == [[100, 20, 1, 20, 2]] * 2

@@ -14,10 +14,9 @@ from PIL import Image
 
 from capmap.artifacts import read_table
 from capmap.errors import ValidationError
-from capmap.patchml.annotations import AnnotatedObject, Annotation, Box, Skipped
-from capmap.patchml.crops import Crop, cut_crops, write_crops
-from capmap.patchml.images import ImageFolder, encode_image, load_image
-from capmap.pictures import UnusableImageError
+from capmap.images.annotations import AnnotatedObject, Annotation, Box, Skipped
+from capmap.images.crops import Crop, cut_crops, write_crops
+from capmap.images.pictures import ImageFolder, UnusableImageError, encode_image, load_image
 from crop_objects import crop_objects
 
 SIZE = (40, 30)

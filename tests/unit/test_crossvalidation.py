@@ -20,8 +20,7 @@ from capmap.capabilities.crossvalidation import (
     measure_errors,
     split_results,
 )
-from capmap.capabilities.gaps import choose_results
-from capmap.capabilities.results import Results, arrange_results
+from capmap.capabilities.gaps import Results, arrange_results, choose_results
 from capmap.rng import make_stream
 from crossvalidate_baselines import crossvalidate_baselines
 from crossvalidate_embedding import crossvalidate_embedding

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap.errors import ConfigError
-from capmap.exports.digests import check_digests
+from capmap.exports.files import check_digests
 
 # FIPS 180-4: the SHA-256 of the three bytes "abc".
 ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

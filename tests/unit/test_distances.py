@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 from scipy.spatial import distance as peers
 
-from capmap.capabilities.distances import (
+from capmap.capabilities.geometry import (
     DISTANCES,
     enter_ball,
     measure_bilinear,

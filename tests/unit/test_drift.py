@@ -12,11 +12,11 @@ from scipy import optimize, stats
 
 from capmap.capabilities import drift as drifts
 from capmap.capabilities.baselines import fit_additive
-from capmap.capabilities.distances import enter_ball
 from capmap.capabilities.drift import Drift, Map, group_dates, measure_shift, track_drift
 from capmap.capabilities.embedding import METHODS, Embedding, Method, draw_starts
+from capmap.capabilities.gaps import Results, arrange_results
+from capmap.capabilities.geometry import enter_ball
 from capmap.capabilities.halves import Fitting
-from capmap.capabilities.results import Results, arrange_results
 from capmap.rng import make_stream
 from capmap.tables import write_table
 from tests.capability_tables import list_cells, make_gaps, simulate_results

@@ -16,11 +16,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from capmap.exports import score_columns
+from capmap.exports import dumps
 from capmap.exports.arrays import read_archive
-from capmap.exports.dumps import open_scores
-from capmap.exports.faults import UnreadableExportError
-from capmap.exports.score_tables import ScoreDump, TopDump
+from capmap.exports.dumps import ScoreDump, TopDump, open_scores
+from capmap.problems import UnreadableExportError
 
 SCORES = np.array([[0.5, -1.25, np.inf], [2.0, 0.0, -3.5]], dtype=np.float32)
 WIDE = "image,cat,dog\na.jpg,0.5,1\nb.jpg,-2e-3,0.25\n"
@@ -313,9 +312,9 @@ def test_parquet_keeps_the_type_of_the_scores(tmp_path, dtype):
 def test_quick_and_exact_reading_agree_over_many_blocks(write, monkeypatch):
     values = np.random.Generator(np.random.SFC64(5)).normal(size=(3000, 7))
     text = pd.DataFrame(values, columns=list("abcdefg")).to_csv(index=False)
-    monkeypatch.setattr(score_columns, "BLOCK_BYTES", 5000)
+    monkeypatch.setattr(dumps, "BLOCK_BYTES", 5000)
     np.testing.assert_array_equal(open_scores(write(text)).scores, values)
-    monkeypatch.setattr(score_columns, "_read_quickly", lambda *_: None)
+    monkeypatch.setattr(dumps, "_read_quickly", lambda *_: None)
     np.testing.assert_array_equal(open_scores(write(text)).scores, values)
 
 
@@ -347,7 +346,7 @@ def test_a_parquet_column_that_holds_no_scores_is_told(tmp_path, table, expected
 
 def test_a_large_table_is_refused_at_its_size(tmp_path, monkeypatch):
     path = write_parquet(tmp_path / "d.parquet", {"cat": np.zeros(1000)})
-    monkeypatch.setattr(score_columns, "LARGEST", 7999)  # 1000 rows of 8 bytes are one more
+    monkeypatch.setattr(dumps, "LARGEST", 7999)  # 1000 rows of 8 bytes are one more
     problem = refuse(path)
     assert (problem.code, ".npy" in problem.remedy) == ("too_large", True)
 

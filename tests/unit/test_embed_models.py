@@ -5,11 +5,17 @@ import pandas as pd
 import pytest
 
 from capmap.artifacts import read_parquet, read_table
-from capmap.capabilities.distances import DISTANCES
-from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts, predict_gaps
-from capmap.capabilities.fits import restore_fits, tabulate_fits, tabulate_positions
-from capmap.capabilities.gaps import choose_results
-from capmap.capabilities.results import arrange_results
+from capmap.capabilities.embedding import (
+    METHODS,
+    draw_starts,
+    fit_starts,
+    predict_gaps,
+    restore_fits,
+    tabulate_fits,
+    tabulate_positions,
+)
+from capmap.capabilities.gaps import arrange_results, choose_results
+from capmap.capabilities.geometry import DISTANCES
 from capmap.tables import write_table
 from embed_models import embed_models
 from tests.capability_tables import list_cells, make_gaps, simulate_results

@@ -12,7 +12,6 @@ from scipy.linalg import orthogonal_procrustes
 from scipy.optimize import approx_fprime
 
 from capmap.capabilities import embedding
-from capmap.capabilities.distances import DISTANCES
 from capmap.capabilities.embedding import (
     METHODS,
     Embedding,
@@ -22,7 +21,8 @@ from capmap.capabilities.embedding import (
     fit_starts,
     predict_gaps,
 )
-from capmap.capabilities.results import Results, arrange_results
+from capmap.capabilities.gaps import Results, arrange_results
+from capmap.capabilities.geometry import DISTANCES
 from capmap.rng import make_stream
 from tests.capability_tables import Simulated, list_cells, simulate_results
 

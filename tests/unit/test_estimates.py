@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.capabilities.estimates import estimate_mean
+from capmap.capabilities.intervals import estimate_mean
 
 QUICK = settings(derandomize=True, deadline=None, max_examples=25)
 

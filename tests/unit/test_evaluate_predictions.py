@@ -9,7 +9,7 @@ import pytest
 from capmap.artifacts import read_json, read_parquet, read_table
 from capmap.errors import ConfigError, ValidationError
 from capmap.multilabel.dumps import Cell, fill_pattern, match_dumps
-from capmap.multilabel.storage import OutcomeFiles
+from capmap.multilabel.outcomes import OutcomeFiles
 from tests.multilabel_oracle import evaluate
 from tests.multilabel_study import CLASSES, IMAGES, SETS, SINGLE, Study, draw_scores, make_study
 

@@ -10,10 +10,9 @@ from scipy.spatial.distance import pdist
 
 from capmap.artifacts import read_table
 from capmap.attributes import read_dataset_attributes, read_model_attributes
-from capmap.capabilities.alignment import find_motion
 from capmap.capabilities.embedding import METHODS, draw_starts, fit_embedding, fit_starts
-from capmap.capabilities.gaps import choose_results
-from capmap.capabilities.results import list_components
+from capmap.capabilities.gaps import choose_results, list_components
+from capmap.capabilities.geometry import find_motion
 from capmap.exports import read_exports
 from measure_gaps import measure_gaps
 from normalize_runs import normalize_runs

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from capmap.checkpoints.expressions import find_unknown_names, read_expression
 from capmap.errors import ValidationError
-from capmap.leaderboard.expressions import find_unknown_names, read_expression
 
 QUIET = settings(derandomize=True, deadline=None, max_examples=25)
 MANY = settings(derandomize=True, deadline=None, max_examples=200)

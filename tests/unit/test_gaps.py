@@ -10,14 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap.artifacts import read_table, render_csv, write_parquet, write_text
-from capmap.capabilities.gaps import choose_results, scale_scores, tabulate_gaps
-from capmap.capabilities.quality import describe_datasets, describe_models
-from capmap.capabilities.results import (
+from capmap.capabilities.gaps import (
     arrange_results,
+    choose_results,
     explain_dropped,
     find_duplicates,
     list_components,
+    scale_scores,
+    tabulate_gaps,
 )
+from capmap.capabilities.quality import describe_datasets, describe_models
 from capmap.errors import ValidationError
 from describe_results import describe_results
 from measure_gaps import measure_gaps

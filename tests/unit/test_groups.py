@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.artifacts import read_table, write_parquet
-from capmap.bootstrap.datasets import DatasetPool
-from capmap.bootstrap.models import Options, bootstrap_model
-from capmap.bootstrap.ranks import rank_estimates
 from capmap.errors import ValidationError
-from capmap.groups import Rankings, choose_groups, rank_groups
+from capmap.ranking.groups import Rankings, choose_groups, rank_groups
+from capmap.ranking.models import Options, bootstrap_model
+from capmap.ranking.ranks import rank_estimates
+from capmap.ranking.resampling import DatasetPool
 from capmap.rng import make_stream
 from rank_groups import rank_groups as write_groups
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from capmap.capabilities.baselines import fit_dataset_mean
 from capmap.capabilities.embedding import METHODS, draw_starts
+from capmap.capabilities.gaps import Results, arrange_results
 from capmap.capabilities.halves import (
     Fitting,
     draw_halves,
@@ -19,7 +20,6 @@ from capmap.capabilities.halves import (
     summarize_errors,
     tabulate_predictions,
 )
-from capmap.capabilities.results import Results, arrange_results
 from capmap.rng import make_stream
 from tests.capability_tables import list_cells, simulate_results
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap.exports import read_exports
-from capmap.exports.columns import join_header
+from capmap.exports.cells import join_header
 from capmap.exports.delimited import DelimitedSheet
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "capabilities" / "data.csv"

@@ -16,7 +16,7 @@ from capmap.artifacts import read_table, render_csv
 from capmap.exports import delimited, files, jsonlines, parquet, read_exports
 from capmap.exports.arrays import read_archive
 from capmap.exports.cells import join_names, make_texts
-from capmap.exports.faults import UnreadableExportError
+from capmap.problems import UnreadableExportError
 from capmap.tables import render_latex, render_markdown
 
 HOSTILE = [

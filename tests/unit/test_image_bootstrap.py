@@ -9,11 +9,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.multilabel import samples
-from capmap.multilabel.differences import Shared, compare_datasets, compare_models, match_images
-from capmap.multilabel.metrics import estimate_metrics
+from capmap.multilabel import metrics
+from capmap.multilabel.comparisons import (
+    Shared,
+    compare_dataset_pair,
+    compare_model_pair,
+    match_images,
+)
+from capmap.multilabel.metrics import (
+    choose_all,
+    choose_subgroups,
+    estimate_metrics,
+    resample_strata,
+)
 from capmap.multilabel.outcomes import ImageValues
-from capmap.multilabel.samples import choose_all, choose_subgroups, resample_strata
 from capmap.rng import make_stream
 
 few = settings(derandomize=True, deadline=None, max_examples=25)
@@ -73,7 +82,7 @@ def test_counted_and_single_draws_have_the_same_distribution(
 ) -> None:
     values = np.repeat([0.0, 0.25, 0.5, 1.0], [30, 20, 40, 10])
     counted = choose_all(values, values >= 0).resample(RESAMPLES, stream("one"))
-    monkeypatch.setattr(samples, "DRAWS_PER_COUNT", 1000)
+    monkeypatch.setattr(metrics, "DRAWS_PER_COUNT", 1000)
     single = choose_all(values, values >= 0).resample(RESAMPLES, stream("other"))
     assert stats.ks_2samp(counted, single).pvalue > 0.001
     assert counted.std() == pytest.approx(values.std() / 10, rel=CLOSE)
@@ -140,17 +149,17 @@ def test_order_of_the_images_changes_no_digit(seed: int) -> None:
         check_exact=True,
     )
     pd.testing.assert_frame_equal(
-        compare_models(first, second, subgroups=GROUPS, **options()),
-        compare_models(*moved, subgroups=GROUPS, **options()),
+        compare_model_pair(first, second, subgroups=GROUPS, **options()),
+        compare_model_pair(*moved, subgroups=GROUPS, **options()),
         check_exact=True,
     )
     places = np.arange(40)
     inverse = np.argsort(order)
     pd.testing.assert_frame_equal(
-        compare_datasets(
+        compare_dataset_pair(
             first, second, shared=Shared(places, places), subgroups=GROUPS, **options()
         ),
-        compare_datasets(
+        compare_dataset_pair(
             *moved, shared=Shared(inverse[:40], inverse[:40]), subgroups=GROUPS, **options()
         ),
         check_exact=True,
@@ -188,7 +197,7 @@ def test_equal_values_have_an_interval_without_width() -> None:
 def test_small_blocks_draw_as_many_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.arange(50.0)
     whole = resample_strata(values, np.zeros(50, dtype=int), n_resamples=37, rng=stream())
-    monkeypatch.setattr(samples, "BLOCK_CELLS", 200)
+    monkeypatch.setattr(metrics, "BLOCK_CELLS", 200)
     parts = resample_strata(values, np.zeros(50, dtype=int), n_resamples=37, rng=stream())
     assert whole.shape == parts.shape == (1, 37)
     assert (parts > 0).all()
@@ -207,11 +216,11 @@ def test_differences_of_models_are_paired_by_image() -> None:
     is_other = rng.random(3000) < 0.05
     top1 = np.where(is_other, 1 - first.metrics["top1"], first.metrics["top1"])
     second = ImageValues(first.labels, {**first.metrics, "top1": top1})
-    table = compare_models(first, second, subgroups=GROUPS, **options(RESAMPLES))
+    table = compare_model_pair(first, second, subgroups=GROUPS, **options(RESAMPLES))
     apart = first.metrics["top1"] - top1
     assert bound(table, "top1") == pytest.approx(apart.std() / np.sqrt(3000), rel=0.05)
     places = np.arange(3000)
-    shared = compare_datasets(
+    shared = compare_dataset_pair(
         first, second, shared=Shared(places, places), subgroups=GROUPS, **options(RESAMPLES)
     )
     assert bound(shared, "top1") == pytest.approx(apart.std() / np.sqrt(3000), rel=0.05)
@@ -221,7 +230,7 @@ def test_differences_of_models_are_paired_by_image() -> None:
 
 def test_datasets_without_a_common_image_are_independent() -> None:
     first, second = draw_values(5, 2000), draw_values(6, 1000)
-    table = compare_datasets(
+    table = compare_dataset_pair(
         first, second, shared=match_images([], []), subgroups=GROUPS, **options(RESAMPLES)
     )
     assert table["images_shared"].eq(0).all()
@@ -249,7 +258,7 @@ def test_partly_shared_images_are_drawn_together() -> None:
     ids = [f"i{place}" for place in range(1100)]
     shared = match_images(ids[:600], ids[200:])
     assert len(shared.first) == 400
-    table = compare_datasets(*values, shared=shared, subgroups=[1], **options(RESAMPLES))
+    table = compare_dataset_pair(*values, shared=shared, subgroups=[1], **options(RESAMPLES))
     is_one, is_two = np.arange(1100) < 600, np.arange(1100) >= 200
     parts = one * is_one / 600 - two * is_two / 900
     assert table["difference"].to_numpy() == pytest.approx(parts.sum())

@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap.artifacts import render_csv, write_text
-from capmap.cells import resample_means
-from capmap.improvability import (
+from capmap.comparison.improvability import (
     Improvability,
     bootstrap_improvability,
     compute_improvability,
     find_optima,
     measure_errors,
 )
+from capmap.comparison.score_matrix import resample_means
 from capmap.rng import make_stream
 from measure_improvability import measure_improvability
 from tests.toy_scores import run_script

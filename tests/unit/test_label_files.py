@@ -11,11 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from capmap.errors import ValidationError
-from capmap.exports import documents
+from capmap.exports import files
 from capmap.exports.classes import compare_classes, read_classes, read_images
-from capmap.exports.faults import UnreadableExportError
-from capmap.exports.label_joins import join_labels
-from capmap.exports.labels import LabelFile, read_label_sets, read_single_labels
+from capmap.exports.labels import LabelFile, join_labels, read_label_sets, read_single_labels
+from capmap.problems import UnreadableExportError
 
 SHARED = Path(__file__).parents[3] / "shared"
 REAL = SHARED / "data/imagenet/real.json"
@@ -240,7 +239,7 @@ def test_a_blank_line_and_an_absent_file_are_told(write, tmp_path):
 
 
 def test_a_file_that_unpacks_to_too_much_is_refused(write, monkeypatch):
-    monkeypatch.setattr(documents, "LONGEST", 1000)
+    monkeypatch.setattr(files, "LONGEST", 1000)
     packed = gzip.compress(b"[" + b" " * 1_000_000 + b"[1]]", mtime=0)
     assert refuse(write(packed)).code == "too_large"
 

@@ -9,14 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.bootstrap.models import Options
 from capmap.errors import ValidationError
-from capmap.leaderboard.best import choose_best
-from capmap.leaderboard.cells import bootstrap_cells, rank_cells, summarize_raw
-from capmap.leaderboard.dimensions import ALL, bootstrap_dimensions
-from capmap.leaderboard.entries import describe_entries
+from capmap.leaderboard.entries import describe_entries, summarize_submissions
 from capmap.leaderboard.records import read_records, render_records, write_records
-from capmap.leaderboard.submissions import summarize_submissions
+from capmap.leaderboard.scores import (
+    ALL,
+    bootstrap_cells,
+    bootstrap_dimensions,
+    choose_best,
+    rank_cells,
+    summarize_raw,
+)
+from capmap.ranking.models import Options
 from capmap.rng import make_stream
 from tests.leaderboard_tables import (
     DATASETS,

@@ -9,8 +9,8 @@ import pytest
 
 from bootstrap_entries import bootstrap_entries
 from capmap.artifacts import write_json, write_parquet
-from capmap.leaderboard.dimensions import ALL
 from capmap.leaderboard.records import read_records
+from capmap.leaderboard.scores import ALL
 from rank_entries import rank_entries
 from summarize_entries import summarize_entries
 

@@ -10,9 +10,9 @@ from bootstrap_entries import bootstrap_entries
 from bootstrap_shard import bootstrap_shard
 from capmap.artifacts import read_parquet, read_table, write_json, write_parquet
 from capmap.errors import ValidationError
-from capmap.leaderboard.dimensions import ALL
 from capmap.leaderboard.history import name_releases, read_release, track_ranks
 from capmap.leaderboard.records import read_records, write_records
+from capmap.leaderboard.scores import ALL
 from rank_entries import rank_entries
 from summarize_entries import summarize_entries
 from tests.leaderboard_tables import (

@@ -12,8 +12,12 @@ from scipy import stats
 
 from capmap.artifacts import read_table, write_parquet
 from capmap.comparison.cliques import tabulate_mean_ranks
-from capmap.comparison.dataset_ranks import average_ranks, rank_within_datasets, stretch_ranks
-from capmap.comparison.nemenyi import find_critical_difference
+from capmap.comparison.rank_tests import (
+    average_ranks,
+    find_critical_difference,
+    rank_within_datasets,
+    stretch_ranks,
+)
 from compare_ranks import compare_ranks
 from tests.toy_scores import arrange, draw
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap.errors import ValidationError
-from capmap.multilabel.degradation import DROPS, subtract_datasets
+from capmap.multilabel.comparisons import DROPS, subtract_datasets
 from tests.multilabel_tables import make_metrics
 
 

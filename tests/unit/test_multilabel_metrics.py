@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capmap.multilabel.differences import compare_datasets, compare_models, match_images
+from capmap.multilabel.comparisons import compare_dataset_pair, compare_model_pair, match_images
 from capmap.multilabel.labels import arrange_labels
 from capmap.multilabel.metrics import ORDER, count_unlabeled, estimate_metrics, list_empty
 from capmap.multilabel.outcomes import (
@@ -183,20 +183,20 @@ def test_the_mean_of_models_has_the_mean_of_their_metrics() -> None:
 def test_differences_of_models_are_those_of_their_metrics() -> None:
     scores, sets, single = draw_case(7, images=50, classes=6)
     first, second = (value_images(own, sets, single) for own in (scores, scores[:, ::-1]))
-    table = compare_models(first, second, subgroups=[1, 2], **OPTIONS)
+    table = compare_model_pair(first, second, subgroups=[1, 2], **OPTIONS)
     one, two = (
         estimate_metrics(own, subgroups=[1, 2], **OPTIONS)["value"] for own in (first, second)
     )
     np.testing.assert_allclose(table["difference"], one - two, atol=1e-12)
     assert (table["ci_low"] <= table["ci_high"]).all()
-    same = compare_models(first, first, subgroups=[1, 2], **OPTIONS)
+    same = compare_model_pair(first, first, subgroups=[1, 2], **OPTIONS)
     assert same[["difference", "ci_low", "ci_high"]].eq(0).all(axis=None)
 
 
 def test_only_models_on_the_same_images_are_compared_and_averaged() -> None:
     first, second = (value_images(np.eye(2), sets, [0, 1]) for sets in ([[0], [1]], [[0], []]))
     for call in (
-        lambda: compare_models(first, second, subgroups=[1], **OPTIONS),
+        lambda: compare_model_pair(first, second, subgroups=[1], **OPTIONS),
         lambda: average_models([first, second]),
     ):
         with pytest.raises(ValueError, match="same images"):
@@ -208,7 +208,7 @@ def test_differences_of_datasets_hold_the_metrics_of_both() -> None:
     first, second = (value_images(*case) for case in cases)
     ids = [f"a{place}" for place in range(30)], [f"a{place}" for place in range(20, 65)]
     shared = match_images(*ids)
-    table = compare_datasets(first, second, shared=shared, subgroups=[1, 2], **OPTIONS)
+    table = compare_dataset_pair(first, second, shared=shared, subgroups=[1, 2], **OPTIONS)
     for name, own in (("a", first), ("b", second)):
         alone = estimate_metrics(own, subgroups=[1, 2], **OPTIONS)
         np.testing.assert_allclose(table[f"value_{name}"], alone["value"])
@@ -222,7 +222,7 @@ def test_differences_of_datasets_hold_the_metrics_of_both() -> None:
 def test_metrics_that_one_dataset_lacks_have_no_difference() -> None:
     first = value_images(np.eye(3), [[0], [1, 2], [2]], [0, 1, 2])
     second = value_images(np.eye(3), [[0], [1], [2]], [-1, -1, -1])
-    table = compare_datasets(
+    table = compare_dataset_pair(
         first, second, shared=match_images([], []), subgroups=[1, 2], **OPTIONS
     )
     rows = read_rows(table, "images_a", "images_b")

@@ -11,8 +11,7 @@ from capmap.errors import ValidationError
 from capmap.multilabel.comparisons import choose_pair
 from capmap.multilabel.gathering import pool_label_counts
 from capmap.multilabel.published import PUBLISHED
-from capmap.multilabel.rankings import summarize_models
-from capmap.multilabel.tables import shift_all_ranks
+from capmap.multilabel.rankings import shift_all_ranks, summarize_models
 from compare_predictions import compare_predictions
 from read_published import read_published
 from summarize_metrics import summarize_metrics

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.cells import Pairs, ScoreMatrix, arrange_runs
 from capmap.comparison.pairwise import bound_differences, compare_pairs
+from capmap.comparison.score_matrix import Pairs, ScoreMatrix, arrange_runs
 from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
 from capmap.errors import ValidationError
 from capmap.tables import write_table

@@ -15,12 +15,11 @@ from PIL import Image
 
 from capmap.artifacts import read_table
 from capmap.errors import ValidationError
-from capmap.patchml.annotations import Box, read_annotations
-from capmap.patchml.composition import compose_image, plan_images
-from capmap.patchml.crops import Crop, write_crops
-from capmap.patchml.images import encode_image, shrink_image
-from capmap.patchml.layout import choose_pairs, fit_size
-from capmap.patchml.writing import tabulate_labels, write_images
+from capmap.images.annotations import Box, read_annotations
+from capmap.images.composition import compose_image, plan_images, tabulate_labels, write_images
+from capmap.images.crops import Crop, write_crops
+from capmap.images.layout import choose_pairs, fit_size
+from capmap.images.pictures import encode_image, shrink_image
 from capmap.rng import make_stream
 from compose_patches import compose_patches
 from crop_objects import crop_objects
@@ -182,7 +181,7 @@ def test_batches_leave_no_seam(tmp_path, monkeypatch):
     pool = make_pool(tmp_path, list(COLORS) * 6)
     found = []
     for batch in (7, 500):
-        monkeypatch.setattr("capmap.patchml.writing.BATCH", batch)
+        monkeypatch.setattr("capmap.images.composition.BATCH", batch)
         write(tmp_path, pool, plan(pool))
         found.append([(tmp_path / name).read_bytes() for name in ("labels.json", "manifest.csv")])
     assert found[0] == found[1]

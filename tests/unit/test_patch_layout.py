@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.errors import ValidationError
-from capmap.patchml.layout import choose_pairs, draw_sets, fit_size, list_edges, place_patches
+from capmap.images.layout import choose_pairs, draw_sets, fit_size, list_edges, place_patches
 from capmap.rng import make_stream
 
 REFERENCE = Path(__file__).parents[3] / "shared/reference/imagenet/patchml_label_counts.csv"

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from capmap.capabilities.distances import DISTANCES
 from capmap.capabilities.embedding import METHODS, Embedding, Method, draw_starts, fit_embedding
+from capmap.capabilities.gaps import Results
+from capmap.capabilities.geometry import DISTANCES
 from capmap.capabilities.placement import Placement, measure_radii, place_models, show_points
-from capmap.capabilities.results import Results
 
 PLAIN, WITH_OFFSETS, _ = METHODS["ensemble"]
 ALMOST_FREE = 1e-8

@@ -9,20 +9,20 @@ import pytest
 
 from capmap.capabilities import placement_replay as replaying
 from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts
+from capmap.capabilities.gaps import Results, arrange_results
 from capmap.capabilities.halves import Fitting
 from capmap.capabilities.intervals import list_features
-from capmap.capabilities.placement import place_models
-from capmap.capabilities.placement_replay import COLUMNS, replay_placements
-from capmap.capabilities.rehearsals import (
+from capmap.capabilities.placement import (
     Masking,
     calibrate_gaps,
     calibrate_means,
     list_mean_features,
     measure_noise,
     place_maskings,
+    place_models,
     rehearse_placements,
 )
-from capmap.capabilities.results import Results, arrange_results
+from capmap.capabilities.placement_replay import COLUMNS, replay_placements
 from capmap.rng import make_stream
 
 KEYS = ["method", "results", "results_to"]

@@ -9,12 +9,15 @@ import pandas as pd
 import pytest
 
 from capmap.artifacts import read_table, write_parquet
-from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts
-from capmap.capabilities.fits import tabulate_fits
+from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts, tabulate_fits
 from capmap.capabilities.gaps import choose_results, scale_scores, tabulate_gaps
 from capmap.capabilities.halves import Fitting
-from capmap.capabilities.newcomers import Newcomers, choose_newcomers, place_newcomers
-from capmap.capabilities.predictions import predict_scores
+from capmap.capabilities.predictions import (
+    Newcomers,
+    choose_newcomers,
+    place_newcomers,
+    predict_scores,
+)
 from capmap.rng import make_stream
 from capmap.tables import write_table
 from place_models import place_models

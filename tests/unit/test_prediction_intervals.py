@@ -7,11 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts
-from capmap.capabilities.gaps import choose_results, scale_scores, tabulate_gaps
+from capmap.capabilities.gaps import (
+    Results,
+    arrange_results,
+    choose_results,
+    scale_scores,
+    tabulate_gaps,
+)
 from capmap.capabilities.halves import Fitting
 from capmap.capabilities.intervals import calibrate, list_features
 from capmap.capabilities.predictions import list_pairs, predict_scores
-from capmap.capabilities.results import Results, arrange_results
 from capmap.rng import make_stream
 
 

@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap.artifacts import render_csv, write_text
-from capmap.cells import arrange_runs
-from capmap.errors import ValidationError
-from capmap.profiles import (
+from capmap.comparison.profiles import (
     compute_ratios,
     measure_areas,
     rebuild_scores,
     trace_ratios,
     trace_scores,
 )
+from capmap.comparison.score_matrix import arrange_runs
+from capmap.errors import ValidationError
 from capmap.rng import make_stream
 from profile_models import profile_models
 from tests.toy_scores import run_script

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from capmap.errors import ValidationError
 from capmap.exports import read_exports
-from capmap.multilabel.degradation import subtract_datasets
+from capmap.multilabel.comparisons import subtract_datasets
 from capmap.multilabel.metrics import BY_SUBGROUP, ORDER
 from capmap.multilabel.published import PUBLISHED, SPELLINGS, share_images, split_published
 from capmap.multilabel.rankings import shift_ranks, summarize_models

@@ -11,20 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.cells import ScoreMatrix
 from capmap.comparison.cliques import tabulate_mean_ranks
-from capmap.comparison.dataset_ranks import rank_within_datasets
-from capmap.comparison.friedman import (
+from capmap.comparison.rank_tests import (
+    compare_mean_ranks,
     compute_friedman,
     compute_iman_davenport,
     compute_skillings_mack,
-    tabulate_rank_tests,
-)
-from capmap.comparison.nemenyi import (
-    compare_mean_ranks,
     exceed_range,
     find_critical_difference,
+    rank_within_datasets,
+    tabulate_rank_tests,
 )
+from capmap.comparison.score_matrix import ScoreMatrix
 from capmap.errors import ValidationError
 from tests.toy_scores import arrange, draw
 

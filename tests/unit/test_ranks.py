@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capmap.bootstrap.ranks import (
+from capmap.ranking.ranks import (
     bound_ranks,
     group_ties,
     name_groups,

@@ -12,13 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap.artifacts import read_table, write_parquet
-from capmap.cells import arrange_runs
+from capmap.comparison.battles import (
+    compare_means,
+    compare_runs,
+    compare_seeds,
+    hold_tournament,
+    raise_bars,
+)
+from capmap.comparison.bradley_terry import BASE, RIDGE, estimate_ratings, fit_strengths
+from capmap.comparison.score_matrix import arrange_runs
+from capmap.comparison.win_rates import count_wins
 from capmap.errors import ValidationError
-from capmap.ratings.battles import compare_means, compare_runs, compare_seeds, raise_bars
-from capmap.ratings.elo import estimate_ratings
-from capmap.ratings.strengths import BASE, RIDGE, fit_strengths
-from capmap.ratings.tournament import hold_tournament
-from capmap.ratings.winrates import count_wins
 from capmap.rng import make_stream
 from rate_models import rate_models
 from tests.toy_runs import make_runs

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from markupsafe import Markup
 
-from capmap.bootstrap.intervals import FREEDOM_SHARE, Kind, Unit
+from capmap.ranking.intervals import FREEDOM_SHARE, Kind, Unit
 from capmap.report import accounts, methods, verdict
 from tests.toy_settings import make_settings
 

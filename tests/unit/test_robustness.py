@@ -14,12 +14,18 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.artifacts import read_parquet, read_table, write_parquet
-from capmap.bootstrap.resampling import stratify_runs
-from capmap.bootstrap.statistics import evaluate_runs
+from capmap.comparison.robustness import (
+    ALL_BOUNDS,
+    Agreement,
+    Stability,
+    Variation,
+    compare_variations,
+    iterate_variations,
+    resample_ranks,
+)
+from capmap.ranking.resampling import stratify_runs
+from capmap.ranking.statistics import evaluate_runs
 from capmap.rng import make_stream
-from capmap.robustness.agreement import Agreement, compare_variations
-from capmap.robustness.stability import Stability, resample_ranks
-from capmap.robustness.variations import ALL_BOUNDS, Variation, iterate_variations
 from capmap.tables import write_table
 from check_robustness import check_robustness
 

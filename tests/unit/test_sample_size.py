@@ -12,13 +12,18 @@ from scipy import stats
 
 from advise_sample_size import advise_sample_size
 from capmap.artifacts import read_table, write_parquet
-from capmap.bootstrap.models import Options, bootstrap_model
-from capmap.bootstrap.resampling import stratify_runs
-from capmap.bootstrap.statistics import evaluate_runs
-from capmap.cells import arrange_runs
+from capmap.comparison.sample_size import (
+    advise_runs,
+    count_misordered,
+    expect_widths,
+    measure_noise,
+)
+from capmap.comparison.score_matrix import arrange_runs
 from capmap.errors import ValidationError
+from capmap.ranking.models import Options, bootstrap_model
+from capmap.ranking.resampling import stratify_runs
+from capmap.ranking.statistics import evaluate_runs
 from capmap.rng import make_stream
-from capmap.sample_size import advise_runs, count_misordered, expect_widths, measure_noise
 
 
 def make_cells(cells):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capmap.cells import arrange_runs
 from capmap.comparison.rope import compare_posteriors, scale_means, vary_rope
+from capmap.comparison.score_matrix import arrange_runs
 from capmap.comparison.signed_rank import compare_signed_ranks, decide
 from capmap.rng import make_stream
 from tests.toy_runs import draw_benchmark, make_runs

@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from capmap.benchmarks import read_benchmark
-from capmap.exports.submission_checks import Demands
 from capmap.exports.submission_information import read_information
+from capmap.exports.submission_results import Demands
 from capmap.exports.submissions import read_submissions
 from tests.submissions import (
     BENCHMARK,

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from capmap.artifacts import read_json, read_parquet
 from capmap.errors import ValidationError
 from capmap.exports.checkpoints import read_evaluations
-from capmap.exports.tracking import store as stores
-from capmap.exports.tracking.keys import Key, compile_keys, split_key
-from capmap.exports.tracking.store import read_store
+from capmap.tracking import store as stores
+from capmap.tracking.keys import Key, compile_keys, split_key
+from capmap.tracking.store import read_store
 from read_tracking import read_tracking
 from tests.tracking_stores import (
     Logged,

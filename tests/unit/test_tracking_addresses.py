@@ -9,8 +9,8 @@ from threading import Thread
 import pytest
 
 from capmap.errors import ValidationError
-from capmap.exports.tracking import store as stores
-from capmap.exports.tracking.store import Measurement, read_store
+from capmap.tracking import store as stores
+from capmap.tracking.store import Measurement, read_store
 from tests.tracking_stores import TIME, digest_store
 
 RUNS = [

@@ -11,8 +11,8 @@ from capmap.artifacts import read_table
 from capmap.capabilities import transfer as transfers
 from capmap.capabilities.baselines import fit_additive
 from capmap.capabilities.embedding import METHODS, draw_starts
+from capmap.capabilities.gaps import Results, arrange_results
 from capmap.capabilities.halves import Fitting
-from capmap.capabilities.results import Results, arrange_results
 from capmap.capabilities.transfer import choose_types, list_sizes, measure_transfer
 from capmap.rng import make_stream
 from capmap.tables import write_table

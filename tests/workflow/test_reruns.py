@@ -129,7 +129,7 @@ def test_new_title_rewrites_the_pages_only(project: Checkout) -> None:
 
 
 def test_edited_library_module_reruns_the_rules_that_use_it(project: Checkout) -> None:
-    module = "scripts/capmap/bootstrap/resampling.py"
+    module = "scripts/capmap/ranking/resampling.py"
     project.edit(module, lambda text: text + "\n# edited\n")
     run = project.snakemake()
     assert run.status == 0, run.output

@@ -116,7 +116,7 @@ def has_store(study):
 def find_store(study):
     """The file or folder of the tracking store of a study; a server has none."""
     # Not above: it would slow the start of the jobs of all studies.
-    from capmap.exports.tracking.locations import locate_store
+    from capmap.tracking.locations import locate_store
 
     try:
         return locate_store(config["studies"][study]["tracking"]["store"])

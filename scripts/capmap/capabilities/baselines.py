@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capmap.aggregation import FloatArray, IntArray
-from capmap.capabilities.results import Results
+from capmap.capabilities.gaps import Results
+from capmap.ranking.aggregation import FloatArray, IntArray
 
 SWEEPS = 200
 TOLERANCE = 1e-12

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from capmap.correlation import compute_spearman_rho
+from capmap.comparison.correlation import compute_spearman_rho
 
 FEWEST = 4
 

@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import FloatArray
-from capmap.capabilities.alignment import find_motion, settle_points
-from capmap.capabilities.distances import enter_ball
 from capmap.capabilities.embedding import Embedding, fit_starts
+from capmap.capabilities.gaps import BoolArray, Results, are_connected
+from capmap.capabilities.geometry import enter_ball, find_motion, settle_points
 from capmap.capabilities.halves import (
     HALVINGS,
     Fitting,
@@ -21,7 +20,7 @@ from capmap.capabilities.halves import (
     summarize_errors,
     tabulate_predictions,
 )
-from capmap.capabilities.results import BoolArray, Results, are_connected
+from capmap.ranking.aggregation import FloatArray
 
 STEPS = 10
 SMALLEST = 1e-6

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import FloatArray, IntArray
 from capmap.capabilities.baselines import fit_additive, fit_dataset_mean
 from capmap.capabilities.crossvalidation import Predict, correlate
 from capmap.capabilities.embedding import Method, fit_starts, predict_gaps
-from capmap.capabilities.estimates import estimate_mean
-from capmap.capabilities.results import BoolArray, Results, are_connected
+from capmap.capabilities.gaps import BoolArray, Results, are_connected
+from capmap.capabilities.intervals import estimate_mean
+from capmap.ranking.aggregation import FloatArray, IntArray
 
 MakeRng = Callable[..., np.random.Generator]
 HALVINGS = 3

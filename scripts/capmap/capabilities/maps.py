@@ -4,9 +4,8 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import eigh
 
-from capmap.aggregation import FloatArray
-from capmap.capabilities.alignment import normalize_lengths, settle_points
-from capmap.capabilities.distances import DISTANCES, enter_ball
+from capmap.capabilities.geometry import DISTANCES, enter_ball, normalize_lengths, settle_points
+from capmap.ranking.aggregation import FloatArray
 
 MOST_POINTS = 3000
 # Distances of points that meet are smoothed, by 3e-5, so axes are not exact either.

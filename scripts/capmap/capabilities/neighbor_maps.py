@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import FloatArray
-from capmap.capabilities.alignment import settle_points
+from capmap.capabilities.geometry import settle_points
 from capmap.capabilities.maps import choose_points, measure_pairs, name_points, project_points
 from capmap.errors import ValidationError
+from capmap.ranking.aggregation import FloatArray
 
 FEWEST_POINTS = 5
 NEIGHBORS = 15

@@ -7,13 +7,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import FloatArray
 from capmap.capabilities.baselines import fit_additive
 from capmap.capabilities.embedding import METHODS, fit_starts
-from capmap.capabilities.estimates import estimate_mean
+from capmap.capabilities.gaps import Results
 from capmap.capabilities.halves import Fitting, MakeRng
-from capmap.capabilities.intervals import list_features
-from capmap.capabilities.rehearsals import (
+from capmap.capabilities.intervals import estimate_mean, list_features
+from capmap.capabilities.placement import (
     Masking,
     Predicted,
     average_fits,
@@ -22,7 +21,7 @@ from capmap.capabilities.rehearsals import (
     place_maskings,
     rehearse_placements,
 )
-from capmap.capabilities.results import Results
+from capmap.ranking.aggregation import FloatArray
 
 COUNTS = (1, 2, 3, 4, 6, 9)
 POOLED = (1, 4)

@@ -1,19 +1,40 @@
-"""Predictions of every model on every dataset, with intervals, as gaps and as scores."""
+"""Predictions of every model on every dataset, with intervals, also of models with few results."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import FloatArray, IntArray
 from capmap.capabilities.baselines import fit_dataset_mean
 from capmap.capabilities.crossvalidation import bound_split
-from capmap.capabilities.embedding import Embedding, fit_starts
-from capmap.capabilities.halves import Fitting
+from capmap.capabilities.embedding import Embedding, fit_starts, name_coordinates
+from capmap.capabilities.gaps import (
+    Results,
+    are_connected,
+    bound_scores,
+    list_components,
+    measure_gaps,
+)
+from capmap.capabilities.geometry import settle_points
+from capmap.capabilities.halves import Fitting, MakeRng
 from capmap.capabilities.intervals import Calibration, calibrate, list_features
-from capmap.capabilities.rehearsals import LIMITS, average_fits
-from capmap.capabilities.results import Results, are_connected
+from capmap.capabilities.placement import (
+    LIMITS,
+    Masking,
+    average_fits,
+    calibrate_gaps,
+    calibrate_means,
+    list_mean_features,
+    measure_noise,
+    measure_radii,
+    place_maskings,
+    place_models,
+    rehearse_placements,
+    show_points,
+)
+from capmap.ranking.aggregation import FloatArray, IntArray, round_significant
 
 FOLDS = 10
 FEATURES = 4
@@ -22,6 +43,12 @@ COLUMNS = {
     **dict.fromkeys(("model", "dataset"), "str"),
     **dict.fromkeys(("observed", "predicted", "low", "high"), "float64"),
     **dict.fromkeys(("predicted_score", "score_low", "score_high"), "float64"),
+}
+
+PLACEMENTS = {
+    "model": "str",
+    "results": "int64",
+    **dict.fromkeys(("mean_gap", "mean_gap_low", "mean_gap_high", "radius"), "float64"),
 }
 
 
@@ -218,3 +245,202 @@ def _predict_fold(train: Results, test: Results, fitting: Fitting) -> tuple[Floa
     is_near = are_connected(train, test.rows, test.columns)
     values = np.where(is_near, found.gaps, mean)
     return values, list_features(*counts, found.variance)
+
+
+@dataclass(frozen=True)
+class Newcomers:
+    """What `place_newcomers` finds.
+
+    Parameters
+    ----------
+    placements, predictions : pandas.DataFrame
+        The tables that it describes.
+    """
+
+    placements: pd.DataFrame
+    predictions: pd.DataFrame
+
+
+def choose_newcomers(gaps: pd.DataFrame, results: Results) -> Results:
+    """Choose the models that were dropped but have results on datasets that are kept.
+
+    Parameters
+    ----------
+    gaps : pandas.DataFrame
+        Of `tabulate_gaps`.
+    results : Results
+        What is kept, of `choose_results`.
+
+    Returns
+    -------
+    Results
+        Of the newcomers by name, on the same datasets. Their gaps are by the bounds of what is
+        kept: below 0 for a score above the best one, above 1 for one below the worst.
+    """
+    is_new = ~gaps["model"].isin(results.models) & gaps["dataset"].isin(results.datasets)
+    found = gaps[is_new].sort_values(["model", "dataset"], kind="stable")
+    models, rows = np.unique(found["model"].astype(object), return_inverse=True)
+    places = {dataset: place for place, dataset in enumerate(results.datasets)}
+    columns = np.array([places[dataset] for dataset in found["dataset"]], dtype=np.intp)
+    scores = round_significant(found["normalized"].to_numpy(dtype=float))
+    bounds = bound_scores(results.scores, results.columns, len(results.datasets))
+    return Results(
+        models=models.tolist(),
+        datasets=results.datasets,
+        rows=rows,
+        columns=columns,
+        scores=scores,
+        gaps=measure_gaps(scores, columns, *bounds),
+    )
+
+
+def place_newcomers(
+    newcomers: Results,
+    results: Results,
+    fits: Sequence[Embedding],
+    *,
+    scale: pd.DataFrame,
+    fitting: Fitting,
+    confidence_level: float,
+    make_rng: MakeRng,
+) -> Newcomers:
+    """Place models by their few results, and predict the others.
+
+    Parameters
+    ----------
+    newcomers : Results
+        Of `choose_newcomers`; may be empty.
+    results : Results
+        What was fitted.
+    fits : sequence of Embedding
+        Of the results; the first gives positions, all of them predictions.
+    scale : pandas.DataFrame
+        Raw scores of the gaps 0 and 1 of each dataset, of `scale_scores`.
+    fitting : Fitting
+        How the fits were made.
+    confidence_level : float
+        Of the intervals and of the radius, between 0 and 1.
+    make_rng : callable
+        Makes random generators for `rehearse_placements`.
+
+    Returns
+    -------
+    Newcomers
+        ``placements``: ``model``; ``results``, by which it was placed; ``mean_gap``,
+        ``mean_gap_low`` and ``mean_gap_high``, of its results and of the predictions for all other
+        datasets; ``radius``, which holds its true position with probability ``confidence_level``
+        (`measure_radii`, with the noise of `measure_noise`); and the position ``x1`` … in the
+        coordinates of the table of positions. By model.
+
+        ``predictions``: the columns of `tabulate_predictions`, by model and dataset; a result was
+        hidden when it was predicted, by the model's other results.
+
+    Notes
+    -----
+    Nothing else moves (`place_models`). A gap beyond −1…2 counts as −1 or 2 in placing. Predictions
+    are limited to 0…1, intervals are not, as a newcomer may be beyond both bounds.
+
+    Intervals are calibrated by `rehearse_placements`: models of the study are placed as newcomers,
+    with gaps by the bounds of the others. They hold for newcomers like the models of the study, and
+    are a little too wide where models are few, as a fifth of them is left out at a time. They are
+    NaN where too few models have two results, and for the only result of a newcomer. Where no
+    result connects the newcomer with the dataset, nothing is predicted: prediction and interval are
+    NaN, and the mean gap is that over the other datasets.
+    """
+    if not newcomers.models:
+        return _make_empty(dimension=fits[0].datasets.shape[1])
+    fits = [_settle(fits[0]), *fits[1:]]
+    limited = replace(newcomers, gaps=newcomers.gaps.clip(*LIMITS))
+    placed = [place_models(fit, limited) for fit in fits]
+    rehearsed = rehearse_placements(results, fitting=fitting, make_rng=make_rng, strict=True)
+    known = _count_connected(newcomers, list_components(results)[1])
+    values, variance = _predict_all([placement.fit for placement in placed])
+    values[known == 0] = np.nan
+    means = _estimate_means(newcomers, values, rehearsed, confidence_level)
+    hidden = place_maskings(fits, limited, _hide_each(newcomers))
+    places = newcomers.rows, newcomers.columns
+    values[places], variance[places] = hidden.gaps, hidden.variance
+    known[places] -= 1
+    pairs = list_pairs(newcomers)
+    chosen = pairs.rows, pairs.columns
+    features = list_features(known[chosen], results.per_dataset[pairs.columns], variance[chosen])
+    reach = calibrate_gaps(rehearsed).measure_reach(features, confidence_level=confidence_level)
+    reach = np.where((known[chosen] > 0) & np.isfinite(reach), reach, np.nan)
+    intervals = values[chosen], values[chosen] - reach, values[chosen] + reach
+    noise = measure_noise(rehearsed)
+    radii = measure_radii(placed[0], noise=noise, confidence_level=confidence_level)
+    return Newcomers(
+        _tabulate_placements(newcomers, means, radii, placed[0].fit),
+        tabulate_predictions(newcomers, pairs, intervals, scale=scale),
+    )
+
+
+def _make_empty(*, dimension: int) -> Newcomers:
+    coordinates = dict.fromkeys(name_coordinates(dimension, letter="x"), "float64")
+    kinds = PLACEMENTS | coordinates, COLUMNS
+    return Newcomers(*(pd.DataFrame(columns=list(own)).astype(own) for own in kinds))
+
+
+def _settle(fit: Embedding) -> Embedding:
+    """The fit in the frame of the table of positions."""
+    points = np.concatenate([fit.models, fit.datasets])
+    settled = settle_points(points, distance=fit.distance)
+    count = len(fit.models)
+    return replace(fit, models=settled[:count], datasets=settled[count:])
+
+
+def _predict_all(fits: Sequence[Embedding]) -> tuple[FloatArray, FloatArray]:
+    """Predictions and their variance between the fits, shape (models, datasets)."""
+    shape = len(fits[0].models), len(fits[0].datasets)
+    values, variance = np.empty(shape), np.empty(shape)
+    columns = np.arange(shape[1])
+    for model in range(shape[0]):
+        rows = np.full(shape[1], model)
+        values[model], variance[model] = average_fits(fits, rows, columns)
+    return values, variance
+
+
+def _count_connected(newcomers: Results, components: IntArray) -> IntArray:
+    """Results of each newcomer that are connected with each dataset."""
+    counts = np.zeros((len(newcomers.models), components.max() + 1), dtype=np.intp)
+    np.add.at(counts, (newcomers.rows, components[newcomers.columns]), 1)
+    return counts[:, components]
+
+
+def _hide_each(newcomers: Results) -> list[Masking]:
+    """Maskings that hide one result each."""
+    ends = np.cumsum(newcomers.per_model)
+    return [
+        Masking(known=np.delete(np.arange(start, end), place - start), hidden=np.array([place]))
+        for start, end in zip(ends - newcomers.per_model, ends, strict=True)
+        for place in range(start, end)
+    ]
+
+
+def _estimate_means(
+    newcomers: Results,
+    predicted: FloatArray,
+    rehearsed: pd.DataFrame,
+    confidence_level: float,
+) -> FloatArray:
+    """Mean gaps over predicted datasets and the ends of their intervals, shape (3, models)."""
+    gaps = predicted.copy()
+    gaps[newcomers.rows, newcomers.columns] = newcomers.gaps
+    count = (~np.isnan(gaps)).sum(axis=1)
+    missing = count - newcomers.per_model
+    features = list_mean_features(newcomers.per_model, np.maximum(missing, 1))
+    calibration = calibrate_means(rehearsed)
+    reach = calibration.measure_reach(features, confidence_level=confidence_level)
+    reach = np.where(np.isfinite(reach), reach, np.nan) * missing / count
+    mean = np.nansum(gaps, axis=1) / count
+    return np.stack([mean, mean - reach, mean + reach])
+
+
+def _tabulate_placements(
+    newcomers: Results, means: FloatArray, radii: FloatArray, placed: Embedding
+) -> pd.DataFrame:
+    columns = [newcomers.models, newcomers.per_model, *means, radii]
+    table = pd.DataFrame(dict(zip(PLACEMENTS, columns, strict=True))).astype(PLACEMENTS)
+    shown = show_points(placed.models, distance=placed.distance)
+    names = name_coordinates(shown.shape[1], letter="x")
+    return pd.concat([table, pd.DataFrame(shown, columns=names)], axis=1)

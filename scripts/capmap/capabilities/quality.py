@@ -6,12 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capmap.aggregation import FloatArray, round_significant
-from capmap.capabilities.gaps import choose_results, scale_scores
-from capmap.capabilities.results import find_duplicates, list_components
+from capmap.capabilities.gaps import choose_results, find_duplicates, list_components, scale_scores
 from capmap.errors import ValidationError
 from capmap.exports.cells import SEPARATOR
 from capmap.metrics import find_metric
+from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.wording import list_names
 
 SATURATED = 0.1

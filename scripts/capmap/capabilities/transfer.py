@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 
+from capmap.capabilities.gaps import BoolArray, Results
 from capmap.capabilities.halves import (
     HALVINGS,
     Fitting,
@@ -17,7 +18,6 @@ from capmap.capabilities.halves import (
     summarize_errors,
     tabulate_predictions,
 )
-from capmap.capabilities.results import BoolArray, Results
 from capmap.wording import format_count
 
 Names = tuple[str, str, str]

@@ -1,1 +1,1 @@
-"""Comparisons of models: pair by pair, against a reference, and by their ranks."""
+"""Comparisons of models: pair by pair, by ranks and by ratings, and how robust a ranking is."""

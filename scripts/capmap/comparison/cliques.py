@@ -3,13 +3,25 @@
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import FloatArray, round_significant
-from capmap.bootstrap.ranks import list_groups, name_groups
-from capmap.cells import BoolArray, Missing, Pairs, ScoreMatrix, choose_common, list_pairs
-from capmap.comparison.dataset_ranks import average_ranks, rank_within_datasets, stretch_ranks
-from capmap.comparison.nemenyi import average_common, find_critical_difference
 from capmap.comparison.pairwise import subtract_means
+from capmap.comparison.rank_tests import (
+    average_common,
+    average_ranks,
+    find_critical_difference,
+    rank_within_datasets,
+    stretch_ranks,
+)
+from capmap.comparison.score_matrix import (
+    BoolArray,
+    Missing,
+    Pairs,
+    ScoreMatrix,
+    choose_common,
+    list_pairs,
+)
 from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
+from capmap.ranking.aggregation import FloatArray, round_significant
+from capmap.ranking.ranks import list_groups, name_groups
 
 CHUNK_CELLS = 1 << 20
 

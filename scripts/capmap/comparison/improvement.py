@@ -7,12 +7,17 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capmap.aggregation import FloatArray, IntArray
-from capmap.bootstrap.datasets import DatasetPool, draw_datasets
-from capmap.bootstrap.intervals import Unit
-from capmap.bootstrap.resampling import Counts, draw_resamples, stratify_runs
-from capmap.cells import BoolArray, Pairs, ScoreMatrix, arrange_runs, list_pairs
 from capmap.comparison.pairwise import has_enough_runs
+from capmap.comparison.score_matrix import BoolArray, Pairs, ScoreMatrix, arrange_runs, list_pairs
+from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.ranking.intervals import Unit
+from capmap.ranking.resampling import (
+    Counts,
+    DatasetPool,
+    draw_datasets,
+    draw_resamples,
+    stratify_runs,
+)
 
 EXACT_PRODUCT = 1 << 24
 BLOCK_RESAMPLES = 512

@@ -4,11 +4,23 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from capmap.aggregation import FloatArray, IntArray
-from capmap.bootstrap.intervals import Unit
-from capmap.cells import BoolArray, Missing, Pairs, ScoreMatrix, choose_common, list_pairs
-from capmap.comparison.decades import SMALLEST_DECADE, find_decades, round_decimals
-from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
+from capmap.comparison.score_matrix import (
+    BoolArray,
+    Missing,
+    Pairs,
+    ScoreMatrix,
+    choose_common,
+    list_pairs,
+)
+from capmap.comparison.wilcoxon import (
+    SMALLEST_DECADE,
+    compute_wilcoxon,
+    correct_holm,
+    find_decades,
+    round_decimals,
+)
+from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.ranking.intervals import Unit
 
 COLUMNS = [
     *("model_a", "model_b", "datasets", "cells_unused", "mean_difference", "ci_low", "ci_high"),
@@ -60,7 +72,7 @@ def compare_pairs(
     matrix : ScoreMatrix
         Cells of normalized scores.
     missing : {"pairwise", "common"}
-        Policy for empty cells, see `capmap.cells.choose_common`.
+        Policy for empty cells, see `capmap.comparison.score_matrix.choose_common`.
     unit : {"runs", "runs_and_datasets"}
         What the interval of the mean difference generalizes to: new runs on these datasets, or new
         datasets too.

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from capmap.cells import Pairs, ScoreMatrix, list_pairs
 from capmap.comparison.pairwise import subtract_means
+from capmap.comparison.score_matrix import Pairs, ScoreMatrix, list_pairs
 from capmap.comparison.signed_rank import compare_signed_ranks, decide
 from capmap.errors import ValidationError
 from capmap.metrics import canonical_name

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from capmap.aggregation import FloatArray, IntArray
-from capmap.comparison.decades import find_decades
+from capmap.comparison.wilcoxon import find_decades
+from capmap.ranking.aggregation import FloatArray, IntArray
 
 PRIOR = 0.5
 DECIMALS = 12

@@ -1,8 +1,8 @@
 """Exports as they left somebody's experiment tracker, leaderboard or paper, read as runs.
 
 `files` and the modules named after a file format (`delimited`, `jsonlines`, `parquet`) turn a file
-into text cells with line numbers (`cells`); the modules named after a layout (`long`, `matrix`)
-turn cells into runs; `reading` puts the files of a study together.
+into text cells with line numbers (`cells`); `layouts` turns cells into runs; `reading` puts the
+files of a study together.
 """
 
 from capmap.exports.reading import ExportFile, Exports, read_exports

@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from capmap.exports.classes import check_images
-from capmap.exports.documents import refuse
-from capmap.exports.files import LARGEST
+from capmap.exports.files import LARGEST, refuse
 from capmap.wording import list_names
 
 Array = npt.NDArray[Any]

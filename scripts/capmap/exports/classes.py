@@ -7,18 +7,17 @@ from typing import NoReturn
 
 from capmap.errors import ValidationError
 from capmap.exports.cells import trim
-from capmap.exports.documents import (
+from capmap.exports.files import (
     JSON,
     TABLES,
     has_suffix,
+    read_bounded,
     read_document,
     read_lines,
     refuse,
 )
-from capmap.exports.faults import UnreadableExportError, ask_nearest
-from capmap.exports.files import read_bounded
 from capmap.exports.sheets import open_sheet
-from capmap.exports.tally import FaultTally
+from capmap.problems import FaultTally, UnreadableExportError, ask_nearest
 from capmap.wording import list_names, quote_name
 
 IMAGE = "image"

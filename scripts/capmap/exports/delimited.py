@@ -11,11 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from capmap.exports.cells import Cells, make_texts
-from capmap.exports.columns import join_header
-from capmap.exports.faults import UnreadableExportError
+from capmap.exports.cells import Cells, join_header, make_texts
 from capmap.exports.files import HEAD, check_text, read_bounded
-from capmap.problems import Problem
+from capmap.problems import Problem, UnreadableExportError
 from capmap.wording import count_things
 
 DELIMITERS = (",", ";", "\t")

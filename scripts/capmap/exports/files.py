@@ -1,11 +1,20 @@
-"""The bytes of an export: unpacked, and known to be text before anybody parses them."""
+"""Files of exports: pinned by their SHA-256, unpacked, and known to be text."""
 
 import codecs
 import gzip
+import json
+import re
 import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
 
-from capmap.exports.faults import UnreadableExportError
-from capmap.problems import Problem
+from capmap.artifacts import digest_file
+from capmap.errors import ConfigError
+from capmap.problems import Problem, UnreadableExportError
+from capmap.wording import find_nearest, list_names, quote_name
+
+SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
 HEAD = 1 << 22
 LARGEST = 1 << 30
@@ -33,6 +42,90 @@ SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
     (GZIP, "a gzip archive within a gzip archive"),
 )
+
+TABLES = frozenset({".csv", ".tsv", ".parquet", ".pq"})
+JSON = frozenset({".json"})
+# Each entry becomes objects, which take up to 110 times the bytes of its text.
+LONGEST = LARGEST // 16
+
+
+def check_digests(
+    files: Sequence[str], checksums: Mapping[str, str], *, names: Sequence[str] | None = None
+) -> list[Problem]:
+    """Compare files with the digests that the configuration expects.
+
+    Parameters
+    ----------
+    files : sequence of str
+        Paths of the files as they are on this disk.
+    checksums : mapping of str to str
+        Expected SHA-256 in hexadecimal, of either case, by the name of a file. Files that it does
+        not name are not looked at.
+    names : sequence of str, optional
+        How the configuration names each file, such as the URL that it was downloaded from; the
+        paths themselves by default.
+
+    Returns
+    -------
+    list of Problem
+        One error per file that has other bytes, in the order of the files.
+
+    Raises
+    ------
+    ConfigError
+        If a name in `checksums` is none of the names, or a digest is not one. All of these are in
+        one message.
+    OSError
+        If a named file cannot be read.
+
+    Notes
+    -----
+    A name stands for exactly one spelling: ``./a.csv`` is not ``a.csv``. A file that two names of
+    `names` share is read once per name. Without checksums nothing is read.
+
+    Examples
+    --------
+    >>> check_digests(["runs.csv"], {})
+    []
+    """
+    if not checksums:
+        return []
+    names = files if names is None else names
+    _check_settings(names, checksums)
+    problems = []
+    for path, name in zip(files, names, strict=True):
+        expected = checksums.get(name, "").lower()
+        if expected and (found := digest_file(path)) != expected:
+            problems.append(_describe_change(name, expected, found))
+    return problems
+
+
+def _check_settings(names: Sequence[str], checksums: Mapping[str, str]) -> None:
+    faults = []
+    for name, digest in sorted(checksums.items()):
+        if name not in names:
+            near = find_nearest(name, names)
+            hint = (
+                f"Did you mean {quote_name(near)}?" if near else f"There are: {list_names(names)}."
+            )
+            faults.append(f"checksums: {quote_name(name)} is no export of the study. {hint}")
+        if not SHA256.fullmatch(digest):
+            faults.append(
+                f"checksums.{name}: {quote_name(digest)} is no SHA-256, which has 64 "
+                "hexadecimal digits. `sha256sum FILE` prints it."
+            )
+    if faults:
+        raise ConfigError("\n".join(faults))
+
+
+def _describe_change(name: str, expected: str, found: str) -> Problem:
+    return Problem(
+        code="checksum",
+        source=name,
+        reason=f"The file is not the pinned one: its SHA-256 is {found}, expected is {expected}.",
+        remedy="Restore the file. If the change is meant, put the digest that was found "
+        "into `checksums`.",
+    )
 
 
 def read_content(path: str, *, limit: int = -1) -> bytes:
@@ -188,4 +281,95 @@ def _explain_encoding(path: str, content: bytes, position: int, nature: str) -> 
         remedy="Save it again as UTF-8 (in Excel: CSV UTF-8).",
         line=find_line(content, position),
         value=f"0x{content[position]:02x}",
+    )
+
+
+class Pairs(list[tuple[str, Any]]):
+    """A JSON object: its keys and values in the order of the file, repeated keys included."""
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=Pairs)
+
+
+def has_suffix(path: str, suffixes: frozenset[str]) -> bool:
+    """Tell whether a file has one of some suffixes, also before ``.gz``, whatever their case."""
+    return bool({suffix.lower() for suffix in PurePath(path).suffixes[-2:]} & suffixes)
+
+
+def read_text(path: str) -> str:
+    """Read a text file in UTF-8, without the byte order mark.
+
+    Raises
+    ------
+    UnreadableExportError
+        When it cannot be read, is empty or larger than 64 MiB, or is not text in UTF-8.
+    """
+    content = read_bounded(path, limit=LONGEST, remedy="Write it as a table, CSV or Parquet.")
+    check_text(content, path)
+    return content.decode("utf-8-sig")
+
+
+def read_lines(path: str) -> list[str]:
+    """Read a file of one entry per line, trimmed.
+
+    Raises
+    ------
+    UnreadableExportError
+        As in `read_text`, and when a line before the last entry is blank: where entries are known
+        by their position, it is not clear whether one is missing.
+    """
+    lines = [line.strip() for line in read_text(path).rstrip().split("\n")]
+    if "" in lines:
+        raise refuse(
+            "blank_line",
+            path,
+            "The line is blank, and entries are known by their position.",
+            "Fill it in, or remove it.",
+            line=lines.index("") + 1,
+        )
+    return lines
+
+
+def read_document(path: str) -> Any:
+    """Read one JSON document; its objects are `Pairs`.
+
+    Raises
+    ------
+    UnreadableExportError
+        As in `read_text`, and when it is not JSON (with the line), ends too early, is nested too
+        deeply, or has a number of thousands of digits.
+    """
+    text = read_text(path)
+    try:
+        return DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
+            reason, remedy = "The JSON ends too early.", "Copy or download it again."
+            code = "truncated_json"
+        else:
+            reason = f"The file is not JSON ({error.msg}, character {error.colno} of the line)."
+            code, remedy = "invalid_json", "Write the file with a JSON library."
+        raise refuse(code, path, reason, remedy, line=error.lineno) from error
+    except RecursionError as error:
+        raise refuse(
+            "deep_json",
+            path,
+            "The JSON is nested too deeply.",
+            "Write a list of lists, or an object of lists.",
+        ) from error
+    except ValueError as error:
+        raise refuse(
+            "long_number",
+            path,
+            "The JSON has a number of thousands of digits.",
+            "Check that the file holds what it should.",
+        ) from error
+
+
+def refuse(
+    code: str, path: str, reason: str, remedy: str, *, line: int = 0, column: str = ""
+) -> UnreadableExportError:
+    """Make the error of a file with one fault."""
+    return UnreadableExportError(
+        Problem(code=code, source=path, reason=reason, remedy=remedy, line=line, column=column)
     )

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from capmap.exports.cells import Cells, make_texts
-from capmap.exports.columns import clean_header
-from capmap.exports.faults import UnreadableExportError
+from capmap.exports.cells import Cells, clean_header, make_texts
 from capmap.exports.files import check_text, read_bounded
-from capmap.problems import Problem
+from capmap.problems import Problem, UnreadableExportError
 
 
 class _Numeral(str):

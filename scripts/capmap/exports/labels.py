@@ -1,20 +1,156 @@
-"""Labels of images: sets of valid labels, or one label each."""
+"""Labels of images: sets of valid labels or one each, read from files and joined to the scores."""
 
 import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import PurePosixPath
+from typing import Any, Literal, NamedTuple
 
-from capmap.exports.classes import ClassNames, LabelError, check_images
-from capmap.exports.label_entries import LABEL, SHAPES, Entries, Entry, list_entries
-from capmap.exports.tally import FaultTally
-from capmap.wording import quote_name
+import pyarrow as pa
+
+from capmap.errors import ValidationError
+from capmap.exports.cells import Wish, check_columns, trim
+from capmap.exports.classes import IMAGE, ClassNames, LabelError, check_images, check_letters
+from capmap.exports.files import (
+    JSON,
+    TABLES,
+    Pairs,
+    has_suffix,
+    read_bounded,
+    read_document,
+    read_lines,
+    refuse,
+)
+from capmap.exports.sheets import open_sheet
+from capmap.problems import FaultTally, UnreadableExportError
+from capmap.wording import count_things, list_names, quote_name
+
+LABEL, LABELS = "label", "labels"
+SHAPES = (
+    "Write a list with the labels of each image, such as [[3], [], [5, 8]], or an object such as "
+    '{"a.jpg": [5, 8]}.'
+)
+HEADER = (
+    "Name the columns `image` and `label` (a row per label) or `image` and `labels` (3;7;9). A "
+    "file of one label per line needs the suffix .txt."
+)
+
+Form = Literal["ordered", "keyed", "grouped"]
 
 SEPARATOR = ";"
 INTEGRAL = re.compile(r"([+-]?[0-9]{1,18})(?:\.0*)?")
 LARGEST_LABEL = 2**31 - 1
 ID_REMEDY = "Ids are whole numbers from 0; an image without labels has none, or [] in JSON."
+
+DIGITS = re.compile("([0-9]+)")
+
+
+class Entry(NamedTuple):
+    """The labels at one place of a file.
+
+    Parameters
+    ----------
+    image : str
+        The image's id; empty where images are known by their order.
+    labels : list or str
+        Labels as JSON has them, or the text of a cell or line, which may list several.
+    line : int
+        The line in the file; 0 in JSON.
+    column : str
+        The column of a table.
+    """
+
+    image: str
+    labels: list[Any] | str
+    line: int = 0
+    column: str = ""
+
+
+class Entries(NamedTuple):
+    """The entries of a file.
+
+    Parameters
+    ----------
+    entries : list of Entry
+        In the order of the file.
+    form : {"ordered", "keyed", "grouped"}
+        Whether images have no ids, have an id each, or have an id and any number of entries.
+    """
+
+    entries: list[Entry]
+    form: Form
+
+
+def list_entries(path: str) -> Entries:
+    """List the entries of a file of labels, whose suffix tells what it is.
+
+    Raises
+    ------
+    UnreadableExportError
+        When the file cannot be read, has none, or is not laid out as labels are.
+    """
+    if has_suffix(path, JSON):
+        found = _list_json(path)
+    elif has_suffix(path, TABLES):
+        found = _list_rows(path)
+    else:
+        lines = enumerate(read_lines(path), start=1)
+        found = Entries([Entry("", text, line) for line, text in lines], "ordered")
+    if not found.entries:
+        raise refuse("no_rows", path, "The file has no images.", "Write it again, or leave it out.")
+    return found
+
+
+def _list_json(path: str) -> Entries:
+    content = read_document(path)
+    if isinstance(content, Pairs):
+        keys = [key.strip() for key, _ in content]
+        check_letters(keys, path)
+        labels = [_wrap(value) for _, value in content]
+        return Entries(list(map(Entry, keys, labels)), "keyed")
+    if not isinstance(content, list):
+        raise refuse("no_labels", path, "The JSON is neither a list nor an object.", SHAPES)
+    return Entries([Entry("", _wrap(value)) for value in content], "ordered")
+
+
+def _wrap(value: Any) -> list[Any]:
+    """Put a label without brackets into a list; an object stays one label, and a wrong one."""
+    is_list = isinstance(value, list) and not isinstance(value, Pairs)
+    return value if is_list else [value]
+
+
+def _list_rows(path: str) -> Entries:
+    read_bounded(path)
+    sheet = open_sheet(path, wanted={IMAGE, LABEL, LABELS})
+    present = set(sheet.columns)
+    if len({LABEL, LABELS} & present) != 1:
+        count = "both" if LABEL in present else "neither"
+        reason = f"The table has {count} of the columns `label` and `labels`."
+        raise refuse("label_column", path, reason, HEADER, line=1)
+    column = LABEL if LABEL in present else LABELS
+    wanted = [name for name in (IMAGE, column) if name in present]
+    wishes = [Wish("labels", name) for name in wanted]
+    if problems := check_columns(wishes, sheet.columns, path):
+        raise UnreadableExportError(*problems)
+    if IMAGE not in present and len(present) > 1:
+        reason = "The table has no column `image`, but others beside that of the labels."
+        raise refuse("image_column", path, reason, HEADER, line=1)
+    cells = sheet.read_cells(wanted)
+    if cells.problems:
+        raise UnreadableExportError(*cells.problems[:1])
+    texts: list[str] = trim(cells.columns[column]).to_pylist()
+    images = _list_images(cells.columns.get(IMAGE), len(texts))
+    rows = zip(images, texts, cells.lines.tolist(), strict=True)
+    form: Form = "ordered" if IMAGE not in present else "grouped" if column == LABEL else "keyed"
+    return Entries([Entry(image, text, line, column) for image, text, line in rows], form)
+
+
+def _list_images(column: pa.Array | None, count: int) -> list[str]:
+    if column is None:
+        return [""] * count
+    images: list[str] = trim(column).to_pylist()
+    return images
 
 
 @dataclass(frozen=True)
@@ -235,3 +371,133 @@ def _show(value: Any) -> str:
     if isinstance(value, str | list):
         return value if isinstance(value, str) else ""
     return json.dumps(value)
+
+
+@dataclass(frozen=True)
+class JoinedLabels:
+    """Labels in the order of the scores.
+
+    Parameters
+    ----------
+    sets : list of list of int, shape (images of the scores, labels of the image)
+        Ids of classes.
+    extra : int
+        How many images of the label file have no scores.
+    """
+
+    sets: list[list[int]]
+    extra: int
+
+
+def join_labels(
+    labels: LabelFile, *, n_images: int, images: Sequence[str] | None = None
+) -> JoinedLabels:
+    """Bring labels into the order of the scores.
+
+    Parameters
+    ----------
+    labels : LabelFile
+        The labels.
+    n_images : int
+        Number of images of the scores.
+    images : sequence of str, shape (n_images,), optional
+        Their ids, each once; without them images are known by their order.
+
+    Returns
+    -------
+    JoinedLabels
+
+    Raises
+    ------
+    ValidationError
+        When images of the scores are missing from the labels, the numbers of images differ where
+        only their order is known, or that order cannot be trusted.
+
+    Notes
+    -----
+    - Ids on both sides: joined by them, as they stand. An image with scores and no entry is
+      refused, as it is more often another spelling of the id than an image without labels; write
+      the latter as an empty set. Entries without scores are counted.
+    - Ids on neither side: joined by order; the numbers of images must be the same.
+    - Ids of the labels only: refused, as the order of the scores is unknown.
+    - Ids of the scores only: the labels are in the order of the image files, as the ReaL labels
+      are, so the file names of the scores must ascend (as text, or with their digits as numbers).
+      Scores in the order of folders of classes are refused.
+
+    Examples
+    --------
+    >>> labels = LabelFile("labels.json", [[3], [], [1, 2]], ["a", "b", "c"])
+    >>> join_labels(labels, n_images=2, images=["c", "a"])
+    JoinedLabels(sets=[[1, 2], [3]], extra=1)
+    """
+    if images is not None and len(images) != n_images:
+        raise ValidationError(
+            f"There are ids of {count_things(len(images), 'image')} and scores of {n_images}. Give "
+            "the ids of the scores, in their order."
+        )
+    if labels.images is None:
+        return _join_by_order(labels, n_images, images)
+    if images is None:
+        raise ValidationError(
+            f"{labels.source}: the labels are told apart by image ids, and the scores have none. "
+            "Set `images` to a file of the ids in the order of the scores."
+        )
+    places = {image: place for place, image in enumerate(labels.images)}
+    missing = [image for image in images if image not in places]
+    if missing:
+        raise ValidationError(_explain_missing(labels, images, missing))
+    sets = [labels.sets[places[image]] for image in images]
+    return JoinedLabels(sets, len(labels.images) - len(set(images)))
+
+
+def _join_by_order(labels: LabelFile, n_images: int, images: Sequence[str] | None) -> JoinedLabels:
+    if len(labels.sets) != n_images:
+        raise ValidationError(
+            f"{labels.source}: there are labels of {count_things(len(labels.sets), 'image')} and "
+            f"scores of {n_images}, and the labels are known by their order. Give the labels of "
+            "the same images, or tell them apart by image ids."
+        )
+    if images is not None:
+        _require_file_order(labels, images)
+    return JoinedLabels(labels.sets, 0)
+
+
+def _require_file_order(labels: LabelFile, images: Sequence[str]) -> None:
+    files = [PurePosixPath(image).name for image in images]
+    numbers = [_split_digits(name) for name in files]
+    if files == sorted(files) or numbers == sorted(numbers):
+        return
+    place = next(place for place in range(1, len(files)) if numbers[place] < numbers[place - 1])
+    pair = list_names([images[place - 1], images[place]])
+    raise ValidationError(
+        f"{labels.source}: the labels are in the order of the image files, and the images of the "
+        f"scores are not: first {pair}. Tell the labels apart by image ids, or sort the scores by "
+        "file name."
+    )
+
+
+def _split_digits(name: str) -> list[tuple[int, str]]:
+    """Split a name into texts and numbers, so that img2 comes before img10.
+
+    A number is its length and its digits, which compare as numbers do, however long they are.
+    """
+    parts = DIGITS.split(name)
+    return [
+        (len(part.lstrip("0")), part.lstrip("0")) if place % 2 else (0, part)
+        for place, part in enumerate(parts)
+    ]
+
+
+def _explain_missing(labels: LabelFile, images: Sequence[str], missing: Sequence[str]) -> str:
+    known = {PurePosixPath(image).stem for image in labels.images or ()}
+    similar = sum(PurePosixPath(image).stem in known for image in missing)
+    remedy = "Add them, with an empty set where an image has no label."
+    if similar:
+        remedy = (
+            f"{similar} of them would be found "
+            "without folder and suffix: write the ids in the same way on both sides."
+        )
+    return (
+        f"{labels.source}: {count_things(len(missing), 'image')} of {len(images)} with scores "
+        f"{'has' if len(missing) == 1 else 'have'} no labels: {list_names(missing)}. {remedy}"
+    )

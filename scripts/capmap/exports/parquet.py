@@ -8,11 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from capmap.exports.cells import Cells
-from capmap.exports.columns import clean_header
-from capmap.exports.faults import UnreadableExportError
+from capmap.exports.cells import Cells, clean_header
 from capmap.exports.files import LARGEST, PARQUET
-from capmap.problems import Problem
+from capmap.problems import Problem, UnreadableExportError
 from capmap.wording import quote_name
 
 ENTRY_BYTES = 8

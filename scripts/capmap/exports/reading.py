@@ -8,15 +8,12 @@ from typing import Literal, TypeAlias, TypedDict
 import pandas as pd
 
 from capmap.artifacts import digest_file
-from capmap.exports.cells import SEPARATOR, Filters, list_values, match_value
-from capmap.exports.columns import Mapped, list_columns
-from capmap.exports.faults import UnreadableExportError, ask_nearest
-from capmap.exports.long import read_long
-from capmap.exports.matrix import read_matrix
+from capmap.exports.cells import SEPARATOR, Filters, Mapped, list_columns, list_values, match_value
+from capmap.exports.layouts import read_long, read_matrix
 from capmap.exports.numbers import Decimal
 from capmap.exports.runs import RUN_COLUMNS, Metrics, Part
 from capmap.exports.sheets import open_sheet
-from capmap.problems import Problem
+from capmap.problems import Problem, UnreadableExportError, ask_nearest
 from capmap.wording import list_names, quote_name
 
 Layout: TypeAlias = Literal["long", "matrix"]

@@ -1,6 +1,6 @@
-"""Runs as the reader of a layout hands them over."""
+"""Runs as the reader of a layout hands them over, and what can be wrong with their cells."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,12 +9,44 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from capmap.exports.cells import Cells, Filters, make_texts, repeat_text
+from capmap.exports.cells import Cells, Filters, find_confused_names, make_texts, repeat_text
 from capmap.exports.numbers import Kind, Numbers
+from capmap.metrics import is_same_metric
 from capmap.problems import Problem
+from capmap.wording import list_names, quote_name
 
 NAMES = ("model", "dataset", "metric", "seed")
 RUN_COLUMNS = (*NAMES, "score", "raw", "source", "line", "column")
+
+Lines = npt.NDArray[np.int64]
+
+SCORE_FAULTS = {
+    Kind.NAN: (
+        "nan_score",
+        "The score is not a number.",
+        "Remove the row, or leave the cell empty if the run is missing.",
+    ),
+    Kind.INFINITE: (
+        "infinite_score",
+        "The score is infinite.",
+        "Remove the row, or write the value that stands for a failed run.",
+    ),
+    Kind.TEXT: (
+        "not_a_number",
+        "The score is not a number.",
+        "Correct it, or leave the cell empty if the run is missing.",
+    ),
+    Kind.OTHER_MARK: (
+        "decimal_mark",
+        "The score does not fit the decimal mark {mark!r} of the others.",
+        "Write all scores with one mark, or set `decimal` to the one that is meant.",
+    ),
+    Kind.AMBIGUOUS: (
+        "ambiguous_number",
+        "The mark may be a decimal mark or divide thousands.",
+        'Set `decimal` to "." or ",", whichever is the decimal mark.',
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -130,3 +162,189 @@ def make_runs(
 def list_filter_values(cells: Cells, where: Filters) -> dict[str, set[str]]:
     """List what stands in the columns of `where`."""
     return {name: set(cells.columns[name].unique().to_pylist()) for name in where}
+
+
+def find_blank_names(
+    names: pa.Array, role: str, *, column: str, source: str, lines: Lines
+) -> list[Problem]:
+    """Find empty names of models, datasets or metrics."""
+    blank = pc.equal(names, "").fill_null(fill_value=False).to_numpy(zero_copy_only=False)
+    reason, remedy = f"The {role} has no name.", "Fill in the name, or remove the row."
+    return [
+        Problem(
+            code=f"empty_{role}",
+            source=source,
+            reason=reason,
+            remedy=remedy,
+            line=int(line),
+            column=column,
+        )
+        for line in lines[blank]
+    ]
+
+
+def find_overruled_metrics(
+    said: pa.Array, used: pa.Array, *, column: str, source: str, lines: Lines
+) -> list[Problem]:
+    """Find metrics that the file names and the configuration replaces by another one.
+
+    Parameters
+    ----------
+    said, used : pyarrow array of large_string, shape (n,)
+        The metric of each run in the file, and the one that it is taken for; null where unknown.
+    column : str
+        The file's column of metrics.
+    source : str
+        The file.
+    lines : ndarray of int64, shape (n,)
+        The line of each run.
+
+    Returns
+    -------
+    list of Problem
+        A warning per configured metric, at the first run that the file says otherwise of. Other
+        spellings and other names of the same metric are not told.
+    """
+    runs = pa.table({"used": used, "said": said, "line": pa.array(lines)})
+    suspects = runs.filter(pc.and_(pc.not_equal(said, used), pc.not_equal(said, "")))
+    firsts = suspects.to_pandas().drop_duplicates(["used", "said"])
+    pairs = firsts[["used", "said"]].itertuples(index=False, name=None)
+    differs = np.array([not is_same_metric(*pair) for pair in pairs], dtype=bool)
+    return [
+        Problem(
+            severity="warning",
+            code="overruled_metric",
+            source=source,
+            line=int(rows["line"].iloc[0]),
+            column=column,
+            value=rows["said"].iloc[0],
+            reason=f"The configuration says that the metric is {quote_name(str(metric))}, the file "
+            f"says {list_names(rows['said'].to_list())}.",
+            remedy="The configuration is followed; remove `metric` from it if the file is right.",
+        )
+        for metric, rows in firsts[differs].groupby("used")
+    ]
+
+
+def find_confusions(parts: Sequence[pa.Array], role: str, *, source: str) -> list[Problem]:
+    """Find joined names that stand for several models or datasets."""
+    if len(parts) == 1:
+        return []
+    reason = f"Different cells are joined into this one {role} name."
+    remedy = f"Rename one of them, or join other columns under `columns: {{{role}: …}}`."
+    return [
+        Problem(code="confused_name", source=source, reason=reason, remedy=remedy, value=name)
+        for name in find_confused_names(parts)
+    ]
+
+
+def find_blank_seeds(seeds: pa.Array, *, column: str, source: str, lines: Lines) -> list[Problem]:
+    """Find empty seeds, unless all are."""
+    blank = pc.equal(seeds, "").to_numpy(zero_copy_only=False)
+    reason = "The run has no seed, while others have one."
+    remedy = "Fill in the seed; runs without one count as the same run."
+    return [
+        Problem(
+            code="empty_seed",
+            source=source,
+            reason=reason,
+            remedy=remedy,
+            line=int(line),
+            column=column,
+            severity="warning",
+        )
+        for line in (lines[blank] if not blank.all() else [])
+    ]
+
+
+def find_empty_scores(numbers: Numbers, *, column: str, source: str, lines: Lines) -> list[Problem]:
+    """Find rows without a score."""
+    reason = "The score is empty, so the row is left out."
+    remedy = "Fill in the score if the run was made."
+    return [
+        Problem(
+            code="empty_score",
+            source=source,
+            reason=reason,
+            remedy=remedy,
+            line=int(line),
+            column=column,
+            severity="warning",
+        )
+        for line in lines[numbers.kinds == Kind.EMPTY]
+    ]
+
+
+def find_bad_scores(
+    numbers: Numbers,
+    raw: pa.Array,
+    *,
+    columns: Sequence[str] | npt.NDArray[np.object_],
+    source: str,
+    lines: Lines,
+) -> list[Problem]:
+    """Find scores that are no finite numbers.
+
+    Parameters
+    ----------
+    numbers : Numbers
+        The parsed scores.
+    raw : pyarrow array of large_string, shape (n,)
+        Their text.
+    columns : sequence of str, shape (n,)
+        The column of each.
+    source : str
+        The file.
+    lines : ndarray of int64, shape (n,)
+        The line of each.
+    """
+    problems = []
+    for place in np.flatnonzero(numbers.kinds > Kind.EMPTY).tolist():
+        code, reason, remedy = SCORE_FAULTS[Kind(numbers.kinds[place])]
+        problems.append(
+            Problem(
+                code=code,
+                source=source,
+                reason=reason.format(mark=numbers.mark),
+                remedy=remedy,
+                line=int(lines[place]),
+                column=columns[place],
+                value=raw[place].as_py(),
+            )
+        )
+    return problems
+
+
+def find_words(
+    numbers: Numbers, raw: pa.Array, *, column: str, source: str, lines: Lines, remedy: str
+) -> list[Problem]:
+    """Find out that a whole column has words where scores should be.
+
+    Returns
+    -------
+    list of Problem
+        One, with the first filled cell as an example, if every filled cell is a word; else none.
+    """
+    filled = np.flatnonzero(numbers.kinds != Kind.EMPTY)
+    if not filled.size or (numbers.kinds[filled] != Kind.TEXT).any():
+        return []
+    first = int(filled[0])
+    return [
+        Problem(
+            code="no_numbers",
+            source=source,
+            reason="No cell of the column is a number.",
+            remedy=remedy,
+            line=int(lines[first]),
+            column=column,
+            value=raw[first].as_py(),
+        )
+    ]
+
+
+def find_no_rows(lines: Lines, rejected: Sequence[Problem], *, source: str) -> list[Problem]:
+    """Find out that a file has nothing but a header."""
+    if len(lines) or rejected:
+        return []
+    reason, remedy = "The file has a header but no rows.", "Export it again, or leave it out."
+    return [Problem(code="no_rows", source=source, reason=reason, remedy=remedy, line=1)]

@@ -6,11 +6,10 @@ from typing import Protocol
 
 from capmap.exports.cells import Cells
 from capmap.exports.delimited import open_delimited
-from capmap.exports.faults import UnreadableExportError
 from capmap.exports.files import HEAD, PARQUET, read_content
 from capmap.exports.jsonlines import open_jsonlines
 from capmap.exports.parquet import open_parquet
-from capmap.problems import Problem
+from capmap.problems import Problem, UnreadableExportError
 
 
 class Sheet(Protocol):

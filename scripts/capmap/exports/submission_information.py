@@ -8,10 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from capmap.exports.documents import Pairs, read_document, read_text, refuse
-from capmap.exports.faults import UnreadableExportError, ask_nearest
-from capmap.exports.files import read_bounded
-from capmap.problems import Problem
+from capmap.exports.files import Pairs, read_bounded, read_document, read_text, refuse
+from capmap.problems import Problem, UnreadableExportError, ask_nearest
 from capmap.wording import list_names, quote_name
 
 INFORMATION = "additional_info.json"

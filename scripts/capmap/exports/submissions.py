@@ -10,12 +10,10 @@ import pandas as pd
 
 from capmap.artifacts import digest_file
 from capmap.benchmarks import Benchmark
-from capmap.exports.columns import Mapped, list_columns
-from capmap.exports.faults import UnreadableExportError
-from capmap.exports.long import read_long
+from capmap.exports.cells import Mapped, list_columns
+from capmap.exports.layouts import read_long
 from capmap.exports.reading import ExportFile, Exports, read_exports
 from capmap.exports.runs import Metrics, Part
-from capmap.exports.submission_checks import Demands, Rows, check_rows
 from capmap.exports.submission_information import (
     INFORMATION,
     NEW_MODELS,
@@ -24,7 +22,7 @@ from capmap.exports.submission_information import (
     make_printable,
     read_information,
 )
-from capmap.exports.submission_table import (
+from capmap.exports.submission_results import (
     BACKBONE,
     DATASET,
     KEPT,
@@ -34,9 +32,12 @@ from capmap.exports.submission_table import (
     RESULTS,
     SCORE,
     SEED,
+    Demands,
+    Rows,
+    check_rows,
     open_submission,
 )
-from capmap.problems import Problem
+from capmap.problems import Problem, UnreadableExportError
 from capmap.wording import quote_name
 
 FILL_IN = "Fill in the score, or remove all rows of the dataset if it was not evaluated."

@@ -12,7 +12,7 @@ from capmap.figures.note import draw_note
 from capmap.figures.pairs import HATCH_NOTE
 from capmap.figures.side_columns import RANK_NOTE, write_ranks
 from capmap.figures.style import figure_style
-from capmap.ratings.separation import depends_on_ridge
+from capmap.pages.ratings import depends_on_ridge
 
 SCALE_LABEL = "datasets on which the row beats the column (%)"
 ODDS = "200 points more: 76% of battles won. Elo depends on which models are compared."

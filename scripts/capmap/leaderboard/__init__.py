@@ -1,1 +1,1 @@
-"""Leaderboards: entries ranked over all datasets and by dimension, and checkpoints of trainings."""
+"""Leaderboards: entries ranked over all datasets and by dimension, from release to release."""

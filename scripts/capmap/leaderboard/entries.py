@@ -1,4 +1,4 @@
-"""Who stands on a leaderboard: the model, method and submission of each entry."""
+"""The entries of a leaderboard with model, method and submission, and what submissions say."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,6 +15,10 @@ ENTRY_COLUMNS = [
     *("iqm", "ci_low", "ci_high", "rank_low", "rank_high", "ties"),
     *("mean", "runs", "datasets", "expected", "complete"),
 ]
+
+COUNTED = {"models": "backbone", "datasets": "dataset"}
+TOLD = ("paper", "code", "license", "hpo_trials", "information", "comments")
+SUBMISSION_COLUMNS = ["submission", "models", "runs", "datasets", *TOLD]
 
 
 def describe_entries(
@@ -111,3 +115,38 @@ def _explain_mix(runs: pd.DataFrame, model: str, part: str) -> str:
         f"{list_names(sorted(map(str, values)))}. Make it part of the models' names: "
         "columns: {model: [backbone, frozen_or_full_ft, submission]}."
     )
+
+
+def summarize_submissions(
+    runs: pd.DataFrame, submissions: Sequence[Mapping[str, Any]]
+) -> pd.DataFrame:
+    """List the submissions with their counts and their own words.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Columns ``submission``, ``backbone`` and ``dataset``, a row per run; not looked at in a
+        study without submissions.
+    submissions : sequence of mapping
+        Records with ``name``, ``paper``, ``code``, ``license``, ``hpo_trials``, ``information`` and
+        ``comments``; may be empty.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By name: ``submission``, ``models`` (different backbones), ``runs``, ``datasets``, then the
+        words as text, "" where there are none. A submission without runs has counts of 0.
+    """
+    rows = []
+    for record in sorted(submissions, key=lambda record: str(record["name"])):
+        own = runs[runs["submission"] == record["name"]]
+        counts = {name: own[column].nunique() for name, column in COUNTED.items()}
+        words = {name: _read_text(record.get(name)) for name in TOLD}
+        rows.append({"submission": record["name"], **counts, "runs": len(own), **words})
+    table = pd.DataFrame(rows, columns=SUBMISSION_COLUMNS)
+    kinds = {name: "int64" if name in {"runs", *COUNTED} else "str" for name in SUBMISSION_COLUMNS}
+    return table.astype(kinds)
+
+
+def _read_text(value: object) -> str:
+    return "" if value is None else str(value)

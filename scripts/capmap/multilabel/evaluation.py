@@ -11,17 +11,20 @@ import pandas as pd
 
 from capmap.errors import CapmapError, ValidationError
 from capmap.exports.classes import compare_classes, read_classes, read_images
-from capmap.exports.dumps import open_scores
-from capmap.exports.faults import UnreadableExportError
-from capmap.exports.label_joins import JoinedLabels, join_labels
-from capmap.exports.labels import LabelFile, read_label_sets, read_single_labels
-from capmap.exports.score_tables import Dump, ScoreDump
+from capmap.exports.dumps import Dump, ScoreDump, open_scores
+from capmap.exports.labels import (
+    JoinedLabels,
+    LabelFile,
+    join_labels,
+    read_label_sets,
+    read_single_labels,
+)
 from capmap.multilabel.dumps import Cell, fill_pattern
 from capmap.multilabel.gathering import UNMATCHED
 from capmap.multilabel.labels import LabelSets, arrange_labels
 from capmap.multilabel.outcomes import score_images
 from capmap.multilabel.ranks import rank_labels, rank_listed
-from capmap.problems import Problem
+from capmap.problems import Problem, UnreadableExportError
 from capmap.wording import count_things
 
 SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".ppm"})

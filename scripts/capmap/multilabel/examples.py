@@ -7,8 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capmap.exports.label_joins import join_labels
-from capmap.exports.labels import LabelFile
+from capmap.exports.labels import LabelFile, join_labels
 from capmap.multilabel.evaluation import SUFFIXES
 
 EXAMPLES = {

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from capmap.aggregation import FloatArray, round_significant
 from capmap.errors import ValidationError
 from capmap.metrics import canonical_name
 from capmap.multilabel.metrics import BY_SUBGROUP, ORDER
+from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.wording import count_things, find_nearest, list_names, quote_name
 
 SEPARATOR = " / "

@@ -1,8 +1,8 @@
 """From raw scores to normalized scores: transforms, directions, bounds, selection."""
 
 from capmap.normalization.bounds import normalize_scores, resolve_bounds
-from capmap.normalization.precedence import Rules
-from capmap.normalization.references import Reference, read_references
+from capmap.normalization.precedence import Reference, Rules, read_references
+from capmap.normalization.rules import apply_transforms, scale_rmse
 from capmap.normalization.selection import (
     count_runs,
     drop_incomplete,
@@ -11,7 +11,6 @@ from capmap.normalization.selection import (
     select_runs,
     summarize_shape,
 )
-from capmap.normalization.transforms import apply_transforms, scale_rmse
 
 __all__ = [
     "Reference",

@@ -1,23 +1,207 @@
-"""The raw scores that map to 0 and 1, and the scores that they make."""
+"""The raw scores that map to 0 and 1, what can be wrong with them, and the scores they make."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from capmap.metrics import Direction
-from capmap.normalization import faults
-from capmap.normalization.evidence import Evidence, gather_evidence
-from capmap.normalization.precedence import Rules
-from capmap.normalization.references import Reference
+from capmap.metrics import Direction, suggest
+from capmap.normalization.precedence import Reference, Rules
 from capmap.normalization.rules import Bound, DatasetRule, MetricRule, Normalization
-from capmap.problems import Problem
+from capmap.problems import Problem, Severity
+from capmap.wording import count_things, find_nearest, list_names, quote_name, write_key
 
 COLUMNS = ("dataset", "metric", "direction", "low", "high", "low_origin", "high_origin")
 Row: TypeAlias = tuple[str, str, Direction, float, float, str, str]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A dataset's runs in short.
+
+    Parameters
+    ----------
+    dataset, metric : str
+        Names.
+    source : str
+        The file of its first run.
+    line : int
+        The line of its first run.
+    lowest, highest : float
+        Extreme scores of any run.
+    means : mapping
+        Mean score of each model of interest that has runs here.
+    """
+
+    dataset: str
+    metric: str
+    source: str
+    line: int
+    lowest: float
+    highest: float
+    means: Mapping[str, float]
+
+
+def gather_evidence(runs: pd.DataFrame, *, models: Collection[str]) -> Iterator[Evidence]:
+    """Summarize the runs of each dataset, by dataset.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        model, dataset, metric, score, source and line.
+    models : collection of str
+        Models whose means are wanted.
+
+    Yields
+    ------
+    Evidence
+        A summary that is the same, except for the place, whatever the order of the rows.
+    """
+    by_dataset = runs.groupby("dataset", sort=True, observed=True)
+    extremes = by_dataset["score"].agg(["min", "max"])
+    firsts = by_dataset[["metric", "source", "line"]].first()
+    means = _average_models(runs[runs["model"].isin(list(models))])
+    for dataset, first, (low, high) in zip(
+        extremes.index,
+        firsts.itertuples(index=False, name=None),
+        extremes.itertuples(index=False, name=None),
+        strict=True,
+    ):
+        metric, source, line = first
+        yield Evidence(
+            dataset=dataset,
+            metric=metric,
+            source=source,
+            line=int(line),
+            lowest=float(low),
+            highest=float(high),
+            means=means.get(dataset, {}),
+        )
+
+
+def _average_models(runs: pd.DataFrame) -> dict[str, dict[str, float]]:
+    ordered = runs.sort_values("score")  # sums of floats depend on their order
+    table = ordered.groupby(["dataset", "model"], as_index=False)["score"].mean()
+    means: dict[str, dict[str, float]] = {}
+    for row in table.itertuples(index=False):
+        means.setdefault(row.dataset, {})[row.model] = float(row.score)
+    return means
+
+
+def explain_missing(metric: str, lacks: Sequence[str], evidence: Sequence[Evidence]) -> Problem:
+    """Say that neither the configuration nor the registry knows a metric's direction or bounds.
+
+    Parameters
+    ----------
+    metric : str
+        The metric's name.
+    lacks : sequence of {"direction", "low", "high"}
+        What is missing.
+    evidence : sequence of Evidence
+        The datasets that need it.
+    """
+    values = {"direction": "max", "low": "NUMBER", "high": "NUMBER"}
+    yaml = ", ".join(f"{key}: {values[key]}" for key in lacks)
+    rule = f"metrics: {{{write_key(metric)}: {{{yaml}}}}}"
+    if "direction" in lacks:
+        nearest = suggest(metric)
+        known = f" (the nearest known metric is {quote_name(nearest)})" if nearest else ""
+        code = "unknown_metric"
+        reason = f"Whether a higher {quote_name(metric)} is better is not known{known}"
+        remedy = f"Write {rule}, with min in place of max if lower is better."
+    else:
+        code = "unbounded_metric"
+        sides = " or ".join({"low": "lower", "high": "upper"}[side] for side in lacks)
+        reason = f"The metric {quote_name(metric)} has no natural {sides} bound"
+        remedy = f"Write {rule}; a bound may also be observed or {{model: NAME}}."
+    return _problem(evidence, code=code, value=metric, reason=reason, remedy=remedy)
+
+
+def explain_absent_model(
+    model: str, evidence: Sequence[Evidence], *, models: Collection[str]
+) -> Problem:
+    """Say that a model whose scores should be bounds has none on some datasets."""
+    if model in models:
+        reason = f"The model {quote_name(model)} is a bound, but has no run here"
+        remedy = "Add its runs, or give these datasets bounds of their own."
+    else:
+        reason = f"The model {quote_name(model)} is a bound, but is not among the runs"
+        nearest = find_nearest(model, models)
+        remedy = f"Did you mean {quote_name(nearest)}?" if nearest else "Correct its name."
+    return _problem(evidence, code="absent_model", value=model, reason=reason, remedy=remedy)
+
+
+def explain_bad_bounds(evidence: Evidence, *, low: str, high: str) -> Problem:
+    """Say that a dataset's bounds (with their origins) are not in order at a finite distance."""
+    return _problem(
+        [evidence],
+        code="bad_bounds",
+        value=evidence.dataset,
+        reason=f"The bounds, low {low} and high {high}, are not two numbers with low < high and a "
+        "finite difference",
+        remedy="Give the lower raw score as low also where it is the better one; the direction "
+        "says which is better.",
+    )
+
+
+def explain_constant(evidence: Evidence) -> Problem:
+    """Say that a dataset is left out because all its scores, and so its bounds, are equal."""
+    return _problem(
+        [evidence],
+        severity="warning",
+        code="constant_dataset",
+        value=evidence.dataset,
+        reason=f"All scores are {evidence.lowest!r}, so observed bounds are equal and the dataset "
+        "is left out",
+        remedy="Give it numbers as bounds to keep it.",
+    )
+
+
+def explain_mismatch(evidence: Evidence, reference: Reference, *, direction: str) -> Problem:
+    """Say that frozen bounds were made for another metric or direction."""
+    return _problem(
+        [evidence],
+        code="reference_mismatch",
+        value=evidence.dataset,
+        reason=f"The references are for the metric {quote_name(reference.metric)} with direction "
+        f"{reference.direction}, the study has {quote_name(evidence.metric)} with {direction}",
+        remedy="Make both studies agree, or freeze new bounds.",
+    )
+
+
+def explain_unreferenced(evidence: Sequence[Evidence]) -> Problem:
+    """Say that frozen bounds do not cover some datasets."""
+    return _problem(
+        evidence,
+        severity="warning",
+        code="unreferenced_dataset",
+        reason="The references have no bounds for this; those of the study or of the metric apply",
+        remedy="Freeze new bounds if scores must stay comparable.",
+    )
+
+
+def _problem(
+    evidence: Sequence[Evidence],
+    *,
+    severity: Severity = "error",
+    code: str,
+    value: str = "",
+    reason: str,
+    remedy: str,
+) -> Problem:
+    names = list_names([item.dataset for item in evidence])
+    return Problem(
+        severity=severity,
+        code=code,
+        source=evidence[0].source,
+        line=evidence[0].line,
+        value=value,
+        reason=f"{reason} ({count_things(len(evidence), 'dataset')}: {names}).",
+        remedy=remedy,
+    )
 
 
 @dataclass(frozen=True)
@@ -97,15 +281,15 @@ def resolve_bounds(
     for evidence in gather_evidence(runs, models=rules.models):
         _resolve_dataset(evidence, rules, findings)
     problems = findings.problems
-    problems += [faults.explain_missing(*gap, found) for gap, found in findings.gaps.items()]
+    problems += [explain_missing(*gap, found) for gap, found in findings.gaps.items()]
     if findings.absent:
         models = sorted(runs["model"].unique())
         problems += [
-            faults.explain_absent_model(model, found, models=models)
+            explain_absent_model(model, found, models=models)
             for model, found in findings.absent.items()
         ]
     if findings.unreferenced:
-        problems.append(faults.explain_unreferenced(findings.unreferenced))
+        problems.append(explain_unreferenced(findings.unreferenced))
     return _tabulate(findings.rows), sorted(problems)
 
 
@@ -153,15 +337,15 @@ def _resolve_dataset(evidence: Evidence, rules: Rules, findings: _Findings) -> N
         return
     frozen = rules.references.get(dataset)
     if frozen and "references" in (low.origin, high.origin) and frozen.disagrees(metric, direction):
-        findings.problems.append(faults.explain_mismatch(evidence, frozen, direction=direction))
+        findings.problems.append(explain_mismatch(evidence, frozen, direction=direction))
     elif _is_ordered(low.value, high.value):
         row = (dataset, metric, direction, low.value, high.value, low.origin, high.origin)
         findings.rows.append(row)
     elif evidence.lowest == evidence.highest and (low.is_measured or high.is_measured):
-        findings.problems.append(faults.explain_constant(evidence))
+        findings.problems.append(explain_constant(evidence))
     else:
         findings.problems.append(
-            faults.explain_bad_bounds(
+            explain_bad_bounds(
                 evidence,
                 low=f"{low.value!r} ({low.origin})",
                 high=f"{high.value!r} ({high.origin})",

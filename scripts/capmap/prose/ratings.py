@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from capmap.pages.ratings import depends_on_ridge
 from capmap.prose.words import (
     PER_PAIR,
     format_share,
@@ -13,7 +14,6 @@ from capmap.prose.words import (
     tell_no_interval,
     tell_policy,
 )
-from capmap.ratings.separation import depends_on_ridge
 from capmap.wording import format_count, format_percent, quote_name
 
 BATTLES = {

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.metrics import find_metric
-from capmap.problems import Problem
-from capmap.validation.places import Row, blame_group, blame_score, list_rows
+from capmap.problems import Problem, Row, blame_group, blame_score, list_rows
 from capmap.wording import count_things, quote_name, write_key
 
 FRACTION = 1.5

@@ -7,14 +7,24 @@ import pandas as pd
 
 from capmap.normalization.bounds import resolve_bounds
 from capmap.normalization.precedence import Rules
-from capmap.normalization.rules import Incomplete, Select
+from capmap.normalization.rules import Incomplete, Select, apply_transforms
 from capmap.normalization.selection import count_runs, select_runs
-from capmap.normalization.transforms import apply_transforms
 from capmap.problems import Problem
-from capmap.validation.coverage import find_few_seeds, find_incomplete
-from capmap.validation.metrics import find_doubtful_directions, find_mixed_metrics
-from capmap.validation.names import find_reserved_names, find_unknown_names
-from capmap.validation.rows import Duplicates, Invalid, Layout, reject_rows, resolve_duplicates
+from capmap.validation.configuration import (
+    find_doubtful_directions,
+    find_mixed_metrics,
+    find_reserved_names,
+    find_unknown_names,
+)
+from capmap.validation.rows import (
+    Duplicates,
+    Invalid,
+    Layout,
+    find_few_seeds,
+    find_incomplete,
+    reject_rows,
+    resolve_duplicates,
+)
 from capmap.validation.scores import find_constant, find_misfits
 
 ORDER = ["model", "dataset", "seed", "source", "line"]

@@ -9,10 +9,8 @@ import pandas as pd
 
 from capmap.benchmarks import Benchmark
 from capmap.normalization.precedence import Rules
-from capmap.normalization.rules import DatasetRule, MetricRule
-from capmap.normalization.transforms import convert_scores, find_transform
-from capmap.problems import Problem
-from capmap.validation.places import Row, blame_score, list_rows
+from capmap.normalization.rules import DatasetRule, MetricRule, convert_scores, find_transform
+from capmap.problems import Problem, Row, blame_score, list_rows
 from capmap.wording import count_things, quote_name, write_key
 
 FRACTION, PERCENT = 1.5, 100.0

@@ -1,0 +1,1 @@
+"""Checkpoints of trainings: chosen by a metric, ranked, and followed over steps."""

@@ -1,0 +1,293 @@
+"""Rankings of trainings by their chosen checkpoints, and of all checkpoints."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from capmap.checkpoints.expressions import Expression, find_unknown_names, read_expression
+from capmap.checkpoints.plan import Plan
+from capmap.checkpoints.selection import CHECKPOINT, normalize_values
+from capmap.errors import ValidationError
+from capmap.metrics import Direction
+from capmap.problems import Problem, ask_nearest
+from capmap.ranking.aggregation import FloatArray, rank_competitors
+from capmap.wording import list_names, quote_name, write_key
+
+Method = Literal["single", "average", "best", "all", "custom"]
+RANKINGS = {
+    "ranking": "str",
+    "method": "str",
+    "rank": "Int64",
+    "model": "str",
+    "training": "str",
+    "checkpoint": "str",
+    "score": "float64",
+    "stamp": "str",
+}
+
+
+def check_rankings(
+    rankings: Sequence[Mapping[str, Any]], values: pd.DataFrame, plan: Plan
+) -> list[Problem]:
+    """Find what is wrong with the configured rankings.
+
+    Parameters
+    ----------
+    rankings : sequence of mapping
+        The configured rankings: ``name``, ``method``, and the ``metric``, ``weights`` or
+        ``expression`` that the method needs.
+    values : pandas.DataFrame
+        ``dataset``, ``metric`` and ``split``, a row per value.
+    plan : Plan
+        Where chosen checkpoints are compared.
+
+    Returns
+    -------
+    list of Problem
+        Errors with the code "bad_ranking", and the number of the ranking as column.
+    """
+    reported = values[values["split"] == plan.report]
+    names = [ranking.get("name", "") for ranking in rankings]
+    problems = []
+    for position, ranking in enumerate(rankings):
+        faults = list(_check_ranking(ranking, reported, plan))
+        if names[position] in names[:position]:
+            faults.append(("Another ranking has this name.", "Give it a name of its own."))
+        problems += [
+            Problem(
+                code="bad_ranking",
+                column=f"checkpoints.rankings[{position}]",
+                value=names[position],
+                reason=reason,
+                remedy=remedy,
+            )
+            for reason, remedy in faults
+        ]
+    return problems
+
+
+def rank_checkpoints(
+    values: pd.DataFrame,
+    checkpoints: pd.DataFrame,
+    selected: pd.DataFrame,
+    rankings: Sequence[Mapping[str, Any]],
+    plan: Plan,
+) -> pd.DataFrame:
+    """Rank the chosen checkpoints, or all of them, in each configured way.
+
+    Parameters
+    ----------
+    values : pandas.DataFrame
+        ``model``, ``training``, ``checkpoint``, ``step``, ``dataset``, ``metric``, ``split`` and
+        ``score``, a row per value.
+    checkpoints, selected : pandas.DataFrame
+        Of `choose_checkpoints` and `measure_optimism`.
+    rankings : sequence of mapping
+        The configured rankings, in which `check_rankings` found nothing wrong.
+    plan : Plan
+        How checkpoints were chosen, and where they are compared.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `RANKINGS`: ranking by ranking, best first, ties by model, training and step.
+        What has no score has no rank and stands last.
+
+    Raises
+    ------
+    ValidationError
+        If a ranking has a fault after all.
+
+    Notes
+    -----
+    A row is the chosen checkpoint of a training, on the report split, except for ``all``.
+
+    - ``single``: the mean over datasets of one metric's raw values; its direction says which end is
+      first.
+    - ``average``: the mean of all metrics on all datasets, each normalized to 0 for the worst and 1
+      for the best of the checkpoints that are ranked (0.5 where all are equal).
+    - ``best``: the value ``report`` of `measure_optimism`.
+    - ``all``: every checkpoint, by the value that it was or could have been chosen by.
+    - ``custom`` with weights: the weighted mean of the normalized values of each metric. With an
+      expression: its value for the mean over datasets of each metric's raw values; higher is
+      better.
+
+    A checkpoint that lacks any of what it is ranked by has no score, and its values do not count in
+    the normalization of the others; a metric of weight 0 is not asked for. Checkpoints with equal
+    scores, up to 12 significant digits, share the best rank (1, 2, 2, 4). Normalized scores depend
+    on who is ranked: another training can change the order of two others.
+    """
+    if problems := check_rankings(rankings, values, plan):
+        raise ValidationError("\n".join(map(str, problems)))
+    chosen = checkpoints.loc[checkpoints["chosen"], CHECKPOINT].sort_values(CHECKPOINT)
+    reported = values[values["split"] == plan.report].merge(chosen, on=CHECKPOINT)
+    keys = pd.MultiIndex.from_frame(chosen)
+    tables = [pd.DataFrame(columns=list(RANKINGS)).astype(RANKINGS)]
+    for ranking in rankings:
+        best: Direction = "max"
+        method = ranking["method"]
+        if method == "all":
+            rows = checkpoints[CHECKPOINT].assign(score=checkpoints["selection"])
+            best = plan.find_direction(plan.metrics)
+        elif method == "best":
+            order = selected.sort_values(CHECKPOINT)
+            rows = order[CHECKPOINT].assign(score=order["report"])
+            best = plan.find_direction(plan.primary)
+        else:
+            rows = chosen.assign(score=_score_chosen(ranking, reported, keys, plan))
+            if method == "single":
+                best = _find_common_direction(ranking["metric"], reported, plan) or "max"
+        tables.append(_rank_rows(rows, best).assign(ranking=ranking["name"], method=method))
+    table = pd.concat(tables, ignore_index=True).assign(stamp=plan.stamp)
+    return table[list(RANKINGS)].astype(RANKINGS)
+
+
+def _rank_rows(rows: pd.DataFrame, best: Direction) -> pd.DataFrame:
+    """Rank what has a score; the rest follows without a rank."""
+    known = rows[rows["score"].notna()]
+    ranks = pd.Series(rank_competitors(known["score"], best=best), known.index, dtype="Int64")
+    table = rows.assign(rank=ranks.reindex(rows.index))
+    return table.sort_values(["rank", *CHECKPOINT], na_position="last")
+
+
+def _score_chosen(
+    ranking: Mapping[str, Any], reported: pd.DataFrame, keys: pd.MultiIndex, plan: Plan
+) -> FloatArray:
+    """Score each chosen checkpoint by the values of the ranked ones."""
+    if ranking["method"] == "single":
+        return _average_metric(reported, ranking["metric"], keys)
+    if expression := ranking.get("expression"):
+        read = read_expression(expression)
+        means = {name: _average_metric(reported, name, keys) for name in read.names}
+        return read.work_out(means, size=len(keys))
+    if ranking["method"] == "average":
+        return _average_rows(_normalize_complete(reported, plan), keys)
+    weights = {name: weight for name, weight in sorted(ranking["weights"].items()) if weight}
+    shares = _normalize_complete(reported[reported["metric"].isin(list(weights))], plan)
+    parts = [weight * _average_metric(shares, name, keys) for name, weight in weights.items()]
+    return np.asarray(np.sum(parts, axis=0) / sum(weights.values()), dtype=np.float64)
+
+
+def _normalize_complete(rows: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+    """Normalize among the checkpoints that lack no value, so that the others move none of them."""
+    own = rows[rows.groupby(CHECKPOINT)["score"].transform("size") == _count_pairs(rows)]
+    return own.assign(score=normalize_values(own, plan.directions))
+
+
+def _average_metric(rows: pd.DataFrame, metric: str, keys: pd.MultiIndex) -> FloatArray:
+    return _average_rows(rows[rows["metric"] == metric], keys)
+
+
+def _average_rows(rows: pd.DataFrame, keys: pd.MultiIndex) -> FloatArray:
+    """Mean of each checkpoint that has all pairs of dataset and metric that any of them has."""
+    groups = rows.sort_values([*CHECKPOINT, "dataset", "metric"]).groupby(CHECKPOINT)["score"]
+    means = groups.mean()[groups.size() == _count_pairs(rows)]
+    return np.asarray(means.reindex(keys), dtype=np.float64)
+
+
+def _count_pairs(rows: pd.DataFrame) -> int:
+    return len(rows[["dataset", "metric"]].drop_duplicates())
+
+
+def _check_ranking(
+    ranking: Mapping[str, Any], reported: pd.DataFrame, plan: Plan
+) -> Iterator[tuple[str, str]]:
+    """Say what is wrong with a ranking, and what to do about it."""
+    method = ranking.get("method", "")
+    if not ranking.get("name"):
+        yield "The ranking has no name.", "Write name: …."
+    if method not in get_args(Method):
+        yield (
+            f"The ranking has the method {quote_name(str(method))}.",
+            f"Write one of {list_names(list(get_args(Method)))}.",
+        )
+    elif method == "single":
+        yield from _check_single(ranking, reported, plan)
+    elif method == "average":
+        yield from _check_directions(sorted(reported["metric"].unique()), reported, plan)
+    elif method == "custom":
+        yield from _check_custom(ranking, reported, plan)
+
+
+def _check_single(
+    ranking: Mapping[str, Any], reported: pd.DataFrame, plan: Plan
+) -> Iterator[tuple[str, str]]:
+    present, metric = sorted(reported["metric"].unique()), ranking.get("metric", "")
+    if metric not in present:
+        yield (
+            f"The report split has no metric {quote_name(metric)}."
+            if metric
+            else "The ranking names no metric.",
+            f"{ask_nearest(metric, present)}Its metrics are {list_names(present)}.",
+        )
+        return
+    yield from _check_directions([metric], reported, plan)
+    if not _find_common_direction(metric, reported, plan):
+        known = {plan.directions.get(pair) for pair in _list_pairs(metric, reported)}
+        if len(known - {None}) > 1:
+            yield (
+                f"Of the metric {quote_name(metric)}, higher is better on some datasets and lower "
+                "on others.",
+                "Rank by method: average, which turns each dataset.",
+            )
+
+
+def _check_custom(
+    ranking: Mapping[str, Any], reported: pd.DataFrame, plan: Plan
+) -> Iterator[tuple[str, str]]:
+    present = sorted(reported["metric"].unique())
+    weights, expression = ranking.get("weights") or {}, ranking.get("expression") or ""
+    if bool(weights) == bool(expression):
+        yield "A custom ranking has weights or an expression.", "Write one of them."
+        return
+    if expression:
+        yield from _check_expression(expression, present)
+        return
+    for name in sorted(set(weights) - set(present)):
+        yield (
+            f"The report split has no metric {quote_name(name)} (weights).",
+            f"{ask_nearest(name, present)}Its metrics are {list_names(present)}.",
+        )
+    if any(not 0 <= weight < np.inf for weight in weights.values()) or not any(weights.values()):
+        yield (
+            "Weights are numbers from 0 up, one of them at least above 0.",
+            "Normalized metrics are turned already, so errors have positive weights too.",
+        )
+    yield from _check_directions(sorted(set(weights) & set(present)), reported, plan)
+
+
+def _check_expression(expression: str, present: list[str]) -> Iterator[tuple[str, str]]:
+    remedy = f"The metrics of the report split are {list_names(present)}."
+    try:
+        read: Expression = read_expression(expression)
+    except ValidationError as error:
+        yield str(error), remedy
+        return
+    if unknown := find_unknown_names(read, present):
+        yield f"The expression has unknown metrics: {', '.join(unknown)}.", remedy
+    if not read.names:
+        yield "The expression has no metric, so all would be tied.", remedy
+
+
+def _check_directions(
+    metrics: Sequence[str], reported: pd.DataFrame, plan: Plan
+) -> Iterator[tuple[str, str]]:
+    for name in metrics:
+        if any(pair not in plan.directions for pair in _list_pairs(name, reported)):
+            yield (
+                f"Nothing tells whether higher or lower is better of {quote_name(name)}.",
+                f"Set metrics: {{{write_key(name)}: {{direction: max}}}} or min.",
+            )
+
+
+def _find_common_direction(metric: str, reported: pd.DataFrame, plan: Plan) -> Direction | None:
+    """Find the direction that a metric has on all datasets, if it has one."""
+    found = {plan.directions.get(pair) for pair in _list_pairs(metric, reported)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _list_pairs(metric: str, reported: pd.DataFrame) -> list[tuple[str, str]]:
+    datasets = reported.loc[reported["metric"] == metric, "dataset"].unique()
+    return [(dataset, metric) for dataset in sorted(datasets)]

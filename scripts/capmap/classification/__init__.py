@@ -1,1 +1,0 @@
-"""Classifiers run over folders of images: from pictures to score dumps."""

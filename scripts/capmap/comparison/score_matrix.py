@@ -1,0 +1,176 @@
+"""Models × datasets with all their runs, and resamples of them, for whatever compares models."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from capmap.errors import ValidationError
+from capmap.ranking.aggregation import FloatArray, IntArray, summarize_cells
+from capmap.ranking.resampling import Strata, draw_resamples, iterate_blocks, stratify_runs
+from capmap.ranking.statistics import average_datasets
+
+Missing = Literal["pairwise", "common"]
+BoolArray = npt.NDArray[np.bool_]
+
+
+class Pairs(NamedTuple):
+    """Unordered pairs of models, by the places of the two in the list of models."""
+
+    first: IntArray
+    second: IntArray
+
+
+@dataclass(frozen=True)
+class ScoreMatrix:
+    """What is known of each model on each dataset.
+
+    Parameters
+    ----------
+    models, datasets : list of str
+        By name.
+    means : numpy.ndarray, shape (models, datasets)
+        Mean normalized score of each cell's runs; NaN where there are none.
+    counts : numpy.ndarray of int, shape (models, datasets)
+        Number of runs.
+    variances : numpy.ndarray, shape (models, datasets)
+        Sample variance over runs (n − 1 in the denominator); NaN with fewer than two.
+    """
+
+    models: list[str]
+    datasets: list[str]
+    means: FloatArray
+    counts: IntArray
+    variances: FloatArray
+
+    @property
+    def is_filled(self) -> BoolArray:
+        """Which cells have runs."""
+        return np.asarray(self.counts > 0)
+
+    def choose_datasets(self, chosen: npt.ArrayLike) -> "ScoreMatrix":
+        """The matrix with some of its datasets, by a mask or by places in order."""
+        columns = np.arange(len(self.datasets))[np.asarray(chosen)]
+        return ScoreMatrix(
+            models=self.models,
+            datasets=[self.datasets[column] for column in columns],
+            means=self.means[:, columns],
+            counts=self.counts[:, columns],
+            variances=self.variances[:, columns],
+        )
+
+
+def arrange_runs(runs: pd.DataFrame) -> ScoreMatrix:
+    """Arrange normalized runs as a matrix of cells.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Columns ``model``, ``dataset`` and ``score``, a row per run, at least one.
+
+    Returns
+    -------
+    ScoreMatrix
+        The order of the rows has no influence.
+
+    Raises
+    ------
+    ValueError
+        If a score is NaN or infinite.
+    """
+    cells = summarize_cells(runs)
+    models, rows = np.unique(cells["model"].astype(object), return_inverse=True)
+    datasets, columns = np.unique(cells["dataset"].astype(object), return_inverse=True)
+    shape = (len(models), len(datasets))
+    means, variances = np.full(shape, np.nan), np.full(shape, np.nan)
+    counts = np.zeros(shape, dtype=np.intp)
+    means[rows, columns] = cells["mean"]
+    variances[rows, columns] = cells["std"] ** 2
+    counts[rows, columns] = cells["n"]
+    return ScoreMatrix(models.tolist(), datasets.tolist(), means, counts, variances)
+
+
+def choose_common(matrix: ScoreMatrix, *, missing: Missing) -> ScoreMatrix:
+    """Apply the policy for empty cells to a matrix.
+
+    Parameters
+    ----------
+    matrix : ScoreMatrix
+        All cells.
+    missing : {"pairwise", "common"}
+        ``common`` keeps the datasets on which every model has runs, ``pairwise`` keeps all: each
+        pair is then compared on the datasets that both have.
+
+    Returns
+    -------
+    ScoreMatrix
+        What the policy keeps.
+
+    Raises
+    ------
+    ValidationError
+        If no dataset has runs of every model under ``common``.
+    """
+    if missing == "pairwise":
+        return matrix
+    is_common = matrix.is_filled.all(axis=0)
+    if not is_common.any():
+        raise ValidationError(
+            "No dataset has runs of every model. Set comparison: {missing: pairwise}, or choose "
+            "models with select."
+        )
+    return matrix.choose_datasets(is_common)
+
+
+def count_unused(every: ScoreMatrix, kept: ScoreMatrix) -> int:
+    """Count the cells with runs that a policy for empty cells leaves out."""
+    return int(every.is_filled.sum() - kept.is_filled.sum())
+
+
+def list_pairs(models: int) -> Pairs:
+    """List all pairs of models: those of the first one, those of the second one, and so on."""
+    return Pairs(*np.triu_indices(models, k=1))
+
+
+def resample_means(
+    runs: pd.DataFrame,
+    *,
+    n_resamples: int,
+    make_rng: Callable[[str], np.random.Generator],
+) -> npt.NDArray[np.float32]:
+    """Draw runs with replacement within each cell and average them.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Columns ``model``, ``dataset`` and ``score``.
+    n_resamples : int
+        Number of resamples.
+    make_rng : callable
+        The random generator of a model, by its name.
+
+    Returns
+    -------
+    numpy.ndarray of float32, shape (models, datasets, n_resamples)
+        Means by the names of models and datasets, as in `arrange_runs`; NaN where there are no
+        runs. A cell with one run has the same mean in every resample.
+    """
+    datasets = sorted(runs["dataset"].unique())
+    places = {dataset: place for place, dataset in enumerate(datasets)}
+    models = list(runs.groupby("model", sort=True))
+    means = np.full((len(models), len(datasets), n_resamples), np.nan, dtype=np.float32)
+    for row, (model, own) in zip(means, models, strict=True):
+        strata = stratify_runs(own["score"], own["dataset"].tolist())
+        columns = [places[dataset] for dataset in sorted(own["dataset"].unique())]
+        rng = make_rng(str(model))
+        for block in iterate_blocks(n_resamples, runs=len(own)):
+            row[columns, block] = _resample_block(strata, block, rng)
+    return means
+
+
+def _resample_block(strata: Strata, block: slice, rng: np.random.Generator) -> FloatArray:
+    resamples = draw_resamples(strata, n_resamples=block.stop - block.start, rng=rng)
+    return average_datasets(strata, resamples)

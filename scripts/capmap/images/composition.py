@@ -1,0 +1,297 @@
+"""PatchML: datasets of images with several labels, composed of annotated objects."""
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import pandas as pd
+from PIL import Image
+
+from capmap.artifacts import render_csv, replace_file
+from capmap.errors import ValidationError
+from capmap.images.layout import IntArray, draw_sets, fit_size, place_patches
+from capmap.images.pictures import encode_image, shrink_image
+from capmap.wording import count_things
+
+BOX = ("left", "top", "right", "bottom")
+MANIFEST = (
+    *("image", "count", "size", "label", "source", "object"),
+    *BOX,
+    *(f"source_{side}" for side in BOX),
+)
+BATCH = 500
+OTHER = "other"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An image to compose.
+
+    Parameters
+    ----------
+    name : str
+        File name of the image.
+    count, size : int
+        How many patches it has, and the side of the square that each fits.
+    patches : numpy.ndarray of int64
+        Rows of the patches in the table of crops.
+    boxes : list of (int, int, int, int)
+        Left, upper, right and lower edge of each patch on the canvas.
+    """
+
+    name: str
+    count: int
+    size: int
+    patches: IntArray
+    boxes: list[tuple[int, int, int, int]]
+
+
+def plan_images(
+    crops: pd.DataFrame,
+    *,
+    pairs: Sequence[tuple[int, int]],
+    side: int,
+    make_rng: Callable[..., np.random.Generator],
+) -> Iterator[Plan]:
+    """Plan all images: which patches they have, and where.
+
+    Parameters
+    ----------
+    crops : pandas.DataFrame
+        From `capmap.images.crops.write_crops`: the pool.
+    pairs : sequence of (int, int)
+        Counts and sizes, from `capmap.images.layout.choose_pairs`.
+    side : int
+        Side of the canvas in pixels.
+    make_rng : callable
+        Makes a random generator: ``make_rng(purpose, count, size)`` with purpose ``"sets"`` or
+        ``"places"`` and numbers as text.
+
+    Yields
+    ------
+    Plan
+        Pair by pair. Each pair starts with the whole pool and has random streams of its own, so
+        adding a pair changes no image of another.
+    """
+    widths = (crops["right"] - crops["left"]).to_numpy()
+    heights = (crops["bottom"] - crops["top"]).to_numpy()
+    for count, size in pairs:
+        names = (str(count), str(size))
+        sets = draw_sets(len(crops), count, rng=make_rng("sets", *names))
+        rng = make_rng("places", *names)
+        for number, patches in enumerate(sets, start=1):
+            sizes = [fit_size(int(widths[one]), int(heights[one]), size) for one in patches]
+            places = place_patches(sizes, size=size, side=side, rng=rng)
+            boxes = [
+                (left, top, left + width, top + height)
+                for (left, top), (width, height) in zip(places, sizes, strict=True)
+            ]
+            yield Plan(f"{count}x{size}_{number:07d}.jpg", count, size, patches, boxes)
+
+
+def compose_image(plan: Plan, contents: Sequence[bytes], *, side: int) -> bytes:
+    """Compose an image.
+
+    Parameters
+    ----------
+    plan : Plan
+        What goes where.
+    contents : sequence of bytes
+        The JPEGs of its patches.
+    side : int
+        Side of the canvas in pixels.
+
+    Returns
+    -------
+    bytes
+        A JPEG: the resized patches on black.
+    """
+    canvas = Image.new("RGB", (side, side))
+    for (left, top, right, bottom), content in zip(plan.boxes, contents, strict=True):
+        canvas.paste(shrink_image(content, (right - left, bottom - top)), (left, top))
+    return encode_image(canvas)
+
+
+@contextmanager
+def replace_folder(path: str | Path) -> Iterator[Path]:
+    """Make an empty folder that takes the place of `path` once all went well."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.tmp")
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir()
+    try:
+        yield fresh
+        if path.exists():
+            shutil.rmtree(path)
+        fresh.replace(path)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def write_images(
+    plans: Iterable[Plan],
+    crops: pd.DataFrame,
+    *,
+    archive: str | Path,
+    folder: str | Path,
+    labels: str | Path,
+    manifest: str | Path,
+    side: int,
+) -> dict[int, int]:
+    """Compose and write images, their labels and their manifest.
+
+    Parameters
+    ----------
+    plans : iterable of Plan
+        From `plan_images`; one image is held at a time.
+    crops : pandas.DataFrame
+        The pool, from `capmap.images.crops.write_crops`.
+    archive : path-like
+        The archive of the crops.
+    folder : path-like
+        Where to write the images; an earlier folder of this name is replaced.
+    labels : path-like
+        Where to write a JSON object: file name of an image to its labels, sorted, each once.
+    manifest : path-like
+        Where to write a CSV table with a row per patch: ``image``, ``count`` and ``size`` of the
+        pair, ``label``, ``source`` (image) and ``object`` (number in the annotation) that it is
+        cut from, its box on the canvas (``left``, ``top``, ``right``, ``bottom``) and its box in
+        the source (``source_left`` …).
+    side : int
+        Side of the canvas in pixels.
+
+    Returns
+    -------
+    dict of int to int
+        How many images have how many labels.
+
+    Raises
+    ------
+    ValidationError
+        If no image can be composed because the pool is too small, or the archive does not belong
+        to the table of crops.
+
+    Notes
+    -----
+    Nothing is put in place before all is written. The label set of an image is the union of its
+    patches' labels, so it may have fewer labels than patches.
+    """
+    tally: Counter[int] = Counter()
+    with (
+        replace_folder(folder) as fresh,
+        replace_file(labels) as label_stream,
+        replace_file(manifest) as manifest_stream,
+        open(archive, "rb") as crop_stream,
+    ):
+        for batch in _cut_batches(plans):
+            rows = _list_patches(batch, crops)
+            contents = _read_crops(crop_stream, rows)
+            for plan in batch:
+                own = list(islice(contents, len(plan.patches)))
+                (fresh / plan.name).write_bytes(_compose(plan, own, side))
+            sets = _unite_labels(rows)
+            label_stream.write(_render_labels(sets, first=not tally).encode())
+            table = render_csv(rows[list(MANIFEST)])
+            manifest_stream.write((table.split("\n", 1)[1] if tally else table).encode())
+            tally.update(map(len, sets.values()))
+        if not tally:
+            raise ValidationError(
+                f"patchml.counts: {count_things(len(crops), 'cut object')}, too few for any image. "
+                "Annotate more images, or ask for fewer patches per image."
+            )
+        label_stream.write(b"\n}\n")
+    return dict(sorted(tally.items()))
+
+
+def tabulate_labels(
+    tallies: Mapping[str, Mapping[int, int]], *, counts: Sequence[int]
+) -> pd.DataFrame:
+    """Tabulate how many images have how many labels.
+
+    Parameters
+    ----------
+    tallies : mapping
+        Dataset to what `write_images` returns.
+    counts : sequence of int
+        Numbers of labels with a column of their own: the counts of patches.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per dataset: ``dataset``, a column per count, and ``other``: images in which patches
+        share a label, so that their number of labels is none of the counts.
+
+    Examples
+    --------
+    >>> tabulate_labels({"PatchML1": {1: 2, 3: 40}}, counts=[3, 2])
+        dataset  2   3  other
+    0  PatchML1  0  40      2
+    """
+    columns = sorted(set(counts))
+    rows = [
+        {
+            "dataset": name,
+            **{str(count): tally.get(count, 0) for count in columns},
+            OTHER: sum(images for labels, images in tally.items() if labels not in columns),
+        }
+        for name, tally in tallies.items()
+    ]
+    return pd.DataFrame(rows, columns=["dataset", *map(str, columns), OTHER])
+
+
+def _cut_batches(plans: Iterable[Plan]) -> Iterator[list[Plan]]:
+    remaining = iter(plans)
+    while batch := list(islice(remaining, BATCH)):
+        yield batch
+
+
+def _list_patches(batch: Sequence[Plan], crops: pd.DataFrame) -> pd.DataFrame:
+    """The patches of some images: the rows of the manifest, and where they stand in the archive."""
+    counts = [len(plan.patches) for plan in batch]
+    rows = crops.take(np.concatenate([plan.patches for plan in batch])).reset_index(drop=True)
+    rows = rows.rename(columns={side: f"source_{side}" for side in BOX})
+    for column, values in {
+        "image": [plan.name for plan in batch],
+        "count": [plan.count for plan in batch],
+        "size": [plan.size for plan in batch],
+    }.items():
+        rows[column] = np.repeat(np.array(values, dtype=object), counts)
+    rows[list(BOX)] = np.concatenate([plan.boxes for plan in batch])
+    return rows
+
+
+def _unite_labels(rows: pd.DataFrame) -> dict[str, list[str]]:
+    images = rows.groupby("image", sort=False)["label"]
+    return {str(name): sorted(set(labels)) for name, labels in images}
+
+
+def _read_crops(archive: IO[bytes], rows: pd.DataFrame) -> Iterator[bytes]:
+    for offset, size in zip(rows["offset"].tolist(), rows["bytes"].tolist(), strict=True):
+        archive.seek(offset)
+        yield archive.read(size)
+
+
+def _compose(plan: Plan, contents: Sequence[bytes], side: int) -> bytes:
+    try:
+        return compose_image(plan, contents, side=side)
+    except (OSError, Image.DecompressionBombError) as error:
+        raise ValidationError(
+            "patchml: the archive of crops does not belong to its table; remove both, and run the "
+            f"workflow again. ({error})"
+        ) from error
+
+
+def _render_labels(sets: Mapping[str, Sequence[str]], *, first: bool) -> str:
+    lines = [
+        f"  {json.dumps(name)}: {json.dumps(labels, ensure_ascii=False)}"
+        for name, labels in sets.items()
+    ]
+    return ("{\n" if first else ",\n") + ",\n".join(lines)

@@ -1,0 +1,271 @@
+"""Image files: found by name, and opened only when they are sound."""
+
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, UnidentifiedImageError
+
+from capmap.errors import ValidationError
+from capmap.images.annotations import write_path
+from capmap.wording import count_things, list_names
+
+FORMATS = ("BMP", "JPEG", "PNG", "TIFF", "WEBP")
+SUFFIXES = (".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
+LARGEST_IMAGE = 1 << 27
+
+WIDE_MODES = ("I", "F")
+
+Pixels = npt.NDArray[np.uint8]
+
+QUALITY = 95
+
+
+class UnusableImageError(Exception):
+    """An image that cannot be used; the message says why, as a sentence without its end."""
+
+
+@contextmanager
+def open_picture(path: str | Path) -> Iterator[Image.Image]:
+    """Open an image file, and tell every fault of its header or pixels in one way.
+
+    Parameters
+    ----------
+    path : path-like
+        A BMP, JPEG, PNG, TIFF or WebP file, whatever its suffix.
+
+    Yields
+    ------
+    PIL.Image.Image
+        Its first frame; pixels are decoded as they are asked for, inside the block.
+
+    Raises
+    ------
+    UnusableImageError
+        If the file cannot be read, is no such image, truncated or corrupt, or has more than 2^27
+        pixels; whether found here or inside the block.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(path, formats=FORMATS) as image:
+                if image.width * image.height > LARGEST_IMAGE:
+                    raise UnusableImageError("the image has more than 2^27 pixels")
+                yield image
+    except UnusableImageError:
+        raise
+    except UnidentifiedImageError as error:
+        raise UnusableImageError("the file is no image, or a corrupt one") from error
+    except Image.DecompressionBombError as error:
+        raise UnusableImageError("the image has more than 2^27 pixels") from error
+    except (FileNotFoundError, PermissionError) as error:
+        raise UnusableImageError(f"the file cannot be read ({error.strerror})") from error
+    # Decoders of hostile bytes raise nearly anything, struct.error and SyntaxError among it.
+    except Exception as error:
+        raise UnusableImageError(f"the image is corrupt ({error})") from error
+
+
+def find_images(folder: str | Path) -> list[str]:
+    """Find the images in a folder and in the folders below it.
+
+    Parameters
+    ----------
+    folder : path-like
+        The folder.
+
+    Returns
+    -------
+    list of str
+        The id of each image, sorted: its path within the folder with slashes, suffix included,
+        such as ``n01440764/ILSVRC2012_val_00000293.JPEG``.
+
+    Raises
+    ------
+    ValidationError
+        If there is no image in it, or if a name has line breaks, spaces at its ends, or bytes that
+        are no UTF-8, and so cannot stand in a list of ids.
+
+    Notes
+    -----
+    Image files are known by their suffix: .bmp, .jpeg, .jpg, .png, .tif, .tiff, .webp, in small or
+    large letters. Files whose name starts with a dot are passed over. Folders that are links are
+    not entered.
+    """
+    found = []
+    for place, _, files in os.walk(folder):
+        for file in files:
+            path = Path(place, file)
+            if path.suffix.lower() in SUFFIXES and not file.startswith("."):
+                found.append(path.relative_to(folder).as_posix())
+    if not found:
+        raise ValidationError(
+            f"{folder}: there is no image in this folder. Images end in {', '.join(SUFFIXES)}."
+        )
+    odd = [name for name in found if not _is_plain(name)]
+    if odd:
+        raise ValidationError(
+            f"{folder}: {count_things(len(odd), 'name')} of images cannot stand in a list of ids: "
+            f"{list_names(sorted(odd))}. Rename them without line breaks "
+            "and spaces at their ends, in UTF-8."
+        )
+    return sorted(found)
+
+
+def load_pixels(path: str | Path, *, size: int) -> Pixels:
+    """Load an image as RGB and resize it to a square.
+
+    Parameters
+    ----------
+    path : path-like
+        A BMP, JPEG, PNG, TIFF or WebP file, whatever its suffix.
+    size : int
+        Side of the square in pixels, at least 1.
+
+    Returns
+    -------
+    numpy.ndarray of uint8, shape (size, size, 3)
+        Rows, columns, and red, green, blue.
+
+    Raises
+    ------
+    UnusableImageError
+        If the file cannot be read, is no such image, truncated or corrupt, has more than 2^27
+        pixels, or holds 32-bit numbers, whose black and white are unknown.
+
+    Notes
+    -----
+    - The whole image is resized, bicubic with antialiasing, whatever its shape; nothing is cropped.
+    - Colors are converted as by torchvision and timm: gray is repeated, transparency is dropped
+      (the color stored below it counts), CMYK is converted without a color profile.
+    - Of 16-bit channels the upper 8 bits count.
+    - An EXIF orientation is not applied: the stored pixels count, as for the published accuracies
+      of ImageNet. Of several frames the first counts.
+    """
+    with open_picture(path) as image:
+        return np.asarray(_convert(image).resize((size, size), Image.Resampling.BICUBIC))
+
+
+def _convert(image: Image.Image) -> Image.Image:
+    if image.mode in WIDE_MODES:
+        raise UnusableImageError("its pixels are 32-bit numbers; save it with 8 or 16 bits")
+    if image.mode.startswith("I;16"):
+        return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)).convert("RGB")
+    return image.convert("RGB")
+
+
+def _is_plain(name: str) -> bool:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return [name.strip()] == name.splitlines()
+
+
+class ImageFolder:
+    """The images in a folder and in the folders below it, found by name.
+
+    Parameters
+    ----------
+    folder : path-like
+        The folder.
+
+    Raises
+    ------
+    ValidationError
+        If there is no image in it.
+
+    Notes
+    -----
+    Image files are known by their suffix: .bmp, .jpeg, .jpg, .png, .tif, .tiff, .webp, in small or
+    large letters. Names only serve to look files up; none is ever used as a path.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = Path(folder)
+        self._paths: dict[str, list[str]] = {}
+        for place, folders, files in os.walk(self._folder):
+            folders.sort()
+            for file in sorted(files):
+                path = Path(place, file).relative_to(self._folder)
+                if path.suffix.lower() in SUFFIXES:
+                    for name in {write_path(path.with_suffix("")), write_path(Path(path.stem))}:
+                        self._paths.setdefault(name, []).append(str(path))
+        if not self._paths:
+            raise ValidationError(
+                f"{folder}: there is no image in this folder. Images end in {', '.join(SUFFIXES)}."
+            )
+
+    def find(self, name: str) -> Path:
+        """Find an image by its path without suffix, or by its name alone.
+
+        Raises
+        ------
+        UnusableImageError
+            If there is none, or several.
+        """
+        paths = self._paths.get(name) or self._paths.get(Path(name).name) or []
+        if not paths:
+            raise UnusableImageError("there is no such image")
+        if len(paths) > 1:
+            names = list_names([write_path(Path(path)) for path in paths])
+            raise UnusableImageError(f"there are {count_things(len(paths), 'image')}: {names}")
+        return self._folder / paths[0]
+
+    def name(self, path: Path) -> str:
+        """Name an image that `find` found, relative to the folder."""
+        return write_path(path.relative_to(self._folder))
+
+
+def load_image(path: Path) -> Image.Image:
+    """Load an image as RGB.
+
+    Parameters
+    ----------
+    path : path
+        A BMP, JPEG, PNG, TIFF or WebP file, whatever its suffix.
+
+    Returns
+    -------
+    PIL.Image.Image
+        The stored pixels: an EXIF orientation is not applied, because boxes refer to what is
+        stored. Of several frames the first counts; transparency is dropped.
+
+    Raises
+    ------
+    UnusableImageError
+        If the file is no such image, truncated or corrupt, or has more than 2^27 pixels.
+    """
+    with open_picture(path) as image:
+        return image.convert("RGB")
+
+
+def encode_image(image: Image.Image) -> bytes:
+    """Encode an image as JPEG of quality 95 without color subsampling."""
+    stream = BytesIO()
+    image.save(stream, "JPEG", quality=QUALITY, subsampling=0)
+    return stream.getvalue()
+
+
+def shrink_image(content: bytes, size: tuple[int, int]) -> Image.Image:
+    """Decode a JPEG and resize it, bicubic.
+
+    Parameters
+    ----------
+    content : bytes
+        The JPEG.
+    size : (int, int)
+        New width and height in pixels.
+
+    Notes
+    -----
+    The decoder itself halves the image as long as that leaves it no smaller than `size`, which
+    saves about half the time.
+    """
+    with Image.open(BytesIO(content), formats=["JPEG"]) as image:
+        image.draft("RGB", size)
+        return image.resize(size, Image.Resampling.BICUBIC)

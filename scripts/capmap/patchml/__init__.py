@@ -1,1 +1,0 @@
-"""PatchML: images with several labels, composed of annotated objects on a black canvas."""

@@ -1,0 +1,313 @@
+"""Rankings of named groups of datasets."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+import numpy as np
+import pandas as pd
+
+from capmap.errors import ValidationError
+from capmap.normalization import count_runs, drop_incomplete, find_missing
+from capmap.normalization.rules import Incomplete
+from capmap.problems import require_known
+from capmap.ranking.aggregation import Aggregation, aggregate_models, summarize_cells
+from capmap.ranking.models import Options, bootstrap_model
+from capmap.ranking.ranks import Best, rank_estimates
+from capmap.ranking.resampling import DatasetPool
+from capmap.ranking.statistics import LOWER_IS_BETTER, STATISTICS, Statistic
+from capmap.wording import LISTED_NAMES, PLAIN_KEY, count_things, list_names, quote_name
+
+INTERVALS = {
+    "group": "str",
+    "statistic": "str",
+    "model": "str",
+    "estimate": "float64",
+    "ci_low": "float64",
+    "ci_high": "float64",
+    "rank": "int64",
+    "rank_low": "Int64",
+    "rank_high": "Int64",
+}
+RANKING = {
+    "group": "str",
+    "model": "str",
+    "iqm": "float64",
+    "ci_low": "float64",
+    "ci_high": "float64",
+    "rank": "int64",
+    "rank_low": "Int64",
+    "rank_high": "Int64",
+    "ties": "str",
+}
+SHAPE = {"runs": "int64", "datasets": "int64"}
+COVERAGE = {
+    "group": "str",
+    "incomplete": "str",
+    "datasets": "int64",
+    "models": "int64",
+    "datasets_dropped": "int64",
+    "models_dropped": "int64",
+    "cells_unused": "int64",
+}
+
+
+class Definition(TypedDict):
+    """A configured group: its datasets, and what becomes of models or datasets with empty cells."""
+
+    datasets: list[str]
+    incomplete: Incomplete
+
+
+@dataclass(frozen=True)
+class Group:
+    """The runs of a group of datasets, as far as its rule for empty cells keeps them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the group.
+    runs : pandas.DataFrame
+        Columns ``model``, ``dataset`` and ``score``, a row per run, at least one.
+    coverage : mapping of str to str or int
+        What was kept and what was left out: the columns of the table of coverage.
+    """
+
+    name: str
+    runs: pd.DataFrame
+    coverage: Mapping[str, str | int]
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """What `rank_groups` finds.
+
+    Parameters
+    ----------
+    ranking, intervals, coverage : pandas.DataFrame
+        The tables that it describes.
+    """
+
+    ranking: pd.DataFrame
+    intervals: pd.DataFrame
+    coverage: pd.DataFrame
+
+
+def choose_groups(runs: pd.DataFrame, definitions: Mapping[str, Definition]) -> list[Group]:
+    """Choose the runs of each group.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Columns ``model``, ``dataset`` and ``score``, normalized, of the whole study.
+    definitions : mapping
+        The configured groups, by name.
+
+    Returns
+    -------
+    list of Group
+        By name.
+
+    Raises
+    ------
+    ValidationError
+        If a dataset is unknown, a group has nothing left, or a group with ``incomplete: error`` has
+        empty cells. All groups with a fault are named.
+
+    Notes
+    -----
+    The rules are those of the study. ``drop_models`` leaves out models that lack one of the group's
+    datasets, ``drop_datasets`` leaves out datasets that one of the models with any run in the group
+    lacks, and ``keep`` ranks each model by the datasets that it has. ``error`` refuses every empty
+    cell, also those of models without any run in the group; otherwise these are left out.
+    """
+    groups, faults = [], []
+    for name, definition in sorted(definitions.items()):
+        try:
+            groups.append(_choose_group(name, runs, definition))
+        except ValidationError as error:
+            faults.append(str(error))
+    if faults:
+        raise ValidationError("\n".join(faults))
+    return groups
+
+
+def rank_groups(
+    groups: Sequence[Group],
+    *,
+    statistics: Sequence[Statistic],
+    aggregations: Sequence[Aggregation],
+    options: Options,
+    make_rng: Callable[..., np.random.Generator],
+) -> Rankings:
+    """Rank the models of all groups.
+
+    Parameters
+    ----------
+    groups : sequence of Group
+        From `choose_groups`; may be empty.
+    statistics : sequence of {"iqm", "mean", "median", "optimality_gap"}
+        What has intervals; the interquartile mean always has.
+    aggregations : sequence of {"mean", "trimmed_mean", "median"}
+        What else ranks the models, across the means of datasets.
+    options : Options
+        How to bootstrap.
+    make_rng : callable
+        Makes a random generator: ``make_rng(group)`` draws a group's datasets,
+        ``make_rng(group, model)`` a model's runs.
+
+    Returns
+    -------
+    Rankings
+        ``ranking``: group by group, best first, ties by name: ``group``, ``model``, ``iqm``,
+        ``ci_low``, ``ci_high``, ``rank``, ``rank_low``, ``rank_high``, ``ties``, a column per
+        aggregation, a column ``rank_…`` per aggregation, ``runs`` and ``datasets``. Interval, rank
+        interval and ties are empty for a model without an interval.
+
+        ``intervals``: group by group and statistic by statistic, best first: ``group``,
+        ``statistic``, ``model``, ``estimate``, ``ci_low``, ``ci_high``, ``rank``, ``rank_low`` and
+        ``rank_high``.
+
+        ``coverage``: a row per group: ``group``, ``incomplete`` (its rule), ``datasets`` and
+        ``models`` (ranked), ``datasets_dropped``, ``models_dropped`` (of the study's models) and
+        ``cells_unused`` (cells of the group's datasets that have runs and are left out).
+
+    Notes
+    -----
+    These are the rankings of the study (`bootstrap_model`, `rank_estimates`, `aggregate_models`)
+    with the group's datasets as the only ones. Each model has a random stream of its own for each
+    group, from which all statistics are drawn.
+    """
+    wanted = [name for name in STATISTICS if name == "iqm" or name in statistics]
+    columns = dict.fromkeys(aggregations, "float64") | {
+        f"rank_{name}": "int64" for name in aggregations
+    }
+    kinds = RANKING | columns | SHAPE
+    rankings = [pd.DataFrame(columns=list(kinds)).astype(kinds)]
+    intervals = [pd.DataFrame(columns=list(INTERVALS)).astype(INTERVALS)]
+    for group in groups:
+        tables = _rank_group(group, statistics=wanted, options=options, make_rng=make_rng)
+        scores = aggregate_models(summarize_cells(group.runs), aggregations=aggregations)
+        ranking = tables["iqm"].merge(scores, on="model", validate="one_to_one")
+        rankings.append(ranking.rename(columns={"estimate": "iqm"})[list(kinds)].astype(kinds))
+        intervals += [table[list(INTERVALS)].astype(INTERVALS) for table in tables.values()]
+    coverage = pd.DataFrame([group.coverage for group in groups], columns=list(COVERAGE))
+    return Rankings(
+        ranking=pd.concat(rankings, ignore_index=True),
+        intervals=pd.concat(intervals, ignore_index=True),
+        coverage=coverage.astype(COVERAGE),
+    )
+
+
+def _rank_group(
+    group: Group,
+    *,
+    statistics: Sequence[Statistic],
+    options: Options,
+    make_rng: Callable[..., np.random.Generator],
+) -> dict[Statistic, pd.DataFrame]:
+    """Estimates, intervals and ranks of a group's models by each statistic."""
+    datasets = group.runs["dataset"].unique().tolist()
+    names, runs, estimates = [], [], []
+    for model, own in group.runs.groupby("model", sort=True):
+        pool = DatasetPool(datasets, make_rng(group.name))
+        names.append(model)
+        runs.append(len(own))
+        estimates.append(
+            bootstrap_model(
+                own["score"],
+                own["dataset"].tolist(),
+                statistics=statistics,
+                options=options,
+                rng=make_rng(group.name, str(model)),
+                pool=pool if options.unit == "runs_and_datasets" else None,
+            )
+        )
+    tables = {}
+    for statistic, found in zip(statistics, zip(*estimates, strict=True), strict=True):
+        best: Best = "min" if statistic in LOWER_IS_BETTER else "max"
+        models = pd.DataFrame(
+            {
+                "group": group.name,
+                "statistic": statistic,
+                "model": names,
+                "estimate": [one.estimate for one in found],
+                "ci_low": [one.low for one in found],
+                "ci_high": [one.high for one in found],
+                "runs": runs,
+            }
+        )
+        tables[statistic] = rank_estimates(
+            models,
+            [one.replicates for one in found],
+            confidence_level=options.confidence_level,
+            best=best,
+        )
+    return tables
+
+
+def _choose_group(name: str, runs: pd.DataFrame, definition: Definition) -> Group:
+    wanted, policy = sorted(set(definition["datasets"])), definition["incomplete"]
+    option = f"groups.{_write_name(name)}"
+    require_known(wanted, set(runs["dataset"]), option=f"{option}.datasets", kind="dataset")
+    inside = runs[runs["dataset"].isin(wanted)]
+    if policy == "error":
+        _refuse_holes(option, inside, models=runs["model"].unique().tolist())
+    kept, dropped = drop_incomplete(inside, policy=policy)
+    if kept.empty:
+        raise ValidationError(_explain_empty(option, policy, dropped))
+    cells, kept_cells = (int(np.count_nonzero(count_runs(part))) for part in (inside, kept))
+    models, datasets = kept["model"].nunique(), kept["dataset"].nunique()
+    coverage: dict[str, str | int] = {
+        "group": name,
+        "incomplete": policy,
+        "datasets": datasets,
+        "models": models,
+        "datasets_dropped": len(wanted) - datasets,
+        "models_dropped": runs["model"].nunique() - models,
+        "cells_unused": cells - kept_cells,
+    }
+    return Group(name, kept, coverage)
+
+
+def _write_name(name: str) -> str:
+    """Write a group's name as part of an option: in quotes unless it is a plain word."""
+    quoted = quote_name(name)
+    return quoted[1:-1] if PLAIN_KEY.fullmatch(name) else quoted
+
+
+def _refuse_holes(option: str, inside: pd.DataFrame, *, models: list[str]) -> None:
+    counts = count_runs(inside).reindex(sorted(models), fill_value=0)
+    holes = [
+        f"{quote_name(model)} has no runs for {list_names(datasets)}"
+        for model, datasets in find_missing(counts).items()
+    ]
+    if holes:
+        raise ValidationError(
+            f"{option}: {count_things(len(holes), 'model')} with empty cells. "
+            f"{_list_first(holes)}. Set its incomplete to drop_models, drop_datasets or keep, or "
+            "add the runs."
+        )
+
+
+def _explain_empty(option: str, policy: Incomplete, dropped: pd.DataFrame) -> str:
+    kept, other, rule = (
+        ("model", "datasets", "drop_datasets")
+        if policy == "drop_models"
+        else ("dataset", "models", "drop_models")
+    )
+    reasons = [
+        f"{quote_name(row['name'])}: {row['reason'].rstrip('.')}"
+        for row in dropped.to_dict("records")
+    ]
+    return (
+        f"{option}: no {kept} has runs for all of the group's {other}, so its rule {policy} "
+        f"leaves nothing. {_list_first(reasons)}. Set its incomplete to {rule} or keep, or choose "
+        "other datasets."
+    )
+
+
+def _list_first(sentences: list[str]) -> str:
+    rest = len(sentences) - LISTED_NAMES
+    listed = "; ".join(sentences[:LISTED_NAMES])
+    return f"{listed}; and {rest} more" if rest > 0 else listed

@@ -1,0 +1,206 @@
+"""Confidence intervals from bootstrap replicates."""
+
+from typing import Literal
+
+import numpy as np
+from scipy import special
+
+from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.ranking.resampling import Resamples, Strata, iterate_blocks, repeat_datasets
+from capmap.ranking.statistics import Statistic, evaluate_statistic
+
+Kind = Literal["percentile", "basic", "bca", "calibrated"]
+Unit = Literal["runs", "runs_and_datasets"]
+Interval = tuple[float, float]
+
+FREEDOM_SHARE = 0.4
+# Counts of a jackknife are fractions, where those of a resample mostly have one byte.
+COUNT_BYTES = 8
+
+
+def take_percentiles(replicates: FloatArray, *, confidence_level: float) -> Interval:
+    """Percentile interval: the middle part of the replicates."""
+    tail = (1 - confidence_level) / 2
+    low, high = np.quantile(replicates, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def reflect_percentiles(
+    replicates: FloatArray, *, estimate: float, confidence_level: float
+) -> Interval:
+    """Basic interval: the percentile interval mirrored at the estimate."""
+    low, high = take_percentiles(replicates, confidence_level=confidence_level)
+    return 2 * estimate - high, 2 * estimate - low
+
+
+def correct_percentiles(
+    replicates: FloatArray, *, estimate: float, acceleration: float, confidence_level: float
+) -> Interval:
+    """Bias-corrected and accelerated percentile interval (BCa).
+
+    Parameters
+    ----------
+    replicates : numpy.ndarray, shape (resamples,)
+        Bootstrap replicates.
+    estimate : float
+        The statistic of the runs themselves.
+    acceleration : float
+        From `accelerate_runs` or `accelerate_datasets`.
+    confidence_level : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    tuple of float
+        Lower and upper end.
+
+    Notes
+    -----
+    Replicates that equal the estimate count as half below it. Where all lie on one side, half a
+    replicate is assumed on the other, so the interval stays finite.
+
+    References
+    ----------
+    Efron, B. (1987). Better bootstrap confidence intervals. JASA 82, 171–185.
+    """
+    n = len(replicates)
+    below = (np.count_nonzero(replicates < estimate) + np.count_nonzero(replicates <= estimate)) / 2
+    bias = special.ndtri(np.clip(below, 0.5, n - 0.5) / n)
+    normal = special.ndtri((1 - confidence_level) / 2)
+    shifted = bias + np.array([normal, -normal])
+    levels = special.ndtr(bias + shifted / (1 - acceleration * shifted))
+    low, high = np.quantile(replicates, levels)
+    return float(low), float(high)
+
+
+def accelerate_runs(statistic: Statistic, strata: Strata) -> float:
+    """Acceleration from a jackknife that leaves out one run at a time, stratified by dataset.
+
+    Notes
+    -----
+    This is the multi-sample acceleration of `scipy.stats.bootstrap`. Datasets with a single run
+    contribute nothing. Under equal weights of datasets, the runs that are left on a dataset share
+    its weight.
+    """
+    sizes = strata.draws[strata.datasets]
+    deletable = np.flatnonzero(sizes > 1)
+    values = np.empty(len(sizes))
+    runs = float(len(sizes) - 1)
+    for block in iterate_blocks(len(deletable), runs=COUNT_BYTES * len(sizes)):
+        deleted = deletable[block]
+        counts = np.ones((len(sizes), len(deleted)))
+        total = np.full(len(deleted), runs)
+        if strata.weights == "datasets":
+            owner = strata.datasets[deleted]
+            siblings = strata.datasets[:, None] == owner
+            counts += siblings * (1 / (strata.draws[owner] - 1))
+            total += 1
+        counts[deleted, np.arange(len(deleted))] = 0
+        resamples = Resamples(counts=counts, runs=runs, total=total)
+        values[deleted] = evaluate_statistic(statistic, strata, resamples)
+    owner, sizes = strata.datasets[deletable], sizes[deletable]
+    values = values[deletable]
+    means = np.bincount(owner, values) / strata.draws[: owner.max() + 1]
+    return _skew_influences((means[owner] - values) * (sizes - 1) / sizes)
+
+
+def accelerate_datasets(statistic: Statistic, strata: Strata) -> float:
+    """Acceleration from a jackknife that leaves out one dataset at a time."""
+    n = len(strata.draws)
+    values = np.empty(n)
+    for block in iterate_blocks(n, runs=COUNT_BYTES * len(strata.scores)):
+        deleted = np.arange(n)[block]
+        times = (np.arange(n)[:, None] != deleted).astype(np.intp)
+        values[block] = evaluate_statistic(statistic, strata, repeat_datasets(strata, times))
+    return _skew_influences(values.mean() - values)
+
+
+def calibrate_intervals(
+    replicates: FloatArray, *, estimate: FloatArray, freedom: float, confidence_level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Intervals whose coverage is right at three to ten runs per dataset.
+
+    Parameters
+    ----------
+    replicates : numpy.ndarray, shape (..., resamples)
+        Replicates whose variance is not too small, as from `inflate_residuals`.
+    estimate : numpy.ndarray, shape (...)
+        From `estimate_population`.
+    freedom : float
+        Degrees of freedom of the standard error, such as from `count_freedom`.
+    confidence_level : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    low, high : numpy.ndarray, shape (...)
+        ``estimate + shift ± t · SE`` with the bootstrap standard error SE, Student's t quantile,
+        and ``shift = SE · skewness · (1 + 2 z²) / 6`` from the replicates' skewness and the normal
+        quantile z: skewed noise makes estimate and standard error move together, and the shift
+        puts the interval where the truth then is.
+
+    References
+    ----------
+    Johnson, N. J. (1978). Modified t tests and confidence intervals for asymmetrical populations.
+    JASA 73, 536–544.
+    """
+    apart = _center(replicates)
+    spread = apart.std(axis=-1, ddof=1)
+    cubes = (apart**3).mean(axis=-1)
+    level = (1 + confidence_level) / 2
+    lean = (1 + 2 * special.ndtri(level) ** 2) / 6
+    shift = np.divide(cubes * lean, spread**2, out=np.zeros_like(spread), where=spread > 0)
+    reach = spread * special.stdtrit(freedom, level)
+    return estimate + shift - reach, estimate + shift + reach
+
+
+def count_freedom(draws: IntArray, *, unit: Unit) -> float:
+    """Degrees of freedom of a calibrated interval's standard error.
+
+    Parameters
+    ----------
+    draws : numpy.ndarray of int, shape (datasets,)
+        Number of runs of each dataset.
+    unit : {"runs", "runs_and_datasets"}
+        What is resampled.
+
+    Returns
+    -------
+    float
+        At least 1.
+
+    Notes
+    -----
+    Runs resampled: 0.4 of the sum of S − 1 over the datasets of S runs, but no fewer than those of
+    the smallest dataset that has any. An interquartile mean takes about half of the runs into
+    account, and the noise of benchmarks is less well-behaved than normal noise; the share was
+    chosen by simulation (``benchmarks/coverage.py``). Datasets resampled too: their number less
+    one.
+    """
+    if unit == "runs_and_datasets":
+        return float(len(draws) - 1)
+    freedom = draws[draws > 1] - 1
+    return max(FREEDOM_SHARE * float(freedom.sum()), float(freedom.min()))
+
+
+def match_replicates(
+    replicates: FloatArray, interval: Interval, *, confidence_level: float
+) -> FloatArray:
+    """Move and stretch replicates so that their center and spread agree with an interval."""
+    low, high = interval
+    apart = _center(replicates)
+    reach = float(apart.std(ddof=1)) * special.ndtri((1 + confidence_level) / 2)
+    scale = (high - low) / 2 / reach if reach > 0 else 0.0
+    return low + (high - low) / 2 + apart * scale
+
+
+def _center(replicates: FloatArray) -> FloatArray:
+    """Distances to the mean, exactly zero where all replicates are equal."""
+    apart = replicates - replicates[..., :1]
+    centered: FloatArray = apart - apart.mean(axis=-1, keepdims=True)
+    return centered
+
+
+def _skew_influences(influences: FloatArray) -> float:
+    squares = float((influences**2).sum())
+    return float((influences**3).sum()) / (6 * squares**1.5) if squares > 0 else 0.0

@@ -1,0 +1,250 @@
+"""The statistics of a model, computed for many resamples at once from counts.
+
+All sums are taken of distances to a run in the middle, so equal runs give exactly their value, and
+an outlier that is trimmed away leaves no trace of rounding.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray
+from capmap.ranking.resampling import Resamples, Strata
+
+Statistic = Literal["iqm", "mean", "median", "optimality_gap"]
+
+OPTIMUM = 1.0
+LOWER_IS_BETTER: Collection[Statistic] = {"optimality_gap"}
+
+
+def evaluate_statistic(statistic: Statistic, strata: Strata, resamples: Resamples) -> FloatArray:
+    """Compute a statistic of each resample.
+
+    Parameters
+    ----------
+    statistic : {"iqm", "mean", "median", "optimality_gap"}
+        ``iqm``: 25% trimmed mean of the weighted runs of all datasets. ``mean``: their weighted
+        mean, under equal weights of datasets the mean of dataset means. ``median``: median of
+        dataset means. ``optimality_gap``: weighted mean of ``max(1 − score, 0)``; lower is better.
+    strata : Strata
+        A model's runs.
+    resamples : Resamples
+        How often each run was drawn.
+
+    Returns
+    -------
+    numpy.ndarray, shape (resamples,)
+        The statistic of each resample.
+
+    Notes
+    -----
+    The trimmed mean cuts the fraction ``floor(0.25 n) / n`` of the total weight from each tail, n
+    being the number of runs, and splits the run at the cut. With equal weights this is
+    `scipy.stats.trim_mean` of the flat array.
+
+    References
+    ----------
+    Agarwal, R. et al. (2021). Deep reinforcement learning at the edge of the statistical
+    precipice. NeurIPS 34.
+    """
+    return STATISTICS[statistic](strata, resamples)
+
+
+def evaluate_runs(statistic: Statistic, strata: Strata) -> float:
+    """Compute a statistic of the runs themselves."""
+    return float(evaluate_statistic(statistic, strata, take_once(strata))[0])
+
+
+def estimate_population(statistic: Statistic, strata: Strata) -> float:
+    """Estimate what a statistic would be with infinitely many runs per dataset.
+
+    Notes
+    -----
+    This differs from `evaluate_runs` for the interquartile mean only, by cutting exactly a quarter
+    of the weight from each tail and not a whole number of runs.
+    """
+    if statistic != "iqm":
+        return evaluate_runs(statistic, strata)
+    once = take_once(strata)
+    return float(_trim_means(strata, once, share=TRIMMED)[0])
+
+
+def take_once(strata: Strata) -> Resamples:
+    """The one resample that holds every run once."""
+    runs = float(len(strata.scores))
+    return Resamples(counts=np.ones((len(strata.scores), 1)), runs=runs, total=runs)
+
+
+def average_datasets(strata: Strata, resamples: Resamples) -> FloatArray:
+    """Mean of each dataset's drawn runs.
+
+    Parameters
+    ----------
+    strata : Strata
+        A model's runs.
+    resamples : Resamples
+        How often each run was drawn.
+
+    Returns
+    -------
+    numpy.ndarray, shape (datasets, resamples)
+        Datasets by name; the lowest run of a dataset where none was drawn.
+    """
+    means = np.empty((len(strata.draws), resamples.counts.shape[1]))
+    first = 0
+    for part in strata.parts:
+        last = first + part.scores.size
+        counts = resamples.counts[first:last].reshape(*part.scores.shape, -1)
+        drawn = np.maximum(counts.sum(axis=0, dtype=np.float64), 1)
+        above = np.zeros(counts.shape[1:])
+        for count, distance in zip(counts[1:], part.scores[1:] - part.scores[0], strict=True):
+            above += count * distance[:, None]
+        means[part.datasets] = part.scores[0][:, None] + above / drawn
+        first = last
+    return means
+
+
+def trim_means(
+    values: FloatArray,
+    counts: npt.NDArray[Any],
+    *,
+    order: IntArray,
+    weights: FloatArray,
+    cut: float | FloatArray,
+    kept: float | FloatArray,
+) -> FloatArray:
+    """Trimmed means of resamples of sorted runs.
+
+    Parameters
+    ----------
+    values : numpy.ndarray, shape (runs,) or (runs, samples)
+        Scores, ascending down each column.
+    counts : numpy.ndarray, shape (runs, resamples) or (runs, samples, resamples)
+        How often each run was drawn.
+    order : numpy.ndarray of int, shape (runs,)
+        The row of counts of each sorted run.
+    weights : numpy.ndarray, shape (runs,)
+        Weight of each sorted run, the same for all samples.
+    cut : float or numpy.ndarray, shape (resamples,)
+        Weight that is cut from each tail.
+    kept : float or numpy.ndarray, shape (resamples,)
+        Weight that is left.
+
+    Returns
+    -------
+    numpy.ndarray, shape (resamples,) or (samples, resamples)
+        The trimmed means.
+
+    Notes
+    -----
+    With the kept weight at or below the k-th run, ``K_k = clip(C_k − cut, 0, kept)`` where ``C_k``
+    is the cumulated weight, summation by parts turns the mean into the middle run's value, minus
+    the sum of ``K_k`` times the gap above run k over the runs below it, plus its mirror image over
+    the runs above. Each run then costs a few operations on contiguous rows.
+    """
+    middle = len(values) // 2
+    moved = [
+        _sum_moves(values[side], counts, order[side], weights=weights[side], cut=cut, kept=kept)
+        for side in (np.arange(middle + 1), np.arange(len(values) - 1, middle - 1, -1))
+    ]
+    return np.asarray(values[middle])[..., None] - sum(moved) / kept
+
+
+def _sum_moves(
+    values: FloatArray,
+    counts: npt.NDArray[Any],
+    order: IntArray,
+    *,
+    weights: FloatArray,
+    cut: float | FloatArray,
+    kept: float | FloatArray,
+) -> FloatArray:
+    """Move the kept weight run by run from a tail to the middle: sum of weight times distance."""
+    shape = counts.shape[1:]
+    # Full arrays, because NumPy compares an array with an array far faster than with a number.
+    nothing, everything = np.zeros(shape), np.zeros(shape) + kept
+    beyond, moved = nothing - cut, np.zeros(shape)
+    drawn, moving = np.empty(shape), np.empty(shape)
+    steps = np.diff(values, axis=0)[..., None]
+    most = float(counts.max() * weights.max())
+    # So many rows cannot take any resample past its cut; then it is looked at again.
+    idle, is_past_cut = 0, False
+    for row, step, weight in zip(order.tolist(), steps, weights.tolist(), strict=False):
+        beyond += counts[row] if weight == 1 else np.multiply(counts[row], weight, out=drawn)
+        if idle > 0:
+            idle -= 1
+            continue
+        if not is_past_cut:
+            idle = int(-beyond.max() // most)
+            is_past_cut = idle < 0
+            if not is_past_cut:
+                continue
+        np.maximum(beyond, nothing, out=moving)
+        np.minimum(moving, everything, out=moving)
+        np.multiply(moving, step, out=moving)
+        moved += moving
+    return moved
+
+
+def _trim_means(strata: Strata, resamples: Resamples, *, share: float | None = None) -> FloatArray:
+    order = np.argsort(strata.scores, kind="stable")
+    if share is None:
+        cut = np.floor(TRIMMED * resamples.runs) / resamples.runs * resamples.total
+    else:
+        cut = np.asarray(share * resamples.total)
+    return trim_means(
+        strata.scores[order],
+        resamples.counts,
+        order=order,
+        weights=strata.run_weights[order],
+        cut=cut,
+        kept=resamples.total - 2 * cut,
+    )
+
+
+def _average(strata: Strata, resamples: Resamples) -> FloatArray:
+    return _average_values(strata.scores, strata, resamples)
+
+
+def _average_gaps(strata: Strata, resamples: Resamples) -> FloatArray:
+    return _average_values(np.maximum(OPTIMUM - strata.scores, 0), strata, resamples)
+
+
+def _average_values(values: FloatArray, strata: Strata, resamples: Resamples) -> FloatArray:
+    middle = float(np.sort(values)[len(values) // 2])
+    scales = (values - middle) * strata.run_weights
+    total = np.zeros(resamples.counts.shape[1])
+    product = np.empty_like(total)
+    for count, scale in zip(resamples.counts, scales, strict=True):
+        total += np.multiply(count, scale, out=product)
+    return middle + total / resamples.total
+
+
+def _halve_datasets(strata: Strata, resamples: Resamples) -> FloatArray:
+    means = average_datasets(strata, resamples)
+    if resamples.times is None:
+        return np.asarray(np.median(means, axis=0))
+    return _halve_repeated(means, resamples.times)
+
+
+def _halve_repeated(values: FloatArray, times: IntArray) -> FloatArray:
+    """Median down each column of values that stand for several equal ones."""
+    order = np.argsort(values, axis=0, kind="stable")
+    ascending = np.take_along_axis(values, order, axis=0)
+    reached = np.cumsum(np.take_along_axis(times, order, axis=0), axis=0)
+    number = reached[-1]
+    low = np.argmax(reached > (number - 1) // 2, axis=0)
+    high = np.argmax(reached > number // 2, axis=0)
+    columns = np.arange(values.shape[1])
+    lower, upper = ascending[low, columns], ascending[high, columns]
+    return np.asarray(lower + (upper - lower) / 2)
+
+
+STATISTICS: Mapping[Statistic, Callable[[Strata, Resamples], FloatArray]] = {
+    "iqm": _trim_means,
+    "mean": _average,
+    "median": _halve_datasets,
+    "optimality_gap": _average_gaps,
+}

@@ -1,1 +1,0 @@
-"""Ratings from battles of models on datasets: Bradley–Terry strengths and win rates."""

@@ -1,0 +1,269 @@
+"""Names, metrics and directions of the configuration that contradict the data or what is known."""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from capmap.metrics import Metric, canonical_name, find_metric
+from capmap.normalization.precedence import Rules
+from capmap.normalization.rules import DatasetRule, MetricRule, Select, Selection
+from capmap.problems import Problem, Row, blame_group, list_rows
+from capmap.wording import count_things, find_nearest, list_names, quote_name, write_key
+
+MOST_SUGGESTIONS = 20
+RESERVED = "model"
+
+CONVERTED = 0.5
+CONVERTED_SHARE = 0.9
+MOST = 0.9
+HALF = 0.5
+CONVERSIONS = "errors converted to 1 - error (none is above 1 and nearly all are at least"
+
+
+def find_unknown_names(
+    runs: pd.DataFrame,
+    *,
+    metrics: Mapping[str, MetricRule],
+    datasets: Mapping[str, DatasetRule],
+    select: Select,
+) -> list[Problem]:
+    """Find configured names that match nothing, and rules of one metric given twice.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        All rows as read, with the columns model, dataset and metric.
+    metrics, datasets, select : mapping
+        What is configured. Metrics are compared without case and separators, other names exactly.
+
+    Returns
+    -------
+    list of Problem
+        An error per name, with the most similar name of the data as suggestion where there is one
+        (for the first 20, because each takes a search through all names).
+    """
+    present = {kind: set(runs[kind].unique()) for kind in ("model", "dataset", "metric")}
+    spellings = {canonical_name(metric) for metric in present["metric"]}
+    unknown = [
+        *(("metrics", name, "metric") for name in metrics if canonical_name(name) not in spellings),
+        *(("datasets", name, "dataset") for name in datasets),
+        *(("select.models", name, "model") for name in _list_selected(select.get("models", "all"))),
+        *(
+            ("select.datasets", name, "dataset")
+            for name in _list_selected(select.get("datasets", "all"))
+        ),
+    ]
+    unknown = [item for item in unknown if item[1] not in present[item[2]]]
+    problems = list(_find_twins(metrics))
+    for position, (option, name, kind) in enumerate(unknown):
+        nearest = find_nearest(name, present[kind]) if position < MOST_SUGGESTIONS else None
+        problems.append(_explain_unknown(option, name, kind, nearest))
+    return problems
+
+
+def find_reserved_names(runs: pd.DataFrame) -> list[Problem]:
+    """Find a dataset that is called like the column of models in the table of scores.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        The runs of all datasets that are analysed.
+
+    Returns
+    -------
+    list of Problem
+        An error at its first run, if there is one.
+    """
+    reserved = runs[runs["dataset"] == RESERVED]
+    return [
+        blame_group(
+            row,
+            "reserved_dataset",
+            f"A dataset cannot be called {quote_name(RESERVED)}, because the tables have a column "
+            "of this name for the models.",
+            "Rename the dataset in the export, or leave it out with select.",
+            severity="error",
+        )
+        for row in list_rows(reserved.head(1))
+    ]
+
+
+def _list_selected(selection: Selection) -> Iterator[str]:
+    if isinstance(selection, Mapping):
+        yield from selection.get("include", [])
+        yield from selection.get("exclude", [])
+    elif selection != "all":
+        yield from selection
+
+
+def _find_twins(metrics: Iterable[str]) -> Iterator[Problem]:
+    seen: dict[str, str] = {}
+    for name in sorted(metrics):
+        twin = seen.setdefault(canonical_name(name), name)
+        if twin != name:
+            yield Problem(
+                code="ambiguous_rule",
+                reason=f"metrics: has rules for {quote_name(twin)} and {quote_name(name)}, "
+                "which are one name without case and separators.",
+                remedy="Keep one of them.",
+                value=name,
+            )
+
+
+def _explain_unknown(option: str, name: str, kind: str, nearest: str | None) -> Problem:
+    remedy = f"Did you mean {quote_name(nearest)}?" if nearest else "Correct the name or remove it."
+    return Problem(
+        code="unknown_name",
+        reason=f"{option} names the {kind} {quote_name(name)}, which is not in the data.",
+        remedy=remedy,
+        value=name,
+    )
+
+
+def find_mixed_metrics(runs: pd.DataFrame) -> list[Problem]:
+    """Find datasets with more than one metric.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        As read.
+
+    Returns
+    -------
+    list of Problem
+        An error per such dataset (as value), at the first row of its second metric.
+    """
+    firsts = runs.drop_duplicates(["dataset", "metric"])
+    mixed = firsts[firsts.duplicated("dataset", keep=False)]
+    return [_explain_mixed(list(list_rows(rows))) for _, rows in mixed.groupby("dataset")]
+
+
+def find_doubtful_directions(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
+    """Find errors that do not look like errors, and directions that contradict the registry.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        With raw scores; one metric per dataset.
+    rules : Rules
+        What is configured.
+
+    Returns
+    -------
+    list of Problem
+        "suspicious_direction", an error where nobody chose the direction and a warning where the
+        chosen one is that of the name, and "overruled_direction", a warning.
+
+    Notes
+    -----
+    A metric that the registry knows as lower-is-better from 0 upwards (RMSE, log loss, …) is
+    suspected on a dataset when its scores look
+
+    - negated: at least half of them are below 0, where no such error can be; or
+    - converted to 1 − error: none is above 1 and at least 90% are 0.5 or more. Errors start at
+      0, so those of good models crowd near 0, and what is left of 1 crowds near 1.
+
+    An ordinary column of errors, such as 0.02 to 0.4, or one with any error above 1, is not
+    suspected. One that happens to lie between 0.5 and 1 is. That costs its owner one line of
+    configuration; a direction that is silently wrong reverses the ranking. A dataset with a
+    transform is not suspected, because the transform says what its raw scores are.
+
+    An error that cannot exceed 1 (error rate, ECE, …) may well lie between 0.5 and 1. It is
+    suspected of being converted, by a warning, when none of its scores is above 1, at least 90%
+    are 0.9 or more, and nobody chose the direction.
+    """
+    score = runs["score"]
+    shares = pd.DataFrame(
+        {
+            "near_one": score >= CONVERTED,
+            "at_one": score >= CONVERTED_SHARE,
+            "negative": score < 0,
+            "within": score <= 1,
+        }
+    )
+    looks = shares.groupby(runs["dataset"]).mean().to_dict("index")
+    problems: list[Problem] = []
+    overruled: dict[tuple[str, str], list[Row]] = {}
+    for row in list_rows(runs.drop_duplicates("dataset")):
+        known = find_metric(row.metric)
+        if known is None or rules.of_dataset(row.dataset).get("transform"):
+            continue
+        direction, origin = rules.find_direction(row.dataset, row.metric)
+        if direction != known.direction:
+            overruled.setdefault((row.metric, str(direction)), []).append(row)
+        elif appearance := _describe_errors(known, looks[row.dataset]):
+            problems.append(_explain_suspicion(row, appearance, chosen=origin != "natural"))
+        elif origin == "natural" and _look_converted(known, looks[row.dataset]):
+            problem = _explain_suspicion(row, f"{CONVERSIONS} 0.9)", chosen=False)
+            problems.append(replace(problem, severity="warning"))
+    return problems + [
+        _explain_overruled(metric, direction, rows)
+        for (metric, direction), rows in overruled.items()
+    ]
+
+
+def _describe_errors(known: Metric, shares: Mapping[Hashable, Any]) -> str:
+    if (known.direction, known.low, known.high) != ("min", 0.0, None):
+        return ""
+    if shares["negative"] >= HALF:
+        return "negated errors (most are below 0)"
+    if shares["within"] == 1 and shares["near_one"] >= MOST:
+        return f"{CONVERSIONS} 0.5)"
+    return ""
+
+
+def _look_converted(known: Metric, shares: Mapping[Hashable, Any]) -> bool:
+    """Tell whether the scores of an error that cannot exceed 1 nearly all lie at 1."""
+    is_share = (known.direction, known.low, known.high) == ("min", 0.0, 1.0)
+    return bool(is_share and shares["within"] == 1 and shares["at_one"] >= MOST)
+
+
+def _explain_mixed(rows: Sequence[Row]) -> Problem:
+    first, second = rows[:2]
+    places = "; ".join(
+        f"{quote_name(row.metric)} at line {row.line} of {row.source}" for row in rows[:5]
+    )
+    return blame_group(
+        second,
+        "mixed_metrics",
+        f"The dataset {quote_name(first.dataset)} has {len(rows)} metrics: {places}.",
+        f"Choose one, such as where: {{METRIC_COLUMN: {write_key(first.metric)}}}, or make a "
+        "dataset of each: columns: {dataset: [DATASET_COLUMN, METRIC_COLUMN]}.",
+        severity="error",
+    )
+
+
+def _explain_suspicion(row: Row, appearance: str, *, chosen: bool) -> Problem:
+    dataset, metric = quote_name(row.dataset), quote_name(row.metric)
+    reason = (
+        f"Lower is better by its name for the metric {metric} of the dataset {dataset}, but its "
+        f"scores look like {appearance}, where higher is better."
+    )
+    key = write_key(row.dataset)
+    if chosen:
+        reason += " The configuration says min, so the lowest score is taken as the best."
+        remedy = f"If that is wrong, write datasets: {{{key}: {{direction: max}}}}."
+    else:
+        remedy = (
+            f"Write datasets: {{{key}: {{direction: max}}}} if they were converted, or "
+            f"datasets: {{{key}: {{direction: min}}}} if they are plain errors."
+        )
+    return blame_group(
+        row, "suspicious_direction", reason, remedy, severity="warning" if chosen else "error"
+    )
+
+
+def _explain_overruled(metric: str, direction: str, rows: Sequence[Row]) -> Problem:
+    names = list_names([row.dataset for row in rows])
+    usual = "lower" if direction == "max" else "higher"
+    return blame_group(
+        rows[0],
+        "overruled_direction",
+        f"The configuration says {direction} for the metric {quote_name(metric)}, of which "
+        f"{usual} is better by its name ({count_things(len(rows), 'dataset')}: {names}).",
+        "The configuration is followed; correct it if the scores are what the name says.",
+        severity="warning",
+        value=metric,
+    )
