@@ -9,7 +9,7 @@ import pandas as pd
 
 from capmap.artifacts import read_parquet, read_shards, write_parquet
 from capmap.catalog import ANALYSES, STEPS, find_owner
-from capmap.freshness import Record, digest_origin
+from capmap.freshness import Keeper, digest_origin
 from capmap.prose.paragraphs import write_paragraphs
 from capmap.tables import read_declared, write_declared
 from job import load_function, run_parallel
@@ -24,7 +24,6 @@ def analyse(
     steps: list[str],
     options: Mapping[str, Mapping[str, Any]],
     code: Mapping[str, str],
-    record: list[str],
     threads: int,
     **inputs: str | list[str],
 ) -> None:
@@ -42,37 +41,32 @@ def analyse(
         What each step is told, by parameter.
     code : mapping of str to str
         Digest of the code of each step.
-    record : list of str
-        Where to keep what several steps were made from, so that the next run makes only those again
-        that differ; empty for a step by itself.
     threads : int
         How many processes run at once.
     **inputs : str or list of str
         What the steps read, by name.
     """
-    kept = Record(record[0]) if record else None
-    todo, origins = [], {}
+    keeper, todo, origins = Keeper(folder), [], {}
     for name in steps:
         step = STEPS[name]
         own = {read: inputs[read] for read in [*step.reads, *step.paths]}
         origins[name] = digest_origin(code[name], options[name], own)
-        if kept is None or not kept.keep(name, origins[name], list_files(folder, name)):
+        if not (len(steps) > 1 and keeper.restore(name, origins[name], list_files(folder, name))):
             todo.append(name)
     shared = {name for step in todo for name in STEPS[step].reads}
     content = {name: read_input(inputs[name]) for name in sorted(shared)}
 
     def run(name: str) -> None:
         step = STEPS[name]
-        known = {read: content[read] for read in step.reads}
+        known: dict[str, Any] = {"study": study, **options[name]}
+        known |= {read: content[read] for read in step.reads}
         known |= {path: inputs[path] for path in step.paths}
-        run_step(name, {"study": study, **options[name], **known}, folder)
+        run_step(name, known, folder)
+        if len(steps) > 1:
+            keeper.keep(name, origins[name], list_files(folder, name))
 
     run_parallel(run, todo, processes=threads)
-    if kept is not None:
-        for name in todo:
-            kept.note(name, origins[name], list_files(folder, name))
-        kept.close()
-        logger.info("%d of %d analyses were up to date", len(steps) - len(todo), len(steps))
+    logger.info("ran %d of %d steps, others come out as they are", len(todo), len(steps))
 
 
 def read_input(place: str | list[str]) -> pd.DataFrame:
@@ -85,8 +79,8 @@ def read_input(place: str | list[str]) -> pd.DataFrame:
 def run_step(name: str, known: Mapping[str, Any], folder: str) -> None:
     """Compute what a step makes, and write it."""
     step, owner = STEPS[name], find_owner(name, "steps")
-    made = call(load_function(step.run), known)
-    if not isinstance(made, Mapping):
+    made: Mapping[str, Any] = call(load_function(step.run), known)
+    if isinstance(made, pd.DataFrame):
         made = dict.fromkeys([*step.tables, *step.files], made)
     for table in step.tables:
         write_declared(made[table], f"{owner.folder}/{table}", folder)

@@ -7,7 +7,7 @@ from typing import Any
 from capmap.artifacts import read_parquet
 from capmap.catalog import FIGURES
 from capmap.figures.style import save_figure
-from capmap.freshness import Record, digest_origin
+from capmap.freshness import Keeper, digest_origin
 from capmap.tables import read_declared
 from job import load_function, run_parallel
 
@@ -22,7 +22,6 @@ def plot(
     reads: Mapping[str, Mapping[str, str]],
     options: Mapping[str, Mapping[str, Any]],
     code: Mapping[str, str],
-    record: str,
     threads: int,
 ) -> None:
     """Draw figures of finished tables.
@@ -30,23 +29,20 @@ def plot(
     Parameters
     ----------
     folder : str
-        Where the figures are kept.
+        The study's folder.
     reads : mapping of str to mapping of str to str
         The files of the tables of each figure, by name; ``order`` orders the models.
     options : mapping of str to mapping
         What each figure's function is told, by parameter.
     code : mapping of str to str
         Digest of the code that draws each.
-    record : str
-        Where to keep what the figures were made from, so that the next run draws only those again
-        that differ.
     threads : int
         How many processes draw at once.
     """
-    kept = Record(record)
-    files = {name: [f"{folder}/{name}.{suffix}" for suffix in FORMATS] for name in reads}
+    keeper = Keeper(folder)
+    files = {name: [f"{folder}/figures/{name}.{suffix}" for suffix in FORMATS] for name in reads}
     origins = {name: digest_origin(code[name], options[name], reads[name]) for name in reads}
-    todo = [name for name in reads if not kept.keep(name, origins[name], files[name])]
+    todo = [name for name in reads if not keeper.restore(name, origins[name], files[name])]
 
     def draw(name: str) -> None:
         figure = FIGURES[name]
@@ -55,14 +51,13 @@ def plot(
         if figure.order:
             known["order"] = list(_read(reads[name]["order"])["model"])
         save_figure(load_function(figure.draw)(*tables, **known), files[name])
+        keeper.keep(name, origins[name], files[name])
 
+    # Imported once, before the process is copied.
     for name in todo:
         load_function(FIGURES[name].draw)
     run_parallel(draw, todo, processes=threads)
-    for name in todo:
-        kept.note(name, origins[name], files[name])
-    kept.close()
-    logger.info("drew %d of %d figures", len(todo), len(reads))
+    logger.info("drew %d of %d figures, others come out as they are", len(todo), len(reads))
 
 
 def _read(path: str) -> Any:

@@ -18,15 +18,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from capmap.catalog.columns import TEXT_COLUMNS
+
 FORMULA = re.compile(r"^'*[=+\-@\t\r]")
-NAME_COLUMNS = (
-    *("model", "dataset", "metric", "name", "seed", "source", "shard", "statistic"),
-    *("model_a", "model_b", "opponent", "reference", "best", "left_out", "group", "condition"),
-    *("best_model", "duplicate_of", "architecture", "type", "family", "trained_on", "tested_on"),
-    *("date", "dropped", "dataset_a", "dataset_b", "dataset_top1", "dataset_asma", "labels"),
-    *("method", "backbone", "size", "submission", "ties", "release", "license"),
-    *("training", "checkpoint", "ranking", "split", "stamp"),
-)
 ESCAPED_FORMULA = re.compile(r"^'+[=+\-@\t\r]")
 # From pandas 3.1 on every digit counts by default, and asking for it is deprecated.
 PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
@@ -115,7 +109,7 @@ def render_csv(table: pd.DataFrame) -> str:
     return safe.to_csv(index=False, lineterminator="\n")
 
 
-def read_table(path: str | Path, *, names: Sequence[str] = NAME_COLUMNS) -> pd.DataFrame:
+def read_table(path: str | Path, *, names: Sequence[str] = TEXT_COLUMNS) -> pd.DataFrame:
     """Read a table that `render_csv` wrote.
 
     Parameters

@@ -1,33 +1,33 @@
-"""Which of several results that one job makes have to be made again."""
+"""Which results of a job come out as they are, so that it need not make them again."""
 
 import json
+import os
+import shutil
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from capmap.artifacts import digest_file, write_json
+from capmap.artifacts import digest_file, read_json, write_json
+
+KEPT = ".kept"
 
 
-class Record:
-    """What a job's results were made from, kept beside them.
+class Keeper:
+    """Keeps what jobs made of a study, with what they made it from.
 
     Parameters
     ----------
-    path : path-like
-        The JSON file that holds it; absent or damaged, nothing is known.
+    folder : path-like
+        The study's folder. Results are kept in a hidden one in it, as hard links where the file
+        system has them, so they take no space; a job that fails loses none but its own.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-        try:
-            self.known: dict[str, Any] = json.loads(self.path.read_bytes())
-        except (OSError, ValueError):
-            self.known = {}
-        self.made: dict[str, Any] = {}
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
 
-    def keep(self, name: str, origin: str, files: Iterable[str]) -> bool:
-        """Whether a result is as a former job left it, and made from the same.
+    def restore(self, name: str, origin: str, files: Iterable[str]) -> bool:
+        """Put a result back in its place, if it was made from the same.
 
         Parameters
         ----------
@@ -36,28 +36,36 @@ class Record:
         origin : str
             From `digest_origin`.
         files : iterable of str
-            The files that hold it.
+            The files that hold it, in the study's folder.
+
+        Returns
+        -------
+        bool
+            Whether it is there now. A kept file that was altered is not put back.
         """
-        files = sorted(files)
-        found = self.known.get(name)
-        is_kept = (
-            isinstance(found, dict)
-            and found.get("origin") == origin
-            and all(map(_is_file, files))
-            and found.get("files") == {Path(path).name: digest_file(path) for path in files}
-        )
-        if is_kept:
-            self.made[name] = found
-        return is_kept
+        kept = self.folder / KEPT / name
+        places = {file: self._place(kept, file) for file in sorted(files)}
+        try:
+            known: dict[str, Any] = read_json(kept / "made_from.json")
+            if known != _describe(origin, places.values(), kept):
+                return False
+        except (OSError, ValueError):
+            return False
+        for file, place in places.items():
+            _link(place, Path(file))
+        return True
 
-    def note(self, name: str, origin: str, files: Iterable[str]) -> None:
-        """Note what a result was made from, once its files are written."""
-        digests = {Path(path).name: digest_file(path) for path in sorted(files)}
-        self.made[name] = {"origin": origin, "files": digests}
+    def keep(self, name: str, origin: str, files: Iterable[str]) -> None:
+        """Keep a result, once its files are written."""
+        kept = self.folder / KEPT / name
+        shutil.rmtree(kept, ignore_errors=True)
+        places = {file: self._place(kept, file) for file in sorted(files)}
+        for file, place in places.items():
+            _link(Path(file), place)
+        write_json(kept / "made_from.json", _describe(origin, places.values(), kept))
 
-    def close(self) -> None:
-        """Write the record; results that were neither kept nor noted are forgotten."""
-        write_json(self.path, dict(sorted(self.made.items())))
+    def _place(self, kept: Path, file: str) -> Path:
+        return kept / Path(file).relative_to(self.folder)
 
 
 def digest_origin(
@@ -87,5 +95,16 @@ def digest_origin(
     return sha256(content.encode()).hexdigest()
 
 
-def _is_file(path: str) -> bool:
-    return Path(path).is_file()
+def _describe(origin: str, places: Iterable[Path], kept: Path) -> dict[str, Any]:
+    files = {place.relative_to(kept).as_posix(): digest_file(place) for place in places}
+    return {"origin": origin, "files": files}
+
+
+def _link(source: Path, target: Path) -> None:
+    """Give a file a second place, whatever stands there."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.unlink(missing_ok=True)
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)

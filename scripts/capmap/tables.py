@@ -1,5 +1,7 @@
-"""Tables as CSV for machines, Markdown for pages and LaTeX for papers."""
+"""Tables as CSV and JSON for machines, Markdown for pages and LaTeX for papers."""
 
+import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -46,7 +48,7 @@ def write_table(
     table : pandas.DataFrame
         The finished table; its order is kept and its index is left out.
     paths : sequence of path-like
-        Files ending in ``.csv``, ``.md`` or ``.tex``; each is replaced atomically.
+        Files ending in ``.csv``, ``.md``, ``.tex`` or ``.json``; each is replaced atomically.
     best : mapping of {"max", "min"}, optional
         Columns whose best value is set in bold (not in CSV), and what is best in them.
 
@@ -59,10 +61,11 @@ def write_table(
         ".csv": lambda: render_csv(table),
         ".md": lambda: render_markdown(table, best=best),
         ".tex": lambda: render_latex(table, best=best),
+        ".json": lambda: render_json(table),
     }
     unknown = [str(path) for path in paths if Path(path).suffix not in render]
     if unknown:
-        raise ValueError(f"A table is written as .csv, .md or .tex, not as {unknown}.")
+        raise ValueError(f"A table is written as .csv, .md, .tex or .json, not as {unknown}.")
     for path in paths:
         write_text(path, render[Path(path).suffix]())
 
@@ -85,13 +88,22 @@ def write_declared(table: pd.DataFrame, place: str, folder: str | Path) -> None:
     write_table(chosen, paths, best=declared.best)
 
 
-def read_declared(path: str | Path) -> pd.DataFrame:
-    """Read a table of a study from CSV: what the catalog declares as text stays text.
+def read_declared(path: str | Path, place: str = "") -> pd.DataFrame:
+    """Read a table from CSV: what the catalog declares as text stays text.
 
-    Tables that are kept as JSON too have "" where text is missing.
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    place : str, optional
+        Name of the table in the catalog, such as ``tables/elo``; by default that of the path.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table. If it is kept as JSON too, text that is missing is "".
     """
-    path = Path(path)
-    place = f"{path.parent.name}/{path.stem}"
+    place = place or f"{Path(path).parent.name}/{Path(path).stem}"
     texts = list_text_columns(place)
     table = read_table(path, names=texts)
     if place in TABLES and "json" in TABLES[place].formats:
@@ -182,6 +194,30 @@ def render_latex(table: pd.DataFrame, *, best: Best | None = None) -> str:
         r"\end{tabular}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def render_json(table: pd.DataFrame) -> str:
+    r"""Write a table as a JSON array with an object per row, each on a line of its own.
+
+    Notes
+    -----
+    Missing values and infinite ones are null, numbers have their shortest exact form, and names
+    stand as they are: JSON has no formulas to fear.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"model": ["=a", "b"], "rank": pd.array([1, None], dtype="Int64")})
+    >>> print(render_json(table), end="")
+    [
+    {"model": "=a", "rank": 1},
+    {"model": "b", "rank": null}
+    ]
+    """
+    names = [str(name) for name in table.columns]
+    columns = [[_as_plain(value) for value in table[name].tolist()] for name in table.columns]
+    rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    lines = [json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows]
+    return "[\n" + ",\n".join(lines) + ("\n" if lines else "") + "]\n"
 
 
 def escape_latex(text: str) -> str:
@@ -284,3 +320,9 @@ def _find_best(printed: list[str], direction: str | None) -> str | None:
 
 def _on_one_line(text: str) -> str:
     return _BREAKS.sub(" ", text)
+
+
+def _as_plain(value: Any) -> Any:
+    if pd.isna(value) or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    return value

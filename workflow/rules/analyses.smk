@@ -4,11 +4,11 @@
 Reads: normalized/{shard}.parquet, normalized/bounds.csv, tables of the ranking, attributes, and what
 earlier steps made.
 Writes: the tables of each analysis, files that later steps read, a paragraph in text/, and figures/,
-each as PDF, PNG and SVG. Beside tables and figures that share a job stands made_from.json: it tells
-the next run which of them come out as they are.
+each as PDF, PNG and SVG. What shares a job is kept in .kept/ with what it was made from, so the next
+run makes only that again which differs.
 """
 
-for name in []:
+for name in [name for name in STEPS if name not in SHARED]:
 
     rule:
         name:
@@ -29,7 +29,6 @@ for name in []:
             steps=[name],
             options=options_of_steps(name),
             code=code_of_steps(name),
-            record=[],
         script:
             "../../scripts/analyse.py"
 
@@ -38,7 +37,7 @@ for study in config["studies"]:
     steps = [name for name in list_steps(config["studies"][study]) if name in SHARED]
     figures = list_drawn(study)
 
-    if False:
+    if steps:
 
         rule:
             name:
@@ -46,8 +45,7 @@ for study in config["studies"]:
             input:
                 **inputs_of_steps(*steps),
             output:
-                map(update, outputs_of_steps(*steps)),
-                record=update("results/{study}/tables/made_from.json"),
+                outputs_of_steps(*steps),
             log:
                 "results/logs/compare_models/{study}.log",
             benchmark:
@@ -55,9 +53,9 @@ for study in config["studies"]:
             wildcard_constraints:
                 study=re.escape(study),
             priority: 1
-            threads: 4
             conda:
                 "../../envs/analysis.yaml"
+            threads: 4
             params:
                 study="{study}",
                 folder="results/{study}",
@@ -73,19 +71,18 @@ for study in config["studies"]:
         input:
             inputs_of_figures(*figures),
         output:
-            [update(path) for name in figures for path in figure(name)],
-            record=update("results/{study}/figures/made_from.json"),
+            [path for name in figures for path in figure(name)],
         log:
             "results/logs/plot_figures/{study}.log",
         benchmark:
             "results/benchmarks/plot_figures/{study}.tsv"
         wildcard_constraints:
             study=re.escape(study),
-        threads: 4
         conda:
             "../../envs/figures.yaml"
+        threads: 4
         params:
-            folder="results/{study}/figures",
+            folder="results/{study}",
             reads=reads_of_figures(*figures),
             options=options_of_figures(*figures),
             code=code_of_figures(*figures),

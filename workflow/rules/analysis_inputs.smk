@@ -18,7 +18,7 @@ ARTIFACTS = {
     "facts": parts_of("facts.json"),
     "estimates": shards_in("leaderboard/entries"),
     "cells": shards_in("leaderboard/cells"),
-    "submissions": described_submissions,
+    "descriptions": described_submissions,
     "benchmark": benchmark_of,
     "releases": releases_of,
 }
@@ -89,6 +89,13 @@ def read_options(options, wildcards):
     }
 
 
+def list_forms(name):
+    """What the files of a step's tables depend on beside its code: not on captions."""
+    tables = find_owner(name, "steps").tables
+    for made in STEPS[name].tables:
+        yield tables[made].columns, tables[made].best, tables[made].formats
+
+
 def code_of_steps(*names):
     """Digests of the code of steps, worked out once the rule has a job."""
     return lambda wildcards: {
@@ -96,7 +103,7 @@ def code_of_steps(*names):
             STEPS[name].run,
             STEPS[name].describe,
             "capmap.tables:write_declared",
-            declared=repr((STEPS[name], find_owner(name, "steps").tables)),
+            declared=repr([STEPS[name], *list_forms(name)]),
         )
         for name in names
     }
@@ -106,18 +113,12 @@ def list_reads(name):
     """What a figure reads, by name; ``order`` is the table that orders the models."""
     drawn, owner = FIGURES[name], find_owner(name, "figures")
     reads = {read: find_artifact(read, owner) for read in drawn.reads}
-    return reads | (
-        {"order": find_artifact(drawn.order, owner)} if drawn.order else {}
-    )
+    return reads | ({"order": find_artifact(drawn.order, owner)} if drawn.order else {})
 
 
 def fill_path(place, wildcards):
     """A path of the job's study."""
-    return (
-        place(wildcards)
-        if callable(place)
-        else place.format(study=wildcards.study)
-    )
+    return place(wildcards) if callable(place) else place.format(study=wildcards.study)
 
 
 def inputs_of_figures(*names):

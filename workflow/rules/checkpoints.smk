@@ -66,33 +66,3 @@ rule validate_checkpoints:
         library=digest_library("validate_checkpoints.py"),
     script:
         "../../scripts/validate_checkpoints.py"
-
-
-rule rank_checkpoints:
-    """Evaluations of checkpoints → the chosen ones, rankings and curves."""
-    input:
-        evaluations="results/{study}/leaderboard/evaluations.parquet",
-    output:
-        selected=table("selected", "leaderboard", "csv md tex json"),
-        checkpoint_rankings=table("checkpoint_rankings", "leaderboard", "csv md tex json"),
-        checkpoints_table=table("checkpoints", "leaderboard", "csv md tex json"),
-        curves=table("curves", "leaderboard", "csv md tex json"),
-        text=text("checkpoints"),
-    log:
-        "results/logs/rank_checkpoints/{study}.log",
-    benchmark:
-        "results/benchmarks/rank_checkpoints/{study}.tsv"
-    conda:
-        "../../envs/analysis.yaml"
-    params:
-        study="{study}",
-        settings=setting("checkpoints"),
-        metric=setting("metric"),
-        metrics=setting("metrics"),
-        datasets=setting("datasets"),
-        n_resamples=setting("comparison/replicates"),
-        confidence_level=setting("bootstrap/confidence"),
-        seed=setting("bootstrap/seed"),
-        library=digest_library("rank_checkpoints.py"),
-    script:
-        "../../scripts/rank_checkpoints.py"

@@ -90,64 +90,6 @@ rule read_published:
         "../../scripts/read_published.py"
 
 
-rule compare_predictions:
-    """Outcomes of images → differences between models, and between two datasets."""
-    input:
-        "results/{study}/runs.parquet",
-        scores=parts_of("scores.parquet"),
-        outcomes=parts_of("outcomes.parquet"),
-    output:
-        differences=table("differences", "multilabel"),
-        degradation=table("degradation", "multilabel"),
-    log:
-        "results/logs/compare_predictions/{study}.log",
-    benchmark:
-        "results/benchmarks/compare_predictions/{study}.tsv"
-    conda:
-        "../../envs/analysis.yaml"
-    params:
-        study="{study}",
-        order=datasets_in_order,
-        compare=setting("multilabel/compare"),
-        rank_by=setting("multilabel/rank_by"),
-        subgroups=setting("multilabel/subgroups"),
-        n_resamples=setting("multilabel/replicates"),
-        confidence_level=setting("multilabel/confidence"),
-        seed=setting("bootstrap/seed"),
-        library=digest_library("compare_predictions.py"),
-    script:
-        "../../scripts/compare_predictions.py"
-
-
-rule summarize_metrics:
-    """Metrics → tables, and a paragraph."""
-    input:
-        "results/{study}/runs.parquet",
-        scores=parts_of("scores.parquet"),
-        facts=parts_of("facts.json"),
-        degradation="results/{study}/multilabel/degradation.csv",
-    output:
-        metrics=table("metrics", "multilabel"),
-        summary=table("summary", "multilabel"),
-        rank_shift=table("rank_shift", "multilabel"),
-        label_counts=table("label_counts", "multilabel"),
-        text=text("multilabel"),
-    log:
-        "results/logs/summarize_metrics/{study}.log",
-    benchmark:
-        "results/benchmarks/summarize_metrics/{study}.tsv"
-    conda:
-        "../../envs/analysis.yaml"
-    params:
-        subgroups=setting("multilabel/subgroups"),
-        n_resamples=setting("multilabel/replicates"),
-        confidence_level=setting("multilabel/confidence"),
-        images=setting("multilabel/images"),
-        library=digest_library("summarize_metrics.py"),
-    script:
-        "../../scripts/summarize_metrics.py"
-
-
 rule plot_examples:
     """Images with several labels → what the best and the worst model say of them."""
     input:

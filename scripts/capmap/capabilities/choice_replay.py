@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -19,13 +20,15 @@ from capmap.capabilities.choices import (
     learn_results,
     measure_variance,
     order_models,
+    prefer_offsets,
     spread_out,
     start_knowledge,
 )
-from capmap.capabilities.embedding import Embedding
-from capmap.capabilities.gaps import Results, bound_scores
+from capmap.capabilities.embedding import METHODS, Embedding, draw_starts, fit_starts
+from capmap.capabilities.gaps import Results, bound_scores, choose_results
 from capmap.capabilities.intervals import estimate_mean
 from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.rng import make_stream
 
 Fit = Callable[[Results], Sequence[Embedding]]
 MakeRng = Callable[..., np.random.Generator]
@@ -429,3 +432,47 @@ def _average(curves: FloatArray, samples: IntArray) -> tuple[FloatArray, FloatAr
     weights = np.zeros((len(samples), len(curves)))
     np.add.at(weights, (np.arange(len(samples))[:, None], samples), 1 / len(curves))
     return curves.mean(axis=0), weights @ curves
+
+
+def replay_choices(
+    gaps: pd.DataFrame,
+    *,
+    study: str,
+    method: str,
+    dimension: int,
+    n_starts: int,
+    confidence_level: float,
+    seed: int,
+) -> dict[str, pd.DataFrame]:
+    """Replay how soon each policy of running results gets there.
+
+    Parameters
+    ----------
+    gaps : pandas.DataFrame
+        From `capmap.capabilities.gaps.tabulate_gaps`.
+    study : str
+        Name of the study, part of the names of its random streams.
+    method, dimension, n_starts
+        As in the setting `capabilities`.
+    confidence_level, seed
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    dict
+        The tables ``dataset_replay``, ``dataset_savings`` and ``model_replay``.
+    """
+    results = choose_results(gaps)
+    starts = draw_starts(results, dimension=dimension, starts=n_starts, seed=seed, study=study)
+    fit = partial(fit_starts, methods=prefer_offsets(METHODS[method]), starts=starts)
+    make_rng = partial(make_stream, seed, study, "capabilities", "choices")
+    errors = replay_datasets(results, fit=fit, make_rng=partial(make_rng, "model"))
+    regrets = replay_models(results, fit=fit)
+    tabulate = partial(tabulate_curves, confidence_level=confidence_level)
+    return {
+        "dataset_savings": measure_savings(
+            errors, confidence_level=confidence_level, rng=make_rng("savings")
+        ),
+        "dataset_replay": tabulate(errors, choices="results", value="error", things="models"),
+        "model_replay": tabulate(regrets, choices="tried", value="regret", things="datasets"),
+    }

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from capmap.capabilities.embedding import Embedding, Method, predict_gaps
-from capmap.capabilities.gaps import Results, are_connected
+from capmap.capabilities.embedding import Embedding, Method, predict_gaps, restore_fits
+from capmap.capabilities.gaps import Results, are_connected, choose_results
+from capmap.capabilities.predictions import choose_newcomers
 from capmap.ranking.aggregation import FloatArray, IntArray
 
 RANK = 8
@@ -492,3 +493,36 @@ def _look_at(belief: Belief, own: Results, place: int) -> tuple[Knowledge, IntAr
     columns = own.columns[is_own]
     known = learn_results(belief, columns, own.gaps[is_own])
     return known, np.setdiff1d(np.arange(len(own.datasets)), columns)
+
+
+def choose_next_results(
+    gaps: pd.DataFrame,
+    fits: pd.DataFrame,
+    datasets: pd.DataFrame,
+    predictions: pd.DataFrame,
+    placement_predictions: pd.DataFrame,
+) -> dict[str, pd.DataFrame]:
+    """Choose the results that tell most: datasets for each model, models for each dataset.
+
+    Parameters
+    ----------
+    gaps : pandas.DataFrame
+        From `capmap.capabilities.gaps.tabulate_gaps`.
+    fits : pandas.DataFrame
+        From `capmap.capabilities.embedding.tabulate_fits`.
+    datasets, predictions, placement_predictions : pandas.DataFrame
+        The finished tables of these names.
+
+    Returns
+    -------
+    dict
+        The tables ``next``, ``next_models`` and ``dataset_information``.
+    """
+    results, found = choose_results(gaps), restore_fits(fits)
+    expected = [predictions, placement_predictions]
+    newcomers = choose_newcomers(gaps, results)
+    return {
+        "next": add_predictions(list_next_datasets(results, newcomers, found), expected),
+        "next_models": add_predictions(list_next_models(results, found), expected),
+        "dataset_information": measure_information(results, found, datasets),
+    }

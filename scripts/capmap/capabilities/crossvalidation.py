@@ -5,16 +5,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
+from capmap.artifacts import read_parquet
 from capmap.capabilities.baselines import BASELINES
 from capmap.capabilities.embedding import METHODS
-from capmap.capabilities.gaps import BoolArray, Results, bound_scores, measure_gaps
+from capmap.capabilities.gaps import BoolArray, Results, bound_scores, choose_results, measure_gaps
 from capmap.capabilities.intervals import estimate_mean
 from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.rng import make_stream
 
 Protocol = Literal["random", "strict", "family"]
 PROTOCOLS: tuple[Protocol, ...] = ("random", "strict", "family")
@@ -438,3 +440,82 @@ def _measure_folds(folds: pd.DataFrame) -> pd.DataFrame:
 
 def _name_ends(name: str, interval: Iterable[float]) -> dict[str, object]:
     return {f"{name}{end}": float(value) for end, value in zip(ENDS, interval, strict=True)}
+
+
+def crossvalidate_baselines(
+    gaps: pd.DataFrame,
+    datasets: pd.DataFrame,
+    *,
+    study: str,
+    n_splits: int,
+    held_out: int,
+    seed: int,
+) -> dict[str, pd.DataFrame]:
+    """Predict the hidden results by every baseline, the same as embeddings have to.
+
+    Parameters
+    ----------
+    gaps : pandas.DataFrame
+        From `capmap.capabilities.gaps.tabulate_gaps`.
+    datasets : pandas.DataFrame
+        Columns ``dataset`` and ``family``.
+    study : str
+        Name of the study, part of the names of its random streams.
+    n_splits, held_out
+        As in the setting `capabilities`.
+    seed
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    dict
+        The file ``baselines``.
+    """
+    results = choose_results(gaps)
+    families = datasets.set_index("dataset")["family"]
+    tables = []
+    for name, fit in BASELINES.items():
+        table = crossvalidate(
+            results,
+            lambda known, fit=fit: fit(known).predict,  # type: ignore[misc]
+            families=families.loc[results.datasets].tolist(),
+            n_splits=n_splits,
+            held_out=held_out,
+            make_rng=partial(make_stream, seed, study, "capabilities", "folds"),
+        )
+        table.insert(0, "distance", name)
+        tables.append(table)
+    joined = pd.concat(tables, ignore_index=True)
+    joined.insert(1, "dimension", pd.Series(pd.NA, index=joined.index, dtype="Int64"))
+    return {"baselines": joined}
+
+
+def summarize_crossvalidation(
+    baselines: pd.DataFrame, folds: Sequence[str], *, dimension: int, confidence_level: float
+) -> dict[str, pd.DataFrame]:
+    """Summarize the errors of each method and dimension, beside the baselines.
+
+    Parameters
+    ----------
+    baselines : pandas.DataFrame
+        From `crossvalidate_baselines`.
+    folds : sequence of str
+        Files of the predictions by each method and dimension.
+    dimension
+        As in the setting `capabilities`.
+    confidence_level
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    dict
+        The tables ``validation``, ``summary`` and ``by_results``, and the file ``training``.
+    """
+    table = join_folds([*map(read_parquet, folds), baselines])
+    options: Any = {"dimension": dimension, "confidence_level": confidence_level}
+    return {
+        "validation": list_validation(table),
+        "training": list_training(table),
+        "summary": summarize_folds(table, **options),
+        "by_results": group_by_results(table, **options),
+    }

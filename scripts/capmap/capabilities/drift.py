@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from capmap.capabilities.embedding import Embedding, fit_starts
-from capmap.capabilities.gaps import BoolArray, Results, are_connected
+from capmap.capabilities.embedding import METHODS, Embedding, draw_starts, fit_starts
+from capmap.capabilities.gaps import BoolArray, Results, are_connected, choose_results
 from capmap.capabilities.geometry import enter_ball, find_motion, settle_points
 from capmap.capabilities.halves import (
     HALVINGS,
@@ -21,6 +22,7 @@ from capmap.capabilities.halves import (
     tabulate_predictions,
 )
 from capmap.ranking.aggregation import FloatArray
+from capmap.rng import make_stream
 
 STEPS = 10
 SMALLEST = 1e-6
@@ -256,3 +258,53 @@ def _summarize(found: pd.DataFrame, confidence_level: float) -> dict[str, float]
         reference="additive",
         confidence_level=confidence_level,
     )
+
+
+def measure_drift(
+    gaps: pd.DataFrame,
+    models: pd.DataFrame,
+    datasets: pd.DataFrame,
+    *,
+    study: str,
+    method: str,
+    dimension: int,
+    n_starts: int,
+    confidence_level: float,
+    seed: int,
+) -> dict[str, pd.DataFrame]:
+    """Measure how far positions move as models are published, and errors on newcomers.
+
+    Parameters
+    ----------
+    gaps : pandas.DataFrame
+        From `capmap.capabilities.gaps.tabulate_gaps`.
+    models : pandas.DataFrame
+        Columns ``model`` and ``date``.
+    datasets : pandas.DataFrame
+        Columns ``dataset`` and ``family``.
+    study : str
+        Name of the study, part of the names of its random streams.
+    method, dimension, n_starts
+        As in the setting `capabilities`.
+    confidence_level, seed
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    dict
+        The tables ``drift`` and ``newcomers``.
+    """
+    results = choose_results(gaps)
+    dates = models.set_index("model")["date"].fillna("")
+    families = datasets.set_index("dataset")["family"]
+    starts = draw_starts(results, dimension=dimension, starts=2 * n_starts, seed=seed, study=study)
+    found = track_drift(
+        results,
+        dates=dates.loc[results.models].tolist(),
+        families=families.loc[results.datasets].tolist(),
+        fitting=Fitting(METHODS[method], starts[:n_starts]),
+        other_starts=starts[n_starts:],
+        confidence_level=confidence_level,
+        make_rng=partial(make_stream, seed, study, "capabilities", "drift"),
+    )
+    return {"drift": found.steps, "newcomers": found.newcomers}

@@ -8,7 +8,7 @@ import pandas as pd
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
-from capmap.capabilities.gaps import Results, list_components
+from capmap.capabilities.gaps import Results, choose_results, list_components
 from capmap.capabilities.geometry import DISTANCES, enter_ball, measure_centrality, settle_points
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.rng import make_stream
@@ -366,3 +366,33 @@ def _restore_fit(table: pd.DataFrame) -> Embedding:
         dataset_offsets=offsets[~is_model],
         loss=float(first["loss"]),
     )
+
+
+def embed_models(
+    gaps: pd.DataFrame, *, study: str, method: str, dimension: int, n_starts: int, seed: int
+) -> dict[str, pd.DataFrame]:
+    """Embed models and datasets, from several starts.
+
+    Parameters
+    ----------
+    gaps : pandas.DataFrame
+        From `capmap.capabilities.gaps.tabulate_gaps`.
+    study : str
+        Name of the study, part of the names of its random streams.
+    method, dimension, n_starts
+        As in the setting `capabilities`.
+    seed
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    dict
+        The table ``positions``, of the best fit, and the file ``fits``.
+    """
+    results = choose_results(gaps)
+    starts = draw_starts(results, dimension=dimension, starts=n_starts, seed=seed, study=study)
+    found = fit_starts(results, METHODS[method], starts=starts)
+    return {
+        "positions": tabulate_positions(found[0], results),
+        "fits": tabulate_fits(found, results),
+    }

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from capmap.capabilities.baselines import fit_additive
-from capmap.capabilities.embedding import METHODS, fit_starts
-from capmap.capabilities.gaps import Results
+from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts
+from capmap.capabilities.gaps import Results, choose_results
 from capmap.capabilities.halves import Fitting, MakeRng
 from capmap.capabilities.intervals import estimate_mean, list_features
 from capmap.capabilities.placement import (
@@ -22,6 +22,7 @@ from capmap.capabilities.placement import (
     rehearse_placements,
 )
 from capmap.ranking.aggregation import FloatArray
+from capmap.rng import make_stream
 
 COUNTS = (1, 2, 3, 4, 6, 9)
 POOLED = (1, 4)
@@ -234,3 +235,41 @@ def _estimate_errors(
         "change_low": np.maximum(change[1], -1),
         "change_high": change[2],
     }
+
+
+def replay_few_results(
+    gaps: pd.DataFrame,
+    *,
+    study: str,
+    method: str,
+    dimension: int,
+    n_starts: int,
+    seed: int,
+    confidence_level: float,
+) -> pd.DataFrame:
+    """Replay placements of models whose results are hidden but for a few.
+
+    Parameters
+    ----------
+    gaps : pandas.DataFrame
+        From `capmap.capabilities.gaps.tabulate_gaps`.
+    study : str
+        Name of the study, part of the names of its random streams.
+    method, dimension, n_starts, confidence_level
+        As in the setting `capabilities`.
+    seed
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table ``placement_replay``.
+    """
+    results = choose_results(gaps)
+    return replay_placements(
+        results,
+        method=method,
+        starts=draw_starts(results, dimension=dimension, starts=n_starts, seed=seed, study=study),
+        confidence_level=confidence_level,
+        make_rng=partial(make_stream, seed, study, "capabilities", "placement_replay"),
+    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -9,13 +10,22 @@ import pandas as pd
 
 from capmap.capabilities.baselines import fit_dataset_mean
 from capmap.capabilities.crossvalidation import bound_split
-from capmap.capabilities.embedding import Embedding, fit_starts, name_coordinates
+from capmap.capabilities.embedding import (
+    METHODS,
+    Embedding,
+    draw_starts,
+    fit_starts,
+    name_coordinates,
+    restore_fits,
+)
 from capmap.capabilities.gaps import (
     Results,
     are_connected,
     bound_scores,
+    choose_results,
     list_components,
     measure_gaps,
+    scale_scores,
 )
 from capmap.capabilities.geometry import settle_points
 from capmap.capabilities.halves import Fitting, MakeRng
@@ -35,6 +45,7 @@ from capmap.capabilities.placement import (
     show_points,
 )
 from capmap.ranking.aggregation import FloatArray, IntArray, round_significant
+from capmap.rng import make_stream
 
 FOLDS = 10
 FEATURES = 4
@@ -444,3 +455,91 @@ def _tabulate_placements(
     shown = show_points(placed.models, distance=placed.distance)
     names = name_coordinates(shown.shape[1], letter="x")
     return pd.concat([table, pd.DataFrame(shown, columns=names)], axis=1)
+
+
+def predict_cells(
+    gaps: pd.DataFrame,
+    fits: pd.DataFrame,
+    *,
+    study: str,
+    method: str,
+    dimension: int,
+    n_starts: int,
+    seed: int,
+    confidence_level: float,
+) -> pd.DataFrame:
+    """Predict every model on every dataset, with an interval.
+
+    Parameters
+    ----------
+    gaps : pandas.DataFrame
+        From `capmap.capabilities.gaps.tabulate_gaps`.
+    fits : pandas.DataFrame
+        From `capmap.capabilities.embedding.tabulate_fits`.
+    study : str
+        Name of the study, part of the names of its random streams.
+    method, dimension, n_starts, confidence_level
+        As in the setting `capabilities`.
+    seed
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table ``predictions``.
+    """
+    results = choose_results(gaps)
+    starts = draw_starts(results, dimension=dimension, starts=n_starts, seed=seed, study=study)
+    return predict_scores(
+        results,
+        restore_fits(fits),
+        scale=scale_scores(gaps),
+        fitting=Fitting(METHODS[method], starts),
+        confidence_level=confidence_level,
+        rng=make_stream(seed, study, "capabilities", "predictions"),
+    )
+
+
+def place_few_results(
+    gaps: pd.DataFrame,
+    fits: pd.DataFrame,
+    *,
+    study: str,
+    method: str,
+    dimension: int,
+    n_starts: int,
+    seed: int,
+    confidence_level: float,
+) -> dict[str, pd.DataFrame]:
+    """Place the models with few results, without moving the others.
+
+    Parameters
+    ----------
+    gaps : pandas.DataFrame
+        From `capmap.capabilities.gaps.tabulate_gaps`.
+    fits : pandas.DataFrame
+        From `capmap.capabilities.embedding.tabulate_fits`.
+    study : str
+        Name of the study, part of the names of its random streams.
+    method, dimension, n_starts, confidence_level
+        As in the setting `capabilities`.
+    seed
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    dict
+        The tables ``placements`` and ``placement_predictions``.
+    """
+    results = choose_results(gaps)
+    starts = draw_starts(results, dimension=dimension, starts=n_starts, seed=seed, study=study)
+    found = place_newcomers(
+        choose_newcomers(gaps, results),
+        results,
+        restore_fits(fits),
+        scale=scale_scores(gaps),
+        fitting=Fitting(METHODS[method], starts),
+        confidence_level=confidence_level,
+        make_rng=partial(make_stream, seed, study, "capabilities", "placements"),
+    )
+    return {"placements": found.placements, "placement_predictions": found.predictions}

@@ -1,11 +1,12 @@
 """What is known of each model and dataset: results, quality and attributes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from capmap.attributes import read_dataset_attributes, read_model_attributes
 from capmap.capabilities.gaps import choose_results, find_duplicates, list_components, scale_scores
 from capmap.errors import ValidationError
 from capmap.exports.cells import SEPARATOR
@@ -193,3 +194,44 @@ def _measure_headroom(best: "pd.Series[float]", bounds: pd.DataFrame) -> FloatAr
             reach = (natural - best.iloc[place]) * (1 if is_max else -1)
             headroom[place] = reach if reach >= 0 else np.nan
     return round_significant(headroom)
+
+
+def describe_results(
+    gaps: pd.DataFrame,
+    bounds: pd.DataFrame,
+    model_file: Sequence[str],
+    dataset_file: Sequence[str],
+    *,
+    model_attributes: Mapping[str, str],
+    dataset_attributes: Mapping[str, str],
+) -> dict[str, pd.DataFrame]:
+    """Describe what is known of each model and of each dataset.
+
+    Parameters
+    ----------
+    gaps : pandas.DataFrame
+        From `capmap.capabilities.gaps.tabulate_gaps`.
+    bounds : pandas.DataFrame
+        Bounds of the datasets.
+    model_file, dataset_file : sequence of str
+        The table of attributes, or none.
+    model_attributes, dataset_attributes
+        As in the setting `attributes`.
+
+    Returns
+    -------
+    dict
+        The tables ``models`` and ``datasets``.
+    """
+    columns = ("name", "architecture", "parameters", "date", "date_format")
+    of_models = read_model_attributes(
+        next(iter(model_file), ""), **{name: model_attributes[name] for name in columns}
+    )
+    of_datasets = read_dataset_attributes(
+        next(iter(dataset_file), ""),
+        **{name: dataset_attributes[name] for name in ("name", "type", "family")},
+    )
+    return {
+        "models": describe_models(gaps, of_models),
+        "datasets": describe_datasets(gaps, bounds, of_datasets),
+    }

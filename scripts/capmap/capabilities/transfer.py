@@ -7,7 +7,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 
-from capmap.capabilities.gaps import BoolArray, Results
+from capmap.capabilities.embedding import METHODS, draw_starts
+from capmap.capabilities.gaps import BoolArray, Results, choose_results
 from capmap.capabilities.halves import (
     HALVINGS,
     Fitting,
@@ -18,6 +19,7 @@ from capmap.capabilities.halves import (
     summarize_errors,
     tabulate_predictions,
 )
+from capmap.rng import make_stream
 from capmap.wording import format_count
 
 Names = tuple[str, str, str]
@@ -277,3 +279,47 @@ def _summarize(names: Names, trials: Sequence[Trial], confidence_level: float) -
         "train_results": round(float(np.mean([trial.train_results for trial in trials]))),
         **errors,
     }
+
+
+def check_transfer(
+    gaps: pd.DataFrame,
+    datasets: pd.DataFrame,
+    *,
+    study: str,
+    method: str,
+    dimension: int,
+    n_starts: int,
+    confidence_level: float,
+    seed: int,
+) -> pd.DataFrame:
+    """Predict types and families of datasets from others.
+
+    Parameters
+    ----------
+    gaps : pandas.DataFrame
+        From `capmap.capabilities.gaps.tabulate_gaps`.
+    datasets : pandas.DataFrame
+        Columns ``dataset``, ``type`` and ``family``.
+    study : str
+        Name of the study, part of the names of its random streams.
+    method, dimension, n_starts
+        As in the setting `capabilities`.
+    confidence_level, seed
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table ``transfer``.
+    """
+    results = choose_results(gaps)
+    attributes = datasets.set_index("dataset").loc[results.datasets]
+    starts = draw_starts(results, dimension=dimension, starts=n_starts, seed=seed, study=study)
+    return measure_transfer(
+        results,
+        types=attributes["type"].fillna("").tolist(),
+        families=attributes["family"].tolist(),
+        fitting=Fitting(METHODS[method], starts),
+        confidence_level=confidence_level,
+        make_rng=partial(make_stream, seed, study, "capabilities", "transfer"),
+    )

@@ -10,7 +10,7 @@ from capmap.catalog.capabilities import (
     PLACEMENTS,
     TRANSFER,
 )
-from capmap.catalog.columns import COLUMNS
+from capmap.catalog.columns import COLUMNS, TEXT_COLUMNS
 from capmap.catalog.comparisons import (
     CONDITIONS,
     GROUPS,
@@ -26,6 +26,20 @@ from capmap.catalog.declarations import Analysis, Figure, Step, Table
 from capmap.catalog.leaderboard import CHECKPOINTS, LEADERBOARD, RELEASES
 from capmap.catalog.main import MAIN
 from capmap.catalog.multilabel import MULTILABEL
+
+__all__ = [
+    "ANALYSES",
+    "COLUMNS",
+    "EVERYTHING",
+    "FIGURES",
+    "MAIN",
+    "STEPS",
+    "TABLES",
+    "Analysis",
+    "Figure",
+    "Step",
+    "Table",
+]
 
 # In the order of the page.
 ANALYSES: dict[str, Analysis] = {
@@ -142,12 +156,11 @@ def label_columns(place: str, columns: Iterator[str] | list[str]) -> dict[str, s
 
 def list_text_columns(place: str) -> list[str]:
     """The columns of a table that hold names; of a table that is not declared, all that could."""
-    texts = [name for name, column in COLUMNS.items() if column.is_text]
     if place not in TABLES:
-        return texts
+        return TEXT_COLUMNS
     table = TABLES[place]
     declared = set(table.columns.split())
-    return [*(name for name in texts if name in declared), *table.text.split()]
+    return [*(name for name in TEXT_COLUMNS if name in declared), *table.text.split()]
 
 
 def _list_made(study: Mapping[str, Any]) -> list[Analysis]:

@@ -129,7 +129,7 @@ CAPABILITIES = Analysis(
             files={"baselines": "capabilities/folds/baselines.parquet"},
         ),
         "summarize_crossvalidation": Step(
-            "capmap.capabilities.summary:summarize_crossvalidation",
+            "capmap.capabilities.crossvalidation:summarize_crossvalidation",
             tables=["validation", "summary", "by_results"],
             reads=["baselines"],
             paths=["folds"],
@@ -158,7 +158,7 @@ CAPABILITIES = Analysis(
             files={"places": "capabilities/map/mds.parquet"},
         ),
         "predict_scores": Step(
-            "capmap.capabilities.predictions:tabulate_predictions",
+            "capmap.capabilities.predictions:predict_cells",
             tables=["predictions"],
             reads=["gaps", "fits"],
             options={
@@ -224,7 +224,7 @@ PLACEMENTS = Analysis(
     },
     steps={
         "replay_placements": Step(
-            "capmap.capabilities.placement_replay:replay",
+            "capmap.capabilities.placement_replay:replay_few_results",
             tables=["placement_replay"],
             reads=["gaps"],
             options={
@@ -236,7 +236,7 @@ PLACEMENTS = Analysis(
             },
         ),
         "place_models": Step(
-            "capmap.capabilities.placement:place_models",
+            "capmap.capabilities.predictions:place_few_results",
             tables=["placements", "placement_predictions"],
             reads=["gaps", "fits", "placement_replay"],
             options={
@@ -313,7 +313,7 @@ NEXT_RESULTS = Analysis(
             },
         ),
         "choose_results": Step(
-            "capmap.capabilities.choices:choose_results",
+            "capmap.capabilities.choices:choose_next_results",
             tables=["next", "next_models", "dataset_information"],
             reads=[
                 "gaps",
@@ -358,7 +358,7 @@ DRIFT = Analysis(
     },
     steps={
         "track_drift": Step(
-            "capmap.capabilities.drift:track_drift",
+            "capmap.capabilities.drift:measure_drift",
             tables=["newcomers", "drift"],
             reads=["gaps", "models", "datasets"],
             options={

@@ -60,3 +60,6 @@ COLUMNS = {
     "wilcoxon_p": Column("Wilcoxon p"),
     "wilcoxon_p_holm": Column("p, Holm corrected"),
 }
+
+# What stays text when a table is read back.
+TEXT_COLUMNS = [name for name, column in COLUMNS.items() if column.is_text]

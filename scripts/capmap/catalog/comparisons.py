@@ -74,7 +74,7 @@ PAIRWISE = Analysis(
     },
     steps={
         "compare_models": Step(
-            "capmap.comparison.pairwise:compare_models",
+            "capmap.comparison.model_pairs:compare_models",
             tables=["pairwise", "rope"],
             reads=["runs", "iqm", "bounds"],
             options={
@@ -137,7 +137,7 @@ RANKS = Analysis(
     },
     steps={
         "compare_ranks": Step(
-            "capmap.comparison.rank_tests:compare_ranks",
+            "capmap.comparison.cliques:compare_ranks",
             tables=["friedman", "nemenyi", "mean_ranks"],
             reads=["runs"],
             options={"missing": "comparison/missing", "alpha": "comparison/alpha"},
@@ -407,7 +407,7 @@ GROUPS = Analysis(
     },
     steps={
         "rank_groups": Step(
-            "capmap.ranking.groups:rank_groups",
+            "capmap.ranking.groups:compare_groups",
             tables=["groups", "group_intervals", "group_coverage"],
             reads=["runs"],
             options={

@@ -63,10 +63,10 @@ LEADERBOARD = Analysis(
     },
     steps={
         "rank_entries": Step(
-            "capmap.leaderboard.entries:rank_entries",
+            "capmap.leaderboard.scores:rank_entries",
             tables=["entries", "dimensions", "best"],
             reads=["exported"],
-            paths=["estimates", "submissions", "benchmark"],
+            paths=["estimates", "descriptions", "benchmark"],
             options={
                 "dimension_datasets": "leaderboard/dimensions",
                 "complete": "leaderboard/complete",
@@ -75,10 +75,10 @@ LEADERBOARD = Analysis(
             describe="capmap.prose.leaderboard:describe_leaderboard",
         ),
         "summarize_entries": Step(
-            "capmap.leaderboard.entries:summarize_entries",
+            "capmap.leaderboard.scores:summarize_entries",
             tables=["normalized", "raw", "submissions"],
             reads=["cells", "exported"],
-            paths=["submissions", "benchmark"],
+            paths=["descriptions", "benchmark"],
         ),
     },
 )
@@ -169,7 +169,7 @@ CHECKPOINTS = Analysis(
     },
     steps={
         "rank_checkpoints": Step(
-            "capmap.checkpoints.rankings:rank_checkpoints",
+            "capmap.checkpoints.rankings:analyse_checkpoints",
             tables=["selected", "checkpoint_rankings", "checkpoints", "curves"],
             reads=["evaluations"],
             options={

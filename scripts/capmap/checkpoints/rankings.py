@@ -1,18 +1,28 @@
 """Rankings of trainings by their chosen checkpoints, and of all checkpoints."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
+from capmap.checkpoints.curves import trace_curves
 from capmap.checkpoints.expressions import Expression, find_unknown_names, read_expression
-from capmap.checkpoints.plan import Plan
-from capmap.checkpoints.selection import CHECKPOINT, normalize_values
+from capmap.checkpoints.plan import Plan, Settings, plan_selection
+from capmap.checkpoints.selection import (
+    CHECKPOINT,
+    choose_checkpoints,
+    measure_optimism,
+    normalize_values,
+)
 from capmap.errors import ValidationError
 from capmap.metrics import Direction
+from capmap.normalization import Rules
+from capmap.normalization.rules import DatasetRule, MetricRule
 from capmap.problems import Problem, ask_nearest
 from capmap.ranking.aggregation import FloatArray, rank_competitors
+from capmap.rng import make_stream
 from capmap.wording import list_names, quote_name, write_key
 
 Method = Literal["single", "average", "best", "all", "custom"]
@@ -291,3 +301,64 @@ def _find_common_direction(metric: str, reported: pd.DataFrame, plan: Plan) -> D
 def _list_pairs(metric: str, reported: pd.DataFrame) -> list[tuple[str, str]]:
     datasets = reported.loc[reported["metric"] == metric, "dataset"].unique()
     return [(dataset, metric) for dataset in sorted(datasets)]
+
+
+def analyse_checkpoints(
+    evaluations: pd.DataFrame,
+    *,
+    study: str,
+    settings: Settings,
+    metric: str,
+    metrics: Mapping[str, MetricRule],
+    datasets: Mapping[str, DatasetRule],
+    n_resamples: int,
+    confidence_level: float,
+    seed: int,
+) -> dict[str, Any]:
+    """Choose a checkpoint of each training, rank checkpoints, and trace curves.
+
+    Parameters
+    ----------
+    evaluations : pandas.DataFrame
+        Columns of evaluations of checkpoints, with ``value``.
+    study : str
+        Name of the study, part of the names of its random streams.
+    settings : mapping
+        The setting `checkpoints`.
+    metric, metrics, datasets
+        The settings of these names.
+    n_resamples
+        As in the setting `comparison`.
+    confidence_level, seed
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    dict
+        The tables ``checkpoints``, ``selected``, ``checkpoint_rankings`` and ``curves``, and the
+        splits ``split`` and ``report``.
+    """
+    values = evaluations.rename(columns={"value": "score"})
+    plan, problems = plan_selection(
+        values, settings, metric=metric, rules=Rules(metrics, datasets, {}, {})
+    )
+    if errors := [problem for problem in problems if problem.severity == "error"]:
+        raise ValidationError("\n".join(map(str, errors)))
+    listed = choose_checkpoints(values, plan)
+    chosen = measure_optimism(values, listed, plan)
+    return {
+        "checkpoints": listed,
+        "selected": chosen,
+        "checkpoint_rankings": rank_checkpoints(
+            values, listed, chosen, settings.get("rankings", []), plan
+        ),
+        "curves": trace_curves(
+            values,
+            plan,
+            n_resamples=n_resamples,
+            confidence_level=confidence_level,
+            make_rng=partial(make_stream, seed, study, "checkpoint_curves"),
+        ),
+        "split": plan.split,
+        "report": plan.report,
+    }

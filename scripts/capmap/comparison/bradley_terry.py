@@ -1,15 +1,21 @@
 """Bradley–Terry strengths by maximum likelihood, on the Elo scale, with intervals and ranks."""
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from scipy import sparse
 from scipy.special import expit
 
 from capmap.comparison.battles import Battles, MakeRng, Tournament, hold_tournament
-from capmap.comparison.score_matrix import BoolArray
+from capmap.comparison.score_matrix import BoolArray, Missing, arrange_runs, choose_common
+from capmap.comparison.win_rates import count_wins
+from capmap.problems import require_known
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.ranking.intervals import take_percentiles
 from capmap.ranking.ranks import rank_estimates
+from capmap.rng import make_stream
 
 BASE = np.log(10)
 RIDGE = 1e-6
@@ -315,3 +321,55 @@ def _bound(replicates: FloatArray, *, confidence_level: float) -> tuple[float, f
     if not len(replicates):
         return np.nan, np.nan
     return take_percentiles(replicates, confidence_level=confidence_level)
+
+
+def rate_models(
+    runs: pd.DataFrame,
+    *,
+    study: str,
+    missing: Missing,
+    battles: Battles,
+    tie_threshold: float,
+    calibration: str,
+    n_resamples: int,
+    confidence_level: float,
+    seed: int,
+) -> dict[str, Any]:
+    """Rate models by their battles on datasets, and count who beats whom.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Normalized runs of all models.
+    study : str
+        Name of the study, part of the names of its random streams.
+    missing, n_resamples
+        As in the setting `comparison`.
+    battles, tie_threshold, calibration
+        As in the setting `ratings`; win rates are by cell means whatever `battles` is.
+    confidence_level, seed
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    dict
+        The tables ``elo`` and ``winrate``, and ``cells_unused``.
+    """
+    every = arrange_runs(runs)
+    if calibration:
+        require_known([calibration], every.models, option="ratings.calibration", kind="model")
+    matrix = choose_common(every, missing=missing)
+    ratings = estimate_ratings(
+        runs[runs["dataset"].isin(matrix.datasets)],
+        battles=battles,
+        tie_threshold=tie_threshold,
+        calibration=calibration,
+        n_resamples=n_resamples,
+        confidence_level=confidence_level,
+        make_rng=partial(make_stream, seed, study, "ratings"),
+    )
+    return {
+        "elo": ratings,
+        "winrate": count_wins(matrix, tie_threshold=tie_threshold),
+        "cells_unused": int(every.is_filled.sum() - ratings["datasets"].sum()),
+    }

@@ -7,15 +7,18 @@ from capmap.comparison.pairwise import subtract_means
 from capmap.comparison.rank_tests import (
     average_common,
     average_ranks,
+    compare_mean_ranks,
     find_critical_difference,
     rank_within_datasets,
     stretch_ranks,
+    tabulate_rank_tests,
 )
 from capmap.comparison.score_matrix import (
     BoolArray,
     Missing,
     Pairs,
     ScoreMatrix,
+    arrange_runs,
     choose_common,
     list_pairs,
 )
@@ -141,3 +144,26 @@ def _order_models(mean_ranks: FloatArray) -> list[int]:
     """Places of the models by mean rank; equal ones as they stand, by name."""
     order: list[int] = np.argsort(round_significant(mean_ranks), kind="stable").tolist()
     return order
+
+
+def compare_ranks(runs: pd.DataFrame, *, missing: Missing, alpha: float) -> dict[str, pd.DataFrame]:
+    """Test whether mean ranks differ, and which.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Normalized runs of all models.
+    missing, alpha
+        As in the setting `comparison`.
+
+    Returns
+    -------
+    dict
+        The tables ``friedman``, ``nemenyi`` and ``mean_ranks``.
+    """
+    matrix = arrange_runs(runs)
+    return {
+        "friedman": tabulate_rank_tests(matrix, missing=missing),
+        "nemenyi": compare_mean_ranks(matrix, alpha=alpha),
+        "mean_ranks": tabulate_mean_ranks(matrix, missing=missing, alpha=alpha),
+    }

@@ -1,12 +1,16 @@
 """How alike two conditions of the same models, such as two studies, rank them."""
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
+from capmap.artifacts import read_shards
 from capmap.comparison.correlation import compute_kendall_tau, compute_spearman_rho
 from capmap.comparison.score_matrix import Missing
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, rank_competitors
@@ -20,6 +24,7 @@ from capmap.ranking.resampling import (
     stratify_runs,
 )
 from capmap.ranking.statistics import average_datasets, evaluate_statistic, take_once, trim_means
+from capmap.rng import make_stream
 
 Method = Literal["iqm", "mean", "trimmed_mean", "median"]
 
@@ -43,6 +48,8 @@ RANKS = {
     "rank_other": "int64",
     "change": "int64",
 }
+# Of the parts of a shard's path, its study.
+STUDY_PART = -3
 
 
 @dataclass(frozen=True)
@@ -245,3 +252,62 @@ def _correlate(scores: FloatArray, drawn: FloatArray, *, confidence_level: float
 def _rank_models(scores: FloatArray) -> IntArray:
     ranks: IntArray = rank_competitors(scores.T).T.astype(np.min_scalar_type(-len(scores)))
     return ranks
+
+
+def compare_conditions(
+    runs: pd.DataFrame,
+    others: Sequence[str],
+    *,
+    study: str,
+    missing: Missing,
+    aggregation: Method,
+    weights: Weights,
+    n_resamples: int,
+    confidence_level: float,
+    seed: int,
+) -> dict[str, pd.DataFrame]:
+    """Compare the ranking of a study with those of other studies.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Normalized runs of all models.
+    others : sequence of str
+        Files of the normalized runs of the other studies.
+    study : str
+        Name of the study, part of the names of its random streams.
+    missing, aggregation, n_resamples
+        As in the setting `comparison`.
+    weights, confidence_level, seed
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    dict
+        The tables ``conditions`` and ``condition_ranks``.
+    """
+    options = Options(aggregation, weights, missing, n_resamples, confidence_level)
+    agreement = [pd.DataFrame(columns=list(AGREEMENT)).astype(AGREEMENT)]
+    ranks = [pd.DataFrame(columns=list(RANKS)).astype(RANKS)]
+    for name, paths in _list_studies(others):
+        agreed, ranked = compare_condition(
+            runs,
+            read_shards(paths),
+            condition=name,
+            options=options,
+            make_rng=partial(make_stream, seed, study, "conditions", name),
+        )
+        agreement.append(agreed)
+        ranks.append(ranked)
+    return {
+        "conditions": pd.concat(agreement, ignore_index=True),
+        "condition_ranks": pd.concat(ranks, ignore_index=True),
+    }
+
+
+def _list_studies(paths: Iterable[str]) -> list[tuple[str, list[str]]]:
+    """Group files of normalized runs by the study whose folder they are in."""
+    studies = defaultdict(list)
+    for path in paths:
+        studies[Path(path).parts[STUDY_PART]].append(path)
+    return sorted(studies.items())

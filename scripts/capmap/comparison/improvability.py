@@ -2,11 +2,19 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from capmap.comparison.score_matrix import ScoreMatrix, arrange_runs
+from capmap.comparison.score_matrix import (
+    Missing,
+    ScoreMatrix,
+    arrange_runs,
+    choose_common,
+    count_unused,
+)
 from capmap.metrics import find_metric
 from capmap.normalization.rules import DatasetRule, find_transform
 from capmap.ranking.aggregation import FloatArray, IntArray, round_significant
@@ -14,6 +22,7 @@ from capmap.ranking.intervals import take_percentiles
 from capmap.ranking.ranks import rank_estimates
 from capmap.ranking.resampling import draw_resamples, iterate_blocks, stratify_runs
 from capmap.ranking.statistics import average_datasets
+from capmap.rng import make_stream
 
 DECIMALS = 12
 SHARE, PERCENT = (0.0, 1.0), 100.0
@@ -316,3 +325,57 @@ def _rank(
     )
     ranked = rank_estimates(table, replicates, confidence_level=confidence_level, best="min")
     return ranked.rename(columns={"estimate": "improvability"})[MODEL_COLUMNS]
+
+
+def measure_improvability(
+    runs: pd.DataFrame,
+    bounds: pd.DataFrame,
+    *,
+    study: str,
+    missing: Missing,
+    datasets: Mapping[str, DatasetRule],
+    n_resamples: int,
+    confidence_level: float,
+    seed: int,
+) -> dict[str, Any]:
+    """Measure the share of its error that each model could still lose.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Normalized runs of all models.
+    bounds : pandas.DataFrame
+        Bounds of the datasets.
+    study : str
+        Name of the study, part of the names of its random streams.
+    missing, n_resamples
+        As in the setting `comparison`.
+    datasets : mapping
+        Rules of datasets, which may name their best score.
+    confidence_level, seed
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    dict
+        The tables ``improvability`` and ``improvability_datasets``, ``without_optimum``,
+        ``clipped`` and ``cells_unused``.
+    """
+    matrix = arrange_runs(runs)
+    chosen = choose_common(matrix, missing=missing)
+    limits = bounds.set_index("dataset").loc[chosen.datasets].reset_index()
+    optima = find_optima(limits, datasets)
+    result = bootstrap_improvability(
+        runs[runs["dataset"].isin(chosen.datasets)],
+        optima,
+        n_resamples=n_resamples,
+        confidence_level=confidence_level,
+        make_rng=partial(make_stream, seed, study, "improvability"),
+    )
+    return {
+        "improvability": result.models,
+        "improvability_datasets": result.cells,
+        "without_optimum": optima.loc[~optima["is_known"], "dataset"].tolist(),
+        "clipped": result.clipped,
+        "cells_unused": count_unused(matrix, chosen),
+    }

@@ -1,11 +1,14 @@
 """Performance profiles: how often a model comes within a factor of the best, or above a score."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from capmap.comparison.score_matrix import Missing, arrange_runs, choose_common, count_unused
 from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors, round_significant
 from capmap.ranking.models import has_interval
 from capmap.ranking.resampling import (
@@ -16,6 +19,7 @@ from capmap.ranking.resampling import (
     stratify_runs,
 )
 from capmap.ranking.statistics import take_once
+from capmap.rng import make_stream
 
 DECIMALS = 12
 THRESHOLDS = 101
@@ -345,3 +349,54 @@ def _count_above(
         weights[place] += count * weight
     above = np.cumsum(weights[:0:-1], axis=0)[::-1] / resamples.total
     return np.asarray(np.round(above, DECIMALS))
+
+
+def profile_models(
+    runs: pd.DataFrame,
+    bounds: pd.DataFrame,
+    *,
+    study: str,
+    missing: Missing,
+    n_resamples: int,
+    confidence_level: float,
+    seed: int,
+) -> dict[str, Any]:
+    """Trace performance profiles and score distributions, and the areas under the profiles.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Normalized runs of all models.
+    bounds : pandas.DataFrame
+        Bounds of the datasets.
+    study : str
+        Name of the study, part of the names of its random streams.
+    missing, n_resamples
+        As in the setting `comparison`.
+    confidence_level, seed
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    dict
+        The tables ``profiles`` and ``profile_area``, ``nonpositive``, ``datasets_total`` and
+        ``cells_unused``.
+    """
+    every = arrange_runs(runs)
+    matrix = choose_common(every, missing=missing)
+    limits = bounds.set_index("dataset").loc[matrix.datasets]
+    ratios, nonpositive = compare_scores(matrix.means, limits)
+    tables = [trace_ratios(matrix.models, own).assign(kind=kind) for kind, own in ratios.items()]
+    scores = trace_scores(
+        runs[runs["dataset"].isin(matrix.datasets)],
+        n_resamples=n_resamples,
+        confidence_level=confidence_level,
+        make_rng=partial(make_stream, seed, study, "profiles"),
+    )
+    return {
+        "profiles": pd.concat([*tables, scores.assign(kind="scores")], ignore_index=True),
+        "profile_area": compare_areas(matrix.models, ratios),
+        "nonpositive": nonpositive,
+        "datasets_total": runs["dataset"].nunique(),
+        "cells_unused": count_unused(every, matrix),
+    }

@@ -2,13 +2,20 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from capmap.comparison.correlation import compute_kendall_tau
-from capmap.comparison.score_matrix import BoolArray
+from capmap.comparison.score_matrix import (
+    BoolArray,
+    Missing,
+    arrange_runs,
+    choose_common,
+    count_unused,
+)
 from capmap.ranking.aggregation import (
     AGGREGATIONS,
     Aggregation,
@@ -29,6 +36,7 @@ from capmap.ranking.resampling import (
     stratify_runs,
 )
 from capmap.ranking.statistics import Statistic, evaluate_statistic
+from capmap.rng import make_stream
 
 Bounds = Literal["configured", "observed", "ranks"]
 
@@ -560,3 +568,65 @@ def _rank_resamples(
             row[block] = evaluate_statistic("iqm", strata, repeat_datasets(strata, times))
         replicates.append(row)
     return rank_replicates(replicates, np.zeros(len(replicates)))
+
+
+def check_robustness(
+    runs: pd.DataFrame,
+    iqm: pd.DataFrame,
+    *,
+    study: str,
+    missing: Missing,
+    top: int,
+    n_resamples: int,
+    confidence_level: float,
+    seed: int,
+    weights: Weights,
+) -> dict[str, Any]:
+    """Rank the models under other choices and on resampled datasets.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Normalized runs of all models.
+    iqm : pandas.DataFrame
+        The reported ranking.
+    study : str
+        Name of the study, part of the names of its random streams.
+    missing, n_resamples
+        As in the setting `comparison`.
+    top
+        As in the setting `robustness`.
+    confidence_level, seed, weights
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    dict
+        The tables ``robustness``, ``robustness_ranks``, ``flips``, ``rank_stability`` and
+        ``rank_distribution``, the file ``ranks``, and ``cells_unused``.
+    """
+    every = arrange_runs(runs)
+    matrix = choose_common(every, missing=missing)
+    used = runs[runs["dataset"].isin(matrix.datasets)]
+    reported = dict(zip(iqm["model"], iqm["rank"].astype(int), strict=True))
+    agreement = compare_variations(
+        iterate_variations(used, weights=weights), reported=reported, datasets=matrix.datasets
+    )
+    resampled = resample_ranks(
+        used,
+        reported=reported,
+        top=top,
+        weights=weights,
+        n_resamples=n_resamples,
+        confidence_level=confidence_level,
+        make_rng=partial(make_stream, seed, study, "rank_stability"),
+    )
+    return {
+        "robustness": agreement.robustness,
+        "robustness_ranks": agreement.spans,
+        "flips": agreement.flips,
+        "rank_stability": resampled.stability,
+        "rank_distribution": resampled.distribution,
+        "ranks": agreement.ranks,
+        "cells_unused": count_unused(every, matrix),
+    }

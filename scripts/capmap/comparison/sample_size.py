@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -330,3 +331,35 @@ def _misorder(distances: FloatArray, variances: FloatArray) -> FloatArray:
     ratios = np.full(distances.shape, np.inf)
     np.divide(distances, np.sqrt(variances), out=ratios, where=variances != 0)
     return np.where(distances > 0, special.ndtr(-ratios), 0.5)
+
+
+def advise_sample_size(
+    runs: pd.DataFrame,
+    *,
+    missing: Missing,
+    interval: Kind,
+    weights: Weights,
+    confidence_level: float,
+) -> dict[str, Any]:
+    """Expect widths of intervals with more seeds, and find where the next one helps.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Normalized runs of all models.
+    missing
+        As in the setting `comparison`.
+    interval, weights, confidence_level
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    dict
+        The tables ``seed_widths`` and ``next_seeds``, and ``cells_unused``.
+    """
+    noise = measure_noise(runs, missing=missing, weights=weights)
+    return {
+        "seed_widths": expect_widths(noise, interval=interval, confidence_level=confidence_level),
+        "next_seeds": advise_runs(noise),
+        "cells_unused": noise.cells_unused,
+    }

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.errors import ValidationError
-from capmap.leaderboard.records import read_records
+from capmap.tables import read_declared
 from capmap.wording import list_names, quote_name
 
 CURRENT = "current"
@@ -72,7 +72,7 @@ def read_release(path: str | Path) -> pd.DataFrame:
         score that is no number.
     """
     try:
-        table = read_records(path)
+        table = read_declared(path, "leaderboard/entries")
     except (ValueError, OSError) as error:
         raise ValidationError(f"{path}: not a readable CSV table ({error}). {REMEDY}") from error
     needed = [name for name in HISTORY if name != "release"]
@@ -131,3 +131,24 @@ def _read_numbers(values: "pd.Series", name: str, path: str | Path) -> "pd.Serie
         place = quote_name(str(values[wrong].iloc[0]))
         raise ValidationError(f"{path}: {place} is no {name}. {REMEDY}")
     return numbers
+
+
+def track_releases(entries: str, releases: Sequence[str]) -> pd.DataFrame:
+    """Track the rank of each entry from release to release.
+
+    Parameters
+    ----------
+    entries : str
+        File of the current table of entries.
+    releases : sequence of str
+        Former tables of entries, which the user keeps, in any order; they are taken by name.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table ``rank_history``.
+    """
+    paths = sorted(releases)
+    names = name_releases(paths)
+    tables = {name: read_release(path) for name, path in zip(names, paths, strict=True)}
+    return track_ranks({**tables, CURRENT: read_release(entries)})

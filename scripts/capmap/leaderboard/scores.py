@@ -5,6 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from capmap.artifacts import read_json, read_parquet
+from capmap.benchmarks import read_benchmark
+from capmap.leaderboard.entries import ENTRY_COLUMNS, describe_entries, summarize_submissions
 from capmap.ranking.aggregation import FloatArray, rank_competitors, summarize_cells
 from capmap.ranking.models import Options, bootstrap_model
 from capmap.ranking.ranks import rank_estimates
@@ -369,3 +372,98 @@ def choose_best(entries: pd.DataFrame) -> pd.DataFrame:
     table = table.sort_values(["method", "rank", "name", "backbone"], ignore_index=True)
     ranking: pd.DataFrame = table[BEST_COLUMNS]
     return ranking
+
+
+def rank_entries(
+    exported: pd.DataFrame,
+    estimates: Sequence[str],
+    descriptions: Sequence[str],
+    benchmark: Sequence[str],
+    *,
+    dimension_datasets: Mapping[str, list[str]],
+    complete: float,
+    confidence_level: float,
+) -> dict[str, pd.DataFrame]:
+    """Rank the entries by method and dimension, and the best of each backbone.
+
+    Parameters
+    ----------
+    exported : pandas.DataFrame
+        Runs as exported.
+    estimates : sequence of str
+        Files of estimates and replicates of each dimension.
+    descriptions, benchmark : sequence of str
+        The file of what submissions say of themselves, and the definition of the benchmark, if any.
+    dimension_datasets : mapping of str to list of str
+        The datasets of each dimension.
+    complete
+        As in the setting `leaderboard`.
+    confidence_level
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    dict
+        The tables ``entries``, ``dimensions`` and ``best``.
+    """
+    records = [record for path in descriptions for record in read_json(path)["submissions"]]
+    models = {
+        key: vars(model) for path in benchmark for key, model in read_benchmark(path).models.items()
+    }
+    about = describe_entries(exported, submissions=records, models=models)
+    ranked = {}
+    for name, members in list_dimensions(dimension_datasets).items():
+        own = _read_dimension(estimates, name)
+        ranked[name] = rank_dimension(
+            own,
+            about,
+            expected=count_expected(own, members),
+            complete=complete,
+            confidence_level=confidence_level,
+        )
+    overall = ranked[ALL][ENTRY_COLUMNS]
+    return {
+        "entries": overall,
+        "dimensions": join_dimensions(ranked.values()),
+        "best": choose_best(overall),
+    }
+
+
+def summarize_entries(
+    exported: pd.DataFrame,
+    cells: pd.DataFrame,
+    descriptions: Sequence[str],
+    benchmark: Sequence[str],
+) -> dict[str, pd.DataFrame]:
+    """Summarize raw and normalized scores per dataset, and the submissions.
+
+    Parameters
+    ----------
+    exported : pandas.DataFrame
+        Runs as exported.
+    cells : pandas.DataFrame
+        Estimates of the normalized score of each cell.
+    descriptions, benchmark : sequence of str
+        The file of what submissions say of themselves, and the definition of the benchmark, if any.
+
+    Returns
+    -------
+    dict
+        The tables ``raw``, ``normalized`` and ``submissions``.
+    """
+    records = [record for path in descriptions for record in read_json(path)["submissions"]]
+    models = {
+        key: vars(model) for path in benchmark for key, model in read_benchmark(path).models.items()
+    }
+    about = describe_entries(exported, submissions=records, models=models)
+    return {
+        "raw": summarize_raw(exported, about),
+        "normalized": rank_cells(cells, about),
+        "submissions": summarize_submissions(exported, records),
+    }
+
+
+def _read_dimension(paths: Sequence[str], name: str) -> pd.DataFrame:
+    """Read the rows of one dimension: the replicates of all together could be too much at once."""
+    tables = [read_parquet(path, where={"dimension": name}) for path in paths]
+    return pd.concat(tables, ignore_index=True)

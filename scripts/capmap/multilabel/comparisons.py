@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,9 +21,11 @@ from capmap.multilabel.metrics import (
     resample_strata,
 )
 from capmap.multilabel.outcomes import ImageValues, OutcomeFiles
+from capmap.multilabel.rankings import list_datasets
 from capmap.problems import require_known
 from capmap.ranking.aggregation import FloatArray
 from capmap.ranking.intervals import take_percentiles
+from capmap.rng import make_stream
 
 DROPS = {
     "model": "str",
@@ -504,3 +507,65 @@ def _join(tables: list[pd.DataFrame], kinds: dict[str, str]) -> pd.DataFrame:
     if not tables:
         return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
     return pd.concat(tables, ignore_index=True)[list(kinds)].astype(kinds)
+
+
+def compare_predictions(
+    evaluated: pd.DataFrame,
+    outcomes: Sequence[str],
+    *,
+    study: str,
+    order: Sequence[str],
+    compare: Sequence[str],
+    rank_by: str,
+    subgroups: Sequence[int],
+    n_resamples: int,
+    confidence_level: float,
+    seed: int,
+) -> dict[str, pd.DataFrame]:
+    """Compare models on the same images, and two datasets.
+
+    Parameters
+    ----------
+    evaluated : pandas.DataFrame
+        Metrics of each model, dataset and seed.
+    outcomes : sequence of str
+        Files of the outcomes of images; none where metrics were published.
+    study : str
+        Name of the study, part of the names of its random streams.
+    order : sequence of str
+        The datasets as configured.
+    compare, rank_by, subgroups, n_resamples, confidence_level
+        As in the setting `multilabel`.
+    seed
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    dict
+        The tables ``differences`` and ``degradation``.
+    """
+    pair = choose_pair(compare, list_datasets(evaluated, order))
+    options: dict[str, Any] = {
+        "subgroups": subgroups,
+        "n_resamples": n_resamples,
+        "confidence_level": confidence_level,
+    }
+    files = OutcomeFiles(outcomes)
+    pairs = compare_models(
+        files,
+        rank_by=rank_by,
+        make_rng=lambda *names: partial(make_stream, seed, study, "differences", *names),
+        **options,
+    )
+    if pair is None:
+        drops = pd.DataFrame(columns=list(DROPS)).astype(DROPS)
+    elif outcomes:
+        drops = compare_datasets(
+            files,
+            pair,
+            make_rng=lambda *names: partial(make_stream, seed, study, "degradation", *names),
+            **options,
+        )
+    else:
+        drops = subtract_datasets(evaluated, dataset_a=pair[0], dataset_b=pair[1])
+    return {"differences": pairs, "degradation": drops}

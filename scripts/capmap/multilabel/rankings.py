@@ -7,7 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from capmap.artifacts import read_json
 from capmap.errors import ValidationError
+from capmap.multilabel.gathering import pool_label_counts
 from capmap.multilabel.metrics import ORDER
 from capmap.multilabel.published import PUBLISHED
 from capmap.ranking.aggregation import FloatArray, round_significant
@@ -240,3 +242,37 @@ def _require_known(images: Mapping[str, int], datasets: Sequence[str]) -> None:
             f"multilabel.images: there is no top-1 accuracy on {list_names(unknown)}.{hint} Name "
             "datasets with published top-1 accuracies, or leave it out."
         )
+
+
+def summarize_metrics(
+    evaluated: pd.DataFrame,
+    facts: Sequence[str],
+    *,
+    subgroups: Sequence[int],
+    images: Mapping[str, int],
+) -> dict[str, pd.DataFrame]:
+    """Arrange the metrics, rank the models by them, and count the labels of images.
+
+    Parameters
+    ----------
+    evaluated : pandas.DataFrame
+        Metrics of each model, dataset and seed.
+    facts : sequence of str
+        Files of what was found in dumps; none where metrics were published.
+    subgroups, images
+        As in the setting `multilabel`.
+
+    Returns
+    -------
+    dict
+        The tables ``metrics``, ``summary``, ``rank_shift`` and ``label_counts``.
+    """
+    known = [fact for path in facts for fact in read_json(path)["dumps"]]
+    values = arrange_metrics(evaluated)
+    models = summarize_models(values)
+    return {
+        "metrics": values,
+        "summary": models,
+        "rank_shift": shift_all_ranks(models, images=None if facts else images),
+        "label_counts": pool_label_counts(known, largest=max(subgroups)),
+    }

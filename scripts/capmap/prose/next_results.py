@@ -31,7 +31,7 @@ HALF_PERCENT = 0.005
 
 
 def describe_next_results(
-    next_table: pd.DataFrame,
+    next: pd.DataFrame,  # noqa: A002
     next_models: pd.DataFrame,
     dataset_replay: pd.DataFrame,
     dataset_savings: pd.DataFrame,
@@ -41,7 +41,7 @@ def describe_next_results(
 
     Parameters
     ----------
-    next_table, next_models, dataset_replay, dataset_savings, model_replay : pandas.DataFrame
+    next, next_models, dataset_replay, dataset_savings, model_replay : pandas.DataFrame
         The columns of ``capabilities/next.csv`` and of the tables of these names there; any may be
         empty.
 
@@ -51,7 +51,7 @@ def describe_next_results(
         What is advised, then the replay of choosing datasets and that of choosing models.
         Intervals have 95%.
     """
-    advice = join_sentences(_tell_datasets(next_table), _tell_models(next_models))
+    advice = join_sentences(_tell_datasets(next), _tell_models(next_models))
     return [
         advice,
         join_sentences(

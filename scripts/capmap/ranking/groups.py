@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypedDict
 
 import numpy as np
@@ -12,10 +13,12 @@ from capmap.normalization import count_runs, drop_incomplete, find_missing
 from capmap.normalization.rules import Incomplete
 from capmap.problems import require_known
 from capmap.ranking.aggregation import Aggregation, aggregate_models, summarize_cells
+from capmap.ranking.intervals import Kind, Unit
 from capmap.ranking.models import Options, bootstrap_model
 from capmap.ranking.ranks import Best, rank_estimates
-from capmap.ranking.resampling import DatasetPool
+from capmap.ranking.resampling import DatasetPool, Weights
 from capmap.ranking.statistics import LOWER_IS_BETTER, STATISTICS, Statistic
+from capmap.rng import make_stream
 from capmap.wording import LISTED_NAMES, PLAIN_KEY, count_things, list_names, quote_name
 
 INTERVALS = {
@@ -311,3 +314,51 @@ def _list_first(sentences: list[str]) -> str:
     rest = len(sentences) - LISTED_NAMES
     listed = "; ".join(sentences[:LISTED_NAMES])
     return f"{listed}; and {rest} more" if rest > 0 else listed
+
+
+def compare_groups(
+    runs: pd.DataFrame,
+    *,
+    study: str,
+    definitions: Mapping[str, Definition],
+    aggregations: Sequence[Aggregation],
+    statistics: Sequence[Statistic],
+    n_resamples: int,
+    confidence_level: float,
+    interval: Kind,
+    unit: Unit,
+    weights: Weights,
+    seed: int,
+) -> dict[str, pd.DataFrame]:
+    """Rank the models on each configured group of datasets.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Normalized runs of all models.
+    study : str
+        Name of the study, part of the names of its random streams.
+    definitions : mapping
+        The setting `groups`: name to ``datasets`` and ``incomplete``.
+    aggregations : sequence of str
+        Aggregations across datasets that also rank the models.
+    statistics, n_resamples, confidence_level, interval, unit, weights, seed
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    dict
+        The tables ``groups``, ``group_intervals`` and ``group_coverage``.
+    """
+    found = rank_groups(
+        choose_groups(runs, definitions),
+        statistics=statistics,
+        aggregations=aggregations,
+        options=Options(n_resamples, confidence_level, interval, unit, weights),
+        make_rng=partial(make_stream, seed, study, "groups"),
+    )
+    return {
+        "groups": found.ranking,
+        "group_intervals": found.intervals,
+        "group_coverage": found.coverage,
+    }

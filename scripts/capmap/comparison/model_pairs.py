@@ -1,0 +1,77 @@
+"""Every pair of models: differences, tests, improvement and equivalence together."""
+
+from collections.abc import Mapping
+from functools import partial
+
+import pandas as pd
+
+from capmap.comparison.improvement import estimate_improvement
+from capmap.comparison.pairwise import compare_pairs
+from capmap.comparison.rope import compare_equivalence
+from capmap.comparison.score_matrix import Missing, arrange_runs, choose_common
+from capmap.problems import require_known
+from capmap.ranking.intervals import Unit
+from capmap.rng import make_stream
+
+
+def compare_models(
+    runs: pd.DataFrame,
+    iqm: pd.DataFrame,
+    bounds: pd.DataFrame,
+    *,
+    study: str,
+    missing: Missing,
+    reference: str,
+    rope_setting: float | Mapping[str, float],
+    probability: float,
+    n_samples: int,
+    n_resamples: int,
+    confidence_level: float,
+    unit: Unit,
+    seed: int,
+) -> dict[str, pd.DataFrame]:
+    """Compare every pair of models: differences, tests, probability of improvement, equivalence.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Normalized runs of all models.
+    iqm, bounds : pandas.DataFrame
+        The ranking, whose first model is the reference unless one is named, and the bounds.
+    study : str
+        Name of the study, part of the names of its random streams.
+    missing, reference, rope_setting, probability, n_samples, n_resamples
+        As in the setting `comparison`.
+    confidence_level, unit, seed
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    dict
+        The tables ``pairwise`` and ``rope``.
+    """
+    matrix = arrange_runs(runs)
+    reference = reference or str(iqm["model"].iloc[0])
+    require_known([reference], matrix.models, option="comparison.reference", kind="model")
+    kept = choose_common(matrix, missing=missing)
+    pairs = compare_pairs(matrix, missing=missing, unit=unit, confidence_level=confidence_level)
+    improvement = estimate_improvement(
+        runs[runs["dataset"].isin(kept.datasets)],
+        n_resamples=n_resamples,
+        confidence_level=confidence_level,
+        unit=unit,
+        make_rng=partial(make_stream, seed, study, "improvement"),
+        make_dataset_rng=lambda names: make_stream(seed, study, "improvement_datasets", *names),
+    )
+    posterior, ropes = compare_equivalence(
+        kept,
+        rope=rope_setting,
+        bounds=bounds,
+        reference=reference,
+        probability=probability,
+        n_samples=n_samples,
+        make_rng=lambda datasets: make_stream(seed, study, "signed_rank", str(datasets)),
+    )
+    # All three have a row per pair in the same order.
+    joined = pd.concat([pairs, improvement.iloc[:, 2:], posterior], axis=1)
+    return {"pairwise": joined, "rope": ropes}
