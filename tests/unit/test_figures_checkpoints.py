@@ -125,8 +125,8 @@ def test_without_a_metric_that_of_most_datasets_on_the_split_of_the_choice_is_dr
     others = [own.assign(metric="f1", datasets=1), own.assign(metric="f1", split="test")]
     tables["curves"] = pd.concat([*others, own], ignore_index=True)
     figure = draw_curves(tables, metric="")
-    label = "accuracy\non validation" if split else "accuracy"
-    assert figure.axes[0].get_ylabel() == label
+    lines = ["normalized accuracy", "on validation"] if split else ["normalized accuracy"]
+    assert figure.axes[0].get_ylabel().splitlines() == lines
     assert_legible(figure)
 
 

@@ -224,12 +224,9 @@ def test_ranks_are_set_against_those_of_a_dataset_that_is_not_compared():
     tables["rank_shift"] = pd.concat([other, swapped, tables["rank_shift"]], ignore_index=True)
     figures = draw_all(tables)
     words = drawn_words(figures["metric_rank_shift"])
-    assert {"rank by top-1 accuracy on V1 (1 = best)", "rank by ASMA on PatchML (1 = best)"} <= {
-        *words
-    }
-    assert "Accuracy by number of labels, seed by seed: PatchML" in drawn_words(
-        figures["seed_boxes"]
-    )
+    assert {"rank by top-1 on V1 (1 = best)", "rank by ASMA on PatchML (1 = best)"} <= set(words)
+    heading = "Accuracy by number of labels, seed by seed: PatchML"
+    assert heading in drawn_words(figures["seed_boxes"])
 
 
 def test_the_largest_shifts_are_named_with_their_size():

@@ -251,6 +251,8 @@ def choose_shifts(
         The rows of the first compared dataset and of a dataset that is not compared, such as
         PatchML, where there is one.
     """
+    if rank_shift.empty:
+        return rank_shift
     compared = name_compared(degradation, metrics)
     first = rank_shift[rank_shift["dataset_top1"] == compared[0]]
     other = min(set(first["dataset_asma"]) - set(compared), default=compared[-1])
@@ -532,6 +534,8 @@ def draw_seed_boxes(
         them the best models by top-1 accuracy and by ASMA, listed at the right. Of more than 10
         seeds, the means are drawn.
     """
+    if metrics.empty:
+        return draw_note(NO_SUBGROUP, heading=SEEDS_HEADING)
     compared = name_compared(degradation, metrics)
     rank_shift = choose_shifts(rank_shift, degradation, metrics)
     dataset = compared[-1] if rank_shift.empty else rank_shift["dataset_asma"].iloc[0]
