@@ -7,8 +7,8 @@ from capmap.artifacts import read_table
 from capmap.exports.arrays import map_array
 from capmap.exports.classes import read_classes, read_images
 from capmap.exports.labels import read_label_sets
-from capmap.figures.note import draw_note
-from capmap.figures.prediction_panels import HEADING, draw_prediction_panels
+from capmap.figures.canvas import draw_note
+from capmap.figures.examples import HEADING, draw_prediction_panels
 from capmap.figures.style import save_figure
 from capmap.images.pictures import load_pixels
 from capmap.multilabel.examples import choose_images, choose_models, find_sets, list_examples

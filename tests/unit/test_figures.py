@@ -9,19 +9,13 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
 from capmap.artifacts import read_table, render_csv, write_text
-from capmap.figures.intervals import draw_intervals
-from capmap.figures.rank_shift import draw_rank_shift
-from capmap.figures.runs_per_cell import draw_runs_per_cell
-from capmap.figures.scores import draw_scores
-from capmap.figures.seed_spread import draw_seed_spread
+from capmap.figures.datasets import draw_runs_per_cell, draw_scores, draw_seed_spread
+from capmap.figures.rankings import draw_intervals, draw_rank_shift
 from capmap.figures.style import model_colors, save_figure
-from plot_datasets import plot_datasets
-from plot_rankings import plot_rankings
 from tests.figure_checks import assert_legible, assert_same_bytes, drawn_words, make_tables
 
 DASH = "\N{EN DASH}"
 FORMATS = ("pdf", "svg", "png")
-FIGURES = ("scores", "intervals", "rank_shift", "runs_per_cell", "seed_spread")
 HOSTILE = (
     ["$x_1$", "=cmd|calc", "<script>", "_private", "back\\slash\\alpha", "模型甲", "模型乙"]
     + ["a" * 150 + middle + "b" * 149 for middle in "XY"]
@@ -262,31 +256,8 @@ def test_a_study_with_one_seed_gets_a_figure_that_says_so():
     assert "One run per cell: no spread over seeds to show." in drawn_words(figure)
 
 
-def write_tables(tables, folder):
-    """Write tables as files, and name the outputs of both scripts."""
-    for key, table in tables.items():
-        write_text(folder / f"{key}.csv", render_csv(table))
-    figures = {
-        f"{key}_figure": [str(folder / f"{key}.{suffix}") for suffix in FORMATS] for key in FIGURES
-    }
-    return {key: str(folder / f"{key}.csv") for key in tables}, figures
-
-
-def test_the_scripts_draw_all_figures_from_files_in_the_order_of_the_table(tmp_path):
-    tables = make_tables(HOSTILE[:3], HOSTILE[4:6])
-    paths, figures = write_tables(tables, tmp_path)
-    rankings = {key: figures.pop(key) for key in ("intervals_figure", "rank_shift_figure")}
-    plot_rankings(iqm=paths["iqm"], aggregate=paths["aggregate"], **rankings)
-    inputs = {key: paths[key] for key in ("scores", "seeds", "aggregate")}
-    plot_datasets(**inputs, **figures)
-    order = list(tables["aggregate"]["model"])
-    expected = tmp_path / "expected.svg"
-    save_figure(draw_scores(tables["scores"], order=order), [expected])
-    assert (tmp_path / "scores.svg").read_bytes() == expected.read_bytes()
-    assert len([path for path in tmp_path.iterdir() if path.suffix[1:] in FORMATS]) == 16
-
-
 def test_a_study_with_one_seed_is_drawn_from_its_files(tmp_path):
-    paths, _ = write_tables(make_tables(["a", "b"], ["d"], n_seeds=1), tmp_path)
-    assert_legible(draw_intervals(read_table(paths["iqm"])))
-    assert_legible(draw_seed_spread(read_table(paths["seeds"])))
+    tables = make_tables(["a", "b"], ["d"], n_seeds=1)
+    for key, draw in (("iqm", draw_intervals), ("seeds", draw_seed_spread)):
+        write_text(tmp_path / f"{key}.csv", render_csv(tables[key]))
+        assert_legible(draw(read_table(tmp_path / f"{key}.csv")))

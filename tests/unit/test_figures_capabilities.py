@@ -9,11 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 
-from capmap.figures.attribute_maps import draw_attribute_maps
-from capmap.figures.capability_map import draw_map, scale_points
-from capmap.figures.centrality import draw_centrality
+from capmap.figures.capability_map import (
+    draw_attribute_maps,
+    draw_centrality,
+    draw_map,
+    scale_points,
+)
 from capmap.figures.labels import Label, place_labels
-from capmap.figures.prediction_errors import draw_prediction_errors
+from capmap.figures.predictions import draw_prediction_errors
 from capmap.figures.style import figure_style
 from tests.capability_figure_tables import make_capabilities, remove_attributes
 from tests.figure_checks import assert_legible, assert_same_bytes, drawn_words

@@ -4,9 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capmap.artifacts import render_csv, write_text
-from capmap.figures.checkpoint_curves import draw_checkpoint_curves, draw_checkpoint_optimism
-from plot_checkpoints import plot_checkpoints
+from capmap.figures.leaderboard import draw_checkpoint_curves, draw_checkpoint_optimism
 from tests.figure_checks import assert_legible, assert_same_bytes, drawn_words
 
 HOSTILE = ["$x_1$", "=cmd|calc", "<script>", "模型甲", "a" * 150, "W" * 300, "line\nbreak"]
@@ -37,7 +35,11 @@ def make_tables(models, runs, steps, *, metric="accuracy", split="validation"):
     selected["checkpoints"] = steps
     selected["mean"] = selected["training"].map(groups.mean())
     selected["last"] = selected["training"].map(groups.last())
-    return {"curves": add_means(curves, runs), "selected": selected.reset_index(drop=True)}
+    return {
+        "curves": add_means(curves, runs),
+        "selected": selected.reset_index(drop=True),
+        "checkpoints": selected.assign(split=split, metric=metric),
+    }
 
 
 def add_means(curves, runs):
@@ -48,11 +50,14 @@ def add_means(curves, runs):
     return pd.concat([curves, means if runs > 1 else means.iloc[:0]], ignore_index=True)
 
 
+def draw_curves(tables, *, metric="accuracy", order=()):
+    names = ("curves", "selected", "checkpoints")
+    return draw_checkpoint_curves(*(tables[name] for name in names), metric=metric, order=order)
+
+
 def draw_all(tables):
-    curves = draw_checkpoint_curves(
-        tables["curves"], tables["selected"], metric="accuracy", split="validation"
-    )
-    return {"curves": curves, "optimism": draw_checkpoint_optimism(tables["selected"])}
+    optimism = draw_checkpoint_optimism(tables["selected"])
+    return {"curves": draw_curves(tables), "optimism": optimism}
 
 
 @pytest.mark.parametrize("study", STUDIES)
@@ -97,8 +102,13 @@ def test_several_trainings_are_thin_below_their_bold_mean(runs, widths, bands):
 
 def test_a_table_without_anything_to_draw_says_so():
     tables = make_tables(["A"], 1, 1)
-    other = draw_checkpoint_curves(tables["curves"], tables["selected"], metric="x", split="test")
-    assert "No training has a value of this metric." in drawn_words(other)
+    other = tables | {"checkpoints": tables["checkpoints"].assign(split="test")}
+    for figure in (
+        draw_curves(tables, metric="x"),
+        draw_curves(other),
+        draw_curves(other, metric=""),
+    ):
+        assert "No training has a value of this metric." in drawn_words(figure)
     words = drawn_words(draw_checkpoint_optimism(tables["selected"]))
     assert "No training had a choice between checkpoints." in words
 
@@ -108,17 +118,18 @@ def test_trainings_beyond_forty_are_left_out_with_a_note():
     assert "First 40 of 50 trainings by name." in words
 
 
-def test_the_script_draws_the_split_of_the_choice_also_without_a_name(tmp_path):
-    tables = make_tables(["A", "=B"], 2, 3, split="")
-    tables["checkpoints_table"] = tables["selected"].assign(split="")
-    tables["iqm"] = pd.DataFrame({"model": ["=B", "A"], "rank": [1, 2]})
-    paths = {}
-    for name, table in tables.items():
-        paths[name] = str(tmp_path / f"{name}.csv")
-        write_text(paths[name], render_csv(table))
-    figures = {
-        name: [str(tmp_path / f"{name}.svg")]
-        for name in ("checkpoint_curves", "checkpoint_optimism")
-    }
-    plot_checkpoints(**paths, metric="", **figures)
-    assert all((tmp_path / f"{name}.svg").stat().st_size > 5000 for name in figures)
+@pytest.mark.parametrize("split", ["validation", ""])
+def test_without_a_metric_that_of_most_datasets_on_the_split_of_the_choice_is_drawn(split):
+    tables = make_tables(["A", "=B"], 2, 3, split=split)
+    own = tables["curves"]
+    others = [own.assign(metric="f1", datasets=1), own.assign(metric="f1", split="test")]
+    tables["curves"] = pd.concat([*others, own], ignore_index=True)
+    figure = draw_curves(tables, metric="")
+    lines = ["normalized accuracy", "on validation"] if split else ["normalized accuracy"]
+    assert figure.axes[0].get_ylabel().splitlines() == lines
+    assert_legible(figure)
+
+
+def test_the_best_models_come_first_in_the_legend():
+    words = drawn_words(draw_curves(make_tables(["A", "B"], 1, 3), order=["B", "A"]))
+    assert words.index("B") < words.index("A")

@@ -8,20 +8,23 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 
-from capmap.artifacts import render_csv, write_text
-from capmap.figures.comparison_matrix import draw_comparison_matrix, draw_comparison_reference
-from capmap.figures.group_ranks import draw_groups
+from capmap.figures.canvas import draw_note
+from capmap.figures.groups import draw_groups
 from capmap.figures.improvability import draw_improvability, draw_improvability_datasets
-from capmap.figures.improvement import draw_improvement
-from capmap.figures.note import draw_note
-from capmap.figures.pairs import NO_PAIR, NO_SHARED, arrange_pairs, mirror_pairs
+from capmap.figures.pairwise import (
+    NO_PAIR,
+    NO_SHARED,
+    arrange_pairs,
+    draw_bayes_matrix,
+    draw_bayes_reference,
+    draw_comparison_matrix,
+    draw_comparison_reference,
+    draw_improvement,
+    draw_rope,
+    mirror_pairs,
+)
 from capmap.figures.robustness import draw_rank_stability, draw_robustness
-from capmap.figures.signed_rank import draw_bayes_matrix, draw_bayes_reference, draw_rope
-from capmap.figures.style import model_colors, save_figure
-from plot_groups import plot_groups
-from plot_improvability import plot_improvability
-from plot_pairwise import plot_pairwise
-from plot_robustness import plot_robustness
+from capmap.figures.style import model_colors
 from tests.figure_checks import assert_legible, assert_same_bytes, cell_texts, drawn_words
 from tests.matrix_figure_tables import make_apart, make_comparisons, make_pair
 
@@ -313,54 +316,9 @@ def test_models_have_their_colors_of_the_study_whoever_is_the_reference():
         assert drawn == {color for model, color in colors.items() if model != reference}
 
 
-def write_study(tables, folder):
-    for key, table in tables.items():
-        write_text(folder / f"{key}.csv", render_csv(table))
-    return lambda *keys: {key: str(folder / f"{key}.csv") for key in keys}
-
-
-def name_figures(folder, *keys):
-    return {f"{key}_figure": [str(folder / f"{key}.svg")] for key in keys}
-
-
-@pytest.mark.parametrize("models", [["only"], ["007", "=cmd|calc", "$x_1$"]], ids=["one", "three"])
-def test_the_scripts_draw_from_files_what_the_tables_say(tmp_path, models):
-    tables = make_comparisons(models, ["1", "-2"], has_intervals=len(models) > 1)
-    pick = write_study(tables, tmp_path)
-    plot_pairwise(
-        **pick("pairwise", "rope", "iqm"),
-        **name_figures(tmp_path, *PAIR_FIGURES),
-        reference="",
-        alpha=0.05,
-    )
-    plot_robustness(
-        **pick("robustness", "robustness_ranks", "flips", "rank_stability", "rank_distribution"),
-        **pick("iqm"),
-        **name_figures(tmp_path, "robustness", "rank_stability"),
-    )
-    plot_groups(**pick("groups"), **name_figures(tmp_path, "groups"))
-    plot_improvability(
-        **pick("improvability", "improvability_datasets"),
-        **name_figures(tmp_path, "improvability", "improvability_datasets"),
-    )
-    figures = draw_all(tables)
-    assert all((tmp_path / f"{key}.svg").is_file() for key in figures)
-    for key in ("pairwise", "robustness", "groups", "improvability_datasets"):
-        save_figure(figures[key], [tmp_path / "expected.svg"])
-        expected = (tmp_path / "expected.svg").read_bytes()
-        assert (tmp_path / f"{key}.svg").read_bytes() == expected, key
-
-
-def test_the_script_compares_with_the_reference_that_it_is_given(tmp_path):
-    tables = STUDIES["small"]()
-    plot_pairwise(
-        **write_study(tables, tmp_path)("pairwise", "rope", "iqm"),
-        **name_figures(tmp_path, *PAIR_FIGURES),
-        reference="model-02",
-        alpha=0.05,
-    )
-    pairs, order = tables["pairwise"], name("model", 3)
-    figure = draw_improvement(pairs, reference="model-02", order=order)
-    save_figure(figure, [tmp_path / "expected.svg"])
-    names = ("improvement.svg", "expected.svg")
-    assert len({(tmp_path / key).read_bytes() for key in names}) == 1
+def test_without_a_reference_models_are_compared_with_the_best():
+    pairs, order = STUDIES["small"]()["pairwise"], ["model-02", "model-00", "model-01"]
+    for draw in (draw_comparison_reference, draw_bayes_reference, draw_improvement):
+        best, named = (draw(pairs, reference=name, order=order) for name in ("", "model-02"))
+        assert drawn_words(best) == drawn_words(named)
+        assert drawn_words(best) != drawn_words(draw(pairs, reference="model-01", order=order))

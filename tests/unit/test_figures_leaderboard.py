@@ -4,12 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capmap.figures.leaderboard_dimensions import draw_leaderboard_dimensions, label_entries
-from capmap.figures.rank_history import draw_rank_history
+from capmap.figures.leaderboard import draw_leaderboard_dimensions, draw_rank_history, label_entries
 from capmap.leaderboard.history import track_ranks
-from capmap.leaderboard.records import write_records
-from plot_leaderboard import plot_leaderboard
-from plot_releases import plot_releases
 from tests.figure_checks import assert_legible, assert_same_bytes, cell_texts, drawn_words
 from tests.leaderboard_tables import HOSTILE, make_entry_runs, make_leaderboard
 
@@ -192,14 +188,3 @@ def test_methods_of_a_history_stand_below_each_other():
     assert {"a · frozen", "a · full_ft", "b"} <= set(assert_legible(figure))
     # Two frozen entries, a row between the methods, and the one that is fine-tuned.
     assert sorted(line.get_ydata()[0] for line in figure.axes[0].lines) == [0, 1, 3]
-
-
-def test_the_scripts_draw_their_tables(tmp_path):
-    dimensions, history = str(tmp_path / "dimensions.csv"), str(tmp_path / "rank_history.csv")
-    table = make_leaderboard(make_entry_runs([("007", "frozen", "s1"), *PAIR]))[1]
-    write_records(table, [dimensions])
-    write_records(make_history({"1": PAIR, "current": PAIR}), [history])
-    drawn = [tmp_path / "dimensions.svg", tmp_path / "history.svg"]
-    plot_leaderboard(dimensions=dimensions, leaderboard_dimensions=[str(drawn[0])])
-    plot_releases(rank_history=history, rank_history_figure=[str(drawn[1])])
-    assert all(path.is_file() for path in drawn)

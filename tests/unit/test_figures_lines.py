@@ -1,27 +1,20 @@
 """Figures of ranks, profiles, ratings, conditions and sample sizes: legible and faithful."""
 
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 
-from capmap.artifacts import render_csv, write_text
 from capmap.figures.conditions import draw_conditions
-from capmap.figures.critical_difference import draw_critical_difference, draw_rank_cliques
 from capmap.figures.curves import cast_models, trace_steps
 from capmap.figures.profiles import draw_profiles, draw_score_profiles
+from capmap.figures.rank_tests import draw_critical_difference, draw_rank_cliques
 from capmap.figures.ratings import draw_elo, draw_winrate
 from capmap.figures.sample_size import draw_next_seeds, draw_seed_widths
-from capmap.figures.style import model_colors, save_figure
+from capmap.figures.style import model_colors
 from capmap.prose import describe_ratings
-from plot_conditions import plot_conditions
-from plot_profiles import plot_profiles
-from plot_ranks import plot_ranks
-from plot_ratings import plot_ratings
-from plot_sample_size import plot_sample_size
 from tests.curve_figure_tables import make_study, name
 from tests.figure_checks import assert_legible, assert_same_bytes, drawn_words
 
@@ -38,13 +31,13 @@ def plan_figures(tables):
         "rank_cliques": lambda: draw_rank_cliques(ranks, **look),
         "profiles": lambda: draw_profiles(profiles, tables["profile_area"], order=order),
         "score_profiles": lambda: draw_score_profiles(profiles, order=order),
-        "elo": lambda: draw_elo(tables["elo"], models=order, confidence_level=0.95),
+        "elo": lambda: draw_elo(tables["elo"], order=order, confidence_level=0.95),
         "winrate": lambda: draw_winrate(tables["winrate"]),
         "conditions": lambda: draw_conditions(
-            tables["conditions"], tables["condition_ranks"], models=order
+            tables["conditions"], tables["condition_ranks"], order=order
         ),
         "seed_widths": lambda: draw_seed_widths(tables["seed_widths"], tables["iqm"]),
-        "next_seeds": lambda: draw_next_seeds(tables["next_seeds"], models=order),
+        "next_seeds": lambda: draw_next_seeds(tables["next_seeds"], order=order),
     }
 
 
@@ -275,54 +268,20 @@ def test_unknown_widths_and_useless_runs_give_figures_that_say_so():
 def test_the_cells_that_gain_most_are_on_top():
     rows = [("a", "d", 3, 0.001), ("b", "d", 4, 0.0123), ("a", "e", 5, 0.0)]
     cells = pd.DataFrame(rows, columns=["model", "dataset", "runs", "share"])
-    figure = draw_next_seeds(cells, models=["a", "b"])
+    figure = draw_next_seeds(cells, order=["a", "b"])
     axes = figure.axes[0]
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels == ["b \N{MIDDLE DOT} d", "a \N{MIDDLE DOT} d"]
     assert [bar.get_width() for bar in axes.patches] == pytest.approx([1.23, 0.1])
     assert {"1.2", "0.1", "4"} <= set(drawn_words(figure))
     many = make_study(name("m", 5))["next_seeds"]
-    assert "Best 20 of 60 cells." in drawn_words(draw_next_seeds(many, models=[]))
+    assert "Best 20 of 60 cells." in drawn_words(draw_next_seeds(many, order=[]))
 
 
-def run_scripts(tables, folder):
-    """Write tables as files, run all scripts on them, and list the figures that they write."""
-    for key, table in tables.items():
-        write_text(folder / f"{key}.csv", render_csv(table))
-    figures = {}
-
-    def run(script, tables, names, **settings):
-        inputs = {key: str(folder / f"{key}.csv") for key in tables.split()}
-        outputs = {f"{key}_figure": [str(folder / f"{key}.svg")] for key in names.split()}
-        figures.update(outputs)
-        script(**inputs, **outputs, **settings)
-
-    ranks, best = "critical_difference rank_cliques", list(tables["mean_ranks"]["model"][:1])
-    run(plot_ranks, "mean_ranks nemenyi friedman", ranks, highlight=best, alpha=0.05)
-    run(plot_profiles, "profiles profile_area iqm", "profiles score_profiles")
-    run(plot_ratings, "elo winrate iqm", "elo winrate", confidence_level=0.95)
-    run(plot_conditions, "conditions condition_ranks iqm", "conditions")
-    run(plot_sample_size, "seed_widths next_seeds iqm", "seed_widths next_seeds")
-    return figures
-
-
-@pytest.mark.parametrize("models", [HOSTILE[:8:2], ["1"]], ids=["several", "one"])
-def test_the_scripts_draw_from_files_what_the_functions_draw_from_tables(tmp_path, models):
-    tables = make_study(models, conditions=["1"])
-    figures = run_scripts(tables, tmp_path)
-    assert set(figures) == {f"{key}_figure" for key in plan_figures(tables)}
-    order = list(tables["iqm"]["model"])
-    expected = tmp_path / "expected.svg"
-    save_figure(draw_profiles(tables["profiles"], tables["profile_area"], order=order), [expected])
-    assert (tmp_path / "profiles.svg").read_bytes() == expected.read_bytes()
-    save_figure(draw_winrate(tables["winrate"]), [expected])
-    assert (tmp_path / "winrate.svg").read_bytes() == expected.read_bytes()
-
-
-def test_the_scripts_draw_tables_without_rows(tmp_path):
+def test_tables_without_rows_are_drawn():
     tables = make_study(["a", "b"], conditions=[])
     for key in ("nemenyi", "friedman", "winrate", "next_seeds"):
         tables[key] = tables[key].head(0)
     tables["mean_ranks"][["nemenyi_group", "wilcoxon_group"]] = np.nan
-    figures = run_scripts(tables, tmp_path)
-    assert all(Path(path).is_file() for paths in figures.values() for path in paths)
+    for figure in draw_all(tables).values():
+        assert_legible(figure)

@@ -7,12 +7,15 @@ import pandas as pd
 import pytest
 from matplotlib.patches import PathPatch, Rectangle
 
-from capmap.figures.label_counts import draw_label_counts
-from capmap.figures.metric_lines import draw_metric_lines
-from capmap.figures.metric_rank_shift import draw_metric_rank_shift
-from capmap.figures.prediction_panels import draw_prediction_panels
+from capmap.figures.examples import draw_prediction_panels
+from capmap.figures.multilabel import (
+    draw_label_counts,
+    draw_metric_lines,
+    draw_metric_rank_shift,
+    draw_seed_boxes,
+    draw_subgroup_boxes,
+)
 from capmap.figures.style import save_figure
-from capmap.figures.subgroup_boxes import draw_seed_boxes, draw_subgroup_boxes
 from capmap.multilabel.published import share_images, split_published
 from capmap.multilabel.rankings import shift_ranks, summarize_models
 from tests.figure_checks import assert_legible, assert_same_bytes, drawn_words
@@ -29,23 +32,30 @@ MODELS = [f"model-{number:03d}" for number in range(300)]
 HOSTILE = ["$x_1$", "=cmd|calc", "<script>", "模型甲", "W" * 300, "line\nbreak"]
 
 
-def plan_figures(tables, *, datasets=("V1", "V2"), images=None):
+def compare(*datasets):
+    """Make the table of a comparison of two datasets, or of none."""
+    return pd.DataFrame([datasets] if datasets else [], columns=["dataset_a", "dataset_b"])
+
+
+NONE = compare()
+
+
+def plan_figures(tables, *, degradation=NONE):
     """Functions that draw each figure of an evaluation."""
-    shown = make_images() if images is None else images
+    metrics, shifts = tables["metrics"], tables["rank_shift"]
     return {
         "label_counts": lambda: draw_label_counts(tables["label_counts"]),
-        "metric_lines": lambda: draw_metric_lines(tables["summary"], datasets=datasets),
-        "subgroup_boxes": lambda: draw_subgroup_boxes(tables["metrics"], datasets=datasets),
-        "seed_boxes": lambda: draw_seed_boxes(
-            tables["metrics"], tables["rank_shift"], dataset="PatchML", top=5
-        ),
-        "metric_rank_shift": lambda: draw_metric_rank_shift(tables["rank_shift"]),
-        "prediction_panels": lambda: draw_prediction_panels(tables["predictions"], shown),
+        "metric_lines": lambda: draw_metric_lines(tables["summary"], degradation),
+        "subgroup_boxes": lambda: draw_subgroup_boxes(metrics, degradation),
+        "seed_boxes": lambda: draw_seed_boxes(metrics, shifts, degradation, top=5),
+        "metric_rank_shift": lambda: draw_metric_rank_shift(shifts, degradation, metrics),
+        "prediction_panels": lambda: draw_prediction_panels(tables["predictions"], make_images()),
     }
 
 
 def draw_all(tables):
-    return {key: draw() for key, draw in plan_figures(tables).items()}
+    plan = plan_figures(tables, degradation=compare("V1", "V2"))
+    return {key: draw() for key, draw in plan.items()}
 
 
 STUDIES = {
@@ -69,7 +79,7 @@ SENTENCES = {
 @pytest.mark.parametrize("study", STUDIES)
 def test_no_text_is_cut_off_small_or_overlapping(study):
     datasets = (HOSTILE[3], HOSTILE[4]) if study == "hostile datasets" else ("V1", "V2")
-    for draw in plan_figures(STUDIES[study](), datasets=datasets).values():
+    for draw in plan_figures(STUDIES[study](), degradation=compare(*datasets)).values():
         assert_legible(draw())
 
 
@@ -78,12 +88,13 @@ def test_the_published_table_of_315_models_is_legible():
     summary = summarize_models(metrics)
     versions = ("ImageNetV1", "ImageNetV2")
     shifts = shift_ranks(summary, dataset_top1=versions[0], dataset_asma="PatchML")
-    assert_legible(draw_metric_lines(summary, datasets=versions))
-    figure = draw_metric_rank_shift(shifts)
+    compared = compare(*versions)
+    assert_legible(draw_metric_lines(summary, compared))
+    figure = draw_metric_rank_shift(shifts, compared, metrics)
     assert_legible(figure)
     assert f"Named: 16 of {len(shifts)} models, by the largest shifts." in drawn_words(figure)
     assert_legible(draw_label_counts(share_images(pd.read_csv(SHIPPED / "label_counts.csv"))))
-    words = drawn_words(draw_subgroup_boxes(metrics, datasets=versions))
+    words = drawn_words(draw_subgroup_boxes(metrics, compared))
     assert SENTENCES["subgroup_boxes"] in words
 
 
@@ -143,7 +154,7 @@ def test_numbers_of_labels_may_be_integers():
 
 def test_lines_show_percents_and_differences_in_points():
     tables = make_evaluation(MODELS[:5])
-    figure = draw_metric_lines(tables["summary"], datasets=("V1", "V2"))
+    figure = draw_metric_lines(tables["summary"], compare("V1", "V2"))
     upper, lower = figure.axes[1:]
     values = tables["summary"].set_index(["dataset", "model"])
     order = values.loc["V1"].sort_values("top1", ascending=False).index
@@ -156,7 +167,7 @@ def test_lines_show_percents_and_differences_in_points():
 
 def test_a_metric_that_a_dataset_lacks_is_drawn_where_it_is():
     tables = make_evaluation(MODELS[:5])
-    figure = draw_metric_lines(tables["summary"], datasets=("V1", "PatchML"))
+    figure = draw_metric_lines(tables["summary"], compare("V1", "PatchML"))
     assert_legible(figure)
     top1 = figure.axes[2].lines[0].get_ydata()
     assert np.isnan(np.asarray(top1, dtype=float)).all()
@@ -164,7 +175,7 @@ def test_a_metric_that_a_dataset_lacks_is_drawn_where_it_is():
 
 def test_boxes_stand_for_the_models_of_each_dataset():
     tables = make_evaluation(MODELS[:30])
-    figure = draw_subgroup_boxes(tables["metrics"], datasets=("V1", "V2"))
+    figure = draw_subgroup_boxes(tables["metrics"], compare("V1", "V2"))
     for axes in figure.axes[1:]:
         assert sum(isinstance(patch, PathPatch) for patch in axes.patches) == 2 * 5
     medians = [line for line in figure.axes[2].lines if line.get_color() == "black"]
@@ -175,13 +186,13 @@ def test_boxes_stand_for_the_models_of_each_dataset():
 @pytest.mark.parametrize(("seeds", "boxes"), [(1, 5), (3, 15), (10, 50), (11, 5)])
 def test_each_seed_has_a_box_up_to_ten(seeds, boxes):
     tables = make_evaluation(MODELS[:4], seeds=seeds)
-    figure = plan_figures(tables)["seed_boxes"]()
+    figure = plan_figures(tables, degradation=compare("V1", "V2"))["seed_boxes"]()
     assert sum(isinstance(patch, PathPatch) for patch in figure.axes[0].patches) == boxes
 
 
 def test_the_best_models_by_each_rank_are_listed_in_order():
     tables = make_evaluation(MODELS[:30])
-    words = drawn_words(plan_figures(tables)["seed_boxes"]())
+    words = drawn_words(plan_figures(tables, degradation=compare("V1", "V2"))["seed_boxes"]())
     shifts = tables["rank_shift"]
     for header, column in (("best 5 by top-1", "top1_rank"), ("best 5 by ASMA", "asma_rank")):
         start = words.index(header) + 1
@@ -192,12 +203,34 @@ def test_the_best_models_by_each_rank_are_listed_in_order():
 def test_boxes_need_no_best_models():
     tables = make_evaluation(MODELS[:3])
     tables["rank_shift"] = tables["rank_shift"].iloc[:0]
-    figure = plan_figures(tables)["seed_boxes"]()
+    figure = plan_figures(tables, degradation=compare("V1", "V2"))["seed_boxes"]()
     assert_legible(figure)
     assert not any(word.startswith("best") for word in drawn_words(figure))
 
 
+def test_without_a_comparison_the_first_two_datasets_by_name_are_drawn():
+    tables = make_evaluation(MODELS[:3], datasets=("b", "a"))
+    plan, named = (
+        plan_figures(tables, degradation=pairs) for pairs in (NONE, compare("PatchML", "a"))
+    )
+    for key in ("metric_lines", "subgroup_boxes"):
+        assert drawn_words(plan[key]()) == drawn_words(named[key]())
+
+
+def test_ranks_are_set_against_those_of_a_dataset_that_is_not_compared():
+    tables = make_evaluation(MODELS[:3])
+    other = tables["rank_shift"].assign(dataset_asma="V2")
+    swapped = tables["rank_shift"].assign(dataset_top1="V2")
+    tables["rank_shift"] = pd.concat([other, swapped, tables["rank_shift"]], ignore_index=True)
+    figures = draw_all(tables)
+    words = drawn_words(figures["metric_rank_shift"])
+    assert {"rank by top-1 on V1 (1 = best)", "rank by ASMA on PatchML (1 = best)"} <= set(words)
+    heading = "Accuracy by number of labels, seed by seed: PatchML"
+    assert heading in drawn_words(figures["seed_boxes"])
+
+
 def test_the_largest_shifts_are_named_with_their_size():
+    tables = make_evaluation(MODELS[:1])
     table = pd.DataFrame(
         {
             "model": ["up", "down", "same"],
@@ -208,7 +241,7 @@ def test_the_largest_shifts_are_named_with_their_size():
             "shift": [2, -2, 0],
         }
     )
-    words = drawn_words(draw_metric_rank_shift(table))
+    words = drawn_words(draw_metric_rank_shift(table, compare("V1", "V2"), tables["metrics"]))
     assert {"up +2", "down \N{MINUS SIGN}2", "same ±0"} <= set(words)
     assert {"rises (1)", "falls (1)", "stays (1)"} <= set(words)
     assert "rank by ASMA on PatchML (1 = best)" in words

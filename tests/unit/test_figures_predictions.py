@@ -9,12 +9,16 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_hex
 
 from capmap.capabilities.choice_replay import DATASET_POLICIES, MODEL_POLICIES
-from capmap.figures.dimensions import draw_dimensions
 from capmap.figures.drift import draw_drift
-from capmap.figures.few_results import draw_error_by_results, draw_placement_replay
+from capmap.figures.few_results import (
+    POLICIES,
+    draw_dataset_replay,
+    draw_error_by_results,
+    draw_model_replay,
+    draw_placement_replay,
+)
 from capmap.figures.panels import find_top, style_method
-from capmap.figures.prediction_fit import draw_fit
-from capmap.figures.replays import POLICIES, draw_dataset_replay, draw_model_replay
+from capmap.figures.predictions import draw_dimensions, draw_fit
 from capmap.figures.style import PAGE_WIDTH, save_figure
 from capmap.figures.transfer import draw_transfer
 from tests.figure_checks import assert_legible, assert_same_bytes, drawn_words

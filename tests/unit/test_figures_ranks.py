@@ -6,16 +6,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capmap.figures.critical_difference import draw_critical_difference, draw_rank_cliques
-from capmap.figures.rank_axis import find_groups, stack_bars
+from capmap.errors import ValidationError
+from capmap.figures.rank_tests import (
+    draw_critical_difference,
+    draw_rank_cliques,
+    find_groups,
+    stack_bars,
+)
 from tests.curve_figure_tables import make_study, name
 from tests.figure_checks import assert_legible, drawn_texts, drawn_words
 
 
-def draw_critical(tables):
-    return draw_critical_difference(
-        tables["mean_ranks"], tables["nemenyi"], tables["friedman"], alpha=0.05
-    )
+def draw_critical(tables, *, highlight=()):
+    names = ("mean_ranks", "nemenyi", "friedman")
+    return draw_critical_difference(*map(tables.get, names), highlight=highlight, alpha=0.05)
 
 
 def draw_diagram(letters, ranks=None, *, highlight=()):
@@ -130,12 +134,21 @@ def test_lines_of_the_rank_diagram_stay_clear_of_names_and_each_other():
 
 
 def test_the_best_rank_is_at_the_left_and_highlighted_models_are_bold():
-    figure = draw_diagram(["", "", "", ""], highlight=["m-02", "unknown"])
+    figure = draw_diagram(["", "", "", ""], highlight=["m-02"])
     places = {text.words: text.box.x0 for text in drawn_texts(figure)}
     assert places["m-00"] < places["m-03"]
     assert "\N{LEFTWARDS ARROW} better    mean rank" in places
     bold = {text.get_text() for text in figure.texts if text.get_weight() == "bold"}
     assert bold == {"m-02", "3.00"}
+
+
+def test_highlighted_models_that_do_not_exist_are_refused():
+    tables = make_study(["Model-a", "Model-b"])
+    look = {"highlight": ["Model-a", "Model-bb"]}
+    with pytest.raises(ValidationError, match=r"comparison\.highlight.*Did you mean 'Model-b'"):
+        draw_critical(tables, **look)
+    with pytest.raises(ValidationError, match=r"comparison\.highlight.*Did you mean 'Model-b'"):
+        draw_rank_cliques(tables["mean_ranks"], alpha=0.05, **look)
 
 
 def test_the_critical_difference_is_as_long_as_its_bracket():

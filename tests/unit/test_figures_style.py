@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
+from capmap.figures.datasets import draw_scores
 from capmap.figures.names import break_name, printable_text, shorten_names, text_width, wrap_text
-from capmap.figures.scores import draw_scores
 from capmap.figures.style import (
     LINE_STYLES,
     MARKERS,
@@ -225,7 +225,7 @@ def test_files_hold_no_date_no_version_and_true_type_fonts(tmp_path):
 
 def test_environment_and_user_settings_do_not_change_a_byte(tmp_path):
     script = (
-        "import sys; import pandas as pd; from capmap.figures.scores import draw_scores;"
+        "import sys; import pandas as pd; from capmap.figures.datasets import draw_scores;"
         "from capmap.figures.style import save_figure;"
         "save_figure(draw_scores(pd.read_json(sys.argv[1])), sys.argv[2:])"
     )

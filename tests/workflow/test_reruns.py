@@ -139,7 +139,7 @@ def test_edited_library_module_reruns_the_rules_that_use_it(project: Checkout) -
 
 
 def test_edited_figure_module_redraws_its_figures_only(project: Checkout) -> None:
-    project.edit("scripts/capmap/figures/scores.py", lambda text: text + "\n# edited\n")
+    project.edit("scripts/capmap/figures/datasets.py", lambda text: text + "\n# edited\n")
     run = project.snakemake()
     assert run.status == 0, run.output
     rules = {job.split()[0] for job in run.jobs}

@@ -67,25 +67,25 @@ CAPABILITIES = Analysis(
         ),
         "capability_attributes": Figure(
             "The map colored by what is known of models and datasets.",
-            draw="capmap.figures.attribute_maps:draw_attribute_maps",
+            draw="capmap.figures.capability_map:draw_attribute_maps",
             reads=["places", "models", "datasets"],
         ),
         "centrality": Figure(
             "Distance of each model from the center of the map against its mean gap: "
             "generalists stand near the center.",
-            draw="capmap.figures.centrality:draw_centrality",
+            draw="capmap.figures.capability_map:draw_centrality",
             reads=["positions", "models", "centrality"],
         ),
         "prediction_fit": Figure(
             "Predicted against true gaps, in training and for hidden results, by method.",
-            draw="capmap.figures.prediction_fit:draw_fit",
+            draw="capmap.figures.predictions:draw_fit",
             reads=["training", "validation", "summary"],
             options={"dimension": "capabilities/dimension"},
         ),
         "prediction_dimensions": Figure(
             "Mean squared error by number of dimensions, for hidden results and in training, "
             "beside the baselines.",
-            draw="capmap.figures.dimensions:draw_dimensions",
+            draw="capmap.figures.predictions:draw_dimensions",
             reads=["summary"],
         ),
         "error_by_results": Figure(
@@ -96,7 +96,7 @@ CAPABILITIES = Analysis(
         ),
         "prediction_errors": Figure(
             "Absolute error of the predicted gap of each result, hidden when it was predicted.",
-            draw="capmap.figures.prediction_errors:draw_prediction_errors",
+            draw="capmap.figures.predictions:draw_prediction_errors",
             reads=["predictions"],
         ),
     },
@@ -289,13 +289,13 @@ NEXT_RESULTS = Analysis(
         "dataset_replay": Figure(
             "Error of predictions for a new model by how many results it has, when each "
             "policy chooses them.",
-            draw="capmap.figures.replays:draw_dataset_replay",
+            draw="capmap.figures.few_results:draw_dataset_replay",
             reads=["dataset_replay"],
         ),
         "model_replay": Figure(
             "Gap of the best model found on a new dataset by how many models were tried, "
             "when each policy chooses them.",
-            draw="capmap.figures.replays:draw_model_replay",
+            draw="capmap.figures.few_results:draw_model_replay",
             reads=["model_replay"],
         ),
     },

@@ -28,7 +28,7 @@ PAIRWISE = Analysis(
         "pairwise": Figure(
             "Comparison matrix: difference of mean normalized scores, row minus column, on "
             "the datasets that both models have; best model on top.",
-            draw="capmap.figures.comparison_matrix:draw_comparison_matrix",
+            draw="capmap.figures.pairwise:draw_comparison_matrix",
             reads=["pairwise"],
             order="iqm",
             options={"alpha": "comparison/alpha"},
@@ -36,7 +36,7 @@ PAIRWISE = Analysis(
         "pairwise_reference": Figure(
             "Every model against the reference: mean difference of normalized scores with "
             "its interval.",
-            draw="capmap.figures.comparison_matrix:draw_comparison_reference",
+            draw="capmap.figures.pairwise:draw_comparison_reference",
             reads=["pairwise"],
             order="iqm",
             options={"reference": "comparison/reference"},
@@ -44,14 +44,14 @@ PAIRWISE = Analysis(
         "bayes": Figure(
             "Posterior probability that the row's model is better than the column's by more "
             "than the region of practical equivalence, by the Bayesian signed-rank test.",
-            draw="capmap.figures.signed_rank:draw_bayes_matrix",
+            draw="capmap.figures.pairwise:draw_bayes_matrix",
             reads=["pairwise"],
             order="iqm",
         ),
         "bayes_reference": Figure(
             "Posterior probabilities that the reference is better, equivalent or worse than "
             "each model.",
-            draw="capmap.figures.signed_rank:draw_bayes_reference",
+            draw="capmap.figures.pairwise:draw_bayes_reference",
             reads=["pairwise"],
             order="iqm",
             options={"reference": "comparison/reference"},
@@ -59,14 +59,14 @@ PAIRWISE = Analysis(
         "rope": Figure(
             "How the decision of the Bayesian signed-rank test against the reference depends "
             "on the width of the region of practical equivalence.",
-            draw="capmap.figures.signed_rank:draw_rope",
+            draw="capmap.figures.pairwise:draw_rope",
             reads=["rope"],
             order="iqm",
         ),
         "improvement": Figure(
             "Probability that a run of the reference beats a run of each model on a dataset "
             "drawn at random, with its interval; one half means even.",
-            draw="capmap.figures.improvement:draw_improvement",
+            draw="capmap.figures.pairwise:draw_improvement",
             reads=["pairwise"],
             order="iqm",
             options={"reference": "comparison/reference"},
@@ -122,7 +122,7 @@ RANKS = Analysis(
             "Mean ranks on the datasets that all models have. Models joined by a bar differ "
             "by less than Nemenyi's critical difference, which depends on which models are "
             "compared.",
-            draw="capmap.figures.critical_difference:draw_critical_difference",
+            draw="capmap.figures.rank_tests:draw_critical_difference",
             reads=["mean_ranks", "nemenyi", "friedman"],
             options={"highlight": "comparison/highlight", "alpha": "comparison/alpha"},
         ),
@@ -130,7 +130,7 @@ RANKS = Analysis(
             "Mean ranks. Models joined by a bar are not separated by Wilcoxon signed-rank "
             "tests with Holm's correction; where others stand in between, dots mark the "
             "members.",
-            draw="capmap.figures.critical_difference:draw_rank_cliques",
+            draw="capmap.figures.rank_tests:draw_rank_cliques",
             reads=["mean_ranks"],
             options={"highlight": "comparison/highlight", "alpha": "comparison/alpha"},
         ),
@@ -401,7 +401,7 @@ GROUPS = Analysis(
     figures={
         "groups": Figure(
             "Interquartile mean and rank of each model within each group of datasets.",
-            draw="capmap.figures.group_ranks:draw_groups",
+            draw="capmap.figures.groups:draw_groups",
             reads=["groups"],
         )
     },

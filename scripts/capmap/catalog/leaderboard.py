@@ -57,7 +57,7 @@ LEADERBOARD = Analysis(
             "Interquartile mean (IQM) of each entry in each dimension, with its interval and "
             "its rank within the method. Entries with runs on too few of the datasets have a "
             "bar and no rank.",
-            draw="capmap.figures.leaderboard_dimensions:draw_leaderboard_dimensions",
+            draw="capmap.figures.leaderboard:draw_leaderboard_dimensions",
             reads=["dimensions"],
         )
     },
@@ -100,7 +100,7 @@ RELEASES = Analysis(
         "rank_history": Figure(
             "Ranks of the entries from release to release, as published at the time. A gap "
             "is a release that does not rank the entry.",
-            draw="capmap.figures.rank_history:draw_rank_history",
+            draw="capmap.figures.leaderboard:draw_rank_history",
             reads=["rank_history"],
         )
     },
@@ -155,7 +155,7 @@ CHECKPOINTS = Analysis(
             "The metric by which checkpoints are chosen over the steps: the mean of each "
             "model with an interval over its trainings, or over datasets for a model with "
             "one training; markers are the chosen checkpoints.",
-            draw="capmap.figures.checkpoint_curves:draw_checkpoint_curves",
+            draw="capmap.figures.leaderboard:draw_checkpoint_curves",
             reads=["curves", "selected", "checkpoints"],
             order="iqm",
             options={"metric": "checkpoints/select/metric"},
@@ -163,7 +163,7 @@ CHECKPOINTS = Analysis(
         "checkpoint_optimism": Figure(
             "Best, mean and last of each training's checkpoints where they were chosen. The "
             "distance from best to mean is partly luck.",
-            draw="capmap.figures.checkpoint_curves:draw_checkpoint_optimism",
+            draw="capmap.figures.leaderboard:draw_checkpoint_optimism",
             reads=["selected"],
         ),
     },

@@ -94,7 +94,7 @@ MAIN = Analysis(
             "Interquartile mean (IQM) of each model over all runs and datasets, best on top, "
             "with its bootstrap interval. Intervals that overlap do not show that models are "
             "equal; the tie groups of the ranking say which cannot be separated.",
-            draw="capmap.figures.intervals:draw_intervals",
+            draw="capmap.figures.rankings:draw_intervals",
             reads=["iqm"],
             short="Interquartile mean of each model with its interval, best on top.",
             alt="Plot of the interquartile mean of each model with its interval. The ranking "
@@ -104,7 +104,7 @@ MAIN = Analysis(
             "Rank of each model by each aggregation of the datasets' scores and by "
             "interquartile mean (IQM). Lines that cross are models whose order depends on "
             "the aggregation.",
-            draw="capmap.figures.rank_shift:draw_rank_shift",
+            draw="capmap.figures.rankings:draw_rank_shift",
             reads=["aggregate", "iqm"],
             short="Rank of each model by each aggregation; lines that cross are models whose order "
             "depends on it.",
@@ -114,7 +114,7 @@ MAIN = Analysis(
         "scores": Figure(
             "Normalized score of each model on each dataset, averaged over runs. 0 and 1 are "
             "the bounds of the dataset; 1 is best, whatever the direction of the metric.",
-            draw="capmap.figures.scores:draw_scores",
+            draw="capmap.figures.datasets:draw_scores",
             reads=["scores"],
             order="aggregate",
             short="Normalized score of each model on each dataset, averaged over runs.",
@@ -124,7 +124,7 @@ MAIN = Analysis(
         "seed_spread": Figure(
             "Spread of normalized scores over the runs of a cell, per dataset. Where it is "
             "wide, a single run says little about a model.",
-            draw="capmap.figures.seed_spread:draw_seed_spread",
+            draw="capmap.figures.datasets:draw_seed_spread",
             reads=["seeds"],
             short="Spread of the runs on each dataset: where it is wide, single runs say little.",
             alt="Plot of the standard deviation over runs on each dataset. The table of cells "
@@ -133,7 +133,7 @@ MAIN = Analysis(
         "runs_per_cell": Figure(
             "Number of runs of each model on each dataset. Empty cells have no run; cells "
             "with one run say nothing of how much runs vary.",
-            draw="capmap.figures.runs_per_cell:draw_runs_per_cell",
+            draw="capmap.figures.datasets:draw_runs_per_cell",
             reads=["seeds"],
             order="aggregate",
             short="Number of runs of each model on each dataset; empty cells have none.",

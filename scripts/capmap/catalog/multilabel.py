@@ -38,29 +38,29 @@ MULTILABEL = Analysis(
     figures={
         "metric_lines": Figure(
             "Top-1, ReaL and ASMA of every model on two datasets, and the difference below.",
-            draw="capmap.figures.metric_lines:draw_metric_lines",
+            draw="capmap.figures.multilabel:draw_metric_lines",
             reads=["summary", "degradation"],
         ),
         "metric_rank_shift": Figure(
             "Ranks by top-1 accuracy and by ASMA; the largest shifts are named.",
-            draw="capmap.figures.metric_rank_shift:draw_metric_rank_shift",
+            draw="capmap.figures.multilabel:draw_metric_rank_shift",
             reads=["rank_shift", "degradation", "metrics"],
         ),
         "label_counts": Figure(
             "Shares of images by their number of valid labels.",
-            draw="capmap.figures.label_counts:draw_label_counts",
+            draw="capmap.figures.multilabel:draw_label_counts",
             reads=["label_counts"],
         ),
         "subgroup_boxes": Figure(
             "ReaL accuracy and subgroup accuracy by number of labels, over models, on two "
             "datasets.",
-            draw="capmap.figures.subgroup_boxes:draw_subgroup_boxes",
+            draw="capmap.figures.multilabel:draw_subgroup_boxes",
             reads=["metrics", "degradation"],
         ),
         "seed_boxes": Figure(
             "Subgroup accuracy by number of labels, over models and seeds, with the best "
             "models by top-1 accuracy and by ASMA.",
-            draw="capmap.figures.subgroup_boxes:draw_seed_boxes",
+            draw="capmap.figures.multilabel:draw_seed_boxes",
             reads=["metrics", "rank_shift", "degradation"],
             options={"top": "multilabel/top"},
         ),

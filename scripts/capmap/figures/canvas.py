@@ -1,13 +1,14 @@
 """The sheet that a figure is drawn on: one pair of axes with margins measured in inches.
 
 Margins follow from the widths of the texts in them, so nothing is cut off and no layout engine
-runs.
+runs. Above the axes stands a legend; where there is nothing to show, a sentence says why.
 """
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
@@ -19,6 +20,7 @@ from capmap.figures.style import (
     PAGE_WIDTH,
     SMALL_SIZE,
     TEXT_SIZE,
+    figure_style,
 )
 
 ROW_HEIGHT = 0.165
@@ -30,6 +32,11 @@ HEADER_HEIGHT = 0.16
 TICKS_HEIGHT = 0.19
 HEADING_SIZE = 8.0
 _LEADING = 1.3 / 72
+
+KEY_WIDTH = 0.3
+LINE_HEIGHT = 0.14
+
+MAX_LINES = 4
 
 
 @dataclass(frozen=True)
@@ -195,3 +202,80 @@ def choose_datasets(datasets: Iterable[str]) -> tuple[list[str], tuple[str, ...]
 
 def _wrap(text: str, width: float, size: float) -> list[str]:
     return wrap_text(text, width=width, size=size, max_lines=2)
+
+
+@dataclass(frozen=True)
+class Legend:
+    """Texts of a legend in order, its columns, and its height in inches with its margin."""
+
+    texts: list[str]
+    columns: int
+    height: float
+
+
+def plan_legend(models: Sequence[str], *, sheet_width: float) -> Legend:
+    """Arrange models in rows that fit a sheet; names too long for one row are shortened."""
+    room = sheet_width - 2 * PADDING
+    labels = shorten_names(models, width=room - KEY_WIDTH, size=TEXT_SIZE)
+    width = widest(labels.values(), size=TEXT_SIZE) + KEY_WIDTH
+    columns = max(1, min(len(models), int(room / width)))
+    rows = -(-len(models) // columns)
+    return Legend([labels[model] for model in models], columns, rows * LINE_HEIGHT + PADDING)
+
+
+def draw_legend(sheet: Sheet, legend: Legend, keys: Sequence[Artist]) -> None:
+    """Draw a planned legend, read line by line, above the header of a sheet's axes."""
+    _, sheet_height = sheet.figure.get_size_inches()
+    bottom = sheet.bottom + sheet.height + HEADER_HEIGHT
+    by_column = [
+        position
+        for column in range(legend.columns)
+        for position in range(column, len(keys), legend.columns)
+    ]
+    sheet.figure.legend(
+        [keys[position] for position in by_column],
+        [legend.texts[position] for position in by_column],
+        loc="lower left",
+        bbox_to_anchor=(0.0, bottom / sheet_height),
+        ncols=legend.columns,
+        frameon=False,
+        borderpad=0,
+        borderaxespad=PADDING * 72 / TEXT_SIZE,
+        handlelength=1.3,
+        handleheight=0.8,
+        handletextpad=0.5,
+        columnspacing=1.0,
+        labelspacing=0.35,
+    )
+
+
+@figure_style()
+def draw_note(text: str, *, heading: str = "") -> Figure:
+    """Draw a sentence in place of a figure that would be empty.
+
+    Parameters
+    ----------
+    text : str
+        Why there is nothing to show; broken into at most four lines.
+    heading : str
+        The heading of the figure that is missing.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A column wide (3.4 in).
+
+    Examples
+    --------
+    >>> figure = draw_note("One model: no pair to compare.", heading="Pairwise comparison")
+    >>> len(figure.texts)
+    2
+    """
+    lines = wrap_text(text, width=COLUMN_WIDTH - 2 * PADDING, size=TEXT_SIZE, max_lines=MAX_LINES)
+    height = (len(lines) + 1) * ROW_HEIGHT
+    margins = Margins(left=PADDING, right=PADDING, head=0.0, ticks=0.0)
+    wording = Wording(heading, "")
+    sheet = make_sheet(width=COLUMN_WIDTH, height=height, margins=margins, wording=wording)
+    sheet.axes.set_axis_off()
+    sheet.write("\n".join(lines), x=0, y=height - ROW_HEIGHT / 2, va="top")
+    return sheet.figure

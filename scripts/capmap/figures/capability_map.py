@@ -1,4 +1,8 @@
-"""Models and datasets on a plane, where near means good."""
+"""Models and datasets on a plane, where near means good.
+
+The map itself; the map four times, with models by architecture, date and size, and datasets by type
+of task; and whether models near its center are good at most datasets.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,18 +15,32 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator, NullLocator
 
-from capmap.figures.canvas import HEADER_HEIGHT, PADDING, Margins, Sheet, Wording, make_sheet
+from capmap.figures.canvas import (
+    GAP,
+    HEADER_HEIGHT,
+    PADDING,
+    Margins,
+    Sheet,
+    Wording,
+    draw_legend,
+    draw_note,
+    make_sheet,
+    plan_legend,
+)
+from capmap.figures.curves import choose_log_ticks
 from capmap.figures.labels import FloatArray, Label, Line, Place, Point, draw_labels, place_labels
-from capmap.figures.legend import draw_legend, plan_legend
-from capmap.figures.names import shorten_names
-from capmap.figures.note import draw_note
+from capmap.figures.names import shorten_names, widest
+from capmap.figures.panels import add_panel, make_backdrop, number_axis
 from capmap.figures.style import (
     COLUMN_WIDTH,
     FAINT_INK,
     GRID_COLOR,
+    INK,
     MARKERS,
     PAGE_WIDTH,
     PALETTE,
@@ -31,8 +49,8 @@ from capmap.figures.style import (
 )
 from capmap.wording import format_count, join_words
 
-HEADING = "Map of models and datasets"
-NOTHING = "No model and no dataset has a place on the map."
+MAP_HEADING = "Map of models and datasets"
+NO_PLACE = "No model and no dataset has a place on the map."
 NEAR = (
     "Near is good: a model's distance from a dataset stands for its gap to the best model there, "
     "as far as a plane can show it."
@@ -40,27 +58,59 @@ NEAR = (
 PARTS = "Shapes: parts that no result connects. Distances between two parts mean nothing."
 TIMES = "\N{MULTIPLICATION SIGN}"
 LINKED = f"variants that lie close ({TIMES}2: two)"
-COLORS = {"model": PALETTE[0], "dataset": FAINT_INK}
+KIND_COLORS = {"model": PALETTE[0], "dataset": FAINT_INK}
 LINK_COLOR = "#BDBDBD"
 LOOKS: dict[str, dict[str, Any]] = {
     kind: {
         "linestyle": "none",
         "marker": "o",
         "markersize": size,
-        "markerfacecolor": COLORS[kind] if kind == "model" else "white",
-        "markeredgecolor": COLORS[kind],
+        "markerfacecolor": KIND_COLORS[kind] if kind == "model" else "white",
+        "markeredgecolor": KIND_COLORS[kind],
         "markeredgewidth": 0.6,
     }
     for kind, size in (("model", 4.6), ("dataset", 3.6))
 }
 RADIUS = 0.035
 NARROW_POINTS = 24
-EDGE = 0.25
+MAP_EDGE = 0.25
 LOW_HEIGHT = 1.2
-TOP_HEIGHT = 8.2
+MAP_HEIGHT = 8.2
 NAME_WIDTH = 1.1
 CLOSE = 0.35
 MAX_LABELS = 250
+
+ATTRIBUTES_HEADING = "Attributes on the map"
+PLACES = (
+    "Places are those of the map of models and datasets; pale dots are the points without color."
+)
+GUTTER = 0.2
+PANEL_WIDTH = (PAGE_WIDTH - 2 * PADDING - GUTTER) / 2
+PANEL_HEIGHT = 3.8
+PANEL_EDGE = 0.12
+TITLE = 0.2
+KEY_ROW = 0.125
+KEY_MARK = 0.13
+KEY_NAME = 1.3
+SCALE_HEIGHT = 0.07
+SCALE_WIDTH = 1.7
+SCALE_KEY = 0.26
+MAX_CATEGORIES = len(MARKERS)
+OTHER = "other"
+UNKNOWN = "unknown"
+UNKNOWN_LOOK = {"markerfacecolor": "white", "markeredgecolor": "#8C8C8C"}
+OTHER_LOOK = {"markersize": 5.4, "markerfacecolor": "#8C8C8C", "markeredgecolor": "white"}
+PALE_LOOK = {"markersize": 1.6, "markerfacecolor": "#CFCFCF", "markeredgecolor": "#CFCFCF"}
+SCALE_COLORS = "cividis_r"
+UNITS = (("B", 1e9), ("M", 1e6))
+
+CENTRALITY_HEADING = "Generalists and specialists"
+X_LABEL = "distance to the center of the map (all dimensions)"
+Y_LABEL = "mean gap (0 = best, 1 = worst model)"
+NO_GAP = "No model has both a place on the map and a mean gap."
+NARROW_MODELS = 12
+HEIGHTS = {COLUMN_WIDTH: 2.2, PAGE_WIDTH: 4.2}
+LEFT = 0.5
 
 
 @dataclass(frozen=True)
@@ -101,16 +151,16 @@ def draw_map(positions: pd.DataFrame, models: pd.DataFrame, datasets: pd.DataFra
     """
     points = _describe_points(positions, models, datasets)
     if points.empty:
-        return draw_note(NOTHING, heading=HEADING)
+        return draw_note(NO_PLACE, heading=MAP_HEADING)
     sheet_width = COLUMN_WIDTH if len(points) <= NARROW_POINTS else PAGE_WIDTH
     width = sheet_width - 2 * PADDING
-    places, height = scale_points(points, width=width, height=TOP_HEIGHT, edge=EDGE)
+    places, height = scale_points(points, width=width, height=MAP_HEIGHT, edge=MAP_EDGE)
     points = points.assign(x=places[:, 0], y=places[:, 1])
     groups = _group_points(points)
     lines = [line for group in groups for line in group.lines]
     labels = _label_groups(groups)
     found = place_labels(labels, area=(width, height), points=places, radius=RADIUS, lines=lines)
-    notes = _write_notes(points, groups, found)
+    notes = _write_map_notes(points, groups, found)
     sheet = _make_page(sheet_width, height, notes, has_lines=bool(lines))
     sheet.axes.add_collection(LineCollection(lines, colors=LINK_COLOR, linewidths=0.7, zorder=1))
     _draw_points(sheet.axes, points)
@@ -237,10 +287,10 @@ def _label_groups(groups: Sequence[_Group]) -> list[Label]:
             width=NAME_WIDTH,
             size=SMALL_SIZE,
         )
-        for kind in COLORS
+        for kind in KIND_COLORS
     }
     return [
-        Label(texts[group.kind][group.text], SMALL_SIZE, COLORS[group.kind], group.points)
+        Label(texts[group.kind][group.text], SMALL_SIZE, KIND_COLORS[group.kind], group.points)
         for group in chosen
     ]
 
@@ -257,7 +307,7 @@ def _make_page(
         width=sheet_width,
         height=height,
         margins=Margins(PADDING, PADDING, head=HEADER_HEIGHT + legend.height, ticks=0.0),
-        wording=Wording(HEADING, "", notes),
+        wording=Wording(MAP_HEADING, "", notes),
     )
     frame_map(sheet.axes, width=sheet.width, height=height)
     draw_legend(sheet, legend, [Line2D([], [], **look) for look in keys.values()])
@@ -271,15 +321,343 @@ def _draw_points(axes: Axes, points: pd.DataFrame) -> None:
         axes.plot(rows["x"], rows["y"], **{**LOOKS[str(kind)], "marker": marker}, zorder=3)
 
 
-def _write_notes(
+def _write_map_notes(
     points: pd.DataFrame, groups: Sequence[_Group], places: Sequence[Place | None]
 ) -> tuple[str, ...]:
     notes = [NEAR]
     if len(set(points["component"])) > 1:
         notes.append(PARTS)
     unplaced = [group for group, place in zip_longest(groups, places) if place is None]
-    counts = {kind: sum(len(g.names) for g in unplaced if g.kind == kind) for kind in COLORS}
+    counts = {kind: sum(len(g.names) for g in unplaced if g.kind == kind) for kind in KIND_COLORS}
     missing = [format_count(n, kind) for kind, n in counts.items() if n]
     if missing:
         notes.append(f"Without a name, for want of room: {join_words(missing)}.")
+    return tuple(notes)
+
+
+@dataclass(frozen=True)
+class _Key:
+    """What a color means: a text, the look of its points, and which points have it."""
+
+    text: str
+    look: dict[str, Any]
+    chosen: "pd.Series[bool]"
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """Numbers as colors, and which numbers the scale of colors names in which words."""
+
+    numbers: "pd.Series[float]"
+    norm: Normalize
+    ticks: dict[float, str]
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """A map of one attribute of models or datasets; without keys where nothing is known."""
+
+    title: str
+    kind: str
+    keys: tuple[_Key, ...]
+    scale: _Scale | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return self.scale is None and not self.keys
+
+
+@figure_style()
+def draw_attribute_maps(
+    positions: pd.DataFrame, models: pd.DataFrame, datasets: pd.DataFrame
+) -> Figure:
+    """Draw the map with models colored by what they are, and datasets by their task.
+
+    Parameters
+    ----------
+    positions : DataFrame
+        kind (model or dataset), name, x, y; rows in any order.
+    models : DataFrame
+        model, architecture, parameters (number in any unit), date (ISO text); all may be empty.
+    datasets : DataFrame
+        dataset, type; may be empty.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A page wide (7 in): architecture, date of publication, number of parameters, task type.
+
+    Notes
+    -----
+    The seven most frequent categories, ties by name, have a color and a shape each; others are gray
+    and what is not known is open. A number of parameters of 0 or less counts as not known. A panel
+    whose attribute is not known of any point on the map says so.
+    """
+    if positions.empty:
+        return draw_note(NO_PLACE, heading=ATTRIBUTES_HEADING)
+    points = positions.sort_values(["kind", "name"], ignore_index=True)
+    places, height = scale_points(points, width=PANEL_WIDTH, height=PANEL_HEIGHT, edge=PANEL_EDGE)
+    points = points.assign(x=places[:, 0], y=places[:, 1])
+    panels = _plan_panels(points, models, datasets)
+    heads = [max(_measure_head(panel) for panel in panels[row : row + 2]) for row in (0, 2)]
+    sheet = make_backdrop(
+        width=PAGE_WIDTH,
+        height=2 * height + sum(heads) + GUTTER,
+        margins=Margins(PADDING, PADDING, head=PADDING, ticks=0.0),
+        wording=Wording(ATTRIBUTES_HEADING, "", (PLACES,)),
+    )
+    bottoms = (height + heads[1] + GUTTER, 0.0)
+    for position, panel in enumerate(panels):
+        row, column = divmod(position, 2)
+        left = column * (PANEL_WIDTH + GUTTER)
+        place = add_panel(sheet, left=left, bottom=bottoms[row], width=PANEL_WIDTH, height=height)
+        _draw_panel(place, panel, points, head=heads[row])
+    return sheet.figure
+
+
+def _plan_panels(
+    points: pd.DataFrame, models: pd.DataFrame, datasets: pd.DataFrame
+) -> tuple[_Panel, ...]:
+    known = _find_attributes(points, "model", models)
+    types = _find_attributes(points, "dataset", datasets)["type"]
+    return (
+        _plan_categories("Models by architecture", "model", known["architecture"]),
+        _plan_dates("Models by date of publication", known["date"]),
+        _plan_sizes("Models by number of parameters (log scale)", known["parameters"]),
+        _plan_categories("Datasets by task type", "dataset", types),
+    )
+
+
+def _find_attributes(points: pd.DataFrame, kind: str, table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a table for the points of a kind, in the places of these points."""
+    names = points.loc[points["kind"] == kind, "name"]
+    return table.set_index(kind).reindex(names).set_axis(names.index)
+
+
+def _plan_categories(title: str, kind: str, values: "pd.Series[Any]") -> _Panel:
+    known = values.dropna()[lambda texts: texts != ""].astype(str)
+    counts = known.value_counts()
+    ranked = sorted(counts.index, key=lambda text: (-counts[text], text))
+    chosen = ranked[:MAX_CATEGORIES]
+    labels = shorten_names(chosen, width=KEY_NAME, size=SMALL_SIZE)
+    keys = []
+    for text, marker, color in zip(chosen, MARKERS, PALETTE, strict=False):
+        look = {**OTHER_LOOK, "marker": marker, "markerfacecolor": color}
+        keys.append(_Key(labels[text], look, values == text))
+    if not keys:
+        return _Panel(title, kind, ())
+    keys.append(_Key(OTHER, OTHER_LOOK, values.isin(ranked[MAX_CATEGORIES:])))
+    keys.append(_Key(UNKNOWN, UNKNOWN_LOOK, ~values.isin(ranked)))
+    return _Panel(title, kind, tuple(key for key in keys if key.chosen.any()))
+
+
+def _plan_dates(title: str, values: "pd.Series[Any]") -> _Panel:
+    dates = pd.to_datetime(values, errors="coerce", format="ISO8601")
+    years = (dates.dt.year + (dates.dt.day_of_year - 1) / 366).astype(float)
+    low, high = np.floor(years.min()), np.floor(years.max()) + 1
+    if years.isna().all():
+        return _Panel(title, "model", ())
+    ticks = MaxNLocator(4, integer=True).tick_values(low, high)
+    named = {float(year): f"{year:.0f}" for year in ticks if low <= year <= high}
+    return _plan_scale(title, _Scale(years, Normalize(low, high), named))
+
+
+def _plan_sizes(title: str, values: "pd.Series[Any]") -> _Panel:
+    sizes = values.astype(float).where(lambda sizes: sizes > 0)
+    if sizes.isna().all():
+        return _Panel(title, "model", ())
+    low, high = sizes.min(), sizes.max()
+    if low == high:
+        low, high = low / 2, high * 2
+    named = {size: _write_size(size) for size in choose_log_ticks(low, high, count=4)}
+    return _plan_scale(title, _Scale(sizes, LogNorm(low, high), named))
+
+
+def _plan_scale(title: str, scale: _Scale) -> _Panel:
+    unknown = _Key(UNKNOWN, UNKNOWN_LOOK, scale.numbers.isna())
+    return _Panel(title, "model", (unknown,) if unknown.chosen.any() else (), scale)
+
+
+def _write_size(size: float) -> str:
+    """Write a number shortly.
+
+    Examples
+    --------
+    >>> _write_size(86e6), _write_size(1.8e9), _write_size(2500), _write_size(0.5)
+    ('86M', '1.8B', '2,500', '0.5')
+    """
+    for unit, factor in UNITS:
+        if size >= factor:
+            return f"{size / factor:,.4g}{unit}"
+    return f"{size:,.4g}"
+
+
+def _measure_head(panel: _Panel) -> float:
+    """Height of a panel's title and keys in inches."""
+    if panel.scale or panel.is_empty:
+        return TITLE + SCALE_KEY
+    return TITLE + -(-len(panel.keys) // _count_columns(panel)) * KEY_ROW + PADDING
+
+
+def _count_columns(panel: _Panel) -> int:
+    return max(1, int((PANEL_WIDTH + GAP) / _measure_key(panel)))
+
+
+def _measure_key(panel: _Panel) -> float:
+    return KEY_MARK + widest((key.text for key in panel.keys), size=SMALL_SIZE) + GAP
+
+
+def _draw_panel(sheet: Sheet, panel: _Panel, points: pd.DataFrame, *, head: float) -> None:
+    frame_map(sheet.axes, width=sheet.width, height=sheet.height)
+    sheet.write(panel.title, x=0, y=sheet.height + head - TITLE + 0.06)
+    pale = points if panel.is_empty else points[points["kind"] != panel.kind]
+    sheet.axes.plot(pale["x"], pale["y"], **{**LOOKS["dataset"], **PALE_LOOK}, zorder=1)
+    own = points[points["kind"] == panel.kind]
+    if panel.is_empty:
+        text = "Not known of any point on the map."
+        y = sheet.height + head - TITLE - SMALL_SIZE / 72 + 0.02
+        sheet.write(text, x=0, y=y, size=SMALL_SIZE, color=FAINT_INK)
+    if panel.scale:
+        _draw_scale(sheet, panel.scale, own)
+    for key in sorted(panel.keys, key=lambda key: -key.chosen.sum()):
+        rows = own[key.chosen.to_numpy()]
+        sheet.axes.plot(rows["x"], rows["y"], **{**LOOKS["model"], **key.look})
+    _draw_keys(sheet, panel, head)
+
+
+def _draw_keys(sheet: Sheet, panel: _Panel, head: float) -> None:
+    """Draw the keys line by line under the title, or one beside a scale."""
+    axes = sheet.add_axes(left=0, bottom=sheet.height, width=sheet.width, height=head)
+    axes.set(xlim=(0, sheet.width), ylim=(0, head))
+    axes.set_axis_off()
+    columns, width = _count_columns(panel), _measure_key(panel)
+    start = (SCALE_WIDTH + 3 * GAP, head - TITLE - 0.03) if panel.scale else (0.0, head - TITLE)
+    for position, key in enumerate(panel.keys):
+        row, column = divmod(position, columns)
+        x, y = start[0] + column * width, start[1] - (row + 0.3) * KEY_ROW
+        axes.plot(x + KEY_MARK / 2, y, **{**LOOKS["model"], **key.look})
+        axes.text(x + KEY_MARK + 0.02, y, key.text, size=SMALL_SIZE, va="center_baseline")
+
+
+def _draw_scale(sheet: Sheet, scale: _Scale, own: pd.DataFrame) -> None:
+    """Draw the points whose number is known, and the scale of colors above the panel."""
+    known = scale.numbers.notna().to_numpy()
+    dots = sheet.axes.scatter(
+        own["x"][known],
+        own["y"][known],
+        s=LOOKS["model"]["markersize"] ** 2,
+        c=scale.numbers[known],
+        norm=scale.norm,
+        cmap=SCALE_COLORS,
+        edgecolors=INK,
+        linewidths=0.3,
+        zorder=2,
+    )
+    bottom = sheet.height + SCALE_KEY - SCALE_HEIGHT - 0.01
+    bar = sheet.figure.colorbar(
+        dots,
+        cax=sheet.add_axes(left=GAP, bottom=bottom, width=SCALE_WIDTH, height=SCALE_HEIGHT),
+        orientation="horizontal",
+    )
+    bar.outline.set_linewidth(0)
+    bar.ax.xaxis.set_minor_locator(NullLocator())
+    bar.set_ticks(list(scale.ticks), labels=list(scale.ticks.values()))
+    bar.ax.tick_params(length=1.5, pad=1.5, labelsize=SMALL_SIZE)
+    if bar.solids is not None:
+        bar.solids.set_rasterized(True)
+
+
+@figure_style()
+def draw_centrality(
+    positions: pd.DataFrame, models: pd.DataFrame, correlation: pd.DataFrame | None = None
+) -> Figure:
+    """Draw each model's mean gap against its distance to the center.
+
+    Parameters
+    ----------
+    positions : DataFrame
+        kind, name, centrality (distance to the center); rows in any order, those of datasets do
+        not matter.
+    models : DataFrame
+        model, mean_gap (over the model's results, 0 to 1), kept (number of results).
+    correlation : DataFrame, optional
+        A row with estimate, low, high and models: Spearman's correlation of the two columns, which
+        a note states. All but models may be empty.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A column wide (3.4 in) up to 12 models, beyond that a page (7 in).
+
+    Notes
+    -----
+    Names with the most results are placed first; those that find no place are left out, and a note
+    counts them.
+    """
+    places = positions.loc[positions["kind"] == "model", ["name", "centrality"]]
+    table = models.merge(places, left_on="model", right_on="name")
+    table = table.dropna(subset=["centrality", "mean_gap"])
+    if table.empty:
+        return draw_note(NO_GAP, heading=CENTRALITY_HEADING)
+    table = table.sort_values(["kept", "model"], ascending=[False, True])
+    sheet_width = COLUMN_WIDTH if len(table) <= NARROW_MODELS else PAGE_WIDTH
+    area = (sheet_width - LEFT - 2 * PADDING, HEIGHTS[sheet_width])
+    limits = _span_axes(table)
+    low, high = np.array(limits).T
+    points = (table[["centrality", "mean_gap"]].to_numpy(float) - low) / (high - low) * area
+    labels = _label_points(list(table["model"]), points)
+    found = place_labels(labels, area=area, points=points, radius=RADIUS)
+    unnamed = len(table) - sum(place is not None for place in found)
+    sheet = make_sheet(
+        width=sheet_width,
+        height=area[1],
+        margins=Margins(LEFT, 2 * PADDING, head=HEADER_HEIGHT),
+        wording=Wording(CENTRALITY_HEADING, X_LABEL, _write_centrality_notes(correlation, unnamed)),
+    )
+    sheet.axes.plot(table["centrality"], table["mean_gap"], **LOOKS["model"])
+    sheet.axes.set(xlim=limits[0], ylim=limits[1], ylabel=Y_LABEL)
+    sheet.axes.grid()
+    number_axis(sheet.axes.xaxis, most=int(sheet.width))
+    number_axis(sheet.axes.yaxis, most=5)
+    draw_labels(_add_layer(sheet), labels, found)
+    return sheet.figure
+
+
+def _add_layer(sheet: Sheet) -> Axes:
+    """Add axes over those of a sheet, whose unit is an inch."""
+    layer = sheet.add_axes(left=0, bottom=0, width=sheet.width, height=sheet.height)
+    layer.set(xlim=(0, sheet.width), ylim=(0, sheet.height))
+    layer.set_axis_off()
+    return layer
+
+
+def _label_points(models: list[str], points: FloatArray) -> list[Label]:
+    names = shorten_names(models, width=NAME_WIDTH, size=SMALL_SIZE)
+    return [
+        Label(names[model], SMALL_SIZE, KIND_COLORS["model"], ((float(x), float(y)),))
+        for model, (x, y) in zip(models[:MAX_LABELS], points, strict=False)
+    ]
+
+
+def _span_axes(table: pd.DataFrame) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Ends of both axes, a little beyond the values, and apart where these are all the same."""
+    ends = []
+    for column in ("centrality", "mean_gap"):
+        low, high = float(table[column].min()), float(table[column].max())
+        margin = 0.06 * (high - low) or 0.1
+        ends.append((low - margin, high + margin))
+    return ends[0], ends[1]
+
+
+def _write_centrality_notes(correlation: pd.DataFrame | None, unnamed: int) -> tuple[str, ...]:
+    notes = []
+    known = [] if correlation is None else correlation.dropna(subset="estimate").to_dict("records")
+    for row in known[:1]:
+        text = f"Spearman's rank correlation: {row['estimate']:z.2f}"
+        if pd.notna(row["low"]) and pd.notna(row["high"]):
+            text += f" ({row['low']:z.2f} to {row['high']:z.2f})"
+        text = text.replace("-", "\N{MINUS SIGN}")
+        notes.append(f"{text}, {format_count(row['models'], 'model')}.")
+    if unnamed:
+        notes.append(f"Without a name, for want of room: {format_count(unnamed, 'model')}.")
     return tuple(notes)

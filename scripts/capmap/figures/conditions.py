@@ -7,9 +7,17 @@ import pandas as pd
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from capmap.figures.canvas import GAP, PADDING, Margins, Sheet, Wording, choose_models, make_sheet
+from capmap.figures.canvas import (
+    GAP,
+    PADDING,
+    Margins,
+    Sheet,
+    Wording,
+    choose_models,
+    draw_note,
+    make_sheet,
+)
 from capmap.figures.names import printable_text, shorten_names, widest
-from capmap.figures.note import draw_note
 from capmap.figures.style import (
     COLUMN_WIDTH,
     FAINT_INK,

@@ -7,10 +7,18 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from capmap.figures.canvas import GAP, HEADER_HEIGHT, PADDING, Margins, Sheet, Wording
-from capmap.figures.legend import draw_legend, plan_legend
+from capmap.figures.canvas import (
+    GAP,
+    HEADER_HEIGHT,
+    PADDING,
+    Margins,
+    Sheet,
+    Wording,
+    draw_legend,
+    draw_note,
+    plan_legend,
+)
 from capmap.figures.names import widest
-from capmap.figures.note import draw_note
 from capmap.figures.panels import (
     LEFT,
     METHODS,

@@ -9,15 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from capmap.figures.canvas import (
-    GAP,
-    PADDING,
-    ROW_HEIGHT,
-    Margins,
-    Wording,
-    fit_labels,
-    make_sheet,
-)
+from capmap.figures.canvas import GAP, PADDING, ROW_HEIGHT, Margins, Wording, fit_labels, make_sheet
 from capmap.figures.side_columns import SideColumns, plan_columns, write_columns
 from capmap.figures.style import (
     COLUMN_WIDTH,

@@ -18,9 +18,10 @@ from capmap.figures.canvas import (
     Margins,
     Sheet,
     Wording,
+    draw_legend,
     make_sheet,
+    plan_legend,
 )
-from capmap.figures.legend import draw_legend, plan_legend
 from capmap.figures.style import COLUMN_WIDTH, FAINT_INK, PAGE_WIDTH, PALETTE, ModelStyle
 
 METHODS = {

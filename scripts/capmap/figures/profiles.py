@@ -13,7 +13,9 @@ from capmap.figures.canvas import (
     Margins,
     Sheet,
     Wording,
+    draw_legend,
     make_sheet,
+    plan_legend,
 )
 from capmap.figures.curves import (
     KEY_HEIGHT,
@@ -28,7 +30,6 @@ from capmap.figures.curves import (
     scale_by_log,
     trace_steps,
 )
-from capmap.figures.legend import draw_legend, plan_legend
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.style import COLUMN_WIDTH, FAINT_INK, PAGE_WIDTH, TEXT_SIZE, figure_style
 

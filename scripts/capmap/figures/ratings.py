@@ -5,11 +5,10 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
-from capmap.figures.canvas import Wording, choose_models
+from capmap.figures.canvas import Wording, choose_models, draw_note
 from capmap.figures.forest import draw_forest
 from capmap.figures.heatmap import DIVERGING, Scale, draw_grid, mark_diagonal
-from capmap.figures.note import draw_note
-from capmap.figures.pairs import HATCH_NOTE
+from capmap.figures.pairwise import HATCH_NOTE
 from capmap.figures.side_columns import RANK_NOTE, write_ranks
 from capmap.figures.style import figure_style
 from capmap.pages.ratings import depends_on_ridge

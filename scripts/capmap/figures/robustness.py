@@ -18,12 +18,7 @@ from capmap.figures.heatmap import (
     span_evenly,
 )
 from capmap.figures.names import shorten_names
-from capmap.figures.side_columns import (
-    format_decimal,
-    format_interval,
-    plan_columns,
-    write_columns,
-)
+from capmap.figures.side_columns import format_decimal, format_interval, plan_columns, write_columns
 from capmap.figures.style import FAINT_INK, SMALL_SIZE, figure_style
 from capmap.wording import AGGREGATION_NAMES
 

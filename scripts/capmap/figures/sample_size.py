@@ -17,12 +17,13 @@ from capmap.figures.canvas import (
     Margins,
     Sheet,
     Wording,
+    draw_legend,
+    draw_note,
     make_sheet,
+    plan_legend,
 )
 from capmap.figures.curves import Cast, cast_models, draw_curves, make_key, scale_by_log
-from capmap.figures.legend import draw_legend, plan_legend
 from capmap.figures.names import printable_text, shorten_names, widest
-from capmap.figures.note import draw_note
 from capmap.figures.style import (
     COLUMN_WIDTH,
     FAINT_INK,

@@ -19,26 +19,14 @@ from capmap.figures.canvas import (
     Margins,
     Sheet,
     Wording,
+    draw_legend,
+    draw_note,
+    plan_legend,
 )
-from capmap.figures.legend import draw_legend, plan_legend
 from capmap.figures.names import shorten_names, widest
-from capmap.figures.note import draw_note
-from capmap.figures.panels import (
-    ERROR,
-    add_panel,
-    find_top,
-    make_backdrop,
-    note_cut,
-    number_axis,
-)
+from capmap.figures.panels import ERROR, add_panel, find_top, make_backdrop, note_cut, number_axis
 from capmap.figures.side_columns import SideColumns, format_decimal, plan_columns, write_columns
-from capmap.figures.style import (
-    PAGE_WIDTH,
-    PALETTE,
-    TEXT_SIZE,
-    ModelStyle,
-    figure_style,
-)
+from capmap.figures.style import PAGE_WIDTH, PALETTE, TEXT_SIZE, ModelStyle, figure_style
 
 HEADING = "Transfer between tasks"
 NOTHING = "Too few datasets to train on some and test on others."

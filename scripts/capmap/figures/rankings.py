@@ -1,4 +1,6 @@
-"""How the order of the models depends on the aggregation."""
+"""Models ranked: interquartile means with their intervals, and how other aggregations rank them."""
+
+from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
@@ -16,14 +18,14 @@ from capmap.figures.canvas import (
     fit_labels,
     make_sheet,
 )
-from capmap.figures.names import widest
-from capmap.figures.style import (
-    SMALL_SIZE,
-    ModelStyle,
-    figure_style,
-    model_styles,
-)
+from capmap.figures.forest import draw_forest
+from capmap.figures.names import shorten_names, widest
+from capmap.figures.side_columns import RANK_NOTE, write_ranks
+from capmap.figures.style import SMALL_SIZE, TEXT_SIZE, ModelStyle, figure_style, model_styles
 from capmap.wording import AGGREGATION_NAMES
+
+LETTERS_WIDTH = 0.6
+TIES_NOTE = "Models that share a letter cannot be separated."
 
 NARROW_LABEL = 0.8
 WIDE_LABEL = 2.2
@@ -31,6 +33,57 @@ ROW_HEIGHT = 0.19
 FRAME = "round,pad=0.25,rounding_size=0.7"
 
 Numbers = npt.NDArray[np.float64]
+
+
+@figure_style()
+def draw_intervals(iqm: pd.DataFrame) -> Figure:
+    """Draw each model's interquartile mean with its interval, rank and tie groups.
+
+    Parameters
+    ----------
+    iqm : DataFrame
+        model, iqm, ci_low, ci_high (normalized scores), rank, rank_low, rank_high, ties; rows in
+        any order. Ends of intervals and ties may be empty.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A column wide (3.4 in), or a page (7 in) where names need it.
+
+    Notes
+    -----
+    A model without an interval has an open marker, and a note says so. At the right stand the
+    rank with its interval and the letters of the model's tie groups. Of more than 40 models the
+    best 40 are drawn.
+    """
+    table = iqm.sort_values(["rank", "model"]).set_index("model")
+    models, notes = choose_models(table.index, list(table.index))
+    table = table.loc[models].rename(
+        columns={"iqm": "estimate", "ci_low": "low", "ci_high": "high"}
+    )
+    spans = [_join_spans(ties) if isinstance(ties, str) else "" for ties in table["ties"]]
+    short = shorten_names(spans, width=LETTERS_WIDTH, size=TEXT_SIZE)
+    if table["rank_low"].notna().any():
+        notes += (RANK_NOTE,)
+    if any(spans):
+        notes += (TIES_NOTE,)
+    return draw_forest(
+        table,
+        everyone=iqm["model"],
+        columns={"rank": write_ranks(table), "ties": [short[span] for span in spans]},
+        wording=Wording(
+            "Interquartile mean with interval", "Interquartile mean of normalized scores", notes
+        ),
+    )
+
+
+def _join_spans(letters: str) -> str:
+    """Write three or more consecutive letters as a span: ``abcdf`` becomes ``a\N{EN DASH}df``."""
+    if not letters.isalpha():
+        return letters
+    runs = groupby(enumerate(letters), key=lambda item: ord(item[1]) - item[0])
+    parts = ["".join(letter for _, letter in run) for _, run in runs]
+    return "".join(f"{part[0]}\N{EN DASH}{part[-1]}" if len(part) > 2 else part for part in parts)
 
 
 @figure_style()

@@ -9,10 +9,19 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from capmap.figures.canvas import GAP, HEADER_HEIGHT, PADDING, Margins, Sheet, Wording, make_sheet
-from capmap.figures.legend import draw_legend, plan_legend
+from capmap.figures.canvas import (
+    GAP,
+    HEADER_HEIGHT,
+    PADDING,
+    Margins,
+    Sheet,
+    Wording,
+    draw_legend,
+    draw_note,
+    make_sheet,
+    plan_legend,
+)
 from capmap.figures.names import shorten_names
-from capmap.figures.note import draw_note
 from capmap.figures.style import (
     FAINT_INK,
     INK,

@@ -1,0 +1,351 @@
+"""Models on each dataset: normalized scores, numbers of runs, and spread over seeds."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from capmap.figures.canvas import (
+    GAP,
+    HEADER_HEIGHT,
+    MAX_DATASETS,
+    PADDING,
+    ROW_HEIGHT,
+    Labels,
+    Margins,
+    Sheet,
+    Wording,
+    choose_datasets,
+    choose_models,
+    draw_legend,
+    fit_labels,
+    make_sheet,
+    plan_legend,
+)
+from capmap.figures.heatmap import Scale, draw_heatmap
+from capmap.figures.names import shorten_names, widest
+from capmap.figures.style import (
+    COLUMN_WIDTH,
+    FAINT_INK,
+    PALETTE,
+    SMALL_SIZE,
+    TEXT_SIZE,
+    figure_style,
+    model_colors,
+)
+
+MAX_BARRED_MODELS = len(PALETTE)
+MAX_BARS = 72
+BAR_HEIGHT = 0.06
+GROUP_GAP = 0.1
+NARROW_BAR_LABEL = 1.1
+WIDE_BAR_LABEL = 2.2
+SCORES_HEADING = "Scores per dataset"
+SCORES_UNIT = "normalized score (0 = low bound, 1 = high bound)"
+
+NARROW_SPREAD_LABEL = 1.3
+WIDE_SPREAD_LABEL = 2.1
+MODEL_LABEL = 2.1
+MAX_KEYED_MODELS = len(PALETTE)
+MAX_POINTS = 400
+SPREAD_HEADING = "Spread over seeds per dataset"
+SPREAD_UNIT = "standard deviation over seeds (normalized score)"
+NO_SPREAD = "One run per cell: no spread over seeds to show."
+BOX_NOTE = "Box: median and quartiles of the models. Whiskers: least and most noisy model."
+
+
+@figure_style()
+def draw_scores(scores: pd.DataFrame, *, order: Sequence[str] = ()) -> Figure:
+    """Draw the mean normalized score of each model on each dataset.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        model, then one column per dataset; rows and columns in any order; NaN where a model has
+        no run.
+    order : sequence of str
+        Models from the best to the worst; by name where empty.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Grouped bars up to 8 models and 72 bars, beyond that a heat map of at most the first 40
+        models and 60 datasets. A column wide (3.4 in), or a page (7 in) where names need it.
+
+    Notes
+    -----
+    A missing score is a cross in place of a bar, or a hatched cell. The colors of the heat map
+    span the middle 96% of the scores, so an outlier does not hide the rest.
+    """
+    table = scores.set_axis(scores.iloc[:, 0]).iloc[:, 1:].astype(float)
+    datasets, dataset_note = choose_datasets(table.columns)
+    models, model_note = choose_models(table.index, order)
+    colors = model_colors(table.index)
+    table = table.loc[models, datasets]
+    notes = model_note + dataset_note
+    if len(models) <= MAX_BARRED_MODELS and table.size <= MAX_BARS:
+        return _draw_bars(table, notes, colors)
+    if table.isna().to_numpy().any():
+        notes += ("Hatched: no score.",)
+    low, high = _span_colors(table.to_numpy())
+    scale = Scale(SCORES_UNIT, low, high, (lambda score: f"{score:.2f}", _write_short), "cividis")
+    wording = Wording(SCORES_HEADING, "dataset", notes)
+    return draw_heatmap(table, scale=scale, wording=wording)
+
+
+def _span_colors(values: np.ndarray) -> tuple[float, float]:
+    """Ends of the color scale, apart even when all scores are equal or missing."""
+    finite = values[np.isfinite(values)]
+    if not finite.size:
+        return 0.0, 1.0
+    low, high = (float(end) for end in np.quantile(finite, (0.02, 0.98)))
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+def _write_short(score: float) -> str:
+    """Two decimals without the zero in front: ``.53``."""
+    return f"{score:.2f}".replace("0.", ".", 1) if abs(score) < 1 else f"{score:.2f}"
+
+
+def _draw_bars(table: pd.DataFrame, notes: tuple[str, ...], colors: dict[str, str]) -> Figure:
+    models, datasets = list(table.index), list(table.columns)
+    labels = fit_labels(datasets, narrow=NARROW_BAR_LABEL, wide=WIDE_BAR_LABEL)
+    if table.isna().to_numpy().any():
+        notes += ("\N{MULTIPLICATION SIGN}: no score.",)
+    group = len(models) * BAR_HEIGHT + GROUP_GAP
+    legend = plan_legend(models, sheet_width=labels.sheet_width)
+    sheet = make_sheet(
+        width=labels.sheet_width,
+        height=len(datasets) * group,
+        margins=Margins(
+            left=PADDING + max(labels.width, 0.45) + GAP,
+            right=2 * PADDING + 0.06,
+            head=HEADER_HEIGHT + legend.height,
+        ),
+        wording=Wording(SCORES_HEADING, SCORES_UNIT, notes),
+    )
+    bar = BAR_HEIGHT / group
+    for position, model in enumerate(models):
+        middle = np.arange(len(datasets)) + (position - (len(models) - 1) / 2) * bar
+        _draw_model(sheet, middle, table.loc[model].to_numpy(), bar, colors[model])
+    sheet.axes.axvline(0, color="black", linewidth=0.6)
+    sheet.axes.grid(axis="x")
+    sheet.limit_ticks()
+    sheet.label_rows(labels.texts, header="dataset")
+    draw_legend(sheet, legend, [Patch(color=colors[model]) for model in models])
+    return sheet.figure
+
+
+def _draw_model(
+    sheet: Sheet, middle: np.ndarray, values: np.ndarray, bar: float, color: str
+) -> None:
+    """Draw the bars of a model; a score of 0 stays visible by the bar's edge."""
+    missing = np.isnan(values)
+    sheet.axes.barh(
+        middle[~missing], values[~missing], bar, color=color, edgecolor=color, linewidth=0.3
+    )
+    sheet.axes.plot(
+        np.zeros(missing.sum()),
+        middle[missing],
+        linestyle="none",
+        marker="x",
+        markersize=3.5,
+        markeredgewidth=0.9,
+        color=color,
+        clip_on=False,
+    )
+
+
+@figure_style()
+def draw_runs_per_cell(seeds: pd.DataFrame, *, order: Sequence[str] = ()) -> Figure:
+    """Draw the number of runs per model and dataset as a heat map.
+
+    Parameters
+    ----------
+    seeds : DataFrame
+        model, dataset, n (runs); rows in any order, empty cells absent or 0.
+    order : sequence of str
+        Models from the best to the worst; by name where empty.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A column wide (3.4 in), or a page (7 in) where names or datasets need it. Cells without
+        runs are hatched. At most the first 40 models and 60 datasets.
+    """
+    models, model_note = choose_models(seeds["model"], order)
+    datasets, dataset_note = choose_datasets(seeds["dataset"])
+    counts = seeds.pivot(index="model", columns="dataset", values="n").astype(float)  # noqa: PD010
+    counts = counts.where(counts > 0).loc[models, datasets]
+    notes = model_note + dataset_note
+    if counts.isna().to_numpy().any():
+        notes += ("Hatched: no run.",)
+    scale = Scale(
+        label="runs per cell",
+        low=0,
+        high=max(1.0, float(np.nanmax(counts.to_numpy(), initial=0))),
+        formats=(lambda count: f"{count:.0f}",),
+        colors=LinearSegmentedColormap.from_list("runs", ("#EDF3F9", "#3B82BD")),
+        integer=True,
+    )
+    wording = Wording("Runs per model and dataset", "dataset", notes)
+    return draw_heatmap(counts, scale=scale, wording=wording)
+
+
+@figure_style()
+def draw_seed_spread(seeds: pd.DataFrame) -> Figure:
+    """Draw the standard deviations over seeds of all models, per dataset.
+
+    Parameters
+    ----------
+    seeds : DataFrame
+        model, dataset, normalized_std (NaN for a cell with one run); rows in any order.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A row per dataset, the noisiest (by its median model) on top, with a point per model. A
+        column wide (3.4 in), or a page (7 in) where names need it.
+
+    Notes
+    -----
+    Up to 8 models have their colors and a legend. Of more models, the noisiest of each dataset is
+    named at the right, and boxes show median and quartiles, whiskers the extremes; beyond 400
+    points the boxes stand alone. At most the 60 noisiest datasets are drawn. A study with one run
+    per cell gets a figure that says so.
+    """
+    colors = model_colors(seeds["model"])
+    datasets, notes = _choose_noisiest(seeds)
+    points = _place_points(seeds, datasets)
+    if points.empty:
+        return _draw_nothing()
+    if len(colors) <= MAX_KEYED_MODELS:
+        return _draw_keyed(points, datasets, notes, colors)
+    return _draw_boxed(points, datasets, notes, colors)
+
+
+def _choose_noisiest(seeds: pd.DataFrame) -> tuple[list[str], tuple[str, ...]]:
+    """Order datasets from the noisiest, those without any spread last, and keep 60."""
+    middle = seeds.groupby("dataset")["normalized_std"].median()
+    order = list(middle.sort_values(ascending=False, kind="stable").index)
+    if len(order) <= MAX_DATASETS:
+        return order, ()
+    return order[:MAX_DATASETS], (f"The {MAX_DATASETS} noisiest of {len(order)} datasets.",)
+
+
+def _place_points(seeds: pd.DataFrame, datasets: list[str]) -> pd.DataFrame:
+    """Each cell with a spread: model, x (its standard deviation) and y (its dataset's row)."""
+    rows = seeds["dataset"].map({dataset: row for row, dataset in enumerate(datasets)})
+    points = pd.DataFrame({"model": seeds["model"], "x": seeds["normalized_std"], "y": rows})
+    return points.dropna().sort_values(["y", "model"], ignore_index=True)
+
+
+def _draw_nothing() -> Figure:
+    margins = Margins(left=PADDING, right=PADDING, head=0.0, ticks=0.0)
+    wording = Wording(SPREAD_HEADING, "")
+    sheet = make_sheet(width=COLUMN_WIDTH, height=3 * ROW_HEIGHT, margins=margins, wording=wording)
+    sheet.axes.set_axis_off()
+    sheet.write(NO_SPREAD, x=0, y=ROW_HEIGHT)
+    return sheet.figure
+
+
+def _draw_keyed(
+    points: pd.DataFrame, datasets: list[str], notes: tuple[str, ...], colors: dict[str, str]
+) -> Figure:
+    labels = fit_labels(datasets, narrow=NARROW_SPREAD_LABEL, wide=WIDE_SPREAD_LABEL)
+    legend = plan_legend(list(colors), sheet_width=labels.sheet_width)
+    sheet = _make_sheet(points, labels, notes, head=legend.height, right=2 * PADDING)
+    _draw_points(sheet, points, hue="model", palette=colors)
+    keys = [
+        Line2D([], [], linestyle="none", marker="o", markersize=4, color=color)
+        for color in colors.values()
+    ]
+    draw_legend(sheet, legend, keys)
+    return sheet.figure
+
+
+def _draw_boxed(
+    points: pd.DataFrame, datasets: list[str], notes: tuple[str, ...], colors: dict[str, str]
+) -> Figure:
+    labels = fit_labels(datasets, narrow=0.0, wide=WIDE_SPREAD_LABEL)
+    noisiest = points.loc[points.groupby("y")["x"].idxmax()]
+    names = shorten_names(noisiest["model"], width=MODEL_LABEL, size=TEXT_SIZE)
+    room = widest([*names.values(), "noisiest model"], size=TEXT_SIZE)
+    sheet = _make_sheet(points, labels, (*notes, BOX_NOTE), right=room + 2 * GAP)
+    sns.boxplot(
+        points,
+        x="x",
+        y="y",
+        ax=sheet.axes,
+        orientation="horizontal",
+        vert=None,  # seaborn's own, which Matplotlib has deprecated
+        orient="y",
+        native_scale=True,
+        whis=(0, 100),
+        width=0.6,
+        showcaps=False,
+        showfliers=False,
+        color="#DDDDDD",
+        linecolor="#8C8C8C",
+        linewidth=0.5,
+        medianprops={"color": "black", "linewidth": 1.2},
+    )
+    if len(points) <= MAX_POINTS:
+        _draw_points(sheet, points, color=FAINT_INK, size=1.6)
+    _draw_points(sheet, noisiest, hue="model", palette=colors)
+    header = sheet.height + 0.02
+    sheet.write("noisiest model", x=sheet.width + GAP, y=header, color=FAINT_INK, va="bottom")
+    for row, model in enumerate(noisiest["model"]):
+        y = sheet.height - (row + 0.5) * ROW_HEIGHT
+        sheet.write(names[model], x=sheet.width + GAP, y=y, va="center_baseline")
+    return sheet.figure
+
+
+def _make_sheet(
+    points: pd.DataFrame,
+    labels: Labels,
+    notes: tuple[str, ...],
+    *,
+    right: float,
+    head: float = 0.0,
+) -> Sheet:
+    margins = Margins(
+        left=PADDING + max(labels.width, 0.45) + GAP, right=right, head=HEADER_HEIGHT + head
+    )
+    sheet = make_sheet(
+        width=labels.sheet_width,
+        height=len(labels.texts) * ROW_HEIGHT,
+        margins=margins,
+        wording=Wording(SPREAD_HEADING, SPREAD_UNIT, notes),
+    )
+    sheet.axes.grid()
+    sheet.limit_ticks()
+    sheet.label_rows(labels.texts, header="dataset")
+    sheet.axes.set_xlim(0, 1.04 * points["x"].max() or 1.0)
+    for row in range(points["y"].nunique(), len(labels.texts)):
+        sheet.axes.text(
+            0, row, " one run per cell", size=SMALL_SIZE, color=FAINT_INK, va="center_baseline"
+        )
+    return sheet
+
+
+def _draw_points(sheet: Sheet, points: pd.DataFrame, *, size: float = 3.5, **look: Any) -> None:
+    sns.scatterplot(
+        points,
+        x="x",
+        y="y",
+        ax=sheet.axes,
+        s=size**2,
+        linewidth=0,
+        alpha=0.85,
+        legend=False,
+        clip_on=False,
+        zorder=3,
+        **look,
+    )

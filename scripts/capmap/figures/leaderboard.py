@@ -1,0 +1,560 @@
+"""Entries of a leaderboard: by dimension, from release to release, and over steps of training."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+from capmap.figures.canvas import (
+    GAP,
+    HEADER_HEIGHT,
+    MAX_MODELS,
+    PADDING,
+    ROW_HEIGHT,
+    TICKS_HEIGHT,
+    Margins,
+    Sheet,
+    Wording,
+    draw_legend,
+    draw_note,
+    fit_labels,
+    make_sheet,
+    plan_legend,
+)
+from capmap.figures.curves import OTHERS_COLOR, Cast, cast_models, make_key
+from capmap.figures.heatmap import Mark, Scale, Writing, draw_grid, pivot_cells
+from capmap.figures.names import printable_text, shorten_names, widest
+from capmap.figures.panels import make_curve_key, read_points
+from capmap.figures.side_columns import format_decimal
+from capmap.figures.style import (
+    COLUMN_WIDTH,
+    PAGE_WIDTH,
+    PALETTE,
+    SMALL_SIZE,
+    TEXT_SIZE,
+    ModelStyle,
+    figure_style,
+    model_styles,
+)
+
+DIMENSIONS_HEADING = "Leaderboard by dimension"
+DIMENSIONS_UNIT = "interquartile mean of normalized scores"
+PLACE_NOTE = "In brackets: rank in the dimension."
+INTERVAL_NOTE = "Below: interval of the score."
+BEST_NOTE = "Corner: first in the dimension."
+PARTIAL_NOTE = "Bar: too few datasets to be ranked."
+EMPTY_NOTE = "Hatched: no runs."
+DASH = "\N{EN DASH}"
+
+HISTORY_HEADING = "Rank by release"
+NARROW_LABEL = 0.9
+WIDE_LABEL = 2.2
+HISTORY_ROW_HEIGHT = 0.19
+MOST_RELEASES = 10
+NARROW_RELEASES = 4
+RELEASE_LABEL = 1.0
+FRAME = "round,pad=0.25,rounding_size=0.7"
+NUMBERS_NOTE = "Numbers: rank; equal numbers are ties."
+GAP_NOTE = "No mark: not in the release, or not ranked in it."
+HIDDEN_NOTE = "Left out: entries that neither end ranks, and those beyond the best."
+
+Numbers = npt.NDArray[np.float64]
+
+CURVES_HEADING = "Checkpoints over the steps of training"
+OPTIMISM_HEADING = "The chosen checkpoint against the mean and the last"
+NO_CURVE = "No training has a value of this metric."
+NO_CHOICE = "No training had a choice between checkpoints."
+CURVES_HEIGHT = 2.1
+MAX_TRAININGS = 40
+MAX_BANDS = 12
+LEAST_TRAININGS = 3
+THIN, PLAIN, BOLD = 0.6, 1.0, 1.6
+LABEL_ROOM = 2.4
+MARKS = {
+    "selection": ("chosen", ModelStyle(PALETTE[0], "o", "none")),
+    "mean": ("mean", ModelStyle(PALETTE[1], "D", "none")),
+    "last": ("last", ModelStyle(PALETTE[7], "X", "none")),
+}
+
+
+@figure_style()
+def draw_leaderboard_dimensions(dimensions: pd.DataFrame) -> Figure:
+    """Draw the interquartile mean of each entry in each dimension, with intervals and ranks.
+
+    Parameters
+    ----------
+    dimensions : DataFrame
+        method, dimension, rank, model, name, submission, iqm, ci_low, ci_high, complete; at least
+        one row. Dimensions in their order, the one of all datasets first; rank and interval may be
+        empty.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A heat map with a row per entry and a column per dimension: method by method, by rank over
+        all datasets, then those without one. A column wide (3.4 in), or a page (7 in) for more
+        than eight dimensions or long names. At most 40 rows, the same number of each method, and
+        the first 40 dimensions.
+
+    Notes
+    -----
+    The first of each method in a dimension has a corner, an entry that is incomplete in a dimension
+    a bar, and one without runs in it is hatched. Intervals are left out where they do not fit.
+    """
+    names = list(dict.fromkeys(dimensions["dimension"]))
+    models, notes = _choose_first(dimensions)
+    if len(names) > MAX_MODELS:
+        notes = (*notes, f"First {MAX_MODELS} of {len(names)} dimensions.")
+        names = names[:MAX_MODELS]
+    cells = dimensions.set_index(["model", "dimension"])
+    cells = cells[["iqm", "ci_low", "ci_high", "rank", "complete"]].astype("float64")
+    tables = {str(column): pivot_cells(cells[column], models, names) for column in cells}
+    labels = label_entries(dimensions)
+    for table in tables.values():
+        table.index = pd.Index([labels[model] for model in models], name="entry")
+    scores = tables["iqm"]
+    partial = tables["complete"] == 0
+    notes = (*notes, BEST_NOTE)
+    notes += (PARTIAL_NOTE,) if partial.to_numpy().any() else ()
+    notes += (EMPTY_NOTE,) if scores.isna().to_numpy().any() else ()
+    return draw_grid(
+        scores,
+        scale=Scale(DIMENSIONS_UNIT, *_span_colors(scores), (), "cividis"),
+        wording=Wording(DIMENSIONS_HEADING, "", notes),
+        writings=_write_cells(tables),
+        marks=(Mark(tables["rank"] == 1), Mark(partial, "bar")),
+    ).figure
+
+
+def label_entries(entries: pd.DataFrame) -> dict[str, str]:
+    """Name entries by as little as tells them apart: name, method, submission, or model.
+
+    Parameters
+    ----------
+    entries : DataFrame
+        method, model, name, submission; repeats do not matter.
+
+    Returns
+    -------
+    dict of str to str
+        Label per model, in the order of models.
+
+    Examples
+    --------
+    >>> columns = ["method", "model", "name", "submission"]
+    >>> rows = [("frozen", "a/f", "A", "s"), ("full", "a/u", "A", "s"), ("frozen", "b/f", "B", "s")]
+    >>> list(label_entries(pd.DataFrame(rows, columns=columns)).values())
+    ['A · frozen', 'A · full', 'B']
+    """
+    table = entries.drop_duplicates("model").set_index("model").sort_index()
+    labels = {str(model): str(name) for model, name in table["name"].items()}
+    for part in ("method", "submission"):
+        values = {str(model): str(value) for model, value in table[part].items()}
+        alike: dict[str, set[str]] = {}
+        for model, label in labels.items():
+            alike.setdefault(label, set()).add(values[model])
+        labels = {
+            model: f"{label} · {values[model]}" if len(alike[label]) > 1 else label
+            for model, label in labels.items()
+        }
+    counts = Counter(labels.values())
+    return {model: label if counts[label] == 1 else model for model, label in labels.items()}
+
+
+def _choose_first(dimensions: pd.DataFrame) -> tuple[list[str], tuple[str, ...]]:
+    """The entries that a figure has room for, method by method, and a note on the others."""
+    overall = dimensions["dimension"].iloc[0]
+    places = dimensions[dimensions["dimension"] == overall].set_index("model")["rank"]
+    entries = dimensions.drop_duplicates("model")
+    entries = entries.assign(place=entries["model"].map(places.astype("float64")))
+    entries = entries.sort_values(["method", "place", "name", "model"], na_position="last")
+    most = max(MAX_MODELS // entries["method"].nunique(), 1)
+    kept = entries.groupby("method").head(most).head(MAX_MODELS)
+    if len(kept) == len(entries):
+        return kept["model"].tolist(), ()
+    return kept["model"].tolist(), (f"The first {len(kept)} of {len(entries)} entries.",)
+
+
+def _span_colors(scores: pd.DataFrame) -> tuple[float, float]:
+    """Ends of the color scale, apart even when all scores are equal."""
+    low, high = float(np.nanmin(scores.to_numpy())), float(np.nanmax(scores.to_numpy()))
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+def _write_cells(tables: dict[str, pd.DataFrame]) -> Sequence[Writing]:
+    """Ways to write scores with ranks and intervals, the fullest first."""
+    scores = tables["iqm"]
+    ranks = tables["rank"].map(lambda rank: "" if rank != rank else f" ({rank:.0f})")
+    ways = []
+    if tables["ci_low"].notna().to_numpy().any():
+        for decimals in (3, 2):
+            ends = _write(tables["ci_low"], decimals) + DASH + _write(tables["ci_high"], decimals)
+            ends = ends.where(tables["ci_low"].notna(), "")
+            texts = (_write(scores, 3) + ranks + "\n" + ends).map(str.strip)
+            ways.append(Writing(texts, f"{PLACE_NOTE} {INTERVAL_NOTE}"))
+    ways += [Writing(_write(scores, decimals) + ranks, PLACE_NOTE) for decimals in (3, 2)]
+    return [*ways, Writing(_write(scores, 2))]
+
+
+def _write(values: pd.DataFrame, decimals: int) -> pd.DataFrame:
+    return values.map(lambda value: format_decimal(value, decimals))
+
+
+class Ticks(NamedTuple):
+    """Labels of releases, how they are turned in degrees, and the room below them in inches."""
+
+    labels: list[str]
+    rotation: int
+    height: float
+
+
+@figure_style()
+def draw_rank_history(rank_history: pd.DataFrame) -> Figure:
+    """Draw the ranks of entries over the releases of a leaderboard.
+
+    Parameters
+    ----------
+    rank_history : DataFrame
+        release, method, model, name, rank; releases in their order, at least one row; rank may be
+        empty.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A line per entry through its rank in each release, method below method, with its name at
+        the ends. A column wide (3.4 in), or a page (7 in) where names or releases need it.
+
+    Notes
+    -----
+    The number on a line is the rank. An entry has a gap where a release does not rank it. The last
+    ten releases are drawn; of the entries that the first or the last of these ranks at most 40, the
+    best of the last release first and equally many of each method. A note tells of those left out.
+    """
+    history = rank_history.assign(submission="")
+    releases = list(dict.fromkeys(history["release"]))
+    models, ranks = _choose_ranked(history, releases[-MOST_RELEASES:])
+    notes: tuple[str, ...] = ()
+    if len(models) < history["model"].nunique():
+        notes = (HIDDEN_NOTE,)
+    if len(releases) > MOST_RELEASES:
+        notes += (f"The last {MOST_RELEASES} of {len(releases)} releases.",)
+    notes += (GAP_NOTE,) if np.isnan(ranks).any() else ()
+    named, methods = label_entries(history), _find_methods(history)
+    labels = fit_labels([named[model] for model in models], narrow=NARROW_LABEL, wide=WIDE_LABEL)
+    heights = _stack_methods(ranks, [methods[model] for model in models])
+    numbers = [f"{rank:.0f}" for rank in ranks[np.isfinite(ranks)]]
+    distance = widest(numbers, size=SMALL_SIZE) / 2 + GAP
+    side = PADDING + max(labels.width, 0.35) + distance
+    width = labels.sheet_width if len(releases) <= NARROW_RELEASES else PAGE_WIDTH
+    releases = releases[-MOST_RELEASES:]
+    ticks = _label_releases(releases, room=(width - 2 * side) / max(len(releases) - 1, 1))
+    sheet = make_sheet(
+        width=width,
+        height=_count_rows(heights) * HISTORY_ROW_HEIGHT,
+        margins=Margins(left=side, right=side, ticks=ticks.height),
+        wording=Wording(HISTORY_HEADING, "release", (*notes, NUMBERS_NOTE)),
+    )
+    styles = model_styles(history["model"])
+    for model, height, rank in zip(models, heights, ranks, strict=True):
+        look = styles[model]
+        sheet.axes.plot(height, color=look.color, linestyle=look.line, clip_on=False)
+        _number_line(sheet.axes, height, rank, look.color)
+    _label_ends(sheet, heights, labels.texts, distance)
+    _dress_axes(sheet, ticks, rows=_count_rows(heights))
+    return sheet.figure
+
+
+def _choose_ranked(history: pd.DataFrame, releases: list[str]) -> tuple[list[str], Numbers]:
+    """Entries with a name at one of the ends, by method and latest rank, and ranks by release."""
+    methods = _find_methods(history)
+    cells = history.set_index(["model", "release"])["rank"].astype("float64")
+    models = sorted(methods)
+    table = pivot_cells(cells, models, releases).to_numpy(dtype=float)
+    latest = np.where(np.isnan(table), np.inf, table)[:, ::-1].tolist()
+    order = sorted(range(len(models)), key=lambda row: (methods[models[row]], latest[row], row))
+    order = [row for row in order if np.isfinite(table[row, [0, -1]]).any()]
+    most = max(MAX_MODELS // len(set(methods.values())), 1)
+    counts: Counter[str] = Counter()
+    chosen = []
+    for row in order:
+        method = methods[models[row]]
+        counts[method] += 1
+        if counts[method] <= most:
+            chosen.append(row)
+    chosen = chosen[:MAX_MODELS]
+    return [models[row] for row in chosen], table[chosen]
+
+
+def _find_methods(history: pd.DataFrame) -> dict[str, str]:
+    """The method of each model in its last release."""
+    return dict(zip(history["model"], history["method"], strict=True))
+
+
+def _stack_methods(ranks: Numbers, methods: list[str]) -> Numbers:
+    """Row of each mark from the top: method below method, by rank, ties by the release before."""
+    heights = np.full(ranks.shape, np.nan)
+    top = 0
+    for method in dict.fromkeys(methods):
+        rows = np.flatnonzero(np.array([method == other for other in methods]))
+        previous = np.arange(len(rows), dtype=float)
+        for column, own in enumerate(ranks[rows].T):
+            there = np.flatnonzero(np.isfinite(own))
+            there = there[np.lexsort((previous[there], own[there]))]
+            previous[there] = np.arange(len(there))
+            heights[rows[there], column] = top + previous[there]
+        top = _count_rows(heights) + 1
+    return heights
+
+
+def _count_rows(heights: Numbers) -> int:
+    return int(np.nanmax(heights, initial=0)) + 1
+
+
+def _number_line(axes: Axes, heights: Numbers, ranks: Numbers, color: str) -> None:
+    frame = {"boxstyle": FRAME, "facecolor": "white", "edgecolor": color, "linewidth": 1.1}
+    for column in np.flatnonzero(np.isfinite(heights)):
+        axes.text(
+            float(column),
+            heights[column],
+            f"{ranks[column]:.0f}",
+            size=SMALL_SIZE,
+            ha="center",
+            va="center_baseline",
+            bbox=frame,
+            zorder=3,
+        )
+
+
+def _label_ends(sheet: Sheet, heights: Numbers, labels: list[str], distance: float) -> None:
+    """Write the names beside the first and the last release, clear of the marks."""
+    for column, x, side in ((0, -distance, "right"), (-1, sheet.width + distance, "left")):
+        for label, height in zip(labels, heights[:, column], strict=True):
+            if height == height:
+                y = sheet.height * (1 - (height + 0.5) / _count_rows(heights))
+                sheet.write(label, x=x, y=y, ha=side, va="center_baseline")
+
+
+def _label_releases(releases: list[str], *, room: float) -> Ticks:
+    """Label the releases, upright where they have no room beside each other."""
+    labels = shorten_names(releases, width=RELEASE_LABEL, size=TEXT_SIZE)
+    width = widest(labels.values(), size=TEXT_SIZE)
+    is_upright = width > room - GAP
+    height = GAP + width if is_upright else TICKS_HEIGHT
+    return Ticks([labels[release] for release in releases], 90 if is_upright else 0, height)
+
+
+def _dress_axes(sheet: Sheet, ticks: Ticks, *, rows: int) -> None:
+    places = range(len(ticks.labels))
+    sheet.axes.set_xticks(places, ticks.labels, rotation=ticks.rotation)
+    sheet.axes.set_xlim(0, max(1, len(ticks.labels) - 1))
+    sheet.axes.set_ylim(rows - 0.5, -0.5)
+    sheet.axes.set_yticks([])
+    sheet.axes.spines[["left", "bottom"]].set_visible(False)
+    sheet.axes.grid(axis="x")
+
+
+@figure_style()
+def draw_checkpoint_curves(
+    curves: pd.DataFrame,
+    selected: pd.DataFrame,
+    checkpoints: pd.DataFrame,
+    *,
+    metric: str,
+    order: Sequence[str] = (),
+) -> Figure:
+    """Draw a metric over the steps of each training, with the chosen checkpoint marked.
+
+    Parameters
+    ----------
+    curves : DataFrame
+        training (empty for the mean of a model's trainings), model, metric, split, step, mean,
+        ci_low, ci_high (may be empty), datasets, trainings.
+    selected : DataFrame
+        model, training, step: the chosen checkpoint of each training.
+    checkpoints : DataFrame
+        split: the one on which checkpoints were chosen, in its first row.
+    metric : str
+        What to draw of the curves; empty: the metric of most datasets.
+    order : sequence of str
+        Models from the best to the worst; by name where empty.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A column wide (3.4 in).
+
+    Notes
+    -----
+    Trainings of a model share its color; of several, the mean is bold, with an interval over
+    trainings where it is of three or more. A training without such a mean has its interval over
+    datasets. The best ten models have colors, the others are gray and have no marker. With more
+    than twelve intervals, none is drawn.
+    """
+    split = checkpoints["split"].iloc[0]
+    metric = metric or _find_main(curves, split)
+    is_drawn = (curves["metric"] == metric) & (curves["split"] == split)
+    own = curves[is_drawn].fillna({"training": ""}).sort_values(["model", "training", "step"])
+    if own.empty:
+        return draw_note(NO_CURVE, heading=CURVES_HEADING)
+    cast = cast_models(own["model"], order)
+    own = _plan_lines(own, cast)
+    legend = plan_legend(cast.colored, sheet_width=COLUMN_WIDTH)
+    sheet = make_sheet(
+        width=COLUMN_WIDTH,
+        height=CURVES_HEIGHT,
+        margins=Margins(0.55, 3 * PADDING, head=HEADER_HEIGHT + legend.height),
+        wording=Wording(CURVES_HEADING, "step", (*cast.notes, *_write_notes(own))),
+    )
+    chosen = selected.set_index(["model", "training"])["step"].to_dict()
+    for (model, training), rows in own.groupby(["model", "training"]):
+        points = read_points(rows, ["step", "mean", "ci_low", "ci_high"])
+        width = float(rows["width"].iloc[0])
+        _draw_training(sheet, cast, str(model), points, chosen.get((model, training)), width)
+    _dress_curves(sheet, metric, split, is_normalized=own["datasets"].max() > 1)
+    draw_legend(sheet, legend, [_make_key(cast, model) for model in cast.colored])
+    return sheet.figure
+
+
+def _find_main(curves: pd.DataFrame, split: str) -> str:
+    counts = curves[curves["split"] == split].groupby("metric")["datasets"].sum()
+    return str(counts.idxmax()) if len(counts) else ""
+
+
+@figure_style()
+def draw_checkpoint_optimism(selected: pd.DataFrame) -> Figure:
+    """Draw the best, the mean and the last of each training's checkpoints.
+
+    Parameters
+    ----------
+    selected : DataFrame
+        model, training, checkpoints (how many), selection (the best), mean, last.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A row per training with two checkpoints or more. A column wide (3.4 in), or a page (7 in)
+        where names need it.
+
+    Notes
+    -----
+    At most the first 40 trainings by model and name are drawn.
+    """
+    several = selected[selected["checkpoints"] > 1].sort_values(["model", "training"])
+    if several.empty:
+        return draw_note(NO_CHOICE, heading=OPTIMISM_HEADING)
+    rows = several.head(MAX_TRAININGS)
+    left_out = len(several) > len(rows)
+    notes = (f"First {len(rows)} of {len(several)} trainings by name.",) if left_out else ()
+    labels = fit_labels(_name_trainings(rows), narrow=1.1, wide=LABEL_ROOM)
+    keys = [make_curve_key(text, look, line="none") for text, look in MARKS.values()]
+    legend = plan_legend([text for text, _ in MARKS.values()], sheet_width=labels.sheet_width)
+    sheet = make_sheet(
+        width=labels.sheet_width,
+        height=max(len(rows), 2) * ROW_HEIGHT,
+        margins=Margins(
+            PADDING + max(labels.width, 0.5) + GAP,
+            3 * PADDING,
+            head=HEADER_HEIGHT + legend.height,
+        ),
+        wording=Wording(OPTIMISM_HEADING, "value on the selection split", notes),
+    )
+    places = np.arange(len(rows))
+    ends = rows[list(MARKS)].to_numpy(dtype=float)
+    sheet.axes.hlines(places, ends.min(axis=1), ends.max(axis=1), color=OTHERS_COLOR, linewidth=1)
+    for column, (_, look) in reversed(MARKS.items()):
+        values = rows[column].to_numpy(dtype=float)
+        sheet.axes.plot(values, places, look.marker, color=look.color, markersize=3.6)
+    sheet.axes.margins(x=0.05)
+    sheet.axes.grid(axis="x")
+    sheet.limit_ticks()
+    sheet.label_rows(labels.texts, header="training")
+    sheet.axes.set_ylim(max(len(rows), 2) - 0.5, -0.5)
+    draw_legend(sheet, legend, keys)
+    return sheet.figure
+
+
+def _plan_lines(own: pd.DataFrame, cast: Cast) -> pd.DataFrame:
+    """Give each curve the width of its line, and leave out the intervals that are not drawn."""
+    is_mean = own["training"] == ""
+    has_mean = own["model"].isin(own.loc[is_mean, "model"])
+    width = np.where(is_mean, BOLD, np.where(has_mean, THIN, PLAIN))
+    is_sure = np.where(is_mean, own["trainings"] >= LEAST_TRAININGS, ~has_mean)
+    is_banded = own["model"].isin(cast.colored) & own["ci_low"].notna() & is_sure
+    if len(own.loc[is_banded, ["model", "training"]].drop_duplicates()) > MAX_BANDS:
+        is_banded[:] = False
+    ends = {name: own[name].where(is_banded) for name in ("ci_low", "ci_high")}
+    return own.assign(width=width, **ends)
+
+
+def _write_notes(own: pd.DataFrame) -> list[str]:
+    """Say what lines, markers and bands are."""
+    is_mean = own["training"] == ""
+    has_band = own["ci_low"].notna()
+    kinds = {"trainings": is_mean & has_band, "datasets": ~is_mean & has_band}
+    bands = [kind for kind, rows in kinds.items() if rows.any()]
+    bold = "Bold: the mean of a model's trainings. " if is_mean.any() else ""
+    notes = [f"{bold}Marker: the chosen checkpoint."]
+    return [*notes, f"Bands: intervals over {' or '.join(bands)}."] if bands else notes
+
+
+def _draw_training(
+    sheet: Sheet,
+    cast: Cast,
+    model: str,
+    points: np.ndarray[Any, np.dtype[np.float64]],
+    chosen: int | None,
+    width: float,
+) -> None:
+    """Draw one curve: a line, its band if it has one, and the chosen checkpoint."""
+    steps, means, low, high = points.T
+    if model not in cast.colored:
+        sheet.axes.plot(steps, means, color=OTHERS_COLOR, linewidth=THIN, zorder=1)
+        return
+    look = cast.styles[model]
+    sheet.axes.fill_between(steps, low, high, color=look.color, alpha=0.15, linewidth=0)
+    line: Any = look.line
+    sheet.axes.plot(steps, means, color=look.color, linestyle=line, linewidth=width, zorder=2)
+    is_chosen = steps == (np.nan if chosen is None else chosen)
+    sheet.axes.plot(
+        steps[is_chosen],
+        means[is_chosen],
+        look.marker,
+        color=look.color,
+        markersize=4.5,
+        markeredgecolor="white",
+        zorder=4,
+    )
+
+
+def _dress_curves(sheet: Sheet, metric: str, split: str, *, is_normalized: bool) -> None:
+    sheet.limit_ticks()
+    sheet.axes.margins(x=0.04)
+    sheet.axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    sheet.axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    lead = "normalized " if is_normalized else ""
+    names = [f"{lead}{metric}", f"on {split}"] if split else [f"{lead}{metric}"]
+    lines = [
+        shorten_names([name], width=CURVES_HEIGHT - GAP, size=TEXT_SIZE)[name] for name in names
+    ]
+    sheet.axes.set_ylabel("\n".join(lines), linespacing=1.05)
+    sheet.axes.grid()
+
+
+def _make_key(cast: Cast, model: str) -> Any:
+    look = cast.styles[model]
+    return make_key(look, marker=look.marker)
+
+
+def _name_trainings(rows: pd.DataFrame) -> list[str]:
+    """Name trainings, with their model where models share a name of a training."""
+    trainings = rows["training"].tolist()
+    if len(set(trainings)) == len(trainings):
+        return trainings
+    pairs = zip(rows["model"], rows["training"], strict=True)
+    return [f"{printable_text(model)} \N{MIDDLE DOT} {training}" for model, training in pairs]

@@ -1,0 +1,676 @@
+"""Models on images with several labels: metrics, ranks, and accuracy by number of labels."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FixedLocator, MaxNLocator, StrMethodFormatter
+
+from capmap.figures.canvas import (
+    GAP,
+    HEADER_HEIGHT,
+    MAX_MODELS,
+    PADDING,
+    TICKS_HEIGHT,
+    Margins,
+    Sheet,
+    Wording,
+    choose_datasets,
+    draw_legend,
+    draw_note,
+    make_sheet,
+    plan_legend,
+)
+from capmap.figures.labels import FloatArray, Label, draw_labels, place_labels
+from capmap.figures.names import shorten_names, widest
+from capmap.figures.side_columns import MINUS, plan_columns, write_columns
+from capmap.figures.style import (
+    FAINT_INK,
+    INK,
+    PAGE_WIDTH,
+    PALETTE,
+    SMALL_SIZE,
+    TEXT_SIZE,
+    ModelStyle,
+    figure_style,
+)
+from capmap.wording import format_count
+
+LINES_HEADING = "Metrics on two datasets"
+NO_METRIC = "There are no two datasets with a metric of the same models."
+METRICS = {
+    "top1": ("top-1", ModelStyle(PALETTE[0], "o", "-")),
+    "real": ("ReaL", ModelStyle(PALETTE[3], "s", "-")),
+    "asma": ("ASMA", ModelStyle(PALETTE[2], "D", "-")),
+}
+DASHES: Any = (0, (3.0, 1.2))
+LEFT = 0.5
+UPPER, LOWER, LINES_GUTTER = 1.9, 1.2, 0.12
+LINES_NAME_WIDTH = 1.3
+DATASET_WIDTH = 1.6
+MARKED = 60
+
+SHIFT_HEADING = "Ranks by top-1 accuracy and by ASMA"
+NO_SHIFT = "No model has both a top-1 accuracy and an ASMA."
+LOOKS = {
+    1: ("rises", PALETTE[0], "^"),
+    -1: ("falls", PALETTE[3], "v"),
+    0: ("stays", FAINT_INK, "o"),
+}
+MAX_LABELS = 16
+LABEL_WIDTH = 1.5
+SHIFT_HEIGHT = 4.6
+RADIUS = 0.03
+
+COUNTS_HEADING = "Labels per image"
+NO_LABEL = "No image has a label."
+COUNTS_LABEL = "share of the images with labels (%)"
+COUNTS_ROW_HEIGHT = 0.2
+COUNTS_NAME_WIDTH = 1.8
+MORE = "more"
+COUNTS_COLORS = "cividis_r"
+DARK = 0.45
+
+BOXES_HEADING = "Accuracy by number of labels"
+SEEDS_HEADING = "Accuracy by number of labels, seed by seed"
+NO_SUBGROUP = "No model has an accuracy by number of labels."
+BOXES_LABEL = "labels per image"
+ACCURACY_LABEL = "accuracy (%)"
+PANELS = {"real_subgroup": "ReaL accuracy", "subgroup": "subgroup accuracy"}
+BOX_NOTE = "Boxes: median and quartiles of the models; whiskers: lowest and highest."
+LINES_NOTE = "Lines: the best models, means over seeds."
+POINTS_NOTE = "Points: models."
+BOXES_COLORS = (PALETTE[0], PALETTE[1])
+TOPS = {"top1": ("top-1", PALETTE[0], "o"), "asma": ("ASMA", PALETTE[3], "D")}
+LEFT, BOXES_GUTTER, BOXES_HEIGHT, SEEDS_HEIGHT = 0.5, 0.3, 2.0, 2.6
+GROUP = 0.8
+MAX_POINTS = 12
+MAX_SEEDS = 10
+BEST_NAME_WIDTH = 1.7
+BOXES_DATASET_WIDTH = 2.0
+BEST_LINE = 0.15
+BEST_MARK = 0.14
+
+Boxes = Mapping[float, "pd.Series[float]"]
+
+
+def name_compared(degradation: pd.DataFrame, cells: pd.DataFrame) -> list[str]:
+    """The two datasets that are compared, or the first two by name.
+
+    Parameters
+    ----------
+    degradation : DataFrame
+        dataset_a, dataset_b; may be empty.
+    cells : DataFrame
+        dataset: all that there are.
+    """
+    pairs = degradation[["dataset_a", "dataset_b"]].drop_duplicates().to_numpy().tolist()
+    return pairs[0] if pairs else sorted(set(cells["dataset"]))[:2]
+
+
+@figure_style()
+def draw_metric_lines(summary: pd.DataFrame, degradation: pd.DataFrame) -> Figure:
+    """Draw the metrics of all models on two datasets, and the differences below.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        model, dataset, top1, real, asma (from 0 to 1, may be empty); rows in any order.
+    degradation : DataFrame
+        dataset_a, dataset_b, see `name_compared`; the first of the two datasets is drawn solid, the
+        second dashed. With one, a note says so.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A page wide (7 in): the metrics in percent above, the first dataset's less the second's in
+        points below, from the best model by the first dataset's top-1 accuracy (or the first
+        metric that there is). Up to 40 models are named.
+    """
+    datasets = name_compared(degradation, summary)
+    if len(datasets) < 2:
+        return draw_note(NO_METRIC, heading=LINES_HEADING)
+    first, second = (_take_metrics(summary, name) for name in datasets)
+    models = _order_models(first, second)
+    if not models:
+        return draw_note(NO_METRIC, heading=LINES_HEADING)
+    first, second = first.reindex(models), second.reindex(models)
+    names = shorten_names(datasets, width=DATASET_WIDTH, size=TEXT_SIZE)
+    a, b = (names[name] for name in datasets)
+    metrics = [name for name in METRICS if first[name].notna().any() or second[name].notna().any()]
+    labels = _name_models(models)
+    upper, lower = _place_panels(_make_keys(metrics, a, b), labels, f"Below: {a} less {b}.")
+    x = np.arange(1, len(models) + 1)
+    marker_size = 2.2 if len(models) <= MARKED else 0.0
+    for name in metrics:
+        look = METRICS[name][1]
+        style: dict[str, Any] = {"color": look.color, "linewidth": 0.9, "markeredgewidth": 0}
+        style |= {"marker": look.marker, "markersize": marker_size}
+        upper.axes.plot(x, first[name], **style)
+        upper.axes.plot(x, second[name], **style, linestyle=DASHES)
+        lower.axes.plot(x, first[name] - second[name], **style)
+    lower.axes.axhline(0, color="black", linewidth=0.6, zorder=1)
+    _dress_lines(upper.axes, len(models), "metric (%)")
+    _dress_lines(lower.axes, len(models), "difference (points)")
+    upper.axes.tick_params(labelbottom=False)
+    if labels:
+        lower.axes.set_xticks(x, labels, rotation=90)
+    return lower.figure
+
+
+def _take_metrics(summary: pd.DataFrame, dataset: str) -> pd.DataFrame:
+    """Metrics of a dataset in percent, by model."""
+    own = summary[summary["dataset"] == dataset].set_index("model")
+    return 100 * own[list(METRICS)].astype("float64")
+
+
+def _order_models(first: pd.DataFrame, second: pd.DataFrame) -> list[str]:
+    """Models with any metric on both datasets, the best on the first one first."""
+    shared = first.index.intersection(second.index)
+    values = first.loc[shared]
+    has = (values.notna() & second.loc[shared].notna()).any(axis=1)
+    values = values[has.to_numpy()]
+    keys = [name for name in METRICS if values[name].notna().any()]
+    order = values.rename_axis("model").reset_index()
+    columns = [*keys, "model"]
+    ascending = [*[False] * len(keys), True]
+    return [str(name) for name in order.sort_values(columns, ascending=ascending)["model"]]
+
+
+def _name_models(models: Sequence[str]) -> list[str]:
+    """Labels of few models; none of many."""
+    if len(models) > MAX_MODELS:
+        return []
+    names = shorten_names(models, width=LINES_NAME_WIDTH, size=TEXT_SIZE)
+    return [names[model] for model in models]
+
+
+def _make_keys(metrics: Sequence[str], first: str, second: str) -> list[Line2D]:
+    keys = [
+        Line2D([], [], color=METRICS[name][1].color, linewidth=1.2, label=METRICS[name][0])
+        for name in metrics
+    ]
+    lines: tuple[tuple[str, Any], ...] = ((first, "-"), (second, DASHES))
+    for label, line in lines:
+        keys.append(Line2D([], [], color="black", linestyle=line, linewidth=1.0, label=label))
+    return keys
+
+
+def _place_panels(keys: Sequence[Line2D], labels: Sequence[str], note: str) -> tuple[Sheet, Sheet]:
+    """Make the figure with its legend, and the upper and the lower panel."""
+    legend = plan_legend([str(key.get_label()) for key in keys], sheet_width=PAGE_WIDTH)
+    ticks = GAP + widest(labels, size=TEXT_SIZE) if labels else TICKS_HEIGHT
+    sheet = make_sheet(
+        width=PAGE_WIDTH,
+        height=UPPER + LINES_GUTTER + LOWER,
+        margins=Margins(LEFT, 2 * PADDING, head=HEADER_HEIGHT + legend.height, ticks=ticks),
+        wording=Wording(LINES_HEADING, "models, the best on the first dataset first", (note,)),
+    )
+    sheet.axes.set(frame_on=False, xticks=[], yticks=[])
+    draw_legend(sheet, legend, keys)
+    panels = []
+    for bottom, height in ((LOWER + LINES_GUTTER, UPPER), (0.0, LOWER)):
+        axes = sheet.add_axes(left=0, bottom=bottom, width=sheet.width, height=height)
+        box = (sheet.left, sheet.bottom + bottom, sheet.width, height)
+        panels.append(Sheet(sheet.figure, axes, *box))
+    return panels[0], panels[1]
+
+
+def _dress_lines(axes: Axes, count: int, label: str) -> None:
+    axes.set_xlim(0.5, count + 0.5)
+    axes.set_ylabel(label)
+    axes.grid(axis="y")
+    axes.xaxis.set_major_locator(MaxNLocator(10, integer=True))
+    axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}".replace("-", MINUS))
+
+
+def choose_shifts(
+    rank_shift: pd.DataFrame, degradation: pd.DataFrame, metrics: pd.DataFrame
+) -> pd.DataFrame:
+    """Choose the two datasets whose ranks are set against each other.
+
+    Parameters
+    ----------
+    rank_shift : DataFrame
+        dataset_top1, dataset_asma.
+    degradation, metrics : DataFrame
+        As in `name_compared`.
+
+    Returns
+    -------
+    DataFrame
+        The rows of the first compared dataset and of a dataset that is not compared, such as
+        PatchML, where there is one.
+    """
+    if rank_shift.empty:
+        return rank_shift
+    compared = name_compared(degradation, metrics)
+    first = rank_shift[rank_shift["dataset_top1"] == compared[0]]
+    other = min(set(first["dataset_asma"]) - set(compared), default=compared[-1])
+    return first[first["dataset_asma"] == other]
+
+
+@figure_style()
+def draw_metric_rank_shift(
+    rank_shift: pd.DataFrame, degradation: pd.DataFrame, metrics: pd.DataFrame
+) -> Figure:
+    """Draw each model's rank by ASMA against its rank by top-1 accuracy.
+
+    Parameters
+    ----------
+    rank_shift : DataFrame
+        model, dataset_top1, dataset_asma, top1_rank, asma_rank, shift (positive for a model that
+        rises); rows in any order, also of other datasets.
+    degradation, metrics : DataFrame
+        As in `choose_shifts`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A page wide (7 in); the best ranks are at the left and on top, so models above the line
+        rise. The 16 largest shifts are named, as far as there is room.
+    """
+    rank_shift = choose_shifts(rank_shift, degradation, metrics)
+    if rank_shift.empty:
+        return draw_note(NO_SHIFT, heading=SHIFT_HEADING)
+    size = rank_shift["shift"].abs()
+    table = rank_shift.assign(size=size).sort_values(["size", "model"], ascending=[False, True])
+    last = int(table[["top1_rank", "asma_rank"]].to_numpy().max())
+    low, high = 1 - 0.04 * last, 1.04 * last
+    area = (PAGE_WIDTH - LEFT - 2 * PADDING, SHIFT_HEIGHT)
+    across, down = (table[["top1_rank", "asma_rank"]].to_numpy(float) - low).T / (high - low)
+    points = np.column_stack([across, 1 - down]) * area
+    labels = _label_shifts(table, points)
+    diagonal = ((0.0, area[1]), (area[0], 0.0))
+    found = place_labels(labels, area=area, points=points, radius=RADIUS, lines=[diagonal])
+    names = [f"{LOOKS[sign][0]} ({_count_sign(table, sign)})" for sign in LOOKS]
+    legend = plan_legend(names, sheet_width=PAGE_WIDTH)
+    sheet = make_sheet(
+        width=PAGE_WIDTH,
+        height=area[1],
+        margins=Margins(LEFT, 2 * PADDING, head=HEADER_HEIGHT + legend.height),
+        wording=Wording(
+            SHIFT_HEADING, _name_axis(table, "top1", "top-1"), _write_shift_notes(table, found)
+        ),
+    )
+    sheet.axes.plot((low, high), (low, high), color=FAINT_INK, linewidth=0.6, zorder=1)
+    for sign, (_, color, marker) in LOOKS.items():
+        own = table[np.sign(table["shift"]) == sign]
+        look: dict[str, Any] = {
+            "color": color,
+            "marker": marker,
+            "markersize": 3.5,
+            "markeredgewidth": 0,
+        }
+        sheet.axes.plot(own["top1_rank"], own["asma_rank"], linestyle="none", alpha=0.8, **look)
+    sheet.axes.set(xlim=(low, high), ylim=(high, low), ylabel=_name_axis(table, "asma", "ASMA"))
+    for axis in (sheet.axes.xaxis, sheet.axes.yaxis):
+        ticks = MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]).tick_values(1, last)
+        axis.set_ticks([1, *(tick for tick in ticks if 1 < tick <= last)])
+    sheet.axes.grid()
+    draw_legend(
+        sheet, legend, [_make_shift_key(color, marker) for _, color, marker in LOOKS.values()]
+    )
+    layer = sheet.add_axes(left=0, bottom=0, width=area[0], height=area[1])
+    layer.set(xlim=(0, area[0]), ylim=(0, area[1]))
+    layer.set_axis_off()
+    draw_labels(layer, labels, found)
+    return sheet.figure
+
+
+def _make_shift_key(color: str, marker: str) -> Line2D:
+    return Line2D([], [], linestyle="none", marker=marker, markersize=4, color=color)
+
+
+def _count_sign(table: pd.DataFrame, sign: int) -> int:
+    return int((np.sign(table["shift"]) == sign).sum())
+
+
+def _label_shifts(table: pd.DataFrame, points: FloatArray) -> list[Label]:
+    """Labels of the largest shifts, such as ``ResNet-50 +12``."""
+    chosen = table.head(MAX_LABELS)
+    names = shorten_names(chosen["model"], width=LABEL_WIDTH, size=SMALL_SIZE)
+    return [
+        Label(
+            f"{names[model]} {f'{shift:+d}'.replace('-', MINUS) if shift else '±0'}",
+            SMALL_SIZE,
+            LOOKS[int(np.sign(shift))][1],
+            ((float(x), float(y)),),
+        )
+        for model, shift, (x, y) in zip(chosen["model"], chosen["shift"], points, strict=False)
+    ]
+
+
+def _name_axis(table: pd.DataFrame, metric: str, name: str) -> str:
+    """Label of an axis; a dataset's name is shortened to what an axis has room for."""
+    dataset = str(table[f"dataset_{metric}"].iloc[0])
+    short = shorten_names([dataset], width=DATASET_WIDTH, size=SMALL_SIZE)[dataset]
+    return f"rank by {name} on {short} (1 = best)"
+
+
+def _write_shift_notes(table: pd.DataFrame, found: Sequence[object]) -> tuple[str, ...]:
+    named = sum(place is not None for place in found)
+    if named == len(table):
+        return ()
+    return (f"Named: {named} of {format_count(len(table), 'model')}, by the largest shifts.",)
+
+
+@figure_style()
+def draw_label_counts(label_counts: pd.DataFrame) -> Figure:
+    """Draw the shares of images with one, two and more labels, a bar per dataset.
+
+    Parameters
+    ----------
+    label_counts : DataFrame
+        dataset, labels (the number, or ``more``), images, share (from 0 to 1; empty for 0
+        labels); rows in any order.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A page wide (7 in): a row for each of at most 60 datasets by name, with its number of
+        images with labels. Shares that have room for it are written in percent.
+
+    Notes
+    -----
+    Colors go from light to dark with the number of labels. Images without labels are left out; a
+    note counts them.
+    """
+    counts = label_counts.assign(labels=label_counts["labels"].astype("str"))
+    known = counts[(counts["images"] > 0) & (counts["labels"] != "0")]
+    if known.empty:
+        return draw_note(NO_LABEL, heading=COUNTS_HEADING)
+    datasets, notes = choose_datasets(known["dataset"])
+    known = known[known["dataset"].isin(datasets)]
+    numbers = sorted(set(known["labels"]), key=_order_labels)
+    cells = known.set_index(["dataset", "labels"])
+    totals = cells["images"].groupby("dataset").sum()
+    names = shorten_names(datasets, width=COUNTS_NAME_WIDTH, size=TEXT_SIZE)
+    side = plan_columns({"images": [f"{totals[name]:,}" for name in datasets]})
+    legend = plan_legend(_name_numbers(numbers), sheet_width=PAGE_WIDTH)
+    empty = counts.loc[(counts["labels"] == "0") & counts["dataset"].isin(datasets), "images"].sum()
+    left_out = (f"Left out: {format_count(empty, 'image')} without a label.",) if empty else ()
+    sheet = make_sheet(
+        width=PAGE_WIDTH,
+        height=len(datasets) * min(COUNTS_ROW_HEIGHT, 8 / len(datasets)),
+        margins=Margins(
+            left=PADDING + max(widest(names.values(), size=TEXT_SIZE), 0.45) + GAP,
+            right=2 * PADDING + side.width,
+            head=HEADER_HEIGHT + legend.height,
+        ),
+        wording=Wording(COUNTS_HEADING, COUNTS_LABEL, (*notes, *left_out)),
+    )
+    colors = _choose_colors(len(numbers))
+    shares = np.array([[cells["share"].get((d, n), 0.0) for n in numbers] for d in datasets])
+    _stack_shares(sheet.axes, 100 * shares, colors, width=sheet.width)
+    sheet.label_rows([names[name] for name in datasets], header="dataset")
+    write_columns(sheet, side)
+    draw_legend(sheet, legend, [Patch(color=color) for color in colors])
+    return sheet.figure
+
+
+def _order_labels(labels: str) -> tuple[bool, int]:
+    return labels == MORE, 0 if labels == MORE else int(labels)
+
+
+def _name_numbers(numbers: Sequence[str]) -> list[str]:
+    """Write numbers of labels for the legend; the last may be all beyond those before it."""
+    return [
+        ("more labels" if number == MORE else f"{number} label" + "s" * (number != "1"))
+        for number in numbers
+    ]
+
+
+def _choose_colors(count: int) -> list[str]:
+    """Colors from light to dark, as many as there are numbers of labels."""
+    colors = mpl.colormaps[COUNTS_COLORS]
+    return [to_hex(colors(place)) for place in np.linspace(0.05, 0.95, count)]
+
+
+def _stack_shares(axes: Axes, percents: np.ndarray, colors: Sequence[str], *, width: float) -> None:
+    """Draw the parts of each row one after the other, with their percents where they fit."""
+    rows = np.arange(len(percents))
+    starts = np.cumsum(percents, axis=1) - percents
+    for part, color in enumerate(colors):
+        axes.barh(
+            rows, percents[:, part], 0.78, starts[:, part], color=color, edgecolor="white", lw=0.3
+        )
+        ink = "white" if float(np.dot(to_rgb(color), (0.3, 0.59, 0.11))) < DARK else INK
+        for row, percent in enumerate(percents[:, part]):
+            text = f"{percent:.1f}"
+            if widest([text], size=SMALL_SIZE) + GAP / 2 < width * percent / 100:
+                middle = starts[row, part] + percent / 2
+                look: dict[str, Any] = {"ha": "center", "va": "center_baseline", "size": SMALL_SIZE}
+                axes.text(middle, row, text, color=ink, **look)
+    axes.set_xlim(0, 100)
+    axes.xaxis.set_major_locator(FixedLocator(range(0, 101, 20)))
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+
+
+@figure_style()
+def draw_subgroup_boxes(metrics: pd.DataFrame, degradation: pd.DataFrame) -> Figure:
+    """Draw ReaL accuracy and subgroup accuracy of all models by the number of labels.
+
+    Parameters
+    ----------
+    metrics : DataFrame
+        model, dataset, metric, subgroup (number of labels), value (from 0 to 1); rows in any
+        order, also of other metrics. Several seeds are averaged.
+    degradation : DataFrame
+        As in `name_compared`: the boxes of the two datasets stand
+        beside each other.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A page wide (7 in): ReaL accuracy at the left, subgroup accuracy at the right. Up to 12
+        models are points too.
+    """
+    datasets = name_compared(degradation, metrics)
+    cells = _average_seeds(metrics[metrics["dataset"].isin(list(datasets))])
+    if cells.empty:
+        return draw_note(NO_SUBGROUP, heading=BOXES_HEADING)
+    groups = sorted(set(cells["subgroup"]))
+    points = cells["model"].nunique() <= MAX_POINTS
+    names = shorten_names(datasets, width=BOXES_DATASET_WIDTH, size=TEXT_SIZE)
+    legend = plan_legend([names[name] for name in datasets], sheet_width=PAGE_WIDTH)
+    notes = f"{BOX_NOTE} {POINTS_NOTE}" if points else BOX_NOTE
+    sheet = make_sheet(
+        width=PAGE_WIDTH,
+        height=BOXES_HEIGHT,
+        margins=Margins(LEFT, 2 * PADDING, head=HEADER_HEIGHT + legend.height),
+        wording=Wording(BOXES_HEADING, BOXES_LABEL, (notes,)),
+    )
+    sheet.axes.set(frame_on=False, xticks=[], yticks=[])
+    draw_legend(sheet, legend, [Patch(color=color) for color in BOXES_COLORS[: len(datasets)]])
+    width = (sheet.width - BOXES_GUTTER) / 2
+    for position, (metric, title) in enumerate(PANELS.items()):
+        left = position * (width + BOXES_GUTTER)
+        axes = sheet.add_axes(left=left, bottom=0, width=width, height=BOXES_HEIGHT)
+        sheet.write(title, x=left, y=BOXES_HEIGHT + 0.05)
+        for place, (dataset, color) in enumerate(zip(datasets, BOXES_COLORS, strict=False)):
+            own = cells[(cells["metric"] == metric) & (cells["dataset"] == dataset)]
+            shift = GROUP * (place - 0.5) / 2
+            boxes = {groups.index(g) + shift: rows["value"] for g, rows in own.groupby("subgroup")}
+            _draw_boxes(axes, boxes, width=0.85 * GROUP / 2, color=color, points=points)
+        _dress_boxes(axes, groups)
+        _limit_values(axes, cells["value"])
+        axes.tick_params(labelleft=position == 0)
+        axes.set_ylabel(ACCURACY_LABEL if position == 0 else "")
+    return sheet.figure
+
+
+@figure_style()
+def draw_seed_boxes(
+    metrics: pd.DataFrame, rank_shift: pd.DataFrame, degradation: pd.DataFrame, *, top: int
+) -> Figure:
+    """Draw subgroup accuracy of all models by the number of labels and seed, and the best models.
+
+    Parameters
+    ----------
+    metrics : DataFrame
+        model, dataset, seed, metric, subgroup (number of labels), value (from 0 to 1); rows in any
+        order, also of other metrics.
+    rank_shift : DataFrame
+        model, dataset_top1, dataset_asma, top1_rank, asma_rank; may be empty.
+    degradation : DataFrame
+        As in `choose_shifts`, whose second dataset is drawn.
+    top : int
+        How many of the best models by each rank are drawn, ties by name.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A page wide (7 in): a box per seed, those with the same number of labels side by side; over
+        them the best models by top-1 accuracy and by ASMA, listed at the right. Of more than 10
+        seeds, the means are drawn.
+    """
+    if metrics.empty:
+        return draw_note(NO_SUBGROUP, heading=SEEDS_HEADING)
+    compared = name_compared(degradation, metrics)
+    rank_shift = choose_shifts(rank_shift, degradation, metrics)
+    dataset = compared[-1] if rank_shift.empty else rank_shift["dataset_asma"].iloc[0]
+    own = metrics[(metrics["dataset"] == dataset) & (metrics["metric"] == "subgroup")]
+    means = _average_seeds(own)
+    if means.empty:
+        return draw_note(NO_SUBGROUP, heading=SEEDS_HEADING)
+    groups = sorted(set(means["subgroup"]))
+    seeds = own.dropna(subset="value").fillna({"seed": ""})
+    if seeds["seed"].nunique() > MAX_SEEDS:
+        seeds = means.assign(seed="")
+    best = {key: _choose_best(rank_shift, f"{key}_rank", top) for key in TOPS}
+    sheet, listed = _make_page(dataset, best, seeds["seed"].nunique())
+    names = sorted(set(seeds["seed"]), key=lambda seed: (len(seed), seed))
+    step = GROUP / len(names)
+    for place, seed in enumerate(names):
+        rows = seeds[seeds["seed"] == seed]
+        shift = step * (place - (len(names) - 1) / 2)
+        boxes = {groups.index(g) + shift: values["value"] for g, values in rows.groupby("subgroup")}
+        _draw_boxes(sheet.axes, boxes, width=0.8 * step, color=FAINT_INK)
+    for key, (_, color, marker) in TOPS.items():
+        for model in best[key]:
+            curve = means[means["model"] == model].set_index("subgroup")["value"].sort_index()
+            look: dict[str, Any] = {"marker": marker, "markersize": 3.2, "markeredgewidth": 0}
+            x = [
+                groups.index(g) + (BEST_MARK if key == "asma" else -BEST_MARK) for g in curve.index
+            ]
+            sheet.axes.plot(x, 100 * curve, color=color, linewidth=0.7, alpha=0.85, **look)
+    _dress_boxes(sheet.axes, groups)
+    _limit_values(sheet.axes, seeds["value"])
+    sheet.axes.set_ylabel(ACCURACY_LABEL)
+    _list_best(sheet, best, listed)
+    return sheet.figure
+
+
+def _average_seeds(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Mean over seeds of each accuracy by number of labels."""
+    known = metrics[metrics["metric"].isin(list(PANELS))].dropna(subset=["value", "subgroup"])
+    keys = ["model", "dataset", "metric", "subgroup"]
+    cells = known.sort_values("value").groupby(keys)["value"].mean().reset_index()
+    return cells.astype({"subgroup": "int64", "value": "float64"})
+
+
+def _draw_boxes(
+    axes: Axes, boxes: Boxes, *, width: float, color: str, points: bool = False
+) -> None:
+    """Draw a box of percents at each place, and its models where they are few."""
+    if not boxes:
+        return
+    axes.boxplot(
+        [100 * values.to_numpy(float) for values in boxes.values()],
+        positions=list(boxes),
+        widths=width,
+        whis=(0, 100),
+        showcaps=False,
+        showfliers=False,
+        patch_artist=True,
+        manage_ticks=False,
+        boxprops={"facecolor": color, "alpha": 0.35, "edgecolor": color, "linewidth": 0.6},
+        whiskerprops={"color": color, "linewidth": 0.6},
+        medianprops={"color": "black", "linewidth": 1.0},
+    )
+    for place, values in boxes.items() if points else ():
+        y = np.sort(100 * values.to_numpy(float))
+        look: dict[str, Any] = {"marker": "o", "markersize": 2.2, "markeredgewidth": 0}
+        axes.plot(np.full(len(y), place), y, linestyle="none", color=color, zorder=3, **look)
+
+
+def _dress_boxes(axes: Axes, groups: Sequence[int]) -> None:
+    axes.set_xlim(-0.5, len(groups) - 0.5)
+    step = -(-len(groups) // 15)
+    axes.set_xticks(range(0, len(groups), step), [str(group) for group in groups[::step]])
+    axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.grid(axis="y")
+
+
+def _limit_values(axes: Axes, values: "pd.Series[float]") -> None:
+    """Give an axis of percents room for all values, and a little more."""
+    low, high = 100 * float(values.min()), 100 * float(values.max())
+    margin = 0.04 * (high - low) or 1.0
+    axes.set_ylim(low - margin, high + margin)
+
+
+def _choose_best(rank_shift: pd.DataFrame, column: str, top: int) -> list[str]:
+    ranked = rank_shift.dropna(subset=column).sort_values([column, "model"])
+    return [str(model) for model in ranked["model"].head(top)]
+
+
+def _make_page(
+    dataset: str, best: Mapping[str, Sequence[str]], seeds: int
+) -> tuple[Sheet, dict[str, str]]:
+    """Make the figure with room at the right for the best models, and their labels."""
+    models = sorted({model for names in best.values() for model in names})
+    labels = shorten_names(models, width=BEST_NAME_WIDTH, size=TEXT_SIZE)
+    headers = [_head_best(key, best[key]) for key in TOPS] if models else []
+    room = max(widest([*labels.values()], size=TEXT_SIZE), widest(headers, size=TEXT_SIZE))
+    lines = sum(len(names) + 1.5 for names in best.values()) if models else 0
+    keys: dict[str, Artist] = {
+        ("models, a box per seed" if seeds > 1 else "models"): Patch(color=FAINT_INK, alpha=0.35)
+    }
+    for name, color, marker in TOPS.values() if models else ():
+        key = Line2D([], [], color=color, marker=marker, markersize=3.2, linewidth=0.7)
+        keys[f"best by {name}"] = key
+    legend = plan_legend(list(keys), sheet_width=PAGE_WIDTH)
+    name = shorten_names([dataset], width=BOXES_DATASET_WIDTH, size=TEXT_SIZE)[dataset]
+    sheet = make_sheet(
+        width=PAGE_WIDTH,
+        height=max(SEEDS_HEIGHT, lines * BEST_LINE),
+        margins=Margins(
+            LEFT,
+            2 * PADDING + (room + 2 * GAP if models else 0.0),
+            head=HEADER_HEIGHT + legend.height,
+        ),
+        wording=Wording(
+            f"{SEEDS_HEADING if seeds > 1 else BOXES_HEADING}: {name}",
+            BOXES_LABEL,
+            (f"{BOX_NOTE} {LINES_NOTE}" if models else BOX_NOTE,),
+        ),
+    )
+    draw_legend(sheet, legend, list(keys.values()))
+    return sheet, labels
+
+
+def _head_best(key: str, models: Sequence[str]) -> str:
+    return f"best {len(models)} by {TOPS[key][0]}"
+
+
+def _list_best(sheet: Sheet, best: Mapping[str, Sequence[str]], labels: Mapping[str, str]) -> None:
+    """List the best models at the right of the axes, the very best first."""
+    y = sheet.height - BEST_LINE / 2
+    for key, models in best.items() if labels else ():
+        x = sheet.width + 2 * GAP
+        sheet.write(_head_best(key, models), x=x, y=y, color=TOPS[key][1], va="center_baseline")
+        for model in models:
+            y -= BEST_LINE
+            sheet.write(labels[model], x=x, y=y, va="center_baseline")
+        y -= 1.5 * BEST_LINE
