@@ -4,10 +4,8 @@ import logging
 
 from capmap.artifacts import read_shards
 from capmap.comparison.sample_size import advise_runs, expect_widths, measure_noise
-from capmap.comparison.score_matrix import Missing
 from capmap.prose import describe_sample_size, write_paragraphs
-from capmap.ranking.intervals import Kind
-from capmap.ranking.resampling import Weights
+from capmap.settings.choices import IntervalMethod, Missing, Weights
 from capmap.tables import write_table
 
 logger = logging.getLogger(__name__)
@@ -20,7 +18,7 @@ def advise_sample_size(
     next_seeds: list[str],
     text: list[str],
     missing: Missing,
-    interval: Kind,
+    interval: IntervalMethod,
     weights: Weights,
     confidence_level: float,
 ) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from capmap.artifacts import read_parquet, read_shards
 from capmap.normalization import apply_transforms
 from capmap.normalization.rules import DatasetRule
-from capmap.ranking.aggregation import Aggregation, aggregate_models, spread_cells, summarize_cells
+from capmap.ranking.aggregation import aggregate_models, spread_cells, summarize_cells
+from capmap.settings.choices import Aggregation
 from capmap.tables import write_table
 
 RUN = ["model", "dataset", "seed"]

@@ -4,10 +4,10 @@ import logging
 
 from capmap.artifacts import read_shards, read_table, write_parquet
 from capmap.comparison.robustness import compare_variations, iterate_variations, resample_ranks
-from capmap.comparison.score_matrix import Missing, arrange_runs, choose_common, count_unused
+from capmap.comparison.score_matrix import arrange_runs, choose_common, count_unused
 from capmap.prose import describe_robustness, write_paragraphs
-from capmap.ranking.resampling import Weights
 from capmap.rng import make_stream
+from capmap.settings.choices import Missing, Weights
 from capmap.tables import write_table
 
 logger = logging.getLogger(__name__)

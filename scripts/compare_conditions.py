@@ -9,11 +9,10 @@ from pathlib import Path
 import pandas as pd
 
 from capmap.artifacts import read_shards
-from capmap.comparison.conditions import AGREEMENT, RANKS, Method, Options, compare_condition
-from capmap.comparison.score_matrix import Missing
+from capmap.comparison.conditions import AGREEMENT, RANKS, Options, compare_condition
 from capmap.prose import describe_conditions, write_paragraphs
-from capmap.ranking.resampling import Weights
 from capmap.rng import make_stream
+from capmap.settings.choices import Location, Missing, Weights
 from capmap.tables import write_table
 
 # results/<study>/normalized/<shard>.parquet
@@ -31,7 +30,7 @@ def compare_conditions(
     text: list[str],
     study: str,
     missing: Missing,
-    aggregation: Method,
+    aggregation: Location,
     weights: Weights,
     n_resamples: int,
     confidence_level: float,

@@ -10,11 +10,11 @@ from capmap.artifacts import read_shards, read_table
 from capmap.comparison.improvement import estimate_improvement
 from capmap.comparison.pairwise import compare_pairs
 from capmap.comparison.rope import compare_equivalence
-from capmap.comparison.score_matrix import Missing, arrange_runs, choose_common
+from capmap.comparison.score_matrix import arrange_runs, choose_common
 from capmap.problems import require_known
 from capmap.prose import describe_pairwise, write_paragraphs
-from capmap.ranking.intervals import Unit
 from capmap.rng import make_stream
+from capmap.settings.choices import Missing, Unit
 from capmap.tables import write_table
 
 logger = logging.getLogger(__name__)

@@ -5,8 +5,9 @@ import logging
 from capmap.artifacts import read_shards
 from capmap.comparison.cliques import tabulate_mean_ranks
 from capmap.comparison.rank_tests import compare_mean_ranks, tabulate_rank_tests
-from capmap.comparison.score_matrix import Missing, arrange_runs
+from capmap.comparison.score_matrix import arrange_runs
 from capmap.prose import describe_rank_tests, write_paragraphs
+from capmap.settings.choices import Missing
 from capmap.tables import write_table
 
 logger = logging.getLogger(__name__)

@@ -1,11 +1,11 @@
 """Describe in words what is on the map of models and datasets, and how far to trust it."""
 
 import logging
-from typing import Literal
 
 from capmap import prose
 from capmap.artifacts import read_table
 from capmap.capabilities.centrality import correlate_centrality
+from capmap.settings.choices import FitMethod
 from capmap.tables import write_table
 
 logger = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ def describe_capabilities(
     positions: str,
     centrality: list[str],
     text: list[str],
-    method: Literal["ensemble", "l2", "cosine", "poincare"],
+    method: FitMethod,
     dimension: int,
     confidence_level: float,
     min_results: int,

@@ -1,7 +1,6 @@
 """Place models and datasets so that their distances come near the gaps."""
 
 import logging
-from typing import Literal
 
 from capmap.artifacts import read_table, write_parquet
 from capmap.capabilities.embedding import (
@@ -12,6 +11,7 @@ from capmap.capabilities.embedding import (
     tabulate_positions,
 )
 from capmap.capabilities.gaps import choose_results
+from capmap.settings.choices import FitMethod
 from capmap.tables import write_table
 
 logger = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ def embed_models(
     gaps: str,
     positions: list[str],
     fits: str,
-    method: Literal["ensemble", "l2", "cosine", "poincare"],
+    method: FitMethod,
     dimension: int,
     n_starts: int,
     seed: int,

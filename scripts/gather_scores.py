@@ -22,13 +22,9 @@ from capmap.multilabel.gathering import (
     read_problems,
 )
 from capmap.normalization import Rules, read_references
-from capmap.normalization.rules import DatasetRule, Incomplete, MetricRule, Normalization, Select
-from capmap.validation import (
-    Duplicates,
-    Invalid,
-    Policies,
-    validate_runs,
-)
+from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
+from capmap.settings.choices import Duplicates, Incomplete, Invalid
+from capmap.validation import Policies, validate_runs
 from capmap.validation.summary import describe_validation, settle_problems
 
 logger = logging.getLogger(__name__)

@@ -6,10 +6,11 @@ from functools import partial
 
 from capmap.artifacts import read_shards, read_table
 from capmap.comparison.improvability import bootstrap_improvability, find_optima
-from capmap.comparison.score_matrix import Missing, arrange_runs, choose_common, count_unused
+from capmap.comparison.score_matrix import arrange_runs, choose_common, count_unused
 from capmap.normalization.rules import DatasetRule
 from capmap.prose import describe_improvability, write_paragraphs
 from capmap.rng import make_stream
+from capmap.settings.choices import Missing
 from capmap.tables import write_table
 
 logger = logging.getLogger(__name__)

@@ -2,7 +2,6 @@
 
 import logging
 from functools import partial
-from typing import Literal
 
 from capmap.artifacts import read_parquet, read_table
 from capmap.capabilities.embedding import METHODS, draw_starts, restore_fits
@@ -11,6 +10,7 @@ from capmap.capabilities.halves import Fitting
 from capmap.capabilities.predictions import choose_newcomers, place_newcomers
 from capmap.prose import describe_placements, write_paragraphs
 from capmap.rng import make_stream
+from capmap.settings.choices import FitMethod
 from capmap.tables import write_table
 
 logger = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ def place_models(
     placement_predictions: list[str],
     text: list[str],
     study: str,
-    method: Literal["ensemble", "l2", "cosine", "poincare"],
+    method: FitMethod,
     dimension: int,
     n_starts: int,
     seed: int,

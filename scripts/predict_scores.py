@@ -1,7 +1,6 @@
 """Predict the score of every model on every dataset, with an interval."""
 
 import logging
-from typing import Literal
 
 from capmap.artifacts import read_parquet, read_table
 from capmap.capabilities import predictions as predicting
@@ -9,6 +8,7 @@ from capmap.capabilities.embedding import METHODS, draw_starts, restore_fits
 from capmap.capabilities.gaps import choose_results, scale_scores
 from capmap.capabilities.halves import Fitting
 from capmap.rng import make_stream
+from capmap.settings.choices import FitMethod
 from capmap.tables import write_table
 
 logger = logging.getLogger(__name__)
@@ -20,7 +20,7 @@ def predict_scores(
     fits: str,
     predictions: list[str],
     study: str,
-    method: Literal["ensemble", "l2", "cosine", "poincare"],
+    method: FitMethod,
     dimension: int,
     n_starts: int,
     seed: int,

@@ -7,9 +7,10 @@ import pandas as pd
 
 from capmap.artifacts import read_shards, read_table
 from capmap.comparison.profiles import compare_areas, compare_scores, trace_ratios, trace_scores
-from capmap.comparison.score_matrix import Missing, arrange_runs, choose_common, count_unused
+from capmap.comparison.score_matrix import arrange_runs, choose_common, count_unused
 from capmap.prose import describe_profiles, write_paragraphs
 from capmap.rng import make_stream
+from capmap.settings.choices import Missing
 from capmap.tables import write_table
 
 COLUMNS = ["kind", "model", "tau", "fraction", "ci_low", "ci_high"]

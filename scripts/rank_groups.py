@@ -7,12 +7,9 @@ from functools import partial
 from capmap.artifacts import read_shards
 from capmap.prose import describe_groups, write_paragraphs
 from capmap.ranking import groups as rankings
-from capmap.ranking.aggregation import Aggregation
-from capmap.ranking.intervals import Kind, Unit
 from capmap.ranking.models import Options
-from capmap.ranking.resampling import Weights
-from capmap.ranking.statistics import Statistic
 from capmap.rng import make_stream
+from capmap.settings.choices import Aggregation, IntervalMethod, Statistic, Unit, Weights
 from capmap.tables import write_table
 
 logger = logging.getLogger(__name__)
@@ -31,7 +28,7 @@ def rank_groups(
     statistics: list[Statistic],
     n_resamples: int,
     confidence_level: float,
-    interval: Kind,
+    interval: IntervalMethod,
     unit: Unit,
     weights: Weights,
     seed: int,

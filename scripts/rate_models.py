@@ -3,13 +3,13 @@
 import logging
 
 from capmap.artifacts import read_shards
-from capmap.comparison.battles import Battles
 from capmap.comparison.bradley_terry import estimate_ratings
-from capmap.comparison.score_matrix import Missing, arrange_runs, choose_common
+from capmap.comparison.score_matrix import arrange_runs, choose_common
 from capmap.comparison.win_rates import count_wins
 from capmap.problems import require_known
 from capmap.prose import describe_ratings, write_paragraphs
 from capmap.rng import make_stream
+from capmap.settings.choices import Battles, Missing
 from capmap.tables import write_table
 
 logger = logging.getLogger(__name__)

@@ -2,7 +2,6 @@
 
 import logging
 from functools import partial
-from typing import Literal
 
 from capmap.artifacts import read_table
 from capmap.capabilities.choice_replay import (
@@ -15,6 +14,7 @@ from capmap.capabilities.choices import prefer_offsets
 from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts
 from capmap.capabilities.gaps import choose_results
 from capmap.rng import make_stream
+from capmap.settings.choices import FitMethod
 from capmap.tables import write_table
 
 logger = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ def replay_choices(
     dataset_savings: list[str],
     model_replay: list[str],
     study: str,
-    method: Literal["ensemble", "l2", "cosine", "poincare"],
+    method: FitMethod,
     dimension: int,
     n_starts: int,
     confidence_level: float,

@@ -2,13 +2,13 @@
 
 import logging
 from functools import partial
-from typing import Literal
 
 from capmap.artifacts import read_table
 from capmap.capabilities import placement_replay as replaying
 from capmap.capabilities.embedding import draw_starts
 from capmap.capabilities.gaps import choose_results
 from capmap.rng import make_stream
+from capmap.settings.choices import FitMethod
 from capmap.tables import write_table
 
 logger = logging.getLogger(__name__)
@@ -19,7 +19,7 @@ def replay_placements(
     gaps: str,
     placement_replay: list[str],
     study: str,
-    method: Literal["ensemble", "l2", "cosine", "poincare"],
+    method: FitMethod,
     dimension: int,
     n_starts: int,
     seed: int,

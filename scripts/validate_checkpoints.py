@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from capmap.artifacts import write_json, write_parquet
 from capmap.checkpoints.plan import Settings, plan_selection
@@ -15,13 +15,9 @@ from capmap.checkpoints.selection import (
 from capmap.exports.checkpoints import check_evaluations, read_evaluations
 from capmap.exports.files import check_digests
 from capmap.normalization import Rules, read_references
-from capmap.normalization.rules import DatasetRule, Incomplete, MetricRule, Normalization, Select
-from capmap.validation import (
-    Duplicates,
-    Invalid,
-    Policies,
-    validate_runs,
-)
+from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
+from capmap.settings.choices import Decimal, Duplicates, Incomplete, Invalid
+from capmap.validation import Policies, validate_runs
 from capmap.validation.rows import reject_rows
 from capmap.validation.summary import describe_exports, settle_problems
 
@@ -45,7 +41,7 @@ def validate_checkpoints(
     columns: Mapping[str, Any],
     where: Mapping[str, Any],
     metric: str,
-    decimal: Literal["auto", ".", ","],
+    decimal: Decimal,
     metrics: Mapping[str, MetricRule],
     datasets: Mapping[str, DatasetRule],
     normalization: Normalization,

@@ -2,20 +2,16 @@
 
 import logging
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from capmap.artifacts import write_json, write_parquet
 from capmap.benchmarks import complete_rules, read_benchmark
 from capmap.exports import read_exports
 from capmap.exports.files import check_digests
 from capmap.normalization import Rules, read_references
-from capmap.normalization.rules import DatasetRule, Incomplete, MetricRule, Normalization, Select
-from capmap.validation import (
-    Duplicates,
-    Invalid,
-    Policies,
-    validate_runs,
-)
+from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
+from capmap.settings.choices import Decimal, Duplicates, Incomplete, Invalid, TableFormat
+from capmap.validation import Policies, validate_runs
 from capmap.validation.summary import describe_exports, settle_problems
 
 logger = logging.getLogger(__name__)
@@ -29,12 +25,12 @@ def validate_exports(
     rejected: str,
     checksums: Mapping[str, str],
     names: list[str],
-    format: Literal["long", "matrix"],  # noqa: A002 (the name of the configured option)
+    format: TableFormat,  # noqa: A002 (the name of the configured option)
     header_rows: int,
     columns: Mapping[str, Any],
     where: Mapping[str, Any],
     metric: str,
-    decimal: Literal["auto", ".", ","],
+    decimal: Decimal,
     metrics: Mapping[str, MetricRule],
     datasets: Mapping[str, DatasetRule],
     normalization: Normalization,

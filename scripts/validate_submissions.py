@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from capmap.artifacts import write_json, write_parquet
 from capmap.benchmarks import complete_rules, read_benchmark
@@ -11,13 +11,9 @@ from capmap.exports.files import check_digests
 from capmap.exports.submission_results import Demands
 from capmap.exports.submissions import read_submissions
 from capmap.normalization import Rules, read_references
-from capmap.normalization.rules import DatasetRule, Incomplete, MetricRule, Normalization, Select
-from capmap.validation import (
-    Duplicates,
-    Invalid,
-    Policies,
-    validate_runs,
-)
+from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
+from capmap.settings.choices import Decimal, Duplicates, Incomplete, Invalid
+from capmap.validation import Policies, validate_runs
 from capmap.validation.submission_scores import doubt_scores
 from capmap.validation.summary import describe_exports, settle_problems
 
@@ -38,7 +34,7 @@ def validate_submissions(
     names: list[str],
     seeds_per_cell: int,
     columns: Mapping[str, Any],
-    decimal: Literal["auto", ".", ","],
+    decimal: Decimal,
     metrics: Mapping[str, MetricRule],
     datasets: Mapping[str, DatasetRule],
     normalization: Normalization,

@@ -1,7 +1,7 @@
 """Rankings of trainings by their chosen checkpoints, and of all checkpoints."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -10,12 +10,11 @@ from capmap.checkpoints.expressions import Expression, find_unknown_names, read_
 from capmap.checkpoints.plan import Plan
 from capmap.checkpoints.selection import CHECKPOINT, normalize_values
 from capmap.errors import ValidationError
-from capmap.metrics import Direction
 from capmap.problems import Problem, ask_nearest
 from capmap.ranking.aggregation import FloatArray, rank_competitors
+from capmap.settings.choices import Direction, RankingMethod
 from capmap.wording import list_names, quote_name, write_key
 
-Method = Literal["single", "average", "best", "all", "custom"]
 RANKINGS = {
     "ranking": "str",
     "method": "str",
@@ -198,10 +197,10 @@ def _check_ranking(
     method = ranking.get("method", "")
     if not ranking.get("name"):
         yield "The ranking has no name.", "Write name: …."
-    if method not in get_args(Method):
+    if method not in get_args(RankingMethod):
         yield (
             f"The ranking has the method {quote_name(str(method))}.",
-            f"Write one of {list_names(list(get_args(Method)))}.",
+            f"Write one of {list_names(list(get_args(RankingMethod)))}.",
         )
     elif method == "single":
         yield from _check_single(ranking, reported, plan)

@@ -6,7 +6,7 @@ The latter needs no table of pairs where a sort can tell it.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,10 +22,10 @@ from capmap.ranking.resampling import (
     draw_resamples,
     stratify_runs,
 )
+from capmap.settings.choices import Battles
 
 CHUNK_CELLS = 1 << 20
 
-Battles = Literal["means", "runs", "seeds"]
 MakeRng = Callable[..., np.random.Generator]
 
 NOISE = 1e-12

@@ -5,11 +5,12 @@ import pandas as pd
 from scipy import sparse
 from scipy.special import expit
 
-from capmap.comparison.battles import Battles, MakeRng, Tournament, hold_tournament
+from capmap.comparison.battles import MakeRng, Tournament, hold_tournament
 from capmap.comparison.score_matrix import BoolArray
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.ranking.intervals import take_percentiles
 from capmap.ranking.ranks import rank_estimates
+from capmap.settings.choices import Battles
 
 BASE = np.log(10)
 RIDGE = 1e-6

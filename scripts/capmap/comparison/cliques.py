@@ -11,17 +11,11 @@ from capmap.comparison.rank_tests import (
     rank_within_datasets,
     stretch_ranks,
 )
-from capmap.comparison.score_matrix import (
-    BoolArray,
-    Missing,
-    Pairs,
-    ScoreMatrix,
-    choose_common,
-    list_pairs,
-)
+from capmap.comparison.score_matrix import BoolArray, Pairs, ScoreMatrix, choose_common, list_pairs
 from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.ranking.ranks import list_groups, name_groups
+from capmap.settings.choices import Missing
 
 CHUNK_CELLS = 1 << 20
 

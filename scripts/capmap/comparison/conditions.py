@@ -2,26 +2,22 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from capmap.comparison.correlation import compute_kendall_tau, compute_spearman_rho
-from capmap.comparison.score_matrix import Missing
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, rank_competitors
 from capmap.ranking.intervals import take_percentiles
 from capmap.ranking.resampling import (
     DatasetPool,
     Strata,
-    Weights,
     draw_datasets,
     repeat_datasets,
     stratify_runs,
 )
 from capmap.ranking.statistics import average_datasets, evaluate_statistic, take_once, trim_means
-
-Method = Literal["iqm", "mean", "trimmed_mean", "median"]
+from capmap.settings.choices import Location, Missing, Weights
 
 CELL = ["model", "dataset"]
 AGREEMENT = {
@@ -65,7 +61,7 @@ class Options:
         Between 0 and 1.
     """
 
-    aggregation: Method
+    aggregation: Location
     weights: Weights
     missing: Missing
     n_resamples: int
@@ -190,7 +186,7 @@ def _score_models(
     return drawn[:, :, 0], drawn[:, :, 1:]
 
 
-def _score_drawn(strata: Strata, times: IntArray, method: Method) -> FloatArray:
+def _score_drawn(strata: Strata, times: IntArray, method: Location) -> FloatArray:
     """Aggregate score of a model in each resample of datasets, shape (resamples,)."""
     if method == "iqm":
         return evaluate_statistic("iqm", strata, repeat_datasets(strata, times))
@@ -203,7 +199,7 @@ def _score_drawn(strata: Strata, times: IntArray, method: Method) -> FloatArray:
     )
 
 
-def _count_cut(method: Method, n: IntArray) -> FloatArray:
+def _count_cut(method: Location, n: IntArray) -> FloatArray:
     """How many of n means of datasets a method cuts from either end."""
     if method == "trimmed_mean":
         return np.asarray(np.floor(TRIMMED * n))

@@ -4,14 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from capmap.comparison.score_matrix import (
-    BoolArray,
-    Missing,
-    Pairs,
-    ScoreMatrix,
-    choose_common,
-    list_pairs,
-)
+from capmap.comparison.score_matrix import BoolArray, Pairs, ScoreMatrix, choose_common, list_pairs
 from capmap.comparison.wilcoxon import (
     SMALLEST_DECADE,
     compute_wilcoxon,
@@ -20,7 +13,7 @@ from capmap.comparison.wilcoxon import (
     round_decimals,
 )
 from capmap.ranking.aggregation import FloatArray, IntArray
-from capmap.ranking.intervals import Unit
+from capmap.settings.choices import Missing, Unit
 
 COLUMNS = [
     *("model_a", "model_b", "datasets", "cells_unused", "mean_difference", "ci_low", "ci_high"),

@@ -8,14 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy import optimize, sparse, special
 
-from capmap.comparison.score_matrix import (
-    BoolArray,
-    Missing,
-    ScoreMatrix,
-    choose_common,
-    list_pairs,
-)
+from capmap.comparison.score_matrix import BoolArray, ScoreMatrix, choose_common, list_pairs
 from capmap.ranking.aggregation import FloatArray, round_significant
+from capmap.settings.choices import Missing
 
 TESTS = [
     "friedman",

@@ -11,7 +11,6 @@ from capmap.comparison.correlation import compute_kendall_tau
 from capmap.comparison.score_matrix import BoolArray
 from capmap.ranking.aggregation import (
     AGGREGATIONS,
-    Aggregation,
     FloatArray,
     IntArray,
     group_values,
@@ -22,13 +21,13 @@ from capmap.ranking.aggregation import (
 from capmap.ranking.ranks import Ranks, bound_ranks, rank_replicates
 from capmap.ranking.resampling import (
     DatasetPool,
-    Weights,
     draw_datasets,
     iterate_blocks,
     repeat_datasets,
     stratify_runs,
 )
-from capmap.ranking.statistics import Statistic, evaluate_statistic
+from capmap.ranking.statistics import evaluate_statistic
+from capmap.settings.choices import Aggregation, Statistic, Weights
 
 Bounds = Literal["configured", "observed", "ranks"]
 

@@ -8,7 +8,6 @@ import pandas as pd
 from scipy import special
 
 from capmap.comparison.score_matrix import (
-    Missing,
     ScoreMatrix,
     arrange_runs,
     choose_common,
@@ -16,9 +15,10 @@ from capmap.comparison.score_matrix import (
     list_pairs,
 )
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, round_significant
-from capmap.ranking.intervals import Kind, count_freedom
-from capmap.ranking.resampling import Strata, Weights, stratify_runs
+from capmap.ranking.intervals import count_freedom
+from capmap.ranking.resampling import Strata, stratify_runs
 from capmap.ranking.statistics import evaluate_runs
+from capmap.settings.choices import IntervalMethod, Missing, Weights
 
 SEEDS = (3, 5, 10, 20)
 DECIMALS = 12
@@ -129,7 +129,9 @@ def measure_noise(runs: pd.DataFrame, *, missing: Missing, weights: Weights) -> 
     )
 
 
-def expect_widths(noise: Noise, *, interval: Kind, confidence_level: float) -> pd.DataFrame:
+def expect_widths(
+    noise: Noise, *, interval: IntervalMethod, confidence_level: float
+) -> pd.DataFrame:
     """Expect how wide the intervals of the interquartile means are with more or fewer runs.
 
     Parameters
@@ -253,7 +255,7 @@ def advise_runs(noise: Noise) -> pd.DataFrame:
 
 
 def _measure_width(
-    run_variances: FloatArray, draws: IntArray, *, interval: Kind, confidence_level: float
+    run_variances: FloatArray, draws: IntArray, *, interval: IntervalMethod, confidence_level: float
 ) -> float:
     """Full width of a model's interval, by the variances and numbers of runs of its cells."""
     level = (1 + confidence_level) / 2

@@ -17,11 +17,11 @@ from capmap.exports.cells import (
     make_texts,
     trim,
 )
-from capmap.exports.numbers import Decimal
 from capmap.exports.reading import Exports, read_exports
 from capmap.exports.runs import RUN_COLUMNS
 from capmap.exports.sheets import open_sheet
 from capmap.problems import Problem, Severity, UnreadableExportError
+from capmap.settings.choices import Decimal, Duplicates
 from capmap.wording import count_things, list_names, quote_name
 
 COLUMNS = {
@@ -48,7 +48,6 @@ LARGEST = 2**63 - 1
 
 TRAINING = ["model", "training"]
 VALUE = [*TRAINING, "checkpoint", "dataset", "metric", "split"]
-Duplicates = Literal["error", "mean", "first", "last"]
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,11 @@ from capmap.exports.cells import (
     trim,
 )
 from capmap.exports.files import read_bounded, refuse
-from capmap.exports.numbers import Decimal, Kind, parse_numbers
+from capmap.exports.numbers import Kind, parse_numbers
 from capmap.exports.sheets import Sheet, open_sheet
 from capmap.metrics import canonical_name
 from capmap.problems import Problem, Severity, UnreadableExportError, ask_nearest, shorten
+from capmap.settings.choices import Decimal
 from capmap.wording import count_things, list_names, quote_name
 
 RESULTS = "results_and_parameters.csv"

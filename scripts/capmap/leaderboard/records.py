@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 
 from capmap.artifacts import NAME_COLUMNS, read_table, write_text
-from capmap.tables import Best, write_table
+from capmap.catalog.declarations import Best
+from capmap.tables import write_table
 
 
 def write_records(

@@ -6,15 +6,15 @@ values: a cell without runs simply does not exist.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from capmap.settings.choices import Aggregation, Direction
+
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
-Aggregation = Literal["mean", "trimmed_mean", "median"]
 
 TRIMMED = 0.25
 SIGNIFICANT_DIGITS = 12
@@ -228,7 +228,7 @@ def aggregate_models(cells: pd.DataFrame, *, aggregations: Sequence[Aggregation]
     return table.sort_values([f"rank_{aggregations[0]}", "model"], ignore_index=True)
 
 
-def rank_competitors(values: npt.ArrayLike, *, best: Literal["max", "min"] = "max") -> IntArray:
+def rank_competitors(values: npt.ArrayLike, *, best: Direction = "max") -> IntArray:
     """Competition ranks (1, 2, 2, 4) along the last axis.
 
     Parameters

@@ -15,15 +15,16 @@ import pandas as pd
 from scipy import special
 
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray
-from capmap.ranking.intervals import Kind, calibrate_intervals, count_freedom
+from capmap.ranking.intervals import calibrate_intervals, count_freedom
 from capmap.ranking.models import Options, bootstrap_model, has_interval
-from capmap.ranking.resampling import Weights, draw_counts, stratify_runs
+from capmap.ranking.resampling import draw_counts, stratify_runs
 from capmap.ranking.statistics import trim_means
 from capmap.rng import make_stream
+from capmap.settings.choices import IntervalMethod, Weights
 
 Noise = Literal["normal", "exponential"]
 
-INTERVALS: tuple[Kind, ...] = ("percentile", "calibrated")
+INTERVALS: tuple[IntervalMethod, ...] = ("percentile", "calibrated")
 
 N_RESAMPLES = 399
 N_SIMULATIONS = 2000

@@ -1,16 +1,13 @@
 """Confidence intervals from bootstrap replicates."""
 
-from typing import Literal
-
 import numpy as np
 from scipy import special
 
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.ranking.resampling import Resamples, Strata, iterate_blocks, repeat_datasets
-from capmap.ranking.statistics import Statistic, evaluate_statistic
+from capmap.ranking.statistics import evaluate_statistic
+from capmap.settings.choices import Statistic, Unit
 
-Kind = Literal["percentile", "basic", "bca", "calibrated"]
-Unit = Literal["runs", "runs_and_datasets"]
 Interval = tuple[float, float]
 
 FREEDOM_SHARE = 0.4

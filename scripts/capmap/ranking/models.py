@@ -9,8 +9,6 @@ import numpy.typing as npt
 from capmap.ranking.aggregation import FloatArray
 from capmap.ranking.intervals import (
     Interval,
-    Kind,
-    Unit,
     accelerate_datasets,
     accelerate_runs,
     calibrate_intervals,
@@ -23,19 +21,14 @@ from capmap.ranking.intervals import (
 from capmap.ranking.resampling import (
     DatasetPool,
     Strata,
-    Weights,
     draw_datasets,
     draw_resamples,
     inflate_residuals,
     iterate_blocks,
     stratify_runs,
 )
-from capmap.ranking.statistics import (
-    Statistic,
-    estimate_population,
-    evaluate_runs,
-    evaluate_statistic,
-)
+from capmap.ranking.statistics import estimate_population, evaluate_runs, evaluate_statistic
+from capmap.settings.choices import IntervalMethod, Statistic, Unit, Weights
 
 NEGLIGIBLE = 1e-12
 
@@ -60,7 +53,7 @@ class Options:
 
     n_resamples: int = 10_000
     confidence_level: float = 0.95
-    interval: Kind = "percentile"
+    interval: IntervalMethod = "percentile"
     unit: Unit = "runs"
     weights: Weights = "datasets"
 

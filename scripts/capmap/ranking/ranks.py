@@ -3,15 +3,15 @@
 import math
 from collections.abc import Sequence
 from string import ascii_lowercase
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors
+from capmap.settings.choices import Direction
 
-Best = Literal["max", "min"]
 Ranks = npt.NDArray[np.signedinteger[Any]]
 
 CHUNK_CELLS = 1 << 20
@@ -22,7 +22,7 @@ def rank_estimates(
     replicates: Sequence[FloatArray],
     *,
     confidence_level: float,
-    best: Best = "max",
+    best: Direction = "max",
 ) -> pd.DataFrame:
     """Rank models, with rank intervals and groups of models that cannot be separated.
 
@@ -72,7 +72,7 @@ def rank_estimates(
 
 
 def rank_replicates(
-    replicates: Sequence[FloatArray], estimates: npt.ArrayLike, *, best: Best = "max"
+    replicates: Sequence[FloatArray], estimates: npt.ArrayLike, *, best: Direction = "max"
 ) -> Ranks:
     """Competition ranks of all models in each replicate.
 

@@ -5,15 +5,14 @@ an outlier that is trimmed away leaves no trace of rounding.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray
 from capmap.ranking.resampling import Resamples, Strata
-
-Statistic = Literal["iqm", "mean", "median", "optimality_gap"]
+from capmap.settings.choices import Statistic
 
 OPTIMUM = 1.0
 LOWER_IS_BETTER: Collection[Statistic] = {"optimality_gap"}
