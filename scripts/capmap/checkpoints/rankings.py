@@ -160,7 +160,7 @@ def _score_chosen(
     if expression := ranking.get("expression"):
         read = read_expression(expression)
         means = {name: _average_metric(reported, name, keys) for name in read.names}
-        return read.work_out(means, size=len(keys))
+        return read.evaluate(means, size=len(keys))
     if ranking["method"] == "average":
         return _average_rows(_normalize_complete(reported, plan), keys)
     weights = {name: weight for name, weight in sorted(ranking["weights"].items()) if weight}
