@@ -8,7 +8,7 @@ import pandas as pd
 
 from capmap.comparison.correlation import compute_kendall_tau, compute_spearman_rho
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, rank_competitors
-from capmap.ranking.intervals import take_percentiles
+from capmap.ranking.intervals import percentile_interval
 from capmap.ranking.resampling import (
     DatasetPool,
     Strata,
@@ -16,7 +16,12 @@ from capmap.ranking.resampling import (
     repeat_datasets,
     stratify_runs,
 )
-from capmap.ranking.statistics import average_datasets, evaluate_statistic, take_once, trim_means
+from capmap.ranking.statistics import (
+    average_datasets,
+    evaluate_statistic,
+    original_sample,
+    trim_means,
+)
 from capmap.settings.choices import Location, Missing, Weights
 
 CELL = ["model", "dataset"]
@@ -190,7 +195,7 @@ def _score_drawn(strata: Strata, times: IntArray, method: Location) -> FloatArra
     """Aggregate score of a model in each resample of datasets, shape (resamples,)."""
     if method == "iqm":
         return evaluate_statistic("iqm", strata, repeat_datasets(strata, times))
-    means = average_datasets(strata, take_once(strata))[:, 0]
+    means = average_datasets(strata, original_sample(strata))[:, 0]
     order = np.argsort(means, kind="stable")
     n = times.sum(axis=0)
     cut = _count_cut(method, n)
@@ -232,7 +237,7 @@ def _correlate(scores: FloatArray, drawn: FloatArray, *, confidence_level: float
         values = values[np.isfinite(values)]
         low, high = np.nan, np.nan
         if np.isfinite(estimate) and len(values):
-            low, high = take_percentiles(values, confidence_level=confidence_level)
+            low, high = percentile_interval(values, confidence_level=confidence_level)
             low, high = min(low, estimate), max(high, estimate)
         rows.append((estimate, low, high))
     return np.array(rows)

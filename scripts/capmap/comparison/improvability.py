@@ -10,7 +10,7 @@ from capmap.comparison.score_matrix import ScoreMatrix, arrange_runs
 from capmap.metrics import find_metric
 from capmap.normalization.rules import DatasetRule, find_transform
 from capmap.ranking.aggregation import FloatArray, IntArray, round_significant
-from capmap.ranking.intervals import take_percentiles
+from capmap.ranking.intervals import percentile_interval
 from capmap.ranking.ranks import rank_estimates
 from capmap.ranking.resampling import draw_resamples, iterate_blocks, stratify_runs
 from capmap.ranking.statistics import average_datasets
@@ -301,7 +301,7 @@ def _rank(
     nothing = (np.nan, np.nan)
     low, high = np.transpose(
         [
-            take_percentiles(own, confidence_level=confidence_level) if len(own) else nothing
+            percentile_interval(own, confidence_level=confidence_level) if len(own) else nothing
             for own in replicates
         ]
     )

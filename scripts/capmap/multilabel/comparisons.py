@@ -22,7 +22,7 @@ from capmap.multilabel.metrics import (
 from capmap.multilabel.outcomes import ImageValues, OutcomeFiles
 from capmap.problems import require_known
 from capmap.ranking.aggregation import FloatArray
-from capmap.ranking.intervals import take_percentiles
+from capmap.ranking.intervals import percentile_interval
 
 DROPS = {
     "model": "str",
@@ -262,7 +262,7 @@ def compare_dataset_pair(
         low, high = np.nan, np.nan
         if min(sample.images, other.images) > 1:
             replicates = _resample_difference(joined, n_resamples, make_rng(*target.names))
-            low, high = take_percentiles(replicates, confidence_level=confidence_level)
+            low, high = percentile_interval(replicates, confidence_level=confidence_level)
         both = np.count_nonzero((joined.strata != LEFT_OUT).all(axis=0))
         rows.append((*target, one, two, one - two, low, high, sample.images, other.images, both))
     return frame_rows(rows, DEGRADATION)

@@ -10,7 +10,7 @@ from capmap.prose.words import (
     tell_no_interval,
     tell_unused,
 )
-from capmap.wording import format_count, format_percent, join_words, quote_name, share_letter
+from capmap.wording import format_count, format_percent, have_common_letter, join_words, quote_name
 
 RULES = {
     "drop_models": "every model had to have runs on each of its datasets",
@@ -97,7 +97,7 @@ def _tell_group(
 def _tell_rivals(own: pd.DataFrame) -> str:
     behind = own[own["rank"] > own["rank"].min()]
     letters = own["ties"].iloc[0]
-    rivals = behind.loc[[share_letter(letters, ties) for ties in behind["ties"]], "model"]
+    rivals = behind.loc[[have_common_letter(letters, ties) for ties in behind["ties"]], "model"]
     if rivals.empty:
         return ""
     them = "it" if len(own) - len(behind) == 1 else "them"

@@ -11,7 +11,7 @@ from capmap.prose.words import (
     tell_leader,
     tell_no_interval,
 )
-from capmap.wording import format_count, format_percent, quote_name, share_letter
+from capmap.wording import format_count, format_percent, have_common_letter, quote_name
 
 
 def describe_leaderboard(
@@ -180,7 +180,7 @@ def _find_rivals(ranked: pd.DataFrame) -> pd.DataFrame:
     """Entries behind the first rank that share a letter with a leader."""
     behind = ranked[ranked["rank"] > 1]
     leaders = ranked.loc[ranked["rank"] == 1, "ties"]
-    is_rival = [any(share_letter(one, ties) for one in leaders) for ties in behind["ties"]]
+    is_rival = [any(have_common_letter(one, ties) for one in leaders) for ties in behind["ties"]]
     return behind.loc[is_rival]
 
 

@@ -13,7 +13,7 @@ from capmap.prose.words import (
     tell_few,
     tell_unused,
 )
-from capmap.wording import format_count, format_p, format_percent, quote_name, share_letter
+from capmap.wording import format_count, format_p, format_percent, have_common_letter, quote_name
 
 
 def describe_rank_tests(
@@ -147,7 +147,7 @@ def _tell_wilcoxon(mean_ranks: pd.DataFrame, alpha: float) -> str:
         return ""
     letters = mean_ranks["wilcoxon_group"]
     first, others = letters.iloc[0], letters.iloc[1:]
-    is_rival = [share_letter(first, own) for own in others]
+    is_rival = [have_common_letter(first, own) for own in others]
     leader = quote_name(mean_ranks["model"].iloc[0])
     pairs = len(letters) * (len(letters) - 1) // 2
     few = tell_few(int(mean_ranks["datasets"].max()), pairs=pairs, alpha=alpha)

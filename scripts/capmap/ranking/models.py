@@ -9,14 +9,14 @@ import numpy.typing as npt
 from capmap.ranking.aggregation import FloatArray
 from capmap.ranking.intervals import (
     Interval,
-    accelerate_datasets,
-    accelerate_runs,
+    acceleration_over_datasets,
+    acceleration_over_runs,
+    basic_interval,
+    bca_interval,
     calibrate_intervals,
-    correct_percentiles,
-    count_freedom,
+    degrees_of_freedom,
     match_replicates,
-    reflect_percentiles,
-    take_percentiles,
+    percentile_interval,
 )
 from capmap.ranking.resampling import (
     DatasetPool,
@@ -180,12 +180,14 @@ def _estimate_interval(
     interval: Interval
     match options.interval:
         case "percentile":
-            interval = take_percentiles(replicates, confidence_level=level)
+            interval = percentile_interval(replicates, confidence_level=level)
         case "basic":
-            interval = reflect_percentiles(replicates, estimate=estimate, confidence_level=level)
+            interval = basic_interval(replicates, estimate=estimate, confidence_level=level)
         case "bca":
-            accelerate = accelerate_runs if options.unit == "runs" else accelerate_datasets
-            interval = correct_percentiles(
+            accelerate = (
+                acceleration_over_runs if options.unit == "runs" else acceleration_over_datasets
+            )
+            interval = bca_interval(
                 replicates,
                 estimate=estimate,
                 acceleration=accelerate(statistic, strata),
@@ -210,7 +212,7 @@ def _calibrate(
     low, high = calibrate_intervals(
         replicates,
         estimate=np.asarray(estimate_population(statistic, strata)),
-        freedom=count_freedom(strata.draws, unit=options.unit),
+        freedom=degrees_of_freedom(strata.draws, unit=options.unit),
         confidence_level=options.confidence_level,
     )
     return min(float(low), estimate), max(float(high), estimate)

@@ -4,7 +4,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from capmap.report.wording import NAME, format_ordinal, join_names, join_words
-from capmap.wording import AGGREGATION_NAMES, format_count, format_percent, share_letter
+from capmap.wording import AGGREGATION_NAMES, format_count, format_percent, have_common_letter
 
 SHORTFALL = 0.02
 MOVERS = 3
@@ -115,7 +115,7 @@ def find_best_group(iqm: pd.DataFrame) -> list[str]:
         return []
     leading = iqm["ties"].iloc[0]
     cells = iqm[["model", "ties"]].itertuples(index=False)
-    return [name for name, ties in cells if share_letter(leading, ties)]
+    return [name for name, ties in cells if have_common_letter(leading, ties)]
 
 
 def _describe_seeds(row: "pd.Series[float]") -> str:
