@@ -19,7 +19,7 @@ from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, S
 from capmap.settings.choices import Decimal, Duplicates, Incomplete, Invalid
 from capmap.validation import Policies, validate_runs
 from capmap.validation.rows import reject_rows
-from capmap.validation.summary import describe_exports, settle_problems
+from capmap.validation.summary import describe_exports, report_problems
 
 logger = logging.getLogger(__name__)
 
@@ -112,7 +112,7 @@ def validate_checkpoints(
         rules=rules,
         policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
     )
-    settle_problems(
+    report_problems(
         result, rejected=rejected, files=len(exports), rows=read.exports.rows, logger=logger
     )
     logger.info("%d checkpoints, %d runs", len(listed), result.counts["runs"])

@@ -12,7 +12,7 @@ from capmap.normalization import Rules, read_references
 from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
 from capmap.settings.choices import Decimal, Duplicates, Incomplete, Invalid, TableFormat
 from capmap.validation import Policies, validate_runs
-from capmap.validation.summary import describe_exports, settle_problems
+from capmap.validation.summary import describe_exports, report_problems
 
 logger = logging.getLogger(__name__)
 
@@ -92,7 +92,7 @@ def validate_exports(
         policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
         layout=format,
     )
-    settle_problems(result, rejected=rejected, files=len(exports), rows=read.rows, logger=logger)
+    report_problems(result, rejected=rejected, files=len(exports), rows=read.rows, logger=logger)
     logger.info(
         "%d runs of %d models on %d datasets",
         *(result.counts[name] for name in ("runs", "models", "datasets")),

@@ -289,7 +289,7 @@ def check_evaluations(
     return table, problems + conflicts
 
 
-def _blame(
+def _make_problem(
     row: "pd.Series", code: str, reason: str, remedy: str, *, column: str = "", value: str = ""
 ) -> Problem:
     return Problem(
@@ -308,7 +308,7 @@ def _find_unnamed(table: pd.DataFrame, columns: Mapping[str, list[str]]) -> list
     if not columns["model"]:
         return []
     return [
-        _blame(
+        _make_problem(
             row,
             "empty_training",
             "The name of the training is empty.",
@@ -323,7 +323,7 @@ def _find_unnumbered(rows: pd.DataFrame, columns: Mapping[str, list[str]]) -> li
     """Find names of checkpoints that tell no step, each at its first row."""
     counts = rows["checkpoint"].value_counts().to_dict()
     return [
-        _blame(
+        _make_problem(
             row,
             "no_step",
             f"The checkpoint {quote_name(row['checkpoint'])} has no number that could be its step"
@@ -341,7 +341,7 @@ def _find_mixed_steps(table: pd.DataFrame, columns: Mapping[str, list[str]]) -> 
     firsts = table.drop_duplicates([*TRAINING, "kind"])
     second = firsts[firsts.duplicated(TRAINING)]
     return [
-        _blame(
+        _make_problem(
             row,
             "mixed_steps",
             f"The training {quote_name(row['training'])} has checkpoints that count steps and "
@@ -361,7 +361,7 @@ def _find_repeated_steps(table: pd.DataFrame, columns: Mapping[str, list[str]]) 
     rivals = firsts.assign(first=names.transform("first"))
     rivals = rivals[rivals["first"] != rivals["checkpoint"]]
     return [
-        _blame(
+        _make_problem(
             row,
             "repeated_step",
             f"The checkpoints {list_names([row['first'], row['checkpoint']])} of the training "
@@ -380,7 +380,7 @@ def _find_several_seeds(table: pd.DataFrame, columns: Mapping[str, list[str]]) -
     several = firsts[firsts.duplicated(TRAINING)].drop_duplicates(TRAINING)
     both = ", ".join([*columns["training"], *columns["seed"]])
     return [
-        _blame(
+        _make_problem(
             row,
             "several_seeds",
             f"The training {quote_name(row['training'])} has several seeds.",

@@ -7,7 +7,6 @@ import pandas as pd
 from capmap.prose.gap_errors import (
     METHOD_NAMES,
     format_error,
-    judge,
     tell_difference,
     tell_ends,
     tell_error,
@@ -73,7 +72,7 @@ def _tell_lowest(fitted: pd.DataFrame, dimension: int) -> str:
     where = f"{METHOD_NAMES[best['distance']]} in {format_count(best['dimension'], 'dimension')}"
     doubt = ""
     is_plain = best["distance"] == "l2" and best["dimension"] == dimension
-    if not is_plain and judge(best) == "alike":
+    if not is_plain and classify_difference(best) == "alike":
         doubt = f", which could not be told from L2 in {dimension}"
     return (
         f"Of the distances alone, {where} had the lowest MSE of hidden results, "
@@ -89,7 +88,7 @@ def _tell_order(own: "Mapping[str, pd.Series]") -> str:
     parts = [
         _tell_against_plain(own[distance], distance, verdict=verdict)
         for distance, verdict in expected.items()
-        if distance in own and judge(own[distance])
+        if distance in own and classify_difference(own[distance])
     ]
     if not parts:
         return ""
@@ -98,7 +97,7 @@ def _tell_order(own: "Mapping[str, pd.Series]") -> str:
 
 
 def _tell_against_plain(row: "pd.Series", distance: str, *, verdict: str) -> str:
-    found = judge(row)
+    found = classify_difference(row)
     agrees = AGREES[found == verdict]
     if found != "alike":
         return (
@@ -129,7 +128,7 @@ def _tell_overfit(own: "Mapping[str, pd.Series]") -> str:
             "in the paper, where it overfits."
         )
     hidden = f"{format_error(cosine['mse'])} against {format_error(plain['mse'])}"
-    found = judge(cosine) or ("lower" if cosine["mse"] < plain["mse"] else "higher")
+    found = classify_difference(cosine) or ("lower" if cosine["mse"] < plain["mse"] else "higher")
     if found == "lower":
         return (
             f"The cosine distance fitted known results more closely than L2 ({known}) and "

@@ -72,8 +72,8 @@ def find_level(row: "pd.Series") -> float:
     return float(row.get("confidence", LEVEL))
 
 
-def judge(row: "pd.Series", name: str = "difference") -> str:
-    """Say on which side of 0 an interval lies.
+def classify_difference(row: "pd.Series", name: str = "difference") -> str:
+    """Side of 0 on which an interval of differences lies.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def judge(row: "pd.Series", name: str = "difference") -> str:
 
     Examples
     --------
-    >>> judge(pd.Series({"difference_low": -0.2, "difference_high": -0.1}))
+    >>> classify_difference(pd.Series({"difference_low": -0.2, "difference_high": -0.1}))
     'lower'
     """
     low, high = row[f"{name}_low"], row[f"{name}_high"]
@@ -118,7 +118,7 @@ def tell_difference(row: "pd.Series", other: str, *, confidence_level: float | N
     low, high = sorted(side * row[f"difference_{end}"] for end in ("low", "high"))
     level = find_level(row) if confidence_level is None else confidence_level
     ends = format_interval(low, high, confidence_level=level, write=format_error)
-    if judge(row) == "alike":
+    if classify_difference(row) == "alike":
         ends = f"{ends[:-1]}, which holds 0)"
     if size != NOTHING:
         return f"{size} {'lower' if side < 0 else 'higher'}{ends} than {other}"

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from capmap.prose.gap_errors import METHOD_NAMES, judge, tell_error
+from capmap.prose.gap_errors import METHOD_NAMES, classify_difference, tell_error
 from capmap.prose.words import (
     format_interval,
     format_share,
@@ -139,7 +139,7 @@ def _tell_change(row: "pd.Series", subject: str, confidence_level: float) -> str
     side = -1 if change < 0 else 1
     ends = sorted([side * row["change_low"], side * row["change_high"]])
     interval = format_interval(*ends, confidence_level=confidence_level, write=_write_percent)
-    doubt = ", so it may be chance" if judge(row, "change") == "alike" else ""
+    doubt = ", so it may be chance" if classify_difference(row, "change") == "alike" else ""
     return (
         f"That of {subject} was {_write_percent(abs(change))} {'lower' if side < 0 else 'higher'} "
         f"than that of plain L2{interval}{doubt}."

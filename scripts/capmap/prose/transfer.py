@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from capmap.prose.gap_errors import format_error, judge, tell_difference, tell_error
+from capmap.prose.gap_errors import classify_difference, format_error, tell_difference, tell_error
 from capmap.prose.words import join_sentences, join_some
 from capmap.wording import format_count, join_words, quote_name
 
@@ -81,7 +81,7 @@ def _tell_row(row: "pd.Series", without: str, confidence_level: float) -> str:
     difference = tell_difference(row, alone, confidence_level=confidence_level)
     return (
         f"{tell_error(row, confidence_level=confidence_level)}, {difference}: "
-        f"{VERDICTS[judge(row)]}"
+        f"{VERDICTS[classify_difference(row)]}"
     )
 
 
@@ -90,7 +90,7 @@ def _tell_pairs(pairs: pd.DataFrame) -> str:
     found: dict[str, list[str]] = {"lower": [], "higher": []}
     for _, row in pairs.sort_values(["difference", "trained_on", "tested_on"]).iterrows():
         name = f"{quote_name(row['trained_on'])} for {quote_name(row['tested_on'])}"
-        found.get(judge(row), []).append(name)
+        found.get(classify_difference(row), []).append(name)
     sentences = [
         f"Of {format_count(len(pairs), 'pair')}, {len(names)} clearly {verb} ({join_some(names)})."
         for verb, names in (("helped", found["lower"]), ("did harm", found["higher"]))
@@ -122,6 +122,6 @@ def _tell_families(families: pd.DataFrame, confidence_level: float) -> str:
     return join_sentences(
         f"On random families of datasets, the MSE was {format_error(last['mse_alone'])} without "
         f"training on others, and {join_words(parts)} to train on.",
-        f"With {last['trained_on']} it was {difference}: {VERDICTS[judge(last)]}.",
+        f"With {last['trained_on']} it was {difference}: {VERDICTS[classify_difference(last)]}.",
         _tell_baseline(last),
     )

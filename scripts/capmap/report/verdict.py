@@ -39,7 +39,7 @@ def describe_ranking(iqm: pd.DataFrame, *, confidence_level: float | None = None
     if len(best) > 1:
         text = Markup("{} share the highest IQM, {:.3f}.").format(join_names(best), leader["iqm"])
     else:
-        name, lead = NAME.format(leader["model"]), _praise(iqm)
+        name, lead = NAME.format(leader["model"]), _describe_best(iqm)
         text = Markup("{} {} {:.3f}{}.").format(name, lead, leader["iqm"], interval)
     if len(iqm) > 1:
         text += _describe_rivals(iqm, best, confidence_level)
@@ -130,7 +130,7 @@ def _describe_interval(row: "pd.Series[float]", level: float | None) -> str:
     return f" ({kind} {row['ci_low']:.3f} to {row['ci_high']:.3f})"
 
 
-def _praise(iqm: pd.DataFrame) -> str:
+def _describe_best(iqm: pd.DataFrame) -> str:
     if len(iqm) == 1:
         return "is the only model, with an IQM of"
     return "is best, with an IQM of" if _is_clear(iqm) else "has the highest IQM,"

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.normalization.selection import find_missing
-from capmap.problems import Problem, Row, blame_group, blame_score, list_rows
+from capmap.problems import Problem, Row, group_problem, list_rows, score_problem
 from capmap.settings.choices import Duplicates, Incomplete, Invalid, TableFormat
 from capmap.wording import count_things, list_names, quote_name
 
@@ -181,7 +181,7 @@ def resolve_duplicates(
 
 def _find_huge(runs: pd.DataFrame) -> list[Problem]:
     return [
-        blame_score(
+        score_problem(
             row,
             "huge_score",
             f"The score is beyond ±{LARGEST:g}, too large to be computed with.",
@@ -197,7 +197,7 @@ def _find_seedless(repeats: pd.DataFrame, layout: TableFormat) -> list[Problem]:
     seedless = repeats[repeats["seed"] == ""]
     count = count_things(len(seedless), "repeat")
     return [
-        blame_score(
+        score_problem(
             row,
             "seedless_repeat",
             "The score is that of another row of the same cell, and no seed tells the two apart, "
@@ -219,7 +219,7 @@ def _explain_conflict(row: Row, winner: Row, policy: Duplicates, layout: TableFo
         remedy = "Correct the export, or choose duplicates: mean, first or last."
         if not row.seed:
             remedy = f"{SEED_REMEDIES[layout]} {remedy}"
-    return blame_score(
+    return score_problem(
         row,
         "duplicate",
         f"The score of {quote_name(row.model)} on {quote_name(row.dataset)}{seed} differs from "
@@ -255,7 +255,7 @@ def find_incomplete(
     table = counts.T if kind == "dataset" else counts
     missing = find_missing(table)
     problems = [
-        blame_group(
+        group_problem(
             row,
             "incomplete",
             f"The {kind} {quote_name(name)} has no run for "
@@ -303,7 +303,7 @@ def find_few_seeds(runs: pd.DataFrame, counts: pd.DataFrame, *, min_seeds: int) 
         if cells.any()
     }
     problems = [
-        blame_group(
+        group_problem(
             row,
             "few_seeds",
             f"The model {quote_name(model)} has fewer than {min_seeds} runs on "
