@@ -398,7 +398,7 @@ def _resolve_conflicts(
     """Keep one row of each value; equal rows count once."""
     stays: Literal["first", "last"] = "last" if policy == "last" else "first"
     is_repeat = table.duplicated([*VALUE, "score"], keep=stays)
-    problems = _tell_repeats(table[is_repeat])
+    problems = _describe_repeats(table[is_repeat])
     distinct = table[~is_repeat]
     is_rival = distinct.duplicated(VALUE, keep=stays)
     kept = distinct[~is_rival].copy()
@@ -418,7 +418,7 @@ def _list_rivals(rivals: pd.DataFrame) -> list[tuple[tuple[str, ...], "pd.Series
     return [(tuple(row[name] for name in VALUE), row) for _, row in rivals.iterrows()]
 
 
-def _tell_repeats(repeats: pd.DataFrame) -> list[Problem]:
+def _describe_repeats(repeats: pd.DataFrame) -> list[Problem]:
     if repeats.empty:
         return []
     problem = Problem(
