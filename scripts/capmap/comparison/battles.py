@@ -215,9 +215,7 @@ def iterate_meetings(
         Columns ``model``, ``dataset``, ``seed`` and ``score`` (normalized, higher is better), at
         least one row.
     battles : {"means", "runs", "seeds"}
-        ``means``: two models meet once, by the means of their runs. ``runs``: every run of one
-        meets every run of the other. ``seeds``: runs of the same seed meet; pairs without a seed in
-        common do not.
+        As in `capmap.settings.analyses.Ratings`; pairs without a seed in common do not meet.
     tie_threshold : float
         Normalized scores that differ by no more are a tie, at least 0.
     n_resamples : int

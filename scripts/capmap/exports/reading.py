@@ -90,9 +90,7 @@ def read_exports(
     layout : {"long", "matrix"}, optional
         A row per run, or a row per model and a column per dataset.
     header_rows : int, optional
-        In how many rows the names of columns stand (a matrix of delimited text only). They are
-        joined with " / "; a blank cell repeats the one on its left, and adds nothing in the last
-        row.
+        As in `capmap.settings.study.Study`.
     columns : mapping, optional
         Role and column, or list of columns. "model" and "dataset" may be several columns, which
         are joined with " / ". Roles are "model", "dataset", "metric", "score", "seed" and "keep"
