@@ -15,17 +15,17 @@ import pandas as pd
 
 from capmap.artifacts import read_json
 from capmap.benchmarks import read_benchmark
-from capmap.ranking.intervals import Kind
 from capmap.ranking.models import Options, bootstrap_model
 from capmap.ranking.ranks import rank_replicates, separate_pairs
 from capmap.rng import make_stream
+from capmap.settings.choices import IntervalMethod
 from capmap.tables import write_table
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks/results"
 EXPORT = ROOT.parent / "shared/data/geobench"
 SEEDS, REPLICATES, PAIRS, LEVEL = 5, 400, 1200, 0.95
-KINDS: tuple[Kind, ...] = ("percentile", "calibrated")
+KINDS: tuple[IntervalMethod, ...] = ("percentile", "calibrated")
 
 
 @cache
@@ -48,7 +48,9 @@ def draw_scores(
     return cells[:, :1] + cells[:, 1:] * rng.normal(size=(len(datasets), n))
 
 
-def simulate(name: str, datasets: list[str], models: list[str], kind: Kind) -> dict[str, object]:
+def simulate(
+    name: str, datasets: list[str], models: list[str], kind: IntervalMethod
+) -> dict[str, object]:
     """Coverage, and how often two equal entries are separated."""
     rng = make_stream(0, "separation", name, kind)
     options = Options(REPLICATES, LEVEL, kind, "runs", "datasets")

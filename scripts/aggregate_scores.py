@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from capmap.artifacts import read_parquet, read_shards
 from capmap.normalization import apply_transforms
 from capmap.normalization.rules import DatasetRule
-from capmap.ranking.aggregation import Aggregation, aggregate_models, spread_cells, summarize_cells
+from capmap.ranking.aggregation import aggregate_models, summarize_cells, unstack_cells
+from capmap.settings.choices import Aggregation
 from capmap.tables import write_table
 
 RUN = ["model", "dataset", "seed"]
@@ -50,7 +51,7 @@ def aggregate_scores(
     exported_cells = summarize_cells(apply_transforms(exported, datasets))
     named = cells.drop(columns="n").rename(columns=_prefix)
     write_table(exported_cells.merge(named, on=["model", "dataset"]), seeds)
-    matrix = spread_cells(cells)
+    matrix = unstack_cells(cells)
     write_table(matrix, scores, best=dict.fromkeys(matrix.columns[1:], "max"))
     ranking = aggregate_models(cells, aggregations=aggregations)
     write_table(ranking, aggregate, best=dict.fromkeys(aggregations, "max"))

@@ -8,10 +8,9 @@ import numpy as np
 
 from capmap.artifacts import read_parquet, read_table, write_parquet
 from capmap.leaderboard.scores import ALL, bootstrap_cells, bootstrap_dimensions
-from capmap.ranking.intervals import Kind, Unit
 from capmap.ranking.models import Options
-from capmap.ranking.resampling import Weights
 from capmap.rng import make_stream
+from capmap.settings.choices import IntervalMethod, Unit, Weights
 
 logger = logging.getLogger(__name__)
 
@@ -26,7 +25,7 @@ def bootstrap_entries(
     dimensions: Mapping[str, list[str]],
     n_resamples: int,
     confidence_level: float,
-    interval: Kind,
+    interval: IntervalMethod,
     unit: Unit,
     weights: Weights,
     seed: int,

@@ -5,11 +5,11 @@ import logging
 import pandas as pd
 
 from capmap.artifacts import read_parquet, read_table, write_parquet
-from capmap.ranking.intervals import Kind, Unit
 from capmap.ranking.models import Options, bootstrap_model
-from capmap.ranking.resampling import DatasetPool, Weights
-from capmap.ranking.statistics import STATISTICS, Statistic
+from capmap.ranking.resampling import DatasetPool
+from capmap.ranking.statistics import STATISTICS
 from capmap.rng import make_stream
+from capmap.settings.choices import IntervalMethod, Statistic, Unit, Weights
 
 COLUMNS = {
     "model": "model",
@@ -33,7 +33,7 @@ def bootstrap_shard(
     study: str,
     n_resamples: int,
     confidence_level: float,
-    interval: Kind,
+    interval: IntervalMethod,
     unit: Unit,
     weights: Weights,
     statistics: list[Statistic],

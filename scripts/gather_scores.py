@@ -14,22 +14,18 @@ from capmap.exports.files import check_digests
 from capmap.multilabel.gathering import (
     NAMES,
     Fact,
+    drop_explained_gaps,
     find_empty_subgroups,
     find_other_images,
     find_unscored,
-    forgive_gaps,
     gather_runs,
     read_problems,
 )
 from capmap.normalization import Rules, read_references
-from capmap.normalization.rules import DatasetRule, Incomplete, MetricRule, Normalization, Select
-from capmap.validation import (
-    Duplicates,
-    Invalid,
-    Policies,
-    validate_runs,
-)
-from capmap.validation.summary import describe_validation, settle_problems
+from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
+from capmap.settings.choices import Duplicates, Incomplete, Invalid
+from capmap.validation import Policies, validate_runs
+from capmap.validation.summary import describe_validation, report_problems
 
 logger = logging.getLogger(__name__)
 
@@ -105,10 +101,10 @@ def gather_scores(
     scored = set(gathered["source"])
     broken = [cell for content in contents for cell in content["broken"]]
     broken += [[fact[name] for name in NAMES] for fact in known if fact["path"] not in scored]  # type: ignore[literal-required]
-    result = replace(result, problems=forgive_gaps(result.problems, broken))
+    result = replace(result, problems=drop_explained_gaps(result.problems, broken))
     images = sum(fact["images"] for fact in known)
     sources = {problem.source for problem in found} | {fact["path"] for fact in known}
-    settle_problems(
+    report_problems(
         result, rejected=rejected, files=len(sources - {""}), rows=images, logger=logger
     )
     logger.info("%d dumps with %d images", len(known), images)

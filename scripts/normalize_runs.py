@@ -27,7 +27,8 @@ from capmap.normalization import (
     select_runs,
     summarize_shape,
 )
-from capmap.normalization.rules import DatasetRule, Incomplete, MetricRule, Normalization, Select
+from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
+from capmap.settings.choices import Incomplete
 from capmap.shards import split_shards
 
 logger = logging.getLogger(__name__)

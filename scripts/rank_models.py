@@ -5,8 +5,9 @@ import logging
 import pandas as pd
 
 from capmap.artifacts import read_parquet
-from capmap.ranking.ranks import Best, rank_estimates
-from capmap.ranking.statistics import LOWER_IS_BETTER, STATISTICS, Statistic
+from capmap.ranking.ranks import rank_estimates
+from capmap.ranking.statistics import LOWER_IS_BETTER, STATISTICS
+from capmap.settings.choices import Direction, Statistic
 from capmap.tables import write_table
 
 RANKING = [
@@ -40,7 +41,7 @@ def rank_models(
     for statistic in STATISTICS:
         models = _read_statistic(shards, statistic)
         if len(models):
-            best: Best = "min" if statistic in LOWER_IS_BETTER else "max"
+            best: Direction = "min" if statistic in LOWER_IS_BETTER else "max"
             rankings[statistic] = rank_estimates(
                 models.drop(columns="replicates"),
                 models["replicates"].tolist(),

@@ -4,7 +4,7 @@ import logging
 
 from capmap.artifacts import read_table
 from capmap.ranking.coverage import tabulate_coverage
-from capmap.ranking.resampling import Weights
+from capmap.settings.choices import Weights
 from capmap.tables import write_table
 
 logger = logging.getLogger(__name__)

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from capmap.artifacts import write_json, write_parquet
 from capmap.checkpoints.plan import Settings, plan_selection
@@ -15,15 +15,11 @@ from capmap.checkpoints.selection import (
 from capmap.exports.checkpoints import check_evaluations, read_evaluations
 from capmap.exports.files import check_digests
 from capmap.normalization import Rules, read_references
-from capmap.normalization.rules import DatasetRule, Incomplete, MetricRule, Normalization, Select
-from capmap.validation import (
-    Duplicates,
-    Invalid,
-    Policies,
-    validate_runs,
-)
+from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
+from capmap.settings.choices import Decimal, Duplicates, Incomplete, Invalid
+from capmap.validation import Policies, validate_runs
 from capmap.validation.rows import reject_rows
-from capmap.validation.summary import describe_exports, settle_problems
+from capmap.validation.summary import describe_exports, report_problems
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +41,7 @@ def validate_checkpoints(
     columns: Mapping[str, Any],
     where: Mapping[str, Any],
     metric: str,
-    decimal: Literal["auto", ".", ","],
+    decimal: Decimal,
     metrics: Mapping[str, MetricRule],
     datasets: Mapping[str, DatasetRule],
     normalization: Normalization,
@@ -116,7 +112,7 @@ def validate_checkpoints(
         rules=rules,
         policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
     )
-    settle_problems(
+    report_problems(
         result, rejected=rejected, files=len(exports), rows=read.exports.rows, logger=logger
     )
     logger.info("%d checkpoints, %d runs", len(listed), result.counts["runs"])

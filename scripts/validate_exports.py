@@ -2,21 +2,17 @@
 
 import logging
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from capmap.artifacts import write_json, write_parquet
 from capmap.benchmarks import complete_rules, read_benchmark
 from capmap.exports import read_exports
 from capmap.exports.files import check_digests
 from capmap.normalization import Rules, read_references
-from capmap.normalization.rules import DatasetRule, Incomplete, MetricRule, Normalization, Select
-from capmap.validation import (
-    Duplicates,
-    Invalid,
-    Policies,
-    validate_runs,
-)
-from capmap.validation.summary import describe_exports, settle_problems
+from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
+from capmap.settings.choices import Decimal, Duplicates, Incomplete, Invalid, TableFormat
+from capmap.validation import Policies, validate_runs
+from capmap.validation.summary import describe_exports, report_problems
 
 logger = logging.getLogger(__name__)
 
@@ -29,12 +25,12 @@ def validate_exports(
     rejected: str,
     checksums: Mapping[str, str],
     names: list[str],
-    format: Literal["long", "matrix"],  # noqa: A002 (the name of the configured option)
+    format: TableFormat,  # noqa: A002 (the name of the configured option)
     header_rows: int,
     columns: Mapping[str, Any],
     where: Mapping[str, Any],
     metric: str,
-    decimal: Literal["auto", ".", ","],
+    decimal: Decimal,
     metrics: Mapping[str, MetricRule],
     datasets: Mapping[str, DatasetRule],
     normalization: Normalization,
@@ -96,7 +92,7 @@ def validate_exports(
         policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
         layout=format,
     )
-    settle_problems(result, rejected=rejected, files=len(exports), rows=read.rows, logger=logger)
+    report_problems(result, rejected=rejected, files=len(exports), rows=read.rows, logger=logger)
     logger.info(
         "%d runs of %d models on %d datasets",
         *(result.counts[name] for name in ("runs", "models", "datasets")),

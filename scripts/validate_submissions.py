@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from capmap.artifacts import write_json, write_parquet
 from capmap.benchmarks import complete_rules, read_benchmark
@@ -11,15 +11,11 @@ from capmap.exports.files import check_digests
 from capmap.exports.submission_results import Demands
 from capmap.exports.submissions import read_submissions
 from capmap.normalization import Rules, read_references
-from capmap.normalization.rules import DatasetRule, Incomplete, MetricRule, Normalization, Select
-from capmap.validation import (
-    Duplicates,
-    Invalid,
-    Policies,
-    validate_runs,
-)
-from capmap.validation.submission_scores import doubt_scores
-from capmap.validation.summary import describe_exports, settle_problems
+from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
+from capmap.settings.choices import Decimal, Duplicates, Incomplete, Invalid
+from capmap.validation import Policies, validate_runs
+from capmap.validation.submission_scores import screen_scores
+from capmap.validation.summary import describe_exports, report_problems
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +34,7 @@ def validate_submissions(
     names: list[str],
     seeds_per_cell: int,
     columns: Mapping[str, Any],
-    decimal: Literal["auto", ".", ","],
+    decimal: Decimal,
     metrics: Mapping[str, MetricRule],
     datasets: Mapping[str, DatasetRule],
     normalization: Normalization,
@@ -95,7 +91,7 @@ def validate_submissions(
         ),
     )
     rules = Rules(metrics, known, normalization, read_references(*references))
-    doubted = doubt_scores(read.runs, rules, definition)
+    doubted = screen_scores(read.runs, rules, definition)
     present = doubted.runs["dataset"].unique()
     result = validate_runs(
         doubted.runs,
@@ -111,7 +107,7 @@ def validate_submissions(
         if problem.code != "overruled_direction" or problem.value not in told
     ]
     result = replace(result, problems=problems)
-    settle_problems(result, rejected=rejected, files=len(files), rows=read.rows, logger=logger)
+    report_problems(result, rejected=rejected, files=len(files), rows=read.rows, logger=logger)
     logger.info("%d runs of %d submissions", len(result.runs), len(listed))
     write_parquet(runs, result.runs)
     write_json(submissions, {"submissions": listed})

@@ -190,7 +190,7 @@ def _read_parameters(cells: Cells, column: str, path: str) -> tuple[Values, list
         values.append(found[row] if is_sound else None)
         if kind != Kind.EMPTY and not is_sound:
             reason, remedy = NUMBER_FAULTS[kind]
-            problems.append(_blame_cell(cells, row, column, path, "bad_number", reason, remedy))
+            problems.append(_cell_problem(cells, row, column, path, "bad_number", reason, remedy))
     return values, problems
 
 
@@ -214,10 +214,12 @@ def _read_dates(
     bad = [row for row, text in enumerate(texts) if text and dates[row] is None]
     if bad and not any(dates):
         reason = f"No cell of the column is a date written as {quote_name(date_format)}."
-        return dates, [_blame_cell(cells, bad[0], column, path, "no_dates", reason, f"{remedy}.")]
+        return dates, [_cell_problem(cells, bad[0], column, path, "no_dates", reason, f"{remedy}.")]
     reason = f"This is not a date written as {quote_name(date_format)}."
     remedy = f"Correct it, or {UNKNOWN}"
-    return dates, [_blame_cell(cells, row, column, path, "bad_date", reason, remedy) for row in bad]
+    return dates, [
+        _cell_problem(cells, row, column, path, "bad_date", reason, remedy) for row in bad
+    ]
 
 
 def _has_year(date_format: str) -> bool:
@@ -256,7 +258,7 @@ def _find_rows(
                     f"The {role} {quote_name(name)} has another value on line {cells.lines[first]}."
                 )
                 remedy = "Correct or remove one of the rows."
-                problems.append(_blame_cell(cells, row, column, path, "conflict", reason, remedy))
+                problems.append(_cell_problem(cells, row, column, path, "conflict", reason, remedy))
     return [firsts[name] for name in sorted(firsts)], problems
 
 
@@ -274,7 +276,7 @@ def _make_table(
     return table
 
 
-def _blame_cell(
+def _cell_problem(
     cells: Cells, row: int, column: str, path: str, code: str, reason: str, remedy: str
 ) -> Problem:
     return Problem(

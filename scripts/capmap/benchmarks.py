@@ -9,9 +9,9 @@ from typing import Any
 import yaml
 
 from capmap.errors import ConfigError
-from capmap.metrics import Direction
 from capmap.settings.benchmark import Definition
 from capmap.settings.checking import check_settings
+from capmap.settings.choices import Direction
 from capmap.settings.sections import write_schema
 from capmap.wording import find_nearest, list_names, quote_name
 

@@ -5,9 +5,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Literal
 
-Direction = Literal["max", "min"]
+from capmap.settings.choices import Direction
 
 
 @dataclass(frozen=True)

@@ -195,8 +195,8 @@ def list_rows(runs: pd.DataFrame) -> Iterator[Row]:
     return map(Row._make, runs[list(Row._fields)].itertuples(index=False, name=None))
 
 
-def blame_score(row: Row, code: str, reason: str, remedy: str, *, severity: Severity) -> Problem:
-    """Describe a problem of one score."""
+def score_problem(row: Row, code: str, reason: str, remedy: str, *, severity: Severity) -> Problem:
+    """A problem of one score."""
     return Problem(
         severity=severity,
         code=code,
@@ -209,10 +209,10 @@ def blame_score(row: Row, code: str, reason: str, remedy: str, *, severity: Seve
     )
 
 
-def blame_group(
+def group_problem(
     row: Row, code: str, reason: str, remedy: str, *, severity: Severity, value: str = ""
 ) -> Problem:
-    """Describe a problem of all rows of a dataset, or of something else, at one of them.
+    """A problem of all rows of a dataset, or of something else, at one of them.
 
     Parameters
     ----------

@@ -3,19 +3,19 @@
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
 from capmap.artifacts import read_table, render_csv, write_text
 from capmap.catalog import TABLES, list_text_columns
+from capmap.catalog.declarations import Best
 
 DECIMALS = 3
 NUMBERS = {"integer", "floating", "mixed-integer-float"}
-Best = Mapping[str, Literal["max", "min"]]
 LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",

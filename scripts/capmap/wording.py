@@ -139,12 +139,14 @@ def split_letters(cell: object) -> list[str]:
     return LETTER.findall(cell) if isinstance(cell, str) else []
 
 
-def share_letter(first: object, second: object) -> bool:
-    """Tell whether two cells of letters, such as ``ab`` and ``b``, have one in common.
+def have_common_letter(first: object, second: object) -> bool:
+    """Whether two cells of letters, such as ``ab`` and ``b``, have one in common.
 
     Examples
     --------
-    >>> share_letter("ab", "b"), share_letter("a", "a1"), share_letter("", float("nan"))
-    (True, False, False)
+    >>> have_common_letter("ab", "b"), have_common_letter("a", "a1")
+    (True, False)
+    >>> have_common_letter("", float("nan"))
+    False
     """
     return not set(split_letters(first)).isdisjoint(split_letters(second))

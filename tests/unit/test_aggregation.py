@@ -11,14 +11,14 @@ from scipy import stats
 
 from capmap.ranking.aggregation import (
     aggregate_models,
+    group_medians,
+    group_standard_deviations,
+    group_trimmed_means,
     group_values,
-    halve_groups,
     rank_competitors,
     round_significant,
-    spread_cells,
-    spread_groups,
     summarize_cells,
-    trim_groups,
+    unstack_cells,
 )
 
 TUTORIAL = Path(__file__).parents[2].parent / "shared" / "reference" / "tutorial"
@@ -64,9 +64,9 @@ def test_groups_agree_with_scipy_and_numpy(groups: list[list[float]]) -> None:
     trimmed = [stats.trim_mean(group, 0.25) for group in groups]
     medians = [np.median(group) for group in groups]
     stds = [np.std(group, ddof=1) if len(group) > 1 else np.nan for group in groups]
-    np.testing.assert_allclose(trim_groups(grouped), trimmed, rtol=1e-12, atol=1e-10)
-    np.testing.assert_allclose(halve_groups(grouped), medians, rtol=1e-12, atol=1e-10)
-    np.testing.assert_allclose(spread_groups(grouped), stds, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(group_trimmed_means(grouped), trimmed, rtol=1e-12, atol=1e-10)
+    np.testing.assert_allclose(group_medians(grouped), medians, rtol=1e-12, atol=1e-10)
+    np.testing.assert_allclose(group_standard_deviations(grouped), stds, rtol=1e-9, atol=1e-10)
 
 
 def test_row_order_changes_no_byte() -> None:
@@ -83,7 +83,7 @@ def test_missing_cells_are_left_out_of_aggregates() -> None:
     table = aggregate_models(cells, aggregations=["mean"])
     assert table["model"].tolist() == ["b", "a"]
     assert table["datasets"].tolist() == [1, 2]
-    assert spread_cells(cells).iloc[1].isna().tolist() == [False, False, True]
+    assert unstack_cells(cells).iloc[1].isna().tolist() == [False, False, True]
 
 
 def test_first_aggregation_orders_the_table_and_ties_go_by_name() -> None:
@@ -156,4 +156,4 @@ def test_one_model_one_dataset_one_run_works() -> None:
 
 def test_dataset_may_be_called_model() -> None:
     cells = summarize_cells(make_runs([("m", "model", 0.25)]))
-    assert list(spread_cells(cells)) == ["model", "model"]
+    assert list(unstack_cells(cells)) == ["model", "model"]

@@ -11,8 +11,9 @@ from scipy import stats
 
 from capmap.ranking.models import Estimate, Options, bootstrap_model
 from capmap.ranking.resampling import DatasetPool, stratify_runs
-from capmap.ranking.statistics import STATISTICS, Statistic, evaluate_runs
+from capmap.ranking.statistics import STATISTICS, evaluate_runs
 from capmap.rng import make_stream
+from capmap.settings.choices import Statistic
 
 SHARED = Path(__file__).parents[2].parent / "shared"
 INTERVALS = ("percentile", "basic", "bca", "calibrated")

@@ -16,7 +16,6 @@ from capmap.ranking.models import Options, bootstrap_model
 from capmap.ranking.resampling import (
     DatasetPool,
     Strata,
-    Weights,
     draw_datasets,
     draw_resamples,
     inflate_residuals,
@@ -25,12 +24,12 @@ from capmap.ranking.resampling import (
 )
 from capmap.ranking.statistics import (
     STATISTICS,
-    Statistic,
     estimate_population,
     evaluate_runs,
     evaluate_statistic,
 )
 from capmap.rng import make_stream
+from capmap.settings.choices import Statistic, Weights
 
 score = st.sampled_from([-1.5, 0.0, 0.25, 0.5, 0.5000001, 0.75, 1.0, 1.25]) | st.floats(-2, 2)
 ragged = st.lists(st.lists(score, min_size=1, max_size=8), min_size=1, max_size=8)

@@ -19,7 +19,7 @@ VALUES = {"acc": 0.8, "ece": 0.1, "top-1 error": 0.2, "mean": 3.0, "größe": 2.
 
 def work_out(text):
     values = {name: [value] for name, value in VALUES.items()}
-    return float(read_expression(text).work_out(values, size=1)[0])
+    return float(read_expression(text).evaluate(values, size=1)[0])
 
 
 @pytest.mark.parametrize(
@@ -58,12 +58,12 @@ def test_an_undefined_part_leaves_no_value(text):
 
 
 def test_a_missing_metric_leaves_its_unit_without_a_value():
-    found = read_expression("max(a, b)").work_out({"a": [1, np.nan], "b": [2, 5]}, size=2)
+    found = read_expression("max(a, b)").evaluate({"a": [1, np.nan], "b": [2, 5]}, size=2)
     np.testing.assert_array_equal(found, [2, np.nan])
 
 
 def test_a_constant_has_a_value_for_each_unit():
-    assert read_expression("2").work_out({}, size=3).tolist() == [2, 2, 2]
+    assert read_expression("2").evaluate({}, size=3).tolist() == [2, 2, 2]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_any_text_is_an_expression_or_is_refused(text):
     with suppress(ValidationError):
         expression = read_expression(text)
         values = {name: [1.0] for name in expression.names}
-        assert expression.work_out(values, size=1).shape == (1,)
+        assert expression.evaluate(values, size=1).shape == (1,)
 
 
 @QUIET

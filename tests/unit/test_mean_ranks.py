@@ -16,7 +16,7 @@ from capmap.comparison.rank_tests import (
     average_ranks,
     find_critical_difference,
     rank_within_datasets,
-    stretch_ranks,
+    rescale_ranks,
 )
 from compare_ranks import compare_ranks
 from tests.toy_scores import arrange, draw
@@ -70,8 +70,8 @@ def compute_p(differences: np.ndarray) -> float:
 def test_the_best_of_few_has_the_rank_of_the_best_of_all() -> None:
     ranks = rank_within_datasets(np.array([[3.0, 1.0], [2.0, np.nan], [1.0, 2.0], [0.0, 3.0]]))
     # Ranks 1, 2 and 3 of three become 1, 2.5 and 4 of four.
-    np.testing.assert_equal(stretch_ranks(ranks)[:, 1], [4.0, np.nan, 2.5, 1.0])
-    assert average_ranks(stretch_ranks(ranks)).tolist() == [2.5, 2.0, 2.75, 2.5]
+    np.testing.assert_equal(rescale_ranks(ranks)[:, 1], [4.0, np.nan, 2.5, 1.0])
+    assert average_ranks(rescale_ranks(ranks)).tolist() == [2.5, 2.0, 2.75, 2.5]
 
 
 def test_noise_of_floating_point_makes_no_rank() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.comparison.pairwise import bound_differences, compare_pairs
+from capmap.comparison.pairwise import compare_pairs, estimate_differences
 from capmap.comparison.score_matrix import Pairs, ScoreMatrix, arrange_runs
 from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
 from capmap.errors import ValidationError
@@ -128,7 +128,7 @@ def test_intervals_cover_the_truth(datasets: int, unit: str, single: int) -> Non
     variances[:n, :single] = np.nan
     matrix = ScoreMatrix([""] * 2 * n, [""] * datasets, means, counts, variances)
     pairs = Pairs(np.arange(n), np.arange(n, 2 * n))
-    _, low, high = bound_differences(matrix, pairs, unit=unit, confidence_level=0.95)  # type: ignore[arg-type]
+    _, low, high = estimate_differences(matrix, pairs, unit=unit, confidence_level=0.95)  # type: ignore[arg-type]
     target = (truth[:n] - truth[n:]).mean(axis=-1) if unit == "runs" else np.zeros(n)
     assert np.mean((low <= target) & (target <= high)) == pytest.approx(0.95, abs=0.015)
 

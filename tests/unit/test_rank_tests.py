@@ -17,9 +17,9 @@ from capmap.comparison.rank_tests import (
     compute_friedman,
     compute_iman_davenport,
     compute_skillings_mack,
-    exceed_range,
     find_critical_difference,
     rank_within_datasets,
+    studentized_range_sf,
     tabulate_rank_tests,
 )
 from capmap.comparison.score_matrix import ScoreMatrix
@@ -281,7 +281,7 @@ def test_common_policy_uses_complete_datasets_only() -> None:
 def test_range_probabilities_are_those_of_scipy(n: int) -> None:
     values = np.array([0, 1e-6, 0.01, 0.5, 1, 2, 3, 4, 5, 7, 9, 12, 30.0])
     expected = stats.studentized_range.sf(values, n, np.inf)
-    np.testing.assert_allclose(exceed_range(values, n=n), expected, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(studentized_range_sf(values, n=n), expected, rtol=0, atol=1e-11)
     quantile = stats.studentized_range.isf(0.05, n, np.inf)
     difference = find_critical_difference(models=n, datasets=10, alpha=0.05)
     assert difference == pytest.approx(quantile * math.sqrt(n * (n + 1) / 120), rel=1e-9)

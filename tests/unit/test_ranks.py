@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap.ranking.ranks import (
-    bound_ranks,
+    compact_letter_display,
     group_ties,
-    name_groups,
     rank_estimates,
+    rank_intervals,
     rank_replicates,
 )
 
@@ -99,9 +99,9 @@ def test_order_of_models_changes_nothing() -> None:
 def test_bounds_are_attained_percentiles() -> None:
     ranks = np.array([[1] * 3 + [2] * 94 + [7] * 3])
     # Of 100 replicates, floor(99 x 0.025) = 2 lie beyond each end.
-    low, high = bound_ranks(ranks, confidence_level=0.95)
+    low, high = rank_intervals(ranks, confidence_level=0.95)
     assert (low.tolist(), high.tolist()) == ([1], [7])
-    low, high = bound_ranks(ranks, confidence_level=0.9)
+    low, high = rank_intervals(ranks, confidence_level=0.9)
     assert (low.tolist(), high.tolist()) == ([2], [2])
 
 
@@ -131,7 +131,7 @@ def test_a_steady_rival_is_separated_while_a_weaker_erratic_one_is_not() -> None
 
 
 def test_group_names_run_on_after_z() -> None:
-    names = name_groups([range(i, i + 2) for i in range(28)], n=29)
+    names = compact_letter_display([range(i, i + 2) for i in range(28)], n=29)
     assert names[0] == "a"
     assert names[26] == "za2"
     assert names[28] == "b2"

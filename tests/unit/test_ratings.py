@@ -16,8 +16,8 @@ from capmap.comparison.battles import (
     compare_means,
     compare_runs,
     compare_seeds,
-    hold_tournament,
-    raise_bars,
+    resample_battles,
+    winning_thresholds,
 )
 from capmap.comparison.bradley_terry import BASE, RIDGE, estimate_ratings, fit_strengths
 from capmap.comparison.score_matrix import arrange_runs
@@ -188,7 +188,7 @@ def test_a_model_that_wins_everything_has_a_finite_rating() -> None:
 def test_gains_in_resamples_are_those_of_the_battles_drawn(battles: str) -> None:
     rng = np.random.default_rng(5)
     scores = np.round(rng.normal(0.5, 0.2, (4, 3)), 1)
-    bars = raise_bars(scores, tie_threshold=0.1, noise=1e-12)
+    bars = winning_thresholds(scores, tie_threshold=0.1, noise=1e-12)
     drawn = np.array([[0, 1, 2], [0, 0, 2], [1, 1, 1], [2, 2, 0]])
     counts = np.array([np.bincount(row, minlength=3) for row in drawn]).T
     if battles == "seeds":
@@ -199,7 +199,7 @@ def test_gains_in_resamples_are_those_of_the_battles_drawn(battles: str) -> None
         gains = compare_runs(scores.ravel(), bars.ravel(), sizes=sizes, counts=each)
     else:
         means = np.stack([scores[:, row].mean(axis=1) for row in drawn], axis=1)
-        gains = compare_means(means, raise_bars(means, tie_threshold=0.1, noise=1e-12))
+        gains = compare_means(means, winning_thresholds(means, tie_threshold=0.1, noise=1e-12))
     for column, row in enumerate(drawn):
         cells = itertools.product(range(4), enumerate(row))
         resample = make_runs(*((f"m{m}", "d", scores[m, run], f"{s}") for m, (s, run) in cells))
@@ -213,7 +213,7 @@ def test_gains_in_resamples_are_those_of_the_battles_drawn(battles: str) -> None
 def test_every_dataset_weighs_the_same() -> None:
     runs = hide_runs(draw_runs(2), 2, share=0.4)
     for battles in BATTLES:
-        tournament = hold_tournament(
+        tournament = resample_battles(
             runs, battles=battles, tie_threshold=0.0, n_resamples=20, make_rng=make_rng
         )
         contested = tournament.met.any(axis=(1, 2))
@@ -226,7 +226,7 @@ def test_every_dataset_weighs_the_same() -> None:
 
 def test_a_pair_without_a_seed_in_common_does_not_meet() -> None:
     runs = make_runs(("a", "d", 0.9, "1"), ("b", "d", 0.1, "2"), ("c", "d", 0.5, "1"))
-    tournament = hold_tournament(
+    tournament = resample_battles(
         runs, battles="seeds", tie_threshold=0.0, n_resamples=30, make_rng=make_rng
     )
     assert np.argwhere(tournament.met[0]).tolist() == [[0, 2], [2, 0]]

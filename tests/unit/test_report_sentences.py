@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 from markupsafe import Markup
 
-from capmap.ranking.intervals import FREEDOM_SHARE, Kind, Unit
+from capmap.ranking.intervals import FREEDOM_SHARE
 from capmap.report import accounts, methods, verdict
+from capmap.settings.choices import IntervalMethod, Unit
 from tests.toy_settings import make_settings
 
 COVERAGE = pd.DataFrame(
@@ -277,7 +278,7 @@ def describe_step(step: str, **settings: Any) -> str:
     return dict(methods.describe_methods(make_settings(**settings)))[step].striptags()
 
 
-@pytest.mark.parametrize("interval", get_args(Kind))
+@pytest.mark.parametrize("interval", get_args(IntervalMethod))
 @pytest.mark.parametrize("unit", get_args(Unit))
 def test_every_choice_of_interval_is_explained(interval: str, unit: str) -> None:
     # At level 0.98, 1% of the replicates lie beyond each end.

@@ -9,7 +9,7 @@ from scipy import stats
 from capmap.checkpoints.plan import Plan
 from capmap.checkpoints.selection import CHECKPOINT, normalize_values
 from capmap.ranking.aggregation import FloatArray
-from capmap.ranking.intervals import take_percentiles
+from capmap.ranking.intervals import percentile_interval
 
 CURVES = {
     "training": "str",
@@ -109,7 +109,7 @@ def _average_steps(
             datasets: Sequence[str] = wide.columns[pattern].tolist()
             shares = _draw_shares(len(datasets), n_resamples, make_rng(*datasets))
             ends = [
-                take_percentiles(replicates, confidence_level=confidence_level)
+                percentile_interval(replicates, confidence_level=confidence_level)
                 for replicates in own @ shares
             ]
             numbers[1:, places] = np.transpose(ends)

@@ -1,6 +1,7 @@
 """Ranking expressions over metrics, such as ``0.7*accuracy - 0.3*ece``, read without running code.
 
-The grammar, in which blanks mean nothing::
+Tokens are checked one by one, numbers and metrics are masked, and what remains is parsed as Python,
+whose precedence it has. The grammar, in which blanks mean nothing::
 
     sum      = product {("+" | "-") product}
     product  = signed {("*" | "/") signed}
@@ -10,10 +11,10 @@ The grammar, in which blanks mean nothing::
     function = "min" | "max" | "mean" | "abs" | "log" | "sqrt"
 """
 
+import ast
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -26,42 +27,29 @@ DEEPEST = 50
 TOKENS = re.compile(
     r"(?P<blank>\s+)"
     r"|(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.]))"
+    r"|(?P<function>[^\W\d]\w*)(?=\s*\()"
     r"|(?P<name>[^\W\d]\w*)"
     r"|(?P<quoted>`[^`]+`|\"[^\"]+\")"
     r"|(?P<mark>[-+*/(),])"
 )
 Values = npt.NDArray[np.float64]
-Operation = Callable[[list[Values]], Values]
 
-OPERATIONS: dict[str, Operation] = {
-    "+": lambda parts: parts[0] + parts[1],
-    "-": lambda parts: parts[0] - parts[1],
-    "*": lambda parts: parts[0] * parts[1],
-    "/": lambda parts: parts[0] / parts[1],
-    "negative": lambda parts: -parts[0],
+OPERATORS: dict[type[ast.operator], Callable[[Values, Values], Values]] = {
+    ast.Add: np.add,
+    ast.Sub: np.subtract,
+    ast.Mult: np.multiply,
+    ast.Div: np.divide,
+}
+FUNCTIONS: dict[str, Callable[[list[Values]], Values]] = {
     "abs": lambda parts: np.abs(parts[0]),
     "log": lambda parts: np.log(parts[0]),
-    "sqrt": lambda parts: np.sqrt(parts[0]),
-    "min": lambda parts: np.minimum.reduce(parts),
-    "max": lambda parts: np.maximum.reduce(parts),
+    "max": np.maximum.reduce,
     "mean": lambda parts: np.add.reduce(parts) / len(parts),
+    "min": np.minimum.reduce,
+    "sqrt": lambda parts: np.sqrt(parts[0]),
 }
-UNARY = frozenset({"abs", "log", "sqrt"})
-FUNCTIONS = UNARY | {"min", "max", "mean"}
-
-
-class _Step(NamedTuple):
-    """One step of a stack machine: push a number or a name, or do an operation on the top."""
-
-    kind: str
-    value: Any
-    arguments: int = 0
-
-
-class _Token(NamedTuple):
-    kind: str
-    text: str
-    place: int
+VARIADIC = {"max", "mean", "min"}
+LEAVES = {"number", "name", "quoted"}
 
 
 @dataclass(frozen=True)
@@ -70,22 +58,22 @@ class Expression:
 
     Parameters
     ----------
-    text : str
-        As it was written.
-    steps : tuple
-        What a stack machine does to work it out.
+    tree : ast.Expression
+        Its structure: sums, products, minus signs and functions of masked numbers and metrics.
+    leaves : mapping of int to float or str
+        The number or the metric behind each mask, by the column where it starts.
     """
 
-    text: str
-    steps: tuple[_Step, ...]
+    tree: ast.Expression
+    leaves: Mapping[int, float | str]
 
     @property
     def names(self) -> list[str]:
         """The metrics that it asks for, by name."""
-        return sorted({step.value for step in self.steps if step.kind == "name"})
+        return sorted({leaf for leaf in self.leaves.values() if isinstance(leaf, str)})
 
-    def work_out(self, values: Mapping[str, npt.ArrayLike], *, size: int) -> Values:
-        """Work the expression out for several units at once.
+    def evaluate(self, values: Mapping[str, npt.ArrayLike], *, size: int) -> Values:
+        """Evaluate the expression for several units at once.
 
         Parameters
         ----------
@@ -102,22 +90,29 @@ class Expression:
 
         Examples
         --------
-        >>> read_expression("max(a, 0) / b").work_out({"a": [2, 1], "b": [4, 0]}, size=2).tolist()
+        >>> read_expression("max(a, 0) / b").evaluate({"a": [2, 1], "b": [4, 0]}, size=2).tolist()
         [0.5, nan]
         """
-        stack: list[Values] = []
-        for step in self.steps:
-            if step.kind == "number":
-                result = np.full(size, step.value)
-            elif step.kind == "name":
-                result = np.array(values[step.value], dtype=np.float64)
-            else:
-                parts = stack[-step.arguments :]
-                del stack[-step.arguments :]
-                with np.errstate(all="ignore"):
-                    result = OPERATIONS[step.value](parts)
-            stack.append(np.where(np.isfinite(result), result, np.nan))
-        return stack[0]
+        done: dict[ast.AST, Values] = {}
+        # From the leaves up, without recursion, which a long chain of signs would exhaust.
+        for node in reversed([*ast.walk(self.tree)]):
+            with np.errstate(all="ignore"):
+                match node:
+                    case ast.Name(col_offset=column) if column in self.leaves:
+                        leaf = self.leaves[column]
+                        known = values[leaf] if isinstance(leaf, str) else np.full(size, leaf)
+                        result = np.asarray(known, dtype=np.float64)
+                    case ast.UnaryOp(op=ast.USub()):
+                        result = -done.pop(node.operand)
+                    case ast.BinOp() if type(node.op) in OPERATORS:
+                        parts = done.pop(node.left), done.pop(node.right)
+                        result = OPERATORS[type(node.op)](*parts)
+                    case ast.Call(func=ast.Name(id=name)) if name in FUNCTIONS:
+                        result = FUNCTIONS[name]([done.pop(part) for part in node.args])
+                    case _:
+                        continue
+            done[node] = np.where(np.isfinite(result), result, np.nan)
+        return done[self.tree.body]
 
 
 def read_expression(text: str) -> Expression:
@@ -132,7 +127,7 @@ def read_expression(text: str) -> Expression:
     Returns
     -------
     Expression
-        What to work out.
+        What to evaluate.
 
     Raises
     ------
@@ -142,7 +137,7 @@ def read_expression(text: str) -> Expression:
     Notes
     -----
     A name counts as a function only in front of a parenthesis, so a metric may be called ``mean``.
-    ``-a*b`` is ``(-a)*b``, and operators of one rank are worked out from the left.
+    ``-a*b`` is ``(-a)*b``, and operators of one rank are evaluated from the left.
 
     Examples
     --------
@@ -159,135 +154,82 @@ a metric or '(' should follow.
             f"The expression {quote_name(text)} has {len(text)} characters; at most {LONGEST} are "
             "allowed. Use weights, or fewer metrics."
         )
-    reader = _Reader(text, _split(text))
-    reader.read_sum(depth=0)
-    if reader.next.kind != "end":
-        raise reader.refuse("an operator should follow")
-    return Expression(text, tuple(reader.steps))
+    masked, leaves = _mask(text)
+    # In parentheses, blanks at the start are no indentation, and a column counts from 1.
+    return Expression(ast.parse(f"({masked})", mode="eval"), leaves)
 
 
 def find_unknown_names(expression: Expression, known: list[str]) -> list[str]:
-    """Say which metrics of an expression are not known, each with what may be meant.
+    """Metrics of an expression that are not known, each with what may be meant.
 
     Examples
     --------
     >>> find_unknown_names(read_expression("acuracy"), ["accuracy", "loss"])
     ["'acuracy' (did you mean 'accuracy'?)"]
     """
-    told = []
+    unknown = []
     for name in expression.names:
         if name not in known:
             near = find_nearest(name, known)
-            told.append(quote_name(name) + (f" (did you mean {quote_name(near)}?)" if near else ""))
-    return told
+            hint = f" (did you mean {quote_name(near)}?)" if near else ""
+            unknown.append(quote_name(name) + hint)
+    return unknown
 
 
-def _split(text: str) -> list[_Token]:
-    tokens, place = [], 0
+def _split(text: str) -> Iterator[tuple[str, str, int]]:
+    """Kind, text and place of each token; a mark is a kind of its own."""
+    place = 0
     while place < len(text):
         match = TOKENS.match(text, place)
         if match is None:
             raise ValidationError(
                 f"{quote_name(text[place])} at character {place + 1} of {quote_name(text)} is no "
                 "part of an expression. Use numbers, metrics, + - * / ( ) and the functions "
-                f"{', '.join(sorted(FUNCTIONS))}; other names of metrics stand in backticks."
+                f"{', '.join(FUNCTIONS)}; other names of metrics stand in backticks."
             )
-        if match.lastgroup != "blank":
-            tokens.append(_Token(str(match.lastgroup), match.group(), place))
+        kind, token = str(match.lastgroup), match.group()
+        yield token if kind == "mark" else kind, token, place
         place = match.end()
-    return [*tokens, _Token("end", "", len(text))]
+    yield "end", "", place
 
 
-@dataclass
-class _Reader:
-    """A recursive descent through the tokens of an expression."""
+def _mask(text: str) -> tuple[str, dict[int, float | str]]:
+    """Put underscores in place of numbers and metrics, if each token may stand where it does."""
+    masked, function, complete = "", "", False
+    leaves: dict[int, float | str] = {}
+    opened: list[str] = []
+    for kind, token, place in list(_split(text)):
+        if kind == "blank":
+            masked += " " * len(token)
+            continue
+        if remedy := _find_fault(kind, token, opened, complete=complete):
+            what = f"{quote_name(token)} at character {place + 1}" if token else "The end"
+            raise ValidationError(f"{what} of {quote_name(text)} is not expected here: {remedy}.")
+        if kind in LEAVES:
+            name = token[1:-1] if kind == "quoted" else token
+            leaves[place + 1] = float(token) if kind == "number" else name
+        elif kind == "(":
+            opened.append(function)
+        elif kind == ")":
+            opened.pop()
+        masked += "_" * len(token) if kind in LEAVES else token
+        complete = kind in LEAVES or kind == ")"
+        function = token if kind == "function" else ""
+    return masked, leaves
 
-    text: str
-    tokens: list[_Token]
-    position: int = 0
-    steps: list[_Step] = field(default_factory=list)
 
-    @property
-    def next(self) -> _Token:
-        """The token that is read next."""
-        return self.tokens[self.position]
-
-    def take(self, *marks: str) -> str:
-        """Take the next token if it is one of some marks; otherwise nothing."""
-        token = self.next
-        if token.kind != "mark" or token.text not in marks:
-            return ""
-        self.position += 1
-        return token.text
-
-    def refuse(self, remedy: str) -> ValidationError:
-        """Say that the next token cannot stand where it does."""
-        token = self.next
-        what = (
-            f"{quote_name(token.text)} at character {token.place + 1}" if token.text else "The end"
-        )
-        return ValidationError(f"{what} of {quote_name(self.text)} is not expected here: {remedy}.")
-
-    def read_sum(self, *, depth: int) -> None:
-        """Read products with + or - between them."""
-        if depth > DEEPEST:
-            raise self.refuse(f"an expression may be {DEEPEST} levels deep")
-        self.read_product(depth=depth)
-        while mark := self.take("+", "-"):
-            self.read_product(depth=depth)
-            self.steps.append(_Step("operation", mark, 2))
-
-    def read_product(self, *, depth: int) -> None:
-        """Read signed parts with * or / between them."""
-        self.read_signed(depth=depth)
-        while mark := self.take("*", "/"):
-            self.read_signed(depth=depth)
-            self.steps.append(_Step("operation", mark, 2))
-
-    def read_signed(self, *, depth: int) -> None:
-        """Read a part with any number of minus signs in front."""
-        signs = 0
-        while self.take("-"):
-            signs += 1
-        self.read_primary(depth=depth)
-        self.steps += [_Step("operation", "negative", 1)] * (signs % 2)
-
-    def read_primary(self, *, depth: int) -> None:
-        """Read a number, a metric, a function or a part in parentheses."""
-        token = self.next
-        if self.take("("):
-            self.read_sum(depth=depth + 1)
-            self._close()
-        elif token.kind == "number":
-            self._read_number(token)
-        elif token.kind == "name" and self.tokens[self.position + 1].text == "(":
-            self._read_call(token, depth)
-        elif token.kind in {"name", "quoted"}:
-            self.position += 1
-            name = token.text[1:-1] if token.kind == "quoted" else token.text
-            self.steps.append(_Step("name", name))
-        else:
-            raise self.refuse("a number, a metric or '(' should follow")
-
-    def _read_number(self, token: _Token) -> None:
-        number = float(token.text)
-        if not np.isfinite(number):
-            raise self.refuse("the number is too large")
-        self.position += 1
-        self.steps.append(_Step("number", number))
-
-    def _read_call(self, token: _Token, depth: int) -> None:
-        if token.text not in FUNCTIONS:
-            raise self.refuse(f"the functions are {', '.join(sorted(FUNCTIONS))}")
-        self.position += 2
-        self.read_sum(depth=depth + 1)
-        count = 1
-        while token.text not in UNARY and self.take(","):
-            self.read_sum(depth=depth + 1)
-            count += 1
-        self._close()
-        self.steps.append(_Step("operation", token.text, count))
-
-    def _close(self) -> None:
-        if not self.take(")"):
-            raise self.refuse("')' should follow")
+def _find_fault(kind: str, token: str, opened: list[str], *, complete: bool) -> str:
+    """Say what should follow, complete or not as what stands before is, if the token cannot."""
+    if not complete and kind not in {*LEAVES, "function", "-", "("}:
+        return "a number, a metric or '(' should follow"
+    if complete and opened and kind not in {*"+-*/)", *("," if opened[-1] in VARIADIC else "")}:
+        return "')' should follow"
+    if complete and not opened and kind not in {*"+-*/", "end"}:
+        return "an operator should follow"
+    if kind == "number" and not np.isfinite(float(token)):
+        return "the number is too large"
+    if kind == "function" and token not in FUNCTIONS:
+        return f"the functions are {', '.join(FUNCTIONS)}"
+    if kind == "(" and len(opened) == DEEPEST:
+        return f"an expression may be {DEEPEST} levels deep"
+    return ""

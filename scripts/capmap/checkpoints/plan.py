@@ -6,9 +6,9 @@ from typing import Any, Literal, TypedDict
 
 import pandas as pd
 
-from capmap.metrics import Direction
 from capmap.normalization import Rules
 from capmap.problems import Problem, ask_nearest
+from capmap.settings.choices import Direction
 from capmap.wording import count_things, list_names, quote_name, write_key
 
 STAMP = "selected on the test split"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,15 +17,14 @@ from capmap.checkpoints.selection import (
     normalize_values,
 )
 from capmap.errors import ValidationError
-from capmap.metrics import Direction
 from capmap.normalization import Rules
 from capmap.normalization.rules import DatasetRule, MetricRule
 from capmap.problems import Problem, ask_nearest
 from capmap.ranking.aggregation import FloatArray, rank_competitors
 from capmap.rng import make_stream
+from capmap.settings.choices import Direction, RankingMethod
 from capmap.wording import list_names, quote_name, write_key
 
-Method = Literal["single", "average", "best", "all", "custom"]
 RANKINGS = {
     "ranking": "str",
     "method": "str",
@@ -171,7 +170,7 @@ def _score_chosen(
     if expression := ranking.get("expression"):
         read = read_expression(expression)
         means = {name: _average_metric(reported, name, keys) for name in read.names}
-        return read.work_out(means, size=len(keys))
+        return read.evaluate(means, size=len(keys))
     if ranking["method"] == "average":
         return _average_rows(_normalize_complete(reported, plan), keys)
     weights = {name: weight for name, weight in sorted(ranking["weights"].items()) if weight}
@@ -208,10 +207,10 @@ def _check_ranking(
     method = ranking.get("method", "")
     if not ranking.get("name"):
         yield "The ranking has no name.", "Write name: …."
-    if method not in get_args(Method):
+    if method not in get_args(RankingMethod):
         yield (
             f"The ranking has the method {quote_name(str(method))}.",
-            f"Write one of {list_names(list(get_args(Method)))}.",
+            f"Write one of {list_names(list(get_args(RankingMethod)))}.",
         )
     elif method == "single":
         yield from _check_single(ranking, reported, plan)

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from capmap.checkpoints.plan import Plan
-from capmap.metrics import Direction
 from capmap.problems import Problem
 from capmap.ranking.aggregation import FloatArray, round_significant
+from capmap.settings.choices import Direction
 from capmap.wording import quote_name
 
 TRAINING = ["model", "training"]

@@ -6,7 +6,7 @@ The latter needs no table of pairs where a sort can tell it.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,19 +22,19 @@ from capmap.ranking.resampling import (
     draw_resamples,
     stratify_runs,
 )
+from capmap.settings.choices import Battles
 
 CHUNK_CELLS = 1 << 20
 
-Battles = Literal["means", "runs", "seeds"]
 MakeRng = Callable[..., np.random.Generator]
 
 NOISE = 1e-12
 
 
-def raise_bars(
+def winning_thresholds(
     scores: npt.NDArray[np.floating[Any]], *, tie_threshold: float, noise: float
 ) -> FloatArray:
-    """What a rival's score must exceed to beat each score.
+    """Thresholds that a rival's score must exceed to beat each score.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def compare_means(means: FloatArray, bars: FloatArray) -> FloatArray:
     Parameters
     ----------
     means, bars : numpy.ndarray, shape (models, resamples)
-        Finite means, and their bars from `raise_bars`.
+        Finite means, and their `winning_thresholds`.
 
     Returns
     -------
@@ -71,7 +71,8 @@ def compare_means(means: FloatArray, bars: FloatArray) -> FloatArray:
     Examples
     --------
     >>> means = np.array([[0.9], [0.5], [0.5], [0.1]])
-    >>> compare_means(means, raise_bars(means, tie_threshold=0.0, noise=1e-12)).ravel().tolist()
+    >>> thresholds = winning_thresholds(means, tie_threshold=0.0, noise=1e-12)
+    >>> compare_means(means, thresholds).ravel().tolist()
     [3.0, 0.0, 0.0, -3.0]
     """
     n = len(means)
@@ -93,7 +94,7 @@ def compare_runs(
     Parameters
     ----------
     scores, bars : numpy.ndarray, shape (runs,)
-        Runs on the dataset, model after model, and their bars from `raise_bars`.
+        Runs on the dataset, model after model, and their `winning_thresholds`.
     sizes : numpy.ndarray of int, shape (models,)
         Number of runs of each model, at least one.
     counts : numpy.ndarray, shape (runs, resamples)
@@ -107,7 +108,7 @@ def compare_runs(
     Examples
     --------
     >>> scores = np.array([0.9, 0.3, 0.5])
-    >>> bars = raise_bars(scores, tie_threshold=0.0, noise=1e-12)
+    >>> bars = winning_thresholds(scores, tie_threshold=0.0, noise=1e-12)
     >>> compare_runs(scores, bars, sizes=np.array([1, 2]), counts=np.ones((3, 1))).ravel().tolist()
     [1.0, -1.0]
     """
@@ -131,7 +132,7 @@ def compare_seeds(
     Parameters
     ----------
     scores, bars : numpy.ndarray, shape (models, seeds)
-        Runs on the dataset, NaN where a model lacks a seed, and their bars from `raise_bars`.
+        Runs on the dataset, NaN where a model lacks a seed, and their `winning_thresholds`.
     counts : numpy.ndarray, shape (seeds, resamples)
         How often each seed was drawn.
 
@@ -193,9 +194,9 @@ class _Setup:
     n_resamples: int
     make_rng: MakeRng
 
-    def raise_bars(self, scores: npt.NDArray[np.floating[Any]], dataset: int) -> FloatArray:
+    def winning_thresholds(self, scores: npt.NDArray[np.floating[Any]], dataset: int) -> FloatArray:
         noise = float(self.noise[dataset])
-        return raise_bars(scores, tie_threshold=self.tie_threshold, noise=noise)
+        return winning_thresholds(scores, tie_threshold=self.tie_threshold, noise=noise)
 
 
 def iterate_meetings(
@@ -214,9 +215,7 @@ def iterate_meetings(
         Columns ``model``, ``dataset``, ``seed`` and ``score`` (normalized, higher is better), at
         least one row.
     battles : {"means", "runs", "seeds"}
-        ``means``: two models meet once, by the means of their runs. ``runs``: every run of one
-        meets every run of the other. ``seeds``: runs of the same seed meet; pairs without a seed in
-        common do not.
+        As in `capmap.settings.analyses.Ratings`; pairs without a seed in common do not meet.
     tie_threshold : float
         Normalized scores that differ by no more are a tie, at least 0.
     n_resamples : int
@@ -265,7 +264,7 @@ def _meet_by_means(setup: _Setup) -> Iterator[Meeting]:
     for dataset in range(len(matrix.datasets)):
         present = np.flatnonzero(matrix.is_filled[:, dataset])
         kinds = [matrix.means[present, dataset, None], resampled[present, dataset]]
-        bars = np.hstack([setup.raise_bars(kind, dataset) for kind in kinds])
+        bars = np.hstack([setup.winning_thresholds(kind, dataset) for kind in kinds])
         yield Meeting(present, compare_means(np.hstack(kinds), bars), _meet_all(len(present)))
 
 
@@ -289,7 +288,7 @@ def _meet_by_runs(setup: _Setup) -> Iterator[Meeting]:
         rows = np.flatnonzero(all_datasets == dataset)
         gains = compare_runs(
             all_scores[rows],
-            setup.raise_bars(all_scores[rows], dataset),
+            setup.winning_thresholds(all_scores[rows], dataset),
             sizes=matrix.counts[present, dataset],
             counts=all_counts[rows],
         )
@@ -308,7 +307,7 @@ def _meet_by_seeds(setup: _Setup) -> Iterator[Meeting]:
         )
         rng = setup.make_rng("seeds", str(name))
         draw_counts(len(seeds), len(seeds), rng=rng, out=drawn)
-        bars = setup.raise_bars(scores, dataset)
+        bars = setup.winning_thresholds(scores, dataset)
         gains, met = compare_seeds(scores, bars, counts=_add_data(drawn))
         yield Meeting(np.searchsorted(models, present), gains, met)
 
@@ -362,7 +361,7 @@ class Tournament:
         return np.asarray(self.met.any(axis=2).T.astype(np.intp) @ self.times > 0)
 
 
-def hold_tournament(
+def resample_battles(
     runs: pd.DataFrame,
     *,
     battles: Battles,
@@ -370,7 +369,7 @@ def hold_tournament(
     n_resamples: int,
     make_rng: MakeRng,
 ) -> Tournament:
-    """Let all models meet on all datasets, in the data and in resamples.
+    """Battles of all models on all datasets, in the data and in resamples.
 
     Parameters
     ----------

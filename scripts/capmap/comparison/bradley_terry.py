@@ -8,14 +8,15 @@ import pandas as pd
 from scipy import sparse
 from scipy.special import expit
 
-from capmap.comparison.battles import Battles, MakeRng, Tournament, hold_tournament
-from capmap.comparison.score_matrix import BoolArray, Missing, arrange_runs, choose_common
+from capmap.comparison.battles import MakeRng, Tournament, resample_battles
+from capmap.comparison.score_matrix import BoolArray, arrange_runs, choose_common
 from capmap.comparison.win_rates import count_wins
 from capmap.problems import require_known
 from capmap.ranking.aggregation import FloatArray, IntArray
-from capmap.ranking.intervals import take_percentiles
+from capmap.ranking.intervals import percentile_interval
 from capmap.ranking.ranks import rank_estimates
 from capmap.rng import make_stream
+from capmap.settings.choices import Battles, Missing
 
 BASE = np.log(10)
 RIDGE = 1e-6
@@ -92,17 +93,17 @@ def fit_strengths(points: FloatArray, meetings: FloatArray, *, start: FloatArray
         now, won, met = strengths[active], points[active], meetings[active]
         odds = expit(BASE * (now[:, :, None] - now[:, None, :]))
         gradient = BASE * (won - (met * odds).sum(axis=2)) - RIDGE * now
-        steps = np.linalg.solve(_curve(met, odds), gradient[..., None])[..., 0]
+        steps = np.linalg.solve(_observed_information(met, odds), gradient[..., None])[..., 0]
         steps -= steps.mean(axis=1, keepdims=True)
-        strengths[active] = _advance(now, steps, points=won, meetings=met)
+        strengths[active] = _line_search(now, steps, points=won, meetings=met)
         is_done = (np.abs(steps) <= TOLERANCE).all(axis=1)
         is_done |= np.abs(gradient).max(axis=1, initial=0) <= floor[active]
         active = active[~is_done]
     return strengths
 
 
-def _curve(meetings: FloatArray, odds: FloatArray) -> FloatArray:
-    """Negative second derivatives, shape (resamples, models, models)."""
+def _observed_information(meetings: FloatArray, odds: FloatArray) -> FloatArray:
+    """Observed information, the negative Hessian, shape (resamples, models, models)."""
     information = meetings * odds
     information *= odds.transpose(0, 2, 1)
     information *= BASE**2
@@ -113,10 +114,10 @@ def _curve(meetings: FloatArray, odds: FloatArray) -> FloatArray:
     return curvature
 
 
-def _advance(
+def _line_search(
     strengths: FloatArray, steps: FloatArray, *, points: FloatArray, meetings: FloatArray
 ) -> FloatArray:
-    """Go along each step as far as the likelihood surely gains."""
+    """Backtracking line search: halve steps until the likelihood surely gains."""
     moved = strengths + steps
     changes = BASE * np.ptp(steps, axis=1)
     lengths = np.ones(len(steps))
@@ -219,7 +220,7 @@ def estimate_ratings(
     confidence_level : float
         Between 0 and 1.
     make_rng : callable
-        As in `capmap.comparison.battles.hold_tournament`.
+        As in `capmap.comparison.battles.resample_battles`.
 
     Returns
     -------
@@ -255,7 +256,7 @@ def estimate_ratings(
     near half of ``1 - confidence_level``, so do ends of intervals: they may lie thousands away, and
     move with the seed.
     """
-    tournament = hold_tournament(
+    tournament = resample_battles(
         runs,
         battles=battles,
         tie_threshold=tie_threshold,
@@ -270,10 +271,12 @@ def estimate_ratings(
     ratings = np.round(MEAN + SCALE * strengths, DECIMALS)
     datasets = tournament.met.any(axis=2).sum(axis=0)
     replicates = [
-        _stand_in(row[1:], active[1:]) if n >= FEWEST_DATASETS else np.empty(0)
+        _fill_undefined(row[1:], active[1:]) if n >= FEWEST_DATASETS else np.empty(0)
         for row, active, n in zip(ratings, is_active, datasets, strict=True)
     ]
-    low, high = np.array([_bound(row, confidence_level=confidence_level) for row in replicates]).T
+    low, high = np.array(
+        [_bootstrap_interval(row, confidence_level=confidence_level) for row in replicates]
+    ).T
     table = pd.DataFrame(
         {
             "model": tournament.models,
@@ -308,8 +311,8 @@ def _fit_all(tournament: Tournament) -> tuple[FloatArray, BoolArray]:
     return strengths.T, is_separated
 
 
-def _stand_in(values: FloatArray, is_active: BoolArray) -> FloatArray:
-    """Replace values that say nothing by the next that does; none if none does."""
+def _fill_undefined(values: FloatArray, is_active: BoolArray) -> FloatArray:
+    """Fill undefined values with the next defined one; nothing if none is defined."""
     places = np.flatnonzero(is_active)
     if not len(places):
         return np.empty(0)
@@ -317,10 +320,10 @@ def _stand_in(values: FloatArray, is_active: BoolArray) -> FloatArray:
     return values[places[following]]
 
 
-def _bound(replicates: FloatArray, *, confidence_level: float) -> tuple[float, float]:
+def _bootstrap_interval(replicates: FloatArray, *, confidence_level: float) -> tuple[float, float]:
     if not len(replicates):
         return np.nan, np.nan
-    return take_percentiles(replicates, confidence_level=confidence_level)
+    return percentile_interval(replicates, confidence_level=confidence_level)
 
 
 def rate_models(

@@ -10,12 +10,10 @@ from capmap.comparison.rank_tests import (
     compare_mean_ranks,
     find_critical_difference,
     rank_within_datasets,
-    stretch_ranks,
     tabulate_rank_tests,
 )
 from capmap.comparison.score_matrix import (
     BoolArray,
-    Missing,
     Pairs,
     ScoreMatrix,
     arrange_runs,
@@ -24,7 +22,8 @@ from capmap.comparison.score_matrix import (
 )
 from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
 from capmap.ranking.aggregation import FloatArray, round_significant
-from capmap.ranking.ranks import list_groups, name_groups
+from capmap.ranking.ranks import compact_letter_display, list_groups
+from capmap.settings.choices import Missing
 
 CHUNK_CELLS = 1 << 20
 
@@ -55,14 +54,14 @@ def tabulate_mean_ranks(matrix: ScoreMatrix, *, missing: Missing, alpha: float) 
     Notes
     -----
     Where cells are empty, a model's rank on a dataset is that among the models there, stretched to
-    the number of all models (`stretch_ranks`). A model that never meets another has no mean rank,
+    the number of all models (`rescale_ranks`). A model that never meets another has no mean rank,
     0 datasets and stands last.
 
     Nemenyi groups rest on the datasets that all models have, and are empty without any; their
     letters follow the mean ranks on these. Wilcoxon groups rest on the datasets that each pair has.
     """
     chosen = choose_common(matrix, missing=missing)
-    ranks = stretch_ranks(rank_within_datasets(chosen.means))
+    ranks = rescale_ranks(rank_within_datasets(chosen.means))
     mean_ranks = average_ranks(ranks)
     table = pd.DataFrame(
         {
@@ -136,7 +135,7 @@ def group_by_wilcoxon(matrix: ScoreMatrix, mean_ranks: FloatArray, *, alpha: flo
 
 def _name_models(tied: BoolArray, mean_ranks: FloatArray) -> list[str]:
     order = _order_models(mean_ranks)
-    names = name_groups(list_groups(tied[np.ix_(order, order)]), n=len(order))
+    names = compact_letter_display(list_groups(tied[np.ix_(order, order)]), n=len(order))
     return [names[place] for place in np.argsort(order)]
 
 

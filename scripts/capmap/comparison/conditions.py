@@ -5,28 +5,29 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from capmap.artifacts import read_shards
 from capmap.comparison.correlation import compute_kendall_tau, compute_spearman_rho
-from capmap.comparison.score_matrix import Missing
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, rank_competitors
-from capmap.ranking.intervals import take_percentiles
+from capmap.ranking.intervals import percentile_interval
 from capmap.ranking.resampling import (
     DatasetPool,
     Strata,
-    Weights,
     draw_datasets,
     repeat_datasets,
     stratify_runs,
 )
-from capmap.ranking.statistics import average_datasets, evaluate_statistic, take_once, trim_means
+from capmap.ranking.statistics import (
+    average_datasets,
+    evaluate_statistic,
+    original_sample,
+    trim_means,
+)
 from capmap.rng import make_stream
-
-Method = Literal["iqm", "mean", "trimmed_mean", "median"]
+from capmap.settings.choices import Location, Missing, Weights
 
 CELL = ["model", "dataset"]
 AGREEMENT = {
@@ -72,7 +73,7 @@ class Options:
         Between 0 and 1.
     """
 
-    aggregation: Method
+    aggregation: Location
     weights: Weights
     missing: Missing
     n_resamples: int
@@ -197,11 +198,11 @@ def _score_models(
     return drawn[:, :, 0], drawn[:, :, 1:]
 
 
-def _score_drawn(strata: Strata, times: IntArray, method: Method) -> FloatArray:
+def _score_drawn(strata: Strata, times: IntArray, method: Location) -> FloatArray:
     """Aggregate score of a model in each resample of datasets, shape (resamples,)."""
     if method == "iqm":
         return evaluate_statistic("iqm", strata, repeat_datasets(strata, times))
-    means = average_datasets(strata, take_once(strata))[:, 0]
+    means = average_datasets(strata, original_sample(strata))[:, 0]
     order = np.argsort(means, kind="stable")
     n = times.sum(axis=0)
     cut = _count_cut(method, n)
@@ -210,7 +211,7 @@ def _score_drawn(strata: Strata, times: IntArray, method: Method) -> FloatArray:
     )
 
 
-def _count_cut(method: Method, n: IntArray) -> FloatArray:
+def _count_cut(method: Location, n: IntArray) -> FloatArray:
     """How many of n means of datasets a method cuts from either end."""
     if method == "trimmed_mean":
         return np.asarray(np.floor(TRIMMED * n))
@@ -243,7 +244,7 @@ def _correlate(scores: FloatArray, drawn: FloatArray, *, confidence_level: float
         values = values[np.isfinite(values)]
         low, high = np.nan, np.nan
         if np.isfinite(estimate) and len(values):
-            low, high = take_percentiles(values, confidence_level=confidence_level)
+            low, high = percentile_interval(values, confidence_level=confidence_level)
             low, high = min(low, estimate), max(high, estimate)
         rows.append((estimate, low, high))
     return np.array(rows)
@@ -260,7 +261,7 @@ def compare_conditions(
     *,
     study: str,
     missing: Missing,
-    aggregation: Method,
+    aggregation: Location,
     weights: Weights,
     n_resamples: int,
     confidence_level: float,

@@ -8,21 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capmap.comparison.score_matrix import (
-    Missing,
-    ScoreMatrix,
-    arrange_runs,
-    choose_common,
-    count_unused,
-)
+from capmap.comparison.score_matrix import ScoreMatrix, arrange_runs, choose_common, count_unused
 from capmap.metrics import find_metric
 from capmap.normalization.rules import DatasetRule, find_transform
 from capmap.ranking.aggregation import FloatArray, IntArray, round_significant
-from capmap.ranking.intervals import take_percentiles
+from capmap.ranking.intervals import percentile_interval
 from capmap.ranking.ranks import rank_estimates
 from capmap.ranking.resampling import draw_resamples, iterate_blocks, stratify_runs
 from capmap.ranking.statistics import average_datasets
 from capmap.rng import make_stream
+from capmap.settings.choices import Missing
 
 DECIMALS = 12
 SHARE, PERCENT = (0.0, 1.0), 100.0
@@ -310,7 +305,7 @@ def _rank(
     nothing = (np.nan, np.nan)
     low, high = np.transpose(
         [
-            take_percentiles(own, confidence_level=confidence_level) if len(own) else nothing
+            percentile_interval(own, confidence_level=confidence_level) if len(own) else nothing
             for own in replicates
         ]
     )

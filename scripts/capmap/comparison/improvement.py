@@ -10,7 +10,6 @@ import pandas as pd
 from capmap.comparison.pairwise import has_enough_runs
 from capmap.comparison.score_matrix import BoolArray, Pairs, ScoreMatrix, arrange_runs, list_pairs
 from capmap.ranking.aggregation import FloatArray, IntArray
-from capmap.ranking.intervals import Unit
 from capmap.ranking.resampling import (
     Counts,
     DatasetPool,
@@ -18,6 +17,7 @@ from capmap.ranking.resampling import (
     draw_resamples,
     stratify_runs,
 )
+from capmap.settings.choices import Unit
 
 EXACT_PRODUCT = 1 << 24
 BLOCK_RESAMPLES = 512

@@ -8,10 +8,10 @@ import pandas as pd
 from capmap.comparison.improvement import estimate_improvement
 from capmap.comparison.pairwise import compare_pairs
 from capmap.comparison.rope import compare_equivalence
-from capmap.comparison.score_matrix import Missing, arrange_runs, choose_common
+from capmap.comparison.score_matrix import arrange_runs, choose_common
 from capmap.problems import require_known
-from capmap.ranking.intervals import Unit
 from capmap.rng import make_stream
+from capmap.settings.choices import Missing, Unit
 
 
 def compare_models(

@@ -4,14 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from capmap.comparison.score_matrix import (
-    BoolArray,
-    Missing,
-    Pairs,
-    ScoreMatrix,
-    choose_common,
-    list_pairs,
-)
+from capmap.comparison.score_matrix import BoolArray, Pairs, ScoreMatrix, choose_common, list_pairs
 from capmap.comparison.wilcoxon import (
     SMALLEST_DECADE,
     compute_wilcoxon,
@@ -20,7 +13,7 @@ from capmap.comparison.wilcoxon import (
     round_decimals,
 )
 from capmap.ranking.aggregation import FloatArray, IntArray
-from capmap.ranking.intervals import Unit
+from capmap.settings.choices import Missing, Unit
 
 COLUMNS = [
     *("model_a", "model_b", "datasets", "cells_unused", "mean_difference", "ci_low", "ci_high"),
@@ -145,7 +138,7 @@ def has_enough_runs(matrix: ScoreMatrix, pairs: Pairs) -> BoolArray:
     return np.asarray(enough)
 
 
-def bound_differences(
+def estimate_differences(
     matrix: ScoreMatrix, pairs: Pairs, *, unit: Unit, confidence_level: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mean difference of each pair over its shared datasets, with a closed-form interval.
@@ -173,16 +166,18 @@ def bound_differences(
     apart = np.where(is_apart, matrix.means[pairs.first] - matrix.means[pairs.second], 0)
     mean = _divide(_add_up(apart), shared.sum(axis=-1), empty=np.nan)
     if unit == "runs":
-        reach = _reach_over_runs(matrix, pairs, shared, confidence_level)
+        reach = _welch_half_width(matrix, pairs, shared, confidence_level)
     else:
-        reach = _reach_over_datasets(rounded, shared, confidence_level)
+        reach = _paired_t_half_width(rounded, shared, confidence_level)
     return mean, mean - reach, mean + reach
 
 
 def _compare_block(
     matrix: ScoreMatrix, pairs: Pairs, unit: Unit, confidence_level: float
 ) -> pd.DataFrame:
-    mean, low, high = bound_differences(matrix, pairs, unit=unit, confidence_level=confidence_level)
+    mean, low, high = estimate_differences(
+        matrix, pairs, unit=unit, confidence_level=confidence_level
+    )
     rounded = subtract_means(matrix, pairs)
     p, effect_size = compute_wilcoxon(rounded)
     return pd.DataFrame(
@@ -200,11 +195,11 @@ def _compare_block(
     )
 
 
-def _reach_over_runs(
+def _welch_half_width(
     matrix: ScoreMatrix, pairs: Pairs, shared: BoolArray, confidence_level: float
 ) -> FloatArray:
     """Half-width of Welch's interval of the mean difference."""
-    sides = [_spread_side(matrix, side, shared) for side in pairs]
+    sides = [_variance_of_sum(matrix, side, shared) for side in pairs]
     variance, fourth = (one + other for one, other in zip(*sides, strict=True))
     freedom = _divide(variance**2, fourth, empty=1)
     reach = _divide(np.sqrt(variance), shared.sum(axis=-1), empty=np.nan)
@@ -212,7 +207,7 @@ def _reach_over_runs(
     return np.where(has_enough_runs(matrix, pairs), reach, np.nan)
 
 
-def _spread_side(
+def _variance_of_sum(
     matrix: ScoreMatrix, model: IntArray, shared: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
     """Variance of the sum of a model's shared cell means, and Satterthwaite's sum of squares.
@@ -230,7 +225,7 @@ def _spread_side(
     return _add_up(parts), _add_up(_divide(parts**2, freedom, empty=0))
 
 
-def _reach_over_datasets(
+def _paired_t_half_width(
     rounded: FloatArray, shared: BoolArray, confidence_level: float
 ) -> FloatArray:
     """Half-width of the interval of the paired t test over datasets."""

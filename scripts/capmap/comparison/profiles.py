@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capmap.comparison.score_matrix import Missing, arrange_runs, choose_common, count_unused
+from capmap.comparison.score_matrix import arrange_runs, choose_common, count_unused
 from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors, round_significant
 from capmap.ranking.models import has_interval
 from capmap.ranking.resampling import (
@@ -18,8 +18,9 @@ from capmap.ranking.resampling import (
     iterate_blocks,
     stratify_runs,
 )
-from capmap.ranking.statistics import take_once
+from capmap.ranking.statistics import original_sample
 from capmap.rng import make_stream
+from capmap.settings.choices import Missing
 
 DECIMALS = 12
 THRESHOLDS = 101
@@ -325,7 +326,7 @@ def trace_scores(
                 drawn = draw_resamples(strata, n_resamples=block.stop - block.start, rng=rng)
                 fractions[:, block] = _count_above(strata, drawn, passed, steps=len(taus))
             low, high = np.quantile(fractions, [tail, 1 - tail], axis=1)
-        fraction = _count_above(strata, take_once(strata), passed, steps=len(taus))[:, 0]
+        fraction = _count_above(strata, original_sample(strata), passed, steps=len(taus))[:, 0]
         columns = {"fraction": fraction, "ci_low": low, "ci_high": high}
         tables.append(pd.DataFrame({"model": model, "tau": taus, **columns}))
     return pd.concat(tables, ignore_index=True).round({"ci_low": DECIMALS, "ci_high": DECIMALS})

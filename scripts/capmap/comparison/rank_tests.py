@@ -8,14 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy import optimize, sparse, special
 
-from capmap.comparison.score_matrix import (
-    BoolArray,
-    Missing,
-    ScoreMatrix,
-    choose_common,
-    list_pairs,
-)
+from capmap.comparison.score_matrix import BoolArray, ScoreMatrix, choose_common, list_pairs
 from capmap.ranking.aggregation import FloatArray, round_significant
+from capmap.settings.choices import Missing
 
 TESTS = [
     "friedman",
@@ -78,8 +73,8 @@ def rank_within_datasets(means: FloatArray) -> FloatArray:
     return pd.DataFrame(-round_significant(means)).rank(axis=0).to_numpy(np.float64)
 
 
-def stretch_ranks(ranks: FloatArray) -> FloatArray:
-    """Stretch the ranks of each dataset to the range 1 to the number of models.
+def rescale_ranks(ranks: FloatArray) -> FloatArray:
+    """Rescale the ranks of each dataset to the range from 1 to the number of models.
 
     Parameters
     ----------
@@ -100,7 +95,7 @@ def stretch_ranks(ranks: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> stretch_ranks(np.array([[1.0, 1.0], [2.0, 2.0], [3.0, np.nan]])).tolist()
+    >>> rescale_ranks(np.array([[1.0, 1.0], [2.0, 2.0], [3.0, np.nan]])).tolist()
     [[1.0, 1.0], [2.0, 3.0], [3.0, nan]]
     """
     n_models = len(ranks)
@@ -338,8 +333,8 @@ def _measure_agreement(ranks: FloatArray, *, correct_ties: bool) -> tuple[float,
     return 12 * float((apart**2).sum()), float(n_datasets * most)
 
 
-def exceed_range(values: FloatArray, *, n: int) -> FloatArray:
-    """Probability that n standard normal numbers spread over more than some values.
+def studentized_range_sf(values: FloatArray, *, n: int) -> FloatArray:
+    """Survival function of the studentized range of n standard normal numbers.
 
     Parameters
     ----------
@@ -367,7 +362,7 @@ def exceed_range(values: FloatArray, *, n: int) -> FloatArray:
 
     Examples
     --------
-    >>> exceed_range(np.array([0.0, 3.3145]), n=3).round(4).tolist()
+    >>> studentized_range_sf(np.array([0.0, 3.3145]), n=3).round(4).tolist()
     [1.0, 0.05]
     """
     z = np.arange(*NORMAL_RANGE, NORMAL_STEP)
@@ -411,7 +406,7 @@ def find_critical_difference(*, models: int, datasets: int, alpha: float) -> flo
     """
 
     def miss(q: float) -> float:
-        return float(exceed_range(np.array([q]), n=models)[0]) - alpha
+        return float(studentized_range_sf(np.array([q]), n=models)[0]) - alpha
 
     quantile = float(optimize.brentq(miss, 0.0, LARGEST_RANGE, xtol=1e-13))
     return quantile * _scale_differences(models, datasets)
@@ -462,7 +457,9 @@ def compare_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:
             "model_b": names[pairs.second],
             "rank_difference": differences,
             "critical_difference": critical,
-            "p": exceed_range(sizes / _scale_differences(n_models, n_datasets), n=n_models)[places],
+            "p": studentized_range_sf(sizes / _scale_differences(n_models, n_datasets), n=n_models)[
+                places
+            ],
             "separated": np.abs(differences) >= critical,
             "datasets": n_datasets,
         }

@@ -9,16 +9,9 @@ import numpy as np
 import pandas as pd
 
 from capmap.comparison.correlation import compute_kendall_tau
-from capmap.comparison.score_matrix import (
-    BoolArray,
-    Missing,
-    arrange_runs,
-    choose_common,
-    count_unused,
-)
+from capmap.comparison.score_matrix import BoolArray, arrange_runs, choose_common, count_unused
 from capmap.ranking.aggregation import (
     AGGREGATIONS,
-    Aggregation,
     FloatArray,
     IntArray,
     group_values,
@@ -26,17 +19,17 @@ from capmap.ranking.aggregation import (
     round_significant,
     summarize_cells,
 )
-from capmap.ranking.ranks import Ranks, bound_ranks, rank_replicates
+from capmap.ranking.ranks import Ranks, rank_intervals, rank_replicates
 from capmap.ranking.resampling import (
     DatasetPool,
-    Weights,
     draw_datasets,
     iterate_blocks,
     repeat_datasets,
     stratify_runs,
 )
-from capmap.ranking.statistics import Statistic, evaluate_statistic
+from capmap.ranking.statistics import evaluate_statistic
 from capmap.rng import make_stream
+from capmap.settings.choices import Aggregation, Missing, Statistic, Weights
 
 Bounds = Literal["configured", "observed", "ranks"]
 
@@ -313,7 +306,7 @@ def _compare_ranking(ranking: _Ranking, study: _Study) -> pd.DataFrame:
             "bounds": ranking.bounds,
             "left_out": ["", *study.datasets],
             "kendall_tau": _correlate_lines(lines, study.ranks),
-            "flips": [np.count_nonzero(turned) for turned in _turn_pairs(lines, study.ranks)],
+            "flips": [np.count_nonzero(turned) for turned in _reversed_pairs(lines, study.ranks)],
             "best": np.where(leads.any(axis=1), leaders, ""),
             "models": np.count_nonzero(lines, axis=1),
         }
@@ -331,8 +324,8 @@ def _correlate_lines(lines: IntArray, reported: IntArray) -> FloatArray:
     return taus
 
 
-def _turn_pairs(lines: IntArray, reported: IntArray) -> Iterator[BoolArray]:
-    """Which models (rows) are reported above which others (columns) and below them in a line."""
+def _reversed_pairs(lines: IntArray, reported: IntArray) -> Iterator[BoolArray]:
+    """Pairs of models (row above column as reported) that each line ranks the other way."""
     is_above = reported[:, None] < reported
     for line in lines:
         yield is_above & (line[:, None] > line) & (line > 0)
@@ -378,7 +371,7 @@ def _list_flips(rankings: Sequence[_Ranking], study: _Study) -> pd.DataFrame:
     shape = (len(study.models), len(study.models))
     flips, both = np.zeros(shape, dtype=np.intp), np.zeros(shape)
     for ranking in rankings:
-        for turned in _turn_pairs(ranking.lines, study.ranks):
+        for turned in _reversed_pairs(ranking.lines, study.ranks):
             flips += turned
         has_rank = (ranking.lines > 0).astype(np.float64)
         both += has_rank.T @ has_rank
@@ -395,14 +388,16 @@ def _list_flips(rankings: Sequence[_Ranking], study: _Study) -> pd.DataFrame:
     columns = [
         *(names[above], names[below], study.ranks[above], study.ranks[below]),
         *(counts, variations, counts / variations),
-        _join_turning(by_method, ALL_METHODS, above, below, separator=", "),
-        _join_turning(by_bounds, ALL_BOUNDS, above, below, separator=", "),
-        _join_turning(lines["iqm", "configured"][1:], study.datasets, above, below, separator="; "),
+        _join_reversed(by_method, ALL_METHODS, above, below, separator=", "),
+        _join_reversed(by_bounds, ALL_BOUNDS, above, below, separator=", "),
+        _join_reversed(
+            lines["iqm", "configured"][1:], study.datasets, above, below, separator="; "
+        ),
     ]
     return pd.DataFrame(dict(zip(FLIPS, columns, strict=True)))
 
 
-def _join_turning(
+def _join_reversed(
     lines: IntArray, names: Sequence[str], above: IntArray, below: IntArray, *, separator: str
 ) -> list[str]:
     """Names of the lines in which each of some pairs is the other way round."""
@@ -480,8 +475,8 @@ def resample_ranks(
     ranks = _rank_resamples(runs, weights=weights, n_resamples=n_resamples, make_rng=make_rng)
     shares = distribute_ranks(ranks)
     reached = np.cumsum(shares, axis=1)
-    low, _ = bound_ranks(ranks, confidence_level=confidence_level)
-    _, high = bound_ranks(ranks + count_tied(ranks) - 1, confidence_level=confidence_level)
+    low, _ = rank_intervals(ranks, confidence_level=confidence_level)
+    _, high = rank_intervals(ranks + count_tied(ranks) - 1, confidence_level=confidence_level)
     places = np.arange(1, len(models) + 1)
     table = pd.DataFrame(
         {

@@ -9,7 +9,6 @@ import pandas as pd
 from scipy import special
 
 from capmap.comparison.score_matrix import (
-    Missing,
     ScoreMatrix,
     arrange_runs,
     choose_common,
@@ -17,9 +16,10 @@ from capmap.comparison.score_matrix import (
     list_pairs,
 )
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, round_significant
-from capmap.ranking.intervals import Kind, count_freedom
-from capmap.ranking.resampling import Strata, Weights, stratify_runs
+from capmap.ranking.intervals import degrees_of_freedom
+from capmap.ranking.resampling import Strata, stratify_runs
 from capmap.ranking.statistics import evaluate_runs
+from capmap.settings.choices import IntervalMethod, Missing, Weights
 
 SEEDS = (3, 5, 10, 20)
 DECIMALS = 12
@@ -108,7 +108,7 @@ def measure_noise(runs: pd.DataFrame, *, missing: Missing, weights: Weights) -> 
     """
     every = arrange_runs(runs)
     matrix = choose_common(every, missing=missing)
-    borrowed = _borrow_variances(matrix)
+    borrowed = _pool_variances(matrix)
     places = {dataset: place for place, dataset in enumerate(matrix.datasets)}
     kept = runs[runs["dataset"].isin(places)]
     estimates = np.empty(len(matrix.models))
@@ -130,7 +130,9 @@ def measure_noise(runs: pd.DataFrame, *, missing: Missing, weights: Weights) -> 
     )
 
 
-def expect_widths(noise: Noise, *, interval: Kind, confidence_level: float) -> pd.DataFrame:
+def expect_widths(
+    noise: Noise, *, interval: IntervalMethod, confidence_level: float
+) -> pd.DataFrame:
     """Expect how wide the intervals of the interquartile means are with more or fewer runs.
 
     Parameters
@@ -138,7 +140,7 @@ def expect_widths(noise: Noise, *, interval: Kind, confidence_level: float) -> p
     noise : Noise
         From `measure_noise`.
     interval : {"percentile", "basic", "bca", "calibrated"}
-        Kind of interval, over runs.
+        Interval of interval, over runs.
     confidence_level : float
         Of the intervals, between 0 and 1.
 
@@ -153,11 +155,11 @@ def expect_widths(noise: Noise, *, interval: Kind, confidence_level: float) -> p
     Notes
     -----
     The width of a calibrated interval is twice Student's t quantile times the standard error, with
-    the degrees of freedom of `count_freedom`. In simulations with normal noise, widths expected
-    from three runs on each of 5 to 19 datasets were within 10% of those then found on average; with
-    three datasets they were about a quarter too narrow. The other intervals are those of plain
-    resamples, which are narrower, and too narrow with few runs: a normal quantile replaces that of
-    Student's t, and n runs show ``(n − 1) / n`` of a cell's variance.
+    `degrees_of_freedom`. In simulations with normal noise, widths expected from three runs on each
+    of 5 to 19 datasets were within 10% of those then found on average; with three datasets they
+    were about a quarter too narrow. The other intervals are those of plain resamples, which are
+    narrower, and too narrow with few runs: a normal quantile replaces that of Student's t, and n
+    runs show ``(n − 1) / n`` of a cell's variance.
 
     With as many runs on each dataset, all weigh the same, whatever the weights are now.
     """
@@ -198,7 +200,9 @@ def count_misordered(noise: Noise) -> float:
     """
     apart = _compare(noise)
     first, second = list_pairs(len(apart))
-    chances = _misorder(apart[first, second], noise.variances[first] + noise.variances[second])
+    chances = _misorder_probability(
+        apart[first, second], noise.variances[first] + noise.variances[second]
+    )
     return float(chances.sum())
 
 
@@ -235,8 +239,8 @@ def advise_runs(noise: Noise) -> pd.DataFrame:
         others = np.arange(len(apart)) != place
         together = (variances[place] + variances)[others]
         after = np.maximum(together - fewer[place][:, None], 0)
-        now = _misorder(distances[others], together)
-        gains[place] = (now - _misorder(distances[others], after)).sum(axis=1)
+        now = _misorder_probability(distances[others], together)
+        gains[place] = (now - _misorder_probability(distances[others], after)).sum(axis=1)
     gains = np.round(gains, DECIMALS)
     rows, columns = np.nonzero(gains > 0)
     table = pd.DataFrame(
@@ -254,13 +258,13 @@ def advise_runs(noise: Noise) -> pd.DataFrame:
 
 
 def _measure_width(
-    run_variances: FloatArray, draws: IntArray, *, interval: Kind, confidence_level: float
+    run_variances: FloatArray, draws: IntArray, *, interval: IntervalMethod, confidence_level: float
 ) -> float:
     """Full width of a model's interval, by the variances and numbers of runs of its cells."""
     level = (1 + confidence_level) / 2
     variances = run_variances / draws
     if interval == "calibrated":
-        reach = special.stdtrit(count_freedom(draws, unit="runs"), level)
+        reach = special.stdtrit(degrees_of_freedom(draws, unit="runs"), level)
     else:
         reach = special.ndtri(level)
         variances = variances * (draws - 1) / draws
@@ -304,8 +308,8 @@ def _keep_shares(strata: Strata) -> FloatArray:
     return np.asarray(shares[codes])
 
 
-def _borrow_variances(matrix: ScoreMatrix) -> FloatArray:
-    """Pooled variance to use in cells with one run."""
+def _pool_variances(matrix: ScoreMatrix) -> FloatArray:
+    """Pooled variance, for cells with one run."""
     freedom = np.maximum(matrix.counts - 1, 0)
     squares = np.where(freedom > 0, matrix.variances, 0) * freedom
     pooled = [_divide(squares.sum(axis=axis), freedom.sum(axis=axis)) for axis in (1, 0, None)]
@@ -325,8 +329,8 @@ def _compare(noise: Noise) -> FloatArray:
     return np.asarray(np.round(distances, DECIMALS))
 
 
-def _misorder(distances: FloatArray, variances: FloatArray) -> FloatArray:
-    """Chance that noise of these variances turns differences around; ½ where there is none."""
+def _misorder_probability(distances: FloatArray, variances: FloatArray) -> FloatArray:
+    """Probability that noise of these variances reverses differences; ½ where there is none."""
     distances, variances = np.broadcast_arrays(distances, variances)
     ratios = np.full(distances.shape, np.inf)
     np.divide(distances, np.sqrt(variances), out=ratios, where=variances != 0)
@@ -337,7 +341,7 @@ def advise_sample_size(
     runs: pd.DataFrame,
     *,
     missing: Missing,
-    interval: Kind,
+    interval: IntervalMethod,
     weights: Weights,
     confidence_level: float,
 ) -> dict[str, Any]:

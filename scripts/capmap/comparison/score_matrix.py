@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,8 @@ from capmap.errors import ValidationError
 from capmap.ranking.aggregation import FloatArray, IntArray, summarize_cells
 from capmap.ranking.resampling import Strata, draw_resamples, iterate_blocks, stratify_runs
 from capmap.ranking.statistics import average_datasets
+from capmap.settings.choices import Missing
 
-Missing = Literal["pairwise", "common"]
 BoolArray = npt.NDArray[np.bool_]
 
 

@@ -132,7 +132,7 @@ def compare_signed_ranks(
     for size in np.unique(sizes[sizes > 0]).tolist():
         draws = Draws(size, n_samples=n_samples, rng=make_rng(size))
         for row in np.flatnonzero(sizes == size):
-            chances[row] = _compare_pair(*_enlarge(apart[row, :size], rope), draws)
+            chances[row] = _compare_pair(*_rescale_differences(apart[row, :size], rope), draws)
     return chances
 
 
@@ -162,7 +162,7 @@ def decide(chances: FloatArray, *, probability: float, words: tuple[str, str, st
     return [words[row.argmax()] if row.any() else "undecided" for row in reached]
 
 
-def _enlarge(ascending: FloatArray, rope: float) -> tuple[FloatArray, float]:
+def _rescale_differences(ascending: FloatArray, rope: float) -> tuple[FloatArray, float]:
     """Bring small differences and the region to the size of 1, and round them."""
     largest = np.array([max(float(np.abs(ascending).max()), rope)])
     decade = min(int(find_decades(largest)[0]), 0)

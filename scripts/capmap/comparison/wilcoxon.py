@@ -153,18 +153,18 @@ def correct_holm(p: npt.ArrayLike) -> FloatArray:
 
 @cache
 def _tabulate_sums(n: int) -> FloatArray:
-    """Chance that the positive ranks of 1 to n sum to s at most, for doubled s."""
-    return np.cumsum(_spread_sums(2 * np.arange(1, n + 1)[None, :])[0])
+    """Null distribution function of the sum of the positive ranks of 1 to n, by doubled sums."""
+    return np.cumsum(_null_distribution(2 * np.arange(1, n + 1)[None, :])[0])
 
 
 def _enumerate_signs(doubled: IntArray, lower: IntArray) -> FloatArray:
-    chances = _spread_sums(doubled)
+    chances = _null_distribution(doubled)
     reached = np.arange(chances.shape[1]) <= lower[:, None]
     return np.asarray(np.where(reached, chances, 0).sum(axis=-1))
 
 
-def _spread_sums(doubled: IntArray) -> FloatArray:
-    """Chance of each sum of doubled ranks (rows: tests) when all signs are equally likely."""
+def _null_distribution(doubled: IntArray) -> FloatArray:
+    """Null distribution of the sums of doubled ranks (rows: tests), all signs equally likely."""
     sums = np.arange(int(doubled.sum(axis=-1).max(initial=0)) + 1)
     chances = np.zeros((len(doubled), len(sums)))
     chances[:, 0] = 1

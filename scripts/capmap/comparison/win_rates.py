@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from capmap.comparison.battles import NOISE, raise_bars
+from capmap.comparison.battles import NOISE, winning_thresholds
 from capmap.comparison.score_matrix import ScoreMatrix
 
 COLUMNS = ["model", "opponent", "win_rate", "wins", "ties", "losses", "datasets"]
@@ -35,7 +35,7 @@ def count_wins(matrix: ScoreMatrix, *, tie_threshold: float) -> pd.DataFrame:
     wins, datasets = np.zeros((n, n), dtype=np.intp), np.zeros((n, n), dtype=np.intp)
     for means, is_filled in zip(matrix.means.T, matrix.is_filled.T, strict=True):
         noise = NOISE * max(float(np.abs(means[is_filled]).max(initial=0)), 1)
-        wins += means[:, None] > raise_bars(means, tie_threshold=tie_threshold, noise=noise)
+        wins += means[:, None] > winning_thresholds(means, tie_threshold=tie_threshold, noise=noise)
         datasets += is_filled[:, None] & is_filled
     rows, columns = np.nonzero(~np.eye(n, dtype=np.bool_))
     won, lost, shared = wins[rows, columns], wins[columns, rows], datasets[rows, columns]

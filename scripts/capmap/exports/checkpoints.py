@@ -17,11 +17,11 @@ from capmap.exports.cells import (
     make_texts,
     trim,
 )
-from capmap.exports.numbers import Decimal
 from capmap.exports.reading import Exports, read_exports
 from capmap.exports.runs import RUN_COLUMNS
 from capmap.exports.sheets import open_sheet
 from capmap.problems import Problem, Severity, UnreadableExportError
+from capmap.settings.choices import Decimal, Duplicates
 from capmap.wording import count_things, list_names, quote_name
 
 COLUMNS = {
@@ -48,7 +48,6 @@ LARGEST = 2**63 - 1
 
 TRAINING = ["model", "training"]
 VALUE = [*TRAINING, "checkpoint", "dataset", "metric", "split"]
-Duplicates = Literal["error", "mean", "first", "last"]
 
 
 @dataclass(frozen=True)
@@ -290,7 +289,7 @@ def check_evaluations(
     return table, problems + conflicts
 
 
-def _blame(
+def _make_problem(
     row: "pd.Series", code: str, reason: str, remedy: str, *, column: str = "", value: str = ""
 ) -> Problem:
     return Problem(
@@ -309,7 +308,7 @@ def _find_unnamed(table: pd.DataFrame, columns: Mapping[str, list[str]]) -> list
     if not columns["model"]:
         return []
     return [
-        _blame(
+        _make_problem(
             row,
             "empty_training",
             "The name of the training is empty.",
@@ -324,7 +323,7 @@ def _find_unnumbered(rows: pd.DataFrame, columns: Mapping[str, list[str]]) -> li
     """Find names of checkpoints that tell no step, each at its first row."""
     counts = rows["checkpoint"].value_counts().to_dict()
     return [
-        _blame(
+        _make_problem(
             row,
             "no_step",
             f"The checkpoint {quote_name(row['checkpoint'])} has no number that could be its step"
@@ -342,7 +341,7 @@ def _find_mixed_steps(table: pd.DataFrame, columns: Mapping[str, list[str]]) -> 
     firsts = table.drop_duplicates([*TRAINING, "kind"])
     second = firsts[firsts.duplicated(TRAINING)]
     return [
-        _blame(
+        _make_problem(
             row,
             "mixed_steps",
             f"The training {quote_name(row['training'])} has checkpoints that count steps and "
@@ -362,7 +361,7 @@ def _find_repeated_steps(table: pd.DataFrame, columns: Mapping[str, list[str]]) 
     rivals = firsts.assign(first=names.transform("first"))
     rivals = rivals[rivals["first"] != rivals["checkpoint"]]
     return [
-        _blame(
+        _make_problem(
             row,
             "repeated_step",
             f"The checkpoints {list_names([row['first'], row['checkpoint']])} of the training "
@@ -381,7 +380,7 @@ def _find_several_seeds(table: pd.DataFrame, columns: Mapping[str, list[str]]) -
     several = firsts[firsts.duplicated(TRAINING)].drop_duplicates(TRAINING)
     both = ", ".join([*columns["training"], *columns["seed"]])
     return [
-        _blame(
+        _make_problem(
             row,
             "several_seeds",
             f"The training {quote_name(row['training'])} has several seeds.",
@@ -399,7 +398,7 @@ def _resolve_conflicts(
     """Keep one row of each value; equal rows count once."""
     stays: Literal["first", "last"] = "last" if policy == "last" else "first"
     is_repeat = table.duplicated([*VALUE, "score"], keep=stays)
-    problems = _tell_repeats(table[is_repeat])
+    problems = _describe_repeats(table[is_repeat])
     distinct = table[~is_repeat]
     is_rival = distinct.duplicated(VALUE, keep=stays)
     kept = distinct[~is_rival].copy()
@@ -419,7 +418,7 @@ def _list_rivals(rivals: pd.DataFrame) -> list[tuple[tuple[str, ...], "pd.Series
     return [(tuple(row[name] for name in VALUE), row) for _, row in rivals.iterrows()]
 
 
-def _tell_repeats(repeats: pd.DataFrame) -> list[Problem]:
+def _describe_repeats(repeats: pd.DataFrame) -> list[Problem]:
     if repeats.empty:
         return []
     problem = Problem(

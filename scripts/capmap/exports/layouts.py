@@ -24,7 +24,7 @@ from capmap.exports.cells import (
     trim,
     wish_for,
 )
-from capmap.exports.numbers import Decimal, Kind, Mask, Numbers, parse_numbers
+from capmap.exports.numbers import Kind, Mask, Numbers, parse_numbers
 from capmap.exports.runs import (
     RUN_COLUMNS,
     Metrics,
@@ -42,6 +42,7 @@ from capmap.exports.runs import (
 )
 from capmap.exports.sheets import Sheet
 from capmap.problems import Problem, UnreadableExportError
+from capmap.settings.choices import Decimal
 from capmap.wording import list_names, quote_name
 
 MATRIX_HINT = "If the file has a column per dataset, set `format: matrix`."

@@ -9,7 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Decimal: TypeAlias = Literal["auto", ".", ","]
+from capmap.settings.choices import Decimal
+
 Mark: TypeAlias = Literal[".", ","]
 Mask: TypeAlias = npt.NDArray[np.bool_]
 

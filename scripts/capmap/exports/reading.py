@@ -3,23 +3,21 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias, TypedDict
+from typing import TypedDict
 
 import pandas as pd
 
 from capmap.artifacts import digest_file
 from capmap.exports.cells import SEPARATOR, Filters, Mapped, list_columns, list_values, match_value
 from capmap.exports.layouts import read_long, read_matrix
-from capmap.exports.numbers import Decimal
 from capmap.exports.runs import RUN_COLUMNS, Metrics, Part
 from capmap.exports.sheets import open_sheet
 from capmap.problems import Problem, UnreadableExportError, ask_nearest
+from capmap.settings.choices import Decimal, TableFormat
 from capmap.wording import list_names, quote_name
 
-Layout: TypeAlias = Literal["long", "matrix"]
-
 READERS = {"long": read_long, "matrix": read_matrix}
-ROLES: dict[Layout, tuple[str, ...]] = {
+ROLES: dict[TableFormat, tuple[str, ...]] = {
     "long": ("model", "dataset", "metric", "score", "seed", "keep"),
     "matrix": ("model", "datasets", "ignore"),
 }
@@ -74,7 +72,7 @@ class Exports:
 def read_exports(
     paths: Sequence[str],
     *,
-    layout: Layout = "long",
+    layout: TableFormat = "long",
     header_rows: int = 1,
     columns: Mapped | None = None,
     where: Filters | None = None,
@@ -92,9 +90,7 @@ def read_exports(
     layout : {"long", "matrix"}, optional
         A row per run, or a row per model and a column per dataset.
     header_rows : int, optional
-        In how many rows the names of columns stand (a matrix of delimited text only). They are
-        joined with " / "; a blank cell repeats the one on its left, and adds nothing in the last
-        row.
+        As in `capmap.settings.study.Study`.
     columns : mapping, optional
         Role and column, or list of columns. "model" and "dataset" may be several columns, which
         are joined with " / ". Roles are "model", "dataset", "metric", "score", "seed" and "keep"
@@ -176,7 +172,7 @@ def _join_runs(parts: Sequence[Part], keep: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame({name: pd.Series(dtype=kinds.get(name, "str")) for name in names})
 
 
-def _check_roles(columns: Mapped, layout: Layout) -> list[Problem]:
+def _check_roles(columns: Mapped, layout: TableFormat) -> list[Problem]:
     """Find columns that are mapped, otherwise than by default, to a role that a matrix lacks."""
     if layout == "long":
         return []
@@ -195,7 +191,7 @@ def _check_roles(columns: Mapped, layout: Layout) -> list[Problem]:
     ]
 
 
-def _check_header_rows(header_rows: int, layout: Layout) -> list[Problem]:
+def _check_header_rows(header_rows: int, layout: TableFormat) -> list[Problem]:
     """Find a header of several rows where a table has a row per run."""
     if layout == "matrix" or header_rows == 1:
         return []
@@ -236,7 +232,9 @@ def _check_filters(parts: Sequence[Part], where: Filters) -> list[Problem]:
     return problems
 
 
-def _check_ignored(parts: Sequence[Part], ignored: Sequence[str], layout: Layout) -> list[Problem]:
+def _check_ignored(
+    parts: Sequence[Part], ignored: Sequence[str], layout: TableFormat
+) -> list[Problem]:
     """Find columns to ignore that no file has."""
     if layout == "long":
         return []

@@ -28,7 +28,7 @@ TEXTS = {
 MODEL_KEYS = {"unique_backbone_key": "key", "model_display_name": "name", "model_size": "size"}
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 BREAKS = re.compile(r"[\t\r\n\u2028\u2029]")
-MENDED = frozenset({"invalid_json", "deep_json", "truncated_json", "binary_file"})
+JSON_FAULTS = frozenset({"invalid_json", "deep_json", "truncated_json", "binary_file"})
 REMEDY = f"Write one JSON object with the keys {list_names([*TEXTS, NEW_MODELS])}."
 
 
@@ -85,15 +85,15 @@ def read_information(path: str) -> tuple[Information, list[Problem]]:
         read_bounded(path, limit=LARGEST)
         return _Reader(path).read()
     except UnreadableExportError as error:
-        return Information(), [_mend(problem) for problem in error.problems]
+        return Information(), [_explain_json_fault(problem) for problem in error.problems]
 
 
-def _mend(problem: Problem) -> Problem:
-    """Say of a fault of JSON what this file should hold."""
+def _explain_json_fault(problem: Problem) -> Problem:
+    """Add to a fault of JSON what this file should hold."""
     if problem.code == "too_large":
         reason = f"The file has more than {LARGEST} bytes once unpacked."
         return replace(problem, reason=reason, remedy="Shorten the texts.")
-    return replace(problem, remedy=REMEDY) if problem.code in MENDED else problem
+    return replace(problem, remedy=REMEDY) if problem.code in JSON_FAULTS else problem
 
 
 class _Reader:
@@ -113,7 +113,9 @@ class _Reader:
         texts = {name: self._read_text(given, key) for key, name in TEXTS.items()}
         return Information(texts, self._read_models(given.get(NEW_MODELS))), self.problems
 
-    def _blame(self, code: str, key: str, reason: str, remedy: str, value: object = "") -> None:
+    def _add_problem(
+        self, code: str, key: str, reason: str, remedy: str, value: object = ""
+    ) -> None:
         line = self.lines.get(key.partition("[")[0].strip(), 0)
         shown = value if isinstance(value, str) else _show(value)
         self.problems.append(
@@ -132,7 +134,7 @@ class _Reader:
         """Find numbers that JSON does not have, at any depth."""
         for key, value in _walk(document):
             if isinstance(value, float) and not math.isfinite(value):
-                self._blame(
+                self._add_problem(
                     "no_json_number",
                     key,
                     "NaN and infinite numbers are not JSON.",
@@ -145,7 +147,7 @@ class _Reader:
         keys = [key.strip() for key, _ in pairs]
         for key, count in Counter(keys).items():
             if count > 1:
-                self._blame(
+                self._add_problem(
                     "repeated_key",
                     place + key,
                     f"The key stands {count} times.",
@@ -154,7 +156,7 @@ class _Reader:
         for key in wanted:
             if key not in keys:
                 hint = ask_nearest(key, [other for other in keys if other not in wanted])
-                self._blame(
+                self._add_problem(
                     "missing_key",
                     place + key,
                     f"There is no key {quote_name(key)}.",
@@ -171,7 +173,7 @@ class _Reader:
             value = str(value)
         if not isinstance(value, str):
             kind = "text or a number" if key == TRIALS else "text"
-            self._blame(
+            self._add_problem(
                 "wrong_type",
                 place + key,
                 f"Expected {kind}, found {_name_type(value)}.",
@@ -180,7 +182,7 @@ class _Reader:
             )
             return ""
         if UNPRINTABLE.search(value) or (place and BREAKS.search(value.strip())):
-            self._blame(
+            self._add_problem(
                 "control_character",
                 place + key,
                 "The text has a control character or half a character.",
@@ -189,7 +191,7 @@ class _Reader:
             )
             return ""
         if len(value) > LONGEST_TEXT:
-            self._blame(
+            self._add_problem(
                 "long_text",
                 place + key,
                 f"The text has {len(value)} characters.",
@@ -203,7 +205,7 @@ class _Reader:
         if entries is None:
             return []
         if not isinstance(entries, list) or isinstance(entries, Pairs):
-            self._blame(
+            self._add_problem(
                 "wrong_type",
                 NEW_MODELS,
                 f"Expected a list of objects, found {_name_type(entries)}.",
@@ -215,7 +217,7 @@ class _Reader:
         for number, entry in enumerate(entries, start=1):
             model = self._read_model(entry, f"{NEW_MODELS}[{number}].")
             if model and model.key in models:
-                self._blame(
+                self._add_problem(
                     "repeated_model",
                     f"{NEW_MODELS}[{number}].unique_backbone_key",
                     "The model is described twice.",
@@ -229,7 +231,7 @@ class _Reader:
     def _read_model(self, entry: object, place: str) -> NewModel | None:
         """Read the description of a model; None for a placeholder and for what is at fault."""
         if not isinstance(entry, Pairs):
-            self._blame(
+            self._add_problem(
                 "wrong_type",
                 place.rstrip("."),
                 f"Expected an object, found {_name_type(entry)}.",
@@ -244,7 +246,7 @@ class _Reader:
             return None
         for key, name in MODEL_KEYS.items():
             if not texts[name]:
-                self._blame(
+                self._add_problem(
                     "half_described",
                     place + key,
                     "The text is empty, while others of the same model are not.",

@@ -17,10 +17,11 @@ from capmap.exports.cells import (
     trim,
 )
 from capmap.exports.files import read_bounded, refuse
-from capmap.exports.numbers import Decimal, Kind, parse_numbers
+from capmap.exports.numbers import Kind, parse_numbers
 from capmap.exports.sheets import Sheet, open_sheet
 from capmap.metrics import canonical_name
 from capmap.problems import Problem, Severity, UnreadableExportError, ask_nearest, shorten
+from capmap.settings.choices import Decimal
 from capmap.wording import count_things, list_names, quote_name
 
 RESULTS = "results_and_parameters.csv"
@@ -179,7 +180,7 @@ class Rows:
         self.absent = absent
         self.problems: list[Problem] = []
 
-    def blame(
+    def add_problem(
         self,
         row: Mapping[Hashable, Any],
         code: str,
@@ -203,7 +204,7 @@ class Rows:
             )
         )
 
-    def blame_values(
+    def add_value_problems(
         self, rows: pd.DataFrame, code: str, column: str, explain: Callable[[str], tuple[str, str]]
     ) -> None:
         """Add a problem per distinct value of a column, at the first of the rows that have it."""
@@ -212,7 +213,7 @@ class Rows:
             reason, remedy = explain(row[column])
             more = int(counts[row[column]])
             extent = f" ({count_things(more, 'row')})." if more > 1 else "."
-            self.blame(row, code, column, reason.removesuffix(".") + extent, remedy)
+            self.add_problem(row, code, column, reason.removesuffix(".") + extent, remedy)
 
 
 def check_rows(rows: Rows, demands: Demands, *, described: Collection[str]) -> list[Problem]:
@@ -257,7 +258,7 @@ def _check_filled(rows: Rows) -> None:
         if column in OPTIONAL or column in rows.absent or column == SCORE:
             continue
         for row in rows.table[rows.table[column] == ""].to_dict("records"):
-            rows.blame(
+            rows.add_problem(
                 row,
                 CODES.get(column, f"empty_{column.lower().replace(' ', '_')}"),
                 column,
@@ -272,17 +273,17 @@ def _check_types(rows: Rows, decimal: Decimal) -> None:
     whole = table[SEED].str.fullmatch(WHOLE).astype(bool)
     for row in table[filled & ~whole].to_dict("records"):
         reason, remedy = "The seed is no whole number.", "Write the seed of the run, such as 42."
-        rows.blame(row, "wrong_seed", SEED, reason, remedy)
+        rows.add_problem(row, "wrong_seed", SEED, reason, remedy)
     for column in NUMBERS:
         kinds = parse_numbers(make_texts(table[column].to_list()), decimal=decimal).kinds
         for row in table[(kinds != Kind.NUMBER) & (kinds != Kind.EMPTY)].to_dict("records"):
             reason = f"The {column} is no finite number."
-            rows.blame(row, "wrong_number", column, reason, "Write a number.")
+            rows.add_problem(row, "wrong_number", column, reason, "Write a number.")
 
 
 def _check_methods(rows: Rows) -> None:
     table = rows.table
-    rows.blame_values(
+    rows.add_value_problems(
         table[~table[METHOD].isin(["", *METHODS])],
         "unknown_method",
         METHOD,
@@ -294,7 +295,7 @@ def _check_methods(rows: Rows) -> None:
     named = table[(table[EXPERIMENT] != "") & table[METHOD].isin(METHODS)]
     firsts = named.drop_duplicates([EXPERIMENT, METHOD])
     for row in firsts[firsts.duplicated(EXPERIMENT)].to_dict("records"):
-        rows.blame(
+        rows.add_problem(
             row,
             "mixed_methods",
             METHOD,
@@ -317,7 +318,7 @@ def _check_seeds(rows: Rows, cells: pd.DataFrame, wanted: int) -> None:
     firsts = seeded.drop_duplicates([*CELL, SEED]).set_index([*CELL, SEED])["line"].to_dict()
     for row in seeded[seeded.duplicated([*CELL, SEED])].to_dict("records"):
         line = firsts[tuple(row[column] for column in (*CELL, SEED))]
-        rows.blame(
+        rows.add_problem(
             row,
             "repeated_seed",
             SEED,
@@ -329,7 +330,7 @@ def _check_seeds(rows: Rows, cells: pd.DataFrame, wanted: int) -> None:
     for row in seeded.drop_duplicates(CELL).to_dict("records"):
         count = int(counts[tuple(row[column] for column in CELL)])
         if count < wanted:
-            rows.blame(
+            rows.add_problem(
                 row,
                 "missing_seeds",
                 DATASET,
@@ -355,12 +356,12 @@ def _check_metrics(rows: Rows, demands: Demands) -> None:
             code, reason = "unknown_metric", f"There is no metric {quote_name(metric)}."
             near = ask_nearest(metric, known.values())
             remedy = f"{near}The metric of {quote_name(dataset)} is {quote_name(own[dataset])}."
-        rows.blame(row, code, METRIC, reason, remedy)
+        rows.add_problem(row, code, METRIC, reason, remedy)
 
 
 def _check_names(rows: Rows, benchmark: Benchmark, described: Collection[str]) -> None:
     table, datasets = rows.table, list(benchmark.datasets)
-    rows.blame_values(
+    rows.add_value_problems(
         table[~table[DATASET].isin(["", *datasets])],
         "unknown_dataset",
         DATASET,
@@ -370,7 +371,7 @@ def _check_names(rows: Rows, benchmark: Benchmark, described: Collection[str]) -
         ),
     )
     models = [*benchmark.models, *described]
-    rows.blame_values(
+    rows.add_value_problems(
         table[~table[BACKBONE].isin(["", *models])],
         "undescribed_model",
         BACKBONE,
@@ -394,7 +395,7 @@ def _check_dimensions(rows: Rows, cells: pd.DataFrame, benchmark: Benchmark) -> 
         }
         if gaps and all(gaps.values()):
             nearest = min(gaps, key=lambda dimension: len(gaps[dimension]))
-            rows.blame(
+            rows.add_problem(
                 row,
                 "no_dimension",
                 BACKBONE,
@@ -408,7 +409,7 @@ def _check_variants(rows: Rows) -> None:
         table = rows.table[(rows.table[[*CELL, column]] != "").all(axis=1)]
         firsts = table.drop_duplicates([*CELL, column])
         for row in firsts[firsts.duplicated(CELL)].to_dict("records"):
-            rows.blame(
+            rows.add_problem(
                 row,
                 f"several_{what}",
                 column,

@@ -24,7 +24,7 @@ from capmap.multilabel.outcomes import ImageValues, OutcomeFiles
 from capmap.multilabel.rankings import list_datasets
 from capmap.problems import require_known
 from capmap.ranking.aggregation import FloatArray
-from capmap.ranking.intervals import take_percentiles
+from capmap.ranking.intervals import percentile_interval
 from capmap.rng import make_stream
 
 DROPS = {
@@ -265,7 +265,7 @@ def compare_dataset_pair(
         low, high = np.nan, np.nan
         if min(sample.images, other.images) > 1:
             replicates = _resample_difference(joined, n_resamples, make_rng(*target.names))
-            low, high = take_percentiles(replicates, confidence_level=confidence_level)
+            low, high = percentile_interval(replicates, confidence_level=confidence_level)
         both = np.count_nonzero((joined.strata != LEFT_OUT).all(axis=0))
         rows.append((*target, one, two, one - two, low, high, sample.images, other.images, both))
     return frame_rows(rows, DEGRADATION)

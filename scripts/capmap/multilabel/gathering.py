@@ -124,8 +124,10 @@ def _explain_empty(fact: Fact, metric: str) -> Problem:
     )
 
 
-def forgive_gaps(problems: Sequence[Problem], cells: Sequence[Sequence[str]]) -> list[Problem]:
-    """Leave out gaps that are there only because a dump has a fault, which is told itself.
+def drop_explained_gaps(
+    problems: Sequence[Problem], cells: Sequence[Sequence[str]]
+) -> list[Problem]:
+    """Drop gaps that a faulty dump explains, as that has a problem of its own.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ import pandas as pd
 from capmap.multilabel.labels import Int64Array
 from capmap.multilabel.outcomes import ImageValues
 from capmap.ranking.aggregation import FloatArray
-from capmap.ranking.intervals import Interval, take_percentiles
+from capmap.ranking.intervals import Interval, percentile_interval
 
 BLOCK_CELLS = 1 << 20
 DRAWS_PER_COUNT = 20
@@ -274,7 +274,7 @@ def bound_sample(
     if sample.images < 2:
         return float("nan"), float("nan")
     replicates = sample.resample(n_resamples, rng)
-    return take_percentiles(replicates, confidence_level=confidence_level)
+    return percentile_interval(replicates, confidence_level=confidence_level)
 
 
 def frame_rows(rows: Sequence[tuple[object, ...]], kinds: Mapping[str, str]) -> pd.DataFrame:

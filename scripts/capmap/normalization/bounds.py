@@ -8,10 +8,11 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from capmap.metrics import Direction, suggest
+from capmap.metrics import suggest
 from capmap.normalization.precedence import Reference, Rules
 from capmap.normalization.rules import Bound, DatasetRule, MetricRule, Normalization
 from capmap.problems import Problem, Severity
+from capmap.settings.choices import Direction
 from capmap.wording import count_things, find_nearest, list_names, quote_name, write_key
 
 COLUMNS = ("dataset", "metric", "direction", "low", "high", "low_origin", "high_origin")

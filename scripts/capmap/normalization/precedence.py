@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from capmap.artifacts import read_json, read_table
 from capmap.errors import ConfigError
-from capmap.metrics import Direction, canonical_name, find_metric, is_same_metric
+from capmap.metrics import canonical_name, find_metric, is_same_metric
 from capmap.normalization.rules import (
     Bound,
     DatasetRule,
@@ -19,6 +19,7 @@ from capmap.normalization.rules import (
     convert_bounds,
     find_transform,
 )
+from capmap.settings.choices import Direction
 
 REQUIRED = ("dataset", "low", "high")
 

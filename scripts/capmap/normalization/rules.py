@@ -8,12 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capmap.metrics import Direction
+from capmap.settings.choices import Direction
 
 Bound: TypeAlias = float | Literal["observed", "natural"] | Mapping[str, str]
 TransformRule: TypeAlias = Mapping[str, Mapping[str, float]]
 Selection: TypeAlias = Literal["all"] | list[str] | Mapping[str, list[str]]
-Incomplete: TypeAlias = Literal["error", "drop_models", "drop_datasets", "keep"]
 
 FloatArray = npt.NDArray[np.float64]
 

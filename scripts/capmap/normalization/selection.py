@@ -5,7 +5,8 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from capmap.normalization.rules import Incomplete, Selection
+from capmap.normalization.rules import Selection
+from capmap.settings.choices import Incomplete
 from capmap.wording import count_things, list_names
 
 DROPPED = ("kind", "name", "reason")

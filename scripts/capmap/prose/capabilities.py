@@ -8,8 +8,8 @@ from capmap.prose.distances import describe_distances
 from capmap.prose.gap_errors import (
     METHOD_NAMES,
     PAPER,
-    tell_difference,
-    tell_error,
+    describe_difference,
+    describe_error,
 )
 from capmap.prose.words import format_share, format_value, join_names, join_sentences, join_some
 from capmap.wording import format_count, format_percent, join_words, quote_name
@@ -82,8 +82,8 @@ def describe_capabilities(
     if not gaps["gap"].notna().any():
         return ["No result was left to place models and datasets by."]
     methods = join_sentences(
-        _tell_kept(gaps, models, datasets),
-        _tell_dropped(models, datasets, min_results),
+        _describe_kept(gaps, models, datasets),
+        _describe_dropped(models, datasets, min_results),
         "The gap of a result is its distance to the best score on the dataset, divided by that of "
         "the worst: 0 is best and 1 is worst. Models and datasets were placed in "
         f"{format_count(dimension, 'dimension')} so that their distances come near the gaps "
@@ -91,18 +91,18 @@ def describe_capabilities(
         _warn_of_duplicates(datasets),
         _warn_of_components(models, datasets),
     )
-    verdict = _tell_verdict(summary, datasets, method, dimension)
+    verdict = _describe_verdict(summary, datasets, method, dimension)
     paper = describe_distances(summary, by_results, centrality, method=method, dimension=dimension)
     trust = join_sentences(
-        _tell_coverage(predictions, confidence_level),
-        _tell_worst(predictions),
-        _tell_unseen(predictions, confidence_level),
+        _describe_coverage(predictions, confidence_level),
+        _describe_worst(predictions),
+        _describe_unseen(predictions, confidence_level),
         _warn_of_saturation(datasets),
     )
     return [paragraph for paragraph in (methods, verdict, paper, trust) if paragraph]
 
 
-def _tell_kept(gaps: pd.DataFrame, models: pd.DataFrame, datasets: pd.DataFrame) -> str:
+def _describe_kept(gaps: pd.DataFrame, models: pd.DataFrame, datasets: pd.DataFrame) -> str:
     kept = gaps["gap"].notna().sum()
     left = [(models["kept"] > 0).sum(), (datasets["kept"] > 0).sum()]
     if kept == len(gaps):
@@ -113,7 +113,7 @@ def _tell_kept(gaps: pd.DataFrame, models: pd.DataFrame, datasets: pd.DataFrame)
     )
 
 
-def _tell_dropped(models: pd.DataFrame, datasets: pd.DataFrame, min_results: int) -> str:
+def _describe_dropped(models: pd.DataFrame, datasets: pd.DataFrame, min_results: int) -> str:
     reasons = [table.loc[table["kept"] == 0, "dropped"] for table in (models, datasets)]
     few = [int((own == "few results").sum()) for own in reasons]
     rest = [int(own.isin(["no dataset left", "no model left"]).sum()) for own in reasons]
@@ -158,7 +158,7 @@ def _warn_of_components(models: pd.DataFrame, datasets: pd.DataFrame) -> str:
     )
 
 
-def _tell_verdict(
+def _describe_verdict(
     summary: pd.DataFrame, datasets: pd.DataFrame, method: str, dimension: int
 ) -> str:
     found = {}
@@ -177,9 +177,9 @@ def _tell_verdict(
     verdicts = {name: _compare(*rows) for name, rows in found.items()}
     return join_sentences(
         _conclude(verdicts, method),
-        *(_tell_protocol(name, *rows, is_plain=method == "l2") for name, rows in found.items()),
+        *(_describe_protocol(name, *rows, is_plain=method == "l2") for name, rows in found.items()),
         "No two datasets are of one family." if is_single else "",
-        _tell_bilinear(summary),
+        _describe_bilinear(summary),
         "Intervals are over splits, which share most of their results.",
     )
 
@@ -207,33 +207,35 @@ def _conclude(verdicts: dict[str, str], method: str) -> str:
     return f"On this study {METHOD_NAMES[method]} {join_words(parts)}."
 
 
-def _tell_protocol(protocol: str, own: "pd.Series", simple: "pd.Series", *, is_plain: bool) -> str:
+def _describe_protocol(
+    protocol: str, own: "pd.Series", simple: "pd.Series", *, is_plain: bool
+) -> str:
     shape = ""
     if protocol == "random":
         results = format_count(own["predictions"], "result")
         shape = f" ({results} in {format_count(own['folds'], 'split')})"
     plain = ""
     if not is_plain and not pd.isna(own["difference"]):
-        plain = f"; it was {tell_difference(own, 'that of plain L2')} on the same results"
+        plain = f"; it was {describe_difference(own, 'that of plain L2')} on the same results"
     name = "mean squared error (MSE)" if protocol == "random" else "MSE"
     return (
-        f"{PROTOCOLS[protocol]}{shape}, its {name} was {tell_error(own)}, against "
-        f"{tell_error(simple)} of the best baseline, {METHOD_NAMES[simple['distance']]}{plain}."
+        f"{PROTOCOLS[protocol]}{shape}, its {name} was {describe_error(own)}, against "
+        f"{describe_error(simple)} of the best baseline, {METHOD_NAMES[simple['distance']]}{plain}."
     )
 
 
-def _tell_bilinear(summary: pd.DataFrame) -> str:
+def _describe_bilinear(summary: pd.DataFrame) -> str:
     rows = summary[(summary["distance"] == "bilinear") & (summary["protocol"] == "random")]
     if rows.empty:
         return ""
     row = rows.iloc[0]
     return (
         f"{METHOD_NAMES['bilinear'].capitalize()} with {format_count(row['dimension'], 'factor')}, "
-        f"which is no map, had {tell_error(row)} with random results hidden."
+        f"which is no map, had {describe_error(row)} with random results hidden."
     )
 
 
-def _tell_coverage(predictions: pd.DataFrame, confidence_level: float) -> str:
+def _describe_coverage(predictions: pd.DataFrame, confidence_level: float) -> str:
     hidden = _choose_hidden(predictions).dropna(subset=["low", "high"])
     if hidden.empty:
         return "No result was predicted with an interval while it was hidden."
@@ -250,7 +252,7 @@ def _tell_coverage(predictions: pd.DataFrame, confidence_level: float) -> str:
     )
 
 
-def _tell_worst(predictions: pd.DataFrame) -> str:
+def _describe_worst(predictions: pd.DataFrame) -> str:
     hidden = _choose_hidden(predictions)
     if hidden.empty:
         return ""
@@ -269,7 +271,7 @@ def _tell_worst(predictions: pd.DataFrame) -> str:
     )
 
 
-def _tell_unseen(predictions: pd.DataFrame, confidence_level: float) -> str:
+def _describe_unseen(predictions: pd.DataFrame, confidence_level: float) -> str:
     unseen = predictions[~predictions["held_out"].astype(bool)].dropna(subset=["low", "high"])
     if unseen.empty:
         return ""

@@ -27,14 +27,17 @@ def describe_checkpoints(
         Methods, what the choice is worth, and a paragraph of rankings if there are any.
     """
     rankings = [
-        _tell_ranking(str(name), rows)
+        _describe_ranking(str(name), rows)
         for name, rows in checkpoint_rankings.groupby("ranking", sort=False)
     ]
-    paragraphs = [_tell_choice(selected, split, report), _tell_worth(selected, split, report)]
+    paragraphs = [
+        _describe_choice(selected, split, report),
+        _describe_worth(selected, split, report),
+    ]
     return [*paragraphs, join_sentences(*rankings)] if rankings else paragraphs
 
 
-def _tell_choice(selected: pd.DataFrame, split: str, report: str) -> str:
+def _describe_choice(selected: pd.DataFrame, split: str, report: str) -> str:
     trainings = format_count(len(selected), "training")
     models = format_count(selected["model"].nunique(), "model")
     spans = format_span(selected["checkpoints"], "checkpoint")
@@ -55,7 +58,7 @@ def _name_split(split: str) -> str:
     return f" on the split {quote_name(split)}" if split else ""
 
 
-def _tell_worth(selected: pd.DataFrame, split: str, report: str) -> str:
+def _describe_worth(selected: pd.DataFrame, split: str, report: str) -> str:
     several = selected[selected["checkpoints"] > 1]
     if several.empty:
         return "No training had a choice between checkpoints."
@@ -69,10 +72,10 @@ def _tell_worth(selected: pd.DataFrame, split: str, report: str) -> str:
     gains = several["gain_report"].dropna()
     if report == split or gains.empty:
         return join_sentences(worth, noise)
-    return join_sentences(worth, noise, _tell_gains(gains, report))
+    return join_sentences(worth, noise, _describe_gains(gains, report))
 
 
-def _tell_gains(gains: "pd.Series[float]", report: str) -> str:
+def _describe_gains(gains: "pd.Series[float]", report: str) -> str:
     """Say how much better than the last the chosen checkpoints are where they are compared."""
     gain = gains.mean()
     change = "better" if gain >= 0 else "worse"
@@ -84,7 +87,7 @@ def _tell_gains(gains: "pd.Series[float]", report: str) -> str:
     )
 
 
-def _tell_ranking(name: str, rows: pd.DataFrame) -> str:
+def _describe_ranking(name: str, rows: pd.DataFrame) -> str:
     ranked = rows[rows["rank"].notna()]
     unranked = len(rows) - len(ranked)
     left = f"{format_count(unranked, 'checkpoint')} could not be ranked." if unranked else ""

@@ -3,11 +3,11 @@
 import pandas as pd
 
 from capmap.prose.words import (
+    describe_unused,
     format_interval,
     format_value,
     join_names,
     join_sentences,
-    tell_unused,
 )
 from capmap.wording import (
     AGGREGATION_NAMES,
@@ -63,11 +63,14 @@ def describe_conditions(
     )
     return [
         methods,
-        *(_tell_condition(name, conditions, condition_ranks, confidence_level) for name in names),
+        *(
+            _describe_condition(name, conditions, condition_ranks, confidence_level)
+            for name in names
+        ),
     ]
 
 
-def _tell_condition(
+def _describe_condition(
     name: str, conditions: pd.DataFrame, ranks: pd.DataFrame, confidence_level: float
 ) -> str:
     rows = conditions[conditions["condition"] == name]
@@ -79,7 +82,7 @@ def _tell_condition(
     if known.empty:
         return join_sentences(
             f"With {quote_name(name)} there was no correlation to compute ({shape} in common).",
-            tell_unused(first["cells_unused"]),
+            describe_unused(first["cells_unused"]),
         )
     parts = [
         f"{COEFFICIENTS[row['statistic']]} was {format_value(row['estimate'])}"
@@ -90,12 +93,12 @@ def _tell_condition(
     ]
     return join_sentences(
         f"With {quote_name(name)} ({shape}), {join_words(parts)}.",
-        _tell_changes(ranks[ranks["condition"] == name]),
-        tell_unused(first["cells_unused"]),
+        _describe_changes(ranks[ranks["condition"] == name]),
+        describe_unused(first["cells_unused"]),
     )
 
 
-def _tell_changes(ranks: pd.DataFrame) -> str:
+def _describe_changes(ranks: pd.DataFrame) -> str:
     moved = ranks[ranks["change"] != 0]
     if moved.empty:
         return "No model changed its rank."

@@ -6,11 +6,11 @@ import pandas as pd
 
 from capmap.prose.gap_errors import (
     METHOD_NAMES,
+    classify_difference,
+    describe_difference,
+    describe_ends,
+    describe_error,
     format_error,
-    judge,
-    tell_difference,
-    tell_ends,
-    tell_error,
 )
 from capmap.prose.words import format_interval, format_value, join_sentences
 from capmap.wording import format_count
@@ -57,39 +57,39 @@ def describe_distances(
     same = fitted[fitted["dimension"] == dimension]
     own = {str(row["distance"]): row for _, row in same.iterrows()}
     return join_sentences(
-        _tell_lowest(fitted, dimension),
-        _tell_order(own),
-        _tell_overfit(own),
-        _tell_dimensions(fitted[fitted["distance"] == "l2"], dimension),
-        _tell_results(by_results[by_results["distance"] == method]),
-        _tell_center(centrality),
+        _describe_lowest(fitted, dimension),
+        _describe_order(own),
+        _describe_overfit(own),
+        _describe_dimensions(fitted[fitted["distance"] == "l2"], dimension),
+        _describe_results(by_results[by_results["distance"] == method]),
+        _describe_center(centrality),
     )
 
 
-def _tell_lowest(fitted: pd.DataFrame, dimension: int) -> str:
+def _describe_lowest(fitted: pd.DataFrame, dimension: int) -> str:
     if len(fitted) < 2:
         return ""
     best = fitted.sort_values("mse", kind="stable").iloc[0]
     where = f"{METHOD_NAMES[best['distance']]} in {format_count(best['dimension'], 'dimension')}"
     doubt = ""
     is_plain = best["distance"] == "l2" and best["dimension"] == dimension
-    if not is_plain and judge(best) == "alike":
+    if not is_plain and classify_difference(best) == "alike":
         doubt = f", which could not be told from L2 in {dimension}"
     return (
         f"Of the distances alone, {where} had the lowest MSE of hidden results, "
-        f"{tell_error(best)}{doubt}."
+        f"{describe_error(best)}{doubt}."
     )
 
 
-def _tell_order(own: "Mapping[str, pd.Series]") -> str:
+def _describe_order(own: "Mapping[str, pd.Series]") -> str:
     """Compare the other distances with L2 in the same dimension."""
     if "l2" not in own:
         return ""
     expected = {"poincare": "alike", "cosine": "higher"}
     parts = [
-        _tell_against_plain(own[distance], distance, verdict=verdict)
+        _describe_against_plain(own[distance], distance, verdict=verdict)
         for distance, verdict in expected.items()
-        if distance in own and judge(own[distance])
+        if distance in own and classify_difference(own[distance])
     ]
     if not parts:
         return ""
@@ -97,15 +97,15 @@ def _tell_order(own: "Mapping[str, pd.Series]") -> str:
     return f"With {dimension}, {'; '.join(parts)}."
 
 
-def _tell_against_plain(row: "pd.Series", distance: str, *, verdict: str) -> str:
-    found = judge(row)
+def _describe_against_plain(row: "pd.Series", distance: str, *, verdict: str) -> str:
+    found = classify_difference(row)
     agrees = AGREES[found == verdict]
     if found != "alike":
         return (
-            f"the error of {METHOD_NAMES[distance]} was {tell_difference(row, 'that of L2')}, "
+            f"the error of {METHOD_NAMES[distance]} was {describe_difference(row, 'that of L2')}, "
             f"{agrees}"
         )
-    ends = tell_ends(row, "difference").strip(" ()")
+    ends = describe_ends(row, "difference").strip(" ()")
     there = "" if verdict == "alike" else ", where it is higher"
     return (
         f"the error of {METHOD_NAMES[distance]} could not be told from that of L2 (difference "
@@ -113,7 +113,7 @@ def _tell_against_plain(row: "pd.Series", distance: str, *, verdict: str) -> str
     )
 
 
-def _tell_overfit(own: "Mapping[str, pd.Series]") -> str:
+def _describe_overfit(own: "Mapping[str, pd.Series]") -> str:
     if not {"l2", "cosine"} <= own.keys():
         return ""
     cosine, plain = own["cosine"], own["l2"]
@@ -129,7 +129,7 @@ def _tell_overfit(own: "Mapping[str, pd.Series]") -> str:
             "in the paper, where it overfits."
         )
     hidden = f"{format_error(cosine['mse'])} against {format_error(plain['mse'])}"
-    found = judge(cosine) or ("lower" if cosine["mse"] < plain["mse"] else "higher")
+    found = classify_difference(cosine) or ("lower" if cosine["mse"] < plain["mse"] else "higher")
     if found == "lower":
         return (
             f"The cosine distance fitted known results more closely than L2 ({known}) and "
@@ -142,7 +142,7 @@ def _tell_overfit(own: "Mapping[str, pd.Series]") -> str:
     )
 
 
-def _tell_dimensions(plain: pd.DataFrame, dimension: int) -> str:
+def _describe_dimensions(plain: pd.DataFrame, dimension: int) -> str:
     """Say whether more dimensions help plain L2, and whether fewer would do."""
     known = plain.dropna(subset=["difference_low", "difference_high"])
     more = known[known["dimension"] > dimension].sort_values("difference", kind="stable")
@@ -154,8 +154,8 @@ def _tell_dimensions(plain: pd.DataFrame, dimension: int) -> str:
         told = "More dimensions did not clearly lower the error of L2"
         if len(better):
             best = format_count(better["dimension"].iloc[0], "dimension")
-            plain_error = f"that with {dimension}"
-            told = f"With {best} the error of L2 was {tell_difference(better.iloc[0], plain_error)}"
+            found = describe_difference(better.iloc[0], f"that with {dimension}")
+            told = f"With {best} the error of L2 was {found}"
         parts.append(f"{told}{paper}.")
     enough = fewer[fewer["difference_low"] <= 0]
     if len(enough):
@@ -166,7 +166,7 @@ def _tell_dimensions(plain: pd.DataFrame, dimension: int) -> str:
     return " ".join(parts)
 
 
-def _tell_results(by_results: pd.DataFrame) -> str:
+def _describe_results(by_results: pd.DataFrame) -> str:
     """Say whether errors fall with the number of results that a model has."""
     known = by_results.dropna(subset="mse")
     few, many = (known[own] for own in (known["results_from"] < FEW, known["results_from"] >= FEW))
@@ -187,7 +187,7 @@ def _tell_results(by_results: pd.DataFrame) -> str:
     )
 
 
-def _tell_center(centrality: pd.DataFrame) -> str:
+def _describe_center(centrality: pd.DataFrame) -> str:
     """Say whether models near the center of the map are good everywhere."""
     found = centrality.dropna(subset="estimate")
     if found.empty:

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from capmap.prose.gap_errors import format_error, tell_difference, tell_error
+from capmap.prose.gap_errors import describe_difference, describe_error, format_error
 from capmap.prose.words import format_value, join_sentences
 from capmap.wording import format_count
 
@@ -48,11 +48,13 @@ def describe_drift(
         "each other, where 1 is the radius of the final map. Gaps are those to the best and worst "
         "model of all times.",
     )
-    results = join_sentences(_tell_shifts(drift), _tell_newcomers(newcomers, confidence_level))
+    results = join_sentences(
+        _describe_shifts(drift), _describe_newcomers(newcomers, confidence_level)
+    )
     return [methods, results]
 
 
-def _tell_shifts(drift: pd.DataFrame) -> str:
+def _describe_shifts(drift: pd.DataFrame) -> str:
     known = drift.dropna(subset=["shift", "shift_noise"])
     if known.empty:
         return "There was no earlier map to compare with."
@@ -68,7 +70,7 @@ def _tell_shifts(drift: pd.DataFrame) -> str:
         f"{format_value(shift)}; other random starts alone moved them by {format_value(noise)}, "
         f"{verdict}.",
         most,
-        _tell_way(drift),
+        _describe_way(drift),
     )
 
 
@@ -80,7 +82,7 @@ def _judge_moves(moved: int, steps: int) -> str:
     return f"so the map drifts by more than chance of the fit{where}"
 
 
-def _tell_way(drift: pd.DataFrame) -> str:
+def _describe_way(drift: pd.DataFrame) -> str:
     """Say how far positions were from the final ones at the start and before the last step."""
     known = drift.iloc[:-1].dropna(subset="shift_to_final")
     if known.empty:
@@ -95,16 +97,16 @@ def _tell_way(drift: pd.DataFrame) -> str:
     )
 
 
-def _tell_newcomers(newcomers: pd.DataFrame, confidence_level: float) -> str:
+def _describe_newcomers(newcomers: pd.DataFrame, confidence_level: float) -> str:
     if newcomers.empty:
         return "No newcomer had results enough to predict one half from the other."
     row = newcomers.iloc[0]
     additive = f"the {format_error(row['mse_additive'])} of additive effects of models and datasets"
-    difference = tell_difference(row, additive, confidence_level=confidence_level)
+    difference = describe_difference(row, additive, confidence_level=confidence_level)
     return (
         f"With one half of their results known, the other half of those of "
         f"{format_count(row['models'], 'newcomer')} ({format_count(row['predictions'], 'result')}) "
         "was predicted with a mean squared error of "
-        f"{tell_error(row, over='models', confidence_level=confidence_level)}, "
+        f"{describe_error(row, over='models', confidence_level=confidence_level)}, "
         f"{difference}."
     )

@@ -33,7 +33,7 @@ def format_error(value: float) -> str:
     return "not available" if pd.isna(value) else f"{value:z.4f}"
 
 
-def tell_error(
+def describe_error(
     row: "pd.Series", name: str = "mse", *, over: str = "", confidence_level: float | None = None
 ) -> str:
     """Say an estimate with its interval, if it has one.
@@ -51,14 +51,14 @@ def tell_error(
 
     Examples
     --------
-    >>> tell_error(pd.Series({"mse": 0.06, "mse_low": 0.05, "mse_high": 0.07}), over="splits")
+    >>> describe_error(pd.Series({"mse": 0.06, "mse_low": 0.05, "mse_high": 0.07}), over="splits")
     '0.0600 (95% interval over splits 0.0500 to 0.0700)'
     """
-    ends = tell_ends(row, name, over=over, confidence_level=confidence_level)
+    ends = describe_ends(row, name, over=over, confidence_level=confidence_level)
     return format_error(row[name]) + ends
 
 
-def tell_ends(
+def describe_ends(
     row: "pd.Series", name: str, *, over: str = "", confidence_level: float | None = None
 ) -> str:
     """Say the interval of an estimate in brackets, or nothing where it has none."""
@@ -72,8 +72,8 @@ def find_level(row: "pd.Series") -> float:
     return float(row.get("confidence", LEVEL))
 
 
-def judge(row: "pd.Series", name: str = "difference") -> str:
-    """Say on which side of 0 an interval lies.
+def classify_difference(row: "pd.Series", name: str = "difference") -> str:
+    """Side of 0 on which an interval of differences lies.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def judge(row: "pd.Series", name: str = "difference") -> str:
 
     Examples
     --------
-    >>> judge(pd.Series({"difference_low": -0.2, "difference_high": -0.1}))
+    >>> classify_difference(pd.Series({"difference_low": -0.2, "difference_high": -0.1}))
     'lower'
     """
     low, high = row[f"{name}_low"], row[f"{name}_high"]
@@ -93,7 +93,9 @@ def judge(row: "pd.Series", name: str = "difference") -> str:
     return "higher" if low > 0 else "alike"
 
 
-def tell_difference(row: "pd.Series", other: str, *, confidence_level: float | None = None) -> str:
+def describe_difference(
+    row: "pd.Series", other: str, *, confidence_level: float | None = None
+) -> str:
     """Say how much lower or higher an error is than another, and whether that could be chance.
 
     Parameters
@@ -108,9 +110,9 @@ def tell_difference(row: "pd.Series", other: str, *, confidence_level: float | N
     Examples
     --------
     >>> row = pd.Series({"difference": -0.02, "difference_low": -0.05, "difference_high": 0.01})
-    >>> tell_difference(row, "that of L2")
+    >>> describe_difference(row, "that of L2")
     '0.0200 lower (95% interval -0.0100 to 0.0500, which holds 0) than that of L2'
-    >>> tell_difference(row * 0, "that of L2")
+    >>> describe_difference(row * 0, "that of L2")
     'the same as that of L2'
     """
     side = -1 if row["difference"] < 0 else 1
@@ -118,7 +120,7 @@ def tell_difference(row: "pd.Series", other: str, *, confidence_level: float | N
     low, high = sorted(side * row[f"difference_{end}"] for end in ("low", "high"))
     level = find_level(row) if confidence_level is None else confidence_level
     ends = format_interval(low, high, confidence_level=level, write=format_error)
-    if judge(row) == "alike":
+    if classify_difference(row) == "alike":
         ends = f"{ends[:-1]}, which holds 0)"
     if size != NOTHING:
         return f"{size} {'lower' if side < 0 else 'higher'}{ends} than {other}"

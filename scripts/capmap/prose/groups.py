@@ -3,14 +3,14 @@
 import pandas as pd
 
 from capmap.prose.words import (
+    describe_leader,
+    describe_no_interval,
+    describe_unused,
     format_span,
     join_names,
     join_sentences,
-    tell_leader,
-    tell_no_interval,
-    tell_unused,
 )
-from capmap.wording import format_count, format_percent, join_words, quote_name, share_letter
+from capmap.wording import format_count, format_percent, have_common_letter, join_words, quote_name
 
 RULES = {
     "drop_models": "every model had to have runs on each of its datasets",
@@ -69,16 +69,16 @@ def describe_groups(
     over = UNITS[unit]
     return [
         methods,
-        *(_tell_group(name, groups, group_coverage, confidence_level, over) for name in names),
+        *(_describe_group(name, groups, group_coverage, confidence_level, over) for name in names),
     ]
 
 
-def _tell_group(
+def _describe_group(
     name: str, groups: pd.DataFrame, coverage: pd.DataFrame, confidence_level: float, over: str
 ) -> str:
     own = groups[groups["group"] == name].sort_values(["rank", "model"])
     row = coverage[coverage["group"] == name].iloc[0]
-    lead = tell_leader(
+    lead = describe_leader(
         own,
         "iqm",
         "the highest IQM",
@@ -88,29 +88,29 @@ def _tell_group(
     )
     return join_sentences(
         f"In the group {quote_name(name)} ({format_count(len(own), 'model')}), {lead}",
-        _tell_rivals(own),
-        _tell_coverage(row),
-        tell_no_interval(own),
+        _describe_rivals(own),
+        _describe_coverage(row),
+        describe_no_interval(own),
     )
 
 
-def _tell_rivals(own: pd.DataFrame) -> str:
+def _describe_rivals(own: pd.DataFrame) -> str:
     behind = own[own["rank"] > own["rank"].min()]
     letters = own["ties"].iloc[0]
-    rivals = behind.loc[[share_letter(letters, ties) for ties in behind["ties"]], "model"]
+    rivals = behind.loc[[have_common_letter(letters, ties) for ties in behind["ties"]], "model"]
     if rivals.empty:
         return ""
     them = "it" if len(own) - len(behind) == 1 else "them"
     return f"{join_names(rivals)} could not be separated from {them}."
 
 
-def _tell_coverage(row: "pd.Series") -> str:
+def _describe_coverage(row: "pd.Series") -> str:
     dropped = [
         format_count(row[f"{thing}s_dropped"], thing)
         for thing in ("dataset", "model")
         if row[f"{thing}s_dropped"] > 0
     ]
-    unused = tell_unused(row["cells_unused"])
+    unused = describe_unused(row["cells_unused"])
     if not dropped:
         return unused
     return f"By its rule, {RULES[row['incomplete']]} ({join_words(dropped)} left out). {unused}"

@@ -6,11 +6,11 @@ import pandas as pd
 
 from capmap.prose.words import (
     PER_MODEL,
+    describe_leader,
+    describe_no_interval,
+    describe_policy,
     join_names,
     join_sentences,
-    tell_leader,
-    tell_no_interval,
-    tell_policy,
 )
 from capmap.wording import format_count, format_percent, quote_name
 
@@ -57,23 +57,23 @@ def describe_improvability(
         "Improvability is the percentage of a model's error (distance of its mean score to the "
         "metric's optimum) that the best model on the dataset does not make, averaged over "
         f"{format_count(datasets, 'dataset')}.",
-        _tell_fallback(without_optimum),
-        _tell_clipped(clipped),
-        tell_policy(
+        _describe_fallback(without_optimum),
+        _describe_clipped(clipped),
+        describe_policy(
             missing, subject="Each model was measured", own=PER_MODEL, cells_unused=cells_unused
         ),
-        _tell_intervals(improvability, n_resamples, confidence_level),
+        _describe_intervals(improvability, n_resamples, confidence_level),
     )
     results = join_sentences(
-        _tell_first(improvability, datasets, confidence_level),
-        _tell_worst(improvability_datasets),
-        tell_no_interval(improvability),
+        _describe_first(improvability, datasets, confidence_level),
+        _describe_worst(improvability_datasets),
+        describe_no_interval(improvability),
         "Improvability depends on which other models are present.",
     )
     return [methods, results]
 
 
-def _tell_fallback(datasets: Sequence[str]) -> str:
+def _describe_fallback(datasets: Sequence[str]) -> str:
     if not datasets:
         return ""
     where = "a dataset" if len(datasets) == 1 else format_count(len(datasets), "dataset")
@@ -83,14 +83,14 @@ def _tell_fallback(datasets: Sequence[str]) -> str:
     )
 
 
-def _tell_clipped(cells: int) -> str:
+def _describe_clipped(cells: int) -> str:
     if not cells:
         return ""
     counts = "counted as an error" if cells == 1 else "counted as errors"
     return f"{format_count(cells, 'score')} beyond the optimum {counts} of 0."
 
 
-def _tell_intervals(table: pd.DataFrame, n_resamples: int, confidence_level: float) -> str:
+def _describe_intervals(table: pd.DataFrame, n_resamples: int, confidence_level: float) -> str:
     if not table["ci_low"].notna().any():
         return ""
     return (
@@ -100,11 +100,11 @@ def _tell_intervals(table: pd.DataFrame, n_resamples: int, confidence_level: flo
     )
 
 
-def _tell_first(table: pd.DataFrame, datasets: int, confidence_level: float) -> str:
+def _describe_first(table: pd.DataFrame, datasets: int, confidence_level: float) -> str:
     if len(table) == 1:
         name = quote_name(table["model"].iloc[0])
         return f"{name} was the only model, which makes its improvability 0."
-    return tell_leader(
+    return describe_leader(
         table,
         "improvability",
         "the lowest improvability",
@@ -115,7 +115,7 @@ def _tell_first(table: pd.DataFrame, datasets: int, confidence_level: float) -> 
     )
 
 
-def _tell_worst(cells: pd.DataFrame) -> str:
+def _describe_worst(cells: pd.DataFrame) -> str:
     if not cells["improvability"].max() > 0:
         return ""
     row = cells.sort_values("improvability", ascending=False, kind="stable").iloc[0]

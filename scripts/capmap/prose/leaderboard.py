@@ -3,15 +3,15 @@
 import pandas as pd
 
 from capmap.prose.words import (
+    describe_leader,
+    describe_no_interval,
     format_span,
     format_value,
     join_names,
     join_sentences,
     join_some,
-    tell_leader,
-    tell_no_interval,
 )
-from capmap.wording import format_count, format_percent, quote_name, share_letter
+from capmap.wording import format_count, format_percent, have_common_letter, quote_name
 
 
 def describe_leaderboard(
@@ -52,7 +52,7 @@ def describe_leaderboard(
     for method, own in entries.groupby("method", sort=True):
         labeled = own.assign(model=_label_entries(own), runner=own["model"])
         by_dimension = dimensions[dimensions["method"] == method]
-        told.append(_tell_method(str(method), labeled, by_dimension, confidence_level))
+        told.append(_describe_method(str(method), labeled, by_dimension, confidence_level))
     return told
 
 
@@ -86,12 +86,12 @@ def describe_releases(rank_history: pd.DataFrame) -> list[str]:
         join_sentences(
             f"The current release was compared with the last of "
             f"{format_count(len(releases) - 1, 'former release')}, {quote_name(releases[-2])}.",
-            *_tell_changes(before, now),
+            *_describe_changes(before, now),
         )
     ]
 
 
-def _tell_changes(before: pd.DataFrame, now: pd.DataFrame) -> list[str]:
+def _describe_changes(before: pd.DataFrame, now: pd.DataFrame) -> list[str]:
     """Say what is new, gone, ranked and moved; both releases are indexed by model."""
     every = pd.concat([now, before]).drop_duplicates("model").assign(submission="")
     labels = dict(zip(every["model"], _label_entries(every), strict=True))
@@ -129,7 +129,7 @@ def _label_entries(entries: pd.DataFrame) -> list[str]:
     ]
 
 
-def _tell_method(
+def _describe_method(
     method: str, entries: pd.DataFrame, dimensions: pd.DataFrame, confidence_level: float
 ) -> str:
     count = format_count(len(entries), "entry", "entries")
@@ -139,10 +139,10 @@ def _tell_method(
     if ranked.empty:
         return join_sentences(
             f"{opening}none had runs on enough of the datasets to be ranked.",
-            _tell_partial(entries, ranked),
-            _tell_dimensions(dimensions, names),
+            _describe_partial(entries, ranked),
+            _describe_dimensions(dimensions, names),
         )
-    lead = tell_leader(
+    lead = describe_leader(
         ranked,
         "iqm",
         "the highest IQM",
@@ -151,14 +151,14 @@ def _tell_method(
     )
     return join_sentences(
         opening + lead,
-        _tell_rivals(ranked, confidence_level),
-        _tell_partial(entries, ranked),
-        tell_no_interval(ranked),
-        _tell_dimensions(dimensions, names),
+        _describe_rivals(ranked, confidence_level),
+        _describe_partial(entries, ranked),
+        describe_no_interval(ranked),
+        _describe_dimensions(dimensions, names),
     )
 
 
-def _tell_rivals(ranked: pd.DataFrame, confidence_level: float) -> str:
+def _describe_rivals(ranked: pd.DataFrame, confidence_level: float) -> str:
     """Say from whom the leaders could not be separated; those without an interval are not told."""
     first, behind = ranked[ranked["rank"] == 1], _find_sure(ranked[ranked["rank"] > 1])
     rivals = _find_rivals(ranked)["model"]
@@ -180,7 +180,7 @@ def _find_rivals(ranked: pd.DataFrame) -> pd.DataFrame:
     """Entries behind the first rank that share a letter with a leader."""
     behind = ranked[ranked["rank"] > 1]
     leaders = ranked.loc[ranked["rank"] == 1, "ties"]
-    is_rival = [any(share_letter(one, ties) for one in leaders) for ties in behind["ties"]]
+    is_rival = [any(have_common_letter(one, ties) for one in leaders) for ties in behind["ties"]]
     return behind.loc[is_rival]
 
 
@@ -188,7 +188,7 @@ def _find_sure(entries: pd.DataFrame) -> pd.DataFrame:
     return entries[entries["ci_low"].notna()]
 
 
-def _tell_partial(entries: pd.DataFrame, ranked: pd.DataFrame) -> str:
+def _describe_partial(entries: pd.DataFrame, ranked: pd.DataFrame) -> str:
     partial = entries[~entries["complete"]]
     if partial.empty:
         return ""
@@ -204,7 +204,7 @@ def _tell_partial(entries: pd.DataFrame, ranked: pd.DataFrame) -> str:
     )
 
 
-def _tell_dimensions(dimensions: pd.DataFrame, labels: dict[str, str]) -> str:
+def _describe_dimensions(dimensions: pd.DataFrame, labels: dict[str, str]) -> str:
     """Say who leads each dimension but the first, which holds all datasets."""
     names = dimensions["dimension"].unique()[1:].tolist()
     told, unsure = [], []

@@ -56,20 +56,20 @@ def describe_multilabel(
     if summary.empty:
         return ["No model was evaluated on images with several labels."]
     results = [
-        _tell_best(str(name), own, metrics[metrics["dataset"] == name], confidence_level)
+        _describe_best(str(name), own, metrics[metrics["dataset"] == name], confidence_level)
         for name, own in summary.groupby("dataset", sort=True)
     ]
     n_models = summary["model"].nunique()
-    drop = _tell_drop(degradation, label_counts, subgroups, confidence_level, n_models)
+    drop = _describe_drop(degradation, label_counts, subgroups, confidence_level, n_models)
     return [
-        _tell_methods(metrics, summary, label_counts, subgroups, n_resamples, confidence_level),
+        _describe_methods(metrics, summary, label_counts, subgroups, n_resamples, confidence_level),
         join_sentences(*results),
         *filter(None, [drop]),
-        *filter(None, [_tell_shifts(rank_shift)]),
+        *filter(None, [_describe_shifts(rank_shift)]),
     ]
 
 
-def _tell_methods(
+def _describe_methods(
     metrics: pd.DataFrame,
     summary: pd.DataFrame,
     label_counts: pd.DataFrame,
@@ -91,7 +91,7 @@ def _tell_methods(
         f"{format_count(models, 'classifier')} {'was' if models == 1 else 'were'} evaluated on "
         f"{format_count(datasets, 'dataset')}.",
         *(
-            _tell_images(str(name), own, subgroups)
+            _describe_images(str(name), own, subgroups)
             for name, own in label_counts.groupby("dataset", sort=True)
         ),
         f"Of the metrics, {meanings}." if used else "",
@@ -99,7 +99,7 @@ def _tell_methods(
     )
 
 
-def _tell_images(name: str, counts: pd.DataFrame, subgroups: Sequence[int]) -> str:
+def _describe_images(name: str, counts: pd.DataFrame, subgroups: Sequence[int]) -> str:
     images = counts.set_index("labels")["images"].to_dict()
     empty = images.pop("0", 0)
     labeled, several = sum(images.values()), sum(images.values()) - images.get("1", 0)
@@ -116,7 +116,9 @@ def _tell_images(name: str, counts: pd.DataFrame, subgroups: Sequence[int]) -> s
     return f"{labels}{left_out}{gap}."
 
 
-def _tell_best(name: str, own: pd.DataFrame, metrics: pd.DataFrame, confidence_level: float) -> str:
+def _describe_best(
+    name: str, own: pd.DataFrame, metrics: pd.DataFrame, confidence_level: float
+) -> str:
     parts = []
     for metric in SUMMARIZED:
         first = own[own[f"{metric}_rank"] == 1]
@@ -127,7 +129,7 @@ def _tell_best(name: str, own: pd.DataFrame, metrics: pd.DataFrame, confidence_l
         if len(first) == 1:
             known = metrics[(metrics["metric"] == metric) & (metrics["model"] == row["model"])]
             if len(known) == 1:
-                interval = _tell_interval(known.iloc[0], confidence_level)
+                interval = _describe_interval(known.iloc[0], confidence_level)
             elif len(known) > 1:
                 interval = f" (mean of {format_count(len(known), 'seed')})"
         parts.append(
@@ -138,7 +140,7 @@ def _tell_best(name: str, own: pd.DataFrame, metrics: pd.DataFrame, confidence_l
     return f"Best on {quote_name(name)}: {'; '.join(parts)}."
 
 
-def _tell_drop(
+def _describe_drop(
     degradation: pd.DataFrame,
     label_counts: pd.DataFrame,
     subgroups: Sequence[int],
@@ -154,13 +156,13 @@ def _tell_drop(
         return ""
     first = rows[known[0]]
     changes = [
-        f"{TITLES[metric]} {_tell_change(rows[metric], confidence_level)}" for metric in known
+        f"{TITLES[metric]} {_describe_change(rows[metric], confidence_level)}" for metric in known
     ]
     models = sorted(set(whole.loc[~is_mean, "model"]))
     who = f", on average over {format_count(len(models), 'model')}" if len(models) > 1 else ""
     if len(models) == 1 < n_models:
         who = f", for {quote_name(models[0])} as the only model with both"
-    warning = _tell_other_subgroups(first, label_counts, subgroups) if "asma" in known else ""
+    warning = _describe_other_subgroups(first, label_counts, subgroups) if "asma" in known else ""
     judged = [metric for metric in known if metric != "asma" or not warning]
     return join_sentences(
         f"From {quote_name(first['dataset_a'])} to {quote_name(first['dataset_b'])}{who}, "
@@ -170,7 +172,7 @@ def _tell_drop(
     )
 
 
-def _tell_other_subgroups(
+def _describe_other_subgroups(
     row: "pd.Series", label_counts: pd.DataFrame, subgroups: Sequence[int]
 ) -> str:
     """Warn where the ASMAs of both datasets do not average the same subgroups."""
@@ -209,7 +211,7 @@ def _judge_drop(drops: dict[str, float], first: "pd.Series") -> str:
     return join_sentences(f"The apparent drop {', but '.join(parts)}.", unsure)
 
 
-def _tell_shifts(rank_shift: pd.DataFrame) -> str:
+def _describe_shifts(rank_shift: pd.DataFrame) -> str:
     """Say how ranks by top-1 accuracy change, on the same dataset where it has both metrics."""
     if rank_shift.empty:
         return ""
@@ -225,12 +227,12 @@ def _tell_shifts(rank_shift: pd.DataFrame) -> str:
         of = "" if origin == dataset else f" on {quote_name(str(origin))}"
         sentences.append(
             f"For {who} the rank by {TITLES['asma']} on {quote_name(str(dataset))} differs from "
-            f"that by {TITLES['top1']}{of}{_tell_extremes(rows)}."
+            f"that by {TITLES['top1']}{of}{_describe_extremes(rows)}."
         )
     return join_sentences(*sentences)
 
 
-def _tell_extremes(rows: pd.DataFrame) -> str:
+def _describe_extremes(rows: pd.DataFrame) -> str:
     parts = []
     for word, shift in ((UP, rows["shift"].max()), (DOWN, rows["shift"].min())):
         if (shift > 0) if word == UP else (shift < 0):
@@ -239,13 +241,13 @@ def _tell_extremes(rows: pd.DataFrame) -> str:
     return f"; {' and '.join(parts)}" if parts else ""
 
 
-def _tell_interval(row: "pd.Series", confidence_level: float) -> str:
+def _describe_interval(row: "pd.Series", confidence_level: float) -> str:
     return format_interval(
         row["ci_low"], row["ci_high"], confidence_level=confidence_level, write=_write
     )
 
 
-def _tell_change(row: "pd.Series", confidence_level: float) -> str:
+def _describe_change(row: "pd.Series", confidence_level: float) -> str:
     """Say by how much a metric fell or rose; the interval has the direction of the words."""
     drop, low, high = float(row["difference"]), row["ci_low"], row["ci_high"]
     if drop < 0:

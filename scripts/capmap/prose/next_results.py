@@ -51,17 +51,17 @@ def describe_next_results(
         What is advised, then the replay of choosing datasets and that of choosing models.
         Intervals have 95%.
     """
-    advice = join_sentences(_tell_datasets(next), _tell_models(next_models))
+    advice = join_sentences(_describe_datasets(next), _describe_models(next_models))
     return [
         advice,
         join_sentences(
-            _tell_savings(dataset_savings, dataset_replay), _tell_errors(dataset_replay)
+            _describe_savings(dataset_savings, dataset_replay), _describe_errors(dataset_replay)
         ),
-        _tell_regrets(model_replay),
+        _describe_regrets(model_replay),
     ]
 
 
-def _tell_datasets(table: pd.DataFrame) -> str:
+def _describe_datasets(table: pd.DataFrame) -> str:
     if table.empty:
         return "Every model has a result on every dataset, so there is no dataset to choose."
     first = table[table["rank"] == 1]
@@ -79,7 +79,7 @@ def _tell_datasets(table: pd.DataFrame) -> str:
     )
 
 
-def _tell_models(table: pd.DataFrame) -> str:
+def _describe_models(table: pd.DataFrame) -> str:
     if table.empty:
         return "There is no model to choose for a dataset."
     first = table[table["rank"] == 1]
@@ -93,7 +93,7 @@ def _tell_models(table: pd.DataFrame) -> str:
     )
 
 
-def _tell_savings(savings: pd.DataFrame, replay: pd.DataFrame) -> str:
+def _describe_savings(savings: pd.DataFrame, replay: pd.DataFrame) -> str:
     """Say how many results the advised choice needs to be as accurate as random choice."""
     known = savings[savings["results"] <= SHOWN_RESULTS].sort_values("results", kind="stable")
     own = known[known["policy"] == ADVISED]
@@ -114,13 +114,13 @@ def _tell_savings(savings: pd.DataFrame, replay: pd.DataFrame) -> str:
         )
     return join_sentences(
         f"{shape} The error of random choice with {number} was reached by the advised choice with "
-        f"{_write(row['needed'])}{_tell_ends(row)}, {_tell_saving(row)}.",
+        f"{_write(row['needed'])}{_describe_ends(row)}, {_describe_saving(row)}.",
         _list_savings(own.iloc[:-1]),
         _name_better(known[known["results"] == row["results"]], row["needed"]),
     )
 
 
-def _tell_ends(row: "pd.Series") -> str:
+def _describe_ends(row: "pd.Series") -> str:
     """Say the interval of the results needed; its upper end is missing if it has none."""
     if pd.notna(row["needed_low"]) and pd.isna(row["needed_high"]):
         least = _write(row["needed_low"])
@@ -129,7 +129,7 @@ def _tell_ends(row: "pd.Series") -> str:
     return format_interval(*ends, confidence_level=find_level(row), over="models", write=_write)
 
 
-def _tell_saving(row: "pd.Series") -> str:
+def _describe_saving(row: "pd.Series") -> str:
     saving = 1 - row["needed"] / row["results"]
     difference = f"{_write_percent(abs(saving))} {'fewer' if saving >= 0 else 'more'}"
     if pd.isna(row["needed_low"]):
@@ -160,13 +160,13 @@ def _list_savings(rows: pd.DataFrame) -> str:
     if known.empty:
         return ""
     parts = [
-        f"{_write(row['needed'])} instead of {row['results']:.0f}{_tell_ends(row)}"
+        f"{_write(row['needed'])} instead of {row['results']:.0f}{_describe_ends(row)}"
         for _, row in known.iterrows()
     ]
     return f"For the errors of fewer it needed {join_some(parts)}."
 
 
-def _tell_errors(replay: pd.DataFrame) -> str:
+def _describe_errors(replay: pd.DataFrame) -> str:
     """Compare the policies' errors with a few results."""
     if replay.empty:
         return ""
@@ -189,7 +189,7 @@ def _tell_errors(replay: pd.DataFrame) -> str:
     )
 
 
-def _tell_regrets(replay: pd.DataFrame) -> str:
+def _describe_regrets(replay: pd.DataFrame) -> str:
     """Say how far the best model tried is from the best, beside random choice and the average."""
     curves = {
         str(policy): {int(row["tried"]): row for _, row in own.iterrows()}

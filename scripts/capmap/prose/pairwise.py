@@ -6,12 +6,12 @@ import pandas as pd
 
 from capmap.prose.words import (
     PER_PAIR,
+    describe_few,
     format_interval,
     format_span,
     format_value,
     join_names,
     join_sentences,
-    tell_few,
 )
 from capmap.wording import format_count, format_p, format_percent, join_words, quote_name
 
@@ -75,27 +75,27 @@ def describe_pairwise(
         return ["With a single model there was no pair to compare."]
     level = format_percent(confidence_level)
     methods = join_sentences(
-        _tell_shape(pairwise, missing),
-        _tell_differences(pairwise, unit, level),
+        _describe_shape(pairwise, missing),
+        _describe_differences(pairwise, unit, level),
         "Wilcoxon's signed-rank test (two-sided, zero differences dropped) has Holm's correction "
         "over all pairs and the rank-biserial correlation as effect size.",
-        _tell_improvement(pairwise, unit, level, n_resamples),
-        _tell_bayes(rope_setting, n_samples, probability),
+        _describe_improvement(pairwise, unit, level, n_resamples),
+        _describe_bayes(rope_setting, n_samples, probability),
         "Datasets are assumed independent and exchangeable; only Wilcoxon's p is corrected for the "
         "number of pairs.",
     )
     if not pairwise["datasets"].any():
         return [methods, "No two models had a dataset in common."]
     results = join_sentences(
-        _tell_significance(pairwise, alpha),
-        _tell_largest(pairwise, confidence_level, OVER[unit]),
-        _tell_decisions(rope, probability),
-        _tell_sensitivity(rope),
+        _describe_significance(pairwise, alpha),
+        _describe_largest(pairwise, confidence_level, OVER[unit]),
+        _describe_decisions(rope, probability),
+        _describe_sensitivity(rope),
     )
     return [methods, results]
 
 
-def _tell_shape(pairwise: pd.DataFrame, missing: str) -> str:
+def _describe_shape(pairwise: pd.DataFrame, missing: str) -> str:
     models = pd.unique(pd.concat([pairwise["model_a"], pairwise["model_b"]]))
     pairs = format_count(len(pairwise), "pair")
     datasets = "datasets on which every model had runs" if missing == "common" else PER_PAIR
@@ -108,13 +108,13 @@ def _tell_shape(pairwise: pd.DataFrame, missing: str) -> str:
     )
 
 
-def _tell_differences(pairwise: pd.DataFrame, unit: str, level: str) -> str:
+def _describe_differences(pairwise: pd.DataFrame, unit: str, level: str) -> str:
     if not pairwise["ci_low"].notna().any():
         return "Differences in mean normalized score have no intervals."
     return f"Differences in mean normalized score have {level} {DIFFERENCES[unit]}."
 
 
-def _tell_improvement(pairwise: pd.DataFrame, unit: str, level: str, n_resamples: int) -> str:
+def _describe_improvement(pairwise: pd.DataFrame, unit: str, level: str, n_resamples: int) -> str:
     text = (
         "The probability of improvement is that of a run beating a run of the other model on the "
         "same dataset"
@@ -127,7 +127,7 @@ def _tell_improvement(pairwise: pd.DataFrame, unit: str, level: str, n_resamples
     )
 
 
-def _tell_bayes(
+def _describe_bayes(
     rope_setting: float | Mapping[str, float], n_samples: int, probability: float
 ) -> str:
     if isinstance(rope_setting, Mapping):
@@ -142,14 +142,14 @@ def _tell_bayes(
     )
 
 
-def _tell_significance(pairwise: pd.DataFrame, alpha: float) -> str:
+def _describe_significance(pairwise: pd.DataFrame, alpha: float) -> str:
     tested = pairwise.dropna(subset=["wilcoxon_p_holm"])
     level = format_percent(alpha)
     p = tested["wilcoxon_p_holm"]
     found = int((p < alpha).sum())
     few = ""
     if not found:
-        few = tell_few(int(tested["datasets"].max()), pairs=len(tested), alpha=alpha)
+        few = describe_few(int(tested["datasets"].max()), pairs=len(tested), alpha=alpha)
     if len(pairwise) == 1:
         verb = "differed" if found else "did not differ"
         text = f"The two models {verb} significantly at the {level} level ({format_p(p.iloc[0])})."
@@ -163,7 +163,7 @@ def _tell_significance(pairwise: pd.DataFrame, alpha: float) -> str:
     )
 
 
-def _tell_largest(pairwise: pd.DataFrame, confidence_level: float, over: str) -> str:
+def _describe_largest(pairwise: pd.DataFrame, confidence_level: float, over: str) -> str:
     known = pairwise.dropna(subset=["mean_difference"])
     row = known.sort_values("mean_difference", key=abs, ascending=False, kind="stable").iloc[0]
     if not row["mean_difference"]:
@@ -187,7 +187,7 @@ def _tell_largest(pairwise: pd.DataFrame, confidence_level: float, over: str) ->
     )
 
 
-def _tell_decisions(rope: pd.DataFrame, probability: float) -> str:
+def _describe_decisions(rope: pd.DataFrame, probability: float) -> str:
     own = rope[rope["factor"] == 1]
     if own.empty:
         return ""
@@ -204,7 +204,7 @@ def _tell_decisions(rope: pd.DataFrame, probability: float) -> str:
     return join_sentences(decided if parts else "", undecided if len(others) else "")
 
 
-def _tell_sensitivity(rope: pd.DataFrame) -> str:
+def _describe_sensitivity(rope: pd.DataFrame) -> str:
     verdicts = rope.groupby("model")["decision"].nunique()
     if verdicts.empty or rope["factor"].nunique() < 2:
         return ""

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from capmap.prose.gap_errors import METHOD_NAMES, judge, tell_error
+from capmap.prose.gap_errors import METHOD_NAMES, classify_difference, describe_error
 from capmap.prose.words import (
     format_interval,
     format_share,
@@ -43,12 +43,12 @@ def describe_placements(
         Placements, then what the replay found.
     """
     return [
-        _tell_placements(placements, confidence_level),
-        _tell_replay(placement_replay, confidence_level, method),
+        _describe_placements(placements, confidence_level),
+        _describe_replay(placement_replay, confidence_level, method),
     ]
 
 
-def _tell_placements(placements: pd.DataFrame, confidence_level: float) -> str:
+def _describe_placements(placements: pd.DataFrame, confidence_level: float) -> str:
     if placements.empty:
         return "No model was left out of the map that has a result on one of its datasets."
     count, results = len(placements), format_span(placements["results"], "result")
@@ -58,12 +58,12 @@ def _tell_placements(placements: pd.DataFrame, confidence_level: float) -> str:
     return join_sentences(
         f"{format_count(count, 'model')} with too few results for the map {were} placed on it "
         f"without moving what is there, by {results}{each}.",
-        _tell_best(known, confidence_level),
-        _tell_uncertain(known),
+        _describe_best(known, confidence_level),
+        _describe_uncertain(known),
     )
 
 
-def _tell_best(known: pd.DataFrame, confidence_level: float) -> str:
+def _describe_best(known: pd.DataFrame, confidence_level: float) -> str:
     if known.empty:
         return ""
     row = known.iloc[0]
@@ -78,7 +78,7 @@ def _tell_best(known: pd.DataFrame, confidence_level: float) -> str:
     )
 
 
-def _tell_uncertain(known: pd.DataFrame) -> str:
+def _describe_uncertain(known: pd.DataFrame) -> str:
     """Name the models whose mean gap may be anywhere in half of the scale or more."""
     widths = known["mean_gap_high"] - known["mean_gap_low"]
     wide = known.loc[widths > WIDE, "model"].tolist()
@@ -90,7 +90,7 @@ def _tell_uncertain(known: pd.DataFrame) -> str:
     )
 
 
-def _tell_replay(replay: pd.DataFrame, confidence_level: float, method: str) -> str:
+def _describe_replay(replay: pd.DataFrame, confidence_level: float, method: str) -> str:
     known = replay.dropna(subset="mse")
     if known.empty:
         return "No model had results enough to hide some of them and place it anew."
@@ -100,13 +100,13 @@ def _tell_replay(replay: pd.DataFrame, confidence_level: float, method: str) -> 
     return join_sentences(
         "As a check, models on the map were placed anew with all of their results hidden but for "
         f"{_name_counts(single if len(single) else pooled)}.",
-        _tell_methods(main, _name_pooled(main, single), confidence_level, method),
-        _tell_additive(known),
-        _tell_coverage(main, confidence_level),
+        _describe_methods(main, _name_pooled(main, single), confidence_level, method),
+        _describe_additive(known),
+        _describe_coverage(main, confidence_level),
     )
 
 
-def _tell_methods(main: pd.DataFrame, counts: str, confidence_level: float, method: str) -> str:
+def _describe_methods(main: pd.DataFrame, counts: str, confidence_level: float, method: str) -> str:
     """Compare placing with new fits and with the additive baseline."""
     rows = {str(row["method"]): row for _, row in main.iterrows()}
     names = {
@@ -116,7 +116,7 @@ def _tell_methods(main: pd.DataFrame, counts: str, confidence_level: float, meth
         "additive": f"by {METHOD_NAMES['additive']}",
     }
     told = [
-        f"{tell_error(rows[name], confidence_level=confidence_level)} {text}"
+        f"{describe_error(rows[name], confidence_level=confidence_level)} {text}"
         for name, text in names.items()
         if name in rows
     ]
@@ -124,14 +124,14 @@ def _tell_methods(main: pd.DataFrame, counts: str, confidence_level: float, meth
         return ""
     return join_sentences(
         f"With {counts}, the mean squared error (MSE) of hidden results was {join_words(told)}.",
-        _tell_change(rows["placed"], "placing", confidence_level) if "placed" in rows else "",
-        _tell_change(rows[method], "the new fit", confidence_level)
+        _describe_change(rows["placed"], "placing", confidence_level) if "placed" in rows else "",
+        _describe_change(rows[method], "the new fit", confidence_level)
         if method in rows and method != "l2"
         else "",
     )
 
 
-def _tell_change(row: "pd.Series", subject: str, confidence_level: float) -> str:
+def _describe_change(row: "pd.Series", subject: str, confidence_level: float) -> str:
     """Say how much lower or higher an error is than that of plain L2, in percent."""
     change = row["change"]
     if pd.isna(change):
@@ -139,14 +139,14 @@ def _tell_change(row: "pd.Series", subject: str, confidence_level: float) -> str
     side = -1 if change < 0 else 1
     ends = sorted([side * row["change_low"], side * row["change_high"]])
     interval = format_interval(*ends, confidence_level=confidence_level, write=_write_percent)
-    doubt = ", so it may be chance" if judge(row, "change") == "alike" else ""
+    doubt = ", so it may be chance" if classify_difference(row, "change") == "alike" else ""
     return (
         f"That of {subject} was {_write_percent(abs(change))} {'lower' if side < 0 else 'higher'} "
         f"than that of plain L2{interval}{doubt}."
     )
 
 
-def _tell_additive(known: pd.DataFrame) -> str:
+def _describe_additive(known: pd.DataFrame) -> str:
     """Say with which numbers of results the additive baseline does no worse than placing."""
     rows = [known[known["method"] == name] for name in ("placed", "additive")]
     both = rows[0].merge(rows[1], on=["results", "results_to"], suffixes=("", "_additive"))
@@ -163,7 +163,7 @@ def _tell_additive(known: pd.DataFrame) -> str:
     return f"With {counts} additive effects did no worse than placing."
 
 
-def _tell_coverage(main: pd.DataFrame, confidence_level: float) -> str:
+def _describe_coverage(main: pd.DataFrame, confidence_level: float) -> str:
     known = main.dropna(subset="coverage")
     own = known[known["method"] == "placed"]
     own = known if own.empty else own

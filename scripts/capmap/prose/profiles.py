@@ -5,10 +5,10 @@ import pandas as pd
 
 from capmap.prose.words import (
     PER_MODEL,
+    describe_leader,
+    describe_policy,
     format_share,
     join_sentences,
-    tell_leader,
-    tell_policy,
 )
 from capmap.wording import format_count, format_percent
 
@@ -56,22 +56,22 @@ def describe_profiles(
         "Performance profiles (Dolan and Moré) are the share of datasets on which a model is "
         "within a factor tau of the best; areas under them, over log tau up to the largest finite "
         "ratio, are in percent of the largest possible.",
-        tell_policy(
+        describe_policy(
             missing, subject="Each model was profiled", own=PER_MODEL, cells_unused=cells_unused
         ),
-        _tell_nonpositive(nonpositive),
+        _describe_nonpositive(nonpositive),
         "Score distributions are the share of runs above each normalized score, datasets weighing "
         f"the same; models with repeated runs have pointwise {level} bands over runs "
         f"({n_resamples:,} bootstrap resamples).",
     )
     results = join_sentences(
-        *(_tell_first(profile_area, kind, datasets_total) for kind in KINDS),
+        *(_describe_first(profile_area, kind, datasets_total) for kind in KINDS),
         "Areas depend on which other models are present, and have no intervals.",
     )
     return [methods, results]
 
 
-def _tell_nonpositive(cells: int) -> str:
+def _describe_nonpositive(cells: int) -> str:
     if not cells:
         return ""
     had = "had a score" if cells == 1 else "had scores"
@@ -82,12 +82,12 @@ def _tell_nonpositive(cells: int) -> str:
     )
 
 
-def _tell_first(areas: pd.DataFrame, kind: str, total: int) -> str:
+def _describe_first(areas: pd.DataFrame, kind: str, total: int) -> str:
     own = areas.rename(columns={f"{name}_{kind}": name for name in ("share", "rank", "datasets")})
     known = own.dropna(subset=["share"]).assign(ci_low=np.nan, ci_high=np.nan)
     if known.empty:
         return f"By {KINDS[kind]}, no dataset allowed ratios."
-    lead = tell_leader(
+    lead = describe_leader(
         known, "share", "the largest area", total=total, confidence_level=1, write=format_share
     )
     return f"By {KINDS[kind]}, {lead}"

@@ -5,15 +5,15 @@ import math
 import pandas as pd
 
 from capmap.prose.words import (
+    describe_few,
+    describe_unused,
     format_value,
     join_names,
     join_sentences,
     join_some,
     name_covered,
-    tell_few,
-    tell_unused,
 )
-from capmap.wording import format_count, format_p, format_percent, quote_name, share_letter
+from capmap.wording import format_count, format_p, format_percent, have_common_letter, quote_name
 
 
 def describe_rank_tests(
@@ -47,15 +47,15 @@ def describe_rank_tests(
         "The models were ranked on each dataset by mean score (average ranks for ties). "
         "Friedman's chi-squared test (corrected for ties) and the F test of Iman and Davenport "
         "used the datasets on which every model had runs"
-        f"{_tell_incomplete(friedman, missing)}. Pairs were compared by Nemenyi's test, and by "
+        f"{_describe_incomplete(friedman, missing)}. Pairs were compared by Nemenyi's test, and by "
         "Wilcoxon's signed-rank test with Holm's correction over all pairs, at the "
         f"{format_percent(alpha)} level. Datasets were assumed independent."
     )
     results = join_sentences(
-        _tell_omnibus(friedman, alpha),
-        _tell_first(mean_ranks),
-        _tell_nemenyi(nemenyi),
-        _tell_wilcoxon(mean_ranks, alpha),
+        _describe_omnibus(friedman, alpha),
+        _describe_first(mean_ranks),
+        _describe_nemenyi(nemenyi),
+        _describe_wilcoxon(mean_ranks, alpha),
     )
     return [methods, results]
 
@@ -65,13 +65,13 @@ def _find_test(friedman: pd.DataFrame, test: str) -> "pd.Series | None":
     return None if rows.empty else rows.iloc[0]
 
 
-def _tell_incomplete(friedman: pd.DataFrame, missing: str) -> str:
+def _describe_incomplete(friedman: pd.DataFrame, missing: str) -> str:
     if _find_test(friedman, "skillings_mack") is None or missing == "common":
         return ""
     return "; that of Skillings and Mack used the incomplete datasets as well"
 
 
-def _tell_omnibus(friedman: pd.DataFrame, alpha: float) -> str:
+def _describe_omnibus(friedman: pd.DataFrame, alpha: float) -> str:
     row, test = _find_test(friedman, "friedman"), _find_test(friedman, "iman_davenport")
     mack = _find_test(friedman, "skillings_mack")
     if row is None and mack is None:
@@ -85,9 +85,9 @@ def _tell_omnibus(friedman: pd.DataFrame, alpha: float) -> str:
             f"Friedman's chi-squared was {format_value(row['statistic'])} with "
             f"{format_count(row['df1'], 'degree')} of freedom ({format_p(row['p'])}; {shape})."
         )
-        parts.append(tell_unused(row["cells_unused"]) if row["cells_unused"] else "")
+        parts.append(describe_unused(row["cells_unused"]) if row["cells_unused"] else "")
     if test is not None:
-        parts.append(_tell_f(test))
+        parts.append(_describe_f(test))
     if mack is not None:
         parts.append(
             f"The Skillings-Mack statistic on {format_count(mack['cells_used'], 'cell')} was "
@@ -95,10 +95,10 @@ def _tell_omnibus(friedman: pd.DataFrame, alpha: float) -> str:
             f"freedom ({format_p(mack['p'])})."
         )
     known = [found["p"] < alpha for found in (row, test, mack) if found is not None]
-    return join_sentences(*parts, _tell_verdict(known, format_percent(alpha)))
+    return join_sentences(*parts, _describe_verdict(known, format_percent(alpha)))
 
 
-def _tell_f(test: "pd.Series") -> str:
+def _describe_f(test: "pd.Series") -> str:
     """Tell the F test; an infinite statistic is missing from the table, with p = 0."""
     if not math.isfinite(test["statistic"]):
         return "F was infinite (all datasets agree)."
@@ -108,7 +108,7 @@ def _tell_f(test: "pd.Series") -> str:
     )
 
 
-def _tell_verdict(rejected: list[bool], level: str) -> str:
+def _describe_verdict(rejected: list[bool], level: str) -> str:
     if all(rejected):
         return f"At the {level} level, the mean ranks differed."
     if any(rejected):
@@ -116,7 +116,7 @@ def _tell_verdict(rejected: list[bool], level: str) -> str:
     return f"At the {level} level, this is no evidence of different mean ranks, nor of equal ones."
 
 
-def _tell_first(mean_ranks: pd.DataFrame) -> str:
+def _describe_first(mean_ranks: pd.DataFrame) -> str:
     ranks = mean_ranks["mean_rank"].round(9)
     if ranks.isna().all():
         return "No two models had a dataset in common."
@@ -130,7 +130,7 @@ def _tell_first(mean_ranks: pd.DataFrame) -> str:
     return f"{join_some(names)} {verb} the best mean rank, {format_value(ranks.min())}."
 
 
-def _tell_nemenyi(nemenyi: pd.DataFrame) -> str:
+def _describe_nemenyi(nemenyi: pd.DataFrame) -> str:
     if nemenyi.empty:
         return "Nemenyi's test needs a dataset that all models have, and there was none."
     separated = int(nemenyi["separated"].astype(bool).sum())
@@ -142,15 +142,15 @@ def _tell_nemenyi(nemenyi: pd.DataFrame) -> str:
     )
 
 
-def _tell_wilcoxon(mean_ranks: pd.DataFrame, alpha: float) -> str:
+def _describe_wilcoxon(mean_ranks: pd.DataFrame, alpha: float) -> str:
     if mean_ranks["mean_rank"].isna().all():
         return ""
     letters = mean_ranks["wilcoxon_group"]
     first, others = letters.iloc[0], letters.iloc[1:]
-    is_rival = [share_letter(first, own) for own in others]
+    is_rival = [have_common_letter(first, own) for own in others]
     leader = quote_name(mean_ranks["model"].iloc[0])
     pairs = len(letters) * (len(letters) - 1) // 2
-    few = tell_few(int(mean_ranks["datasets"].max()), pairs=pairs, alpha=alpha)
+    few = describe_few(int(mean_ranks["datasets"].max()), pairs=pairs, alpha=alpha)
     if few and all(is_rival):
         return few
     if not any(is_rival):

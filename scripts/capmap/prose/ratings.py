@@ -5,14 +5,14 @@ import pandas as pd
 from capmap.pages.ratings import depends_on_ridge
 from capmap.prose.words import (
     PER_PAIR,
+    describe_leader,
+    describe_no_interval,
+    describe_policy,
     format_share,
     join_names,
     join_sentences,
     join_some,
     name_covered,
-    tell_leader,
-    tell_no_interval,
-    tell_policy,
 )
 from capmap.wording import format_count, format_percent, quote_name
 
@@ -70,14 +70,14 @@ def describe_ratings(
         f"The {format_count(len(elo), 'model')} were rated by a Bradley-Terry model (maximum "
         f"likelihood with a slight ridge; Elo scale, {anchor}) of battles: {BATTLES[battles]}, "
         f"{ties} counted as half a win, and every dataset weighed the same.",
-        tell_policy(missing, subject="Two models met", own=PER_PAIR, cells_unused=cells_unused),
-        _tell_intervals(elo, n_resamples, confidence_level),
+        describe_policy(missing, subject="Two models met", own=PER_PAIR, cells_unused=cells_unused),
+        _describe_intervals(elo, n_resamples, confidence_level),
     )
     results = join_sentences(
-        _tell_first(elo, confidence_level),
-        tell_no_interval(elo),
+        _describe_first(elo, confidence_level),
+        describe_no_interval(elo),
         _warn_of_parts(elo),
-        _tell_winner(winrate, elo.set_index("model")["datasets"]),
+        _describe_winner(winrate, elo.set_index("model")["datasets"]),
         _warn_of_dominance(winrate),
         _warn_of_separation(elo, confidence_level),
         "Only differences of ratings mean something (400 points are odds of ten to one); they "
@@ -86,7 +86,7 @@ def describe_ratings(
     return [methods, results]
 
 
-def _tell_intervals(elo: pd.DataFrame, n_resamples: int, confidence_level: float) -> str:
+def _describe_intervals(elo: pd.DataFrame, n_resamples: int, confidence_level: float) -> str:
     if not elo["ci_low"].notna().any():
         return ""
     return (
@@ -95,8 +95,8 @@ def _tell_intervals(elo: pd.DataFrame, n_resamples: int, confidence_level: float
     )
 
 
-def _tell_first(elo: pd.DataFrame, confidence_level: float) -> str:
-    lead = tell_leader(
+def _describe_first(elo: pd.DataFrame, confidence_level: float) -> str:
+    lead = describe_leader(
         elo,
         "elo",
         "the highest rating",
@@ -119,7 +119,7 @@ def _warn_of_parts(elo: pd.DataFrame) -> str:
     return f"These groups of models never met ({listed}{rest}); ratings between them mean nothing."
 
 
-def _tell_winner(winrate: pd.DataFrame, datasets: "pd.Series[int]") -> str:
+def _describe_winner(winrate: pd.DataFrame, datasets: "pd.Series[int]") -> str:
     known = winrate.dropna(subset=["win_rate"])
     if known.empty:
         return "No two models had a dataset in common."

@@ -4,11 +4,11 @@ import pandas as pd
 
 from capmap.prose.words import (
     PER_MODEL,
+    describe_policy,
     format_share,
     format_value,
     join_names,
     join_sentences,
-    tell_policy,
 )
 from capmap.wording import (
     AGGREGATION_NAMES,
@@ -68,22 +68,22 @@ def describe_robustness(
         f"The reported ranking was compared with {format_count(len(robustness), 'variation')}: "
         f"aggregation by {join_words(aggregations)}, with {join_words(bounds)}, on all datasets"
         f"{once}. Shares of variations are no probabilities.",
-        tell_policy(
+        describe_policy(
             missing, subject="Each model was ranked", own=PER_MODEL, cells_unused=cells_unused
         ),
         f"Ranks were also computed in {n_resamples:,} resamples of the datasets (assumed "
         "exchangeable).",
     )
     results = join_sentences(
-        _tell_agreement(robustness),
-        _tell_best(robustness),
-        _tell_flips(flips, len(rank_stability)),
-        _tell_stability(rank_stability, confidence_level),
+        _describe_agreement(robustness),
+        _describe_best(robustness),
+        _describe_flips(flips, len(rank_stability)),
+        _describe_stability(rank_stability, confidence_level),
     )
     return [methods, results]
 
 
-def _tell_agreement(robustness: pd.DataFrame) -> str:
+def _describe_agreement(robustness: pd.DataFrame) -> str:
     known = robustness.dropna(subset=["kendall_tau"])
     if known.empty:
         return "No variation had an order to compare."
@@ -99,7 +99,7 @@ def _tell_agreement(robustness: pd.DataFrame) -> str:
     )
 
 
-def _tell_best(robustness: pd.DataFrame) -> str:
+def _describe_best(robustness: pd.DataFrame) -> str:
     best = robustness.loc[robustness["best"] != "", "best"].dropna()
     counts = best.value_counts()
     name = min(counts.index[counts == counts.max()])
@@ -107,7 +107,7 @@ def _tell_best(robustness: pd.DataFrame) -> str:
     return f"{quote_name(name)} came first in {counts.max():,} of {variations}."
 
 
-def _tell_flips(flips: pd.DataFrame, models: int) -> str:
+def _describe_flips(flips: pd.DataFrame, models: int) -> str:
     pairs = format_count(models * (models - 1) // 2, "pair")
     if flips.empty:
         return f"None of {pairs} changed their order in any variation."
@@ -121,7 +121,7 @@ def _tell_flips(flips: pd.DataFrame, models: int) -> str:
     )
 
 
-def _tell_stability(stability: pd.DataFrame, confidence_level: float) -> str:
+def _describe_stability(stability: pd.DataFrame, confidence_level: float) -> str:
     order = stability.sort_values(["p_best", "model"], ascending=[False, True])
     row = order.iloc[0]
     tied = order.loc[order["p_best"] == row["p_best"], "model"]

@@ -4,10 +4,10 @@ import pandas as pd
 
 from capmap.prose.words import (
     PER_MODEL,
+    describe_policy,
     format_share,
     format_value,
     join_sentences,
-    tell_policy,
 )
 from capmap.wording import format_count, format_percent, join_words, quote_name
 
@@ -56,17 +56,19 @@ def describe_sample_size(
         f"The full width of the {format_percent(confidence_level)} {kind} interval over runs of "
         "each model's interquartile mean (IQM) was predicted from the winsorized variances over "
         f"runs (pooled for single runs) and a {quantile} quantile.",
-        _tell_order(models),
-        tell_policy(
+        _describe_order(models),
+        describe_policy(
             missing, subject="Each model was measured", own=PER_MODEL, cells_unused=cells_unused
         ),
         "Runs were assumed independent, with normal noise.",
     )
-    results = join_sentences(_tell_widths(seed_widths, models), _tell_advice(next_seeds, models))
+    results = join_sentences(
+        _describe_widths(seed_widths, models), _describe_advice(next_seeds, models)
+    )
     return [methods, results]
 
 
-def _tell_order(models: int) -> str:
+def _describe_order(models: int) -> str:
     if models < 2:
         return ""
     return (
@@ -75,7 +77,7 @@ def _tell_order(models: int) -> str:
     )
 
 
-def _tell_widths(seed_widths: pd.DataFrame, models: int) -> str:
+def _describe_widths(seed_widths: pd.DataFrame, models: int) -> str:
     expected = seed_widths.groupby("seeds")["width"].median()
     now = seed_widths.drop_duplicates("model")["width_now"].median()
     parts = [f"{format_value(width)} with {seeds}" for seeds, width in expected.items()]
@@ -84,7 +86,7 @@ def _tell_widths(seed_widths: pd.DataFrame, models: int) -> str:
     return f"The {median}width to expect was {join_words(parts)} runs per dataset{present}."
 
 
-def _tell_advice(next_seeds: pd.DataFrame, models: int) -> str:
+def _describe_advice(next_seeds: pd.DataFrame, models: int) -> str:
     if models < 2:
         return "With a single model there was no order to improve."
     if next_seeds.empty:

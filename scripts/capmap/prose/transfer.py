@@ -2,7 +2,12 @@
 
 import pandas as pd
 
-from capmap.prose.gap_errors import format_error, judge, tell_difference, tell_error
+from capmap.prose.gap_errors import (
+    classify_difference,
+    describe_difference,
+    describe_error,
+    format_error,
+)
 from capmap.prose.words import join_sentences, join_some
 from capmap.wording import format_count, join_words, quote_name
 
@@ -43,54 +48,54 @@ def describe_transfer(transfer: pd.DataFrame, *, confidence_level: float) -> lis
         "latter. Intervals are over models."
     )
     results = [
-        _tell_types(known, confidence_level),
-        _tell_families(known[known["kind"] == "families"], confidence_level),
+        _describe_types(known, confidence_level),
+        _describe_families(known[known["kind"] == "families"], confidence_level),
     ]
     return [methods, *(paragraph for paragraph in results if paragraph)]
 
 
-def _tell_types(known: pd.DataFrame, confidence_level: float) -> str:
+def _describe_types(known: pd.DataFrame, confidence_level: float) -> str:
     together, pairs = known[known["kind"] == "types"], known[known["kind"] == "type"]
     if together.empty:
         return "There were no two types of datasets with datasets enough, or types are not known."
     singles = together[together["trained_on"] == ONE_OTHER]
     if singles.empty:
-        return _tell_rest(together.iloc[0], confidence_level)
+        return _describe_rest(together.iloc[0], confidence_level)
     row = singles.iloc[0]
     count = pairs["tested_on"].nunique()
     return join_sentences(
         f"Training on one type of datasets and testing on another ({count:,} types, "
         f"{format_count(row['predictions'], 'prediction')}), the mean squared error (MSE) was "
-        f"{_tell_row(row, 'without the other type', confidence_level)}.",
-        _tell_pairs(pairs),
-        _tell_baseline(row),
+        f"{_describe_row(row, 'without the other type', confidence_level)}.",
+        _describe_pairs(pairs),
+        _describe_baseline(row),
     )
 
 
-def _tell_rest(row: "pd.Series", confidence_level: float) -> str:
+def _describe_rest(row: "pd.Series", confidence_level: float) -> str:
     """Say how far datasets of all other types help where only one type has datasets enough."""
     return (
         "No two types had datasets enough to train on one and test on the other. With all datasets "
         f"of other types to train on ({format_count(row['predictions'], 'prediction')}), the mean "
-        f"squared error (MSE) was {_tell_row(row, 'without them', confidence_level)}."
+        f"squared error (MSE) was {_describe_row(row, 'without them', confidence_level)}."
     )
 
 
-def _tell_row(row: "pd.Series", without: str, confidence_level: float) -> str:
+def _describe_row(row: "pd.Series", without: str, confidence_level: float) -> str:
     alone = f"the {format_error(row['mse_alone'])} {without}"
-    difference = tell_difference(row, alone, confidence_level=confidence_level)
+    difference = describe_difference(row, alone, confidence_level=confidence_level)
     return (
-        f"{tell_error(row, confidence_level=confidence_level)}, {difference}: "
-        f"{VERDICTS[judge(row)]}"
+        f"{describe_error(row, confidence_level=confidence_level)}, {difference}: "
+        f"{VERDICTS[classify_difference(row)]}"
     )
 
 
-def _tell_pairs(pairs: pd.DataFrame) -> str:
+def _describe_pairs(pairs: pd.DataFrame) -> str:
     """Name the pairs of types where training on the other one clearly helps or does harm."""
     found: dict[str, list[str]] = {"lower": [], "higher": []}
     for _, row in pairs.sort_values(["difference", "trained_on", "tested_on"]).iterrows():
         name = f"{quote_name(row['trained_on'])} for {quote_name(row['tested_on'])}"
-        found.get(judge(row), []).append(name)
+        found.get(classify_difference(row), []).append(name)
     sentences = [
         f"Of {format_count(len(pairs), 'pair')}, {len(names)} clearly {verb} ({join_some(names)})."
         for verb, names in (("helped", found["lower"]), ("did harm", found["higher"]))
@@ -101,7 +106,7 @@ def _tell_pairs(pairs: pd.DataFrame) -> str:
     return " ".join(sentences)
 
 
-def _tell_baseline(row: "pd.Series") -> str:
+def _describe_baseline(row: "pd.Series") -> str:
     """Say how additive effects and training on everything else did."""
     verdict = "more than the map" if row["mse_additive"] > row["mse"] else "no more than the map"
     return (
@@ -111,17 +116,17 @@ def _tell_baseline(row: "pd.Series") -> str:
     )
 
 
-def _tell_families(families: pd.DataFrame, confidence_level: float) -> str:
+def _describe_families(families: pd.DataFrame, confidence_level: float) -> str:
     if families.empty:
         return ""
     rows = families.sort_values("train_results", kind="stable")
     last = rows.iloc[-1]
     shown = rows if len(rows) <= SHOWN_FAMILIES else rows.iloc[[0, len(rows) // 2, -1]]
     parts = [f"{format_error(row['mse'])} with {row['trained_on']}" for _, row in shown.iterrows()]
-    difference = tell_difference(last, "without any", confidence_level=confidence_level)
+    difference = describe_difference(last, "without any", confidence_level=confidence_level)
     return join_sentences(
         f"On random families of datasets, the MSE was {format_error(last['mse_alone'])} without "
         f"training on others, and {join_words(parts)} to train on.",
-        f"With {last['trained_on']} it was {difference}: {VERDICTS[judge(last)]}.",
-        _tell_baseline(last),
+        f"With {last['trained_on']} it was {difference}: {VERDICTS[classify_difference(last)]}.",
+        _describe_baseline(last),
     )

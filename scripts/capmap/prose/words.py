@@ -105,7 +105,7 @@ def join_sentences(*sentences: str) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def tell_policy(missing: str, *, subject: str, own: str, cells_unused: int) -> str:
+def describe_policy(missing: str, *, subject: str, own: str, cells_unused: int) -> str:
     """Say on which datasets models were compared, and what this cost.
 
     Parameters
@@ -120,18 +120,18 @@ def tell_policy(missing: str, *, subject: str, own: str, cells_unused: int) -> s
         Cells with runs that the policy left out.
     """
     datasets = "datasets on which every model had runs" if missing == "common" else own
-    unused = tell_unused(cells_unused)
+    unused = describe_unused(cells_unused)
     if not cells_unused:
         return f"{subject} on the {datasets}; {unused[0].lower()}{unused[1:]}"
     return f"{subject} on the {datasets}. {unused}"
 
 
-def tell_unused(cells: float) -> str:
+def describe_unused(cells: float) -> str:
     """Say how many cells were not used.
 
     Examples
     --------
-    >>> tell_unused(1), tell_unused(0)
+    >>> describe_unused(1), describe_unused(0)
     ('1 cell of the models and datasets analyzed was not used.', 'No cell analyzed was left out.')
     """
     if not cells:
@@ -140,7 +140,7 @@ def tell_unused(cells: float) -> str:
     return f"{format_count(cells, 'cell')} of the models and datasets analyzed {was} not used."
 
 
-def tell_no_interval(table: pd.DataFrame) -> str:
+def describe_no_interval(table: pd.DataFrame) -> str:
     """Say which models have no interval, by the column ``ci_low``."""
     without = table.loc[table["ci_low"].isna(), "model"].tolist()
     if not without:
@@ -151,7 +151,7 @@ def tell_no_interval(table: pd.DataFrame) -> str:
     return f"{format_count(len(without), 'model')} {were}: {join_names(without)}."
 
 
-def tell_few(datasets: int, *, pairs: int, alpha: float) -> str:
+def describe_few(datasets: int, *, pairs: int, alpha: float) -> str:
     """Say that signed-rank tests of so few datasets cannot separate models, where it is so.
 
     Parameters
@@ -165,9 +165,9 @@ def tell_few(datasets: int, *, pairs: int, alpha: float) -> str:
 
     Examples
     --------
-    >>> tell_few(7, pairs=10, alpha=0.05)
+    >>> describe_few(7, pairs=10, alpha=0.05)
     'With 7 datasets no pair can be separated after correction over 10 pairs.'
-    >>> tell_few(5, pairs=1, alpha=0.05)
+    >>> describe_few(5, pairs=1, alpha=0.05)
     'With 5 datasets the signed-rank test gives no p-value below 0.062.'
     """
     least = 2.0 ** (1 - datasets)
@@ -191,7 +191,7 @@ def name_covered(name: str, datasets: float, total: float) -> str:
     return f"{quote_name(name)}{cover}"
 
 
-def tell_leader(
+def describe_leader(
     table: pd.DataFrame,
     column: str,
     subject: str,

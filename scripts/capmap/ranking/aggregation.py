@@ -6,15 +6,15 @@ values: a cell without runs simply does not exist.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from capmap.settings.choices import Aggregation, Direction
+
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
-Aggregation = Literal["mean", "trimmed_mean", "median"]
 
 TRIMMED = 0.25
 SIGNIFICANT_DIGITS = 12
@@ -79,7 +79,7 @@ def require_finite(values: npt.ArrayLike) -> FloatArray:
     return numbers
 
 
-def average_groups(groups: Groups) -> FloatArray:
+def group_means(groups: Groups) -> FloatArray:
     """Mean of each group.
 
     Notes
@@ -92,7 +92,7 @@ def average_groups(groups: Groups) -> FloatArray:
     return lowest + np.add.reduceat(above, groups.starts) / groups.sizes
 
 
-def trim_groups(groups: Groups) -> FloatArray:
+def group_trimmed_means(groups: Groups) -> FloatArray:
     """25% trimmed mean of each group, as `scipy.stats.trim_mean` defines it.
 
     Notes
@@ -102,7 +102,7 @@ def trim_groups(groups: Groups) -> FloatArray:
 
     Examples
     --------
-    >>> trim_groups(group_values([0.0, 1.0, 2.0, 9.0], [0, 0, 0, 0])).tolist()
+    >>> group_trimmed_means(group_values([0.0, 1.0, 2.0, 9.0], [0, 0, 0, 0])).tolist()
     [1.5]
     """
     cut = (TRIMMED * groups.sizes).astype(np.intp)
@@ -111,28 +111,28 @@ def trim_groups(groups: Groups) -> FloatArray:
         place < np.repeat(groups.sizes - cut, groups.sizes)
     )
     sizes = groups.sizes - 2 * cut
-    return average_groups(Groups(groups.numbers[inner], np.cumsum(sizes) - sizes, sizes))
+    return group_means(Groups(groups.numbers[inner], np.cumsum(sizes) - sizes, sizes))
 
 
-def halve_groups(groups: Groups) -> FloatArray:
+def group_medians(groups: Groups) -> FloatArray:
     """Median of each group; the mean of the two middle numbers where their count is even."""
     low = groups.numbers[groups.starts + (groups.sizes - 1) // 2]
     high = groups.numbers[groups.starts + groups.sizes // 2]
     return np.asarray(low + (high - low) / 2)
 
 
-def spread_groups(groups: Groups) -> FloatArray:
+def group_standard_deviations(groups: Groups) -> FloatArray:
     """Sample standard deviation of each group (n − 1 in the denominator); NaN where n is 1."""
-    apart = groups.numbers - np.repeat(average_groups(groups), groups.sizes)
+    apart = groups.numbers - np.repeat(group_means(groups), groups.sizes)
     squares = np.add.reduceat(apart**2, groups.starts)
     is_single = groups.sizes == 1
     return np.where(is_single, np.nan, np.sqrt(squares / np.where(is_single, 1, groups.sizes - 1)))
 
 
 AGGREGATIONS: Mapping[Aggregation, Callable[[Groups], FloatArray]] = {
-    "mean": average_groups,
-    "trimmed_mean": trim_groups,
-    "median": halve_groups,
+    "mean": group_means,
+    "trimmed_mean": group_trimmed_means,
+    "median": group_medians,
 }
 
 
@@ -159,20 +159,20 @@ def summarize_cells(runs: pd.DataFrame) -> pd.DataFrame:
     cells = runs.groupby(["model", "dataset"], sort=True)
     names = cells.size().index.to_frame(index=False)
     groups = group_values(runs["score"], cells.ngroup())
-    std = spread_groups(groups)
+    std = group_standard_deviations(groups)
     return names.assign(
         n=groups.sizes,
-        mean=average_groups(groups),
+        mean=group_means(groups),
         std=std,
         sem=std / np.sqrt(groups.sizes),
         min=groups.numbers[groups.starts],
         max=groups.numbers[groups.starts + groups.sizes - 1],
-        iqm=trim_groups(groups),
+        iqm=group_trimmed_means(groups),
     )
 
 
-def spread_cells(cells: pd.DataFrame) -> pd.DataFrame:
-    """Arrange cell means as a matrix.
+def unstack_cells(cells: pd.DataFrame) -> pd.DataFrame:
+    """Cell means as a matrix of models × datasets.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def aggregate_models(cells: pd.DataFrame, *, aggregations: Sequence[Aggregation]
     return table.sort_values([f"rank_{aggregations[0]}", "model"], ignore_index=True)
 
 
-def rank_competitors(values: npt.ArrayLike, *, best: Literal["max", "min"] = "max") -> IntArray:
+def rank_competitors(values: npt.ArrayLike, *, best: Direction = "max") -> IntArray:
     """Competition ranks (1, 2, 2, 4) along the last axis.
 
     Parameters

@@ -15,15 +15,16 @@ import pandas as pd
 from scipy import special
 
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray
-from capmap.ranking.intervals import Kind, calibrate_intervals, count_freedom
+from capmap.ranking.intervals import calibrate_intervals, degrees_of_freedom
 from capmap.ranking.models import Options, bootstrap_model, has_interval
-from capmap.ranking.resampling import Weights, draw_counts, stratify_runs
+from capmap.ranking.resampling import draw_counts, stratify_runs
 from capmap.ranking.statistics import trim_means
 from capmap.rng import make_stream
+from capmap.settings.choices import IntervalMethod, Weights
 
 Noise = Literal["normal", "exponential"]
 
-INTERVALS: tuple[Kind, ...] = ("percentile", "calibrated")
+INTERVALS: tuple[IntervalMethod, ...] = ("percentile", "calibrated")
 
 N_RESAMPLES = 399
 N_SIMULATIONS = 2000
@@ -142,7 +143,7 @@ def simulate_coverage(
     rng = make_stream(0, "coverage", noise, str(datasets), str(seeds))
     step = max(CHUNK_COLUMNS // n_resamples, 1)
     held = np.zeros(2, dtype=np.intp)
-    freedom = count_freedom(np.full(datasets, seeds), unit="runs")
+    freedom = degrees_of_freedom(np.full(datasets, seeds), unit="runs")
     tail = (1 - confidence_level) / 2
     runs = datasets * seeds
     whole = np.floor(TRIMMED * runs)

@@ -10,15 +10,22 @@ import pandas as pd
 
 from capmap.errors import ValidationError
 from capmap.normalization import count_runs, drop_incomplete, find_missing
-from capmap.normalization.rules import Incomplete
 from capmap.problems import require_known
-from capmap.ranking.aggregation import Aggregation, aggregate_models, summarize_cells
-from capmap.ranking.intervals import Kind, Unit
+from capmap.ranking.aggregation import aggregate_models, summarize_cells
 from capmap.ranking.models import Options, bootstrap_model
-from capmap.ranking.ranks import Best, rank_estimates
-from capmap.ranking.resampling import DatasetPool, Weights
-from capmap.ranking.statistics import LOWER_IS_BETTER, STATISTICS, Statistic
+from capmap.ranking.ranks import rank_estimates
+from capmap.ranking.resampling import DatasetPool
+from capmap.ranking.statistics import LOWER_IS_BETTER, STATISTICS
 from capmap.rng import make_stream
+from capmap.settings.choices import (
+    Aggregation,
+    Direction,
+    Incomplete,
+    IntervalMethod,
+    Statistic,
+    Unit,
+    Weights,
+)
 from capmap.wording import LISTED_NAMES, PLAIN_KEY, count_things, list_names, quote_name
 
 INTERVALS = {
@@ -228,7 +235,7 @@ def _rank_group(
         )
     tables = {}
     for statistic, found in zip(statistics, zip(*estimates, strict=True), strict=True):
-        best: Best = "min" if statistic in LOWER_IS_BETTER else "max"
+        best: Direction = "min" if statistic in LOWER_IS_BETTER else "max"
         models = pd.DataFrame(
             {
                 "group": group.name,
@@ -325,7 +332,7 @@ def compare_groups(
     statistics: Sequence[Statistic],
     n_resamples: int,
     confidence_level: float,
-    interval: Kind,
+    interval: IntervalMethod,
     unit: Unit,
     weights: Weights,
     seed: int,

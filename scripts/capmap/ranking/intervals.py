@@ -1,16 +1,13 @@
 """Confidence intervals from bootstrap replicates."""
 
-from typing import Literal
-
 import numpy as np
 from scipy import special
 
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.ranking.resampling import Resamples, Strata, iterate_blocks, repeat_datasets
-from capmap.ranking.statistics import Statistic, evaluate_statistic
+from capmap.ranking.statistics import evaluate_statistic
+from capmap.settings.choices import Statistic, Unit
 
-Kind = Literal["percentile", "basic", "bca", "calibrated"]
-Unit = Literal["runs", "runs_and_datasets"]
 Interval = tuple[float, float]
 
 FREEDOM_SHARE = 0.4
@@ -18,22 +15,20 @@ FREEDOM_SHARE = 0.4
 COUNT_BYTES = 8
 
 
-def take_percentiles(replicates: FloatArray, *, confidence_level: float) -> Interval:
+def percentile_interval(replicates: FloatArray, *, confidence_level: float) -> Interval:
     """Percentile interval: the middle part of the replicates."""
     tail = (1 - confidence_level) / 2
     low, high = np.quantile(replicates, [tail, 1 - tail])
     return float(low), float(high)
 
 
-def reflect_percentiles(
-    replicates: FloatArray, *, estimate: float, confidence_level: float
-) -> Interval:
+def basic_interval(replicates: FloatArray, *, estimate: float, confidence_level: float) -> Interval:
     """Basic interval: the percentile interval mirrored at the estimate."""
-    low, high = take_percentiles(replicates, confidence_level=confidence_level)
+    low, high = percentile_interval(replicates, confidence_level=confidence_level)
     return 2 * estimate - high, 2 * estimate - low
 
 
-def correct_percentiles(
+def bca_interval(
     replicates: FloatArray, *, estimate: float, acceleration: float, confidence_level: float
 ) -> Interval:
     """Bias-corrected and accelerated percentile interval (BCa).
@@ -45,7 +40,7 @@ def correct_percentiles(
     estimate : float
         The statistic of the runs themselves.
     acceleration : float
-        From `accelerate_runs` or `accelerate_datasets`.
+        From `acceleration_over_runs` or `acceleration_over_datasets`.
     confidence_level : float
         Between 0 and 1.
 
@@ -73,7 +68,7 @@ def correct_percentiles(
     return float(low), float(high)
 
 
-def accelerate_runs(statistic: Statistic, strata: Strata) -> float:
+def acceleration_over_runs(statistic: Statistic, strata: Strata) -> float:
     """Acceleration from a jackknife that leaves out one run at a time, stratified by dataset.
 
     Notes
@@ -101,10 +96,10 @@ def accelerate_runs(statistic: Statistic, strata: Strata) -> float:
     owner, sizes = strata.datasets[deletable], sizes[deletable]
     values = values[deletable]
     means = np.bincount(owner, values) / strata.draws[: owner.max() + 1]
-    return _skew_influences((means[owner] - values) * (sizes - 1) / sizes)
+    return _skewness_of_influences((means[owner] - values) * (sizes - 1) / sizes)
 
 
-def accelerate_datasets(statistic: Statistic, strata: Strata) -> float:
+def acceleration_over_datasets(statistic: Statistic, strata: Strata) -> float:
     """Acceleration from a jackknife that leaves out one dataset at a time."""
     n = len(strata.draws)
     values = np.empty(n)
@@ -112,7 +107,7 @@ def accelerate_datasets(statistic: Statistic, strata: Strata) -> float:
         deleted = np.arange(n)[block]
         times = (np.arange(n)[:, None] != deleted).astype(np.intp)
         values[block] = evaluate_statistic(statistic, strata, repeat_datasets(strata, times))
-    return _skew_influences(values.mean() - values)
+    return _skewness_of_influences(values.mean() - values)
 
 
 def calibrate_intervals(
@@ -127,7 +122,7 @@ def calibrate_intervals(
     estimate : numpy.ndarray, shape (...)
         From `estimate_population`.
     freedom : float
-        Degrees of freedom of the standard error, such as from `count_freedom`.
+        Degrees of freedom of the standard error, such as from `degrees_of_freedom`.
     confidence_level : float
         Between 0 and 1.
 
@@ -154,7 +149,7 @@ def calibrate_intervals(
     return estimate + shift - reach, estimate + shift + reach
 
 
-def count_freedom(draws: IntArray, *, unit: Unit) -> float:
+def degrees_of_freedom(draws: IntArray, *, unit: Unit) -> float:
     """Degrees of freedom of a calibrated interval's standard error.
 
     Parameters
@@ -201,6 +196,6 @@ def _center(replicates: FloatArray) -> FloatArray:
     return centered
 
 
-def _skew_influences(influences: FloatArray) -> float:
+def _skewness_of_influences(influences: FloatArray) -> float:
     squares = float((influences**2).sum())
     return float((influences**3).sum()) / (6 * squares**1.5) if squares > 0 else 0.0

@@ -9,33 +9,26 @@ import numpy.typing as npt
 from capmap.ranking.aggregation import FloatArray
 from capmap.ranking.intervals import (
     Interval,
-    Kind,
-    Unit,
-    accelerate_datasets,
-    accelerate_runs,
+    acceleration_over_datasets,
+    acceleration_over_runs,
+    basic_interval,
+    bca_interval,
     calibrate_intervals,
-    correct_percentiles,
-    count_freedom,
+    degrees_of_freedom,
     match_replicates,
-    reflect_percentiles,
-    take_percentiles,
+    percentile_interval,
 )
 from capmap.ranking.resampling import (
     DatasetPool,
     Strata,
-    Weights,
     draw_datasets,
     draw_resamples,
     inflate_residuals,
     iterate_blocks,
     stratify_runs,
 )
-from capmap.ranking.statistics import (
-    Statistic,
-    estimate_population,
-    evaluate_runs,
-    evaluate_statistic,
-)
+from capmap.ranking.statistics import estimate_population, evaluate_runs, evaluate_statistic
+from capmap.settings.choices import IntervalMethod, Statistic, Unit, Weights
 
 NEGLIGIBLE = 1e-12
 
@@ -60,7 +53,7 @@ class Options:
 
     n_resamples: int = 10_000
     confidence_level: float = 0.95
-    interval: Kind = "percentile"
+    interval: IntervalMethod = "percentile"
     unit: Unit = "runs"
     weights: Weights = "datasets"
 
@@ -187,12 +180,14 @@ def _estimate_interval(
     interval: Interval
     match options.interval:
         case "percentile":
-            interval = take_percentiles(replicates, confidence_level=level)
+            interval = percentile_interval(replicates, confidence_level=level)
         case "basic":
-            interval = reflect_percentiles(replicates, estimate=estimate, confidence_level=level)
+            interval = basic_interval(replicates, estimate=estimate, confidence_level=level)
         case "bca":
-            accelerate = accelerate_runs if options.unit == "runs" else accelerate_datasets
-            interval = correct_percentiles(
+            accelerate = (
+                acceleration_over_runs if options.unit == "runs" else acceleration_over_datasets
+            )
+            interval = bca_interval(
                 replicates,
                 estimate=estimate,
                 acceleration=accelerate(statistic, strata),
@@ -217,7 +212,7 @@ def _calibrate(
     low, high = calibrate_intervals(
         replicates,
         estimate=np.asarray(estimate_population(statistic, strata)),
-        freedom=count_freedom(strata.draws, unit=options.unit),
+        freedom=degrees_of_freedom(strata.draws, unit=options.unit),
         confidence_level=options.confidence_level,
     )
     return min(float(low), estimate), max(float(high), estimate)

@@ -3,15 +3,15 @@
 import math
 from collections.abc import Sequence
 from string import ascii_lowercase
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors
+from capmap.settings.choices import Direction
 
-Best = Literal["max", "min"]
 Ranks = npt.NDArray[np.signedinteger[Any]]
 
 CHUNK_CELLS = 1 << 20
@@ -22,7 +22,7 @@ def rank_estimates(
     replicates: Sequence[FloatArray],
     *,
     confidence_level: float,
-    best: Best = "max",
+    best: Direction = "max",
 ) -> pd.DataFrame:
     """Rank models, with rank intervals and groups of models that cannot be separated.
 
@@ -63,16 +63,16 @@ def rank_estimates(
     if not is_sure.any():
         return table
     joint = rank_replicates([replicates[place] for place in order], table["estimate"], best=best)
-    low, high = bound_ranks(joint[is_sure], confidence_level=confidence_level)
+    low, high = rank_intervals(joint[is_sure], confidence_level=confidence_level)
     table.loc[is_sure, "rank_low"] = np.minimum(low, ranks[order][is_sure])
     table.loc[is_sure, "rank_high"] = np.maximum(high, ranks[order][is_sure])
     groups = group_ties(joint[is_sure], confidence_level=confidence_level)
-    table.loc[is_sure, "ties"] = name_groups(groups, n=int(is_sure.sum()))
+    table.loc[is_sure, "ties"] = compact_letter_display(groups, n=int(is_sure.sum()))
     return table
 
 
 def rank_replicates(
-    replicates: Sequence[FloatArray], estimates: npt.ArrayLike, *, best: Best = "max"
+    replicates: Sequence[FloatArray], estimates: npt.ArrayLike, *, best: Direction = "max"
 ) -> Ranks:
     """Competition ranks of all models in each replicate.
 
@@ -103,7 +103,7 @@ def rank_replicates(
     return ranks
 
 
-def bound_ranks(ranks: Ranks, *, confidence_level: float) -> tuple[IntArray, IntArray]:
+def rank_intervals(ranks: Ranks, *, confidence_level: float) -> tuple[IntArray, IntArray]:
     """Percentile intervals of ranks, with ends that some replicate attains.
 
     Parameters
@@ -218,8 +218,8 @@ def _grow_group(tied: npt.NDArray[np.bool_], first: int, second: int) -> list[in
     return sorted(group)
 
 
-def name_groups(groups: Sequence[Sequence[int]], *, n: int) -> list[str]:
-    """Letters of the groups that each of n models belongs to.
+def compact_letter_display(groups: Sequence[Sequence[int]], *, n: int) -> list[str]:
+    """Compact letter display: the letters of the groups that each of n models belongs to.
 
     Notes
     -----
@@ -227,7 +227,7 @@ def name_groups(groups: Sequence[Sequence[int]], *, n: int) -> list[str]:
 
     Examples
     --------
-    >>> name_groups([range(0, 2), range(1, 3)], n=3)
+    >>> compact_letter_display([range(0, 2), range(1, 3)], n=3)
     ['a', 'ab', 'b']
     """
     names: list[list[str]] = [[] for _ in range(n)]

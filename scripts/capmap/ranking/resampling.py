@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import product
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from capmap.ranking.aggregation import FloatArray, IntArray, require_finite
+from capmap.settings.choices import Weights
 
-Weights = Literal["datasets", "runs"]
 Counts = npt.NDArray[np.unsignedinteger[Any]]
 
 TABLE_LIMIT = 5**5

@@ -5,15 +5,14 @@ an outlier that is trimmed away leaves no trace of rounding.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray
 from capmap.ranking.resampling import Resamples, Strata
-
-Statistic = Literal["iqm", "mean", "median", "optimality_gap"]
+from capmap.settings.choices import Statistic
 
 OPTIMUM = 1.0
 LOWER_IS_BETTER: Collection[Statistic] = {"optimality_gap"}
@@ -54,7 +53,7 @@ def evaluate_statistic(statistic: Statistic, strata: Strata, resamples: Resample
 
 def evaluate_runs(statistic: Statistic, strata: Strata) -> float:
     """Compute a statistic of the runs themselves."""
-    return float(evaluate_statistic(statistic, strata, take_once(strata))[0])
+    return float(evaluate_statistic(statistic, strata, original_sample(strata))[0])
 
 
 def estimate_population(statistic: Statistic, strata: Strata) -> float:
@@ -67,12 +66,12 @@ def estimate_population(statistic: Statistic, strata: Strata) -> float:
     """
     if statistic != "iqm":
         return evaluate_runs(statistic, strata)
-    once = take_once(strata)
+    once = original_sample(strata)
     return float(_trim_means(strata, once, share=TRIMMED)[0])
 
 
-def take_once(strata: Strata) -> Resamples:
-    """The one resample that holds every run once."""
+def original_sample(strata: Strata) -> Resamples:
+    """The sample as it is: the resample that holds every run once."""
     runs = float(len(strata.scores))
     return Resamples(counts=np.ones((len(strata.scores), 1)), runs=runs, total=runs)
 
@@ -222,15 +221,15 @@ def _average_values(values: FloatArray, strata: Strata, resamples: Resamples) ->
     return middle + total / resamples.total
 
 
-def _halve_datasets(strata: Strata, resamples: Resamples) -> FloatArray:
+def _median_over_datasets(strata: Strata, resamples: Resamples) -> FloatArray:
     means = average_datasets(strata, resamples)
     if resamples.times is None:
         return np.asarray(np.median(means, axis=0))
-    return _halve_repeated(means, resamples.times)
+    return _weighted_median(means, resamples.times)
 
 
-def _halve_repeated(values: FloatArray, times: IntArray) -> FloatArray:
-    """Median down each column of values that stand for several equal ones."""
+def _weighted_median(values: FloatArray, times: IntArray) -> FloatArray:
+    """Weighted median of each column, by how many equal values each stands for."""
     order = np.argsort(values, axis=0, kind="stable")
     ascending = np.take_along_axis(values, order, axis=0)
     reached = np.cumsum(np.take_along_axis(times, order, axis=0), axis=0)
@@ -245,6 +244,6 @@ def _halve_repeated(values: FloatArray, times: IntArray) -> FloatArray:
 STATISTICS: Mapping[Statistic, Callable[[Strata, Resamples], FloatArray]] = {
     "iqm": _trim_means,
     "mean": _average,
-    "median": _halve_datasets,
+    "median": _median_over_datasets,
     "optimality_gap": _average_gaps,
 }

@@ -4,7 +4,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from capmap.report.wording import NAME, format_ordinal, join_names, join_words
-from capmap.wording import AGGREGATION_NAMES, format_count, format_percent, share_letter
+from capmap.wording import AGGREGATION_NAMES, format_count, format_percent, have_common_letter
 
 SHORTFALL = 0.02
 MOVERS = 3
@@ -39,7 +39,7 @@ def describe_ranking(iqm: pd.DataFrame, *, confidence_level: float | None = None
     if len(best) > 1:
         text = Markup("{} share the highest IQM, {:.3f}.").format(join_names(best), leader["iqm"])
     else:
-        name, lead = NAME.format(leader["model"]), _praise(iqm)
+        name, lead = NAME.format(leader["model"]), _describe_best(iqm)
         text = Markup("{} {} {:.3f}{}.").format(name, lead, leader["iqm"], interval)
     if len(iqm) > 1:
         text += _describe_rivals(iqm, best, confidence_level)
@@ -115,7 +115,7 @@ def find_best_group(iqm: pd.DataFrame) -> list[str]:
         return []
     leading = iqm["ties"].iloc[0]
     cells = iqm[["model", "ties"]].itertuples(index=False)
-    return [name for name, ties in cells if share_letter(leading, ties)]
+    return [name for name, ties in cells if have_common_letter(leading, ties)]
 
 
 def _describe_seeds(row: "pd.Series[float]") -> str:
@@ -130,7 +130,7 @@ def _describe_interval(row: "pd.Series[float]", level: float | None) -> str:
     return f" ({kind} {row['ci_low']:.3f} to {row['ci_high']:.3f})"
 
 
-def _praise(iqm: pd.DataFrame) -> str:
+def _describe_best(iqm: pd.DataFrame) -> str:
     if len(iqm) == 1:
         return "is the only model, with an IQM of"
     return "is best, with an IQM of" if _is_clear(iqm) else "has the highest IQM,"

@@ -1,23 +1,26 @@
 """Options of the analyses."""
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
-from capmap.settings.data import DatasetName, Incomplete
+from capmap.settings.choices import (
+    Battles,
+    DirectionOrAuto,
+    Distance,
+    FitMethod,
+    Incomplete,
+    LabelMetric,
+    Location,
+    Missing,
+    Projection,
+    RankingMethod,
+)
+from capmap.settings.data import DatasetName
 from capmap.settings.sections import REQUIRED, Count, Name, Section, limit, option
 
-Missing = Literal["pairwise", "common"]
-Ranker = Literal["iqm", "mean", "trimmed_mean", "median"]
 Rope: TypeAlias = (
     Annotated[float, limit(ge=0)]
     | Annotated[dict[str, Annotated[float, limit(gt=0)]], limit(min_length=1)]
 )
-Battles = Literal["means", "runs", "seeds"]
-Fit = Literal["ensemble", "l2", "cosine", "poincare"]
-Distance = Literal["l2", "cosine", "poincare"]
-Projection = Literal["mds", "umap"]
-LabelMetric = Literal["asma", "real", "labelwise"]
-DirectionOrAuto = Literal["auto", "max", "min"]
-RankingMethod = Literal["single", "average", "best", "all", "custom"]
 DEFAULT_RANKINGS: Any = [
     {"name": "best", "method": "best"},
     {"name": "average", "method": "average"},
@@ -54,7 +57,9 @@ class Comparison(Section):
         gt=0.5,
         lt=1,
     )
-    aggregation: Ranker = option("iqm", "What ranks the models where two conditions are compared.")
+    aggregation: Location = option(
+        "iqm", "What ranks the models where two conditions are compared."
+    )
     samples: int = option(
         50000, "Number of posterior samples of the Bayesian signed-rank test.", ge=100
     )
@@ -98,7 +103,7 @@ class Capabilities(Section):
         "until none is left to drop.",
         ge=1,
     )
-    method: Fit = option(
+    method: FitMethod = option(
         "ensemble",
         'What positions and predictions are fitted with, "ensemble" (three regularized fits, '
         'averaged, which also holds for models with few results), or a distance alone, "l2", '

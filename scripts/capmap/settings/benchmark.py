@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from capmap.settings.data import Direction
+from capmap.settings.choices import Direction
 from capmap.settings.sections import REQUIRED, Name, Section, limit, option
 
 

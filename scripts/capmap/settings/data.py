@@ -2,10 +2,9 @@
 
 from typing import Annotated, Literal, TypeAlias
 
+from capmap.settings.choices import Direction
 from capmap.settings.sections import REQUIRED, Name, Section, limit, name_key, option
 
-Direction = Literal["max", "min"]
-Incomplete = Literal["error", "drop_models", "drop_datasets", "keep"]
 DatasetName = Annotated[str, name_key("A dataset needs a name.", min_length=1)]
 ColumnNames: TypeAlias = Name | Annotated[list[Name], limit(min_length=1)]
 

@@ -13,20 +13,23 @@ from capmap.settings.analyses import (
     Ratings,
     Robustness,
 )
-from capmap.settings.data import Columns, DatasetRule, Incomplete, MetricRule, Normalization, Select
+from capmap.settings.choices import (
+    Aggregation,
+    Decimal,
+    Duplicates,
+    Format,
+    Incomplete,
+    IntervalMethod,
+    Invalid,
+    Statistic,
+    Unit,
+    Weights,
+)
+from capmap.settings.data import Columns, DatasetRule, MetricRule, Normalization, Select
 from capmap.settings.predictions import Classification, PatchML, Predictions
 from capmap.settings.sections import REQUIRED, Name, Section, limit, name_key, option, section
 from capmap.settings.sources import Submission, Tracking
 
-Interval = Literal["percentile", "basic", "bca", "calibrated"]
-Unit = Literal["runs", "runs_and_datasets"]
-Weights = Literal["datasets", "runs"]
-Statistic = Literal["iqm", "mean", "median", "optimality_gap"]
-Format = Literal["long", "matrix", "predictions", "submission", "checkpoints"]
-Decimal = Literal["auto", ".", ","]
-Duplicates = Literal["error", "mean", "first", "last"]
-Invalid = Literal["error", "quarantine"]
-Aggregation = Literal["mean", "trimmed_mean", "median"]
 Analysis = Literal[
     "pairwise",
     "ranks",
@@ -73,7 +76,7 @@ class Bootstrap(Section):
     confidence: float = option(
         0.95, "Confidence level of intervals, rank intervals and tie groups.", gt=0, lt=1
     )
-    interval: Interval = option(
+    interval: IntervalMethod = option(
         "percentile",
         'Kind of interval, "percentile", "basic", "bca" or "calibrated" (right coverage at 3 to '
         "10 seeds when runs are resampled).",

@@ -154,7 +154,7 @@ def read_store(
 
 @contextmanager
 def _open_client(store: str) -> Iterator["MlflowClient"]:
-    with _calm_surroundings(), TemporaryDirectory(prefix="capmap-") as folder:
+    with _silence_mlflow(), TemporaryDirectory(prefix="capmap-") as folder:
         address = mirror_store(store, Path(folder))
         try:
             from mlflow.tracking import MlflowClient
@@ -179,8 +179,8 @@ def _open_client(store: str) -> Iterator["MlflowClient"]:
 
 
 @contextmanager
-def _calm_surroundings() -> Iterator[None]:
-    """Keep MLflow from talking, to the terminal and to others, as long as it is in use."""
+def _silence_mlflow() -> Iterator[None]:
+    """Silence MLflow's messages and telemetry as long as it is in use."""
     before = {name: os.environ.get(name) for name in ENVIRONMENT}
     level = logging.root.manager.disable
     os.environ.update(ENVIRONMENT)

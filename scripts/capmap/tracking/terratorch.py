@@ -355,18 +355,22 @@ def _find_score(run: TrackedRun, metric: str) -> tuple[str, float | None, str]:
     if metric:
         for key in [*(prefix + metric for prefix in TEST_PREFIXES), metric]:
             if key in run.metrics:
-                return metric, run.metrics[key], _judge(run.metrics[key])
+                return metric, run.metrics[key], _explain_nan(run.metrics[key])
         return metric, None, f"no test metric {metric!r}"
     for prefix in TEST_PREFIXES:
         keys = [key for key in run.metrics if key.startswith(prefix) and not LOSS.search(key)]
         if len(keys) > 1:
             return "", None, f"several test metrics ({', '.join(keys)})"
         if keys:
-            return keys[0].rpartition("/")[2], run.metrics[keys[0]], _judge(run.metrics[keys[0]])
+            return (
+                keys[0].rpartition("/")[2],
+                run.metrics[keys[0]],
+                _explain_nan(run.metrics[keys[0]]),
+            )
     return "", None, "no test metric"
 
 
-def _judge(score: float) -> str:
+def _explain_nan(score: float) -> str:
     return "score is NaN" if score != score else ""
 
 

@@ -1,12 +1,9 @@
 """What is wrong with the runs of a study: all of it, with places and remedies."""
 
-from capmap.validation.rows import Duplicates, Invalid
 from capmap.validation.study import Policies, Validation, validate_runs
 from capmap.validation.summary import choose_examples, list_rejected, summarize, write_message
 
 __all__ = [
-    "Duplicates",
-    "Invalid",
     "Policies",
     "Validation",
     "choose_examples",

@@ -9,7 +9,7 @@ import pandas as pd
 from capmap.metrics import Metric, canonical_name, find_metric
 from capmap.normalization.precedence import Rules
 from capmap.normalization.rules import DatasetRule, MetricRule, Select, Selection
-from capmap.problems import Problem, Row, blame_group, list_rows
+from capmap.problems import Problem, Row, group_problem, list_rows
 from capmap.wording import count_things, find_nearest, list_names, quote_name, write_key
 
 MOST_SUGGESTIONS = 20
@@ -78,7 +78,7 @@ def find_reserved_names(runs: pd.DataFrame) -> list[Problem]:
     """
     reserved = runs[runs["dataset"] == RESERVED]
     return [
-        blame_group(
+        group_problem(
             row,
             "reserved_dataset",
             f"A dataset cannot be called {quote_name(RESERVED)}, because the tables have a column "
@@ -225,7 +225,7 @@ def _explain_mixed(rows: Sequence[Row]) -> Problem:
     places = "; ".join(
         f"{quote_name(row.metric)} at line {row.line} of {row.source}" for row in rows[:5]
     )
-    return blame_group(
+    return group_problem(
         second,
         "mixed_metrics",
         f"The dataset {quote_name(first.dataset)} has {len(rows)} metrics: {places}.",
@@ -250,7 +250,7 @@ def _explain_suspicion(row: Row, appearance: str, *, chosen: bool) -> Problem:
             f"Write datasets: {{{key}: {{direction: max}}}} if they were converted, or "
             f"datasets: {{{key}: {{direction: min}}}} if they are plain errors."
         )
-    return blame_group(
+    return group_problem(
         row, "suspicious_direction", reason, remedy, severity="warning" if chosen else "error"
     )
 
@@ -258,7 +258,7 @@ def _explain_suspicion(row: Row, appearance: str, *, chosen: bool) -> Problem:
 def _explain_overruled(metric: str, direction: str, rows: Sequence[Row]) -> Problem:
     names = list_names([row.dataset for row in rows])
     usual = "lower" if direction == "max" else "higher"
-    return blame_group(
+    return group_problem(
         rows[0],
         "overruled_direction",
         f"The configuration says {direction} for the metric {quote_name(metric)}, of which "

@@ -2,19 +2,15 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from capmap.normalization.rules import Incomplete
 from capmap.normalization.selection import find_missing
-from capmap.problems import Problem, Row, blame_group, blame_score, list_rows
+from capmap.problems import Problem, Row, group_problem, list_rows, score_problem
+from capmap.settings.choices import Duplicates, Incomplete, Invalid, TableFormat
 from capmap.wording import count_things, list_names, quote_name
-
-Invalid: TypeAlias = Literal["error", "quarantine"]
-Duplicates: TypeAlias = Literal["error", "mean", "first", "last"]
-Layout: TypeAlias = Literal["long", "matrix"]
 
 ROW_FAULTS = frozenset(
     {
@@ -34,7 +30,7 @@ ROW_FAULTS = frozenset(
 )
 KEY = ["model", "dataset", "metric", "seed"]
 LARGEST = 1e100
-SEED_REMEDIES: dict[Layout, str] = {
+SEED_REMEDIES: dict[TableFormat, str] = {
     "long": "If these are runs with several seeds, write columns: {seed: COLUMN}.",
     "matrix": "Make the names of the models unique, join more columns into them with "
     "columns: {model: [COLUMN, COLUMN]}, or export runs with several seeds as a long table with "
@@ -130,7 +126,7 @@ def reject_rows(runs: pd.DataFrame, found: Sequence[Problem], *, policy: Invalid
 
 
 def resolve_duplicates(
-    runs: pd.DataFrame, *, policy: Duplicates, layout: Layout = "long"
+    runs: pd.DataFrame, *, policy: Duplicates, layout: TableFormat = "long"
 ) -> Deduplicated:
     """Keep one row of each run.
 
@@ -185,7 +181,7 @@ def resolve_duplicates(
 
 def _find_huge(runs: pd.DataFrame) -> list[Problem]:
     return [
-        blame_score(
+        score_problem(
             row,
             "huge_score",
             f"The score is beyond ±{LARGEST:g}, too large to be computed with.",
@@ -196,12 +192,12 @@ def _find_huge(runs: pd.DataFrame) -> list[Problem]:
     ]
 
 
-def _find_seedless(repeats: pd.DataFrame, layout: Layout) -> list[Problem]:
+def _find_seedless(repeats: pd.DataFrame, layout: TableFormat) -> list[Problem]:
     """Find out that repeats have no seed, so that they may be different runs."""
     seedless = repeats[repeats["seed"] == ""]
     count = count_things(len(seedless), "repeat")
     return [
-        blame_score(
+        score_problem(
             row,
             "seedless_repeat",
             "The score is that of another row of the same cell, and no seed tells the two apart, "
@@ -213,7 +209,7 @@ def _find_seedless(repeats: pd.DataFrame, layout: Layout) -> list[Problem]:
     ]
 
 
-def _explain_conflict(row: Row, winner: Row, policy: Duplicates, layout: Layout) -> Problem:
+def _explain_conflict(row: Row, winner: Row, policy: Duplicates, layout: TableFormat) -> Problem:
     place = f"line {winner.line}"
     if winner.source != row.source:
         place += f" of {winner.source}"
@@ -223,7 +219,7 @@ def _explain_conflict(row: Row, winner: Row, policy: Duplicates, layout: Layout)
         remedy = "Correct the export, or choose duplicates: mean, first or last."
         if not row.seed:
             remedy = f"{SEED_REMEDIES[layout]} {remedy}"
-    return blame_score(
+    return score_problem(
         row,
         "duplicate",
         f"The score of {quote_name(row.model)} on {quote_name(row.dataset)}{seed} differs from "
@@ -259,7 +255,7 @@ def find_incomplete(
     table = counts.T if kind == "dataset" else counts
     missing = find_missing(table)
     problems = [
-        blame_group(
+        group_problem(
             row,
             "incomplete",
             f"The {kind} {quote_name(name)} has no run for "
@@ -307,7 +303,7 @@ def find_few_seeds(runs: pd.DataFrame, counts: pd.DataFrame, *, min_seeds: int) 
         if cells.any()
     }
     problems = [
-        blame_group(
+        group_problem(
             row,
             "few_seeds",
             f"The model {quote_name(model)} has fewer than {min_seeds} runs on "

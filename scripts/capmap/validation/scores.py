@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.metrics import find_metric
-from capmap.problems import Problem, Row, blame_group, blame_score, list_rows
+from capmap.problems import Problem, Row, group_problem, list_rows, score_problem
 from capmap.wording import count_things, quote_name, write_key
 
 FRACTION = 1.5
@@ -92,7 +92,7 @@ def find_constant(runs: pd.DataFrame) -> list[Problem]:
     )
     constant = table.index[(table["low"] == table["high"]) & (table["models"] > 1)]
     return [
-        blame_group(
+        group_problem(
             row,
             "constant_dataset",
             f"All scores of the dataset {quote_name(row.dataset)} are {row.raw}, so it cannot "
@@ -130,7 +130,7 @@ def _explain_percent(row: Row, facts: pd.DataFrame) -> Problem:
     if not fact["bounded"]:
         rule = f"metrics: {{{metric}: {{low: {low:g}, high: {high:g}}}}}"
         remedy += f" If they are no percentages, confirm the bounds with {rule}."
-    return blame_score(
+    return score_problem(
         row,
         "percent",
         f"The scores of the dataset {quote_name(row.dataset)} look like percentages (their median "
@@ -141,7 +141,7 @@ def _explain_percent(row: Row, facts: pd.DataFrame) -> Problem:
 
 
 def _explain_mixed(row: Row) -> Problem:
-    return blame_score(
+    return score_problem(
         row,
         "mixed_percent",
         "The score looks like a percentage among the fractions of the dataset "
@@ -162,7 +162,7 @@ def _explain_outside(
     for row in list_rows(farthest):
         low, high = bounds[row.dataset]["low"], bounds[row.dataset]["high"]
         problems.append(
-            blame_score(
+            score_problem(
                 row,
                 "out_of_bounds",
                 f"The dataset {quote_name(row.dataset)} has "

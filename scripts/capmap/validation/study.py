@@ -7,24 +7,17 @@ import pandas as pd
 
 from capmap.normalization.bounds import resolve_bounds
 from capmap.normalization.precedence import Rules
-from capmap.normalization.rules import Incomplete, Select, apply_transforms
+from capmap.normalization.rules import Select, apply_transforms
 from capmap.normalization.selection import count_runs, select_runs
 from capmap.problems import Problem
+from capmap.settings.choices import Duplicates, Incomplete, Invalid, TableFormat
 from capmap.validation.configuration import (
     find_doubtful_directions,
     find_mixed_metrics,
     find_reserved_names,
     find_unknown_names,
 )
-from capmap.validation.rows import (
-    Duplicates,
-    Invalid,
-    Layout,
-    find_few_seeds,
-    find_incomplete,
-    reject_rows,
-    resolve_duplicates,
-)
+from capmap.validation.rows import find_few_seeds, find_incomplete, reject_rows, resolve_duplicates
 from capmap.validation.scores import find_constant, find_misfits
 
 ORDER = ["model", "dataset", "seed", "source", "line"]
@@ -106,7 +99,7 @@ def validate_runs(
     *,
     rules: Rules,
     policies: Policies,
-    layout: Layout = "long",
+    layout: TableFormat = "long",
 ) -> Validation:
     """Find everything that is wrong with the runs of a study.
 

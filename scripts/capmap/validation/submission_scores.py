@@ -10,7 +10,7 @@ import pandas as pd
 from capmap.benchmarks import Benchmark
 from capmap.normalization.precedence import Rules
 from capmap.normalization.rules import DatasetRule, MetricRule, convert_scores, find_transform
-from capmap.problems import Problem, Row, blame_score, list_rows
+from capmap.problems import Problem, Row, list_rows, score_problem
 from capmap.wording import count_things, quote_name, write_key
 
 FRACTION, PERCENT = 1.5, 100.0
@@ -23,7 +23,7 @@ Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Doubted:
+class Screened:
     """Runs without those whose scores cannot be right.
 
     Parameters
@@ -38,7 +38,7 @@ class Doubted:
     problems: list[Problem]
 
 
-def doubt_scores(runs: pd.DataFrame, rules: Rules, benchmark: Benchmark | None) -> Doubted:
+def screen_scores(runs: pd.DataFrame, rules: Rules, benchmark: Benchmark | None) -> Screened:
     """Find scores of submissions that are out of range, or not on the scale of the benchmark.
 
     Parameters
@@ -52,7 +52,7 @@ def doubt_scores(runs: pd.DataFrame, rules: Rules, benchmark: Benchmark | None) 
 
     Returns
     -------
-    Doubted
+    Screened
         The runs without doubt, and errors: "out_of_range" per score, "not_converted" and
         "converted_twice" per submission and dataset.
 
@@ -87,7 +87,7 @@ def doubt_scores(runs: pd.DataFrame, rules: Rules, benchmark: Benchmark | None) 
             list_rows(runs[outside]), low[outside], high[outside], strict=True
         )
     ]
-    return Doubted(runs[~doubted & ~outside], problems)
+    return Screened(runs[~doubted & ~outside], problems)
 
 
 def _find_other_scale(
@@ -196,7 +196,7 @@ def _explain_other_scale(
         code = "not_converted"
         reason = f"The scores on {dataset} look like raw {row.metric}, not like {formula} ({who})."
         remedy = f"Convert them; or where all submissions hold raw errors, write {rule}."
-    return blame_score(row, code, reason, remedy, severity="error")
+    return score_problem(row, code, reason, remedy, severity="error")
 
 
 def _write_formula(metric: str, stored: Mapping[str, Mapping[str, float]]) -> str:
@@ -223,4 +223,4 @@ def _explain_range(
         remedy = f"The benchmark stores {formula}: convert a raw error, or correct the score."
     elif high == 1 and FRACTION < row.score <= PERCENT:
         remedy = f'It looks like a percentage: write {row.score / PERCENT!r} or "{row.raw}%".'
-    return blame_score(row, "out_of_range", reason, remedy, severity="error")
+    return score_problem(row, "out_of_range", reason, remedy, severity="error")

@@ -129,7 +129,7 @@ def _summarize_seeds(runs: pd.DataFrame) -> dict[str, float]:
     return {"min": int(sizes.min()), "median": float(sizes.median()), "max": int(sizes.max())}
 
 
-def settle_problems(
+def report_problems(
     result: Validation, *, rejected: str, files: int, rows: int, logger: logging.Logger
 ) -> None:
     """Write what is rejected, stop at an error, and log the warnings.

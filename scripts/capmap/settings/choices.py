@@ -1,0 +1,28 @@
+"""The values of options that are a choice, for settings and for the library that takes them.
+
+They stand apart from the options, so that another description of an option recomputes nothing.
+"""
+
+from typing import Literal
+
+Direction = Literal["max", "min"]
+DirectionOrAuto = Literal["auto", "max", "min"]
+Format = Literal["long", "matrix", "predictions", "submission", "checkpoints"]
+TableFormat = Literal["long", "matrix"]
+Decimal = Literal["auto", ".", ","]
+Duplicates = Literal["error", "mean", "first", "last"]
+Invalid = Literal["error", "quarantine"]
+Incomplete = Literal["error", "drop_models", "drop_datasets", "keep"]
+Aggregation = Literal["mean", "trimmed_mean", "median"]
+Location = Literal["iqm", "mean", "trimmed_mean", "median"]
+Statistic = Literal["iqm", "mean", "median", "optimality_gap"]
+IntervalMethod = Literal["percentile", "basic", "bca", "calibrated"]
+Unit = Literal["runs", "runs_and_datasets"]
+Weights = Literal["datasets", "runs"]
+Missing = Literal["pairwise", "common"]
+Battles = Literal["means", "runs", "seeds"]
+FitMethod = Literal["ensemble", "l2", "cosine", "poincare"]
+Distance = Literal["l2", "cosine", "poincare"]
+Projection = Literal["mds", "umap"]
+LabelMetric = Literal["asma", "real", "labelwise"]
+RankingMethod = Literal["single", "average", "best", "all", "custom"]
