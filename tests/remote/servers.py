@@ -100,9 +100,8 @@ def serve_s3() -> Iterator[str]:
     try:
         host, port = server.get_host_and_port()
         url = f"http://{host}:{port}"
-        requests.post(
-            f"{url}/moto-api/reset", timeout=PATIENCE_FOR_ANSWERS
-        )  # it remembers other servers' buckets
+        # It remembers other servers' buckets.
+        requests.post(f"{url}/moto-api/reset", timeout=PATIENCE_FOR_ANSWERS)
         yield url
     finally:
         server.stop()

@@ -159,7 +159,7 @@ def test_results_to_predict_are_never_learnt() -> None:
 
 
 @pytest.mark.slow
-@settings(derandomize=True, deadline=None, max_examples=4)
+@settings(max_examples=4)
 @given(st.integers(0, 10**6))
 def test_order_of_rows_changes_nothing(seed: int) -> None:
     cells = draw_study(models=10)

@@ -236,7 +236,7 @@ def test_underscored_names_need_the_names_of_datasets_where_they_fit_in_several_
 WORD = st.text("ab_.", min_size=1, max_size=4)
 
 
-@settings(derandomize=True, deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(key=st.text("ab_.", min_size=1, max_size=9), known=st.lists(WORD, unique=True, max_size=3))
 def test_a_key_is_split_if_and_only_if_there_is_one_way(key, known):
     ways = {
