@@ -64,12 +64,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     return checkout
 
 
-@pytest.fixture
-def project(finished: Checkout, tmp_path: Path) -> Checkout:
-    """A copy of the finished project to disturb; time stamps are those of the original."""
-    return finished.copy(tmp_path / "project")
-
-
 def change_settings(checkout: Checkout, change: Callable[[dict[str, Any]], None]) -> None:
     """Change the settings of the study ``full``."""
     path = checkout.folder / "config.yaml"

@@ -45,12 +45,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     return checkout
 
 
-@pytest.fixture
-def project(finished: Checkout, tmp_path: Path) -> Checkout:
-    """A copy of the finished project to disturb; time stamps are those of the original."""
-    return finished.copy(tmp_path / "project")
-
-
 def change_settings(
     checkout: Checkout, change: Callable[[dict[str, Any]], None], study: str = "leaderboard"
 ) -> None:

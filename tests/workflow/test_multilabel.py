@@ -37,12 +37,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     return checkout
 
 
-@pytest.fixture
-def project(finished: Checkout, tmp_path: Path) -> Checkout:
-    """A copy of the finished project to disturb; time stamps are those of the original."""
-    return finished.copy(tmp_path / "project")
-
-
 def make_dumps(folder: Path, *, models: int = 3, images: int = 40, classes: int = 6) -> None:
     """Score dumps of two datasets with two labels per image, and their labels."""
     rng = np.random.default_rng(1)

@@ -57,13 +57,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     return checkout
 
 
-@pytest.fixture
-def project(finished: Checkout, tmp_path: Path) -> Checkout:
-    """A copy of the finished project to disturb; time stamps are those of the original."""
-    shutil.copytree(finished.folder, tmp_path / "project")
-    return Checkout(tmp_path / "project")
-
-
 def shard_of(checkout: Checkout, model: str) -> str:
     """The shard that holds a model of study alpha."""
     import pyarrow.parquet as pq
