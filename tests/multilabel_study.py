@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from compare_predictions import compare_predictions
+from summarize_metrics import summarize_metrics
 
 from capmap.multilabel.dumps import Cell
-from compare_predictions import compare_predictions
 from evaluate_predictions import evaluate_predictions
 from gather_scores import gather_scores
-from summarize_metrics import summarize_metrics
+from tests.toy_settings import pick_rules
 
 CLASSES = ["ant", "bee", "cat", "dog", "eel", "fox"]
 SETS = [[0], [1], [2, 3], [0, 4], [1, 2, 5], []]
@@ -90,17 +91,10 @@ class Study:
 
     def gather(self, **settings: Any) -> None:
         """Gather the runs, by these settings instead of the usual ones."""
+        rules = ("datasets", "normalization", "select", "min_seeds", "incomplete", "duplicates")
         options = {
-            "metrics": ASMA,
-            "datasets": {},
-            "normalization": {},
-            "select": {},
-            "min_seeds": 1,
-            "incomplete": "error",
-            "duplicates": "error",
-            "invalid": "error",
-            "references": [],
-            "rank_by": "asma",
+            **pick_rules(*rules, "invalid", "checksums", "names"),
+            **{"metrics": ASMA, "references": [], "rank_by": "asma"},
             "subgroups": OPTIONS["subgroups"],
         }
         gather_scores(
@@ -109,8 +103,6 @@ class Study:
             runs=self.place("runs.parquet"),
             validation=self.place("validation.json"),
             rejected=self.place("rejected.csv"),
-            checksums={},
-            names=[],
             **{**options, **settings},
         )
 

@@ -1,116 +1,105 @@
-"""Small finished tables of every comparison, and what is told of them."""
+"""Small finished tables of comparisons and of a map of models, and what is told of them."""
 
+import re
 from io import StringIO
 
+import numpy as np
 import pandas as pd
 
+from capmap.catalog import TABLES as CATALOG
 from capmap.prose import (
+    describe_capabilities,
     describe_conditions,
+    describe_drift,
     describe_groups,
     describe_improvability,
+    describe_next_results,
     describe_pairwise,
+    describe_placements,
     describe_profiles,
     describe_rank_tests,
     describe_ratings,
     describe_robustness,
     describe_sample_size,
+    describe_transfer,
 )
 
+NOT_A_NUMBER = re.compile(r"\b(nan|NaN|NA|None|inf)\b")
+# Rows by table; its columns are those of the catalog but for some, which are below.
 TABLES = {
     "pairwise": """
-model_a,model_b,datasets,cells_unused,mean_difference,ci_low,ci_high,wins,ties,losses,\
-wilcoxon_p,wilcoxon_p_holm,effect_size,p_improvement,p_improvement_low,p_improvement_high,\
-p_a_better,p_equivalent,p_b_better,decision
 A,B,8,0,0.1,0.05,0.15,7,0,1,0.01,0.03,0.9,0.8,0.7,0.9,0.99,0.01,0,a better
 A,C,7,1,0.02,-0.02,0.06,5,0,2,0.3,0.6,0.2,0.55,0.5,0.6,0.6,0.3,0.1,undecided
 B,C,6,3,-0.19,-0.3,-0.1,1,0,5,0.0001,0.0003,-0.8,0.2,0.1,0.3,0,0.1,0.9,undecided
 """,
     "rope": """
-reference,model,factor,rope,p_reference_better,p_equivalent,p_model_better,decision
 A,B,0,0.0,0.99,0.0,0.01,reference better
 A,B,1,0.01,0.99,0.01,0.0,reference better
 A,C,0,0.0,0.6,0.0,0.4,undecided
 A,C,1,0.01,0.02,0.97,0.01,equivalent
 """,
     "friedman": """
-test,statistic,df1,df2,p,models,datasets,cells_used,cells_unused
 friedman,9.2834,3,,0.0258,4,14,56,2
 iman_davenport,3.69,3,39,0.0197,4,14,56,2
 """,
     "nemenyi": """
-model_a,model_b,rank_difference,critical_difference,p,separated,datasets
 A,B,1.1,1.25,0.06,False,14
 A,C,1.3,1.25,0.04,True,14
 """,
     "mean_ranks": """
-model,mean_rank,datasets,nemenyi_group,wilcoxon_group
 A,1.9,14,a,a
 B,2.1,14,ab,ab
 C,3.0,14,b,b
 """,
     "profile_area": """
-model,area_raw,share_raw,rank_raw,datasets_raw,\
-area_normalized,share_normalized,rank_normalized,datasets_normalized
 A,1.2,0.9,1,8,1.0,0.8,2,8
 B,1.0,0.7,2,7,1.1,0.85,1,8
 """,
     "elo": """
-model,elo,ci_low,ci_high,rank,rank_low,rank_high,datasets,separated,component
 A,1100.2,1050.0,1200.0,1,1,2,8,0.01,1
 B,900.0,,,2,,,1,0.01,1
 """,
     "winrate": """
-model,opponent,win_rate,wins,ties,losses,datasets
 A,B,0.75,6,0,2,8
 B,A,0.25,2,0,6,8
 """,
     "improvability": """
-model,improvability,ci_low,ci_high,rank,rank_low,rank_high,datasets
 A,3.21,1.0,6.0,1,1,1,8
 B,20.0,,,2,,,8
 """,
     "improvability_datasets": """
-model,dataset,error,best_error,improvability,ci_low,ci_high
 A,d,0.1,0.1,0.0,0.0,3.0
 B,d,0.2,0.1,50.0,40.0,60.0
 """,
     "robustness": """
-aggregation,bounds,left_out,kendall_tau,flips,best,models
 mean,configured,,1.0,0,A,3
 median,ranks,d,0.3,1,A,3
 """,
     "flips": """
-model_a,model_b,rank_a,rank_b,flips,variations,share,aggregations,bounds,left_out
 A,B,1,2,1,2,0.5,median,ranks,d
 """,
     "rank_stability": """
-model,rank,p_best,p_top,top,rank_mean,rank_low,rank_high
 A,1,0.8,1.0,3,1.2,1,2
 B,2,0.2,1.0,3,1.8,1,2
 """,
     "groups": """
-group,model,iqm,ci_low,ci_high,rank,rank_low,rank_high,ties,mean,rank_mean,runs,datasets
 sea,A,0.8,0.7,0.9,1,1,1,a,0.8,1,9,3
 sea,B,0.7,0.6,0.8,2,1,2,a,0.7,2,9,3
 land,A,0.8,,,1,,,,0.8,1,3,3
 """,
     "group_coverage": """
-group,incomplete,datasets,models,datasets_dropped,models_dropped,cells_unused
 land,drop_models,3,1,0,1,2
 sea,keep,3,2,0,0,0
 """,
     "conditions": """
-condition,statistic,estimate,ci_low,ci_high,models,datasets,cells_unused
 full,kendall_tau,0.8,0.5,1.0,5,8,2
 full,spearman_rho,0.9,0.6,1.0,5,8,2
 """,
     "condition_ranks": """
-condition,model,score,rank,score_other,rank_other,change
 full,A,0.8,1,0.7,2,1
 full,B,0.7,2,0.8,1,-1
 """,
     "seed_widths": """
-model,seeds,width,width_now
 A,3,0.06,0.05
 A,5,0.04,0.05
 A,10,0.025,0.05
@@ -121,19 +110,159 @@ B,10,0.025,0.05
 B,20,0.015,0.05
 """,
     "next_seeds": """
-model,dataset,runs,std,gain,share
 A,d,3,0.05,0.2,0.4
 B,d,1,0.05,0.1,0.2
 """,
+    "gaps": """
+A,d,80,1,0,0,
+B,d,60,0,20,1,
+A,e,70,0,10,1,
+B,e,80,1,0,0,
+C,d,70,0.5,,,few results of the model
+""",
+    "models": """
+A,2,2,1,0.2,,,,
+B,2,2,1,0.5,,,,
+C,1,0,,,,,,few results
+""",
+    "datasets": """
+d,4,4,1,,A,80,60,10,0.5,20,,d,
+e,2,2,1,,B,80,70,5,0.4,20,,d,
+""",
+    "summary": """
+ensemble,5,random,10,100,0.02,0.06,0.05,0.07,-0.01,-0.015,-0.005
+ensemble,5,strict,10,100,,0.08,0.06,0.1,-0.01,-0.03,0.01
+ensemble,5,family,10,100,,0.09,0.07,0.11,0.01,0.005,0.015
+l2,2,random,10,100,0.03,0.072,0.06,0.08,0.002,-0.002,0.006
+l2,5,random,10,100,0.027,0.07,0.06,0.08,0,0,0
+l2,10,random,10,100,0.026,0.071,0.06,0.08,0.001,-0.001,0.003
+cosine,5,random,10,100,0.006,0.09,0.07,0.11,0.02,0.01,0.03
+poincare,5,random,10,100,0.027,0.071,0.06,0.08,0.001,-0.002,0.004
+additive,,random,10,100,0.05,0.1,0.08,0.12,0.03,0.02,0.04
+additive,,strict,10,100,,0.1,0.08,0.12,0.01,-0.01,0.03
+additive,,family,10,100,,0.08,0.06,0.1,0,-0.005,0.005
+mean,,random,10,100,0.1,0.12,0.1,0.14,0.05,0.04,0.06
+""",
+    "by_results": """
+cross-validation,ensemble,5,9,7,10,0.12,0.1,0.14,0.2
+cross-validation,ensemble,10,19,9,30,0.06,0.04,0.08,0.2
+cross-validation,ensemble,20,39,9,10,0.04,0.02,0.06,0.2
+cross-validation,l2,5,9,7,10,0.02,0.01,0.03,0.2
+""",
+    "centrality": """
+spearman_rho,0.7,0.4,0.9,0.95,45
+""",
+    "predictions": """
+A,d,0,0.1,0,0.3,78,74,80,True
+A,e,1,0.5,0.2,0.8,75,72,78,True
+B,d,1,0.8,0.5,1,64,60,70,True
+B,e,0,0.2,0,0.4,78,76,80,True
+A,f,,0.4,0,0.8,78,76,80,False
+""",
+    "placements": """
+C,1,0.3,0.1,0.5,0.4,0
+D,3,0.5,0.2,0.8,0.4,0
+""",
+    "placement_replay": """
+l2,1,1,20,600,0.16,0.1,0.2,,,,,
+l2,2,2,20,600,0.12,0.1,0.15,,,,,
+l2,1,4,40,2400,0.12,0.1,0.14,,,,,
+ensemble,1,1,20,600,0.12,0.1,0.15,-0.25,-0.4,-0.1,0.89,0.8
+ensemble,2,2,20,600,0.1,0.08,0.12,-0.17,-0.3,-0.05,0.9,0.7
+ensemble,1,4,40,2400,0.1,0.09,0.11,-0.17,-0.25,-0.09,0.88,0.75
+placed,1,1,20,600,0.12,0.1,0.15,-0.25,-0.4,-0.1,0.89,0.8
+placed,2,2,20,600,0.1,0.08,0.12,-0.17,-0.3,-0.05,0.9,0.7
+placed,1,4,40,2400,0.1,0.09,0.11,-0.17,-0.25,-0.09,0.88,0.75
+additive,1,4,40,2400,0.11,0.1,0.12,-0.08,-0.2,0.04,,
+""",
+    "next_table": """
+A,1,f,0.5,0.3,0.4,0.1,0.7
+A,2,g,0.2,0.1,0.4,0.1,0.7
+B,1,f,0.4,0.2,0.4,0.1,0.7
+C,1,d,0.4,0.1,0.4,0.1,0.7
+""",
+    "next_models": """
+d,1,C,0.2,0.0,0.5
+d,2,D,0.3,0.0,0.6
+e,1,C,0.2,0.0,0.5
+""",
+    "dataset_replay": """
+random,0,0.1,0.08,0.12,30
+random,8,0.06,0.05,0.07,30
+a_optimal,0,0.1,0.08,0.12,30
+a_optimal,8,0.05,0.04,0.06,30
+most_results,8,0.065,0.05,0.07,30
+""",
+    "dataset_savings": """
+a_optimal,4,3,2.5,4.5,0.25,30
+a_optimal,8,4.8,3.6,5.9,0.4,30
+most_results,8,9,6,12,-0.1,30
+""",
+    "model_replay": """
+random,1,0.5,0.4,0.6,20
+random,3,0.2,0.15,0.25,20
+lower_bound,1,0.1,0.05,0.15,20
+lower_bound,3,0.05,0.02,0.08,20
+best_on_average,1,0.09,0.05,0.15,20
+best_on_average,3,0.06,0.03,0.09,20
+""",
+    "drift": """
+2020-01-01,8,100,0,,0.9,0.05,0,,,,
+2021-01-01,20,300,12,0.3,0.4,0.05,90,0.08,0.06,0.1,0.09
+2022-01-01,30,500,10,0.2,0,0.05,90,0.08,0.06,0.1,0.09
+""",
+    "newcomers": """
+22,180,0.09,0.08,0.06,0.1,-0.01,-0.02,-0.005
+""",
+    "transfer": """
+type,land,sea,9,9,99,90,0.1,0.11,0.08,0.5,0.09,0.07,0.11,-0.01,-0.02,-0.005
+type,sea,land,9,9,99,90,0.1,0.11,0.08,0.5,0.1,0.07,0.13,0,-0.02,0.02
+types,one other type,each type,9,18,99,180,0.1,0.11,0.08,0.5,0.095,0.07,0.12,-0.005,-0.02,0.01
+types,all other datasets,each type,9,18,180,180,0.1,0.11,0.08,0.5,0.08,0.06,0.1,-0.02,-0.04,-0.01
+families,5 families,other families,9,9,50,90,0.1,0.11,0.07,0.5,0.09,0.07,0.11,-0.01,-0.02,-0.005
+families,9 families,other families,9,9,90,90,0.1,0.06,0.07,0.5,0.07,0.05,0.09,-0.03,-0.04,-0.02
+""",
+}
+OWN_COLUMNS = {
+    "next_table": CATALOG["capabilities/next"].columns,
+    "elo": "model elo ci_low ci_high rank rank_low rank_high datasets separated component",
+    "groups": "group model iqm ci_low ci_high rank rank_low rank_high ties mean rank_mean runs "
+    "datasets",
+    "summary": "distance dimension protocol folds predictions train_mse mse mse_low mse_high "
+    "difference difference_low difference_high",
+    "placements": "model results mean_gap mean_gap_low mean_gap_high radius x1",
+    "dataset_savings": "policy results needed needed_low needed_high saving models",
+    "newcomers": "models predictions mse_additive mse mse_low mse_high difference difference_low "
+    "difference_high",
+    "transfer": "kind trained_on tested_on models datasets train_results predictions mse_alone "
+    "mse_additive mse_all pearson mse mse_low mse_high difference difference_low "
+    "difference_high",
 }
 
+# What may be missing from a table that is not empty, beside the ends of intervals.
+MAY_BE_EMPTY = {
+    "rope": ["rope", "p_reference_better", "p_equivalent", "p_model_better"],
+    "friedman": ["statistic", "df1", "df2", "p"],
+    "nemenyi": ["p"],
+    "mean_ranks": ["mean_rank", "nemenyi_group", "wilcoxon_group"],
+    "profile_area": [
+        f"{kind}_{way}" for kind in ("area", "share", "rank") for way in ("raw", "normalized")
+    ],
+    "winrate": ["win_rate"],
+    "robustness": ["left_out", "kendall_tau"],
+    "flips": ["aggregations", "bounds", "left_out"],
+    "groups": ["ties"],
+    "conditions": ["estimate"],
+    "seed_widths": ["width", "width_now"],
+    "datasets": ["saturation", "headroom", "std", "duplicate_of"],
+    "predictions": ["observed"],
+    "placements": ["mean_gap", "radius"],
+    "placement_replay": ["change", "coverage", "width"],
+    "dataset_savings": ["needed", "saving"],
+    "drift": ["shift", "shift_to_final", "shift_noise", "mse"],
+}
 
-def make_table(name):
-    """Make one of the finished tables, as it is read from CSV."""
-    return pd.read_csv(StringIO(TABLES[name]))
-
-
-DESCRIBE = {
+COMPARISONS = {
     describe_pairwise: (
         ["pairwise", "rope"],
         {"missing": "pairwise", "unit": "runs", "alpha": 0.05, "probability": 0.95}
@@ -178,10 +307,58 @@ DESCRIBE = {
         | {"cells_unused": 0},
     ),
 }
+CAPABILITIES = {
+    describe_capabilities: (
+        ["gaps", "models", "datasets", "summary", "by_results", "predictions", "centrality"],
+        {"method": "ensemble", "dimension": 5, "min_results": 2, "confidence_level": 0.9},
+    ),
+    describe_placements: (
+        ["placements", "placement_replay"],
+        {"confidence_level": 0.9, "method": "ensemble"},
+    ),
+    describe_next_results: (
+        ["next_table", "next_models", "dataset_replay", "dataset_savings", "model_replay"],
+        {},
+    ),
+    describe_drift: (["drift", "newcomers"], {"confidence_level": 0.9}),
+    describe_transfer: (["transfer"], {"confidence_level": 0.9}),
+}
+DESCRIBE = COMPARISONS | CAPABILITIES
+
+
+def list_columns(name):
+    """Columns of one of the tables."""
+    if name in OWN_COLUMNS:
+        return OWN_COLUMNS[name].split()
+    (place,) = {f"tables/{name}", f"capabilities/{name}"} & CATALOG.keys()
+    return CATALOG[place].columns.split()
+
+
+def make_tables(describe):
+    """Make the tables of some paragraphs."""
+    return {name: make_table(name) for name in DESCRIBE[describe][0]}
+
+
+def make_table(name):
+    """Make one of the finished tables, as it is read from CSV."""
+    return pd.read_csv(StringIO(TABLES[name]), names=list_columns(name))
+
+
+def drop_intervals(table):
+    """Leave out the ends of all intervals, as with one fold."""
+    ends = [name for name in table if name in ("low", "high") or name.endswith(("_low", "_high"))]
+    return table.assign(**dict.fromkeys(ends, np.nan))
+
+
+def change(name, where, **values):
+    """Change some columns of a table in the rows of some values."""
+    table = make_table(name)
+    chosen = np.logical_and.reduce([table[column] == value for column, value in where.items()])
+    for column, value in values.items():
+        table[column] = table[column].where(~chosen, value)
+    return table
 
 
 def tell(describe, **changes):
     """Describe the tables above, with some of them or of the settings changed."""
-    names, options = DESCRIBE[describe]
-    tables = {name: changes.pop(name) if name in changes else make_table(name) for name in names}
-    return describe(**tables, **options | changes)
+    return describe(**{**make_tables(describe), **DESCRIBE[describe][1], **changes})

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from capmap.artifacts import read_parquet
+from tests.toy_settings import pick_rules
 from validate_submissions import validate_submissions
 
 BENCHMARK = """\
@@ -47,12 +48,7 @@ INFORMATION: dict[str, Any] = {
 }
 NAMES = ("results_and_parameters.csv", "additional_info.json")
 RULES: dict[str, Any] = {
-    "columns": {},
-    "decimal": "auto",
-    "metrics": {},
-    "datasets": {},
-    "normalization": {},
-    "select": {},
+    **pick_rules("columns", "decimal", "metrics", "datasets", "normalization", "select"),
     "incomplete": "keep",
 }
 SETTINGS = RULES | {"seeds_per_cell": 5, "duplicates": "error", "invalid": "error"}

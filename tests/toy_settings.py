@@ -7,6 +7,17 @@ from capmap.settings.sections import write_schema
 from capmap.settings.study import Config
 
 SCHEMA = write_schema(Config)
+# What scripts that check runs are told of a study without any choices.
+RULES: dict[str, Any] = {
+    **{name: {} for name in ("columns", "where", "metrics", "datasets", "normalization", "select")},
+    **dict.fromkeys(("incomplete", "duplicates", "invalid"), "error"),
+    **{"metric": "", "decimal": "auto", "min_seeds": 1, "checksums": {}, "names": []},
+}
+
+
+def pick_rules(*names: str) -> dict[str, Any]:
+    """Some of the rules, for a script that takes no others."""
+    return {name: RULES[name] for name in names}
 
 
 def make_settings(**given: Any) -> dict[str, Any]:

@@ -109,6 +109,13 @@ def write_store(address: str, runs: Sequence[Logged]) -> list[str]:
     return ids
 
 
+def fill_store(folder: Path, runs: Sequence[Logged], kind: str = "file") -> str:
+    """Write runs to a new store in a folder; gives its address."""
+    address = locate(kind, folder / "store")
+    write_store(address, runs)
+    return address
+
+
 def multiply_run(address: str, run_id: str, times: int) -> None:
     """Copy a run without metrics, which is quicker than to write it as often."""
     fresh = [f"f{number:031x}" for number in range(times)]

@@ -6,14 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.board_tables import HOSTILE, make_board, write_board
+from tests.waiting import PATIENCE_FOR_ANSWERS
 
 GROUPS = {"Core": ["d1", "d2"], "Rare": ["d3"]}
 # Without a graphics card its emulation takes most of the time.
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-extensions"]
 Open = Callable[..., Page]
+MILLISECONDS = 1000 * PATIENCE_FOR_ANSWERS
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +24,10 @@ def browser() -> Iterator[Browser]:
     if path is None:
         pytest.skip("no chromium on this machine: apt-get install chromium")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        chromium = playwright.chromium.launch(
+            executable_path=path, args=ARGUMENTS, timeout=MILLISECONDS
+        )
+        expect.set_options(timeout=MILLISECONDS)
         yield chromium
         chromium.close()
 
@@ -54,6 +59,7 @@ def open_page(browser: Browser) -> Iterator[Open]:
     def open_one(path: Path, *, address: str = "", **settings: Any) -> Page:
         viewport = {"width": 1280, "height": 900}
         context = browser.new_context(**{"viewport": viewport, "offline": True, **settings})
+        context.set_default_timeout(MILLISECONDS)
         contexts.append(context)
         page = context.new_page()
         page.on("request", lambda request: faults.extend(_list_remote(request.url)))

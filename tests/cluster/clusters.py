@@ -5,11 +5,12 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from tests.waiting import run_to_end, wait_until
 
 NODES = ("n1", "n2")
 TOOLS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scontrol")
@@ -72,9 +73,9 @@ class Cluster:
 
     def ask(self, *command: str) -> str:
         """What a command of Slurm prints."""
-        return subprocess.run(
-            command, env=self.environment, capture_output=True, text=True, check=True, timeout=30
-        ).stdout
+        done = run_to_end(command, env=self.environment)
+        done.check_returncode()
+        return done.stdout
 
     def list_jobs(self) -> dict[str, tuple[str, str]]:
         """State and node of every job that the controller still knows, by its number."""
@@ -104,11 +105,11 @@ class Cluster:
             f"--log-file={self.folder}/munged.log",
             f"--pid-file={self.folder}/munged.pid",
         )
-        wait_for(lambda: (self.folder / "munge.socket").exists(), "munge")
+        wait_until((self.folder / "munge.socket").exists, "munge")
         self._launch("slurmctld", "-D", "-c")
         for node in NODES:
             self.start_node(node)
-        wait_for(lambda: self.list_states() == ["idle", "idle"], "both nodes")
+        wait_until(lambda: self.list_states() == ["idle", "idle"], "both nodes", pause=0.2)
 
     def start_node(self, node: str) -> None:
         """Start the daemon of a node."""
@@ -124,7 +125,7 @@ class Cluster:
 
     def stop(self) -> None:
         """End all jobs, then all daemons, the last one first."""
-        subprocess.run(["scancel", "--user=root"], env=self.environment, check=False, timeout=30)
+        run_to_end(["scancel", "--user=root"], env=self.environment)
         steps = [pid for node in NODES for pid in self._list_steps(node)]
         for pid in steps + list_descendants(steps):
             kill(pid)
@@ -201,15 +202,6 @@ def kill(pid: int) -> None:
     """End a process at once, if it is still there."""
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
-
-
-def wait_for(condition: Callable[[], bool], what: str, seconds: float = 30) -> None:
-    """Wait until something holds, and fail by its name when it does not come."""
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise TimeoutError(f"{what}: not after {seconds:g} s.")
-        time.sleep(0.2)
 
 
 def find_ports(count: int) -> list[int]:

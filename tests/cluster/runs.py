@@ -9,6 +9,7 @@ from pathlib import Path
 import yaml
 
 from tests.cluster.clusters import Cluster
+from tests.waiting import communicate
 from tests.workflow.checkouts import PROJECT, Checkout, copy_project
 
 # A shipped study with two shards and no further analyses: every job starts Snakemake anew.
@@ -35,10 +36,10 @@ class ClusterRun:
             text=True,
         )
 
-    def finish(self, process: subprocess.Popen[str], seconds: float = 420) -> str:
+    def finish(self, process: subprocess.Popen[str]) -> str:
         """Wait for a run, which has to succeed, and give what it printed."""
         try:
-            output, _ = process.communicate(timeout=seconds)
+            output, _ = communicate(process)
         finally:
             process.kill()
         assert process.returncode == 0, output

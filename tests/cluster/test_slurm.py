@@ -1,13 +1,15 @@
 """Shipped studies on a real Slurm of two nodes: same bytes, and what breaks is made again."""
 
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.cluster.clusters import NODES, Cluster, wait_for
+from tests.cluster.clusters import NODES, Cluster
 from tests.cluster.runs import STUDIES, ClusterRun, copy_with_profiles
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -27,11 +29,21 @@ def run(cluster: Cluster, tmp_path: Path) -> ClusterRun:
     return ClusterRun(copy_with_profiles(tmp_path / "project", *STUDIES), cluster)
 
 
-def find_busy_node(cluster: Cluster) -> str:
-    """Wait for a node that has a job."""
+def find_busy_node(cluster: Cluster, process: subprocess.Popen[str]) -> str:
+    """Wait for a node that has a job of a run."""
     found: list[str] = []
-    wait_for(lambda: bool(found.extend(cluster.list_running().values()) or found), "a job", 60)
+    wait_until(
+        lambda: found.extend(cluster.list_running().values()) or found,
+        "a job on a node",
+        process=process,
+        pause=0.2,
+    )
     return min(found)
+
+
+def is_down(cluster: Cluster) -> bool:
+    """Whether a node is down."""
+    return "down" in " ".join(cluster.list_states())
 
 
 @contextmanager
@@ -62,12 +74,12 @@ def test_slurm_gives_the_same_bytes_from_few_jobs_on_both_nodes(run, expected):
 def test_a_killed_run_is_taken_up_by_the_next_start(run, expected):
     target = "results/toy/tables/intervals.csv"
     process = run.start("slurm", target)
-    find_busy_node(run.cluster)
+    find_busy_node(run.cluster, process)
     process.kill()
     process.communicate()
     # As docs/cluster.md says; here the jobs are cancelled in the middle of their work.
     run.cluster.ask("scancel", "--user=root")
-    wait_for(lambda: not run.cluster.list_running(), "the end of the jobs", 60)
+    wait_until(lambda: not run.cluster.list_running(), "the end of the jobs", pause=0.2)
     assert run.checkout.snakemake("--unlock").status == 0
     run.finish(run.start("slurm", target))
     made = run.checkout.digests()
@@ -77,11 +89,11 @@ def test_a_killed_run_is_taken_up_by_the_next_start(run, expected):
 def test_a_killed_node_and_a_drained_one_cost_time_but_no_result(run, expected):
     process = run.start("slurm", "results/toy/tables/intervals.csv")
     try:
-        victim = find_busy_node(run.cluster)
+        victim = find_busy_node(run.cluster, process)
         run.cluster.kill_node(victim)
-        wait_for(lambda: "down" in " ".join(run.cluster.list_states()), "the node's end", 60)
+        wait_until(lambda: is_down(run.cluster), "the node's end", pause=0.2)
         run.cluster.start_node(victim)
-        wait_for(lambda: "down" not in " ".join(run.cluster.list_states()), "the node", 60)
+        wait_until(lambda: not is_down(run.cluster), "the node", pause=0.2)
         other = next(node for node in NODES if node != victim)
         with drained(run.cluster, other):
             output = run.finish(process)

@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -114,14 +113,6 @@ def resume(checkout: Checkout) -> Run:
 def find_damage(checkout: Checkout, whole: dict[str, str]) -> list[str]:
     """The results that are there but are not those of a whole run."""
     return sorted(path for path, digest in checkout.digests().items() if whole[path] != digest)
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
-    """Wait until a condition holds."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 @contextmanager

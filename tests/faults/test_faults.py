@@ -24,8 +24,8 @@ from tests.faults.disturbances import (
     resume,
     set_times,
     start,
-    wait_until,
 )
+from tests.waiting import run_to_end, wait_for_end, wait_until
 from tests.workflow.checkouts import Checkout
 
 SECOND = 10**9
@@ -53,7 +53,9 @@ def test_run_killed_at_a_random_moment_resumes(
 ) -> None:
     forget_results(project)
     with start(project) as process:
-        wait_until(lambda: read_log(project).jobs.total() > 2 * moment)
+        wait_until(
+            lambda: read_log(project).jobs.total() > 2 * moment, "a few jobs", process=process
+        )
         time.sleep(random.Random(moment).random())  # noqa: S311
         kill_group(process)
     assert not find_damage(project, finished.digests())
@@ -69,8 +71,9 @@ def test_job_killed_as_for_want_of_memory_is_made_again(
     # The kernel ends what takes too much memory by the same signal.
     forget_results(project)
     with start(project, "--retries", str(retries)) as process:
-        wait_until(lambda: kill_job(process))
-        assert (process.wait(120) == 0) == (retries == 1), read_log(project).output
+        wait_until(lambda: kill_job(process), "a job to kill", process=process)
+        status = wait_for_end(process, project.folder / "run.log")
+        assert (status == 0) == (retries == 1), read_log(project).output
     assert not find_damage(project, finished.digests())
     run = project.snakemake(*TARGETS)
     assert run.status == 0, run.output
@@ -84,13 +87,9 @@ def test_files_that_cannot_grow_are_not_left_half_written(
 ) -> None:
     results = forget_results(project)
     # Every process may write files of 2 KiB at most, so the larger ones fail as on a full disk.
-    limited = subprocess.run(
+    limited = run_to_end(
         project.command(*TARGETS),
         cwd=project.folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048)),
     )
     assert limited.returncode != 0
@@ -134,14 +133,15 @@ def test_results_that_cannot_be_written_are_named_and_stay(
 def test_second_run_in_the_same_folder_is_told_to_wait(project: Checkout) -> None:
     forget_results(project)
     with start(project) as process:
-        wait_until(lambda: bool(find_jobs(process)))
+        wait_until(lambda: find_jobs(process), "a job", process=process)
         os.killpg(process.pid, signal.SIGSTOP)
         second = project.snakemake(*TARGETS)
         os.killpg(process.pid, signal.SIGCONT)
         assert second.status != 0
         assert "lock" in second.output.lower()
         assert "Traceback" not in second.output
-        assert process.wait(240) == 0, read_log(project).output
+        status = wait_for_end(process, project.folder / "run.log")
+        assert status == 0, read_log(project).output
 
 
 def test_flipped_byte_in_a_shard_is_found_and_only_that_part_made_again(

@@ -9,6 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import requests
 from moto.server import ThreadedMotoServer
 
+from tests.waiting import PATIENCE_FOR_ANSWERS
+
 DAY = 86400
 
 
@@ -98,7 +100,8 @@ def serve_s3() -> Iterator[str]:
     try:
         host, port = server.get_host_and_port()
         url = f"http://{host}:{port}"
-        requests.post(f"{url}/moto-api/reset", timeout=10)  # it remembers other servers' buckets
+        # It remembers other servers' buckets.
+        requests.post(f"{url}/moto-api/reset", timeout=PATIENCE_FOR_ANSWERS)
         yield url
     finally:
         server.stop()
@@ -107,8 +110,8 @@ def serve_s3() -> Iterator[str]:
 @contextmanager
 def require_keys(url: str) -> Iterator[None]:
     """Have an S3 answer 403 to keys that it did not hand out itself."""
-    requests.post(f"{url}/moto-api/reset-auth", data="0", timeout=10)
+    requests.post(f"{url}/moto-api/reset-auth", data="0", timeout=PATIENCE_FOR_ANSWERS)
     try:
         yield
     finally:
-        requests.post(f"{url}/moto-api/reset-auth", data="inf", timeout=10)
+        requests.post(f"{url}/moto-api/reset-auth", data="inf", timeout=PATIENCE_FOR_ANSWERS)

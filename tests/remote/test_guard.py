@@ -17,8 +17,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from tests.faults.disturbances import wait_until
 from tests.remote.servers import ExportServer
+from tests.waiting import wait_until
 
 sys.path.append(str(Path(__file__).parents[2] / "workflow"))
 import remote
@@ -82,7 +82,7 @@ def test_an_s3_that_says_nothing_is_given_up_on(open_s3, server, monkeypatch):
     server.faults = {"/runs/a.csv": "silent"}
     with pytest.raises(remote.RemoteError, match=r"^s3://runs/a\.csv: .* in time\. Check"):
         open_s3("s3://runs/a.csv").exists()
-    wait_until(lambda: server.count("HEAD", "/runs/a.csv") == 1 + 2)
+    wait_until(lambda: server.count("HEAD", "/runs/a.csv") == 1 + 2, "the last retry")
 
 
 def test_an_object_that_ends_early_is_not_kept(open_s3, server):

@@ -56,7 +56,7 @@ def test_equal_runs_have_exactly_no_spread() -> None:
     assert cells.loc[0, ["mean", "std", "iqm"]].tolist() == [0.1, 0.0, 0.1]
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(scores, min_size=1, max_size=6))
 def test_groups_agree_with_scipy_and_numpy(groups: list[list[float]]) -> None:
     codes = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
@@ -128,7 +128,7 @@ def test_lower_can_be_best() -> None:
     assert rank_competitors([0.3, 0.1, 0.2], best="min").tolist() == [3, 1, 2]
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=12))
 def test_ranks_count_the_better_ones(values: list[int]) -> None:
     better = [1 + sum(other > value for other in values) for value in values]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 from scipy.stats import ortho_group
@@ -18,7 +18,6 @@ from capmap.capabilities.geometry import (
 from capmap.capabilities.maps import measure_pairs
 
 seeds = st.integers(0, 2**32 - 1)
-few = settings(derandomize=True, deadline=None, max_examples=25)
 
 
 def draw_points(seed, *, count=30, dimension=4):
@@ -42,7 +41,6 @@ def boost(points, velocity):
 
 
 @given(seeds)
-@few
 def test_a_known_motion_is_found_again_also_for_points_it_was_not_found_with(seed):
     points = draw_points(seed)
     reference = points @ draw_rotation(seed) + np.arange(4.0)
@@ -86,7 +84,6 @@ def test_settled_points_have_the_same_distances(distance):
 
 
 @given(seeds)
-@few
 def test_settled_points_are_the_same_however_the_points_were_turned_and_moved(seed):
     points = draw_points(seed, count=60)
     turned = points @ draw_rotation(seed)
@@ -111,7 +108,6 @@ def test_axes_are_principal_and_point_to_the_far_side():
 
 
 @given(seeds)
-@few
 def test_small_changes_of_points_change_settled_ones_little(seed):
     points = draw_points(7, count=200)
     shaken = points + 1e-4 * np.random.default_rng(seed).normal(size=points.shape)
@@ -156,7 +152,6 @@ def test_centrality_is_the_distance_to_the_middle_of_the_own_component():
 
 
 @given(seeds)
-@few
 def test_centrality_is_the_same_before_and_after_settling(seed):
     points = draw_points(seed)
     components = np.ones(len(points), dtype=int)

@@ -4,12 +4,12 @@ from itertools import chain
 from pathlib import Path
 
 import pandas as pd
+from workflow.analyses import ANALYSES, MAIN, list_analyses, list_figures, list_tables
 
 from capmap.report.analyses import HEADINGS, Outcome, show_analyses
 from capmap.settings.sections import write_schema
 from capmap.settings.study import ANALYSES as OFFERED
 from capmap.settings.study import Config
-from workflow.analyses import ANALYSES, MAIN, list_analyses, list_figures, list_tables
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = write_schema(Config)

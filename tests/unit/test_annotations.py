@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.errors import ValidationError
@@ -114,7 +114,6 @@ def test_deeply_nested_voc_file_is_harmless():
     assert find_reason(parse(b"<a>" * depth + b"</a>" * depth)) == "no object is annotated"
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.binary(max_size=200))
 def test_any_bytes_make_an_annotation(content):
     found = parse(b"<annotation>" + content)

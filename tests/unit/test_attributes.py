@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.attributes import read_dataset_attributes, read_model_attributes
@@ -22,16 +22,6 @@ MODELS = {
     "date_format": "%d/%m/%Y",
 }
 HEADER = "model,backbone,size,published\n"
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write_file(content, name="models.csv"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return str(path)
-
-    return write_file
 
 
 def list_rows(table):
@@ -261,7 +251,6 @@ ROWS = st.tuples(
 )
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.lists(ROWS, min_size=1, max_size=6), st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing(tmp_path_factory, rows, random):
     known = {row[0]: row for row in rows}

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.capabilities.baselines import (
@@ -15,8 +15,6 @@ from capmap.capabilities.baselines import (
 from capmap.capabilities.gaps import Results, arrange_results
 from tests.capability_tables import list_cells, simulate_results
 
-QUICK = settings(derandomize=True, deadline=None, max_examples=25)
-
 
 def draw(seed: int, *, models: int = 7, datasets: int = 6, share: float = 0.5) -> Results:
     cells = simulate_results(models, datasets, dimension=2, share=share, noise=0.1, seed=seed).cells
@@ -24,7 +22,6 @@ def draw(seed: int, *, models: int = 7, datasets: int = 6, share: float = 0.5) -
 
 
 @given(seed=st.integers(0, 1000), penalty=st.sampled_from([1.0, 2.0, 10.0]))
-@QUICK
 def test_additive_effects_are_those_of_a_dense_ridge_regression(seed: int, penalty: float) -> None:
     results = draw(seed)
     design = np.zeros((len(results.gaps), len(results.models) + len(results.datasets)))
@@ -69,7 +66,6 @@ def test_baselines_of_one_result_predict_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", BASELINES)
 @given(seed=st.integers(0, 1000))
-@QUICK
 def test_order_of_rows_changes_no_byte(name: str, seed: int) -> None:
     cells = simulate_results(6, 5, dimension=2, share=0.6, noise=0.1, seed=seed).cells
     one = BASELINES[name](arrange_results(cells))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.capabilities import choices as beliefs
@@ -46,7 +46,6 @@ def test_knowledge_is_that_of_conditioning_a_normal_distribution(columns: list[i
     )
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.permutations(range(5)), st.integers(0, 1000))
 def test_results_may_be_learnt_in_any_order(order: list[int], seed: int) -> None:
     belief = draw_belief(seed=seed)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.board.data import choose_runs, pack_table, write_script_data, write_texts
@@ -181,7 +181,6 @@ def test_only_runs_of_the_leaderboard_are_kept_in_the_order_of_their_lines():
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.lists(st.tuples(TEXTS, st.sampled_from(["long enough to be coded", "b"])), max_size=30))
 def test_packing_loses_nothing_and_never_makes_a_table_larger(rows):
     table = pd.DataFrame(rows, columns=["a", "b"], dtype="object")

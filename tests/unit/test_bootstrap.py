@@ -156,7 +156,7 @@ def test_row_order_changes_no_bit(interval: str, unit: str) -> None:
     assert first.replicates.tolist() == second.replicates.tolist()
 
 
-@settings(derandomize=True, deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(
     shift=st.floats(-3, 3),
     scale=st.floats(0.1, 10),

@@ -77,7 +77,7 @@ def compute(statistic: Statistic, resample: list[FloatArray], weights: Weights) 
             return float(np.average(gaps, weights=None if weights == "datasets" else sizes))
 
 
-@settings(derandomize=True, deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(ragged, st.sampled_from(list(STATISTICS)), st.sampled_from(["datasets", "runs"]))
 def test_counts_give_the_statistic_of_the_resampled_runs(
     runs: list[list[float]], statistic: Statistic, weights: Weights
@@ -89,7 +89,7 @@ def test_counts_give_the_statistic_of_the_resampled_runs(
     np.testing.assert_allclose(fast, slow, rtol=0, atol=1e-12)
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(score, score, score), min_size=1, max_size=10))
 def test_equal_seeds_give_scipys_trimmed_mean(runs: list[tuple[float, ...]]) -> None:
     for weights in ("datasets", "runs"):
@@ -97,7 +97,7 @@ def test_equal_seeds_give_scipys_trimmed_mean(runs: list[tuple[float, ...]]) -> 
         assert iqm == pytest.approx(stats.trim_mean(np.concatenate(runs), 0.25), abs=1e-12)
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(ragged)
 def test_weighted_iqm_does_not_count_seeds(runs: list[list[float]]) -> None:
     # Doubling every run leaves the weights of datasets as they are; where a quarter of the runs is
@@ -153,7 +153,7 @@ def test_resamples_are_equally_likely(size: int) -> None:
         assert share == pytest.approx(distinct.pmf(drawn), abs=5 * np.sqrt(0.25 / n))
 
 
-@settings(derandomize=True, deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(ragged, st.sampled_from(["iqm", "mean", "optimality_gap"]), st.integers(0, 99))
 def test_repeated_datasets_bring_runs_of_their_own(
     runs: list[list[float]], statistic: Statistic, seed: int
@@ -251,7 +251,7 @@ def test_a_model_is_not_moved_by_other_models() -> None:
 
 
 @pytest.mark.slow
-@settings(derandomize=True, deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.data())
 def test_evaluma_agrees(data: st.DataObject) -> None:
     # Values on a grid make ties; unequal seeds are compared under weights: runs.

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 import numpy as np
 import pandas as pd
 import pytest
+from project_map import project_map
 from scipy.spatial.distance import pdist, squareform
 
 from capmap.artifacts import read_parquet, write_parquet
@@ -15,7 +16,6 @@ from capmap.capabilities.maps import measure_pairs, project_points, scale_distan
 from capmap.capabilities.neighbor_maps import project_neighbors
 from capmap.errors import ValidationError
 from capmap.rng import make_stream
-from project_map import project_map
 from project_umap import project_umap
 
 needs_umap = pytest.mark.skipif(find_spec("umap") is None, reason="umap-learn is not installed")

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from summarize_crossvalidation import summarize_crossvalidation
 
 from capmap.artifacts import read_parquet, read_table, write_parquet
 from capmap.capabilities.crossvalidation import (
@@ -15,7 +16,6 @@ from capmap.capabilities.crossvalidation import (
     list_validation,
     summarize_folds,
 )
-from summarize_crossvalidation import summarize_crossvalidation
 
 NAN = float("nan")
 COLUMNS = [

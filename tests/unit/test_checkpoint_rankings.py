@@ -11,7 +11,7 @@ from capmap.checkpoints.selection import choose_checkpoints, measure_optimism
 from capmap.errors import ValidationError
 from tests.checkpoint_tables import make_values, plan
 
-QUIET = settings(derandomize=True, deadline=None, max_examples=6)
+QUIET = settings(max_examples=6)
 SELECT = {"metric": "accuracy"}
 # One checkpoint per training: accuracy on A and B, and the error on A, all on the test split.
 SCORES = {"x": (0.9, 0.5, 0.3), "y": (0.7, 0.7, 0.1), "z": (0.5, 0.3, 0.2)}

@@ -18,7 +18,7 @@ from capmap.rng import make_stream
 from tests.checkpoint_tables import choose_by_hand, make_training, make_values, plan
 
 ROOT = Path(__file__).parents[2]
-QUIET = settings(derandomize=True, deadline=None, max_examples=12)
+QUIET = settings(max_examples=12)
 trace = partial(
     trace_curves,
     n_resamples=200,
@@ -55,7 +55,7 @@ def test_steps_are_read_off_names(name, step):
 
 
 @given(st.text(max_size=40))
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_any_name_has_a_step_or_none(name):
     found = read_step(name)
     assert found is None or (0 <= found[0] < 2**63 and found[1] in {"step", "epoch"})

@@ -12,7 +12,7 @@ from capmap.errors import ValidationError
 from capmap.tracking.store import TrackedRun
 from capmap.tracking.terratorch import RESULTS, collect_runs
 from collect_submission import collect_submission
-from tests.tracking_stores import Logged, digest_store, locate, write_store
+from tests.tracking_stores import Logged, digest_store, fill_store, write_store
 
 SHARED = Path(__file__).parents[3] / "shared/data/geobench"
 REQUIRED = {
@@ -66,15 +66,9 @@ def collect(tmp_path: Path, address: str, **options):
     return *tables, read_json(places["account"])
 
 
-def write(tmp_path: Path, runs, kind: str = "file") -> str:
-    address = locate(kind, tmp_path / "store")
-    write_store(address, runs)
-    return address
-
-
 @pytest.mark.parametrize("kind", ["sqlite", "file"])
 def test_complete_store_becomes_a_table_with_the_required_columns(tmp_path, kind):
-    address = write(tmp_path, make_runs(), kind)
+    address = fill_store(tmp_path, make_runs(), kind)
     before = digest_store(address)
     results, incomplete, account = collect(tmp_path, address)
     assert digest_store(address) == before
@@ -119,7 +113,7 @@ def test_every_reason_for_an_incomplete_cell_is_listed(tmp_path):
     runs[4] = replace(runs[4], metrics=[("val/loss", 0.5)])
     runs[5] = replace(runs[5], metrics=[(F1, math.nan)])
     runs[7] = replace(runs[7], name="treesatai_3")
-    results, incomplete, _ = collect(tmp_path, write(tmp_path, runs))
+    results, incomplete, _ = collect(tmp_path, fill_store(tmp_path, runs))
     trees = results[results["dataset"] == "treesatai"]
     assert trees["Seed"].astype(int).tolist() == [2, 3, 3], "both runs of seed 3 are kept"
     assert trees["test metric"].isna().tolist() == [True, False, False]
@@ -148,7 +142,7 @@ def test_a_benchmark_names_metrics_and_missing_datasets(tmp_path):
     )
     runs = [*make_runs(), Logged("unheard_of_3", "exp", metrics=[(F1, 0.5)])]
     results, incomplete, account = collect(
-        tmp_path, write(tmp_path, runs), benchmark=[str(definition)]
+        tmp_path, fill_store(tmp_path, runs), benchmark=[str(definition)]
     )
     assert set(results["dataset"]) == {"treesatai"}
     rows = incomplete.set_index("dataset")
@@ -185,7 +179,7 @@ def test_store_of_the_search_and_store_of_repeated_runs_belong_together(tmp_path
         assert set(results["experiment_name"]) == {"exp"}
         assert incomplete.empty
         assert account["other_runs"][0]["names"] == ["treesatai_0", "treesatai_1"]
-    together = write(tmp_path, [*search, *(replace(r, parent=None) for r in repeated)])
+    together = fill_store(tmp_path, [*search, *(replace(r, parent=None) for r in repeated)])
     assert len(collect(tmp_path, together, experiments=["exp"])[0]) == 5
 
 
@@ -201,7 +195,7 @@ def test_parameters_are_found_wherever_they_are(tmp_path):
         "n_trials": "10",
     }
     runs = [Logged("a_1", "backbone x", params=notes, metrics=[("test/Acc", 0.5)])]
-    results, incomplete, account = collect(tmp_path, write(tmp_path, runs))
+    results, incomplete, account = collect(tmp_path, fill_store(tmp_path, runs))
     found = results.iloc[0]
     assert found[["decoder", "lr", "weight_decay"]].tolist() == ["UperNet", 1e-4, 0.05]
     assert found[["batch_size", "batch_size_selection"]].tolist() == [16, "Fixed"]
@@ -222,7 +216,7 @@ def test_hostile_names_stay_what_they_are(tmp_path):
             "../x_2", "exp", params={"model_args": "{'a': __import__('os')}"}, metrics=[(F1, 1)]
         ),
     ]
-    results, _, _ = collect(tmp_path, write(tmp_path, runs))
+    results, _, _ = collect(tmp_path, fill_store(tmp_path, runs))
     assert dict(zip(results["backbone"], results["dataset"], strict=True)) == {
         backbone: "<b>",
         "exp": "../x",
@@ -233,7 +227,7 @@ def test_hostile_names_stay_what_they_are(tmp_path):
 
 def test_without_any_seed_run_the_store_is_refused_and_the_account_is_there(tmp_path):
     with pytest.raises(ValidationError, match="none of 1 run is a finished run"):
-        collect(tmp_path, write(tmp_path, [TOP]))
+        collect(tmp_path, fill_store(tmp_path, [TOP]))
     assert (tmp_path / "account").is_file()
     assert not (tmp_path / "results").exists()
 
@@ -241,7 +235,7 @@ def test_without_any_seed_run_the_store_is_refused_and_the_account_is_there(tmp_
 def test_information_is_copied_as_it_is(tmp_path):
     source = tmp_path / "elsewhere.json"
     source.write_bytes(b'{"License": "MIT"}')
-    address = write(tmp_path, make_runs())
+    address = fill_store(tmp_path, make_runs())
     collect(tmp_path, address, information=[str(source)])
     assert (tmp_path / "description").read_bytes() == source.read_bytes()
     with pytest.raises(ValidationError, match=r"tracking\.information"):
@@ -310,7 +304,7 @@ def test_real_submission_survives_the_way_through_a_store(tmp_path):
             key = metric if metric.startswith("test_test_") else f"test_test/{metric}"
             metrics = [(key, row["test metric"]), ("test/loss", 0.5), ("val/x", 0.1)]
             runs.append(Logged(row["mlflow_run_name"], experiment, parent, metrics=metrics))
-    results, incomplete, _ = collect(tmp_path, write(tmp_path, runs))
+    results, incomplete, _ = collect(tmp_path, fill_store(tmp_path, runs))
     order = ["experiment_name", "dataset", "Seed"]
     wanted = table[list(RESULTS)].sort_values(order, ignore_index=True)
     found = results.astype({"Seed": "int64"}).sort_values(order, ignore_index=True)

@@ -114,7 +114,7 @@ def test_names_that_are_no_utf8_are_found_and_written(folder):
     assert crop.source == "caf\ufffd.png"
 
 
-@settings(derandomize=True, deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.data(), st.sampled_from(["JPEG", "PNG", "TIFF", "BMP", "WEBP"]))
 def test_damaged_bytes_are_an_image_or_a_fault(tmp_path_factory, data, kind):
     stream = BytesIO()

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from crossvalidate_baselines import crossvalidate_baselines
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -22,11 +23,9 @@ from capmap.capabilities.crossvalidation import (
 )
 from capmap.capabilities.gaps import Results, arrange_results, choose_results
 from capmap.rng import make_stream
-from crossvalidate_baselines import crossvalidate_baselines
 from crossvalidate_embedding import crossvalidate_embedding
 from tests.capability_tables import list_cells, make_gaps, simulate_results
 
-QUICK = settings(derandomize=True, deadline=None, max_examples=25)
 seeds = st.integers(0, 1000)
 
 
@@ -55,7 +54,6 @@ def list_pairs(results: Results) -> set[tuple[int, int]]:
 
 
 @given(seed=seeds, held_out=st.integers(1, 40))
-@QUICK
 def test_random_splits_hide_and_keep_every_result(seed: int, held_out: int) -> None:
     results = draw(seed)
     found = split(results, "random", seed, held_out)
@@ -72,7 +70,6 @@ def test_random_splits_hide_and_keep_every_result(seed: int, held_out: int) -> N
 
 
 @given(seed=seeds)
-@QUICK
 def test_all_protocols_hide_the_same_results(seed: int) -> None:
     results = draw(seed)
     found = {protocol: split(results, protocol, seed) for protocol in PROTOCOLS}
@@ -84,7 +81,6 @@ def test_all_protocols_hide_the_same_results(seed: int) -> None:
 
 
 @given(seed=seeds)
-@QUICK
 def test_families_are_hidden_whole(seed: int) -> None:
     results = draw(seed)
     families = name_families(results)
@@ -95,7 +91,6 @@ def test_families_are_hidden_whole(seed: int) -> None:
 
 
 @given(seed=seeds)
-@QUICK
 def test_strict_gaps_are_those_of_a_study_without_the_hidden_results(seed: int) -> None:
     results = draw(seed, share=0.3)
     found = split(results, "strict", seed, held_out=12)

@@ -4,7 +4,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.errors import ConfigError
@@ -68,7 +68,6 @@ def test_a_name_like_no_other_gets_the_list_of_exports(abc):
 
 
 @given(content=st.binary(max_size=200), place=st.integers(0, 199), bit=st.integers(0, 7))
-@settings(derandomize=True, deadline=None, max_examples=25)
 def test_one_flipped_bit_anywhere_is_found(tmp_path_factory, content, place, bit):
     content = content or b"\0"
     file = tmp_path_factory.mktemp("bits") / "file"

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 from scipy.spatial import distance as peers
@@ -16,7 +16,6 @@ from capmap.capabilities.geometry import (
     measure_poincare,
 )
 
-QUICK = settings(derandomize=True, deadline=None, max_examples=25)
 seeds = st.integers(0, 10_000)
 
 
@@ -27,7 +26,6 @@ def draw_pairs(seed: int, *, pairs: int = 7, dimension: int = 3) -> tuple[np.nda
 
 @pytest.mark.parametrize("name", DISTANCES)
 @given(seed=seeds, dimension=st.integers(1, 6))
-@QUICK
 def test_gradients_agree_with_finite_differences(name: str, seed: int, dimension: int) -> None:
     first, second = draw_pairs(seed, pairs=1, dimension=dimension)
     # Points that nearly meet bend a distance too sharply for finite differences.
@@ -41,7 +39,6 @@ def test_gradients_agree_with_finite_differences(name: str, seed: int, dimension
 
 
 @given(seed=seeds)
-@QUICK
 def test_l2_and_cosine_agree_with_scipy(seed: int) -> None:
     first, second = draw_pairs(seed)
     for measure, peer in ((measure_l2, peers.euclidean), (measure_cosine, peers.cosine)):
@@ -51,7 +48,6 @@ def test_l2_and_cosine_agree_with_scipy(seed: int) -> None:
 
 
 @given(seed=seeds, scale=st.floats(0.01, 10))
-@QUICK
 def test_poincare_is_the_distance_of_the_ball(seed: int, scale: float) -> None:
     first, second = (scale * points for points in draw_pairs(seed))
     x, y = enter_ball(first), enter_ball(second)
@@ -79,7 +75,6 @@ def test_bilinear_is_the_inner_product() -> None:
 
 @pytest.mark.parametrize("name", ["l2", "cosine", "poincare"])
 @given(seed=seeds)
-@QUICK
 def test_distances_are_symmetric(name: str, seed: int) -> None:
     first, second = draw_pairs(seed)
     there, back = DISTANCES[name](first, second), DISTANCES[name](second, first)
@@ -88,7 +83,6 @@ def test_distances_are_symmetric(name: str, seed: int) -> None:
 
 
 @given(seed=seeds, scale=st.floats(0.1, 10))
-@QUICK
 def test_cosine_knows_directions_only(seed: int, scale: float) -> None:
     first, second = draw_pairs(seed)
     np.testing.assert_allclose(

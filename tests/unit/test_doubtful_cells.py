@@ -9,15 +9,6 @@ from capmap.exports import read_exports
 RUN = {"model": "A", "dataset": "D", "metric": "f1", "seed": 1, "score": 0.5}
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write_file(content, name="runs.csv"):
-        (tmp_path / name).write_text(content, encoding="utf-8")
-        return str(tmp_path / name)
-
-    return write_file
-
-
 def test_nested_names_and_seeds_are_one_problem_per_line(write):
     records = [RUN, RUN | {"model": ["a"], "seed": {"x": "y"}}, RUN | {"seed": {"x": "y"}}]
     read = read_exports([write("\n".join(map(json.dumps, records)), "runs.jsonl")])

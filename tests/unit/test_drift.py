@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
+from track_drift import track_drift as write_drift
 
 from capmap.capabilities import drift as drifts
 from capmap.capabilities.baselines import fit_additive
@@ -20,9 +21,6 @@ from capmap.capabilities.halves import Fitting
 from capmap.rng import make_stream
 from capmap.tables import write_table
 from tests.capability_tables import list_cells, make_gaps, simulate_results
-from track_drift import track_drift as write_drift
-
-QUICK = settings(derandomize=True, deadline=None, max_examples=25)
 
 
 def simulate(models: int = 18, datasets: int = 12, *, share: float = 0.7, seed: int = 0) -> Results:
@@ -73,7 +71,6 @@ def test_dates_are_cut_into_groups_of_about_as_many_models() -> None:
     assert set(sizes.tolist()) == {2, 3}
 
 
-@QUICK
 @given(st.lists(st.sampled_from(["", "2020-01-01", "2021-05-01", "2024-12-31"])))
 def test_groups_of_dates_are_ascending_and_end_with_the_last_date(dates: list[str]) -> None:
     known = sorted({date for date in dates if date})

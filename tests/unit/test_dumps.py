@@ -20,20 +20,11 @@ from capmap.exports import dumps
 from capmap.exports.arrays import read_archive
 from capmap.exports.dumps import ScoreDump, TopDump, open_scores
 from capmap.problems import UnreadableExportError
+from tests.found_problems import place
 
 SCORES = np.array([[0.5, -1.25, np.inf], [2.0, 0.0, -3.5]], dtype=np.float32)
 WIDE = "image,cat,dog\na.jpg,0.5,1\nb.jpg,-2e-3,0.25\n"
 TOP = "image,1,2\na.jpg,7,3\nb.jpg,0,9\n"
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write_file(content, name="dump.csv"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return str(path)
-
-    return write_file
 
 
 def save(values, **options):
@@ -57,10 +48,6 @@ def refuse(path, **options):
     assert problem.reason.endswith(".")
     assert problem.remedy.endswith((".", "…", ")"))
     return problem
-
-
-def place(problem):
-    return problem.code, problem.line, problem.column, problem.value
 
 
 def write_parquet(path, table):
@@ -219,8 +206,6 @@ def test_a_large_archive_is_refused_before_it_is_unpacked(write):
 
 @given(position=st.integers(0, 400), byte=st.integers(0, 255))
 @settings(
-    derandomize=True,
-    deadline=None,
     max_examples=300,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from embed_models import embed_models
 
 from capmap.artifacts import read_parquet, read_table
 from capmap.capabilities.embedding import (
@@ -17,7 +18,6 @@ from capmap.capabilities.embedding import (
 from capmap.capabilities.gaps import arrange_results, choose_results
 from capmap.capabilities.geometry import DISTANCES
 from capmap.tables import write_table
-from embed_models import embed_models
 from tests.capability_tables import list_cells, make_gaps, simulate_results
 
 NAMED = ["ensemble", "l2", "cosine", "poincare"]

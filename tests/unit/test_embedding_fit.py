@@ -26,7 +26,7 @@ from capmap.capabilities.geometry import DISTANCES
 from capmap.rng import make_stream
 from tests.capability_tables import Simulated, list_cells, simulate_results
 
-QUICK = settings(derandomize=True, deadline=None, max_examples=15)
+QUICK = settings(max_examples=15)
 PENALIZED = Method("l2", ridge=0.5, offset_ridge=1.0)
 
 

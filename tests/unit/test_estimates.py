@@ -1,17 +1,14 @@
 """Means of values in clusters, with intervals."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.capabilities.intervals import estimate_mean
 
-QUICK = settings(derandomize=True, deadline=None, max_examples=25)
-
 
 @given(seed=st.integers(0, 1000), count=st.integers(2, 20))
-@QUICK
 def test_intervals_of_a_mean_are_students(seed: int, count: int) -> None:
     values = np.random.default_rng(seed).normal(size=count)
     expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)

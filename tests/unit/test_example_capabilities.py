@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from measure_gaps import measure_gaps
 from scipy.spatial.distance import pdist
 
 from capmap.artifacts import read_table
@@ -14,7 +15,6 @@ from capmap.capabilities.embedding import METHODS, draw_starts, fit_embedding, f
 from capmap.capabilities.gaps import choose_results, list_components
 from capmap.capabilities.geometry import find_motion
 from capmap.exports import read_exports
-from measure_gaps import measure_gaps
 from normalize_runs import normalize_runs
 from tests.toy_settings import make_settings
 from validate_exports import validate_exports

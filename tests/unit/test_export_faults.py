@@ -11,31 +11,9 @@ import pandas as pd
 import pytest
 
 from capmap.exports import read_exports
+from tests.found_problems import only_problem, place, places
 
 LONG = "model,dataset,metric,seed,score\nA,d1,acc,1,0.5\nB,d1,acc,2,0.25\n"
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write_file(content, name="runs.csv"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return str(path)
-
-    return write_file
-
-
-def only_problem(exports):
-    assert len(exports.problems) == 1, [str(problem) for problem in exports.problems]
-    return exports.problems[0]
-
-
-def place(problem):
-    return problem.code, problem.line, problem.column, problem.value
-
-
-def places(exports):
-    return [place(problem) for problem in exports.problems]
 
 
 def append(row):

@@ -32,16 +32,6 @@ HOSTILE = [
 ]
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write_file(content, name="runs.csv"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return str(path)
-
-    return write_file
-
-
 def rows(exports, *columns):
     return list(exports.runs[list(columns)].itertuples(index=False, name=None))
 
@@ -340,7 +330,7 @@ def is_visible(name):
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(NAMES, NAMES, st.floats(allow_nan=False)), min_size=1, max_size=6))
 def test_whatever_the_csv_module_writes_is_read_back(tmp_path_factory, records):
     table = pd.DataFrame(records, columns=["model", "dataset", "score"])
@@ -352,7 +342,7 @@ def test_whatever_the_csv_module_writes_is_read_back(tmp_path_factory, records):
     assert rows(exports, "model", "dataset", "score") == expected
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(
     st.binary(max_size=40),
     st.integers(0, len(LONG)),

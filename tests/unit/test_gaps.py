@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from describe_results import describe_results
+from hypothesis import given
 from hypothesis import strategies as st
+from measure_gaps import measure_gaps
 
 from capmap.artifacts import read_table, render_csv, write_parquet, write_text
 from capmap.capabilities.gaps import (
@@ -21,11 +23,8 @@ from capmap.capabilities.gaps import (
 )
 from capmap.capabilities.quality import describe_datasets, describe_models
 from capmap.errors import ValidationError
-from describe_results import describe_results
-from measure_gaps import measure_gaps
 from tests.capability_tables import list_cells, make_bounds, make_gaps, simulate_results
 
-QUICK = settings(derandomize=True, deadline=None, max_examples=25)
 REAL = Path(__file__).parents[3] / "shared/data/capabilities"
 EVIL = '=cmd "<script>" $x_1$ %&/ é'
 NAN = float("nan")
@@ -65,7 +64,6 @@ def drop(cells: pd.DataFrame, min_results: int) -> list[tuple[str, str]]:
 
 
 @given(seed=st.integers(0, 10_000), least=st.integers(1, 4), share=st.floats(0.3, 1))
-@QUICK
 def test_what_is_kept_does_not_depend_on_the_order_of_dropping(
     seed: int, least: int, share: float
 ) -> None:
@@ -160,7 +158,6 @@ def test_a_cell_is_the_mean_of_its_runs() -> None:
 
 
 @given(seed=st.integers(0, 1000))
-@QUICK
 def test_gaps_give_back_raw_scores_in_either_direction(seed: int) -> None:
     cells = simulate_results(8, 6, dimension=2, share=0.6, noise=0.1, seed=seed).cells
     gaps = make_gaps(cells, min_results=1, lower_is_better=("D001", "D004"))

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.capabilities.baselines import fit_dataset_mean
@@ -23,7 +23,6 @@ from capmap.capabilities.halves import (
 from capmap.rng import make_stream
 from tests.capability_tables import list_cells, simulate_results
 
-QUICK = settings(derandomize=True, deadline=None, max_examples=25)
 NAMES = st.sampled_from(["a", "b", "a/b", "é", "=1", "$x_1$"])
 
 
@@ -33,7 +32,6 @@ def simulate(models: int = 18, datasets: int = 12, *, share: float = 0.7, seed: 
     )
 
 
-@QUICK
 @given(st.lists(st.tuples(NAMES, NAMES), min_size=1), st.randoms(use_true_random=False))
 def test_halves_split_each_group_evenly_in_any_order(pairs: list[tuple[str, str]], mix) -> None:
     def halve(pairs: list[tuple[str, str]]) -> dict[tuple[str, str], int]:

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.exports import read_exports
 from capmap.exports.cells import join_header
 from capmap.exports.delimited import DelimitedSheet
+from tests.found_problems import only_problem
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "capabilities" / "data.csv"
 TWO = "dataset,PASTIS,,OSCD\nvariant,test, val ,\nA,0.5,0.25,\nB,,0.75,1\n"
@@ -25,16 +26,6 @@ EXPECTED = [
 ]
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write_file(content, name="matrix.csv"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return str(path)
-
-    return write_file
-
-
 def read(path, *, rows=2, model="dataset / variant", **options):
     options = {"columns": {"model": model}, **options}
     return read_exports([path], layout="matrix", header_rows=rows, metric="acc", **options)
@@ -43,11 +34,6 @@ def read(path, *, rows=2, model="dataset / variant", **options):
 def list_runs(exports):
     runs = exports.runs[["model", "dataset", "score", "line"]]
     return list(runs.itertuples(index=False, name=None))
-
-
-def only_problem(exports):
-    assert len(exports.problems) == 1, [str(problem) for problem in exports.problems]
-    return exports.problems[0]
 
 
 def test_two_rows_name_dataset_and_variant(write):
@@ -196,7 +182,6 @@ def test_a_long_table_has_one_header_row(write):
 CELLS = st.sampled_from(["", "D", "x y", 'a "b"', "1,5", "0.5", "é"])
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.data(), st.integers(1, 3), st.integers(2, 4), st.integers(0, 3))
 def test_the_quick_reader_agrees_with_the_exact_one(tmp_path_factory, data, rows, width, count):
     draw = st.lists(CELLS, min_size=width, max_size=width)

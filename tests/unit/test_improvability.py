@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from measure_improvability import measure_improvability
 
 from capmap.artifacts import render_csv, write_text
 from capmap.comparison.improvability import (
@@ -19,12 +20,10 @@ from capmap.comparison.improvability import (
 )
 from capmap.comparison.score_matrix import resample_means
 from capmap.rng import make_stream
-from measure_improvability import measure_improvability
 from tests.toy_scores import run_script
 
 EVIL = '=cmd "<script>" $x_1$ %&/ é'
 BOUNDS = ["dataset", "metric", "direction", "low", "high"]
-QUICK = settings(derandomize=True, deadline=None, max_examples=25)
 
 
 def stream(model: str) -> np.random.Generator:
@@ -273,7 +272,6 @@ def test_intervals_hold_their_estimate_where_many_models_are_close() -> None:
         assert (table["improvability"] <= table["ci_high"]).all()
 
 
-@QUICK
 @given(st.integers(0, 1000), st.integers(1, 5), st.integers(1, 4), st.integers(1, 3))
 def test_improvability_does_not_depend_on_bounds_or_order(
     seed: int, models: int, datasets: int, repeats: int

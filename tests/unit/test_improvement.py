@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.comparison.improvement import estimate_improvement
@@ -69,7 +69,6 @@ def test_two_models_by_hand() -> None:
     assert row["p_improvement"] == 0.375
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from(["runs", "runs_and_datasets"]))
 def test_estimates_are_those_of_a_double_loop(seed: int, unit: str) -> None:
     runs = draw_benchmark(seed, models=4, datasets=4, seeds=3).sample(frac=0.5, random_state=seed)
@@ -125,7 +124,6 @@ def test_more_replicates_do_not_narrow_intervals() -> None:
     assert 1.0 < many / few < 1.12
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from(["runs", "runs_and_datasets"]))
 def test_bystander_changes_no_bit_of_other_pairs(seed: int, unit: str) -> None:
     runs = draw_benchmark(seed, models=3, datasets=5, seeds=3).sample(frac=0.7, random_state=seed)
@@ -136,7 +134,6 @@ def test_bystander_changes_no_bit_of_other_pairs(seed: int, unit: str) -> None:
     pd.testing.assert_frame_equal(others.reset_index(drop=True), alone, check_exact=True)
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.integers(0, 10**6))
 def test_order_of_rows_changes_no_bit(seed: int) -> None:
     runs = draw_benchmark(seed, models=3, datasets=4, seeds=3).sample(frac=0.7, random_state=seed)

@@ -15,6 +15,7 @@ from capmap.exports import files
 from capmap.exports.classes import compare_classes, read_classes, read_images
 from capmap.exports.labels import LabelFile, join_labels, read_label_sets, read_single_labels
 from capmap.problems import UnreadableExportError
+from tests.found_problems import place
 
 SHARED = Path(__file__).parents[3] / "shared"
 REAL = SHARED / "data/imagenet/real.json"
@@ -23,15 +24,8 @@ CLASSES = ["tench", "crane", "maillot", "crane"]
 
 
 @pytest.fixture
-def write(tmp_path):
-    def write_file(content, name="labels.json"):
-        path = tmp_path / name
-        if not isinstance(content, str | bytes):
-            content = json.dumps(content)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return str(path)
-
-    return write_file
+def write(write):
+    return lambda content, name="labels.json": write(content, name)
 
 
 def refuse(path, reader=read_label_sets, **options):
@@ -42,10 +36,6 @@ def refuse(path, reader=read_label_sets, **options):
     assert problem.source == path
     assert problem.reason.endswith(".")
     return problem
-
-
-def place(problem):
-    return problem.code, problem.line, problem.column, problem.value
 
 
 @pytest.mark.skipif(not REAL.exists(), reason="the ReaL labels are not here")
@@ -332,7 +322,6 @@ ORDERED = LabelFile("l.json", [[0], [], [1, 2]], None)
 
 
 @given(order=st.permutations(range(6)), extra=st.integers(0, 3))
-@settings(derandomize=True, deadline=None, max_examples=25)
 def test_labels_follow_the_images_in_any_order(order, extra):
     known = LabelFile("l", [[place] for place in range(6 + extra)], list("abcdefghi"[: 6 + extra]))
     joined = join_labels(known, n_images=6, images=["abcdef"[place] for place in order])
@@ -372,8 +361,6 @@ def test_what_cannot_be_joined_is_refused(labels, n, images, words):
     )
 )
 @settings(
-    derandomize=True,
-    deadline=None,
     max_examples=200,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.errors import ValidationError
@@ -16,7 +16,6 @@ from capmap.multilabel.ranks import Ranks, rank_labels, rank_listed
 from tests.multilabel_oracle import arrange_case, draw_case, order_classes
 
 IMAGENET = Path(__file__).parents[3] / "shared"
-few = settings(derandomize=True, deadline=None, max_examples=25)
 
 
 def expect_ranks(scores: np.ndarray, sets: list[list[int]], single: list[int]) -> Ranks:
@@ -37,7 +36,6 @@ def assert_equal(found: Ranks, expected: Ranks) -> None:
     assert found.depth == expected.depth
 
 
-@few
 @given(
     st.integers(0, 10**6),
     st.integers(1, 40),
@@ -132,7 +130,6 @@ def test_no_images_have_no_ranks() -> None:
     assert (len(found.labels), len(found.single)) == (0, 0)
 
 
-@few
 @given(st.integers(0, 10**6))
 def test_order_of_images_and_of_classes_changes_no_rank(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -152,7 +149,6 @@ def test_order_of_images_and_of_classes_changes_no_rank(seed: int) -> None:
     assert rank_labels(scores[:, np.argsort(place)], renamed).single.tolist() == plain.tolist()
 
 
-@few
 @given(st.integers(0, 10**6), st.integers(-8, 8))
 def test_increasing_transforms_change_no_rank(seed: int, constant: int) -> None:
     # Quarters and halves are added and multiplied without rounding.
@@ -165,7 +161,6 @@ def test_increasing_transforms_change_no_rank(seed: int, constant: int) -> None:
     assert_equal(rank_labels(softmax, labels), plain)
 
 
-@few
 @given(st.integers(0, 10**6), st.integers(1, 12))
 def test_lists_of_the_highest_classes_give_the_ranks_down_to_their_depth(
     seed: int, depth: int

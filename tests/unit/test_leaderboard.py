@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from capmap.leaderboard.records import read_records, render_records, write_records
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.errors import ValidationError
 from capmap.leaderboard.entries import describe_entries, summarize_submissions
-from capmap.leaderboard.records import read_records, render_records, write_records
 from capmap.leaderboard.scores import (
     ALL,
     bootstrap_cells,
@@ -168,7 +168,7 @@ def test_constant_scores_have_an_interval_of_no_width():
     assert entries["ties"].tolist() == ["a", "b", "c"]
 
 
-@settings(derandomize=True, deadline=None, max_examples=8)
+@settings(max_examples=8)
 @given(order=st.permutations(range(33)), factor=st.floats(0.5, 2))
 def test_neither_the_order_of_rows_nor_a_stretch_of_scores_moves_anything(
     spread_board, order, factor

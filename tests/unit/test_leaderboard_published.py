@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from capmap.leaderboard.records import read_records
+from rank_entries import rank_entries
+from summarize_entries import summarize_entries
 
 from bootstrap_entries import bootstrap_entries
 from capmap.artifacts import write_json, write_parquet
-from capmap.leaderboard.records import read_records
 from capmap.leaderboard.scores import ALL
-from rank_entries import rank_entries
-from summarize_entries import summarize_entries
 
 SHARED = Path(__file__).parents[3] / "shared"
 DATA, REFERENCE = SHARED / "data/geobench", SHARED / "reference/geobench"

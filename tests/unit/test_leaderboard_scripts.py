@@ -5,16 +5,17 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from capmap.leaderboard.records import read_records, write_records
+from rank_entries import rank_entries
+from summarize_entries import summarize_entries
+from track_releases import track_releases
 
 from bootstrap_entries import bootstrap_entries
 from bootstrap_shard import bootstrap_shard
 from capmap.artifacts import read_parquet, read_table, write_json, write_parquet
 from capmap.errors import ValidationError
 from capmap.leaderboard.history import name_releases, read_release, track_ranks
-from capmap.leaderboard.records import read_records, write_records
 from capmap.leaderboard.scores import ALL
-from rank_entries import rank_entries
-from summarize_entries import summarize_entries
 from tests.leaderboard_tables import (
     DIMENSIONS,
     HOSTILE,
@@ -22,7 +23,6 @@ from tests.leaderboard_tables import (
     make_leaderboard,
     make_record,
 )
-from track_releases import track_releases
 
 SETTINGS = {
     "study": "toy",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from compare_ranks import compare_ranks
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -18,7 +19,6 @@ from capmap.comparison.rank_tests import (
     rank_within_datasets,
     rescale_ranks,
 )
-from compare_ranks import compare_ranks
 from tests.toy_scores import arrange, draw
 
 
@@ -40,7 +40,7 @@ def test_nemenyi_groups_are_the_longest_runs_within_the_critical_difference() ->
     assert len(letters) > 1
 
 
-@settings(derandomize=True, deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.integers(2, 6), st.integers(6, 30), st.integers(0, 10**6), st.booleans())
 def test_models_share_a_wilcoxon_letter_exactly_if_no_test_separates_them(
     models: int, datasets: int, seed: int, ties: bool

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.errors import ValidationError
@@ -76,7 +76,6 @@ def test_nothing_to_compare_gives_an_empty_table_with_its_columns():
     assert subtract_datasets(apart, dataset_a="V", dataset_b="W").empty
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=5, unique=True), st.integers(0, 99))
 def test_the_order_of_rows_does_not_matter(models, seed):
     metrics = make_metrics(models, seeds=3, seed=seed)

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.multilabel.comparisons import compare_dataset_pair, compare_model_pair, match_images
@@ -22,7 +22,6 @@ from capmap.multilabel.ranks import rank_labels, rank_listed
 from capmap.rng import make_stream
 from tests.multilabel_oracle import arrange_case, draw_case, evaluate, order_classes
 
-few = settings(derandomize=True, deadline=None, max_examples=25)
 OPTIONS = {
     "n_resamples": 20,
     "confidence_level": 0.95,
@@ -50,7 +49,6 @@ def assert_close(found: dict, expected: dict) -> None:
         assert found[key] == pytest.approx(numbers, abs=1e-12), key
 
 
-@few
 @given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 12))
 def test_metrics_equal_the_oracle_with_ties_and_empty_sets(
     seed: int, images: int, classes: int
@@ -62,7 +60,6 @@ def test_metrics_equal_the_oracle_with_ties_and_empty_sets(
     assert_close(read_rows(table, "value", "images"), expected)
 
 
-@few
 @given(st.integers(0, 10**6))
 def test_metrics_equal_the_oracle_on_many_classes(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -29,14 +29,12 @@ def make_summary(top1: list[float], asma: list[float]) -> pd.DataFrame:
     return summarize_models(make_table(*rows))
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(STEPS)
 def test_exact_values_have_the_dense_ranks_of_scipy(steps):
     values = np.array(steps) / 10
     assert rank_densely(values).tolist() == stats.rankdata(-values, method="dense").tolist()
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(STEPS)
 def test_ties_without_end_have_the_competition_ranks_of_scipy(steps):
     values = np.array(steps) / 10
@@ -44,7 +42,6 @@ def test_ties_without_end_have_the_competition_ranks_of_scipy(steps):
     assert rank_densely(values, hidden=np.inf).tolist() == expected
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(STEPS, st.floats(1, 50))
 def test_hidden_values_put_ranks_between_dense_and_competition_ranks(steps, hidden):
     values = np.array(steps) / 10
@@ -158,7 +155,6 @@ def test_nothing_to_rank_gives_empty_tables_with_their_columns(images):
     assert list(shifts) == list(SHIFTS)
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=6, unique=True), st.integers(0, 99))
 def test_the_order_of_rows_does_not_matter(models, seed):
     metrics = make_metrics(models, seeds=3, seed=seed)

@@ -5,6 +5,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from compare_predictions import compare_predictions
+from summarize_metrics import summarize_metrics
 
 from capmap.artifacts import read_parquet, read_table, write_parquet
 from capmap.errors import ValidationError
@@ -12,9 +14,7 @@ from capmap.multilabel.comparisons import choose_pair
 from capmap.multilabel.gathering import pool_label_counts
 from capmap.multilabel.published import PUBLISHED
 from capmap.multilabel.rankings import shift_all_ranks, summarize_models
-from compare_predictions import compare_predictions
 from read_published import read_published
-from summarize_metrics import summarize_metrics
 from tests.multilabel_study import OPTIONS, SINGLE, Study, draw_scores, make_study
 
 ROOT = Path(__file__).parents[2]

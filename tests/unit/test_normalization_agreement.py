@@ -9,7 +9,7 @@ import evaluma
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.artifacts import render_csv, render_parquet
@@ -18,7 +18,6 @@ from tests.toy_runs import draw_benchmark, normalize, resolve
 
 SHARED = Path(__file__).parents[2].parent / "shared"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared files are not here")
-thoroughly = settings(derandomize=True, deadline=None, max_examples=25)
 
 
 def compare_with_evaluma(runs, theirs, ours):
@@ -36,7 +35,6 @@ def compare_with_evaluma(runs, theirs, ours):
     )
 
 
-@thoroughly
 @given(seed=st.integers(0, 10_000), seeds=st.integers(1, 3), low=st.floats(-3, -1))
 def test_scalar_bounds_agree_with_evaluma(seed, seeds, low):
     runs = draw_benchmark(seed, seeds=seeds)
@@ -47,7 +45,6 @@ def test_scalar_bounds_agree_with_evaluma(seed, seeds, low):
     )
 
 
-@thoroughly
 @given(seed=st.integers(0, 10_000))
 def test_bounds_per_dataset_agree_with_evaluma(seed):
     rng = np.random.default_rng(seed)
@@ -69,7 +66,6 @@ def test_bounds_per_dataset_agree_with_evaluma(seed):
     )
 
 
-@thoroughly
 @given(seed=st.integers(0, 10_000))
 def test_observed_bounds_of_single_runs_agree_with_evaluma(seed):
     compare_with_evaluma(
@@ -82,7 +78,6 @@ def test_observed_bounds_of_single_runs_agree_with_evaluma(seed):
     )
 
 
-@thoroughly
 @given(seed=st.integers(0, 10_000), seeds=st.integers(1, 3))
 def test_model_bounds_agree_with_evaluma(seed, seeds):
     # evaluma's low and high are raw scores, capmap's are floor and ceiling, so where lower is
@@ -103,7 +98,6 @@ def test_model_bounds_agree_with_evaluma(seed, seeds):
     )
 
 
-@thoroughly
 @given(seed=st.integers(0, 10_000))
 def test_bounds_per_metric_agree_with_evaluma(seed):
     rng = np.random.default_rng(seed)
@@ -117,7 +111,6 @@ def test_bounds_per_metric_agree_with_evaluma(seed):
     )
 
 
-@thoroughly
 @given(
     seed=st.integers(0, 10_000),
     scale=st.sampled_from([1e-3, 0.5, 3.0, 1e4]),
@@ -136,7 +129,6 @@ def test_observed_bounds_do_not_depend_on_the_unit_of_scores(seed, scale, shift)
     )
 
 
-@thoroughly
 @given(seed=st.integers(0, 10_000))
 def test_the_order_of_rows_changes_no_byte(seed):
     runs = draw_benchmark(seed, seeds=3)

@@ -144,20 +144,20 @@ def test_an_empty_column_has_no_numbers():
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@settings(derandomize=True, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(FLOATS, min_size=1))
 def test_every_float_comes_back_exactly(values):
     assert parse(*map(repr, values)).values.tolist() == values
 
 
-@settings(derandomize=True, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(FLOATS, min_size=1))
 def test_a_decimal_comma_reads_as_the_point_does(values):
     texts = [repr(value).replace(".", ",") for value in values]
     assert parse(*texts, decimal=",").values.tolist() == values
 
 
-@settings(derandomize=True, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.text(), min_size=1))
 def test_any_text_has_a_kind_and_only_numbers_have_a_finite_value(texts):
     numbers = parse(*texts)
@@ -165,7 +165,7 @@ def test_any_text_has_a_kind_and_only_numbers_have_a_finite_value(texts):
         assert math.isfinite(value) == (kind == Kind.NUMBER)
 
 
-@settings(derandomize=True, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.sampled_from(["0.5", "1,234", "0,5", "7", "1.234", "1.234,5"])), st.randoms())
 def test_the_order_of_cells_does_not_matter(texts, random):
     shuffled = list(texts)

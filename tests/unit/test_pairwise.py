@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from compare_models import compare_models
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -15,7 +16,6 @@ from capmap.comparison.score_matrix import Pairs, ScoreMatrix, arrange_runs
 from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
 from capmap.errors import ValidationError
 from capmap.tables import write_table
-from compare_models import compare_models
 from tests.toy_runs import draw_benchmark, make_runs
 from tests.toy_scores import run_script
 
@@ -185,7 +185,6 @@ def test_holm_leaves_out_what_was_not_tested() -> None:
     assert correct_holm([]).tolist() == []
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from(["runs", "runs_and_datasets"]))
 def test_bystander_changes_no_other_pair(seed: int, unit: str) -> None:
     runs = draw_benchmark(seed, models=4, datasets=6, seeds=2).sample(frac=0.8, random_state=seed)
@@ -198,7 +197,6 @@ def test_bystander_changes_no_other_pair(seed: int, unit: str) -> None:
     )
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.integers(0, 10**6))
 def test_order_of_rows_changes_no_bit(seed: int) -> None:
     runs = draw_benchmark(seed, models=3, datasets=4, seeds=3).sample(frac=0.7, random_state=seed)
@@ -206,7 +204,6 @@ def test_order_of_rows_changes_no_bit(seed: int) -> None:
     pd.testing.assert_frame_equal(compare(runs), compare(shuffled), check_exact=True)
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.integers(0, 10**6))
 def test_exchanged_names_mirror_the_row(seed: int) -> None:
     runs = draw_benchmark(seed, models=2, datasets=5, seeds=3)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -30,7 +30,6 @@ SIDE = 60
 COLORS = {"red": (220, 0, 0), "green": (0, 180, 0), "blue": (0, 0, 250), "white": (250,) * 3}
 NAMES = ("source", "label", "image")
 OUTPUTS = ("images", "labels", "manifest", "label_counts")
-quick = settings(derandomize=True, deadline=None, max_examples=25)
 
 
 def make_pool(folder: Path, labels: list[str], seed: int = 0) -> pd.DataFrame:
@@ -76,7 +75,6 @@ def tabulate_boxes(count: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame({"left": 0, "top": 0, "right": right, "bottom": bottom})
 
 
-@quick
 @given(st.integers(0, 60), st.integers(0, 9))
 def test_pairs_use_no_patch_twice_and_leave_fewer_than_an_image(pool, seed):
     plans = plan(tabulate_boxes(pool, seed), seed=seed)
@@ -87,7 +85,6 @@ def test_pairs_use_no_patch_twice_and_leave_fewer_than_an_image(pool, seed):
         assert len(np.unique(used)) == len(used) == len(own) * count
 
 
-@quick
 @given(st.integers(1, 60), st.integers(0, 9))
 def test_planned_boxes_are_disjoint_inside_and_proportional(pool, seed):
     crops = tabulate_boxes(pool, seed)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -15,7 +15,6 @@ from capmap.images.layout import choose_pairs, draw_sets, fit_size, list_edges, 
 from capmap.rng import make_stream
 
 REFERENCE = Path(__file__).parents[3] / "shared/reference/imagenet/patchml_label_counts.csv"
-quick = settings(derandomize=True, deadline=None, max_examples=25)
 
 
 @st.composite
@@ -29,7 +28,6 @@ def draw_layouts(draw):
     return side, size, patches, draw(st.integers(0, 99))
 
 
-@quick
 @given(st.integers(1, 600), st.integers(1, 600), st.integers(1, 40))
 def test_pair_fits_exactly_when_both_conditions_of_the_paper_hold(side, size, count):
     cols = side // size
@@ -57,7 +55,6 @@ def test_count_or_size_without_any_pair_is_refused():
         choose_pairs(counts=[1], sizes=[225], side=224)
 
 
-@quick
 @given(st.integers(0, 200), st.integers(1, 12), st.integers(0, 99))
 def test_sets_use_each_patch_at_most_once_until_too_few_remain(pool, count, seed):
     sets = draw_sets(pool, count, rng=make_stream(seed, "sets"))
@@ -96,7 +93,6 @@ def test_one_whole_pool_per_count_explains_the_published_numbers_of_images():
         assert images[int(count)] == pytest.approx(mean, abs=30), count
 
 
-@quick
 @given(st.integers(1, 5000), st.integers(1, 5000), st.integers(1, 500))
 def test_resizing_keeps_proportions_to_half_a_pixel(width, height, size):
     new = fit_size(width, height, size)
@@ -111,7 +107,6 @@ def test_small_patches_are_enlarged():
     assert fit_size(10, 5, 100) == (100, 50)
 
 
-@quick
 @given(draw_layouts())
 def test_patches_stay_in_cells_of_their_own_and_never_overlap(layout):
     side, size, patches, seed = layout
@@ -131,7 +126,6 @@ def test_patches_stay_in_cells_of_their_own_and_never_overlap(layout):
         assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
 
 
-@quick
 @given(st.integers(1, 600), st.integers(1, 600))
 def test_cells_share_the_whole_canvas_and_hold_the_patch_size(side, size):
     if size > side:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
@@ -152,7 +152,6 @@ def test_no_models_are_placed_without_complaint() -> None:
     assert measure_radii(placement, noise=1.0, confidence_level=0.9).shape == (0,)
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.permutations(range(4)), st.integers(0, 5))
 def test_other_models_and_their_order_have_no_influence(order: list[int], seed: int) -> None:
     fit = make_map(WITH_OFFSETS, seed=seed)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -47,7 +47,6 @@ def test_two_models_are_chosen_where_all_are_equal():
     assert titles == {"a": "a (best)", "c": "c (worst)"}
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(NAMES, st.randoms(use_true_random=False))
 def test_the_order_of_images_does_not_matter(names, random):
     sets = {name: list(range(len(name))) for name in names}
@@ -95,7 +94,6 @@ def test_an_image_without_an_entry_is_refused():
         find_sets(LabelFile("labels.json", [[1]], ["a"]), ["a", "c"])
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.integers(1, 12), st.integers(0, 99), st.sampled_from(["f2", "f4", "f8"]))
 def test_as_many_classes_are_predicted_as_there_are_labels(n_classes, seed, kind):
     rng = np.random.default_rng(seed)

@@ -7,6 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from place_models import place_models
+from predict_scores import predict_scores as write_predictions
+from replay_placements import replay_placements
 
 from capmap.artifacts import read_table, write_parquet
 from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts, tabulate_fits
@@ -20,9 +23,6 @@ from capmap.capabilities.predictions import (
 )
 from capmap.rng import make_stream
 from capmap.tables import write_table
-from place_models import place_models
-from predict_scores import predict_scores as write_predictions
-from replay_placements import replay_placements
 
 DATABASE = Path(__file__).parents[3] / "shared" / "data" / "capabilities" / "data.csv"
 STRANGE = ["=SUM(A1)", "a|b", "007", " <b>$x_1$", "ä" * 80]

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts
@@ -88,7 +88,6 @@ def test_exact_predictions_have_narrow_intervals() -> None:
     assert calibration.measure_reach(np.ones((1, 1)), confidence_level=0.9)[0] == 0
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.integers(0, 1000), st.floats(0.5, 0.99))
 def test_the_order_and_the_signs_of_errors_have_no_influence(seed: int, level: float) -> None:
     rng = np.random.default_rng(seed)

@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profile_models import profile_models
 
 from capmap.artifacts import render_csv, write_text
 from capmap.comparison.profiles import (
@@ -20,13 +21,11 @@ from capmap.comparison.profiles import (
 from capmap.comparison.score_matrix import arrange_runs
 from capmap.errors import ValidationError
 from capmap.rng import make_stream
-from profile_models import profile_models
 from tests.toy_scores import run_script
 
 EVIL = '=cmd "<script>" $x_1$ %&/ é'
 INF = np.inf
 Rng = np.random.Generator
-QUICK = settings(derandomize=True, deadline=None, max_examples=25)
 
 
 def stream(model: str) -> Rng:
@@ -198,7 +197,6 @@ def test_area_is_the_integral_of_the_traced_profile() -> None:
         assert area == pytest.approx(widths @ own["fraction"].to_numpy())
 
 
-@QUICK
 @given(st.integers(0, 1000), st.integers(1, 5), st.integers(1, 5))
 def test_ratios_do_not_depend_on_units_or_order(seed: int, models: int, datasets: int) -> None:
     raw, bounds = draw_raw(seed, models, datasets)

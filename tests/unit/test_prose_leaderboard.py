@@ -7,8 +7,8 @@ import pytest
 
 from capmap.prose.leaderboard import describe_leaderboard, describe_releases
 from tests.leaderboard_tables import HOSTILE, make_entry_runs, make_leaderboard
+from tests.prose_tables import NOT_A_NUMBER
 
-NOT_A_NUMBER = re.compile(r"\b(nan|NaN|NA|None|inf)\b")
 PAIR = [("a", "frozen", "s1"), ("b", "frozen", "s1")]
 
 

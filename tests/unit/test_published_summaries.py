@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.errors import ValidationError
@@ -211,7 +211,6 @@ def test_what_cannot_be_read_is_refused_with_the_remedy(rows, words):
     assert all(word in str(caught.value) for word in words), str(caught.value)
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(
     st.dictionaries(
         st.tuples(st.text(min_size=1), st.sampled_from(["asma", "top1", "subgroup 2"])),

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -43,7 +43,6 @@ ASSEMBLY = np.array(
     ]
 )
 benchmarks = given(st.integers(2, 9), st.integers(1, 12), st.integers(0, 10**6), st.booleans())
-invariant = settings(derandomize=True, deadline=None, max_examples=25)
 
 
 def read_table_6(*, unrounded: bool) -> ScoreMatrix:
@@ -100,7 +99,6 @@ def test_a_tie_in_the_rounded_table_6_moves_the_statistics() -> None:
         assert find(tests, test)["statistic"] == pytest.approx(statistic, abs=0.0005)
 
 
-@invariant
 @benchmarks
 def test_friedman_agrees_with_scipy(models: int, datasets: int, seed: int, ties: bool) -> None:
     scores = draw(models + 1, datasets, seed, ties)
@@ -113,7 +111,6 @@ def test_friedman_agrees_with_scipy(models: int, datasets: int, seed: int, ties:
     assert test.p == pytest.approx(expected.pvalue, abs=1e-10)
 
 
-@invariant
 @benchmarks
 def test_without_correction_the_formulas_are_demsars(
     models: int, datasets: int, seed: int, ties: bool
@@ -204,7 +201,6 @@ def test_skillings_mack_gives_the_published_statistic_of_the_assembly_times() ->
     assert (friedman["datasets"], friedman["cells_used"], friedman["cells_unused"]) == (6, 24, 8)
 
 
-@invariant
 @benchmarks
 def test_skillings_mack_on_complete_data_is_friedman(
     models: int, datasets: int, seed: int, ties: bool
@@ -287,7 +283,6 @@ def test_range_probabilities_are_those_of_scipy(n: int) -> None:
     assert difference == pytest.approx(quantile * math.sqrt(n * (n + 1) / 120), rel=1e-9)
 
 
-@invariant
 @benchmarks
 def test_nemenyi_agrees_with_scikit_posthocs(
     models: int, datasets: int, seed: int, ties: bool
@@ -323,7 +318,6 @@ def test_evaluma_computes_the_same_on_complete_benchmarks(seed: int) -> None:
     assert table["critical_difference"].iloc[0] == pytest.approx(expected.cd, abs=1e-9)
 
 
-@invariant
 @given(st.integers(1, 6), st.integers(1, 8), st.integers(0, 10**6), st.booleans())
 def test_order_of_models_and_datasets_changes_nothing(
     models: int, datasets: int, seed: int, ties: bool

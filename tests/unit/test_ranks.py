@@ -105,7 +105,7 @@ def test_bounds_are_attained_percentiles() -> None:
     assert (low.tolist(), high.tolist()) == ([2], [2])
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.integers(1, 7), st.integers(0, 10**6))
 def test_models_share_a_group_exactly_if_they_cannot_be_separated(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from rate_models import rate_models
 
 from capmap.artifacts import read_table, write_parquet
 from capmap.comparison.battles import (
@@ -24,7 +25,6 @@ from capmap.comparison.score_matrix import arrange_runs
 from capmap.comparison.win_rates import count_wins
 from capmap.errors import ValidationError
 from capmap.rng import make_stream
-from rate_models import rate_models
 from tests.toy_runs import make_runs
 
 BATTLES = ("means", "runs", "seeds")
@@ -147,7 +147,6 @@ def test_two_models_are_rated_by_the_odds_of_their_wins() -> None:
     assert table["elo"].mean() == pytest.approx(1000)
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.integers(0, 10**6), st.integers(1, 7), st.floats(0, 0.95))
 def test_score_equations_hold_whatever_the_battles(seed: int, n: int, share: float) -> None:
     # Weights over many scales, pairs that never meet, models that win or lose everything.
@@ -163,7 +162,6 @@ def test_score_equations_hold_whatever_the_battles(seed: int, n: int, share: flo
     assert np.abs(strengths.mean(axis=1)).max() <= 1e-9
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.integers(0, 10**6))
 def test_start_makes_no_difference(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -15,6 +15,7 @@ from PIL import Image
 from capmap import artifacts
 from capmap.report import accounts
 from capmap.report.views import make_view
+from tests.report_tables import COVERAGE, make_ranking
 from tests.toy_settings import make_settings
 from write_index import write_index
 from write_report import write_report
@@ -65,27 +66,9 @@ class Page(HTMLParser):
         return [attributes for name, attributes in self.elements if name == tag]
 
 
-def make_ranking(models: list[str]) -> pd.DataFrame:
-    n = len(models)
-    return pd.DataFrame(
-        {
-            "model": models,
-            "iqm": np.linspace(0.8, 0.4, n),
-            "ci_low": np.linspace(0.79, 0.39, n),
-            "ci_high": np.linspace(0.81, 0.41, n),
-            "rank": range(1, n + 1),
-            "rank_low": range(1, n + 1),
-            "rank_high": range(1, n + 1),
-            "runs": 6,
-            "datasets": 2,
-            "ties": [chr(97 + i % 26) for i in range(n)],
-        }
-    )
-
-
 def make_tables(models: list[str], datasets: list[str]) -> dict[str, pd.DataFrame]:
     rng = np.random.default_rng(0)
-    iqm = make_ranking(models)
+    iqm = make_ranking(model=models)
     aggregate = iqm[["model"]].assign(mean=iqm["iqm"], rank_mean=iqm["rank"], datasets=2)
     values = rng.random((len(models), len(datasets)))
     cells = pd.MultiIndex.from_product([models[:200], datasets], names=["model", "dataset"])
@@ -96,18 +79,7 @@ def make_tables(models: list[str], datasets: list[str]) -> dict[str, pd.DataFram
         "aggregate": aggregate,
         "scores": pd.DataFrame(values, columns=datasets).assign(model=models)[["model", *datasets]],
         "seeds": cells.to_frame(index=False).assign(n=3, mean=rng.random(len(cells)), std=0.1),
-        "coverage": pd.DataFrame(
-            {
-                "interval": ["percentile", "calibrated"],
-                "datasets": len(datasets),
-                "seeds": 3,
-                "seeds_min": 3,
-                "seeds_max": 3,
-                "nominal": 0.95,
-                "expected": [0.871, 0.947],
-                "simulations": 2000,
-            }
-        ),
+        "coverage": COVERAGE.assign(datasets=len(datasets)),
         "changes": pd.DataFrame(
             [["iqm", models[0], "rank", 2, 1], ["iqm", models[0], "iqm", 0.5, 0.8]],
             columns=["table", "model", "quantity", "before", "after"],
@@ -339,7 +311,7 @@ def test_a_view_counts_the_rows_that_its_table_lacks() -> None:
 
 def test_the_index_links_the_studies_with_their_verdict(tmp_path: Path) -> None:
     for name, model in (("one", "A"), ("two", "<b>")):
-        ranking = artifacts.render_csv(make_ranking([model, "Z"]))
+        ranking = artifacts.render_csv(make_ranking(model=[model, "Z"]))
         artifacts.write_text(tmp_path / f"{name}/tables/iqm.csv", ranking)
     write_index(
         reports=[str(tmp_path / f"{name}/report.html") for name in ("one", "two")],

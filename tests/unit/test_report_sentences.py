@@ -11,39 +11,8 @@ from markupsafe import Markup
 from capmap.ranking.intervals import FREEDOM_SHARE
 from capmap.report import accounts, methods, verdict
 from capmap.settings.choices import IntervalMethod, Unit
+from tests.report_tables import COVERAGE, make_ranking
 from tests.toy_settings import make_settings
-
-COVERAGE = pd.DataFrame(
-    {
-        "interval": ["percentile", "calibrated"],
-        "datasets": 2,
-        "seeds": 3,
-        "seeds_min": 3,
-        "seeds_max": 3,
-        "nominal": 0.95,
-        "expected": [0.871, 0.947],
-        "simulations": 2000,
-    }
-)
-
-
-def make_ranking(**columns: list[Any]) -> pd.DataFrame:
-    n = len(columns["model"])
-    table = pd.DataFrame(
-        {
-            "iqm": np.linspace(0.8, 0.4, n),
-            "ci_low": np.linspace(0.79, 0.39, n),
-            "ci_high": np.linspace(0.81, 0.41, n),
-            "rank": range(1, n + 1),
-            "rank_low": range(1, n + 1),
-            "rank_high": range(1, n + 1),
-            "runs": [6] * n,
-            "datasets": [2] * n,
-            "ties": [chr(97 + i % 26) for i in range(n)],
-            **columns,
-        }
-    )
-    return table[["model", *table.columns.drop("model")]]
 
 
 def make_single_run(models: list[str]) -> pd.DataFrame:

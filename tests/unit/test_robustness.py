@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from check_robustness import check_robustness
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -27,7 +28,6 @@ from capmap.ranking.resampling import stratify_runs
 from capmap.ranking.statistics import evaluate_runs
 from capmap.rng import make_stream
 from capmap.tables import write_table
-from check_robustness import check_robustness
 
 make_rng = partial(make_stream, 0, "toy", "rank_stability")
 KEYS = ["aggregation", "bounds", "left_out"]
@@ -149,7 +149,6 @@ def correlate(ranks: dict[str, int], others: dict[str, int]) -> float:
     return float(stats.kendalltau([ranks[name] for name in others], list(others.values()))[0])
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 3), st.floats(0, 0.8))
 def test_agreement_is_that_of_rankings_by_hand(
     seed: int, models: int, datasets: int, hidden: float
@@ -296,7 +295,6 @@ def test_identical_models_share_their_ranks() -> None:
     assert found.distribution["rank"].tolist() == [1, 2, 3] * 3
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.integers(0, 10**6), st.integers(1, 6), st.floats(0, 0.8))
 def test_probabilities_of_all_models_sum_to_the_places_there_are(
     seed: int, models: int, hidden: float

@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from advise_sample_size import advise_sample_size
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from advise_sample_size import advise_sample_size
 from capmap.artifacts import read_table, write_parquet
 from capmap.comparison.sample_size import (
     advise_runs,
@@ -313,7 +313,6 @@ def test_equal_scores_share_what_is_kept() -> None:
     np.testing.assert_allclose(noise.run_variances[0], noise.run_variances[0, 0], rtol=1e-12)
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(seed=st.integers(0, 1000), drop=st.integers(0, 10))
 def test_order_of_rows_and_names_have_no_influence(seed, drop) -> None:
     runs = draw_runs(seed, models=3, datasets=4).iloc[drop:]
@@ -326,7 +325,6 @@ def test_order_of_rows_and_names_have_no_influence(seed, drop) -> None:
     np.testing.assert_allclose(renamed["gain"], advise_runs(noise)["gain"], atol=2e-12)
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(seed=st.integers(0, 1000))
 def test_scale_of_scores_scales_widths_only(seed) -> None:
     runs = draw_runs(seed, models=3, datasets=3)

@@ -62,7 +62,7 @@ def place_value(config, path, value):
     config[last] = value
 
 
-@settings(derandomize=True, deadline=None, max_examples=600)
+@settings(max_examples=600)
 @given(st.lists(st.tuples(PATHS, VALUES), max_size=2), st.booleans())
 def test_defaults_and_own_types_change_no_verdict_of_jsonschema(changes, has_study):
     config = {"studies": {"toy": {"exports": "a.csv"}}} if has_study else {}

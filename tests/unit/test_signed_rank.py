@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.comparison.rope import compare_posteriors, scale_means, vary_rope
@@ -141,7 +141,6 @@ def test_decision_needs_the_probability() -> None:
     assert decisions == ["a", "same", "undecided", "b"]
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from(ROPES), st.integers(1, 9), st.booleans())
 def test_exchange_mirrors_exactly(seed: int, rope: float, n: int, is_coarse: bool) -> None:
     apart = np.random.default_rng(seed).normal(0, 2, (3, n)).round(0 if is_coarse else 8)
@@ -149,7 +148,6 @@ def test_exchange_mirrors_exactly(seed: int, rope: float, n: int, is_coarse: boo
     np.testing.assert_array_equal(compare(-apart, rope=rope, n_samples=200), straight[:, ::-1])
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from(ROPES))
 def test_pairs_and_order_of_datasets_have_no_influence(seed: int, rope: float) -> None:
     rng = np.random.default_rng(seed)
@@ -162,7 +160,6 @@ def test_pairs_and_order_of_datasets_have_no_influence(seed: int, rope: float) -
     np.testing.assert_array_equal(together, alone)
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.integers(0, 10**6))
 def test_wider_region_is_never_less_equivalent(seed: int) -> None:
     apart = np.random.default_rng(seed).normal(0.3, 1, 8)

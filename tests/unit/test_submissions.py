@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from capmap.benchmarks import read_benchmark
@@ -23,7 +23,6 @@ from tests.submissions import (
     write_submission,
 )
 
-QUICK = settings(derandomize=True, deadline=None, max_examples=25)
 HOSTILE = [
     "<img src=x onerror=alert(1)>",
     '=HYPERLINK("http://x")',
@@ -226,7 +225,6 @@ def test_the_order_of_folders_and_rows_changes_lines_only(tmp_path):
     assert [item["name"] for item in again] == [item["name"] for item in listed] == ["a", "b"]
 
 
-@QUICK
 @given(
     table=st.binary(max_size=200),
     text=st.binary(max_size=200),
@@ -252,7 +250,6 @@ JSON = st.recursive(
 )
 
 
-@QUICK
 @given(values=st.dictionaries(st.sampled_from([*INFORMATION]), JSON), models=st.lists(JSON))
 def test_any_json_is_read_or_told(tmp_path_factory, values, models):
     path = tmp_path_factory.mktemp("json") / NAMES[1]
@@ -263,7 +260,6 @@ def test_any_json_is_read_or_told(tmp_path_factory, values, models):
     assert set(information.texts) >= {"paper", "code", "license"} or problems
 
 
-@QUICK
 @given(
     cells=st.lists(
         st.tuples(st.sampled_from([*make_rows()[0]]), st.text(max_size=6), st.integers(0, 29)),

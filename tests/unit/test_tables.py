@@ -137,7 +137,7 @@ def test_a_name_with_line_ends_stays_on_one_row(line_end: str) -> None:
     assert "\ntwo lines \\\\\n" in tables.render_latex(table)
 
 
-@settings(derandomize=True, deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.lists(st.text(max_size=12), min_size=1, max_size=4))
 def test_every_row_has_as_many_cells_as_the_header(names: list[str]) -> None:
     table = pd.DataFrame({"model": names, "iqm": np.linspace(0, 1, len(names))})
@@ -150,7 +150,7 @@ def test_every_row_has_as_many_cells_as_the_header(names: list[str]) -> None:
         assert pipes == 3
 
 
-@settings(derandomize=True, deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))
 def test_csv_keeps_every_digit(numbers: list[float]) -> None:
     text = artifacts.render_csv(pd.DataFrame({"iqm": numbers}))

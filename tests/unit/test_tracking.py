@@ -22,6 +22,7 @@ from read_tracking import read_tracking
 from tests.tracking_stores import (
     Logged,
     digest_store,
+    fill_store,
     locate,
     multiply_run,
     open_store,
@@ -48,15 +49,9 @@ def read(folder: Path, address: str, **options):
     return read_parquet(places["evaluations"]), read_json(places["account"])
 
 
-def write(tmp_path: Path, runs, kind: str = "file") -> str:
-    address = locate(kind, tmp_path / "store")
-    write_store(address, runs)
-    return address
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_nested_runs_become_trainings_and_checkpoints(tmp_path, kind):
-    address = write(tmp_path, NESTED, kind)
+    address = fill_store(tmp_path, NESTED, kind)
     before = digest_store(address)
     table, account = read(tmp_path, address, keep=["tag.note", "param.lr"])
     assert digest_store(address) == before, "the store is as it was"
@@ -99,7 +94,7 @@ def test_nested_runs_become_trainings_and_checkpoints(tmp_path, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_read_is_what_a_table_of_checkpoints_holds(tmp_path, kind):
-    table, _ = read(tmp_path, write(tmp_path, NESTED, kind))
+    table, _ = read(tmp_path, fill_store(tmp_path, NESTED, kind))
     found = read_evaluations([str(tmp_path / "e.parquet")])
     assert not found.exports.problems
     assert found.table["score"].tolist() == table["value"].tolist()
@@ -155,7 +150,7 @@ def test_store_of_1200_runs_comes_out_complete(tmp_path, kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_pages_are_read_to_the_end(tmp_path, kind, monkeypatch):
     runs = [Logged(f"t{n}", f"e{n % 3}", metrics=[("v/d/m", n / 10)]) for n in range(9)]
-    address = write(tmp_path, runs, kind)
+    address = fill_store(tmp_path, runs, kind)
     monkeypatch.setattr(stores, "PAGE", 2)
     table, _ = read(tmp_path, address)
     assert dict(zip(table["training"], table["value"], strict=True)) == {
@@ -167,7 +162,7 @@ def test_pages_are_read_to_the_end(tmp_path, kind, monkeypatch):
 def test_values_that_are_no_numbers_are_kept(tmp_path, kind):
     values = [math.nan, math.inf, -math.inf, 0.0, 1.5]
     metrics = [("v/d/m", value, step) for step, value in enumerate(values)]
-    table, _ = read(tmp_path, write(tmp_path, [Logged("t", metrics=metrics)], kind))
+    table, _ = read(tmp_path, fill_store(tmp_path, [Logged("t", metrics=metrics)], kind))
     np.testing.assert_array_equal(table["value"], values)
     assert table["step"].tolist() == [0, 1, 2, 3, 4]
 
@@ -184,7 +179,7 @@ def test_deleted_runs_are_counted_and_left_out(tmp_path, kind):
 
 def test_experiments_are_chosen_by_name_and_a_wrong_name_is_refused(tmp_path):
     runs = [Logged("t", name, metrics=[("v/d/m", 1.0)]) for name in ("first", "second")]
-    address = write(tmp_path, runs)
+    address = fill_store(tmp_path, runs)
     table, account = read(tmp_path, address, experiments=["second"])
     assert table["experiment"].tolist() == ["second"]
     assert [one["experiment"] for one in account["experiments"]] == ["second"]
@@ -207,7 +202,7 @@ def test_tags_and_parameters_say_what_names_of_metrics_do_not(tmp_path):
         Logged("u", params={"dataset": "d_2"}, metrics=[("val/acc", 0.2), ("system/cpu", 9.0)]),
         Logged("v", tags={"training": "w", "checkpoint": "best"}, metrics=[("val/d/acc", 0.3)]),
     ]
-    table, account = read(tmp_path, write(tmp_path, runs))
+    table, account = read(tmp_path, fill_store(tmp_path, runs))
     columns = ["training", "checkpoint", "dataset", "split", "metric", "value"]
     assert table[columns].to_numpy().tolist() == [
         ["t", "5", "d_1", "test", "acc", 0.1],
@@ -221,7 +216,7 @@ def test_tags_and_parameters_say_what_names_of_metrics_do_not(tmp_path):
 def test_underscored_names_need_the_names_of_datasets_where_they_fit_in_several_ways(tmp_path):
     keys = ["{split}_{dataset}_{metric}"]
     runs = [Logged("t", metrics=[("val_dynamic_earthnet_top_1", 0.5), ("val_a_acc", 0.25)])]
-    address = write(tmp_path, runs)
+    address = fill_store(tmp_path, runs)
     table, account = read(tmp_path, address, metric_keys=keys)
     assert table["dataset"].tolist() == ["a"]
     assert "several ways" in account["unmatched"][0]["reason"]
@@ -236,7 +231,7 @@ def test_underscored_names_need_the_names_of_datasets_where_they_fit_in_several_
 WORD = st.text("ab_.", min_size=1, max_size=4)
 
 
-@settings(derandomize=True, deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(key=st.text("ab_.", min_size=1, max_size=9), known=st.lists(WORD, unique=True, max_size=3))
 def test_a_key_is_split_if_and_only_if_there_is_one_way(key, known):
     ways = {
@@ -270,7 +265,7 @@ def test_patterns_that_make_no_sense_are_refused(keys):
     ],
 )
 def test_a_store_without_evaluations_says_why_and_leaves_an_account(tmp_path, runs, message):
-    address = write(tmp_path, runs or [Logged("x", "y")])
+    address = fill_store(tmp_path, runs or [Logged("x", "y")])
     if not runs:
         with open_store(address) as client:
             client.delete_run(client.search_runs(["0", *_list_ids(client)])[0].info.run_id)
@@ -306,7 +301,7 @@ def test_addresses_that_lead_nowhere_are_refused_in_one_line(tmp_path):
 
 
 def test_a_database_of_a_newer_mlflow_is_refused(tmp_path):
-    address = write(tmp_path, [Logged("t", metrics=[("v/d/m", 1.0)])], "sqlite")
+    address = fill_store(tmp_path, [Logged("t", metrics=[("v/d/m", 1.0)])], "sqlite")
     with sqlite3.connect(address.removeprefix("sqlite:///")) as database:
         database.execute("UPDATE alembic_version SET version_num = 'from the future'")
     database.close()
@@ -317,7 +312,7 @@ def test_a_database_of_a_newer_mlflow_is_refused(tmp_path):
 
 
 def test_what_a_writer_has_not_merged_yet_is_read(tmp_path):
-    address = write(tmp_path, [Logged("t", metrics=[("v/d/m", 1.0)])], "sqlite")
+    address = fill_store(tmp_path, [Logged("t", metrics=[("v/d/m", 1.0)])], "sqlite")
     database = sqlite3.connect(address.removeprefix("sqlite:///"))
     database.execute("PRAGMA journal_mode=WAL")
     database.execute("UPDATE metrics SET value = 0.75")
@@ -351,7 +346,7 @@ def test_a_damaged_metric_is_told_in_one_line(tmp_path):
 
 
 def test_surroundings_are_as_before_and_nothing_is_said(tmp_path, capfd):
-    address = write(tmp_path, NESTED, "sqlite")
+    address = fill_store(tmp_path, NESTED, "sqlite")
     capfd.readouterr()
     before, level = dict(os.environ), logging.root.manager.disable
     read_store(address)
@@ -360,7 +355,7 @@ def test_surroundings_are_as_before_and_nothing_is_said(tmp_path, capfd):
 
 
 def test_same_store_gives_the_same_bytes(tmp_path):
-    address = write(tmp_path, NESTED)
+    address = fill_store(tmp_path, NESTED)
     read(tmp_path, address)
     first = (tmp_path / "e.parquet").read_bytes()
     read(tmp_path, address)
@@ -368,6 +363,6 @@ def test_same_store_gives_the_same_bytes(tmp_path):
 
 
 def test_table_has_its_types_whatever_is_in_it(tmp_path):
-    table, _ = read(tmp_path, write(tmp_path, [Logged("t", metrics=[("v/d/m", 1.0)])]))
+    table, _ = read(tmp_path, fill_store(tmp_path, [Logged("t", metrics=[("v/d/m", 1.0)])]))
     assert table["value"].dtype == "float64"
     assert pd.api.types.is_integer_dtype(table["step"])

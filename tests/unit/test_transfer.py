@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from check_transfer import check_transfer
 
 from capmap.artifacts import read_table
 from capmap.capabilities import transfer as transfers
@@ -16,7 +17,6 @@ from capmap.capabilities.halves import Fitting
 from capmap.capabilities.transfer import choose_types, list_sizes, measure_transfer
 from capmap.rng import make_stream
 from capmap.tables import write_table
-from check_transfer import check_transfer
 from tests.capability_tables import list_cells, make_gaps, simulate_results
 
 

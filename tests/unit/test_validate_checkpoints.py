@@ -5,32 +5,16 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from rank_checkpoints import rank_checkpoints
 
 from capmap.artifacts import read_parquet, read_table
 from capmap.errors import ValidationError
-from rank_checkpoints import rank_checkpoints
 from tests.checkpoint_tables import HEADER
+from tests.toy_settings import RULES
 from validate_checkpoints import validate_checkpoints
 
 EXAMPLE = Path(__file__).parents[2] / "data/checkpoints"
-DEFAULTS = {
-    "columns": {},
-    "where": {},
-    "metric": "",
-    "decimal": "auto",
-    "metrics": {},
-    "datasets": {},
-    "normalization": {},
-    "select": {},
-    "min_seeds": 1,
-    "incomplete": "error",
-    "duplicates": "error",
-    "invalid": "error",
-    "references": [],
-    "checksums": {},
-    "names": [],
-    "checkpoints": {},
-}
+DEFAULTS = RULES | {"references": [], "checkpoints": {}}
 GOOD = "".join(
     f"{model},{model}{run},step={step},{benchmark},accuracy,{split},{score / 100}\n"
     for model, start in (("A", 50), ("B", 60))

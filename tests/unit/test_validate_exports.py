@@ -12,28 +12,12 @@ from capmap.artifacts import read_parquet, read_table
 from capmap.errors import CapmapError, ValidationError
 from tests.broken_exports import BOUNDED, CATALOG
 from tests.broken_files import GOOD, HEADER, make_one_column
+from tests.toy_settings import RULES
 from validate_exports import validate_exports
 
 SHARED = Path(__file__).parents[2].parent / "shared"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared files are not here")
-DEFAULTS = {
-    "format": "long",
-    "header_rows": 1,
-    "columns": {},
-    "where": {},
-    "metric": "",
-    "decimal": "auto",
-    "metrics": {},
-    "datasets": {},
-    "normalization": {},
-    "select": {},
-    "min_seeds": 1,
-    "incomplete": "error",
-    "duplicates": "error",
-    "invalid": "error",
-    "checksums": {},
-    "names": [],
-}
+DEFAULTS = RULES | {"format": "long", "header_rows": 1}
 
 
 def run(folder, *, exports, **settings):

@@ -347,7 +347,7 @@ def test_a_single_model_makes_no_constant_dataset():
     assert codes(column(0.5, metric="accuracy")) == []
 
 
-@settings(derandomize=True, deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(
     st.lists(
         st.tuples(

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
+from tests.waiting import run_to_end
 
 PROJECT = Path(__file__).parents[2]
 PARTS = ["Snakefile", "config.yaml", "pyproject.toml", "workflow", "scripts", "data", "envs"]
@@ -41,14 +42,7 @@ class Checkout:
 
     def snakemake(self, *arguments: str, cores: int = 2) -> Run:
         """Run snakemake to its end."""
-        process = subprocess.run(
-            self.command(*arguments, cores=cores),
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        process = run_to_end(self.command(*arguments, cores=cores), cwd=self.folder)
         output = process.stdout + process.stderr
         return Run(process.returncode, output, count_jobs(output))
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 import yaml
+from workflow.analyses import list_figures, list_tables
 
 from capmap.artifacts import read_table
 from tests.workflow.checkouts import PROJECT, Checkout, copy_project
-from workflow.analyses import list_figures, list_tables
 
 STUDIES = Path(__file__).parent / "studies"
 CONFIG = yaml.safe_load((PROJECT / "config.yaml").read_text("utf-8"))
@@ -36,12 +36,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     assert run.status == 0, run.output
     assert max(run.jobs.values()) == 1
     return checkout
-
-
-@pytest.fixture
-def project(finished: Checkout, tmp_path: Path) -> Checkout:
-    """A copy of the finished project to disturb; time stamps are those of the original."""
-    return finished.copy(tmp_path / "project")
 
 
 def change_settings(checkout: Checkout, change: Callable[[dict[str, Any]], None]) -> None:

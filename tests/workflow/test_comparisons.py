@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 import yaml
+from workflow.analyses import ANALYSES, list_figures, list_tables
 
 from tests.workflow.checkouts import Checkout, copy_project
-from workflow.analyses import ANALYSES, list_figures, list_tables
 
 MODELS = ["bee", "cow", "fox", "ibis", "jay"]
 DATASETS = ["x", "y", "z"]
@@ -62,12 +62,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     run = checkout.snakemake()
     assert run.status == 0, run.output
     return checkout
-
-
-@pytest.fixture
-def project(finished: Checkout, tmp_path: Path) -> Checkout:
-    """A copy of the finished project to disturb; time stamps are those of the original."""
-    return finished.copy(tmp_path / "project")
 
 
 def change_settings(checkout: Checkout, change: Callable[[dict[str, Any]], None]) -> None:

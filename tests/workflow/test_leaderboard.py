@@ -10,11 +10,11 @@ from typing import Any
 import pandas as pd
 import pytest
 import yaml
+from workflow.analyses import ANALYSES
 
 from capmap.artifacts import read_parquet, read_table
 from tests.submissions import BENCHMARK, BOUNDS, INFORMATION, METRICS
 from tests.workflow.checkouts import PROJECT, Checkout, Run, copy_project
-from workflow.analyses import ANALYSES
 
 FEW: dict[str, Any] = {
     "bootstrap": {"replicates": 200, "shards": 3},
@@ -43,12 +43,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     run = checkout.snakemake()
     assert run.status == 0, run.output
     return checkout
-
-
-@pytest.fixture
-def project(finished: Checkout, tmp_path: Path) -> Checkout:
-    """A copy of the finished project to disturb; time stamps are those of the original."""
-    return finished.copy(tmp_path / "project")
 
 
 def change_settings(

@@ -4,13 +4,11 @@ import os
 import shutil
 import signal
 import subprocess
-import time
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import yaml
 
+from tests.waiting import wait_until
 from tests.workflow.checkouts import Checkout, copy_project
 
 # Their hashes put bee and fox into shards of their own, the others together into the third.
@@ -56,13 +54,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     run = checkout.snakemake()
     assert run.status == 0, run.output
     return checkout
-
-
-@pytest.fixture
-def project(finished: Checkout, tmp_path: Path) -> Checkout:
-    """A copy of the finished project to disturb; time stamps are those of the original."""
-    shutil.copytree(finished.folder, tmp_path / "project")
-    return Checkout(tmp_path / "project")
 
 
 def shard_of(checkout: Checkout, model: str) -> str:
@@ -195,7 +186,9 @@ def test_killed_run_resumes_to_the_same_bytes(project: Checkout, finished: Check
         process = subprocess.Popen(
             project.command(), cwd=project.folder, stderr=stream, start_new_session=True
         )
-        _wait_until(lambda: log.read_text().count("Finished jobid") >= 8)
+        wait_until(
+            lambda: log.read_text().count("Finished jobid") >= 8, "eight jobs", process=process
+        )
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     assert not (project.folder / "results/index.html").exists()
@@ -204,10 +197,3 @@ def test_killed_run_resumes_to_the_same_bytes(project: Checkout, finished: Check
     assert run.status == 0, run.output
     assert project.digests() == finished.digests()
     assert not list((project.folder / "results").rglob("*.tmp"))
-
-
-def _wait_until(condition: Callable[[], bool], seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)

@@ -6,9 +6,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from workflow.analyses import ANALYSES, list_figures, list_tables
 
 from tests.workflow.checkouts import PROJECT, Checkout, copy_project
-from workflow.analyses import ANALYSES, list_figures, list_tables
 
 SHARED = PROJECT.parent / "shared"
 STUDIES = Path(__file__).parent / "studies"

@@ -10,6 +10,7 @@ from capmap.comparison.rank_tests import (
     compare_mean_ranks,
     find_critical_difference,
     rank_within_datasets,
+    rescale_ranks,
     tabulate_rank_tests,
 )
 from capmap.comparison.score_matrix import (

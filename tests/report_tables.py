@@ -1,0 +1,39 @@
+"""Finished tables that a report tells of."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+COVERAGE = pd.DataFrame(
+    {
+        "interval": ["percentile", "calibrated"],
+        "datasets": 2,
+        "seeds": 3,
+        "seeds_min": 3,
+        "seeds_max": 3,
+        "nominal": 0.95,
+        "expected": [0.871, 0.947],
+        "simulations": 2000,
+    }
+)
+
+
+def make_ranking(**columns: list[Any]) -> pd.DataFrame:
+    """Make a ranking of models that can all be separated, with some columns as given."""
+    n = len(columns["model"])
+    table = pd.DataFrame(
+        {
+            "iqm": np.linspace(0.8, 0.4, n),
+            "ci_low": np.linspace(0.79, 0.39, n),
+            "ci_high": np.linspace(0.81, 0.41, n),
+            "rank": range(1, n + 1),
+            "rank_low": range(1, n + 1),
+            "rank_high": range(1, n + 1),
+            "runs": [6] * n,
+            "datasets": [2] * n,
+            "ties": [chr(97 + i % 26) for i in range(n)],
+            **columns,
+        }
+    )
+    return table[["model", *table.columns.drop("model")]]

@@ -1,0 +1,47 @@
+"""Steps of analyses, run as their rule runs them: from files to files."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analyse import analyse
+from capmap.catalog import STEPS, find_owner
+from capmap.tables import read_declared
+
+
+def run_step(name: str, folder: Path, inputs: dict[str, Any], **options: Any) -> None:
+    """Run a step of the catalog.
+
+    Parameters
+    ----------
+    name : str
+        Name of the step, such as ``rate_models``.
+    folder : pathlib.Path
+        The study's folder, where the results are written.
+    inputs : dict
+        The files that the step reads, by name: a path, or a list of paths for what is kept in
+        parts and for what the step reads itself.
+    **options
+        Its options by parameter; of these ``study`` is the name of the study ("toy" by default).
+    """
+    study = options.pop("study", "toy")
+    places = {
+        key: [str(path) for path in value] if isinstance(value, list) else str(value)
+        for key, value in inputs.items()
+    }
+    analyse(
+        study=study,
+        folder=str(folder),
+        steps=[name],
+        options={name: options},
+        code={name: ""},
+        threads=1,
+        **places,
+    )
+
+
+def read_step(name: str, folder: Path) -> dict[str, pd.DataFrame]:
+    """Read the tables that a step wrote, by name."""
+    owner = find_owner(name, "steps").folder
+    return {table: read_declared(folder / owner / f"{table}.csv") for table in STEPS[name].tables}
