@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import jsonschema
+import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
