@@ -33,7 +33,9 @@ class Results:
 
 
 @pytest.fixture(params=["links", "copies"])
-def results(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
+def results(
+    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Results:
     def refuse(*_: object) -> None:
         raise OSError("no hard links here")
 

@@ -31,8 +31,6 @@ LOADED = {
     "analyse.py": [name for step in STEPS.values() for name in (step.run, step.describe) if name],
     "plot.py": [figure.draw for figure in FIGURES.values() if figure.draw],
 }
-# Scripts of no rule.
-BY_HAND = ("collect_submission.py",)
 LOCKS = ["requirements.lock", "requirements-mlflow.lock", "requirements-dev.lock"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
@@ -186,7 +184,7 @@ def test_environment_of_a_rule_holds_what_its_code_imports(environment, script):
 
 def test_every_script_has_an_environment_and_a_rule_is_called_after_its_script():
     assert {Path(script) for _, script in list_rules()} == {
-        path.relative_to(ROOT) for path in SCRIPTS if path.name not in ("job.py", *BY_HAND)
+        path.relative_to(ROOT) for path in SCRIPTS if path.name != "job.py"
     }
     text = "\n".join(path.read_text("utf-8") for path in RULES)
     pattern = r"^(?:rule|checkpoint) (\w+):(?:(?!^rule|^checkpoint|^for).)*?scripts/(\w+)\.py"
