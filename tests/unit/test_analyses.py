@@ -1,44 +1,127 @@
-"""The catalog of analyses agrees with the schema, the captions and the page."""
+"""The catalog of analyses holds together, and agrees with settings, library and page."""
 
-from itertools import chain
-from pathlib import Path
+from collections import Counter
+from inspect import getsource, signature
 
 import pandas as pd
-from workflow.analyses import ANALYSES, MAIN, list_analyses, list_figures, list_tables
+import pytest
 
-from capmap.report.analyses import HEADINGS, Outcome, show_analyses
+from capmap.catalog import (
+    ANALYSES,
+    EVERYTHING,
+    FIGURES,
+    MAIN,
+    STEPS,
+    TABLES,
+    find_owner,
+    label_columns,
+    list_analyses,
+    list_captions,
+    list_figures,
+    list_tables,
+    list_text_columns,
+    place_table,
+    read_setting,
+)
+from capmap.catalog.columns import COLUMNS, TEXT_COLUMNS
+from capmap.report.analyses import Outcome, show_analyses
 from capmap.settings.sections import write_schema
 from capmap.settings.study import ANALYSES as OFFERED
 from capmap.settings.study import Config
+from job import load_function
+from tests.toy_settings import make_settings
 
-ROOT = Path(__file__).parents[2]
 SCHEMA = write_schema(Config)
 STUDY = SCHEMA["properties"]["studies"]["additionalProperties"]["properties"]
-EVERYTHING = [MAIN, *ANALYSES.values()]
+DRAWN = [name for name, figure in FIGURES.items() if figure.draw]
+# What the workflow works out of several settings.
+WORKED_OUT = ["leaderboard/dimensions", "predictions/order"]
 
 
-def test_catalog_schema_and_page_know_the_same_analyses():
-    assert list(ANALYSES) == OFFERED == STUDY["analyses"]["items"]["enum"] == list(HEADINGS)
-    assert set(STUDY["analyses"]["default"]) < set(ANALYSES)
+def test_catalog_and_settings_know_the_same_analyses():
+    assert list(ANALYSES) == OFFERED == STUDY["analyses"]["items"]["enum"]
+    chosen = [name for name, analysis in ANALYSES.items() if analysis.default]
+    assert chosen == STUDY["analyses"]["default"]
 
 
-def test_every_table_and_figure_has_one_place_and_one_caption():
-    made = {
-        "tables": [table for analysis in EVERYTHING for table in analysis.locate_tables()],
-        "figures": [f"figures/{name}" for analysis in EVERYTHING for name in analysis.figures],
-    }
-    names = [*chain.from_iterable(made.values())]
-    assert len(set(names)) == len(names)
-    files = (ROOT / "workflow/report").glob("*/*.rst")
-    assert {f"{path.parent.name}/{path.stem}" for path in files} == set(names)
+@pytest.mark.parametrize("kind", ["tables", "figures", "steps"])
+def test_nothing_is_declared_twice(kind):
+    names = [
+        f"{analysis.folder}/{name}" if kind == "tables" else name
+        for analysis in EVERYTHING.values()
+        for name in getattr(analysis, kind)
+    ]
+    assert Counter(names).most_common(1)[0][1] == 1
+    # What is kept of a figure and of a step stands in one folder, by name.
+    assert not FIGURES.keys() & STEPS.keys()
 
 
 def test_captions_are_plain_text():
     # The page of a study shows them as they are, and fills in nothing.
-    for path in (ROOT / "workflow/report").glob("*/*.rst"):
-        caption = path.read_text("utf-8")
-        assert caption.strip(), path.name
-        assert "{" not in caption, path.name
+    assert len(list_captions()) == len(TABLES) + len(FIGURES)
+    for name, caption in list_captions().items():
+        assert caption.strip(), name
+        assert not {"{", "}"} & set(caption), name
+
+
+@pytest.mark.parametrize("place", TABLES)
+def test_columns_are_declared_once_and_what_is_said_of_columns_is_of_these(place):
+    table = TABLES[place]
+    columns = table.columns.split()
+    assert columns
+    assert len(set(columns)) == len(columns)
+    assert set(table.formats.split()) <= {"csv", "md", "tex", "json"}
+    if not table.more:
+        assert {*table.best, *table.text.split()} <= set(columns)
+        labels = label_columns(place, columns)
+        assert list(labels) == columns
+        assert all(labels.values())
+        assert len(set(labels.values())) == len(labels)
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_functions_of_a_step_take_what_it_reads_and_is_told(name):
+    step = STEPS[name]
+    run = load_function(step.run)
+    given = {"study", *step.reads, *step.paths, *step.options}
+    taken = set(signature(run).parameters)
+    assert taken <= given
+    if step.describe:
+        told = set(signature(load_function(step.describe)).parameters)
+        for fact in told - given - {*step.tables, *step.files}:
+            assert f'"{fact}"' in getsource(run), fact
+        taken |= told
+    assert given - taken <= {"study"}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_makes_tables_of_its_analysis_and_has_options_that_are_settings(name):
+    step, owner = STEPS[name], find_owner(name, "steps")
+    assert {*step.tables} <= owner.tables.keys()
+    for path in step.options.values():
+        if path not in WORKED_OUT:
+            read_setting(make_settings(), path)
+
+
+def test_every_table_of_an_analysis_is_made_by_one_step():
+    for analysis in ANALYSES.values():
+        made = [table for step in analysis.steps.values() for table in step.tables]
+        assert sorted(made) == sorted(analysis.tables)
+        # Each analysis has one account.
+        assert [bool(step.describe) for step in analysis.steps.values()].count(True) == 1
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_function_of_a_figure_takes_what_it_reads_and_is_told(name):
+    figure, owner = FIGURES[name], find_owner(name, "figures")
+    options = [*figure.options, *(["order"] if figure.order else [])]
+    taken = list(signature(load_function(figure.draw)).parameters)
+    assert sorted(taken[len(figure.reads) :]) == sorted(options)
+    files = {file for step in STEPS.values() for file in step.files}
+    assert all(place_table(read, owner) or read in {*files, "places"} for read in figure.reads)
+    assert not figure.order or place_table(figure.order, owner)
+    for path in figure.options.values():
+        read_setting(make_settings(), path)
 
 
 def test_analyses_without_their_settings_are_left_out():
@@ -49,7 +132,7 @@ def test_analyses_without_their_settings_are_left_out():
     tables = [*MAIN.tables, "friedman", "nemenyi", "mean_ranks"]
     tables += ["groups", "group_intervals", "group_coverage", "conditions", "condition_ranks"]
     assert list_tables(settings) == [f"tables/{name}" for name in tables]
-    assert list_figures({"analyses": []}) == MAIN.figures
+    assert list_figures({"analyses": []}) == list(MAIN.figures)
 
 
 def test_drift_needs_dates_and_its_tables_have_a_folder_of_their_own():
@@ -62,20 +145,46 @@ def test_drift_needs_dates_and_its_tables_have_a_folder_of_their_own():
     ]
 
 
+def test_a_name_means_the_table_of_the_own_folder_before_one_of_the_ranking():
+    assert place_table("datasets", ANALYSES["drift"]) == "capabilities/datasets"
+    assert place_table("iqm", ANALYSES["drift"]) == "tables/iqm"
+    assert place_table("summary", ANALYSES["ratings"]) == ""
+
+
+def test_columns_are_called_alike_but_where_a_table_says_otherwise():
+    columns = ["model", "ci_low", "p_best", "wilcoxon_p", "n"]
+    spelt = {"model": "Model", "p_best": "P(best)", "wilcoxon_p": "Wilcoxon p"}
+    expected = {**spelt, "ci_low": "From", "n": "N"}
+    assert label_columns("tables/elo", columns) == expected
+    assert label_columns("tables/none", columns) == expected
+    assert label_columns("tables/seeds", columns) == {**spelt, "ci_low": "Score from", "n": "Runs"}
+
+
+def test_text_is_what_a_table_declares():
+    assert list_text_columns("tables/elo") == ["model"]
+    assert list_text_columns("leaderboard/dimensions")[-1] == "dimension"
+    # Elsewhere a dimension is a number.
+    assert "dimension" not in list_text_columns("capabilities/summary")
+    assert list_text_columns("tables/none") == TEXT_COLUMNS
+    assert {name for name in COLUMNS if COLUMNS[name].is_text} == set(TEXT_COLUMNS)
+
+
 def test_a_section_holds_its_text_figures_and_tables():
-    names = ["tables/elo", "tables/winrate"]
     (section,) = show_analyses(
-        [Outcome("ratings", ["Elo was fitted."], names, names)],
+        [Outcome("ratings", ["Elo was fitted."])],
         {
             "tables/elo": pd.DataFrame({"model": ["A"], "elo": [1000.0]}),
             "tables/winrate": pd.DataFrame(columns=["model", "opponent", "win_rate"]),
         },
-        captions={name: f"Table {name.removeprefix('tables/')}." for name in names},
-        files={name: f"{name}.csv" for name in names} | {"text/ratings": "ratings.tex"},
+        files={name: f"{name}.csv" for name in ("tables/elo", "tables/winrate")}
+        | {"text/ratings": "ratings.tex"},
     )
-    assert section.heading == HEADINGS["ratings"]
+    ratings = ANALYSES["ratings"]
+    assert section.heading == ratings.question
+    assert section.paragraphs == ["Elo was fitted."]
     assert section.latex == "ratings.tex"
-    assert section.figures == names
-    assert [view.caption for view in section.views] == ["Table elo.", "Table winrate."]
+    assert section.figures == list(ratings.figures)
+    captions = [table.caption for table in ratings.tables.values()]
+    assert [view.caption for view in section.views] == captions
     assert [len(view.rows) for view in section.views] == [1, 0]
     assert section.views[0].columns[1].label == "Elo"
