@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import jsonschema
+import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -222,11 +223,10 @@ def test_import_loads_nothing_slow():
     assert done.stdout.strip() == ""
 
 
-def test_documented_configuration_agrees_with_the_schema():
-    script = runpy.run_path(str(ROOT / "docs/make_configuration.py"))
-    assert script["PAGE"].read_text("utf-8") == script["render_page"](), (
-        "run: python docs/make_configuration.py"
-    )
+@pytest.mark.parametrize("name", ["make_configuration.py", "make_results.py"])
+def test_documented_options_and_tables_agree_with_what_is_declared(name):
+    script = runpy.run_path(str(ROOT / "docs" / name))
+    assert script["PAGE"].read_text("utf-8") == script["render_page"](), f"run: python docs/{name}"
 
 
 def test_documented_example_is_valid_and_shows_every_key_of_a_study():

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypedDict
+from typing import Any, TypedDict
 
 import pandas as pd
 
 from capmap.normalization import Rules
 from capmap.problems import Problem, ask_nearest
-from capmap.settings.choices import Direction
+from capmap.settings.choices import Direction, DirectionOrAuto
 from capmap.wording import count_things, list_names, quote_name, write_key
 
 STAMP = "selected on the test split"
@@ -28,7 +28,7 @@ class Select(TypedDict, total=False):
 
     metric: str
     datasets: list[str]
-    direction: Literal["auto", "max", "min"]
+    direction: DirectionOrAuto
     split: str
 
 

@@ -1,0 +1,51 @@
+"""Write ``docs/results.md`` from the catalog of analyses: ``python docs/make_results.py``."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
+
+from capmap.catalog import EVERYTHING, Analysis, Table
+
+PAGE = Path(__file__).parent / "results.md"
+HEAD = """\
+# Tables and figures
+
+<!-- Generated from scripts/capmap/catalog/ by docs/make_results.py. -->
+
+What each analysis writes below `results/<study>/`. Every table is there as CSV, Markdown and LaTeX,
+those of leaderboards as JSON too; every figure as PDF, PNG and SVG. `snakemake` makes a single one
+by its path, such as `results/toy/tables/elo.csv`.
+"""
+
+
+def render_page() -> str:
+    """Render the page: a section per analysis, with its tables, their columns, and its figures."""
+    return HEAD + "".join(
+        "".join(_render_analysis(name, analysis)) for name, analysis in EVERYTHING.items()
+    )
+
+
+def _render_analysis(name: str, analysis: Analysis) -> Iterator[str]:
+    title = "The ranking of every study" if name == "main" else f"`{name}`"
+    yield f"\n## {title}\n\n{analysis.question}\n"
+    yield "\n| table | columns | what it shows |\n|---|---|---|\n"
+    for table, declared in analysis.tables.items():
+        yield (
+            f"| `{analysis.folder}/{table}` | {_list_columns(declared)} | "
+            f"{declared.caption.replace('``', '`')} |\n"
+        )
+    yield "\n| figure | drawn from | what it shows |\n|---|---|---|\n"
+    for figure, drawn in analysis.figures.items():
+        reads = ", ".join(f"`{read}`" for read in drawn.reads) or "images"
+        yield f"| `figures/{figure}` | {reads} | {drawn.caption} |\n"
+
+
+def _list_columns(table: Table) -> str:
+    names = ", ".join(f"`{name}`" for name in table.columns.split())
+    return f"{names}, …" if table.more else names
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render_page(), encoding="utf-8")
