@@ -51,35 +51,35 @@ def analyse(
         step = STEPS[name]
         own = {read: inputs[read] for read in [*step.reads, *step.paths]}
         origins[name] = digest_origin(code[name], options[name], own)
-        if not (len(steps) > 1 and keeper.restore(name, origins[name], list_files(folder, name))):
+        if not (len(steps) > 1 and keeper.restore(name, origins[name], _list_files(folder, name))):
             todo.append(name)
     shared = {name for step in todo for name in STEPS[step].reads}
-    content = {name: read_input(inputs[name]) for name in sorted(shared)}
+    content = {name: _read_input(inputs[name]) for name in sorted(shared)}
 
     def run(name: str) -> None:
         step = STEPS[name]
         known: dict[str, Any] = {"study": study, **options[name]}
         known |= {read: content[read] for read in step.reads}
         known |= {path: inputs[path] for path in step.paths}
-        run_step(name, known, folder)
+        _run_step(name, known, folder)
         if len(steps) > 1:
-            keeper.keep(name, origins[name], list_files(folder, name))
+            keeper.keep(name, origins[name], _list_files(folder, name))
 
     run_parallel(run, todo, processes=threads)
     logger.info("ran %d of %d steps: %s", len(todo), len(steps), ", ".join(sorted(todo)) or "none")
 
 
-def read_input(place: str | list[str]) -> pd.DataFrame:
+def _read_input(place: str | list[str]) -> pd.DataFrame:
     """Read a table, or a table that is kept in parts."""
     if isinstance(place, list):
         return read_shards(place)
     return read_parquet(place) if place.endswith(".parquet") else read_declared(place)
 
 
-def run_step(name: str, known: Mapping[str, Any], folder: str) -> None:
+def _run_step(name: str, known: Mapping[str, Any], folder: str) -> None:
     """Compute what a step makes, and write it."""
     step, owner = STEPS[name], find_owner(name, "steps")
-    made: Mapping[str, Any] = call(load_function(step.run), known)
+    made: Mapping[str, Any] = _call(load_function(step.run), known)
     if isinstance(made, pd.DataFrame):
         made = dict.fromkeys([*step.tables, *step.files], made)
     for table in step.tables:
@@ -87,24 +87,24 @@ def run_step(name: str, known: Mapping[str, Any], folder: str) -> None:
     for file, path in step.files.items():
         write_parquet(f"{folder}/{path}", made[file])
     if step.describe:
-        paragraphs = call(load_function(step.describe), {**known, **made})
-        write_paragraphs(paragraphs, list_texts(folder, name))
+        paragraphs = _call(load_function(step.describe), {**known, **made})
+        write_paragraphs(paragraphs, _list_texts(folder, name))
     counts = ", ".join(f"{len(made[part])} rows of {part}" for part in [*step.tables, *step.files])
     logger.info("%s: %s", name, counts)
 
 
-def call(function: Callable[..., Any], known: Mapping[str, Any]) -> Any:
+def _call(function: Callable[..., Any], known: Mapping[str, Any]) -> Any:
     """Call a function with what its parameters are called after."""
     return function(**{name: known[name] for name in signature(function).parameters})
 
 
-def list_texts(folder: str, name: str) -> list[str]:
+def _list_texts(folder: str, name: str) -> list[str]:
     """The files of the paragraphs of a step's analysis."""
     owner = next(key for key, made in ANALYSES.items() if name in made.steps)
     return [f"{folder}/text/{owner}.{suffix}" for suffix in ("txt", "tex")]
 
 
-def list_files(folder: str, name: str) -> list[str]:
+def _list_files(folder: str, name: str) -> list[str]:
     """All files that a step writes."""
     step, owner = STEPS[name], find_owner(name, "steps")
     tables = [
@@ -113,7 +113,7 @@ def list_files(folder: str, name: str) -> list[str]:
         for suffix in owner.tables[table].formats.split()
     ]
     files = [f"{folder}/{path}" for path in step.files.values()]
-    return [*tables, *files, *(list_texts(folder, name) if step.describe else [])]
+    return [*tables, *files, *(_list_texts(folder, name) if step.describe else [])]
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.version import Version
 
+from capmap.catalog import FIGURES, STEPS
+
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "scripts").glob("*.py"))
 LIBRARY = sorted((ROOT / "scripts/capmap").rglob("*.py"))
@@ -34,7 +36,7 @@ GROUND = [
     {"problems", "artifacts", "rng", "metrics"},
     {"benchmarks"},
 ]
-TABLES = [{"tables", "pages"}]
+TABLES = [{"tables", "pages", "freshness"}]
 STATISTICS = [
     {"exports", "normalization"},
     {"validation", "tracking", "attributes", "changes", "ranking"},
@@ -95,6 +97,12 @@ def list_rules():
     text = "\n".join(path.read_text("utf-8") for path in (ROOT / "workflow/rules").glob("*.smk"))
     pattern = r"^(?:rule|checkpoint) (\w+):(?:(?!^rule|^checkpoint).)*?(envs/\w+\.yaml)"
     return re.findall(pattern, text, re.MULTILINE | re.DOTALL)
+
+
+def find_file(module):
+    """The file of a module or package of the library."""
+    path = ROOT.joinpath("scripts", *module.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
 def list_packages(script):
@@ -169,13 +177,27 @@ def test_environment_of_a_rule_holds_what_its_code_imports(rule, environment):
     assert {DISTRIBUTIONS.get(name, name) for name in needed} <= offered
 
 
+@pytest.mark.parametrize(
+    ("environment", "references"),
+    [
+        ("analysis", [name for step in STEPS.values() for name in (step.run, step.describe)]),
+        ("figures", [figure.draw for figure in FIGURES.values()]),
+    ],
+)
+def test_environment_of_steps_and_figures_holds_what_they_import(environment, references):
+    packages = yaml.safe_load((ROOT / f"envs/{environment}.yaml").read_text("utf-8"))
+    offered = {re.split("==|-base", package)[0] for package in packages["dependencies"]}
+    for module in sorted({name.partition(":")[0] for name in references if name}):
+        needed = {DISTRIBUTIONS.get(name, name) for name in list_packages(find_file(module))}
+        assert needed <= offered, module
+
+
 @pytest.mark.parametrize("path", RULES, ids=lambda path: path.stem)
 def test_reading_the_rules_imports_nothing_slow(path):
     # Every job on a cluster reads them, and so does a run with nothing to do.
     modules = re.findall(r"^from (capmap\S*) import", path.read_text("utf-8"), re.MULTILINE)
     for module in modules:
-        file = ROOT.joinpath("scripts", *module.split(".")).with_suffix(".py")
-        assert list_packages(file) <= {"jsonschema", "yaml"}, module
+        assert list_packages(find_file(module)) <= {"jsonschema", "yaml"}, module
 
 
 def test_citation_and_changelog_have_the_version_of_the_project():
