@@ -66,7 +66,7 @@ def analyse(
             keeper.keep(name, origins[name], _list_files(folder, name))
 
     run_parallel(run, todo, processes=threads)
-    logger.info("ran %d of %d steps, others come out as they are", len(todo), len(steps))
+    logger.info("ran %d of %d steps: %s", len(todo), len(steps), ", ".join(sorted(todo)) or "none")
 
 
 def _read_input(place: str | list[str]) -> pd.DataFrame:

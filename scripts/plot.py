@@ -57,7 +57,9 @@ def plot(
     for name in todo:
         load_function(FIGURES[name].draw)
     run_parallel(draw, todo, processes=threads)
-    logger.info("drew %d of %d figures, others come out as they are", len(todo), len(reads))
+    logger.info(
+        "drew %d of %d figures: %s", len(todo), len(reads), ", ".join(sorted(todo)) or "none"
+    )
 
 
 def _read(path: str) -> Any:

@@ -5,14 +5,13 @@ import re
 import pytest
 import yaml
 
+from capmap.catalog import EVERYTHING
 from tests.workflow.checkouts import PROJECT
 
 RULE = re.compile(r"^(?:rule|checkpoint) (\w+):", re.MULTILINE)
-RULES = {
-    name
-    for file in sorted((PROJECT / "workflow/rules").glob("*.smk"))
-    for name in RULE.findall(file.read_text("utf-8"))
-}
+FILES = sorted((PROJECT / "workflow/rules").glob("*.smk"))
+STEPS = {name for made in EVERYTHING.values() if not made.shared for name in made.steps}
+RULES = STEPS.union(*(RULE.findall(file.read_text("utf-8")) for file in FILES))
 PROFILES = {
     name: yaml.safe_load((PROJECT / f"profiles/{name}/config.yaml").read_text("utf-8"))
     for name in ("slurm", "cluster-generic")
@@ -49,9 +48,11 @@ def test_a_profile_names_rules_that_exist(profile):
 
 
 @each_profile
-def test_every_figure_is_drawn_in_a_shared_job(profile):
-    # A rule that draws takes seconds; a new one belongs into `groups` of both profiles.
-    assert {name for name in RULES if name.startswith("plot_")} - set(profile["groups"]) == set()
+def test_rules_named_after_studies_share_the_job_of_the_page(profile):
+    rules = (PROJECT / "workflow/rules/analyses.smk").read_text("utf-8")
+    groups = re.findall(r'name:\s+f"(\w+)_of_{study}"(?:.*?)group:\s+"(\w+)"', rules, re.DOTALL)
+    page = profile["groups"]["write_report"]
+    assert groups == [("compare_models", page), ("plot_figures", page)]
 
 
 @each_profile

@@ -1,14 +1,15 @@
 """Every analysis in real runs: made when asked for, again when needed, and refused in one line."""
 
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from workflow.analyses import ANALYSES, list_figures, list_tables
 
+from capmap.catalog import ANALYSES, MAIN, STEPS, list_figures, list_tables
 from tests.workflow.checkouts import Checkout, copy_project
 
 MODELS = ["bee", "cow", "fox", "ibis", "jay"]
@@ -21,17 +22,7 @@ SETTINGS: dict[str, Any] = {
     "bootstrap": {"replicates": 200, "shards": 2},
     "groups": {"two": {"datasets": ["x", "y"]}, "last": {"datasets": ["z"], "incomplete": "keep"}},
 }
-RULES = {
-    "pairwise": {"compare_models", "plot_pairwise"},
-    "ranks": {"compare_ranks", "plot_ranks"},
-    "profiles": {"profile_models", "plot_profiles"},
-    "ratings": {"rate_models", "plot_ratings"},
-    "improvability": {"measure_improvability", "plot_improvability"},
-    "robustness": {"check_robustness", "plot_robustness"},
-    "groups": {"rank_groups", "plot_groups"},
-    "conditions": {"compare_conditions", "plot_conditions"},
-    "sample_size": {"advise_sample_size", "plot_sample_size"},
-}
+SHARED_JOBS = {"compare_models_of_full", "plot_figures_of_full"}
 PAGES = {"write_report", "write_index"}
 
 
@@ -108,35 +99,124 @@ def test_row_order_and_number_of_shards_change_no_table(project: Checkout) -> No
     same = [path for path in before if re.search("/(tables|figures|text)/", path)]
     assert len(same) > 100
     assert {path: after[path] for path in same} == {path: before[path] for path in same}
+    assert {step for name in COMPARISONS for step in ANALYSES[name].steps} <= project.list_made(
+        run, "full"
+    )
 
 
 def test_an_analysis_more_or_less_leaves_the_others_alone(project: Checkout) -> None:
+    before = project.digests()
     change_settings(project, lambda study: study["analyses"].remove("ratings"))
-    assert project.snakemake("-n").rules == PAGES
-    for path in ("tables/elo.csv", "tables/friedman.csv"):
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    assert run.rules == SHARED_JOBS | PAGES
+    assert project.list_made(run, "full") == set()
+    page = "full/report.html"
+    after = project.digests()
+    assert {path: after[path] for path in before if "report" not in path} == {
+        path: digest for path, digest in before.items() if "report" not in path
+    }
+    assert after[page] != before[page]
+    change_settings(project, lambda study: study["analyses"].append("ratings"))
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    # They are kept from before they were left out.
+    assert project.list_made(run, "full") == set()
+
+
+def test_lost_tables_and_figures_are_put_back(project: Checkout) -> None:
+    before = project.digests()
+    for path in ("tables/friedman.csv", "text/ratings.tex", "figures/rope.pdf"):
         (project.folder / "results/full" / path).unlink()
-    assert project.snakemake("-n").rules == RULES["ranks"] | PAGES
-    change_settings(project, lambda study: study.update(analyses=["ratings"]))
-    assert project.snakemake("-n").rules == RULES["ratings"] | PAGES
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    assert run.rules == SHARED_JOBS | PAGES
+    assert project.list_made(run, "full") == set()
+    assert project.digests() == before
+    # And what is not kept any more is made again.
+    shutil.rmtree(project.folder / "results/full/.kept/compare_ranks")
+    shutil.rmtree(project.folder / "results/full/.kept/rope")
+    (project.folder / "results/full/tables/friedman.csv").unlink()
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    assert project.list_made(run, "full") == {"compare_ranks", "rope"}
+    assert project.digests() == before
+
+
+def test_an_altered_result_is_made_again(project: Checkout) -> None:
+    before = project.digests()
+    # What is kept is the same file, so it is altered with it.
+    with (project.folder / "results/full/tables/friedman.csv").open("a") as stream:
+        stream.write("mine\n")
+    (project.folder / "results/full/tables/nemenyi.csv").unlink()
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    assert project.list_made(run, "full") == {"compare_ranks"}
+    assert project.digests() == before
 
 
 @pytest.mark.parametrize(
-    ("change", "analyses"),
+    ("change", "steps", "figures"),
     [
-        ({"comparison": {**SETTINGS["comparison"], "rope": 0.02}}, ["pairwise"]),
-        ({"comparison": {**SETTINGS["comparison"], "alpha": 0.1}}, ["pairwise", "ranks"]),
-        ({"ratings": {"battles": "runs"}}, ["ratings"]),
-        ({"robustness": {"top": 2}}, ["robustness"]),
-        ({"groups": {"one": {"datasets": ["x"]}}}, ["groups"]),
+        (
+            {"comparison": {**SETTINGS["comparison"], "rope": 0.02}},
+            {"compare_models"},
+            {"bayes", "bayes_reference", "improvement", "pairwise", "pairwise_reference", "rope"},
+        ),
+        (
+            {"comparison": {**SETTINGS["comparison"], "alpha": 0.1}},
+            {"compare_models", "compare_ranks"},
+            {"pairwise", "critical_difference", "rank_cliques"},
+        ),
+        (
+            {"comparison": {**SETTINGS["comparison"], "highlight": ["fox"]}},
+            set(),
+            {"critical_difference", "rank_cliques"},
+        ),
+        ({"ratings": {"battles": "runs"}}, {"rate_models"}, {"elo", "winrate"}),
+        ({"robustness": {"top": 2}}, {"check_robustness"}, {"rank_stability"}),
+        ({"groups": {"one": {"datasets": ["x"]}}}, {"rank_groups"}, {"groups"}),
     ],
 )
-def test_a_setting_reruns_what_uses_it(
-    project: Checkout, change: dict[str, Any], analyses: list[str]
+def test_a_setting_makes_again_what_uses_it(
+    project: Checkout, change: dict[str, Any], steps: set[str], figures: set[str]
 ) -> None:
+    before = project.digests()
     change_settings(project, lambda study: study.update(change))
-    run = project.snakemake("-n")
+    run = project.snakemake()
     assert run.status == 0, run.output
-    assert run.rules == PAGES.union(*(RULES[name] for name in analyses))
+    assert run.rules == SHARED_JOBS | PAGES
+    assert project.list_made(run, "full") == steps | figures
+    drawn = {f"full/figures/{name}" for name in figures}
+    tables = {f"full/tables/{table}" for name in steps for table in STEPS[name].tables}
+    texts = {f"full/text/{name}" for name in COMPARISONS if set(ANALYSES[name].steps) & steps}
+    changed = {path for path, digest in project.digests().items() if before[path] != digest}
+    made_again = drawn | tables | texts | {"full/report", "index"}
+    assert {path.rpartition(".")[0] for path in changed} <= made_again
+
+
+def test_a_new_run_makes_all_comparisons_again(project: Checkout) -> None:
+    project.edit("full.csv", lambda text: text + "bee,x,acc,3,0.61\n")
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    steps = {step for name in COMPARISONS for step in ANALYSES[name].steps}
+    figures = {figure for name in COMPARISONS for figure in ANALYSES[name].figures}
+    made = project.list_made(run, "full")
+    assert steps <= made
+    assert made - steps <= figures | set(MAIN.figures)
+    assert not project.snakemake().jobs
+
+
+def test_edited_code_makes_again_the_steps_and_figures_that_use_it(project: Checkout) -> None:
+    before = project.digests()
+    project.edit("scripts/capmap/comparison/win_rates.py", lambda text: text + "\n# edited\n")
+    project.edit("scripts/capmap/figures/ratings.py", lambda text: text + "\n# edited\n")
+    run = project.snakemake()
+    assert run.status == 0, run.output
+    assert run.rules == SHARED_JOBS | PAGES | {"plot_figures_of_frozen"}
+    assert project.list_made(run, "full") == {"rate_models", "elo", "winrate"}
+    assert project.list_made(run, "frozen") == set()
+    assert project.digests() == before
 
 
 def test_a_new_run_of_the_other_condition_reruns_the_comparison_with_it(project: Checkout) -> None:
@@ -144,7 +224,8 @@ def test_a_new_run_of_the_other_condition_reruns_the_comparison_with_it(project:
     run = project.snakemake()
     assert run.status == 0, run.output
     full = {job.split()[0] for job in run.jobs if "study=full" in job}
-    assert full == RULES["conditions"] | {"write_report"}
+    assert full == SHARED_JOBS | {"write_report"}
+    assert project.list_made(run, "full") == {"compare_conditions", "conditions"}
 
 
 @pytest.mark.parametrize(
@@ -203,7 +284,7 @@ def test_small_studies_run_through_every_analysis(tmp_path: Path) -> None:
     checkout = copy_project(tmp_path / "project")
     shapes = {
         "one_cell": (["bee"], ["x"], 1),
-        "single_runs": (MODELS, DATASETS, 1),
+        "single-runs": (MODELS, DATASETS, 1),
     }
     studies = {}
     for name, (models, datasets, seeds) in shapes.items():

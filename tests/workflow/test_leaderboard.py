@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 import pytest
 import yaml
-from workflow.analyses import ANALYSES
 
 from capmap.artifacts import read_parquet, read_table
+from capmap.catalog import ANALYSES
 from tests.submissions import BENCHMARK, BOUNDS, INFORMATION, METRICS
 from tests.workflow.checkouts import PROJECT, Checkout, Run, copy_project
 
@@ -31,7 +31,7 @@ TRACKED = [
     "results/pretraining/leaderboard/selected.csv",
     "results/iterate/leaderboard/entries.csv",
 ]
-FIGURES = {"plot_leaderboard", "plot_releases", "plot_rankings", "plot_datasets"}
+FIGURES = {"plot_figures_of_leaderboard"}
 
 
 @pytest.fixture(scope="session")
@@ -210,7 +210,7 @@ def test_a_title_and_a_ranking_rerun_what_shows_them(project: Checkout) -> None:
     )
     assert set(project.snakemake("-n").jobs) == {
         *("write_leaderboard study=leaderboard", "write_report study=leaderboard", "write_index"),
-        *("rank_checkpoints study=trainings", "plot_checkpoints study=trainings"),
+        *("rank_checkpoints study=trainings", "plot_figures_of_trainings study=trainings"),
         "write_report study=trainings",
     }
 

@@ -24,12 +24,12 @@ CONFIG = {
 GATHERS = {
     "aggregate_scores study=alpha",
     "rank_models study=alpha",
-    "plot_rankings study=alpha",
-    "plot_datasets study=alpha",
+    "plot_figures_of_alpha study=alpha",
     "track_changes study=alpha",
     "write_report study=alpha",
     "write_index",
 }
+RANKINGS, DATASETS = {"intervals", "rank_shift"}, {"scores", "seed_spread", "runs_per_cell"}
 READING = {"validate_exports study=alpha", "normalize_runs study=alpha"}
 
 
@@ -86,6 +86,7 @@ def test_new_seed_reruns_its_shard_and_the_gathers_of_its_study(project: Checkou
     assert run.status == 0, run.output
     assert set(run.jobs) == READING | {f"bootstrap_shard study=alpha, shard={shard}"} | GATHERS
     assert set(run.jobs.values()) == {1}
+    assert "scores" in project.list_made(run, "alpha") <= RANKINGS | DATASETS
     assert not project.snakemake().jobs
 
 
@@ -124,17 +125,21 @@ def test_edited_library_module_reruns_the_rules_that_use_it(project: Checkout) -
     project.edit(module, lambda text: text + "\n# edited\n")
     run = project.snakemake()
     assert run.status == 0, run.output
-    rules = {job.split()[0] for job in run.jobs}
-    assert {"bootstrap_shard", "rank_models"} <= rules
-    assert not rules & {"validate_exports", "normalize_runs", "aggregate_scores", "plot_datasets"}
+    assert {"bootstrap_shard", "rank_models"} <= run.rules
+    assert not run.rules & {"validate_exports", "normalize_runs", "aggregate_scores"}
+    # Its results have the same bytes.
+    assert "plot_figures_of_alpha" in run.rules
+    assert project.list_made(run, "alpha") == set()
 
 
 def test_edited_figure_module_redraws_its_figures_only(project: Checkout) -> None:
     project.edit("scripts/capmap/figures/datasets.py", lambda text: text + "\n# edited\n")
     run = project.snakemake()
     assert run.status == 0, run.output
-    rules = {job.split()[0] for job in run.jobs}
-    assert rules == {"plot_datasets", "write_report", "write_index"}
+    plotting = {f"plot_figures_of_{study}" for study in CONFIG["studies"]}
+    assert run.rules == plotting | {"write_report", "write_index"}
+    for study in CONFIG["studies"]:
+        assert project.list_made(run, study) == DATASETS
 
 
 def test_edited_template_rewrites_the_pages_only(project: Checkout) -> None:
@@ -142,7 +147,7 @@ def test_edited_template_rewrites_the_pages_only(project: Checkout) -> None:
     project.edit(template, lambda text: text + "\n/* edited */\n")
     run = project.snakemake()
     assert run.status == 0, run.output
-    assert {job.split()[0] for job in run.jobs} == {"write_report", "write_index"}
+    assert run.rules == {"write_report", "write_index"}
 
 
 def test_lost_shard_is_made_again(project: Checkout) -> None:
@@ -159,6 +164,7 @@ def test_lost_table_and_figure_are_made_again(project: Checkout) -> None:
     (project.folder / "results/beta/figures/scores.pdf").unlink()
     run = project.snakemake()
     assert run.status == 0, run.output
+    assert project.list_made(run, "beta") == set()
     assert project.digests() == before
 
 

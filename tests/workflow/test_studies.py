@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from workflow.analyses import ANALYSES, list_figures, list_tables
 
+from capmap.catalog import ANALYSES, list_figures, list_tables
 from tests.workflow.checkouts import PROJECT, Checkout, copy_project
 
 SHARED = PROJECT.parent / "shared"

@@ -53,9 +53,16 @@ for study in config["studies"]:
             wildcard_constraints:
                 study=re.escape(study),
             priority: 1
+            group:
+                "finish"
             conda:
                 "../../envs/analysis.yaml"
             threads: 4
+            resources:
+                mem_mb=lambda wildcards, input, attempt: attempt
+                * max(1500, 40 * int(input.size_mb)),
+                runtime=lambda wildcards, input, attempt: attempt
+                * max(20, int(input.size_mb)),
             params:
                 study="{study}",
                 folder="results/{study}",
@@ -78,6 +85,8 @@ for study in config["studies"]:
             "results/benchmarks/plot_figures/{study}.tsv"
         wildcard_constraints:
             study=re.escape(study),
+        group:
+            "finish"
         conda:
             "../../envs/figures.yaml"
         threads: 4

@@ -3,29 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from capmap.catalog.capabilities import (
-    CAPABILITIES,
-    DRIFT,
-    NEXT_RESULTS,
-    PLACEMENTS,
-    TRANSFER,
-)
+from capmap.catalog import capabilities, comparisons, leaderboard, multilabel
 from capmap.catalog.columns import COLUMNS, TEXT_COLUMNS
-from capmap.catalog.comparisons import (
-    CONDITIONS,
-    GROUPS,
-    IMPROVABILITY,
-    PAIRWISE,
-    PROFILES,
-    RANKS,
-    RATINGS,
-    ROBUSTNESS,
-    SAMPLE_SIZE,
-)
 from capmap.catalog.declarations import Analysis, Figure, Step, Table
-from capmap.catalog.leaderboard import CHECKPOINTS, LEADERBOARD, RELEASES
 from capmap.catalog.main import MAIN
-from capmap.catalog.multilabel import MULTILABEL
 
 __all__ = [
     "ANALYSES",
@@ -42,26 +23,9 @@ __all__ = [
 ]
 
 # In the order of the page.
-ANALYSES: dict[str, Analysis] = {
-    "pairwise": PAIRWISE,
-    "ranks": RANKS,
-    "profiles": PROFILES,
-    "ratings": RATINGS,
-    "improvability": IMPROVABILITY,
-    "robustness": ROBUSTNESS,
-    "groups": GROUPS,
-    "conditions": CONDITIONS,
-    "sample_size": SAMPLE_SIZE,
-    "capabilities": CAPABILITIES,
-    "placements": PLACEMENTS,
-    "next_results": NEXT_RESULTS,
-    "drift": DRIFT,
-    "transfer": TRANSFER,
-    "multilabel": MULTILABEL,
-    "leaderboard": LEADERBOARD,
-    "releases": RELEASES,
-    "checkpoints": CHECKPOINTS,
-}
+ANALYSES: dict[str, Analysis] = (
+    comparisons.ANALYSES | capabilities.ANALYSES | multilabel.ANALYSES | leaderboard.ANALYSES
+)
 EVERYTHING = {"main": MAIN, **ANALYSES}
 # Tables by their place in the study's folder, without suffix, and figures and steps by name.
 TABLES: dict[str, Table] = {

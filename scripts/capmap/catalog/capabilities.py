@@ -409,3 +409,12 @@ TRANSFER = Analysis(
         )
     },
 )
+
+# In the order of the page.
+ANALYSES = {
+    "capabilities": CAPABILITIES,
+    "placements": PLACEMENTS,
+    "next_results": NEXT_RESULTS,
+    "drift": DRIFT,
+    "transfer": TRANSFER,
+}

@@ -517,3 +517,16 @@ SAMPLE_SIZE = Analysis(
         )
     },
 )
+
+# In the order of the page.
+ANALYSES = {
+    "pairwise": PAIRWISE,
+    "ranks": RANKS,
+    "profiles": PROFILES,
+    "ratings": RATINGS,
+    "improvability": IMPROVABILITY,
+    "robustness": ROBUSTNESS,
+    "groups": GROUPS,
+    "conditions": CONDITIONS,
+    "sample_size": SAMPLE_SIZE,
+}

@@ -185,3 +185,10 @@ CHECKPOINTS = Analysis(
         )
     },
 )
+
+# In the order of the page.
+ANALYSES = {
+    "leaderboard": LEADERBOARD,
+    "releases": RELEASES,
+    "checkpoints": CHECKPOINTS,
+}

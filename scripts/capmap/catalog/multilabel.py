@@ -100,3 +100,8 @@ MULTILABEL = Analysis(
         ),
     },
 )
+
+# In the order of the page.
+ANALYSES = {
+    "multilabel": MULTILABEL,
+}

@@ -44,6 +44,7 @@ class Limits(TypedDict, total=False):
     unique: bool
     pattern: str
     excluded: tuple[str, ...]
+    choices: tuple[str, ...]
 
 
 class Option(NamedTuple):
@@ -174,6 +175,8 @@ def _limit_part(part: dict[str, Any], limits: Iterable[tuple[str, Any]]) -> dict
     for name, bound in limits:
         if name == "excluded":
             part["not"] = {"enum": list(bound)}
+        elif name == "choices":
+            part = {"enum": list(bound)}
         else:
             part[KEYWORDS.get(name, name).replace("_length", length)] = bound
     return part

@@ -1,7 +1,8 @@
 """The settings of a study, and of all studies."""
 
-from typing import Annotated, Literal, TypeAlias, get_args
+from typing import Annotated, TypeAlias
 
+from capmap.catalog import ANALYSES
 from capmap.settings.analyses import (
     Attributes,
     Capabilities,
@@ -30,27 +31,7 @@ from capmap.settings.predictions import Classification, PatchML, Predictions
 from capmap.settings.sections import REQUIRED, Name, Section, limit, name_key, option, section
 from capmap.settings.sources import Submission, Tracking
 
-Analysis = Literal[
-    "pairwise",
-    "ranks",
-    "profiles",
-    "ratings",
-    "improvability",
-    "robustness",
-    "groups",
-    "conditions",
-    "sample_size",
-    "capabilities",
-    "placements",
-    "next_results",
-    "drift",
-    "transfer",
-    "multilabel",
-    "leaderboard",
-    "releases",
-    "checkpoints",
-]
-ANALYSES = list(get_args(Analysis))
+Analysis = Annotated[str, limit(choices=tuple(ANALYSES))]
 STUDY_NAMES = (
     'One named analysis per key. Names become folders in results/, so letters, digits, "_" and '
     '"-" only; "logs" and "benchmarks" are folders of capmap itself.'
@@ -186,7 +167,7 @@ class Study(Section):
         unique=True,
     )
     analyses: list[Analysis] = option(
-        ["pairwise", "ranks", "profiles", "robustness", "groups", "conditions", "sample_size"],
+        [name for name, analysis in ANALYSES.items() if analysis.default],
         "What to compute beyond the ranking. Ratings and improvability are left to be asked "
         "for, as they depend on which other models take part and on a known best score, and so "
         'are "capabilities" and what follows it, as they need many models and datasets and take '
