@@ -2,9 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from describe_capabilities import describe_capabilities as write_capabilities
 
-from capmap.artifacts import read_table
 from capmap.prose import (
     describe_capabilities,
     describe_drift,
@@ -12,7 +10,9 @@ from capmap.prose import (
     describe_placements,
     describe_transfer,
 )
-from tests.prose_tables import DESCRIBE, TABLES, change, list_columns, make_table, tell
+from tests.capability_tables import write_inputs
+from tests.prose_tables import DESCRIBE, change, make_table, make_tables, tell
+from tests.steps import read_step, run_step
 
 NAN = np.nan
 
@@ -370,20 +370,17 @@ def test_transfer_is_told_by_types_and_families() -> None:
     assert "it does harm. Of 2 pairs, 2 clearly did harm ('land' for 'sea' and 'sea' for" in types
 
 
-def test_the_script_writes_text_and_latex(tmp_path) -> None:
-    names, options = DESCRIBE[describe_capabilities]
-    paths = {name: str(tmp_path / f"{name}.csv") for name in [*names, "positions"]}
-    for name in names:
-        header = ",".join(list_columns(name))
-        (tmp_path / f"{name}.csv").write_text(header + TABLES[name], "utf-8")
-    positions = "kind,name,centrality\nmodel,A,0.1\nmodel,B,0.6\n"
-    (tmp_path / "positions.csv").write_text(positions, "utf-8")
-    text = [str(tmp_path / "text.txt"), str(tmp_path / "text.tex")]
-    paths["centrality"] = [paths["centrality"]]
-    write_capabilities(**paths, text=text, **options)
-    centrality = read_table(tmp_path / "centrality.csv")
+def test_the_step_writes_text_and_latex(tmp_path) -> None:
+    tables = make_tables(describe_capabilities)
+    del tables["centrality"]
+    places = {"kind": "model", "name": ["A", "B"], "centrality": [0.1, 0.6]}
+    inputs = write_inputs(tmp_path, **tables, positions=pd.DataFrame(places))
+    options = DESCRIBE[describe_capabilities][1]
+    run_step("describe_capabilities", tmp_path, inputs, **options)
+    centrality = read_step("describe_capabilities", tmp_path)["centrality"]
     # Model A is nearer to the center than B, and has the smaller mean gap.
     assert centrality["estimate"].tolist() == [1]
-    written = (tmp_path / "text.txt").read_text("utf-8")
-    assert written == "\n\n".join(tell(describe_capabilities, centrality=centrality)) + "\n"
-    assert (tmp_path / "text.tex").read_text("utf-8").startswith("Of 3 models")
+    text = tmp_path / "text/capabilities.txt"
+    expected = "\n\n".join(tell(describe_capabilities, centrality=centrality)) + "\n"
+    assert text.read_text("utf-8") == expected
+    assert text.with_suffix(".tex").read_text("utf-8").startswith("Of 3 models")
