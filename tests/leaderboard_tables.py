@@ -16,6 +16,7 @@ from capmap.leaderboard.scores import (
 )
 from capmap.ranking.models import Options
 from capmap.rng import make_stream
+from tests.steps import read_step, run_step
 
 DATASETS = ["w", "x", "y", "z"]
 DIMENSIONS = {"Core": ["w", "x"], "Rest": ["y", "z"]}
@@ -90,3 +91,19 @@ def make_leaderboard(runs, dimensions=DIMENSIONS, **options):
     """Make the tables of entries and dimensions."""
     rankings = rank(runs, dimensions, **options)
     return rankings[ALL], join_dimensions(rankings.values())
+
+
+def rank_study(folder, *, dimensions=DIMENSIONS, benchmark=()):
+    """Run the leaderboard's steps on a folder of runs, records and bootstraps; its tables."""
+    about = {"exported": folder / "runs.parquet", "descriptions": [folder / "submissions.json"]}
+    about["benchmark"] = list(benchmark)
+    run_step(
+        "rank_entries",
+        folder,
+        {**about, "estimates": sorted(folder.glob("entries*.parquet"))},
+        dimension_datasets=dimensions,
+        complete=1.0,
+        confidence_level=0.95,
+    )
+    run_step("summarize_entries", folder, {**about, "cells": sorted(folder.glob("cells*.parquet"))})
+    return read_step("rank_entries", folder) | read_step("summarize_entries", folder)

@@ -1,16 +1,17 @@
-"""A small study of predictions on disk, and its scripts as the rules call them."""
+"""A small study of predictions on disk, and its scripts and steps as the rules call them."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from compare_predictions import compare_predictions
-from summarize_metrics import summarize_metrics
+import pandas as pd
 
+from capmap.catalog import STEPS
 from capmap.multilabel.dumps import Cell
 from evaluate_predictions import evaluate_predictions
 from gather_scores import gather_scores
+from tests.steps import read_step, run_step
 from tests.toy_settings import pick_rules
 
 CLASSES = ["ant", "bee", "cat", "dog", "eel", "fox"]
@@ -33,10 +34,6 @@ class Study:
     def place(self, name: str) -> str:
         """Path of a file in the folder."""
         return str(self.folder / name)
-
-    def table(self, name: str) -> list[str]:
-        """Paths of a table in its formats."""
-        return [self.place(f"{name}.{suffix}") for suffix in ("csv", "md", "tex")]
 
     def write(self, name: str, content: Any) -> str:
         """Write text, or anything else as JSON."""
@@ -86,8 +83,8 @@ class Study:
         return json.loads(Path(self.place(f"facts/{shard}.json")).read_text())
 
     def list_files(self, folder: str) -> list[str]:
-        """List the files of all shards."""
-        return sorted(map(str, (self.folder / folder).iterdir()))
+        """List the files of all shards; there are none where metrics were published."""
+        return sorted(map(str, (self.folder / folder).glob("*")))
 
     def gather(self, **settings: Any) -> None:
         """Gather the runs, by these settings instead of the usual ones."""
@@ -106,31 +103,18 @@ class Study:
             **{**options, **settings},
         )
 
-    def summarize(self, compare: list[str] | None = None) -> None:
-        """Make all tables and the paragraphs."""
-        compare_predictions(
-            scores=self.list_files("scores"),
-            outcomes=self.list_files("outcomes"),
-            differences=self.table("differences"),
-            degradation=self.table("degradation"),
-            study="toy",
-            order=list(self.datasets),
-            compare=compare or [],
-            rank_by="asma",
-            seed=0,
-            **OPTIONS,
-        )
-        summarize_metrics(
-            scores=self.list_files("scores"),
-            facts=self.list_files("facts"),
-            degradation=self.place("degradation.csv"),
-            **{
-                name: self.table(name)
-                for name in ("metrics", "summary", "rank_shift", "label_counts")
-            },
-            text=[self.place("text.txt"), self.place("text.tex")],
-            **OPTIONS,
-        )
+    def summarize(self, **images: int) -> dict[str, pd.DataFrame]:
+        """Make all tables and the paragraphs, with the numbers of images of some datasets."""
+        common = {**OPTIONS, "images": images, "order": list(self.datasets), "compare": []}
+        parts = {kind: self.list_files(kind) for kind in ("outcomes", "facts")}
+        parts["evaluated"] = self.list_files("scores")
+        parts["degradation"] = self.place("multilabel/degradation.csv")
+        found = {}
+        for name in ("compare_predictions", "summarize_metrics"):
+            own = {kind: parts[kind] for kind in (*STEPS[name].reads, *STEPS[name].paths)}
+            run_step(name, self.folder, own, **common, rank_by="asma", seed=0)
+            found |= read_step(name, self.folder)
+        return found
 
 
 def draw_scores(seed: int, *, images: int = len(SETS), skill: float = 0.0) -> np.ndarray:

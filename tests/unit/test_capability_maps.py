@@ -6,10 +6,9 @@ from importlib.util import find_spec
 import numpy as np
 import pandas as pd
 import pytest
-from project_map import project_map
 from scipy.spatial.distance import pdist, squareform
 
-from capmap.artifacts import read_parquet, write_parquet
+from capmap.artifacts import read_parquet
 from capmap.capabilities import maps
 from capmap.capabilities.geometry import enter_ball
 from capmap.capabilities.maps import measure_pairs, project_points, scale_distances
@@ -17,6 +16,8 @@ from capmap.capabilities.neighbor_maps import project_neighbors
 from capmap.errors import ValidationError
 from capmap.rng import make_stream
 from project_umap import project_umap
+from tests.capability_tables import write_inputs
+from tests.steps import run_step
 
 needs_umap = pytest.mark.skipif(find_spec("umap") is None, reason="umap-learn is not installed")
 
@@ -110,16 +111,13 @@ def test_points_on_a_line_have_no_height():
     assert np.all(plane[:, 1] == 0)
 
 
-def test_scripts_write_the_map_as_parquet(tmp_path):
+def test_both_maps_of_few_points_are_written_as_parquet(tmp_path):
     table = tabulate(draw_points(4))
-    write_parquet(tmp_path / "fits.parquet", table)
-    paths = {"fits": str(tmp_path / "fits.parquet"), "places": str(tmp_path / "map.parquet")}
-    project_map(**paths)
-    expected = project_points(table)
-    pd.testing.assert_frame_equal(read_parquet(tmp_path / "map.parquet"), expected)
-    (tmp_path / "map.parquet").unlink()
-    project_umap(**paths, study="toy", seed=0)
-    pd.testing.assert_frame_equal(read_parquet(tmp_path / "map.parquet"), expected)
+    inputs = write_inputs(tmp_path, fits=table)
+    run_step("project_map", tmp_path, inputs)
+    project_umap(**inputs, places=str(tmp_path / "umap.parquet"), study="toy", seed=0)
+    for name in ("capabilities/map/mds.parquet", "umap.parquet"):
+        pd.testing.assert_frame_equal(read_parquet(tmp_path / name), project_points(table))
 
 
 def test_without_umap_the_message_says_what_to_do(monkeypatch):

@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from summarize_crossvalidation import summarize_crossvalidation
 
-from capmap.artifacts import read_parquet, read_table, write_parquet
+from capmap.artifacts import read_parquet, write_parquet
 from capmap.capabilities.crossvalidation import (
     group_by_results,
     join_folds,
@@ -16,6 +15,7 @@ from capmap.capabilities.crossvalidation import (
     list_validation,
     summarize_folds,
 )
+from tests.steps import read_step, run_step
 
 NAN = float("nan")
 COLUMNS = [
@@ -168,39 +168,32 @@ def test_only_random_splits_count_by_number_of_results() -> None:
     assert len(count(join_folds([BETTER]))) == 0
 
 
-def test_script_writes_tables_in_a_fixed_order(tmp_path: Path) -> None:
+def test_step_writes_tables_in_a_fixed_order(tmp_path: Path) -> None:
     evil = '=cmd "<script>" $x_1$'
     trained = PLAIN[PLAIN["fold"] == 0].assign(set="train")
     tables = [table.replace({"a": evil}) for table in (SIMPLE, PLAIN, BETTER, trained)]
-    names = ("validation", "summary", "by_results")
     contents = []
-    for place, order in enumerate((tables, [table.iloc[::-1] for table in tables[::-1]])):
+    for place, order in enumerate((tables, [table.iloc[::-1] for table in tables])):
         folder = tmp_path / str(place)
-        paths = [str(folder / f"{number}.parquet") for number in range(4)]
+        paths = [folder / f"{number}.parquet" for number in range(4)]
         for path, table in zip(paths, order, strict=True):
             write_parquet(path, table)
-        written = {
-            name: [str(folder / f"{name}.{suffix}") for suffix in ("csv", "md", "tex")]
-            for name in names
-        }
-        training = str(folder / "training.parquet")
-        baselines = paths[3 * place]
-        folds = [path for path in paths if path != baselines]
+        baselines, *folds = paths
+        inputs = {"baselines": baselines, "folds": folds[:: 1 - 2 * place]}
         options = {"dimension": 5, "confidence_level": 0.9}
-        summarize_crossvalidation(
-            folds=folds, baselines=baselines, training=training, **options, **written
-        )
-        files = [training, *(path for own in written.values() for path in own)]
-        contents.append([Path(path).read_bytes() for path in files])
+        run_step("summarize_crossvalidation", folder, inputs, **options)
+        written = sorted((folder / "capabilities").iterdir())
+        contents.append({path.name: path.read_bytes() for path in written})
     assert contents[0] == contents[1]
-    validation = read_table(tmp_path / "0/validation.csv")
+    assert len(contents[0]) == 3 * 3 + 1
+    validation = read_step("summarize_crossvalidation", tmp_path / "0")["validation"]
     assert validation.columns.tolist() == [
         *("distance", "dimension", "protocol", "fold", "model", "dataset", "truth", "prediction")
     ]
     assert validation["model"].tolist() == [evil, "b", evil, "c"] * 3
-    expected = list_training(join_folds(tables))
-    assert read_parquet(tmp_path / "0/training.parquet")["model"].tolist() == [evil, "b"]
-    assert expected.columns.tolist() == [
+    training = read_parquet(tmp_path / "0/capabilities/training.parquet")
+    assert training["model"].tolist() == [evil, "b"]
+    assert list_training(join_folds(tables)).columns.tolist() == [
         *("distance", "dimension", "model", "dataset", "truth", "prediction")
     ]
     assert len(list_validation(join_folds(tables))) == 12

@@ -9,9 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from replay_choices import replay_choices
 
-from capmap.artifacts import read_table
 from capmap.capabilities.choice_replay import (
     DATASET_POLICIES,
     Curves,
@@ -27,8 +25,8 @@ from capmap.capabilities.choices import prefer_offsets
 from capmap.capabilities.embedding import METHODS, Embedding, draw_starts, fit_starts
 from capmap.capabilities.gaps import Results, arrange_results
 from capmap.rng import make_stream
-from capmap.tables import write_table
-from tests.capability_tables import list_cells, make_gaps, simulate_results
+from tests.capability_tables import list_cells, make_gaps, simulate_results, write_inputs
+from tests.steps import read_step, run_step
 
 TABULATE = {
     "datasets": partial(
@@ -250,7 +248,7 @@ def test_few_results_give_tables_with_a_header(tmp_path: Path, shape: tuple[int,
     ]
 
 
-def test_script_writes_tables_that_read_back(tmp_path: Path) -> None:
+def test_step_writes_tables_that_read_back(tmp_path: Path) -> None:
     tables = write_replays(tmp_path, draw_study(models=12))
     assert set(tables["dataset_replay"]["policy"]) == set(DATASET_POLICIES)
     # 12 results: 8 candidates, so 0 to 8 results and savings at 4, 6 and 8.
@@ -261,17 +259,7 @@ def test_script_writes_tables_that_read_back(tmp_path: Path) -> None:
 
 
 def write_replays(folder: Path, cells: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    write_table(make_gaps(cells), [folder / "gaps.csv"])
-    names = ("dataset_replay", "dataset_savings", "model_replay")
-    paths = {name: [str(folder / f"{name}.csv"), str(folder / f"{name}.tex")] for name in names}
-    replay_choices(
-        gaps=str(folder / "gaps.csv"),
-        **paths,
-        study="toy",
-        method="ensemble",
-        dimension=2,
-        n_starts=1,
-        confidence_level=0.95,
-        seed=0,
-    )
-    return {name: read_table(path[0]) for name, path in paths.items()}
+    options = {"method": "ensemble", "dimension": 2, "n_starts": 1, "confidence_level": 0.95}
+    inputs = write_inputs(folder, gaps=make_gaps(cells))
+    run_step("replay_choices", folder, inputs, **options, seed=0)
+    return read_step("replay_choices", folder)

@@ -7,11 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from choose_results import choose_results as write_choices
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capmap.artifacts import read_table, write_parquet
 from capmap.capabilities.choices import (
     Belief,
     add_predictions,
@@ -29,9 +27,9 @@ from capmap.capabilities.embedding import predict_gaps, tabulate_fits
 from capmap.capabilities.gaps import arrange_results, choose_results
 from capmap.capabilities.predictions import choose_newcomers
 from capmap.ranking.aggregation import FloatArray
-from capmap.tables import write_table
 from tests.belief_tables import draw_belief, fit_all
-from tests.capability_tables import list_cells, make_gaps, simulate_results
+from tests.capability_tables import list_cells, make_gaps, simulate_results, write_inputs
+from tests.steps import read_step, run_step
 
 PREDICTIONS = ["model", "dataset", "predicted", "low", "high"]
 
@@ -232,33 +230,23 @@ def test_models_that_are_all_alike_leave_nothing_to_learn() -> None:
     assert set(found["information"]) == {0.0}
 
 
-def test_script_writes_tables_and_a_paragraph(tmp_path: Path) -> None:
+def test_step_writes_tables_and_a_paragraph(tmp_path: Path) -> None:
     gaps = draw_gaps()
     results = choose_results(gaps)
-    tables = {
-        "gaps": gaps,
-        "datasets": describe_datasets(results.datasets),
-        "predictions": pd.DataFrame([("M001", "D003", 0.3, 0.1, 0.7)], columns=PREDICTIONS),
-        "placement_predictions": pd.DataFrame(columns=PREDICTIONS),
-        "dataset_replay": pd.DataFrame(columns=["policy", "results", "error", "models"]),
-        "dataset_savings": pd.DataFrame(columns=["policy", "results", "needed", "models"]),
-        "model_replay": pd.DataFrame(columns=["policy", "tried", "regret", "datasets"]),
-    }
-    for name, table in tables.items():
-        write_table(table, [tmp_path / f"{name}.csv"])
-    write_parquet(tmp_path / "fits.parquet", tabulate_fits(fit_all(results), results))
-    outputs = {
-        name: [str(tmp_path / f"{name}{suffix}") for suffix in (".csv", ".md", ".tex")]
-        for name in ("next", "next_models", "dataset_information")
-    }
-    write_choices(
-        **{name: str(tmp_path / f"{name}.csv") for name in tables},
-        fits=str(tmp_path / "fits.parquet"),
-        **outputs,
-        text=[str(tmp_path / "next_results.txt"), str(tmp_path / "next_results.tex")],
+    inputs = write_inputs(
+        tmp_path,
+        gaps=gaps,
+        fits=tabulate_fits(fit_all(results), results),
+        datasets=describe_datasets(results.datasets),
+        predictions=pd.DataFrame([("M001", "D003", 0.3, 0.1, 0.7)], columns=PREDICTIONS),
+        placement_predictions=pd.DataFrame(columns=PREDICTIONS),
+        dataset_replay=pd.DataFrame(columns=["policy", "results", "error", "models"]),
+        dataset_savings=pd.DataFrame(columns=["policy", "results", "needed", "models"]),
+        model_replay=pd.DataFrame(columns=["policy", "tried", "regret", "datasets"]),
     )
-    found = read_table(tmp_path / "next.csv")
-    assert "=new" in set(found["model"])
-    assert found.columns.tolist()[-3:] == ["predicted", "low", "high"]
-    assert len(read_table(tmp_path / "dataset_information.csv")) == 9
-    assert (tmp_path / "next_results.txt").read_text()
+    run_step("choose_results", tmp_path, inputs)
+    found = read_step("choose_results", tmp_path)
+    assert "=new" in set(found["next"]["model"])
+    assert found["next"].columns.tolist()[-3:] == ["predicted", "low", "high"]
+    assert len(found["dataset_information"]) == 9
+    assert (tmp_path / "text/next_results.txt").read_text("utf-8")

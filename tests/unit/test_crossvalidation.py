@@ -6,12 +6,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from crossvalidate_baselines import crossvalidate_baselines
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.artifacts import read_parquet, render_csv, write_text
+from capmap.artifacts import read_parquet
 from capmap.capabilities.baselines import BASELINES, fit_additive, fit_mean
 from capmap.capabilities.crossvalidation import (
     PROTOCOLS,
@@ -24,7 +23,8 @@ from capmap.capabilities.crossvalidation import (
 from capmap.capabilities.gaps import Results, arrange_results, choose_results
 from capmap.rng import make_stream
 from crossvalidate_embedding import crossvalidate_embedding
-from tests.capability_tables import list_cells, make_gaps, simulate_results
+from tests.capability_tables import list_cells, make_gaps, simulate_results, write_inputs
+from tests.steps import run_step
 
 seeds = st.integers(0, 1000)
 
@@ -200,10 +200,7 @@ def test_a_protocol_that_leaves_nothing_known_is_left_out() -> None:
 def write_study(folder: Path, results: pd.DataFrame) -> dict[str, str]:
     datasets = pd.DataFrame({"dataset": results["dataset"].unique()})
     datasets["family"] = [f"00{place % 3}" for place in range(len(datasets))]
-    paths = {name: str(folder / f"{name}.csv") for name in ("gaps", "datasets")}
-    write_text(paths["gaps"], render_csv(results))
-    write_text(paths["datasets"], render_csv(datasets.iloc[::-1]))
-    return paths
+    return write_inputs(folder, gaps=results, datasets=datasets.iloc[::-1])
 
 
 @pytest.mark.slow
@@ -221,9 +218,8 @@ def test_scripts_hide_the_same_results_from_every_method(tmp_path: Path) -> None
         assert tables[-1][["distance", "dimension"]].drop_duplicates().to_numpy().tolist() == [
             [method, dimension]
         ]
-    folds = str(tmp_path / "baselines.parquet")
-    crossvalidate_baselines(**paths, **options, folds=folds)
-    baselines = read_parquet(folds)
+    run_step("crossvalidate_baselines", tmp_path, paths, **options)
+    baselines = read_parquet(tmp_path / "capabilities/folds/baselines.parquet")
     assert baselines["distance"].drop_duplicates().tolist() == list(BASELINES)
     assert baselines["dimension"].isna().all()
     tables += [own for _, own in baselines.groupby("distance")]
@@ -250,8 +246,7 @@ def test_order_of_rows_changes_no_byte_of_the_folds(tmp_path: Path) -> None:
     contents = []
     for place, table in enumerate((gaps, gaps.sample(frac=1, random_state=0))):
         folder = tmp_path / str(place)
-        paths = write_study(folder, gaps) | {"gaps": str(folder / "gaps.csv")}
-        write_text(paths["gaps"], render_csv(table))
+        paths = write_study(folder, gaps) | write_inputs(folder, gaps=table)
         crossvalidate_embedding(
             **paths,
             folds=str(folder / "folds.parquet"),

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
-from track_drift import track_drift as write_drift
 
 from capmap.capabilities import drift as drifts
 from capmap.capabilities.baselines import fit_additive
@@ -19,8 +18,8 @@ from capmap.capabilities.gaps import Results, arrange_results
 from capmap.capabilities.geometry import enter_ball
 from capmap.capabilities.halves import Fitting
 from capmap.rng import make_stream
-from capmap.tables import write_table
-from tests.capability_tables import list_cells, make_gaps, simulate_results
+from tests.capability_tables import list_cells, make_gaps, simulate_results, write_inputs
+from tests.steps import read_step, run_step
 
 
 def simulate(models: int = 18, datasets: int = 12, *, share: float = 0.7, seed: int = 0) -> Results:
@@ -236,7 +235,7 @@ def test_tiny_studies_are_tracked(method: str, models: int, datasets: int, famil
         assert steps["predictions"].sum() == 0
 
 
-def test_the_script_writes_the_same_bytes_for_any_order_of_rows(tmp_path: Path) -> None:
+def test_the_step_writes_the_same_bytes_for_any_order_of_rows(tmp_path: Path) -> None:
     cells = simulate_results(9, 8, dimension=2, share=0.9, noise=0.05).cells
     cells["model"] = cells["model"].map(lambda name: f'=<b>"{name}", $x$')
     gaps = make_gaps(cells)
@@ -244,27 +243,15 @@ def test_the_script_writes_the_same_bytes_for_any_order_of_rows(tmp_path: Path) 
     models = pd.DataFrame({"model": names, "date": [None, *(f"202{n}-02-01" for n in range(8))]})
     datasets = pd.DataFrame({"dataset": sorted(cells["dataset"].unique())})
     datasets["family"] = ["7", "7", *"abcdef"]
+    tables = {"gaps": gaps, "models": models, "datasets": datasets}
+    mixed = {name: table.sample(frac=1, random_state=6) for name, table in tables.items()}
+    options = {"method": "ensemble", "dimension": 3, "n_starts": 1, "confidence_level": 0.9}
     written = []
-    for order in ("first", "second"):
-        folder = tmp_path / order
-        for name, table in {"gaps": gaps, "models": models, "datasets": datasets}.items():
-            rows = table.sample(frac=1, random_state=len(order)) if order == "second" else table
-            write_table(rows, [folder / f"{name}.csv"])
-        outputs = [str(folder / name) for name in ("drift.csv", "newcomers.csv", "drift.txt")]
-        write_drift(
-            gaps=str(folder / "gaps.csv"),
-            models=str(folder / "models.csv"),
-            datasets=str(folder / "datasets.csv"),
-            drift=outputs[:1],
-            newcomers=outputs[1:2],
-            text=outputs[2:],
-            study="toy",
-            method="ensemble",
-            dimension=3,
-            n_starts=1,
-            confidence_level=0.9,
-            seed=1,
-        )
-        written.append([Path(output).read_bytes() for output in outputs])
+    for place, own in enumerate((tables, mixed)):
+        folder = tmp_path / str(place)
+        run_step("track_drift", folder, write_inputs(folder, **own), **options, seed=1)
+        places = ("capabilities/drift.csv", "capabilities/newcomers.csv", "text/drift.txt")
+        written.append([(folder / path).read_bytes() for path in places])
     assert written[0] == written[1]
-    assert [len(content.splitlines()) for content in written[0][:2]] == [9, 2]
+    found = read_step("track_drift", folder)
+    assert (len(found["drift"]), len(found["newcomers"])) == (8, 1)

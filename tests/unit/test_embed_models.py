@@ -1,9 +1,8 @@
-"""The script that places models and datasets, and the tables of fits."""
+"""The step that places models and datasets, and the tables of fits."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from embed_models import embed_models
 
 from capmap.artifacts import read_parquet, read_table
 from capmap.capabilities.embedding import (
@@ -17,11 +16,12 @@ from capmap.capabilities.embedding import (
 )
 from capmap.capabilities.gaps import arrange_results, choose_results
 from capmap.capabilities.geometry import DISTANCES
-from capmap.tables import write_table
-from tests.capability_tables import list_cells, make_gaps, simulate_results
+from tests.capability_tables import list_cells, make_gaps, simulate_results, write_inputs
+from tests.steps import read_step, run_step
 
 NAMED = ["ensemble", "l2", "cosine", "poincare"]
 COLUMNS = ["kind", "name", "component", "offset", "centrality"]
+FITS = "capabilities/fits.parquet"
 
 
 def fit(results, method, *, dimension=3, starts=2):
@@ -31,18 +31,13 @@ def fit(results, method, *, dimension=3, starts=2):
 
 def run(folder, gaps, *, method="ensemble", dimension=3, seed=0):
     """Embed as the rule does and return the bytes of both files."""
-    write_table(gaps, [folder / "gaps.csv"])
-    embed_models(
-        gaps=str(folder / "gaps.csv"),
-        positions=[str(folder / "positions.csv")],
-        fits=str(folder / "fits.parquet"),
-        method=method,
-        dimension=dimension,
-        n_starts=2,
-        seed=seed,
-        study="toy",
-    )
-    return [(folder / name).read_bytes() for name in ("positions.csv", "fits.parquet")]
+    options = {"method": method, "dimension": dimension, "n_starts": 2, "seed": seed}
+    run_step("embed_models", folder, write_inputs(folder, gaps=gaps), **options)
+    return [(folder / name).read_bytes() for name in ("capabilities/positions.csv", FITS)]
+
+
+def read_positions(folder):
+    return read_step("embed_models", folder)["positions"]
 
 
 @pytest.fixture
@@ -93,14 +88,14 @@ def test_parts_that_no_result_connects_are_numbered():
     assert positions["component"].tolist() == [1, 1, 2, 2, 1, 1, 1, 2, 2]
 
 
-def test_script_writes_positions_of_the_first_fit_and_all_fits(tmp_path):
+def test_step_writes_positions_of_the_first_fit_and_all_fits(tmp_path):
     gaps = make_gaps(simulate_results(12, 9, dimension=3, share=0.7).cells)
     run(tmp_path, gaps)
-    results = choose_results(read_table(tmp_path / "gaps.csv"))
+    results = choose_results(read_table(tmp_path / "capabilities/gaps.csv"))
     expected = fit(results, "ensemble")
-    fits = restore_fits(read_parquet(tmp_path / "fits.parquet"))
+    fits = restore_fits(read_parquet(tmp_path / FITS))
     np.testing.assert_array_equal(fits[-1].models, expected[-1].models)
-    positions = read_table(tmp_path / "positions.csv")
+    positions = read_positions(tmp_path)
     pd.testing.assert_frame_equal(positions, tabulate_positions(expected[0], results))
 
 
@@ -117,7 +112,7 @@ def test_order_of_rows_does_not_change_a_byte_and_the_seed_does(tmp_path, method
 def test_two_models_on_two_datasets_have_positions(tmp_path, method, dimension):
     gaps = make_gaps(list_cells([[1, 0.3], [0, 0.9]]), min_results=1)
     run(tmp_path, gaps, method=method, dimension=dimension)
-    positions = read_table(tmp_path / "positions.csv")
+    positions = read_positions(tmp_path)
     assert len(positions) == 4
     assert np.isfinite(positions.select_dtypes("number").to_numpy()).all()
 
@@ -127,7 +122,7 @@ def test_names_stay_as_they_are(tmp_path):
     cells = list_cells([[0.1, 0.7], [0.9, 0.2], [0.4, 0.5]])
     cells["model"] = cells["model"].map(dict(zip(sorted(set(cells["model"])), names, strict=True)))
     run(tmp_path, make_gaps(cells))
-    for table in (read_table(tmp_path / "positions.csv"), read_parquet(tmp_path / "fits.parquet")):
+    for table in (read_positions(tmp_path), read_parquet(tmp_path / FITS)):
         assert set(table.loc[table["kind"] == "model", "name"]) == set(names)
 
 
@@ -135,5 +130,5 @@ def test_dropped_results_have_no_part(tmp_path):
     gaps = make_gaps(list_cells([[1, 0.3, np.nan], [0, 0.9, np.nan], [0.5, 0.6, 0.7]]))
     assert gaps.loc[gaps["gap"].isna(), "dataset"].tolist() == ["D002"]
     run(tmp_path, gaps)
-    names = read_table(tmp_path / "positions.csv")["name"].tolist()
+    names = read_positions(tmp_path)["name"].tolist()
     assert names == ["M000", "M001", "M002", "D000", "D001"]

@@ -6,16 +6,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from measure_gaps import measure_gaps
 from scipy.spatial.distance import pdist
 
-from capmap.artifacts import read_table
 from capmap.attributes import read_dataset_attributes, read_model_attributes
 from capmap.capabilities.embedding import METHODS, draw_starts, fit_embedding, fit_starts
 from capmap.capabilities.gaps import choose_results, list_components
 from capmap.capabilities.geometry import find_motion
 from capmap.exports import read_exports
 from normalize_runs import normalize_runs
+from tests.steps import read_step, run_step
 from tests.toy_settings import make_settings
 from validate_exports import validate_exports
 
@@ -70,13 +69,9 @@ def make_results(folder, text):
         **{name: str(normalized / f"{name}.csv") for name in ("bounds", "manifest", "dropped")},
         **both,
     )
-    measure_gaps(
-        shards=[str(path) for path in normalized.glob("*.parquet")],
-        bounds=str(normalized / "bounds.csv"),
-        gaps=[str(folder / "gaps.csv")],
-        min_results=5,
-    )
-    return choose_results(read_table(folder / "gaps.csv"))
+    inputs = {"runs": list(normalized.glob("*.parquet")), "bounds": normalized / "bounds.csv"}
+    run_step("measure_gaps", folder, inputs, min_results=5)
+    return choose_results(read_step("measure_gaps", folder)["gaps"])
 
 
 def read_truth(results):

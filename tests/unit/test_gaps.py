@@ -6,12 +6,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from describe_results import describe_results
 from hypothesis import given
 from hypothesis import strategies as st
-from measure_gaps import measure_gaps
 
-from capmap.artifacts import read_table, render_csv, write_parquet, write_text
+from capmap.artifacts import render_csv, write_parquet, write_text
 from capmap.capabilities.gaps import (
     arrange_results,
     choose_results,
@@ -24,6 +22,7 @@ from capmap.capabilities.gaps import (
 from capmap.capabilities.quality import describe_datasets, describe_models
 from capmap.errors import ValidationError
 from tests.capability_tables import list_cells, make_bounds, make_gaps, simulate_results
+from tests.steps import read_step, run_step
 
 REAL = Path(__file__).parents[3] / "shared/data/capabilities"
 EVIL = '=cmd "<script>" $x_1$ %&/ é'
@@ -327,45 +326,42 @@ def test_attributes_of_other_names_only_are_refused() -> None:
         describe_datasets(gaps, make_bounds(gaps), other)
 
 
-def test_scripts_write_tables_that_read_back(tmp_path: Path) -> None:
+def test_steps_write_tables_that_read_back(tmp_path: Path) -> None:
     cells = simulate_results(8, 6, dimension=2, share=0.8, noise=0.1).cells
     renamed = {"M000": EVIL, "M001": "007", "D000": EVIL, "D001": "1.0", "D002": "F / v"}
     runs = cells.replace(renamed)
     bounds = make_bounds(runs, lower_is_better=("1.0",))
-    for shard, part in enumerate((runs.iloc[::2], runs.iloc[1::2])):
-        write_parquet(tmp_path / f"{shard}.parquet", part)
-    write_text(tmp_path / "bounds.csv", render_csv(bounds))
+    shards = [tmp_path / f"{shard}.parquet" for shard in (0, 1)]
+    for path, part in zip(shards, (runs.iloc[::2], runs.iloc[1::2]), strict=True):
+        write_parquet(path, part)
+    limits = {"bounds": tmp_path / "bounds.csv"}
+    write_text(limits["bounds"], render_csv(bounds))
     write_text(tmp_path / "models.csv", "name,size\n007,1.5\n")
-    paths = {
-        name: [str(tmp_path / f"{name}.{suffix}") for suffix in ("csv", "md", "tex")]
-        for name in ("gaps", "models", "datasets")
-    }
-    limits = str(tmp_path / "bounds.csv")
-    shards = [str(tmp_path / f"{shard}.parquet") for shard in (0, 1)]
-    measure_gaps(shards=shards, bounds=limits, gaps=paths["gaps"], min_results=2)
-    describe_results(
-        gaps=paths["gaps"][0],
-        bounds=limits,
-        model_file=[str(tmp_path / "models.csv")],
-        dataset_file=[],
-        models=paths["models"],
-        datasets=paths["datasets"],
+    run_step("measure_gaps", tmp_path, {"runs": shards, **limits}, min_results=2)
+    gaps_file = tmp_path / "capabilities/gaps.csv"
+    files = {"model_file": [tmp_path / "models.csv"], "dataset_file": []}
+    run_step(
+        "describe_results",
+        tmp_path,
+        {"gaps": gaps_file, **limits, **files},
         model_attributes={
             **{"name": "name", "parameters": "size"},
             **{"architecture": "", "date": "", "date_format": "%Y"},
         },
         dataset_attributes={"name": "dataset", "type": "", "family": ""},
     )
-    assert all(Path(path).is_file() for files in paths.values() for path in files)
+    written = {path.name for path in gaps_file.parent.iterdir()}
+    names = ("gaps", "models", "datasets")
+    assert written == {f"{name}.{suffix}" for name in names for suffix in ("csv", "md", "tex")}
+    gaps = read_step("measure_gaps", tmp_path)["gaps"]
     expected = tabulate_gaps(runs, bounds, min_results=2)
-    gaps = read_table(paths["gaps"][0])
     found, known = choose_results(gaps), choose_results(expected)
     assert (found.models, found.datasets) == (known.models, known.datasets)
     assert EVIL in found.models
     assert found.gaps.tobytes() == known.gaps.tobytes()
     assert gaps["gap"].to_numpy().tobytes() == expected["gap"].to_numpy().tobytes()
-    models = read_table(paths["models"][0])
+    models, datasets = read_step("describe_results", tmp_path).values()
     assert models.loc[models["model"] == "007", "parameters"].tolist() == [1.5]
-    datasets = read_table(paths["datasets"][0]).set_index("dataset")
+    datasets = datasets.set_index("dataset")
     assert datasets.loc["F / v", "family"] == "F"
     assert datasets["best_score"].dtype == float

@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from capmap.leaderboard.records import read_records, render_records, write_records
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -22,6 +21,7 @@ from capmap.leaderboard.scores import (
 )
 from capmap.ranking.models import Options
 from capmap.rng import make_stream
+from capmap.tables import read_declared, render_json, write_table
 from tests.leaderboard_tables import (
     DATASETS,
     HOSTILE,
@@ -290,22 +290,20 @@ def test_hostile_names_survive_all_formats(tmp_path):
     dimensions = {name: ["w"] for name in HOSTILE}
     table = make_leaderboard(runs, dimensions)[1]
     paths = [tmp_path / f"t.{suffix}" for suffix in ("csv", "md", "tex", "json")]
-    write_records(table, paths)
+    write_table(table, paths)
     rows = json.loads(paths[3].read_text("utf-8"))
     assert {row["dimension"] for row in rows} == {ALL, *HOSTILE}
     assert {row["model"] for row in rows} == {name_model(name, name, name) for name in HOSTILE}
-    back = read_records(paths[0])
+    back = read_declared(paths[0], "leaderboard/dimensions")
     for column in ("model", "method", "submission", "dimension", "backbone"):
         assert back[column].tolist() == table[column].tolist()
     assert "<img" not in paths[1].read_text("utf-8")
 
 
 def test_records_have_null_where_a_table_is_empty():
-    rows = json.loads(
-        render_records(pd.DataFrame({"a": [np.nan, np.inf, 0.1], "b": ["", "x", "1"]}))
-    )
+    rows = json.loads(render_json(pd.DataFrame({"a": [np.nan, np.inf, 0.1], "b": ["", "x", "1"]})))
     assert rows == [{"a": None, "b": ""}, {"a": None, "b": "x"}, {"a": 0.1, "b": "1"}]
-    assert json.loads(render_records(pd.DataFrame({"a": []}))) == []
+    assert json.loads(render_json(pd.DataFrame({"a": []}))) == []
 
 
 def test_resampled_datasets_widen_the_intervals_and_single_ones_have_none():

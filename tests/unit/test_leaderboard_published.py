@@ -1,4 +1,4 @@
-"""The published tables of a real leaderboard, reproduced through the leaderboard's own scripts."""
+"""The published tables of a real leaderboard, reproduced through the leaderboard's own steps."""
 
 import json
 from pathlib import Path
@@ -6,13 +6,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from capmap.leaderboard.records import read_records
-from rank_entries import rank_entries
-from summarize_entries import summarize_entries
 
 from bootstrap_entries import bootstrap_entries
 from capmap.artifacts import write_json, write_parquet
 from capmap.leaderboard.scores import ALL
+from tests.leaderboard_tables import rank_study
 
 SHARED = Path(__file__).parents[3] / "shared"
 DATA, REFERENCE = SHARED / "data/geobench", SHARED / "reference/geobench"
@@ -51,15 +49,10 @@ def tables(tmp_path_factory):
     write_parquet(folder / "0.parquet", normalize(runs)[["model", "dataset", "seed", "score"]])
     write_json(folder / "submissions.json", {"submissions": [{"name": "base", "models": []}]})
     benchmark = json.loads((REFERENCE / "benchmark.json").read_text("utf-8"))
-    common = {
-        "runs": str(folder / "runs.parquet"),
-        "submissions": [str(folder / "submissions.json")],
-        "benchmark": [],
-    }
     bootstrap_entries(
         shard=str(folder / "0.parquet"),
-        entries=str(folder / "entries.parquet"),
-        cells=str(folder / "cells.parquet"),
+        entries=str(folder / "entries0.parquet"),
+        cells=str(folder / "cells0.parquet"),
         datasets=[],
         study="geobench",
         dimensions=benchmark["dimensions"],
@@ -70,23 +63,7 @@ def tables(tmp_path_factory):
         weights="datasets",
         seed=0,
     )
-    names = ("entries", "dimensions", "best", "raw", "normalized", "submission_table")
-    paths = {name: [str(folder / f"{name}.csv")] for name in names}
-    rank_entries(
-        shards=[str(folder / "entries.parquet")],
-        **common,
-        **{name: paths[name] for name in names[:3]},
-        text=[str(folder / "leaderboard.txt")],
-        dimension_datasets=benchmark["dimensions"],
-        complete=1.0,
-        confidence_level=0.95,
-    )
-    summarize_entries(
-        cells=[str(folder / "cells.parquet")],
-        **common,
-        **{name: paths[name] for name in names[3:]},
-    )
-    return {name: read_records(path) for name, [path] in paths.items()}
+    return rank_study(folder, dimensions=benchmark["dimensions"])
 
 
 def read_published(name):
@@ -164,7 +141,7 @@ def test_the_other_tables_hold_every_backbone(tables):
     assert len(tables["entries"]) == 18
     assert tables["entries"]["complete"].sum() == 14
     assert tables["best"]["rank"].tolist() == list(range(1, 15))
-    [row] = tables["submission_table"].to_dict("records")
+    [row] = tables["submissions"].to_dict("records")
     assert (row["models"], row["runs"], row["datasets"]) == (18, 1630, 19)
 
 

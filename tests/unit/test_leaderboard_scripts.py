@@ -1,28 +1,26 @@
-"""The leaderboard's scripts on tiny files, and its record of former releases."""
+"""The leaderboard's steps on tiny files, and its record of former releases."""
 
 import json
-from pathlib import Path
 
 import pandas as pd
 import pytest
-from capmap.leaderboard.records import read_records, write_records
-from rank_entries import rank_entries
-from summarize_entries import summarize_entries
-from track_releases import track_releases
 
 from bootstrap_entries import bootstrap_entries
 from bootstrap_shard import bootstrap_shard
-from capmap.artifacts import read_parquet, read_table, write_json, write_parquet
+from capmap.artifacts import read_parquet, write_json, write_parquet
 from capmap.errors import ValidationError
 from capmap.leaderboard.history import name_releases, read_release, track_ranks
 from capmap.leaderboard.scores import ALL
+from capmap.tables import write_table
 from tests.leaderboard_tables import (
     DIMENSIONS,
     HOSTILE,
     make_entry_runs,
     make_leaderboard,
     make_record,
+    rank_study,
 )
+from tests.steps import read_step, run_step
 
 SETTINGS = {
     "study": "toy",
@@ -33,9 +31,8 @@ SETTINGS = {
     "weights": "datasets",
     "seed": 0,
 }
+PLACE = "leaderboard"
 FORMATS = ("csv", "md", "tex", "json")
-RANKINGS = ("entries", "dimensions", "best")
-SUMMARIES = ("raw", "normalized", "submission_table")
 BENCHMARK = """
 datasets: {w: {metric: accuracy, direction: max}}
 models: {a: {name: Ant, size: 1M}}
@@ -60,47 +57,24 @@ def write_study(folder, runs, *, shards=1, records=()):
             dimensions=DIMENSIONS,
             **SETTINGS,
         )
-    common = {
-        "runs": str(folder / "runs.parquet"),
-        "submissions": [str(folder / "submissions.json")],
-        "benchmark": [str(folder / "benchmark.yaml")],
-    }
-    rank_entries(
-        shards=[str(folder / f"entries{shard}.parquet") for shard in range(shards)],
-        **common,
-        **{name: list_paths(folder, name) for name in RANKINGS},
-        text=[str(folder / "leaderboard.txt"), str(folder / "leaderboard.tex")],
-        dimension_datasets=DIMENSIONS,
-        complete=1.0,
-        confidence_level=0.95,
-    )
-    summarize_entries(
-        cells=[str(folder / f"cells{shard}.parquet") for shard in range(shards)],
-        **common,
-        **{name: list_paths(folder, name) for name in SUMMARIES},
-    )
-    return {name: folder / f"{name}.csv" for name in (*RANKINGS, *SUMMARIES)}
-
-
-def list_paths(folder: Path, name: str) -> list[str]:
-    return [str(folder / f"{name}.{suffix}") for suffix in FORMATS]
+    return rank_study(folder, benchmark=[folder / "benchmark.yaml"])
 
 
 def test_files_depend_neither_on_shards_nor_on_the_order_of_rows(tmp_path):
     entries = [("a", "frozen", "s1"), ("b", "frozen", "s1"), ("a", "full_ft", "s1")]
     runs = make_entry_runs(entries, spread=0.2, missing=[("b", "z")])
-    one = write_study(tmp_path / "one", runs)
+    tables = write_study(tmp_path / "one", runs)
     write_study(tmp_path / "two", runs.sample(frac=1, random_state=1), shards=2)
-    for path in one.values():
+    for name in tables:
         for suffix in FORMATS:
-            other = tmp_path / "two" / f"{path.stem}.{suffix}"
-            assert path.with_suffix(f".{suffix}").read_bytes() == other.read_bytes()
+            one, two = (tmp_path / study / PLACE / f"{name}.{suffix}" for study in ("one", "two"))
+            assert one.read_bytes() == two.read_bytes()
 
 
 def test_tables_have_their_columns_in_every_format(tmp_path):
     runs = make_entry_runs([("a", "frozen", "s1"), ("b", "frozen", "s1")])
-    paths = write_study(tmp_path, runs, records=[make_record("s1", license="MIT")])
-    columns = {name: list(read_records(path).columns) for name, path in paths.items()}
+    tables = write_study(tmp_path, runs, records=[make_record("s1", license="MIT")])
+    columns = {name: list(table.columns) for name, table in tables.items()}
     assert columns["entries"] == [
         *("method", "rank", "model", "name", "backbone", "size", "submission"),
         *("iqm", "ci_low", "ci_high", "rank_low", "rank_high", "ties"),
@@ -111,22 +85,24 @@ def test_tables_have_their_columns_in_every_format(tmp_path):
         *("iqm", "ci_low", "ci_high", "rank_low", "rank_high", "ties"),
         *("bootstrap_mean", "bootstrap_sem", "runs", "datasets", "expected", "complete"),
     ]
-    for name, path in paths.items():
-        [first, *_] = json.loads(path.with_suffix(".json").read_text("utf-8"))
-        assert list(first) == columns[name]
-    first = json.loads(paths["entries"].with_suffix(".json").read_text("utf-8"))[0]
+    records = {
+        name: json.loads((tmp_path / f"leaderboard/{name}.json").read_text("utf-8"))
+        for name in columns
+    }
+    assert {name: list(rows[0]) for name, rows in records.items()} == columns
+    first = records["entries"][0]
     assert (first["name"], first["size"], first["complete"], first["rank"]) == (
         "Ant",
         "1M",
         True,
         1,
     )
-    assert "'Ant' had the highest IQM" in (tmp_path / "leaderboard.txt").read_text("utf-8")
+    assert "'Ant' had the highest IQM" in (tmp_path / "text/leaderboard.txt").read_text("utf-8")
 
 
 def test_all_datasets_have_the_numbers_of_the_main_ranking(tmp_path):
     runs = make_entry_runs([("a", "frozen", "s1"), ("b", "frozen", "s1")])
-    paths = write_study(tmp_path, runs)
+    tables = write_study(tmp_path, runs)
     bootstrap_shard(
         shard=str(tmp_path / "0.parquet"),
         replicates=str(tmp_path / "main.parquet"),
@@ -135,16 +111,16 @@ def test_all_datasets_have_the_numbers_of_the_main_ranking(tmp_path):
         **SETTINGS,
     )
     main = read_parquet(tmp_path / "main.parquet", where={"statistic": "iqm"}).set_index("model")
-    ours = read_table(paths["entries"]).set_index("model")
+    ours = tables["entries"].set_index("model")
     for column, same in (("iqm", "estimate"), ("ci_low", "ci_low"), ("ci_high", "ci_high")):
         assert ours[column].to_dict() == main[same].to_dict()
 
 
 def test_a_study_without_submissions_has_an_empty_table_of_them(tmp_path):
     runs = make_entry_runs([("a", "", "")]).drop(columns=["method", "backbone", "submission"])
-    paths = write_study(tmp_path, runs)
-    assert read_table(paths["submission_table"]).empty
-    assert read_records(paths["entries"])[["method", "size", "submission"]].eq("").all(axis=None)
+    tables = write_study(tmp_path, runs)
+    assert tables["submissions"].empty
+    assert tables["entries"][["method", "size", "submission"]].eq("").all(axis=None)
 
 
 def keep_release(folder, name, entries, **options):
@@ -152,7 +128,7 @@ def keep_release(folder, name, entries, **options):
     table = make_leaderboard(make_entry_runs(entries, **options))[0]
     path = folder / name
     path.parent.mkdir(exist_ok=True)
-    write_records(table, [path])
+    write_table(table, [path])
     return str(path)
 
 
@@ -161,14 +137,12 @@ def test_history_follows_each_entry_through_its_releases(tmp_path):
     both = [("a", "frozen", "s1"), ("b", "frozen", "s1")]
     newer = keep_release(tmp_path, "2025-02.csv", both, missing=[("a", "w")])
     now = keep_release(tmp_path, "entries.csv", both)
-    paths = [str(tmp_path / "rank_history.csv")]
-    text = tmp_path / "releases.txt"
-    track_releases(entries=now, releases=[newer, old], rank_history=paths, text=[str(text)])
-    assert text.read_text("utf-8") == (
+    run_step("track_releases", tmp_path, {"entries": now, "releases": [newer, old]})
+    assert (tmp_path / "text/releases.txt").read_text("utf-8") == (
         "The current release was compared with the last of 2 former releases, '2025-02'. "
         "Now ranked: 'a'. Moved in rank: 'b' from 1 to 2.\n"
     )
-    table = read_records(paths[0])
+    table = read_step("track_releases", tmp_path)["rank_history"]
     assert list(table.columns) == ["release", "method", "model", "name", "rank", "iqm"]
     rows = table[["release", "name", "rank"]].astype({"rank": "Int64"}).to_numpy().tolist()
     assert rows == [

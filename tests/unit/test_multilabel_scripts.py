@@ -5,27 +5,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from compare_predictions import compare_predictions
-from summarize_metrics import summarize_metrics
 
-from capmap.artifacts import read_parquet, read_table, write_parquet
+from capmap.artifacts import read_parquet, write_parquet
 from capmap.errors import ValidationError
 from capmap.multilabel.comparisons import choose_pair
 from capmap.multilabel.gathering import pool_label_counts
 from capmap.multilabel.published import PUBLISHED
 from capmap.multilabel.rankings import shift_all_ranks, summarize_models
 from read_published import read_published
-from tests.multilabel_study import OPTIONS, SINGLE, Study, draw_scores, make_study
+from tests.multilabel_study import SINGLE, Study, draw_scores, make_study
 
 ROOT = Path(__file__).parents[2]
-TABLES = ("metrics", "summary", "rank_shift", "label_counts", "degradation", "differences")
 
 
-def read_all(study: Study) -> dict[str, pd.DataFrame]:
-    return {
-        name: read_table(study.place(f"{name}.csv"), names=("model", "dataset", "seed", "labels"))
-        for name in TABLES
-    }
+Tables = dict[str, pd.DataFrame]
 
 
 @pytest.fixture(scope="module")
@@ -33,12 +26,15 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     study = make_study(tmp_path_factory.mktemp("study"))
     for shard, model in enumerate(("good", "poor")):
         study.evaluate(shard, [cell for cell in study.cells if cell.model == model])
-    study.summarize()
     return study
 
 
-def test_summary_has_the_means_over_seeds_and_their_ranks(study: Study) -> None:
-    tables = read_all(study)
+@pytest.fixture(scope="module")
+def tables(study: Study) -> Tables:
+    return study.summarize()
+
+
+def test_summary_has_the_means_over_seeds_and_their_ranks(tables: Tables) -> None:
     metrics = tables["metrics"]
     for row in tables["summary"].itertuples():
         own = metrics[(metrics["model"] == row.model) & (metrics["dataset"] == row.dataset)]
@@ -49,8 +45,10 @@ def test_summary_has_the_means_over_seeds_and_their_ranks(study: Study) -> None:
         assert row.asma_rank == (1 if row.model == "good" else 2)
 
 
-def test_label_counts_are_over_all_seeds_and_shares_without_unlabeled_images(study: Study) -> None:
-    counts = read_all(study)["label_counts"]
+def test_label_counts_are_over_all_seeds_and_shares_without_unlabeled_images(
+    tables: Tables,
+) -> None:
+    counts = tables["label_counts"]
     own = counts[counts["dataset"] == "ML"].set_index("labels")
     assert own["images"].to_dict() == {"0": 2, "1": 4, "2": 4, "3": 2, "more": 0}
     assert own["share"].tolist()[1:] == [0.4, 0.4, 0.2, 0.0]
@@ -62,8 +60,7 @@ def test_more_labels_than_the_largest_subgroup_are_counted_together() -> None:
     assert counts["images"].tolist() == [0, 3, 3]
 
 
-def test_differences_are_those_of_the_values_on_the_images_of_all_seeds(study: Study) -> None:
-    tables = read_all(study)
+def test_differences_are_those_of_the_values_on_the_images_of_all_seeds(tables: Tables) -> None:
     metrics, rows = tables["metrics"], tables["differences"]
     assert set(zip(rows["model_a"], rows["model_b"], strict=True)) == {("good", "poor")}
     assert rows["metric"].tolist() == [
@@ -80,8 +77,8 @@ def test_differences_are_those_of_the_values_on_the_images_of_all_seeds(study: S
     assert rows["images"].tolist() == [10] * 4 + [6] * 2 + [5] * 4
 
 
-def test_degradation_is_told_per_model_and_for_their_mean(study: Study) -> None:
-    rows = read_all(study)["degradation"]
+def test_degradation_is_told_per_model_and_for_their_mean(tables: Tables) -> None:
+    rows = tables["degradation"]
     assert set(rows["dataset_a"] + rows["dataset_b"]) == {"V1ML"}
     assert not rows["paired"].any()
     rows = rows[rows["subgroup"].isna()]
@@ -99,22 +96,24 @@ def test_datasets_of_the_same_images_are_compared_image_by_image(tmp_path: Path)
         study.add_dataset(name, single=SINGLE, images=ids)
         study.add_dump("m", name, draw_scores(0))
     study.evaluate()
-    study.summarize()
-    rows = read_all(study)["degradation"]
+    tables = study.summarize()
+    rows = tables["degradation"]
     assert rows["paired"].all()
     # A subgroup of one image has no interval.
     assert (rows[["difference", "ci_low", "ci_high"]].fillna(0) == 0).all(axis=None)
     assert rows["model"].isna().sum() == len(rows) / 2, "the mean of one model is its own"
-    assert len(read_all(study)["differences"]) == 0
+    assert len(tables["differences"]) == 0
 
 
-def test_two_calls_and_other_shards_give_the_same_bytes(study: Study, tmp_path: Path) -> None:
+def test_two_calls_and_other_shards_give_the_same_bytes(
+    study: Study, tables: Tables, tmp_path: Path
+) -> None:
     other = make_study(tmp_path)
     other.evaluate(0, list(reversed(other.cells)))
     other.summarize()
-    for name in TABLES:
-        content = Path(other.place(f"{name}.csv")).read_bytes()
-        assert content == Path(study.place(f"{name}.csv")).read_bytes(), name
+    for name in tables:
+        first, second = (Path(own.place(f"multilabel/{name}.csv")) for own in (study, other))
+        assert first.read_bytes() == second.read_bytes(), name
 
 
 def test_one_dataset_has_no_degradation(tmp_path: Path) -> None:
@@ -122,8 +121,7 @@ def test_one_dataset_has_no_degradation(tmp_path: Path) -> None:
     study.add_dataset("V1", labels=[[0]])
     study.add_dump("$x_1$ <b>", "V1", draw_scores(0, images=1))
     study.evaluate()
-    study.summarize()
-    tables = read_all(study)
+    tables = study.summarize()
     assert (
         len(tables["degradation"]) == len(tables["differences"]) == len(tables["rank_shift"]) == 0
     )
@@ -166,28 +164,9 @@ def test_the_paper_s_drops_are_reproduced_from_its_table(tmp_path: Path) -> None
     )
     study = Study(tmp_path)
     write_parquet(study.place("runs.parquet"), runs.assign(seed=""))
-    read_published(runs=study.place("runs.parquet"), scores=study.place("scores.parquet"))
-    compare_predictions(
-        scores=[study.place("scores.parquet")],
-        outcomes=[],
-        differences=study.table("differences"),
-        degradation=study.table("degradation"),
-        study="imagenet",
-        order=[],
-        compare=[],
-        seed=0,
-        rank_by="asma",
-        **OPTIONS,
-    )
-    summarize_metrics(
-        scores=[study.place("scores.parquet")],
-        facts=[],
-        degradation=study.place("degradation.csv"),
-        **{name: study.table(name) for name in TABLES[:4]},
-        text=[study.place("text.txt")],
-        **OPTIONS,
-    )
-    tables = read_all(study)
+    scores = study.place("scores/0.parquet")
+    read_published(runs=study.place("runs.parquet"), scores=scores)
+    tables = study.summarize()
     drops = tables["degradation"]
     mean = drops[drops["model"].isna()].set_index("metric")["difference"]
     # The mean drops over 315 checkpoints that the paper states: 11.46, 4.75 and 3.92.
@@ -197,7 +176,7 @@ def test_the_paper_s_drops_are_reproduced_from_its_table(tmp_path: Path) -> None
         "asma": 3.92,
     }
     assert len(tables["differences"]) == len(tables["label_counts"]) == 0
-    assert len(read_parquet(study.place("scores.parquet"))) == 7 * 315
-    text = Path(study.place("text.txt")).read_text()
+    assert len(read_parquet(scores)) == 7 * 315
+    text = Path(study.place("text/multilabel.txt")).read_text()
     assert "The apparent drop shrinks once several labels count" in text
     assert np.isnan(drops["ci_low"]).all()

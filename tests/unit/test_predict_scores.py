@@ -7,11 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from place_models import place_models
-from predict_scores import predict_scores as write_predictions
-from replay_placements import replay_placements
 
-from capmap.artifacts import read_table, write_parquet
 from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts, tabulate_fits
 from capmap.capabilities.gaps import choose_results, scale_scores, tabulate_gaps
 from capmap.capabilities.halves import Fitting
@@ -21,8 +17,10 @@ from capmap.capabilities.predictions import (
     place_newcomers,
     predict_scores,
 )
+from capmap.catalog import STEPS
 from capmap.rng import make_stream
-from capmap.tables import write_table
+from tests.capability_tables import write_inputs
+from tests.steps import read_step, run_step
 
 DATABASE = Path(__file__).parents[3] / "shared" / "data" / "capabilities" / "data.csv"
 STRANGE = ["=SUM(A1)", "a|b", "007", " <b>$x_1$", "ä" * 80]
@@ -187,47 +185,28 @@ def test_newcomers_are_predicted_only_where_results_connect_them() -> None:
     assert row["mean_gap_low"] < row["mean_gap"] < row["mean_gap_high"]
 
 
-def write_inputs(folder: Path, gaps: pd.DataFrame, *, method: str) -> dict[str, str]:
-    write_table(gaps, [folder / "gaps.csv"])
+@pytest.mark.parametrize("method", ["ensemble", "poincare"])
+def test_steps_write_predictions_and_placements(tmp_path: Path, method: str) -> None:
+    gaps = tabulate(draw_runs())
     results = choose_results(gaps)
     starts = draw_starts(results, dimension=2, starts=2, seed=0, study="toy")
     fits = fit_starts(results, METHODS[method], starts=starts)
-    write_parquet(folder / "fits.parquet", tabulate_fits(fits, results))
-    return {"gaps": str(folder / "gaps.csv"), "fits": str(folder / "fits.parquet")}
-
-
-def name_files(folder: Path, name: str) -> list[str]:
-    return [str(folder / f"{name}.{suffix}") for suffix in ("csv", "md", "tex")]
-
-
-@pytest.mark.parametrize("method", ["ensemble", "poincare"])
-def test_scripts_write_predictions_and_placements(tmp_path: Path, method: str) -> None:
-    gaps = tabulate(draw_runs())
-    inputs = write_inputs(tmp_path, gaps, method=method)
-    replay = name_files(tmp_path, "placement_replay")
-    write_predictions(
-        **inputs, predictions=name_files(tmp_path, "predictions"), method=method, **OPTIONS
-    )
-    replay_placements(gaps=inputs["gaps"], placement_replay=replay, method=method, **OPTIONS)
-    place_models(
-        **inputs,
-        placement_replay=replay[0],
-        placements=name_files(tmp_path, "placements"),
-        placement_predictions=name_files(tmp_path, "placement_predictions"),
-        text=[str(tmp_path / "text.txt"), str(tmp_path / "text.tex")],
-        method=method,
-        **OPTIONS,
-    )
-    predictions = read_table(tmp_path / "predictions.csv")
+    inputs = write_inputs(tmp_path, gaps=gaps, fits=tabulate_fits(fits, results))
+    inputs["placement_replay"] = str(tmp_path / "capabilities/placement_replay.csv")
+    found = {}
+    for step in ("predict_scores", "replay_placements", "place_models"):
+        own = {name: inputs[name] for name in STEPS[step].reads}
+        run_step(step, tmp_path, own, method=method, **OPTIONS)
+        found |= read_step(step, tmp_path)
+    predictions = found["predictions"]
     assert len(predictions) == 14 * 12
     assert set(STRANGE) < set(predictions["model"])
     assert predictions["held_out"].all()
-    found = place(gaps, method=method)
-    written = read_table(tmp_path / "placements.csv")
-    pd.testing.assert_frame_equal(written, found.placements, check_dtype=False)
-    assert len(read_table(tmp_path / "placement_predictions.csv")) == 36
-    assert {"placed", method} < set(read_table(replay[0])["method"])
-    assert "3 models" in (tmp_path / "text.txt").read_text("utf-8")
+    expected = place(gaps, method=method).placements
+    pd.testing.assert_frame_equal(found["placements"], expected, check_dtype=False)
+    assert len(found["placement_predictions"]) == 36
+    assert {"placed", method} < set(found["placement_replay"]["method"])
+    assert "3 models" in (tmp_path / "text/placements.txt").read_text("utf-8")
 
 
 def read_database() -> pd.DataFrame:

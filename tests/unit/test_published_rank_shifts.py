@@ -6,41 +6,29 @@ import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
-from capmap.artifacts import read_table, write_parquet, write_text
+from capmap.artifacts import write_parquet
 from capmap.errors import ValidationError
 from read_published import read_published
-from summarize_metrics import summarize_metrics
-from tests.multilabel_study import OPTIONS, make_study
+from tests.multilabel_study import Study, make_study
 
 DATA = Path(__file__).parents[2] / "data/imagenet"
-TABLES = ("metrics", "summary", "rank_shift", "label_counts")
 
 
 @pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the metrics of the paper's 315 checkpoints, as the workflow reads them."""
-    folder = tmp_path_factory.mktemp("published")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """A study with the metrics of the paper's 315 checkpoints, as the workflow reads them."""
+    study = Study(tmp_path_factory.mktemp("published"))
     table = pd.read_csv(DATA / "checkpoints.csv", header=[0, 1], index_col=0)
     table.columns = [" / ".join(names) for names in table.columns]
     runs = table.rename_axis("model").reset_index().melt("model", None, "dataset", "score")
-    write_parquet(folder / "runs.parquet", runs.assign(seed=""))
-    write_text(folder / "degradation.csv", "model,metric,subgroup,dataset_a,dataset_b\n")
-    read_published(runs=str(folder / "runs.parquet"), scores=str(folder / "scores.parquet"))
-    return folder
+    write_parquet(study.place("runs.parquet"), runs.assign(seed=""))
+    read_published(runs=study.place("runs.parquet"), scores=study.place("scores/0.parquet"))
+    return study
 
 
-def shift(folder: Path, images: dict[str, int]) -> pd.DataFrame:
-    """Run the script and read the shifts that it wrote."""
-    summarize_metrics(
-        scores=[str(folder / "scores.parquet")],
-        facts=[],
-        degradation=str(folder / "degradation.csv"),
-        **{name: [str(folder / f"{name}.csv")] for name in TABLES},
-        text=[str(folder / "text.txt")],
-        images=images,
-        **OPTIONS,
-    )
-    return read_table(folder / "rank_shift.csv")
+def shift(study: Study, images: dict[str, int]) -> pd.DataFrame:
+    """The shifts, from the study's files to files."""
+    return study.summarize(**images)["rank_shift"]
 
 
 def correlate(shifts: pd.DataFrame) -> float:
@@ -51,13 +39,13 @@ def correlate(shifts: pd.DataFrame) -> float:
     return float(spearmanr(own, printed[own.index]).statistic)
 
 
-def test_shifts_correlate_with_the_printed_ones_once_hidden_ranks_count(published: Path) -> None:
+def test_shifts_correlate_with_the_printed_ones_once_hidden_ranks_count(published: Study) -> None:
     # The paper ranked values before it rounded them, on the 50,000 images of ImageNetV1.
     assert correlate(shift(published, {"ImageNetV1": 50_000})) >= 0.999
     assert correlate(shift(published, {})) == pytest.approx(0.987, abs=0.0005)
 
 
-def test_other_datasets_keep_their_ranks(published: Path) -> None:
+def test_other_datasets_keep_their_ranks(published: Study) -> None:
     plain, fair = (shift(published, images) for images in ({}, {"ImageNetV1": 50_000}))
     is_other = plain["dataset_top1"] == "ImageNetV2"
     pd.testing.assert_frame_equal(fair[is_other], plain[is_other])
@@ -65,7 +53,7 @@ def test_other_datasets_keep_their_ranks(published: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["ImagenetV1", "PatchML"])
-def test_a_dataset_without_top1_accuracies_is_refused(published: Path, name: str) -> None:
+def test_a_dataset_without_top1_accuracies_is_refused(published: Study, name: str) -> None:
     # PatchML has an ASMA only.
     with pytest.raises(ValidationError, match=rf"multilabel\.images: .* '{name}'"):
         shift(published, {name: 50_000})
@@ -75,14 +63,7 @@ def test_predictions_are_ranked_exactly_whatever_the_number_of_images(tmp_path: 
     study = make_study(tmp_path)
     study.evaluate()
     study.summarize()
-    before = Path(study.place("rank_shift.csv")).read_bytes()
-    summarize_metrics(
-        scores=study.list_files("scores"),
-        facts=study.list_files("facts"),
-        degradation=study.place("degradation.csv"),
-        **{name: study.table(name) for name in TABLES},
-        text=[study.place("text.txt")],
-        images={"V1": 50_000, "elsewhere": 3},
-        **OPTIONS,
-    )
-    assert Path(study.place("rank_shift.csv")).read_bytes() == before
+    shifts = Path(study.place("multilabel/rank_shift.csv"))
+    before = shifts.read_bytes()
+    study.summarize(V1=50_000, elsewhere=3)
+    assert shifts.read_bytes() == before

@@ -6,9 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from check_transfer import check_transfer
 
-from capmap.artifacts import read_table
 from capmap.capabilities import transfer as transfers
 from capmap.capabilities.baselines import fit_additive
 from capmap.capabilities.embedding import METHODS, draw_starts
@@ -16,8 +14,8 @@ from capmap.capabilities.gaps import Results, arrange_results
 from capmap.capabilities.halves import Fitting
 from capmap.capabilities.transfer import choose_types, list_sizes, measure_transfer
 from capmap.rng import make_stream
-from capmap.tables import write_table
-from tests.capability_tables import list_cells, make_gaps, simulate_results
+from tests.capability_tables import list_cells, make_gaps, simulate_results, write_inputs
+from tests.steps import read_step, run_step
 
 
 def measure(
@@ -223,34 +221,23 @@ def test_one_family_cannot_be_tested_on_others() -> None:
 
 
 @pytest.mark.slow
-def test_the_script_writes_the_same_bytes_for_any_order_of_rows(tmp_path: Path) -> None:
+def test_the_step_writes_the_same_bytes_for_any_order_of_rows(tmp_path: Path) -> None:
     cells = simulate_results(9, 12, dimension=2, share=0.9, noise=0.05).cells
     cells["dataset"] = cells["dataset"].map(lambda name: f'=<b>"{name}", $x$ / v')
     datasets = pd.DataFrame({"dataset": sorted(cells["dataset"].unique())})
     datasets["type"] = ["7"] * 5 + ["=1|2"] * 5 + [None] * 2
     datasets["family"] = [*"aabbccddee", "7", "8"]
+    tables = {"gaps": make_gaps(cells), "datasets": datasets}
+    mixed = {name: table.sample(frac=1, random_state=6) for name, table in tables.items()}
+    options = {"method": "ensemble", "dimension": 3, "n_starts": 1, "confidence_level": 0.9}
     written = []
-    for order in ("first", "second"):
-        folder = tmp_path / order
-        for name, table in {"gaps": make_gaps(cells), "datasets": datasets}.items():
-            rows = table.sample(frac=1, random_state=len(order)) if order == "second" else table
-            write_table(rows, [folder / f"{name}.csv"])
-        outputs = [str(folder / f"transfer.{suffix}") for suffix in ("csv", "md", "tex", "txt")]
-        check_transfer(
-            gaps=str(folder / "gaps.csv"),
-            datasets=str(folder / "datasets.csv"),
-            transfer=outputs[:3],
-            text=outputs[3:],
-            study="toy",
-            method="ensemble",
-            dimension=3,
-            n_starts=1,
-            confidence_level=0.9,
-            seed=1,
-        )
-        written.append([Path(output).read_bytes() for output in outputs])
+    for place, own in enumerate((tables, mixed)):
+        folder = tmp_path / str(place)
+        run_step("check_transfer", folder, write_inputs(folder, **own), **options, seed=1)
+        places = [f"capabilities/transfer.{suffix}" for suffix in ("csv", "md", "tex")]
+        written.append([(folder / path).read_bytes() for path in (*places, "text/transfer.txt")])
     assert written[0] == written[1]
-    table = read_table(tmp_path / "first" / "transfer.csv", names=["trained_on", "tested_on"])
+    table = read_step("check_transfer", tmp_path / "0")["transfer"]
     assert table["kind"].tolist() == ["type", "type", "types", "types", "families"]
     assert table["trained_on"].tolist()[:2] == ["7", "=1|2"]
     assert table["trained_on"].iloc[-1] == "5 families"

@@ -1,15 +1,15 @@
-"""The scripts that read, choose and rank checkpoints, from files to files."""
+"""Reading, choosing and ranking checkpoints, from files to files."""
 
 import json
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from rank_checkpoints import rank_checkpoints
 
 from capmap.artifacts import read_parquet, read_table
 from capmap.errors import ValidationError
 from tests.checkpoint_tables import HEADER
+from tests.steps import read_step, run_step
 from tests.toy_settings import RULES
 from validate_checkpoints import validate_checkpoints
 
@@ -236,14 +236,11 @@ def test_the_example_has_its_known_best_steps(tmp_path):
         ],
     }
     run(tmp_path, str(EXAMPLE / "evaluations.csv"), checkpoints=checkpoints)
-    names = ("checkpoints_table", "selected", "checkpoint_rankings", "curves")
-    outputs = {
-        name: [str(tmp_path / f"{name}.{kind}") for kind in ("csv", "md", "tex")] for name in names
-    }
-    rank_checkpoints(
-        evaluations=str(tmp_path / "evaluations.parquet"),
-        **outputs,
-        text=[str(tmp_path / "text.txt"), str(tmp_path / "text.tex")],
+    run_step(
+        "rank_checkpoints",
+        tmp_path,
+        {"evaluations": tmp_path / "evaluations.parquet"},
+        study="example",
         settings=checkpoints,
         metric="",
         metrics={},
@@ -251,18 +248,18 @@ def test_the_example_has_its_known_best_steps(tmp_path):
         n_resamples=200,
         confidence_level=0.95,
         seed=0,
-        study="example",
     )
-    selected = read_table(tmp_path / "selected.csv")
+    found = read_step("rank_checkpoints", tmp_path)
+    selected = found["selected"]
     best = read_table(EXAMPLE / "best_steps.csv")
     pd.testing.assert_frame_equal(selected[["model", "training", "step"]], best)
     # Where accuracy falls by 2e-8 per squared step, the last of run 1 of Dense-L, 1000 steps after
     # the best one, has 0.02 less on each dataset; the gain shows on the test split as well.
     assert selected["gain_report"].to_numpy() == pytest.approx(selected["optimism_last"], abs=0.02)
-    ranking = read_table(tmp_path / "checkpoint_rankings.csv")
+    ranking = found["checkpoint_rankings"]
     assert ranking.loc[ranking["ranking"] == "best", "model"].unique().tolist() == [
         *("Dense-L", "Sparse-L", "Dense-S", "Sparse-S")
     ]
     # 12 trainings and 4 models at 6 steps, with 2 metrics on 2 splits.
-    assert len(read_table(tmp_path / "curves.csv")) == (12 + 4) * 6 * 2 * 2
-    assert "12 trainings of 4 models" in (tmp_path / "text.txt").read_text("utf-8")
+    assert len(found["curves"]) == (12 + 4) * 6 * 2 * 2
+    assert "12 trainings of 4 models" in (tmp_path / "text/checkpoints.txt").read_text("utf-8")
