@@ -5,11 +5,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from scipy.stats import spearmanr
+from summarize_metrics import summarize_metrics
 
 from capmap.artifacts import read_table, write_parquet, write_text
 from capmap.errors import ValidationError
 from read_published import read_published
-from summarize_metrics import summarize_metrics
 from tests.multilabel_study import OPTIONS, make_study
 
 DATA = Path(__file__).parents[2] / "data/imagenet"
