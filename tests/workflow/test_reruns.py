@@ -178,9 +178,12 @@ def test_run_option_leaves_other_studies_alone(project: Checkout) -> None:
 
 def test_forced_run_gives_the_same_bytes(project: Checkout) -> None:
     before = project.digests()
+    shutil.rmtree(project.folder / "results/beta/.kept")
     run = project.snakemake("--forceall", cores=1)
     assert run.status == 0, run.output
     assert sum(run.jobs.values()) > 20
+    assert project.list_made(run, "alpha") == set()
+    assert project.list_made(run, "beta") == RANKINGS | DATASETS
     assert project.digests() == before
 
 

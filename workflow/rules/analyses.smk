@@ -25,7 +25,7 @@ for name in [name for name in STEPS if name not in SHARED]:
             "../../envs/analysis.yaml"
         params:
             study="{study}",
-            folder="results/{study}",
+            folder=folder_of,
             steps=[name],
             options=options_of_steps(name),
             code=code_of_steps(name),
@@ -65,7 +65,7 @@ for study in config["studies"]:
                 * max(20, int(input.size_mb)),
             params:
                 study="{study}",
-                folder="results/{study}",
+                folder=folder_of,
                 steps=steps,
                 options=options_of_steps(*steps),
                 code=code_of_steps(*steps),
@@ -91,7 +91,7 @@ for study in config["studies"]:
             "../../envs/figures.yaml"
         threads: 4
         params:
-            folder="results/{study}",
+            folder=folder_of,
             reads=reads_of_figures(*figures),
             options=options_of_figures(*figures),
             code=code_of_figures(*figures),

@@ -132,6 +132,11 @@ def figure(name):
     ]
 
 
+def folder_of(wildcards):
+    """The folder of a study's results."""
+    return f"results/{wildcards.study}"
+
+
 def number_of(wildcards):
     """The number in a job's paths, such as a seed."""
     return int(wildcards.number)

@@ -1,0 +1,165 @@
+"""What the catalog declares is made, shown and explained everywhere; nothing else is needed."""
+
+import json
+import re
+import subprocess
+import sys
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from capmap.catalog import list_captions
+from tests.workflow.checkouts import PROJECT, Checkout, Run, copy_project
+
+EXPORT = """\
+model,dataset,metric,seed,score
+bee,x,acc,0,0.5
+bee,x,acc,1,0.7
+bee,y,acc,0,0.6
+cow,x,acc,0,0.4
+cow,x,acc,1,0.45
+cow,y,acc,0,0.9
+"""
+CAPTION = "The best run of each model on each dataset, in the throw-away test."
+DECLARATION = f'''
+TOP_RUNS = Analysis(
+    question="What is the best of all runs?",
+    shared=True,
+    tables={{
+        "top_runs": Table("{CAPTION}", "model dataset score", best={{"score": "max"}}),
+    }},
+    figures={{
+        "top_runs": Figure(
+            "A dot per best run, in the throw-away test.",
+            draw="capmap.figures.top_runs:draw_top_runs",
+            reads=["top_runs"],
+            order="iqm",
+            options={{"size": "robustness/top"}},
+        )
+    }},
+    steps={{
+        "find_top_runs": Step(
+            "capmap.comparison.top_runs:find_top_runs",
+            tables=["top_runs"],
+            reads=["runs"],
+            describe="capmap.prose.top_runs:describe_top_runs",
+        )
+    }},
+)
+'''
+METHOD = '''"""The best runs."""
+
+
+def find_top_runs(runs):
+    """Find the best run of each cell."""
+    return runs.groupby(["model", "dataset"], as_index=False)["score"].max()
+'''
+PROSE = '''"""Sentences on the best runs."""
+
+
+def describe_top_runs(study, top_runs):
+    """Say how many there are."""
+    return [f"The study {study} has {len(top_runs)} best runs."]
+'''
+FIGURE = '''"""Dots of best runs."""
+
+from matplotlib.figure import Figure
+
+from capmap.figures.style import figure_style
+
+
+@figure_style()
+def draw_top_runs(top_runs, *, order, size):
+    """Draw a dot per run."""
+    assert len(order) == 2
+    figure = Figure(figsize=(3, 2))
+    figure.subplots().plot(top_runs["model"], top_runs["score"], "o", markersize=size)
+    return figure
+'''
+
+
+def declare_analysis(checkout: Checkout) -> None:
+    """Add an analysis in four files: its declaration, method, prose and figure."""
+    checkout.edit(
+        "scripts/capmap/catalog/comparisons.py",
+        lambda text: text.replace(
+            "\n# In the order of the page.", f"{DECLARATION}\n\n# In the order of the page."
+        ).replace(
+            '    "sample_size": SAMPLE_SIZE,\n',
+            '    "sample_size": SAMPLE_SIZE,\n    "top_runs": TOP_RUNS,\n',
+        ),
+    )
+    for room, content in (("comparison", METHOD), ("prose", PROSE), ("figures", FIGURE)):
+        (checkout.folder / f"scripts/capmap/{room}/top_runs.py").write_text(content)
+
+
+@pytest.fixture(scope="session")
+def declared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, Run]:
+    """A project with an analysis more, run to the end and then to Snakemake's own report."""
+    checkout = copy_project(tmp_path_factory.mktemp("declared") / "project")
+    declare_analysis(checkout)
+    (checkout.folder / "mine.csv").write_text(EXPORT)
+    study = {"exports": "mine.csv", "analyses": ["top_runs"], "robustness": {"top": 4}}
+    checkout.write_studies({"mine": study | {"bootstrap": {"replicates": 100, "shards": 1}}})
+    run = checkout.snakemake()
+    assert run.status == 0, run.output
+    report = checkout.snakemake("--report", "all.html")
+    assert report.status == 0, report.output
+    return checkout, run
+
+
+def test_a_declared_analysis_is_made_in_the_job_of_the_comparisons(declared) -> None:
+    checkout, run = declared
+    made = checkout.list_made(run, "mine")
+    assert {"find_top_runs", "top_runs"} <= made
+    assert "find_top_runs" not in run.rules
+    table = (checkout.folder / "results/mine/tables/top_runs.csv").read_text()
+    assert table.splitlines()[0] == "model,dataset,score"
+    assert len(table.splitlines()) == 5
+    assert r"\textbf" in (checkout.folder / "results/mine/tables/top_runs.tex").read_text()
+
+
+def test_a_declared_analysis_has_its_section_on_the_page(declared) -> None:
+    checkout, _ = declared
+    page = unescape((checkout.folder / "results/mine/report.html").read_text())
+    section = page[page.index('<section id="analysis-top_runs"') :]
+    for part in (
+        *("What is the best of all runs?", "The study mine has 4 best runs.", CAPTION),
+        *("A dot per best run, in the throw-away test.", "tables/top_runs.csv", "top_runs.pdf"),
+    ):
+        assert part in section, part
+    assert "has 4 best runs" in (checkout.folder / "results/mine/text/top_runs.tex").read_text()
+
+
+def test_captions_are_those_of_the_catalog_in_the_report_of_snakemake(declared) -> None:
+    checkout, _ = declared
+    report = read_report(checkout.folder / "all.html")
+    captions = list_captions()
+    for name in ("figures/intervals", "tables/iqm"):
+        assert captions[name] in report, name
+    assert CAPTION in report
+    assert "A dot per best run, in the throw-away test." in report
+
+
+def test_a_declared_analysis_is_a_choice_and_is_explained(declared, tmp_path: Path) -> None:
+    checkout, _ = declared
+    checkout = checkout.copy(tmp_path / "project")
+    checkout.write_studies({"mine": {"exports": "mine.csv", "analyses": ["top_run"]}})
+    run = checkout.snakemake("-n")
+    assert run.status != 0
+    assert "top_runs" in run.output
+    docs = checkout.folder / "docs"
+    docs.mkdir()
+    for name in ("make_configuration.py", "configuration.yaml"):
+        (docs / name).write_bytes((PROJECT / "docs" / name).read_bytes())
+    subprocess.run([sys.executable, str(docs / "make_configuration.py")], check=True)
+    (row,) = re.findall(r"^\| `analyses` .*$", (docs / "configuration.md").read_text(), re.M)
+    assert '"sample_size", "top_runs", "capabilities"' in row
+
+
+def read_report(path: Path) -> str:
+    """The words of a report of Snakemake, with line breaks and marks as in a caption."""
+    text = path.read_text("utf-8").replace("\\n", " ")
+    text = text.replace(json.dumps("'")[1:-1], "'")
+    return " ".join(re.sub(r"<[^>]*>", "", unescape(text)).split())
