@@ -25,7 +25,7 @@ for name in [name for name in STEPS if name not in analyses.SHARED]:
             "../../envs/analysis.yaml"
         params:
             study="{study}",
-            folder="results/{study}",
+            folder=of(studies.find_folder),
             steps=[name],
             options=of(analyses.read_step_options, name),
             code=code_of(analyses.find_step_code, name),
@@ -58,7 +58,7 @@ for study in config["studies"]:
             threads: 4
             params:
                 study="{study}",
-                folder="results/{study}",
+                folder=of(studies.find_folder),
                 steps=steps,
                 options=of(analyses.read_step_options, *steps),
                 code=code_of(analyses.find_step_code, *steps),
@@ -82,7 +82,7 @@ for study in config["studies"]:
             "../../envs/figures.yaml"
         threads: 4
         params:
-            folder="results/{study}",
+            folder=of(studies.find_folder),
             reads=of(analyses.find_figure_inputs, *figures),
             options=of(analyses.read_figure_options, *figures),
             code=code_of(analyses.find_figure_code, *figures),

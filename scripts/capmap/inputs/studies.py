@@ -137,6 +137,11 @@ def match_paths(pattern: str, *, recursive: bool = False) -> list[str]:
     return sorted(glob(pattern, recursive=recursive))  # noqa: PTH207
 
 
+def find_folder(study: Study) -> str:
+    """Name the folder of a study's results."""
+    return f"results/{study.name}"
+
+
 def list_shards(study: Study, folder: str) -> list[str]:
     """List the files in a folder of a study, one per shard that its runs were written to."""
     return _list_shards(study, study.name, folder)
