@@ -8,7 +8,7 @@ each as PDF, PNG and SVG. What shares a job is kept in .kept/ with what it was m
 run makes only that again which differs.
 """
 
-for name in [name for name in STEPS if name not in SHARED]:
+for name in [name for name in STEPS if name not in analyses.SHARED]:
 
     rule:
         name:
@@ -25,17 +25,17 @@ for name in [name for name in STEPS if name not in SHARED]:
             "../../envs/analysis.yaml"
         params:
             study="{study}",
-            folder=folder_of,
+            folder=of(studies.find_folder),
             steps=[name],
-            options=options_of_steps(name),
-            code=code_of_steps(name),
+            options=of(analyses.read_step_options, name),
+            code=code_of(analyses.find_step_code, name),
         script:
             "../../scripts/analyse.py"
 
 
 for study in config["studies"]:
-    steps = [name for name in list_steps(config["studies"][study]) if name in SHARED]
-    figures = list_drawn(study)
+    steps = analyses.list_shared_steps(find_study(study))
+    figures = analyses.list_drawn(find_study(study))
 
     if steps:
 
@@ -65,10 +65,10 @@ for study in config["studies"]:
                 * max(20, int(input.size_mb)),
             params:
                 study="{study}",
-                folder=folder_of,
+                folder=of(studies.find_folder),
                 steps=steps,
-                options=options_of_steps(*steps),
-                code=code_of_steps(*steps),
+                options=of(analyses.read_step_options, *steps),
+                code=code_of(analyses.find_step_code, *steps),
             script:
                 "../../scripts/analyse.py"
 
@@ -76,7 +76,7 @@ for study in config["studies"]:
         name:
             f"plot_figures_of_{study}"
         input:
-            inputs_of_figures(*figures),
+            of(analyses.list_figure_inputs, *figures),
         output:
             [path for name in figures for path in figure(name)],
         log:
@@ -91,9 +91,9 @@ for study in config["studies"]:
             "../../envs/figures.yaml"
         threads: 4
         params:
-            folder=folder_of,
-            reads=reads_of_figures(*figures),
-            options=options_of_figures(*figures),
-            code=code_of_figures(*figures),
+            folder=of(studies.find_folder),
+            reads=of(analyses.find_figure_inputs, *figures),
+            options=of(analyses.read_figure_options, *figures),
+            code=code_of(analyses.find_figure_code, *figures),
         script:
             "../../scripts/plot.py"

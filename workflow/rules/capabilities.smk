@@ -21,7 +21,7 @@ rule crossvalidate_embedding:
     params:
         study="{study}",
         method="{method}",
-        dimension=dimension_of,
+        dimension=number("dimension"),
         n_splits=setting("capabilities/splits"),
         held_out=setting("capabilities/held_out"),
         n_starts=setting("capabilities/starts"),

@@ -1,65 +1,35 @@
-"""The checked configuration, wildcard constraints, and helpers that several stages share."""
+"""The checked configuration, wildcard constraints, and how rules ask the library.
+
+What rules read and are told is in `capmap.inputs`; `of` makes it a function of a job's wildcards.
+"""
 
 import re
 import sys
-from difflib import get_close_matches
-from functools import reduce
-from operator import getitem
 from pathlib import Path
 
 ROOT = Path(workflow.basedir)
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
-from capmap.errors import ConfigError, ValidationError
-from capmap.catalog import (
-    ANALYSES,
-    FIGURES,
-    STEPS,
-    find_owner,
-    list_analyses,
-    list_captions,
-    list_figures,
-    list_tables,
-    place_table,
-    read_setting,
-)
-from capmap.settings.checking import check_settings
-from capmap.settings.sections import write_schema
-from capmap.settings.study import Config
+from capmap.catalog import ANALYSES, FIGURES, STEPS, find_owner, list_captions
+from capmap.errors import ConfigError
+from capmap.inputs import analyses, exports, leaderboards, predictions, state, studies
 import library
+
+
+def ask(function, *arguments, **options):
+    """What a function of the library finds; what it refuses ends the run in one message."""
+    try:
+        return function(*arguments, **options)
+    except ConfigError as error:
+        raise WorkflowError(str(error))
 
 
 def check_config(settings):
     """Check the configuration against its schema and fill in the defaults."""
     # Snakemake merges a --configfile into config.yaml; its studies are to replace ours.
-    studies = workflow.config_settings.overwrite_config.get("studies")
-    given = settings if studies is None else {**settings, "studies": studies}
-    try:
-        checked = check_settings(given, write_schema(Config))
-    except ConfigError as error:
-        raise WorkflowError(str(error))
-    for name, study in checked["studies"].items():
-        # A leaderboard shows and marks what is not complete.
-        if (
-            study["format"] == "submission"
-            and "incomplete" not in given["studies"][name]
-        ):
-            study["incomplete"] = "keep"
-    return checked
-
-
-def select_studies(names):
-    """The studies that `run:` asks for."""
-    if names == "all":
-        return list(config["studies"])
-    names = [names] if isinstance(names, str) else names
-    for name in names:
-        if name not in config["studies"]:
-            known = get_close_matches(name, config["studies"], 1) or config["studies"]
-            raise WorkflowError(
-                f"run: there is no study {name!r}. Did you mean {', '.join(known)}?"
-            )
-    return names
+    given = workflow.config_settings.overwrite_config.get("studies")
+    settings = settings if given is None else {**settings, "studies": given}
+    return ask(studies.check_config, settings)
 
 
 def write_captions(folder):
@@ -75,7 +45,7 @@ def write_captions(folder):
 
 
 config = check_config(config)
-STUDIES = select_studies(config["run"])
+STUDIES = ask(studies.select_studies, config["studies"], config["run"])
 CAPTIONS = write_captions(Path(".snakemake/captions"))
 
 
@@ -88,31 +58,66 @@ wildcard_constraints:
     cell="[0-9a-f]{16}",
 
 
-def find_studies(*formats):
-    """The studies whose exports have one of these formats."""
-    studies = config["studies"].items()
-    return [study for study, settings in studies if settings["format"] in formats]
+def open_url(url):
+    """A file on a server, which a storage plugin fetches."""
+    # Not above: it would slow the start of the jobs of all studies.
+    from remote import open_remote
+
+    return open_remote(storage, url)
 
 
-def match_studies(*formats):
-    """A pattern of the studies whose exports have one of these formats."""
-    return "|".join(map(re.escape, find_studies(*formats))) or "(?!)"
+def find_manifest(study):
+    """The list of a study's shards, once `normalize_runs` has made it."""
+    return checkpoints.normalize_runs.get(study=study).output.manifest
+
+
+def find_study(name):
+    """A study as the library sees it."""
+    return studies.Study(name, config["studies"][name], open_url, find_manifest)
+
+
+def of(function, *arguments, **kinds):
+    """What a function finds for the job's study; it also takes the wildcards of these kinds."""
+    return lambda wildcards: ask(
+        function,
+        find_study(wildcards.study),
+        *arguments,
+        **{name: kind(wildcards[name]) for name, kind in kinds.items()},
+    )
+
+
+def of_all(function, *arguments):
+    """What a function finds for the studies that run, in one list."""
+    return [
+        path for name in STUDIES for path in ask(function, find_study(name), *arguments)
+    ]
 
 
 def setting(path):
     """A setting of the job's study, such as ``bootstrap/replicates``."""
-    keys = path.split("/")
-    return lambda wildcards: reduce(getitem, keys, config["studies"][wildcards.study])
+    return of(studies.Study.read, path)
+
+
+def title_of(wildcards):
+    """The study's title, or its name where it has none."""
+    return find_study(wildcards.study).title
+
+
+def number(name):
+    """A wildcard of a job that is a number, such as a seed."""
+    return lambda wildcards: int(wildcards[name])
+
+
+def match_studies(*formats):
+    """A pattern of the studies whose exports have one of these formats."""
+    known = config["studies"].items()
+    names = [name for name, settings in known if settings["format"] in formats]
+    return "|".join(map(re.escape, names)) or "(?!)"
 
 
 def digest_library(script):
     """Digest of the library code of a rule's script, worked out once the rule has a job."""
     return lambda wildcards: library.digest_library(script)
-
-
-def title_of(wildcards):
-    """The study's title, or its name where it has none."""
-    return config["studies"][wildcards.study]["title"] or wildcards.study
 
 
 def table(name, folder="tables", formats="csv md tex"):
@@ -132,21 +137,6 @@ def figure(name):
     ]
 
 
-def folder_of(wildcards):
-    """The folder of a study's results."""
-    return f"results/{wildcards.study}"
-
-
-def number_of(wildcards):
-    """The number in a job's paths, such as a seed."""
-    return int(wildcards.number)
-
-
-def dimension_of(wildcards):
-    """The number of dimensions of a job."""
-    return int(wildcards.dimension)
-
-
 def text(name):
     """A paragraph for a paper, as plain text and as LaTeX."""
     return multiext(f"results/{{study}}/text/{name}", ".txt", ".tex")
@@ -161,3 +151,43 @@ def for_report(path, kind, name):
         subcategory=kind,
         labels={"name": Path(name).name.replace("_", " ")},
     )
+
+
+def inputs_of_steps(*names):
+    """What steps read, by name."""
+    return {
+        read: of(place) if callable(place) else f"results/{{study}}/{place}"
+        for read, place in analyses.place_step_inputs(*names).items()
+    }
+
+
+def outputs_of_steps(*names):
+    """The files that steps write."""
+    paths = []
+    for name in names:
+        step, owner = STEPS[name], find_owner(name, "steps")
+        for made in step.tables:
+            paths += table(made, owner.folder, owner.tables[made].formats)
+        paths += [f"results/{{study}}/{path}" for path in step.files.values()]
+        if step.describe:
+            paths += text(next(key for key in ANALYSES if ANALYSES[key] is owner))
+    return paths
+
+
+def code_of(find_code, *names):
+    """Digests of the code of steps or figures, worked out once the rule has a job."""
+    return lambda wildcards: {
+        name: library.digest_functions(*code.functions, declared=code.declared)
+        for name, code in zip(names, map(find_code, names))
+    }
+
+
+# What is missing is said here, in one line, rather than from within the graph of jobs.
+for name in ask(studies.list_involved, config["studies"], STUDIES):
+    ask(exports.check_files, find_study(name))
+    # Once per run and not in each of its jobs, which parse this file as well.
+    if workflow.is_main_process:
+        ask(state.forget_lost_shards, find_study(name))
+if workflow.is_main_process:
+    for name in STUDIES:
+        ask(leaderboards.check_sources, find_study(name))

@@ -5,17 +5,12 @@ and tables of former releases.
 Writes: leaderboard/, with the page leaderboard/index.html, and two figures.
 """
 
-# Once per run and not in each of its jobs, which parse this file as well.
-if workflow.is_main_process:
-    for study in STUDIES:
-        check_sources(study)
-
 
 rule bootstrap_entries:
     """Normalized scores of a shard's models → estimates and replicates of each dimension."""
     input:
         shard="results/{study}/normalized/{shard}.parquet",
-        datasets=resampled_datasets,
+        datasets=of(studies.list_resampled),
     output:
         entries="results/{study}/leaderboard/entries/{shard}.parquet",
         cells="results/{study}/leaderboard/cells/{shard}.parquet",
@@ -27,7 +22,7 @@ rule bootstrap_entries:
         "../../envs/analysis.yaml"
     params:
         study="{study}",
-        dimensions=dimensions_of,
+        dimensions=of(leaderboards.find_dimensions),
         n_resamples=setting("bootstrap/replicates"),
         confidence_level=setting("bootstrap/confidence"),
         interval=setting("bootstrap/interval"),
@@ -60,7 +55,7 @@ rule write_leaderboard:
     params:
         study="{study}",
         title=title_of,
-        groups=dimensions_of,
+        groups=of(leaderboards.find_dimensions),
         confidence_level=setting("bootstrap/confidence"),
         library=digest_library("write_leaderboard.py"),
     script:

@@ -1,15 +1,91 @@
 """Evaluates predictions of single-label classifiers on images with several valid labels.
 
-Reads: dumps of scores, labels, or published metrics of an ordinary study.
-Writes: multilabel/; for predictions also runs.parquet and validation.json, as validation does.
+Reads: annotated images and classifiers (ONNX), dumps of scores, labels, or published metrics of an
+ordinary study.
+Writes: patchml/ with a folder of composed images per seed, dumps/ with the scores of each model and
+dataset, multilabel/; for predictions also runs.parquet and validation.json, as exports do.
 """
+
+
+rule crop_objects:
+    """Annotated images → a patch per object, and what could not be cut."""
+    input:
+        images=setting("patchml/images"),
+        annotations=setting("patchml/annotations"),
+        classes=of(predictions.find_classes, "patchml"),
+    output:
+        archive="results/{study}/patchml/crops.tar",
+        crops="results/{study}/patchml/crops.csv",
+        skipped="results/{study}/patchml/skipped.csv",
+    log:
+        "results/logs/crop_objects/{study}.log",
+    benchmark:
+        "results/benchmarks/crop_objects/{study}.tsv"
+    conda:
+        "../../envs/images.yaml"
+    params:
+        library=digest_library("crop_objects.py"),
+    script:
+        "../../scripts/crop_objects.py"
+
+
+rule compose_patches:
+    """Patches → images of several, with the union of their labels."""
+    input:
+        archive="results/{study}/patchml/crops.tar",
+        crops="results/{study}/patchml/crops.csv",
+    output:
+        images=directory("results/{study}/patchml/{number}/images"),
+        labels="results/{study}/patchml/{number}/labels.json",
+        manifest="results/{study}/patchml/{number}/manifest.csv",
+        label_counts="results/{study}/patchml/{number}/label_counts.csv",
+    log:
+        "results/logs/compose_patches/{study}/{number}.log",
+    benchmark:
+        "results/benchmarks/compose_patches/{study}/{number}.tsv"
+    conda:
+        "../../envs/images.yaml"
+    params:
+        dataset="PatchML{number}",
+        counts=setting("patchml/counts"),
+        sizes=setting("patchml/sizes"),
+        side=setting("patchml/side"),
+        seed=number("number"),
+        library=digest_library("compose_patches.py"),
+    script:
+        "../../scripts/compose_patches.py"
+
+
+rule classify_images:
+    """A folder of images and a classifier → scores of all classes."""
+    input:
+        images=of(predictions.find_images, cell=str, number=str),
+        model=of(predictions.read_classifier, "file", cell=str),
+        classes=of(predictions.find_classes, "predictions"),
+    output:
+        scores="results/{study}/dumps/{cell}/{number}.npy",
+        ids="results/{study}/dumps/{cell}/{number}.txt",
+    log:
+        "results/logs/classify_images/{study}/{cell}/{number}.log",
+    benchmark:
+        "results/benchmarks/classify_images/{study}/{cell}/{number}.tsv"
+    conda:
+        "../../envs/classify.yaml"
+    params:
+        size=of(predictions.read_classifier, "size", cell=str),
+        mean=of(predictions.read_classifier, "mean", cell=str),
+        std=of(predictions.read_classifier, "std", cell=str),
+        batch_size=setting("classify/batch"),
+        library=digest_library("classify_images.py"),
+    script:
+        "../../scripts/classify_images.py"
 
 
 rule evaluate_predictions:
     """Scores and labels of some models → outcomes of images, metrics, and what is wrong."""
     input:
-        labels_of,
-        dumps=dumps_of,
+        of(predictions.list_label_files, shard=int),
+        dumps=of(predictions.list_dumps, shard=int),
     output:
         outcomes="results/{study}/multilabel/outcomes/{shard}.parquet",
         scores="results/{study}/multilabel/scores/{shard}.parquet",
@@ -22,9 +98,9 @@ rule evaluate_predictions:
         "../../envs/analysis.yaml"
     params:
         study="{study}",
-        cells=cells_of,
+        cells=of(predictions.list_cells, shard=int),
         classes=setting("predictions/classes"),
-        datasets=datasets_of,
+        datasets=of(predictions.find_labels),
         subgroups=setting("multilabel/subgroups"),
         n_resamples=setting("multilabel/replicates"),
         confidence_level=setting("multilabel/confidence"),
@@ -37,9 +113,9 @@ rule evaluate_predictions:
 rule gather_scores:
     """Metrics of all dumps → runs, or every problem that they have."""
     input:
-        scores=parts_of("scores.parquet"),
-        facts=parts_of("facts.json"),
-        references=references_of,
+        scores=of(predictions.list_parts, "scores.parquet"),
+        facts=of(predictions.list_parts, "facts.json"),
+        references=of(exports.find_references),
     output:
         runs="results/{study}/runs.parquet",
         validation="results/{study}/validation.json",
@@ -54,7 +130,7 @@ rule gather_scores:
     params:
         rejected="results/{study}/rejected.csv",
         checksums=setting("checksums"),
-        names=names_of,
+        names=of(exports.list_names),
         rank_by=setting("multilabel/rank_by"),
         subgroups=setting("multilabel/subgroups"),
         metrics=setting("metrics"),
@@ -94,11 +170,11 @@ rule plot_examples:
     """Images with several labels → what the best and the worst model say of them."""
     input:
         summary="results/{study}/multilabel/summary.csv",
-        dumps=example_dumps,
-        ids=example_labels("images"),
-        labels=example_labels("labels"),
-        images=example_images,
-        classes=known_classes("predictions"),
+        dumps=of(predictions.list_example_dumps),
+        ids=of(predictions.find_example_labels, "images"),
+        labels=of(predictions.find_example_labels, "labels"),
+        images=of(predictions.find_example_images),
+        classes=of(predictions.find_classes, "predictions"),
     output:
         prediction_examples_figure=figure("prediction_examples"),
     log:
@@ -109,8 +185,8 @@ rule plot_examples:
         "../../envs/figures.yaml"
     params:
         study="{study}",
-        dataset=example_dataset,
-        models=example_models,
+        dataset=of(predictions.find_example_dataset),
+        models=of(predictions.list_example_models),
         seed=setting("bootstrap/seed"),
         library=digest_library("plot_examples.py"),
     script:

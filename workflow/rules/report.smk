@@ -30,13 +30,13 @@ rule track_changes:
 rule write_report:
     """Tables and figures of a study → one page."""
     input:
-        tables=tables_of,
+        tables=of(analyses.place_tables, "csv"),
         bounds="results/{study}/normalized/bounds.csv",
         dropped="results/{study}/normalized/dropped.csv",
         validation="results/{study}/validation.json",
-        figures=figures_of("svg"),
-        images=figures_of("png"),
-        texts=texts_of,
+        figures=of(analyses.place_figures, "svg"),
+        images=of(analyses.place_figures, "png"),
+        texts=of(analyses.place_texts, "txt"),
     output:
         report="results/{study}/report.html",
     log:
@@ -48,7 +48,7 @@ rule write_report:
     params:
         study="{study}",
         title=title_of,
-        analyses=analyses_of,
+        analyses=of(analyses.list_asked),
         settings=lookup("{study}", within=config["studies"]),
         version=tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
             "version"
@@ -72,10 +72,7 @@ rule write_index:
     conda:
         "../../envs/report.yaml"
     params:
-        studies=[
-            {"name": study, "title": config["studies"][study]["title"] or study}
-            for study in STUDIES
-        ],
+        studies=[{"name": name, "title": find_study(name).title} for name in STUDIES],
         library=digest_library("write_index.py"),
     script:
         "../../scripts/write_index.py"

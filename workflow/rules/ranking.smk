@@ -1,16 +1,40 @@
-"""Says how sure the scores and ranks are.
+"""Summarizes the runs per cell, per dataset and across datasets, and says how sure scores and ranks are.
 
-Reads: normalized/{shard}.parquet, normalized/shape.csv and, where datasets are resampled too,
-normalized/datasets.csv.
-Writes: bootstrap/{shard}.parquet (replicates), tables/iqm, tables/intervals, tables/coverage.
+Reads: runs.parquet, normalized/{shard}.parquet, normalized/shape.csv and, where datasets are resampled
+too, normalized/datasets.csv.
+Writes: bootstrap/{shard}.parquet (replicates), tables/scores, tables/seeds, tables/aggregate,
+tables/iqm, tables/intervals, tables/coverage.
 """
+
+
+rule aggregate_scores:
+    """Normalized scores → seed summaries, score matrix and aggregate ranking."""
+    input:
+        shards=of(studies.list_shards, "normalized"),
+        runs="results/{study}/runs.parquet",
+    output:
+        scores=table("scores"),
+        seeds=table("seeds"),
+        aggregate=table("aggregate"),
+    log:
+        "results/logs/aggregate_scores/{study}.log",
+    benchmark:
+        "results/benchmarks/aggregate_scores/{study}.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        aggregations=setting("aggregate"),
+        datasets=setting("datasets"),
+        library=digest_library("aggregate_scores.py"),
+    script:
+        "../../scripts/aggregate_scores.py"
 
 
 rule bootstrap_shard:
     """Normalized scores of a shard's models → estimates, intervals and replicates."""
     input:
         shard="results/{study}/normalized/{shard}.parquet",
-        datasets=resampled_datasets,
+        datasets=of(studies.list_resampled),
     output:
         replicates="results/{study}/bootstrap/{shard}.parquet",
     log:
@@ -36,7 +60,7 @@ rule bootstrap_shard:
 rule rank_models:
     """Replicates of all models → ranking with intervals, rank intervals and tie groups."""
     input:
-        shards=shards_in("bootstrap"),
+        shards=of(studies.list_shards, "bootstrap"),
     output:
         iqm=table("iqm"),
         intervals=table("intervals"),
@@ -56,7 +80,7 @@ rule rank_models:
 rule simulate_coverage:
     """The study's shape → how often such intervals hold the truth, by simulation."""
     input:
-        shape=shape_of,
+        shape=of(studies.find_shape),
     output:
         coverage=table("coverage"),
     log:

@@ -1,0 +1,182 @@
+"""What the steps of analyses and the figures read, make and are told, as the catalog declares."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
+
+from capmap.catalog import (
+    ANALYSES,
+    FIGURES,
+    STEPS,
+    Analysis,
+    find_owner,
+    list_analyses,
+    list_figures,
+    list_tables,
+    place_table,
+)
+from capmap.inputs.exports import find_attributes
+from capmap.inputs.leaderboards import (
+    find_benchmark,
+    find_dimensions,
+    find_releases,
+    list_descriptions,
+)
+from capmap.inputs.predictions import list_datasets, list_parts
+from capmap.inputs.studies import Study, list_shards, list_shards_of_conditions
+
+# Where something is: in the study's folder, or what a function of the study finds.
+Place: TypeAlias = str | Callable[[Study], str | list[str]]
+
+# Steps that share a job.
+SHARED = {name for name in STEPS if find_owner(name, "steps").shared}
+
+
+class Code(NamedTuple):
+    """What makes files: functions, ``module:function``, and what is declared of the files."""
+
+    functions: tuple[str, ...]
+    declared: str
+
+
+def list_folds(study: Study) -> list[str]:
+    """List the cross-validation of each method and dimension that a study compares."""
+    settings = study.settings["capabilities"]
+    methods = ["ensemble", settings["method"], "l2", *settings["distances"], "bilinear"]
+    return [
+        study.place(f"capabilities/folds/{method}/{dimension}.parquet")
+        for method in dict.fromkeys(methods)
+        for dimension in sorted({settings["dimension"], *settings["dimensions"]})
+    ]
+
+
+def find_map(study: Study) -> str:
+    """Name the map of a study, by the projection that it asks for."""
+    return study.place(f"capabilities/map/{study.read('capabilities/map')}.parquet")
+
+
+# What is no table, of a study: the files of steps, of other rules, and what depends on it.
+ARTIFACTS: dict[str, Place] = {
+    **{file: path for step in STEPS.values() for file, path in step.files.items()},
+    "bounds": "normalized/bounds.csv",
+    "exported": "runs.parquet",
+    "evaluations": "leaderboard/evaluations.parquet",
+    "runs": partial(list_shards, folder="normalized"),
+    "others": list_shards_of_conditions,
+    "model_file": partial(find_attributes, kind="models"),
+    "dataset_file": partial(find_attributes, kind="datasets"),
+    "folds": list_folds,
+    "places": find_map,
+    "evaluated": partial(list_parts, name="scores.parquet"),
+    "outcomes": partial(list_parts, name="outcomes.parquet"),
+    "facts": partial(list_parts, name="facts.json"),
+    "estimates": partial(list_shards, folder="leaderboard/entries"),
+    "cells": partial(list_shards, folder="leaderboard/cells"),
+    "descriptions": list_descriptions,
+    "benchmark": find_benchmark,
+    "releases": find_releases,
+}
+# Options that are worked out from several settings.
+WORKED_OUT: dict[str, Callable[[Study], Any]] = {
+    "leaderboard/dimensions": find_dimensions,
+    "predictions/order": list_datasets,
+}
+
+
+def list_shared_steps(study: Study) -> list[str]:
+    """List the steps of the analyses of a study that share a job."""
+    steps = [name for made in list_analyses(study.settings) for name in ANALYSES[made].steps]
+    return [name for name in steps if name in SHARED]
+
+
+def list_drawn(study: Study) -> list[str]:
+    """List the figures of a study that finished tables make."""
+    return [name for name in list_figures(study.settings) if FIGURES[name].draw]
+
+
+def place_tables(study: Study, *suffixes: str) -> list[str]:
+    """Say where all tables of a study are in some formats."""
+    names = list_tables(study.settings)
+    return [study.place(f"{name}.{suffix}") for name in names for suffix in suffixes]
+
+
+def place_figures(study: Study, *suffixes: str) -> list[str]:
+    """Say where all figures of a study are in some formats."""
+    names = list_figures(study.settings)
+    return [study.place(f"figures/{name}.{suffix}") for name in names for suffix in suffixes]
+
+
+def place_texts(study: Study, *suffixes: str) -> list[str]:
+    """Say where the paragraphs of all analyses of a study are in some formats."""
+    names = list_analyses(study.settings)
+    return [study.place(f"text/{name}.{suffix}") for name in names for suffix in suffixes]
+
+
+def list_asked(study: Study) -> list[str]:
+    """List the analyses of a study."""
+    return list_analyses(study.settings)
+
+
+def place_step_inputs(*names: str) -> dict[str, Place]:
+    """Say what steps read, by name."""
+    return {
+        read: _place_artifact(read, find_owner(name, "steps"))
+        for name in names
+        for read in [*STEPS[name].reads, *STEPS[name].paths]
+    }
+
+
+def find_figure_inputs(study: Study, *names: str) -> dict[str, dict[str, str | list[str]]]:
+    """Find what each figure is made of, by name; ``order`` is the table that orders the models."""
+    return {name: dict(_find_reads(study, name)) for name in names}
+
+
+def list_figure_inputs(study: Study, *names: str) -> list[str]:
+    """List the files that figures are made of, each once."""
+    reads = [found for name in names for _, found in _find_reads(study, name)]
+    paths = [[found] if isinstance(found, str) else found for found in reads]
+    return list(dict.fromkeys(path for some in paths for path in some))
+
+
+def read_step_options(study: Study, *names: str) -> dict[str, dict[str, Any]]:
+    """Read what steps are told, by parameter."""
+    return {name: _read_options(study, STEPS[name].options) for name in names}
+
+
+def read_figure_options(study: Study, *names: str) -> dict[str, dict[str, Any]]:
+    """Read what the functions of figures are told, by parameter."""
+    return {name: _read_options(study, FIGURES[name].options) for name in names}
+
+
+def find_step_code(name: str) -> Code:
+    """Find what the files of a step depend on: not on captions."""
+    step, tables = STEPS[name], find_owner(name, "steps").tables
+    made = [tables[table] for table in step.tables]
+    forms = [(table.columns, table.best, table.formats) for table in made]
+    return Code((step.run, step.describe, "capmap.tables:write_declared"), repr([step, *forms]))
+
+
+def find_figure_code(name: str) -> Code:
+    """Find what the files of a figure depend on beside its tables."""
+    style = ("capmap.figures.style:save_figure", "capmap.tables:read_declared")
+    return Code((FIGURES[name].draw, *style), repr(FIGURES[name].options))
+
+
+def _place_artifact(name: str, owner: Analysis) -> Place:
+    place = place_table(name, owner)
+    return f"{place}.csv" if place else ARTIFACTS[name]
+
+
+def _find_reads(study: Study, name: str) -> Iterator[tuple[str, str | list[str]]]:
+    figure, owner = FIGURES[name], find_owner(name, "figures")
+    reads = {read: read for read in figure.reads}
+    for read, made in (reads | ({"order": figure.order} if figure.order else {})).items():
+        place = _place_artifact(made, owner)
+        yield read, place(study) if callable(place) else study.place(place)
+
+
+def _read_options(study: Study, options: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        parameter: WORKED_OUT[path](study) if path in WORKED_OUT else study.read(path)
+        for parameter, path in options.items()
+    }

@@ -1,0 +1,219 @@
+"""What leaderboards are made of: submissions, tracking stores, benchmarks and former releases."""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from capmap.benchmarks import ALL, read_benchmark
+from capmap.catalog import list_analyses
+from capmap.errors import ConfigError, ValidationError
+from capmap.inputs.studies import Study, match_paths
+
+RESULTS = "results_and_parameters.csv"
+INFORMATION = "additional_info.json"
+
+
+def list_submissions(study: Study) -> list[str]:
+    """List the folders of submissions of a study; one that is collected from a store is made.
+
+    Parameters
+    ----------
+    study : Study
+        Its exports are folders, each of which is a submission or holds some.
+
+    Returns
+    -------
+    list of str
+        Each once; those of one export are sorted.
+
+    Raises
+    ------
+    ConfigError
+        When there is none, or Snakemake would replace a part of its name.
+    """
+    if has_store(study):
+        return [study.place(f"collected/{study.name}")]
+    patterns = study.settings["exports"]
+    if not patterns:
+        raise study.refuse("exports", "name a folder of submissions, or a store in tracking.store.")
+    folders: list[Path] = []
+    for pattern in [patterns] if isinstance(patterns, str) else patterns:
+        found = sorted(path for path in map(Path, match_paths(pattern)) if path.is_dir())
+        if not found:
+            raise study.miss("exports", f"no folder matches {pattern!r}")
+        folders += [submission for folder in found for submission in _look_into(folder)]
+    if not folders:
+        raise study.refuse(
+            "exports",
+            f"{patterns!r} holds no folder of a submission, that is with "
+            f"{RESULTS} and {INFORMATION}.",
+        )
+    return [study.check_name("exports", path.as_posix()) for path in dict.fromkeys(folders)]
+
+
+def list_submission_files(study: Study) -> list[str]:
+    """List the files of all submissions of a study, as far as they are there."""
+    folders = list_submissions(study)
+    files = [f"{folder}/{name}" for folder in folders for name in [RESULTS, INFORMATION]]
+    return files if has_store(study) else [path for path in files if Path(path).is_file()]
+
+
+def list_descriptions(study: Study) -> list[str]:
+    """Name the file of what the submissions of a study say of themselves, if it has any."""
+    is_submission = study.settings["format"] == "submission"
+    return [study.place("submissions.json")] if is_submission else []
+
+
+def find_benchmark(study: Study) -> list[str]:
+    """Find the definition of the benchmark of a study, if it names one.
+
+    Raises
+    ------
+    ConfigError
+        When it is not there, or Snakemake would replace a part of its name.
+    """
+    path = study.settings["benchmark"]
+    if path and not Path(path).is_file():
+        raise study.miss("benchmark", f"there is no file {path}")
+    return [study.check_name("benchmark", path)] if path else []
+
+
+def find_benchmark_rules(study: Study) -> list[str]:
+    """Find the same, where its metrics and directions hold for the exports."""
+    is_table = study.settings["format"] in ("long", "matrix", "submission")
+    return find_benchmark(study) if is_table else []
+
+
+def find_dimensions(study: Study) -> dict[str, Any]:
+    """Find the datasets of each dimension of a study: of its benchmark, and its groups.
+
+    Raises
+    ------
+    ConfigError
+        When the benchmark cannot be read.
+    """
+    groups: Mapping[str, Any] = study.settings["groups"]
+    defined: dict[str, Any] = {}
+    for path in find_benchmark(study):
+        try:
+            defined = {**read_benchmark(path).dimensions}
+        except ConfigError as error:
+            raise study.refuse("benchmark", str(error)) from error
+    return defined | {name: group["datasets"] for name, group in groups.items()}
+
+
+def has_store(study: Study) -> bool:
+    """Tell whether a study reads a tracking store."""
+    return bool(study.read("tracking/store"))
+
+
+def find_store(study: Study) -> Path | None:
+    """Find the file or folder of the tracking store of a study; a server has none.
+
+    Raises
+    ------
+    ConfigError
+        When it is not there.
+    """
+    # Not above: it would slow the start of the jobs of all studies.
+    from capmap.tracking.locations import locate_store
+
+    try:
+        return locate_store(study.read("tracking/store"))
+    except ValidationError as error:
+        raise ConfigError(f"studies.{study.name}.{error}") from error
+
+
+def digest_store(study: Study) -> str:
+    """Tell states of a tracking store apart by the sizes and times of its files; "" of a server."""
+    path = find_store(study)
+    if path is None:
+        return ""
+    files = sorted(file for file in path.rglob("*") if "artifacts" not in file.parts)
+    stats = [(file.as_posix(), file.stat()) for file in files or [path]]
+    known = [(name, found.st_size, found.st_mtime_ns) for name, found in stats]
+    return sha256(repr(known).encode()).hexdigest()
+
+
+def read_choice(study: Study) -> dict[str, Any]:
+    """Say how a study chooses checkpoints, without how it ranks them."""
+    settings = study.settings["checkpoints"]
+    return {name: value for name, value in settings.items() if name != "rankings"}
+
+
+def find_information(study: Study) -> list[str]:
+    """Find the description of the submission that is collected from a tracking store.
+
+    Raises
+    ------
+    ConfigError
+        When it is not there, or Snakemake would replace a part of its name.
+    """
+    path = study.read("tracking/information")
+    if not Path(path).is_file():
+        raise study.refuse(
+            "tracking.information", "name the additional_info.json of the submission."
+        )
+    return [study.check_name("tracking.information", path)]
+
+
+def find_releases(study: Study) -> list[str]:
+    """Find the tables that the user kept of former releases of a study, sorted.
+
+    Raises
+    ------
+    ConfigError
+        When there is none although the study names some.
+    """
+    pattern = study.read("leaderboard/releases")
+    found = [path for path in match_paths(pattern) if Path(path).is_file()]
+    if pattern and not found:
+        raise study.refuse(
+            "leaderboard.releases",
+            f"no file matches {pattern!r}. When you publish, copy "
+            f"results/{study.name}/leaderboard/entries.csv there.",
+        )
+    return [study.check_name("leaderboard.releases", path) for path in found]
+
+
+def place_page(study: Study) -> list[str]:
+    """Say where the page of the leaderboard is, if a study asks for one."""
+    is_asked = "leaderboard" in list_analyses(study.settings)
+    return [study.place("leaderboard/index.html")] if is_asked else []
+
+
+def check_sources(study: Study) -> None:
+    """Tell settings that do not go together, before any job.
+
+    Raises
+    ------
+    ConfigError
+        When a store, the exports, the format and the analyses exclude each other.
+    """
+    kind, analyses = study.settings["format"], list_analyses(study.settings)
+    if has_store(study) and kind not in ("checkpoints", "submission"):
+        raise study.refuse(
+            "tracking.store",
+            "a store is read with format: checkpoints or format: submission.",
+        )
+    if has_store(study) and study.settings["exports"]:
+        raise study.refuse("exports", "tracking.store is read instead. Leave one of them empty.")
+    if "checkpoints" in analyses and kind != "checkpoints":
+        raise study.refuse("analyses", "checkpoints need format: checkpoints.")
+    if "leaderboard" in analyses and ALL in study.settings["groups"]:
+        raise study.refuse(
+            f"groups.{ALL}",
+            "the leaderboard calls all datasets together so; choose another name.",
+        )
+    find_dimensions(study)
+    if has_store(study) and kind == "submission":
+        find_information(study)
+
+
+def _look_into(folder: Path) -> list[Path]:
+    if any((folder / name).is_file() for name in [RESULTS, INFORMATION]):
+        return [folder]
+    # A link to nowhere is a submission that has lost its files.
+    below = [path for path in folder.iterdir() if not path.is_file()]
+    return sorted(path for path in below if not path.name.startswith("."))

@@ -1,0 +1,209 @@
+"""What multi-label evaluation reads: dumps of scores, labels, images, and classifiers."""
+
+from typing import Any
+
+from capmap.errors import ConfigError
+from capmap.inputs.studies import Study, match_paths
+from capmap.multilabel.dumps import Cell, list_paths, match_dumps, name_cell, write_glob
+from capmap.shards import split_shards
+
+PATCHML = "PatchML"
+
+
+def list_classified(study: Study) -> list[Cell]:
+    """List the cells that a study's own classifiers make, by model.
+
+    Raises
+    ------
+    ConfigError
+        When images of PatchML have no annotations.
+    """
+    classify, patchml = study.settings["classify"], study.settings["patchml"]
+    if patchml["images"] and not patchml["annotations"]:
+        raise study.refuse("patchml.annotations", "name the annotations of patchml.images.")
+    cells = [(dataset, "") for dataset in classify["datasets"]]
+    if patchml["images"]:
+        cells += [(PATCHML, str(seed)) for seed in patchml["seeds"]]
+    return [Cell(model, *cell) for model in classify["models"] for cell in cells]
+
+
+def place_dump(study: Study, cell: Cell, seed: str) -> str:
+    """Say where a study's own classifier writes, without suffix; "0" stands for no seed."""
+    folder = name_cell(Cell(cell.model, cell.dataset))
+    return study.place(f"dumps/{folder}/{seed or 0}")
+
+
+def place_images(study: Study, dataset: str, seed: str) -> str:
+    """Say where the images of a dataset are that a study classifies."""
+    if dataset == PATCHML:
+        return study.place(f"patchml/{seed}/images")
+    return str(study.settings["classify"]["datasets"][dataset]["images"])
+
+
+def find_dumps(study: Study) -> dict[str, Cell]:
+    """Find the files of scores of a study, and what each is of.
+
+    Parameters
+    ----------
+    study : Study
+        Its exports are a path with ``{model}`` and ``{dataset}``, and perhaps ``{seed}``.
+
+    Returns
+    -------
+    dict of str to Cell
+        Those that the study's own classifiers make come first.
+
+    Raises
+    ------
+    ConfigError
+        When there is none, or a path can be read in two ways.
+    """
+    made = {f"{place_dump(study, cell, cell.seed)}.npy": cell for cell in list_classified(study)}
+    pattern = study.settings["exports"]
+    if not isinstance(pattern, str):
+        raise study.refuse(
+            "exports",
+            "predictions have one path with {model} and {dataset}, "
+            "such as dumps/{model}/{dataset}.npy, and no list.",
+        )
+    if not pattern and not made:
+        raise study.refuse(
+            "exports",
+            "name the score dumps, such as "
+            "dumps/{model}/{dataset}.npy, or the models in `classify` that make them.",
+        )
+    found: dict[str, Cell] = {}
+    if pattern:
+        try:
+            found = match_dumps(pattern, match_paths(write_glob(pattern)))
+        except ConfigError as error:
+            raise study.refuse("exports", str(error)) from error
+    if not found and not made:
+        raise study.miss("exports", f"no file matches {pattern!r}")
+    return made | found
+
+
+def shard_dumps(study: Study) -> dict[int, dict[str, Cell]]:
+    """Spread the dumps of a study over shards; all of a model are in one."""
+    dumps = find_dumps(study)
+    models = {cell.model for cell in dumps.values()}
+    return {
+        shard: {path: cell for path, cell in dumps.items() if cell.model in names}
+        for shard, names in split_shards(models, study.read("bootstrap/shards")).items()
+    }
+
+
+def list_dumps(study: Study, *, shard: int) -> list[str]:
+    """List the dumps of a shard."""
+    return list(shard_dumps(study)[shard])
+
+
+def list_cells(study: Study, *, shard: int) -> list[list[str]]:
+    """List what each dump of a shard is of: model, dataset and seed."""
+    return [list(cell) for cell in shard_dumps(study)[shard].values()]
+
+
+def find_labels(study: Study) -> dict[str, dict[str, str]]:
+    """Find the files of labels and ids of each dataset of a study; those of PatchML are made."""
+    datasets = {name: dict(files) for name, files in study.read("predictions/datasets").items()}
+    # All classifiers see the images of a folder in the same order.
+    for cell in reversed(list_classified(study)):
+        seed = "{seed}" if cell.seed else ""
+        files = datasets.setdefault(cell.dataset, {"single": "", "classes": ""})
+        files["images"] = f"{place_dump(study, cell, seed)}.txt"
+        if cell.dataset == PATCHML:
+            files["labels"] = study.place("patchml/{seed}/labels.json")
+    return datasets
+
+
+def list_label_files(study: Study, *, shard: int) -> list[str]:
+    """List the files of labels, ids and classes that the dumps of a shard need."""
+    cells = shard_dumps(study)[shard].values()
+    files = find_classes(study, "predictions")
+    for dataset, patterns in find_labels(study).items():
+        own = [cell for cell in cells if cell.dataset == dataset]
+        files += list_paths(list(patterns.values()), own)
+    return files
+
+
+def list_parts(study: Study, name: str) -> list[str]:
+    """List what every shard of a study wrote, such as "facts.json", or the published metrics."""
+    stem, suffix = name.split(".")
+    if study.settings["format"] != "predictions":
+        return [study.place("multilabel/published.parquet")] if stem == "scores" else []
+    return [study.place(f"multilabel/{stem}/{shard}.{suffix}") for shard in shard_dumps(study)]
+
+
+def find_classified(study: Study, cell: str) -> Cell:
+    """Find the model and the dataset whose files have the name of a cell.
+
+    Raises
+    ------
+    ConfigError
+        When the study classifies none of that name.
+    """
+    for classified in list_classified(study):
+        if name_cell(Cell(classified.model, classified.dataset)) == cell:
+            return classified
+    raise ConfigError(f"No model and dataset of {study.name} are {cell}.")
+
+
+def find_images(study: Study, *, cell: str, number: str) -> str:
+    """Find the folder of images that a classifier sees; of PatchML that of a seed."""
+    return place_images(study, find_classified(study, cell).dataset, number)
+
+
+def read_classifier(study: Study, option: str, *, cell: str) -> Any:
+    """Give a setting of the classifier of a cell."""
+    return study.settings["classify"]["models"][find_classified(study, cell).model][option]
+
+
+def find_classes(study: Study, section: str) -> list[str]:
+    """Name the file of class names in a section of a study's settings, if any."""
+    path = study.settings[section]["classes"]
+    return [path] if path else []
+
+
+def list_datasets(study: Study) -> list[str]:
+    """List the datasets of a study as configured."""
+    return list(study.read("predictions/datasets"))
+
+
+def list_example_cells(study: Study) -> list[Cell]:
+    """List the cells of a compared dataset that a study classifies; of seeds the first."""
+    cells = list_classified(study)
+    known = list(dict.fromkeys([*list_datasets(study), *(cell.dataset for cell in cells)]))
+    compared = study.read("multilabel/compare") or known[:2]
+    for dataset in [*reversed(compared), *known]:
+        own = [cell for cell in cells if cell.dataset == dataset]
+        if own:
+            return [cell for cell in own if cell.seed == own[0].seed]
+    return []
+
+
+def list_example_dumps(study: Study) -> list[str]:
+    """List the scores of the images from which examples are chosen, by each model."""
+    return [f"{place_dump(study, cell, cell.seed)}.npy" for cell in list_example_cells(study)]
+
+
+def list_example_models(study: Study) -> list[str]:
+    """List the models of `list_example_dumps`."""
+    return [cell.model for cell in list_example_cells(study)]
+
+
+def find_example_dataset(study: Study) -> str:
+    """Name the dataset of `list_example_dumps`, "" where there is none."""
+    return next((cell.dataset for cell in list_example_cells(study)), "")
+
+
+def find_example_images(study: Study) -> list[str]:
+    """Find the folder of the images from which examples are chosen, if any."""
+    cells = list_example_cells(study)[:1]
+    return [place_images(study, cell.dataset, cell.seed) for cell in cells]
+
+
+def find_example_labels(study: Study, kind: str) -> list[str]:
+    """Find the "labels" or ids ("images") of the images from which examples are chosen, if any."""
+    cells = list_example_cells(study)[:1]
+    sources = find_labels(study)
+    return list_paths([sources[cell.dataset][kind] for cell in cells], cells)

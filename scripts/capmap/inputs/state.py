@@ -1,0 +1,83 @@
+"""What Snakemake does not see of earlier results: lost shards, altered exports, a wrong clock."""
+
+import json
+import os
+from hashlib import file_digest
+from pathlib import Path
+from time import time
+
+from capmap.errors import ConfigError
+from capmap.inputs.studies import Study
+
+
+def forget_lost_shards(study: Study) -> None:
+    """Remove what is lost, altered or made of other exports, so that it is made again.
+
+    Raises
+    ------
+    ConfigError
+        When the results may not be changed.
+
+    Notes
+    -----
+    While another run is at work, or was killed and has left its lock, nothing is touched. Results
+    that are dated in the future are dated now.
+    """
+    # Snakemake says so later.
+    if any(Path(".snakemake/locks").glob("*")):
+        return
+    path = folder = Path("results", study.name)
+    runs, manifest = folder / "runs.parquet", folder / "normalized/manifest.csv"
+    void = [] if has_all_shards(study) else [manifest]
+    # Runs that are missing are made again only if what is made of them is missing as well.
+    void = void if has_same_exports(study) else [runs, manifest]
+    try:
+        for path in void:
+            path.unlink(missing_ok=True)
+        # What a clock that was ahead has dated would look newer than what is made of now on.
+        now = time()
+        for path in filter(Path.is_file, folder.rglob("*")):
+            if path.stat().st_mtime > now:
+                os.utime(path)
+    except OSError as error:
+        raise ConfigError(
+            f"{path}: this is lost, altered or dated in the future, and cannot be mended "
+            f"({error.strerror}). Check the permissions of results/ and the clock."
+        ) from error
+
+
+def has_same_exports(study: Study) -> bool:
+    """Tell whether the exports that are there have the bytes that the runs were read from.
+
+    Snakemake looks at files that are newer than its results. An export can be older and changed:
+    put back from a copy, unpacked, or edited after the clock went back.
+    """
+    if study.settings["format"] == "predictions":
+        return True
+    try:
+        files = json.loads(Path(study.place("validation.json")).read_bytes())["files"]
+        known = {Path(file["path"]): file["sha256"] for file in files}
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+    return all(is_intact(path, digest) for path, digest in known.items() if path.is_file())
+
+
+def has_all_shards(study: Study) -> bool:
+    """Tell whether the shards in the manifest of a study, if it has one, are there and intact."""
+    folder = Path(study.place("normalized"))
+    manifest = folder / "manifest.csv"
+    if not manifest.is_file():
+        return True
+    lines = manifest.read_text(encoding="utf-8", errors="replace").splitlines()[1:]
+    shards = [[*line.split(","), ""][:2] for line in lines]
+    return all((folder / name).is_file() for name in ["shape.csv", "datasets.csv"]) and all(
+        is_intact(folder / f"{shard}.parquet", digest) for shard, digest in shards
+    )
+
+
+def is_intact(path: Path, digest: str) -> bool:
+    """Tell whether a file is there and its bytes have a SHA-256 (hexadecimal)."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return file_digest(stream, "sha256").hexdigest() == digest

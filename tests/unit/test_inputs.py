@@ -1,0 +1,836 @@
+"""What rules read and are told, on small folders: files, messages, and what earlier runs left."""
+
+import json
+import os
+import re
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capmap.catalog import ANALYSES, FIGURES, STEPS, TABLES
+from capmap.errors import ConfigError
+from capmap.exports.submission_information import INFORMATION
+from capmap.exports.submission_results import RESULTS
+from capmap.inputs import analyses, exports, leaderboards, predictions, state, studies
+from capmap.inputs.studies import Study
+from capmap.multilabel.dumps import Cell, name_cell
+
+LATER = 4_000_000_000
+
+
+def make_config(**given: Any) -> dict[str, Any]:
+    return studies.check_config({"studies": given})
+
+
+def make_study(**given: Any) -> Study:
+    """A study "s" with these settings; URLs are opened in angles, manifests are where they are."""
+    return Study(
+        "s",
+        make_config(s={"exports": "", **given})["studies"]["s"],
+        open_url="<{}>".format,
+        find_manifest="results/{}/normalized/manifest.csv".format,
+    )
+
+
+def touch(*paths: str, text: str = "x") -> None:
+    for path in map(Path, paths):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def refused(message: str) -> Any:
+    return pytest.raises(ConfigError, match=f"^{re.escape(message)}$")
+
+
+def here() -> str:
+    return f" Paths are relative to {Path.cwd()}."
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The tests work in a folder of their own."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# Studies
+
+
+def test_a_study_gives_its_settings_places_and_title() -> None:
+    study = make_study(exports="a.csv")
+    assert study.read("bootstrap/replicates") == 10000
+    assert study.place("runs.parquet") == "results/s/runs.parquet"
+    assert studies.find_folder(study) == "results/s"
+    assert [study.title, make_study(title="T").title] == ["s", "T"]
+
+
+def test_leaderboards_keep_what_is_incomplete_unless_told_otherwise() -> None:
+    config = make_config(
+        a={"exports": "x", "format": "submission"},
+        b={"exports": "x", "format": "submission", "incomplete": "error"},
+        c={"exports": "x"},
+    )
+    kept = {name: settings["incomplete"] for name, settings in config["studies"].items()}
+    assert kept["a"] == "keep"
+    assert kept["b"] == "error"
+    assert kept["c"] != "keep"
+
+
+def test_a_faulty_configuration_is_refused() -> None:
+    with pytest.raises(ConfigError, match="replicats"):
+        make_config(a={"exports": "x", "bootstrap": {"replicats": 5}})
+
+
+def test_studies_are_selected_by_all_by_name_or_by_list() -> None:
+    known = make_config(toy={"exports": "x"}, other={"exports": "x"})["studies"]
+    assert studies.select_studies(known, "all") == ["toy", "other"]
+    assert studies.select_studies(known, "other") == ["other"]
+    assert studies.select_studies(known, ["other", "toy"]) == ["other", "toy"]
+    with refused("run: there is no study 'tou'. Did you mean toy?"):
+        studies.select_studies(known, "tou")
+    with refused("run: there is no study '0'. Did you mean toy, other?"):
+        studies.select_studies(known, ["toy", "0"])
+
+
+def test_studies_involve_those_that_they_are_compared_with() -> None:
+    known = make_config(
+        a={"exports": "x", "conditions": ["c"]}, b={"exports": "x"}, c={"exports": "x"}
+    )["studies"]
+    assert studies.list_involved(known, ["a"]) == ["a", "c"]
+    assert studies.list_involved(known, ["c", "a"]) == ["c", "a"]
+
+
+@pytest.mark.parametrize("other", ["a", "z"])
+def test_a_study_is_compared_with_another_that_exists(other: str) -> None:
+    known = make_config(a={"exports": "x", "conditions": [other]}, b={"exports": "x"})["studies"]
+    message = f"studies.a.conditions: {other!r} is not another study of this file. "
+    with refused(f"{message}Its studies are a, b."):
+        studies.list_involved(known, ["a"])
+
+
+def test_shards_are_those_of_the_manifest() -> None:
+    touch("results/s/normalized/manifest.csv", text="shard,sha256\n0,aa\n3,bb\n")
+    touch("results/t/normalized/manifest.csv", text="shard,sha256\n1,aa\n")
+    study = make_study(conditions=["t"])
+    assert studies.list_shards(study, "bootstrap") == [
+        "results/s/bootstrap/0.parquet",
+        "results/s/bootstrap/3.parquet",
+    ]
+    assert studies.list_shards_of_conditions(study) == ["results/t/normalized/1.parquet"]
+
+
+def test_what_normalization_writes_is_named_after_it_has_run() -> None:
+    asked: list[str] = []
+    datasets = Study("s", make_study().settings, str, lambda name: (asked.append(name), name)[1])
+    assert studies.list_resampled(datasets) == []
+    assert studies.find_shape(datasets) == "results/s/normalized/shape.csv"
+    assert asked == ["s", "s"]
+    study = make_study(bootstrap={"unit": "runs_and_datasets"})
+    assert studies.list_resampled(study) == ["results/s/normalized/datasets.csv"]
+
+
+# Exports
+
+
+def test_globs_are_sorted_and_urls_are_opened() -> None:
+    touch("d/b.csv", "d/a.csv", "d/deep/c.csv", "e.csv")
+    (Path("d") / "folder.csv").mkdir()
+    study = make_study(exports=["e.csv", "https://h/x*.csv", "d/*.csv"])
+    found = {
+        "e.csv": "e.csv",
+        "https://h/x*.csv": "<https://h/x*.csv>",
+        "d/a.csv": "d/a.csv",
+        "d/b.csv": "d/b.csv",
+    }
+    assert exports.find_exports(study) == found
+    assert list(exports.find_exports(study)) == list(found)
+    assert exports.list_exports(study) == list(found.values())
+    assert exports.list_names(study) == list(found)
+    assert exports.list_names(make_study(exports="d/**/*.csv")) == [
+        "d/a.csv",
+        "d/b.csv",
+        "d/deep/c.csv",
+    ]
+
+
+def test_a_file_may_be_called_like_a_glob() -> None:
+    touch("runs [1].csv", "runs 1.csv")
+    assert exports.list_names(make_study(exports="runs [1].csv")) == ["runs [1].csv"]
+
+
+@pytest.mark.parametrize("pattern", ["x.csv", "d/*.csv", "d"])
+def test_exports_that_match_no_file_are_refused(pattern: str) -> None:
+    Path("d").mkdir()
+    with refused(f"studies.s.exports: no file matches {pattern!r}.{here()}"):
+        exports.find_exports(make_study(exports=pattern))
+
+
+def test_exports_have_to_be_named() -> None:
+    with refused("studies.s.exports: name the files to read."):
+        exports.find_exports(make_study())
+
+
+@pytest.mark.parametrize("name", ["{a}.csv", "a}.csv", "a<b>.csv"])
+def test_names_that_snakemake_would_replace_are_refused(name: str) -> None:
+    touch(f"d/{name}")
+    message = f"rename d/{name}; a name cannot have braces or <words>."
+    with refused(f"studies.s.exports: {message}"):
+        exports.find_exports(make_study(exports="d/*"))
+
+
+@pytest.mark.parametrize("name", ["a < b.csv", "a<B>.csv", "a [b].csv"])
+def test_other_names_are_taken(name: str) -> None:
+    touch(f"d/{name}")
+    assert exports.list_names(make_study(exports="d/*")) == [f"d/{name}"]
+
+
+def test_evaluations_of_a_store_are_made() -> None:
+    touch("e.csv")
+    Path("mlruns").mkdir()
+    given = make_study(format="checkpoints", exports="e.csv")
+    store = make_study(format="checkpoints", tracking={"store": "mlruns"})
+    assert exports.list_evaluations(given) == ["e.csv"]
+    assert exports.list_evaluations(store) == ["results/s/tracking/evaluations.parquet"]
+    assert exports.find_exports(store) == {}
+
+
+def test_frozen_bounds_are_a_file_a_url_or_none() -> None:
+    touch("b.csv")
+    assert find_references_of("b.csv") == ["b.csv"]
+    assert find_references_of("s3://b/c.csv") == ["<s3://b/c.csv>"]
+    assert find_references_of("") == []
+
+
+def find_references_of(path: str) -> list[str]:
+    return exports.find_references(make_study(normalization={"references": path}))
+
+
+def test_frozen_bounds_have_to_be_there_and_not_of_the_study() -> None:
+    option = "studies.s.normalization.references"
+    with refused(f"{option}: there is no file b.csv.{here()}"):
+        find_references_of("b.csv")
+    touch("results/s/b.csv")
+    message = "this study itself writes ./results/s/b.csv. Copy the file out of results/"
+    with refused(f"{option}: {message} and name the copy."):
+        find_references_of("./results/s/b.csv")
+
+
+def test_attributes_are_a_file_or_none() -> None:
+    touch("m.csv")
+    columns = {"file": "m.csv"}
+    study = make_study(attributes={"models": columns, "datasets": {"file": "d.csv"}})
+    assert exports.find_attributes(study, "models") == ["m.csv"]
+    assert exports.find_attributes(make_study(), "models") == []
+    with refused(f"studies.s.attributes.datasets.file: there is no file d.csv.{here()}"):
+        exports.find_attributes(study, "datasets")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"exports": "y.csv"},
+        {"normalization": {"references": "y.csv"}},
+        {"attributes": {"models": {"file": "y.csv"}}},
+        {"attributes": {"datasets": {"file": "y.csv"}}},
+        {"benchmark": "y.csv"},
+        {"leaderboard": {"releases": "y.csv"}},
+    ],
+)
+def test_every_file_is_looked_for_before_any_job(given: dict[str, Any]) -> None:
+    touch("x.csv")
+    with pytest.raises(ConfigError, match=r"^studies\.s\..*y\.csv"):
+        exports.check_files(make_study(**{"exports": "x.csv", **given}))
+    exports.check_files(make_study(exports="x.csv"))
+
+
+@given(names=st.lists(st.sampled_from("abcdef"), min_size=1, unique=True))
+def test_the_order_in_which_files_were_made_does_not_matter(
+    names: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("order")
+    touch(*(f"{folder}/{name}/{RESULTS}" for name in names))
+    touch(*(f"{folder}/{name}/d.npy" for name in names))
+    paths = [f"{folder}/{name}" for name in sorted(names)]
+    table = make_study(exports=f"{folder}/*/{RESULTS}")
+    board = make_study(exports=str(folder), format="submission")
+    dumps = make_study(exports=f"{folder}/{{model}}/{{dataset}}.npy", format="predictions")
+    assert exports.list_exports(table) == [f"{path}/{RESULTS}" for path in paths]
+    assert leaderboards.list_submissions(board) == paths
+    assert list(predictions.find_dumps(dumps)) == [f"{path}/d.npy" for path in paths]
+
+
+# State
+
+
+def keep_results(*shards: str, export: str = "x") -> None:
+    """Write results as a run leaves them, of shards with the bytes "x" and an export."""
+    digest = sha256(b"x").hexdigest()
+    rows = "".join(f"{shard},{digest}\n" for shard in shards)
+    touch("results/s/normalized/manifest.csv", text=f"shard,sha256\n{rows}")
+    touch(*(f"results/s/normalized/{shard}.parquet" for shard in shards))
+    touch("results/s/normalized/shape.csv", "results/s/normalized/datasets.csv")
+    touch("results/s/runs.parquet")
+    touch("a.csv", text=export)
+    account = {"files": [{"path": "a.csv", "sha256": sha256(export.encode()).hexdigest()}]}
+    touch("results/s/validation.json", text=json.dumps(account))
+
+
+def list_left() -> set[str]:
+    names = ["normalized/manifest.csv", "runs.parquet"]
+    return {name for name in names if Path("results/s", name).is_file()}
+
+
+def forget() -> set[str]:
+    state.forget_lost_shards(make_study(exports="a.csv"))
+    return list_left()
+
+
+def test_results_that_are_whole_are_kept() -> None:
+    keep_results("0", "1")
+    before = {path: path.stat().st_mtime_ns for path in Path("results").rglob("*")}
+    assert forget() == {"normalized/manifest.csv", "runs.parquet"}
+    assert {path: path.stat().st_mtime_ns for path in Path("results").rglob("*")} == before
+
+
+def test_a_study_without_results_has_nothing_to_forget() -> None:
+    assert forget() == set()
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda: Path("results/s/normalized/1.parquet").unlink(),
+        lambda: Path("results/s/normalized/1.parquet").write_text("y"),
+        lambda: Path("results/s/normalized/shape.csv").unlink(),
+        lambda: Path("results/s/normalized/datasets.csv").unlink(),
+        lambda: Path("results/s/normalized/manifest.csv").write_text("shard\n0\n"),
+        lambda: Path("results/s/normalized/manifest.csv").write_bytes(b"\n\xff,\xff\n"),
+    ],
+)
+def test_lost_and_altered_shards_are_made_again(spoil: Callable[[], None]) -> None:
+    keep_results("0", "1")
+    spoil()
+    assert not state.has_all_shards(make_study())
+    assert forget() == {"runs.parquet"}
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda: Path("a.csv").write_text("y"),
+        lambda: Path("results/s/validation.json").unlink(),
+        lambda: Path("results/s/validation.json").write_text("{"),
+        lambda: Path("results/s/validation.json").write_text("[]"),
+        lambda: Path("results/s/validation.json").write_text('{"files": [{}]}'),
+    ],
+)
+def test_runs_of_other_exports_are_made_again(spoil: Callable[[], None]) -> None:
+    keep_results("0")
+    spoil()
+    assert not state.has_same_exports(make_study())
+    assert forget() == set()
+
+
+def test_exports_that_are_gone_are_not_called_altered() -> None:
+    keep_results("0")
+    Path("a.csv").unlink()
+    assert state.has_same_exports(make_study())
+
+
+def test_predictions_are_compared_by_snakemake() -> None:
+    assert state.has_same_exports(make_study(format="predictions"))
+    assert not state.has_same_exports(make_study())
+
+
+def test_nothing_is_touched_while_another_run_is_at_work() -> None:
+    keep_results("0")
+    Path("results/s/normalized/0.parquet").unlink()
+    touch(".snakemake/locks/0.input.lock")
+    assert forget() == {"normalized/manifest.csv", "runs.parquet"}
+
+
+def test_what_is_dated_in_the_future_is_dated_now() -> None:
+    keep_results("0")
+    os.utime("results/s/runs.parquet", (LATER, LATER))
+    os.utime("results/s/validation.json", (1000, 1000))
+    forget()
+    assert Path("results/s/runs.parquet").stat().st_mtime < LATER
+    assert Path("results/s/validation.json").stat().st_mtime == 1000
+
+
+def test_results_that_may_not_be_changed_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_results("0")
+    Path("results/s/normalized/0.parquet").unlink()
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    path = "results/s/normalized/manifest.csv"
+    with refused(
+        f"{path}: this is lost, altered or dated in the future, and cannot be mended "
+        "(Permission denied). Check the permissions of results/ and the clock."
+    ):
+        forget()
+
+
+def test_a_file_is_intact_by_its_bytes() -> None:
+    touch("a")
+    digest = sha256(b"x").hexdigest()
+    found = [state.is_intact(Path("a"), digest), state.is_intact(Path("a"), "")]
+    assert [*found, state.is_intact(Path("b"), digest)] == [True, False, False]
+
+
+# Leaderboards
+
+
+def make_board(**given: Any) -> Study:
+    return make_study(**{"format": "submission", "exports": "sub", **given})
+
+
+def test_files_of_submissions_are_called_as_their_readers_call_them() -> None:
+    assert [leaderboards.RESULTS, leaderboards.INFORMATION] == [RESULTS, INFORMATION]
+
+
+def test_an_export_is_a_submission_or_a_folder_of_some() -> None:
+    touch(f"sub/b/{RESULTS}", f"sub/a/{INFORMATION}", "sub/.git/x", "sub/note.txt")
+    touch(f"one/{RESULTS}", f"one/{INFORMATION}", "one/deep/x")
+    Path("sub/lost").symlink_to("nowhere")
+    Path("sub/empty").mkdir()
+    study = make_board(exports=["one", "sub", "o*"])
+    folders = ["one", "sub/a", "sub/b", "sub/empty", "sub/lost"]
+    assert leaderboards.list_submissions(study) == folders
+    files = [f"one/{RESULTS}", f"one/{INFORMATION}", f"sub/a/{INFORMATION}", f"sub/b/{RESULTS}"]
+    assert leaderboards.list_submission_files(study) == files
+    assert exports.list_names(study) == files
+
+
+@pytest.mark.parametrize(
+    ("exports", "message"),
+    [
+        ("", "name a folder of submissions, or a store in tracking.store."),
+        ("no*", "no folder matches 'no*'.{here}"),
+        (
+            "empty",
+            f"'empty' holds no folder of a submission, that is with {RESULTS} and {INFORMATION}.",
+        ),
+        ("hostile", "rename hostile/{{a}}; a name cannot have braces or <words>."),
+    ],
+)
+def test_folders_without_submissions_are_refused(exports: str, message: str) -> None:
+    touch("empty/x", f"hostile/{{a}}/{RESULTS}", "no.csv")
+    with refused(f"studies.s.exports: {message.format(here=here())}"):
+        leaderboards.list_submissions(make_board(exports=exports))
+
+
+def test_a_submission_of_a_store_is_collected() -> None:
+    study = make_board(exports="", tracking={"store": "mlruns"})
+    assert leaderboards.list_submissions(study) == ["results/s/collected/s"]
+    assert leaderboards.list_submission_files(study) == [
+        f"results/s/collected/s/{RESULTS}",
+        f"results/s/collected/s/{INFORMATION}",
+    ]
+
+
+def test_submissions_alone_have_descriptions() -> None:
+    assert leaderboards.list_descriptions(make_board()) == ["results/s/submissions.json"]
+    assert leaderboards.list_descriptions(make_study()) == []
+
+
+BENCHMARK = """
+title: B
+datasets: {d: {metric: accuracy, direction: max}, e: {metric: accuracy, direction: max}}
+dimensions: {one: [d], both: [d, e]}
+"""
+
+
+def test_dimensions_are_those_of_the_benchmark_and_the_groups() -> None:
+    touch("b.yaml", text=BENCHMARK)
+    study = make_board(benchmark="b.yaml", groups={"one": {"datasets": ["e"]}})
+    assert leaderboards.find_benchmark(study) == ["b.yaml"]
+    assert leaderboards.find_dimensions(study) == {"one": ["e"], "both": ["d", "e"]}
+    assert leaderboards.find_dimensions(make_board()) == {}
+
+
+def test_a_benchmark_rules_tables_and_submissions() -> None:
+    touch("b.yaml", text=BENCHMARK)
+    kinds = ["long", "matrix", "submission", "checkpoints", "predictions"]
+    found = [make_study(format=kind, benchmark="b.yaml") for kind in kinds]
+    ruled = [leaderboards.find_benchmark_rules(study) for study in found]
+    assert ruled == [["b.yaml"]] * 3 + [[]] * 2
+
+
+def test_a_benchmark_has_to_be_there_and_readable() -> None:
+    with refused(f"studies.s.benchmark: there is no file b.yaml.{here()}"):
+        leaderboards.find_benchmark(make_board(benchmark="b.yaml"))
+    touch("b.yaml", text="title: [")
+    with pytest.raises(ConfigError, match=r"^studies\.s\.benchmark: .*b\.yaml"):
+        leaderboards.find_dimensions(make_board(benchmark="b.yaml"))
+
+
+def test_a_store_is_a_folder_or_a_server() -> None:
+    Path("mlruns").mkdir()
+    folder = make_board(tracking={"store": "mlruns"})
+    server = make_board(tracking={"store": "https://t.example.org"})
+    assert leaderboards.has_store(folder)
+    assert not leaderboards.has_store(make_board())
+    assert leaderboards.find_store(folder) == Path("mlruns")
+    assert leaderboards.find_store(server) is None
+    assert leaderboards.digest_store(server) == ""
+    with pytest.raises(ConfigError, match=r"^studies\.s\.tracking\.store: .*no such folder"):
+        leaderboards.find_store(make_board(tracking={"store": "nowhere"}))
+
+
+def test_states_of_a_store_differ_by_its_files_but_artifacts() -> None:
+    touch("mlruns/0/meta.yaml")
+    study = make_board(tracking={"store": "mlruns"})
+    before = leaderboards.digest_store(study)
+    os.utime("mlruns/0/meta.yaml", (1000, 1000))
+    after = leaderboards.digest_store(study)
+    assert before != after
+    folder = Path("mlruns/0").stat()
+    touch("mlruns/0/artifacts/model.pt")
+    os.utime("mlruns/0", ns=(folder.st_atime_ns, folder.st_mtime_ns))
+    assert leaderboards.digest_store(study) == after
+
+
+def test_states_of_a_database_differ() -> None:
+    touch("t.db")
+    study = make_board(tracking={"store": "sqlite:///t.db"})
+    before = leaderboards.digest_store(study)
+    touch("t.db", text="xy")
+    assert leaderboards.digest_store(study) != before
+
+
+def test_the_choice_of_checkpoints_does_not_depend_on_their_rankings() -> None:
+    choice = leaderboards.read_choice(make_study())
+    assert "rankings" not in choice
+    assert choice.keys() | {"rankings"} == make_study().settings["checkpoints"].keys()
+
+
+def test_a_collected_submission_has_a_description() -> None:
+    touch("info.json")
+    study = make_board(tracking={"store": "mlruns", "information": "info.json"})
+    assert leaderboards.find_information(study) == ["info.json"]
+    message = "name the additional_info.json of the submission."
+    with refused(f"studies.s.tracking.information: {message}"):
+        leaderboards.find_information(make_board(tracking={"store": "mlruns"}))
+
+
+def test_releases_are_sorted_files() -> None:
+    touch("r/2.csv", "r/1.csv")
+    study = make_board(leaderboard={"releases": "r/*.csv"})
+    assert leaderboards.find_releases(study) == ["r/1.csv", "r/2.csv"]
+    assert leaderboards.find_releases(make_board()) == []
+    with refused(
+        "studies.s.leaderboard.releases: no file matches 'q/*.csv'. When you publish, copy "
+        "results/s/leaderboard/entries.csv there."
+    ):
+        leaderboards.find_releases(make_board(leaderboard={"releases": "q/*.csv"}))
+
+
+def test_a_leaderboard_that_is_asked_for_has_a_page() -> None:
+    page = leaderboards.place_page(make_board(analyses=["leaderboard"]))
+    assert page == ["results/s/leaderboard/index.html"]
+    assert leaderboards.place_page(make_board(analyses=[])) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"tracking": {"store": "m"}},
+            "tracking.store: a store is read with format: checkpoints or format: submission.",
+        ),
+        (
+            {"format": "checkpoints", "tracking": {"store": "m"}, "exports": "x"},
+            "exports: tracking.store is read instead. Leave one of them empty.",
+        ),
+        ({"analyses": ["checkpoints"]}, "analyses: checkpoints need format: checkpoints."),
+        (
+            {"analyses": ["leaderboard"], "groups": {"All": {"datasets": ["d"]}}},
+            "groups.All: the leaderboard calls all datasets together so; choose another name.",
+        ),
+        (
+            {"format": "submission", "tracking": {"store": "m"}},
+            "tracking.information: name the additional_info.json of the submission.",
+        ),
+    ],
+)
+def test_settings_that_exclude_each_other_are_refused(given: dict[str, Any], message: str) -> None:
+    with refused(f"studies.s.{message}"):
+        leaderboards.check_sources(make_study(**given))
+
+
+def test_settings_that_go_together_are_taken() -> None:
+    leaderboards.check_sources(make_study(exports="x"))
+    leaderboards.check_sources(make_study(format="checkpoints", tracking={"store": "m"}))
+
+
+# Predictions
+
+CLASSIFIER = {"file": "m.onnx", "size": 8, "mean": [0.5] * 3, "std": [0.5] * 3}
+PATCHML = {"images": "in", "annotations": "notes", "seeds": [3, 4]}
+V1 = {"labels": "v1.json", "images": "v1/{seed}.txt"}
+
+
+def make_classifiers(**given: Any) -> Study:
+    classify = {"models": {"m": CLASSIFIER, "n": CLASSIFIER}, "datasets": {"V1": {"images": "i"}}}
+    return make_study(**{"format": "predictions", "classify": classify, **given})
+
+
+def place(model: str, dataset: str, number: int) -> str:
+    return f"results/s/dumps/{name_cell(Cell(model, dataset))}/{number}"
+
+
+def test_dumps_are_found_by_model_dataset_and_seed() -> None:
+    touch("d/b/V1/0.npy", "d/a/V1/1.npy", "d/a/V1/0.npy", "d/a/V1/0.txt")
+    study = make_study(format="predictions", exports="d/{model}/{dataset}/{seed}.npy")
+    assert predictions.find_dumps(study) == {
+        "d/a/V1/0.npy": Cell("a", "V1", "0"),
+        "d/a/V1/1.npy": Cell("a", "V1", "1"),
+        "d/b/V1/0.npy": Cell("b", "V1", "0"),
+    }
+    assert exports.list_names(study) == list(predictions.find_dumps(study))
+
+
+@pytest.mark.parametrize(
+    ("exports", "message"),
+    [
+        (
+            ["d/{model}/{dataset}.npy"],
+            "predictions have one path with {model} and {dataset}, "
+            "such as dumps/{model}/{dataset}.npy, and no list.",
+        ),
+        (
+            "",
+            "name the score dumps, such as dumps/{model}/{dataset}.npy, "
+            "or the models in `classify` that make them.",
+        ),
+        (
+            "d/{model}.npy",
+            "d/{model}.npy has no {dataset}. Write where it stands in the paths of the score "
+            "dumps, such as dumps/{model}/{dataset}.npy.",
+        ),
+    ],
+)
+def test_dumps_that_cannot_be_told_apart_are_refused(exports: Any, message: str) -> None:
+    with refused(f"studies.s.exports: {message}"):
+        predictions.find_dumps(make_study(format="predictions", exports=exports))
+
+
+def test_dumps_have_to_be_there() -> None:
+    pattern = "d/{model}/{dataset}.npy"
+    with refused(f"studies.s.exports: no file matches {pattern!r}.{here()}"):
+        predictions.find_dumps(make_study(format="predictions", exports=pattern))
+
+
+def test_classifiers_make_dumps_of_each_dataset_and_seed() -> None:
+    study = make_classifiers(patchml=PATCHML)
+    cells = [("V1", "", 0), ("PatchML", "3", 3), ("PatchML", "4", 4)]
+    assert predictions.find_dumps(study) == {
+        f"{place(model, dataset, number)}.npy": Cell(model, dataset, seed)
+        for model in ["m", "n"]
+        for dataset, seed, number in cells
+    }
+
+
+def test_images_of_patchml_need_annotations() -> None:
+    with refused("studies.s.patchml.annotations: name the annotations of patchml.images."):
+        predictions.list_classified(make_classifiers(patchml={"images": "in"}))
+
+
+def test_all_dumps_of_a_model_are_in_one_shard() -> None:
+    models = [f"m{number}" for number in range(9)]
+    touch(*(f"d/{model}/{dataset}.npy" for model in models for dataset in ["V1", "V2"]))
+    study = make_study(format="predictions", exports="d/{model}/{dataset}.npy")
+    shards = predictions.shard_dumps(study)
+    assert 1 < len(shards) <= 4
+    of_shards = [{cell.model for cell in dumps.values()} for dumps in shards.values()]
+    assert sorted(model for names in of_shards for model in names) == models
+    for shard, dumps in shards.items():
+        assert predictions.list_dumps(study, shard=shard) == list(dumps)
+        assert predictions.list_cells(study, shard=shard) == [list(cell) for cell in dumps.values()]
+    folder = "results/s/multilabel/facts"
+    assert predictions.list_parts(study, "facts.json") == [f"{folder}/{n}.json" for n in shards]
+
+
+def test_an_ordinary_study_has_published_metrics_alone() -> None:
+    study = make_study(exports="x.csv")
+    published = ["results/s/multilabel/published.parquet"]
+    assert predictions.list_parts(study, "scores.parquet") == published
+    assert predictions.list_parts(study, "facts.json") == []
+
+
+def test_a_shard_needs_labels_of_its_datasets_and_the_classes() -> None:
+    touch("d/a/V1/0.npy", "d/a/V1/1.npy")
+    datasets = {"V1": V1, "V2": {"labels": "v2.json"}}
+    study = make_study(
+        format="predictions",
+        exports="d/{model}/{dataset}/{seed}.npy",
+        predictions={"classes": "c.txt", "datasets": datasets},
+    )
+    (shard,) = predictions.shard_dumps(study)
+    files = predictions.list_label_files(study, shard=shard)
+    assert files == ["c.txt", "v1.json", "v1/0.txt", "v1/1.txt"]
+    assert predictions.list_datasets(study) == ["V1", "V2"]
+    assert predictions.find_classes(study, "predictions") == ["c.txt"]
+    assert predictions.find_classes(study, "patchml") == []
+
+
+def test_labels_of_patchml_are_made_and_ids_are_those_of_the_first_classifier() -> None:
+    study = make_classifiers(patchml=PATCHML, predictions={"datasets": {"V1": V1}})
+    labels = predictions.find_labels(study)
+    assert labels["V1"]["labels"] == "v1.json"
+    assert labels["V1"]["images"] == f"{place('m', 'V1', 0)}.txt"
+    folder = place("m", "PatchML", 0).removesuffix("/0")
+    assert labels["PatchML"] == {
+        "single": "",
+        "classes": "",
+        "images": f"{folder}/{{seed}}.txt",
+        "labels": "results/s/patchml/{seed}/labels.json",
+    }
+    # The settings themselves stay as they are.
+    assert study.read("predictions/datasets")["V1"]["images"] == "v1/{seed}.txt"
+
+
+def test_a_job_classifies_the_images_of_its_cell() -> None:
+    study = make_classifiers(patchml=PATCHML)
+    ours, patches = name_cell(Cell("n", "V1")), name_cell(Cell("n", "PatchML"))
+    assert predictions.find_classified(study, ours) == Cell("n", "V1")
+    assert predictions.find_images(study, cell=ours, number="0") == "i"
+    composed = predictions.find_images(study, cell=patches, number="4")
+    assert composed == "results/s/patchml/4/images"
+    assert predictions.read_classifier(study, "size", cell=patches) == 8
+    with refused(f"No model and dataset of s are {'0' * 16}."):
+        predictions.find_classified(study, "0" * 16)
+
+
+def test_examples_are_of_the_last_compared_dataset_that_is_classified() -> None:
+    study = make_classifiers(patchml=PATCHML, predictions={"datasets": {"V1": V1}})
+    assert predictions.find_example_dataset(study) == "PatchML"
+    assert predictions.list_example_models(study) == ["m", "n"]
+    dumps = [f"{place(model, 'PatchML', 3)}.npy" for model in ["m", "n"]]
+    assert predictions.list_example_dumps(study) == dumps
+    assert predictions.find_example_images(study) == ["results/s/patchml/3/images"]
+    labels = predictions.find_example_labels(study, "labels")
+    assert labels == ["results/s/patchml/3/labels.json"]
+    ids = predictions.find_example_labels(study, "images")
+    assert ids == [f"{place('m', 'PatchML', 3)}.txt"]
+    other = make_classifiers(
+        patchml=PATCHML,
+        predictions={"datasets": {"V1": V1}},
+        multilabel={"compare": ["PatchML", "V1"]},
+    )
+    assert predictions.find_example_dataset(other) == "V1"
+    assert predictions.find_example_images(other) == ["i"]
+
+
+def test_dumps_of_others_give_no_examples() -> None:
+    study = make_study(format="predictions", exports="d/{model}/{dataset}.npy")
+    assert predictions.list_example_cells(study) == []
+    assert predictions.find_example_dataset(study) == ""
+    assert predictions.list_example_dumps(study) == predictions.find_example_images(study) == []
+    assert predictions.find_example_labels(study, "labels") == []
+
+
+# Analyses
+
+
+def test_folds_are_of_each_method_and_dimension_once() -> None:
+    settings = {"method": "cosine", "distances": ["cosine", "l2"], "dimension": 2}
+    study = make_study(capabilities={**settings, "dimensions": [5, 2]})
+    folder = "results/s/capabilities/folds"
+    methods = ["ensemble", "cosine", "l2", "bilinear"]
+    expected = [f"{folder}/{method}/{n}.parquet" for method in methods for n in [2, 5]]
+    assert analyses.list_folds(study) == expected
+
+
+@pytest.mark.parametrize("projection", ["mds", "umap"])
+def test_the_map_is_of_the_projection_that_is_asked_for(projection: str) -> None:
+    study = make_study(capabilities={"map": projection})
+    assert analyses.find_map(study) == f"results/s/capabilities/map/{projection}.parquet"
+
+
+def test_tables_figures_and_texts_stand_in_each_format() -> None:
+    study = make_study(analyses=["ranks"])
+    assert analyses.list_asked(study) == ["ranks"]
+    assert analyses.place_texts(study, "txt", "tex") == [
+        "results/s/text/ranks.txt",
+        "results/s/text/ranks.tex",
+    ]
+    tables = analyses.place_tables(study, "csv", "md")
+    assert tables[:2] == ["results/s/tables/iqm.csv", "results/s/tables/iqm.md"]
+    assert "results/s/tables/friedman.md" in tables
+    figures = analyses.place_figures(study, "svg")
+    assert set(figures) >= {f"results/s/figures/{name}.svg" for name in ANALYSES["ranks"].figures}
+
+
+def test_short_steps_share_a_job_and_long_ones_do_not() -> None:
+    study = make_study(analyses=["ranks", "capabilities"])
+    assert analyses.list_shared_steps(study) == list(ANALYSES["ranks"].steps)
+    assert analyses.list_shared_steps(make_study(analyses=[])) == []
+
+
+def test_figures_with_a_rule_of_their_own_are_not_drawn_with_the_others() -> None:
+    drawn = analyses.list_drawn(make_study(analyses=["multilabel"]))
+    assert "prediction_examples" not in drawn
+    assert drawn == [name for name in drawn if FIGURES[name].draw]
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_every_step_reads_what_has_a_place(name: str) -> None:
+    places = analyses.place_step_inputs(name)
+    assert list(places) == list(dict.fromkeys([*STEPS[name].reads, *STEPS[name].paths]))
+    for place in places.values():
+        if isinstance(place, str) and place.endswith(".csv") and "/" in place:
+            assert place.removesuffix(".csv") in {*TABLES, "normalized/bounds"}
+
+
+@pytest.mark.parametrize("name", [name for name in FIGURES if FIGURES[name].draw])
+def test_every_figure_reads_files_and_is_told_settings(name: str) -> None:
+    study = make_study()
+    found = analyses.find_figure_inputs(study, name)[name]
+    expected = {*FIGURES[name].reads, *(["order"] if FIGURES[name].order else [])}
+    assert found.keys() == expected
+    assert analyses.list_figure_inputs(study, name) == list(dict.fromkeys(found.values()))
+    assert all(str(path).startswith("results/s/") for path in found.values())
+    options = analyses.read_figure_options(study, name)[name]
+    assert options.keys() == FIGURES[name].options.keys()
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_every_step_is_told_settings(name: str) -> None:
+    options = analyses.read_step_options(make_study(), name)[name]
+    assert options.keys() == STEPS[name].options.keys()
+
+
+def test_options_may_be_worked_out() -> None:
+    study = make_study(
+        groups={"g": {"datasets": ["d"]}}, predictions={"datasets": {"V2": V1, "V1": V1}}
+    )
+    told = analyses.read_step_options(study, *STEPS)
+    values = [
+        told[name][parameter]
+        for name, step in STEPS.items()
+        for parameter, path in step.options.items()
+        if path in analyses.WORKED_OUT
+    ]
+    assert {"g": ["d"]} in values
+    assert ["V2", "V1"] in values
+
+
+def test_files_depend_on_functions_and_forms_but_not_on_captions() -> None:
+    step = next(iter(STEPS))
+    functions, declared = analyses.find_step_code(step)
+    assert functions[0] == STEPS[step].run
+    assert repr(STEPS[step]) in declared
+    figure = next(name for name in FIGURES if FIGURES[name].draw)
+    functions, declared = analyses.find_figure_code(figure)
+    assert functions[0] == FIGURES[figure].draw
+    assert FIGURES[figure].caption not in declared

@@ -1,0 +1,207 @@
+"""Reads a study's exports, says all that is wrong with them, and puts them on one scale, 0 to 1.
+
+Reads: the exports as they left their owners (tables, folders of submissions, tables of evaluations of
+checkpoints, or a tracking store of either), the file of frozen bounds and the definition of the
+benchmark if there are any.
+Writes: runs.parquet, validation.json, and rejected.csv (kept when the exports are refused); of
+submissions also submissions.json and collected/ (a submission, and what it lacks), of checkpoints
+tracking/ and leaderboard/evaluations.parquet; normalized/bounds.csv, manifest.csv and dropped.csv.
+Beside them stand normalized/{shard}.parquet, shape.csv and datasets.csv, which are replaced only when
+their bytes change and therefore are not declared: what depends on them runs again only when it must.
+"""
+
+
+rule validate_exports:
+    """Exports → runs, or every problem that they have."""
+    input:
+        exports=of(exports.list_exports),
+        references=of(exports.find_references),
+        benchmark=of(leaderboards.find_benchmark_rules),
+    output:
+        runs="results/{study}/runs.parquet",
+        validation="results/{study}/validation.json",
+    log:
+        "results/logs/validate_exports/{study}.log",
+    benchmark:
+        "results/benchmarks/validate_exports/{study}.tsv"
+    wildcard_constraints:
+        study=match_studies("long", "matrix"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        rejected="results/{study}/rejected.csv",
+        checksums=setting("checksums"),
+        names=of(exports.list_names),
+        format=setting("format"),
+        header_rows=setting("header_rows"),
+        columns=setting("columns"),
+        where=setting("where"),
+        metric=setting("metric"),
+        decimal=setting("decimal"),
+        metrics=setting("metrics"),
+        datasets=setting("datasets"),
+        normalization=setting("normalization"),
+        select=setting("select"),
+        min_seeds=setting("min_seeds"),
+        incomplete=setting("incomplete"),
+        duplicates=setting("duplicates"),
+        invalid=setting("invalid"),
+        library=digest_library("validate_exports.py"),
+    script:
+        "../../scripts/validate_exports.py"
+
+
+rule validate_submissions:
+    """Submissions → runs, or every problem that they have."""
+    input:
+        benchmark=of(leaderboards.find_benchmark),
+        files=of(leaderboards.list_submission_files),
+        references=of(exports.find_references),
+    output:
+        runs="results/{study}/runs.parquet",
+        validation="results/{study}/validation.json",
+        submissions="results/{study}/submissions.json",
+    log:
+        "results/logs/validate_submissions/{study}.log",
+    benchmark:
+        "results/benchmarks/validate_submissions/{study}.tsv"
+    wildcard_constraints:
+        study=match_studies("submission"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        folders=of(leaderboards.list_submissions),
+        rejected="results/{study}/rejected.csv",
+        checksums=setting("checksums"),
+        names=of(exports.list_names),
+        seeds_per_cell=setting("submission/seeds_per_cell"),
+        columns=setting("columns"),
+        decimal=setting("decimal"),
+        metrics=setting("metrics"),
+        datasets=setting("datasets"),
+        normalization=setting("normalization"),
+        select=setting("select"),
+        incomplete=setting("incomplete"),
+        duplicates=setting("duplicates"),
+        invalid=setting("invalid"),
+        library=digest_library("validate_submissions.py"),
+    script:
+        "../../scripts/validate_submissions.py"
+
+
+rule collect_submission:
+    """Runs of a tracking store → a submission, and what it lacks."""
+    input:
+        benchmark=of(leaderboards.find_benchmark),
+        information=of(leaderboards.find_information),
+    output:
+        results="results/{study}/collected/{study}/results_and_parameters.csv",
+        description="results/{study}/collected/{study}/additional_info.json",
+    log:
+        "results/logs/collect_submission/{study}.log",
+    benchmark:
+        "results/benchmarks/collect_submission/{study}.tsv"
+    conda:
+        "../../envs/tracking.yaml"
+    params:
+        state=of(leaderboards.digest_store),
+        incomplete="results/{study}/collected/incomplete.csv",
+        account="results/{study}/collected/account.json",
+        store=setting("tracking/store"),
+        experiments=setting("tracking/experiments"),
+        status=setting("tracking/status"),
+        seeds_per_cell=setting("submission/seeds_per_cell"),
+        library=digest_library("collect_submission.py"),
+    script:
+        "../../scripts/collect_submission.py"
+
+
+rule read_tracking:
+    """Runs of a tracking store → a table of evaluations."""
+    output:
+        evaluations="results/{study}/tracking/evaluations.parquet",
+    log:
+        "results/logs/read_tracking/{study}.log",
+    benchmark:
+        "results/benchmarks/read_tracking/{study}.tsv"
+    conda:
+        "../../envs/tracking.yaml"
+    params:
+        state=of(leaderboards.digest_store),
+        account="results/{study}/tracking/account.json",
+        store=setting("tracking/store"),
+        experiments=setting("tracking/experiments"),
+        status=setting("tracking/status"),
+        metric_keys=setting("tracking/keys"),
+        datasets=setting("tracking/datasets"),
+        library=digest_library("read_tracking.py"),
+    script:
+        "../../scripts/read_tracking.py"
+
+
+rule validate_checkpoints:
+    """Evaluations of checkpoints → runs of the chosen ones, or every problem that they have."""
+    input:
+        exports=of(exports.list_evaluations),
+        references=of(exports.find_references),
+    output:
+        runs="results/{study}/runs.parquet",
+        validation="results/{study}/validation.json",
+        evaluations="results/{study}/leaderboard/evaluations.parquet",
+    log:
+        "results/logs/validate_checkpoints/{study}.log",
+    benchmark:
+        "results/benchmarks/validate_checkpoints/{study}.tsv"
+    wildcard_constraints:
+        study=match_studies("checkpoints"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        rejected="results/{study}/rejected.csv",
+        checksums=setting("checksums"),
+        names=of(exports.list_names),
+        columns=setting("columns"),
+        where=setting("where"),
+        metric=setting("metric"),
+        decimal=setting("decimal"),
+        metrics=setting("metrics"),
+        datasets=setting("datasets"),
+        normalization=setting("normalization"),
+        select=setting("select"),
+        min_seeds=setting("min_seeds"),
+        incomplete=setting("incomplete"),
+        duplicates=setting("duplicates"),
+        invalid=setting("invalid"),
+        checkpoints=of(leaderboards.read_choice),
+        library=digest_library("validate_checkpoints.py"),
+    script:
+        "../../scripts/validate_checkpoints.py"
+
+
+checkpoint normalize_runs:
+    """Runs → normalized scores of each model, in shards."""
+    input:
+        runs="results/{study}/runs.parquet",
+        references=of(exports.find_references),
+        benchmark=of(leaderboards.find_benchmark_rules),
+    output:
+        bounds="results/{study}/normalized/bounds.csv",
+        manifest="results/{study}/normalized/manifest.csv",
+        dropped="results/{study}/normalized/dropped.csv",
+    log:
+        "results/logs/normalize_runs/{study}.log",
+    benchmark:
+        "results/benchmarks/normalize_runs/{study}.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        folder="results/{study}/normalized",
+        shards=setting("bootstrap/shards"),
+        metrics=setting("metrics"),
+        datasets=setting("datasets"),
+        normalization=setting("normalization"),
+        select=setting("select"),
+        incomplete=setting("incomplete"),
+        library=digest_library("normalize_runs.py"),
+    script:
+        "../../scripts/normalize_runs.py"
