@@ -14,8 +14,8 @@ TAIL = 4000
 
 def run_to_end(command: Sequence[str], **settings: Any) -> subprocess.CompletedProcess[str]:
     """Run a command, whatever its status, and give what it printed."""
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, text=True, **pipes, **settings) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, text=True, stdout=pipe, stderr=pipe, **settings) as process:
         output, errors = communicate(process)
     return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
@@ -59,7 +59,7 @@ def wait_until(
 
 
 def _name(process: subprocess.Popen[Any]) -> str:
-    command = process.args
+    command: Any = process.args
     return command if isinstance(command, str) else " ".join(map(str, command))
 
 
