@@ -1,6 +1,8 @@
 """Time and memory of every analysis as the number of models grows: 100 datasets × 5 seeds.
 
-Figures are those that Snakemake's own benchmark files hold, per job; quote growth, not seconds.
+Figures are those that Snakemake's own benchmark files hold, of the jobs that compare and draw. The
+analyses of a study share these, so each has a study of its own, which draws the rankings as well;
+quote growth, not seconds.
 """
 
 import argparse
@@ -20,17 +22,11 @@ from workflow import PROJECT, RESULTS
 
 MODELS = [50, 100, 200]
 DATASETS, SEEDS = 100, 5
-ANALYSES = {
-    "pairwise": ["compare_models", "plot_pairwise"],
-    "ranks": ["compare_ranks", "plot_ranks"],
-    "profiles": ["profile_models", "plot_profiles"],
-    "ratings": ["rate_models", "plot_ratings"],
-    "improvability": ["measure_improvability", "plot_improvability"],
-    "robustness": ["check_robustness", "plot_robustness"],
-    "groups": ["rank_groups", "plot_groups"],
-    "conditions": ["compare_conditions", "plot_conditions"],
-    "sample_size": ["advise_sample_size", "plot_sample_size"],
-}
+ANALYSES = [
+    *("pairwise", "ranks", "profiles", "ratings", "improvability"),
+    *("robustness", "groups", "conditions", "sample_size"),
+]
+RULES = ["compare_models", "plot_figures"]
 
 
 def write_export(path: Path, models: int, purpose: str) -> None:
@@ -52,19 +48,15 @@ def write_export(path: Path, models: int, purpose: str) -> None:
 
 
 def run_workflow(folder: Path, models: int) -> None:
-    """Run a study with every analysis, and another one as its second condition."""
+    """Run a study for every analysis, and another one as their second condition."""
     for name in ("full", "frozen"):
         write_export(folder / f"{name}.csv", models, name)
     datasets = [f"dataset {number:03d}" for number in range(DATASETS)]
     groups = {f"group {k}": {"datasets": datasets[10 * k : 10 * k + 10]} for k in range(10)}
-    full = {
-        "exports": "full.csv",
-        "analyses": list(ANALYSES),
-        "groups": groups,
-        "conditions": ["frozen"],
-    }
-    studies = {"full": full, "frozen": {"exports": "frozen.csv", "analyses": []}}
-    (folder / "studies.yaml").write_text(yaml.safe_dump({"studies": studies, "run": "full"}))
+    full = {"exports": "full.csv", "groups": groups, "conditions": ["frozen"]}
+    studies = {name: full | {"analyses": [name]} for name in ANALYSES}
+    studies["frozen"] = {"exports": "frozen.csv", "analyses": []}
+    (folder / "studies.yaml").write_text(yaml.safe_dump({"studies": studies, "run": ANALYSES}))
     program = [sys.executable, "-m", "snakemake", "--cores", "2", "-s", str(PROJECT / "Snakefile")]
     command = [*program, "--configfile", "studies.yaml"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
@@ -73,10 +65,10 @@ def run_workflow(folder: Path, models: int) -> None:
 def read_benchmarks(folder: Path, models: int) -> pd.DataFrame:
     """Seconds and peak memory of each analysis."""
     rows = []
-    for analysis, rules in ANALYSES.items():
+    for analysis in ANALYSES:
         jobs = []
-        for rule in rules:
-            path = folder / f"results/benchmarks/{rule}/full.tsv"
+        for rule in RULES:
+            path = folder / f"results/benchmarks/{rule}/{analysis}.tsv"
             with path.open(encoding="utf-8") as lines:
                 jobs.append(next(csv.DictReader(lines, delimiter="\t")))
         rows.append(
