@@ -175,7 +175,7 @@ placed,2,2,20,600,0.1,0.08,0.12,-0.17,-0.3,-0.05,0.9,0.7
 placed,1,4,40,2400,0.1,0.09,0.11,-0.17,-0.25,-0.09,0.88,0.75
 additive,1,4,40,2400,0.11,0.1,0.12,-0.08,-0.2,0.04,,
 """,
-    "next_table": """
+    "next": """
 A,1,f,0.5,0.3,0.4,0.1,0.7
 A,2,g,0.2,0.1,0.4,0.1,0.7
 B,1,f,0.4,0.2,0.4,0.1,0.7
@@ -224,7 +224,6 @@ families,9 families,other families,9,9,90,90,0.1,0.06,0.07,0.5,0.07,0.05,0.09,-0
 """,
 }
 OWN_COLUMNS = {
-    "next_table": CATALOG["capabilities/next"].columns,
     "elo": "model elo ci_low ci_high rank rank_low rank_high datasets separated component",
     "groups": "group model iqm ci_low ci_high rank rank_low rank_high ties mean rank_mean runs "
     "datasets",
@@ -317,7 +316,7 @@ CAPABILITIES = {
         {"confidence_level": 0.9, "method": "ensemble"},
     ),
     describe_next_results: (
-        ["next_table", "next_models", "dataset_replay", "dataset_savings", "model_replay"],
+        ["next", "next_models", "dataset_replay", "dataset_savings", "model_replay"],
         {},
     ),
     describe_drift: (["drift", "newcomers"], {"confidence_level": 0.9}),

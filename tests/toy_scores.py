@@ -1,13 +1,23 @@
-"""Small matrices of scores, for comparisons of models, and scripts run on small studies."""
+"""Small matrices of scores, for comparisons of models, and steps run on small studies."""
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from capmap.artifacts import read_table, write_parquet
+from capmap.artifacts import write_parquet
+from capmap.catalog import ANALYSES, STEPS
 from capmap.comparison.score_matrix import ScoreMatrix
+from tests.steps import read_step, run_step
+
+COMMON = {
+    "missing": "pairwise",
+    "alpha": 0.05,
+    "weights": "datasets",
+    "n_resamples": 100,
+    "confidence_level": 0.95,
+    "seed": 0,
+}
 
 
 def arrange(scores: object, models: list[str] | None = None) -> ScoreMatrix:
@@ -30,32 +40,18 @@ def draw(models: int, datasets: int, seed: int, ties: bool, empty: float = 0) ->
     return scores.round(0) if ties else scores
 
 
-def run_script(
-    script: Callable[..., None],
-    folder: Path,
-    runs: pd.DataFrame,
-    *,
-    tables: Sequence[str],
-    **options: object,
+def run_on_runs(
+    name: str, folder: Path, runs: pd.DataFrame, **options: object
 ) -> dict[str, pd.DataFrame]:
-    """Run a script on two shards and the bounds in a folder, and read the tables that it writes."""
-    shards = [str(folder / f"{shard}.parquet") for shard in (0, 1)]
+    """Run a step on runs in two shards and on tables that stand in a folder; read what it makes."""
+    shards = [folder / f"{shard}.parquet" for shard in (0, 1)]
     is_first = runs["model"] == "b"
     write_parquet(shards[0], runs[is_first])
     write_parquet(shards[1], runs[~is_first])
-    text = [str(folder / "text.txt"), str(folder / "text.tex")]
-    given: dict[str, object] = {
-        "study": "toy",
-        "missing": "pairwise",
-        "n_resamples": 100,
-        "confidence_level": 0.95,
-        "seed": 0,
-    }
-    given |= {
-        name: [str(folder / f"{name}.{suffix}") for suffix in ("csv", "md", "tex")]
-        for name in tables
-    }
-    bounds = str(folder / "bounds.csv")
-    script(shards=shards, bounds=bounds, text=text, **(given | options))
-    assert all(Path(path).is_file() for path in text)
-    return {name: read_table(folder / f"{name}.csv") for name in tables}
+    step = STEPS[name]
+    inputs = {read: folder / f"{read}.csv" for read in step.reads} | {"runs": shards}
+    given = {option: value for option, value in COMMON.items() if option in step.options}
+    run_step(name, folder, inputs, **(given | options))
+    owner = next(key for key, analysis in ANALYSES.items() if name in analysis.steps)
+    assert all((folder / f"text/{owner}.{suffix}").read_text("utf-8") for suffix in ("txt", "tex"))
+    return read_step(name, folder)

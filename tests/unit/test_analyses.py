@@ -1,6 +1,10 @@
-"""The choices of analyses, the captions and the page follow from the catalog."""
+"""The catalog of analyses holds together, and agrees with settings, library and page."""
+
+from collections import Counter
+from inspect import getsource, signature
 
 import pandas as pd
+import pytest
 
 from capmap.catalog import (
     ANALYSES,
@@ -9,41 +13,114 @@ from capmap.catalog import (
     MAIN,
     STEPS,
     TABLES,
+    find_owner,
+    label_columns,
     list_analyses,
     list_captions,
     list_figures,
     list_tables,
+    list_text_columns,
+    place_table,
+    read_setting,
 )
+from capmap.catalog.columns import COLUMNS, TEXT_COLUMNS
 from capmap.report.analyses import Outcome, show_analyses
 from capmap.settings.sections import write_schema
 from capmap.settings.study import Config
+from job import load_function
+from tests.toy_settings import make_settings
 
 SCHEMA = write_schema(Config)
 STUDY = SCHEMA["properties"]["studies"]["additionalProperties"]["properties"]
+DRAWN = [name for name, figure in FIGURES.items() if figure.draw]
+# What the workflow works out of several settings.
+WORKED_OUT = ["leaderboard/dimensions", "predictions/order"]
 
 
-def test_the_choices_of_analyses_are_those_of_the_catalog():
-    assert STUDY["analyses"]["items"] == {"enum": list(ANALYSES)}
-    assert STUDY["analyses"]["default"] == [
-        *("pairwise", "ranks", "profiles", "robustness", "groups", "conditions", "sample_size")
+def test_catalog_and_settings_know_the_same_analyses():
+    assert list(ANALYSES) == STUDY["analyses"]["items"]["enum"]
+    chosen = [name for name, analysis in ANALYSES.items() if analysis.default]
+    assert chosen == STUDY["analyses"]["default"]
+
+
+@pytest.mark.parametrize("kind", ["tables", "figures", "steps"])
+def test_nothing_is_declared_twice(kind):
+    names = [
+        f"{analysis.folder}/{name}" if kind == "tables" else name
+        for analysis in EVERYTHING.values()
+        for name in getattr(analysis, kind)
     ]
-
-
-def test_a_name_stands_for_one_table_figure_or_step():
-    for found, kind in ((TABLES, "tables"), (FIGURES, "figures"), (STEPS, "steps")):
-        assert len(found) == sum(len(getattr(made, kind)) for made in EVERYTHING.values())
-    # Results of both are kept in one folder, by name.
-    shared = {step for made in EVERYTHING.values() if made.shared for step in made.steps}
-    assert not shared & set(FIGURES)
+    assert Counter(names).most_common(1)[0][1] == 1
+    # What is kept of a figure and of a step stands in one folder, by name.
+    assert not FIGURES.keys() & STEPS.keys()
 
 
 def test_captions_are_plain_text():
     # The page of a study shows them as they are, and fills in nothing.
-    captions = list_captions()
-    assert set(captions) == {*TABLES, *(f"figures/{name}" for name in FIGURES)}
-    for name, caption in captions.items():
+    assert len(list_captions()) == len(TABLES) + len(FIGURES)
+    for name, caption in list_captions().items():
         assert caption.strip(), name
-        assert "{" not in caption, name
+        assert not {"{", "}"} & set(caption), name
+
+
+@pytest.mark.parametrize("place", TABLES)
+def test_columns_are_declared_once_and_what_is_said_of_columns_is_of_these(place):
+    table = TABLES[place]
+    columns = table.columns.split()
+    assert columns
+    assert len(set(columns)) == len(columns)
+    assert set(table.formats.split()) <= {"csv", "md", "tex", "json"}
+    if not table.more:
+        assert {*table.best, *table.text.split()} <= set(columns)
+        labels = label_columns(place, columns)
+        assert list(labels) == columns
+        assert all(labels.values())
+        assert len(set(labels.values())) == len(labels)
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_functions_of_a_step_take_what_it_reads_and_is_told(name):
+    step = STEPS[name]
+    run = load_function(step.run)
+    given = {"study", *step.reads, *step.paths, *step.options}
+    taken = set(signature(run).parameters)
+    assert taken <= given
+    if step.describe:
+        told = set(signature(load_function(step.describe)).parameters)
+        for fact in told - given - {*step.tables, *step.files}:
+            assert f'"{fact}"' in getsource(run), fact
+        taken |= told
+    assert given - taken <= {"study"}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_makes_tables_of_its_analysis_and_has_options_that_are_settings(name):
+    step, owner = STEPS[name], find_owner(name, "steps")
+    assert {*step.tables} <= owner.tables.keys()
+    for path in step.options.values():
+        if path not in WORKED_OUT:
+            read_setting(make_settings(), path)
+
+
+def test_every_table_of_an_analysis_is_made_by_one_step():
+    for analysis in ANALYSES.values():
+        made = [table for step in analysis.steps.values() for table in step.tables]
+        assert sorted(made) == sorted(analysis.tables)
+        # Each analysis has one account.
+        assert [bool(step.describe) for step in analysis.steps.values()].count(True) == 1
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_function_of_a_figure_takes_what_it_reads_and_is_told(name):
+    figure, owner = FIGURES[name], find_owner(name, "figures")
+    options = [*figure.options, *(["order"] if figure.order else [])]
+    taken = list(signature(load_function(figure.draw)).parameters)
+    assert sorted(taken[len(figure.reads) :]) == sorted(options)
+    files = {file for step in STEPS.values() for file in step.files}
+    assert all(place_table(read, owner) or read in {*files, "places"} for read in figure.reads)
+    assert not figure.order or place_table(figure.order, owner)
+    for path in figure.options.values():
+        read_setting(make_settings(), path)
 
 
 def test_analyses_without_their_settings_are_left_out():
@@ -67,6 +144,30 @@ def test_drift_needs_dates_and_its_tables_have_a_folder_of_their_own():
     ]
 
 
+def test_a_name_means_the_table_of_the_own_folder_before_one_of_the_ranking():
+    assert place_table("datasets", ANALYSES["drift"]) == "capabilities/datasets"
+    assert place_table("iqm", ANALYSES["drift"]) == "tables/iqm"
+    assert place_table("summary", ANALYSES["ratings"]) == ""
+
+
+def test_columns_are_called_alike_but_where_a_table_says_otherwise():
+    columns = ["model", "ci_low", "p_best", "wilcoxon_p", "n"]
+    spelt = {"model": "Model", "p_best": "P(best)", "wilcoxon_p": "Wilcoxon p"}
+    expected = {**spelt, "ci_low": "From", "n": "N"}
+    assert label_columns("tables/elo", columns) == expected
+    assert label_columns("tables/none", columns) == expected
+    assert label_columns("tables/seeds", columns) == {**spelt, "ci_low": "Score from", "n": "Runs"}
+
+
+def test_text_is_what_a_table_declares():
+    assert list_text_columns("tables/elo") == ["model"]
+    assert list_text_columns("leaderboard/dimensions")[-1] == "dimension"
+    # Elsewhere a dimension is a number.
+    assert "dimension" not in list_text_columns("capabilities/summary")
+    assert list_text_columns("tables/none") == TEXT_COLUMNS
+    assert {name for name in COLUMNS if COLUMNS[name].is_text} == set(TEXT_COLUMNS)
+
+
 def test_a_section_holds_its_text_figures_and_tables():
     (section,) = show_analyses(
         [Outcome("ratings", ["Elo was fitted."])],
@@ -74,14 +175,15 @@ def test_a_section_holds_its_text_figures_and_tables():
             "tables/elo": pd.DataFrame({"model": ["A"], "elo": [1000.0]}),
             "tables/winrate": pd.DataFrame(columns=["model", "opponent", "win_rate"]),
         },
-        files={f"tables/{name}": f"{name}.csv" for name in ("elo", "winrate")}
+        files={name: f"{name}.csv" for name in ("tables/elo", "tables/winrate")}
         | {"text/ratings": "ratings.tex"},
     )
-    assert section.heading == ANALYSES["ratings"].question
+    ratings = ANALYSES["ratings"]
+    assert section.heading == ratings.question
+    assert section.paragraphs == ["Elo was fitted."]
     assert section.latex == "ratings.tex"
-    assert section.figures == ["elo", "winrate"]
-    assert [view.caption for view in section.views] == [
-        table.caption for table in ANALYSES["ratings"].tables.values()
-    ]
+    assert section.figures == list(ratings.figures)
+    captions = [table.caption for table in ratings.tables.values()]
+    assert [view.caption for view in section.views] == captions
     assert [len(view.rows) for view in section.views] == [1, 0]
     assert section.views[0].columns[1].label == "Elo"

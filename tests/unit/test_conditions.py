@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from compare_conditions import compare_conditions
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.artifacts import read_table, write_parquet
+from capmap.artifacts import write_parquet
 from capmap.comparison.conditions import Options, compare_condition
 from capmap.comparison.correlation import compute_kendall_tau, compute_spearman_rho
+from tests.steps import read_step, run_step
 
 METHODS = ["iqm", "mean", "trimmed_mean", "median"]
 COUNTS = ["models", "datasets", "cells_unused"]
@@ -271,7 +271,7 @@ def test_exchange_of_conditions_mirrors_the_result(seed: int, method: str) -> No
     assert (ranks["change"] == -turned_ranks.loc[ranks.index, "change"]).all()
 
 
-def test_script_reads_all_other_studies(tmp_path: Path) -> None:
+def test_step_reads_all_other_studies(tmp_path: Path) -> None:
     names = ["=a|b", "β & $x$", "nan"]
     paths = {}
     for seed, (study, shard) in enumerate([("frozen", 1), ("full", 1), ("full", 2), ("half", 1)]):
@@ -282,16 +282,11 @@ def test_script_reads_all_other_studies(tmp_path: Path) -> None:
         path = tmp_path / "results" / study / "normalized" / f"{shard}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
         write_parquet(path, runs)
-        paths.setdefault(study, []).append(str(path))
-    outputs = {
-        name: [str(tmp_path / f"{name}{suffix}") for suffix in (".csv", ".md", ".tex")]
-        for name in ("conditions", "condition_ranks")
-    }
-    compare_conditions(
-        shards=paths["frozen"],
-        others=[*paths["half"], *paths["full"]],
-        **outputs,
-        text=[str(tmp_path / "conditions.txt"), str(tmp_path / "conditions.tex")],
+        paths.setdefault(study, []).append(path)
+    run_step(
+        "compare_conditions",
+        tmp_path,
+        {"runs": paths["frozen"], "others": [*paths["half"], *paths["full"]]},
         study="frozen",
         missing="pairwise",
         aggregation="iqm",
@@ -300,10 +295,9 @@ def test_script_reads_all_other_studies(tmp_path: Path) -> None:
         confidence_level=0.9,
         seed=1,
     )
-    conditions, ranks = (
-        read_table(paths[0], names=["condition", "model"]) for paths in outputs.values()
-    )
+    conditions, ranks = read_step("compare_conditions", tmp_path).values()
     assert conditions["condition"].tolist() == ["full", "full", "half", "half"]
     assert conditions["statistic"].tolist() == ["kendall_tau", "spearman_rho"] * 2
     assert set(conditions["models"]) == {3}
     assert set(ranks["model"]) == set(names)
+    assert (tmp_path / "text/conditions.txt").read_text("utf-8")

@@ -9,16 +9,15 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rank_groups import rank_groups as write_groups
 from scipy import stats
 
-from capmap.artifacts import read_table, write_parquet
 from capmap.errors import ValidationError
 from capmap.ranking.groups import Rankings, choose_groups, rank_groups
 from capmap.ranking.models import Options, bootstrap_model
 from capmap.ranking.ranks import rank_estimates
 from capmap.ranking.resampling import DatasetPool
 from capmap.rng import make_stream
+from tests.toy_scores import run_on_runs
 
 AGGREGATIONS = ["mean", "trimmed_mean", "median"]
 STATISTICS = ["iqm", "mean", "median", "optimality_gap"]
@@ -308,31 +307,20 @@ def test_order_of_rows_and_definitions_changes_nothing(seed: int, policy: str) -
         pd.testing.assert_frame_equal(getattr(one, name), getattr(other, name), check_exact=True)
 
 
-def test_script_writes_tables_that_read_back(tmp_path: Path) -> None:
+def test_step_writes_tables_that_read_back(tmp_path: Path) -> None:
     names = {"a": "=a|b", "b": "β & $x$", "c": "nan"}
     runs = draw_runs(holes={"aw"}).assign(model=lambda table: table["model"].map(names))
-    write_parquet(tmp_path / "1.parquet", runs[runs["model"] == "nan"])
-    write_parquet(tmp_path / "2.parquet", runs[runs["model"] != "nan"])
-    outputs = {
-        name: [str(tmp_path / f"{name}{suffix}") for suffix in (".csv", ".md", ".tex")]
-        for name in ("groups", "group_intervals", "group_coverage")
-    }
-    write_groups(
-        shards=[str(tmp_path / "1.parquet"), str(tmp_path / "2.parquet")],
-        **outputs,
-        text=[str(tmp_path / "groups.txt"), str(tmp_path / "groups.tex")],
-        study="toy",
+    tables = run_on_runs(
+        "rank_groups",
+        tmp_path,
+        runs,
         definitions={"$G_1$": define("keep"), "nan": define("drop_models")},
         aggregations=["median"],
         statistics=["mean"],
-        n_resamples=100,
-        confidence_level=0.9,
         interval="percentile",
         unit="runs",
-        weights="datasets",
-        seed=1,
     )
-    groups, intervals, coverage = (read_table(paths[0]) for paths in outputs.values())
+    groups, intervals, coverage = tables.values()
     for table in (groups, intervals):
         assert table.groupby("group")["model"].apply(set).to_dict() == {
             "$G_1$": set(names.values()),
@@ -340,4 +328,3 @@ def test_script_writes_tables_that_read_back(tmp_path: Path) -> None:
         }
     assert intervals["statistic"].value_counts().to_dict() == {"iqm": 5, "mean": 5}
     assert coverage["models_dropped"].tolist() == [0, 1]
-    assert (tmp_path / "groups.txt").read_text()

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from measure_improvability import measure_improvability
 
 from capmap.artifacts import render_csv, write_text
 from capmap.comparison.improvability import (
@@ -20,7 +19,7 @@ from capmap.comparison.improvability import (
 )
 from capmap.comparison.score_matrix import resample_means
 from capmap.rng import make_stream
-from tests.toy_scores import run_script
+from tests.toy_scores import run_on_runs
 
 EVIL = '=cmd "<script>" $x_1$ %&/ é'
 BOUNDS = ["dataset", "metric", "direction", "low", "high"]
@@ -336,12 +335,11 @@ class Study:
 
     def run(self, **options: object) -> dict[str, pd.DataFrame]:
         """Run measure_improvability and read its tables."""
-        tables = ("improvability", "improvability_datasets")
         given = {"datasets": {}} | options
-        return run_script(measure_improvability, self.path, self.runs, tables=tables, **given)
+        return run_on_runs("measure_improvability", self.path, self.runs, **given)
 
 
-def test_script_writes_both_tables(tmp_path: Path) -> None:
+def test_step_writes_both_tables(tmp_path: Path) -> None:
     tables = Study(tmp_path).run()
     models, cells = tables["improvability"], tables["improvability_datasets"]
     assert models["model"].tolist() == [EVIL, "b", "c"]
@@ -357,16 +355,16 @@ def test_script_writes_both_tables(tmp_path: Path) -> None:
     assert cells.loc[0, "error"] == pytest.approx(1.8, abs=0.5)
 
 
-def test_script_applies_the_policy_and_tells_what_has_no_known_optimum(
+def test_step_applies_the_policy_and_tells_what_has_no_known_optimum(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: dict[str, object] = {}
 
-    def describe(*tables: pd.DataFrame, **facts: object) -> list[str]:
-        told.update(facts)
-        return [f"{len(tables)} tables."]
+    def describe(without_optimum: list[str], cells_unused: int, clipped: int) -> list[str]:
+        told.update(without_optimum=without_optimum, cells_unused=cells_unused, clipped=clipped)
+        return ["It is told."]
 
-    monkeypatch.setattr("measure_improvability.describe_improvability", describe)
+    monkeypatch.setattr("capmap.prose.improvability.describe_improvability", describe)
     study = Study(tmp_path)
     common = study.run(missing="common")["improvability"]
     assert common["datasets"].tolist() == [2, 2, 2]
@@ -378,7 +376,7 @@ def test_script_applies_the_policy_and_tells_what_has_no_known_optimum(
     assert told["clipped"] == 3
 
 
-def test_script_works_for_one_model_with_one_run(tmp_path: Path) -> None:
+def test_step_works_for_one_model_with_one_run(tmp_path: Path) -> None:
     study = Study(tmp_path)
     study.runs = make_runs(("b", "x", 0.1)).assign(seed="1")
     models = study.run()["improvability"]
@@ -386,11 +384,11 @@ def test_script_works_for_one_model_with_one_run(tmp_path: Path) -> None:
     assert models[["ci_low", "ci_high", "rank_low", "rank_high"]].isna().all(axis=None)
 
 
-def test_script_writes_the_same_bytes_whatever_the_order_of_runs(tmp_path: Path) -> None:
+def test_step_writes_the_same_bytes_whatever_the_order_of_runs(tmp_path: Path) -> None:
     study = Study(tmp_path)
     study.run()
     names = ["improvability.csv", "improvability_datasets.tex", "improvability_datasets.csv"]
-    before = [(tmp_path / name).read_bytes() for name in names]
+    before = [(tmp_path / "tables" / name).read_bytes() for name in names]
     study.runs = study.runs.sample(frac=1, random_state=1)
     study.run()
-    assert [(tmp_path / name).read_bytes() for name in names] == before
+    assert [(tmp_path / "tables" / name).read_bytes() for name in names] == before

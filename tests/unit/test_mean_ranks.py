@@ -6,12 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from compare_ranks import compare_ranks
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.artifacts import read_table, write_parquet
 from capmap.comparison.cliques import tabulate_mean_ranks
 from capmap.comparison.rank_tests import (
     average_ranks,
@@ -19,7 +17,7 @@ from capmap.comparison.rank_tests import (
     rank_within_datasets,
     rescale_ranks,
 )
-from tests.toy_scores import arrange, draw
+from tests.toy_scores import arrange, draw, run_on_runs
 
 
 def test_nemenyi_groups_are_the_longest_runs_within_the_critical_difference() -> None:
@@ -78,7 +76,7 @@ def test_noise_of_floating_point_makes_no_rank() -> None:
     assert rank_within_datasets(np.array([[0.1 + 0.2], [0.3]])).tolist() == [[1.5], [1.5]]
 
 
-def test_script_writes_tables_that_read_back(tmp_path: Path) -> None:
+def test_step_writes_tables_that_read_back(tmp_path: Path) -> None:
     scores = draw(4, 6, 0, ties=False)
     runs = pd.DataFrame(
         [
@@ -89,17 +87,8 @@ def test_script_writes_tables_that_read_back(tmp_path: Path) -> None:
         ],
         columns=["model", "dataset", "seed", "score"],
     )
-    write_parquet(tmp_path / "1.parquet", runs[runs["model"] < "b"])
-    write_parquet(tmp_path / "2.parquet", runs[runs["model"] >= "b"].iloc[::-1])
-    outputs = {
-        name: [str(tmp_path / f"{name}{suffix}") for suffix in (".csv", ".md", ".tex")]
-        for name in ("friedman", "nemenyi", "mean_ranks")
-    }
-    text = [str(tmp_path / "ranks.txt"), str(tmp_path / "ranks.tex")]
-    shards = [str(tmp_path / "1.parquet"), str(tmp_path / "2.parquet")]
-    compare_ranks(shards=shards, **outputs, text=text, missing="pairwise", alpha=0.05)
-    names = ("model", "model_a", "model_b")
-    friedman, nemenyi, ranks = (read_table(paths[0], names=names) for paths in outputs.values())
+    tables = run_on_runs("compare_ranks", tmp_path, runs.iloc[::-1])
+    friedman, nemenyi, ranks = tables.values()
     assert friedman["test"].tolist() == [
         "friedman",
         "friedman_without_tie_correction",

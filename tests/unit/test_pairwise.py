@@ -1,4 +1,4 @@
-"""All pairs of models: differences, intervals, the signed-rank test, and the script around them."""
+"""All pairs of models: differences, intervals, the signed-rank test, and the step around them."""
 
 import warnings
 from pathlib import Path
@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from compare_models import compare_models
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -17,7 +16,7 @@ from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
 from capmap.errors import ValidationError
 from capmap.tables import write_table
 from tests.toy_runs import draw_benchmark, make_runs
-from tests.toy_scores import run_script
+from tests.toy_scores import run_on_runs
 
 UNCORRECTED = [
     *("datasets", "cells_unused", "mean_difference", "ci_low", "ci_high", "wins", "ties"),
@@ -275,7 +274,7 @@ def test_one_model_has_no_pairs_but_a_header() -> None:
 
 
 class Study:
-    """Files of a small study, and the script on them."""
+    """Files of a small study, and the step on them."""
 
     def __init__(self, path: Path, runs: pd.DataFrame, *, metric: str = "RMSE") -> None:
         self.path, self.runs = path, runs[["model", "dataset", "seed", "score"]]
@@ -286,25 +285,21 @@ class Study:
         write_table(pd.DataFrame(bounds), [path / "bounds.csv"])
 
     def run(self, **options: object) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Run the script and read its tables."""
+        """Run the step and read its tables."""
         settings = {
             "reference": "",
-            "rope_width": 0.01,
-            "alpha": 0.05,
+            "rope_setting": 0.01,
             "probability": 0.95,
             "n_samples": 2000,
             "n_resamples": 50,
             "unit": "runs",
-            "iqm": str(self.path / "iqm.csv"),
         }
-        names = ("pairwise", "rope")
-        given = settings | options
-        tables = run_script(compare_models, self.path, self.runs, tables=names, **given)
+        tables = run_on_runs("compare_models", self.path, self.runs, **(settings | options))
         return tables["pairwise"], tables["rope"]
 
 
 @pytest.mark.parametrize("unit", ["runs", "runs_and_datasets"])
-def test_script_writes_the_tables_of_hostile_names(tmp_path: Path, unit: str) -> None:
+def test_step_writes_the_tables_of_hostile_names(tmp_path: Path, unit: str) -> None:
     runs = draw_benchmark(0, models=3, datasets=4, seeds=3).replace({"M1": EVIL, "D2": "007"})
     pairs, ropes = Study(tmp_path, runs).run(unit=unit)
     named = pairs[["model_a", "model_b"]].to_numpy().tolist()
@@ -324,7 +319,7 @@ def test_script_writes_the_tables_of_hostile_names(tmp_path: Path, unit: str) ->
 
 def test_reference_is_compared_as_in_the_matrix(tmp_path: Path) -> None:
     runs = draw_benchmark(3, models=3, datasets=6, seeds=2)
-    pairs, ropes = Study(tmp_path, runs).run(reference="M1", rope_width=0.2)
+    pairs, ropes = Study(tmp_path, runs).run(reference="M1", rope_setting=0.2)
     same = ropes[ropes["factor"] == 1].set_index("model")
     chances = ["p_reference_better", "p_equivalent", "p_model_better"]
     mirrored = pick(pairs, "M0", "M1")[["p_b_better", "p_equivalent", "p_a_better"]]
@@ -339,7 +334,8 @@ def test_same_values_in_another_order_give_the_same_bytes(tmp_path: Path) -> Non
     for name, rows in (("one", runs), ("other", runs.sample(frac=1, random_state=2))):
         (tmp_path / name).mkdir()
         Study(tmp_path / name, rows).run(unit="runs_and_datasets")
-        names = ("pairwise.csv", "pairwise.md", "rope.tex", "text.txt")
+        names = ("tables/pairwise.csv", "tables/pairwise.md", "tables/rope.tex")
+        names += ("text/pairwise.txt",)
         written.append([(tmp_path / name / file).read_bytes() for file in names])
     assert written[0] == written[1]
 
@@ -349,8 +345,8 @@ def test_region_in_raw_units_is_that_of_normalized_ones(tmp_path: Path) -> None:
     runs = draw_benchmark(5, models=3, datasets=5, seeds=2)
     runs["score"] = 0.5 + 0.05 * runs["score"]
     study = Study(tmp_path, runs)
-    raw, raw_ropes = study.run(rope_width={"rmse": 0.2})
-    normalized, ropes = study.run(rope_width=0.02)
+    raw, raw_ropes = study.run(rope_setting={"rmse": 0.2})
+    normalized, ropes = study.run(rope_setting=0.02)
     pd.testing.assert_frame_equal(raw, normalized)
     assert raw_ropes["rope"].isna().all()
     pd.testing.assert_frame_equal(raw_ropes.drop(columns="rope"), ropes.drop(columns="rope"))
@@ -359,15 +355,15 @@ def test_region_in_raw_units_is_that_of_normalized_ones(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rope_width": {"RSME": 0.1}}, "no metric 'RSME' is analysed. Did you mean 'RMSE'?"),
-        ({"rope_width": {"RMSE": 1, "F1": 1}}, "no metric 'F1' is analysed. There are: 'RMSE'."),
-        ({"rope_width": {"RMSE": 1, "rmse": 2}}, "'RMSE' and 'rmse' are the same metric."),
-        ({"rope_width": {}}, "'RMSE' has no half-width. Give each metric of the study one"),
-        ({"rope_width": {"RMSE": 0}}, "half-width of the metric 'RMSE' is 0"),
+        ({"rope_setting": {"RSME": 0.1}}, "no metric 'RSME' is analysed. Did you mean 'RMSE'?"),
+        ({"rope_setting": {"RMSE": 1, "F1": 1}}, "no metric 'F1' is analysed. There are: 'RMSE'."),
+        ({"rope_setting": {"RMSE": 1, "rmse": 2}}, "'RMSE' and 'rmse' are the same metric."),
+        ({"rope_setting": {}}, "'RMSE' has no half-width. Give each metric of the study one"),
+        ({"rope_setting": {"RMSE": 0}}, "half-width of the metric 'RMSE' is 0"),
         ({"reference": "m0"}, "no model 'm0' is analysed. Did you mean 'M0'?"),
     ],
 )
-def test_script_says_what_to_mend(tmp_path: Path, options: dict[str, object], message: str) -> None:
+def test_step_says_what_to_mend(tmp_path: Path, options: dict[str, object], message: str) -> None:
     with pytest.raises(ValidationError) as error:
         Study(tmp_path, draw_benchmark(0, models=2, datasets=2)).run(**options)
     assert message in str(error.value)
@@ -383,11 +379,11 @@ def test_script_says_what_to_mend(tmp_path: Path, options: dict[str, object], me
     ],
 )
 @pytest.mark.parametrize("unit", ["runs", "runs_and_datasets"])
-def test_script_bears_little_data(
+def test_step_bears_little_data(
     tmp_path: Path, rows: list[tuple[str, str, float]], unit: str
 ) -> None:
     runs = make_runs(*rows)
-    pairs, ropes = Study(tmp_path, runs).run(unit=unit, rope_width=0)
+    pairs, ropes = Study(tmp_path, runs).run(unit=unit, rope_setting=0)
     models = runs["model"].nunique()
     assert len(pairs) == models * (models - 1) / 2
     assert len(ropes) == 5 * (models - 1)

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from profile_models import profile_models
 
 from capmap.artifacts import render_csv, write_text
 from capmap.comparison.profiles import (
@@ -21,7 +20,7 @@ from capmap.comparison.profiles import (
 from capmap.comparison.score_matrix import arrange_runs
 from capmap.errors import ValidationError
 from capmap.rng import make_stream
-from tests.toy_scores import run_script
+from tests.toy_scores import run_on_runs
 
 EVIL = '=cmd "<script>" $x_1$ %&/ é'
 INF = np.inf
@@ -305,15 +304,14 @@ class Study:
 
     def run(self, **options: object) -> dict[str, pd.DataFrame]:
         """Run profile_models and read its tables."""
-        tables = ("profiles", "profile_area")
-        return run_script(profile_models, self.path, self.runs, tables=tables, **options)
+        return run_on_runs("profile_models", self.path, self.runs, **options)
 
 
 def normalize_all(raw: np.ndarray, bounds: pd.DataFrame) -> np.ndarray:
     return normalize(raw.T, bounds).T
 
 
-def test_script_writes_profiles_of_hostile_names_and_awkward_scores(tmp_path: Path) -> None:
+def test_step_writes_profiles_of_hostile_names_and_awkward_scores(tmp_path: Path) -> None:
     tables = Study(tmp_path).run()
     profiles, areas = tables["profiles"], tables["profile_area"]
     assert profiles.columns.tolist() == ["kind", "model", "tau", "fraction", "ci_low", "ci_high"]
@@ -332,7 +330,7 @@ def test_script_writes_profiles_of_hostile_names_and_awkward_scores(tmp_path: Pa
     assert last["fraction"] == pytest.approx(2 / 3)
 
 
-def test_script_applies_the_policy_for_empty_cells(tmp_path: Path) -> None:
+def test_step_applies_the_policy_for_empty_cells(tmp_path: Path) -> None:
     study = Study(tmp_path)
     pairwise = study.run()["profile_area"].set_index("model")
     common = study.run(missing="common")["profile_area"].set_index("model")
@@ -347,7 +345,7 @@ def test_script_applies_the_policy_for_empty_cells(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2])
-def test_script_writes_profiles_of_few_models_on_one_dataset_with_one_run(
+def test_step_writes_profiles_of_few_models_on_one_dataset_with_one_run(
     tmp_path: Path, size: int
 ) -> None:
     study = Study(tmp_path)
@@ -359,14 +357,14 @@ def test_script_writes_profiles_of_few_models_on_one_dataset_with_one_run(
     assert tables["profile_area"]["datasets_raw"].tolist() == [size - 1] * size
 
 
-def test_script_writes_the_same_bytes_whatever_the_order_of_runs(tmp_path: Path) -> None:
+def test_step_writes_the_same_bytes_whatever_the_order_of_runs(tmp_path: Path) -> None:
     study = Study(tmp_path)
     study.run()
     names = [f"{n}.{s}" for n in ("profiles", "profile_area") for s in ("csv", "md", "tex")]
-    before = [(tmp_path / name).read_bytes() for name in names]
+    before = [(tmp_path / "tables" / name).read_bytes() for name in names]
     study.runs = study.runs.sample(frac=1, random_state=1)
     study.run()
-    assert [(tmp_path / name).read_bytes() for name in names] == before
+    assert [(tmp_path / "tables" / name).read_bytes() for name in names] == before
 
 
 def test_profiles_of_the_matrix_need_no_order_of_rows() -> None:

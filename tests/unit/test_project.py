@@ -26,6 +26,11 @@ DISTRIBUTIONS = {
     "umap": "umap-learn",
     "yaml": "pyyaml",
 }
+# What the scripts load that run what the catalog declares.
+LOADED = {
+    "analyse.py": [name for step in STEPS.values() for name in (step.run, step.describe) if name],
+    "plot.py": [figure.draw for figure in FIGURES.values() if figure.draw],
+}
 LOCKS = ["requirements.lock", "requirements-mlflow.lock", "requirements-dev.lock"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
@@ -34,9 +39,9 @@ GROUND = [
     {"errors", "shards", "wording", "catalog"},
     {"settings"},
     {"problems", "artifacts", "rng", "metrics"},
-    {"benchmarks"},
+    {"benchmarks", "freshness"},
 ]
-TABLES = [{"tables", "pages", "freshness"}]
+TABLES = [{"tables", "pages"}]
 STATISTICS = [
     {"exports", "normalization"},
     {"validation", "tracking", "attributes", "changes", "ranking"},
@@ -93,32 +98,31 @@ def pinned_versions(lock, python):
 
 
 def list_rules():
-    """List each rule that runs a script, with its environment."""
-    text = "\n".join(path.read_text("utf-8") for path in (ROOT / "workflow/rules").glob("*.smk"))
-    pattern = r"^(?:rule|checkpoint) (\w+):(?:(?!^rule|^checkpoint).)*?(envs/\w+\.yaml)"
-    return re.findall(pattern, text, re.MULTILINE | re.DOTALL)
+    """List the environment of each rule that runs a script, with the script."""
+    text = "\n".join(path.read_text("utf-8") for path in RULES)
+    return sorted(
+        set(re.findall(r"(envs/\w+\.yaml)(?:(?!envs/).)*?(scripts/\w+\.py)", text, re.DOTALL))
+    )
 
 
-def find_file(module):
-    """The file of a module or package of the library."""
-    path = ROOT.joinpath("scripts", *module.split("."))
-    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+def find_files(module):
+    """The files that an import of a module of the library, or of a name in one, reads."""
+    parts = module.split(".")
+    stems = [ROOT.joinpath("scripts", *parts[:depth]) for depth in range(2, len(parts) + 1)]
+    files = [file for stem in stems for file in (stem / "__init__.py", stem.with_suffix(".py"))]
+    return {file for file in files if file.is_file()}
 
 
-def list_packages(script):
-    """List the foreign packages that a script imports, directly or through the library."""
-    todo, seen, packages = [script, ROOT / "scripts/job.py"], set(), set()
+def list_packages(files):
+    """List the foreign packages that files import, directly or through the library."""
+    todo, seen, packages = [*files, ROOT / "scripts/job.py"], set(), set()
     while todo:
         path = todo.pop()
         seen.add(path)
         for name in list_imports(read_tree(path)):
-            head, *rest = name.split(".")
+            head = name.partition(".")[0]
             if head == "capmap":
-                stems = [ROOT.joinpath("scripts/capmap", *rest[:depth]) for depth in (1, 2, 3)]
-                files = {stem / "__init__.py" for stem in stems} | {
-                    stem.with_suffix(".py") for stem in stems
-                }
-                todo += [file for file in files - seen if file.is_file()]
+                todo += find_files(name) - seen
             elif head != "job" and head not in sys.stdlib_module_names:
                 packages.add(head)
     return packages
@@ -169,27 +173,24 @@ def test_environments_have_the_locked_versions(path):
         assert pin + version == locked[name.removesuffix("-base")], package
 
 
-@pytest.mark.parametrize(("rule", "environment"), list_rules())
-def test_environment_of_a_rule_holds_what_its_code_imports(rule, environment):
+@pytest.mark.parametrize(("environment", "script"), list_rules())
+def test_environment_of_a_rule_holds_what_its_code_imports(environment, script):
     packages = yaml.safe_load((ROOT / environment).read_text("utf-8"))["dependencies"]
     offered = {re.split("==|-base", package)[0] for package in packages}
-    needed = list_packages(ROOT / f"scripts/{rule}.py")
+    loaded = {reference.partition(":")[0] for reference in LOADED.get(Path(script).name, ())}
+    needed = list_packages([ROOT / script, *(file for name in loaded for file in find_files(name))])
     assert {DISTRIBUTIONS.get(name, name) for name in needed} <= offered
 
 
-@pytest.mark.parametrize(
-    ("environment", "references"),
-    [
-        ("analysis", [name for step in STEPS.values() for name in (step.run, step.describe)]),
-        ("figures", [figure.draw for figure in FIGURES.values()]),
-    ],
-)
-def test_environment_of_steps_and_figures_holds_what_they_import(environment, references):
-    packages = yaml.safe_load((ROOT / f"envs/{environment}.yaml").read_text("utf-8"))
-    offered = {re.split("==|-base", package)[0] for package in packages["dependencies"]}
-    for module in sorted({name.partition(":")[0] for name in references if name}):
-        needed = {DISTRIBUTIONS.get(name, name) for name in list_packages(find_file(module))}
-        assert needed <= offered, module
+def test_every_script_has_an_environment_and_a_rule_is_called_after_its_script():
+    assert {Path(script) for _, script in list_rules()} == {
+        path.relative_to(ROOT) for path in SCRIPTS if path.name != "job.py"
+    }
+    text = "\n".join(path.read_text("utf-8") for path in RULES)
+    pattern = r"^(?:rule|checkpoint) (\w+):(?:(?!^rule|^checkpoint|^for).)*?scripts/(\w+)\.py"
+    named = re.findall(pattern, text, re.MULTILINE | re.DOTALL)
+    assert len(named) > 20
+    assert all(rule == script for rule, script in named)
 
 
 @pytest.mark.parametrize("path", RULES, ids=lambda path: path.stem)
@@ -197,7 +198,7 @@ def test_reading_the_rules_imports_nothing_slow(path):
     # Every job on a cluster reads them, and so does a run with nothing to do.
     modules = re.findall(r"^from (capmap\S*) import", path.read_text("utf-8"), re.MULTILINE)
     for module in modules:
-        assert list_packages(find_file(module)) <= {"jsonschema", "yaml"}, module
+        assert list_packages(find_files(module)) <= {"jsonschema", "yaml"}, module
 
 
 def test_citation_and_changelog_have_the_version_of_the_project():

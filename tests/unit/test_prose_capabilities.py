@@ -2,9 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from describe_capabilities import describe_capabilities as write_capabilities
 
-from capmap.artifacts import read_table
 from capmap.prose import (
     describe_capabilities,
     describe_drift,
@@ -13,6 +11,7 @@ from capmap.prose import (
     describe_transfer,
 )
 from tests.prose_tables import DESCRIBE, TABLES, change, list_columns, make_table, tell
+from tests.steps import read_step, run_step
 
 NAN = np.nan
 
@@ -370,20 +369,17 @@ def test_transfer_is_told_by_types_and_families() -> None:
     assert "it does harm. Of 2 pairs, 2 clearly did harm ('land' for 'sea' and 'sea' for" in types
 
 
-def test_the_script_writes_text_and_latex(tmp_path) -> None:
+def test_the_step_writes_text_and_latex(tmp_path) -> None:
     names, options = DESCRIBE[describe_capabilities]
-    paths = {name: str(tmp_path / f"{name}.csv") for name in [*names, "positions"]}
-    for name in names:
-        header = ",".join(list_columns(name))
-        (tmp_path / f"{name}.csv").write_text(header + TABLES[name], "utf-8")
-    positions = "kind,name,centrality\nmodel,A,0.1\nmodel,B,0.6\n"
-    (tmp_path / "positions.csv").write_text(positions, "utf-8")
-    text = [str(tmp_path / "text.txt"), str(tmp_path / "text.tex")]
-    paths["centrality"] = [paths["centrality"]]
-    write_capabilities(**paths, text=text, **options)
-    centrality = read_table(tmp_path / "centrality.csv")
+    contents = {name: ",".join(list_columns(name)) + TABLES[name] for name in names}
+    contents["positions"] = "kind,name,centrality\nmodel,A,0.1\nmodel,B,0.6\n"
+    paths = {name: tmp_path / f"{name}.csv" for name in contents}
+    for name, path in paths.items():
+        path.write_text(contents[name], "utf-8")
+    run_step("describe_capabilities", tmp_path, paths, **options)
+    (centrality,) = read_step("describe_capabilities", tmp_path).values()
     # Model A is nearer to the center than B, and has the smaller mean gap.
     assert centrality["estimate"].tolist() == [1]
-    written = (tmp_path / "text.txt").read_text("utf-8")
+    written = (tmp_path / "text/capabilities.txt").read_text("utf-8")
     assert written == "\n\n".join(tell(describe_capabilities, centrality=centrality)) + "\n"
-    assert (tmp_path / "text.tex").read_text("utf-8").startswith("Of 3 models")
+    assert (tmp_path / "text/capabilities.tex").read_text("utf-8").startswith("Of 3 models")

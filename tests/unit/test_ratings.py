@@ -10,9 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rate_models import rate_models
 
-from capmap.artifacts import read_table, write_parquet
 from capmap.comparison.battles import (
     compare_means,
     compare_runs,
@@ -26,6 +24,7 @@ from capmap.comparison.win_rates import count_wins
 from capmap.errors import ValidationError
 from capmap.rng import make_stream
 from tests.toy_runs import make_runs
+from tests.toy_scores import run_on_runs
 
 BATTLES = ("means", "runs", "seeds")
 make_rng = partial(make_stream, 0, "toy", "ratings")
@@ -364,38 +363,29 @@ def test_small_studies_work(battles: str, rows: list[tuple[Any, ...]]) -> None:
     assert wins.shape == (n * (n - 1), 7)
 
 
-def write_ratings(folder: Path, runs: pd.DataFrame, **options: Any) -> None:
-    write_parquet(folder / "runs.parquet", runs)
-    given = {"missing": "pairwise", "battles": "means", "tie_threshold": 0.0, "calibration": ""}
-    rate_models(
-        shards=[str(folder / "runs.parquet")],
-        elo=[str(folder / f"elo.{suffix}") for suffix in ("csv", "md", "tex")],
-        winrate=[str(folder / "winrate.csv")],
-        text=[str(folder / f"ratings.{suffix}") for suffix in ("txt", "tex")],
-        **{"study": "toy", "n_resamples": 30, "confidence_level": 0.9, "seed": 0},
-        **given | options,
-    )
+def write_ratings(folder: Path, runs: pd.DataFrame, **options: Any) -> dict[str, pd.DataFrame]:
+    given = {"battles": "means", "tie_threshold": 0.0, "calibration": "", "n_resamples": 30}
+    return run_on_runs("rate_models", folder, runs, **(given | options))
 
 
-def test_script_writes_tables_and_text(tmp_path: Path) -> None:
+def test_step_writes_tables_and_text(tmp_path: Path) -> None:
     evil = '=cmd "<script>" $x_1$ %&/ é'
     runs = draw_runs(12).replace({"model": {"m1": evil, "m2": "007"}})
-    write_ratings(tmp_path, runs, calibration="007")
-    elo = read_table(tmp_path / "elo.csv").set_index("model")
+    tables = write_ratings(tmp_path, runs, calibration="007")
+    elo = tables["elo"].set_index("model")
     assert elo.loc["007", "elo"] == 1000
     assert evil in elo.index
-    assert len(read_table(tmp_path / "winrate.csv", names=["model", "opponent"])) == 20
-    assert (tmp_path / "ratings.txt").read_text()
+    assert len(tables["winrate"]) == 20
 
 
-def test_script_uses_common_datasets_only_if_told(tmp_path: Path) -> None:
+def test_step_uses_common_datasets_only_if_told(tmp_path: Path) -> None:
     runs = draw_runs(13)
     runs = runs[(runs["model"] != "m0") | (runs["dataset"] != "d0")]
     for missing, datasets in (("pairwise", [5, 6]), ("common", [5])):
-        write_ratings(tmp_path, runs, missing=missing)
-        assert sorted(read_table(tmp_path / "elo.csv")["datasets"].unique()) == datasets
+        elo = write_ratings(tmp_path, runs, missing=missing)["elo"]
+        assert sorted(elo["datasets"].unique()) == datasets
 
 
-def test_script_refuses_an_unknown_model_to_calibrate_by(tmp_path: Path) -> None:
+def test_step_refuses_an_unknown_model_to_calibrate_by(tmp_path: Path) -> None:
     with pytest.raises(ValidationError, match="no model 'm9' is analysed"):
         write_ratings(tmp_path, draw_runs(14), calibration="m9")

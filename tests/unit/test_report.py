@@ -155,8 +155,7 @@ def write_study(
         images=[str(folder / f"figures/{name}.png") for name in FIGURES],
         texts=[],
         report=str(folder / "report.html"),
-        analyses={},
-        captions={},
+        analyses=[],
         settings=make_settings(),
         version="1.2.3",
     )

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from check_robustness import check_robustness
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.artifacts import read_parquet, read_table, write_parquet
+from capmap.artifacts import read_parquet
 from capmap.comparison.robustness import (
     ALL_BOUNDS,
     Agreement,
@@ -28,6 +27,7 @@ from capmap.ranking.resampling import stratify_runs
 from capmap.ranking.statistics import evaluate_runs
 from capmap.rng import make_stream
 from capmap.tables import write_table
+from tests.toy_scores import run_on_runs
 
 make_rng = partial(make_stream, 0, "toy", "rank_stability")
 KEYS = ["aggregation", "bounds", "left_out"]
@@ -367,35 +367,19 @@ def test_small_studies_work(further: list[tuple[Any, ...]]) -> None:
     assert len(found.stability) == n
 
 
-def test_script_writes_tables_and_text(tmp_path: Path) -> None:
+def test_step_writes_tables_and_text(tmp_path: Path) -> None:
     evil = '=cmd "<script>" $x_1$ %&/ é'
     runs = draw_runs(7).replace({"model": {"m1": evil, "m2": "007"}, "dataset": {"d1": "=1+1"}})
-    runs = runs[(runs["model"] != evil) | (runs["dataset"] != "d0")]
-    write_parquet(tmp_path / "runs.parquet", runs.assign(seed="1"))
+    runs = runs[(runs["model"] != evil) | (runs["dataset"] != "d0")].assign(seed="1")
     ranking = pd.DataFrame(report(runs).items(), columns=["model", "rank"])
     write_table(ranking, [tmp_path / "iqm.csv"])
-    names = ("robustness", "robustness_ranks", "flips", "rank_stability", "rank_distribution")
     for missing, datasets in (("pairwise", 5), ("common", 4)):
-        check_robustness(
-            shards=[str(tmp_path / "runs.parquet")],
-            iqm=str(tmp_path / "iqm.csv"),
-            **{name: [str(tmp_path / f"{name}.{end}") for end in ("csv", "md")] for name in names},
-            ranks=str(tmp_path / "ranks.parquet"),
-            text=[str(tmp_path / f"text.{suffix}") for suffix in ("txt", "tex")],
-            study="toy",
-            missing=missing,  # type: ignore[arg-type]
-            top=2,
-            n_resamples=20,
-            confidence_level=0.9,
-            seed=0,
-            weights="datasets",
-        )
-        table = read_table(tmp_path / "robustness.csv")
+        tables = run_on_runs("check_robustness", tmp_path, runs, missing=missing, top=2)
+        table = tables["robustness"]
         assert len(table) == 12 * (1 + datasets)
         assert table["left_out"].value_counts(dropna=False)["=1+1"] == 12
         models = {evil, "007", "m0", "m3"}
-        assert set(read_table(tmp_path / "rank_stability.csv")["model"]) == models
-        ranks = read_parquet(tmp_path / "ranks.parquet")
+        assert set(tables["rank_stability"]["model"]) == models
+        ranks = read_parquet(tmp_path / "robustness/ranks.parquet")
         assert ranks.columns.tolist() == [*KEYS, "model", "rank"]
         assert ranks["model"].value_counts().to_dict() == dict.fromkeys(models, len(table))
-    assert (tmp_path / "text.txt").read_text()

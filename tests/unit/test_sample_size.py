@@ -6,12 +6,10 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from advise_sample_size import advise_sample_size
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.artifacts import read_table, write_parquet
 from capmap.comparison.sample_size import (
     advise_runs,
     count_misordered,
@@ -24,6 +22,7 @@ from capmap.ranking.models import Options, bootstrap_model
 from capmap.ranking.resampling import stratify_runs
 from capmap.ranking.statistics import evaluate_runs
 from capmap.rng import make_stream
+from tests.toy_scores import run_on_runs
 
 
 def make_cells(cells):
@@ -340,22 +339,10 @@ def test_cells_are_those_of_the_matrix() -> None:
     np.testing.assert_array_equal(measure(runs).matrix.counts, arrange_runs(runs).counts)
 
 
-def test_script_writes_tables_and_paragraphs(tmp_path) -> None:
+def test_step_writes_tables_and_paragraphs(tmp_path) -> None:
     runs = draw_runs(0)
-    shards = [str(tmp_path / f"{name}.parquet") for name in "ab"]
-    write_parquet(shards[0], runs[runs["model"] < "M2"])
-    write_parquet(shards[1], runs[runs["model"] >= "M2"])
-    advise_sample_size(
-        shards=shards,
-        seed_widths=[str(tmp_path / "seed_widths.csv")],
-        next_seeds=[str(tmp_path / "next_seeds.csv")],
-        text=[str(tmp_path / "sample_size.txt"), str(tmp_path / "sample_size.tex")],
-        missing="pairwise",
-        interval="percentile",
-        weights="datasets",
-        confidence_level=0.95,
-    )
-    assert len(read_table(tmp_path / "seed_widths.csv")) == 4 * 4
-    advice = read_table(tmp_path / "next_seeds.csv")
-    pd.testing.assert_frame_equal(advice, advise_runs(measure(runs)), check_dtype=False)
-    assert "IQM" in (tmp_path / "sample_size.txt").read_text("utf-8")
+    tables = run_on_runs("advise_sample_size", tmp_path, runs, interval="percentile")
+    assert len(tables["seed_widths"]) == 4 * 4
+    expected = advise_runs(measure(runs))
+    pd.testing.assert_frame_equal(tables["next_seeds"], expected, check_dtype=False)
+    assert "IQM" in (tmp_path / "text/sample_size.txt").read_text("utf-8")

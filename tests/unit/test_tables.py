@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap import artifacts, tables
+from capmap.catalog import TABLES
 
 SCORES = pd.DataFrame(
     {
@@ -155,3 +157,62 @@ def test_every_row_has_as_many_cells_as_the_header(names: list[str]) -> None:
 def test_csv_keeps_every_digit(numbers: list[float]) -> None:
     text = artifacts.render_csv(pd.DataFrame({"iqm": numbers}))
     assert [float(row["iqm"]) for row in csv.DictReader(io.StringIO(text))] == numbers
+
+
+def test_json_has_null_where_a_table_is_empty(tmp_path: Path) -> None:
+    table = pd.DataFrame({"a": [np.nan, np.inf, 0.1], "b": [HOSTILE, "=x", "1"]})
+    tables.write_table(table, [tmp_path / "t.json"])
+    text = (tmp_path / "t.json").read_text("utf-8")
+    assert json.loads(text) == [
+        {"a": None, "b": HOSTILE},
+        {"a": None, "b": "=x"},
+        {"a": 0.1, "b": "1"},
+    ]
+    assert text.count("\n") == 2 + len(table)
+    assert json.loads(tables.render_json(table.iloc[:0])) == []
+
+
+def test_a_declared_table_has_its_columns_in_order_and_its_formats(tmp_path: Path) -> None:
+    columns = TABLES["tables/elo"].columns.split()
+    table = pd.DataFrame([[0.5] * len(columns)] * 2, columns=columns).assign(
+        model=[HOSTILE, "007"], elo=[1000.0, 900.0], extra=1
+    )
+    tables.write_declared(table[["extra", *columns[::-1]]], "tables/elo", tmp_path)
+    names = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.glob("*/*"))
+    assert names == ["tables/elo.csv", "tables/elo.md", "tables/elo.tex"]
+    assert "**1000**" in (tmp_path / "tables/elo.md").read_text("utf-8")
+    back = tables.read_declared(tmp_path / "tables/elo.csv")
+    pd.testing.assert_frame_equal(back, table[columns], check_dtype=False)
+    with pytest.raises(KeyError, match="elo"):
+        tables.write_declared(table.drop(columns="elo"), "tables/elo", tmp_path)
+
+
+def test_further_columns_of_a_declared_table_stay_where_they_may(tmp_path: Path) -> None:
+    scores = pd.DataFrame({"model": ["1e5"], "a|b": [0.25], "rank": [1]})
+    tables.write_declared(scores, "tables/scores", tmp_path)
+    back = tables.read_declared(tmp_path / "tables/scores.csv")
+    pd.testing.assert_frame_equal(back, scores, check_dtype=False)
+
+
+def test_missing_text_is_empty_in_tables_that_are_kept_as_json_too(tmp_path: Path) -> None:
+    place = "leaderboard/submissions"
+    columns = TABLES[place].columns.split()
+    table = pd.DataFrame("", columns=columns, index=[0]).assign(submission="007", runs=3)
+    tables.write_declared(table, place, tmp_path)
+    back = tables.read_declared(tmp_path / f"{place}.csv")
+    assert back.loc[0, ["submission", "license", "runs"]].tolist() == ["007", "", 3]
+    assert json.loads((tmp_path / f"{place}.json").read_text("utf-8"))[0]["submission"] == "007"
+    # Of other tables it is missing.
+    flips = pd.DataFrame("", columns=TABLES["tables/flips"].columns.split(), index=[0])
+    tables.write_declared(flips.assign(model_a="nan"), "tables/flips", tmp_path)
+    row = tables.read_declared(tmp_path / "tables/flips.csv").loc[0]
+    assert row["model_a"] == "nan"
+    assert pd.isna(row["left_out"])
+
+
+def test_a_table_is_read_as_the_catalog_calls_it(tmp_path: Path) -> None:
+    path = tmp_path / "moved.csv"
+    path.write_text("dimension,rank\n007,1\n", "utf-8")
+    assert tables.read_declared(path)["dimension"].tolist() == [7]
+    back = tables.read_declared(path, "leaderboard/dimensions")
+    assert back["dimension"].tolist() == ["007"]
