@@ -89,7 +89,7 @@ def test_no_file_is_an_empty_table():
         ("bom.csv", b"\xef\xbb\xbf" + (HEADER + "A,ViT,24,13/02/2024\nB,,,").encode()),
         ("semicolon.csv", "model;backbone;size;published\nA;ViT;24,0;13/02/2024\nB;;;\n"),
         ("models.tsv", (HEADER + "A,ViT,24,13/02/2024\nB,,,\n").replace(",", "\t")),
-        ("models.csv.gz", gzip.compress((HEADER + "A,ViT,24,13/02/2024\nB,,,").encode())),
+        ("models.csv.gz", gzip.compress((HEADER + "A,ViT,24,13/02/2024\nB,,,").encode(), mtime=0)),
         (
             "models.jsonl",
             '{"model": "A", "backbone": "ViT", "size": 24, "published": "13/02/2024"}\n'
