@@ -8,9 +8,6 @@ each as PDF, PNG and SVG. What shares a job is kept in .kept/ with what it was m
 run makes only that again which differs.
 """
 
-# What a profile groups with the page; without a profile, nothing.
-GROUP = workflow.group_settings.overwrite_groups.get("write_report")
-
 for name in [name for name in STEPS if name not in SHARED]:
 
     rule:
@@ -57,7 +54,7 @@ for study in config["studies"]:
                 study=re.escape(study),
             priority: 1
             group:
-                GROUP
+                group_of_page
             conda:
                 "../../envs/analysis.yaml"
             threads: 4
@@ -89,7 +86,7 @@ for study in config["studies"]:
         wildcard_constraints:
             study=re.escape(study),
         group:
-            GROUP
+            group_of_page
         conda:
             "../../envs/figures.yaml"
         threads: 4

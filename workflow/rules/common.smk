@@ -137,6 +137,11 @@ def folder_of(wildcards):
     return f"results/{wildcards.study}"
 
 
+def group_of_page(wildcards):
+    """The group that a profile puts the page in, known once all is read; None without one."""
+    return workflow.group_settings.overwrite_groups.get("write_report")
+
+
 def number_of(wildcards):
     """The number in a job's paths, such as a seed."""
     return int(wildcards.number)
