@@ -1,12 +1,15 @@
 """The profiles for clusters name what there is, and ask for more with every attempt."""
 
 import re
+import shutil
+import sys
 
 import pytest
 import yaml
 
 from capmap.catalog import EVERYTHING
-from tests.workflow.checkouts import PROJECT
+from tests.waiting import run_to_end
+from tests.workflow.checkouts import PROJECT, copy_project
 
 RULE = re.compile(r"^(?:rule|checkpoint) (\w+):", re.MULTILINE)
 FILES = sorted((PROJECT / "workflow/rules").glob("*.smk"))
@@ -47,12 +50,15 @@ def test_a_profile_names_rules_that_exist(profile):
     assert not set(arrays) & set(profile["groups"]), "a group is never submitted as an array"
 
 
-@each_profile
-def test_rules_named_after_studies_share_the_job_of_the_page(profile):
-    rules = (PROJECT / "workflow/rules/analyses.smk").read_text("utf-8")
-    groups = re.findall(r'name:\s+f"(\w+)_of_{study}"(?:.*?)group:\s+"(\w+)"', rules, re.DOTALL)
-    page = profile["groups"]["write_report"]
-    assert groups == [("compare_models", page), ("plot_figures", page)]
+@pytest.mark.parametrize("name", PROFILES)
+def test_comparisons_and_figures_of_a_study_share_the_job_of_its_page(name, tmp_path):
+    checkout = copy_project(tmp_path / "project")
+    shutil.copytree(PROJECT / "profiles", checkout.folder / "profiles")
+    command = [sys.executable, "-m", "snakemake", "-n", "--workflow-profile", f"profiles/{name}"]
+    run = run_to_end([*command, "--config", "run=toy"], cwd=checkout.folder)
+    assert run.returncode == 0, run.stderr
+    grouped = re.findall(r"^    rule (\w+):", run.stdout + run.stderr, re.MULTILINE)
+    assert {"compare_models_of_toy", "plot_figures_of_toy", "write_report"} <= set(grouped)
 
 
 @each_profile

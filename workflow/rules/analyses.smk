@@ -54,7 +54,7 @@ for study in config["studies"]:
                 study=re.escape(study),
             priority: 1
             group:
-                "finish"
+                group_of_page
             conda:
                 "../../envs/analysis.yaml"
             threads: 4
@@ -86,7 +86,7 @@ for study in config["studies"]:
         wildcard_constraints:
             study=re.escape(study),
         group:
-            "finish"
+            group_of_page
         conda:
             "../../envs/figures.yaml"
         threads: 4
