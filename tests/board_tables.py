@@ -108,7 +108,6 @@ def write_board(folder: Path, board: Mapping[str, Any], **settings: Any) -> Path
             write_table(table, [paths[name]])
     page = folder / "index.html"
     options = {"study": "toy", "title": "Toy leaderboard", "confidence_level": 0.95}
-    options["captions"] = {"leaderboard/entries": "The entries of a toy."}
     options["groups"] = board["groups"]
     write_leaderboard(page=str(page), **paths, **{**options, **settings})
     return page

@@ -45,9 +45,8 @@ def hostile_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make models, datasets, groups and a study called by markup, formulas and worse."""
     groups = dict.fromkeys(HOSTILE, HOSTILE[:2])
     board = make_board(HOSTILE, HOSTILE, groups=groups, submission=HOSTILE[1], methods=HOSTILE[:2])
-    captions = {"entries": HOSTILE[2]}
     folder = tmp_path_factory.mktemp("hostile")
-    return write_board(folder, board, study="toy", title=HOSTILE[0], captions=captions)
+    return write_board(folder, board, study="toy", title=HOSTILE[0])
 
 
 @pytest.fixture

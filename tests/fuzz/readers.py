@@ -16,6 +16,7 @@ from capmap.exports.dumps import open_scores
 from capmap.exports.labels import read_label_sets, read_single_labels
 from capmap.exports.submission_results import REQUIRED
 from capmap.normalization import Rules, read_references
+from capmap.tracking.keys import USUAL_KEYS
 from capmap.validation import Policies, list_rejected, validate_runs
 from tests.fuzz.generated_files import (
     GeneratedFile,
@@ -86,7 +87,8 @@ TRAINED = st.fixed_dictionaries(
         "policies": POLICIES,
     }
 )
-TRACKED = st.fixed_dictionaries({"patterns": st.lists(PATTERNS, min_size=1), "runs": RUNS})
+PATTERN_LISTS = st.one_of(st.just([*USUAL_KEYS]), st.lists(PATTERNS, min_size=1))
+TRACKED = st.fixed_dictionaries({"patterns": PATTERN_LISTS, "runs": RUNS})
 
 
 class Case(NamedTuple):

@@ -17,7 +17,7 @@ def test_any_file_is_read_or_refused(kind: str, tmp_path: Path) -> None:
     @settings(
         max_examples=FILES,
         derandomize=True,
-        deadline=10_000,
+        deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
     )
     @given(CASES[kind])
