@@ -16,8 +16,9 @@ from capmap.artifacts import read_json, read_parquet
 from capmap.errors import ValidationError
 from capmap.exports.checkpoints import read_evaluations
 from capmap.tracking import store as stores
+from capmap.tracking.evaluations import tabulate_evaluations
 from capmap.tracking.keys import Key, compile_keys, split_key
-from capmap.tracking.store import read_store
+from capmap.tracking.store import Measurement, TrackedRun, read_store
 from read_tracking import read_tracking
 from tests.tracking_stores import (
     Logged,
@@ -360,6 +361,26 @@ def test_same_store_gives_the_same_bytes(tmp_path):
     first = (tmp_path / "e.parquet").read_bytes()
     read(tmp_path, address)
     assert (tmp_path / "e.parquet").read_bytes() == first
+
+
+def test_a_large_step_beside_a_missing_one_stays_exact():
+    # As a float, 2**63 - 512 would be 2**63, which is no 64-bit integer.
+    history = [Measurement(0, 0.5, 0), Measurement(2**63 - 512, 0.75, 0)]
+    tags = {"dataset": "D", "split": "test", "checkpoint": "last"}
+    names = {"experiment": "main", "experiment_id": "1", "run_id": "0", "name": "A"}
+    run = TrackedRun(
+        **names,
+        parent_id="",
+        status="FINISHED",
+        params={},
+        tags=tags,
+        metrics={"acc": 0.75},
+        history={"acc": history},
+    )
+    found = tabulate_evaluations([run], status=["FINISHED"], patterns=compile_keys(["{metric}"]))
+    steps = found.table["step"]
+    assert steps.dtype == "Int64"
+    assert steps.dropna().tolist() == [2**63 - 512]
 
 
 def test_table_has_its_types_whatever_is_in_it(tmp_path):

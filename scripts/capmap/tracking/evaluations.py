@@ -234,7 +234,8 @@ def _write_time(milliseconds: int) -> str:
 
 def _arrange(rows: Sequence[Mapping[str, Any]], keep: Collection[str]) -> pd.DataFrame:
     kinds = EVALUATIONS | dict.fromkeys(keep, "str")
-    table = pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
+    # As objects, since steps beside a missing one would become floats, which some do not fit.
+    table = pd.DataFrame(rows, columns=list(kinds), dtype="object").astype(kinds)
     for column in ("model", "seed"):
         if (table[column] == "").all():
             table = table.drop(columns=column)
