@@ -21,6 +21,8 @@ from capmap.validation import Policies, validate_runs
 from capmap.validation.rows import reject_rows
 from capmap.validation.summary import describe_exports, report_problems
 
+ORDER = ["model", "training", "step", "checkpoint", "dataset", "metric", "split"]
+
 logger = logging.getLogger(__name__)
 
 EVALUATIONS = [
@@ -117,8 +119,7 @@ def validate_checkpoints(
     )
     logger.info("%d checkpoints, %d runs", len(listed), result.counts["runs"])
     table = values.rename(columns={"score": "value"})
-    order = ["model", "training", "step", "checkpoint", "dataset", "metric", "split"]
-    write_parquet(evaluations, table.sort_values(order, ignore_index=True)[EVALUATIONS])
+    write_parquet(evaluations, table.sort_values(ORDER, ignore_index=True)[EVALUATIONS])
     write_parquet(runs, result.runs)
     account = describe_exports(read.exports, result)
     account["checkpoints"] = count_choices(values, listed, plan)
