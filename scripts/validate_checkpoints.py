@@ -87,14 +87,13 @@ def validate_checkpoints(
         When there is any error; the message has the counts and the first 20 problems.
     """
     rules = Rules(metrics, datasets, normalization, read_references(*references))
-    own = {name: rule["metric"] for name, rule in datasets.items() if "metric" in rule}
     read = read_evaluations(
         exports,
         columns=columns,
         where=where,
         metric=metric,
         decimal=decimal,
-        dataset_metrics=own,
+        dataset_metrics=_name_metrics(datasets),
     )
     sound = reject_rows(read.table, read.exports.problems, policy=invalid)
     values, faults = check_evaluations(sound.runs, read.columns, duplicates=duplicates)
@@ -114,9 +113,8 @@ def validate_checkpoints(
         rules=rules,
         policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
     )
-    report_problems(
-        result, rejected=rejected, files=len(exports), rows=read.exports.rows, logger=logger
-    )
+    rows = read.exports.rows
+    report_problems(result, rejected=rejected, files=len(exports), rows=rows, logger=logger)
     logger.info("%d checkpoints, %d runs", len(listed), result.counts["runs"])
     table = values.rename(columns={"score": "value"})
     write_parquet(evaluations, table.sort_values(ORDER, ignore_index=True)[EVALUATIONS])
@@ -124,6 +122,10 @@ def validate_checkpoints(
     account = describe_exports(read.exports, result)
     account["checkpoints"] = count_choices(values, listed, plan)
     write_json(validation, account)
+
+
+def _name_metrics(datasets: Mapping[str, DatasetRule]) -> dict[str, str]:
+    return {name: rule["metric"] for name, rule in datasets.items() if "metric" in rule}
 
 
 if __name__ == "__main__":

@@ -2,6 +2,13 @@
 
 from capmap.catalog.declarations import Analysis, Figure, Step, Table
 
+# How an embedding is fitted.
+FIT = {
+    "method": "capabilities/method",
+    "dimension": "capabilities/dimension",
+    "n_starts": "capabilities/starts",
+}
+
 CAPABILITIES = Analysis(
     question="What is each model good at?",
     folder="capabilities",
@@ -144,9 +151,7 @@ CAPABILITIES = Analysis(
             tables=["positions"],
             reads=["gaps"],
             options={
-                "method": "capabilities/method",
-                "dimension": "capabilities/dimension",
-                "n_starts": "capabilities/starts",
+                **FIT,
                 "seed": "bootstrap/seed",
             },
             files={"fits": "capabilities/fits.parquet"},
@@ -162,9 +167,7 @@ CAPABILITIES = Analysis(
             tables=["predictions"],
             reads=["gaps", "fits"],
             options={
-                "method": "capabilities/method",
-                "dimension": "capabilities/dimension",
-                "n_starts": "capabilities/starts",
+                **FIT,
                 "seed": "bootstrap/seed",
                 "confidence_level": "capabilities/confidence",
             },
@@ -228,9 +231,7 @@ PLACEMENTS = Analysis(
             tables=["placement_replay"],
             reads=["gaps"],
             options={
-                "method": "capabilities/method",
-                "dimension": "capabilities/dimension",
-                "n_starts": "capabilities/starts",
+                **FIT,
                 "seed": "bootstrap/seed",
                 "confidence_level": "capabilities/confidence",
             },
@@ -240,9 +241,7 @@ PLACEMENTS = Analysis(
             tables=["placements", "placement_predictions"],
             reads=["gaps", "fits", "placement_replay"],
             options={
-                "method": "capabilities/method",
-                "dimension": "capabilities/dimension",
-                "n_starts": "capabilities/starts",
+                **FIT,
                 "seed": "bootstrap/seed",
                 "confidence_level": "capabilities/confidence",
             },
@@ -305,9 +304,7 @@ NEXT_RESULTS = Analysis(
             tables=["dataset_replay", "dataset_savings", "model_replay"],
             reads=["gaps"],
             options={
-                "method": "capabilities/method",
-                "dimension": "capabilities/dimension",
-                "n_starts": "capabilities/starts",
+                **FIT,
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
@@ -362,9 +359,7 @@ DRIFT = Analysis(
             tables=["newcomers", "drift"],
             reads=["gaps", "models", "datasets"],
             options={
-                "method": "capabilities/method",
-                "dimension": "capabilities/dimension",
-                "n_starts": "capabilities/starts",
+                **FIT,
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
@@ -399,9 +394,7 @@ TRANSFER = Analysis(
             tables=["transfer"],
             reads=["gaps", "datasets"],
             options={
-                "method": "capabilities/method",
-                "dimension": "capabilities/dimension",
-                "n_starts": "capabilities/starts",
+                **FIT,
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
