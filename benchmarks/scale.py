@@ -108,7 +108,10 @@ def call_stage(stage: str, study: Study, shard: int) -> None:
         "n_resamples": study.replicates,
         "study": "scale",
     }
-    particular = {"normalize_runs": {"shards": SHARDS}, "bootstrap_shard": {"datasets": []}}
+    particular = {
+        "normalize_runs": {"shards": SHARDS},
+        "bootstrap_shard": {"datasets": [], "dimensions": None},
+    }
     known = settings | bootstrap | files | options | particular.get(stage, {})
     function(**{name: known[name] for name in inspect.signature(function).parameters})
 

@@ -1,26 +1,14 @@
 """Bootstrap the models of one shard."""
 
 import logging
-
-import pandas as pd
+from collections.abc import Mapping
 
 from capmap.artifacts import read_parquet, read_table, write_parquet
-from capmap.ranking.models import Options, bootstrap_model
-from capmap.ranking.resampling import DatasetPool
+from capmap.ranking.groups import bootstrap_groups
+from capmap.ranking.models import Options
 from capmap.ranking.statistics import STATISTICS
-from capmap.rng import make_stream
 from capmap.settings.choices import IntervalMethod, Statistic, Unit, Weights
-
-COLUMNS = {
-    "model": "model",
-    "statistic": "statistic",
-    "estimate": "estimate",
-    "low": "ci_low",
-    "high": "ci_high",
-    "runs": "runs",
-    "datasets": "datasets",
-    "replicates": "replicates",
-}
+from capmap.wording import ALL
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +25,7 @@ def bootstrap_shard(
     unit: Unit,
     weights: Weights,
     statistics: list[Statistic],
+    dimensions: Mapping[str, list[str]] | None,
     seed: int,
 ) -> None:
     """Write estimates, intervals and replicates of the models of one shard.
@@ -46,7 +35,7 @@ def bootstrap_shard(
     shard : str
         Normalized runs, Parquet.
     replicates : str
-        Where to write a row per model and statistic, Parquet.
+        Where to write a row per group of datasets, model and statistic, Parquet.
     datasets : list of str
         The table of the study's datasets, if they are resampled; else empty.
     study : str
@@ -55,33 +44,26 @@ def bootstrap_shard(
         As in `capmap.ranking.models.Options`.
     statistics : list of str
         What to estimate; the interquartile mean always is.
+    dimensions : mapping of str to list of str, optional
+        The datasets of each dimension of a leaderboard.
     seed : int
         Seed of the study's random streams.
     """
     options = Options(n_resamples, confidence_level, interval, unit, weights)
     wanted = [name for name in sorted(STATISTICS) if name == "iqm" or name in statistics]
     names = [name for path in datasets for name in read_table(path)["dataset"]]
-    rows = []
-    for model, runs in read_parquet(shard).groupby("model", sort=True):
-        pool = DatasetPool(names, make_stream(seed, study, "datasets"))
-        estimates = bootstrap_model(
-            runs["score"],
-            runs["dataset"].tolist(),
-            statistics=wanted,
-            options=options,
-            rng=make_stream(seed, study, "bootstrap", str(model)),
-            pool=pool if names else None,
-        )
-        about = {"model": model, "runs": len(runs), "datasets": runs["dataset"].nunique()}
-        rows += [about | vars(estimate) for estimate in estimates]
-    table = pd.DataFrame(rows)[list(COLUMNS)].rename(columns=COLUMNS)
+    table = bootstrap_groups(
+        read_parquet(shard),
+        study=study,
+        statistics=wanted,
+        options=options,
+        seed=seed,
+        datasets=names,
+        dimensions=dimensions,
+    )
     write_parquet(replicates, table)
-    logger.info("%d models, %d without interval", *_count_models(table))
-
-
-def _count_models(table: pd.DataFrame) -> tuple[int, int]:
-    iqm = table[table["statistic"] == "iqm"]
-    return len(iqm), int(iqm["ci_low"].isna().sum())
+    models = table[(table["group"] == ALL) & (table["statistic"] == "iqm")]
+    logger.info("%d models, %d without interval", len(models), models["ci_low"].isna().sum())
 
 
 if __name__ == "__main__":

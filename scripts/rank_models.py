@@ -5,10 +5,11 @@ import logging
 import pandas as pd
 
 from capmap.artifacts import read_parquet
-from capmap.ranking.ranks import rank_estimates
-from capmap.ranking.statistics import LOWER_IS_BETTER, STATISTICS
-from capmap.settings.choices import Direction, Statistic
+from capmap.ranking.ranks import rank_statistic
+from capmap.ranking.statistics import STATISTICS
+from capmap.settings.choices import Statistic
 from capmap.tables import write_table
+from capmap.wording import ALL
 
 RANKING = [
     *("model", "iqm", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
@@ -39,25 +40,17 @@ def rank_models(
     """
     rankings: dict[Statistic, pd.DataFrame] = {}
     for statistic in STATISTICS:
-        models = _read_statistic(shards, statistic)
+        # One at a time: the replicates of all together could be too much at once.
+        own = {"kind": "dimension", "group": ALL, "statistic": statistic}
+        models = pd.concat([read_parquet(path, where=own) for path in shards], ignore_index=True)
         if len(models):
-            best: Direction = "min" if statistic in LOWER_IS_BETTER else "max"
-            rankings[statistic] = rank_estimates(
-                models.drop(columns="replicates"),
-                models["replicates"].tolist(),
-                confidence_level=confidence_level,
-                best=best,
+            rankings[statistic] = rank_statistic(
+                models, statistic, confidence_level=confidence_level
             )
     ranking = rankings["iqm"].rename(columns={"estimate": "iqm"})[RANKING]
     write_table(ranking, iqm, best={"iqm": "max"})
     write_table(pd.concat(rankings.values(), ignore_index=True)[INTERVALS], intervals)
     logger.info("%d models, %d without interval", len(ranking), ranking["ci_low"].isna().sum())
-
-
-def _read_statistic(shards: list[str], statistic: Statistic) -> pd.DataFrame:
-    """Read the rows of one statistic: the replicates of all together could be too much at once."""
-    tables = [read_parquet(path, where={"statistic": statistic}) for path in shards]
-    return pd.concat(tables, ignore_index=True)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,14 @@
 """Small leaderboards: runs of entries, records of submissions, and their finished tables."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 
 from capmap.leaderboard.entries import describe_entries
-from capmap.leaderboard.scores import (
-    ALL,
-    bootstrap_dimensions,
-    count_expected,
-    join_dimensions,
-    list_dimensions,
-    rank_dimension,
-)
+from capmap.leaderboard.scores import join_dimensions, rank_dimension
+from capmap.ranking.aggregation import summarize_cells
+from capmap.ranking.groups import bootstrap_groups
 from capmap.ranking.models import Options
-from capmap.rng import make_stream
+from capmap.wording import ALL
 from tests.steps import read_step, run_step
 
 DATASETS = ["w", "x", "y", "z"]
@@ -64,27 +57,35 @@ def make_record(name, **changes):
     return {"name": name, "models": [], **dict.fromkeys(texts, ""), **changes}
 
 
-def estimate(runs, dimensions=DIMENSIONS, *, options=OPTIONS):
-    """Bootstrap the dimensions of runs."""
-    rng = partial(make_stream, 0, "toy")
-    return bootstrap_dimensions(runs, dimensions, options=options, make_rng=rng)
+def estimate(runs, dimensions=DIMENSIONS, *, options=OPTIONS, datasets=()):
+    """Bootstrap the dimensions and cells of runs."""
+    return bootstrap_groups(
+        runs,
+        study="toy",
+        statistics=["iqm"],
+        options=options,
+        seed=0,
+        datasets=datasets,
+        dimensions=dimensions,
+    )
 
 
 def rank(runs, dimensions=DIMENSIONS, *, complete=1.0, estimates=None, about=None):
     """Rank all dimensions of runs; the rankings by dimension."""
     estimates = estimate(runs, dimensions) if estimates is None else estimates
     about = describe_entries(runs, submissions=[], models={}) if about is None else about
-    rankings = {}
-    for name, members in list_dimensions(dimensions).items():
-        own = estimates[estimates["dimension"] == name]
-        rankings[name] = rank_dimension(
-            own,
+    estimates = estimates[estimates["kind"] == "dimension"]
+    return {
+        name: rank_dimension(
+            estimates[estimates["group"] == name],
+            summarize_cells(runs),
             about,
-            expected=count_expected(own, members),
+            members=members,
             complete=complete,
             confidence_level=0.95,
         )
-    return rankings
+        for name, members in {ALL: None, **dimensions}.items()
+    }
 
 
 def make_leaderboard(runs, dimensions=DIMENSIONS, **options):
@@ -96,14 +97,15 @@ def make_leaderboard(runs, dimensions=DIMENSIONS, **options):
 def rank_study(folder, *, dimensions=DIMENSIONS, benchmark=()):
     """Run the leaderboard's steps on a folder of runs, records and bootstraps; its tables."""
     about = {"exported": folder / "runs.parquet", "descriptions": [folder / "submissions.json"]}
-    about["benchmark"] = list(benchmark)
+    about |= {"benchmark": list(benchmark), "replicates": sorted(folder.glob("bootstrap*.parquet"))}
+    shards = sorted(folder.glob("[0-9].parquet"))
     run_step(
         "rank_entries",
         folder,
-        {**about, "estimates": sorted(folder.glob("entries*.parquet"))},
+        {**about, "runs": shards},
         dimension_datasets=dimensions,
         complete=1.0,
         confidence_level=0.95,
     )
-    run_step("summarize_entries", folder, {**about, "cells": sorted(folder.glob("cells*.parquet"))})
+    run_step("summarize_entries", folder, about)
     return read_step("rank_entries", folder) | read_step("summarize_entries", folder)

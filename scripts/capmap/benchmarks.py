@@ -13,9 +13,8 @@ from capmap.settings.benchmark import Definition
 from capmap.settings.checking import check_settings
 from capmap.settings.choices import Direction
 from capmap.settings.sections import write_schema
-from capmap.wording import find_nearest, list_names, quote_name
+from capmap.wording import ALL, find_nearest, list_names, quote_name
 
-ALL = "All"
 SCHEMA = write_schema(Definition)
 
 

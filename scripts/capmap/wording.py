@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
+# All datasets together, among the dimensions of a leaderboard.
+ALL = "All"
 LONGEST_NAME = 80
 LISTED_NAMES = 10
 SIMILAR = 0.65

@@ -12,20 +12,16 @@ from scipy import stats
 from capmap.errors import ValidationError
 from capmap.leaderboard.entries import describe_entries, summarize_submissions
 from capmap.leaderboard.scores import (
-    ALL,
-    bootstrap_cells,
-    bootstrap_dimensions,
     choose_best,
     rank_cells,
     summarize_raw,
 )
 from capmap.ranking.models import Options
-from capmap.rng import make_stream
 from capmap.tables import read_declared, render_json, write_table
+from capmap.wording import ALL
 from tests.leaderboard_tables import (
     DATASETS,
     HOSTILE,
-    OPTIONS,
     estimate,
     make_entry_runs,
     make_leaderboard,
@@ -47,9 +43,12 @@ def spread_board():
 
 
 def estimate_cells(runs):
-    return bootstrap_cells(
-        runs, options=OPTIONS, make_rng=lambda dataset, model: make_stream(0, dataset, model)
-    )
+    found = estimate(runs)
+    return found[found["kind"] == "dataset"]
+
+
+def rank_all(runs):
+    return pd.concat(rank(runs).values())
 
 
 def about(runs, **options):
@@ -58,7 +57,7 @@ def about(runs, **options):
 
 def test_scores_of_a_dimension_are_the_trimmed_mean_of_its_runs():
     runs = make_entry_runs(THREE, seeds=5)
-    table = estimate(runs).set_index(["model", "dimension"])["iqm"]
+    table = rank_all(runs).set_index(["model", "dimension"])["iqm"]
     for (model, dimension), iqm in table.items():
         members = {"Core": ["w", "x"], "Rest": ["y", "z"]}.get(dimension, DATASETS)
         own = runs[(runs["model"] == model) & runs["dataset"].isin(members)]
@@ -68,10 +67,11 @@ def test_scores_of_a_dimension_are_the_trimmed_mean_of_its_runs():
 def test_the_mean_is_that_of_dataset_means_and_replicates_tell_their_own_error():
     runs = make_entry_runs([("a", "frozen", "s1")])
     runs = runs.drop(index=runs.index[0])
-    row = estimate(runs, {}).iloc[0]
+    replicates = estimate(runs, {}).iloc[0]["replicates"]
+    row = rank(runs, {})[ALL].iloc[0]
     assert row["mean"] == pytest.approx(runs.groupby("dataset")["score"].mean().mean(), abs=1e-12)
-    assert row["bootstrap_mean"] == pytest.approx(row["replicates"].mean(), abs=1e-12)
-    assert row["bootstrap_sem"] == pytest.approx(stats.sem(row["replicates"]), abs=1e-12)
+    assert row["bootstrap_mean"] == pytest.approx(replicates.mean(), abs=1e-12)
+    assert row["bootstrap_sem"] == pytest.approx(stats.sem(replicates), abs=1e-12)
 
 
 def test_dimensions_keep_their_order_with_all_datasets_first():
@@ -122,8 +122,8 @@ def test_a_share_of_datasets_is_compared_without_rounding_errors():
     names = [f"d{number}" for number in range(100)]
     runs = pd.DataFrame({"model": "m", "dataset": names, "score": 0.5})
     # 0.07 * 100 is 7.000000000000001 in binary numbers.
-    estimates = estimate(runs[runs["dataset"].isin(names[:7])], {"D": names})
-    assert rank(runs, {"D": names}, complete=0.07, estimates=estimates)["D"]["complete"].all()
+    own = runs[runs["dataset"].isin(names[:7])]
+    assert rank(own, {"D": names}, complete=0.07)["D"]["complete"].all()
 
 
 def test_entries_without_any_run_in_a_dimension_have_no_row():
@@ -184,8 +184,9 @@ def test_neither_the_order_of_rows_nor_a_stretch_of_scores_moves_anything(
 
 def test_another_entry_moves_no_interval_of_the_others():
     runs = make_entry_runs(THREE)
-    few = estimate(runs[runs["backbone"] != "b"]).set_index(["model", "dimension"])["ci_low"]
-    every = estimate(runs).set_index(["model", "dimension"])["ci_low"]
+    keys = ["model", "kind", "group"]
+    few = estimate(runs[runs["backbone"] != "b"]).set_index(keys)["ci_low"]
+    every = estimate(runs).set_index(keys)["ci_low"]
     assert (every.loc[few.index] == few).all()
 
 
@@ -312,14 +313,9 @@ def test_resampled_datasets_widen_the_intervals_and_single_ones_have_none():
     both = Options(n_resamples=200, unit="runs_and_datasets")
     with pytest.raises(ValueError, match="list of the study's datasets"):
         estimate(runs, options=both)
-    wide = bootstrap_dimensions(
-        runs,
-        {"One": ["w"]},
-        options=both,
-        make_rng=lambda *names: make_stream(0, *names),
-        datasets=DATASETS,
-    )
-    narrow = estimate(runs, {})
+    wide = estimate(runs, {"One": ["w"]}, options=both, datasets=DATASETS)
+    wide = wide[wide["kind"] == "dimension"]
+    narrow = estimate(runs, {}).iloc[:3]
     width = wide["ci_high"] - wide["ci_low"]
     assert (width[:3] > 5 * (narrow["ci_high"] - narrow["ci_low"])).all()
     assert width[3:].isna().all()

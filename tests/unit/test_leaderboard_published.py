@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bootstrap_entries import bootstrap_entries
+from bootstrap_shard import bootstrap_shard
 from capmap.artifacts import write_json, write_parquet
-from capmap.leaderboard.scores import ALL
+from capmap.wording import ALL
 from tests.leaderboard_tables import rank_study
 
 SHARED = Path(__file__).parents[3] / "shared"
@@ -49,11 +49,11 @@ def tables(tmp_path_factory):
     write_parquet(folder / "0.parquet", normalize(runs)[["model", "dataset", "seed", "score"]])
     write_json(folder / "submissions.json", {"submissions": [{"name": "base", "models": []}]})
     benchmark = json.loads((REFERENCE / "benchmark.json").read_text("utf-8"))
-    bootstrap_entries(
+    bootstrap_shard(
         shard=str(folder / "0.parquet"),
-        entries=str(folder / "entries0.parquet"),
-        cells=str(folder / "cells0.parquet"),
+        replicates=str(folder / "bootstrap0.parquet"),
         datasets=[],
+        statistics=["iqm"],
         study="geobench",
         dimensions=benchmark["dimensions"],
         n_resamples=N_RESAMPLES,

@@ -5,13 +5,12 @@ import json
 import pandas as pd
 import pytest
 
-from bootstrap_entries import bootstrap_entries
 from bootstrap_shard import bootstrap_shard
 from capmap.artifacts import read_parquet, write_json, write_parquet
 from capmap.errors import ValidationError
 from capmap.leaderboard.history import name_releases, read_release, track_ranks
-from capmap.leaderboard.scores import ALL
 from capmap.tables import write_table
+from capmap.wording import ALL
 from tests.leaderboard_tables import (
     DIMENSIONS,
     HOSTILE,
@@ -49,11 +48,11 @@ def write_study(folder, runs, *, shards=1, records=()):
     for shard in range(shards):
         own = runs[runs["model"].isin(models[shard::shards])]
         write_parquet(folder / f"{shard}.parquet", own[["model", "dataset", "seed", "score"]])
-        bootstrap_entries(
+        bootstrap_shard(
             shard=str(folder / f"{shard}.parquet"),
-            entries=str(folder / f"entries{shard}.parquet"),
-            cells=str(folder / f"cells{shard}.parquet"),
+            replicates=str(folder / f"bootstrap{shard}.parquet"),
             datasets=[],
+            statistics=["iqm"],
             dimensions=DIMENSIONS,
             **SETTINGS,
         )
@@ -108,6 +107,7 @@ def test_all_datasets_have_the_numbers_of_the_main_ranking(tmp_path):
         replicates=str(tmp_path / "main.parquet"),
         datasets=[],
         statistics=["mean", "iqm"],
+        dimensions=None,
         **SETTINGS,
     )
     main = read_parquet(tmp_path / "main.parquet", where={"statistic": "iqm"}).set_index("model")

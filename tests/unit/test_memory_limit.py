@@ -37,7 +37,7 @@ def bootstrap(number, replicates):
     bootstrap_shard(
         shard=f"runs{number}", replicates=f"replicates{number}", datasets=[], study="s",
         n_resamples=replicates, confidence_level=0.95, interval="percentile", unit="runs",
-        weights="equal", statistics=["iqm"], seed=0,
+        weights="equal", statistics=["iqm"], dimensions=None, seed=0,
     )
 
 

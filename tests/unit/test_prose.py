@@ -32,7 +32,7 @@ from tests.prose_tables import (
 NASTY = r"$x_1$ <b> 50% & ~^\alpha {#}"
 TOLD_INTERVAL = re.compile(r"95% [\w ]*interval|% interval\b")
 # Their tables have a row for each group or condition, so they fit each other only as they are.
-TOGETHER = {describe_groups, describe_conditions}
+TOGETHER = [describe_groups, describe_conditions]
 
 
 def each(describes):

@@ -67,6 +67,7 @@ class Folder:
             "unit": "runs",
             "weights": "datasets",
             "statistics": ["optimality_gap", "mean"],
+            "dimensions": None,
             "seed": 0,
         } | options
         bootstrap_shard(shard=self.shards[shard], replicates=str(target), **given)  # type: ignore[arg-type]
@@ -134,7 +135,7 @@ def test_replicates_have_the_columns_of_the_contract(folder: Folder) -> None:
     table = read_parquet(folder.bootstrap(1))
     assert list(table) == [
         *("model", "statistic", "estimate", "ci_low", "ci_high", "runs", "datasets"),
-        "replicates",
+        *("replicates", "kind", "group"),
     ]
     assert table["model"].tolist() == [EVIL] * 3 + ["c"] * 3
     assert table["statistic"].tolist() == ["iqm", "mean", "optimality_gap"] * 2

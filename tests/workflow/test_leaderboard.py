@@ -26,7 +26,7 @@ TABLES = {
     *("validate_submissions", "normalize_runs", "rank_entries", "summarize_entries"),
     *("aggregate_scores", "rank_models", "track_changes"),
 }
-SHARDED = {"bootstrap_entries", "bootstrap_shard"}
+SHARDED = {"bootstrap_shard"}
 TRACKED = [
     "results/pretraining/leaderboard/selected.csv",
     "results/iterate/leaderboard/entries.csv",

@@ -1,37 +1,8 @@
-"""Ranks the entries of a leaderboard by dimension, and puts them on a page to sort and search.
+"""Puts the entries of a leaderboard on a page to sort and search.
 
-Reads: runs.parquet, normalized/{shard}.parquet, submissions.json, the definition of the benchmark,
-and tables of former releases.
-Writes: leaderboard/, with the page leaderboard/index.html, and two figures.
+Reads: runs.parquet and tables of leaderboard/.
+Writes: leaderboard/index.html.
 """
-
-
-rule bootstrap_entries:
-    """Normalized scores of a shard's models → estimates and replicates of each dimension."""
-    input:
-        shard="results/{study}/normalized/{shard}.parquet",
-        datasets=of(studies.list_resampled),
-    output:
-        entries="results/{study}/leaderboard/entries/{shard}.parquet",
-        cells="results/{study}/leaderboard/cells/{shard}.parquet",
-    log:
-        "results/logs/bootstrap_entries/{study}_{shard}.log",
-    benchmark:
-        "results/benchmarks/bootstrap_entries/{study}_{shard}.tsv"
-    conda:
-        "../../envs/analysis.yaml"
-    params:
-        study="{study}",
-        dimensions=of(leaderboards.find_dimensions),
-        n_resamples=setting("bootstrap/replicates"),
-        confidence_level=setting("bootstrap/confidence"),
-        interval=setting("bootstrap/interval"),
-        unit=setting("bootstrap/unit"),
-        weights=setting("bootstrap/weights"),
-        seed=setting("bootstrap/seed"),
-        library=digest_library("bootstrap_entries.py"),
-    script:
-        "../../scripts/bootstrap_entries.py"
 
 
 rule write_leaderboard:

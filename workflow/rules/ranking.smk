@@ -31,7 +31,10 @@ rule aggregate_scores:
 
 
 rule bootstrap_shard:
-    """Normalized scores of a shard's models → estimates, intervals and replicates."""
+    """Normalized scores of a shard's models → estimates, intervals and replicates.
+
+    A leaderboard has those of each dimension and each dataset as well.
+    """
     input:
         shard="results/{study}/normalized/{shard}.parquet",
         datasets=of(studies.list_resampled),
@@ -51,6 +54,7 @@ rule bootstrap_shard:
         unit=setting("bootstrap/unit"),
         weights=setting("bootstrap/weights"),
         statistics=setting("bootstrap/statistics"),
+        dimensions=of(leaderboards.find_estimated),
         seed=setting("bootstrap/seed"),
         library=digest_library("bootstrap_shard.py"),
     script:

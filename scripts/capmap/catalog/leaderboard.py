@@ -65,8 +65,8 @@ LEADERBOARD = Analysis(
         "rank_entries": Step(
             "capmap.leaderboard.scores:rank_entries",
             tables=["entries", "dimensions", "best"],
-            reads=["exported"],
-            paths=["estimates", "descriptions", "benchmark"],
+            reads=["exported", "runs"],
+            paths=["replicates", "descriptions", "benchmark"],
             options={
                 "dimension_datasets": "leaderboard/dimensions",
                 "complete": "leaderboard/complete",
@@ -77,8 +77,8 @@ LEADERBOARD = Analysis(
         "summarize_entries": Step(
             "capmap.leaderboard.scores:summarize_entries",
             tables=["normalized", "raw", "submissions"],
-            reads=["cells", "exported"],
-            paths=["descriptions", "benchmark"],
+            reads=["exported"],
+            paths=["replicates", "descriptions", "benchmark"],
         ),
     },
 )

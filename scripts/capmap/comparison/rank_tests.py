@@ -375,7 +375,8 @@ def studentized_range_sf(values: FloatArray, *, n: int) -> FloatArray:
         beyond = np.exp(np.minimum(special.log_ndtr(z - q) - below, 0.0))
         with np.errstate(divide="ignore"):
             none_beyond = (n - 1) * np.log1p(-beyond)
-        probabilities[first : first + step] = -np.expm1(none_beyond) @ density
+        # Not by `@`, whose last digit depends on where the arrays lie in memory.
+        probabilities[first : first + step] = (-np.expm1(none_beyond) * density).sum(axis=1)
     return np.clip(probabilities, 0.0, 1.0)
 
 

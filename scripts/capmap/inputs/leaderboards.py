@@ -5,10 +5,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from capmap.benchmarks import ALL, read_benchmark
+from capmap.benchmarks import read_benchmark
 from capmap.catalog import list_analyses
 from capmap.errors import ConfigError, ValidationError
 from capmap.inputs.studies import Study, match_paths
+from capmap.wording import ALL
 
 RESULTS = "results_and_parameters.csv"
 INFORMATION = "additional_info.json"
@@ -101,6 +102,11 @@ def find_dimensions(study: Study) -> dict[str, Any]:
         except ConfigError as error:
             raise study.refuse("benchmark", str(error)) from error
     return defined | {name: group["datasets"] for name, group in groups.items()}
+
+
+def find_estimated(study: Study) -> dict[str, Any] | None:
+    """Find the dimensions of the leaderboard of a study; None without one."""
+    return find_dimensions(study) if "leaderboard" in list_analyses(study.settings) else None
 
 
 def has_store(study: Study) -> bool:

@@ -1,6 +1,7 @@
 """Scores of entries by dataset and by dimension, their replicates and ranks, and the best ones."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,18 +10,9 @@ from capmap.artifacts import read_json, read_parquet
 from capmap.benchmarks import read_benchmark
 from capmap.leaderboard.entries import ENTRY_COLUMNS, describe_entries, summarize_submissions
 from capmap.ranking.aggregation import FloatArray, rank_competitors, summarize_cells
-from capmap.ranking.models import Options, bootstrap_model
-from capmap.ranking.ranks import rank_estimates
-from capmap.ranking.resampling import DatasetPool
+from capmap.ranking.ranks import rank_statistic
+from capmap.wording import ALL
 
-CELLS = {
-    "model": "str",
-    "dataset": "str",
-    "seeds": "int64",
-    "iqm": "float64",
-    "ci_low": "float64",
-    "ci_high": "float64",
-}
 RAW_COLUMNS = ["method", "model", "name", "submission", "dataset", "metric", "seeds", "mean", "sem"]
 NORMALIZED_COLUMNS = [
     *("method", "model", "name", "submission", "dataset"),
@@ -28,24 +20,6 @@ NORMALIZED_COLUMNS = [
 ]
 ORDER = ["method", "name", "model", "dataset"]
 
-ALL = "All"
-ESTIMATES = {
-    "model": "str",
-    "dimension": "str",
-    "iqm": "float64",
-    "ci_low": "float64",
-    "ci_high": "float64",
-    "mean": "float64",
-    "bootstrap_mean": "float64",
-    "bootstrap_sem": "float64",
-    "runs": "int64",
-    "datasets": "int64",
-}
-DIMENSION_COLUMNS = [
-    *("method", "dimension", "rank", "model", "name", "submission", "iqm", "ci_low", "ci_high"),
-    *("rank_low", "rank_high", "ties", "bootstrap_mean", "bootstrap_sem"),
-    *("runs", "datasets", "expected", "complete"),
-]
 RANKED = {
     "rank": "Int64",
     "rank_low": "Int64",
@@ -62,51 +36,13 @@ BEST_COLUMNS = [
 ]
 
 
-def bootstrap_cells(
-    runs: pd.DataFrame, *, options: Options, make_rng: Callable[[str, str], np.random.Generator]
-) -> pd.DataFrame:
-    """Estimate the interquartile mean of each cell's runs with its interval.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Columns ``model``, ``dataset`` and ``score`` (normalized, finite), a row per run.
-    options : Options
-        How to bootstrap, with ``unit="runs"``: a cell has one dataset only.
-    make_rng : callable
-        Makes the random generator of a dataset and a model.
-
-    Returns
-    -------
-    pandas.DataFrame
-        By model and dataset: ``model``, ``dataset``, ``seeds``, ``iqm``, ``ci_low``, ``ci_high``.
-        A cell with one run has no interval.
-
-    Notes
-    -----
-    The interquartile mean cuts ``int(0.25 n)`` of n runs from each end, so five seeds keep the
-    middle three, and up to three seeds have their plain mean.
-    """
-    rows = []
-    for (model, dataset), own in runs.groupby(["model", "dataset"], sort=True):
-        [found] = bootstrap_model(
-            own["score"],
-            own["dataset"].tolist(),
-            statistics=["iqm"],
-            options=options,
-            rng=make_rng(str(dataset), str(model)),
-        )
-        rows.append((model, dataset, len(own), found.estimate, found.low, found.high))
-    return pd.DataFrame(rows, columns=list(CELLS)).astype(CELLS)
-
-
 def rank_cells(cells: pd.DataFrame, about: pd.DataFrame) -> pd.DataFrame:
     """Rank the entries on each dataset within each method.
 
     Parameters
     ----------
     cells : pandas.DataFrame
-        As `bootstrap_cells` returns it.
+        Single datasets, as `bootstrap_groups` returns them.
     about : pandas.DataFrame
         What each model is, as `describe_entries` returns it.
 
@@ -116,7 +52,14 @@ def rank_cells(cells: pd.DataFrame, about: pd.DataFrame) -> pd.DataFrame:
         By method, name, model and dataset: ``method``, ``model``, ``name``, ``submission``,
         ``dataset``, ``seeds``, ``iqm``, ``ci_low``, ``ci_high`` and ``rank``, the competition rank
         among the entries of the method with runs on the dataset.
+
+    Notes
+    -----
+    The interquartile mean cuts ``int(0.25 n)`` of n runs from each end, so five seeds keep the
+    middle three, and up to three seeds have their plain mean. A cell with one run has no interval.
     """
+    cells = cells.rename(columns={"group": "dataset", "runs": "seeds", "estimate": "iqm"})
+    cells = cells[["model", "dataset", "seeds", "iqm", "ci_low", "ci_high"]]
     table = cells.merge(about, on="model", validate="many_to_one")
     ranks = pd.Series(0, index=table.index, dtype="int64")
     for _, own in table.groupby(["method", "dataset"]):
@@ -149,95 +92,12 @@ def summarize_raw(runs: pd.DataFrame, about: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values(ORDER, ignore_index=True)[RAW_COLUMNS]
 
 
-def bootstrap_dimensions(
-    runs: pd.DataFrame,
-    dimensions: Mapping[str, Sequence[str]],
-    *,
-    options: Options,
-    make_rng: Callable[..., np.random.Generator],
-    datasets: Sequence[str] = (),
-) -> pd.DataFrame:
-    """Estimate the interquartile mean of each model in each dimension.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Columns ``model``, ``dataset`` and ``score`` (normalized, finite), a row per run.
-    dimensions : mapping of str to sequence of str
-        The datasets of each dimension. The dimension ``All`` holds every dataset, unless it is
-        given here.
-    options : Options
-        How to bootstrap.
-    make_rng : callable
-        Makes a random generator: ``make_rng(dimension)`` draws a dimension's datasets,
-        ``make_rng(dimension, model)`` a model's runs.
-    datasets : sequence of str, optional
-        The study's datasets; needed for ``unit="runs_and_datasets"`` and only then.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per dimension and model with runs in it, by dimension (``All`` first, then in the
-        order given) and name: ``model``, ``dimension``, ``iqm``, ``ci_low``, ``ci_high``, ``mean``
-        (of the dataset means), ``bootstrap_mean``, ``bootstrap_sem``, ``runs``, ``datasets``,
-        ``dataset_names`` (sorted list) and ``replicates`` (array; empty without an interval).
-
-    Raises
-    ------
-    ValueError
-        If a score is NaN or infinite.
-
-    Notes
-    -----
-    ``bootstrap_mean`` is the mean of the replicates and ``bootstrap_sem`` their standard deviation
-    (n − 1) divided by the root of their number. That is the numerical error of ``bootstrap_mean``;
-    it shrinks with more replicates and does not say how sure a score is. Both are empty without an
-    interval, the second also with one replicate. A dataset that is named twice counts once.
-    """
-    rows = []
-    for dimension, members in list_dimensions(dimensions).items():
-        own = runs if members is None else runs[runs["dataset"].isin(members)]
-        names = [name for name in datasets if members is None or name in members]
-        for model, scores in own.groupby("model", sort=True):
-            pool = DatasetPool(names, make_rng(dimension)) if names else None
-            found = _estimate(scores, options, make_rng(dimension, str(model)), pool)
-            rows.append({"model": model, "dimension": dimension, **found})
-    table = pd.DataFrame(rows, columns=[*ESTIMATES, "dataset_names", "replicates"])
-    return table.astype(ESTIMATES)
-
-
-def list_dimensions(
-    dimensions: Mapping[str, Sequence[str]],
-) -> dict[str, Sequence[str] | None]:
-    """List dimensions with their datasets, ``All`` first; None stands for every dataset.
-
-    Examples
-    --------
-    >>> list_dimensions({"Core": ["a", "b"]})
-    {'All': None, 'Core': ['a', 'b']}
-    """
-    return {ALL: None, **dimensions}
-
-
-def count_expected(estimates: pd.DataFrame, members: Sequence[str] | None) -> int:
-    """Number of datasets of a dimension: those listed, or all on which some model has runs.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"dataset_names": [["a", "b"], ["b", "c"]]})
-    >>> count_expected(table, None), count_expected(table, ["a", "x"])
-    (3, 2)
-    """
-    if members is not None:
-        return len(set(members))
-    return len({name for names in estimates["dataset_names"] for name in names})
-
-
 def rank_dimension(
     estimates: pd.DataFrame,
+    cells: pd.DataFrame,
     about: pd.DataFrame,
     *,
-    expected: int,
+    members: Sequence[str] | None,
     complete: float,
     confidence_level: float,
 ) -> pd.DataFrame:
@@ -246,11 +106,14 @@ def rank_dimension(
     Parameters
     ----------
     estimates : pandas.DataFrame
-        Rows of one dimension, as `bootstrap_dimensions` returns them, in any order.
+        Rows of one dimension and the interquartile mean, as `bootstrap_groups` returns them, in any
+        order.
+    cells : pandas.DataFrame
+        Columns ``model``, ``dataset`` and ``mean``, a row per model and dataset with runs.
     about : pandas.DataFrame
         What each model is, as `describe_entries` returns it.
-    expected : int
-        Number of datasets of the dimension.
+    members : sequence of str, optional
+        The dimension's datasets; None stands for all on which some model has runs.
     complete : float
         Share of these datasets that an entry needs in order to be ranked, from 0 to 1.
     confidence_level : float
@@ -259,8 +122,9 @@ def rank_dimension(
     Returns
     -------
     pandas.DataFrame
-        `estimates` without ``dataset_names`` and ``replicates``, with the columns of `about`, and
-        ``rank``, ``rank_low``, ``rank_high``, ``ties``, ``expected`` and ``complete`` (bool).
+        The columns of `about`, ``dimension``, ``iqm``, ``ci_low``, ``ci_high``, ``mean`` (of the
+        dataset means), ``bootstrap_mean``, ``bootstrap_sem``, ``runs``, ``datasets``, ``rank``,
+        ``rank_low``, ``rank_high``, ``ties``, ``expected`` (datasets) and ``complete`` (bool).
         By method; within one the complete entries by rank, then the others, ties by name.
 
     Notes
@@ -268,20 +132,39 @@ def rank_dimension(
     Only complete entries of one method are ranked against each other (`rank_estimates`), so no
     entry without the necessary datasets moves a rank. Rank, rank interval and ties of the others
     are empty, as are rank interval and ties of complete entries without an interval.
+
+    ``bootstrap_mean`` is the mean of the replicates and ``bootstrap_sem`` their standard deviation
+    (n − 1) divided by the root of their number. That is the numerical error of ``bootstrap_mean``;
+    it shrinks with more replicates and does not say how sure a score is. Both are empty without an
+    interval, the second also with one replicate. A dataset that is named twice counts once.
     """
+    wanted = set(cells["dataset"] if members is None else members)
+    own = cells[cells["dataset"].isin(wanted)].sort_values(["model", "dataset"])
     table = estimates.merge(about, on="model", validate="one_to_one")
-    enough = table["datasets"] >= complete * expected - ROUNDING
     missing = pd.array([pd.NA] * len(table), dtype="Int64")
-    table = table.assign(rank=missing, rank_low=missing, rank_high=missing, ties="")
-    table = table.assign(expected=expected, complete=enough).astype(RANKED)
-    parts = [table.iloc[:0]]
+    table = table.assign(
+        mean=table["model"].map({name: part.mean() for name, part in own.groupby("model")["mean"]}),
+        bootstrap_mean=[_average(row) for row in table["replicates"]],
+        bootstrap_sem=[_numerical_error(row) for row in table["replicates"]],
+        rank=missing,
+        rank_low=missing,
+        rank_high=missing,
+        ties="",
+        expected=len(wanted),
+        complete=table["datasets"] >= complete * len(wanted) - ROUNDING,
+    )
+    parts = [table.iloc[:0].drop(columns="replicates")]
     for _, group in table.groupby("method", sort=True):
         if group["complete"].any():
-            parts.append(_rank_complete(group[group["complete"]], confidence_level))
+            ranking = rank_statistic(
+                group[group["complete"]], "iqm", confidence_level=confidence_level
+            )
+            parts.append(ranking.sort_values(["rank", "name", "model"]))
         if not group["complete"].all():
-            parts.append(group[~group["complete"]].sort_values(["name", "model"]))
+            rest = group[~group["complete"]].drop(columns="replicates")
+            parts.append(rest.sort_values(["name", "model"]))
     ranking = pd.concat([part.astype(RANKED) for part in parts], ignore_index=True)
-    return ranking.drop(columns=["dataset_names", "replicates"])
+    return ranking.rename(columns={"group": "dimension", "estimate": "iqm"})
 
 
 def join_dimensions(rankings: Iterable[pd.DataFrame]) -> pd.DataFrame:
@@ -290,48 +173,13 @@ def join_dimensions(rankings: Iterable[pd.DataFrame]) -> pd.DataFrame:
     return table.sort_values("method", kind="stable", ignore_index=True)
 
 
-def _rank_complete(entries: pd.DataFrame, confidence_level: float) -> pd.DataFrame:
-    ranking = rank_estimates(
-        entries.rename(columns={"iqm": "estimate"}),
-        entries["replicates"].tolist(),
-        confidence_level=confidence_level,
-    )
-    ranking = ranking.rename(columns={"estimate": "iqm"})
-    return ranking.sort_values(["rank", "name", "model"])
+def _average(replicates: FloatArray) -> float:
+    return float(replicates.mean()) if len(replicates) else np.nan
 
 
-def _estimate(
-    runs: pd.DataFrame, options: Options, rng: np.random.Generator, pool: DatasetPool | None
-) -> dict[str, object]:
-    [found] = bootstrap_model(
-        runs["score"],
-        runs["dataset"].tolist(),
-        statistics=["iqm"],
-        options=options,
-        rng=rng,
-        pool=pool,
-    )
-    cells = summarize_cells(runs)
-    mean, sem = _summarize_replicates(found.replicates)
-    return {
-        "iqm": found.estimate,
-        "ci_low": found.low,
-        "ci_high": found.high,
-        "mean": float(cells["mean"].mean()),
-        "bootstrap_mean": mean,
-        "bootstrap_sem": sem,
-        "runs": len(runs),
-        "datasets": len(cells),
-        "dataset_names": cells["dataset"].tolist(),
-        "replicates": found.replicates,
-    }
-
-
-def _summarize_replicates(replicates: FloatArray) -> tuple[float, float]:
+def _numerical_error(replicates: FloatArray) -> float:
     count = len(replicates)
-    mean = float(replicates.mean()) if count else np.nan
-    sem = float(replicates.std(ddof=1)) / np.sqrt(count) if count > 1 else np.nan
-    return mean, sem
+    return float(replicates.std(ddof=1)) / np.sqrt(count) if count > 1 else np.nan
 
 
 def choose_best(entries: pd.DataFrame) -> pd.DataFrame:
@@ -376,7 +224,8 @@ def choose_best(entries: pd.DataFrame) -> pd.DataFrame:
 
 def rank_entries(
     exported: pd.DataFrame,
-    estimates: Sequence[str],
+    runs: pd.DataFrame,
+    replicates: Sequence[str],
     descriptions: Sequence[str],
     benchmark: Sequence[str],
     *,
@@ -388,9 +237,9 @@ def rank_entries(
 
     Parameters
     ----------
-    exported : pandas.DataFrame
-        Runs as exported.
-    estimates : sequence of str
+    exported, runs : pandas.DataFrame
+        Runs as exported, and normalized.
+    replicates : sequence of str
         Files of estimates and replicates of each dimension.
     descriptions, benchmark : sequence of str
         The file of what submissions say of themselves, and the definition of the benchmark, if any.
@@ -406,21 +255,19 @@ def rank_entries(
     dict
         The tables ``entries``, ``dimensions`` and ``best``.
     """
-    records = [record for path in descriptions for record in read_json(path)["submissions"]]
-    models = {
-        key: vars(model) for path in benchmark for key, model in read_benchmark(path).models.items()
-    }
-    about = describe_entries(exported, submissions=records, models=models)
-    ranked = {}
-    for name, members in list_dimensions(dimension_datasets).items():
-        own = _read_dimension(estimates, name)
-        ranked[name] = rank_dimension(
-            own,
+    about, _ = _describe(exported, descriptions, benchmark)
+    cells = summarize_cells(runs)
+    ranked = {
+        name: rank_dimension(
+            _read_estimates(replicates, kind="dimension", group=name, statistic="iqm"),
+            cells,
             about,
-            expected=count_expected(own, members),
+            members=members,
             complete=complete,
             confidence_level=confidence_level,
         )
+        for name, members in {ALL: None, **dimension_datasets}.items()
+    }
     overall = ranked[ALL][ENTRY_COLUMNS]
     return {
         "entries": overall,
@@ -431,7 +278,7 @@ def rank_entries(
 
 def summarize_entries(
     exported: pd.DataFrame,
-    cells: pd.DataFrame,
+    replicates: Sequence[str],
     descriptions: Sequence[str],
     benchmark: Sequence[str],
 ) -> dict[str, pd.DataFrame]:
@@ -441,8 +288,8 @@ def summarize_entries(
     ----------
     exported : pandas.DataFrame
         Runs as exported.
-    cells : pandas.DataFrame
-        Estimates of the normalized score of each cell.
+    replicates : sequence of str
+        Files of estimates on each dataset.
     descriptions, benchmark : sequence of str
         The file of what submissions say of themselves, and the definition of the benchmark, if any.
 
@@ -451,19 +298,25 @@ def summarize_entries(
     dict
         The tables ``raw``, ``normalized`` and ``submissions``.
     """
-    records = [record for path in descriptions for record in read_json(path)["submissions"]]
-    models = {
-        key: vars(model) for path in benchmark for key, model in read_benchmark(path).models.items()
-    }
-    about = describe_entries(exported, submissions=records, models=models)
+    about, records = _describe(exported, descriptions, benchmark)
     return {
         "raw": summarize_raw(exported, about),
-        "normalized": rank_cells(cells, about),
+        "normalized": rank_cells(_read_estimates(replicates, kind="dataset"), about),
         "submissions": summarize_submissions(exported, records),
     }
 
 
-def _read_dimension(paths: Sequence[str], name: str) -> pd.DataFrame:
-    """Read the rows of one dimension: the replicates of all together could be too much at once."""
-    tables = [read_parquet(path, where={"dimension": name}) for path in paths]
-    return pd.concat(tables, ignore_index=True)
+def _describe(
+    exported: pd.DataFrame, descriptions: Sequence[str], benchmark: Sequence[str]
+) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
+    """What each model is, and what the submissions say of themselves."""
+    records = [record for path in descriptions for record in read_json(path)["submissions"]]
+    models = {
+        key: vars(model) for path in benchmark for key, model in read_benchmark(path).models.items()
+    }
+    return describe_entries(exported, submissions=records, models=models), records
+
+
+def _read_estimates(paths: Sequence[str], **where: str) -> pd.DataFrame:
+    """Read some rows: the replicates of all together could be too much at once."""
+    return pd.concat([read_parquet(path, where=where) for path in paths], ignore_index=True)

@@ -1,7 +1,7 @@
-"""Rankings of named groups of datasets."""
+"""Estimates and rankings on groups of datasets: all of them, dimensions, and single ones."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypedDict
 
@@ -12,21 +12,19 @@ from capmap.errors import ValidationError
 from capmap.normalization import count_runs, drop_incomplete, find_missing
 from capmap.problems import require_known
 from capmap.ranking.aggregation import aggregate_models, summarize_cells
-from capmap.ranking.models import Options, bootstrap_model
-from capmap.ranking.ranks import rank_estimates
-from capmap.ranking.resampling import DatasetPool
-from capmap.ranking.statistics import LOWER_IS_BETTER, STATISTICS
+from capmap.ranking.models import Options, bootstrap_models
+from capmap.ranking.ranks import rank_statistic
+from capmap.ranking.statistics import STATISTICS
 from capmap.rng import make_stream
 from capmap.settings.choices import (
     Aggregation,
-    Direction,
     Incomplete,
     IntervalMethod,
     Statistic,
     Unit,
     Weights,
 )
-from capmap.wording import LISTED_NAMES, PLAIN_KEY, count_things, list_names, quote_name
+from capmap.wording import ALL, LISTED_NAMES, PLAIN_KEY, count_things, list_names, quote_name
 
 INTERVALS = {
     "group": "str",
@@ -101,6 +99,76 @@ class Rankings:
     ranking: pd.DataFrame
     intervals: pd.DataFrame
     coverage: pd.DataFrame
+
+
+def bootstrap_groups(
+    runs: pd.DataFrame,
+    *,
+    study: str,
+    statistics: Sequence[Statistic],
+    options: Options,
+    seed: int,
+    datasets: Sequence[str] = (),
+    dimensions: Mapping[str, Sequence[str]] | None = None,
+) -> pd.DataFrame:
+    """Estimate statistics of each model on all datasets, in each dimension, and on each dataset.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Columns ``model``, ``dataset`` and ``score`` (normalized, finite), a row per run.
+    study : str
+        Name of the study, part of the names of its random streams.
+    statistics : sequence of {"iqm", "mean", "median", "optimality_gap"}
+        What to estimate on all datasets; elsewhere it is the interquartile mean.
+    options : Options
+        How to bootstrap; on a single dataset only runs are resampled.
+    seed : int
+        Seed of the study's random streams.
+    datasets : sequence of str, optional
+        The study's datasets; needed for ``unit="runs_and_datasets"`` and only then.
+    dimensions : mapping of str to sequence of str, optional
+        The datasets of each dimension of a leaderboard, which also has the single datasets.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `bootstrap_models`, with ``kind`` ("dimension" or "dataset") and ``group``, the name of
+        the dimension or dataset; the dimension "All" comes first and has every dataset.
+
+    Raises
+    ------
+    ValueError
+        If a score is NaN or infinite.
+    """
+    stream = partial(make_stream, seed, study)
+
+    def draw_all(*model: str) -> np.random.Generator:
+        return stream(*(("bootstrap", *model) if model else ("datasets",)))
+
+    everywhere = bootstrap_models(
+        runs, statistics=statistics, options=options, make_rng=draw_all, datasets=datasets
+    )
+    tables = [everywhere.assign(kind="dimension", group=ALL)]
+    if dimensions is not None:
+        for name, members in dimensions.items():
+            found = bootstrap_models(
+                runs[runs["dataset"].isin(members)],
+                statistics=["iqm"],
+                options=options,
+                make_rng=partial(stream, "leaderboard", name),
+                datasets=[dataset for dataset in datasets if dataset in members],
+            )
+            tables.append(found.assign(kind="dimension", group=name))
+        for dataset, own in runs.groupby("dataset", sort=True):
+            found = bootstrap_models(
+                own,
+                statistics=["iqm"],
+                options=replace(options, unit="runs"),
+                make_rng=partial(stream, "leaderboard_cells", str(dataset)),
+            )
+            tables.append(found.assign(kind="dataset", group=dataset))
+    return pd.concat(tables, ignore_index=True)
 
 
 def choose_groups(runs: pd.DataFrame, definitions: Mapping[str, Definition]) -> list[Group]:
@@ -198,7 +266,7 @@ def rank_groups(
     for group in groups:
         tables = _rank_group(group, statistics=wanted, options=options, make_rng=make_rng)
         scores = aggregate_models(summarize_cells(group.runs), aggregations=aggregations)
-        ranking = tables["iqm"].merge(scores, on="model", validate="one_to_one")
+        ranking = tables["iqm"].merge(scores.drop(columns="datasets"), on="model")
         rankings.append(ranking.rename(columns={"estimate": "iqm"})[list(kinds)].astype(kinds))
         intervals += [table[list(INTERVALS)].astype(INTERVALS) for table in tables.values()]
     coverage = pd.DataFrame([group.coverage for group in groups], columns=list(COVERAGE))
@@ -217,43 +285,18 @@ def _rank_group(
     make_rng: Callable[..., np.random.Generator],
 ) -> dict[Statistic, pd.DataFrame]:
     """Estimates, intervals and ranks of a group's models by each statistic."""
-    datasets = group.runs["dataset"].unique().tolist()
-    names, runs, estimates = [], [], []
-    for model, own in group.runs.groupby("model", sort=True):
-        pool = DatasetPool(datasets, make_rng(group.name))
-        names.append(model)
-        runs.append(len(own))
-        estimates.append(
-            bootstrap_model(
-                own["score"],
-                own["dataset"].tolist(),
-                statistics=statistics,
-                options=options,
-                rng=make_rng(group.name, str(model)),
-                pool=pool if options.unit == "runs_and_datasets" else None,
-            )
-        )
-    tables = {}
-    for statistic, found in zip(statistics, zip(*estimates, strict=True), strict=True):
-        best: Direction = "min" if statistic in LOWER_IS_BETTER else "max"
-        models = pd.DataFrame(
-            {
-                "group": group.name,
-                "statistic": statistic,
-                "model": names,
-                "estimate": [one.estimate for one in found],
-                "ci_low": [one.low for one in found],
-                "ci_high": [one.high for one in found],
-                "runs": runs,
-            }
-        )
-        tables[statistic] = rank_estimates(
-            models,
-            [one.replicates for one in found],
-            confidence_level=options.confidence_level,
-            best=best,
-        )
-    return tables
+    estimates = bootstrap_models(
+        group.runs,
+        statistics=statistics,
+        options=options,
+        make_rng=partial(make_rng, group.name),
+        datasets=group.runs["dataset"].unique().tolist() if options.resamples_datasets else (),
+    ).assign(group=group.name)
+    by_statistic = dict(list(estimates.groupby("statistic")))
+    return {
+        name: rank_statistic(by_statistic[name], name, confidence_level=options.confidence_level)
+        for name in statistics
+    }
 
 
 def _choose_group(name: str, runs: pd.DataFrame, definition: Definition) -> Group:

@@ -1,10 +1,11 @@
-"""Estimates, intervals and replicates of one model."""
+"""Estimates, intervals and replicates of models."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from capmap.ranking.aggregation import FloatArray
 from capmap.ranking.intervals import (
@@ -31,6 +32,15 @@ from capmap.ranking.statistics import estimate_population, evaluate_runs, evalua
 from capmap.settings.choices import IntervalMethod, Statistic, Unit, Weights
 
 NEGLIGIBLE = 1e-12
+ESTIMATES = {
+    "model": "str",
+    "statistic": "str",
+    "estimate": "float64",
+    "ci_low": "float64",
+    "ci_high": "float64",
+    "runs": "int64",
+    "datasets": "int64",
+}
 
 
 @dataclass(frozen=True)
@@ -56,6 +66,11 @@ class Options:
     interval: IntervalMethod = "percentile"
     unit: Unit = "runs"
     weights: Weights = "datasets"
+
+    @property
+    def resamples_datasets(self) -> bool:
+        """Whether datasets are resampled as well."""
+        return self.unit == "runs_and_datasets"
 
 
 @dataclass(frozen=True)
@@ -141,7 +156,7 @@ def bootstrap_model(
     >>> round(iqm.estimate, 3), round(iqm.low, 3), round(iqm.high, 3)
     (0.6, 0.6, 0.65)
     """
-    if pool is None and options.unit == "runs_and_datasets":
+    if pool is None and options.resamples_datasets:
         raise ValueError("Resampling datasets needs the list of the study's datasets.")
     strata = stratify_runs(scores, datasets, weights=options.weights)
     if not has_interval(strata, unit=options.unit):
@@ -156,7 +171,7 @@ def bootstrap_model(
     for block in iterate_blocks(options.n_resamples, runs=len(source.scores)):
         width = block.stop - block.start
         times = None
-        if pool is not None and options.unit == "runs_and_datasets":
+        if pool is not None and options.resamples_datasets:
             times = draw_datasets(names, pool=pool, n_resamples=width, rng=rng)
         resamples = draw_resamples(source, n_resamples=width, rng=rng, times=times)
         for row, statistic in zip(replicates, statistics, strict=True):
@@ -165,6 +180,56 @@ def bootstrap_model(
         _estimate_interval(statistic, strata, row, options=options)
         for statistic, row in zip(statistics, replicates, strict=True)
     ]
+
+
+def bootstrap_models(
+    runs: pd.DataFrame,
+    *,
+    statistics: Sequence[Statistic],
+    options: Options,
+    make_rng: Callable[..., np.random.Generator],
+    datasets: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Estimate statistics of each model of a table of runs.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Columns ``model``, ``dataset`` and ``score`` (normalized, finite), a row per run.
+    statistics, options
+        As in `bootstrap_model`.
+    make_rng : callable
+        Makes a random generator: ``make_rng()`` draws datasets, ``make_rng(model)`` a model's runs.
+    datasets : sequence of str, optional
+        The datasets from which ``unit="runs_and_datasets"`` draws, those of models in other shards
+        as well.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per model and statistic, models by name: ``model``, ``statistic``, ``estimate``,
+        ``ci_low``, ``ci_high``, ``runs``, ``datasets`` and ``replicates`` (array; empty without an
+        interval).
+
+    Raises
+    ------
+    ValueError
+        If a score is NaN or infinite.
+    """
+    rows = []
+    for model, own in runs.groupby("model", sort=True):
+        about = (len(own), own["dataset"].nunique())
+        for found in bootstrap_model(
+            own["score"],
+            own["dataset"].tolist(),
+            statistics=statistics,
+            options=options,
+            rng=make_rng(str(model)),
+            pool=DatasetPool(datasets, make_rng()) if datasets else None,
+        ):
+            interval = (found.estimate, found.low, found.high)
+            rows.append((model, found.statistic, *interval, *about, found.replicates))
+    return pd.DataFrame(rows, columns=[*ESTIMATES, "replicates"]).astype(ESTIMATES)
 
 
 def has_interval(strata: Strata, *, unit: Unit) -> bool:
@@ -203,7 +268,7 @@ def _calibrate(
     statistic: Statistic, strata: Strata, replicates: FloatArray, *, options: Options
 ) -> Interval:
     n = len(strata.draws)
-    if options.unit == "runs_and_datasets":
+    if options.resamples_datasets:
         # Resampled datasets have (n − 1) / n of the variance that they should have.
         replicates = replicates * np.sqrt(n / (n - 1))
     estimate = evaluate_runs(statistic, strata)

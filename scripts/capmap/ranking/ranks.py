@@ -10,7 +10,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors
-from capmap.settings.choices import Direction
+from capmap.ranking.statistics import LOWER_IS_BETTER
+from capmap.settings.choices import Direction, Statistic
 
 Ranks = npt.NDArray[np.signedinteger[Any]]
 
@@ -69,6 +70,33 @@ def rank_estimates(
     groups = group_ties(joint[is_sure], confidence_level=confidence_level)
     table.loc[is_sure, "ties"] = compact_letter_display(groups, n=int(is_sure.sum()))
     return table
+
+
+def rank_statistic(
+    estimates: pd.DataFrame, statistic: Statistic, *, confidence_level: float
+) -> pd.DataFrame:
+    """Rank models by one statistic, as `rank_estimates` does.
+
+    Parameters
+    ----------
+    estimates : pandas.DataFrame
+        As `bootstrap_models` returns them, of this statistic.
+    statistic : {"iqm", "mean", "median", "optimality_gap"}
+        Says which end has rank 1.
+    confidence_level : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `estimates` without ``replicates``, with ``rank``, ``rank_low``, ``rank_high`` and ``ties``.
+    """
+    return rank_estimates(
+        estimates.drop(columns="replicates"),
+        estimates["replicates"].tolist(),
+        confidence_level=confidence_level,
+        best="min" if statistic in LOWER_IS_BETTER else "max",
+    )
 
 
 def rank_replicates(
