@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 from capmap.artifacts import read_table, write_text
-from capmap.report.page import render_index
-from capmap.report.verdict import describe_ranking
+from capmap.pages.report import render_index
+from capmap.pages.verdict import describe_ranking
 
 
 def write_index(

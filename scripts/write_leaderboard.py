@@ -1,16 +1,13 @@
 """Put a study's leaderboard on one page that needs no network."""
 
 import logging
-import os
 from collections.abc import Mapping
-from pathlib import Path
 
 import pandas as pd
 
 from capmap.artifacts import read_parquet, read_table, write_text
-from capmap.board.data import write_texts
-from capmap.board.page import Board, render_board
 from capmap.catalog import list_captions
+from capmap.pages.leaderboard import Board, render_board, write_texts
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +57,7 @@ def write_leaderboard(
         runs=read_parquet(runs),
         groups=groups,
         captions=list_captions(),
-        files={name: _relate(path, page) for name, path in paths.items()},
+        files={name: relate_path(path, page) for name, path in paths.items()},
         confidence_level=confidence_level,
     )
     write_text(page, render_board(board, study=study, title=title))
@@ -70,10 +67,6 @@ def write_leaderboard(
 def _read_texts(path: str) -> pd.DataFrame:
     columns = pd.read_csv(path, nrows=0).columns.tolist()
     return write_texts(read_table(path, names=columns))
-
-
-def _relate(path: str, page: str) -> str:
-    return Path(os.path.relpath(path, Path(page).parent)).as_posix()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """Put the tables and figures of a study on one page that needs no network."""
 
-import os
 import platform
 from importlib.metadata import version as version_of
 from importlib.util import find_spec
@@ -8,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from capmap.artifacts import read_json, write_text
-from capmap.report.analyses import Outcome
-from capmap.report.page import Results, render_report
+from capmap.pages.analyses import Outcome
+from capmap.pages.rendering import relate_path
+from capmap.pages.report import Results, render_report
 from capmap.tables import read_declared
 
 # Imported names of packages that are called otherwise.
@@ -74,7 +74,7 @@ def write_report(
         validation=read_json(validation),
         figures=pictures,
         images={Path(path).stem: Path(path) for path in images},
-        files={name: _relate(path, report) for name, path in {**sheets, **papers}.items()},
+        files={name: relate_path(path, report) for name, path in {**sheets, **papers}.items()},
         outcomes=[
             Outcome(name, accounts[name].read_text(encoding="utf-8").split("\n\n"))
             for name in analyses
@@ -91,10 +91,6 @@ def write_report(
 
 def _locate(path: str) -> str:
     return f"{Path(path).parent.name}/{Path(path).stem}"
-
-
-def _relate(path: str, page: str) -> str:
-    return Path(os.path.relpath(path, Path(page).parent)).as_posix()
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from capmap.catalog import (
     read_setting,
 )
 from capmap.catalog.columns import COLUMNS, TEXT_COLUMNS
-from capmap.report.analyses import Outcome, show_analyses
+from capmap.pages.analyses import Outcome, show_analyses
 from capmap.settings.sections import write_schema
 from capmap.settings.study import Config
 from job import load_function

@@ -13,8 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.board.data import choose_runs, pack_table, write_script_data, write_texts
-from capmap.board.page import MAX_PAGE, PARTS, TEMPLATES
+from capmap.pages.leaderboard import (
+    MAX_PAGE,
+    PARTS,
+    TEMPLATES,
+    choose_runs,
+    pack_table,
+    write_script_data,
+    write_texts,
+)
 from tests.board_tables import HOSTILE, make_board, write_board
 
 MAX_SIZE = 2_000_000
@@ -126,7 +133,7 @@ def test_runs_are_left_out_where_the_page_would_be_too_large(tmp_path, monkeypat
     board = make_board(["A", "B"], ["d", "e"])
     page = write_board(tmp_path, board)
     assert read_content(page)["runs"]["rows"] == len(board["runs"])
-    monkeypatch.setattr("capmap.board.page.MAX_PAGE", page.stat().st_size - 1)
+    monkeypatch.setattr("capmap.pages.leaderboard.MAX_PAGE", page.stat().st_size - 1)
     small = read_content(write_board(tmp_path, board))
     assert small["runs"] is None
     assert small["tables"]["entries"]["rows"] == 4

@@ -46,7 +46,7 @@ GROUND = [
 # What the rules ask while Snakemake reads them. No other room stands on it, and no script.
 INPUTS = {"inputs"}
 BELOW_INPUTS = {"capmap.multilabel.dumps", "capmap.tracking.locations"}
-TABLES = [{"tables", "pages"}]
+TABLES = [{"tables"}]
 STATISTICS = [
     {"exports", "normalization"},
     {"validation", "tracking", "attributes", "changes", "ranking"},
@@ -54,7 +54,7 @@ STATISTICS = [
     {"capabilities", "leaderboard", "checkpoints", "multilabel", "images"},
 ]
 # Pages show finished tables, so no statistic is computed in them.
-PAGES = {"board", "figures", "prose", "report"}
+PAGES = {"figures", "pages", "prose"}
 GENERATORS = {"Generator", "BitGenerator", "SeedSequence", "SFC64"}
 
 

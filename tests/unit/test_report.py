@@ -13,8 +13,8 @@ import pytest
 from PIL import Image
 
 from capmap import artifacts
-from capmap.report import accounts
-from capmap.report.views import make_view
+from capmap.pages import accounts
+from capmap.pages.views import make_view
 from tests.report_tables import COVERAGE, make_ranking
 from tests.toy_settings import make_settings
 from write_index import write_index

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from markupsafe import Markup
 
+from capmap.pages import accounts, methods, verdict
 from capmap.ranking.intervals import FREEDOM_SHARE
-from capmap.report import accounts, methods, verdict
 from capmap.settings.choices import IntervalMethod, Unit
 from tests.report_tables import COVERAGE, make_ranking
 from tests.toy_settings import make_settings

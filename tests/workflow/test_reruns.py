@@ -143,7 +143,7 @@ def test_edited_figure_module_redraws_its_figures_only(project: Checkout) -> Non
 
 
 def test_edited_template_rewrites_the_pages_only(project: Checkout) -> None:
-    template = "scripts/capmap/report/templates/page.css"
+    template = "scripts/capmap/pages/templates/page.css"
     project.edit(template, lambda text: text + "\n/* edited */\n")
     run = project.snakemake()
     assert run.status == 0, run.output

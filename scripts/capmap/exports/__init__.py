@@ -5,6 +5,7 @@ into text cells with line numbers (`cells`); `layouts` turns cells into runs; `r
 files of a study together.
 """
 
+from capmap.exports.layouts import LAYOUTS
 from capmap.exports.reading import ExportFile, Exports, read_exports
 
-__all__ = ["ExportFile", "Exports", "read_exports"]
+__all__ = ["LAYOUTS", "ExportFile", "Exports", "read_exports"]

@@ -1,7 +1,8 @@
 """The layouts of runs: long with a row per run, matrix with a column per dataset."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +43,7 @@ from capmap.exports.runs import (
 )
 from capmap.exports.sheets import Sheet
 from capmap.problems import Problem, UnreadableExportError
-from capmap.settings.choices import Decimal
+from capmap.settings.choices import Decimal, TableFormat
 from capmap.wording import list_names, quote_name
 
 MATRIX_HINT = "If the file has a column per dataset, set `format: matrix`."
@@ -433,3 +434,27 @@ def _parse_columns(cells: Cells, datasets: Sequence[str], decimal: Decimal) -> N
         percent_signs=sum(numbers.percent_signs for numbers in parsed),
         decimal_commas=sum(numbers.decimal_commas for numbers in parsed),
     )
+
+
+class Layout(NamedTuple):
+    """A layout of exports: its reader, the roles of its columns, and what tells repeats apart."""
+
+    read: Callable[..., Part]
+    roles: tuple[str, ...]
+    seed_remedy: str
+
+
+LAYOUTS: dict[TableFormat, Layout] = {
+    "long": Layout(
+        read_long,
+        ("model", "dataset", "metric", "score", "seed", "keep"),
+        "If these are runs with several seeds, write columns: {seed: COLUMN}.",
+    ),
+    "matrix": Layout(
+        read_matrix,
+        ("model", "datasets", "ignore"),
+        "Make the names of the models unique, join more columns into them with "
+        "columns: {model: [COLUMN, COLUMN]}, or export runs with several seeds as a long table "
+        "with a column of seeds.",
+    ),
+}

@@ -9,18 +9,12 @@ import pandas as pd
 
 from capmap.artifacts import digest_file
 from capmap.exports.cells import SEPARATOR, Filters, Mapped, list_columns, list_values, match_value
-from capmap.exports.layouts import read_long, read_matrix
+from capmap.exports.layouts import LAYOUTS
 from capmap.exports.runs import RUN_COLUMNS, Metrics, Part
 from capmap.exports.sheets import open_sheet
 from capmap.problems import Problem, UnreadableExportError, ask_nearest
 from capmap.settings.choices import Decimal, TableFormat
 from capmap.wording import list_names, quote_name
-
-READERS = {"long": read_long, "matrix": read_matrix}
-ROLES: dict[TableFormat, tuple[str, ...]] = {
-    "long": ("model", "dataset", "metric", "score", "seed", "keep"),
-    "matrix": ("model", "datasets", "ignore"),
-}
 
 
 class ExportFile(TypedDict):
@@ -120,7 +114,7 @@ def read_exports(
     problems = [*_check_roles(columns, layout), *_check_header_rows(header_rows, layout)]
     files: list[ExportFile] = []
     parts: list[Part] = []
-    wanted = {name for role in ROLES[layout] for name in list_columns(columns, role)}
+    wanted = {name for role in LAYOUTS[layout].roles for name in list_columns(columns, role)}
     for path in paths:
         try:
             sheet = open_sheet(
@@ -128,7 +122,7 @@ def read_exports(
                 wanted=wanted | {*where},
                 header_rows=header_rows if layout == "matrix" else 1,
             )
-            part = READERS[layout](
+            part = LAYOUTS[layout].read(
                 sheet, path, columns=columns, where=where, metrics=metrics, decimal=decimal
             )
         except UnreadableExportError as error:
@@ -176,7 +170,7 @@ def _check_roles(columns: Mapped, layout: TableFormat) -> list[Problem]:
     """Find columns that are mapped, otherwise than by default, to a role that a matrix lacks."""
     if layout == "long":
         return []
-    roles = [role for role in ROLES["long"] if role not in ROLES["matrix"]]
+    roles = [role for role in LAYOUTS["long"].roles if role not in LAYOUTS["matrix"].roles]
     return [
         Problem(
             code="long_setting",

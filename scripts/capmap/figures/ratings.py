@@ -11,7 +11,7 @@ from capmap.figures.heatmap import DIVERGING, Scale, draw_grid, mark_diagonal
 from capmap.figures.pairwise import HATCH_NOTE
 from capmap.figures.side_columns import RANK_NOTE, write_ranks
 from capmap.figures.style import figure_style
-from capmap.pages.ratings import depends_on_ridge
+from capmap.wording import depends_on_ridge
 
 SCALE_LABEL = "datasets on which the row beats the column (%)"
 ODDS = "200 points more: 76% of battles won. Elo depends on which models are compared."

@@ -1,1 +1,1 @@
-"""What the pages have in common: one offline file, a strict policy, the same colors."""
+"""The report and the leaderboard, each one offline file with a strict policy and the same colors."""

@@ -1,5 +1,6 @@
 """Templates made into pages that fetch nothing and run no script but their own."""
 
+import os
 from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
@@ -9,15 +10,13 @@ import jinja2
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def render_page(template: str, folder: Path, *, style: str, script: str, **content: object) -> str:
+def render_page(template: str, *, style: str, script: str, **content: object) -> str:
     """Make a page of a template.
 
     Parameters
     ----------
     template : str
         Name of the template, which extends ``base.html.j2``.
-    folder : pathlib.Path
-        Where it lies.
     style, script : str
         CSS and JavaScript of the page, which come after those that all pages have. They are named
         in the page's content security policy by their digests; the script may use ``quote`` and
@@ -31,7 +30,7 @@ def render_page(template: str, folder: Path, *, style: str, script: str, **conte
         HTML. Equal content gives equal text.
     """
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([folder, TEMPLATES]),
+        loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -43,6 +42,11 @@ def render_page(template: str, folder: Path, *, style: str, script: str, **conte
     base, common = ((TEMPLATES / name).read_text("utf-8") for name in ("base.css", "csv.js"))
     scripts = f'"use strict";\n{{\n{common}\n{script}}}\n'
     return environment.get_template(template).render(style=base + style, script=scripts, **content)
+
+
+def relate_path(path: str | Path, page: str | Path) -> str:
+    """The address of a file relative to the page that links it."""
+    return Path(os.path.relpath(path, Path(page).parent)).as_posix()
 
 
 def _fingerprint(text: str) -> str:

@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from capmap.pages.ratings import depends_on_ridge
 from capmap.prose.words import (
     PER_PAIR,
     describe_leader,
@@ -14,7 +13,7 @@ from capmap.prose.words import (
     join_some,
     name_covered,
 )
-from capmap.wording import format_count, format_percent, quote_name
+from capmap.wording import depends_on_ridge, format_count, format_percent, quote_name
 
 BATTLES = {
     "means": "mean scores per dataset were compared",

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors
-from capmap.ranking.statistics import LOWER_IS_BETTER
+from capmap.ranking.statistics import STATISTICS
 from capmap.settings.choices import Direction, Statistic
 
 Ranks = npt.NDArray[np.signedinteger[Any]]
@@ -95,7 +95,7 @@ def rank_statistic(
         estimates.drop(columns="replicates"),
         estimates["replicates"].tolist(),
         confidence_level=confidence_level,
-        best="min" if statistic in LOWER_IS_BETTER else "max",
+        best=STATISTICS[statistic].best,
     )
 
 

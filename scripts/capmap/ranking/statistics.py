@@ -4,18 +4,17 @@ All sums are taken of distances to a run in the middle, so equal runs give exact
 an outlier that is trimmed away leaves no trace of rounding.
 """
 
-from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray
 from capmap.ranking.resampling import Resamples, Strata
-from capmap.settings.choices import Statistic
+from capmap.settings.choices import Direction, Statistic
 
 OPTIMUM = 1.0
-LOWER_IS_BETTER: Collection[Statistic] = {"optimality_gap"}
 
 
 def evaluate_statistic(statistic: Statistic, strata: Strata, resamples: Resamples) -> FloatArray:
@@ -48,7 +47,7 @@ def evaluate_statistic(statistic: Statistic, strata: Strata, resamples: Resample
     Agarwal, R. et al. (2021). Deep reinforcement learning at the edge of the statistical
     precipice. NeurIPS 34.
     """
-    return STATISTICS[statistic](strata, resamples)
+    return STATISTICS[statistic].evaluate(strata, resamples)
 
 
 def evaluate_runs(statistic: Statistic, strata: Strata) -> float:
@@ -241,9 +240,16 @@ def _weighted_median(values: FloatArray, times: IntArray) -> FloatArray:
     return np.asarray(lower + (upper - lower) / 2)
 
 
-STATISTICS: Mapping[Statistic, Callable[[Strata, Resamples], FloatArray]] = {
-    "iqm": _trim_means,
-    "mean": _average,
-    "median": _median_over_datasets,
-    "optimality_gap": _average_gaps,
+class Measure(NamedTuple):
+    """A statistic of a model: how it is computed, and which end is better."""
+
+    evaluate: Callable[[Strata, Resamples], FloatArray]
+    best: Direction = "max"
+
+
+STATISTICS: Mapping[Statistic, Measure] = {
+    "iqm": Measure(_trim_means),
+    "mean": Measure(_average),
+    "median": Measure(_median_over_datasets),
+    "optimality_gap": Measure(_average_gaps, best="min"),
 }

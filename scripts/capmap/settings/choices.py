@@ -16,6 +16,13 @@ Incomplete = Literal["error", "drop_models", "drop_datasets", "keep"]
 Aggregation = Literal["mean", "trimmed_mean", "median"]
 Location = Literal["iqm", "mean", "trimmed_mean", "median"]
 Statistic = Literal["iqm", "mean", "median", "optimality_gap"]
+STATISTIC_WORDS: dict[Statistic, str] = {
+    "iqm": "the interquartile mean",
+    "mean": "the mean",
+    "median": "the median of the datasets' means",
+    "optimality_gap": "the optimality gap (how far runs fall short of 1, on average; lower is "
+    "better)",
+}
 IntervalMethod = Literal["percentile", "basic", "bca", "calibrated"]
 Unit = Literal["runs", "runs_and_datasets"]
 Weights = Literal["datasets", "runs"]

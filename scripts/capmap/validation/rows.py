@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from capmap.exports import LAYOUTS
 from capmap.normalization.selection import find_missing
 from capmap.problems import Problem, Row, group_problem, list_rows, score_problem
 from capmap.settings.choices import Duplicates, Incomplete, Invalid, TableFormat
@@ -30,12 +31,6 @@ ROW_FAULTS = frozenset(
 )
 KEY = ["model", "dataset", "metric", "seed"]
 LARGEST = 1e100
-SEED_REMEDIES: dict[TableFormat, str] = {
-    "long": "If these are runs with several seeds, write columns: {seed: COLUMN}.",
-    "matrix": "Make the names of the models unique, join more columns into them with "
-    "columns: {model: [COLUMN, COLUMN]}, or export runs with several seeds as a long table with "
-    "a column of seeds.",
-}
 
 CONSEQUENCES = {
     "error": "Add the runs, or choose incomplete: drop_models, drop_datasets or keep.",
@@ -202,7 +197,7 @@ def _find_seedless(repeats: pd.DataFrame, layout: TableFormat) -> list[Problem]:
             "seedless_repeat",
             "The score is that of another row of the same cell, and no seed tells the two apart, "
             f"so they count as one run ({count} in all).",
-            SEED_REMEDIES[layout],
+            LAYOUTS[layout].seed_remedy,
             severity="warning",
         )
         for row in list_rows(seedless.head(1))
@@ -218,7 +213,7 @@ def _explain_conflict(row: Row, winner: Row, policy: Duplicates, layout: TableFo
     if policy == "error":
         remedy = "Correct the export, or choose duplicates: mean, first or last."
         if not row.seed:
-            remedy = f"{SEED_REMEDIES[layout]} {remedy}"
+            remedy = f"{LAYOUTS[layout].seed_remedy} {remedy}"
     return score_problem(
         row,
         "duplicate",

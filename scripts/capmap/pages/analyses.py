@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from capmap.catalog import ANALYSES, label_columns
-from capmap.report.views import View, make_view
+from capmap.pages.views import View, make_view
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import pandas as pd
 from markupsafe import Markup
 
-from capmap.report.wording import NAME, format_ordinal, join_names, join_words
+from capmap.pages.wording import NAME, format_ordinal, join_names, join_words
 from capmap.wording import AGGREGATION_NAMES, format_count, format_percent, have_common_letter
 
 SHORTFALL = 0.02

@@ -10,15 +10,14 @@ import yaml
 from markupsafe import Markup
 
 from capmap.catalog import FIGURES, MAIN, Figure
-from capmap.pages.rendering import render_page
-from capmap.report import verdict
-from capmap.report.accounts import describe_changes, describe_reading
-from capmap.report.analyses import Outcome, show_analyses
-from capmap.report.contents import show_tables
-from capmap.report.methods import describe_methods
-from capmap.report.pictures import embed_pictures
+from capmap.pages import verdict
+from capmap.pages.accounts import describe_changes, describe_reading
+from capmap.pages.analyses import Outcome, show_analyses
+from capmap.pages.contents import show_tables
+from capmap.pages.methods import describe_methods
+from capmap.pages.pictures import embed_pictures
+from capmap.pages.rendering import TEMPLATES, render_page
 
-TEMPLATES = Path(__file__).parent / "templates"
 MAX_PAGE = 1_950_000
 MAX_SETTINGS = 40_000
 MARKUP = 60_000
@@ -127,7 +126,7 @@ def _describe_figure(figure: Figure) -> tuple[str, str]:
 
 def _render(template: str, **content: object) -> str:
     style, script = ((TEMPLATES / name).read_text("utf-8") for name in ("page.css", "tables.js"))
-    return render_page(template, TEMPLATES, style=style, script=script, **content)
+    return render_page(template, style=style, script=script, **content)
 
 
 def _render_settings(settings: Mapping[str, Any]) -> str:

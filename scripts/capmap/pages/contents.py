@@ -6,9 +6,9 @@ from typing import Any
 import pandas as pd
 
 from capmap.catalog import MAIN, label_columns
-from capmap.report.accounts import count_rejected, count_rows, list_files, list_warnings
-from capmap.report.verdict import find_best_group
-from capmap.report.views import View, make_view
+from capmap.pages.accounts import count_rejected, count_rows, list_files, list_warnings
+from capmap.pages.verdict import find_best_group
+from capmap.pages.views import View, make_view
 
 # Tables that stand on the page only, with about how many of its bytes each may take.
 OTHERS = {
@@ -50,7 +50,7 @@ def show_tables(
     Parameters
     ----------
     tables, validation, versions, files
-        As in `capmap.report.page.Results`.
+        As in `capmap.pages.report.Results`.
 
     Returns
     -------

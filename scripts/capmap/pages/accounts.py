@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from capmap.report.wording import NAME, join_names, join_some
+from capmap.pages.wording import NAME, join_names, join_some
 from capmap.wording import format_count
 
 ROWS = {

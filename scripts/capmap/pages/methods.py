@@ -5,13 +5,14 @@ from typing import Any
 
 from markupsafe import Markup
 
-from capmap.report.wording import (
+from capmap.pages.wording import (
     NAME,
     format_percentile,
     join_names,
     join_some,
     join_words,
 )
+from capmap.settings.choices import STATISTIC_WORDS
 from capmap.wording import format_count, format_percent
 
 Setting = Mapping[str, Any]
@@ -96,13 +97,6 @@ ENOUGH = {
     "runs": "at least half of its datasets have two or more runs",
     "runs_and_datasets": "it has two or more datasets and at least half of them have two or more "
     "runs",
-}
-STATISTICS = {
-    "iqm": "the interquartile mean",
-    "mean": "the mean",
-    "median": "the median of the datasets' means",
-    "optimality_gap": "the optimality gap (how far runs fall short of 1, on average; lower is "
-    "better)",
 }
 
 
@@ -206,7 +200,7 @@ def _describe_bootstrap(bootstrap: Setting) -> Markup:
     ).format(
         format_count(bootstrap["replicates"], "bootstrap replicate"),
         UNITS[bootstrap["unit"]],
-        join_words(text for kind, text in STATISTICS.items() if kind in statistics),
+        join_words(text for kind, text in STATISTIC_WORDS.items() if kind in statistics),
         bootstrap["seed"],
     )
 

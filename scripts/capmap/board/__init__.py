@@ -1,1 +1,0 @@
-"""The leaderboard as one page that needs no server."""
