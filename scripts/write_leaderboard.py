@@ -8,6 +8,7 @@ import pandas as pd
 from capmap.artifacts import read_parquet, read_table, write_text
 from capmap.catalog import list_captions
 from capmap.pages.leaderboard import Board, render_board, write_texts
+from capmap.pages.rendering import relate_path
 
 logger = logging.getLogger(__name__)
 

@@ -1,1 +1,1 @@
-"""The report and the leaderboard, each one offline file with a strict policy and the same colors."""
+"""The report and the leaderboard: offline files with a strict policy and the same colors."""
