@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from capmap.multilabel.comparisons import compare_dataset_pair, compare_model_pair, match_images
 from capmap.multilabel.labels import arrange_labels
-from capmap.multilabel.metrics import ORDER, count_unlabeled, estimate_metrics, list_empty
+from capmap.multilabel.metrics import ORDER, estimate_metrics, list_empty
 from capmap.multilabel.outcomes import (
     OUTCOMES,
     ImageValues,
-    average_models,
     evaluate_images,
     score_images,
 )
@@ -124,7 +123,6 @@ def test_empty_subgroups_are_named_and_left_out() -> None:
     # Two images of one label, one right; one of three labels with 3 hits; one of none.
     found = value_images(scores, [[0], [0], [2, 1, 0], []], single)
     assert list_empty(found, subgroups=[1, 2, 3, 4]) == [2, 4]
-    assert count_unlabeled(found) == 1
     rows = read_rows(estimate_metrics(found, subgroups=[1, 2, 3, 4], **OPTIONS), "value", "images")
     assert rows["asma", None] == (0.75, 3)
     assert rows["subgroup", 1] == (0.5, 2)
@@ -169,14 +167,6 @@ def test_outcomes_have_a_row_per_image_and_survive_a_file(tmp_path) -> None:
             np.testing.assert_array_equal(values.metrics[name], numbers)
 
 
-def test_the_mean_of_models_has_the_mean_of_their_metrics() -> None:
-    scores, sets, single = draw_case(5, images=40, classes=5)
-    models = [value_images(np.roll(scores, shift, axis=1), sets, single) for shift in range(3)]
-    one = estimate_metrics(average_models(models), subgroups=[1, 2, 9], **OPTIONS)
-    each = [estimate_metrics(model, subgroups=[1, 2, 9], **OPTIONS)["value"] for model in models]
-    np.testing.assert_allclose(one["value"], np.mean(each, axis=0))
-
-
 def test_differences_of_models_are_those_of_their_metrics() -> None:
     scores, sets, single = draw_case(7, images=50, classes=6)
     first, second = (value_images(own, sets, single) for own in (scores, scores[:, ::-1]))
@@ -190,14 +180,10 @@ def test_differences_of_models_are_those_of_their_metrics() -> None:
     assert same[["difference", "ci_low", "ci_high"]].eq(0).all(axis=None)
 
 
-def test_only_models_on_the_same_images_are_compared_and_averaged() -> None:
+def test_only_models_on_the_same_images_are_compared() -> None:
     first, second = (value_images(np.eye(2), sets, [0, 1]) for sets in ([[0], [1]], [[0], []]))
-    for call in (
-        lambda: compare_model_pair(first, second, subgroups=[1], **OPTIONS),
-        lambda: average_models([first, second]),
-    ):
-        with pytest.raises(ValueError, match="same images"):
-            call()
+    with pytest.raises(ValueError, match="same images"):
+        compare_model_pair(first, second, subgroups=[1], **OPTIONS)
 
 
 def test_differences_of_datasets_hold_the_metrics_of_both() -> None:

@@ -247,11 +247,6 @@ def list_empty(images: ImageValues, *, subgroups: Sequence[int]) -> list[int]:
     return sorted(set(subgroups) - set(images.labels.tolist()))
 
 
-def count_unlabeled(images: ImageValues) -> int:
-    """Count the images without labels, which all metrics but ``top1`` and ``top5`` leave out."""
-    return int(np.count_nonzero(images.labels == 0))
-
-
 def list_samples(images: ImageValues, subgroups: Sequence[int]) -> Iterator[tuple[Target, Sample]]:
     """List what is estimated and the images it rests on, without metrics that cannot be told."""
     labels, groups = images.labels, np.unique(np.asarray(subgroups, dtype=np.int64))

@@ -156,34 +156,6 @@ def evaluate_images(outcomes: pd.DataFrame) -> ImageValues:
     )
 
 
-def average_models(models: Sequence[ImageValues]) -> ImageValues:
-    """Average the values of several models on the same images.
-
-    Parameters
-    ----------
-    models : sequence of ImageValues
-        One or more, of the same images in the same order.
-
-    Returns
-    -------
-    ImageValues
-        Means over the models, so that a metric of it is the mean of their metrics.
-
-    Raises
-    ------
-    ValueError
-        If the models were scored against different labels.
-    """
-    first = models[0]
-    if any(not np.array_equal(model.labels, first.labels) for model in models):
-        raise ValueError("Only models that are scored on the same images can be averaged.")
-    sums = {name: np.zeros(len(first.labels)) for name in first.metrics}
-    for model in models:
-        for name, values in model.metrics.items():
-            sums[name] += values
-    return ImageValues(first.labels, {name: total / len(models) for name, total in sums.items()})
-
-
 def _read_flags(column: pd.Series) -> FloatArray:
     flags = pd.array(column.array, dtype="boolean")
     return np.asarray(flags.to_numpy(dtype=np.float64, na_value=np.nan))
