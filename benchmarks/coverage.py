@@ -1,58 +1,108 @@
-"""How often nominal 95% intervals hold the truth: all shapes, two kinds of noise, its amount.
+"""How often nominal 95% intervals hold the truth: shapes of noise, seeds, datasets, unequal seeds.
 
-Run by ``make bench``. It takes a few minutes, and gives
-the same table each time; ``benchmarks/results/coverage.csv`` and ``.md`` keep it.
+Run by ``make bench``. It takes a few minutes, and gives the same table each time;
+``benchmarks/results/coverage.csv`` and ``.md`` keep it. Datasets are fixed, but for the rows of a
+superpopulation, where they are drawn anew as well.
 """
 
+import sys
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
+from scipy import stats
+from shapes import SHAPES, Shape
 
-from capmap.ranking.coverage import NOISE_SD, Noise, simulate_coverage
+from capmap.ranking.models import Options, bootstrap_model, calibrated_interval
+from capmap.ranking.resampling import stratify_runs
+from capmap.ranking.standard_errors import measure_error
+from capmap.rng import make_stream
+from capmap.settings.choices import Unit
 from capmap.tables import render_markdown, write_table
 
-ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "benchmarks/results"
-SEEDS = (3, 5, 10)
-DATASETS = (8, 19, 50)
-NOISES: tuple[Noise, ...] = ("normal", "exponential")
-OTHER_SDS = (0.01, 0.2)
-N_SIMULATIONS = 4000
-N_RESAMPLES = 999
+RESULTS = Path(__file__).parent / "results"
+SEEDS, DATASETS = (3, 5, 10), (8, 19, 50)
+N_SIMULATIONS, N_BOOTSTRAPS, N_RESAMPLES = 2000, 500, 999
+LEVEL = 0.95
 
 
-def measure_coverage() -> pd.DataFrame:
-    """Simulate every shape with both kinds of noise, and some shapes with other amounts of it."""
-    settings = [
-        *product(NOISES, [NOISE_SD], SEEDS, DATASETS),
-        *product(NOISES, OTHER_SDS, SEEDS, [19]),
-    ]
-    return pd.DataFrame([measure_setting(*setting) for setting in settings])
+def is_held(runs: Sequence[npt.NDArray[np.float64]], truth: float, *, unit: Unit = "runs") -> bool:
+    """Whether the calibrated interval of the runs of each dataset holds the truth."""
+    names = [f"{place:03d}" for place, own in enumerate(runs) for _ in own]
+    strata = stratify_runs(np.concatenate(runs), names)
+    error = measure_error("iqm", strata, unit=unit)
+    if error is None:
+        raise ValueError("These runs have no interval.")
+    low, high = calibrated_interval("iqm", strata, error, confidence_level=LEVEL)
+    return low <= truth <= high
 
 
-def measure_setting(noise: Noise, sd: float, seeds: int, datasets: int) -> dict[str, object]:
-    """Simulate one shape."""
-    coverage = simulate_coverage(
-        datasets=datasets,
-        seeds=seeds,
-        noise=noise,
-        noise_sd=sd,
-        n_simulations=N_SIMULATIONS,
-        n_resamples=N_RESAMPLES,
+def is_held_by_percentiles(
+    runs: Sequence[npt.NDArray[np.float64]], truth: float, rng: np.random.Generator
+) -> bool:
+    """Whether the percentile interval holds the truth."""
+    names = [f"{place:03d}" for place, own in enumerate(runs) for _ in own]
+    options = Options(N_RESAMPLES, LEVEL, "percentile")
+    [iqm] = bootstrap_model(
+        np.concatenate(runs), names, statistics=["iqm"], options=options, rng=rng
     )
+    return bool(iqm.low <= truth <= iqm.high)
+
+
+def measure_shape(name: str, datasets: int, seeds: int, *, unequal: bool) -> dict[str, object]:
+    """Simulate one shape on fixed datasets."""
+    rng = make_stream(0, "coverage", name, str(datasets), str(seeds), str(unequal))
+    sizes = np.resize([max(seeds // 2, 1), seeds, 2 * seeds] if unequal else [seeds], datasets)
+    held, percentile = [], []
+    for number in range(N_SIMULATIONS):
+        shape = Shape(name, datasets, rng)
+        drawn, truth = shape.draw(int(sizes.max())), shape.average_middle()
+        runs = [own[:size] for own, size in zip(drawn, sizes, strict=True)]
+        held.append(is_held(runs, truth))
+        if number < N_BOOTSTRAPS and name == "normal" and not unequal:
+            percentile.append(is_held_by_percentiles(runs, truth, rng))
     return {
-        "noise": noise,
-        "sd": sd,
+        "scope": "these datasets",
+        "noise": name + (", unequal seeds" if unequal else ""),
         "seeds": seeds,
         "datasets": datasets,
-        "percentile": coverage.percentile,
-        "calibrated": coverage.calibrated,
-        "simulations": N_SIMULATIONS,
+        "calibrated": np.mean(held),
+        "percentile": np.mean(percentile) if percentile else np.nan,
+    }
+
+
+def measure_superpopulation(datasets: int, seeds: int) -> dict[str, object]:
+    """Simulate datasets drawn from all such datasets, with new runs."""
+    rng = make_stream(0, "coverage", "superpopulation", str(datasets), str(seeds))
+    everything = rng.random(500_000) + 0.05 * rng.standard_normal(500_000)
+    truth = float(stats.trim_mean(everything, 0.25))
+    held = []
+    for _ in range(N_SIMULATIONS):
+        runs = rng.random((datasets, 1)) + 0.05 * rng.standard_normal((datasets, seeds))
+        held.append(is_held(list(runs), truth, unit="runs_and_datasets"))
+    return {
+        "scope": "datasets like these",
+        "noise": "normal",
+        "seeds": seeds,
+        "datasets": datasets,
+        "calibrated": np.mean(held),
+        "percentile": np.nan,
     }
 
 
 if __name__ == "__main__":
-    table = measure_coverage()
+    rows = [
+        measure_shape(name, datasets, seeds, unequal=False)
+        for name, seeds, datasets in product(SHAPES, SEEDS, DATASETS)
+    ]
+    rows += [
+        measure_shape("normal", datasets, seeds, unequal=True)
+        for seeds, datasets in product(SEEDS, DATASETS)
+    ]
+    rows += [measure_superpopulation(*shape) for shape in product(DATASETS, (1, *SEEDS))]
+    table = pd.DataFrame(rows)
     write_table(table, [RESULTS / "coverage.csv", RESULTS / "coverage.md"])
-    print(render_markdown(table))
+    sys.stdout.write(render_markdown(table))

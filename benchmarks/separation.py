@@ -16,7 +16,7 @@ import pandas as pd
 from capmap.artifacts import read_json
 from capmap.benchmarks import read_benchmark
 from capmap.ranking.models import Options, bootstrap_model
-from capmap.ranking.ranks import rank_replicates, separate_pairs
+from capmap.ranking.rank_sets import SamplingErrors, find_rank_sets
 from capmap.rng import make_stream
 from capmap.settings.choices import IntervalMethod
 from capmap.tables import write_table
@@ -74,8 +74,13 @@ def simulate(
             for _ in range(2)
         ]
         hits += sum(one.low <= truths[model] <= one.high for one in pair)
-        ranks = rank_replicates([one.replicates for one in pair], [one.estimate for one in pair])
-        separated += int(separate_pairs(ranks, confidence_level=LEVEL)[0, 1])
+        found = [one.error for one in pair if one.error]
+        errors = SamplingErrors(
+            np.array([error.value**2 for error in found]),
+            np.array([error.freedom for error in found]),
+        )
+        scores = np.array([one.estimate for one in pair])
+        separated += int(find_rank_sets(scores, errors, confidence_level=LEVEL).separated[0, 1])
     return {
         "dimension": name,
         "datasets": len(datasets),

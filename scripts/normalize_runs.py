@@ -25,7 +25,6 @@ from capmap.normalization import (
     read_references,
     resolve_bounds,
     select_runs,
-    summarize_shape,
 )
 from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
 from capmap.settings.choices import Incomplete
@@ -61,8 +60,8 @@ def normalize_runs(
     bounds, manifest, dropped : str
         Tables to write: the bounds of each dataset, the shards, and what was left out.
     folder : str
-        Where ``{shard}.parquet``, ``shape.csv`` and ``datasets.csv`` go. They are rewritten only
-        when their bytes change, and shards that no longer belong are deleted.
+        Where ``{shard}.parquet`` and ``datasets.csv`` go. They are rewritten only when their bytes
+        change, and shards that no longer belong are deleted.
     shards : int
         Number of shards.
     metrics, datasets, normalization, select, incomplete : mapping and str
@@ -111,8 +110,7 @@ def normalize_runs(
     )
     index = _write_shards(normalized, Path(folder), shards)
     names = normalized[["dataset"]].drop_duplicates().sort_values("dataset")
-    for name, table in (("shape", summarize_shape(normalized)), ("datasets", names)):
-        write_bytes_if_changed(Path(folder) / f"{name}.csv", render_csv(table).encode())
+    write_bytes_if_changed(Path(folder) / "datasets.csv", render_csv(names).encode())
     write_text(bounds, render_csv(limits))
     write_text(dropped, render_csv(pd.concat(left_out, ignore_index=True)))
     write_text(manifest, render_csv(index))

@@ -13,7 +13,7 @@ from capmap.wording import ALL
 
 RANKING = [
     *("model", "iqm", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
-    *("runs", "datasets", "ties"),
+    *("rank_low_all", "rank_high_all", "may_be_best", "runs", "datasets", "ties"),
 ]
 INTERVALS = [
     *("statistic", "model", "estimate", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),

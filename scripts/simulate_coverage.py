@@ -1,9 +1,11 @@
-"""Say how often the study's intervals hold the truth, by simulation of its shape."""
+"""Say how often the study's intervals hold the truth, by simulation of studies like it."""
 
 import logging
+from functools import partial
 
-from capmap.artifacts import read_table
+from capmap.artifacts import read_shards
 from capmap.ranking.coverage import tabulate_coverage
+from capmap.rng import make_stream
 from capmap.settings.choices import Weights
 from capmap.tables import write_table
 
@@ -11,22 +13,37 @@ logger = logging.getLogger(__name__)
 
 
 def simulate_coverage(
-    *, shape: str, coverage: list[str], confidence_level: float, weights: Weights
+    *,
+    shards: list[str],
+    coverage: list[str],
+    study: str,
+    confidence_level: float,
+    weights: Weights,
+    seed: int,
 ) -> None:
     """Write the expected coverage of percentile and calibrated intervals.
 
     Parameters
     ----------
-    shape : str
-        Table of ``datasets`` and ``seeds``: on how many datasets a model has how many runs.
+    shards : list of str
+        Normalized runs, Parquet.
     coverage : list of str
         Where to write the coverage.
+    study : str
+        Name of the study, part of the names of its random streams.
     confidence_level : float
         Nominal coverage.
     weights : {"datasets", "runs"}
         Whether each dataset weighs the same or each run.
+    seed : int
+        Seed of the study's random streams.
     """
-    table = tabulate_coverage(read_table(shape), confidence_level=confidence_level, weights=weights)
+    table = tabulate_coverage(
+        read_shards(shards),
+        confidence_level=confidence_level,
+        weights=weights,
+        make_rng=partial(make_stream, seed, study, "coverage"),
+    )
     write_table(table, coverage)
     logger.info("%s", table.to_string(index=False))
 

@@ -118,7 +118,7 @@ EVERY_DEFAULT = {
     "bootstrap": {
         "replicates": 10000,
         "confidence": 0.95,
-        "interval": "percentile",
+        "interval": "calibrated",
         "unit": "runs",
         "weights": "datasets",
         "statistics": ["iqm", "mean", "median", "optimality_gap"],

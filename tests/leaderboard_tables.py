@@ -21,7 +21,7 @@ HOSTILE = [
     "\u202eevil",
     "model",
 ]
-OPTIONS = Options(n_resamples=200)
+OPTIONS = Options(n_resamples=200, interval="percentile")
 
 
 def name_model(backbone, method="frozen", submission="s1"):

@@ -219,8 +219,8 @@ def _make_stability(models: Sequence[str], rng: np.random.Generator) -> dict[str
         {
             "model": list(models),
             "rank": np.arange(1, count + 1),
-            "p_best": (ranks == 1).mean(axis=0),
-            "p_top": (ranks <= top).mean(axis=0),
+            "share_first": (ranks == 1).mean(axis=0),
+            "share_top": (ranks <= top).mean(axis=0),
             "top": top,
             "rank_mean": ranks.mean(axis=0),
             "rank_low": np.quantile(ranks, 0.025, axis=0),

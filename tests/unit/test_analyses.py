@@ -151,8 +151,8 @@ def test_a_name_means_the_table_of_the_own_folder_before_one_of_the_ranking():
 
 
 def test_columns_are_called_alike_but_where_a_table_says_otherwise():
-    columns = ["model", "ci_low", "p_best", "wilcoxon_p", "n"]
-    spelt = {"model": "Model", "p_best": "P(best)", "wilcoxon_p": "Wilcoxon p"}
+    columns = ["model", "ci_low", "share_first", "wilcoxon_p", "n"]
+    spelt = {"model": "Model", "share_first": "Share first", "wilcoxon_p": "Wilcoxon p"}
     expected = {**spelt, "ci_low": "From", "n": "N"}
     assert label_columns("tables/elo", columns) == expected
     assert label_columns("tables/none", columns) == expected

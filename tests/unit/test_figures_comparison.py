@@ -262,14 +262,14 @@ def test_a_rank_better_than_the_reported_one_is_blue():
 
 def test_shares_of_ranks_stand_in_their_cells_and_ranks_that_never_occur_stay_empty():
     stability = pd.DataFrame(
-        {"model": ["a", "b"], "p_best": [0.996, 0.004], "p_top": 1.0, "top": 2}
+        {"model": ["a", "b"], "share_first": [0.996, 0.004], "share_top": 1.0, "top": 2}
     )
     distribution = pd.DataFrame(
         [("a", 1, 0.996), ("a", 2, 0.004), ("b", 2, 1.0)], columns=["model", "rank", "share"]
     )
     figure = draw_rank_stability(stability, distribution, order=["a", "b"])
     assert cell_texts(figure) == {(0, 0): "100", (0, 1): "<1", (1, 1): "100"}
-    assert {"P(best)", "P(top 2)", "1.00", ">.99", "<.01"} <= set(drawn_words(figure))
+    assert {"first", "top 2", "1.00", ">.99", "<.01"} <= set(drawn_words(figure))
 
 
 def test_groups_have_scores_with_ranks_and_mark_the_best():

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.errors import ValidationError
-from capmap.ranking.groups import Rankings, choose_groups, rank_groups
-from capmap.ranking.models import Options, bootstrap_model
-from capmap.ranking.ranks import rank_estimates
-from capmap.ranking.resampling import DatasetPool
+from capmap.ranking.groups import Rankings, bootstrap_groups, choose_groups, rank_groups
+from capmap.ranking.models import Options
+from capmap.ranking.ranks import rank_statistic
 from capmap.rng import make_stream
 from tests.toy_scores import run_on_runs
 
@@ -89,34 +88,18 @@ def test_a_group_is_ranked_on_its_own_datasets() -> None:
 
 def bootstrap_study(runs: pd.DataFrame, options: Options) -> dict[str, pd.DataFrame]:
     """Rank all models on all datasets by each statistic, as the study does."""
-    found = {}
-    for model, own in runs.groupby("model"):
-        pool = DatasetPool(DATASETS, make_stream(0, "toy", "datasets"))
-        found[model] = bootstrap_model(
-            own["score"],
-            own["dataset"].tolist(),
-            statistics=STATISTICS,
-            options=options,
-            rng=make_stream(0, "toy", "bootstrap", str(model)),
-            pool=pool if options.unit == "runs_and_datasets" else None,
-        )
-    tables = {}
-    for place, statistic in enumerate(STATISTICS):
-        estimates = [own[place] for own in found.values()]
-        tables[statistic] = rank_estimates(
-            pd.DataFrame(
-                {
-                    "model": list(found),
-                    "estimate": [one.estimate for one in estimates],
-                    "ci_low": [one.low for one in estimates],
-                    "ci_high": [one.high for one in estimates],
-                }
-            ),
-            [one.replicates for one in estimates],
-            confidence_level=0.95,
-            best="min" if statistic == "optimality_gap" else "max",
-        )
-    return tables
+    estimates = bootstrap_groups(
+        runs,
+        study="toy",
+        statistics=STATISTICS,
+        options=options,
+        seed=0,
+        datasets=DATASETS if options.resamples_datasets else (),
+    )
+    return {
+        statistic: rank_statistic(own, statistic, confidence_level=0.95)
+        for statistic, own in estimates.groupby("statistic")
+    }
 
 
 @pytest.mark.parametrize("unit", ["runs", "runs_and_datasets"])

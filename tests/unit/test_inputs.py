@@ -128,8 +128,7 @@ def test_what_normalization_writes_is_named_after_it_has_run() -> None:
     asked: list[str] = []
     datasets = Study("s", make_study().settings, str, lambda name: (asked.append(name), name)[1])
     assert studies.list_resampled(datasets) == []
-    assert studies.find_shape(datasets) == "results/s/normalized/shape.csv"
-    assert asked == ["s", "s"]
+    assert asked == ["s"]
     study = make_study(bootstrap={"unit": "runs_and_datasets"})
     assert studies.list_resampled(study) == ["results/s/normalized/datasets.csv"]
 
@@ -273,7 +272,7 @@ def keep_results(*shards: str, export: str = "x") -> None:
     rows = "".join(f"{shard},{digest}\n" for shard in shards)
     touch("results/s/normalized/manifest.csv", text=f"shard,sha256\n{rows}")
     touch(*(f"results/s/normalized/{shard}.parquet" for shard in shards))
-    touch("results/s/normalized/shape.csv", "results/s/normalized/datasets.csv")
+    touch("results/s/normalized/datasets.csv")
     touch("results/s/runs.parquet")
     touch("a.csv", text=export)
     account = {"files": [{"path": "a.csv", "sha256": sha256(export.encode()).hexdigest()}]}
@@ -306,7 +305,6 @@ def test_a_study_without_results_has_nothing_to_forget() -> None:
     [
         lambda: Path("results/s/normalized/1.parquet").unlink(),
         lambda: Path("results/s/normalized/1.parquet").write_text("y"),
-        lambda: Path("results/s/normalized/shape.csv").unlink(),
         lambda: Path("results/s/normalized/datasets.csv").unlink(),
         lambda: Path("results/s/normalized/manifest.csv").write_text("shard\n0\n"),
         lambda: Path("results/s/normalized/manifest.csv").write_bytes(b"\n\xff,\xff\n"),

@@ -10,7 +10,6 @@ from capmap.normalization import (
     find_missing,
     normalize_scores,
     select_runs,
-    summarize_shape,
 )
 from capmap.shards import split_shards
 from tests.toy_runs import find_bounds, find_problem, make_runs, normalize, resolve
@@ -282,20 +281,3 @@ def test_shards_do_not_depend_on_order_or_other_models():
     assert all(set(fewer[shard]) <= set(shards[shard]) for shard in fewer)
     # 100 names over 4 shards: 25 ± 4.3; a lopsided hash would leave this range.
     assert all(10 <= len(shard) <= 40 for shard in shards.values())
-
-
-def test_the_shape_says_how_many_datasets_of_a_typical_model_have_how_many_runs():
-    # By datasets, runs and name: B (1, 1), C (2, 2), A (2, 3), D (2, 3); the middle one is A.
-    runs = make_runs(
-        *(("D", "D", 1, "1"), ("D", "D", 1, "2"), ("D", "E", 1)),
-        *(("A", "D", 1), ("A", "E", 1, "1"), ("A", "E", 1, "2")),
-        *(("B", "D", 1), ("C", "D", 1), ("C", "E", 1)),
-    )
-    shape = {"datasets": [1, 1], "seeds": [1, 2]}
-    assert summarize_shape(runs).to_dict("list") == shape
-    assert summarize_shape(runs[::-1]).to_dict("list") == shape
-
-
-def test_the_shape_of_a_balanced_study_is_one_row():
-    runs = make_runs(*(("A", dataset, 1, seed) for dataset in "DEF" for seed in "12"))
-    assert summarize_shape(runs).to_dict("list") == {"datasets": [3], "seeds": [2]}

@@ -62,8 +62,6 @@ def test_every_model_is_in_one_shard_which_the_manifest_describes(tmp_path):
     assert tables["bounds"].columns.to_list() == [
         *("dataset", "metric", "direction", "low", "high", "low_origin", "high_origin")
     ]
-    shape = read_table(tmp_path / "normalized" / "shape.csv")
-    assert shape.to_dict("list") == {"datasets": [3], "seeds": [2]}
 
 
 def test_only_the_shard_of_a_changed_model_is_rewritten(tmp_path):

@@ -200,11 +200,10 @@ def test_ratings_name_leader_winner_and_pool() -> None:
     assert "differences of up to 0.01 counted as half a win," in methods
     assert "1 cell of the models and datasets analyzed was not used." in methods
     assert results == (
-        "'A' had the highest rating, 1100 (95% interval 1050 to 1200). Its rank interval was 1 to "
-        "2. 1 model had no interval, for want of repeated runs or of datasets: 'B'. 'A' had the "
-        "highest win rate, averaged over opponents: 75% of datasets. Only differences of ratings "
-        "mean something (400 points are odds of ten to one); they depend on which other models are "
-        "present."
+        "'A' had the highest rating, 1100 (95% interval 1050 to 1200). 1 model had no "
+        "interval, for want of repeated runs or of datasets: 'B'. 'A' had the highest win rate, "
+        "averaged over opponents: 75% of datasets. Only differences of ratings mean something (400 "
+        "points are odds of ten to one); they depend on which other models are present."
     )
 
 
@@ -260,7 +259,7 @@ def test_robustness_names_the_worst_variation() -> None:
         "instead of scores without 'd'. 'A' came first in 2 of 2 variations. 1 of 1 pair "
         "changed their order at least once, most often 'A' (reported above) and 'B', in 50% of "
         "variations; leaving out one dataset alone did so for 1. In resamples of the datasets, "
-        "'A' was best most often, in 80% (rank 1 to 2 in the middle 95%)."
+        "'A' came first most often, in 80% (rank 1 to 2 in the middle 95%)."
     )
     assert "in the middle 90%)." in tell(describe_robustness, confidence_level=0.9)[1]
 

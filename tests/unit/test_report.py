@@ -240,7 +240,7 @@ def test_ranks_and_exact_scores_stand_in_the_changes(plain: str) -> None:
 def test_versions_and_settings_are_told(plain: str) -> None:
     assert ">capmap<td" in plain
     assert "1.2.3" in plain
-    assert "interval: percentile" in plain
+    assert "interval: calibrated" in plain
 
 
 def test_a_study_of_single_runs_has_no_columns_of_intervals(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 from markupsafe import Markup
 
 from capmap.pages import accounts, methods, verdict
-from capmap.ranking.intervals import FREEDOM_SHARE
 from capmap.settings.choices import IntervalMethod, Unit
 from tests.report_tables import COVERAGE, make_ranking
 from tests.toy_settings import make_settings
@@ -19,7 +18,7 @@ def make_single_run(models: list[str]) -> pd.DataFrame:
     empty = [None] * len(models)
     ends = ("ci_low", "ci_high", "rank_low", "rank_high")
     gaps = {name: [float("nan")] * len(models) for name in ends}
-    return make_ranking(model=models, runs=[2] * len(models), ties=empty, **gaps)
+    return make_ranking(model=models, runs=[2] * len(models), ties=empty, may_be_best=empty, **gaps)
 
 
 def describe(ranking: pd.DataFrame, level: float | None = 0.95) -> str:
@@ -28,17 +27,31 @@ def describe(ranking: pd.DataFrame, level: float | None = 0.95) -> str:
 
 def test_a_clear_winner_is_called_best() -> None:
     assert describe(make_ranking(model=["A", "B", "C"])) == (
-        "A is best, with an IQM of 0.800 (95% interval 0.790 to 0.810). Every other model can be "
-        "separated from it at 95%."
+        "On these 2 datasets A is best, with an IQM of 0.800 (95% interval 0.790 to 0.810). Every "
+        "other model can be separated from it (95% confidence)."
     )
+
+
+def test_the_scope_is_that_of_the_intervals() -> None:
+    ranking = make_ranking(model=["A", "B"])
+    wide = verdict.describe_ranking(ranking, unit="runs_and_datasets")
+    assert wide.striptags().startswith("On datasets like these 2 A is best")
+    alone = verdict.describe_ranking(ranking.assign(datasets=1))
+    assert alone.striptags().startswith("On this dataset A is best")
 
 
 def test_rivals_are_named_and_nobody_is_called_best() -> None:
-    ranking = make_ranking(model=["A", "B", "C"], ties=["a", "ab", "b"], rank_high=[2, 3, 3])
+    ranking = make_ranking(model=["A", "B", "C"], may_be_best=[True, True, False])
     assert describe(ranking) == (
-        "A has the highest IQM, 0.800 (95% interval 0.790 to 0.810). B cannot be separated from "
-        "it at 95%. Its rank may be anything from 1 to 2."
+        "On these 2 datasets A has the highest IQM, 0.800 (95% interval 0.790 to 0.810). 2 models "
+        "may be the best (95% confidence): A and B."
     )
+
+
+def test_a_model_on_a_part_of_the_datasets_is_not_called_best() -> None:
+    text = describe(make_ranking(model=["A", "B"], datasets=[4, 5]))
+    assert "On these 5 datasets A has the highest IQM" in text
+    assert "is best" not in text
 
 
 def test_a_leader_on_few_datasets_is_told_with_doubt() -> None:
@@ -52,45 +65,31 @@ def test_a_leader_on_few_datasets_is_told_with_doubt() -> None:
 
 
 def test_many_rivals_are_counted() -> None:
-    ranking = make_ranking(model=list("ABCDEFGH"), ties=["a"] * 8, rank_high=[8] * 8)
-    assert "B, C, D, E and 3 more cannot be separated from it at 95%." in describe(ranking)
+    ranking = make_ranking(model=list("ABCDEFGH"), may_be_best=[True] * 8)
+    assert "Any of the 8 models may be the best (95% confidence)." in describe(ranking)
+    ranking = make_ranking(model=list("ABCDEFGHI"), may_be_best=[True] * 8 + [False])
+    assert "8 models may be the best (95% confidence): A, B, C, D and 4 more." in describe(ranking)
 
 
-def test_letters_of_later_groups_are_not_taken_for_the_first() -> None:
-    # With more than 26 groups the 27th is called a2, the 28th b2.
-    ranking = make_ranking(
-        model=[f"M{i}" for i in range(28)],
-        ties=[*"abcdefghijklmnopqrstuvwxyz", "a2", "b2"],
-    )
-    assert verdict.find_best_group(ranking) == ["M0"]
-
-
-def test_rivals_need_not_be_neighbors_in_the_ranking() -> None:
-    ranking = make_ranking(model=["A", "B", "C"], ties=["a", "b", "ab"], rank_high=[3, 2, 3])
-    assert "C cannot be separated from it at 95%." in describe(ranking)
-
-
-def test_no_model_is_called_best_while_another_cannot_be_separated_from_it() -> None:
-    ranking = make_ranking(model=["A", "B"], ties=["a", "a"], rank_high=[1, 2])
-    assert describe(ranking).startswith("A has the highest IQM, 0.800")
+def test_candidates_are_found_in_what_is_read_back() -> None:
+    for values in ([True, False], ["True", "False"], [True, None], pd.array([True, pd.NA])):
+        ranking = make_ranking(model=["A", "B"], may_be_best=values)
+        assert verdict.find_candidates(ranking) == ["A"]
 
 
 def test_models_that_all_share_one_score_have_no_others_to_be_separated_from() -> None:
-    ranking = make_ranking(model=["A", "B"], rank=[1, 1], ties=["a", "a"], rank_high=[1, 1])
-    assert describe(ranking) == "A and B share the highest IQM, 0.800."
-
-
-def test_models_that_share_the_first_rank_are_both_named() -> None:
-    ranking = make_ranking(model=["A", "B", "C"], rank=[1, 1, 3], ties=["a", "a", "a"])
+    ranking = make_ranking(model=["A", "B"], rank=[1, 1], may_be_best=[True, True])
     assert describe(ranking) == (
-        "A and B share the highest IQM, 0.800. C cannot be separated from them at 95%."
+        "On these 2 datasets A and B share the highest IQM, 0.800. Any of the 2 models may be "
+        "the best (95% confidence)."
     )
 
 
 def test_single_runs_have_no_measure_of_uncertainty() -> None:
     assert describe(make_single_run(["A", "B"])) == (
-        "A has the highest IQM, 0.800. This ranking has no measure of uncertainty: on each dataset "
-        "there is one run only, so nothing tells a real difference from chance."
+        "On these 2 datasets A has the highest IQM, 0.800. This ranking has no measure of "
+        "uncertainty: on each dataset there is one run only, so nothing tells a real difference "
+        "from chance."
     )
 
 
@@ -98,28 +97,25 @@ def test_a_model_without_interval_is_not_compared() -> None:
     ranking = make_ranking(
         model=["A", "B", "C"],
         ci_low=[0.79, np.nan, 0.39],
-        ties=["a", None, "b"],
-        rank_high=[1, np.nan, 3],
+        may_be_best=[True, None, False],
         runs=[6, 2, 6],
     )
     assert describe(ranking) == (
-        "A has the highest IQM, 0.800 (95% interval 0.790 to 0.810). 1 model has no interval (on "
-        "each dataset there is one run only) and cannot be compared: B."
+        "On these 2 datasets A has the highest IQM, 0.800 (95% interval 0.790 to 0.810). 1 model "
+        "has no interval (on each dataset there is one run only) and cannot be compared: B."
     )
 
 
-def test_a_model_on_one_dataset_lacks_datasets_and_not_runs() -> None:
-    # Only where datasets are resampled does a model with three runs on its one dataset lack an
-    # interval.
-    ranking = make_single_run(["A", "B"]).assign(runs=3, datasets=1)
-    assert "no measure of uncertainty: there is one dataset only, so" in describe(ranking)
-    mixed = ranking.assign(runs=[3, 3], datasets=[1, 2])
-    assert "there is one dataset only or on most datasets there is one run only" in describe(mixed)
+def test_few_datasets_have_no_interval_where_datasets_are_resampled() -> None:
+    ranking = make_single_run(["A", "B"]).assign(datasets=3)
+    text = verdict.describe_ranking(ranking, unit="runs_and_datasets")
+    assert "no measure of uncertainty: there are fewer than four datasets, so" in text
 
 
 def test_a_single_model_is_compared_with_nobody() -> None:
     assert describe(make_ranking(model=["A"])) == (
-        "A is the only model, with an IQM of 0.800 (95% interval 0.790 to 0.810)."
+        "On these 2 datasets A is the only model, with an IQM of 0.800 (95% interval 0.790 "
+        "to 0.810)."
     )
 
 
@@ -136,16 +132,17 @@ def test_the_level_is_left_out_where_it_is_unknown() -> None:
 def test_narrow_intervals_are_said_to_be_narrow() -> None:
     text = verdict.describe_coverage(COVERAGE, interval="percentile", unit="runs")
     assert text == (
-        "In 2,000 simulated studies of 2 datasets with 3 runs on each and normal noise, intervals "
-        "of nominal 95% held the true IQM this often: percentile 87.1% and calibrated 94.7%. So "
-        "the intervals here are too narrow: read them as 87% intervals."
+        "In 2,000 simulated studies like this one (2 datasets with 3 runs on each, and noise as "
+        "these runs have it), intervals of nominal 95% held the true IQM this often: percentile "
+        "87.1% and calibrated 94.7%. So the intervals here are too narrow: read them as 87% "
+        "intervals."
     )
 
 
 def test_coverage_names_the_range_of_runs_where_they_differ() -> None:
     coverage = COVERAGE.assign(seeds_min=1, seeds_max=12)
     text = verdict.describe_coverage(coverage, interval="calibrated", unit="runs")
-    assert "studies of 2 datasets with 1 to 12 runs on each and normal noise" in text
+    assert "(2 datasets with 1 to 12 runs on each, and noise as these runs have it)" in text
 
 
 def test_calibrated_intervals_get_no_warning() -> None:
@@ -215,8 +212,7 @@ BCA = (
 CALIBRATED = (
     "The interval reaches Student's t times that standard error to both sides of the estimate (of "
     "the IQM, one that cuts exactly a quarter of the weight from each end), shifted for skew; it "
-    "is widened where it would miss the estimate itself. The replicates are moved and stretched "
-    "to agree with it, so ranks and tie groups follow."
+    "is widened where it would miss the estimate itself."
 )
 INTERVALS = {
     ("percentile", "runs"): PERCENTILE + "runs per cell.",
@@ -225,21 +221,17 @@ INTERVALS = {
     ("basic", "runs_and_datasets"): BASIC + "datasets.",
     ("bca", "runs"): BCA.format("run") + "runs per cell.",
     ("bca", "runs_and_datasets"): BCA.format("dataset") + "datasets.",
-    ("calibrated", "runs"): "A calibrated interval makes up for few runs per cell. Before the "
-    "draws, deviations from the mean of a dataset with S runs are multiplied by the square root "
-    f"of S / (S {MINUS} 1), and a single run becomes two, one standard deviation, pooled over the "
-    "model's other datasets, below and above it. The replicates then have a standard error with "
-    f"{FREEDOM_SHARE} times the sum of S {MINUS} 1 as degrees of freedom, or with those of the "
-    f"smallest dataset of two or more runs if these are more. {CALIBRATED}",
-    ("calibrated", "runs_and_datasets"): "A calibrated interval makes up for few datasets. The "
-    "runs are drawn as they are; for a model with n datasets the standard error of the replicates "
-    f"is multiplied by the square root of n / (n {MINUS} 1) and has n {MINUS} 1 degrees of "
-    f"freedom. {CALIBRATED}",
+    ("calibrated", "runs"): "A calibrated interval is Student's t interval, with the variance of "
+    "the runs' influences: scores beyond the quartiles count as the quartiles, and each dataset "
+    "tells its own variance. The degrees of freedom are Satterthwaite's. A run that is alone on "
+    f"its dataset has the pooled variance of the others. {CALIBRATED}",
+    ("calibrated", "runs_and_datasets"): "A calibrated interval is Student's t interval, with the "
+    f"variance of the datasets' influences. The IQM of n datasets has n / 2 {MINUS} 1 degrees of "
+    f"freedom (Yuen), other statistics have n {MINUS} 1. {CALIBRATED}",
 }
 ENOUGH = {
     "runs": "at least half of its datasets have two or more runs",
-    "runs_and_datasets": "it has two or more datasets and at least half of them have two or more "
-    "runs",
+    "runs_and_datasets": "it has four or more datasets",
 }
 
 
@@ -254,7 +246,7 @@ def test_every_choice_of_interval_is_explained(interval: str, unit: str) -> None
     bootstrap = {"interval": interval, "unit": unit, "confidence": 0.98}
     assert describe_step("Intervals", bootstrap=bootstrap) == (
         f"Their nominal level is 98%. {INTERVALS[interval, unit]} A model gets intervals only if "
-        f"{ENOUGH[unit]}: single runs do not show how much they vary."
+        f"{ENOUGH[unit]}: fewer do not show how much they vary."
     )
 
 
@@ -263,7 +255,7 @@ def test_every_choice_of_interval_is_explained(interval: str, unit: str) -> None
     [(0.9, "5th to the 95th"), (0.95, "2.5th to the 97.5th"), (0.96, "2nd to the 98th")],
 )
 def test_percentiles_are_written_as_one_says_them(level: float, ends: str) -> None:
-    text = describe_step("Intervals", bootstrap={"confidence": level})
+    text = describe_step("Intervals", bootstrap={"confidence": level, "interval": "percentile"})
     assert f"runs from the {ends} percentile" in text
 
 

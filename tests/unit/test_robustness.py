@@ -265,7 +265,7 @@ def test_dominating_model_is_best_in_every_resample() -> None:
     stability, distribution = resample(runs).stability, resample(runs).distribution
     assert stability.loc[0].tolist() == ["m2", 1, 1.0, 1.0, 2, 1.0, 1, 1]
     assert distribution.loc[0].tolist() == ["m2", 1, 1.0]
-    assert (stability["p_best"][1:] == 0).all()
+    assert (stability["share_first"][1:] == 0).all()
 
 
 def test_exchangeable_models_are_best_equally_often() -> None:
@@ -277,8 +277,8 @@ def test_exchangeable_models_are_best_equally_often() -> None:
         for dataset in range(40)
     ]
     stability = resample(make_runs(*rows), n_resamples=4000).stability
-    np.testing.assert_allclose(stability["p_best"], 0.25, rtol=0, atol=0.03)
-    np.testing.assert_allclose(stability["p_top"], 0.5, rtol=0, atol=0.03)
+    np.testing.assert_allclose(stability["share_first"], 0.25, rtol=0, atol=0.03)
+    np.testing.assert_allclose(stability["share_top"], 0.5, rtol=0, atol=0.03)
     np.testing.assert_allclose(stability["rank_mean"], 2.5, rtol=0, atol=0.1)
     assert stability["rank_low"].tolist() == [1] * 4
     assert stability["rank_high"].tolist() == [4] * 4
@@ -288,8 +288,8 @@ def test_identical_models_share_their_ranks() -> None:
     runs = draw_runs(3, models=1)
     runs = pd.concat([runs.assign(model=name) for name in "abc"])
     found = resample(runs, n_resamples=100)
-    np.testing.assert_allclose(found.stability["p_best"], 1 / 3)
-    np.testing.assert_allclose(found.stability["p_top"], 2 / 3)
+    np.testing.assert_allclose(found.stability["share_first"], 1 / 3)
+    np.testing.assert_allclose(found.stability["share_top"], 2 / 3)
     np.testing.assert_allclose(found.stability["rank_mean"], 2)
     assert found.stability[["rank", "rank_low", "rank_high"]].to_numpy().tolist() == [[1, 1, 3]] * 3
     assert found.distribution["rank"].tolist() == [1, 2, 3] * 3
@@ -302,10 +302,10 @@ def test_probabilities_of_all_models_sum_to_the_places_there_are(
     runs = draw_runs(seed, models=models, seeds=2, hidden=hidden)
     found = resample(runs, top=3, n_resamples=37)
     table = found.stability
-    assert table["p_best"].sum() == pytest.approx(1)
-    assert table["p_top"].sum() == pytest.approx(min(3, models))
+    assert table["share_first"].sum() == pytest.approx(1)
+    assert table["share_top"].sum() == pytest.approx(min(3, models))
     assert table["rank_mean"].mean() == pytest.approx((models + 1) / 2)
-    assert table[["p_best", "p_top"]].max(axis=None) <= 1
+    assert table[["share_first", "share_top"]].max(axis=None) <= 1
     assert (table["rank_low"] <= table["rank_high"]).all()
     assert table["rank_high"].max() <= models
     assert found.distribution.groupby("model")["share"].sum().to_numpy() == pytest.approx(1)
@@ -330,7 +330,7 @@ def test_resampled_ranks_are_those_of_the_datasets_drawn(confidence_level: float
     table = found.stability.set_index("model").sort_index()
     is_first = np.array(best) == 1
     shares = is_first / is_first.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(table["p_best"], shares.mean(axis=0), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(table["share_first"], shares.mean(axis=0), rtol=0, atol=1e-12)
     # Among 25 sorted ranks the ends stand at 24 times the tail, rounded outwards.
     tail = int(24 * (1 - confidence_level) / 2)
     assert table["rank_low"].tolist() == np.sort(best, axis=0)[tail].tolist()

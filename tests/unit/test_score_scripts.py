@@ -134,8 +134,8 @@ def test_missing_cells_stay_empty(folder: Folder) -> None:
 def test_replicates_have_the_columns_of_the_contract(folder: Folder) -> None:
     table = read_parquet(folder.bootstrap(1))
     assert list(table) == [
-        *("model", "statistic", "estimate", "ci_low", "ci_high", "runs", "datasets"),
-        *("replicates", "kind", "group"),
+        *("model", "statistic", "estimate", "ci_low", "ci_high", "standard_error", "freedom"),
+        *("runs", "datasets", "replicates", "parts", "kind", "group"),
     ]
     assert table["model"].tolist() == [EVIL] * 3 + ["c"] * 3
     assert table["statistic"].tolist() == ["iqm", "mean", "optimality_gap"] * 2
@@ -174,8 +174,9 @@ def test_ranking_is_written(folder: Folder) -> None:
     iqm = folder.read("iqm")
     assert list(iqm) == [
         *("model", "iqm", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
-        *("runs", "datasets", "ties"),
+        *("rank_low_all", "rank_high_all", "may_be_best", "runs", "datasets", "ties"),
     ]
+    assert iqm["may_be_best"].tolist() == [True, False, False]
     assert iqm["model"].tolist() == [EVIL, "b", "c"]
     assert iqm["rank"].tolist() == [1, 2, 3]
     assert iqm["ties"].tolist() == ["a", "b", "c"]
@@ -205,17 +206,16 @@ def test_single_runs_rank_without_intervals(tmp_path: Path) -> None:
     assert iqm[["ci_low", "ci_high", "rank_low", "rank_high", "ties"]].isna().all(axis=None)
 
 
-@pytest.mark.parametrize("shape", ["3,2\n", "1,1\n2,3\n"])
-def test_coverage_of_the_shape_is_written(shape: str, tmp_path: Path) -> None:
-    (tmp_path / "shape.csv").write_text("datasets,seeds\n" + shape)
-    targets = [str(tmp_path / f"coverage.{suffix}") for suffix in FORMATS]
+def test_coverage_of_the_study_is_written(folder: Folder) -> None:
     simulate_coverage(
-        shape=str(tmp_path / "shape.csv"),
-        coverage=targets,
+        shards=folder.shards,
+        coverage=folder.table("coverage"),
+        study="toy",
         confidence_level=0.9,
         weights="datasets",
+        seed=0,
     )
-    table = read_table(targets[0])
+    table = folder.read("coverage")
     assert list(table) == [
         *("interval", "datasets", "seeds", "seeds_min", "seeds_max"),
         *("nominal", "expected", "simulations"),

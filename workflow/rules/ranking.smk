@@ -1,7 +1,7 @@
 """Summarizes the runs per cell, per dataset and across datasets, and says how sure scores and ranks are.
 
-Reads: runs.parquet, normalized/{shard}.parquet, normalized/shape.csv and, where datasets are resampled
-too, normalized/datasets.csv.
+Reads: runs.parquet, normalized/{shard}.parquet and, where datasets are resampled too,
+normalized/datasets.csv.
 Writes: bootstrap/{shard}.parquet (replicates), tables/scores, tables/seeds, tables/aggregate,
 tables/iqm, tables/intervals, tables/coverage.
 """
@@ -82,9 +82,9 @@ rule rank_models:
 
 
 rule simulate_coverage:
-    """The study's shape → how often such intervals hold the truth, by simulation."""
+    """Normalized scores → how often such intervals hold the truth, by simulation."""
     input:
-        shape=of(studies.find_shape),
+        shards=of(studies.list_shards, "normalized"),
     output:
         coverage=table("coverage"),
     log:
@@ -95,7 +95,9 @@ rule simulate_coverage:
         "../../envs/analysis.yaml"
     params:
         confidence_level=setting("bootstrap/confidence"),
+        study="{study}",
         weights=setting("bootstrap/weights"),
+        seed=setting("bootstrap/seed"),
         library=digest_library("simulate_coverage.py"),
     script:
         "../../scripts/simulate_coverage.py"

@@ -324,11 +324,11 @@ ROBUSTNESS = Analysis(
             "model_a model_b rank_a rank_b flips variations share aggregations bounds left_out",
         ),
         "rank_stability": Table(
-            "How sure a rank is over other choices of datasets like these: datasets are "
-            "resampled. Probability to be the best, and among the best; ranks between which "
-            "the configured share of resamples lies.",
-            "model rank p_best p_top top rank_mean rank_low rank_high",
-            best={"p_best": "max"},
+            "How a rank depends on the choice of datasets: datasets are resampled. Share of "
+            "resamples in which a model comes first, and among the top; ranks between which the "
+            "configured share of resamples lies, which are no confidence sets.",
+            "model rank share_first share_top top rank_mean rank_low rank_high",
+            best={"share_first": "max"},
         ),
         "rank_distribution": Table(
             "Share of the resamples of datasets in which a model has a rank.", "model rank share"
@@ -389,7 +389,7 @@ GROUPS = Analysis(
         ),
         "group_intervals": Table(
             "Every statistic of each model within each group of datasets, with its interval, "
-            "rank and rank interval. Of the optimality gap, less is better.",
+            "rank and set of ranks. Of the optimality gap, less is better.",
             "group statistic model estimate ci_low ci_high rank rank_low rank_high",
         ),
         "group_coverage": Table(

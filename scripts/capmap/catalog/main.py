@@ -20,22 +20,24 @@ MAIN = Analysis(
     question="Which model is best, and how sure is that?",
     tables={
         "iqm": Table(
-            "Models ranked by interquartile mean (IQM), with intervals of score and rank. "
-            "Models that share a letter in the column of ties cannot be separated; without "
-            "letters there is no measure of uncertainty.",
-            "model iqm ci_low ci_high rank rank_low rank_high runs datasets ties",
+            "Models ranked by interquartile mean (IQM), with intervals of the score and "
+            "confidence sets of the rank: of each model, and of all models at once. Models that "
+            "share a letter in the column of ties cannot be separated, allowing for all pairs; "
+            "without letters there is no measure of uncertainty.",
+            "model iqm ci_low ci_high rank rank_low rank_high rank_low_all rank_high_all "
+            "may_be_best runs datasets ties",
             best={"iqm": "max"},
             labels=LABELS,
             short="Models by interquartile mean (IQM), best first.",
             share=400_000,
         ),
         "intervals": Table(
-            "Every statistic of each model, with its interval, rank and rank interval. Of "
+            "Every statistic of each model, with its interval, rank and set of ranks. Of "
             "the optimality gap, less is better. Models without enough repeated runs have no "
             "interval.",
             "statistic model estimate ci_low ci_high rank rank_low rank_high",
             labels=LABELS,
-            short="Every statistic with its interval, rank and rank interval. Of the optimality "
+            short="Every statistic with its interval, rank and set of ranks. Of the optimality "
             "gap, less is better.",
             share=80_000,
         ),
@@ -72,12 +74,12 @@ MAIN = Analysis(
         ),
         "coverage": Table(
             "How often percentile and calibrated intervals of resampled runs hold the true "
-            "interquartile mean, in simulated studies of this shape: normal noise, and the "
-            "same number of runs on every dataset.",
+            "interquartile mean, in simulated studies like this one: its models, their numbers of "
+            "runs, and noise as its runs have it.",
             "interval datasets seeds seeds_min seeds_max nominal expected simulations",
             labels=LABELS,
             short="How often intervals of resampled runs hold the true IQM, in simulated studies "
-            "with normal noise and a typical model's numbers of runs; seeds is their median.",
+            "like this one; datasets and seeds are medians.",
             share=10_000,
         ),
         "changes": Table(

@@ -14,7 +14,7 @@ from capmap.comparison.win_rates import count_wins
 from capmap.problems import require_known
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.ranking.intervals import percentile_interval
-from capmap.ranking.ranks import rank_estimates
+from capmap.ranking.ranks import measure_replicates, rank_estimates
 from capmap.rng import make_stream
 from capmap.settings.choices import Battles, Missing
 
@@ -287,7 +287,8 @@ def estimate_ratings(
         }
     )
     table = table.assign(component=find_components(np.asarray(tournament.met.any(axis=0))))
-    ranked = rank_estimates(table, replicates, confidence_level=confidence_level)
+    errors = measure_replicates(replicates, freedom=np.maximum(datasets - 1, 1))
+    ranked = rank_estimates(table, errors, confidence_level=confidence_level)
     return ranked.assign(
         elo=ranked["estimate"],
         component=pd.factorize(ranked["component"])[0] + 1,

@@ -13,7 +13,7 @@ from capmap.metrics import find_metric
 from capmap.normalization.rules import DatasetRule, find_transform
 from capmap.ranking.aggregation import FloatArray, IntArray, round_significant
 from capmap.ranking.intervals import percentile_interval
-from capmap.ranking.ranks import rank_estimates
+from capmap.ranking.ranks import measure_replicates, rank_estimates
 from capmap.ranking.resampling import draw_resamples, iterate_blocks, stratify_runs
 from capmap.ranking.statistics import average_datasets
 from capmap.rng import make_stream
@@ -318,7 +318,9 @@ def _rank(
             "datasets": sizes,
         }
     )
-    ranked = rank_estimates(table, replicates, confidence_level=confidence_level, best="min")
+    freedom = np.maximum(np.maximum(matrix.counts - 1, 0).sum(axis=1), 1)
+    errors = measure_replicates(replicates, freedom=freedom)
+    ranked = rank_estimates(table, errors, confidence_level=confidence_level, best="min")
     return ranked.rename(columns={"estimate": "improvability"})[MODEL_COLUMNS]
 
 

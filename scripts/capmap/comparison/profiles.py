@@ -10,7 +10,6 @@ import pandas as pd
 
 from capmap.comparison.score_matrix import arrange_runs, choose_common, count_unused
 from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors, round_significant
-from capmap.ranking.models import has_interval
 from capmap.ranking.resampling import (
     Resamples,
     Strata,
@@ -18,6 +17,7 @@ from capmap.ranking.resampling import (
     iterate_blocks,
     stratify_runs,
 )
+from capmap.ranking.standard_errors import has_enough_runs
 from capmap.ranking.statistics import original_sample
 from capmap.rng import make_stream
 from capmap.settings.choices import Missing
@@ -319,7 +319,7 @@ def trace_scores(
         strata = stratify_runs(own["score"], own["dataset"].tolist())
         passed = np.searchsorted(taus, np.round(strata.scores, DECIMALS), side="left")
         low = high = np.full(len(taus), np.nan)
-        if has_interval(strata, unit="runs"):
+        if has_enough_runs(strata.draws):
             fractions = np.empty((len(taus), n_resamples))
             rng = make_rng(str(model))
             for block in iterate_blocks(n_resamples, runs=len(own)):

@@ -43,7 +43,16 @@ FLIPS = [
     *("aggregations", "bounds", "left_out"),
 ]
 
-STABILITY = ["model", "rank", "p_best", "p_top", "top", "rank_mean", "rank_low", "rank_high"]
+STABILITY = [
+    "model",
+    "rank",
+    "share_first",
+    "share_top",
+    "top",
+    "rank_mean",
+    "rank_low",
+    "rank_high",
+]
 
 
 @dataclass(frozen=True)
@@ -443,7 +452,7 @@ def resample_ranks(
     reported : mapping of str to int
         The reported rank of each model.
     top : int
-        How many ranks ``p_top`` takes in, at least 1.
+        How many ranks ``share_top`` takes in, at least 1.
     weights : {"datasets", "runs"}
         What weighs the same in interquartile means.
     n_resamples : int
@@ -457,8 +466,8 @@ def resample_ranks(
     -------
     Stability
         ``stability``: a row per model, by reported rank, then name: ``rank`` (reported),
-        ``p_best``, ``p_top``, ``top``, ``rank_mean``, and the ends ``rank_low`` and ``rank_high``
-        of the interval of ranks, rounded outwards.
+        ``share_first``, ``share_top``, ``top``, ``rank_mean``, and the ends ``rank_low`` and
+        ``rank_high`` of the interval of ranks, rounded outwards.
 
         ``distribution``: ``model``, ``rank`` and ``share`` of the resamples, in the same order,
         then by rank; shares of 0 are left out.
@@ -467,9 +476,9 @@ def resample_ranks(
     -----
     Datasets are drawn as in `capmap.ranking.resampling.draw_datasets`, the same for all models,
     each with all its runs: those are not resampled. Models that tie share their ranks equally: two
-    best models have rank 1 and 2 half the time each. So ``p_best`` sums to 1 over all models and
-    ``p_top`` to `top`, unless there are fewer models. The interval of ranks reaches from the best
-    to the worst of the ranks that are shared.
+    best models have rank 1 and 2 half the time each. So ``share_first`` sums to 1 over all models
+    and ``share_top`` to `top`, unless there are fewer models. The interval of ranks reaches from
+    the best to the worst of the ranks that are shared.
     """
     models = sorted(reported)
     ranks = _rank_resamples(runs, weights=weights, n_resamples=n_resamples, make_rng=make_rng)
@@ -482,8 +491,8 @@ def resample_ranks(
         {
             "model": models,
             "rank": [reported[model] for model in models],
-            "p_best": shares[:, 0],
-            "p_top": np.minimum(reached[:, min(top, len(models)) - 1], 1),
+            "share_first": shares[:, 0],
+            "share_top": np.minimum(reached[:, min(top, len(models)) - 1], 1),
             "top": top,
             "rank_mean": shares @ places,
             "rank_low": low,

@@ -16,8 +16,8 @@ from capmap.comparison.score_matrix import (
     list_pairs,
 )
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, round_significant
-from capmap.ranking.intervals import degrees_of_freedom
 from capmap.ranking.resampling import Strata, stratify_runs
+from capmap.ranking.standard_errors import satterthwaite_freedom
 from capmap.ranking.statistics import evaluate_runs
 from capmap.settings.choices import IntervalMethod, Missing, Weights
 
@@ -155,11 +155,9 @@ def expect_widths(
     Notes
     -----
     The width of a calibrated interval is twice Student's t quantile times the standard error, with
-    `degrees_of_freedom`. In simulations with normal noise, widths expected from three runs on each
-    of 5 to 19 datasets were within 10% of those then found on average; with three datasets they
-    were about a quarter too narrow. The other intervals are those of plain resamples, which are
-    narrower, and too narrow with few runs: a normal quantile replaces that of Student's t, and n
-    runs show ``(n − 1) / n`` of a cell's variance.
+    `satterthwaite_freedom`. The other intervals are those of plain resamples, which are narrower,
+    and too narrow with few runs: a normal quantile replaces that of Student's t, and n runs show
+    ``(n − 1) / n`` of a cell's variance.
 
     With as many runs on each dataset, all weigh the same, whatever the weights are now.
     """
@@ -264,7 +262,7 @@ def _measure_width(
     level = (1 + confidence_level) / 2
     variances = run_variances / draws
     if interval == "calibrated":
-        reach = special.stdtrit(degrees_of_freedom(draws, unit="runs"), level)
+        reach = special.stdtrit(satterthwaite_freedom(variances, draws), level)
     else:
         reach = special.ndtri(level)
         variances = variances * (draws - 1) / draws

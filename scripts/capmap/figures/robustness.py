@@ -174,7 +174,7 @@ def draw_rank_stability(
     Parameters
     ----------
     rank_stability : DataFrame
-        model, p_best, p_top, top (how many models are at the top); rows in any order.
+        model, share_first, share_top, top (how many models are at the top); rows in any order.
     rank_distribution : DataFrame
         model, rank, share (0 to 1); rows in any order; a rank that never occurs is absent.
     order : sequence of str
@@ -183,8 +183,9 @@ def draw_rank_stability(
     Returns
     -------
     matplotlib.figure.Figure
-        A heat map of at most 40 models and the first 40 ranks, with the probabilities of being the
-        best and among the top at the right. A column wide (3.4 in), or a page (7 in).
+        A heat map of at most 40 models and the first 40 ranks, with the shares of resamples in
+        which each comes first and among the top at the right. A column wide (3.4 in), or a page
+        (7 in).
     """
     models, notes = choose_models(rank_stability["model"], order)
     stability = rank_stability.set_index("model").loc[models]
@@ -195,9 +196,9 @@ def draw_rank_stability(
     table = 100 * pivot_cells(shares, models, ranks).fillna(0.0).rename(columns=str)
     side = plan_columns(
         {
-            "P(best)": [_write_probability(value) for value in stability["p_best"]],
-            f"P(top {stability['top'].iloc[0]})": [
-                _write_probability(value) for value in stability["p_top"]
+            "first": [_write_probability(value) for value in stability["share_first"]],
+            f"top {stability['top'].iloc[0]}": [
+                _write_probability(value) for value in stability["share_top"]
             ],
         }
     )

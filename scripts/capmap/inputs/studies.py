@@ -163,12 +163,6 @@ def list_resampled(study: Study) -> list[str]:
     return [study.place("normalized/datasets.csv")] if is_resampled else []
 
 
-def find_shape(study: Study) -> str:
-    """Name the shape of a study; `normalize_runs` writes it."""
-    study.find_manifest(study.name)
-    return study.place("normalized/shape.csv")
-
-
 def _list_shards(study: Study, name: str, folder: str) -> list[str]:
     with open(study.find_manifest(name), encoding="utf-8") as manifest:
         shards = [line.split(",")[0] for line in manifest][1:]

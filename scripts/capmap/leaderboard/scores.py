@@ -153,7 +153,7 @@ def rank_dimension(
         expected=len(wanted),
         complete=table["datasets"] >= complete * len(wanted) - ROUNDING,
     )
-    parts = [table.iloc[:0].drop(columns="replicates")]
+    parts = [table.iloc[:0].drop(columns=["replicates", "parts"])]
     for _, group in table.groupby("method", sort=True):
         if group["complete"].any():
             ranking = rank_statistic(
@@ -161,7 +161,7 @@ def rank_dimension(
             )
             parts.append(ranking.sort_values(["rank", "name", "model"]))
         if not group["complete"].all():
-            rest = group[~group["complete"]].drop(columns="replicates")
+            rest = group[~group["complete"]].drop(columns=["replicates", "parts"])
             parts.append(rest.sort_values(["name", "model"]))
     ranking = pd.concat([part.astype(RANKED) for part in parts], ignore_index=True)
     return ranking.rename(columns={"group": "dimension", "estimate": "iqm"})

@@ -9,7 +9,6 @@ from capmap.normalization.selection import (
     find_missing,
     list_dropped,
     select_runs,
-    summarize_shape,
 )
 
 __all__ = [
@@ -25,5 +24,4 @@ __all__ = [
     "resolve_bounds",
     "scale_rmse",
     "select_runs",
-    "summarize_shape",
 ]

@@ -105,33 +105,6 @@ def find_missing(counts: pd.DataFrame) -> dict[str, list[str]]:
     }
 
 
-def summarize_shape(runs: pd.DataFrame) -> pd.DataFrame:
-    """Say on how many datasets a typical model has how many runs.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        Normalized runs, at least one.
-
-    Returns
-    -------
-    DataFrame
-        seeds, a number of runs, and datasets, on how many datasets the model has that many; by
-        seeds. A model with as many runs on each of its datasets has one row.
-
-    Notes
-    -----
-    The typical model is the middle one by number of datasets, then number of runs, then name; of
-    two in the middle it is the later.
-    """
-    cells = runs.groupby(["model", "dataset"], as_index=False).size()
-    models = cells.groupby("model")["size"].agg(["count", "sum"]).reset_index()
-    ordered = models.sort_values(["count", "sum", "model"])["model"]
-    typical = cells.loc[cells["model"] == ordered.iloc[len(ordered) // 2], "size"]
-    seeds, datasets = np.unique(typical.to_numpy(), return_counts=True)
-    return pd.DataFrame({"datasets": datasets, "seeds": seeds})
-
-
 def _find_unselected(names: Iterable[str], selection: Selection, *, option: str) -> dict[str, str]:
     if selection == "all":
         return {}

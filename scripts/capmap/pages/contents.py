@@ -7,7 +7,7 @@ import pandas as pd
 
 from capmap.catalog import MAIN, label_columns
 from capmap.pages.accounts import count_rejected, count_rows, list_files, list_warnings
-from capmap.pages.verdict import find_best_group
+from capmap.pages.verdict import find_candidates
 from capmap.pages.views import View, make_view
 
 # Tables that stand on the page only, with about how many of its bytes each may take.
@@ -30,7 +30,7 @@ OTHERS = {
 TABLES = {name: (table.share, table.short) for name, table in MAIN.tables.items()} | OTHERS
 SHARED_LETTERS = (
     " Scores and ranks come with intervals. Models that share a letter cannot be separated; the "
-    "shaded rows are the best model and those that cannot be separated from it."
+    "shaded rows are the models that may be the best."
 )
 SPARSE = {"iqm", "intervals", "seeds"}
 RANKING = [
@@ -69,7 +69,7 @@ def show_tables(
         "versions": pd.DataFrame(versions.items(), columns=["software", "version"]),
     }
     shown |= {name: shown[name].dropna(axis="columns", how="all") for name in SPARSE}
-    best = find_best_group(tables["iqm"])
+    best = find_candidates(tables["iqm"])
     return {
         name: make_view(
             shown[name],

@@ -67,8 +67,7 @@ FEW_DATASETS = "It is known to be too narrow with few datasets."
 CALIBRATED = Markup(
     "The interval reaches Student's t times that standard error to both sides of the estimate "
     "(of the IQM, one that cuts exactly a quarter of the weight from each end), shifted for skew; "
-    "it is widened where it would miss the estimate itself. The replicates are moved and "
-    "stretched to agree with it, so ranks and tie groups follow."
+    "it is widened where it would miss the estimate itself."
 )
 INTERVALS = {
     ("percentile", "runs"): PERCENTILE + FEW_RUNS,
@@ -78,25 +77,22 @@ INTERVALS = {
     ("bca", "runs"): BCA.format(left_out="run") + FEW_RUNS,
     ("bca", "runs_and_datasets"): BCA.format(left_out="dataset") + FEW_DATASETS,
     ("calibrated", "runs"): Markup(
-        "A calibrated interval makes up for few runs per cell. Before the draws, deviations from "
-        "the mean of a dataset with S runs are multiplied by the square root of S / (S &minus; 1), "
-        "and a single run becomes two, one standard deviation, pooled over the model's other "
-        "datasets, below and above it. The replicates then have a standard error with 0.4 times "
-        "the sum of S &minus; 1 as degrees of freedom, or with those of the smallest dataset of "
-        "two or more runs if these are more. "
+        "A calibrated interval is Student's t interval, with the variance of the runs' influences: "
+        "scores beyond the quartiles count as the quartiles, and each dataset tells its own "
+        "variance. The degrees of freedom are Satterthwaite's. A run that is alone on its dataset "
+        "has the pooled variance of the others. "
     )
     + CALIBRATED,
     ("calibrated", "runs_and_datasets"): Markup(
-        "A calibrated interval makes up for few datasets. The runs are drawn as they are; for a "
-        "model with n datasets the standard error of the replicates is multiplied by the square "
-        "root of n / (n &minus; 1) and has n &minus; 1 degrees of freedom. "
+        "A calibrated interval is Student's t interval, with the variance of the datasets' "
+        "influences. The IQM of n datasets has n / 2 &minus; 1 degrees of freedom (Yuen), other "
+        "statistics have n &minus; 1. "
     )
     + CALIBRATED,
 }
 ENOUGH = {
     "runs": "at least half of its datasets have two or more runs",
-    "runs_and_datasets": "it has two or more datasets and at least half of them have two or more "
-    "runs",
+    "runs_and_datasets": "it has four or more datasets",
 }
 
 
@@ -209,8 +205,8 @@ def _describe_intervals(bootstrap: Setting) -> Markup:
     level, unit = bootstrap["confidence"], bootstrap["unit"]
     low, high = (format_percentile(share) for share in ((1 - level) / 2, (1 + level) / 2))
     return Markup(
-        "Their nominal level is {}. {} A model gets intervals only if {}: single runs do not show "
-        "how much they vary."
+        "Their nominal level is {}. {} A model gets intervals only if {}: fewer do not show how "
+        "much they vary."
     ).format(
         format_percent(level),
         INTERVALS[bootstrap["interval"], unit].format(low=low, high=high),
@@ -220,16 +216,17 @@ def _describe_intervals(bootstrap: Setting) -> Markup:
 
 def _describe_ranks(bootstrap: Setting) -> Markup:
     return Markup(
-        "In every replicate the models are ranked anew by their IQM. The rank interval holds the "
-        "middle {} of a model's ranks, and the model's own rank. Models without an interval are "
-        "held at their estimate."
+        "A model's rank lies between one more than the number of models that are significantly "
+        "better and the number of those that are not significantly worse: a {} confidence set "
+        "(Mogstad et al. 2024). The differences from its rivals are tested with Student's t, and "
+        "Holm's steps allow for their number. The sets of all models at once allow for all pairs. "
+        "A model may be the best unless some other is significantly better. Models without an "
+        "interval count as not separated."
     ).format(format_percent(bootstrap["confidence"]))
 
 
 def _describe_ties(bootstrap: Setting) -> Markup:
     return Markup(
-        "A letter marks models that follow each other in the ranking and of which no two can be "
-        "separated: the {} interval of the difference of their IQMs over the replicates includes "
-        "zero. That does not show them to be equal; more runs may separate them. Pairs are "
-        "compared one by one, without correction for their number."
+        "A letter marks models of which no two can be separated at {}, allowing for all pairs of "
+        "models. That does not show them to be equal; more runs may separate them."
     ).format(format_percent(bootstrap["confidence"]))

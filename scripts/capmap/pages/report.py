@@ -88,7 +88,9 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         "report.html.j2",
         study=study,
         title=title,
-        verdict=verdict.describe_ranking(tables["iqm"], confidence_level=bootstrap["confidence"]),
+        verdict=verdict.describe_ranking(
+            tables["iqm"], confidence_level=bootstrap["confidence"], unit=bootstrap["unit"]
+        ),
         trust=verdict.describe_coverage(
             tables["coverage"], interval=bootstrap["interval"], unit=bootstrap["unit"]
         ),

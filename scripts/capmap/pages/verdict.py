@@ -4,21 +4,25 @@ import pandas as pd
 from markupsafe import Markup
 
 from capmap.pages.wording import NAME, format_ordinal, join_names, join_words
-from capmap.wording import AGGREGATION_NAMES, format_count, format_percent, have_common_letter
+from capmap.wording import AGGREGATION_NAMES, format_count, format_percent
 
 SHORTFALL = 0.02
 MOVERS = 3
 
 
-def describe_ranking(iqm: pd.DataFrame, *, confidence_level: float | None = None) -> Markup:
-    """Say which model is best and which others may be.
+def describe_ranking(
+    iqm: pd.DataFrame, *, confidence_level: float | None = None, unit: str = "runs"
+) -> Markup:
+    """Say which models may be best, and on which datasets.
 
     Parameters
     ----------
     iqm : pandas.DataFrame
         The ranking, ordered by rank, with the columns of ``tables/iqm.csv``.
     confidence_level : float, optional
-        Level of the intervals and tie groups, in (0, 1), to be named in the text.
+        Level of intervals and of the confidence set of the best, in (0, 1), to be named.
+    unit : {"runs", "runs_and_datasets"}, optional
+        What is resampled: "runs" speaks of these datasets, otherwise of datasets like these.
 
     Returns
     -------
@@ -27,23 +31,34 @@ def describe_ranking(iqm: pd.DataFrame, *, confidence_level: float | None = None
 
     Notes
     -----
-    Models that share a letter of ``ties`` cannot be separated. Nothing is called equal: a small
-    study separates little. A model is called best only if its rank interval is 1 to 1 and all
-    others have intervals too and can be separated from it.
+    The models that may be best are those of the confidence set (``may_be_best``). One is called
+    best only if the set holds no other, all models have intervals, and no model has more datasets.
     """
     if iqm.empty:
         return Markup("No model has a score.")
     leader = iqm.iloc[0]
     best = iqm.loc[iqm["rank"] == leader["rank"], "model"].tolist()
-    interval = _describe_interval(leader, confidence_level)
+    scope = _describe_scope(iqm, unit)
     if len(best) > 1:
-        text = Markup("{} share the highest IQM, {:.3f}.").format(join_names(best), leader["iqm"])
+        text = Markup("{} {} share the highest IQM, {:.3f}.").format(
+            scope, join_names(best), leader["iqm"]
+        )
     else:
-        name, lead = NAME.format(leader["model"]), _describe_best(iqm)
-        text = Markup("{} {} {:.3f}{}.").format(name, lead, leader["iqm"], interval)
-    if len(iqm) > 1:
-        text += _describe_rivals(iqm, best, confidence_level)
-    return text + _warn_of_few_datasets(iqm, best) + _warn_of_no_interval(iqm)
+        interval = _describe_interval(leader, confidence_level)
+        text = Markup("{} {} {} {:.3f}{}.").format(
+            scope, NAME.format(leader["model"]), _describe_best(iqm), leader["iqm"], interval
+        )
+    candidates = find_candidates(iqm)
+    at = f" ({format_percent(confidence_level)} confidence)" if confidence_level else ""
+    if _is_clear(iqm):
+        text += Markup(" Every other model can be separated from it{}.").format(at)
+    elif 1 < len(candidates) == len(iqm):
+        text += Markup(" Any of the {} models may be the best{}.").format(len(iqm), at)
+    elif len(candidates) > 1:
+        text += Markup(" {} models may be the best{}: {}.").format(
+            len(candidates), at, join_names(candidates)
+        )
+    return text + _warn_of_few_datasets(iqm, best) + _warn_of_no_interval(iqm, unit)
 
 
 def describe_coverage(coverage: pd.DataFrame, *, interval: str, unit: str) -> Markup:
@@ -72,8 +87,8 @@ def describe_coverage(coverage: pd.DataFrame, *, interval: str, unit: str) -> Ma
     first = known.iloc[0]
     kinds = sorted(expected, key=lambda kind: kind != interval)
     text = Markup(
-        "In {} simulated studies of {} with {} on each and normal noise, intervals of nominal {} "
-        "held the true IQM this often: {}."
+        "In {} simulated studies like this one ({} with {} on each, and noise as these runs have "
+        "it), intervals of nominal {} held the true IQM this often: {}."
     ).format(
         f"{first['simulations']:,.0f}",
         format_count(first["datasets"], "dataset"),
@@ -109,13 +124,12 @@ def describe_aggregations(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> Markup:
     return Markup(" ").join([_describe_leaders(ranks), _describe_movers(ranks)])
 
 
-def find_best_group(iqm: pd.DataFrame) -> list[str]:
-    """Name the first model and those that cannot be separated from it; none without intervals."""
-    if iqm.empty or pd.isna(iqm["ties"].iloc[0]):
-        return []
-    leading = iqm["ties"].iloc[0]
-    cells = iqm[["model", "ties"]].itertuples(index=False)
-    return [name for name, ties in cells if have_common_letter(leading, ties)]
+def find_candidates(iqm: pd.DataFrame) -> list[str]:
+    """Names of the models that may be the best; none without intervals."""
+    # Read back from CSV, the column holds texts, truth values, or both with gaps.
+    may_be_best = iqm["may_be_best"].map(lambda value: str(value) == "True")
+    names: list[str] = iqm.loc[may_be_best, "model"].tolist()
+    return names
 
 
 def _describe_seeds(row: "pd.Series[float]") -> str:
@@ -137,22 +151,21 @@ def _describe_best(iqm: pd.DataFrame) -> str:
 
 
 def _is_clear(iqm: pd.DataFrame) -> bool:
-    is_first = bool(iqm["rank_high"].iloc[0] == 1)
-    return is_first and len(find_best_group(iqm)) == 1 and not iqm["ci_low"].isna().any()
+    """Whether one model is best: no other may be, and all are scored on as much."""
+    leader = iqm.iloc[0]
+    return (
+        len(iqm) > 1
+        and find_candidates(iqm) == [leader["model"]]
+        and leader["datasets"] == iqm["datasets"].max()
+        and not iqm["ci_low"].isna().any()
+    )
 
 
-def _describe_rivals(iqm: pd.DataFrame, best: list[str], level: float | None) -> Markup:
-    at = f" at {format_percent(level)}" if level else ""
-    low, high = iqm["rank_low"].iloc[0], iqm["rank_high"].iloc[0]
-    text = Markup("")
-    if rivals := [name for name in find_best_group(iqm) if name not in best]:
-        others = "them" if len(best) > 1 else "it"
-        text = Markup(" {} cannot be separated from {}{}.").format(join_names(rivals), others, at)
-    elif _is_clear(iqm):
-        text = Markup(" Every other model can be separated from it{}.").format(at)
-    if len(best) == 1 and not pd.isna(high) and high > low:
-        text += Markup(" Its rank may be anything from {:.0f} to {:.0f}.").format(low, high)
-    return text
+def _describe_scope(iqm: pd.DataFrame, unit: str) -> str:
+    datasets = int(iqm["datasets"].max())
+    if unit != "runs":
+        return f"On datasets like these {datasets:,}"
+    return f"On these {datasets:,} datasets" if datasets > 1 else "On this dataset"
 
 
 def _warn_of_few_datasets(iqm: pd.DataFrame, best: list[str]) -> Markup:
@@ -168,11 +181,11 @@ def _warn_of_few_datasets(iqm: pd.DataFrame, best: list[str]) -> Markup:
     )
 
 
-def _warn_of_no_interval(iqm: pd.DataFrame) -> Markup:
+def _warn_of_no_interval(iqm: pd.DataFrame, unit: str) -> Markup:
     without = iqm["ci_low"].isna()
     if not without.any():
         return Markup("")
-    reason = _explain_no_interval(iqm[without])
+    reason = _explain_no_interval(iqm[without], unit)
     if without.all():
         return Markup(
             " This ranking has no measure of uncertainty: {}, so nothing tells a real difference "
@@ -185,17 +198,11 @@ def _warn_of_no_interval(iqm: pd.DataFrame) -> Markup:
     )
 
 
-def _explain_no_interval(models: pd.DataFrame) -> str:
-    """Say what models lack; with runs enough on one dataset, it is datasets to resample."""
-    is_lone = (models["datasets"] == 1) & (models["runs"] > 1)
-    others = models[~is_lone]
-    reasons = ["there is one dataset only"] if is_lone.any() else []
-    if not others.empty:
-        is_single = (others["runs"] <= others["datasets"]).all()
-        reasons.append(
-            f"on {'each dataset' if is_single else 'most datasets'} there is one run only"
-        )
-    return " or ".join(reasons)
+def _explain_no_interval(models: pd.DataFrame, unit: str) -> str:
+    if unit != "runs":
+        return "there are fewer than four datasets"
+    is_single = (models["runs"] <= models["datasets"]).all()
+    return f"on {'each dataset' if is_single else 'most datasets'} there is one run only"
 
 
 def _describe_leaders(ranks: pd.DataFrame) -> Markup:

@@ -95,7 +95,7 @@ def _describe_intervals(elo: pd.DataFrame, n_resamples: int, confidence_level: f
 
 
 def _describe_first(elo: pd.DataFrame, confidence_level: float) -> str:
-    lead = describe_leader(
+    return describe_leader(
         elo,
         "elo",
         "the highest rating",
@@ -103,10 +103,6 @@ def _describe_first(elo: pd.DataFrame, confidence_level: float) -> str:
         confidence_level=confidence_level,
         write="{:.0f}".format,
     )
-    first = elo[elo["rank"] == elo["rank"].min()].iloc[0]
-    if pd.isna(first["rank_high"]) or first["rank_high"] == first["rank_low"]:
-        return lead
-    return f"{lead} Its rank interval was {first['rank_low']:.0f} to {first['rank_high']:.0f}."
 
 
 def _warn_of_parts(elo: pd.DataFrame) -> str:

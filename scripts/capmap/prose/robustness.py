@@ -122,14 +122,14 @@ def _describe_flips(flips: pd.DataFrame, models: int) -> str:
 
 
 def _describe_stability(stability: pd.DataFrame, confidence_level: float) -> str:
-    order = stability.sort_values(["p_best", "model"], ascending=[False, True])
+    order = stability.sort_values(["share_first", "model"], ascending=[False, True])
     row = order.iloc[0]
-    tied = order.loc[order["p_best"] == row["p_best"], "model"]
-    share = format_share(row["p_best"])
+    tied = order.loc[order["share_first"] == row["share_first"], "model"]
+    share = format_share(row["share_first"])
     if len(tied) > 1:
-        return f"In resamples of the datasets, {join_names(tied)} were each best in {share}."
+        return f"In resamples of the datasets, {join_names(tied)} each came first in {share}."
     return (
-        f"In resamples of the datasets, {quote_name(row['model'])} was best most often, in {share} "
-        f"(rank {row['rank_low']:.0f} to {row['rank_high']:.0f} in the middle "
+        f"In resamples of the datasets, {quote_name(row['model'])} came first most often, in "
+        f"{share} (rank {row['rank_low']:.0f} to {row['rank_high']:.0f} in the middle "
         f"{format_percent(confidence_level)})."
     )

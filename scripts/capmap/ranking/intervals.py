@@ -1,16 +1,14 @@
-"""Confidence intervals from bootstrap replicates."""
+"""Confidence intervals from bootstrap replicates, and replicates that agree with an interval."""
 
 import numpy as np
 from scipy import special
 
-from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.ranking.aggregation import FloatArray
 from capmap.ranking.resampling import Resamples, Strata, iterate_blocks, repeat_datasets
+from capmap.ranking.standard_errors import Interval
 from capmap.ranking.statistics import evaluate_statistic
-from capmap.settings.choices import Statistic, Unit
+from capmap.settings.choices import Statistic
 
-Interval = tuple[float, float]
-
-FREEDOM_SHARE = 0.4
 # Counts of a jackknife are fractions, where those of a resample mostly have one byte.
 COUNT_BYTES = 8
 
@@ -108,74 +106,6 @@ def acceleration_over_datasets(statistic: Statistic, strata: Strata) -> float:
         times = (np.arange(n)[:, None] != deleted).astype(np.intp)
         values[block] = evaluate_statistic(statistic, strata, repeat_datasets(strata, times))
     return _skewness_of_influences(values.mean() - values)
-
-
-def calibrate_intervals(
-    replicates: FloatArray, *, estimate: FloatArray, freedom: float, confidence_level: float
-) -> tuple[FloatArray, FloatArray]:
-    """Intervals whose coverage is right at three to ten runs per dataset.
-
-    Parameters
-    ----------
-    replicates : numpy.ndarray, shape (..., resamples)
-        Replicates whose variance is not too small, as from `inflate_residuals`.
-    estimate : numpy.ndarray, shape (...)
-        From `estimate_population`.
-    freedom : float
-        Degrees of freedom of the standard error, such as from `degrees_of_freedom`.
-    confidence_level : float
-        Between 0 and 1.
-
-    Returns
-    -------
-    low, high : numpy.ndarray, shape (...)
-        ``estimate + shift ± t · SE`` with the bootstrap standard error SE, Student's t quantile,
-        and ``shift = SE · skewness · (1 + 2 z²) / 6`` from the replicates' skewness and the normal
-        quantile z: skewed noise makes estimate and standard error move together, and the shift
-        puts the interval where the truth then is.
-
-    References
-    ----------
-    Johnson, N. J. (1978). Modified t tests and confidence intervals for asymmetrical populations.
-    JASA 73, 536–544.
-    """
-    apart = _center(replicates)
-    spread = apart.std(axis=-1, ddof=1)
-    cubes = (apart**3).mean(axis=-1)
-    level = (1 + confidence_level) / 2
-    lean = (1 + 2 * special.ndtri(level) ** 2) / 6
-    shift = np.divide(cubes * lean, spread**2, out=np.zeros_like(spread), where=spread > 0)
-    reach = spread * special.stdtrit(freedom, level)
-    return estimate + shift - reach, estimate + shift + reach
-
-
-def degrees_of_freedom(draws: IntArray, *, unit: Unit) -> float:
-    """Degrees of freedom of a calibrated interval's standard error.
-
-    Parameters
-    ----------
-    draws : numpy.ndarray of int, shape (datasets,)
-        Number of runs of each dataset.
-    unit : {"runs", "runs_and_datasets"}
-        What is resampled.
-
-    Returns
-    -------
-    float
-        At least 1.
-
-    Notes
-    -----
-    Runs resampled: 0.4 of the sum of S − 1 over the datasets of S runs, but no fewer than those of
-    the smallest dataset that has any. An interquartile mean takes about half of the runs into
-    account, and the noise of benchmarks is less well-behaved than normal noise; the share was
-    chosen by simulation (``benchmarks/coverage.py``). Datasets resampled too: their number less
-    one.
-    """
-    if unit == "runs_and_datasets":
-        return float(len(draws) - 1)
-    freedom = draws[draws > 1] - 1
-    return max(FREEDOM_SHARE * float(freedom.sum()), float(freedom.min()))
 
 
 def match_replicates(

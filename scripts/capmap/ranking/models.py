@@ -9,13 +9,10 @@ import pandas as pd
 
 from capmap.ranking.aggregation import FloatArray
 from capmap.ranking.intervals import (
-    Interval,
     acceleration_over_datasets,
     acceleration_over_runs,
     basic_interval,
     bca_interval,
-    calibrate_intervals,
-    degrees_of_freedom,
     match_replicates,
     percentile_interval,
 )
@@ -28,16 +25,19 @@ from capmap.ranking.resampling import (
     iterate_blocks,
     stratify_runs,
 )
+from capmap.ranking.standard_errors import Interval, StandardError, bound_estimate, measure_error
 from capmap.ranking.statistics import estimate_population, evaluate_runs, evaluate_statistic
 from capmap.settings.choices import IntervalMethod, Statistic, Unit, Weights
 
-NEGLIGIBLE = 1e-12
+NO_ERROR = StandardError(np.nan, np.nan)
 ESTIMATES = {
     "model": "str",
     "statistic": "str",
     "estimate": "float64",
     "ci_low": "float64",
     "ci_high": "float64",
+    "standard_error": "float64",
+    "freedom": "float64",
     "runs": "int64",
     "datasets": "int64",
 }
@@ -63,7 +63,7 @@ class Options:
 
     n_resamples: int = 10_000
     confidence_level: float = 0.95
-    interval: IntervalMethod = "percentile"
+    interval: IntervalMethod = "calibrated"
     unit: Unit = "runs"
     weights: Weights = "datasets"
 
@@ -85,6 +85,8 @@ class Estimate:
         Its value for the runs themselves.
     low, high : float
         Ends of the interval; NaN when there is none.
+    error : StandardError, optional
+        Whatever the kind of interval; None when there is no interval.
     replicates : numpy.ndarray, shape (n_resamples,)
         Replicates; empty when there is no interval. Those of a calibrated interval are stretched to
         agree with it.
@@ -94,6 +96,7 @@ class Estimate:
     estimate: float
     low: float
     high: float
+    error: StandardError | None
     replicates: FloatArray
 
 
@@ -136,10 +139,8 @@ def bootstrap_model(
 
     Notes
     -----
-    A model has an interval only if at least half of its datasets have two or more runs: a single
-    run says nothing about the spread of runs. Where datasets are resampled, it needs two or more of
-    them as well. Datasets with a single run otherwise contribute nothing to the spread, except to a
-    calibrated interval (`inflate_residuals`).
+    Which models have an interval says `measure_error`. Datasets with a single run contribute
+    nothing to the spread, except to a calibrated interval (`inflate_residuals`).
 
     References
     ----------
@@ -159,9 +160,11 @@ def bootstrap_model(
     if pool is None and options.resamples_datasets:
         raise ValueError("Resampling datasets needs the list of the study's datasets.")
     strata = stratify_runs(scores, datasets, weights=options.weights)
-    if not has_interval(strata, unit=options.unit):
+    errors = [measure_error(statistic, strata, unit=options.unit) for statistic in statistics]
+    known = [error for error in errors if error is not None]
+    if not known:
         return [
-            Estimate(statistic, evaluate_runs(statistic, strata), np.nan, np.nan, np.empty(0))
+            Estimate(statistic, evaluate_runs(statistic, strata), np.nan, np.nan, None, np.empty(0))
             for statistic in statistics
         ]
     is_calibrated_on_runs = options.interval == "calibrated" and options.unit == "runs"
@@ -177,8 +180,8 @@ def bootstrap_model(
         for row, statistic in zip(replicates, statistics, strict=True):
             row[block] = evaluate_statistic(statistic, source, resamples)
     return [
-        _estimate_interval(statistic, strata, row, options=options)
-        for statistic, row in zip(statistics, replicates, strict=True)
+        _estimate_interval(statistic, strata, row, error, options=options)
+        for statistic, row, error in zip(statistics, replicates, known, strict=True)
     ]
 
 
@@ -208,8 +211,9 @@ def bootstrap_models(
     -------
     pandas.DataFrame
         A row per model and statistic, models by name: ``model``, ``statistic``, ``estimate``,
-        ``ci_low``, ``ci_high``, ``runs``, ``datasets`` and ``replicates`` (array; empty without an
-        interval).
+        ``ci_low``, ``ci_high``, ``standard_error``, ``freedom``, ``runs``, ``datasets``,
+        ``replicates`` (array; empty without an interval) and ``parts`` (array; what each of
+        `datasets` adds to the error, empty where datasets are not resampled).
 
     Raises
     ------
@@ -217,8 +221,10 @@ def bootstrap_models(
         If a score is NaN or infinite.
     """
     rows = []
+    known = np.array(sorted(set(datasets)), dtype=object)
     for model, own in runs.groupby("model", sort=True):
-        about = (len(own), own["dataset"].nunique())
+        names = np.unique(own["dataset"].to_numpy(dtype=object))
+        places = np.searchsorted(known, names)
         for found in bootstrap_model(
             own["score"],
             own["dataset"].tolist(),
@@ -227,19 +233,39 @@ def bootstrap_models(
             rng=make_rng(str(model)),
             pool=DatasetPool(datasets, make_rng()) if datasets else None,
         ):
-            interval = (found.estimate, found.low, found.high)
-            rows.append((model, found.statistic, *interval, *about, found.replicates))
-    return pd.DataFrame(rows, columns=[*ESTIMATES, "replicates"]).astype(ESTIMATES)
+            error, parts = found.error or NO_ERROR, np.empty(0)
+            if error.parts is not None:
+                parts = np.zeros(len(known))
+                parts[places] = error.parts
+            rows.append(
+                (
+                    *(model, found.statistic, found.estimate, found.low, found.high),
+                    *(error.value, error.freedom, len(own), len(names), found.replicates, parts),
+                )
+            )
+    return pd.DataFrame(rows, columns=[*ESTIMATES, "replicates", "parts"]).astype(ESTIMATES)
 
 
-def has_interval(strata: Strata, *, unit: Unit) -> bool:
-    """Whether a model's runs tell enough of their spread for an interval."""
-    repeated = np.count_nonzero(strata.draws > 1)
-    return bool(2 * repeated >= len(strata.draws) and (unit == "runs" or len(strata.draws) > 1))
+def calibrated_interval(
+    statistic: Statistic, strata: Strata, error: StandardError, *, confidence_level: float
+) -> Interval:
+    """Student's t interval of a statistic, widened where it would miss the estimate itself.
+
+    It is that of `estimate_population`, which cuts exactly a quarter of the weight from each tail.
+    """
+    center = estimate_population(statistic, strata)
+    low, high = bound_estimate(center, error, confidence_level=confidence_level)
+    estimate = evaluate_runs(statistic, strata)
+    return min(low, estimate), max(high, estimate)
 
 
 def _estimate_interval(
-    statistic: Statistic, strata: Strata, replicates: FloatArray, *, options: Options
+    statistic: Statistic,
+    strata: Strata,
+    replicates: FloatArray,
+    error: StandardError,
+    *,
+    options: Options,
 ) -> Estimate:
     estimate, level = evaluate_runs(statistic, strata), options.confidence_level
     interval: Interval
@@ -259,25 +285,6 @@ def _estimate_interval(
                 confidence_level=level,
             )
         case "calibrated":
-            interval = _calibrate(statistic, strata, replicates, options=options)
+            interval = calibrated_interval(statistic, strata, error, confidence_level=level)
             replicates = match_replicates(replicates, interval, confidence_level=level)
-    return Estimate(statistic, estimate, *interval, replicates)
-
-
-def _calibrate(
-    statistic: Statistic, strata: Strata, replicates: FloatArray, *, options: Options
-) -> Interval:
-    n = len(strata.draws)
-    if options.resamples_datasets:
-        # Resampled datasets have (n − 1) / n of the variance that they should have.
-        replicates = replicates * np.sqrt(n / (n - 1))
-    estimate = evaluate_runs(statistic, strata)
-    if np.ptp(replicates) <= NEGLIGIBLE * np.abs(replicates).max():
-        return estimate, estimate
-    low, high = calibrate_intervals(
-        replicates,
-        estimate=np.asarray(estimate_population(statistic, strata)),
-        freedom=degrees_of_freedom(strata.draws, unit=options.unit),
-        confidence_level=options.confidence_level,
-    )
-    return min(float(low), estimate), max(float(high), estimate)
+    return Estimate(statistic, estimate, *interval, error, replicates)

@@ -1,7 +1,7 @@
 """Ranks with their uncertainty, from the joint replicates of all models."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from string import ascii_lowercase
 from typing import Any
 
@@ -10,30 +10,32 @@ import numpy.typing as npt
 import pandas as pd
 
 from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors
+from capmap.ranking.rank_sets import SamplingErrors, find_rank_sets
 from capmap.ranking.statistics import STATISTICS
 from capmap.settings.choices import Direction, Statistic
 
 Ranks = npt.NDArray[np.signedinteger[Any]]
 
 CHUNK_CELLS = 1 << 20
+MOST_PARTS = 1000
+RANK_SETS = ["rank_low", "rank_high", "rank_low_all", "rank_high_all"]
 
 
 def rank_estimates(
     models: pd.DataFrame,
-    replicates: Sequence[FloatArray],
+    errors: SamplingErrors,
     *,
     confidence_level: float,
     best: Direction = "max",
 ) -> pd.DataFrame:
-    """Rank models, with rank intervals and groups of models that cannot be separated.
+    """Rank models, with confidence sets of ranks and groups of models that cannot be separated.
 
     Parameters
     ----------
     models : pandas.DataFrame
         Columns ``model`` and ``estimate`` and any others.
-    replicates : sequence of numpy.ndarray, shape (resamples,) or (0,)
-        Replicates of each model; the n-th of all models belong together. Empty for a model without
-        an interval.
+    errors : SamplingErrors
+        Of the same models; NaN for a model without an interval.
     confidence_level : float
         Between 0 and 1.
     best : {"max", "min"}, optional
@@ -43,32 +45,42 @@ def rank_estimates(
     -------
     pandas.DataFrame
         The models by rank, then name, with the further columns ``rank`` (competition ranks),
-        ``rank_low``, ``rank_high`` (missing without an interval) and ``ties`` (letters of the
-        groups, empty without an interval).
+        ``rank_low`` and ``rank_high`` (of the model's own confidence set), ``rank_low_all`` and
+        ``rank_high_all`` (of the sets of all models at once), ``may_be_best`` and ``ties`` (letters
+        of the groups). All but ``rank`` are missing without an interval, ``ties`` is empty.
 
     Raises
     ------
     ValueError
-        If an estimate or replicate is NaN or infinite.
+        If an estimate is NaN or infinite.
 
     Notes
     -----
-    Models without an interval are held at their estimate in the replicates of the others' ranks.
+    Models without an interval count as not separated from any other.
     """
     ranks = rank_competitors(models["estimate"], best=best)
     order = np.lexsort((models["model"].astype(object), ranks))
     table = models.iloc[order].assign(rank=ranks[order]).reset_index(drop=True)
-    missing = pd.array([pd.NA] * len(table), dtype="Int64")
-    table = table.assign(rank_low=missing, rank_high=missing, ties="")
-    is_sure = np.array([len(replicates[place]) > 0 for place in order])
+    unknown = pd.array([pd.NA] * len(table), dtype="Int64")
+    table = table.assign(**dict.fromkeys(RANK_SETS, unknown))
+    table = table.assign(may_be_best=pd.array([pd.NA] * len(table), dtype="boolean"), ties="")
+    ordered = errors.take(order)
+    is_sure = ~np.isnan(ordered.variances)
     if not is_sure.any():
         return table
-    joint = rank_replicates([replicates[place] for place in order], table["estimate"], best=best)
-    low, high = rank_intervals(joint[is_sure], confidence_level=confidence_level)
-    table.loc[is_sure, "rank_low"] = np.minimum(low, ranks[order][is_sure])
-    table.loc[is_sure, "rank_high"] = np.maximum(high, ranks[order][is_sure])
-    groups = group_ties(joint[is_sure], confidence_level=confidence_level)
-    table.loc[is_sure, "ties"] = compact_letter_display(groups, n=int(is_sure.sum()))
+    scores = table["estimate"].to_numpy(dtype=np.float64)[is_sure]
+    sets = find_rank_sets(
+        scores if best == "max" else -scores,
+        ordered.take(np.flatnonzero(is_sure)),
+        confidence_level=confidence_level,
+    )
+    others = int((~is_sure).sum())
+    found = (sets.low, sets.high + others, sets.low_all, sets.high_all + others)
+    for column, values in zip(RANK_SETS, found, strict=True):
+        table.loc[is_sure, column] = values
+    table.loc[is_sure, "may_be_best"] = sets.may_be_best
+    letters = compact_letter_display(list_groups(~sets.separated), n=int(is_sure.sum()))
+    table.loc[is_sure, "ties"] = letters
     return table
 
 
@@ -89,14 +101,50 @@ def rank_statistic(
     Returns
     -------
     pandas.DataFrame
-        `estimates` without ``replicates``, with ``rank``, ``rank_low``, ``rank_high`` and ``ties``.
+        `estimates` without ``replicates`` and ``parts``, with what `rank_estimates` adds.
     """
+    parts = [row for row in estimates["parts"] if len(row)]
+    errors = SamplingErrors(
+        variances=estimates["standard_error"].to_numpy() ** 2,
+        freedom=estimates["freedom"].to_numpy(),
+        parts=_stack(estimates["parts"]) if parts else None,
+    )
     return rank_estimates(
-        estimates.drop(columns="replicates"),
-        estimates["replicates"].tolist(),
+        estimates.drop(columns=["replicates", "parts"]),
+        errors,
         confidence_level=confidence_level,
         best=STATISTICS[statistic].best,
     )
+
+
+def measure_replicates(
+    replicates: Sequence[FloatArray], *, freedom: Sequence[float]
+) -> SamplingErrors:
+    """Errors of estimates from their joint replicates.
+
+    Parameters
+    ----------
+    replicates : sequence of numpy.ndarray, shape (resamples,) or (0,)
+        Replicates of each model; the n-th of all models belong together. Empty for a model without
+        an interval. Of more than 1000, some at equal distances are taken.
+    freedom : sequence of float
+        Degrees of freedom of each model's standard error.
+    """
+    n = max((len(row) for row in replicates), default=0)
+    chosen = np.arange(0, n, max(n // MOST_PARTS, 1))
+    parts = np.full((len(replicates), max(len(chosen), 1)), np.nan)
+    for place, row in enumerate(replicates):
+        if len(row):
+            apart = row[chosen] - row[chosen[0]]
+            parts[place] = (apart - apart.mean()) / math.sqrt(max(len(chosen) - 1, 1))
+    return SamplingErrors((parts**2).sum(axis=1), np.asarray(freedom, dtype=np.float64), parts)
+
+
+def _stack(parts: Iterable[FloatArray]) -> FloatArray:
+    """Parts of all models as rows; NaN for models without any."""
+    rows = list(parts)
+    unknown = np.full(max(map(len, rows)), np.nan)
+    return np.array([row if len(row) else unknown for row in rows])
 
 
 def rank_replicates(
@@ -152,32 +200,6 @@ def rank_intervals(ranks: Ranks, *, confidence_level: float) -> tuple[IntArray, 
     return ends[:, tail].astype(np.intp), ends[:, last - tail].astype(np.intp)
 
 
-def group_ties(ranks: Ranks, *, confidence_level: float) -> list[list[int]]:
-    """Find groups of models in which no pair can be separated, so that they tell all such pairs.
-
-    Parameters
-    ----------
-    ranks : numpy.ndarray of int, shape (models, resamples)
-        Ranks in each replicate, models in the order of their estimates.
-    confidence_level : float
-        Between 0 and 1.
-
-    Returns
-    -------
-    list of list of int
-        Places of the models of each group, by its first models. Two models share a group exactly
-        if they cannot be separated.
-
-    Notes
-    -----
-    Two models are separated when the percentile interval of the difference of their replicates,
-    with ends that are attained, leaves out 0. Only signs of differences matter for that, and ranks
-    keep them. A group need not be consecutive: a close rival that hardly varies can be separated
-    from the best model while a weaker one that varies much cannot.
-    """
-    return list_groups(~separate_pairs(ranks, confidence_level=confidence_level))
-
-
 def list_groups(tied: npt.NDArray[np.bool_]) -> list[list[int]]:
     """List groups of models in which all pairs are tied, so that they tell all such pairs.
 
@@ -216,22 +238,6 @@ def list_groups(tied: npt.NDArray[np.bool_]) -> list[list[int]]:
         if told[first].sum() == 1:
             groups.append([first])
     return sorted(groups)
-
-
-def separate_pairs(ranks: Ranks, *, confidence_level: float) -> npt.NDArray[np.bool_]:
-    """Which pairs of models can be separated, shape (models, models); see `group_ties`."""
-    tail = _count_tail(ranks, confidence_level=confidence_level)
-    separated = np.zeros((len(ranks), len(ranks)), dtype=np.bool_)
-    best, worst = ranks.min(axis=1), ranks.max(axis=1)
-    step = max(CHUNK_CELLS // ranks.shape[1], 1)
-    for place in range(len(ranks) - 1):
-        separated[place] |= (worst[place] < best) | (worst < best[place])
-        near = place + 1 + np.flatnonzero(~separated[place, place + 1 :])
-        for others in np.split(near, range(step, len(near), step)):
-            not_better = np.count_nonzero(ranks[others] >= ranks[place], axis=1)
-            not_worse = np.count_nonzero(ranks[others] <= ranks[place], axis=1)
-            separated[place, others] = (not_better <= tail) | (not_worse <= tail)
-    return separated | separated.T
 
 
 def _grow_group(tied: npt.NDArray[np.bool_], first: int, second: int) -> list[int]:

@@ -55,12 +55,12 @@ class Bootstrap(Section):
 
     replicates: int = option(10000, "Number of bootstrap replicates.", ge=100)
     confidence: float = option(
-        0.95, "Confidence level of intervals, rank intervals and tie groups.", gt=0, lt=1
+        0.95, "Confidence level of intervals, sets of ranks and tie groups.", gt=0, lt=1
     )
     interval: IntervalMethod = option(
-        "percentile",
-        'Kind of interval, "percentile", "basic", "bca" or "calibrated" (right coverage at 3 to '
-        "10 seeds when runs are resampled).",
+        "calibrated",
+        'Kind of interval, "calibrated" (Student\'s t), or of bootstrap replicates "percentile", '
+        '"basic" or "bca", which are too narrow with few seeds.',
     )
     unit: Unit = option(
         "runs", 'What is resampled, "runs" (seeds within each dataset) or "runs_and_datasets".'

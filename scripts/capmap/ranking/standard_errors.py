@@ -1,0 +1,278 @@
+"""Standard errors of a model's statistics from the influence of its runs, and their t intervals.
+
+A run moves a statistic by its influence: for an interquartile mean its winsorized score, for a mean
+its score, each times its share of the weight. The variance of a statistic is that of the sums of
+influences over what is drawn independently: runs within each dataset, or datasets.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray
+from capmap.ranking.resampling import Strata
+from capmap.ranking.statistics import OPTIMUM
+from capmap.rng import make_stream
+from capmap.settings.choices import Statistic, Unit
+
+Interval = tuple[float, float]
+
+NEGLIGIBLE = 1e-12
+N_MIDDLE_DRAWS = 1000
+# Third moments of few runs are noisy; half of the shift they call for covers best (simulated).
+SKEWNESS_SHARE = 0.5
+FEWEST_DATASETS = 4
+
+
+@dataclass(frozen=True)
+class StandardError:
+    """How far an estimate may be off.
+
+    Parameters
+    ----------
+    value : float
+        The standard error, 0 or more.
+    freedom : float
+        Its degrees of freedom, above 0.
+    third : float
+        Third central moment of the estimate.
+    parts : numpy.ndarray, shape (datasets,), optional
+        What each dataset adds to the error, where datasets are drawn; the root of the sum of their
+        squares is the standard error.
+    """
+
+    value: float
+    freedom: float
+    third: float = 0.0
+    parts: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class Influences:
+    """What each run adds to a statistic, up to a constant of its dataset, and at what slope.
+
+    Both have the shape (runs,), in the order of `Strata.scores`.
+    """
+
+    values: FloatArray
+    slopes: FloatArray
+
+
+def measure_influences(statistic: Statistic, strata: Strata) -> Influences:
+    """Influence of each run on a statistic, up to a constant of its dataset.
+
+    Parameters
+    ----------
+    statistic : {"iqm", "mean", "median", "optimality_gap"}
+        Which one; the interquartile mean cuts exactly a quarter of the weight from each tail.
+    strata : Strata
+        A model's runs.
+
+    Returns
+    -------
+    Influences
+        Of the interquartile mean: scores beyond the quartiles stand at them. Of the median: each
+        dataset weighs as often as its mean is the median when noise of its own size is added to
+        all means.
+
+    References
+    ----------
+    Tukey, J. W. and McLaughlin, D. H. (1963). Less vulnerable confidence and significance
+    procedures for location based on a single sample: Trimming/Winsorization 1. Sankhya A 25,
+    331–352.
+    """
+    scores, weights = strata.scores, strata.run_weights
+    match statistic:
+        case "iqm":
+            order = np.argsort(scores, kind="stable")
+            reached = np.cumsum(weights[order])
+            ends = TRIMMED * reached[-1], (1 - TRIMMED) * reached[-1]
+            tolerance = NEGLIGIBLE * reached[-1]
+            first = int(np.searchsorted(reached, ends[0] + tolerance))
+            last = int(np.searchsorted(reached, ends[1] - tolerance))
+            low, high = scores[order[first]], scores[order[last]]
+            shares = weights / (reached[-1] * (1 - 2 * TRIMMED))
+            is_kept = (scores >= low) & (scores <= high)
+            return Influences(np.clip(scores, low, high) * shares, shares * is_kept)
+        case "median":
+            shares = (_share_of_middle(strata) / strata.draws)[strata.datasets]
+            return Influences(scores * shares, shares)
+        case "optimality_gap":
+            shares = weights / weights.sum()
+            return Influences(np.maximum(OPTIMUM - scores, 0) * shares, shares * (scores < OPTIMUM))
+        case "mean":
+            shares = weights / weights.sum()
+            return Influences(scores * shares, shares)
+
+
+def measure_error(statistic: Statistic, strata: Strata, *, unit: Unit) -> StandardError | None:
+    """Standard error of a statistic with its degrees of freedom.
+
+    Parameters
+    ----------
+    statistic : {"iqm", "mean", "median", "optimality_gap"}
+        Which one.
+    strata : Strata
+        A model's runs.
+    unit : {"runs", "runs_and_datasets"}
+        What is drawn independently. "runs": the same datasets with new seeds;
+        "runs_and_datasets": new datasets like these, with new seeds.
+
+    Returns
+    -------
+    StandardError or None
+        None where the runs do not tell: fewer than half of the datasets have two runs or more
+        ("runs"), or there are fewer than four datasets ("runs_and_datasets").
+
+    Notes
+    -----
+    Runs: the variance of each dataset's part comes from its own runs, and the degrees of freedom
+    follow Satterthwaite (1946). A run that is alone on its dataset has the pooled variance of the
+    others.
+    Datasets: a trimmed mean of n datasets keeps h = n / 2 of them and has h − 1 degrees of freedom
+    (Yuen 1974); other statistics have n − 1. The error of the median comes from the distance of two
+    order statistics (McKean and Schrader 1984).
+
+    References
+    ----------
+    Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components.
+    Biometrics Bulletin 2, 110–114.
+    McKean, J. W. and Schrader, R. M. (1984). A comparison of methods for studentizing the sample
+    median. Communications in Statistics: Simulation and Computation 13, 751–773.
+    Yuen, K. K. (1974). The two-sample trimmed t for unequal population variances. Biometrika 61,
+    165–170.
+    """
+    if unit == "runs":
+        return _over_runs(measure_influences(statistic, strata), strata)
+    if len(strata.draws) < FEWEST_DATASETS:
+        return None
+    if statistic == "median":
+        return _of_median(np.bincount(strata.datasets, strata.scores) / strata.draws)
+    influences = measure_influences(statistic, strata)
+    return _over_datasets(center_datasets(influences.values, strata), trimmed=statistic == "iqm")
+
+
+def center_datasets(influences: FloatArray, strata: Strata) -> FloatArray:
+    """Influence of each dataset: the sum over its runs, less its share of the statistic.
+
+    Returns
+    -------
+    numpy.ndarray, shape (datasets,)
+        By name; they sum to zero.
+    """
+    sums = np.bincount(strata.datasets, influences)
+    shares = np.bincount(strata.datasets, strata.run_weights)
+    return np.asarray(sums - sums.sum() * shares / shares.sum())
+
+
+def bound_estimate(estimate: float, error: StandardError, *, confidence_level: float) -> Interval:
+    """Student's t interval of an estimate, moved for skewness.
+
+    Parameters
+    ----------
+    estimate : float
+        From `estimate_population`.
+    error : StandardError
+        From `measure_error`.
+    confidence_level : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    tuple of float
+        Lower and upper end. Skewed noise makes estimate and standard error move together; half of
+        Johnson's shift, at most one standard error, puts the interval where the truth then is.
+
+    References
+    ----------
+    Johnson, N. J. (1978). Modified t tests and confidence intervals for asymmetrical populations.
+    JASA 73, 536–544.
+    """
+    if error.value == 0:
+        return estimate, estimate
+    level = (1 + confidence_level) / 2
+    lean = SKEWNESS_SHARE * (1 + 2 * special.ndtri(level) ** 2) / 6
+    shift = np.clip(lean * error.third / error.value**2, -error.value, error.value)
+    reach = error.value * special.stdtrit(error.freedom, level)
+    return float(estimate + shift - reach), float(estimate + shift + reach)
+
+
+def satterthwaite_freedom(variances: FloatArray, draws: IntArray) -> float:
+    """Degrees of freedom of the sum of the datasets' variances (Satterthwaite 1946).
+
+    Parameters
+    ----------
+    variances : numpy.ndarray, shape (datasets,)
+        Part of each dataset in the variance of a statistic; those of datasets with one run are
+        pooled from the others.
+    draws : numpy.ndarray of int, shape (datasets,)
+        Number of runs of each, two or more somewhere.
+
+    Returns
+    -------
+    float
+        No fewer than those of the smallest dataset with two runs or more.
+    """
+    repeated = draws > 1
+    freedom = (draws - 1)[repeated]
+    spread = (variances[repeated] ** 2 / freedom).sum()
+    spread += variances[~repeated].sum() ** 2 / freedom.sum()
+    fewest = float(freedom.min())
+    return max(float(variances.sum() ** 2 / spread), fewest) if spread > 0 else fewest
+
+
+def has_enough_runs(draws: IntArray) -> bool:
+    """Whether at least half of a model's datasets have two runs or more."""
+    return bool(2 * np.count_nonzero(draws > 1) >= len(draws))
+
+
+def _over_runs(influences: Influences, strata: Strata) -> StandardError | None:
+    draws, owner = strata.draws, strata.datasets
+    if not has_enough_runs(draws):
+        return None
+    apart = influences.values - (np.bincount(owner, influences.values) / draws)[owner]
+    apart[np.abs(apart) <= NEGLIGIBLE * np.abs(influences.values).max()] = 0
+    squares, cubes = (np.bincount(owner, apart**power) for power in (2, 3))
+    noise = strata.scores - (np.bincount(owner, strata.scores) / draws)[owner]
+    borrowed = (noise @ noise) / (draws - 1).sum() * np.bincount(owner, influences.slopes**2)
+    variances = np.where(draws > 1, squares * draws / np.maximum(draws - 1, 1), borrowed)
+    third = np.where(draws > 2, cubes * draws**2 / np.maximum((draws - 1) * (draws - 2), 1), 0)
+    return StandardError(
+        value=float(np.sqrt(variances.sum())),
+        freedom=satterthwaite_freedom(variances, draws),
+        third=float(third.sum()),
+    )
+
+
+def _over_datasets(influences: FloatArray, *, trimmed: bool) -> StandardError:
+    n = len(influences)
+    if trimmed:
+        kept = (1 - 2 * TRIMMED) * n
+        factor, freedom = n / (n - 1 / (1 - 2 * TRIMMED)), kept - 1
+    else:
+        factor, freedom = n / (n - 1), n - 1.0
+    parts = np.sqrt(factor) * influences
+    return StandardError(float(np.sqrt((parts**2).sum())), freedom, parts=parts)
+
+
+def _of_median(means: FloatArray) -> StandardError:
+    """Standard error of the median of datasets' means; a dataset counts by its side."""
+    n, normal = len(means), special.ndtri(0.995)
+    place = max(int((n + 1) / 2 - normal * np.sqrt(n) / 2), 1)
+    ordered = np.sort(means)
+    value = float((ordered[n - place] - ordered[place - 1]) / (2 * normal))
+    sides = np.sign(means - np.median(means))
+    return StandardError(value, n - 1.0, parts=sides * value / np.sqrt(max((sides**2).sum(), 1)))
+
+
+def _share_of_middle(strata: Strata) -> FloatArray:
+    """How much of the median of dataset means each dataset bears, over noise of its own size."""
+    n = len(strata.draws)
+    means = np.bincount(strata.datasets, strata.scores) / strata.draws
+    squares = np.bincount(strata.datasets, (strata.scores - means[strata.datasets]) ** 2)
+    errors = np.sqrt(squares / (np.maximum(strata.draws - 1, 1) * strata.draws))
+    noise = make_stream(0, "middle", str(n)).standard_normal((N_MIDDLE_DRAWS, n))
+    places = np.argsort(means + errors * noise, axis=1, kind="stable")
+    middle = places[:, [(n - 1) // 2, n // 2]]
+    return np.bincount(middle.ravel(), minlength=n) / middle.size

@@ -1,0 +1,164 @@
+"""Standard errors of statistics and their t intervals, against closed forms and simulation."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from capmap.ranking.models import Options, bootstrap_model
+from capmap.ranking.resampling import Strata, stratify_runs
+from capmap.ranking.standard_errors import bound_estimate, measure_error, satterthwaite_freedom
+from capmap.ranking.statistics import STATISTICS, estimate_population
+from capmap.rng import make_stream
+
+
+def arrange(runs: list[list[float]], **options: str) -> Strata:
+    names = [f"{place:02d}" for place, scores in enumerate(runs) for _ in scores]
+    return stratify_runs([score for scores in runs for score in scores], names, **options)  # type: ignore[arg-type]
+
+
+def draw(sizes: list[int], *, seed: int = 0) -> list[list[float]]:
+    rng = np.random.default_rng(seed)
+    return [(rng.random() + 0.05 * rng.standard_normal(size)).tolist() for size in sizes]
+
+
+def test_the_error_of_a_mean_is_that_of_a_mean_of_means() -> None:
+    runs = draw([3, 5, 8])
+    error = measure_error("mean", arrange(runs), unit="runs")
+    variances = [np.var(scores, ddof=1) / len(scores) / 9 for scores in runs]
+    assert error is not None
+    assert error.value == pytest.approx(np.sqrt(sum(variances)), rel=1e-12)
+    # Two datasets: Welch's degrees of freedom, as in scipy.
+    two = measure_error("mean", arrange(runs[:2]), unit="runs")
+    welch = stats.ttest_ind(runs[0], runs[1], equal_var=False)
+    assert two is not None
+    assert two.freedom == pytest.approx(welch.df, rel=1e-12)
+
+
+def test_the_error_over_datasets_is_that_of_a_trimmed_mean() -> None:
+    # One run on each of 16 datasets: Yuen's standard error of the 25% trimmed mean.
+    scores = np.random.default_rng(1).random(16)
+    error = measure_error("iqm", arrange(scores[:, None].tolist()), unit="runs_and_datasets")
+    winsorized = np.clip(scores, *np.sort(scores)[[4, 11]])
+    assert error is not None
+    assert error.freedom == 7
+    expected = np.sqrt(15 * winsorized.var(ddof=1) / (8 * 7))
+    assert error.value == pytest.approx(expected, rel=1e-12)
+    mean = measure_error("mean", arrange(scores[:, None].tolist()), unit="runs_and_datasets")
+    assert mean is not None
+    assert (mean.value, mean.freedom) == (pytest.approx(stats.sem(scores), rel=1e-12), 15)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_the_error_is_the_spread_over_new_runs(statistic: str) -> None:
+    # Known truth: 400 studies with the same dataset means.
+    means, rng = np.linspace(0.1, 0.9, 9), np.random.default_rng(2)
+    estimates, errors = [], []
+    for _ in range(400):
+        runs = (means[:, None] + 0.1 * rng.standard_normal((9, 6))).tolist()
+        strata = arrange(runs)
+        error = measure_error(statistic, strata, unit="runs")  # type: ignore[arg-type]
+        assert error is not None
+        estimates.append(estimate_population(statistic, strata))  # type: ignore[arg-type]
+        errors.append(error.value**2)
+    assert np.sqrt(np.mean(errors)) == pytest.approx(np.std(estimates), rel=0.15)
+
+
+def test_the_error_of_a_median_over_datasets_comes_from_order_statistics() -> None:
+    # k = (16 + 1) / 2 - 2.576 * 2 = 3.35: the third from each end.
+    scores = np.random.default_rng(1).random(16)
+    error = measure_error("median", arrange(scores[:, None].tolist()), unit="runs_and_datasets")
+    assert error is not None
+    ordered = np.sort(scores)
+    assert error.value == pytest.approx((ordered[13] - ordered[2]) / 2 / 2.5758, rel=1e-4)
+    assert error.parts is not None
+    assert (error.parts**2).sum() == pytest.approx(error.value**2)
+
+
+def test_satterthwaite_counts_what_dominates() -> None:
+    draws = np.array([3, 3, 11])
+    assert satterthwaite_freedom(np.array([1.0, 1.0, 0.0]), draws) == 4
+    assert satterthwaite_freedom(np.array([0.0, 0.0, 1.0]), draws) == 10
+    assert satterthwaite_freedom(np.zeros(3), draws) == 2
+
+
+def test_single_runs_borrow_the_variance_of_the_others() -> None:
+    rng = np.random.default_rng(3)
+    ratios = []
+    for _ in range(200):
+        full = (rng.random((12, 1)) + 0.05 * rng.standard_normal((12, 4))).tolist()
+        some = [scores if place % 2 else scores[:1] for place, scores in enumerate(full)]
+        errors = [measure_error("mean", arrange(runs), unit="runs") for runs in (some, full)]
+        assert all(errors)
+        ratios.append(errors[0].value / errors[1].value)  # type: ignore[union-attr]
+    # Half of the datasets with a quarter of the runs: variance (4 + 1) / 2.
+    assert np.mean(ratios) == pytest.approx(np.sqrt(2.5), rel=0.02)
+
+
+def test_without_enough_runs_or_datasets_nothing_is_told() -> None:
+    assert measure_error("iqm", arrange([[0.5], [0.4], [0.1, 0.2]]), unit="runs") is None
+    three = arrange([[0.5, 0.6], [0.4, 0.3], [0.1, 0.2]])
+    assert measure_error("iqm", three, unit="runs_and_datasets") is None
+    assert measure_error("iqm", three, unit="runs") is not None
+
+
+@given(st.integers(0, 10**6), st.sampled_from(list(STATISTICS)), st.sampled_from(["runs", "both"]))
+def test_order_shift_and_scale(seed: int, statistic: str, unit: str) -> None:
+    runs = draw(np.random.default_rng(seed).integers(2, 6, 5).tolist(), seed=seed)
+    kind = "runs" if unit == "runs" else "runs_and_datasets"
+    given_error = measure_error(statistic, arrange(runs), unit=kind)  # type: ignore[arg-type]
+    turned = [scores[::-1] for scores in runs]
+    same = measure_error(statistic, arrange(turned), unit=kind)  # type: ignore[arg-type]
+    assert given_error is not None
+    assert same is not None
+    assert (same.value, same.freedom, same.third) == (
+        given_error.value,
+        given_error.freedom,
+        given_error.third,
+    )
+    # The optimality gap is bounded at 1, so only scaling towards 1 keeps its order.
+    moved = [[1 - (1 - score) / 4 for score in scores] for scores in runs]
+    other = measure_error(statistic, arrange(moved), unit=kind)  # type: ignore[arg-type]
+    assert other is not None
+    assert other.value == pytest.approx(given_error.value / 4, rel=1e-6)
+    assert other.freedom == pytest.approx(given_error.freedom, rel=1e-6)
+
+
+def test_equal_runs_have_no_error() -> None:
+    error = measure_error("iqm", arrange([[0.3] * 3, [0.1 + 0.2] * 3]), unit="runs")
+    assert error is not None
+    assert error.value == 0
+    assert bound_estimate(0.3, error, confidence_level=0.95) == (0.3, 0.3)
+
+
+@pytest.mark.parametrize(("datasets", "seeds"), [(8, 3), (19, 5)])
+def test_calibrated_intervals_hold_the_truth(datasets: int, seeds: int) -> None:
+    # benchmarks/coverage.py has many shapes; four standard errors of 600 simulations are 0.036.
+    rng, held = np.random.default_rng(datasets), 0
+    grid = stats.norm.ppf((np.arange(200) + 0.5) / 200)
+    for _ in range(600):
+        means = rng.random((datasets, 1))
+        truth = stats.trim_mean((means + 0.05 * grid).ravel(), 0.25)
+        runs = (means + 0.05 * rng.standard_normal((datasets, seeds))).tolist()
+        error = measure_error("iqm", arrange(runs), unit="runs")
+        assert error is not None
+        center = estimate_population("iqm", arrange(runs))
+        low, high = bound_estimate(center, error, confidence_level=0.95)
+        held += low <= truth <= high
+    assert held / 600 == pytest.approx(0.95, abs=0.036)
+
+
+def test_every_kind_of_interval_comes_with_the_error() -> None:
+    runs = draw([4] * 6)
+    scores = [score for own in runs for score in own]
+    names = [f"{place:02d}" for place, own in enumerate(runs) for _ in own]
+    errors = set()
+    for interval in ("percentile", "calibrated"):
+        options = Options(100, interval=interval)  # type: ignore[arg-type]
+        [found] = bootstrap_model(
+            scores, names, statistics=["iqm"], options=options, rng=make_stream(0, "test")
+        )
+        assert found.error is not None
+        errors.add(found.error.value)
+    assert len(errors) == 1
