@@ -317,18 +317,10 @@ def test_drift_is_told_beside_what_other_starts_do() -> None:
     # The median of 0.3 and 0.2 against one of 0.05.
     assert results.startswith(
         "From one step to the next, models moved by a median of 0.250; other random starts alone "
-        "moved them by 0.050, so the map drifts by more than chance of the fit. The largest was "
-        "0.300, up to 2021-01-01."
+        "moved them by 0.050. Models added in any order would move them, so that is no evidence of "
+        "drift. The largest was 0.300, up to 2021-01-01."
     )
     assert "0.0800 (90% interval over models 0.0600 to 0.1000), 0.0100 lower (90%" in results
-    # 0.3 is more than 1.5 · 0.05, 0.2 is not more than 1.5 · 0.15: one of two steps is no majority.
-    half = change("drift", {"date": "2022-01-01"}, shift_noise=0.15)
-    assert "cannot be told from chance of the fit" in tell(describe_drift, drift=half)[1]
-    more = pd.concat([half, half.iloc[[1]]], ignore_index=True)
-    told = tell(describe_drift, drift=more)[1]
-    assert "so the map drifts by more than chance of the fit in 2 of 3 steps" in told
-    still = make_table("drift").assign(shift_noise=0.2)
-    assert "cannot be told from chance of the fit" in tell(describe_drift, drift=still)[1]
     one = tell(describe_drift, drift=make_table("drift").head(1))
     assert one == [
         "All models with a date are of one step (2020-01-01, 8 models), so there was no order to "

@@ -11,7 +11,7 @@ from capmap.figures.style import FAINT_INK, TEXT_SIZE
 
 COLUMN_GAP = 1.5 * GAP
 MINUS = "\N{MINUS SIGN}"
-RANK_NOTE = "In brackets: interval of the rank."
+RANK_NOTE = "In brackets: confidence set of the rank."
 
 
 @dataclass(frozen=True)

@@ -169,9 +169,9 @@ def _describe_scope(iqm: pd.DataFrame, unit: str) -> str:
 
 
 def _warn_of_few_datasets(iqm: pd.DataFrame, best: list[str]) -> Markup:
-    """Say when the first are scored on less than half as many datasets as another model."""
+    """Say when the first are scored on fewer datasets than another model."""
     own, most = iqm.loc[iqm["model"].isin(best), "datasets"].min(), iqm["datasets"].max()
-    if 2 * own >= most:
+    if own == most:
         return Markup("")
     return Markup(" {} scored on {} only, where others have up to {:,.0f}: {}.").format(
         "They are" if len(best) > 1 else "It is",

@@ -6,8 +6,6 @@ from capmap.prose.gap_errors import describe_difference, describe_error, format_
 from capmap.prose.words import format_value, join_sentences
 from capmap.wording import format_count
 
-SAME = 1.5
-
 
 def describe_drift(
     drift: pd.DataFrame, newcomers: pd.DataFrame, *, confidence_level: float
@@ -60,26 +58,17 @@ def _describe_shifts(drift: pd.DataFrame) -> str:
         return "There was no earlier map to compare with."
     shift, noise = known["shift"].median(), known["shift_noise"].median()
     median = "a median of " if len(known) > 1 else ""
-    verdict = _judge_moves((known["shift"] > SAME * known["shift_noise"]).sum(), len(known))
     largest = known.sort_values("shift", ascending=False, kind="stable").iloc[0]
     most = ""
     if len(known) > 1:
         most = f"The largest was {format_value(largest['shift'])}, up to {largest['date']}."
     return join_sentences(
         f"From one step to the next, models moved by {median}"
-        f"{format_value(shift)}; other random starts alone moved them by {format_value(noise)}, "
-        f"{verdict}.",
+        f"{format_value(shift)}; other random starts alone moved them by {format_value(noise)}. "
+        "Models added in any order would move them, so that is no evidence of drift.",
         most,
         _describe_way(drift),
     )
-
-
-def _judge_moves(moved: int, steps: int) -> str:
-    """Say in how many steps a map moved by more than other starts alone move it."""
-    if 2 * moved <= steps:
-        return "so drift cannot be told from chance of the fit"
-    where = "" if moved == steps else f" in {moved:,} of {format_count(steps, 'step')}"
-    return f"so the map drifts by more than chance of the fit{where}"
 
 
 def _describe_way(drift: pd.DataFrame) -> str:

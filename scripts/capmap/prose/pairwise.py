@@ -172,7 +172,10 @@ def _describe_largest(pairwise: pd.DataFrame, confidence_level: float, over: str
     names = [quote_name(row["model_a"]), quote_name(row["model_b"])]
     better, worse = names if is_a_better else names[::-1]
     ends = (row["ci_low"], row["ci_high"]) if is_a_better else (-row["ci_high"], -row["ci_low"])
-    interval = format_interval(*ends, confidence_level=confidence_level, over=over)
+    # Of many pairs, the interval of the largest would have to allow for its choice.
+    interval = ""
+    if len(pairwise) == 1:
+        interval = format_interval(*ends, confidence_level=confidence_level, over=over)
     mean = format_value(abs(row["mean_difference"]))
     effect = row["effect_size"] if is_a_better else -row["effect_size"]
     chance = row["p_improvement"] if is_a_better else 1 - row["p_improvement"]
@@ -192,15 +195,22 @@ def _describe_decisions(rope: pd.DataFrame, probability: float) -> str:
     if own.empty:
         return ""
     name = quote_name(own["reference"].iloc[0])
+    # The reference may have been chosen as the first of all models, so all pairs are allowed for.
+    models = len(own) + 1
+    pairs = models * (models - 1) // 2
+    chances = own[["p_reference_better", "p_equivalent", "p_model_better"]].max(axis=1)
+    is_decided = own["decision"].isin(DECISIONS) & (1 - chances <= (1 - probability) / pairs)
     parts = [
-        text.format(join_names(own.loc[own["decision"] == decision, "model"]))
+        text.format(join_names(own.loc[is_decided & (own["decision"] == decision), "model"]))
         for decision, text in DECISIONS.items()
-        if (own["decision"] == decision).any()
+        if (is_decided & (own["decision"] == decision)).any()
     ]
-    level = format_percent(probability)
-    decided = f"With posterior probability {level} or more, {name} was {join_words(parts)}."
-    others = own.loc[~own["decision"].isin(DECISIONS), "model"]
-    undecided = f"At {level}, {name} against {join_names(others)} stayed undecided."
+    allowing = f", allowing for {format_count(pairs, 'pair')}" if pairs > 1 else ""
+    level = f"posterior probability {format_percent(probability)}{allowing}"
+    decided = f"With {level}, {name} was {join_words(parts)}."
+    others = own.loc[~is_decided, "model"]
+    at = "" if parts else f" at {level}"
+    undecided = f"{name} against {join_names(others)} stayed undecided{at}."
     return join_sentences(decided if parts else "", undecided if len(others) else "")
 
 

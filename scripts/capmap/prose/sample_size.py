@@ -12,7 +12,7 @@ from capmap.prose.words import (
 from capmap.wording import format_count, format_percent, join_words, quote_name
 
 SHOWN_CELLS = 3
-SETTLED = 0.05
+FEWEST = 0.05
 
 
 def describe_sample_size(
@@ -90,14 +90,11 @@ def _describe_advice(next_seeds: pd.DataFrame, models: int) -> str:
     if models < 2:
         return "With a single model there was no order to improve."
     if next_seeds.empty:
-        return "One more run would change nothing: every pair is settled or exactly tied."
+        return "One more run was not expected to put any pair into the right order."
     pairs = format_count(models * (models - 1) // 2, "pair")
     misordered = next_seeds["gain"].iloc[0] / next_seeds["share"].iloc[0]
-    if misordered < SETTLED:
-        return (
-            f"Of {pairs}, fewer than {SETTLED:g} were expected in the wrong order: over new runs "
-            "the order is settled."
-        )
+    if misordered < FEWEST:
+        return f"Of {pairs}, fewer than {FEWEST:g} were expected in the wrong order."
     parts = [
         f"by {format_share(row['share'])} for {quote_name(row['model'])} on "
         f"{quote_name(row['dataset'])} ({format_count(row['runs'], 'run')} now)"
