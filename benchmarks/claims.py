@@ -24,9 +24,8 @@ from capmap.settings.choices import Unit
 from capmap.tables import render_markdown, write_table
 
 RESULTS = Path(__file__).parent / "results"
-STUDIES = {2: 1000, 5: 1000, 10: 1000, 20: 400, 50: 200}
+STUDIES = {2: 1000, 5: 1000, 10: 1000, 20: 200, 50: 60}
 SEEDS, DATASETS = (3, 5), (8, 19)
-NOISES = ("normal", "exponential", "sd x 30")
 LEVEL = 0.95
 SPACINGS = (0.02, 0.3, 1.0, 3.0)
 
@@ -112,7 +111,11 @@ def measure_spaced(models: int, spacing: float, studies: int = 200) -> dict[str,
 
 
 if __name__ == "__main__":
-    rows = [measure_equal(*setting) for setting in product(STUDIES, SEEDS, DATASETS, NOISES)]
+    rows = [measure_equal(*setting) for setting in product(STUDIES, SEEDS, DATASETS, ["normal"])]
+    rows += [
+        measure_equal(n, *shape, noise)
+        for n, shape, noise in product(STUDIES, [(3, 8), (5, 19)], ["exponential", "sd x 30"])
+    ]
     rows += [
         measure_equal(models, 1, size, "normal") for models, size in product(STUDIES, DATASETS)
     ]

@@ -92,6 +92,13 @@ def test_single_runs_have_no_measure_of_uncertainty() -> None:
     )
 
 
+def test_single_runs_on_many_datasets_are_pointed_to_the_other_scope() -> None:
+    ranking = make_single_run(["A", "B"]).assign(datasets=4, runs=4)
+    assert describe(ranking).endswith(
+        "from chance. What holds on datasets like these tells bootstrap: {unit: runs_and_datasets}."
+    )
+
+
 def test_a_model_without_interval_is_not_compared() -> None:
     ranking = make_ranking(
         model=["A", "B", "C"],

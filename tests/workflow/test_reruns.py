@@ -24,6 +24,7 @@ CONFIG = {
 GATHERS = {
     "aggregate_scores study=alpha",
     "rank_models study=alpha",
+    "simulate_coverage study=alpha",
     "plot_figures_of_alpha study=alpha",
     "track_changes study=alpha",
     "write_report study=alpha",

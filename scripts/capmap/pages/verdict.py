@@ -4,6 +4,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from capmap.pages.wording import NAME, format_ordinal, join_names, join_words
+from capmap.settings.choices import FEWEST_DATASETS
 from capmap.wording import AGGREGATION_NAMES, format_count, format_percent
 
 SHORTFALL = 0.02
@@ -187,10 +188,13 @@ def _warn_of_no_interval(iqm: pd.DataFrame, unit: str) -> Markup:
         return Markup("")
     reason = _explain_no_interval(iqm[without], unit)
     if without.all():
+        other = ""
+        if unit == "runs" and iqm["datasets"].min() >= FEWEST_DATASETS:
+            other = " What holds on datasets like these tells bootstrap: {unit: runs_and_datasets}."
         return Markup(
             " This ranking has no measure of uncertainty: {}, so nothing tells a real difference "
-            "from chance."
-        ).format(reason)
+            "from chance.{}"
+        ).format(reason, other)
     return Markup(" {} no interval ({}) and cannot be compared: {}.").format(
         format_count(int(without.sum()), "model has", "models have"),
         reason,

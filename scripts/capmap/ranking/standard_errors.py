@@ -14,7 +14,7 @@ from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray
 from capmap.ranking.resampling import Strata
 from capmap.ranking.statistics import OPTIMUM
 from capmap.rng import make_stream
-from capmap.settings.choices import Statistic, Unit
+from capmap.settings.choices import FEWEST_DATASETS, Statistic, Unit
 
 Interval = tuple[float, float]
 
@@ -22,7 +22,6 @@ NEGLIGIBLE = 1e-12
 N_MIDDLE_DRAWS = 1000
 # Third moments of few runs are noisy; half of the shift they call for covers best (simulated).
 SKEWNESS_SHARE = 0.5
-FEWEST_DATASETS = 4
 
 
 @dataclass(frozen=True)

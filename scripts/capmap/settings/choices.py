@@ -15,6 +15,8 @@ Invalid = Literal["error", "quarantine"]
 Incomplete = Literal["error", "drop_models", "drop_datasets", "keep"]
 Aggregation = Literal["mean", "trimmed_mean", "median"]
 Location = Literal["iqm", "mean", "trimmed_mean", "median"]
+# Below that many, datasets do not tell how much others like these would differ.
+FEWEST_DATASETS = 4
 Statistic = Literal["iqm", "mean", "median", "optimality_gap"]
 STATISTIC_WORDS: dict[Statistic, str] = {
     "iqm": "the interquartile mean",
