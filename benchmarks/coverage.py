@@ -25,7 +25,7 @@ from capmap.tables import render_markdown, write_table
 
 RESULTS = Path(__file__).parent / "results"
 SEEDS, DATASETS = (3, 5, 10), (8, 19, 50)
-N_SIMULATIONS, N_BOOTSTRAPS, N_RESAMPLES = 1000, 300, 999
+N_SIMULATIONS, N_BOOTSTRAPS, N_RESAMPLES = 2000, 500, 999
 LEVEL = 0.95
 
 

@@ -48,6 +48,11 @@ def test_rivals_are_named_and_nobody_is_called_best() -> None:
     )
 
 
+def test_a_lone_candidate_is_not_best_while_a_pair_is_not_separated() -> None:
+    text = describe(make_ranking(model=["A", "B"], rank_high_all=[2, 2]))
+    assert text == "On these 2 datasets A has the highest IQM, 0.800 (95% interval 0.790 to 0.810)."
+
+
 def test_a_model_on_a_part_of_the_datasets_is_not_called_best() -> None:
     text = describe(make_ranking(model=["A", "B"], datasets=[4, 5]))
     assert "On these 5 datasets A has the highest IQM" in text

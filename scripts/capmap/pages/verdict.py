@@ -33,7 +33,9 @@ def describe_ranking(
     Notes
     -----
     The models that may be best are those of the confidence set (``may_be_best``). One is called
-    best only if the set holds no other, all models have intervals, and no model has more datasets.
+    best only if all others are separated from it, allowing for all pairs (of two equal models one
+    would else be called best in a tenth of studies), all have intervals, and none has more
+    datasets.
     """
     if iqm.empty:
         return Markup("No model has a score.")
@@ -152,11 +154,12 @@ def _describe_best(iqm: pd.DataFrame) -> str:
 
 
 def _is_clear(iqm: pd.DataFrame) -> bool:
-    """Whether one model is best: no other may be, and all are scored on as much."""
+    """Whether one model is best: separated from every other, and all are scored on as much."""
     leader = iqm.iloc[0]
     return (
         len(iqm) > 1
         and find_candidates(iqm) == [leader["model"]]
+        and leader["rank_high_all"] == 1
         and leader["datasets"] == iqm["datasets"].max()
         and not iqm["ci_low"].isna().any()
     )
