@@ -125,6 +125,15 @@ def test_order_shift_and_scale(seed: int, statistic: str, unit: str) -> None:
     assert other.freedom == pytest.approx(given_error.freedom, rel=1e-6)
 
 
+def test_runs_that_vary_beyond_the_quartiles_only_are_not_certain() -> None:
+    strata = arrange([[0.8, 0.9], [0.4, 0.4]])
+    error = measure_error("iqm", strata, unit="runs")
+    mean = measure_error("mean", strata, unit="runs")
+    assert error is not None
+    assert mean is not None
+    assert error.value == mean.value == pytest.approx(0.025)
+
+
 def test_equal_runs_have_no_error() -> None:
     error = measure_error("iqm", arrange([[0.3] * 3, [0.1 + 0.2] * 3]), unit="runs")
     assert error is not None

@@ -152,7 +152,9 @@ def bootstrap_model(
     >>> from capmap.rng import make_stream
     >>> [iqm] = bootstrap_model(
     ...     [0.8, 0.9, 0.4, 0.4], ["A", "A", "B", "B"],
-    ...     statistics=["iqm"], options=Options(n_resamples=100), rng=make_stream(0, "docs"),
+    ...     statistics=["iqm"],
+    ...     options=Options(n_resamples=100, interval="percentile"),
+    ...     rng=make_stream(0, "docs"),
     ... )
     >>> round(iqm.estimate, 3), round(iqm.low, 3), round(iqm.high, 3)
     (0.6, 0.6, 0.65)

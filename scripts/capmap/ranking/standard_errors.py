@@ -128,7 +128,9 @@ def measure_error(statistic: Statistic, strata: Strata, *, unit: Unit) -> Standa
     -----
     Runs: the variance of each dataset's part comes from its own runs, and the degrees of freedom
     follow Satterthwaite (1946). A run that is alone on its dataset has the pooled variance of the
-    others.
+    others. Where runs vary beyond the quartiles only, as they may in a tiny study, the error is
+    that of the mean: no variance there is no certainty.
+
     Datasets: a trimmed mean of n datasets keeps h = n / 2 of them and has h − 1 degrees of freedom
     (Yuen 1974); other statistics have n − 1. The error of the median comes from the distance of two
     order statistics (McKean and Schrader 1984).
@@ -143,7 +145,10 @@ def measure_error(statistic: Statistic, strata: Strata, *, unit: Unit) -> Standa
     165–170.
     """
     if unit == "runs":
-        return _over_runs(measure_influences(statistic, strata), strata)
+        error = _over_runs(measure_influences(statistic, strata), strata)
+        if error and error.value == 0:
+            error = _over_runs(measure_influences("mean", strata), strata)
+        return error
     if len(strata.draws) < FEWEST_DATASETS:
         return None
     if statistic == "median":
