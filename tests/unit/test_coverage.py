@@ -62,8 +62,6 @@ def test_the_noise_is_that_of_the_study() -> None:
     )
     assert stats.skew(residuals) > 1
     assert (residuals.mean(), residuals.std()) == (pytest.approx(0), pytest.approx(1))
-    straight, skewed = (tabulate(draw_runs(4, 8, 3, skewed=kind)) for kind in (False, True))
-    assert skewed["expected"].tolist() != straight["expected"].tolist()
 
 
 def test_the_order_of_the_rows_changes_nothing() -> None:

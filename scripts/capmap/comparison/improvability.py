@@ -205,8 +205,8 @@ def bootstrap_improvability(
     in each replicate. The best of noisy errors is lower than the best of their means, so replicates
     lie a little high; an interval that would leave out the estimate is widened to end at it. A
     model has an interval if at least half of its datasets have two or more runs, a cell if it has
-    two or more itself. Models without an interval are held at their estimate in the replicates of
-    ranks.
+    two or more itself. Models without an interval count as not separated
+    (`rank_estimates`).
     """
     errors = measure_errors(runs, optima)
     matrix = arrange_runs(errors)

@@ -17,7 +17,7 @@ from capmap.comparison.score_matrix import (
 )
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, round_significant
 from capmap.ranking.resampling import Strata, stratify_runs
-from capmap.ranking.standard_errors import satterthwaite_freedom
+from capmap.ranking.standard_errors import has_enough_runs, satterthwaite_freedom
 from capmap.ranking.statistics import evaluate_runs
 from capmap.settings.choices import IntervalMethod, Missing, Weights
 
@@ -168,7 +168,7 @@ def expect_widths(
         draws = noise.matrix.counts[place, has_runs]
         measure = partial(_measure_width, interval=interval, confidence_level=confidence_level)
         now = np.nan
-        if 2 * np.count_nonzero(draws > 1) >= len(draws):
+        if has_enough_runs(draws):
             now = measure(noise.run_variances[place, has_runs], draws)
         for seeds in SEEDS:
             expected = measure(even[place, has_runs], np.full(len(draws), seeds))
