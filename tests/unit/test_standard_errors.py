@@ -78,9 +78,24 @@ def test_the_error_of_a_median_over_datasets_comes_from_order_statistics() -> No
 
 def test_satterthwaite_counts_what_dominates() -> None:
     draws = np.array([3, 3, 11])
-    assert satterthwaite_freedom(np.array([1.0, 1.0, 0.0]), draws) == 4
-    assert satterthwaite_freedom(np.array([0.0, 0.0, 1.0]), draws) == 10
-    assert satterthwaite_freedom(np.zeros(3), draws) == 2
+    assert satterthwaite_freedom(np.array([1.0, 1.0, 0.0]), draws - 1) == 4
+    assert satterthwaite_freedom(np.array([0.0, 0.0, 1.0]), draws - 1) == 10
+    assert satterthwaite_freedom(np.zeros(3), draws - 1) == 2
+
+
+def test_runs_at_the_quartiles_of_a_single_dataset_tell_no_spread() -> None:
+    # Yuen: eight runs keep four, so three degrees of freedom.
+    runs = draw([8])
+    one = measure_error("iqm", arrange(runs), unit="runs")
+    assert one is not None
+    assert one.freedom == 3
+    # A dataset as far away as can be shares the quartiles: half as many are lost on each.
+    two = measure_error("iqm", arrange([runs[0], [10 - score for score in runs[0]]]), unit="runs")
+    mean = measure_error("mean", arrange(runs), unit="runs")
+    assert two is not None
+    assert mean is not None
+    assert two.freedom == pytest.approx(2 * (8 - 1 - 4 / 2))
+    assert mean.freedom == 7
 
 
 def test_single_runs_borrow_the_variance_of_the_others() -> None:

@@ -262,7 +262,7 @@ def _measure_width(
     level = (1 + confidence_level) / 2
     variances = run_variances / draws
     if interval == "calibrated":
-        reach = special.stdtrit(satterthwaite_freedom(variances, draws), level)
+        reach = special.stdtrit(satterthwaite_freedom(variances, draws - 1), level)
     else:
         reach = special.ndtri(level)
         variances = variances * (draws - 1) / draws

@@ -49,13 +49,21 @@ class StandardError:
 
 @dataclass(frozen=True)
 class Influences:
-    """What each run adds to a statistic, up to a constant of its dataset, and at what slope.
+    """What runs add to a statistic.
 
-    Both have the shape (runs,), in the order of `Strata.scores`.
+    Parameters
+    ----------
+    values, slopes : numpy.ndarray, shape (runs,)
+        What each run adds, up to a constant of its dataset, and at what slope; in the order of
+        `Strata.scores`.
+    lost : numpy.ndarray, shape (datasets,)
+        Degrees of freedom that the variance of each dataset's runs loses as some stand at a
+        quartile.
     """
 
     values: FloatArray
     slopes: FloatArray
+    lost: FloatArray
 
 
 def measure_influences(statistic: Statistic, strata: Strata) -> Influences:
@@ -71,9 +79,11 @@ def measure_influences(statistic: Statistic, strata: Strata) -> Influences:
     Returns
     -------
     Influences
-        Of the interquartile mean: scores beyond the quartiles stand at them. Of the median: each
-        dataset weighs as often as its mean is the median when noise of its own size is added to
-        all means.
+        Of the interquartile mean: scores beyond the quartiles stand at them. They tell nothing of
+        the spread where a single dataset decides what the quartiles are (Yuen 1974), and as much as
+        others where many do; so each dataset with runs on both sides loses its share of those that
+        stand there. Of the median: each dataset weighs as often as its mean is the median when
+        noise of its own size is added to all means.
 
     References
     ----------
@@ -82,6 +92,7 @@ def measure_influences(statistic: Statistic, strata: Strata) -> Influences:
     331–352.
     """
     scores, weights = strata.scores, strata.run_weights
+    none_lost = np.zeros(len(strata.draws))
     match statistic:
         case "iqm":
             order = np.argsort(scores, kind="stable")
@@ -93,16 +104,20 @@ def measure_influences(statistic: Statistic, strata: Strata) -> Influences:
             low, high = scores[order[first]], scores[order[last]]
             shares = weights / (reached[-1] * (1 - 2 * TRIMMED))
             is_kept = (scores >= low) & (scores <= high)
-            return Influences(np.clip(scores, low, high) * shares, shares * is_kept)
+            kept = np.bincount(strata.datasets, is_kept)
+            beyond = np.where(kept > 0, strata.draws - kept, 0)
+            lost = beyond**2 / max(beyond.sum(), 1)
+            return Influences(np.clip(scores, low, high) * shares, shares * is_kept, lost)
         case "median":
             shares = (_share_of_middle(strata) / strata.draws)[strata.datasets]
-            return Influences(scores * shares, shares)
+            return Influences(scores * shares, shares, none_lost)
         case "optimality_gap":
             shares = weights / weights.sum()
-            return Influences(np.maximum(OPTIMUM - scores, 0) * shares, shares * (scores < OPTIMUM))
+            short = np.maximum(OPTIMUM - scores, 0)
+            return Influences(short * shares, shares * (short > 0), none_lost)
         case "mean":
             shares = weights / weights.sum()
-            return Influences(scores * shares, shares)
+            return Influences(scores * shares, shares, none_lost)
 
 
 def measure_error(statistic: Statistic, strata: Strata, *, unit: Unit) -> StandardError | None:
@@ -202,27 +217,25 @@ def bound_estimate(estimate: float, error: StandardError, *, confidence_level: f
     return float(estimate + shift - reach), float(estimate + shift + reach)
 
 
-def satterthwaite_freedom(variances: FloatArray, draws: IntArray) -> float:
+def satterthwaite_freedom(variances: FloatArray, freedom: FloatArray) -> float:
     """Degrees of freedom of the sum of the datasets' variances (Satterthwaite 1946).
 
     Parameters
     ----------
     variances : numpy.ndarray, shape (datasets,)
-        Part of each dataset in the variance of a statistic; those of datasets with one run are
-        pooled from the others.
-    draws : numpy.ndarray of int, shape (datasets,)
-        Number of runs of each, two or more somewhere.
+        Part of each dataset in the variance of a statistic.
+    freedom : numpy.ndarray, shape (datasets,)
+        Degrees of freedom of each, above 0 somewhere; 0 for a part that is pooled from the others.
 
     Returns
     -------
     float
-        No fewer than those of the smallest dataset with two runs or more.
+        No fewer than the fewest above 0.
     """
-    repeated = draws > 1
-    freedom = (draws - 1)[repeated]
-    spread = (variances[repeated] ** 2 / freedom).sum()
-    spread += variances[~repeated].sum() ** 2 / freedom.sum()
-    fewest = float(freedom.min())
+    known = freedom > 0
+    spread = (variances[known] ** 2 / freedom[known]).sum()
+    spread += variances[~known].sum() ** 2 / freedom.sum()
+    fewest = float(freedom[known].min())
     return max(float(variances.sum() ** 2 / spread), fewest) if spread > 0 else fewest
 
 
@@ -244,7 +257,9 @@ def _over_runs(influences: Influences, strata: Strata) -> StandardError | None:
     third = np.where(draws > 2, cubes * draws**2 / np.maximum((draws - 1) * (draws - 2), 1), 0)
     return StandardError(
         value=float(np.sqrt(variances.sum())),
-        freedom=satterthwaite_freedom(variances, draws),
+        freedom=satterthwaite_freedom(
+            variances, np.where(draws > 1, np.maximum(draws - 1 - influences.lost, 1), 0)
+        ),
         third=float(third.sum()),
     )
 
