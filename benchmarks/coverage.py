@@ -1,8 +1,9 @@
 """How often nominal 95% intervals hold the truth: shapes of noise, seeds, datasets, unequal seeds.
 
-Run by ``make bench``. It takes a few minutes, and gives the same table each time;
+Run by ``make bench``. It takes a quarter of an hour, and gives the same table each time;
 ``benchmarks/results/coverage.csv`` and ``.md`` keep it. Datasets are fixed, but for the rows of a
-superpopulation, where they are drawn anew as well.
+superpopulation, where they are drawn anew as well. Where seeds are shared, runs of a seed on all
+datasets have a part of their noise in common, and ``unit: auto`` finds out.
 """
 
 import sys
@@ -13,11 +14,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import stats
-from shapes import SHAPES, Shape
+from scipy import special, stats
+from shapes import SD, SHAPES, Shape
 
 from capmap.ranking.models import Options, bootstrap_model, calibrated_interval
-from capmap.ranking.resampling import stratify_runs
+from capmap.ranking.resampling import Strata, stratify_runs
+from capmap.ranking.scopes import resolve_unit
 from capmap.ranking.standard_errors import measure_error
 from capmap.rng import make_stream
 from capmap.settings.choices import Unit
@@ -26,13 +28,19 @@ from capmap.tables import render_markdown, write_table
 RESULTS = Path(__file__).parent / "results"
 SEEDS, DATASETS = (3, 5, 10), (8, 19, 50)
 N_SIMULATIONS, N_BOOTSTRAPS, N_RESAMPLES = 2000, 500, 999
+N_MODELS = 20
+CORRELATIONS = (0.1, 0.3, 0.6)
 LEVEL = 0.95
 
 
 def is_held(runs: Sequence[npt.NDArray[np.float64]], truth: float, *, unit: Unit = "runs") -> bool:
     """Whether the calibrated interval of the runs of each dataset holds the truth."""
     names = [f"{place:03d}" for place, own in enumerate(runs) for _ in own]
-    strata = stratify_runs(np.concatenate(runs), names)
+    return covers(stratify_runs(np.concatenate(runs), names), truth, unit=unit)
+
+
+def covers(strata: Strata, truth: float, *, unit: Unit) -> bool:
+    """Whether the calibrated interval holds the truth."""
     error = measure_error("iqm", strata, unit=unit)
     if error is None:
         raise ValueError("These runs have no interval.")
@@ -74,6 +82,37 @@ def measure_shape(name: str, datasets: int, seeds: int, *, unequal: bool) -> dic
     }
 
 
+def measure_shared_seeds(correlation: float, datasets: int, seeds: int) -> dict[str, object]:
+    """Simulate studies of models whose runs of a seed correlate over the fixed datasets."""
+    rng = make_stream(0, "coverage", "shared", str(correlation), str(datasets), str(seeds))
+    places = np.indices((N_MODELS, datasets, seeds)).reshape(3, -1)
+    names = np.char.mod("%03d", places).astype(object)
+    held, clustered = [], []
+    for _ in range(N_SIMULATIONS // N_MODELS):
+        means = rng.random((N_MODELS, datasets))
+        noise = np.sqrt(1 - correlation) * rng.standard_normal((N_MODELS, datasets, seeds))
+        noise += np.sqrt(correlation) * rng.standard_normal((N_MODELS, 1, seeds))
+        scores = (means[:, :, None] + SD * noise).ravel()
+        runs = pd.DataFrame(dict(zip(("model", "dataset", "seed"), names, strict=True)))
+        runs = runs.assign(score=scores)
+        unit = resolve_unit("auto", runs, interval="calibrated")
+        clustered.append(unit == "seeds")
+        for (_, own), truth in zip(runs.groupby("model"), means, strict=True):
+            strata = stratify_runs(
+                own["score"], own["dataset"].tolist(), seeds=own["seed"].tolist()
+            )
+            grid = truth[:, None] + SD * special.ndtri((np.arange(200) + 0.5) / 200)
+            held.append(covers(strata, float(stats.trim_mean(grid.ravel(), 0.25)), unit=unit))
+    return {
+        "scope": "these datasets",
+        "noise": f"normal, seeds share {correlation:g} ({np.mean(clustered):.0%} found)",
+        "seeds": seeds,
+        "datasets": datasets,
+        "calibrated": np.mean(held),
+        "percentile": np.nan,
+    }
+
+
 def measure_superpopulation(datasets: int, seeds: int) -> dict[str, object]:
     """Simulate datasets drawn from all such datasets, with new runs."""
     rng = make_stream(0, "coverage", "superpopulation", str(datasets), str(seeds))
@@ -101,6 +140,10 @@ if __name__ == "__main__":
     rows += [
         measure_shape("normal", datasets, seeds, unequal=True)
         for seeds, datasets in product(SEEDS, DATASETS)
+    ]
+    rows += [
+        measure_shared_seeds(correlation, datasets, seeds)
+        for correlation, seeds, datasets in product(CORRELATIONS, SEEDS, DATASETS)
     ]
     rows += [measure_superpopulation(*shape) for shape in product(DATASETS, (1, *SEEDS))]
     table = pd.DataFrame(rows)

@@ -2,11 +2,15 @@
 
 import logging
 from collections.abc import Mapping
+from dataclasses import asdict
+
+import pandas as pd
 
 from capmap.artifacts import read_parquet, read_shards
 from capmap.normalization import apply_transforms
 from capmap.normalization.rules import DatasetRule
 from capmap.ranking.aggregation import aggregate_models, summarize_cells, unstack_cells
+from capmap.ranking.scopes import correlate_seeds
 from capmap.settings.choices import Aggregation
 from capmap.tables import write_table
 
@@ -21,6 +25,7 @@ def aggregate_scores(
     runs: str,
     scores: list[str],
     seeds: list[str],
+    shared_seeds: list[str],
     aggregate: list[str],
     aggregations: list[Aggregation],
     datasets: Mapping[str, DatasetRule],
@@ -38,6 +43,8 @@ def aggregate_scores(
     seeds : list of str
         Where to write the summary of each cell's scores as exported, after transforms, and of its
         normalized scores.
+    shared_seeds : list of str
+        Where to write how much the runs of a seed on different datasets move together.
     aggregate : list of str
         Where to write the models' aggregate scores and ranks.
     aggregations : list of {"mean", "trimmed_mean", "median"}
@@ -51,6 +58,8 @@ def aggregate_scores(
     exported_cells = summarize_cells(apply_transforms(exported, datasets))
     named = cells.drop(columns="n").rename(columns=_prefix)
     write_table(exported_cells.merge(named, on=["model", "dataset"]), seeds)
+    correlation = pd.DataFrame([asdict(correlate_seeds(normalized))])
+    write_table(correlation[correlation["models"] > 0], shared_seeds)
     matrix = unstack_cells(cells)
     write_table(matrix, scores, best=dict.fromkeys(matrix.columns[1:], "max"))
     ranking = aggregate_models(cells, aggregations=aggregations)

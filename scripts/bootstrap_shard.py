@@ -3,11 +3,11 @@
 import logging
 from collections.abc import Mapping
 
-from capmap.artifacts import read_parquet, read_table, write_parquet
+from capmap.artifacts import read_json, read_parquet, write_parquet
 from capmap.ranking.groups import bootstrap_groups
 from capmap.ranking.models import Options
 from capmap.ranking.statistics import STATISTICS
-from capmap.settings.choices import IntervalMethod, Statistic, Unit, Weights
+from capmap.settings.choices import IntervalMethod, Statistic, Weights
 
 logger = logging.getLogger(__name__)
 
@@ -15,13 +15,12 @@ logger = logging.getLogger(__name__)
 def bootstrap_shard(
     *,
     shard: str,
+    scope: str,
     replicates: str,
-    datasets: list[str],
     study: str,
     n_resamples: int,
     confidence_level: float,
     interval: IntervalMethod,
-    unit: Unit,
     weights: Weights,
     statistics: list[Statistic],
     dimensions: Mapping[str, list[str]] | None,
@@ -33,13 +32,13 @@ def bootstrap_shard(
     ----------
     shard : str
         Normalized runs, Parquet.
+    scope : str
+        What intervals generalize to, and the study's datasets and seeds, JSON.
     replicates : str
         Where to write a row per group of datasets, model and statistic, Parquet.
-    datasets : list of str
-        The table of the study's datasets, if they are resampled; else empty.
     study : str
         Name of the study, part of the names of its random streams.
-    n_resamples, confidence_level, interval, unit, weights : int, float, str, str, str
+    n_resamples, confidence_level, interval, weights : int, float, str, str
         As in `capmap.ranking.models.Options`.
     statistics : list of str
         What to estimate; the interquartile mean always is.
@@ -48,16 +47,17 @@ def bootstrap_shard(
     seed : int
         Seed of the study's random streams.
     """
-    options = Options(n_resamples, confidence_level, interval, unit, weights)
+    known = read_json(scope)
+    options = Options(n_resamples, confidence_level, interval, known["unit"], weights)
     wanted = [name for name in sorted(STATISTICS) if name == "iqm" or name in statistics]
-    names = [name for path in datasets for name in read_table(path)["dataset"]]
     table = bootstrap_groups(
         read_parquet(shard),
         study=study,
         statistics=wanted,
         options=options,
         seed=seed,
-        datasets=names,
+        datasets=known["datasets"],
+        seeds=known["seeds"],
         dimensions=dimensions,
     )
     write_parquet(replicates, table)

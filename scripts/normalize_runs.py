@@ -1,5 +1,6 @@
 """Normalize the runs of a study and spread them over shards."""
 
+import json
 import logging
 import re
 from collections.abc import Mapping
@@ -27,7 +28,8 @@ from capmap.normalization import (
     select_runs,
 )
 from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
-from capmap.settings.choices import Incomplete
+from capmap.ranking.scopes import resolve_unit
+from capmap.settings.choices import Incomplete, IntervalMethod, UnitOrAuto
 from capmap.shards import split_shards
 
 logger = logging.getLogger(__name__)
@@ -48,6 +50,8 @@ def normalize_runs(
     normalization: Normalization,
     select: Select,
     incomplete: Incomplete,
+    unit: UnitOrAuto,
+    interval: IntervalMethod,
     references: list[str],
     benchmark: list[str],
 ) -> None:
@@ -60,11 +64,11 @@ def normalize_runs(
     bounds, manifest, dropped : str
         Tables to write: the bounds of each dataset, the shards, and what was left out.
     folder : str
-        Where ``{shard}.parquet`` and ``datasets.csv`` go. They are rewritten only when their bytes
-        change, and shards that no longer belong are deleted.
+        Where ``{shard}.parquet`` and ``scope.json`` go, what intervals generalize to. They are
+        rewritten only when their bytes change, and shards that no longer belong are deleted.
     shards : int
         Number of shards.
-    metrics, datasets, normalization, select, incomplete : mapping and str
+    metrics, datasets, normalization, select, incomplete, unit, interval : mapping and str
         What is configured.
     references, benchmark : list of str
         No file or one with frozen bounds, and with the definition of the benchmark, whose rules of
@@ -109,8 +113,13 @@ def normalize_runs(
         normalized["dataset"].nunique(),
     )
     index = _write_shards(normalized, Path(folder), shards)
-    names = normalized[["dataset"]].drop_duplicates().sort_values("dataset")
-    write_bytes_if_changed(Path(folder) / "datasets.csv", render_csv(names).encode())
+    found_unit = resolve_unit(unit, normalized, interval=interval)
+    scope = {
+        "unit": found_unit,
+        "datasets": sorted(normalized["dataset"].unique()),
+        "seeds": sorted(normalized["seed"].unique()) if found_unit == "seeds" else [],
+    }
+    write_bytes_if_changed(Path(folder) / "scope.json", json.dumps(scope).encode())
     write_text(bounds, render_csv(limits))
     write_text(dropped, render_csv(pd.concat(left_out, ignore_index=True)))
     write_text(manifest, render_csv(index))

@@ -1,6 +1,7 @@
 """Rank the models of all shards, with rank intervals and tie groups."""
 
 import logging
+from collections.abc import Iterable
 
 import pandas as pd
 
@@ -15,6 +16,7 @@ RANKING = [
     *("model", "iqm", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
     *("rank_low_all", "rank_high_all", "may_be_best", "runs", "datasets", "ties"),
 ]
+SCOPES = ["unit", *RANKING]
 INTERVALS = [
     *("statistic", "model", "estimate", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
 ]
@@ -23,7 +25,12 @@ logger = logging.getLogger(__name__)
 
 
 def rank_models(
-    *, shards: list[str], iqm: list[str], intervals: list[str], confidence_level: float
+    *,
+    shards: list[str],
+    iqm: list[str],
+    scopes: list[str],
+    intervals: list[str],
+    confidence_level: float,
 ) -> None:
     """Write the ranking by interquartile mean, and the intervals of all statistics.
 
@@ -33,24 +40,35 @@ def rank_models(
         Estimates, intervals and replicates, Parquet.
     iqm : list of str
         Where to write the ranking by interquartile mean.
+    scopes : list of str
+        Where to write the ranking by each of what intervals generalize to.
     intervals : list of str
         Where to write estimates, intervals and ranks by all statistics.
     confidence_level : float
         Of rank intervals and tie groups.
     """
-    rankings: dict[Statistic, pd.DataFrame] = {}
-    for statistic in STATISTICS:
-        # One at a time: the replicates of all together could be too much at once.
-        own = {"kind": "dimension", "group": ALL, "statistic": statistic}
+
+    def rank(statistic: Statistic, kind: str) -> pd.DataFrame:
+        own = {"kind": kind, "group": ALL, "statistic": statistic}
         models = pd.concat([read_parquet(path, where=own) for path in shards], ignore_index=True)
-        if len(models):
-            rankings[statistic] = rank_statistic(
-                models, statistic, confidence_level=confidence_level
-            )
-    ranking = rankings["iqm"].rename(columns={"estimate": "iqm"})[RANKING]
-    write_table(ranking, iqm, best={"iqm": "max"})
-    write_table(pd.concat(rankings.values(), ignore_index=True)[INTERVALS], intervals)
+        if models.empty:
+            return models
+        return rank_statistic(models, statistic, confidence_level=confidence_level)
+
+    # One at a time: the replicates of all together could be too much at once.
+    rankings = {statistic: rank(statistic, "dimension") for statistic in STATISTICS}
+    both = [rankings["iqm"], rank("iqm", "beside")]
+    ranking, beside = (
+        table.rename(columns={"estimate": "iqm"}).reindex(columns=SCOPES) for table in both
+    )
+    write_table(ranking[RANKING], iqm, best={"iqm": "max"})
+    write_table(_stack([ranking, beside]), scopes)
+    write_table(_stack(rankings.values())[INTERVALS], intervals)
     logger.info("%d models, %d without interval", len(ranking), ranking["ci_low"].isna().sum())
+
+
+def _stack(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat([table for table in tables if len(table)], ignore_index=True)
 
 
 if __name__ == "__main__":

@@ -9,14 +9,14 @@ from capmap.pages.verdict import describe_ranking
 
 
 def write_index(
-    *, reports: list[str], rankings: list[str], studies: list[dict[str, str]], index: str
+    *, reports: list[str], scopes: list[str], studies: list[dict[str, str]], index: str
 ) -> None:
     """Write the page that links the studies.
 
     Parameters
     ----------
-    reports, rankings : list of str
-        Page and ranking table of each study, in the order of the studies.
+    reports, scopes : list of str
+        Page and rankings of each study, in the order of the studies.
     studies : list of dict
         The ``name`` and ``title`` of each study.
     index : str
@@ -29,7 +29,7 @@ def write_index(
             "verdict": describe_ranking(read_table(ranking)),
             "page": Path(os.path.relpath(report, folder)).as_posix(),
         }
-        for study, report, ranking in zip(studies, reports, rankings, strict=True)
+        for study, report, ranking in zip(studies, reports, scopes, strict=True)
     ]
     write_text(index, render_index(entries))
 

@@ -119,7 +119,7 @@ EVERY_DEFAULT = {
         "replicates": 10000,
         "confidence": 0.95,
         "interval": "calibrated",
-        "unit": "runs",
+        "unit": "auto",
         "weights": "datasets",
         "statistics": ["iqm", "mean", "median", "optimality_gap"],
         "seed": 0,

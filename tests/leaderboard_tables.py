@@ -57,7 +57,7 @@ def make_record(name, **changes):
     return {"name": name, "models": [], **dict.fromkeys(texts, ""), **changes}
 
 
-def estimate(runs, dimensions=DIMENSIONS, *, options=OPTIONS, datasets=()):
+def estimate(runs, dimensions=DIMENSIONS, *, options=OPTIONS):
     """Bootstrap the dimensions and cells of runs."""
     return bootstrap_groups(
         runs,
@@ -65,7 +65,8 @@ def estimate(runs, dimensions=DIMENSIONS, *, options=OPTIONS, datasets=()):
         statistics=["iqm"],
         options=options,
         seed=0,
-        datasets=datasets,
+        datasets=sorted(runs["dataset"].unique()),
+        seeds=sorted(runs["seed"].unique()),
         dimensions=dimensions,
     )
 

@@ -24,6 +24,7 @@ def make_ranking(**columns: list[Any]) -> pd.DataFrame:
     n = len(columns["model"])
     table = pd.DataFrame(
         {
+            "unit": "runs",
             "iqm": np.linspace(0.8, 0.4, n),
             "ci_low": np.linspace(0.79, 0.39, n),
             "ci_high": np.linspace(0.81, 0.41, n),

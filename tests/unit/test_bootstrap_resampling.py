@@ -18,7 +18,6 @@ from capmap.ranking.resampling import (
     Strata,
     draw_datasets,
     draw_resamples,
-    inflate_residuals,
     iterate_blocks,
     stratify_runs,
 )
@@ -202,24 +201,6 @@ def test_all_models_share_the_draws_of_datasets_in_blocks_of_any_size() -> None:
     assert (part[:, ~has_own].sum(axis=0) == 3).all()
 
 
-def test_inflated_residuals_have_the_right_variance() -> None:
-    # The mean of S inflated runs drawn with replacement has variance s²/S with the sample's s².
-    scores = [0.1, 0.4, 0.9]
-    values = inflate_residuals(stratify([scores])).scores
-    assert values.mean() == pytest.approx(np.mean(scores))
-    assert values.var() == pytest.approx(np.var(scores, ddof=1))
-
-
-def test_single_run_gets_the_pooled_variance() -> None:
-    strata = inflate_residuals(stratify([[0.5], [0.0, 2.0], [0.0, 0.0, 0.0]]))
-    # Sums of squares 2 and 0 over 1 + 2 degrees of freedom.
-    pooled = np.sqrt(2 / 3)
-    np.testing.assert_allclose(strata.scores[:2], [0.5 - pooled, 0.5 + pooled])
-    assert strata.draws.tolist() == [1, 2, 3]
-    counts = draw_resamples(strata, n_resamples=50, rng=make_stream(0, "test")).counts
-    assert (counts[:2].sum(axis=0) == 1).all()
-
-
 def test_blocks_cover_all_resamples_once() -> None:
     for runs in (1, 95, 2600, 10**7):
         covered = [
@@ -229,7 +210,7 @@ def test_blocks_cover_all_resamples_once() -> None:
 
 
 def test_a_model_is_not_moved_by_other_models() -> None:
-    options = Options(n_resamples=100)
+    options = Options(n_resamples=100, interval="percentile")
     rng = np.random.default_rng(0)
     table = {model: rng.random(12) for model in ("a", "b", "c")}
     names = np.repeat(["x", "y", "z"], 4).tolist()

@@ -66,6 +66,8 @@ def make_results(folder, text):
         shards=1,
         references=[],
         benchmark=[],
+        unit="auto",
+        interval="calibrated",
         **{name: str(normalized / f"{name}.csv") for name in ("bounds", "manifest", "dropped")},
         **both,
     )

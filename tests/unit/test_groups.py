@@ -94,8 +94,10 @@ def bootstrap_study(runs: pd.DataFrame, options: Options) -> dict[str, pd.DataFr
         statistics=STATISTICS,
         options=options,
         seed=0,
-        datasets=DATASETS if options.resamples_datasets else (),
+        datasets=DATASETS,
+        seeds=sorted(runs["seed"].unique()),
     )
+    estimates = estimates[estimates["kind"] == "dimension"]
     return {
         statistic: rank_statistic(own, statistic, confidence_level=0.95)
         for statistic, own in estimates.groupby("statistic")

@@ -126,11 +126,9 @@ def test_shards_are_those_of_the_manifest() -> None:
 
 def test_what_normalization_writes_is_named_after_it_has_run() -> None:
     asked: list[str] = []
-    datasets = Study("s", make_study().settings, str, lambda name: (asked.append(name), name)[1])
-    assert studies.list_resampled(datasets) == []
+    study = Study("s", make_study().settings, str, lambda name: (asked.append(name), name)[1])
+    assert studies.find_scope(study) == "results/s/normalized/scope.json"
     assert asked == ["s"]
-    study = make_study(bootstrap={"unit": "runs_and_datasets"})
-    assert studies.list_resampled(study) == ["results/s/normalized/datasets.csv"]
 
 
 # Exports
@@ -272,7 +270,7 @@ def keep_results(*shards: str, export: str = "x") -> None:
     rows = "".join(f"{shard},{digest}\n" for shard in shards)
     touch("results/s/normalized/manifest.csv", text=f"shard,sha256\n{rows}")
     touch(*(f"results/s/normalized/{shard}.parquet" for shard in shards))
-    touch("results/s/normalized/datasets.csv")
+    touch("results/s/normalized/scope.json")
     touch("results/s/runs.parquet")
     touch("a.csv", text=export)
     account = {"files": [{"path": "a.csv", "sha256": sha256(export.encode()).hexdigest()}]}
@@ -305,7 +303,7 @@ def test_a_study_without_results_has_nothing_to_forget() -> None:
     [
         lambda: Path("results/s/normalized/1.parquet").unlink(),
         lambda: Path("results/s/normalized/1.parquet").write_text("y"),
-        lambda: Path("results/s/normalized/datasets.csv").unlink(),
+        lambda: Path("results/s/normalized/scope.json").unlink(),
         lambda: Path("results/s/normalized/manifest.csv").write_text("shard\n0\n"),
         lambda: Path("results/s/normalized/manifest.csv").write_bytes(b"\n\xff,\xff\n"),
     ],

@@ -48,18 +48,21 @@ def tables(tmp_path_factory):
     write_parquet(folder / "runs.parquet", runs)
     write_parquet(folder / "0.parquet", normalize(runs)[["model", "dataset", "seed", "score"]])
     write_json(folder / "submissions.json", {"submissions": [{"name": "base", "models": []}]})
+    write_json(
+        folder / "scope.json",
+        {"unit": "runs", "datasets": sorted(set(runs["dataset"])), "seeds": []},
+    )
     benchmark = json.loads((REFERENCE / "benchmark.json").read_text("utf-8"))
     bootstrap_shard(
         shard=str(folder / "0.parquet"),
         replicates=str(folder / "bootstrap0.parquet"),
-        datasets=[],
+        scope=str(folder / "scope.json"),
         statistics=["iqm"],
         study="geobench",
         dimensions=benchmark["dimensions"],
         n_resamples=N_RESAMPLES,
         confidence_level=0.95,
         interval="percentile",
-        unit="runs",
         weights="datasets",
         seed=0,
     )

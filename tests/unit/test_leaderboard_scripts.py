@@ -26,7 +26,6 @@ SETTINGS = {
     "n_resamples": 100,
     "confidence_level": 0.95,
     "interval": "percentile",
-    "unit": "runs",
     "weights": "datasets",
     "seed": 0,
 }
@@ -43,6 +42,8 @@ def write_study(folder, runs, *, shards=1, records=()):
     folder.mkdir(exist_ok=True)
     write_parquet(folder / "runs.parquet", runs)
     write_json(folder / "submissions.json", {"submissions": list(records)})
+    names = sorted(set(runs["dataset"]))
+    write_json(folder / "scope.json", {"unit": "runs", "datasets": names, "seeds": []})
     (folder / "benchmark.yaml").write_text(BENCHMARK, encoding="utf-8")
     models = sorted(set(runs["model"]))
     for shard in range(shards):
@@ -51,7 +52,7 @@ def write_study(folder, runs, *, shards=1, records=()):
         bootstrap_shard(
             shard=str(folder / f"{shard}.parquet"),
             replicates=str(folder / f"bootstrap{shard}.parquet"),
-            datasets=[],
+            scope=str(folder / "scope.json"),
             statistics=["iqm"],
             dimensions=DIMENSIONS,
             **SETTINGS,
@@ -105,12 +106,14 @@ def test_all_datasets_have_the_numbers_of_the_main_ranking(tmp_path):
     bootstrap_shard(
         shard=str(tmp_path / "0.parquet"),
         replicates=str(tmp_path / "main.parquet"),
-        datasets=[],
+        scope=str(tmp_path / "scope.json"),
         statistics=["mean", "iqm"],
         dimensions=None,
         **SETTINGS,
     )
-    main = read_parquet(tmp_path / "main.parquet", where={"statistic": "iqm"}).set_index("model")
+    main = read_parquet(
+        tmp_path / "main.parquet", where={"statistic": "iqm", "kind": "dimension"}
+    ).set_index("model")
     ours = tables["entries"].set_index("model")
     for column, same in (("iqm", "estimate"), ("ci_low", "ci_low"), ("ci_high", "ci_high")):
         assert ours[column].to_dict() == main[same].to_dict()

@@ -33,17 +33,21 @@ def simulate(path, models, first=0):
     write_parquet(path, runs.assign(score=np.linspace(0, 1, len(runs))))
 
 
+Path("scope").write_text('{"unit": "runs", "datasets": ["d0", "d1"], "seeds": []}')
+
+
 def bootstrap(number, replicates):
     bootstrap_shard(
-        shard=f"runs{number}", replicates=f"replicates{number}", datasets=[], study="s",
-        n_resamples=replicates, confidence_level=0.95, interval="percentile", unit="runs",
+        shard=f"runs{number}", replicates=f"replicates{number}", scope="scope", study="s",
+        n_resamples=replicates, confidence_level=0.95, interval="percentile",
         weights="equal", statistics=["iqm"], dimensions=None, seed=0,
     )
 
 
 def rank(numbers):
     shards = [f"replicates{number}" for number in numbers]
-    rank_models(shards=shards, iqm=["iqm.csv"], intervals=["all.csv"], confidence_level=0.95)
+    tables = {name: [f"{name}.csv"] for name in ("iqm", "scopes", "intervals")}
+    rank_models(shards=shards, **tables, confidence_level=0.95)
 
 
 stage, models, replicates, shards, limit = sys.argv[1], *map(int, sys.argv[2:])

@@ -5,7 +5,7 @@ from hashlib import sha256
 import pandas as pd
 import pytest
 
-from capmap.artifacts import read_parquet, read_table, write_parquet
+from capmap.artifacts import read_json, read_parquet, read_table, write_parquet
 from capmap.errors import ValidationError
 from normalize_runs import normalize_runs
 from tests.toy_runs import draw_benchmark, make_runs
@@ -28,6 +28,8 @@ def run(folder, runs, **settings):
             "normalization": {},
             "select": {},
             "incomplete": "error",
+            "unit": "auto",
+            "interval": "calibrated",
             "references": [],
             "benchmark": [],
             **settings,
@@ -141,13 +143,13 @@ def test_dropped_datasets_have_bounds_but_are_not_among_the_datasets(tmp_path):
     runs = make_runs(*((model, name, 0.5) for model in "AB" for name in ("D", "007")))
     gap = make_runs(("A", "E", 0.5))
     tables = run(tmp_path, pd.concat([runs, gap]), incomplete="drop_datasets")
-    datasets = read_table(tmp_path / "normalized" / "datasets.csv")
-    assert datasets["dataset"].to_list() == ["007", "D"]
+    scope = read_json(tmp_path / "normalized" / "scope.json")
+    assert scope == {"unit": "runs", "datasets": ["007", "D"], "seeds": []}
     assert tables["bounds"]["dataset"].to_list() == ["007", "D", "E"]
 
 
-def test_other_bounds_leave_the_list_of_datasets_alone(tmp_path):
-    path = tmp_path / "normalized" / "datasets.csv"
+def test_other_bounds_leave_what_is_drawn_alone(tmp_path):
+    path = tmp_path / "normalized" / "scope.json"
     run(tmp_path, RUNS, normalization={"low": -9, "high": 9})
     before = path.stat().st_mtime_ns
     run(tmp_path, RUNS, normalization={"low": -9, "high": 10})

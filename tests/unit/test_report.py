@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from capmap import artifacts
+from capmap.catalog import MAIN
 from capmap.pages import accounts
 from capmap.pages.views import make_view
 from tests.report_tables import COVERAGE, make_ranking
@@ -20,7 +21,7 @@ from tests.toy_settings import make_settings
 from write_index import write_index
 from write_report import write_report
 
-TABLES = ["iqm", "intervals", "aggregate", "scores", "seeds", "coverage", "changes"]
+TABLES = list(MAIN.tables)
 FIGURES = ["scores", "intervals", "rank_shift", "runs_per_cell", "seed_spread"]
 MAX_PAGE = 2_000_000
 HOSTILE = [
@@ -72,9 +73,13 @@ def make_tables(models: list[str], datasets: list[str]) -> dict[str, pd.DataFram
     aggregate = iqm[["model"]].assign(mean=iqm["iqm"], rank_mean=iqm["rank"], datasets=2)
     values = rng.random((len(models), len(datasets)))
     cells = pd.MultiIndex.from_product([models[:200], datasets], names=["model", "dataset"])
-    intervals = iqm.rename(columns={"iqm": "estimate"}).drop(columns=["runs", "datasets", "ties"])
+    intervals = iqm.rename(columns={"iqm": "estimate"}).drop(
+        columns=["unit", "runs", "datasets", "ties"]
+    )
     return {
-        "iqm": iqm,
+        "iqm": iqm.drop(columns="unit"),
+        "scopes": pd.concat([iqm, iqm.assign(unit="runs_and_datasets")]),
+        "shared_seeds": pd.DataFrame({"correlation": [0.02], "p": [0.4], "models": len(models)}),
         "intervals": intervals.assign(statistic="iqm"),
         "aggregate": aggregate,
         "scores": pd.DataFrame(values, columns=datasets).assign(model=models)[["model", *datasets]],
@@ -246,7 +251,8 @@ def test_versions_and_settings_are_told(plain: str) -> None:
 def test_a_study_of_single_runs_has_no_columns_of_intervals(tmp_path: Path) -> None:
     tables = make_tables(["A", "B"], ["D1", "D2"])
     uncertain = ["ci_low", "ci_high", "rank_low", "rank_high", "ties"]
-    tables["iqm"] = tables["iqm"].assign(**dict.fromkeys(uncertain), runs=2)
+    for name in ("iqm", "scopes"):
+        tables[name] = tables[name].assign(**dict.fromkeys(uncertain), runs=2)
     tables["coverage"] = tables["coverage"].assign(expected=np.nan)
     text = write_study(tmp_path, ["A", "B"], ["D1", "D2"], tables=tables)
     ranking = text.split('<table id="table-iqm"')[1].split("</table>")[0]
@@ -311,10 +317,10 @@ def test_a_view_counts_the_rows_that_its_table_lacks() -> None:
 def test_the_index_links_the_studies_with_their_verdict(tmp_path: Path) -> None:
     for name, model in (("one", "A"), ("two", "<b>")):
         ranking = artifacts.render_csv(make_ranking(model=[model, "Z"]))
-        artifacts.write_text(tmp_path / f"{name}/tables/iqm.csv", ranking)
+        artifacts.write_text(tmp_path / f"{name}/tables/scopes.csv", ranking)
     write_index(
         reports=[str(tmp_path / f"{name}/report.html") for name in ("one", "two")],
-        rankings=[str(tmp_path / f"{name}/tables/iqm.csv") for name in ("one", "two")],
+        scopes=[str(tmp_path / f"{name}/tables/scopes.csv") for name in ("one", "two")],
         studies=[{"name": "one", "title": "First"}, {"name": "two", "title": "<i>Second</i>"}],
         index=str(tmp_path / "index.html"),
     )

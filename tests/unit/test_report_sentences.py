@@ -34,10 +34,28 @@ def test_a_clear_winner_is_called_best() -> None:
 
 def test_the_scope_is_that_of_the_intervals() -> None:
     ranking = make_ranking(model=["A", "B"])
-    wide = verdict.describe_ranking(ranking, unit="runs_and_datasets")
-    assert wide.striptags().startswith("On datasets like these 2 A is best")
-    alone = verdict.describe_ranking(ranking.assign(datasets=1))
-    assert alone.striptags().startswith("On this dataset A is best")
+    wide = describe(ranking.assign(unit="runs_and_datasets"))
+    assert wide.startswith("On datasets like these 2 A is best")
+    assert describe(ranking.assign(datasets=1)).startswith("On this dataset A is best")
+    assert describe(ranking.assign(unit="seeds")).startswith("On these 2 datasets A is best")
+
+
+def test_both_scopes_are_told_where_both_are_known() -> None:
+    ranking = make_ranking(model=["A", "B", "C"])
+
+    def tell(may_be_best: list[bool | None], **columns: Any) -> str:
+        beside = ranking.assign(unit="runs_and_datasets", may_be_best=may_be_best, **columns)
+        return describe(pd.concat([ranking, beside])).rpartition("(95% confidence).")[2]
+
+    assert tell([True, False, False]) == " On other datasets like these A is best too."
+    assert tell([True, True, True]) == (
+        " On other datasets like these any of the 3 models may be the best."
+    )
+    assert tell([True, False, True]) == (
+        " On other datasets like these 2 models may be the best: A and C."
+    )
+    assert tell([True, False, False], rank_high_all=2) == ""
+    assert tell([None] * 3) == ""
 
 
 def test_rivals_are_named_and_nobody_is_called_best() -> None:
@@ -97,13 +115,6 @@ def test_single_runs_have_no_measure_of_uncertainty() -> None:
     )
 
 
-def test_single_runs_on_many_datasets_are_pointed_to_the_other_scope() -> None:
-    ranking = make_single_run(["A", "B"]).assign(datasets=4, runs=4)
-    assert describe(ranking).endswith(
-        "from chance. What holds on datasets like these tells bootstrap: {unit: runs_and_datasets}."
-    )
-
-
 def test_a_model_without_interval_is_not_compared() -> None:
     ranking = make_ranking(
         model=["A", "B", "C"],
@@ -118,9 +129,8 @@ def test_a_model_without_interval_is_not_compared() -> None:
 
 
 def test_few_datasets_have_no_interval_where_datasets_are_resampled() -> None:
-    ranking = make_single_run(["A", "B"]).assign(datasets=3)
-    text = verdict.describe_ranking(ranking, unit="runs_and_datasets")
-    assert "no measure of uncertainty: there are fewer than four datasets, so" in text
+    ranking = make_single_run(["A", "B"]).assign(datasets=3, unit="runs_and_datasets")
+    assert "no measure of uncertainty: there are fewer than four datasets, so" in describe(ranking)
 
 
 def test_a_single_model_is_compared_with_nobody() -> None:
@@ -208,57 +218,26 @@ def test_no_change_is_said_so() -> None:
 
 
 MINUS = "\N{MINUS SIGN}"
-PERCENTILE = (
-    "A percentile interval runs from the 1st to the 99th percentile of the replicates. It is known "
-    "to be too narrow with few "
-)
-BASIC = (
-    "A basic interval is the estimate minus the 99th and 1st percentiles of the replicates' "
-    "deviations from it. It is known to be too narrow with few "
-)
-BCA = (
-    "A BCa interval takes percentiles of the replicates that are corrected for bias and, by "
-    "leaving out one {} at a time, for skew. It is known to be too narrow with few "
-)
-CALIBRATED = (
-    "The interval reaches Student's t times that standard error to both sides of the estimate (of "
-    "the IQM, one that cuts exactly a quarter of the weight from each end), shifted for skew; it "
-    "is widened where it would miss the estimate itself."
-)
-INTERVALS = {
-    ("percentile", "runs"): PERCENTILE + "runs per cell.",
-    ("percentile", "runs_and_datasets"): PERCENTILE + "datasets.",
-    ("basic", "runs"): BASIC + "runs per cell.",
-    ("basic", "runs_and_datasets"): BASIC + "datasets.",
-    ("bca", "runs"): BCA.format("run") + "runs per cell.",
-    ("bca", "runs_and_datasets"): BCA.format("dataset") + "datasets.",
-    ("calibrated", "runs"): "A calibrated interval is Student's t interval, with the variance of "
-    "the runs' influences: scores beyond the quartiles count as the quartiles, and each dataset "
-    "tells its own variance. The degrees of freedom are Satterthwaite's. A run that is alone on "
-    f"its dataset has the pooled variance of the others. {CALIBRATED}",
-    ("calibrated", "runs_and_datasets"): "A calibrated interval is Student's t interval, with the "
-    f"variance of the datasets' influences. The IQM of n datasets has n / 2 {MINUS} 1 degrees of "
-    f"freedom (Yuen), other statistics have n {MINUS} 1. {CALIBRATED}",
-}
-ENOUGH = {
-    "runs": "at least half of its datasets have two or more runs",
-    "runs_and_datasets": "it has four or more datasets",
-}
 
 
-def describe_step(step: str, **settings: Any) -> str:
-    return dict(methods.describe_methods(make_settings(**settings)))[step].striptags()
+def describe_step(step: str, *, unit: Unit = "runs", **settings: Any) -> str:
+    return dict(methods.describe_methods(make_settings(**settings), unit=unit))[step].striptags()
 
 
 @pytest.mark.parametrize("interval", get_args(IntervalMethod))
 @pytest.mark.parametrize("unit", get_args(Unit))
-def test_every_choice_of_interval_is_explained(interval: str, unit: str) -> None:
-    # At level 0.98, 1% of the replicates lie beyond each end.
-    bootstrap = {"interval": interval, "unit": unit, "confidence": 0.98}
-    assert describe_step("Intervals", bootstrap=bootstrap) == (
-        f"Their nominal level is 98%. {INTERVALS[interval, unit]} A model gets intervals only if "
-        f"{ENOUGH[unit]}: fewer do not show how much they vary."
-    )
+def test_every_choice_of_interval_is_explained(interval: str, unit: Unit) -> None:
+    if unit == "seeds" and interval != "calibrated":
+        pytest.skip("refused by the configuration")
+    text = describe_step("Intervals", unit=unit, bootstrap={"interval": interval})
+    words = {"runs": "other runs on these", "seeds": "other seeds on these"}
+    assert words.get(unit, "other runs on other such datasets") in text
+    assert "at a nominal level of 95%" in text
+    name = {"bca": "BCa"}.get(interval, interval)
+    assert re.search(f"A {name} interval (is|runs|takes)", text)
+    assert ("In each of 10,000 bootstrap replicates" in text) == (interval != "calibrated")
+    enough = "it has four or more datasets" if unit == "runs_and_datasets" else "two or more runs"
+    assert f"{enough}: fewer do not show how much they vary." in text
 
 
 @pytest.mark.parametrize(
@@ -298,7 +277,9 @@ def test_filters_references_and_transforms_are_told_with_their_names_escaped() -
         datasets={"<i>": {"transform": {"scale_rmse": {"std": 0.25}}}},
         normalization={"references": "<u>.csv"},
     )
-    text = Markup(" ").join(sentence for _, sentence in methods.describe_methods(settings))
+    text = Markup(" ").join(
+        sentence for _, sentence in methods.describe_methods(settings, unit="runs")
+    )
     assert not re.search("<[biu]>", text)
     assert "Only rows are read where <b> is one of tuned and 1." in text.striptags()
     assert (

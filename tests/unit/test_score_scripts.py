@@ -8,7 +8,7 @@ import pytest
 
 from aggregate_scores import aggregate_scores
 from bootstrap_shard import bootstrap_shard
-from capmap.artifacts import read_parquet, read_table, write_parquet
+from capmap.artifacts import read_parquet, read_table, write_json, write_parquet
 from rank_models import rank_models
 from simulate_coverage import simulate_coverage
 
@@ -43,6 +43,13 @@ class Folder:
         """A table that was written."""
         return read_table(self.path / f"{name}.csv")
 
+    def add_dataset(self) -> None:
+        """Add a fourth dataset, which is as hard as another."""
+        more = self.runs[self.runs["dataset"] == "x"].assign(dataset="z")
+        self.runs = pd.concat([self.runs, more], ignore_index=True)
+        write_parquet(self.shards[0], self.runs[self.runs["model"] == "b"])
+        write_parquet(self.shards[1], self.runs[self.runs["model"] != "b"])
+
     def aggregate(self, **options: object) -> None:
         """Run aggregate_scores."""
         given = {"aggregations": ["median", "mean"], "datasets": {}} | options
@@ -51,26 +58,28 @@ class Folder:
             runs=str(self.path / "runs.parquet"),
             scores=self.table("scores"),
             seeds=self.table("seeds"),
+            shared_seeds=self.table("shared_seeds"),
             aggregate=self.table("aggregate"),
             **given,  # type: ignore[arg-type]
         )
 
-    def bootstrap(self, shard: int, **options: object) -> Path:
+    def bootstrap(self, shard: int, *, unit: str = "runs", **options: object) -> Path:
         """Run bootstrap_shard on a shard."""
-        target = self.path / f"replicates{shard}.parquet"
+        target, scope = self.path / f"replicates{shard}.parquet", self.path / "scope.json"
+        names = {f"{name}s": sorted(self.runs[name].unique()) for name in ("dataset", "seed")}
+        write_json(scope, {"unit": unit, **names})
         given = {
-            "datasets": [],
             "study": "toy",
             "n_resamples": 200,
             "confidence_level": 0.95,
             "interval": "percentile",
-            "unit": "runs",
             "weights": "datasets",
             "statistics": ["optimality_gap", "mean"],
             "dimensions": None,
             "seed": 0,
         } | options
-        bootstrap_shard(shard=self.shards[shard], replicates=str(target), **given)  # type: ignore[arg-type]
+        files = {"shard": self.shards[shard], "scope": str(scope), "replicates": str(target)}
+        bootstrap_shard(**files, **given)  # type: ignore[arg-type]
         return target
 
     def rank(self) -> None:
@@ -78,6 +87,7 @@ class Folder:
         rank_models(
             shards=[str(self.path / f"replicates{shard}.parquet") for shard in (0, 1)],
             iqm=self.table("iqm"),
+            scopes=self.table("scopes"),
             intervals=self.table("intervals"),
             confidence_level=0.95,
         )
@@ -135,12 +145,19 @@ def test_replicates_have_the_columns_of_the_contract(folder: Folder) -> None:
     table = read_parquet(folder.bootstrap(1))
     assert list(table) == [
         *("model", "statistic", "estimate", "ci_low", "ci_high", "standard_error", "freedom"),
-        *("runs", "datasets", "replicates", "parts", "kind", "group"),
+        *("runs", "datasets", "replicates", "parts", "unit", "kind", "group"),
     ]
-    assert table["model"].tolist() == [EVIL] * 3 + ["c"] * 3
-    assert table["statistic"].tolist() == ["iqm", "mean", "optimality_gap"] * 2
-    assert table["runs"].tolist() == [9] * 6
-    assert {len(replicates) for replicates in table["replicates"]} == {200}
+    assert table["model"].tolist() == [EVIL] * 3 + ["c"] * 3 + [EVIL, "c"]
+    assert table["statistic"].tolist() == ["iqm", "mean", "optimality_gap"] * 2 + ["iqm"] * 2
+    assert table["runs"].tolist() == [9] * 8
+    assert [len(replicates) for replicates in table["replicates"]] == [200] * 6 + [0] * 2
+    assert table["unit"].tolist() == ["runs"] * 6 + ["runs_and_datasets"] * 2
+
+
+def test_calibrated_intervals_need_no_replicates(folder: Folder) -> None:
+    table = read_parquet(folder.bootstrap(1, interval="calibrated"))
+    assert {len(replicates) for replicates in table["replicates"]} == {0}
+    assert table[table["unit"] == "runs"]["ci_low"].notna().all()
 
 
 def test_shards_do_not_move_replicates(folder: Folder) -> None:
@@ -148,7 +165,7 @@ def test_shards_do_not_move_replicates(folder: Folder) -> None:
     write_parquet(folder.shards[0], folder.runs.sample(frac=1, random_state=0))
     together = read_parquet(folder.bootstrap(0))
     rest = together[together["model"] != "b"].reset_index(drop=True)
-    assert rest["ci_low"].tolist() == apart["ci_low"].tolist()
+    pd.testing.assert_series_equal(rest["ci_low"], apart["ci_low"])
     assert [list(row) for row in rest["replicates"]] == [list(row) for row in apart["replicates"]]
 
 
@@ -159,12 +176,29 @@ def test_studies_have_streams_of_their_own(folder: Folder) -> None:
 
 
 def test_resampled_datasets_are_those_of_the_study(folder: Folder) -> None:
-    datasets = folder.path / "datasets.csv"
-    datasets.write_text("dataset\n007\nx\ny\n")
-    plain = read_parquet(folder.bootstrap(0))
-    both = read_parquet(folder.bootstrap(0, datasets=[str(datasets)], unit="runs_and_datasets"))
+    folder.add_dataset()
+    plain = read_parquet(folder.bootstrap(0)).query("unit == 'runs'")
+    both = read_parquet(folder.bootstrap(0, unit="runs_and_datasets"))
     assert both["estimate"].tolist() == plain["estimate"].tolist()
-    assert both["ci_low"].tolist() != plain["ci_low"].tolist()
+    assert (both["ci_high"] - both["ci_low"]).gt(plain["ci_high"] - plain["ci_low"]).all()
+
+
+def test_both_scopes_are_ranked_side_by_side(folder: Folder) -> None:
+    folder.add_dataset()
+    for unit in ("runs", "seeds"):
+        for shard in (0, 1):
+            folder.bootstrap(shard, unit=unit, interval="calibrated")
+        folder.rank()
+        scopes, iqm = folder.read("scopes"), folder.read("iqm")
+        assert scopes["unit"].tolist() == [unit] * 3 + ["runs_and_datasets"] * 3
+        first, beside = scopes.iloc[:3], scopes.iloc[3:]
+        pd.testing.assert_frame_equal(first.drop(columns="unit"), iqm)
+        assert beside["iqm"].tolist() == first["iqm"].tolist()
+        assert beside["ci_high"].notna().all()
+    for shard in (0, 1):
+        folder.bootstrap(shard, unit="runs_and_datasets")
+    folder.rank()
+    assert folder.read("scopes")["unit"].tolist() == ["runs_and_datasets"] * 3
 
 
 def test_ranking_is_written(folder: Folder) -> None:

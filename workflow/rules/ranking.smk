@@ -1,20 +1,20 @@
 """Summarizes the runs per cell, per dataset and across datasets, and says how sure scores and ranks are.
 
-Reads: runs.parquet, normalized/{shard}.parquet and, where datasets are resampled too,
-normalized/datasets.csv.
-Writes: bootstrap/{shard}.parquet (replicates), tables/scores, tables/seeds, tables/aggregate,
-tables/iqm, tables/intervals, tables/coverage.
+Reads: runs.parquet, normalized/{shard}.parquet and normalized/scope.json.
+Writes: bootstrap/{shard}.parquet (estimates), tables/scores, tables/seeds, tables/shared_seeds,
+tables/aggregate, tables/iqm, tables/scopes, tables/intervals, tables/coverage.
 """
 
 
 rule aggregate_scores:
-    """Normalized scores → seed summaries, score matrix and aggregate ranking."""
+    """Normalized scores → summaries of seeds and of what they share, score matrix, ranking."""
     input:
         shards=of(studies.list_shards, "normalized"),
         runs="results/{study}/runs.parquet",
     output:
         scores=table("scores"),
         seeds=table("seeds"),
+        shared_seeds=table("shared_seeds"),
         aggregate=table("aggregate"),
     log:
         "results/logs/aggregate_scores/{study}.log",
@@ -31,13 +31,13 @@ rule aggregate_scores:
 
 
 rule bootstrap_shard:
-    """Normalized scores of a shard's models → estimates, intervals and replicates.
+    """Normalized scores of a shard's models → estimates and intervals.
 
     A leaderboard has those of each dimension and each dataset as well.
     """
     input:
         shard="results/{study}/normalized/{shard}.parquet",
-        datasets=of(studies.list_resampled),
+        scope=of(studies.find_scope),
     output:
         replicates="results/{study}/bootstrap/{shard}.parquet",
     log:
@@ -51,7 +51,6 @@ rule bootstrap_shard:
         n_resamples=setting("bootstrap/replicates"),
         confidence_level=setting("bootstrap/confidence"),
         interval=setting("bootstrap/interval"),
-        unit=setting("bootstrap/unit"),
         weights=setting("bootstrap/weights"),
         statistics=setting("bootstrap/statistics"),
         dimensions=of(leaderboards.find_estimated),
@@ -62,11 +61,12 @@ rule bootstrap_shard:
 
 
 rule rank_models:
-    """Replicates of all models → ranking with intervals, rank intervals and tie groups."""
+    """Estimates of all models → ranking with intervals, sets of ranks and tie groups."""
     input:
         shards=of(studies.list_shards, "bootstrap"),
     output:
         iqm=table("iqm"),
+        scopes=table("scopes"),
         intervals=table("intervals"),
     log:
         "results/logs/rank_models/{study}.log",

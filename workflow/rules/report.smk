@@ -62,7 +62,7 @@ rule write_index:
     """Reports of the selected studies → the page that links them."""
     input:
         reports=expand("results/{study}/report.html", study=STUDIES),
-        rankings=expand("results/{study}/tables/iqm.csv", study=STUDIES),
+        scopes=expand("results/{study}/tables/scopes.csv", study=STUDIES),
     output:
         index="results/index.html",
     log:

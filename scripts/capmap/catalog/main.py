@@ -31,6 +31,17 @@ MAIN = Analysis(
             short="Models by interquartile mean (IQM), best first.",
             share=400_000,
         ),
+        "scopes": Table(
+            "The ranking by interquartile mean (IQM) with what holds on these datasets (over new "
+            "runs, or new seeds with runs on all of them) and what holds on other datasets like "
+            "these (over runs and datasets): intervals and confidence sets, as in the ranking.",
+            "unit model iqm ci_low ci_high rank rank_low rank_high rank_low_all rank_high_all "
+            "may_be_best runs datasets ties",
+            labels=LABELS | {"unit": "Over"},
+            short="What holds on these datasets (over runs or seeds), and on other datasets like "
+            "these (over runs and datasets).",
+            share=160_000,
+        ),
         "intervals": Table(
             "Every statistic of each model, with its interval, rank and set of ranks. Of "
             "the optimality gap, less is better. Models without enough repeated runs have no "
@@ -71,6 +82,15 @@ MAIN = Analysis(
             short="Number and spread of runs in each cell: of scores as exported, after "
             "transforms, then of normalized ones.",
             share=200_000,
+        ),
+        "shared_seeds": Table(
+            "Mean correlation of two datasets over the seeds of a model, with the p-value of the "
+            "hypothesis that runs of a seed on different datasets have nothing in common, against "
+            "a positive correlation: seeds are permuted on each dataset, for all models alike.",
+            "correlation p models",
+            labels=LABELS,
+            short="Whether runs of a seed on different datasets move together.",
+            share=10_000,
         ),
         "coverage": Table(
             "How often percentile and calibrated intervals of resampled runs hold the true "

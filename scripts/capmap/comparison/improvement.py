@@ -76,13 +76,14 @@ def estimate_improvement(
         Number of bootstrap replicates.
     confidence_level : float
         Between 0 and 1.
-    unit : {"runs", "runs_and_datasets"}
-        What is resampled: runs within each dataset, or the shared datasets too.
+    unit : {"runs", "seeds", "runs_and_datasets"}
+        What is resampled: runs within each dataset, or the shared datasets too. Over seeds there is
+        no interval.
     make_rng : callable
         The random generator of a model, by its name, for drawing its runs.
     make_dataset_rng : callable
         The random generator for drawing datasets, by the names of those that a pair shares; not
-        called for ``unit="runs"``.
+        called unless datasets are resampled.
 
     Returns
     -------
@@ -141,7 +142,7 @@ def estimate_improvement(
 def _has_interval(matrix: ScoreMatrix, pairs: Pairs, unit: Unit) -> BoolArray:
     least = 2 if unit == "runs_and_datasets" else 1
     shared = (matrix.is_filled[pairs.first] & matrix.is_filled[pairs.second]).sum(axis=-1)
-    return np.asarray(has_enough_runs(matrix, pairs) & (shared >= least))
+    return np.asarray(has_enough_runs(matrix, pairs) & (shared >= least) & (unit != "seeds"))
 
 
 def _tabulate_runs(

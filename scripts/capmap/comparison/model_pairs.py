@@ -50,7 +50,7 @@ def compare_models(
     dict
         The tables ``pairwise`` and ``rope``.
     """
-    matrix = arrange_runs(runs)
+    matrix = arrange_runs(runs, by_seed=unit == "seeds")
     reference = reference or str(iqm["model"].iloc[0])
     require_known([reference], matrix.models, option="comparison.reference", kind="model")
     kept = choose_common(matrix, missing=missing)

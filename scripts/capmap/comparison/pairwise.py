@@ -66,9 +66,9 @@ def compare_pairs(
         Cells of normalized scores.
     missing : {"pairwise", "common"}
         Policy for empty cells, see `capmap.comparison.score_matrix.choose_common`.
-    unit : {"runs", "runs_and_datasets"}
-        What the interval of the mean difference generalizes to: new runs on these datasets, or new
-        datasets too.
+    unit : {"runs", "seeds", "runs_and_datasets"}
+        What the interval of the mean difference generalizes to: new runs or seeds on these
+        datasets, or new datasets too. Seeds need `ScoreMatrix.seed_parts`.
     confidence_level : float
         Between 0 and 1.
 
@@ -92,9 +92,12 @@ def compare_pairs(
     the cells of both models, divided by the squared number of datasets, with Satterthwaite's
     degrees of freedom. A cell with a single run takes the pooled variance of its model's other
     cells. The interval is empty unless at least half of the shared cells of each model have two or
-    more runs. The interval over datasets is that of the paired t test, and empty for a single
-    dataset. Where nothing varies, the interval is the point. But for the correction by Holm, no
-    value depends on other models (under ``common``, on which datasets they have).
+    more runs. The interval over seeds is that of the paired t test of their sums over datasets,
+    with one degree of freedom less than the fewer seeds of the two models; it is empty unless all
+    shared cells have two or more runs. The interval over datasets is that of the paired t test, and
+    empty for a single dataset. Where nothing varies, the interval is the point. But for the
+    correction by Holm, no value depends on other models (under ``common``, on which datasets they
+    have).
 
     References
     ----------
@@ -149,7 +152,7 @@ def estimate_differences(
         Cells of normalized scores.
     pairs : Pairs
         Which models to compare.
-    unit : {"runs", "runs_and_datasets"}
+    unit : {"runs", "seeds", "runs_and_datasets"}
         What the interval generalizes to.
     confidence_level : float
         Between 0 and 1.
@@ -167,6 +170,8 @@ def estimate_differences(
     mean = _divide(_add_up(apart), shared.sum(axis=-1), empty=np.nan)
     if unit == "runs":
         reach = _welch_half_width(matrix, pairs, shared, confidence_level)
+    elif unit == "seeds":
+        reach = _seeds_half_width(matrix, pairs, shared, confidence_level)
     else:
         reach = _paired_t_half_width(rounded, shared, confidence_level)
     return mean, mean - reach, mean + reach
@@ -223,6 +228,24 @@ def _variance_of_sum(
     weights = weights + _divide(singles * freedom, freedom.sum(axis=-1, keepdims=True), empty=0)
     parts = weights * variances
     return _add_up(parts), _add_up(_divide(parts**2, freedom, empty=0))
+
+
+def _seeds_half_width(
+    matrix: ScoreMatrix, pairs: Pairs, shared: BoolArray, confidence_level: float
+) -> FloatArray:
+    """Half-width of the interval of the mean difference over seeds."""
+    if matrix.seed_parts is None:
+        raise ValueError("Intervals over seeds need what each seed adds.")
+    first, second = (
+        np.einsum("pds,pd->ps", matrix.seed_parts[side], shared, optimize=True) for side in pairs
+    )
+    variance = ((first - second) ** 2).sum(axis=-1)
+    seeds = (matrix.seed_parts != 0).any(axis=1).sum(axis=-1)
+    freedom = np.maximum(np.minimum(seeds[pairs.first], seeds[pairs.second]) - 1, 1)
+    reach = _divide(np.sqrt(variance), shared.sum(axis=-1), empty=np.nan)
+    reach = reach * special.stdtrit(freedom, (1 + confidence_level) / 2)
+    is_single = shared & ((matrix.counts[pairs.first] == 1) | (matrix.counts[pairs.second] == 1))
+    return np.where(is_single.any(axis=-1), np.nan, reach)
 
 
 def _paired_t_half_width(

@@ -17,7 +17,11 @@ from capmap.comparison.score_matrix import (
 )
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, round_significant
 from capmap.ranking.resampling import Strata, stratify_runs
-from capmap.ranking.standard_errors import has_enough_runs, satterthwaite_freedom
+from capmap.ranking.standard_errors import (
+    has_enough_runs,
+    measure_influences,
+    satterthwaite_freedom,
+)
 from capmap.ranking.statistics import evaluate_runs
 from capmap.settings.choices import IntervalMethod, Missing, Weights
 
@@ -44,6 +48,9 @@ class Noise:
         the n-th part of it. 0 where a cell is empty, NaN where no cell of the study is repeated.
     shares : numpy.ndarray, shape (models, datasets)
         Weight of each of a model's datasets, in parts of their mean weight; 1 where it is empty.
+    lost : numpy.ndarray, shape (models, datasets)
+        Degrees of freedom that a cell's variance loses at the quartiles, see
+        `capmap.ranking.standard_errors.Influences`, per run.
     cells_unused : int
         Cells with runs that the policy leaves out.
     """
@@ -53,6 +60,7 @@ class Noise:
     spreads: FloatArray
     run_variances: FloatArray
     shares: FloatArray
+    lost: FloatArray
     cells_unused: int
 
     @cached_property
@@ -112,20 +120,22 @@ def measure_noise(runs: pd.DataFrame, *, missing: Missing, weights: Weights) -> 
     places = {dataset: place for place, dataset in enumerate(matrix.datasets)}
     kept = runs[runs["dataset"].isin(places)]
     estimates = np.empty(len(matrix.models))
-    run_variances, shares = np.zeros(matrix.counts.shape), np.ones(matrix.counts.shape)
+    run_variances, shares, lost = (np.zeros(matrix.counts.shape) for _ in range(3))
     for row, (_, own) in enumerate(kept.groupby("model", sort=True)):
         scores = round_significant(own["score"])
         strata = stratify_runs(scores, own["dataset"].tolist(), weights=weights)
         columns = [places[dataset] for dataset in sorted(own["dataset"].unique())]
         estimates[row] = evaluate_runs("iqm", strata)
         shares[row, columns] = _share_weight(strata)
+        lost[row, columns] = measure_influences("iqm", strata).lost / strata.draws
         run_variances[row, columns] = _winsorize_variances(strata, borrowed[row, columns])
     return Noise(
         matrix=matrix,
         estimates=estimates,
         spreads=np.sqrt(np.where(matrix.counts == 1, borrowed, matrix.variances)),
         run_variances=run_variances,
-        shares=shares,
+        shares=np.where(matrix.is_filled, shares, 1),
+        lost=lost,
         cells_unused=count_unused(every, matrix),
     )
 
@@ -165,13 +175,13 @@ def expect_widths(
     rows = []
     for place, model in enumerate(noise.matrix.models):
         has_runs = noise.matrix.counts[place] > 0
-        draws = noise.matrix.counts[place, has_runs]
+        draws, lost = noise.matrix.counts[place, has_runs], noise.lost[place, has_runs]
         measure = partial(_measure_width, interval=interval, confidence_level=confidence_level)
         now = np.nan
         if has_enough_runs(draws):
-            now = measure(noise.run_variances[place, has_runs], draws)
+            now = measure(noise.run_variances[place, has_runs], draws, lost)
         for seeds in SEEDS:
-            expected = measure(even[place, has_runs], np.full(len(draws), seeds))
+            expected = measure(even[place, has_runs], np.full(len(draws), seeds), lost)
             rows.append((model, seeds, expected, now))
     return pd.DataFrame(rows, columns=WIDTHS)
 
@@ -256,13 +266,19 @@ def advise_runs(noise: Noise) -> pd.DataFrame:
 
 
 def _measure_width(
-    run_variances: FloatArray, draws: IntArray, *, interval: IntervalMethod, confidence_level: float
+    run_variances: FloatArray,
+    draws: IntArray,
+    lost: FloatArray,
+    *,
+    interval: IntervalMethod,
+    confidence_level: float,
 ) -> float:
-    """Full width of a model's interval, by the variances and numbers of runs of its cells."""
+    """Full width of a model's interval, by what `Noise` knows of its cells and numbers of runs."""
     level = (1 + confidence_level) / 2
     variances = run_variances / draws
     if interval == "calibrated":
-        reach = special.stdtrit(satterthwaite_freedom(variances, draws - 1), level)
+        freedom = np.where(draws > 1, np.maximum(draws * (1 - lost) - 1, 1), 0)
+        reach = special.stdtrit(satterthwaite_freedom(variances, freedom), level)
     else:
         reach = special.ndtri(level)
         variances = variances * (draws - 1) / draws

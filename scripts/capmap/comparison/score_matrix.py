@@ -1,7 +1,7 @@
 """Models × datasets with all their runs, and resamples of them, for whatever compares models."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +38,10 @@ class ScoreMatrix:
         Number of runs.
     variances : numpy.ndarray, shape (models, datasets)
         Sample variance over runs (n − 1 in the denominator); NaN with fewer than two.
+    seed_parts : numpy.ndarray, shape (models, datasets, seeds), optional
+        What the run of each seed adds to its cell's mean, less the average of that; 0 where there
+        is none. The root of S / (S − 1) for a model's S seeds is in it, so that the squared sums
+        over datasets add up to the variance of the sum of means.
     """
 
     models: list[str]
@@ -45,6 +49,7 @@ class ScoreMatrix:
     means: FloatArray
     counts: IntArray
     variances: FloatArray
+    seed_parts: FloatArray | None = None
 
     @property
     def is_filled(self) -> BoolArray:
@@ -60,16 +65,20 @@ class ScoreMatrix:
             means=self.means[:, columns],
             counts=self.counts[:, columns],
             variances=self.variances[:, columns],
+            seed_parts=None if self.seed_parts is None else self.seed_parts[:, columns],
         )
 
 
-def arrange_runs(runs: pd.DataFrame) -> ScoreMatrix:
+def arrange_runs(runs: pd.DataFrame, *, by_seed: bool = False) -> ScoreMatrix:
     """Arrange normalized runs as a matrix of cells.
 
     Parameters
     ----------
     runs : pandas.DataFrame
-        Columns ``model``, ``dataset`` and ``score``, a row per run, at least one.
+        Columns ``model``, ``dataset`` and ``score``, a row per run, at least one, and ``seed`` if
+        `by_seed`.
+    by_seed : bool, optional
+        Whether to tell what each seed adds to means.
 
     Returns
     -------
@@ -90,7 +99,21 @@ def arrange_runs(runs: pd.DataFrame) -> ScoreMatrix:
     means[rows, columns] = cells["mean"]
     variances[rows, columns] = cells["std"] ** 2
     counts[rows, columns] = cells["n"]
-    return ScoreMatrix(models.tolist(), datasets.tolist(), means, counts, variances)
+    matrix = ScoreMatrix(models.tolist(), datasets.tolist(), means, counts, variances)
+    return replace(matrix, seed_parts=_tell_seeds(runs, matrix)) if by_seed else matrix
+
+
+def _tell_seeds(runs: pd.DataFrame, matrix: ScoreMatrix) -> FloatArray:
+    rows, columns = (
+        np.searchsorted(np.array(known, dtype=object), runs[kind].to_numpy(dtype=object))
+        for kind, known in (("model", matrix.models), ("dataset", matrix.datasets))
+    )
+    names, seeds = np.unique(runs["seed"].to_numpy(dtype=object), return_inverse=True)
+    parts = np.zeros((*matrix.means.shape, len(names)))
+    apart = runs["score"].to_numpy(dtype=np.float64) - matrix.means[rows, columns]
+    parts[rows, columns, seeds] = apart / matrix.counts[rows, columns]
+    n = np.maximum(runs.groupby("model")["seed"].nunique()[matrix.models].to_numpy(), 2)
+    return np.asarray(parts * np.sqrt(n / (n - 1))[:, None, None])
 
 
 def choose_common(matrix: ScoreMatrix, *, missing: Missing) -> ScoreMatrix:

@@ -70,7 +70,7 @@ def has_all_shards(study: Study) -> bool:
         return True
     lines = manifest.read_text(encoding="utf-8", errors="replace").splitlines()[1:]
     shards = [[*line.split(","), ""][:2] for line in lines]
-    return (folder / "datasets.csv").is_file() and all(
+    return (folder / "scope.json").is_file() and all(
         is_intact(folder / f"{shard}.parquet", digest) for shard, digest in shards
     )
 

@@ -88,6 +88,12 @@ def check_config(given: Settings) -> dict[str, Any]:
     """
     checked = check_settings(given, write_schema(Config))
     for name, study in checked["studies"].items():
+        bootstrap = study["bootstrap"]
+        if bootstrap["unit"] == "seeds" and bootstrap["interval"] != "calibrated":
+            raise ConfigError(
+                f"studies.{name}.bootstrap.unit: only calibrated intervals can be over seeds. Set "
+                "interval to calibrated, or unit to auto."
+            )
         # A leaderboard shows and marks what is not complete.
         if study["format"] == "submission" and "incomplete" not in given["studies"][name]:
             study["incomplete"] = "keep"
@@ -156,11 +162,10 @@ def list_shards_of_conditions(study: Study) -> list[str]:
     ]
 
 
-def list_resampled(study: Study) -> list[str]:
-    """Name the list of datasets, if a study resamples them; `normalize_runs` writes it."""
+def find_scope(study: Study) -> str:
+    """Name the file that says what intervals generalize to; `normalize_runs` writes it."""
     study.find_manifest(study.name)
-    is_resampled = study.read("bootstrap/unit") == "runs_and_datasets"
-    return [study.place("normalized/datasets.csv")] if is_resampled else []
+    return study.place("normalized/scope.json")
 
 
 def _list_shards(study: Study, name: str, folder: str) -> list[str]:

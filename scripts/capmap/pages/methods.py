@@ -12,7 +12,7 @@ from capmap.pages.wording import (
     join_some,
     join_words,
 )
-from capmap.settings.choices import STATISTIC_WORDS
+from capmap.settings.choices import STATISTIC_WORDS, Unit
 from capmap.wording import format_count, format_percent
 
 Setting = Mapping[str, Any]
@@ -46,10 +46,15 @@ WEIGHTS = {
     "runs": "Each run weighs the same, so a dataset with more runs weighs more.",
 }
 UNITS = {
-    "runs": "runs are drawn with replacement within each dataset, so the interval answers how the "
-    "score would vary with other seeds on these same datasets",
-    "runs_and_datasets": "datasets are drawn with replacement, and runs within each, so the "
-    "interval answers how the score would vary with other seeds and other such datasets",
+    "runs": "how the score would vary with other runs on these same datasets, with nothing in "
+    "common between the runs of different datasets",
+    "seeds": "how the score would vary with other seeds on these same datasets; runs of a seed "
+    "on different datasets may have anything in common",
+    "runs_and_datasets": "how the score would vary with other runs on other such datasets",
+}
+DRAWS = {
+    "runs": "runs are drawn with replacement within each dataset",
+    "runs_and_datasets": "datasets are drawn with replacement, and runs within each",
 }
 PERCENTILE = Markup(
     "A percentile interval runs from the {low} to the {high} percentile of the replicates. "
@@ -83,6 +88,12 @@ INTERVALS = {
         "has the pooled variance of the others. "
     )
     + CALIBRATED,
+    ("calibrated", "seeds"): Markup(
+        "A calibrated interval is Student's t interval, with the variance of the seeds' "
+        "influences, summed over datasets: scores beyond the quartiles count as the quartiles. "
+        "The degrees of freedom are the number of seeds less one. "
+    )
+    + CALIBRATED,
     ("calibrated", "runs_and_datasets"): Markup(
         "A calibrated interval is Student's t interval, with the variance of the datasets' "
         "influences. The IQM of n datasets has n / 2 &minus; 1 degrees of freedom (Yuen), other "
@@ -92,17 +103,20 @@ INTERVALS = {
 }
 ENOUGH = {
     "runs": "at least half of its datasets have two or more runs",
+    "seeds": "at least half of its datasets have two or more runs",
     "runs_and_datasets": "it has four or more datasets",
 }
 
 
-def describe_methods(settings: Setting) -> Sentences:
+def describe_methods(settings: Setting, *, unit: Unit) -> Sentences:
     """Explain each step from the exports to the ranks.
 
     Parameters
     ----------
     settings : mapping
         The study's settings, checked and with defaults.
+    unit : {"runs", "seeds", "runs_and_datasets"}
+        What intervals generalize to.
 
     Returns
     -------
@@ -115,8 +129,7 @@ def describe_methods(settings: Setting) -> Sentences:
         ("Normalization", _describe_normalization(settings)),
         ("Aggregation", _describe_aggregation(settings)),
         ("Interquartile mean (IQM)", _describe_iqm(bootstrap)),
-        ("Bootstrap", _describe_bootstrap(bootstrap)),
-        ("Intervals", _describe_intervals(bootstrap)),
+        ("Intervals", _describe_intervals(bootstrap, unit)),
         ("Ranks", _describe_ranks(bootstrap)),
         ("Tie groups", _describe_ties(bootstrap)),
     ]
@@ -187,30 +200,32 @@ def _describe_iqm(bootstrap: Setting) -> Markup:
     ).format(WEIGHTS[bootstrap["weights"]])
 
 
-def _describe_bootstrap(bootstrap: Setting) -> Markup:
-    statistics = {"iqm", *bootstrap["statistics"]}
+def _describe_intervals(bootstrap: Setting, unit: Unit) -> Markup:
+    level, statistics = bootstrap["confidence"], {"iqm", *bootstrap["statistics"]}
+    low, high = (format_percentile(share) for share in ((1 - level) / 2, (1 + level) / 2))
     return Markup(
-        "How sure the numbers are comes from {}. In each, {}. Intervals are given of {}. All "
-        "draws derive from the seed {} and the names of study and model, so they are the same on "
-        "every machine."
+        "The intervals answer {}. They are given of {}, at a nominal level of {}. {}{} A model "
+        "gets intervals only if {}: fewer do not show how much they vary."
     ).format(
-        format_count(bootstrap["replicates"], "bootstrap replicate"),
-        UNITS[bootstrap["unit"]],
+        UNITS[unit],
         join_words(text for kind, text in STATISTIC_WORDS.items() if kind in statistics),
-        bootstrap["seed"],
+        format_percent(level),
+        _describe_draws(bootstrap, unit),
+        INTERVALS[bootstrap["interval"], unit].format(low=low, high=high),
+        ENOUGH[unit],
     )
 
 
-def _describe_intervals(bootstrap: Setting) -> Markup:
-    level, unit = bootstrap["confidence"], bootstrap["unit"]
-    low, high = (format_percentile(share) for share in ((1 - level) / 2, (1 + level) / 2))
+def _describe_draws(bootstrap: Setting, unit: Unit) -> Markup:
+    if bootstrap["interval"] == "calibrated":
+        return Markup("")
     return Markup(
-        "Their nominal level is {}. {} A model gets intervals only if {}: fewer do not show how "
-        "much they vary."
+        "In each of {}, {}; all draws derive from the seed {} and the names of study and model, so "
+        "they are the same on every machine. "
     ).format(
-        format_percent(level),
-        INTERVALS[bootstrap["interval"], unit].format(low=low, high=high),
-        ENOUGH[unit],
+        format_count(bootstrap["replicates"], "bootstrap replicate"),
+        DRAWS[unit],
+        bootstrap["seed"],
     )
 
 

@@ -74,6 +74,7 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         file, and figures that do not fit are linked. Equal results give equal text.
     """
     tables, bootstrap = results.tables, results.settings["bootstrap"]
+    unit = tables["scopes"]["unit"].iloc[0]
     views = show_tables(tables, results.validation, results.versions, results.files)
     settings = _render_settings(results.settings)
     sections = show_analyses(results.outcomes, tables, files=results.files)
@@ -89,15 +90,15 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         study=study,
         title=title,
         verdict=verdict.describe_ranking(
-            tables["iqm"], confidence_level=bootstrap["confidence"], unit=bootstrap["unit"]
+            tables["scopes"], confidence_level=bootstrap["confidence"]
         ),
         trust=verdict.describe_coverage(
-            tables["coverage"], interval=bootstrap["interval"], unit=bootstrap["unit"]
+            tables["coverage"], interval=bootstrap["interval"], unit=unit
         ),
         aggregation=verdict.describe_aggregations(tables["aggregate"], tables["iqm"]),
         reading=describe_reading(results.validation),
         changes=describe_changes(tables["changes"]),
-        methods=describe_methods(results.settings),
+        methods=describe_methods(results.settings, unit=unit),
         pictures=pictures,
         views=views,
         sections=sections,

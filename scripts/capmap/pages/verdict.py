@@ -4,26 +4,21 @@ import pandas as pd
 from markupsafe import Markup
 
 from capmap.pages.wording import NAME, format_ordinal, join_names, join_words
-from capmap.settings.choices import FEWEST_DATASETS
 from capmap.wording import AGGREGATION_NAMES, format_count, format_percent
 
 SHORTFALL = 0.02
 MOVERS = 3
 
 
-def describe_ranking(
-    iqm: pd.DataFrame, *, confidence_level: float | None = None, unit: str = "runs"
-) -> Markup:
-    """Say which models may be best, and on which datasets.
+def describe_ranking(scopes: pd.DataFrame, *, confidence_level: float | None = None) -> Markup:
+    """Say which models may be best on these datasets, and which on others like these.
 
     Parameters
     ----------
-    iqm : pandas.DataFrame
-        The ranking, ordered by rank, with the columns of ``tables/iqm.csv``.
+    scopes : pandas.DataFrame
+        The rankings, ordered by rank, with the columns of ``tables/scopes.csv``.
     confidence_level : float, optional
         Level of intervals and of the confidence set of the best, in (0, 1), to be named.
-    unit : {"runs", "runs_and_datasets"}, optional
-        What is resampled: "runs" speaks of these datasets, otherwise of datasets like these.
 
     Returns
     -------
@@ -37,9 +32,14 @@ def describe_ranking(
     would else be called best in a tenth of studies), all have intervals, and none has more
     datasets.
     """
-    if iqm.empty:
+    if scopes.empty:
         return Markup("No model has a score.")
-    leader = iqm.iloc[0]
+    first, *others = [own for _, own in scopes.groupby("unit", sort=False)]
+    return _describe_first(first, confidence_level) + Markup("").join(map(_describe_others, others))
+
+
+def _describe_first(iqm: pd.DataFrame, confidence_level: float | None) -> Markup:
+    leader, unit = iqm.iloc[0], iqm["unit"].iloc[0]
     best = iqm.loc[iqm["rank"] == leader["rank"], "model"].tolist()
     scope = _describe_scope(iqm, unit)
     if len(best) > 1:
@@ -55,13 +55,33 @@ def describe_ranking(
     at = f" ({format_percent(confidence_level)} confidence)" if confidence_level else ""
     if _is_clear(iqm):
         text += Markup(" Every other model can be separated from it{}.").format(at)
-    elif 1 < len(candidates) == len(iqm):
-        text += Markup(" Any of the {} models may be the best{}.").format(len(iqm), at)
     elif len(candidates) > 1:
-        text += Markup(" {} models may be the best{}: {}.").format(
-            len(candidates), at, join_names(candidates)
-        )
+        text += Markup(" {}.").format(_name_candidates(candidates, len(iqm), at, any_word="Any"))
     return text + _warn_of_few_datasets(iqm, best) + _warn_of_no_interval(iqm, unit)
+
+
+def _describe_others(scope: pd.DataFrame) -> Markup:
+    """Say which models may be best on other datasets like these."""
+    candidates = find_candidates(scope)
+    if _is_clear(scope):
+        return Markup(" On other datasets like these {} is best too.").format(
+            NAME.format(candidates[0])
+        )
+    if len(candidates) > 1:
+        return Markup(" On other datasets like these {}.").format(
+            _name_candidates(candidates, len(scope))
+        )
+    return Markup("")
+
+
+def _name_candidates(
+    candidates: list[str], total: int, at: str = "", *, any_word: str = "any"
+) -> Markup:
+    if len(candidates) == total:
+        return Markup("{} of the {} models may be the best{}").format(any_word, total, at)
+    return Markup("{} models may be the best{}: {}").format(
+        len(candidates), at, join_names(candidates)
+    )
 
 
 def describe_coverage(coverage: pd.DataFrame, *, interval: str, unit: str) -> Markup:
@@ -72,8 +92,8 @@ def describe_coverage(coverage: pd.DataFrame, *, interval: str, unit: str) -> Ma
     coverage : pandas.DataFrame
         The columns of ``tables/coverage.csv``, a row per kind of interval that was simulated.
     interval, unit : str
-        The study's kind of interval, and what it resamples. Percentile and calibrated intervals
-        of resampled runs are simulated.
+        The study's kind of interval, and what it generalizes to. Percentile and calibrated
+        intervals over runs are simulated.
 
     Returns
     -------
@@ -167,7 +187,7 @@ def _is_clear(iqm: pd.DataFrame) -> bool:
 
 def _describe_scope(iqm: pd.DataFrame, unit: str) -> str:
     datasets = int(iqm["datasets"].max())
-    if unit != "runs":
+    if unit == "runs_and_datasets":
         return f"On datasets like these {datasets:,}"
     return f"On these {datasets:,} datasets" if datasets > 1 else "On this dataset"
 
@@ -191,13 +211,10 @@ def _warn_of_no_interval(iqm: pd.DataFrame, unit: str) -> Markup:
         return Markup("")
     reason = _explain_no_interval(iqm[without], unit)
     if without.all():
-        other = ""
-        if unit == "runs" and iqm["datasets"].min() >= FEWEST_DATASETS:
-            other = " What holds on datasets like these tells bootstrap: {unit: runs_and_datasets}."
         return Markup(
             " This ranking has no measure of uncertainty: {}, so nothing tells a real difference "
-            "from chance.{}"
-        ).format(reason, other)
+            "from chance."
+        ).format(reason)
     return Markup(" {} no interval ({}) and cannot be compared: {}.").format(
         format_count(int(without.sum()), "model has", "models have"),
         reason,
@@ -206,7 +223,7 @@ def _warn_of_no_interval(iqm: pd.DataFrame, unit: str) -> Markup:
 
 
 def _explain_no_interval(models: pd.DataFrame, unit: str) -> str:
-    if unit != "runs":
+    if unit == "runs_and_datasets":
         return "there are fewer than four datasets"
     is_single = (models["runs"] <= models["datasets"]).all()
     return f"on {'each dataset' if is_single else 'most datasets'} there is one run only"

@@ -19,7 +19,7 @@ RULES = {
     "error": "every model had to have runs on each of its datasets",
 }
 KINDS = {"percentile": "percentile", "basic": "basic", "bca": "BCa", "calibrated": "calibrated"}
-UNITS = {"runs": "runs", "runs_and_datasets": "runs and datasets"}
+UNITS = {"runs": "runs", "seeds": "seeds", "runs_and_datasets": "runs and datasets"}
 
 
 def describe_groups(
@@ -39,7 +39,7 @@ def describe_groups(
         The columns of ``tables/groups.csv`` and ``tables/group_coverage.csv``; at least one group.
     interval : {"percentile", "basic", "bca", "calibrated"}
         Kind of interval.
-    unit : {"runs", "runs_and_datasets"}
+    unit : {"runs", "seeds", "runs_and_datasets"}
         What intervals generalize to.
     confidence_level : float
         Of the intervals, between 0 and 1.
@@ -55,10 +55,11 @@ def describe_groups(
     spans = format_span(group_coverage["datasets"], "dataset")
     intervals = ""
     if groups["ci_low"].notna().any():
+        resamples = f"{n_resamples:,} bootstrap replicates"
+        source = "Student's t" if interval == "calibrated" else resamples
         intervals = (
             f"The {format_percent(confidence_level)} {KINDS[interval]} intervals over "
-            f"{UNITS[unit]} come from {n_resamples:,} bootstrap replicates, without correction for "
-            "the number of groups."
+            f"{UNITS[unit]} come from {source}, without correction for the number of groups."
         )
     methods = join_sentences(
         f"The models were ranked within {format_count(len(names), 'group')} ({spans}"

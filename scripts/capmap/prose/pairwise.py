@@ -20,12 +20,16 @@ DECISIONS = {
     "model better": "worse than {}",
     "equivalent": "practically equivalent to {}",
 }
-OVER = {"runs": "runs", "runs_and_datasets": "datasets"}
+OVER = {"runs": "runs", "seeds": "seeds", "runs_and_datasets": "datasets"}
 DIFFERENCES = {
     "runs": (
         "Welch-Satterthwaite intervals over runs (independent, about normal; single runs take "
         "their model's pooled variance), which hold for new runs on these datasets, whereas the "
         "tests are over datasets"
+    ),
+    "seeds": (
+        "paired t intervals over seeds (runs of a seed on different datasets move together), which "
+        "hold for new seeds on these datasets, whereas the tests are over datasets"
     ),
     "runs_and_datasets": "paired t intervals over datasets",
 }
@@ -53,7 +57,7 @@ def describe_pairwise(
         The columns of ``tables/pairwise.csv`` and ``tables/rope.csv``.
     missing : {"pairwise", "common"}
         Policy for empty cells.
-    unit : {"runs", "runs_and_datasets"}
+    unit : {"runs", "seeds", "runs_and_datasets"}
         What intervals generalize to.
     alpha : float
         Level of the tests.

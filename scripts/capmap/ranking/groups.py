@@ -108,7 +108,8 @@ def bootstrap_groups(
     statistics: Sequence[Statistic],
     options: Options,
     seed: int,
-    datasets: Sequence[str] = (),
+    datasets: Sequence[str],
+    seeds: Sequence[str],
     dimensions: Mapping[str, Sequence[str]] | None = None,
 ) -> pd.DataFrame:
     """Estimate statistics of each model on all datasets, in each dimension, and on each dataset.
@@ -116,25 +117,27 @@ def bootstrap_groups(
     Parameters
     ----------
     runs : pandas.DataFrame
-        Columns ``model``, ``dataset`` and ``score`` (normalized, finite), a row per run.
+        Columns ``model``, ``dataset``, ``seed`` and ``score`` (normalized, finite), a row per run.
     study : str
         Name of the study, part of the names of its random streams.
     statistics : sequence of {"iqm", "mean", "median", "optimality_gap"}
         What to estimate on all datasets; elsewhere it is the interquartile mean.
     options : Options
-        How to bootstrap; on a single dataset only runs are resampled.
+        How to bootstrap; on a single dataset only runs are drawn.
     seed : int
         Seed of the study's random streams.
-    datasets : sequence of str, optional
-        The study's datasets; needed for ``unit="runs_and_datasets"`` and only then.
+    datasets, seeds : sequence of str
+        Those of the whole study.
     dimensions : mapping of str to sequence of str, optional
         The datasets of each dimension of a leaderboard, which also has the single datasets.
 
     Returns
     -------
     pandas.DataFrame
-        As `bootstrap_models`, with ``kind`` ("dimension" or "dataset") and ``group``, the name of
-        the dimension or dataset; the dimension "All" comes first and has every dataset.
+        As `bootstrap_models`, with ``unit`` (of the options, or "runs_and_datasets" for calibrated
+        intervals beside them), ``kind`` ("dimension", "dataset", or "beside" for what stands beside
+        the ranking) and ``group``, the name of the dimension or dataset; the dimension "All" comes
+        first and has every dataset.
 
     Raises
     ------
@@ -142,14 +145,25 @@ def bootstrap_groups(
         If a score is NaN or infinite.
     """
     stream = partial(make_stream, seed, study)
+    names = {"runs": (), "seeds": seeds, "runs_and_datasets": datasets}
 
     def draw_all(*model: str) -> np.random.Generator:
         return stream(*(("bootstrap", *model) if model else ("datasets",)))
 
-    everywhere = bootstrap_models(
-        runs, statistics=statistics, options=options, make_rng=draw_all, datasets=datasets
-    )
-    tables = [everywhere.assign(kind="dimension", group=ALL)]
+    scopes = [("dimension", options)]
+    if options.unit != "runs_and_datasets":
+        beside = replace(options, unit="runs_and_datasets", interval="calibrated")
+        scopes.append(("beside", beside))
+    tables = [
+        bootstrap_models(
+            runs,
+            statistics=statistics if kind == "dimension" else ["iqm"],
+            options=own,
+            make_rng=draw_all,
+            drawn=names[own.unit],
+        ).assign(unit=own.unit, kind=kind, group=ALL)
+        for kind, own in scopes
+    ]
     if dimensions is not None:
         for name, members in dimensions.items():
             found = bootstrap_models(
@@ -157,9 +171,9 @@ def bootstrap_groups(
                 statistics=["iqm"],
                 options=options,
                 make_rng=partial(stream, "leaderboard", name),
-                datasets=[dataset for dataset in datasets if dataset in members],
+                drawn=seeds if options.unit == "seeds" else sorted({*datasets} & {*members}),
             )
-            tables.append(found.assign(kind="dimension", group=name))
+            tables.append(found.assign(unit=options.unit, kind="dimension", group=name))
         for dataset, own in runs.groupby("dataset", sort=True):
             found = bootstrap_models(
                 own,
@@ -167,7 +181,7 @@ def bootstrap_groups(
                 options=replace(options, unit="runs"),
                 make_rng=partial(stream, "leaderboard_cells", str(dataset)),
             )
-            tables.append(found.assign(kind="dataset", group=dataset))
+            tables.append(found.assign(unit="runs", kind="dataset", group=dataset))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -290,7 +304,7 @@ def _rank_group(
         statistics=statistics,
         options=options,
         make_rng=partial(make_rng, group.name),
-        datasets=group.runs["dataset"].unique().tolist() if options.resamples_datasets else (),
+        drawn=group.runs["seed" if options.unit == "seeds" else "dataset"].unique().tolist(),
     ).assign(group=group.name)
     by_statistic = dict(list(estimates.groupby("statistic")))
     return {

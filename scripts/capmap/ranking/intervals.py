@@ -1,4 +1,4 @@
-"""Confidence intervals from bootstrap replicates, and replicates that agree with an interval."""
+"""Confidence intervals from bootstrap replicates."""
 
 import numpy as np
 from scipy import special
@@ -106,24 +106,6 @@ def acceleration_over_datasets(statistic: Statistic, strata: Strata) -> float:
         times = (np.arange(n)[:, None] != deleted).astype(np.intp)
         values[block] = evaluate_statistic(statistic, strata, repeat_datasets(strata, times))
     return _skewness_of_influences(values.mean() - values)
-
-
-def match_replicates(
-    replicates: FloatArray, interval: Interval, *, confidence_level: float
-) -> FloatArray:
-    """Move and stretch replicates so that their center and spread agree with an interval."""
-    low, high = interval
-    apart = _center(replicates)
-    reach = float(apart.std(ddof=1)) * special.ndtri((1 + confidence_level) / 2)
-    scale = (high - low) / 2 / reach if reach > 0 else 0.0
-    return low + (high - low) / 2 + apart * scale
-
-
-def _center(replicates: FloatArray) -> FloatArray:
-    """Distances to the mean, exactly zero where all replicates are equal."""
-    apart = replicates - replicates[..., :1]
-    centered: FloatArray = apart - apart.mean(axis=-1, keepdims=True)
-    return centered
 
 
 def _skewness_of_influences(influences: FloatArray) -> float:

@@ -13,7 +13,6 @@ from capmap.ranking.intervals import (
     acceleration_over_runs,
     basic_interval,
     bca_interval,
-    match_replicates,
     percentile_interval,
 )
 from capmap.ranking.resampling import (
@@ -21,7 +20,6 @@ from capmap.ranking.resampling import (
     Strata,
     draw_datasets,
     draw_resamples,
-    inflate_residuals,
     iterate_blocks,
     stratify_runs,
 )
@@ -55,8 +53,9 @@ class Options:
         Between 0 and 1.
     interval : {"percentile", "basic", "bca", "calibrated"}
         Kind of interval.
-    unit : {"runs", "runs_and_datasets"}
-        What is resampled: runs within each dataset, or datasets and runs within each drawn one.
+    unit : {"runs", "seeds", "runs_and_datasets"}
+        What is drawn: runs within each dataset; seeds, each with its runs on all datasets
+        (calibrated intervals only); or datasets and runs within each drawn one.
     weights : {"datasets", "runs"}
         Whether each dataset weighs the same or each run.
     """
@@ -69,8 +68,8 @@ class Options:
 
     @property
     def resamples_datasets(self) -> bool:
-        """Whether datasets are resampled as well."""
-        return self.unit == "runs_and_datasets"
+        """Whether a bootstrap draws datasets as well."""
+        return self.unit == "runs_and_datasets" and self.interval != "calibrated"
 
 
 @dataclass(frozen=True)
@@ -88,8 +87,7 @@ class Estimate:
     error : StandardError, optional
         Whatever the kind of interval; None when there is no interval.
     replicates : numpy.ndarray, shape (n_resamples,)
-        Replicates; empty when there is no interval. Those of a calibrated interval are stretched to
-        agree with it.
+        Replicates; empty when there is no interval, or a calibrated one, which needs none.
     """
 
     statistic: Statistic
@@ -108,8 +106,9 @@ def bootstrap_model(
     options: Options,
     rng: np.random.Generator,
     pool: DatasetPool | None = None,
+    seeds: Sequence[str] | None = None,
 ) -> list[Estimate]:
-    """Estimate statistics of one model with stratified bootstrap intervals.
+    """Estimate statistics of one model with intervals.
 
     Parameters
     ----------
@@ -124,7 +123,9 @@ def bootstrap_model(
     rng : numpy.random.Generator
         The model's own stream.
     pool : DatasetPool, optional
-        The study's datasets; needed for ``unit="runs_and_datasets"`` and only then.
+        The study's datasets; needed where they are resampled and only then.
+    seeds : sequence of str, shape (runs,), optional
+        The seed of each run; needed for ``unit="seeds"`` and only then.
 
     Returns
     -------
@@ -134,13 +135,13 @@ def bootstrap_model(
     Raises
     ------
     ValueError
-        If there is no run, a score is NaN or infinite, or datasets are to be resampled and `pool`
-        is missing.
+        If there is no run, a score is NaN or infinite, datasets are to be resampled and `pool` is
+        missing, or seeds are to be resampled.
 
     Notes
     -----
     Which models have an interval says `measure_error`. Datasets with a single run contribute
-    nothing to the spread, except to a calibrated interval (`inflate_residuals`).
+    nothing to the spread of a bootstrap.
 
     References
     ----------
@@ -161,7 +162,9 @@ def bootstrap_model(
     """
     if pool is None and options.resamples_datasets:
         raise ValueError("Resampling datasets needs the list of the study's datasets.")
-    strata = stratify_runs(scores, datasets, weights=options.weights)
+    if options.unit == "seeds" and options.interval != "calibrated":
+        raise ValueError("Only calibrated intervals can be over seeds.")
+    strata = stratify_runs(scores, datasets, seeds=seeds, weights=options.weights)
     errors = [measure_error(statistic, strata, unit=options.unit) for statistic in statistics]
     known = [error for error in errors if error is not None]
     if not known:
@@ -169,18 +172,17 @@ def bootstrap_model(
             Estimate(statistic, evaluate_runs(statistic, strata), np.nan, np.nan, None, np.empty(0))
             for statistic in statistics
         ]
-    is_calibrated_on_runs = options.interval == "calibrated" and options.unit == "runs"
-    source = inflate_residuals(strata) if is_calibrated_on_runs else strata
     names = sorted(set(datasets))
-    replicates = np.empty((len(statistics), options.n_resamples))
-    for block in iterate_blocks(options.n_resamples, runs=len(source.scores)):
+    n_resamples = 0 if options.interval == "calibrated" else options.n_resamples
+    replicates = np.empty((len(statistics), n_resamples))
+    for block in iterate_blocks(n_resamples, runs=len(strata.scores)):
         width = block.stop - block.start
         times = None
         if pool is not None and options.resamples_datasets:
             times = draw_datasets(names, pool=pool, n_resamples=width, rng=rng)
-        resamples = draw_resamples(source, n_resamples=width, rng=rng, times=times)
+        resamples = draw_resamples(strata, n_resamples=width, rng=rng, times=times)
         for row, statistic in zip(replicates, statistics, strict=True):
-            row[block] = evaluate_statistic(statistic, source, resamples)
+            row[block] = evaluate_statistic(statistic, strata, resamples)
     return [
         _estimate_interval(statistic, strata, row, error, options=options)
         for statistic, row, error in zip(statistics, replicates, known, strict=True)
@@ -193,29 +195,29 @@ def bootstrap_models(
     statistics: Sequence[Statistic],
     options: Options,
     make_rng: Callable[..., np.random.Generator],
-    datasets: Sequence[str] = (),
+    drawn: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Estimate statistics of each model of a table of runs.
 
     Parameters
     ----------
     runs : pandas.DataFrame
-        Columns ``model``, ``dataset`` and ``score`` (normalized, finite), a row per run.
+        Columns ``model``, ``dataset``, ``seed`` and ``score`` (normalized, finite), a row per run.
     statistics, options
         As in `bootstrap_model`.
     make_rng : callable
         Makes a random generator: ``make_rng()`` draws datasets, ``make_rng(model)`` a model's runs.
-    datasets : sequence of str, optional
-        The datasets from which ``unit="runs_and_datasets"`` draws, those of models in other shards
-        as well.
+    drawn : sequence of str, optional
+        The datasets or seeds of all models, those in other shards as well, where the unit is
+        "runs_and_datasets" or "seeds".
 
     Returns
     -------
     pandas.DataFrame
         A row per model and statistic, models by name: ``model``, ``statistic``, ``estimate``,
         ``ci_low``, ``ci_high``, ``standard_error``, ``freedom``, ``runs``, ``datasets``,
-        ``replicates`` (array; empty without an interval) and ``parts`` (array; what each of
-        `datasets` adds to the error, empty where datasets are not resampled).
+        ``replicates`` (array; empty without a bootstrap) and ``parts`` (array; what each of `drawn`
+        adds to the error, empty where runs are drawn).
 
     Raises
     ------
@@ -223,17 +225,18 @@ def bootstrap_models(
         If a score is NaN or infinite.
     """
     rows = []
-    known = np.array(sorted(set(datasets)), dtype=object)
+    known = np.array(sorted(set(drawn)), dtype=object)
+    kind = "seed" if options.unit == "seeds" else "dataset"
     for model, own in runs.groupby("model", sort=True):
-        names = np.unique(own["dataset"].to_numpy(dtype=object))
-        places = np.searchsorted(known, names)
+        places = np.searchsorted(known, np.unique(own[kind].to_numpy(dtype=object)))
         for found in bootstrap_model(
             own["score"],
             own["dataset"].tolist(),
             statistics=statistics,
             options=options,
             rng=make_rng(str(model)),
-            pool=DatasetPool(datasets, make_rng()) if datasets else None,
+            pool=DatasetPool(drawn, make_rng()) if options.resamples_datasets else None,
+            seeds=own["seed"].tolist() if options.unit == "seeds" else None,
         ):
             error, parts = found.error or NO_ERROR, np.empty(0)
             if error.parts is not None:
@@ -242,7 +245,8 @@ def bootstrap_models(
             rows.append(
                 (
                     *(model, found.statistic, found.estimate, found.low, found.high),
-                    *(error.value, error.freedom, len(own), len(names), found.replicates, parts),
+                    *(error.value, error.freedom, len(own), own["dataset"].nunique()),
+                    *(found.replicates, parts),
                 )
             )
     return pd.DataFrame(rows, columns=[*ESTIMATES, "replicates", "parts"]).astype(ESTIMATES)
@@ -278,7 +282,7 @@ def _estimate_interval(
             interval = basic_interval(replicates, estimate=estimate, confidence_level=level)
         case "bca":
             accelerate = (
-                acceleration_over_runs if options.unit == "runs" else acceleration_over_datasets
+                acceleration_over_datasets if options.resamples_datasets else acceleration_over_runs
             )
             interval = bca_interval(
                 replicates,
@@ -288,5 +292,4 @@ def _estimate_interval(
             )
         case "calibrated":
             interval = calibrated_interval(statistic, strata, error, confidence_level=level)
-            replicates = match_replicates(replicates, interval, confidence_level=level)
     return Estimate(statistic, estimate, *interval, error, replicates)

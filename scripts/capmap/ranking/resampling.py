@@ -7,7 +7,7 @@ table, and one random number per dataset picks a row.
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import product
 from typing import Any
@@ -38,11 +38,14 @@ class Stratum:
         How many runs a resample draws from each dataset.
     datasets : numpy.ndarray of int, shape (datasets,)
         Places of the datasets in the sorted list of the model's datasets.
+    seeds : numpy.ndarray of int, shape (runs, datasets)
+        Place of the seed of each run in the sorted list of the model's seeds.
     """
 
     scores: FloatArray
     draws: int
     datasets: IntArray
+    seeds: IntArray
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,11 @@ class Strata:
     def datasets(self) -> IntArray:
         """Dataset of each run."""
         return np.concatenate([np.tile(part.datasets, len(part.scores)) for part in self.parts])
+
+    @cached_property
+    def seeds(self) -> IntArray:
+        """Seed of each run."""
+        return np.concatenate([part.seeds.ravel() for part in self.parts])
 
     @cached_property
     def draws(self) -> IntArray:
@@ -117,7 +125,11 @@ class Resamples:
 
 
 def stratify_runs(
-    scores: npt.ArrayLike, datasets: Sequence[str], *, weights: Weights = "datasets"
+    scores: npt.ArrayLike,
+    datasets: Sequence[str],
+    *,
+    seeds: Sequence[str] | None = None,
+    weights: Weights = "datasets",
 ) -> Strata:
     """Arrange a model's runs by dataset.
 
@@ -127,6 +139,8 @@ def stratify_runs(
         Finite scores.
     datasets : sequence of str, shape (runs,)
         The dataset of each run.
+    seeds : sequence of str, shape (runs,), optional
+        The seed of each run; without them no two runs have the same.
     weights : {"datasets", "runs"}, optional
         Whether each dataset weighs the same or each run.
 
@@ -145,54 +159,18 @@ def stratify_runs(
         raise ValueError("A model without runs has no scores to resample.")
     names, codes = np.unique(np.asarray(datasets, dtype=object), return_inverse=True)
     sizes = np.bincount(codes, minlength=len(names))
-    ascending = numbers[np.lexsort((numbers, codes))]
+    marks = np.arange(len(numbers))
+    if seeds is not None:
+        marks = np.unique(np.asarray(seeds, dtype=object), return_inverse=True)[1]
+    order = np.lexsort((marks, numbers, codes))
     starts = np.cumsum(sizes) - sizes
     parts = []
     for size in np.unique(sizes).tolist():
         members = np.flatnonzero(sizes == size)
         rows = starts[members] + np.arange(size)[:, None]
-        parts.append(Stratum(scores=ascending[rows], draws=size, datasets=members))
+        runs = order[rows]
+        parts.append(Stratum(numbers[runs], size, members, marks[runs]))
     return Strata(parts=tuple(parts), weights=weights)
-
-
-def inflate_residuals(strata: Strata) -> Strata:
-    """Spread the runs about each dataset's mean so that resampling them has the right variance.
-
-    Parameters
-    ----------
-    strata : Strata
-        A model's runs, with two or more on at least one dataset.
-
-    Returns
-    -------
-    Strata
-        Residuals of a dataset with S runs are multiplied by sqrt(S / (S − 1)). A single run is
-        replaced by the two values one pooled standard deviation below and above it, of which a
-        resample draws one.
-
-    Notes
-    -----
-    A resample of S runs has (S − 1) / S of the variance that it should have: 0.82 of the standard
-    error at three seeds. The pooled variance of single runs is that of the model's other datasets,
-    weighted by their degrees of freedom.
-    """
-    squares, freedom = 0.0, 0
-    parts = []
-    for part in strata.parts:
-        size = len(part.scores)
-        if size > 1:
-            mean = _center(part.scores)
-            apart = part.scores - mean
-            squares += float((apart**2).sum())
-            freedom += apart.size - apart.shape[1]
-            parts.append(replace(part, scores=mean + apart * np.sqrt(size / (size - 1))))
-    pooled = np.sqrt(squares / freedom)
-    singles = [
-        replace(part, scores=part.scores + np.array([[-pooled], [pooled]]))
-        for part in strata.parts
-        if len(part.scores) == 1
-    ]
-    return replace(strata, parts=(*singles, *parts))
 
 
 def draw_resamples(
@@ -325,12 +303,6 @@ def _tabulate_resamples(size: int, draws: int) -> npt.NDArray[np.uint8]:
     resamples = np.array(list(product(range(size), repeat=draws)))
     tables = [(resamples == run).sum(axis=1) for run in range(size)]
     return np.array(tables, dtype=np.uint8)
-
-
-def _center(values: FloatArray) -> FloatArray:
-    lowest = values[:1]
-    mean: FloatArray = lowest + (values - lowest).mean(axis=0, keepdims=True)
-    return mean
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,10 @@ influences over what is drawn independently: runs within each dataset, or datase
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray
@@ -36,9 +38,9 @@ class StandardError:
         Its degrees of freedom, above 0.
     third : float
         Third central moment of the estimate.
-    parts : numpy.ndarray, shape (datasets,), optional
-        What each dataset adds to the error, where datasets are drawn; the root of the sum of their
-        squares is the standard error.
+    parts : numpy.ndarray, shape (datasets,) or (seeds,), optional
+        What each dataset or seed adds to the error, where these are drawn; the root of the sum of
+        their squares is the standard error.
     """
 
     value: float
@@ -129,15 +131,16 @@ def measure_error(statistic: Statistic, strata: Strata, *, unit: Unit) -> Standa
         Which one.
     strata : Strata
         A model's runs.
-    unit : {"runs", "runs_and_datasets"}
-        What is drawn independently. "runs": the same datasets with new seeds;
-        "runs_and_datasets": new datasets like these, with new seeds.
+    unit : {"runs", "seeds", "runs_and_datasets"}
+        What is drawn independently. "runs": new runs on the same datasets; "seeds": new seeds on
+        the same datasets, each with its runs on all of them; "runs_and_datasets": new datasets like
+        these, with new runs.
 
     Returns
     -------
     StandardError or None
         None where the runs do not tell: fewer than half of the datasets have two runs or more
-        ("runs"), or there are fewer than four datasets ("runs_and_datasets").
+        ("runs", "seeds"), or there are fewer than four datasets ("runs_and_datasets").
 
     Notes
     -----
@@ -145,6 +148,9 @@ def measure_error(statistic: Statistic, strata: Strata, *, unit: Unit) -> Standa
     follow Satterthwaite (1946). A run that is alone on its dataset has the pooled variance of the
     others. Where runs vary beyond the quartiles only, as they may in a tiny study, the error is
     that of the mean: no variance there is no certainty.
+
+    Seeds: the variance is that of the seeds' sums over datasets, S − 1 degrees of freedom for S
+    seeds; it holds however the runs of a seed hang together.
 
     Datasets: a trimmed mean of n datasets keeps h = n / 2 of them and has h − 1 degrees of freedom
     (Yuen 1974); other statistics have n − 1. The error of the median comes from the distance of two
@@ -159,10 +165,11 @@ def measure_error(statistic: Statistic, strata: Strata, *, unit: Unit) -> Standa
     Yuen, K. K. (1974). The two-sample trimmed t for unequal population variances. Biometrika 61,
     165–170.
     """
-    if unit == "runs":
-        error = _over_runs(measure_influences(statistic, strata), strata)
+    if unit in {"runs", "seeds"}:
+        measure = _over_runs if unit == "runs" else _over_seeds
+        error = measure(measure_influences(statistic, strata), strata)
         if error and error.value == 0:
-            error = _over_runs(measure_influences("mean", strata), strata)
+            error = measure(measure_influences("mean", strata), strata)
         return error
     if len(strata.draws) < FEWEST_DATASETS:
         return None
@@ -217,7 +224,7 @@ def bound_estimate(estimate: float, error: StandardError, *, confidence_level: f
     return float(estimate + shift - reach), float(estimate + shift + reach)
 
 
-def satterthwaite_freedom(variances: FloatArray, freedom: FloatArray) -> float:
+def satterthwaite_freedom(variances: FloatArray, freedom: FloatArray | IntArray) -> float:
     """Degrees of freedom of the sum of the datasets' variances (Satterthwaite 1946).
 
     Parameters
@@ -239,7 +246,7 @@ def satterthwaite_freedom(variances: FloatArray, freedom: FloatArray) -> float:
     return max(float(variances.sum() ** 2 / spread), fewest) if spread > 0 else fewest
 
 
-def has_enough_runs(draws: IntArray) -> bool:
+def has_enough_runs(draws: npt.NDArray[np.integer[Any]]) -> bool:
     """Whether at least half of a model's datasets have two runs or more."""
     return bool(2 * np.count_nonzero(draws > 1) >= len(draws))
 
@@ -248,11 +255,9 @@ def _over_runs(influences: Influences, strata: Strata) -> StandardError | None:
     draws, owner = strata.draws, strata.datasets
     if not has_enough_runs(draws):
         return None
-    apart = influences.values - (np.bincount(owner, influences.values) / draws)[owner]
-    apart[np.abs(apart) <= NEGLIGIBLE * np.abs(influences.values).max()] = 0
+    apart = _center_runs(influences.values, strata)
     squares, cubes = (np.bincount(owner, apart**power) for power in (2, 3))
-    noise = strata.scores - (np.bincount(owner, strata.scores) / draws)[owner]
-    borrowed = (noise @ noise) / (draws - 1).sum() * np.bincount(owner, influences.slopes**2)
+    borrowed = _pool_variance(strata) * np.bincount(owner, influences.slopes**2)
     variances = np.where(draws > 1, squares * draws / np.maximum(draws - 1, 1), borrowed)
     third = np.where(draws > 2, cubes * draws**2 / np.maximum((draws - 1) * (draws - 2), 1), 0)
     return StandardError(
@@ -262,6 +267,34 @@ def _over_runs(influences: Influences, strata: Strata) -> StandardError | None:
         ),
         third=float(third.sum()),
     )
+
+
+def _over_seeds(influences: Influences, strata: Strata) -> StandardError | None:
+    """The error of seeds; those of datasets with a single run add the pooled variance of runs."""
+    if not has_enough_runs(strata.draws):
+        return None
+    apart = _center_runs(influences.values, strata)
+    sums = np.bincount(strata.seeds, apart).astype(np.float64)
+    n = len(sums)
+    variance = float((sums**2).sum()) * n / (n - 1)
+    is_single = (strata.draws == 1)[strata.datasets]
+    total = variance + _pool_variance(strata) * float((influences.slopes[is_single] ** 2).sum())
+    stretch = np.sqrt(total / (sums**2).sum()) if variance > 0 else 1.0
+    return StandardError(float(np.sqrt(total)), n - 1.0, parts=stretch * sums)
+
+
+def _center_runs(values: FloatArray, strata: Strata) -> FloatArray:
+    """Values of runs less the mean of their dataset, exactly zero where they are all the same."""
+    owner = strata.datasets
+    apart = values - (np.bincount(owner, values) / strata.draws)[owner]
+    apart[np.abs(apart) <= NEGLIGIBLE * np.abs(values).max()] = 0
+    return np.asarray(apart)
+
+
+def _pool_variance(strata: Strata) -> float:
+    """Variance of the runs within datasets, pooled."""
+    noise = _center_runs(strata.scores, strata)
+    return float(noise @ noise) / int((strata.draws - 1).sum())
 
 
 def _over_datasets(influences: FloatArray, *, trimmed: bool) -> StandardError:

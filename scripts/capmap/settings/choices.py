@@ -26,7 +26,8 @@ STATISTIC_WORDS: dict[Statistic, str] = {
     "better)",
 }
 IntervalMethod = Literal["percentile", "basic", "bca", "calibrated"]
-Unit = Literal["runs", "runs_and_datasets"]
+Unit = Literal["runs", "seeds", "runs_and_datasets"]
+UnitOrAuto = Literal["auto", "runs", "seeds", "runs_and_datasets"]
 Weights = Literal["datasets", "runs"]
 Missing = Literal["pairwise", "common"]
 Battles = Literal["means", "runs", "seeds"]

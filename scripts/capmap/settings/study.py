@@ -23,7 +23,7 @@ from capmap.settings.choices import (
     IntervalMethod,
     Invalid,
     Statistic,
-    Unit,
+    UnitOrAuto,
     Weights,
 )
 from capmap.settings.data import Columns, DatasetRule, MetricRule, Normalization, Select
@@ -62,8 +62,12 @@ class Bootstrap(Section):
         'Kind of interval, "calibrated" (Student\'s t), or of bootstrap replicates "percentile", '
         '"basic" or "bca", which are too narrow with few seeds.',
     )
-    unit: Unit = option(
-        "runs", 'What is resampled, "runs" (seeds within each dataset) or "runs_and_datasets".'
+    unit: UnitOrAuto = option(
+        "auto",
+        'What is drawn, "runs" (on these datasets), "seeds" (on these datasets; runs of the same '
+        'seed hang together; calibrated intervals only), "runs_and_datasets" (datasets like '
+        'these), or "auto": "runs", or "seeds" where a test finds that their runs move together, '
+        'or "runs_and_datasets" where no model has repeated runs.',
     )
     weights: Weights = option(
         "datasets",

@@ -1,0 +1,141 @@
+"""What intervals generalize to: new runs, new seeds with runs on all datasets, or new datasets."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from capmap.ranking.aggregation import FloatArray
+from capmap.ranking.standard_errors import has_enough_runs
+from capmap.rng import make_stream
+from capmap.settings.choices import FEWEST_DATASETS, IntervalMethod, Unit, UnitOrAuto
+
+Places = tuple[tuple[int, ...], tuple[int, ...]]
+
+LEVEL = 0.05
+NEGLIGIBLE = 1e-9
+N_PERMUTATIONS = 999
+MOST_RUNS = 100_000
+
+
+@dataclass(frozen=True)
+class SeedCorrelation:
+    """How much the runs of a seed on different datasets move together.
+
+    Parameters
+    ----------
+    correlation : float
+        Mean correlation of two datasets over the seeds of a model, from −1 to 1; NaN where no model
+        has two datasets with the same two seeds or more, and varying scores.
+    p : float
+        One-sided p-value, from 1 / 1000 to 1.
+    models : int
+        How many models tell.
+    """
+
+    correlation: float
+    p: float
+    models: int
+
+
+def resolve_unit(unit: UnitOrAuto, runs: pd.DataFrame, *, interval: IntervalMethod) -> Unit:
+    """What the intervals of a study generalize to.
+
+    Parameters
+    ----------
+    unit : {"auto", "runs", "seeds", "runs_and_datasets"}
+        As configured.
+    runs : pandas.DataFrame
+        Columns ``model``, ``dataset``, ``seed`` and ``score``, of the whole study.
+    interval : {"percentile", "basic", "bca", "calibrated"}
+        Kind of interval; only calibrated ones can be over seeds.
+
+    Returns
+    -------
+    str
+        `unit`, unless it is "auto". Then "runs" where some model has two runs or more on half of
+        its datasets, or "seeds" where besides the runs of a seed move together significantly;
+        otherwise "runs_and_datasets" where some model has four datasets.
+    """
+    if unit != "auto":
+        return unit
+    counts = runs.groupby(["model", "dataset"]).size()
+    by_model = [own.to_numpy(dtype=np.intp) for _, own in counts.groupby(level="model")]
+    if any(map(has_enough_runs, by_model)):
+        if interval == "calibrated" and correlate_seeds(runs).p <= LEVEL:
+            return "seeds"
+        return "runs"
+    has_datasets = max(map(len, by_model)) >= FEWEST_DATASETS
+    return "runs_and_datasets" if has_datasets else "runs"
+
+
+def correlate_seeds(runs: pd.DataFrame) -> SeedCorrelation:
+    """Test whether the runs of a seed on different datasets move together.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Columns ``model``, ``dataset``, ``seed`` and ``score``, a row per run.
+
+    Returns
+    -------
+    SeedCorrelation
+        From the datasets on which a model has its most common set of seeds.
+
+    Notes
+    -----
+    The sum of all correlations of two datasets, over all models, is compared with the same when the
+    seeds of each dataset are permuted, for all models alike: models that share seeds may be
+    correlated on each dataset. Of studies of more than 100 000 runs the first models are taken.
+
+    References
+    ----------
+    Good, P. I. (2005). Permutation, Parametric, and Bootstrap Tests of Hypotheses. Springer.
+    """
+    datasets, seeds = (sorted(runs[name].unique()) for name in ("dataset", "seed"))
+    blocks: dict[Places, list[FloatArray]] = defaultdict(list)
+    taken = 0
+    for _, own in runs.groupby("model", sort=True):
+        cells = own.pivot_table(index="dataset", columns="seed", values="score")
+        if taken <= MOST_RUNS and (directions := _standardize(cells)) is not None:
+            taken += directions.size
+            rows, columns = directions.index, directions.columns
+            places = (*np.searchsorted(datasets, rows),), (*np.searchsorted(seeds, columns),)
+            blocks[places].append(directions.to_numpy())
+    if not blocks:
+        return SeedCorrelation(np.nan, 1.0, 0)
+    stacks = {places: np.stack(values) for places, values in blocks.items()}
+    pairs = sum(len(rows) * (len(rows) - 1) * len(blocks[rows, _]) for rows, _ in blocks)
+    found = _correlate(stacks, np.tile(np.arange(float(len(seeds))), (len(datasets), 1)))
+    stream, shape = make_stream(0, "shared seeds"), (len(datasets), len(seeds))
+    permuted = [_correlate(stacks, stream.random(shape)) for _ in range(N_PERMUTATIONS)]
+    above = sum(value >= found - NEGLIGIBLE * abs(found) for value in permuted)
+    models = sum(len(values) for values in blocks.values())
+    return SeedCorrelation(found / pairs, (1 + above) / (1 + N_PERMUTATIONS), models)
+
+
+def _correlate(stacks: Mapping[Places, FloatArray], keys: FloatArray) -> float:
+    """Sum of the correlations of all pairs of datasets, with seeds in the order of the keys."""
+    total = 0.0
+    for (rows, columns), directions in stacks.items():
+        order = np.argsort(keys[np.ix_(rows, columns)], axis=1)
+        sums = directions[:, np.arange(len(rows))[:, None], order].sum(axis=1)
+        total += float((sums**2).sum()) - len(directions) * len(rows)
+    return total
+
+
+def _standardize(cells: pd.DataFrame) -> pd.DataFrame | None:
+    """Centred scores of unit length per dataset, of the datasets with the most common seeds."""
+    filled = cells.notna()
+    sets = filled.groupby(list(filled.columns)).size()
+    common = np.atleast_1d(sets[sets == sets.max()].index[-1])
+    cells = cells.loc[(filled == common).all(axis=1), common]
+    apart = cells.sub(cells.mean(axis=1), axis=0)
+    lengths = np.sqrt((apart**2).sum(axis=1))
+    apart = apart[lengths > NEGLIGIBLE * cells.abs().max(axis=1)]
+    if min(apart.shape) < 2:
+        return None
+    directions: pd.DataFrame = apart.div(lengths[apart.index], axis=0)
+    return directions

@@ -1,0 +1,146 @@
+"""What intervals generalize to, and whether runs of a seed move together, with known truth."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from capmap.comparison.pairwise import compare_pairs
+from capmap.comparison.score_matrix import arrange_runs
+from capmap.ranking.models import Options, bootstrap_models
+from capmap.ranking.scopes import correlate_seeds, resolve_unit
+from capmap.rng import make_stream
+
+
+def draw(
+    correlation: float = 0.0,
+    *,
+    models: int = 4,
+    datasets: int = 6,
+    seeds: int = 5,
+    number: int = 0,
+    common: bool = False,
+) -> pd.DataFrame:
+    """Runs of which those of a seed correlate over datasets, or (common) over models."""
+    rng = np.random.default_rng(number)
+    noise = rng.standard_normal((models, datasets, seeds))
+    shape = (1, datasets, seeds) if common else (models, 1, seeds)
+    noise = np.sqrt(1 - correlation) * noise + np.sqrt(correlation) * rng.standard_normal(shape)
+    scores = rng.random((models, datasets, 1)) + 0.05 * noise
+    places = np.indices(scores.shape).reshape(3, -1)
+    names = [[f"{kind}{place:02d}" for place in row] for kind, row in zip("mds", places)]  # noqa: B905
+    columns = dict(zip(("model", "dataset", "seed"), names, strict=True))
+    return pd.DataFrame({**columns, "score": scores.ravel()})
+
+
+def test_a_correlation_is_found_and_its_size_is_right() -> None:
+    found = [correlate_seeds(draw(0.4, number=number)) for number in range(30)]
+    assert np.mean([one.correlation for one in found]) == pytest.approx(0.4, abs=0.08)
+    assert np.mean([one.p <= 0.05 for one in found]) > 0.9
+    assert {one.models for one in found} == {4}
+
+
+@pytest.mark.parametrize("common", [False, True])
+def test_independent_datasets_seldom_correlate(common: bool) -> None:
+    # Models that share noise on each dataset, as with a common split of the data, are no reason.
+    ps = [
+        correlate_seeds(draw(0.7 if common else 0, number=number, common=common)).p
+        for number in range(120)
+    ]
+    assert np.mean(np.array(ps) <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 120)
+    assert np.mean(ps) == pytest.approx(0.5, abs=0.1)
+
+
+def test_the_correlation_is_that_of_all_pairs_of_datasets() -> None:
+    runs = draw(0.3, models=2)
+    cells = runs.pivot_table(index=["model", "dataset"], columns="seed", values="score")
+    pairs = [np.corrcoef(cells.loc[model])[np.triu_indices(6, k=1)] for model in ("m00", "m01")]
+    assert correlate_seeds(runs).correlation == pytest.approx(np.mean(pairs), rel=1e-12)
+
+
+def test_rows_in_any_order_and_other_names_of_models_change_nothing() -> None:
+    runs = draw(0.1)
+    found = correlate_seeds(runs)
+    assert correlate_seeds(runs.sample(frac=1, random_state=0)) == found
+    turned = runs.assign(model=runs["model"].map(lambda name: f"x{9 - int(name[1:])}"))
+    assert correlate_seeds(turned).correlation == pytest.approx(found.correlation, rel=1e-12)
+
+
+def test_gaps_and_constant_cells_are_left_out() -> None:
+    runs = draw(0.5)
+    odd = runs["dataset"].eq("d00") & runs["seed"].eq("s04")
+    flat = runs.assign(score=runs["score"].where(runs["dataset"] != "d01", 0.1))
+    rest = runs[~runs["dataset"].isin(["d00", "d01"])]
+    found, expected = correlate_seeds(flat[~odd]), correlate_seeds(rest)
+    assert found.correlation == pytest.approx(expected.correlation, rel=1e-12)
+    assert correlate_seeds(runs[runs["seed"] == "s00"]).p == 1
+    assert correlate_seeds(runs[runs["dataset"] == "d00"]).models == 0
+
+
+def test_the_unit_follows_from_the_runs() -> None:
+    runs, shared = draw(), draw(0.6)
+    assert resolve_unit("auto", runs, interval="calibrated") == "runs"
+    assert resolve_unit("auto", shared, interval="calibrated") == "seeds"
+    assert resolve_unit("auto", shared, interval="percentile") == "runs"
+    assert resolve_unit("runs", shared, interval="calibrated") == "runs"
+    single = runs[runs["seed"] == "s00"]
+    assert resolve_unit("auto", single, interval="calibrated") == "runs_and_datasets"
+    few = single[single["dataset"] < "d03"]
+    assert resolve_unit("auto", few, interval="calibrated") == "runs"
+    some = pd.concat([single, runs[runs["model"] == "m00"]]).drop_duplicates()
+    assert resolve_unit("auto", some, interval="calibrated") == "runs"
+
+
+def test_the_error_over_seeds_is_that_of_seed_means() -> None:
+    runs = draw(0.5, models=1)
+    table = bootstrap_models(
+        runs,
+        statistics=["mean"],
+        options=Options(unit="seeds"),
+        make_rng=lambda *_: make_stream(0, "test"),
+        drawn=sorted(runs["seed"].unique()),
+    )
+    means = runs.groupby("seed")["score"].mean()
+    low, high = stats.t.interval(0.95, 4, loc=means.mean(), scale=stats.sem(means))
+    row = table.iloc[0]
+    assert (row["standard_error"], row["freedom"]) == (pytest.approx(stats.sem(means)), 4)
+    assert (row["ci_low"], row["ci_high"]) == (pytest.approx(low), pytest.approx(high))
+
+
+def test_single_runs_add_the_variance_of_the_others() -> None:
+    runs = draw(0.5, models=1)
+    lone = runs[(runs["dataset"] > "d00") | (runs["seed"] == "s00")]
+    tables = [
+        bootstrap_models(
+            own,
+            statistics=["mean"],
+            options=Options(unit="seeds"),
+            make_rng=lambda *_: make_stream(0, "test"),
+            drawn=sorted(runs["seed"].unique()),
+        )
+        for own in (runs, lone)
+    ]
+    full, single = (table.iloc[0] for table in tables)
+    assert single["standard_error"] > full["standard_error"]
+    assert (single["parts"] ** 2).sum() == pytest.approx(single["standard_error"] ** 2)
+
+
+def test_pairs_over_seeds_are_compared_as_in_a_paired_t_test() -> None:
+    runs = draw(0.5, models=2)
+    matrix = arrange_runs(runs, by_seed=True)
+    row = compare_pairs(matrix, missing="pairwise", unit="seeds", confidence_level=0.9).iloc[0]
+    means = runs.groupby(["model", "seed"])["score"].mean()
+    test = stats.ttest_rel(means["m00"], means["m01"]).confidence_interval(0.9)
+    assert (row["ci_low"], row["ci_high"]) == (pytest.approx(test.low), pytest.approx(test.high))
+    with pytest.raises(ValueError, match="seeds"):
+        compare_pairs(arrange_runs(runs), missing="common", unit="seeds", confidence_level=0.9)
+
+
+def test_a_bootstrap_cannot_be_over_seeds() -> None:
+    with pytest.raises(ValueError, match="calibrated"):
+        bootstrap_models(
+            draw(),
+            statistics=["iqm"],
+            options=Options(unit="seeds", interval="percentile"),
+            make_rng=lambda *_: make_stream(0, "test"),
+        )
