@@ -42,7 +42,7 @@ def rank_runs(runs: list[np.ndarray], unit: Unit) -> pd.DataFrame:
             raise ValueError("These runs have no interval.")
         estimate = evaluate_runs("iqm", strata)
         parts = np.empty(0) if error.parts is None else error.parts
-        about = (error.value, error.freedom, own.size, len(own), np.empty(0), parts)
+        about = (error.value, error.freedom, own.size, len(own), 0, np.empty(0), parts)
         rows.append((f"m{number:03d}", "iqm", estimate, 0.0, 0.0, *about))
     estimates = pd.DataFrame(rows, columns=[*ESTIMATES, "replicates", "parts"])
     return rank_statistic(estimates, "iqm", confidence_level=LEVEL).set_index("model")

@@ -10,8 +10,9 @@ from capmap.artifacts import read_parquet, read_shards
 from capmap.normalization import apply_transforms
 from capmap.normalization.rules import DatasetRule
 from capmap.ranking.aggregation import aggregate_models, summarize_cells, unstack_cells
+from capmap.ranking.holes import fill_cells
 from capmap.ranking.scopes import correlate_seeds
-from capmap.settings.choices import Aggregation
+from capmap.settings.choices import Aggregation, Incomplete
 from capmap.tables import write_table
 
 RUN = ["model", "dataset", "seed"]
@@ -28,6 +29,7 @@ def aggregate_scores(
     shared_seeds: list[str],
     aggregate: list[str],
     aggregations: list[Aggregation],
+    incomplete: Incomplete,
     datasets: Mapping[str, DatasetRule],
 ) -> None:
     """Write the score matrix, the seed summaries and the aggregate ranking.
@@ -49,6 +51,8 @@ def aggregate_scores(
         Where to write the models' aggregate scores and ranks.
     aggregations : list of {"mean", "trimmed_mean", "median"}
         Aggregations across datasets; the first one orders the table.
+    incomplete : str
+        Policy for empty cells; "adjust" puts expected scores there.
     datasets : mapping
         Rules of datasets; their transforms are applied to scores as exported.
     """
@@ -62,7 +66,10 @@ def aggregate_scores(
     write_table(correlation[correlation["models"] > 0], shared_seeds)
     matrix = unstack_cells(cells)
     write_table(matrix, scores, best=dict.fromkeys(matrix.columns[1:], "max"))
-    ranking = aggregate_models(cells, aggregations=aggregations)
+    scored = fill_cells(cells) if incomplete == "adjust" else cells
+    ranking = aggregate_models(scored, aggregations=aggregations)
+    counts = cells["model"].value_counts()
+    ranking["datasets"] = ranking["model"].map(counts)
     write_table(ranking, aggregate, best=dict.fromkeys(aggregations, "max"))
     logger.info("%d models on %d datasets", len(ranking), matrix.shape[1] - 1)
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from capmap.artifacts import read_json, read_parquet, write_parquet
 from capmap.ranking.groups import bootstrap_groups
+from capmap.ranking.holes import Effects
 from capmap.ranking.models import Options
 from capmap.ranking.statistics import STATISTICS
 from capmap.settings.choices import IntervalMethod, Statistic, Weights
@@ -33,7 +34,8 @@ def bootstrap_shard(
     shard : str
         Normalized runs, Parquet.
     scope : str
-        What intervals generalize to, and the study's datasets and seeds, JSON.
+        What intervals generalize to, the study's datasets and seeds, and the effects of datasets
+        where models lack some, JSON.
     replicates : str
         Where to write a row per group of datasets, model and statistic, Parquet.
     study : str
@@ -58,6 +60,7 @@ def bootstrap_shard(
         seed=seed,
         datasets=known["datasets"],
         seeds=known["seeds"],
+        effects=Effects.from_json(known["effects"]),
         dimensions=dimensions,
     )
     write_parquet(replicates, table)

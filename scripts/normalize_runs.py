@@ -28,6 +28,8 @@ from capmap.normalization import (
     select_runs,
 )
 from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
+from capmap.ranking.aggregation import summarize_cells
+from capmap.ranking.holes import fit_effects
 from capmap.ranking.scopes import resolve_unit
 from capmap.settings.choices import Incomplete, IntervalMethod, UnitOrAuto
 from capmap.shards import split_shards
@@ -112,13 +114,15 @@ def normalize_runs(
         normalized["model"].nunique(),
         normalized["dataset"].nunique(),
     )
-    index = _write_shards(normalized, Path(folder), shards)
+    effects = fit_effects(summarize_cells(normalized)) if incomplete == "adjust" else None
     found_unit = resolve_unit(unit, normalized, interval=interval)
     scope = {
         "unit": found_unit,
         "datasets": sorted(normalized["dataset"].unique()),
         "seeds": sorted(normalized["seed"].unique()) if found_unit == "seeds" else [],
+        "effects": effects.to_json() if effects else None,
     }
+    index = _write_shards(normalized, Path(folder), shards)
     write_bytes_if_changed(Path(folder) / "scope.json", json.dumps(scope).encode())
     write_text(bounds, render_csv(limits))
     write_text(dropped, render_csv(pd.concat(left_out, ignore_index=True)))

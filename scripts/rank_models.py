@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from capmap.artifacts import read_parquet
-from capmap.ranking.ranks import rank_statistic
+from capmap.ranking.ranks import rank_statistic, widen_intervals
 from capmap.ranking.statistics import STATISTICS
 from capmap.settings.choices import Statistic
 from capmap.tables import write_table
@@ -14,9 +14,9 @@ from capmap.wording import ALL
 
 RANKING = [
     *("model", "iqm", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
-    *("rank_low_all", "rank_high_all", "may_be_best", "runs", "datasets", "ties"),
+    *("rank_low_all", "rank_high_all", "may_be_best", "runs", "datasets", "filled", "ties"),
 ]
-SCOPES = ["unit", *RANKING]
+SCOPES = ["unit", *RANKING[:4], "ci_low_all", "ci_high_all", *RANKING[4:]]
 INTERVALS = [
     *("statistic", "model", "estimate", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
 ]
@@ -53,7 +53,8 @@ def rank_models(
         models = pd.concat([read_parquet(path, where=own) for path in shards], ignore_index=True)
         if models.empty:
             return models
-        return rank_statistic(models, statistic, confidence_level=confidence_level)
+        table = rank_statistic(models, statistic, confidence_level=confidence_level)
+        return widen_intervals(table, confidence_level=confidence_level)
 
     # One at a time: the replicates of all together could be too much at once.
     rankings = {statistic: rank(statistic, "dimension") for statistic in STATISTICS}

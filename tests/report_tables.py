@@ -28,6 +28,8 @@ def make_ranking(**columns: list[Any]) -> pd.DataFrame:
             "iqm": np.linspace(0.8, 0.4, n),
             "ci_low": np.linspace(0.79, 0.39, n),
             "ci_high": np.linspace(0.81, 0.41, n),
+            "ci_low_all": np.linspace(0.78, 0.38, n),
+            "ci_high_all": np.linspace(0.82, 0.42, n),
             "rank": range(1, n + 1),
             "rank_low": range(1, n + 1),
             "rank_high": range(1, n + 1),
@@ -36,6 +38,7 @@ def make_ranking(**columns: list[Any]) -> pd.DataFrame:
             "may_be_best": [place == 0 for place in range(n)],
             "runs": [6] * n,
             "datasets": [2] * n,
+            "filled": 0,
             "ties": [chr(97 + i % 26) for i in range(n)],
             **columns,
         }

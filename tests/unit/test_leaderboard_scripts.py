@@ -43,7 +43,9 @@ def write_study(folder, runs, *, shards=1, records=()):
     write_parquet(folder / "runs.parquet", runs)
     write_json(folder / "submissions.json", {"submissions": list(records)})
     names = sorted(set(runs["dataset"]))
-    write_json(folder / "scope.json", {"unit": "runs", "datasets": names, "seeds": []})
+    write_json(
+        folder / "scope.json", {"unit": "runs", "datasets": names, "seeds": [], "effects": None}
+    )
     (folder / "benchmark.yaml").write_text(BENCHMARK, encoding="utf-8")
     models = sorted(set(runs["model"]))
     for shard in range(shards):

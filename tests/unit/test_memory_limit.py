@@ -33,7 +33,7 @@ def simulate(path, models, first=0):
     write_parquet(path, runs.assign(score=np.linspace(0, 1, len(runs))))
 
 
-Path("scope").write_text('{"unit": "runs", "datasets": ["d0", "d1"], "seeds": []}')
+Path("scope").write_text('{"unit": "runs", "datasets": ["d0", "d1"], "seeds": [], "effects": null}')
 
 
 def bootstrap(number, replicates):

@@ -144,7 +144,7 @@ def test_dropped_datasets_have_bounds_but_are_not_among_the_datasets(tmp_path):
     gap = make_runs(("A", "E", 0.5))
     tables = run(tmp_path, pd.concat([runs, gap]), incomplete="drop_datasets")
     scope = read_json(tmp_path / "normalized" / "scope.json")
-    assert scope == {"unit": "runs", "datasets": ["007", "D"], "seeds": []}
+    assert scope == {"unit": "runs", "datasets": ["007", "D"], "seeds": [], "effects": None}
     assert tables["bounds"]["dataset"].to_list() == ["007", "D", "E"]
 
 

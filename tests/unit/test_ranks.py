@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from capmap.ranking.rank_sets import SamplingErrors
 from capmap.ranking.ranks import (
@@ -15,6 +16,7 @@ from capmap.ranking.ranks import (
     measure_replicates,
     rank_estimates,
     rank_intervals,
+    widen_intervals,
 )
 
 EMPTY = np.empty(0)
@@ -140,3 +142,28 @@ def test_thousands_of_models_fit() -> None:
 def test_estimates_that_are_not_finite_are_refused() -> None:
     with pytest.raises(ValueError, match="finite"):
         rank({"a": (np.nan, np.array([0.1, 0.2]))})
+
+
+def test_the_interval_of_the_best_allows_for_its_choice() -> None:
+    # 20 equal models with 5 runs each: their own t intervals, and what is made of them.
+    rng, held = np.random.default_rng(0), {"": 0, "_all": 0}
+    for _ in range(400):
+        runs = rng.standard_normal((20, 5))
+        means, errors = runs.mean(axis=1), stats.sem(runs, axis=1)
+        reach = errors * stats.t.ppf(0.975, 4)
+        table = pd.DataFrame({"ci_low": means - reach, "ci_high": means + reach, "freedom": 4.0})
+        best = widen_intervals(table, confidence_level=0.95).iloc[means.argmax()]
+        for kind in held:
+            held[kind] += best[f"ci_low{kind}"] <= 0 <= best[f"ci_high{kind}"]
+    assert held[""] / 400 < 0.8
+    assert held["_all"] / 400 >= 0.94
+
+
+def test_all_intervals_at_once_are_bonferroni_s() -> None:
+    table = pd.DataFrame({"ci_low": [0.0, np.nan], "ci_high": [2.0, np.nan], "freedom": [7.0, 7.0]})
+    wide = widen_intervals(table, confidence_level=0.9)
+    reach = stats.t.ppf(1 - 0.1 / 4, 7) / stats.t.ppf(0.95, 7)
+    assert wide["ci_low_all"].tolist()[0] == pytest.approx(1 - reach)
+    assert wide["ci_high_all"].isna().tolist() == [False, True]
+    one = widen_intervals(table.iloc[:1], confidence_level=0.9)
+    assert one["ci_low_all"].tolist() == pytest.approx([0])

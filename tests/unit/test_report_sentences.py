@@ -27,7 +27,8 @@ def describe(ranking: pd.DataFrame, level: float | None = 0.95) -> str:
 
 def test_a_clear_winner_is_called_best() -> None:
     assert describe(make_ranking(model=["A", "B", "C"])) == (
-        "On these 2 datasets A is best, with an IQM of 0.800 (95% interval 0.790 to 0.810). Every "
+        "On these 2 datasets A is best, with an IQM of 0.800 (95% interval 0.790 to 0.810, or "
+        "0.780 to 0.820 as the highest of 3). Every "
         "other model can be separated from it (95% confidence)."
     )
 
@@ -61,14 +62,18 @@ def test_both_scopes_are_told_where_both_are_known() -> None:
 def test_rivals_are_named_and_nobody_is_called_best() -> None:
     ranking = make_ranking(model=["A", "B", "C"], may_be_best=[True, True, False])
     assert describe(ranking) == (
-        "On these 2 datasets A has the highest IQM, 0.800 (95% interval 0.790 to 0.810). 2 models "
+        "On these 2 datasets A has the highest IQM, 0.800 (95% interval 0.790 to 0.810, or "
+        "0.780 to 0.820 as the highest of 3). 2 models "
         "may be the best (95% confidence): A and B."
     )
 
 
 def test_a_lone_candidate_is_not_best_while_a_pair_is_not_separated() -> None:
     text = describe(make_ranking(model=["A", "B"], rank_high_all=[2, 2]))
-    assert text == "On these 2 datasets A has the highest IQM, 0.800 (95% interval 0.790 to 0.810)."
+    assert text.endswith(
+        "A has the highest IQM, 0.800 (95% interval 0.790 to 0.810, or "
+        "0.780 to 0.820 as the highest of 2)."
+    )
 
 
 def test_a_model_on_a_part_of_the_datasets_is_not_called_best() -> None:
@@ -84,6 +89,16 @@ def test_a_leader_on_few_datasets_is_told_with_doubt() -> None:
         "datasets a model has." in describe(ranking)
     )
     assert "scored on" not in describe(ranking.assign(datasets=[2, 1]))
+
+
+def test_expected_scores_and_empty_tables_are_told() -> None:
+    ranking = make_ranking(model=["A", "B"], datasets=[3, 5], filled=[2, 0])
+    text = describe(ranking)
+    assert " It has runs on 3 of 5 datasets; on the others the score is expected from" in text
+    assert "is best" not in describe(ranking)
+    assert "expected" not in describe(ranking.assign(datasets=[5, 3], filled=[0, 2]))
+    sparse = make_ranking(model=["A", "B"], datasets=[5, 5], filled=[15, 15])
+    assert "Only 25% of the cells have runs, too few" in describe(sparse)
 
 
 def test_many_rivals_are_counted() -> None:
@@ -123,7 +138,8 @@ def test_a_model_without_interval_is_not_compared() -> None:
         runs=[6, 2, 6],
     )
     assert describe(ranking) == (
-        "On these 2 datasets A has the highest IQM, 0.800 (95% interval 0.790 to 0.810). 1 model "
+        "On these 2 datasets A has the highest IQM, 0.800 (95% interval 0.790 to 0.810, or "
+        "0.780 to 0.820 as the highest of 3). 1 model "
         "has no interval (on each dataset there is one run only) and cannot be compared: B."
     )
 
@@ -146,7 +162,7 @@ def test_an_empty_ranking_has_no_winner() -> None:
 
 def test_the_level_is_left_out_where_it_is_unknown() -> None:
     text = describe(make_ranking(model=["A", "B"]), None)
-    assert "(interval 0.790 to 0.810)" in text
+    assert "(interval 0.790 to 0.810, or 0.780 to 0.820 as the highest of 2)" in text
     assert "%" not in text
 
 

@@ -52,7 +52,7 @@ class Folder:
 
     def aggregate(self, **options: object) -> None:
         """Run aggregate_scores."""
-        given = {"aggregations": ["median", "mean"], "datasets": {}} | options
+        given = {"aggregations": ["median", "mean"], "incomplete": "keep", "datasets": {}} | options
         aggregate_scores(
             shards=self.shards,
             runs=str(self.path / "runs.parquet"),
@@ -67,7 +67,7 @@ class Folder:
         """Run bootstrap_shard on a shard."""
         target, scope = self.path / f"replicates{shard}.parquet", self.path / "scope.json"
         names = {f"{name}s": sorted(self.runs[name].unique()) for name in ("dataset", "seed")}
-        write_json(scope, {"unit": unit, **names})
+        write_json(scope, {"unit": unit, **names, "effects": None})
         given = {
             "study": "toy",
             "n_resamples": 200,
@@ -145,7 +145,7 @@ def test_replicates_have_the_columns_of_the_contract(folder: Folder) -> None:
     table = read_parquet(folder.bootstrap(1))
     assert list(table) == [
         *("model", "statistic", "estimate", "ci_low", "ci_high", "standard_error", "freedom"),
-        *("runs", "datasets", "replicates", "parts", "unit", "kind", "group"),
+        *("runs", "datasets", "filled", "replicates", "parts", "unit", "kind", "group"),
     ]
     assert table["model"].tolist() == [EVIL] * 3 + ["c"] * 3 + [EVIL, "c"]
     assert table["statistic"].tolist() == ["iqm", "mean", "optimality_gap"] * 2 + ["iqm"] * 2
@@ -192,7 +192,8 @@ def test_both_scopes_are_ranked_side_by_side(folder: Folder) -> None:
         scopes, iqm = folder.read("scopes"), folder.read("iqm")
         assert scopes["unit"].tolist() == [unit] * 3 + ["runs_and_datasets"] * 3
         first, beside = scopes.iloc[:3], scopes.iloc[3:]
-        pd.testing.assert_frame_equal(first.drop(columns="unit"), iqm)
+        pd.testing.assert_frame_equal(first[iqm.columns], iqm)
+        assert (first["ci_low_all"] < first["ci_low"]).all()
         assert beside["iqm"].tolist() == first["iqm"].tolist()
         assert beside["ci_high"].notna().all()
     for shard in (0, 1):
@@ -208,7 +209,7 @@ def test_ranking_is_written(folder: Folder) -> None:
     iqm = folder.read("iqm")
     assert list(iqm) == [
         *("model", "iqm", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
-        *("rank_low_all", "rank_high_all", "may_be_best", "runs", "datasets", "ties"),
+        *("rank_low_all", "rank_high_all", "may_be_best", "runs", "datasets", "filled", "ties"),
     ]
     assert iqm["may_be_best"].tolist() == [True, False, False]
     assert iqm["model"].tolist() == [EVIL, "b", "c"]

@@ -24,6 +24,7 @@ rule aggregate_scores:
         "../../envs/analysis.yaml"
     params:
         aggregations=setting("aggregate"),
+        incomplete=setting("incomplete"),
         datasets=setting("datasets"),
         library=digest_library("aggregate_scores.py"),
     script:

@@ -5,7 +5,10 @@ from capmap.catalog.declarations import Analysis, Figure, Table
 LABELS = {
     "ci_low": "Score from",
     "ci_high": "Score to",
+    "ci_low_all": "Score from, all models at once",
+    "ci_high_all": "Score to, all models at once",
     "ties": "Tie group",
+    "filled": "Datasets with expected scores",
     "rank_mean": "Rank by mean",
     "rank_trimmed_mean": "Rank by trimmed mean",
     "rank_median": "Rank by median",
@@ -25,7 +28,7 @@ MAIN = Analysis(
             "share a letter in the column of ties cannot be separated, allowing for all pairs; "
             "without letters there is no measure of uncertainty.",
             "model iqm ci_low ci_high rank rank_low rank_high rank_low_all rank_high_all "
-            "may_be_best runs datasets ties",
+            "may_be_best runs datasets filled ties",
             best={"iqm": "max"},
             labels=LABELS,
             short="Models by interquartile mean (IQM), best first.",
@@ -34,9 +37,10 @@ MAIN = Analysis(
         "scopes": Table(
             "The ranking by interquartile mean (IQM) with what holds on these datasets (over new "
             "runs, or new seeds with runs on all of them) and what holds on other datasets like "
-            "these (over runs and datasets): intervals and confidence sets, as in the ranking.",
-            "unit model iqm ci_low ci_high rank rank_low rank_high rank_low_all rank_high_all "
-            "may_be_best runs datasets ties",
+            "these (over runs and datasets): intervals, of each model and of all at once, and "
+            "confidence sets, as in the ranking.",
+            "unit model iqm ci_low ci_high ci_low_all ci_high_all rank rank_low rank_high "
+            "rank_low_all rank_high_all may_be_best runs datasets filled ties",
             labels=LABELS | {"unit": "Over"},
             short="What holds on these datasets (over runs or seeds), and on other datasets like "
             "these (over runs and datasets).",

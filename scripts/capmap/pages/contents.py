@@ -35,7 +35,7 @@ SHARED_LETTERS = (
 SPARSE = {"iqm", "intervals", "seeds"}
 RANKING = [
     *("rank", "model", "iqm", "ci_low", "ci_high", "rank_low", "rank_high"),
-    *("ties", "runs", "datasets"),
+    *("ties", "runs", "datasets", "filled"),
 ]
 
 
@@ -69,6 +69,8 @@ def show_tables(
         "versions": pd.DataFrame(versions.items(), columns=["software", "version"]),
     }
     shown |= {name: shown[name].dropna(axis="columns", how="all") for name in SPARSE}
+    if not tables["iqm"]["filled"].any():
+        shown |= {name: shown[name].drop(columns="filled") for name in ("iqm", "scopes")}
     best = find_candidates(tables["iqm"])
     return {
         name: make_view(

@@ -34,6 +34,9 @@ INCOMPLETE = {
     "drop_datasets": "Datasets on which some model has no runs are left out.",
     "keep": "Models without runs on some dataset are kept, and summarized over the datasets that "
     "they have: their numbers are not from the same datasets as those of the others.",
+    "adjust": "Models without runs on some dataset are kept. On what they lack they have the score "
+    "that is expected from an additive model of models and datasets, and their intervals allow for "
+    "how far cells lie from it.",
 }
 AGGREGATIONS = {
     "mean": "the mean is the plain average over datasets",

@@ -8,6 +8,8 @@ from capmap.wording import AGGREGATION_NAMES, format_count, format_percent
 
 SHORTFALL = 0.02
 MOVERS = 3
+# With fewer cells, rankings of the benchmark of incomplete tables order most pairs by chance.
+SPARSE = 0.3
 
 
 def describe_ranking(scopes: pd.DataFrame, *, confidence_level: float | None = None) -> Markup:
@@ -47,7 +49,7 @@ def _describe_first(iqm: pd.DataFrame, confidence_level: float | None) -> Markup
             scope, join_names(best), leader["iqm"]
         )
     else:
-        interval = _describe_interval(leader, confidence_level)
+        interval = _describe_interval(leader, confidence_level, len(iqm))
         text = Markup("{} {} {} {:.3f}{}.").format(
             scope, NAME.format(leader["model"]), _describe_best(iqm), leader["iqm"], interval
         )
@@ -57,7 +59,8 @@ def _describe_first(iqm: pd.DataFrame, confidence_level: float | None) -> Markup
         text += Markup(" Every other model can be separated from it{}.").format(at)
     elif len(candidates) > 1:
         text += Markup(" {}.").format(_name_candidates(candidates, len(iqm), at, any_word="Any"))
-    return text + _warn_of_few_datasets(iqm, best) + _warn_of_no_interval(iqm, unit)
+    text += _warn_of_few_datasets(iqm, best) + _warn_of_few_cells(iqm)
+    return text + _warn_of_no_interval(iqm, unit)
 
 
 def _describe_others(scope: pd.DataFrame) -> Markup:
@@ -160,11 +163,16 @@ def _describe_seeds(row: "pd.Series[float]") -> str:
     return runs if row["seeds_min"] == row["seeds_max"] else f"{row['seeds_min']:.0f} to {runs}"
 
 
-def _describe_interval(row: "pd.Series[float]", level: float | None) -> str:
+def _describe_interval(row: "pd.Series[float]", level: float | None, models: int) -> str:
+    """The leader's interval, and the wider one that allows for having chosen the leader."""
     if pd.isna(row["ci_low"]):
         return ""
     kind = f"{format_percent(level)} interval" if level else "interval"
-    return f" ({kind} {row['ci_low']:.3f} to {row['ci_high']:.3f})"
+    text = f"{kind} {row['ci_low']:.3f} to {row['ci_high']:.3f}"
+    if models > 1:
+        text += f", or {row['ci_low_all']:.3f} to {row['ci_high_all']:.3f} "
+        text += f"as the highest of {models:,}"
+    return f" ({text})"
 
 
 def _describe_best(iqm: pd.DataFrame) -> str:
@@ -194,7 +202,16 @@ def _describe_scope(iqm: pd.DataFrame, unit: str) -> str:
 
 def _warn_of_few_datasets(iqm: pd.DataFrame, best: list[str]) -> Markup:
     """Say when the first are scored on fewer datasets than another model."""
-    own, most = iqm.loc[iqm["model"].isin(best), "datasets"].min(), iqm["datasets"].max()
+    first = iqm[iqm["model"].isin(best)]
+    own, most = first["datasets"].min(), iqm["datasets"].max()
+    they = "They have" if len(best) > 1 else "It has"
+    if first["filled"].any():
+        return Markup(" {} runs on {:,.0f} of {:,.0f} datasets; {}.").format(
+            they,
+            own,
+            (first["datasets"] + first["filled"]).max(),
+            "on the others the score is expected from the other models",
+        )
     if own == most:
         return Markup("")
     return Markup(" {} scored on {} only, where others have up to {:,.0f}: {}.").format(
@@ -203,6 +220,17 @@ def _warn_of_few_datasets(iqm: pd.DataFrame, best: list[str]) -> Markup:
         most,
         "ranks may come from which datasets a model has",
     )
+
+
+def _warn_of_few_cells(iqm: pd.DataFrame) -> Markup:
+    """Say when most cells are empty."""
+    share = iqm["datasets"].sum() / (len(iqm) * (iqm["datasets"] + iqm["filled"]).max())
+    if share >= SPARSE:
+        return Markup("")
+    return Markup(
+        " Only {} of the cells have runs, too few for the order to be trusted; the capability "
+        "embedding (analyses: [capabilities]) predicts the others."
+    ).format(format_percent(round(share, 2)))
 
 
 def _warn_of_no_interval(iqm: pd.DataFrame, unit: str) -> Markup:

@@ -16,6 +16,7 @@ RULES = {
     "drop_models": "every model had to have runs on each of its datasets",
     "drop_datasets": "every dataset had to have runs of each model",
     "keep": "every model was kept that had runs on its datasets",
+    "adjust": "every model was kept that had runs on its datasets, with expected scores elsewhere",
     "error": "every model had to have runs on each of its datasets",
 }
 KINDS = {"percentile": "percentile", "basic": "basic", "bca": "BCa", "calibrated": "calibrated"}

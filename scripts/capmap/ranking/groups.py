@@ -12,6 +12,7 @@ from capmap.errors import ValidationError
 from capmap.normalization import count_runs, drop_incomplete, find_missing
 from capmap.problems import require_known
 from capmap.ranking.aggregation import aggregate_models, summarize_cells
+from capmap.ranking.holes import Effects, fill_cells, fit_effects
 from capmap.ranking.models import Options, bootstrap_models
 from capmap.ranking.ranks import rank_statistic
 from capmap.ranking.statistics import STATISTICS
@@ -110,6 +111,7 @@ def bootstrap_groups(
     seed: int,
     datasets: Sequence[str],
     seeds: Sequence[str],
+    effects: Effects | None = None,
     dimensions: Mapping[str, Sequence[str]] | None = None,
 ) -> pd.DataFrame:
     """Estimate statistics of each model on all datasets, in each dimension, and on each dataset.
@@ -128,6 +130,8 @@ def bootstrap_groups(
         Seed of the study's random streams.
     datasets, seeds : sequence of str
         Those of the whole study.
+    effects : Effects, optional
+        Of the datasets, for models that lack some; where all datasets are ranked.
     dimensions : mapping of str to sequence of str, optional
         The datasets of each dimension of a leaderboard, which also has the single datasets.
 
@@ -161,6 +165,7 @@ def bootstrap_groups(
             options=own,
             make_rng=draw_all,
             drawn=names[own.unit],
+            effects=effects,
         ).assign(unit=own.unit, kind=kind, group=ALL)
         for kind, own in scopes
     ]
@@ -210,8 +215,9 @@ def choose_groups(runs: pd.DataFrame, definitions: Mapping[str, Definition]) -> 
     -----
     The rules are those of the study. ``drop_models`` leaves out models that lack one of the group's
     datasets, ``drop_datasets`` leaves out datasets that one of the models with any run in the group
-    lacks, and ``keep`` ranks each model by the datasets that it has. ``error`` refuses every empty
-    cell, also those of models without any run in the group; otherwise these are left out.
+    lacks, ``keep`` ranks each model by the datasets that it has, and ``adjust`` with the scores
+    that are expected on the others as well. ``error`` refuses every empty cell, also those of
+    models without any run in the group; otherwise these are left out.
     """
     groups, faults = [], []
     for name, definition in sorted(definitions.items()):
@@ -279,7 +285,10 @@ def rank_groups(
     intervals = [pd.DataFrame(columns=list(INTERVALS)).astype(INTERVALS)]
     for group in groups:
         tables = _rank_group(group, statistics=wanted, options=options, make_rng=make_rng)
-        scores = aggregate_models(summarize_cells(group.runs), aggregations=aggregations)
+        cells = summarize_cells(group.runs)
+        if group.coverage["incomplete"] == "adjust":
+            cells = fill_cells(cells)
+        scores = aggregate_models(cells, aggregations=aggregations)
         ranking = tables["iqm"].merge(scores.drop(columns="datasets"), on="model")
         rankings.append(ranking.rename(columns={"estimate": "iqm"})[list(kinds)].astype(kinds))
         intervals += [table[list(INTERVALS)].astype(INTERVALS) for table in tables.values()]
@@ -299,12 +308,16 @@ def _rank_group(
     make_rng: Callable[..., np.random.Generator],
 ) -> dict[Statistic, pd.DataFrame]:
     """Estimates, intervals and ranks of a group's models by each statistic."""
+    effects = None
+    if group.coverage["incomplete"] == "adjust":
+        effects = fit_effects(summarize_cells(group.runs))
     estimates = bootstrap_models(
         group.runs,
         statistics=statistics,
         options=options,
         make_rng=partial(make_rng, group.name),
         drawn=group.runs["seed" if options.unit == "seeds" else "dataset"].unique().tolist(),
+        effects=effects,
     ).assign(group=group.name)
     by_statistic = dict(list(estimates.groupby("statistic")))
     return {

@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from capmap.ranking.aggregation import FloatArray
+from capmap.ranking.holes import Effects
 from capmap.ranking.intervals import (
     acceleration_over_datasets,
     acceleration_over_runs,
@@ -23,7 +24,13 @@ from capmap.ranking.resampling import (
     iterate_blocks,
     stratify_runs,
 )
-from capmap.ranking.standard_errors import Interval, StandardError, bound_estimate, measure_error
+from capmap.ranking.standard_errors import (
+    Filling,
+    Interval,
+    StandardError,
+    bound_estimate,
+    measure_error,
+)
 from capmap.ranking.statistics import estimate_population, evaluate_runs, evaluate_statistic
 from capmap.settings.choices import IntervalMethod, Statistic, Unit, Weights
 
@@ -38,6 +45,7 @@ ESTIMATES = {
     "freedom": "float64",
     "runs": "int64",
     "datasets": "int64",
+    "filled": "int64",
 }
 
 
@@ -107,6 +115,7 @@ def bootstrap_model(
     rng: np.random.Generator,
     pool: DatasetPool | None = None,
     seeds: Sequence[str] | None = None,
+    effects: Effects | None = None,
 ) -> list[Estimate]:
     """Estimate statistics of one model with intervals.
 
@@ -126,6 +135,9 @@ def bootstrap_model(
         The study's datasets; needed where they are resampled and only then.
     seeds : sequence of str, shape (runs,), optional
         The seed of each run; needed for ``unit="seeds"`` and only then.
+    effects : Effects, optional
+        Of the datasets on which the model is scored; on those that it lacks, it has the score that
+        is expected.
 
     Returns
     -------
@@ -165,14 +177,20 @@ def bootstrap_model(
     if options.unit == "seeds" and options.interval != "calibrated":
         raise ValueError("Only calibrated intervals can be over seeds.")
     strata = stratify_runs(scores, datasets, seeds=seeds, weights=options.weights)
-    errors = [measure_error(statistic, strata, unit=options.unit) for statistic in statistics]
+    filling, names = None, sorted(set(datasets))
+    if effects and len(names) < len(effects.datasets):
+        strata, filling = _fill_datasets(strata, names, effects)
+        names = sorted(effects.datasets)
+    errors = [
+        measure_error(statistic, strata, unit=options.unit, filling=filling)
+        for statistic in statistics
+    ]
     known = [error for error in errors if error is not None]
     if not known:
         return [
             Estimate(statistic, evaluate_runs(statistic, strata), np.nan, np.nan, None, np.empty(0))
             for statistic in statistics
         ]
-    names = sorted(set(datasets))
     n_resamples = 0 if options.interval == "calibrated" else options.n_resamples
     replicates = np.empty((len(statistics), n_resamples))
     for block in iterate_blocks(n_resamples, runs=len(strata.scores)):
@@ -196,6 +214,7 @@ def bootstrap_models(
     options: Options,
     make_rng: Callable[..., np.random.Generator],
     drawn: Sequence[str] = (),
+    effects: Effects | None = None,
 ) -> pd.DataFrame:
     """Estimate statistics of each model of a table of runs.
 
@@ -210,14 +229,16 @@ def bootstrap_models(
     drawn : sequence of str, optional
         The datasets or seeds of all models, those in other shards as well, where the unit is
         "runs_and_datasets" or "seeds".
+    effects : Effects, optional
+        As in `bootstrap_model`.
 
     Returns
     -------
     pandas.DataFrame
         A row per model and statistic, models by name: ``model``, ``statistic``, ``estimate``,
-        ``ci_low``, ``ci_high``, ``standard_error``, ``freedom``, ``runs``, ``datasets``,
-        ``replicates`` (array; empty without a bootstrap) and ``parts`` (array; what each of `drawn`
-        adds to the error, empty where runs are drawn).
+        ``ci_low``, ``ci_high``, ``standard_error``, ``freedom``, ``runs``, ``datasets``, ``filled``
+        (how many more have expected scores), ``replicates`` (array; empty without a bootstrap) and
+        ``parts`` (array; what each of `drawn` adds to the error, empty where runs are drawn).
 
     Raises
     ------
@@ -228,7 +249,12 @@ def bootstrap_models(
     known = np.array(sorted(set(drawn)), dtype=object)
     kind = "seed" if options.unit == "seeds" else "dataset"
     for model, own in runs.groupby("model", sort=True):
-        places = np.searchsorted(known, np.unique(own[kind].to_numpy(dtype=object)))
+        names = own[kind].unique().tolist()
+        count, filled = own["dataset"].nunique(), 0
+        if effects is not None:
+            filled = len(effects.datasets) - count
+            names = names if options.unit == "seeds" else list(effects.datasets)
+        places = np.searchsorted(known, np.array(sorted(names), dtype=object))
         for found in bootstrap_model(
             own["score"],
             own["dataset"].tolist(),
@@ -237,6 +263,7 @@ def bootstrap_models(
             rng=make_rng(str(model)),
             pool=DatasetPool(drawn, make_rng()) if options.resamples_datasets else None,
             seeds=own["seed"].tolist() if options.unit == "seeds" else None,
+            effects=effects,
         ):
             error, parts = found.error or NO_ERROR, np.empty(0)
             if error.parts is not None:
@@ -245,7 +272,7 @@ def bootstrap_models(
             rows.append(
                 (
                     *(model, found.statistic, found.estimate, found.low, found.high),
-                    *(error.value, error.freedom, len(own), own["dataset"].nunique()),
+                    *(error.value, error.freedom, len(own), count, filled),
                     *(found.replicates, parts),
                 )
             )
@@ -263,6 +290,24 @@ def calibrated_interval(
     low, high = bound_estimate(center, error, confidence_level=confidence_level)
     estimate = evaluate_runs(statistic, strata)
     return min(low, estimate), max(high, estimate)
+
+
+def _fill_datasets(
+    strata: Strata, names: Sequence[str], effects: Effects
+) -> tuple[Strata, Filling]:
+    """Put expected scores beside the runs, as many on each dataset as is usual for the model."""
+    means = np.bincount(strata.datasets, strata.scores) / strata.draws
+    expected = effects.fill(dict(zip(names, means.tolist(), strict=True)))
+    times = round(float(np.median(strata.draws)))
+    more = [name for name in expected for _ in range(times)]
+    filled = stratify_runs(
+        np.concatenate([strata.scores, np.repeat(list(expected.values()), times)]),
+        [*np.array(names, dtype=object)[strata.datasets], *more],
+        seeds=[*strata.seeds.tolist(), *[0] * len(more)],
+        weights=strata.weights,
+    )
+    is_filled = np.array([name in expected for name in sorted(effects.datasets)])
+    return filled, Filling(is_filled, effects.variance, effects.freedom)
 
 
 def _estimate_interval(

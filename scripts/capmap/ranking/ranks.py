@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy import special
 
 from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors
 from capmap.ranking.rank_sets import SamplingErrors, find_rank_sets
@@ -115,6 +116,41 @@ def rank_statistic(
         confidence_level=confidence_level,
         best=STATISTICS[statistic].best,
     )
+
+
+def widen_intervals(table: pd.DataFrame, *, confidence_level: float) -> pd.DataFrame:
+    """Make the intervals of all models hold at once, so that also that of the best one does.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns ``ci_low``, ``ci_high`` (NaN where there is none) and ``freedom``, a row per model.
+    confidence_level : float
+        Of the intervals, and of all wider ones together, between 0 and 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `table` with ``ci_low_all`` and ``ci_high_all``. The best of many is likely to have been
+        lucky; its own interval does not know that it was chosen.
+
+    Notes
+    -----
+    Bonferroni: each side reaches as much farther as Student's t quantile at 1 − α / k for k models
+    lies beyond that at 1 − α.
+
+    References
+    ----------
+    Dunn, O. J. (1961). Multiple comparisons among means. JASA 56, 52–64.
+    """
+    alpha, n = 1 - confidence_level, len(table)
+    own, every = (
+        special.stdtrit(table["freedom"].to_numpy(dtype=np.float64), 1 - alpha / share)
+        for share in (2, 2 * n)
+    )
+    middle = (table["ci_low"] + table["ci_high"]) / 2
+    reach = (table["ci_high"] - table["ci_low"]) / 2 * (every / own)
+    return table.assign(ci_low_all=middle - reach, ci_high_all=middle + reach)
 
 
 def measure_replicates(

@@ -101,6 +101,18 @@ class Strata:
         """Weight of each run."""
         return self.dataset_weights[self.datasets]
 
+    def choose_datasets(self, chosen: npt.NDArray[np.bool_]) -> "Strata":
+        """The strata of some of the datasets, by a mask; runs keep their order."""
+        places = np.cumsum(chosen) - 1
+        parts = []
+        for part in self.parts:
+            kept = chosen[part.datasets]
+            if kept.any():
+                datasets = places[part.datasets[kept]]
+                scores, seeds = part.scores[:, kept], part.seeds[:, kept]
+                parts.append(Stratum(scores, part.draws, datasets, seeds))
+        return Strata(tuple(parts), self.weights)
+
 
 @dataclass(frozen=True)
 class Resamples:
@@ -128,7 +140,7 @@ def stratify_runs(
     scores: npt.ArrayLike,
     datasets: Sequence[str],
     *,
-    seeds: Sequence[str] | None = None,
+    seeds: Sequence[str] | Sequence[int] | None = None,
     weights: Weights = "datasets",
 ) -> Strata:
     """Arrange a model's runs by dataset.
@@ -139,7 +151,7 @@ def stratify_runs(
         Finite scores.
     datasets : sequence of str, shape (runs,)
         The dataset of each run.
-    seeds : sequence of str, shape (runs,), optional
+    seeds : sequence of str or int, shape (runs,), optional
         The seed of each run; without them no two runs have the same.
     weights : {"datasets", "runs"}, optional
         Whether each dataset weighs the same or each run.

@@ -5,7 +5,7 @@ its score, each times its share of the weight. The variance of a statistic is th
 influences over what is drawn independently: runs within each dataset, or datasets.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,23 @@ class StandardError:
     freedom: float
     third: float = 0.0
     parts: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class Filling:
+    """Datasets on which a model has expected scores, and no runs.
+
+    Parameters
+    ----------
+    datasets : numpy.ndarray of bool, shape (datasets,)
+        Which of those of `Strata`.
+    variance, freedom : float
+        Variance of a cell about its expected score, and its degrees of freedom.
+    """
+
+    datasets: npt.NDArray[np.bool_]
+    variance: float
+    freedom: float
 
 
 @dataclass(frozen=True)
@@ -116,13 +133,15 @@ def measure_influences(statistic: Statistic, strata: Strata) -> Influences:
         case "optimality_gap":
             shares = weights / weights.sum()
             short = np.maximum(OPTIMUM - scores, 0)
-            return Influences(short * shares, shares * (short > 0), none_lost)
+            return Influences(short * shares, -shares * (short > 0), none_lost)
         case "mean":
             shares = weights / weights.sum()
             return Influences(scores * shares, shares, none_lost)
 
 
-def measure_error(statistic: Statistic, strata: Strata, *, unit: Unit) -> StandardError | None:
+def measure_error(
+    statistic: Statistic, strata: Strata, *, unit: Unit, filling: Filling | None = None
+) -> StandardError | None:
     """Standard error of a statistic with its degrees of freedom.
 
     Parameters
@@ -135,12 +154,16 @@ def measure_error(statistic: Statistic, strata: Strata, *, unit: Unit) -> Standa
         What is drawn independently. "runs": new runs on the same datasets; "seeds": new seeds on
         the same datasets, each with its runs on all of them; "runs_and_datasets": new datasets like
         these, with new runs.
+    filling : Filling, optional
+        Which datasets have expected scores: the mean of the model's other datasets, each less the
+        effect of the dataset, plus the effect of this one.
 
     Returns
     -------
     StandardError or None
         None where the runs do not tell: fewer than half of the datasets have two runs or more
-        ("runs", "seeds"), or there are fewer than four datasets ("runs_and_datasets").
+        ("runs", "seeds"), or there are fewer than four datasets ("runs_and_datasets"); or the
+        variance about expected scores is not known.
 
     Notes
     -----
@@ -151,6 +174,8 @@ def measure_error(statistic: Statistic, strata: Strata, *, unit: Unit) -> Standa
 
     Seeds: the variance is that of the seeds' sums over datasets, S − 1 degrees of freedom for S
     seeds; it holds however the runs of a seed hang together.
+
+    Expected scores add their variance: that of each, and that of the model's level in all of them.
 
     Datasets: a trimmed mean of n datasets keeps h = n / 2 of them and has h − 1 degrees of freedom
     (Yuen 1974); other statistics have n − 1. The error of the median comes from the distance of two
@@ -165,18 +190,56 @@ def measure_error(statistic: Statistic, strata: Strata, *, unit: Unit) -> Standa
     Yuen, K. K. (1974). The two-sample trimmed t for unequal population variances. Biometrika 61,
     165–170.
     """
-    if unit in {"runs", "seeds"}:
-        measure = _over_runs if unit == "runs" else _over_seeds
-        error = measure(measure_influences(statistic, strata), strata)
-        if error and error.value == 0:
-            error = measure(measure_influences("mean", strata), strata)
+    error = _measure_own(statistic, strata, unit, filling)
+    if filling is None or error is None:
         return error
-    if len(strata.draws) < FEWEST_DATASETS:
+    slopes = _slopes_of_filled(measure_influences(statistic, strata), strata, filling)
+    own = np.count_nonzero(~filling.datasets)
+    added = filling.variance * float((slopes**2).sum() + slopes.sum() ** 2 / own)
+    if np.isnan(added):
         return None
-    if statistic == "median":
-        return _of_median(np.bincount(strata.datasets, strata.scores) / strata.draws)
-    influences = measure_influences(statistic, strata)
-    return _over_datasets(center_datasets(influences.values, strata), trimmed=statistic == "iqm")
+    total = error.value**2 + added
+    spread = error.value**4 / error.freedom + added**2 / filling.freedom
+    freedom = max(total**2 / spread, error.freedom) if spread > 0 else error.freedom
+    return replace(error, value=float(np.sqrt(total)), freedom=float(freedom))
+
+
+def _measure_own(
+    statistic: Statistic, strata: Strata, unit: Unit, filling: Filling | None
+) -> StandardError | None:
+    """The error but for that of expected scores."""
+    if unit == "runs_and_datasets":
+        if len(strata.draws) < FEWEST_DATASETS:
+            return None
+        if statistic == "median":
+            return _of_median(np.bincount(strata.datasets, strata.scores) / strata.draws)
+        values = measure_influences(statistic, strata).values
+        return _over_datasets(center_datasets(values, strata), trimmed=statistic == "iqm")
+    measure = _over_runs if unit == "runs" else _over_seeds
+    error = measure(*_choose_own(measure_influences(statistic, strata), strata, filling))
+    if error and error.value == 0:
+        error = measure(*_choose_own(measure_influences("mean", strata), strata, filling))
+    return error
+
+
+def _choose_own(
+    influences: Influences, strata: Strata, filling: Filling | None
+) -> tuple[Influences, Strata]:
+    """Influences of the runs on a statistic, also through the expected scores, and the runs."""
+    if filling is None:
+        return influences, strata
+    own = strata.choose_datasets(~filling.datasets)
+    is_own = ~filling.datasets[strata.datasets]
+    total = _slopes_of_filled(influences, strata, filling).sum()
+    shares = total / (len(own.draws) * own.draws[own.datasets])
+    slopes = influences.slopes[is_own] + shares
+    values = influences.values[is_own] + shares * own.scores
+    return Influences(values, slopes, influences.lost[~filling.datasets]), own
+
+
+def _slopes_of_filled(influences: Influences, strata: Strata, filling: Filling) -> FloatArray:
+    sums = np.bincount(strata.datasets, influences.slopes)
+    return sums[filling.datasets].astype(np.float64)
 
 
 def center_datasets(influences: FloatArray, strata: Strata) -> FloatArray:

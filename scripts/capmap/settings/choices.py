@@ -12,7 +12,7 @@ TableFormat = Literal["long", "matrix"]
 Decimal = Literal["auto", ".", ","]
 Duplicates = Literal["error", "mean", "first", "last"]
 Invalid = Literal["error", "quarantine"]
-Incomplete = Literal["error", "drop_models", "drop_datasets", "keep"]
+Incomplete = Literal["error", "drop_models", "drop_datasets", "keep", "adjust"]
 Aggregation = Literal["mean", "trimmed_mean", "median"]
 Location = Literal["iqm", "mean", "trimmed_mean", "median"]
 # Below that many, datasets do not tell how much others like these would differ.

@@ -151,7 +151,8 @@ class Study(Section):
     incomplete: Incomplete = option(
         "error",
         'What to do about models without runs on some dataset, "error", "drop_models", '
-        '"drop_datasets" or "keep", which is the default of submissions.',
+        '"drop_datasets", "keep" (each is scored on what it has), which is the default of '
+        'submissions, or "adjust" (on what it lacks, its score is expected from the others).',
     )
     duplicates: Duplicates = option(
         "error",

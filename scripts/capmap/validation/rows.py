@@ -33,10 +33,12 @@ KEY = ["model", "dataset", "metric", "seed"]
 LARGEST = 1e100
 
 CONSEQUENCES = {
-    "error": "Add the runs, or choose incomplete: drop_models, drop_datasets or keep.",
+    "error": "Add the runs, or set incomplete to adjust, which expects what it lacks from the "
+    "others (or to drop_models, drop_datasets or keep).",
     "drop_models": "The model is left out (incomplete: drop_models).",
     "drop_datasets": "The dataset is left out (incomplete: drop_datasets).",
     "keep": "It is scored on what it has (incomplete: keep).",
+    "adjust": "What it lacks is expected from the others (incomplete: adjust).",
 }
 
 
@@ -235,7 +237,7 @@ def find_incomplete(
         The runs that are analysed.
     counts : DataFrame
         Their number in each cell, of `count_runs`.
-    policy : {"error", "drop_models", "drop_datasets", "keep"}
+    policy : {"error", "drop_models", "drop_datasets", "keep", "adjust"}
         With "error" they are errors, else warnings. Datasets are listed where datasets are
         dropped, models otherwise.
 

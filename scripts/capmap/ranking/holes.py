@@ -1,0 +1,157 @@
+"""Scores where models lack datasets: what the two-way pattern of the others leads one to expect."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from scipy.sparse import csgraph, linalg
+
+from capmap.errors import ValidationError
+from capmap.wording import count_things, list_names
+
+TOLERANCE = 1e-13
+
+
+@dataclass(frozen=True)
+class Effects:
+    """How datasets differ, from an additive model of cells.
+
+    Parameters
+    ----------
+    datasets : mapping of str to float
+        Effect of each dataset: how much higher scores are there; their mean is 0.
+    variance : float
+        Variance of cells about the additive pattern; NaN where it cannot be told.
+    freedom : float
+        Its degrees of freedom, 0 where it cannot be told.
+    """
+
+    datasets: Mapping[str, float]
+    variance: float
+    freedom: float
+
+    def fill(self, means: Mapping[str, float]) -> dict[str, float]:
+        """Expected scores of a model on the datasets that it lacks, by the means that it has."""
+        level = float(np.mean([mean - self.datasets[name] for name, mean in means.items()]))
+        return {name: level + effect for name, effect in self.datasets.items() if name not in means}
+
+    def to_json(self) -> dict[str, Any]:
+        """What `from_json` reads."""
+        known = asdict(self)
+        return known | {"variance": None if np.isnan(self.variance) else self.variance}
+
+    @classmethod
+    def from_json(cls, known: Mapping[str, Any] | None) -> Self | None:
+        """Read what `to_json` made; None stays None."""
+        if known is None:
+            return None
+        variance = np.nan if known["variance"] is None else known["variance"]
+        return cls(known["datasets"], variance, known["freedom"])
+
+
+def fit_effects(cells: pd.DataFrame) -> Effects | None:
+    """Fit models and datasets as additive effects to the cells that have runs.
+
+    Parameters
+    ----------
+    cells : pandas.DataFrame
+        Columns ``model``, ``dataset`` and ``mean``, a row per cell with runs.
+
+    Returns
+    -------
+    Effects or None
+        None where no cell is empty.
+
+    Raises
+    ------
+    ValidationError
+        If the models fall into groups without a common dataset, which nothing compares.
+
+    Notes
+    -----
+    Least squares of ``mean = model + dataset``, cells of equal weight: the two-way layout with
+    missing observations (Yates 1933). A missing cell is expected at the fitted value.
+
+    References
+    ----------
+    Yates, F. (1933). The analysis of replicated experiments when the field results are incomplete.
+    Empire Journal of Experimental Agriculture 1, 129–142.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame(
+    ...     {"model": ["a", "a", "b"], "dataset": ["x", "y", "x"], "mean": [0.5, 0.7, 0.4]}
+    ... )
+    >>> effects = fit_effects(cells)
+    >>> {name: round(effect, 6) for name, effect in effects.datasets.items()}
+    {'x': -0.1, 'y': 0.1}
+    >>> round(effects.fill({"x": 0.4})["y"], 6)
+    0.6
+    """
+    cells = cells.sort_values(["model", "dataset"])
+    (rows, models), (columns, datasets) = (
+        pd.factorize(cells[kind], sort=True) for kind in ("model", "dataset")
+    )
+    n_models, n_datasets, n = len(models), len(datasets), len(cells)
+    if n == n_models * n_datasets:
+        return None
+    _require_connected(rows, columns + n_models, [*models], [*datasets])
+    places = np.concatenate([rows, columns + n_models])
+    design = sparse.csr_array(
+        (np.ones(2 * n), (np.tile(np.arange(n), 2), places)), shape=(n, n_models + n_datasets)
+    )
+    means = cells["mean"].to_numpy(dtype=np.float64)
+    center = means.mean()
+    found = linalg.lsqr(design, means - center, atol=TOLERANCE, btol=TOLERANCE, iter_lim=10 * n)[0]
+    effects = found[n_models:] - found[n_models:].mean()
+    freedom = n - n_models - n_datasets + 1
+    squares = float(((means - center - design @ found) ** 2).sum())
+    return Effects(
+        datasets=dict(zip([*datasets], effects.tolist(), strict=True)),
+        variance=squares / freedom if freedom > 0 else np.nan,
+        freedom=float(freedom),
+    )
+
+
+def fill_cells(cells: pd.DataFrame) -> pd.DataFrame:
+    """Cells with the expected scores where there are no runs, by `fit_effects`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``model``, ``dataset`` and ``mean``, a row per model and dataset.
+    """
+    known = cells[["model", "dataset", "mean"]]
+    effects = fit_effects(known)
+    if effects is None:
+        return known
+    rows = [
+        (model, dataset, mean)
+        for model, own in known.groupby("model")
+        for dataset, mean in effects.fill(
+            dict(zip(own["dataset"], own["mean"], strict=True))
+        ).items()
+    ]
+    filled = pd.DataFrame(rows, columns=list(known.columns))
+    return pd.concat([known, filled]).sort_values(["model", "dataset"], ignore_index=True)
+
+
+def _require_connected(
+    rows: np.ndarray[Any, Any],
+    columns: np.ndarray[Any, Any],
+    models: list[str],
+    datasets: list[str],
+) -> None:
+    size = len(models) + len(datasets)
+    links = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(size, size))
+    parts, part = csgraph.connected_components(links, directed=False)
+    if parts > 1:
+        apart = [name for name, place in zip(models, part, strict=False) if place != part[0]]
+        raise ValidationError(
+            f"incomplete: adjust cannot compare {count_things(len(apart), 'model')} with the "
+            f"others, as no chain of common datasets links them: {list_names(apart)}. Add runs on "
+            "common datasets, leave these models out with select, or set incomplete to keep."
+        )

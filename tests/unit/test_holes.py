@@ -1,0 +1,150 @@
+"""Expected scores where models lack datasets, against least squares, and tables of known truth."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capmap.errors import ValidationError
+from capmap.ranking.aggregation import summarize_cells
+from capmap.ranking.holes import Effects, fill_cells, fit_effects
+from capmap.ranking.models import Options, bootstrap_models
+from capmap.rng import make_stream
+from capmap.settings.choices import Unit
+
+
+def draw(
+    number: int, *, models: int = 6, datasets: int = 8, seeds: int = 3, spread: float = 0.05
+) -> pd.DataFrame:
+    """Runs of an additive table with interactions, all cells filled."""
+    rng = np.random.default_rng(number)
+    level = rng.random((models, 1)) * 0.4 + rng.random((1, datasets)) * 0.6
+    level = level + spread * rng.standard_normal((models, datasets))
+    rows = [
+        (f"m{m}", f"d{d}", str(s), level[m, d] + 0.01 * rng.standard_normal())
+        for m, d, s in product(range(models), range(datasets), range(seeds))
+    ]
+    return pd.DataFrame(rows, columns=["model", "dataset", "seed", "score"])
+
+
+def mask(runs: pd.DataFrame, share: float, number: int = 0) -> pd.DataFrame:
+    """Leave out cells at random, but none of the first model and the first dataset."""
+    rng = np.random.default_rng(number)
+    cells = runs[["model", "dataset"]].drop_duplicates()
+    is_fixed = cells["model"].eq("m0") | cells["dataset"].eq("d0")
+    return runs.merge(cells[is_fixed | (rng.random(len(cells)) > share)])
+
+
+def estimate(runs: pd.DataFrame, *, unit: Unit = "runs", adjust: bool = True) -> pd.DataFrame:
+    return bootstrap_models(
+        runs,
+        statistics=["iqm", "mean"],
+        options=Options(unit=unit),
+        make_rng=lambda *_: make_stream(0, "test"),
+        drawn=sorted(runs["seed" if unit == "seeds" else "dataset"].unique()),
+        effects=fit_effects(summarize_cells(runs)) if adjust else None,
+    ).set_index(["statistic", "model"])
+
+
+def test_effects_are_those_of_least_squares() -> None:
+    cells = summarize_cells(mask(draw(0), 0.4))
+    effects = fit_effects(cells)
+    assert effects is not None
+    design = pd.get_dummies(cells[["model", "dataset"]], dtype=float)
+    solution, _, rank, _ = np.linalg.lstsq(design.to_numpy(), cells["mean"], rcond=None)
+    found = solution[6:] - solution[6:].mean()
+    assert list(effects.datasets.values()) == pytest.approx(found, abs=1e-9)
+    assert effects.freedom == len(cells) - rank
+    apart = cells["mean"] - design.to_numpy() @ solution
+    assert effects.variance == pytest.approx((apart**2).sum() / (len(cells) - rank))
+
+
+def test_an_additive_table_is_completed_exactly() -> None:
+    runs = draw(1, spread=0).groupby(["model", "dataset"]).head(1)
+    level = np.add.outer(np.linspace(0, 0.4, 6), np.linspace(0.1, 0.5, 8) ** 2)
+    runs = runs.assign(score=level.ravel())
+    full = fill_cells(summarize_cells(mask(runs, 0.5)))
+    assert full["mean"].to_numpy() == pytest.approx(level.ravel(), abs=1e-9)
+
+
+def test_full_tables_need_no_effects_and_are_left_alone() -> None:
+    cells = summarize_cells(draw(2))
+    assert fit_effects(cells) is None
+    pd.testing.assert_frame_equal(fill_cells(cells), cells[["model", "dataset", "mean"]])
+
+
+def test_models_without_a_link_are_refused() -> None:
+    runs = draw(3)
+    apart = runs[runs["model"].isin(["m0", "m1"]) == runs["dataset"].isin(["d0", "d1"])]
+    with pytest.raises(ValidationError, match=r"4 models with the others.*'m2'"):
+        fit_effects(summarize_cells(apart))
+
+
+@given(st.integers(0, 10**6))
+def test_order_and_scale(number: int) -> None:
+    runs = mask(draw(number, seeds=1), 0.4, number)
+    cells = summarize_cells(runs)
+    found = fit_effects(cells)
+    moved = fit_effects(cells.sample(frac=1, random_state=0).assign(mean=3 * cells["mean"] + 1))
+    if found is None or moved is None:
+        assert found is moved
+        return
+    expected = [3 * effect for effect in found.datasets.values()]
+    assert list(moved.datasets.values()) == pytest.approx(expected, abs=1e-8)
+    assert moved.freedom == found.freedom
+
+
+def test_effects_survive_being_written() -> None:
+    effects = Effects({"x": 0.5, "y": -0.5}, np.nan, 0.0)
+    again = Effects.from_json(effects.to_json())
+    assert again is not None
+    assert (again.datasets, again.freedom) == (effects.datasets, 0)
+    assert np.isnan(again.variance)
+    assert Effects.from_json(None) is None
+
+
+@pytest.mark.parametrize("unit", ["runs", "seeds", "runs_and_datasets"])
+def test_complete_models_keep_their_estimate(unit: Unit) -> None:
+    runs = mask(draw(4), 0.4)
+    adjusted, plain = estimate(runs, unit=unit), estimate(runs, unit=unit, adjust=False)
+    columns = ["estimate", "ci_low", "ci_high", "filled"]
+    pd.testing.assert_series_equal(
+        adjusted.loc[("iqm", "m0"), columns], plain.loc[("iqm", "m0"), columns]
+    )
+    filled = (adjusted["filled"] > 0).loc["mean"]
+    assert filled.any()
+    assert (adjusted["datasets"] + adjusted["filled"]).eq(8).all()
+    if unit == "runs":
+        width, own = (
+            (table["ci_high"] - table["ci_low"]).loc["mean"] for table in (adjusted, plain)
+        )
+        assert (width[filled] > own[filled]).all()
+
+
+def test_the_mean_is_that_of_the_filled_table() -> None:
+    runs = mask(draw(5), 0.5)
+    full = fill_cells(summarize_cells(runs)).groupby("model")["mean"].mean()
+    assert estimate(runs).loc["mean", "estimate"].to_dict() == pytest.approx(full.to_dict())
+
+
+def test_intervals_hold_what_the_complete_table_would_give() -> None:
+    held = {True: [], False: []}
+    for number in range(60):
+        complete = draw(number, models=8, datasets=12)
+        truth = estimate(complete).loc["iqm", "estimate"]
+        for adjust, rows in held.items():
+            table = estimate(mask(complete, 0.4, number), adjust=adjust).loc["iqm"]
+            some = table[table["datasets"] < 12]
+            own = truth[some.index]
+            rows += (some["ci_low"].le(own) & some["ci_high"].ge(own)).tolist()
+    assert 0.92 < np.mean(held[True]) < 1
+    assert np.mean(held[False]) < 0.4
+
+
+def test_without_spare_cells_adjusted_models_have_no_interval() -> None:
+    runs = draw(6, models=2, datasets=4)
+    table = estimate(runs[runs["model"].eq("m0") | runs["dataset"].eq("d0")]).loc["iqm"]
+    assert table["ci_low"].isna().tolist() == [False, True]
