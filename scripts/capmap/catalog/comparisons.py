@@ -518,6 +518,46 @@ SAMPLE_SIZE = Analysis(
     },
 )
 
+RELIABILITY = Analysis(
+    question="How reliable is the order, and how many datasets does it need?",
+    shared=True,
+    tables={
+        "variance_components": Table(
+            "Variance of normalized scores between models, between datasets, of cells beyond both, "
+            "and between runs within cells; without repeated runs the third has the fourth in it.",
+            "component variance share df",
+        ),
+        "generalizability": Table(
+            "Generalizability coefficients of means over that many datasets, with that many runs "
+            "on each: of the order (relative) and of the scores themselves (absolute). The first "
+            "row is the study as it is.",
+            "datasets seeds relative ci_low ci_high absolute",
+        ),
+        "effective_datasets": Table(
+            "Effective number of datasets, by what they tell of models beyond the models' overall "
+            "levels, and about what it would be if they were independent.",
+            "datasets models effective effective_independent cells_unused",
+        ),
+    },
+    figures={
+        "reliability": Figure(
+            "Generalizability coefficient to expect of the ranking by mean scores, by number of "
+            "datasets and runs on each.",
+            draw="capmap.figures.reliability:draw_reliability",
+            reads=["generalizability"],
+        )
+    },
+    steps={
+        "assess_reliability": Step(
+            "capmap.comparison.reliability:assess_reliability",
+            tables=["variance_components", "generalizability", "effective_datasets"],
+            reads=["runs"],
+            options={"confidence_level": "bootstrap/confidence"},
+            describe="capmap.prose.reliability:describe_reliability",
+        )
+    },
+)
+
 # In the order of the page.
 ANALYSES = {
     "pairwise": PAIRWISE,
@@ -526,6 +566,7 @@ ANALYSES = {
     "ratings": RATINGS,
     "improvability": IMPROVABILITY,
     "robustness": ROBUSTNESS,
+    "reliability": RELIABILITY,
     "groups": GROUPS,
     "conditions": CONDITIONS,
     "sample_size": SAMPLE_SIZE,

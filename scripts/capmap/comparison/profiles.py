@@ -17,7 +17,7 @@ from capmap.ranking.resampling import (
     iterate_blocks,
     stratify_runs,
 )
-from capmap.ranking.standard_errors import has_enough_runs
+from capmap.ranking.scopes import has_enough_runs
 from capmap.ranking.statistics import original_sample
 from capmap.rng import make_stream
 from capmap.settings.choices import Missing

@@ -17,11 +17,8 @@ from capmap.comparison.score_matrix import (
 )
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, round_significant
 from capmap.ranking.resampling import Strata, stratify_runs
-from capmap.ranking.standard_errors import (
-    has_enough_runs,
-    measure_influences,
-    satterthwaite_freedom,
-)
+from capmap.ranking.scopes import has_enough_runs
+from capmap.ranking.standard_errors import measure_influences, satterthwaite_freedom
 from capmap.ranking.statistics import evaluate_runs
 from capmap.settings.choices import IntervalMethod, Missing, Weights
 

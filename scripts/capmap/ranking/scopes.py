@@ -3,12 +3,13 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from capmap.ranking.aggregation import FloatArray
-from capmap.ranking.standard_errors import has_enough_runs
 from capmap.rng import make_stream
 from capmap.settings.choices import FEWEST_DATASETS, IntervalMethod, Unit, UnitOrAuto
 
@@ -38,6 +39,11 @@ class SeedCorrelation:
     correlation: float
     p: float
     models: int
+
+
+def has_enough_runs(draws: npt.NDArray[np.integer[Any]]) -> bool:
+    """Whether at least half of a model's datasets have two runs or more."""
+    return bool(2 * np.count_nonzero(draws > 1) >= len(draws))
 
 
 def resolve_unit(unit: UnitOrAuto, runs: pd.DataFrame, *, interval: IntervalMethod) -> Unit:

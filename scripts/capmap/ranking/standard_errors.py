@@ -6,7 +6,6 @@ influences over what is drawn independently: runs within each dataset, or datase
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +13,7 @@ from scipy import special
 
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray
 from capmap.ranking.resampling import Strata
+from capmap.ranking.scopes import has_enough_runs
 from capmap.ranking.statistics import OPTIMUM
 from capmap.rng import make_stream
 from capmap.settings.choices import FEWEST_DATASETS, Statistic, Unit
@@ -307,11 +307,6 @@ def satterthwaite_freedom(variances: FloatArray, freedom: FloatArray | IntArray)
     spread += variances[~known].sum() ** 2 / freedom.sum()
     fewest = float(freedom[known].min())
     return max(float(variances.sum() ** 2 / spread), fewest) if spread > 0 else fewest
-
-
-def has_enough_runs(draws: npt.NDArray[np.integer[Any]]) -> bool:
-    """Whether at least half of a model's datasets have two runs or more."""
-    return bool(2 * np.count_nonzero(draws > 1) >= len(draws))
 
 
 def _over_runs(influences: Influences, strata: Strata) -> StandardError | None:

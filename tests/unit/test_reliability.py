@@ -1,0 +1,152 @@
+"""Variance components and generalizability, against published data, closed forms and simulation."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib import pyplot as plt
+
+from capmap.comparison.reliability import assess_reliability, count_effective, measure_components
+from capmap.comparison.score_matrix import arrange_runs
+from capmap.errors import ValidationError
+from capmap.figures.reliability import draw_reliability
+from capmap.prose.reliability import describe_reliability
+
+# Shrout and Fleiss (1979), table 2: six targets rated by four judges.
+RATINGS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+
+
+def make_runs(scores: np.ndarray) -> pd.DataFrame:
+    """Runs of the shape (models, datasets, seeds)."""
+    places = np.indices(scores.shape).reshape(3, -1)
+    columns = {
+        kind: [f"{kind[0]}{place:03d}" for place in row]
+        for kind, row in zip(("model", "dataset", "seed"), places, strict=True)
+    }
+    return pd.DataFrame({**columns, "score": scores.ravel()})
+
+
+def assess(scores: np.ndarray, level: float = 0.95) -> dict[str, pd.DataFrame]:
+    return assess_reliability(make_runs(scores), confidence_level=level)
+
+
+def draw(number: int, *, models: int = 12, datasets: int = 9, seeds: int = 4) -> np.ndarray:
+    """Scores with variances 0.04, 0.02, 0.01 and 0.0025 of models, datasets, cells and runs."""
+    rng = np.random.default_rng(number)
+    parts = [(models, 1, 1), (1, datasets, 1), (models, datasets, 1), (models, datasets, seeds)]
+    spreads = (0.2, np.sqrt(0.02), 0.1, 0.05)
+    noise = [sd * rng.standard_normal(shape) for sd, shape in zip(spreads, parts, strict=True)]
+    return np.asarray(sum(noise))
+
+
+def test_coefficients_are_those_of_shrout_and_fleiss() -> None:
+    found = measure_components(arrange_runs(make_runs(np.array(RATINGS, float)[:, :, None])))
+    assert found is not None
+    single, mean = found.generalize(1, 1), found.generalize(4, 1)
+    assert [round(value, 2) for value in (*single, *mean)] == [0.71, 0.29, 0.91, 0.62]
+    # As the R package psych prints them for the same data.
+    for datasets, ends in ((1, (0.34, 0.95)), (4, (0.68, 0.99))):
+        low, high = found.bound(datasets, confidence_level=0.95)
+        assert (round(low, 2), round(high, 2)) == ends
+
+
+def test_components_are_found_again() -> None:
+    tables = [assess(draw(number))["variance_components"] for number in range(60)]
+    means = pd.concat(tables).groupby("component", sort=False)["variance"].mean()
+    assert means.to_numpy() == pytest.approx([0.04, 0.02, 0.01, 0.0025], rel=0.15)
+    assert tables[0]["share"].sum() == pytest.approx(1)
+
+
+def test_the_interval_holds_the_true_coefficient() -> None:
+    truth = 0.04 / (0.04 + (0.01 + 0.0025 / 4) / 9)
+    rows = [assess(draw(number))["generalizability"].iloc[0] for number in range(300)]
+    held = np.mean([row["ci_low"] <= truth <= row["ci_high"] for row in rows])
+    assert held == pytest.approx(0.95, abs=3 * np.sqrt(0.95 * 0.05 / 300))
+
+
+def test_more_datasets_and_runs_are_more_reliable() -> None:
+    table = assess(draw(0))["generalizability"]
+    assert table.iloc[0][["datasets", "seeds"]].tolist() == [9, 4]
+    rest = table.iloc[1:]
+    for one, other in itertools.product(rest.itertuples(), rest.itertuples()):
+        if one.datasets <= other.datasets and one.seeds <= other.seeds:
+            assert one.relative <= other.relative + 1e-12
+            assert one.absolute <= other.absolute + 1e-12
+    assert table["absolute"].le(table["relative"]).all()
+    assert (table["ci_low"].notna() == (table["seeds"] == 4)).all()
+
+
+@pytest.mark.parametrize(("models", "datasets"), [(121, 38), (14, 19), (5, 40)])
+def test_independent_datasets_count_as_foretold(models: int, datasets: int) -> None:
+    rng = np.random.default_rng(0)
+    found = [count_effective(rng.standard_normal((models, datasets))) for _ in range(50)]
+    effective, foretold = np.mean(found, axis=0)
+    assert effective == pytest.approx(foretold, rel=0.05)
+
+
+def test_copies_of_a_dataset_count_once() -> None:
+    pairs = np.random.default_rng(0).standard_normal((400, 6))
+    once, twice = (count_effective(means)[0] for means in (pairs, np.hstack([pairs] * 3)))
+    assert twice == pytest.approx(once, rel=1e-9)
+    additive = np.add.outer(np.arange(4.0), np.arange(3.0))
+    assert np.isnan(count_effective(additive)).all()
+    assert np.isnan([count_effective(pairs[:1]), count_effective(pairs[:, :1])]).all()
+
+
+@given(st.integers(0, 10**6))
+def test_order_scale_and_gaps(number: int) -> None:
+    scores = draw(number, models=4, datasets=5, seeds=2)
+    runs = make_runs(scores)
+    found = assess(scores)
+    turned = runs.sample(frac=1, random_state=0).assign(score=1 + 2 * runs["score"])
+    more = pd.DataFrame({"model": ["m000"], "dataset": ["other"], "seed": ["0"], "score": [0.5]})
+    other = assess_reliability(pd.concat([turned, more]), confidence_level=0.95)
+    assert other["generalizability"].to_numpy() == pytest.approx(
+        found["generalizability"].to_numpy(), nan_ok=True, abs=1e-9
+    )
+    assert other["effective_datasets"]["cells_unused"].tolist() == [1]
+
+
+def test_single_runs_leave_runs_and_cells_together() -> None:
+    table = assess(draw(1, seeds=1))["variance_components"].set_index("component")
+    assert np.isnan(table.loc["run", "variance"])
+    assert table["share"].sum() == pytest.approx(1)
+
+
+def test_constant_and_tiny_tables_are_told_as_such() -> None:
+    flat = assess(np.full((3, 4, 2), 0.1 + 0.2))
+    assert flat["generalizability"]["relative"].eq(0).all()
+    for scores in (draw(0, models=1), draw(0, datasets=1)):
+        tables = assess(scores)
+        assert tables["generalizability"].empty
+        assert "two models" in describe_reliability(**tables, confidence_level=0.95)[0]
+        plt.close(draw_reliability(tables["generalizability"]))
+    apart = make_runs(draw(0, models=2, datasets=2))
+    apart = apart[(apart["model"] == "m000") == (apart["dataset"] == "d000")]
+    with pytest.raises(ValidationError, match="No dataset has runs of every model"):
+        assess_reliability(apart, confidence_level=0.95)
+
+
+def test_what_is_told_is_in_the_tables() -> None:
+    tables = assess(draw(2))
+    methods, results = describe_reliability(**tables, confidence_level=0.95)
+    now = tables["generalizability"].iloc[0]
+    assert f"coefficient of {now['relative']:.3f} (95% " in results
+    assert "12 models on the 9 datasets" in methods
+    # Spearman and Brown: n / 9 times the odds of the coefficient are 9 to 1.
+    needed = np.ceil(9 * 9 * (1 - now["relative"]) / now["relative"])
+    assert f"about {needed:.0f} datasets" in results
+
+
+def test_the_figure_marks_the_study() -> None:
+    figure = draw_reliability(assess(draw(3))["generalizability"])
+    axes = figure.axes[0]
+    markers = [line for line in axes.lines if line.get_marker() == "o"]
+    assert [line.get_xdata().tolist() for line in markers] == [[9]]  # type: ignore[union-attr]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        *("1 run", "3 runs", "5 runs", "10 runs")
+    ]
+    plt.close(figure)
