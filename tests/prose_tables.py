@@ -78,6 +78,15 @@ median,ranks,d,0.3,1,A,3
     "flips": """
 A,B,1,2,1,2,0.5,median,ranks,d
 """,
+    "votes": """
+A,0.9,2,True,1,1,1
+B,0.5,1,False,2,2,2
+C,0.1,0,False,3,3,3
+""",
+    "dethroning": """
+A,B,8,3,"'d1' 'd2' 'd3'"
+A,C,8,6,"'d1' 'd2' 'd3' 'd4' 'd5' 'd6'"
+""",
     "rank_stability": """
 A,1,0.8,1.0,3,1.2,1,2
 B,2,0.2,1.0,3,1.8,1,2
@@ -288,7 +297,7 @@ COMPARISONS = {
         | {"confidence_level": 0.95, "cells_unused": 0},
     ),
     describe_robustness: (
-        ["robustness", "flips", "rank_stability"],
+        ["robustness", "flips", "rank_stability", "votes", "dethroning"],
         {"missing": "pairwise", "n_resamples": 2000, "confidence_level": 0.95}
         | {"cells_unused": 0},
     ),

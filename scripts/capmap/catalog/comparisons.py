@@ -333,6 +333,18 @@ ROBUSTNESS = Analysis(
         "rank_distribution": Table(
             "Share of the resamples of datasets in which a model has a rank.", "model rank share"
         ),
+        "votes": Table(
+            "Rankings by votes of the datasets: mean share of rivals that a model is better than "
+            "(Borda), rivals that it beats on more datasets than they it (Copeland; all of them: a "
+            "Condorcet winner), and the order that contradicts the fewest votes (Kemeny).",
+            "model borda copeland condorcet rank_borda rank_copeland rank_kemeny",
+            best={"borda": "max", "copeland": "max"},
+        ),
+        "dethroning": Table(
+            "Fewest datasets that must be left out for a model to reach the leader's mean score, "
+            "and which. Models that cannot are not listed.",
+            "leader model datasets removed left_out",
+        ),
     },
     figures={
         "robustness": Figure(
@@ -358,6 +370,8 @@ ROBUSTNESS = Analysis(
                 "flips",
                 "rank_stability",
                 "rank_distribution",
+                "votes",
+                "dethroning",
             ],
             reads=["runs", "iqm"],
             options={

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.comparison.correlation import compute_kendall_tau
+from capmap.comparison.rank_aggregation import aggregate_votes, dethrone
 from capmap.comparison.score_matrix import BoolArray, arrange_runs, choose_common, count_unused
 from capmap.ranking.aggregation import (
     AGGREGATIONS,
@@ -606,8 +607,9 @@ def check_robustness(
     Returns
     -------
     dict
-        The tables ``robustness``, ``robustness_ranks``, ``flips``, ``rank_stability`` and
-        ``rank_distribution``, the file ``ranks``, and ``cells_unused``.
+        The tables ``robustness``, ``robustness_ranks``, ``flips``, ``rank_stability``,
+        ``rank_distribution``, ``votes`` and ``dethroning``, the file ``ranks``, and
+        ``cells_unused``.
     """
     every = arrange_runs(runs)
     matrix = choose_common(every, missing=missing)
@@ -631,6 +633,8 @@ def check_robustness(
         "flips": agreement.flips,
         "rank_stability": resampled.stability,
         "rank_distribution": resampled.distribution,
+        "votes": aggregate_votes(matrix),
+        "dethroning": dethrone(matrix, str(iqm["model"].iloc[0])),
         "ranks": agreement.ranks,
         "cells_unused": count_unused(every, matrix),
     }

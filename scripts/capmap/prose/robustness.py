@@ -30,6 +30,8 @@ def describe_robustness(
     robustness: pd.DataFrame,
     flips: pd.DataFrame,
     rank_stability: pd.DataFrame,
+    votes: pd.DataFrame,
+    dethroning: pd.DataFrame,
     *,
     missing: str,
     n_resamples: int,
@@ -40,9 +42,8 @@ def describe_robustness(
 
     Parameters
     ----------
-    robustness, flips, rank_stability : pandas.DataFrame
-        The columns of ``tables/robustness.csv``, ``tables/flips.csv`` and
-        ``tables/rank_stability.csv``.
+    robustness, flips, rank_stability, votes, dethroning : pandas.DataFrame
+        The columns of the tables of these names.
     missing : {"pairwise", "common"}
         Policy for empty cells.
     n_resamples : int
@@ -79,8 +80,32 @@ def describe_robustness(
         _describe_best(robustness),
         _describe_flips(flips, len(rank_stability)),
         _describe_stability(rank_stability, confidence_level),
+        _describe_votes(votes),
+        _describe_dethroning(dethroning),
     )
     return [methods, results]
+
+
+def _describe_votes(votes: pd.DataFrame) -> str:
+    winners = votes.loc[votes["condorcet"].astype(bool), "model"]
+    if winners.empty:
+        return "No model was better than each other one on most of their datasets."
+    return (
+        f"{quote_name(winners.iloc[0])} was better than each other one on most of their datasets."
+    )
+
+
+def _describe_dethroning(dethroning: pd.DataFrame) -> str:
+    if dethroning.empty:
+        return "No choice of datasets would let another model reach the leader's mean score."
+    row = dethroning.iloc[0]
+    rival, leader = quote_name(row["model"]), quote_name(row["leader"])
+    if row["removed"] == 0:
+        return f"By mean score {rival} is level with or ahead of {leader}."
+    return (
+        f"Without {row['removed']:,} of {format_count(row['datasets'], 'dataset')} {rival} would "
+        f"reach the mean score of {leader}."
+    )
 
 
 def _describe_agreement(robustness: pd.DataFrame) -> str:
