@@ -185,7 +185,7 @@ def _make_iqm(
 ) -> pd.DataFrame:
     iqm = np.sort(rng.uniform(low, high, len(models)))[::-1]
     ranks = np.arange(1, len(models) + 1)
-    table = pd.DataFrame({"model": list(models), "iqm": iqm, "rank": ranks})
+    table = pd.DataFrame({"unit": "runs", "model": list(models), "iqm": iqm, "rank": ranks})
     table["ci_low"] = iqm - 0.05 if has_intervals else np.nan
     table["ci_high"] = iqm + 0.05 if has_intervals else np.nan
     table["rank_low"] = np.maximum(ranks - 1, 1) if has_intervals else np.nan

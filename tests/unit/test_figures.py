@@ -184,6 +184,19 @@ def test_the_best_model_is_on_top_with_its_interval():
     assert figure.axes[0].get_xlabel() == "Interquartile mean of normalized scores"
 
 
+def test_a_note_says_what_the_intervals_speak_of():
+    iqm = make_tables(name("m", 3), ["d"])["iqm"]
+    beside = iqm.assign(unit="runs_and_datasets", ci_low=-9.0)
+    for scopes, note in (
+        (pd.concat([beside, iqm]), "other runs on these datasets."),
+        (beside.assign(unit="seeds"), "other seeds on these datasets."),
+        (beside, "other datasets like these."),
+    ):
+        figure = draw_intervals(scopes)
+        assert any(note in words for words in drawn_words(figure))
+        assert len(row_labels(figure)) == 3
+
+
 def test_ranks_and_ties_stand_at_the_right():
     iqm = make_tables(name("m", 3), ["d"])["iqm"].assign(ties=["abc", "bcdf", "d"])
     words = drawn_words(draw_intervals(iqm))

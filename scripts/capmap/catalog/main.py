@@ -8,7 +8,7 @@ LABELS = {
     "ci_low_all": "Score from, all models at once",
     "ci_high_all": "Score to, all models at once",
     "ties": "Tie group",
-    "filled": "Datasets with expected scores",
+    "filled": "Filled in",
     "rank_mean": "Rank by mean",
     "rank_trimmed_mean": "Rank by trimmed mean",
     "rank_median": "Rank by median",
@@ -118,10 +118,10 @@ MAIN = Analysis(
     figures={
         "intervals": Figure(
             "Interquartile mean (IQM) of each model over all runs and datasets, best on top, "
-            "with its bootstrap interval. Intervals that overlap do not show that models are "
-            "equal; the tie groups of the ranking say which cannot be separated.",
+            "with its interval. Intervals that overlap do not show that models are equal; the tie "
+            "groups of the ranking say which cannot be separated.",
             draw="capmap.figures.rankings:draw_intervals",
-            reads=["iqm"],
+            reads=["scopes"],
             short="Interquartile mean of each model with its interval, best on top.",
             alt="Plot of the interquartile mean of each model with its interval. The ranking "
             "table holds the same numbers.",

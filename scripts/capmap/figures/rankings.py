@@ -25,6 +25,11 @@ from capmap.figures.style import SMALL_SIZE, TEXT_SIZE, ModelStyle, figure_style
 from capmap.wording import AGGREGATION_NAMES
 
 LETTERS_WIDTH = 0.6
+UNIT_NOTES = {
+    "runs": "Intervals: other runs on these datasets.",
+    "seeds": "Intervals: other seeds on these datasets.",
+    "runs_and_datasets": "Intervals: other datasets like these.",
+}
 TIES_NOTE = "Models that share a letter cannot be separated."
 
 NARROW_LABEL = 0.8
@@ -36,14 +41,15 @@ Numbers = npt.NDArray[np.float64]
 
 
 @figure_style()
-def draw_intervals(iqm: pd.DataFrame) -> Figure:
+def draw_intervals(scopes: pd.DataFrame) -> Figure:
     """Draw each model's interquartile mean with its interval, rank and tie groups.
 
     Parameters
     ----------
-    iqm : DataFrame
-        model, iqm, ci_low, ci_high (normalized scores), rank, rank_low, rank_high, ties; rows in
-        any order. Ends of intervals and ties may be empty.
+    scopes : DataFrame
+        unit, model, iqm, ci_low, ci_high (normalized scores), rank, rank_low, rank_high, ties; rows
+        in any order. Ends of intervals and ties may be empty. Where there are other rows, those
+        over datasets are not drawn.
 
     Returns
     -------
@@ -56,6 +62,8 @@ def draw_intervals(iqm: pd.DataFrame) -> Figure:
     rank with its interval and the letters of the model's tie groups. Of more than 40 models the
     best 40 are drawn.
     """
+    here = scopes[scopes["unit"] != "runs_and_datasets"]
+    iqm = scopes if here.empty else here
     table = iqm.sort_values(["rank", "model"]).set_index("model")
     models, notes = choose_models(table.index, list(table.index))
     table = table.loc[models].rename(
@@ -64,7 +72,7 @@ def draw_intervals(iqm: pd.DataFrame) -> Figure:
     spans = [_join_spans(ties) if isinstance(ties, str) else "" for ties in table["ties"]]
     short = shorten_names(spans, width=LETTERS_WIDTH, size=TEXT_SIZE)
     if table["rank_low"].notna().any():
-        notes += (RANK_NOTE,)
+        notes += (UNIT_NOTES[table["unit"].iloc[0]], RANK_NOTE)
     if any(spans):
         notes += (TIES_NOTE,)
     return draw_forest(

@@ -319,7 +319,8 @@ def find_few_seeds(runs: pd.DataFrame, counts: pd.DataFrame, *, min_seeds: int) 
             Problem(
                 code="one_seed",
                 reason=f"{who} one run per dataset, so no interval over seeds can be given.",
-                remedy="Add runs with further seeds to learn how sure the ranking is.",
+                remedy="Add runs with further seeds to learn how sure the ranking is on these "
+                "datasets.",
                 severity="warning",
             )
         )
