@@ -540,6 +540,7 @@ RELIABILITY = Analysis(
             "Variance of normalized scores between models, between datasets, of cells beyond both, "
             "and between runs within cells; without repeated runs the third has the fourth in it.",
             "component variance share df",
+            text="component",
         ),
         "generalizability": Table(
             "Generalizability coefficients of means over that many datasets, with that many runs "
