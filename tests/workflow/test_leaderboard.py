@@ -17,7 +17,7 @@ from tests.submissions import BENCHMARK, BOUNDS, INFORMATION, METRICS
 from tests.workflow.checkouts import PROJECT, Checkout, Run, copy_project
 
 FEW: dict[str, Any] = {
-    "bootstrap": {"replicates": 200, "shards": 3},
+    "bootstrap": {"replicates": 200, "shards": 3, "unit": "runs"},
     "comparison": {"replicates": 200, "samples": 200},
 }
 BOARD = "results/leaderboard/leaderboard"
