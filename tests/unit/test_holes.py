@@ -12,6 +12,7 @@ from capmap.errors import ValidationError
 from capmap.ranking.aggregation import summarize_cells
 from capmap.ranking.holes import Effects, fill_cells, fit_effects
 from capmap.ranking.models import Options, bootstrap_models
+from capmap.ranking.ranks import rank_statistic
 from capmap.rng import make_stream
 from capmap.settings.choices import Unit
 
@@ -142,6 +143,23 @@ def test_intervals_hold_what_the_complete_table_would_give() -> None:
             rows += (some["ci_low"].le(own) & some["ci_high"].ge(own)).tolist()
     assert 0.92 < np.mean(held[True]) < 1
     assert np.mean(held[False]) < 0.4
+
+
+@pytest.mark.parametrize("unit", ["runs", "seeds", "runs_and_datasets"])
+def test_equal_models_with_holes_are_seldom_separated(unit: Unit) -> None:
+    # Levels are equal; what differs is what each model has of the interactions.
+    separated = []
+    for number in range(60):
+        rng = np.random.default_rng(number)
+        runs = draw(number, datasets=12, spread=0)
+        level = rng.random(12)[None, :] + 0.1 * rng.standard_normal((6, 12))
+        level -= level.mean(axis=1, keepdims=True)
+        noise = 0.01 * rng.standard_normal((6, 12, 3))
+        runs = mask(runs.assign(score=(level[:, :, None] + noise).ravel()), 0.5, number)
+        table = estimate(runs, unit=unit).loc["mean"].reset_index()
+        ranked = rank_statistic(table, "mean", confidence_level=0.95)
+        separated.append(ranked["rank_high_all"].lt(6).any())
+    assert np.mean(separated) <= 0.15
 
 
 def test_without_spare_cells_adjusted_models_have_no_interval() -> None:

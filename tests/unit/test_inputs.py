@@ -86,6 +86,23 @@ def test_a_faulty_configuration_is_refused() -> None:
         make_config(a={"exports": "x", "bootstrap": {"replicats": 5}})
 
 
+@pytest.mark.parametrize(
+    ("given", "place"),
+    [
+        ({"bootstrap": {"unit": "seeds"}}, "bootstrap.unit"),
+        ({"incomplete": "adjust"}, "incomplete"),
+        ({"groups": {"g": {"datasets": ["d"], "incomplete": "adjust"}}}, "groups.g.incomplete"),
+    ],
+)
+def test_what_only_calibrated_intervals_can_do_is_refused_of_others(
+    given: dict[str, Any], place: str
+) -> None:
+    make_study(**given)
+    given = given | {"bootstrap": {**given.get("bootstrap", {}), "interval": "percentile"}}
+    with pytest.raises(ConfigError, match=rf"^studies\.s\.{re.escape(place)}: only calibrated"):
+        make_study(**given)
+
+
 def test_studies_are_selected_by_all_by_name_or_by_list() -> None:
     known = make_config(toy={"exports": "x"}, other={"exports": "x"})["studies"]
     assert studies.select_studies(known, "all") == ["toy", "other"]

@@ -29,9 +29,7 @@ def test_the_leader_is_told_with_its_interval_and_what_separates_it():
     three = make_entry_runs([*PAIR, ("c", "frozen", "s1")], missing=[("c", "w")])
     assert "'b' was separated" in tell(three)[1]
     _, frozen = tell(make_entry_runs([*PAIR, ("c", "frozen", "s1")]))
-    assert frozen.endswith(
-        "All other ranked entries were separated from it at the 95% level, pair by pair."
-    )
+    assert frozen.endswith("All other ranked entries were separated from it at the 95% level.")
 
 
 def test_entries_without_an_interval_are_not_said_to_be_separated():

@@ -11,7 +11,6 @@ from matplotlib import pyplot as plt
 
 from capmap.comparison.reliability import assess_reliability, count_effective, measure_components
 from capmap.comparison.score_matrix import arrange_runs
-from capmap.errors import ValidationError
 from capmap.figures.reliability import draw_reliability
 from capmap.prose.reliability import describe_reliability
 
@@ -113,12 +112,14 @@ def test_order_scale_and_gaps(number: int) -> None:
 def test_single_runs_leave_runs_and_cells_together() -> None:
     table = assess(draw(1, seeds=1))["variance_components"].set_index("component")
     assert np.isnan(table.loc["run", "variance"])
+    assert set(assess(draw(1, seeds=1))["generalizability"]["seeds"]) == {1}
     assert table["share"].sum() == pytest.approx(1)
 
 
 def test_constant_and_tiny_tables_are_told_as_such() -> None:
     flat = assess(np.full((3, 4, 2), 0.1 + 0.2))
-    assert flat["generalizability"]["relative"].eq(0).all()
+    assert flat["generalizability"][["relative", "absolute"]].eq(0).all(axis=None)
+    assert flat["generalizability"]["ci_high"].dropna().eq(0).all()
     for scores in (draw(0, models=1), draw(0, datasets=1)):
         tables = assess(scores)
         assert tables["generalizability"].empty
@@ -126,8 +127,27 @@ def test_constant_and_tiny_tables_are_told_as_such() -> None:
         plt.close(draw_reliability(tables["generalizability"]))
     apart = make_runs(draw(0, models=2, datasets=2))
     apart = apart[(apart["model"] == "m000") == (apart["dataset"] == "d000")]
-    with pytest.raises(ValidationError, match="No dataset has runs of every model"):
-        assess_reliability(apart, confidence_level=0.95)
+    nothing = assess_reliability(apart, confidence_level=0.95)
+    assert nothing["generalizability"].empty
+    assert nothing["effective_datasets"]["cells_unused"].tolist() == [2]
+
+
+@given(st.integers(0, 10**6))
+def test_coefficients_and_their_ends_lie_between_0_and_1(number: int) -> None:
+    # Noise only: no model is better than others.
+    noise = np.random.default_rng(number).standard_normal((4, 5, 3))
+    table = assess(noise)["generalizability"]
+    assert table["relative"].between(0, 1).all()
+    assert table["absolute"].between(0, 1).all()
+    known = table.dropna(subset="ci_low")
+    assert known["ci_low"].between(0, 1).all()
+    assert known["ci_high"].between(0, 1).all()
+    assert (known["ci_low"] <= known["ci_high"]).all()
+
+
+def test_five_runs_everywhere_are_five_seeds() -> None:
+    table = assess(draw(0, models=6, datasets=11, seeds=5))["generalizability"]
+    assert sorted(set(table["seeds"])) == [1, 3, 5, 10]
 
 
 def test_what_is_told_is_in_the_tables() -> None:

@@ -10,6 +10,7 @@ from capmap.comparison.score_matrix import arrange_runs
 from capmap.ranking.models import Options, bootstrap_models
 from capmap.ranking.scopes import correlate_seeds, resolve_unit
 from capmap.rng import make_stream
+from capmap.settings.choices import Unit
 
 
 def draw(
@@ -122,7 +123,27 @@ def test_single_runs_add_the_variance_of_the_others() -> None:
     ]
     full, single = (table.iloc[0] for table in tables)
     assert single["standard_error"] > full["standard_error"]
-    assert (single["parts"] ** 2).sum() == pytest.approx(single["standard_error"] ** 2)
+    # What single runs add is the model's own, and no part that models have in common.
+    assert (single["parts"] ** 2).sum() < single["standard_error"] ** 2
+    assert (full["parts"] ** 2).sum() == pytest.approx(full["standard_error"] ** 2)
+
+
+def test_seeds_of_their_own_on_each_dataset_are_runs() -> None:
+    # With names that nothing shares, the variance is that over runs.
+    runs = draw(models=1).assign(seed=lambda table: table["dataset"] + table["seed"])
+    units: list[Unit] = ["runs", "seeds"]
+    one, other = (
+        bootstrap_models(
+            runs,
+            statistics=["mean"],
+            options=Options(unit=unit),
+            make_rng=lambda *_: make_stream(0, "test"),
+            drawn=sorted(runs["seed"].unique()),
+        ).iloc[0]
+        for unit in units
+    )
+    assert other["standard_error"] == pytest.approx(one["standard_error"])
+    assert other["freedom"] == 4
 
 
 def test_pairs_over_seeds_are_compared_as_in_a_paired_t_test() -> None:

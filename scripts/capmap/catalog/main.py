@@ -48,8 +48,7 @@ MAIN = Analysis(
         ),
         "intervals": Table(
             "Every statistic of each model, with its interval, rank and set of ranks. Of "
-            "the optimality gap, less is better. Models without enough repeated runs have no "
-            "interval.",
+            "the optimality gap, less is better.",
             "statistic model estimate ci_low ci_high rank rank_low rank_high",
             labels=LABELS,
             short="Every statistic with its interval, rank and set of ranks. Of the optimality "

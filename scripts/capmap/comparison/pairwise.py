@@ -93,7 +93,7 @@ def compare_pairs(
     degrees of freedom. A cell with a single run takes the pooled variance of its model's other
     cells. The interval is empty unless at least half of the shared cells of each model have two or
     more runs. The interval over seeds is that of the paired t test of their sums over datasets,
-    with one degree of freedom less than the fewer seeds of the two models; it is empty unless all
+    with one degree of freedom less than the fewest runs of a shared cell; it is empty unless all
     shared cells have two or more runs. The interval over datasets is that of the paired t test, and
     empty for a single dataset. Where nothing varies, the interval is the point. But for the
     correction by Holm, no value depends on other models (under ``common``, on which datasets they
@@ -240,8 +240,8 @@ def _seeds_half_width(
         np.einsum("pds,pd->ps", matrix.seed_parts[side], shared, optimize=True) for side in pairs
     )
     variance = ((first - second) ** 2).sum(axis=-1)
-    seeds = (matrix.seed_parts != 0).any(axis=1).sum(axis=-1)
-    freedom = np.maximum(np.minimum(seeds[pairs.first], seeds[pairs.second]) - 1, 1)
+    fewest = [np.where(shared, matrix.counts[side], np.inf).min(axis=-1) for side in pairs]
+    freedom = np.clip(np.minimum(*fewest) - 1, 1, None)
     reach = _divide(np.sqrt(variance), shared.sum(axis=-1), empty=np.nan)
     reach = reach * special.stdtrit(freedom, (1 + confidence_level) / 2)
     is_single = shared & ((matrix.counts[pairs.first] == 1) | (matrix.counts[pairs.second] == 1))

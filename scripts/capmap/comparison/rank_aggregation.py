@@ -9,6 +9,7 @@ from capmap.comparison.score_matrix import BoolArray, ScoreMatrix
 from capmap.ranking.aggregation import FloatArray, rank_competitors, round_significant
 
 MOST_EXACT = 14
+NEGLIGIBLE = 1e-12
 VOTES = [
     *("model", "borda", "copeland", "condorcet"),
     *("rank_borda", "rank_copeland", "rank_kemeny"),
@@ -151,8 +152,8 @@ def dethrone(matrix: ScoreMatrix, leader: str) -> pd.DataFrame:
         if rival == place or not len(shared):
             continue
         order = shared[np.argsort(-apart[shared], kind="stable")]
-        left = round_significant(apart[order][::-1].cumsum()[::-1])
-        reached = np.flatnonzero(left <= 0)
+        left = apart[order][::-1].cumsum()[::-1]
+        reached = np.flatnonzero(left <= NEGLIGIBLE * np.abs(apart[order]).sum())
         if len(reached):
             gone = order[: reached[0]]
             names = " ".join(repr(matrix.datasets[column]) for column in gone)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from capmap.comparison.score_matrix import ScoreMatrix, arrange_runs, choose_common, count_unused
+from capmap.comparison.score_matrix import ScoreMatrix, arrange_runs, count_unused
 from capmap.ranking.aggregation import FloatArray
 
 COMPONENTS = ["component", "variance", "share", "df"]
@@ -31,7 +31,7 @@ class Components:
         Variances between models, datasets, cells beyond both, and runs within cells; 0 or more. NaN
         for runs where no cell has two: the interaction then has both.
     ratio : float
-        Mean square of models over that of the interaction; infinite where the latter is 0.
+        Mean square of models over that of the interaction; infinite where only the latter is 0.
     freedom : dict of str to float
         Degrees of freedom of each mean square, by component.
     """
@@ -73,10 +73,10 @@ class Components:
         tail = (1 - confidence_level) / 2
         df = self.freedom["model"], self.freedom["model x dataset"]
         quantiles = special.fdtri(*df, 1 - tail), special.fdtri(*df, tail)
-        gains = [(self.ratio / quantile - 1) / self.datasets * datasets for quantile in quantiles]
-        low, high = (
-            1.0 if np.isinf(gain) else max(float(gain / (1 + gain)), 0.0) for gain in gains
-        )
+        gains = [
+            max(self.ratio / quantile - 1, 0.0) / self.datasets * datasets for quantile in quantiles
+        ]
+        low, high = (1.0 if np.isinf(gain) else float(gain / (1 + gain)) for gain in gains)
         return low, high
 
 
@@ -124,7 +124,7 @@ def measure_components(matrix: ScoreMatrix) -> Components | None:
     run = np.nan
     if freedom["run"] > 0:
         run = float(np.nansum(matrix.variances * (counts - 1))) / freedom["run"]
-    seeds = 1 / float((1 / counts).mean())
+    seeds = round(1 / float((1 / counts).mean()), 9)
     between = square["model x dataset"]
     return Components(
         models=n_models,
@@ -134,7 +134,7 @@ def measure_components(matrix: ScoreMatrix) -> Components | None:
         dataset=max(square["dataset"] - between, 0) / n_models,
         interaction=max(between - (0 if np.isnan(run) else run / seeds), 0),
         run=run,
-        ratio=square["model"] / between if between > 0 else np.inf,
+        ratio=_divide(square["model"], between),
         freedom=freedom,
     )
 
@@ -165,16 +165,24 @@ def count_effective(means: FloatArray) -> tuple[float, float]:
     Bretherton, C. S. et al. (1999). The effective number of spatial degrees of freedom of a
     time-varying field. Journal of Climate 12, 1990–2009.
     """
+    if min(means.shape) < 2:
+        return np.nan, np.nan
     apart = means - means.mean(axis=0) - means.mean(axis=1, keepdims=True) + means.mean()
     lengths = np.sqrt((apart**2).sum(axis=0))
     differs = lengths > NEGLIGIBLE * np.abs(means).max(initial=1)
     n = int(differs.sum())
-    if min(means.shape) < 2 or n < 2:
+    if n < 2:
         return np.nan, np.nan
     directions = apart[:, differs] / lengths[differs]
     small = directions.T @ directions if n <= len(means) else directions @ directions.T
     independent = n / (1 + (n - 1) / (len(means) - 1) + 1 / (n - 1))
     return n**2 / float((small**2).sum()), independent
+
+
+def _divide(one: float, other: float) -> float:
+    if other > 0:
+        return one / other
+    return np.inf if one > 0 else 0.0
 
 
 def assess_reliability(runs: pd.DataFrame, *, confidence_level: float) -> dict[str, pd.DataFrame]:
@@ -191,16 +199,11 @@ def assess_reliability(runs: pd.DataFrame, *, confidence_level: float) -> dict[s
     -------
     dict
         The tables ``variance_components``, ``generalizability`` and ``effective_datasets``. The
-        first two are empty with fewer than two models or datasets. The first row of the second is
-        the study as it is.
-
-    Raises
-    ------
-    ValidationError
-        If no dataset has runs of every model.
+        first two are empty with fewer than two models, or datasets that all models have. The first
+        row of the second is the study as it is.
     """
     every = arrange_runs(runs)
-    matrix = choose_common(every, missing="common")
+    matrix = every.choose_datasets(every.is_filled.all(axis=0))
     effective = (len(matrix.datasets), len(matrix.models), *count_effective(matrix.means))
     tables = {
         "variance_components": pd.DataFrame(columns=COMPONENTS),
@@ -223,7 +226,9 @@ def assess_reliability(runs: pd.DataFrame, *, confidence_level: float) -> dict[s
         }
     )
     own = found.datasets, found.seeds
-    grid = [(datasets, seeds) for seeds in sorted({own[1], *SEEDS}) for datasets in DATASETS]
+    # Single runs do not tell what more of them would bring.
+    numbers = {own[1]} if np.isnan(found.run) else {own[1], *SEEDS}
+    grid = [(datasets, seeds) for seeds in sorted(numbers) for datasets in DATASETS]
     rows = []
     for datasets, seeds in [own, *(pair for pair in grid if pair != own)]:
         relative, absolute = found.generalize(datasets, seeds)

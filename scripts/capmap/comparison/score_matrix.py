@@ -40,7 +40,7 @@ class ScoreMatrix:
         Sample variance over runs (n − 1 in the denominator); NaN with fewer than two.
     seed_parts : numpy.ndarray, shape (models, datasets, seeds), optional
         What the run of each seed adds to its cell's mean, less the average of that; 0 where there
-        is none. The root of S / (S − 1) for a model's S seeds is in it, so that the squared sums
+        is none. The root of S / (S − 1) for a cell's S runs is in it, so that the squared sums
         over datasets add up to the variance of the sum of means.
     """
 
@@ -111,9 +111,9 @@ def _tell_seeds(runs: pd.DataFrame, matrix: ScoreMatrix) -> FloatArray:
     names, seeds = np.unique(runs["seed"].to_numpy(dtype=object), return_inverse=True)
     parts = np.zeros((*matrix.means.shape, len(names)))
     apart = runs["score"].to_numpy(dtype=np.float64) - matrix.means[rows, columns]
-    parts[rows, columns, seeds] = apart / matrix.counts[rows, columns]
-    n = np.maximum(runs.groupby("model")["seed"].nunique()[matrix.models].to_numpy(), 2)
-    return np.asarray(parts * np.sqrt(n / (n - 1))[:, None, None])
+    n = matrix.counts[rows, columns]
+    parts[rows, columns, seeds] = apart / np.sqrt(n * np.maximum(n - 1, 1))
+    return parts
 
 
 def choose_common(matrix: ScoreMatrix, *, missing: Missing) -> ScoreMatrix:

@@ -48,7 +48,8 @@ def draw_reliability(generalizability: pd.DataFrame) -> Figure:
         return draw_note(TOO_FEW, heading=HEADING)
     now = generalizability.iloc[0]
     others = generalizability[generalizability["seeds"].isin(SEEDS)].sort_values("datasets")
-    names = [format_count(seeds, "run") for seeds in SEEDS]
+    known = [seeds for seeds in SEEDS if seeds in set(others["seeds"])]
+    names = [format_count(seeds, "run") for seeds in known]
     legend = plan_legend(names, sheet_width=COLUMN_WIDTH)
     sheet = make_sheet(
         width=COLUMN_WIDTH,
@@ -56,7 +57,8 @@ def draw_reliability(generalizability: pd.DataFrame) -> Figure:
         margins=Margins(0.5, 3 * PADDING, head=HEADER_HEIGHT + legend.height),
         wording=Wording(HEADING, "datasets (log scale)", (NOTE,)),
     )
-    for seeds, gray, line in zip(SEEDS, GRAYS, LINES, strict=True):
+    for seeds in known:
+        gray, line = GRAYS[SEEDS.index(seeds)], LINES[SEEDS.index(seeds)]
         own = others[others["seeds"] == seeds]
         sheet.axes.plot(own["datasets"], own["relative"], color=gray, linestyle=line, linewidth=1.2)
     drawn = list(sheet.axes.lines)

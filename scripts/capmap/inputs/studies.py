@@ -88,16 +88,27 @@ def check_config(given: Settings) -> dict[str, Any]:
     """
     checked = check_settings(given, write_schema(Config))
     for name, study in checked["studies"].items():
-        bootstrap = study["bootstrap"]
-        if bootstrap["unit"] == "seeds" and bootstrap["interval"] != "calibrated":
-            raise ConfigError(
-                f"studies.{name}.bootstrap.unit: only calibrated intervals can be over seeds. Set "
-                "interval to calibrated, or unit to auto."
-            )
+        if study["bootstrap"]["interval"] != "calibrated":
+            _refuse_calibrated_only(study, f"studies.{name}")
         # A leaderboard shows and marks what is not complete.
         if study["format"] == "submission" and "incomplete" not in given["studies"][name]:
             study["incomplete"] = "keep"
     return checked
+
+
+def _refuse_calibrated_only(study: Settings, place: str) -> None:
+    if study["bootstrap"]["unit"] == "seeds":
+        raise ConfigError(
+            f"{place}.bootstrap.unit: only calibrated intervals can be over seeds. Set interval "
+            "to calibrated, or unit to auto."
+        )
+    groups = {f".groups.{name}": group for name, group in study["groups"].items()}
+    for where, own in {"": study, **groups}.items():
+        if own["incomplete"] == "adjust":
+            raise ConfigError(
+                f"{place}{where}.incomplete: only calibrated intervals allow for expected scores. "
+                "Set bootstrap: {interval: calibrated}, or another policy."
+            )
 
 
 def select_studies(studies: Mapping[str, Settings], names: str | list[str]) -> list[str]:

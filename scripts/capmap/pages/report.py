@@ -93,8 +93,11 @@ def render_report(results: Results, *, study: str, title: str) -> str:
             tables["scopes"], confidence_level=bootstrap["confidence"]
         ),
         trust=verdict.describe_coverage(
-            tables["coverage"], interval=bootstrap["interval"], unit=unit
+            tables["coverage"],
+            interval=bootstrap["interval"],
+            unit="filled" if tables["iqm"]["filled"].any() else unit,
         ),
+        scopes=tables["scopes"]["unit"].nunique(),
         aggregation=verdict.describe_aggregations(tables["aggregate"], tables["iqm"]),
         reading=describe_reading(results.validation),
         changes=describe_changes(tables["changes"]),

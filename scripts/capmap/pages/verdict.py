@@ -37,7 +37,9 @@ def describe_ranking(scopes: pd.DataFrame, *, confidence_level: float | None = N
     if scopes.empty:
         return Markup("No model has a score.")
     first, *others = [own for _, own in scopes.groupby("unit", sort=False)]
-    return _describe_first(first, confidence_level) + Markup("").join(map(_describe_others, others))
+    too = " too" if _is_clear(first) else ""
+    beside = [_describe_others(scope, too) for scope in others]
+    return _describe_first(first, confidence_level) + Markup("").join(beside)
 
 
 def _describe_first(iqm: pd.DataFrame, confidence_level: float | None) -> Markup:
@@ -63,12 +65,12 @@ def _describe_first(iqm: pd.DataFrame, confidence_level: float | None) -> Markup
     return text + _warn_of_no_interval(iqm, unit)
 
 
-def _describe_others(scope: pd.DataFrame) -> Markup:
+def _describe_others(scope: pd.DataFrame, too: str) -> Markup:
     """Say which models may be best on other datasets like these."""
     candidates = find_candidates(scope)
     if _is_clear(scope):
-        return Markup(" On other datasets like these {} is best too.").format(
-            NAME.format(candidates[0])
+        return Markup(" On other datasets like these {} is best{}.").format(
+            NAME.format(candidates[0]), too
         )
     if len(candidates) > 1:
         return Markup(" On other datasets like these {}.").format(
@@ -96,7 +98,7 @@ def describe_coverage(coverage: pd.DataFrame, *, interval: str, unit: str) -> Ma
         The columns of ``tables/coverage.csv``, a row per kind of interval that was simulated.
     interval, unit : str
         The study's kind of interval, and what it generalizes to. Percentile and calibrated
-        intervals over runs are simulated.
+        intervals over runs ("runs") are simulated.
 
     Returns
     -------
@@ -194,7 +196,7 @@ def _is_clear(iqm: pd.DataFrame) -> bool:
 
 
 def _describe_scope(iqm: pd.DataFrame, unit: str) -> str:
-    datasets = int(iqm["datasets"].max())
+    datasets = int((iqm["datasets"] + iqm["filled"]).max())
     if unit == "runs_and_datasets":
         return f"On datasets like these {datasets:,}"
     return f"On these {datasets:,} datasets" if datasets > 1 else "On this dataset"
@@ -251,6 +253,8 @@ def _warn_of_no_interval(iqm: pd.DataFrame, unit: str) -> Markup:
 
 
 def _explain_no_interval(models: pd.DataFrame, unit: str) -> str:
+    if models["filled"].all():
+        return "too few cells have runs to tell how far they lie from what is expected"
     if unit == "runs_and_datasets":
         return "there are fewer than four datasets"
     is_single = (models["runs"] <= models["datasets"]).all()

@@ -172,8 +172,7 @@ def _describe_rivals(ranked: pd.DataFrame, confidence_level: float) -> str:
         others = "All other ranked entries with an interval were"
     if len(behind) == 1:
         others = f"{quote_name(behind['model'].iloc[0])} was"
-    pairs = ", pair by pair" if len(behind) > 1 else ""
-    return f"{others} separated from {them} at the {format_percent(confidence_level)} level{pairs}."
+    return f"{others} separated from {them} at the {format_percent(confidence_level)} level."
 
 
 def _find_rivals(ranked: pd.DataFrame) -> pd.DataFrame:

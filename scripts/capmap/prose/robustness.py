@@ -87,6 +87,7 @@ def describe_robustness(
 
 
 def _describe_votes(votes: pd.DataFrame) -> str:
+    """Name the Condorcet winner."""
     winners = votes.loc[votes["condorcet"].astype(bool), "model"]
     if winners.empty:
         return "No model was better than each other one on most of their datasets."

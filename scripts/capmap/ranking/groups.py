@@ -337,6 +337,11 @@ def _choose_group(name: str, runs: pd.DataFrame, definition: Definition) -> Grou
     if kept.empty:
         raise ValidationError(_explain_empty(option, policy, dropped))
     cells, kept_cells = (int(np.count_nonzero(count_runs(part))) for part in (inside, kept))
+    if policy == "adjust":
+        try:
+            fit_effects(summarize_cells(kept))
+        except ValidationError as error:
+            raise ValidationError(f"{option}: {error}") from error
     models, datasets = kept["model"].nunique(), kept["dataset"].nunique()
     coverage: dict[str, str | int] = {
         "group": name,
@@ -365,8 +370,8 @@ def _refuse_holes(option: str, inside: pd.DataFrame, *, models: list[str]) -> No
     if holes:
         raise ValidationError(
             f"{option}: {count_things(len(holes), 'model')} with empty cells. "
-            f"{_list_first(holes)}. Set its incomplete to drop_models, drop_datasets or keep, or "
-            "add the runs."
+            f"{_list_first(holes)}. Set its incomplete to adjust, drop_models, drop_datasets or "
+            "keep, or add the runs."
         )
 
 
@@ -382,8 +387,8 @@ def _explain_empty(option: str, policy: Incomplete, dropped: pd.DataFrame) -> st
     ]
     return (
         f"{option}: no {kept} has runs for all of the group's {other}, so its rule {policy} "
-        f"leaves nothing. {_list_first(reasons)}. Set its incomplete to {rule} or keep, or choose "
-        "other datasets."
+        f"leaves nothing. {_list_first(reasons)}. Set its incomplete to adjust, {rule} or keep, or "
+        "choose other datasets."
     )
 
 

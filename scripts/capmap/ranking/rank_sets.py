@@ -30,8 +30,9 @@ class SamplingErrors:
         Squared standard error of each model, and its degrees of freedom.
     parts : numpy.ndarray, shape (models, parts), optional
         Independent parts of each model's error that models have in common, such as the influences
-        of datasets: the variance of a difference is the sum of the squared differences of parts.
-        None means that models err independently.
+        of datasets: the variance of a difference is the sum of the squared differences of parts,
+        and what of either variance is beyond its squared parts. None means that models err
+        independently.
     """
 
     variances: FloatArray
@@ -48,7 +49,9 @@ class SamplingErrors:
         least = np.minimum(self.freedom, self.freedom[place])
         if self.parts is not None:
             apart = self.parts - self.parts[place]
-            return np.sqrt((apart**2).sum(axis=1)), least
+            own = self.variances - (self.parts**2).sum(axis=1)
+            own[own <= NEGLIGIBLE * self.variances] = 0
+            return np.sqrt((apart**2).sum(axis=1) + own + own[place]), least
         total = self.variances + self.variances[place]
         parts = self.variances**2 / self.freedom
         parts = parts + parts[place]

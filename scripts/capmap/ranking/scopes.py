@@ -104,8 +104,10 @@ def correlate_seeds(runs: pd.DataFrame) -> SeedCorrelation:
     blocks: dict[Places, list[FloatArray]] = defaultdict(list)
     taken = 0
     for _, own in runs.groupby("model", sort=True):
+        if taken > MOST_RUNS:
+            break
         cells = own.pivot_table(index="dataset", columns="seed", values="score")
-        if taken <= MOST_RUNS and (directions := _standardize(cells)) is not None:
+        if (directions := _standardize(cells)) is not None:
             taken += directions.size
             rows, columns = directions.index, directions.columns
             places = (*np.searchsorted(datasets, rows),), (*np.searchsorted(seeds, columns),)

@@ -39,8 +39,8 @@ class StandardError:
     third : float
         Third central moment of the estimate.
     parts : numpy.ndarray, shape (datasets,) or (seeds,), optional
-        What each dataset or seed adds to the error, where these are drawn; the root of the sum of
-        their squares is the standard error.
+        What each dataset or seed adds to the error, where these are drawn. The sum of their squares
+        is the squared standard error but for what is the model's own, as of expected scores.
     """
 
     value: float
@@ -173,7 +173,7 @@ def measure_error(
     that of the mean: no variance there is no certainty.
 
     Seeds: the variance is that of the seeds' sums over datasets, S − 1 degrees of freedom for S
-    seeds; it holds however the runs of a seed hang together.
+    seeds per dataset (the median where they differ); runs of a seed may have anything in common.
 
     Expected scores add their variance: that of each, and that of the model's level in all of them.
 
@@ -200,7 +200,7 @@ def measure_error(
         return None
     total = error.value**2 + added
     spread = error.value**4 / error.freedom + added**2 / filling.freedom
-    freedom = max(total**2 / spread, error.freedom) if spread > 0 else error.freedom
+    freedom = total**2 / spread if spread > 0 else error.freedom
     return replace(error, value=float(np.sqrt(total)), freedom=float(freedom))
 
 
@@ -332,13 +332,14 @@ def _over_seeds(influences: Influences, strata: Strata) -> StandardError | None:
     if not has_enough_runs(strata.draws):
         return None
     apart = _center_runs(influences.values, strata)
-    sums = np.bincount(strata.seeds, apart).astype(np.float64)
-    n = len(sums)
-    variance = float((sums**2).sum()) * n / (n - 1)
+    draws = strata.draws
+    scale = np.sqrt(draws / np.maximum(draws - 1, 1))[strata.datasets]
+    sums = np.bincount(strata.seeds, scale * apart).astype(np.float64)
+    variance = float((sums**2).sum())
     is_single = (strata.draws == 1)[strata.datasets]
     total = variance + _pool_variance(strata) * float((influences.slopes[is_single] ** 2).sum())
-    stretch = np.sqrt(total / (sums**2).sum()) if variance > 0 else 1.0
-    return StandardError(float(np.sqrt(total)), n - 1.0, parts=stretch * sums)
+    freedom = float(np.median(draws[draws > 1])) - 1
+    return StandardError(float(np.sqrt(total)), freedom, parts=sums)
 
 
 def _center_runs(values: FloatArray, strata: Strata) -> FloatArray:
