@@ -1,13 +1,15 @@
 """How many false claims a study of equal models makes, and how wide the sets of ranks are.
 
-All models have the same true scores. A claim is false if any two models are separated, if the rank
-of a given model is said to lie where it does not, if a set of all models' ranks is wrong, or if a
-given model is not among those that may be the best. The headline calls a model the best only where
-it is also separated from all others. Run by ``make bench``; ``benchmarks/results/claims.csv`` and
-``.md`` keep the table. Standard error of a share of 0.05: 0.007 for 1000 studies.
+All models have the same true scores. False is every claim of `capmap.claims` that a model is best,
+separated from or better than another, or that any two differ; and also if the rank of a given model
+is said to lie where it does not, if a set of all models' ranks is wrong, or if a given model is not
+among those that may be the best. Run by ``make bench``; ``benchmarks/results/claims.*`` (of the
+ranking) and ``claims_of_tests.*`` (over datasets) keep the tables. Standard error of a share of
+0.05: 0.007 for 1000 studies.
 """
 
 import sys
+from collections import Counter
 from itertools import product
 from pathlib import Path
 
@@ -15,6 +17,17 @@ import numpy as np
 import pandas as pd
 from shapes import Shape
 
+from capmap.claims import (
+    claim_decisions,
+    claim_mean_ranks,
+    claim_nemenyi,
+    claim_pairs,
+    claim_ranking,
+)
+from capmap.comparison.pairwise import compare_pairs
+from capmap.comparison.rank_tests import compare_mean_ranks, tabulate_rank_tests
+from capmap.comparison.rope import vary_rope
+from capmap.comparison.score_matrix import arrange_runs
 from capmap.ranking.models import ESTIMATES
 from capmap.ranking.ranks import rank_statistic
 from capmap.ranking.resampling import stratify_runs
@@ -52,16 +65,17 @@ def count_false(ranking: pd.DataFrame) -> list[bool]:
     """Which claims are false when all models are equal."""
     n = len(ranking)
     given = ranking.loc["m000"]
+    relations = {claim.relation for claim in claim_ranking(ranking.reset_index())}
     return [
+        "is best" in relations,
         bool((ranking["ties"] != ranking["ties"].iloc[0]).any()),
         bool(given["rank_low"] > 1 or given["rank_high"] < n),
         bool((ranking["rank_low_all"] > 1).any() or (ranking["rank_high_all"] < n).any()),
         not bool(given["may_be_best"]),
-        int(ranking["may_be_best"].sum()) == 1,
     ]
 
 
-CLAIMS = ["separated", "rank of a model", "ranks of all", "not the best", "one candidate"]
+CLAIMS = ["best", "separated", "rank of a model", "ranks of all", "not the best"]
 
 
 def measure_equal(models: int, seeds: int, datasets: int, noise: str) -> dict[str, object]:
@@ -81,6 +95,54 @@ def measure_equal(models: int, seeds: int, datasets: int, noise: str) -> dict[st
     about = {"models": models, "seeds": seeds, "datasets": datasets, "noise": noise}
     shares = false / STUDIES[models]
     return {**about, **dict(zip(CLAIMS, shares, strict=True)), "studies": STUDIES[models]}
+
+
+def measure_tests(models: int, datasets: int, noise: str) -> dict[str, object]:
+    """Share of studies with a false claim of the tests over datasets, by what is claimed.
+
+    Over all datasets the models are equal; on each, they differ by `noise`.
+    """
+    rng = make_stream(0, "claims", "tests", str(models), str(datasets), noise)
+    false: Counter[str] = Counter()
+    for _ in range(STUDIES[models]):
+        shape = Shape(noise, datasets, rng)
+        names = [f"m{number:03d}" for number in range(models)]
+        runs = pd.concat(
+            pd.DataFrame({"model": name, "dataset": DATASET_NAMES[:datasets], "score": scores})
+            for name, scores in zip(names, (shape.draw(1)[:, 0] for _ in names), strict=True)
+        )
+        matrix = arrange_runs(runs)
+        means = matrix.means.mean(axis=1)
+        rope = vary_rope(
+            matrix,
+            reference=matrix.models[int(means.argmax())],
+            rope=0.01,
+            probability=LEVEL,
+            n_samples=2000,
+            make_rng=lambda size: make_stream(0, "claims", "posterior", str(size)),
+        )
+        pairs = compare_pairs(
+            matrix, missing="pairwise", unit="runs_and_datasets", confidence_level=LEVEL
+        )
+        claims = [
+            *claim_pairs(pairs, alpha=1 - LEVEL),
+            *claim_decisions(rope, pairs, probability=LEVEL, alpha=1 - LEVEL),
+            *claim_mean_ranks(tabulate_rank_tests(matrix, missing="common"), alpha=1 - LEVEL),
+            *claim_nemenyi(compare_mean_ranks(matrix, alpha=1 - LEVEL), alpha=1 - LEVEL),
+        ]
+        false.update({claim.method for claim in claims if "equivalent" not in claim.relation})
+    about = {"models": models, "datasets": datasets, "noise": noise}
+    studies = STUDIES[models]
+    return {**about, **{name: false[name] / studies for name in TESTS}, "studies": studies}
+
+
+TESTS = [
+    "Wilcoxon's signed-rank test",
+    "Bayesian signed-rank test",
+    "Friedman's test and the F test of Iman and Davenport",
+    "Nemenyi's test",
+]
+DATASET_NAMES = [f"d{number:03d}" for number in range(max(DATASETS))]
 
 
 def measure_spaced(models: int, spacing: float, studies: int = 200) -> dict[str, object]:
@@ -121,6 +183,10 @@ if __name__ == "__main__":
         measure_equal(models, 1, size, "normal") for models, size in product(STUDIES, DATASETS)
     ]
     spaced = [measure_spaced(*setting) for setting in product((5, 20, 50), SPACINGS)]
-    for name, table in (("claims", pd.DataFrame(rows)), ("rank_sets", pd.DataFrame(spaced))):
+    tests = [
+        measure_tests(*setting) for setting in product(STUDIES, DATASETS, ["normal", "exponential"])
+    ]
+    tables = {"claims": rows, "rank_sets": spaced, "claims_of_tests": tests}
+    for name, table in ((name, pd.DataFrame(rows)) for name, rows in tables.items()):
         write_table(table, [RESULTS / f"{name}.csv", RESULTS / f"{name}.md"])
         sys.stdout.write(render_markdown(table))

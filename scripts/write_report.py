@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from capmap.artifacts import read_json, write_text
+from capmap.claims import list_claims
 from capmap.pages.analyses import Outcome
 from capmap.pages.rendering import relate_path
 from capmap.pages.report import Results, render_report
-from capmap.tables import read_declared
+from capmap.tables import read_declared, write_table
 
 # Imported names of packages that are called otherwise.
 MODULES = {"pillow": "PIL"}
@@ -29,6 +30,7 @@ def write_report(
     images: list[str],
     texts: list[str],
     report: str,
+    claims: str,
     analyses: list[str],
     settings: dict[str, Any],
     version: str,
@@ -53,6 +55,8 @@ def write_report(
         The paragraphs of the analyses, as plain text; their LaTeX lies beside them.
     report : str
         Where to write the page.
+    claims : str
+        Where to list the claims of its sentences, as CSV.
     analyses : list of str
         The analyses of the study, in the order of the page.
     settings : dict
@@ -86,6 +90,7 @@ def write_report(
             **{name: version_of(name) for name in PACKAGES if find_spec(MODULES.get(name, name))},
         },
     )
+    write_table(list_claims(results.tables, settings), [claims])
     write_text(report, render_report(results, study=study, title=title))
 
 

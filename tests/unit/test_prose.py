@@ -15,6 +15,7 @@ from capmap.prose import (
     describe_ratings,
     describe_robustness,
     describe_sample_size,
+    describe_transfer,
     write_paragraphs,
 )
 from tests.prose_tables import (
@@ -111,8 +112,8 @@ def test_intervals_are_told_only_where_there_are_some(describe) -> None:
 @pytest.mark.parametrize("name", [NASTY, "ДА\u202e 模型", "a" * 500, "it's", "two\nlines"])
 def test_names_survive_whatever_they_are(describe, name, tmp_path) -> None:
     named = ("A", "d", "sea", "full") if describe in COMPARISONS else ("A", "C", "d", "land")
-    # What moved is told by its date.
-    swap = {} if describe is describe_drift else dict.fromkeys(named, name)
+    # What moved is told by its date, and transfer of all types together.
+    swap = {} if describe in (describe_drift, describe_transfer) else dict.fromkeys(named, name)
     paragraphs = tell(
         describe, **{key: table.replace(swap) for key, table in make_tables(describe).items()}
     )

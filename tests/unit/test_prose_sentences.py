@@ -372,8 +372,12 @@ def test_undecided_comparisons_are_told_apart() -> None:
         decision=["undecided", "undecided", "undecided", "model better"],
         p_model_better=[0.01, 0.0, 0.4, 0.99],
     )
-    _, results = tell(describe_pairwise, rope=rope)
+    pairwise = make_table("pairwise").assign(wilcoxon_p_holm=0.01)
+    _, results = tell(describe_pairwise, rope=rope, pairwise=pairwise)
     assert "'A' was worse than 'C'. 'A' against 'B' stayed undecided." in results
+    # Wilcoxon's test does not agree.
+    _, results = tell(describe_pairwise, rope=rope)
+    assert "worse" not in results
 
 
 def test_verdicts_on_the_reference_allow_for_all_pairs() -> None:
@@ -400,5 +404,6 @@ def test_an_infinite_statistic_is_a_word() -> None:
 def test_long_lists_of_names_are_cut() -> None:
     names = [f"M{place}" for place in range(8)]
     rope = make_table("rope").iloc[[1] * 8].assign(model=names, p_reference_better=1.0)
-    _, results = tell(describe_pairwise, rope=rope)
+    pairwise = make_table("pairwise").iloc[[0] * 8].assign(model_b=names)
+    _, results = tell(describe_pairwise, rope=rope, pairwise=pairwise)
     assert "'A' was better than 'M0', 'M1', 'M2', 'M3', 'M4' and 3 more." in results

@@ -160,6 +160,7 @@ def write_study(
         images=[str(folder / f"figures/{name}.png") for name in FIGURES],
         texts=[],
         report=str(folder / "report.html"),
+        claims=str(folder / "text/claims.csv"),
         analyses=[],
         settings=make_settings(),
         version="1.2.3",

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from markupsafe import Markup
 
+from capmap.claims import find_candidates
 from capmap.pages import accounts, methods, verdict
 from capmap.settings.choices import IntervalMethod, Unit
 from tests.report_tables import COVERAGE, make_ranking
@@ -111,7 +112,7 @@ def test_many_rivals_are_counted() -> None:
 def test_candidates_are_found_in_what_is_read_back() -> None:
     for values in ([True, False], ["True", "False"], [True, None], pd.array([True, pd.NA])):
         ranking = make_ranking(model=["A", "B"], may_be_best=values)
-        assert verdict.find_candidates(ranking) == ["A"]
+        assert find_candidates(ranking) == ["A"]
 
 
 def test_models_that_all_share_one_score_have_no_others_to_be_separated_from() -> None:

@@ -1,7 +1,8 @@
 """Puts tables and figures on one page per study, and says what moved since the last run.
 
 Reads: all tables, figures and paragraphs, validation.json, normalized/bounds.csv, normalized/dropped.csv.
-Writes: tables/changes, previous/ (the tables of the run before), report.html, index.html.
+Writes: tables/changes, previous/ (the tables of the run before), report.html, text/claims.csv,
+index.html.
 """
 
 import tomllib
@@ -39,6 +40,7 @@ rule write_report:
         texts=of(analyses.place_texts, "txt"),
     output:
         report="results/{study}/report.html",
+        claims="results/{study}/text/claims.csv",
     log:
         "results/logs/write_report/{study}.log",
     benchmark:

@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 
 from capmap.catalog import MAIN, label_columns
+from capmap.claims import find_candidates
 from capmap.pages.accounts import count_rejected, count_rows, list_files, list_warnings
-from capmap.pages.verdict import find_candidates
 from capmap.pages.views import View, make_view
 
 # Tables that stand on the page only, with about how many of its bytes each may take.

@@ -3,6 +3,7 @@
 import pandas as pd
 from markupsafe import Markup
 
+from capmap.claims import claim_ranking, find_candidates
 from capmap.pages.wording import NAME, format_ordinal, join_names, join_words
 from capmap.wording import AGGREGATION_NAMES, format_count, format_percent
 
@@ -29,15 +30,12 @@ def describe_ranking(scopes: pd.DataFrame, *, confidence_level: float | None = N
 
     Notes
     -----
-    The models that may be best are those of the confidence set (``may_be_best``). One is called
-    best only if all others are separated from it, allowing for all pairs (of two equal models one
-    would else be called best in a tenth of studies), all have intervals, and none has more
-    datasets.
+    What is said of the best is what `capmap.claims.claim_ranking` claims.
     """
     if scopes.empty:
         return Markup("No model has a score.")
     first, *others = [own for _, own in scopes.groupby("unit", sort=False)]
-    too = " too" if _is_clear(first) else ""
+    too = " too" if _find_best(first) else ""
     beside = [_describe_others(scope, too) for scope in others]
     return _describe_first(first, confidence_level) + Markup("").join(beside)
 
@@ -57,7 +55,7 @@ def _describe_first(iqm: pd.DataFrame, confidence_level: float | None) -> Markup
         )
     candidates = find_candidates(iqm)
     at = f" ({format_percent(confidence_level)} confidence)" if confidence_level else ""
-    if _is_clear(iqm):
+    if _find_best(iqm):
         text += Markup(" Every other model can be separated from it{}.").format(at)
     elif len(candidates) > 1:
         text += Markup(" {}.").format(_name_candidates(candidates, len(iqm), at, any_word="Any"))
@@ -67,11 +65,9 @@ def _describe_first(iqm: pd.DataFrame, confidence_level: float | None) -> Markup
 
 def _describe_others(scope: pd.DataFrame, too: str) -> Markup:
     """Say which models may be best on other datasets like these."""
+    if best := _find_best(scope):
+        return Markup(" On other datasets like these {} is best{}.").format(NAME.format(best), too)
     candidates = find_candidates(scope)
-    if _is_clear(scope):
-        return Markup(" On other datasets like these {} is best{}.").format(
-            NAME.format(candidates[0]), too
-        )
     if len(candidates) > 1:
         return Markup(" On other datasets like these {}.").format(
             _name_candidates(candidates, len(scope))
@@ -152,14 +148,6 @@ def describe_aggregations(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> Markup:
     return Markup(" ").join([_describe_leaders(ranks), _describe_movers(ranks)])
 
 
-def find_candidates(iqm: pd.DataFrame) -> list[str]:
-    """Names of the models that may be the best; none without intervals."""
-    # Read back from CSV, the column holds texts, truth values, or both with gaps.
-    may_be_best = iqm["may_be_best"].map(lambda value: str(value) == "True")
-    names: list[str] = iqm.loc[may_be_best, "model"].tolist()
-    return names
-
-
 def _describe_seeds(row: "pd.Series[float]") -> str:
     runs = format_count(row["seeds_max"], "run")
     return runs if row["seeds_min"] == row["seeds_max"] else f"{row['seeds_min']:.0f} to {runs}"
@@ -180,19 +168,13 @@ def _describe_interval(row: "pd.Series[float]", level: float | None, models: int
 def _describe_best(iqm: pd.DataFrame) -> str:
     if len(iqm) == 1:
         return "is the only model, with an IQM of"
-    return "is best, with an IQM of" if _is_clear(iqm) else "has the highest IQM,"
+    return "is best, with an IQM of" if _find_best(iqm) else "has the highest IQM,"
 
 
-def _is_clear(iqm: pd.DataFrame) -> bool:
-    """Whether one model is best: separated from every other, and all are scored on as much."""
-    leader = iqm.iloc[0]
-    return (
-        len(iqm) > 1
-        and find_candidates(iqm) == [leader["model"]]
-        and leader["rank_high_all"] == 1
-        and leader["datasets"] == iqm["datasets"].max()
-        and not iqm["ci_low"].isna().any()
-    )
+def _find_best(ranking: pd.DataFrame) -> str:
+    """The model that is claimed to be best, if any is."""
+    claims = claim_ranking(ranking, unit=ranking["unit"].iloc[0])
+    return next((claim.subject for claim in claims if claim.relation == "is best"), "")
 
 
 def _describe_scope(iqm: pd.DataFrame, unit: str) -> str:

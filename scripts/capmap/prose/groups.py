@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from capmap.claims import find_rivals
 from capmap.prose.words import (
     describe_leader,
     describe_no_interval,
@@ -10,7 +11,7 @@ from capmap.prose.words import (
     join_names,
     join_sentences,
 )
-from capmap.wording import format_count, format_percent, have_common_letter, join_words, quote_name
+from capmap.wording import format_count, format_percent, join_words, quote_name
 
 RULES = {
     "drop_models": "every model had to have runs on each of its datasets",
@@ -97,12 +98,10 @@ def _describe_group(
 
 
 def _describe_rivals(own: pd.DataFrame) -> str:
-    behind = own[own["rank"] > own["rank"].min()]
-    letters = own["ties"].iloc[0]
-    rivals = behind.loc[[have_common_letter(letters, ties) for ties in behind["ties"]], "model"]
-    if rivals.empty:
+    rivals = find_rivals(own)
+    if not rivals:
         return ""
-    them = "it" if len(own) - len(behind) == 1 else "them"
+    them = "it" if own["rank"].eq(own["rank"].min()).sum() == 1 else "them"
     return f"{join_names(rivals)} could not be separated from {them}."
 
 

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from capmap.claims import find_rivals
 from capmap.prose.words import (
     describe_leader,
     describe_no_interval,
@@ -11,7 +12,7 @@ from capmap.prose.words import (
     join_sentences,
     join_some,
 )
-from capmap.wording import format_count, format_percent, have_common_letter, quote_name
+from capmap.wording import format_count, format_percent, quote_name
 
 
 def describe_leaderboard(
@@ -161,9 +162,9 @@ def _describe_method(
 def _describe_rivals(ranked: pd.DataFrame, confidence_level: float) -> str:
     """Say from whom the leaders could not be separated; those without an interval are not told."""
     first, behind = ranked[ranked["rank"] == 1], _find_sure(ranked[ranked["rank"] > 1])
-    rivals = _find_rivals(ranked)["model"]
+    rivals = find_rivals(ranked)
     them = "it" if len(first) == 1 else "them"
-    if not rivals.empty:
+    if rivals:
         return f"{join_names(rivals)} could not be separated from {them}."
     if behind.empty or first["ci_low"].isna().any():
         return ""
@@ -173,14 +174,6 @@ def _describe_rivals(ranked: pd.DataFrame, confidence_level: float) -> str:
     if len(behind) == 1:
         others = f"{quote_name(behind['model'].iloc[0])} was"
     return f"{others} separated from {them} at the {format_percent(confidence_level)} level."
-
-
-def _find_rivals(ranked: pd.DataFrame) -> pd.DataFrame:
-    """Entries behind the first rank that share a letter with a leader."""
-    behind = ranked[ranked["rank"] > 1]
-    leaders = ranked.loc[ranked["rank"] == 1, "ties"]
-    is_rival = [any(have_common_letter(one, ties) for one in leaders) for ties in behind["ties"]]
-    return behind.loc[is_rival]
 
 
 def _find_sure(entries: pd.DataFrame) -> pd.DataFrame:
@@ -213,7 +206,7 @@ def _describe_dimensions(dimensions: pd.DataFrame, labels: dict[str, str]) -> st
         if len(first):
             who = " and ".join(quote_name(labels[model]) for model in first["model"])
             told.append(f"{who} in {quote_name(name)} ({format_value(first['iqm'].iloc[0])})")
-        if len(_find_rivals(ranked)):
+        if find_rivals(ranked):
             unsure.append(quote_name(name))
     none = len(names) - len(told)
     return join_sentences(

@@ -1,9 +1,11 @@
 """Sentences on comparisons of pairs of models."""
 
 from collections.abc import Mapping
+from itertools import chain
 
 import pandas as pd
 
+from capmap.claims import BAYESIAN, claim_decisions, claim_pairs
 from capmap.prose.words import (
     PER_PAIR,
     describe_few,
@@ -15,11 +17,6 @@ from capmap.prose.words import (
 )
 from capmap.wording import format_count, format_p, format_percent, join_words, quote_name
 
-DECISIONS = {
-    "reference better": "better than {}",
-    "model better": "worse than {}",
-    "equivalent": "practically equivalent to {}",
-}
 OVER = {"runs": "runs", "seeds": "seeds", "runs_and_datasets": "datasets"}
 DIFFERENCES = {
     "runs": (
@@ -93,7 +90,7 @@ def describe_pairwise(
     results = join_sentences(
         _describe_significance(pairwise, alpha),
         _describe_largest(pairwise, confidence_level, OVER[unit]),
-        _describe_decisions(rope, probability),
+        _describe_decisions(rope, pairwise, probability, alpha),
         _describe_sensitivity(rope),
     )
     return [methods, results]
@@ -142,7 +139,7 @@ def _describe_bayes(
     return (
         f"The Bayesian signed-rank test (prior strength 0.5 on zero, {n_samples:,} samples) has a "
         f"region of practical equivalence {width} and decides from a posterior probability of "
-        f"{format_percent(probability)}."
+        f"{format_percent(probability)}; better or worse is only said where Wilcoxon's test agrees."
     )
 
 
@@ -150,7 +147,7 @@ def _describe_significance(pairwise: pd.DataFrame, alpha: float) -> str:
     tested = pairwise.dropna(subset=["wilcoxon_p_holm"])
     level = format_percent(alpha)
     p = tested["wilcoxon_p_holm"]
-    found = int((p < alpha).sum())
+    found = len(claim_pairs(pairwise, alpha=alpha))
     few = ""
     if not found:
         few = describe_few(int(tested["datasets"].max()), pairs=len(tested), alpha=alpha)
@@ -194,25 +191,26 @@ def _describe_largest(pairwise: pd.DataFrame, confidence_level: float, over: str
     )
 
 
-def _describe_decisions(rope: pd.DataFrame, probability: float) -> str:
+def _describe_decisions(
+    rope: pd.DataFrame, pairwise: pd.DataFrame, probability: float, alpha: float
+) -> str:
     own = rope[rope["factor"] == 1]
     if own.empty:
         return ""
     name = quote_name(own["reference"].iloc[0])
-    # The reference may have been chosen as the first of all models, so all pairs are allowed for.
-    models = len(own) + 1
-    pairs = models * (models - 1) // 2
-    chances = own[["p_reference_better", "p_equivalent", "p_model_better"]].max(axis=1)
-    is_decided = own["decision"].isin(DECISIONS) & (1 - chances <= (1 - probability) / pairs)
+    pairs = len(own) * (len(own) + 1) // 2
+    found: dict[str, list[str]] = {relation: [] for relation in BAYESIAN.values()}
+    for claim in claim_decisions(rope, pairwise, probability=probability, alpha=alpha):
+        found[claim.relation].append(claim.object)
     parts = [
-        text.format(join_names(own.loc[is_decided & (own["decision"] == decision), "model"]))
-        for decision, text in DECISIONS.items()
-        if (is_decided & (own["decision"] == decision)).any()
+        f"{relation.removeprefix('is ')} {join_names(models)}"
+        for relation, models in found.items()
+        if models
     ]
     allowing = f", allowing for {format_count(pairs, 'pair')}" if pairs > 1 else ""
     level = f"posterior probability {format_percent(probability)}{allowing}"
     decided = f"With {level}, {name} was {join_words(parts)}."
-    others = own.loc[~is_decided, "model"]
+    others = own.loc[~own["model"].isin(list(chain(*found.values()))), "model"]
     at = "" if parts else f" at {level}"
     undecided = f"{name} against {join_names(others)} stayed undecided{at}."
     return join_sentences(decided if parts else "", undecided if len(others) else "")

@@ -4,6 +4,7 @@ import math
 
 import pandas as pd
 
+from capmap.claims import claim_mean_ranks, claim_nemenyi, claim_wilcoxon
 from capmap.prose.words import (
     describe_few,
     describe_unused,
@@ -13,7 +14,7 @@ from capmap.prose.words import (
     join_some,
     name_covered,
 )
-from capmap.wording import format_count, format_p, format_percent, have_common_letter, quote_name
+from capmap.wording import format_count, format_p, format_percent
 
 
 def describe_rank_tests(
@@ -54,7 +55,7 @@ def describe_rank_tests(
     results = join_sentences(
         _describe_omnibus(friedman, alpha),
         _describe_first(mean_ranks),
-        _describe_nemenyi(nemenyi),
+        _describe_nemenyi(nemenyi, alpha),
         _describe_wilcoxon(mean_ranks, alpha),
     )
     return [methods, results]
@@ -94,8 +95,17 @@ def _describe_omnibus(friedman: pd.DataFrame, alpha: float) -> str:
             f"{format_value(mack['statistic'])} with {format_count(mack['df1'], 'degree')} of "
             f"freedom ({format_p(mack['p'])})."
         )
-    known = [found["p"] < alpha for found in (row, test, mack) if found is not None]
-    return join_sentences(*parts, _describe_verdict(known, format_percent(alpha)))
+    rejected = [found["p"] < alpha for found in (row, test, mack) if found is not None]
+    level = format_percent(alpha)
+    if claim_mean_ranks(friedman, alpha=alpha):
+        verdict = f"At the {level} level, the mean ranks differed."
+    elif any(rejected):
+        verdict = f"At the {level} level, these tests disagreed on whether the mean ranks differ."
+    else:
+        verdict = (
+            f"At the {level} level, this is no evidence of different mean ranks, nor of equal ones."
+        )
+    return join_sentences(*parts, verdict)
 
 
 def _describe_f(test: "pd.Series") -> str:
@@ -106,14 +116,6 @@ def _describe_f(test: "pd.Series") -> str:
         f"F was {format_value(test['statistic'])} with {test['df1']:,g} and {test['df2']:,g} "
         f"degrees ({format_p(test['p'])})."
     )
-
-
-def _describe_verdict(rejected: list[bool], level: str) -> str:
-    if all(rejected):
-        return f"At the {level} level, the mean ranks differed."
-    if any(rejected):
-        return f"At the {level} level, these tests disagreed on whether the mean ranks differ."
-    return f"At the {level} level, this is no evidence of different mean ranks, nor of equal ones."
 
 
 def _describe_first(mean_ranks: pd.DataFrame) -> str:
@@ -130,10 +132,10 @@ def _describe_first(mean_ranks: pd.DataFrame) -> str:
     return f"{join_some(names)} {verb} the best mean rank, {format_value(ranks.min())}."
 
 
-def _describe_nemenyi(nemenyi: pd.DataFrame) -> str:
+def _describe_nemenyi(nemenyi: pd.DataFrame, alpha: float) -> str:
     if nemenyi.empty:
         return "Nemenyi's test needs a dataset that all models have, and there was none."
-    separated = int(nemenyi["separated"].astype(bool).sum())
+    separated = len(claim_nemenyi(nemenyi, alpha=alpha))
     pairs = format_count(len(nemenyi), "pair")
     distance = format_value(nemenyi["critical_difference"].iloc[0])
     return (
@@ -145,17 +147,16 @@ def _describe_nemenyi(nemenyi: pd.DataFrame) -> str:
 def _describe_wilcoxon(mean_ranks: pd.DataFrame, alpha: float) -> str:
     if mean_ranks["mean_rank"].isna().all():
         return ""
-    letters = mean_ranks["wilcoxon_group"]
-    first, others = letters.iloc[0], letters.iloc[1:]
-    is_rival = [have_common_letter(first, own) for own in others]
-    leader = quote_name(mean_ranks["model"].iloc[0])
-    pairs = len(letters) * (len(letters) - 1) // 2
+    is_first = mean_ranks["mean_rank"] == mean_ranks["mean_rank"].min()
+    leaders = join_names(mean_ranks.loc[is_first, "model"])
+    pairs = len(mean_ranks) * (len(mean_ranks) - 1) // 2
     few = describe_few(int(mean_ranks["datasets"].max()), pairs=pairs, alpha=alpha)
-    if few and all(is_rival):
+    separated = {claim.object for claim in claim_wilcoxon(mean_ranks, alpha=alpha)}
+    rivals = mean_ranks.loc[~is_first & ~mean_ranks["model"].isin(separated), "model"]
+    if is_first.all() or (few and not separated):
         return few
-    if not any(is_rival):
-        found = f"every other model was separated from {leader}"
+    if rivals.empty:
+        found = f"every other model was separated from {leaders}"
     else:
-        rivals = join_names(mean_ranks["model"].iloc[1:][is_rival])
-        found = f"{rivals} could not be separated from {leader}"
+        found = f"{join_names(rivals)} could not be separated from {leaders}"
     return f"By Wilcoxon's test after Holm's correction, {found}."

@@ -3,22 +3,15 @@
 import pandas as pd
 
 from capmap.prose.gap_errors import (
-    classify_difference,
     describe_difference,
     describe_error,
     format_error,
 )
-from capmap.prose.words import join_sentences, join_some
-from capmap.wording import format_count, join_words, quote_name
+from capmap.prose.words import join_sentences
+from capmap.wording import format_count, join_words
 
 ONE_OTHER = "one other type"
 SHOWN_FAMILIES = 4
-VERDICTS = {
-    "lower": "it helps",
-    "higher": "it does harm",
-    "alike": "no clear help or harm",
-    "": "no interval to judge by",
-}
 
 
 def describe_transfer(transfer: pd.DataFrame, *, confidence_level: float) -> list[str]:
@@ -67,7 +60,6 @@ def _describe_types(known: pd.DataFrame, confidence_level: float) -> str:
         f"Training on one type of datasets and testing on another ({count:,} types, "
         f"{format_count(row['predictions'], 'prediction')}), the mean squared error (MSE) was "
         f"{_describe_row(row, 'without the other type', confidence_level)}.",
-        _describe_pairs(pairs),
         _describe_baseline(row),
     )
 
@@ -84,26 +76,7 @@ def _describe_rest(row: "pd.Series", confidence_level: float) -> str:
 def _describe_row(row: "pd.Series", without: str, confidence_level: float) -> str:
     alone = f"the {format_error(row['mse_alone'])} {without}"
     difference = describe_difference(row, alone, confidence_level=confidence_level)
-    return (
-        f"{describe_error(row, confidence_level=confidence_level)}, {difference}: "
-        f"{VERDICTS[classify_difference(row)]}"
-    )
-
-
-def _describe_pairs(pairs: pd.DataFrame) -> str:
-    """Name the pairs of types where training on the other one clearly helps or does harm."""
-    found: dict[str, list[str]] = {"lower": [], "higher": []}
-    for _, row in pairs.sort_values(["difference", "trained_on", "tested_on"]).iterrows():
-        name = f"{quote_name(row['trained_on'])} for {quote_name(row['tested_on'])}"
-        found.get(classify_difference(row), []).append(name)
-    sentences = [
-        f"Of {format_count(len(pairs), 'pair')}, {len(names)} clearly {verb} ({join_some(names)})."
-        for verb, names in (("helped", found["lower"]), ("did harm", found["higher"]))
-        if names
-    ]
-    if len(pairs) > 1 and not sentences:
-        return f"Of {format_count(len(pairs), 'pair')} of types, none clearly helped or did harm."
-    return " ".join(sentences)
+    return f"{describe_error(row, confidence_level=confidence_level)}, {difference}"
 
 
 def _describe_baseline(row: "pd.Series") -> str:
@@ -127,6 +100,6 @@ def _describe_families(families: pd.DataFrame, confidence_level: float) -> str:
     return join_sentences(
         f"On random families of datasets, the MSE was {format_error(last['mse_alone'])} without "
         f"training on others, and {join_words(parts)} to train on.",
-        f"With {last['trained_on']} it was {difference}: {VERDICTS[classify_difference(last)]}.",
+        f"With {last['trained_on']} it was {difference}.",
         _describe_baseline(last),
     )

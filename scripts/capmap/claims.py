@@ -1,0 +1,323 @@
+"""What a study says of its models, one row per claim, with the test that it rests on.
+
+Sentences are written from these rows, and ``text/claims.csv`` keeps them. Not listed are numbers
+that are told without a judgement, and that models could not be separated, which claims nothing.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import astuple, dataclass, fields
+from functools import partial
+from itertools import product
+from math import nan
+from typing import Any
+
+import pandas as pd
+
+from capmap.wording import format_count, have_common_letter
+
+SCOPES = {"runs": "these datasets", "seeds": "these datasets"}
+ANY_DATASETS = "datasets like these"
+BAYESIAN = {
+    "reference better": "is better than",
+    "model better": "is worse than",
+    "equivalent": "is practically equivalent to",
+}
+OMNIBUS = {
+    "friedman": "Friedman's test",
+    "iman_davenport": "the F test of Iman and Davenport",
+    "skillings_mack": "the test of Skillings and Mack",
+}
+# Tables of rankings of their own by section, and what tells those apart.
+PARTS = {"groups": ("groups", ["group"]), "leaderboard": ("dimensions", ["method", "dimension"])}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement about models.
+
+    Parameters
+    ----------
+    scope : str
+        Where it holds: "these datasets" (over new runs) or "datasets like these".
+    relation : str
+        What is said of the subject.
+    subject, object : str
+        Models; the object may be empty.
+    level : float
+        With what probability all claims of the family are true, at least; NaN if not told.
+    method, multiplicity : str
+        The test, and how it allows for the number of tests.
+    family : str
+        The claims that are tested together.
+    """
+
+    scope: str
+    relation: str
+    subject: str
+    object: str
+    level: float
+    method: str
+    multiplicity: str
+    family: str
+
+
+COLUMNS = ["section", *(field.name for field in fields(Claim))]
+
+
+def claim_ranking(
+    ranking: pd.DataFrame,
+    *,
+    unit: str = "",
+    confidence_level: float = nan,
+    within: str = "",
+    method: str = "t test of differences",
+) -> list[Claim]:
+    """Say which model is best, which may be, and from which the leader is separated.
+
+    Parameters
+    ----------
+    ranking : pandas.DataFrame
+        Models ordered by rank, with columns ``model``, ``rank`` and ``ties``. If it has
+        ``may_be_best``, also ``rank_high_all``, ``datasets`` and ``ci_low``; else nothing is said
+        of the best.
+    unit : {"runs", "seeds", "runs_and_datasets"}, optional
+        What its confidence sets are over.
+    confidence_level : float, optional
+        Of the sets, between 0 and 1.
+    within : str, optional
+        What is ranked on its own, such as a group of datasets.
+    method : str, optional
+        The test behind the letters.
+
+    Returns
+    -------
+    list of Claim
+        One is called best only if all others are separated from it, allowing for all pairs (of two
+        equal models one would else be called best in a tenth of studies), all have intervals, and
+        none has more datasets.
+    """
+    family = f"pairs of {format_count(len(ranking), 'model')}" + (f", {within}" if within else "")
+    about = confidence_level, method, "Holm, all pairs", family
+    scope = SCOPES.get(unit, ANY_DATASETS)
+    is_first = ranking["rank"] == ranking["rank"].min()
+    firsts, others = (
+        [(name, ties) for name, ties in rows[["model", "ties"]].to_numpy() if has_letters(ties)]
+        for rows in (ranking[is_first], ranking[~is_first])
+    )
+    claims = [
+        Claim(scope, "is separated from", first, other, *about)
+        for (first, ties), (other, letters) in product(firsts, others)
+        if not have_common_letter(ties, letters)
+    ]
+    if "may_be_best" not in ranking:
+        return claims
+    leader, candidates = ranking["model"].iloc[0], find_candidates(ranking)
+    if (
+        len(ranking) > 1
+        and candidates == [leader]
+        and ranking["rank_high_all"].iloc[0] == 1
+        and ranking["datasets"].iloc[0] == ranking["datasets"].max()
+        and not ranking["ci_low"].isna().any()
+    ):
+        return [Claim(scope, "is best", leader, "", *about), *claims]
+    about = confidence_level, "one-sided t tests", "Bonferroni, all others", family
+    return [*claims, *(Claim(scope, "may be best", name, "", *about) for name in candidates)]
+
+
+def claim_pairs(pairwise: pd.DataFrame, *, alpha: float) -> list[Claim]:
+    """Say which pairs differ by Wilcoxon's signed-rank test.
+
+    Parameters
+    ----------
+    pairwise : pandas.DataFrame
+        Columns ``model_a``, ``model_b`` and ``wilcoxon_p_holm``.
+    alpha : float
+        Level of the test, between 0 and 1.
+    """
+    found = pairwise[pairwise["wilcoxon_p_holm"] < alpha]
+    about = 1 - alpha, "Wilcoxon's signed-rank test", "Holm, all pairs", _name_pairs(len(pairwise))
+    return [
+        Claim(ANY_DATASETS, "differs from", pair[0], pair[1], *about)
+        for pair in found[["model_a", "model_b"]].itertuples(index=False, name=None)
+    ]
+
+
+def claim_decisions(
+    rope: pd.DataFrame, pairwise: pd.DataFrame, *, probability: float, alpha: float
+) -> list[Claim]:
+    """Say what the Bayesian signed-rank test decided, allowing for all pairs.
+
+    Parameters
+    ----------
+    rope, pairwise : pandas.DataFrame
+        The columns of ``tables/rope.csv``, and those that `claim_pairs` reads.
+    probability : float
+        From which posterior probability on something counts as decided, between 0 and 1.
+    alpha : float
+        Level of Wilcoxon's test, between 0 and 1.
+
+    Returns
+    -------
+    list of Claim
+        The reference may have been chosen as the first of all models, so the share of probability
+        that may be wrong is divided by the number of all pairs. On few datasets that is not enough
+        (of 5 equal models on 8 datasets one was called better in 14% of studies), so Wilcoxon's
+        test has to agree on what is better or worse.
+    """
+    own = rope[rope["factor"] == 1]
+    models = len(own) + 1
+    pairs = models * (models - 1) // 2
+    chances = own[["p_reference_better", "p_equivalent", "p_model_better"]].max(axis=1)
+    decided = own[own["decision"].isin(BAYESIAN) & (1 - chances <= (1 - probability) / pairs)]
+    found = claim_pairs(pairwise, alpha=alpha)
+    differ = {frozenset((claim.subject, claim.object)) for claim in found}
+    about = probability, "Bayesian signed-rank test", "Bonferroni, all pairs", _name_pairs(pairs)
+    return [
+        Claim(ANY_DATASETS, BAYESIAN[decision], reference, model, *about)
+        for reference, model, decision in decided[["reference", "model", "decision"]].to_numpy()
+        if decision == "equivalent" or frozenset((reference, model)) in differ
+    ]
+
+
+def claim_mean_ranks(friedman: pd.DataFrame, *, alpha: float) -> list[Claim]:
+    """Say that mean ranks differ where all tests of all models together find so.
+
+    Parameters
+    ----------
+    friedman : pandas.DataFrame
+        Columns ``test`` and ``p``.
+    alpha : float
+        Level of the tests, between 0 and 1.
+    """
+    tests = friedman.set_index("test")["p"].reindex(list(OMNIBUS)).dropna()
+    if tests.empty or not (tests < alpha).all():
+        return []
+    method = " and ".join(OMNIBUS[name] for name in tests.index)
+    about = 1 - alpha, method, "none: all have to agree", "all models"
+    return [Claim(ANY_DATASETS, "differ in mean rank", "all models", "", *about)]
+
+
+def claim_wilcoxon(mean_ranks: pd.DataFrame, *, alpha: float) -> list[Claim]:
+    """Say from which models Wilcoxon's signed-rank test separates that of the best mean rank.
+
+    Parameters
+    ----------
+    mean_ranks : pandas.DataFrame
+        Columns ``model``, ``mean_rank`` and ``wilcoxon_group``.
+    alpha : float
+        Level of the test, between 0 and 1.
+    """
+    return claim_ranking(
+        mean_ranks.rename(columns={"mean_rank": "rank", "wilcoxon_group": "ties"}),
+        confidence_level=1 - alpha,
+        method="Wilcoxon's signed-rank test",
+    )
+
+
+def claim_nemenyi(nemenyi: pd.DataFrame, *, alpha: float) -> list[Claim]:
+    """Say which pairs Nemenyi's test separates.
+
+    Parameters
+    ----------
+    nemenyi : pandas.DataFrame
+        Columns ``model_a``, ``model_b`` and ``separated``.
+    alpha : float
+        Level of the test, between 0 and 1.
+    """
+    found = nemenyi[nemenyi["separated"].astype(bool)]
+    about = 1 - alpha, "Nemenyi's test", "studentized range", _name_pairs(len(nemenyi))
+    return [
+        Claim(ANY_DATASETS, "differs in mean rank from", pair[0], pair[1], *about)
+        for pair in found[["model_a", "model_b"]].itertuples(index=False, name=None)
+    ]
+
+
+def find_rivals(ranking: pd.DataFrame) -> list[str]:
+    """Names of the models with an interval that are not separated from all the first with one.
+
+    Parameters
+    ----------
+    ranking : pandas.DataFrame
+        Columns ``model``, ``rank`` and ``ties``.
+
+    Examples
+    --------
+    >>> columns = {"model": ["A", "B", "C", "D"], "rank": range(1, 5), "ties": ["a", "ab", "b", ""]}
+    >>> find_rivals(pd.DataFrame(columns))
+    ['B']
+    """
+    claims = claim_ranking(ranking[["model", "rank", "ties"]])
+    below = Counter(claim.object for claim in claims)
+    is_first, is_sure = ranking["rank"] == ranking["rank"].min(), ranking["ties"].map(has_letters)
+    firsts = int((is_first & is_sure).sum())
+    behind: list[str] = ranking.loc[~is_first & is_sure, "model"].tolist()
+    return [name for name in behind if below[name] < firsts]
+
+
+def find_candidates(ranking: pd.DataFrame) -> list[str]:
+    """Names of the models that may be the best; none without intervals."""
+    # Read back from CSV, the column holds texts, truth values, or both with gaps.
+    may_be_best = ranking["may_be_best"].map(lambda value: str(value) == "True")
+    names: list[str] = ranking.loc[may_be_best, "model"].tolist()
+    return names
+
+
+def has_letters(ties: object) -> bool:
+    """Whether a model has tie letters, which those without an interval lack."""
+    return isinstance(ties, str) and bool(ties)
+
+
+def list_claims(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """List all claims of a study.
+
+    Parameters
+    ----------
+    tables : mapping of str to pandas.DataFrame
+        The study's finished tables, by name.
+    settings : mapping
+        The study's settings, checked and with defaults.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `COLUMNS`, in the order of the page.
+    """
+    confidence = settings["bootstrap"]["confidence"]
+    alpha, probability = (settings["comparison"][name] for name in ("alpha", "probability"))
+    scopes, claims = tables["scopes"], []
+    for unit, own in scopes.groupby("unit", sort=False):
+        found = claim_ranking(own, unit=str(unit), confidence_level=confidence)
+        claims += [("main", claim) for claim in found]
+    tests: dict[str, tuple[str, Callable[[pd.DataFrame], list[Claim]]]] = {
+        "pairwise": ("pairwise", partial(claim_pairs, alpha=alpha)),
+        "rope": (
+            "pairwise",
+            lambda rope: claim_decisions(
+                rope, tables["pairwise"], probability=probability, alpha=alpha
+            ),
+        ),
+        "friedman": ("ranks", partial(claim_mean_ranks, alpha=alpha)),
+        "mean_ranks": ("ranks", partial(claim_wilcoxon, alpha=alpha)),
+        "nemenyi": ("ranks", partial(claim_nemenyi, alpha=alpha)),
+    }
+    for name, (section, claim) in tests.items():
+        claims += [(section, found) for found in claim(tables[name])] if name in tables else []
+    unit = str(scopes["unit"].iloc[0]) if len(scopes) else ""
+    for section, (name, keys) in PARTS.items():
+        for within, own in _split_rankings(tables[name], keys) if name in tables else ():
+            found = claim_ranking(own, unit=unit, confidence_level=confidence, within=within)
+            claims += [(section, claim) for claim in found]
+    return pd.DataFrame([(name, *astuple(claim)) for name, claim in claims], columns=COLUMNS)
+
+
+def _split_rankings(table: pd.DataFrame, keys: list[str]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The rankings that a table holds, each with the names of what is ranked on its own."""
+    table = table[[*keys, "model", "rank", "ties"]].dropna(subset="rank").fillna("")
+    for _, own in table.groupby(keys, sort=False):
+        within = [name for name in own[keys].iloc[0] if name]
+        yield ", ".join(within), own.sort_values(["rank", "model"])
+
+
+def _name_pairs(count: int) -> str:
+    return format_count(count, "pair") + " of models"

@@ -1,0 +1,128 @@
+"""What is claimed of models: rows follow from tables, and sentences from rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capmap import claims
+from capmap.pages import verdict
+from capmap.ranking.rank_sets import SamplingErrors
+from capmap.ranking.ranks import rank_estimates
+from tests.prose_tables import TABLES, make_table
+from tests.toy_settings import make_settings
+
+
+def make_scope(estimates: list[float], *, error: float, unit: str = "runs") -> pd.DataFrame:
+    """A ranking of models "a", "b", … with equal standard errors."""
+    n = len(estimates)
+    models = pd.DataFrame({"model": list("abcdefgh"[:n]), "estimate": estimates})
+    errors = SamplingErrors(np.full(n, error**2), np.full(n, 30.0))
+    ranked = rank_estimates(models, errors, confidence_level=0.95)
+    about = {"ci_low": -1.0, "ci_high": 1.0, "ci_low_all": -2.0, "ci_high_all": 2.0}
+    return ranked.rename(columns={"estimate": "iqm"}).assign(
+        unit=unit, datasets=5, filled=0, runs=15, **about
+    )
+
+
+@given(
+    st.lists(st.integers(0, 20), min_size=1, max_size=8),
+    st.sampled_from([0.01, 0.3, 1.0, 5.0]),
+)
+def test_sentence_letters_and_claims_agree(numbers: list[int], error: float) -> None:
+    scope = make_scope([float(number) for number in numbers], error=error)
+    found = claims.claim_ranking(scope, unit="runs", confidence_level=0.95)
+    said = verdict.describe_ranking(scope).striptags()
+    best = [claim.subject for claim in found if claim.relation == "is best"]
+    assert len(best) <= 1
+    assert (" is best" in said) == bool(best)
+    letters = scope.set_index("model")["ties"]
+    first = scope["rank"] == 1
+    for claim in found:
+        if claim.relation == "is separated from":
+            assert set(letters[claim.subject]).isdisjoint(letters[claim.object])
+            assert claim.object not in claims.find_rivals(scope)
+    if best:
+        assert claims.find_rivals(scope) == []
+        assert first.sum() == 1
+        # The best is claimed to be better than every other one.
+        assert {c.object for c in found if c.relation == "is separated from"} == set(
+            scope.loc[~first, "model"]
+        )
+
+
+def test_nobody_is_best_that_is_not_separated_or_has_more_datasets() -> None:
+    scope = make_scope([3.0, 2.0, 1.0], error=0.01)
+    relations = [claim.relation for claim in claims.claim_ranking(scope)]
+    assert relations == ["is best", "is separated from", "is separated from"]
+    fewer = scope.assign(datasets=[4, 5, 5])
+    assert "is best" not in [claim.relation for claim in claims.claim_ranking(fewer)]
+    without = scope.assign(ci_low=[-1.0, -1.0, np.nan])
+    assert "is best" not in [claim.relation for claim in claims.claim_ranking(without)]
+    (alone,) = claims.claim_ranking(make_scope([1.0], error=0.1))
+    assert alone.relation == "may be best"
+    assert claims.claim_ranking(make_scope([1.0, 2.0], error=np.nan)) == []
+
+
+def list_claims(**tables: pd.DataFrame) -> pd.DataFrame:
+    settings = make_settings()
+    known = {name: make_table(name) for name in TABLES}
+    scopes = pd.concat(
+        [
+            make_scope([3.0, 2.0, 1.0], error=0.01),
+            make_scope([3.0, 2.0, 1.0], error=1.0, unit="runs_and_datasets"),
+        ]
+    )
+    return claims.list_claims({"scopes": scopes, **known, **tables}, settings)
+
+
+def test_all_claims_of_a_study_are_listed() -> None:
+    table = list_claims()
+    assert table.columns.tolist() == claims.COLUMNS
+    said = table.groupby("section", sort=False)["relation"].agg(set).to_dict()
+    assert said["main"] == {"is best", "is separated from", "may be best"}
+    assert said["pairwise"] == {"differs from", "is better than"}
+    assert said["ranks"] == {
+        "differ in mean rank",
+        "is separated from",
+        "differs in mean rank from",
+    }
+    main = table[table["section"] == "main"]
+    assert main.loc[main["relation"] == "is best", "scope"].tolist() == ["these datasets"]
+    assert set(main.loc[main["relation"] == "may be best", "scope"]) == {"datasets like these"}
+    assert table["level"].between(0.5, 1).all()
+    assert table.drop(columns="object").ne("").all(axis=None)
+
+
+@pytest.mark.parametrize("relation", sorted({*claims.BAYESIAN.values(), "differs from"}))
+def test_bayesian_verdicts_need_probability_and_wilcoxon(relation: str) -> None:
+    sure = {"p_reference_better": 0.0, "p_equivalent": 0.0, "p_model_better": 0.0}
+    which = {
+        "is better than": ("reference better", "p_reference_better"),
+        "is worse than": ("model better", "p_model_better"),
+        "is practically equivalent to": ("equivalent", "p_equivalent"),
+    }
+    decision, chance = which.get(relation, ("undecided", "p_equivalent"))
+    rope = pd.DataFrame(
+        [{"reference": "A", "model": "B", "factor": 1.0, "decision": decision, **sure, chance: 1.0}]
+    )
+    for p, pairs in ((0.01, [relation]), (0.2, [])):
+        pairwise = pd.DataFrame({"model_a": ["A"], "model_b": ["B"], "wilcoxon_p_holm": [p]})
+        found = claims.claim_decisions(rope, pairwise, probability=0.95, alpha=0.05)
+        if relation == "differs from":
+            found = claims.claim_pairs(pairwise, alpha=0.05)
+        expected = [relation] if "equivalent" in relation else pairs
+        assert [claim.relation for claim in found] == expected
+
+
+def test_groups_and_leaderboards_are_rankings_of_their_own() -> None:
+    own = make_scope([3.0, 2.0], error=0.01)
+    groups = pd.concat([own.assign(group="g"), own.assign(group="h")])
+    board = own.assign(method="", dimension="All", submission="s")
+    table = list_claims(groups=groups, dimensions=board).set_index("section")
+    assert table.loc["groups", "family"].tolist() == [
+        "pairs of 2 models, g",
+        "pairs of 2 models, h",
+    ]
+    assert table.loc["leaderboard", "family"] == "pairs of 2 models, All"
