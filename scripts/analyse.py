@@ -11,7 +11,6 @@ from capmap.artifacts import read_parquet, read_shards, write_parquet
 from capmap.catalog import ANALYSES, STEPS, find_owner
 from capmap.freshness import Keeper, digest_origin
 from capmap.prose.paragraphs import write_paragraphs
-from capmap.ranking.scopes import resolve_unit
 from capmap.tables import read_declared, write_declared
 from job import load_function, run_parallel
 
@@ -80,9 +79,6 @@ def _read_input(place: str | list[str]) -> pd.DataFrame:
 def _run_step(name: str, known: Mapping[str, Any], folder: str) -> None:
     """Compute what a step makes, and write it."""
     step, owner = STEPS[name], find_owner(name, "steps")
-    if "unit" in known:
-        interval = known.get("interval", "calibrated")
-        known = {**known, "unit": resolve_unit(known["unit"], known["runs"], interval=interval)}
     made: Mapping[str, Any] = _call(load_function(step.run), known)
     if isinstance(made, pd.DataFrame):
         made = dict.fromkeys([*step.tables, *step.files], made)

@@ -34,8 +34,8 @@ def bootstrap_shard(
     shard : str
         Normalized runs, Parquet.
     scope : str
-        What intervals generalize to, the study's datasets and seeds, and the effects of datasets
-        where models lack some, JSON.
+        What intervals generalize to, what ranks the models, the study's datasets and seeds, and
+        the effects of datasets where models lack some, JSON.
     replicates : str
         Where to write a row per group of datasets, model and statistic, Parquet.
     study : str
@@ -43,7 +43,7 @@ def bootstrap_shard(
     n_resamples, confidence_level, interval, weights : int, float, str, str
         As in `capmap.ranking.models.Options`.
     statistics : list of str
-        What to estimate; the interquartile mean always is.
+        What to estimate; the interquartile mean and what ranks the models always are.
     dimensions : mapping of str to list of str, optional
         The datasets of each dimension of a leaderboard.
     seed : int
@@ -51,11 +51,12 @@ def bootstrap_shard(
     """
     known = read_json(scope)
     options = Options(n_resamples, confidence_level, interval, known["unit"], weights)
-    wanted = [name for name in sorted(STATISTICS) if name == "iqm" or name in statistics]
+    wanted = {"iqm", known["rank_by"], *statistics}
     table = bootstrap_groups(
         read_parquet(shard),
         study=study,
-        statistics=wanted,
+        statistics=[name for name in sorted(STATISTICS) if name in wanted],
+        rank_by=known["rank_by"],
         options=options,
         seed=seed,
         datasets=known["datasets"],

@@ -30,8 +30,8 @@ from capmap.normalization import (
 from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
 from capmap.ranking.aggregation import summarize_cells
 from capmap.ranking.holes import fit_effects
-from capmap.ranking.scopes import resolve_unit
-from capmap.settings.choices import Incomplete, IntervalMethod, UnitOrAuto
+from capmap.ranking.scopes import resolve_statistic, resolve_unit
+from capmap.settings.choices import Incomplete, IntervalMethod, StatisticOrAuto, UnitOrAuto
 from capmap.shards import split_shards
 
 logger = logging.getLogger(__name__)
@@ -54,6 +54,7 @@ def normalize_runs(
     incomplete: Incomplete,
     unit: UnitOrAuto,
     interval: IntervalMethod,
+    rank_by: StatisticOrAuto,
     references: list[str],
     benchmark: list[str],
 ) -> None:
@@ -66,11 +67,12 @@ def normalize_runs(
     bounds, manifest, dropped : str
         Tables to write: the bounds of each dataset, the shards, and what was left out.
     folder : str
-        Where ``{shard}.parquet`` and ``scope.json`` go, what intervals generalize to. They are
+        Where ``{shard}.parquet`` and ``scope.json`` go, what intervals generalize to and what
+        ranks the models. They are
         rewritten only when their bytes change, and shards that no longer belong are deleted.
     shards : int
         Number of shards.
-    metrics, datasets, normalization, select, incomplete, unit, interval : mapping and str
+    metrics, datasets, normalization, select, incomplete, unit, interval, rank_by : mapping and str
         What is configured.
     references, benchmark : list of str
         No file or one with frozen bounds, and with the definition of the benchmark, whose rules of
@@ -118,6 +120,7 @@ def normalize_runs(
     found_unit = resolve_unit(unit, normalized, interval=interval)
     scope = {
         "unit": found_unit,
+        "rank_by": resolve_statistic(rank_by, normalized),
         "datasets": sorted(normalized["dataset"].unique()),
         "seeds": sorted(normalized["seed"].unique()) if found_unit == "seeds" else [],
         "effects": effects.to_json() if effects else None,

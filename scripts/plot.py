@@ -49,7 +49,7 @@ def plot(
         tables = [_read(reads[name][table]) for table in figure.reads]
         known = dict(options[name])
         if figure.order:
-            known["order"] = list(_read(reads[name]["order"])["model"])
+            known["order"] = _read(reads[name]["order"])["model"].unique().tolist()
         save_figure(load_function(figure.draw)(*tables, **known), files[name])
         keeper.keep(name, origins[name], files[name])
 

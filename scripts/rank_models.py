@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from capmap.artifacts import read_parquet
+from capmap.artifacts import read_json, read_parquet
 from capmap.ranking.ranks import rank_statistic, widen_intervals
 from capmap.ranking.statistics import STATISTICS
 from capmap.settings.choices import Statistic
@@ -16,7 +16,10 @@ RANKING = [
     *("model", "iqm", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
     *("rank_low_all", "rank_high_all", "may_be_best", "runs", "datasets", "filled", "ties"),
 ]
-SCOPES = ["unit", *RANKING[:4], "ci_low_all", "ci_high_all", *RANKING[4:]]
+SCOPES = [
+    *("unit", "statistic", "model", "score", "ci_low", "ci_high", "ci_low_all", "ci_high_all"),
+    *RANKING[4:],
+]
 INTERVALS = [
     *("statistic", "model", "estimate", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
 ]
@@ -27,21 +30,24 @@ logger = logging.getLogger(__name__)
 def rank_models(
     *,
     shards: list[str],
+    scope: str,
     iqm: list[str],
     scopes: list[str],
     intervals: list[str],
     confidence_level: float,
 ) -> None:
-    """Write the ranking by interquartile mean, and the intervals of all statistics.
+    """Write the ranking, that by interquartile mean, and the intervals of all statistics.
 
     Parameters
     ----------
     shards : list of str
         Estimates, intervals and replicates, Parquet.
+    scope : str
+        What ranks the models, JSON.
     iqm : list of str
         Where to write the ranking by interquartile mean.
     scopes : list of str
-        Where to write the ranking by each of what intervals generalize to.
+        Where to write the study's ranking by each of what intervals generalize to.
     intervals : list of str
         Where to write estimates, intervals and ranks by all statistics.
     confidence_level : float
@@ -58,12 +64,11 @@ def rank_models(
 
     # One at a time: the replicates of all together could be too much at once.
     rankings = {statistic: rank(statistic, "dimension") for statistic in STATISTICS}
-    both = [rankings["iqm"], rank("iqm", "beside")]
-    ranking, beside = (
-        table.rename(columns={"estimate": "iqm"}).reindex(columns=SCOPES) for table in both
-    )
-    write_table(ranking[RANKING], iqm, best={"iqm": "max"})
-    write_table(_stack([ranking, beside]), scopes)
+    rank_by: Statistic = read_json(scope)["rank_by"]
+    both = [rankings[rank_by], rank(rank_by, "beside")]
+    ranking = rankings["iqm"].rename(columns={"estimate": "iqm"})[RANKING]
+    write_table(ranking, iqm, best={"iqm": "max"})
+    write_table(_stack(both).rename(columns={"estimate": "score"})[SCOPES], scopes)
     write_table(_stack(rankings.values())[INTERVALS], intervals)
     logger.info("%d models, %d without interval", len(ranking), ranking["ci_low"].isna().sum())
 

@@ -161,11 +161,14 @@ def make_tables(
     seeds = scores.melt("model", var_name="dataset", value_name="normalized_mean").dropna()
     seeds["n"] = n_seeds
     seeds["normalized_std"] = rng.uniform(0, 0.1, len(seeds)) if n_seeds > 1 else np.nan
+    aggregate = _make_aggregate(models, rng)
+    scopes = _make_ranking(models, rng, low, high, has_intervals=n_seeds > 1)
     return {
         "scores": scores,
         "seeds": seeds.reset_index(drop=True),
-        "aggregate": _make_aggregate(models, rng),
-        "iqm": _make_iqm(models, rng, low, high, has_intervals=n_seeds > 1),
+        "aggregate": aggregate,
+        "iqm": scopes.rename(columns={"score": "iqm"}),
+        "scopes": scopes.assign(unit="runs", statistic="iqm"),
     }
 
 
@@ -175,7 +178,7 @@ def _make_aggregate(models: Sequence[str], rng: np.random.Generator) -> pd.DataF
     return pd.DataFrame({"model": list(models), **dict.fromkeys(names, 0.5), **ranks})
 
 
-def _make_iqm(
+def _make_ranking(
     models: Sequence[str],
     rng: np.random.Generator,
     low: float,
@@ -183,11 +186,11 @@ def _make_iqm(
     *,
     has_intervals: bool,
 ) -> pd.DataFrame:
-    iqm = np.sort(rng.uniform(low, high, len(models)))[::-1]
+    score = np.sort(rng.uniform(low, high, len(models)))[::-1]
     ranks = np.arange(1, len(models) + 1)
-    table = pd.DataFrame({"unit": "runs", "model": list(models), "iqm": iqm, "rank": ranks})
-    table["ci_low"] = iqm - 0.05 if has_intervals else np.nan
-    table["ci_high"] = iqm + 0.05 if has_intervals else np.nan
+    table = pd.DataFrame({"model": list(models), "score": score, "rank": ranks})
+    table["ci_low"] = score - 0.05 if has_intervals else np.nan
+    table["ci_high"] = score + 0.05 if has_intervals else np.nan
     table["rank_low"] = np.maximum(ranks - 1, 1) if has_intervals else np.nan
     table["rank_high"] = np.minimum(ranks + 1, len(models)) if has_intervals else np.nan
     letters = [chr(ord("a") + rank % 26) + "xyz" for rank in ranks]

@@ -25,7 +25,8 @@ def make_ranking(**columns: list[Any]) -> pd.DataFrame:
     table = pd.DataFrame(
         {
             "unit": "runs",
-            "iqm": np.linspace(0.8, 0.4, n),
+            "statistic": "iqm",
+            "score": np.linspace(0.8, 0.4, n),
             "ci_low": np.linspace(0.79, 0.39, n),
             "ci_high": np.linspace(0.81, 0.41, n),
             "ci_low_all": np.linspace(0.78, 0.38, n),

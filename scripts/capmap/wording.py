@@ -20,6 +20,50 @@ AGGREGATION_NAMES = {
     "median": "median",
     "iqm": "IQM",
 }
+STATISTIC_NAMES = {
+    "iqm": "IQM",
+    "mean": "mean",
+    "median": "median",
+    "optimality_gap": "optimality gap",
+}
+
+
+def find_statistic(columns: Iterable[str]) -> str:
+    """The column of a ranking that holds what ranks the models: the first that is a statistic.
+
+    Examples
+    --------
+    >>> find_statistic(["group", "model", "mean", "ci_low"])
+    'mean'
+    """
+    return next(name for name in columns if name in STATISTIC_NAMES)
+
+
+def spell_statistic(statistic: str) -> str:
+    """The full name of a statistic.
+
+    Examples
+    --------
+    >>> spell_statistic("iqm"), spell_statistic("mean")
+    ('interquartile mean (IQM)', 'mean')
+    """
+    return "interquartile mean (IQM)" if statistic == "iqm" else STATISTIC_NAMES[statistic]
+
+
+def name_most(statistic: str) -> str:
+    """What the best score is: the highest, or of optimality gaps the lowest."""
+    return "lowest" if statistic == "optimality_gap" else "highest"
+
+
+def name_first(statistic: str) -> str:
+    """What the first of a ranking has.
+
+    Examples
+    --------
+    >>> name_first("iqm"), name_first("optimality_gap")
+    ('the highest IQM', 'the lowest optimality gap')
+    """
+    return f"the {name_most(statistic)} {STATISTIC_NAMES[statistic]}"
 
 
 def quote_name(name: str) -> str:

@@ -21,8 +21,8 @@ def make_scope(estimates: list[float], *, error: float, unit: str = "runs") -> p
     errors = SamplingErrors(np.full(n, error**2), np.full(n, 30.0))
     ranked = rank_estimates(models, errors, confidence_level=0.95)
     about = {"ci_low": -1.0, "ci_high": 1.0, "ci_low_all": -2.0, "ci_high_all": 2.0}
-    return ranked.rename(columns={"estimate": "iqm"}).assign(
-        unit=unit, datasets=5, filled=0, runs=15, **about
+    return ranked.rename(columns={"estimate": "score"}).assign(
+        unit=unit, statistic="iqm", datasets=5, filled=0, runs=15, **about
     )
 
 

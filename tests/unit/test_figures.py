@@ -52,7 +52,7 @@ def draw_all(tables):
     order = list(tables["iqm"].sort_values("rank")["model"])
     return {
         "scores": draw_scores(tables["scores"], order=order),
-        "intervals": draw_intervals(tables["iqm"]),
+        "intervals": draw_intervals(tables["scopes"]),
         "rank_shift": draw_rank_shift(tables["aggregate"], tables["iqm"]),
         "runs_per_cell": draw_runs_per_cell(tables["seeds"], order=order),
         "seed_spread": draw_seed_spread(tables["seeds"]),
@@ -176,37 +176,37 @@ def test_a_table_without_any_score_is_drawn_as_missing():
 
 
 def test_the_best_model_is_on_top_with_its_interval():
-    iqm = make_tables(name("m", 3), ["d"])["iqm"]
-    figure = draw_intervals(iqm.iloc[::-1])
+    scopes = make_tables(name("m", 3), ["d"])["scopes"]
+    figure = draw_intervals(scopes.iloc[::-1])
     assert row_labels(figure) == name("m", 3)
     ends = figure.axes[0].lines[0].get_xdata()
-    assert tuple(ends) == (iqm["ci_low"][0], iqm["ci_high"][0])
+    assert tuple(ends) == (scopes["ci_low"][0], scopes["ci_high"][0])
     assert figure.axes[0].get_xlabel() == "Interquartile mean of normalized scores"
 
 
 def test_a_note_says_what_the_intervals_speak_of():
-    iqm = make_tables(name("m", 3), ["d"])["iqm"]
-    beside = iqm.assign(unit="runs_and_datasets", ci_low=-9.0)
-    for scopes, note in (
-        (pd.concat([beside, iqm]), "other runs on these datasets."),
+    scopes = make_tables(name("m", 3), ["d"])["scopes"]
+    beside = scopes.assign(unit="runs_and_datasets", ci_low=-9.0)
+    for own, note in (
+        (pd.concat([beside, scopes]), "other runs on these datasets."),
         (beside.assign(unit="seeds"), "other seeds on these datasets."),
         (beside, "other datasets like these."),
     ):
-        figure = draw_intervals(scopes)
+        figure = draw_intervals(own)
         assert any(note in words for words in drawn_words(figure))
         assert len(row_labels(figure)) == 3
 
 
 def test_ranks_and_ties_stand_at_the_right():
-    iqm = make_tables(name("m", 3), ["d"])["iqm"].assign(ties=["abc", "bcdf", "d"])
-    words = drawn_words(draw_intervals(iqm))
+    scopes = make_tables(name("m", 3), ["d"])["scopes"].assign(ties=["abc", "bcdf", "d"])
+    words = drawn_words(draw_intervals(scopes))
     assert {f"1 (1{DASH}2)", f"2 (1{DASH}3)", f"a{DASH}c", f"b{DASH}df"} <= set(words)
 
 
 def test_a_model_without_interval_has_an_open_marker_and_a_note():
-    iqm = make_tables(name("m", 2), ["d"])["iqm"]
-    iqm.loc[1, ["ci_low", "ci_high", "rank_low", "rank_high"]] = np.nan
-    figure = draw_intervals(iqm)
+    scopes = make_tables(name("m", 2), ["d"])["scopes"]
+    scopes.loc[1, ["ci_low", "ci_high", "rank_low", "rank_high"]] = np.nan
+    figure = draw_intervals(scopes)
     markers = [line for line in figure.axes[0].lines if line.get_marker() != "None"]
     assert [line.get_markerfacecolor() for line in markers][1] == "white"
     assert len(figure.axes[0].lines) == 3
@@ -271,6 +271,6 @@ def test_a_study_with_one_seed_gets_a_figure_that_says_so():
 
 def test_a_study_with_one_seed_is_drawn_from_its_files(tmp_path):
     tables = make_tables(["a", "b"], ["d"], n_seeds=1)
-    for key, draw in (("iqm", draw_intervals), ("seeds", draw_seed_spread)):
+    for key, draw in (("scopes", draw_intervals), ("seeds", draw_seed_spread)):
         write_text(tmp_path / f"{key}.csv", render_csv(tables[key]))
         assert_legible(draw(read_table(tmp_path / f"{key}.csv")))

@@ -16,6 +16,7 @@ from capmap.ranking.groups import Rankings, bootstrap_groups, choose_groups, ran
 from capmap.ranking.models import Options
 from capmap.ranking.ranks import rank_statistic
 from capmap.rng import make_stream
+from capmap.tables import write_table
 from tests.toy_scores import run_on_runs
 
 AGGREGATIONS = ["mean", "trimmed_mean", "median"]
@@ -295,17 +296,20 @@ def test_order_of_rows_and_definitions_changes_nothing(seed: int, policy: str) -
 def test_step_writes_tables_that_read_back(tmp_path: Path) -> None:
     names = {"a": "=a|b", "b": "β & $x$", "c": "nan"}
     runs = draw_runs(holes={"aw"}).assign(model=lambda table: table["model"].map(names))
+    write_table(pd.DataFrame({"unit": ["runs"], "statistic": "mean"}), [tmp_path / "scopes.csv"])
     tables = run_on_runs(
         "rank_groups",
         tmp_path,
         runs,
         definitions={"$G_1$": define("keep"), "nan": define("drop_models")},
         aggregations=["median"],
-        statistics=["mean"],
+        statistics=[],
         interval="percentile",
-        unit="runs",
     )
     groups, intervals, coverage = tables.values()
+    means = intervals[intervals["statistic"] == "mean"]
+    assert groups["mean"].tolist() == means["estimate"].tolist()
+    assert groups["rank"].tolist() == means["rank"].tolist()
     for table in (groups, intervals):
         assert table.groupby("group")["model"].apply(set).to_dict() == {
             "$G_1$": set(names.values()),

@@ -86,6 +86,13 @@ def test_a_faulty_configuration_is_refused() -> None:
         make_config(a={"exports": "x", "bootstrap": {"replicats": 5}})
 
 
+def test_leaderboards_go_by_the_interquartile_mean() -> None:
+    about = {"format": "submission", "analyses": ["leaderboard"]}
+    assert make_study(**about).read("rank_by") == "iqm"
+    with pytest.raises(ConfigError, match=r"^studies\.s\.rank_by: leaderboards go by"):
+        make_study(**about, rank_by="mean")
+
+
 @pytest.mark.parametrize(
     ("given", "place"),
     [

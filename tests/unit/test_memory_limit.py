@@ -15,6 +15,7 @@ MIB = 2**20
 # MiB of the replicates of one statistic, 8 bytes each.
 SIZE = MODELS * REPLICATES * 8 / MIB
 PROGRAM = """
+import json
 import resource
 import sys
 from pathlib import Path
@@ -33,7 +34,8 @@ def simulate(path, models, first=0):
     write_parquet(path, runs.assign(score=np.linspace(0, 1, len(runs))))
 
 
-Path("scope").write_text('{"unit": "runs", "datasets": ["d0", "d1"], "seeds": [], "effects": null}')
+about = {"unit": "runs", "rank_by": "iqm", "datasets": ["d0", "d1"], "seeds": [], "effects": None}
+Path("scope").write_text(json.dumps(about))
 
 
 def bootstrap(number, replicates):
@@ -47,7 +49,7 @@ def bootstrap(number, replicates):
 def rank(numbers):
     shards = [f"replicates{number}" for number in numbers]
     tables = {name: [f"{name}.csv"] for name in ("iqm", "scopes", "intervals")}
-    rank_models(shards=shards, **tables, confidence_level=0.95)
+    rank_models(shards=shards, scope="scope", **tables, confidence_level=0.95)
 
 
 stage, models, replicates, shards, limit = sys.argv[1], *map(int, sys.argv[2:])

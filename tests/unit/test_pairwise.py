@@ -279,7 +279,7 @@ class Study:
     def __init__(self, path: Path, runs: pd.DataFrame, *, metric: str = "RMSE") -> None:
         self.path, self.runs = path, runs[["model", "dataset", "seed", "score"]]
         scores = runs.groupby("model")["score"].mean().sort_values(ascending=False)
-        write_table(scores.rename("iqm").reset_index(), [path / "iqm.csv"])
+        self.ranking = scores.reset_index()
         datasets = sorted(runs["dataset"].unique())
         bounds = {"dataset": datasets, "metric": metric, "direction": "min", "low": 0, "high": 10}
         write_table(pd.DataFrame(bounds), [path / "bounds.csv"])
@@ -292,8 +292,9 @@ class Study:
             "probability": 0.95,
             "n_samples": 2000,
             "n_resamples": 50,
-            "unit": "runs",
         }
+        ranking = self.ranking.assign(unit=options.pop("unit", "runs"))
+        write_table(ranking, [self.path / "scopes.csv"])
         tables = run_on_runs("compare_models", self.path, self.runs, **(settings | options))
         return tables["pairwise"], tables["rope"]
 

@@ -19,7 +19,7 @@ HOSTILE = ["007", "=cmd|calc", "$x_1$ <script>", "模型甲"]
 TABLES = {
     "scores": {"scores": "scores", "order": "aggregate"},
     "runs_per_cell": {"seeds": "seeds", "order": "aggregate"},
-    "elo": {"elo": "elo", "order": "iqm"},
+    "elo": {"elo": "elo", "order": "scopes"},
 }
 
 
@@ -32,7 +32,7 @@ class Study:
         self.options = {name: {} for name in TABLES} | {"elo": {"confidence_level": 0.95}}
         self.code = dict.fromkeys(TABLES, "code")
         self.names = list(TABLES)
-        for name in ("scores", "aggregate", "seeds", "elo", "iqm"):
+        for name in ("scores", "aggregate", "seeds", "elo", "iqm", "scopes"):
             self.write(name)
 
     def write(self, name: str) -> None:

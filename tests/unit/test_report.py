@@ -69,16 +69,15 @@ class Page(HTMLParser):
 
 def make_tables(models: list[str], datasets: list[str]) -> dict[str, pd.DataFrame]:
     rng = np.random.default_rng(0)
-    iqm = make_ranking(model=models)
+    scopes = make_ranking(model=models)
+    iqm = scopes.drop(columns=["unit", "statistic"]).rename(columns={"score": "iqm"})
     aggregate = iqm[["model"]].assign(mean=iqm["iqm"], rank_mean=iqm["rank"], datasets=2)
     values = rng.random((len(models), len(datasets)))
     cells = pd.MultiIndex.from_product([models[:200], datasets], names=["model", "dataset"])
-    intervals = iqm.rename(columns={"iqm": "estimate"}).drop(
-        columns=["unit", "runs", "datasets", "ties"]
-    )
+    intervals = iqm.rename(columns={"iqm": "estimate"}).drop(columns=["runs", "datasets", "ties"])
     return {
-        "iqm": iqm.drop(columns="unit"),
-        "scopes": pd.concat([iqm, iqm.assign(unit="runs_and_datasets")]),
+        "iqm": iqm,
+        "scopes": pd.concat([scopes, scopes.assign(unit="runs_and_datasets")]),
         "shared_seeds": pd.DataFrame({"correlation": [0.02], "p": [0.4], "models": len(models)}),
         "intervals": intervals.assign(statistic="iqm"),
         "aggregate": aggregate,
@@ -252,11 +251,10 @@ def test_versions_and_settings_are_told(plain: str) -> None:
 def test_a_study_of_single_runs_has_no_columns_of_intervals(tmp_path: Path) -> None:
     tables = make_tables(["A", "B"], ["D1", "D2"])
     uncertain = ["ci_low", "ci_high", "rank_low", "rank_high", "ties"]
-    for name in ("iqm", "scopes"):
-        tables[name] = tables[name].assign(**dict.fromkeys(uncertain), runs=2)
+    tables["scopes"] = tables["scopes"].assign(**dict.fromkeys(uncertain), runs=2)
     tables["coverage"] = tables["coverage"].assign(expected=np.nan)
     text = write_study(tmp_path, ["A", "B"], ["D1", "D2"], tables=tables)
-    ranking = text.split('<table id="table-iqm"')[1].split("</table>")[0]
+    ranking = text.split('<table id="table-ranking"')[1].split("</table>")[0]
     assert re.findall('data-name="(.*?)"', ranking) == ["rank", "model", "iqm", "runs", "datasets"]
     assert "no measure of uncertainty" in text
 

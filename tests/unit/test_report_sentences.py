@@ -42,6 +42,27 @@ def test_the_scope_is_that_of_the_intervals() -> None:
     assert describe(ranking.assign(unit="seeds")).startswith("On these 2 datasets A is best")
 
 
+@pytest.mark.parametrize(
+    ("statistic", "said"),
+    [
+        (
+            "mean",
+            "is best, with a mean of 0.800 (95% interval 0.790 to 0.810, or 0.780 to 0.820 as",
+        ),
+        ("optimality_gap", "is best, with an optimality gap of 0.800"),
+    ],
+)
+def test_what_ranks_the_models_is_named(statistic: str, said: str) -> None:
+    ranking = make_ranking(model=["A", "B"]).assign(statistic=statistic)
+    assert said in describe(ranking)
+    tied = ranking.assign(rank=1)
+    first = {"mean": "the highest mean", "optimality_gap": "the lowest optimality gap"}[statistic]
+    assert f"A and B share {first}, 0.800." in describe(tied)
+    assert "outcomes" in verdict.describe_statistic(ranking, rank_by="auto")
+    assert not verdict.describe_statistic(ranking, rank_by=statistic)
+    assert not verdict.describe_statistic(ranking.assign(statistic="iqm"), rank_by="auto")
+
+
 def test_both_scopes_are_told_where_both_are_known() -> None:
     ranking = make_ranking(model=["A", "B", "C"])
 

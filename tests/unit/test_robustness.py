@@ -372,7 +372,10 @@ def test_step_writes_tables_and_text(tmp_path: Path) -> None:
     runs = draw_runs(7).replace({"model": {"m1": evil, "m2": "007"}, "dataset": {"d1": "=1+1"}})
     runs = runs[(runs["model"] != evil) | (runs["dataset"] != "d0")].assign(seed="1")
     ranking = pd.DataFrame(report(runs).items(), columns=["model", "rank"])
-    write_table(ranking, [tmp_path / "iqm.csv"])
+    # What stands beside the ranking is not the one that is reported.
+    beside = ranking.assign(unit="runs_and_datasets", rank=1)
+    scopes = pd.concat([ranking.assign(unit="runs"), beside])
+    write_table(scopes, [tmp_path / "scopes.csv"])
     for missing, datasets in (("pairwise", 5), ("common", 4)):
         tables = run_on_runs("check_robustness", tmp_path, runs, missing=missing, top=2)
         table = tables["robustness"]

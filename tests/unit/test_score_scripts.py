@@ -63,11 +63,13 @@ class Folder:
             **given,  # type: ignore[arg-type]
         )
 
-    def bootstrap(self, shard: int, *, unit: str = "runs", **options: object) -> Path:
+    def bootstrap(
+        self, shard: int, *, unit: str = "runs", rank_by: str = "iqm", **options: object
+    ) -> Path:
         """Run bootstrap_shard on a shard."""
         target, scope = self.path / f"replicates{shard}.parquet", self.path / "scope.json"
         names = {f"{name}s": sorted(self.runs[name].unique()) for name in ("dataset", "seed")}
-        write_json(scope, {"unit": unit, **names, "effects": None})
+        write_json(scope, {"unit": unit, "rank_by": rank_by, **names, "effects": None})
         given = {
             "study": "toy",
             "n_resamples": 200,
@@ -86,6 +88,7 @@ class Folder:
         """Run rank_models on both shards."""
         rank_models(
             shards=[str(self.path / f"replicates{shard}.parquet") for shard in (0, 1)],
+            scope=str(self.path / "scope.json"),
             iqm=self.table("iqm"),
             scopes=self.table("scopes"),
             intervals=self.table("intervals"),
@@ -191,15 +194,33 @@ def test_both_scopes_are_ranked_side_by_side(folder: Folder) -> None:
         folder.rank()
         scopes, iqm = folder.read("scopes"), folder.read("iqm")
         assert scopes["unit"].tolist() == [unit] * 3 + ["runs_and_datasets"] * 3
+        assert set(scopes["statistic"]) == {"iqm"}
         first, beside = scopes.iloc[:3], scopes.iloc[3:]
-        pd.testing.assert_frame_equal(first[iqm.columns], iqm)
+        pd.testing.assert_frame_equal(first.rename(columns={"score": "iqm"})[iqm.columns], iqm)
         assert (first["ci_low_all"] < first["ci_low"]).all()
-        assert beside["iqm"].tolist() == first["iqm"].tolist()
+        assert beside["score"].tolist() == first["score"].tolist()
         assert beside["ci_high"].notna().all()
     for shard in (0, 1):
         folder.bootstrap(shard, unit="runs_and_datasets")
     folder.rank()
     assert folder.read("scopes")["unit"].tolist() == ["runs_and_datasets"] * 3
+
+
+@pytest.mark.parametrize(("rank_by", "best"), [("mean", EVIL), ("optimality_gap", EVIL)])
+def test_another_statistic_ranks_the_models(folder: Folder, rank_by: str, best: str) -> None:
+    folder.add_dataset()
+    for shard in (0, 1):
+        folder.bootstrap(shard, rank_by=rank_by, statistics=[], interval="calibrated")
+    folder.rank()
+    scopes, intervals = folder.read("scopes"), folder.read("intervals")
+    assert scopes["statistic"].tolist() == [rank_by] * 6
+    assert scopes["unit"].tolist() == ["runs"] * 3 + ["runs_and_datasets"] * 3
+    assert scopes["model"].iloc[0] == best
+    own = intervals[intervals["statistic"] == rank_by].reset_index()
+    for column, same in (("model", "model"), ("score", "estimate"), ("ci_low", "ci_low")):
+        assert scopes[column].iloc[:3].tolist() == own[same].tolist()
+    assert set(intervals["statistic"]) == {"iqm", rank_by}
+    assert folder.read("iqm")["iqm"].is_monotonic_decreasing
 
 
 def test_ranking_is_written(folder: Folder) -> None:

@@ -203,6 +203,7 @@ checkpoint normalize_runs:
         select=setting("select"),
         incomplete=setting("incomplete"),
         unit=setting("bootstrap/unit"),
+        rank_by=setting("rank_by"),
         interval=setting("bootstrap/interval"),
         library=digest_library("normalize_runs.py"),
     script:

@@ -65,6 +65,7 @@ rule rank_models:
     """Estimates of all models → ranking with intervals, sets of ranks and tie groups."""
     input:
         shards=of(studies.list_shards, "bootstrap"),
+        scope=of(studies.find_scope),
     output:
         iqm=table("iqm"),
         scopes=table("scopes"),

@@ -30,7 +30,7 @@ PAIRWISE = Analysis(
             "the datasets that both models have; best model on top.",
             draw="capmap.figures.pairwise:draw_comparison_matrix",
             reads=["pairwise"],
-            order="iqm",
+            order="scopes",
             options={"alpha": "comparison/alpha"},
         ),
         "pairwise_reference": Figure(
@@ -38,7 +38,7 @@ PAIRWISE = Analysis(
             "its interval.",
             draw="capmap.figures.pairwise:draw_comparison_reference",
             reads=["pairwise"],
-            order="iqm",
+            order="scopes",
             options={"reference": "comparison/reference"},
         ),
         "bayes": Figure(
@@ -46,14 +46,14 @@ PAIRWISE = Analysis(
             "than the region of practical equivalence, by the Bayesian signed-rank test.",
             draw="capmap.figures.pairwise:draw_bayes_matrix",
             reads=["pairwise"],
-            order="iqm",
+            order="scopes",
         ),
         "bayes_reference": Figure(
             "Posterior probabilities that the reference is better, equivalent or worse than "
             "each model.",
             draw="capmap.figures.pairwise:draw_bayes_reference",
             reads=["pairwise"],
-            order="iqm",
+            order="scopes",
             options={"reference": "comparison/reference"},
         ),
         "rope": Figure(
@@ -61,14 +61,14 @@ PAIRWISE = Analysis(
             "on the width of the region of practical equivalence.",
             draw="capmap.figures.pairwise:draw_rope",
             reads=["rope"],
-            order="iqm",
+            order="scopes",
         ),
         "improvement": Figure(
             "Probability that a run of the reference beats a run of each model on a dataset "
             "drawn at random, with its interval; one half means even.",
             draw="capmap.figures.pairwise:draw_improvement",
             reads=["pairwise"],
-            order="iqm",
+            order="scopes",
             options={"reference": "comparison/reference"},
         ),
     },
@@ -76,7 +76,7 @@ PAIRWISE = Analysis(
         "compare_models": Step(
             "capmap.comparison.model_pairs:compare_models",
             tables=["pairwise", "rope"],
-            reads=["runs", "iqm", "bounds"],
+            reads=["runs", "scopes", "bounds"],
             options={
                 "missing": "comparison/missing",
                 "reference": "comparison/reference",
@@ -86,7 +86,6 @@ PAIRWISE = Analysis(
                 "n_samples": "comparison/samples",
                 "n_resamples": "comparison/replicates",
                 "confidence_level": "bootstrap/confidence",
-                "unit": "bootstrap/unit",
                 "seed": "bootstrap/seed",
             },
             describe="capmap.prose.pairwise:describe_pairwise",
@@ -171,14 +170,14 @@ PROFILES = Analysis(
             "the best; higher and further left is better.",
             draw="capmap.figures.profiles:draw_profiles",
             reads=["profiles", "profile_area"],
-            order="iqm",
+            order="scopes",
         ),
         "score_profiles": Figure(
             "Share of runs with a normalized score above a threshold, with a pointwise "
             "bootstrap band; a curve above another is better at every threshold.",
             draw="capmap.figures.profiles:draw_score_profiles",
             reads=["profiles"],
-            order="iqm",
+            order="scopes",
         ),
     },
     steps={
@@ -223,7 +222,7 @@ RATINGS = Analysis(
             "ends of intervals depend on the ridge of the fit.",
             draw="capmap.figures.ratings:draw_elo",
             reads=["elo"],
-            order="iqm",
+            order="scopes",
             options={"confidence_level": "bootstrap/confidence"},
         ),
         "winrate": Figure(
@@ -352,13 +351,13 @@ ROBUSTNESS = Analysis(
             "one dataset is left out; colors show the distance from the reported rank.",
             draw="capmap.figures.robustness:draw_robustness",
             reads=["robustness", "robustness_ranks", "flips"],
-            order="iqm",
+            order="scopes",
         ),
         "rank_stability": Figure(
             "How often each model has each rank when datasets are resampled.",
             draw="capmap.figures.robustness:draw_rank_stability",
             reads=["rank_stability", "rank_distribution"],
-            order="iqm",
+            order="scopes",
         ),
     },
     steps={
@@ -373,7 +372,7 @@ ROBUSTNESS = Analysis(
                 "votes",
                 "dethroning",
             ],
-            reads=["runs", "iqm"],
+            reads=["runs", "scopes"],
             options={
                 "missing": "comparison/missing",
                 "top": "robustness/top",
@@ -423,7 +422,7 @@ GROUPS = Analysis(
         "rank_groups": Step(
             "capmap.ranking.groups:compare_groups",
             tables=["groups", "group_intervals", "group_coverage"],
-            reads=["runs"],
+            reads=["runs", "scopes"],
             options={
                 "definitions": "groups",
                 "aggregations": "aggregate",
@@ -431,7 +430,6 @@ GROUPS = Analysis(
                 "n_resamples": "bootstrap/replicates",
                 "confidence_level": "bootstrap/confidence",
                 "interval": "bootstrap/interval",
-                "unit": "bootstrap/unit",
                 "weights": "bootstrap/weights",
                 "seed": "bootstrap/seed",
             },
@@ -463,7 +461,7 @@ CONDITIONS = Analysis(
             "that cross are models whose order changes.",
             draw="capmap.figures.conditions:draw_conditions",
             reads=["conditions", "condition_ranks"],
-            order="iqm",
+            order="scopes",
         )
     },
     steps={
@@ -513,7 +511,7 @@ SAMPLE_SIZE = Analysis(
             "The cells in which one more run saves most of the pairs expected in the wrong order.",
             draw="capmap.figures.sample_size:draw_next_seeds",
             reads=["next_seeds"],
-            order="iqm",
+            order="scopes",
         ),
     },
     steps={

@@ -35,13 +35,13 @@ MAIN = Analysis(
             share=400_000,
         ),
         "scopes": Table(
-            "The ranking by interquartile mean (IQM) with what holds on these datasets (over new "
-            "runs, or new seeds with runs on all of them) and what holds on other datasets like "
-            "these (over runs and datasets): intervals, of each model and of all at once, and "
-            "confidence sets, as in the ranking.",
-            "unit model iqm ci_low ci_high ci_low_all ci_high_all rank rank_low rank_high "
-            "rank_low_all rank_high_all may_be_best runs datasets filled ties",
-            labels=LABELS | {"unit": "Over"},
+            "The study's ranking, by interquartile mean (IQM) or what is configured, with what "
+            "holds on these datasets (over new runs, or new seeds with runs on all of them) and "
+            "what holds on other datasets like these (over runs and datasets): intervals, of each "
+            "model and of all at once, and confidence sets, as in the ranking by IQM.",
+            "unit statistic model score ci_low ci_high ci_low_all ci_high_all rank rank_low "
+            "rank_high rank_low_all rank_high_all may_be_best runs datasets filled ties",
+            labels=LABELS | {"unit": "Over", "statistic": "Ranked by"},
             short="What holds on these datasets (over runs or seeds), and on other datasets like "
             "these (over runs and datasets).",
             share=160_000,
@@ -116,13 +116,13 @@ MAIN = Analysis(
     },
     figures={
         "intervals": Figure(
-            "Interquartile mean (IQM) of each model over all runs and datasets, best on top, "
-            "with its interval. Intervals that overlap do not show that models are equal; the tie "
-            "groups of the ranking say which cannot be separated.",
+            "Interquartile mean (IQM), or what else ranks the models, of each model over all runs "
+            "and datasets, best on top, with its interval. Intervals that overlap do not show that "
+            "models are equal; the tie groups of the ranking say which cannot be separated.",
             draw="capmap.figures.rankings:draw_intervals",
             reads=["scopes"],
-            short="Interquartile mean of each model with its interval, best on top.",
-            alt="Plot of the interquartile mean of each model with its interval. The ranking "
+            short="Score of each model with its interval, best on top.",
+            alt="Plot of the score of each model with its interval. The ranking "
             "table holds the same numbers.",
         ),
         "rank_shift": Figure(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import pandas as pd
 
@@ -16,7 +17,7 @@ from capmap.settings.choices import Missing, Unit
 
 def compare_models(
     runs: pd.DataFrame,
-    iqm: pd.DataFrame,
+    scopes: pd.DataFrame,
     bounds: pd.DataFrame,
     *,
     study: str,
@@ -27,31 +28,32 @@ def compare_models(
     n_samples: int,
     n_resamples: int,
     confidence_level: float,
-    unit: Unit,
     seed: int,
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, Any]:
     """Compare every pair of models: differences, tests, probability of improvement, equivalence.
 
     Parameters
     ----------
     runs : pandas.DataFrame
         Normalized runs of all models.
-    iqm, bounds : pandas.DataFrame
-        The ranking, whose first model is the reference unless one is named, and the bounds.
+    scopes, bounds : pandas.DataFrame
+        The ranking, which says what intervals are over and whose first model is the reference
+        unless one is named, and the bounds.
     study : str
         Name of the study, part of the names of its random streams.
     missing, reference, rope_setting, probability, n_samples, n_resamples
         As in the setting `comparison`.
-    confidence_level, unit, seed
+    confidence_level, seed
         As in the setting `bootstrap`.
 
     Returns
     -------
     dict
-        The tables ``pairwise`` and ``rope``.
+        The tables ``pairwise`` and ``rope``, and ``unit``, what intervals are over.
     """
+    unit: Unit = scopes["unit"].iloc[0]
     matrix = arrange_runs(runs, by_seed=unit == "seeds")
-    reference = reference or str(iqm["model"].iloc[0])
+    reference = reference or str(scopes["model"].iloc[0])
     require_known([reference], matrix.models, option="comparison.reference", kind="model")
     kept = choose_common(matrix, missing=missing)
     pairs = compare_pairs(matrix, missing=missing, unit=unit, confidence_level=confidence_level)
@@ -74,4 +76,4 @@ def compare_models(
     )
     # All three have a row per pair in the same order.
     joined = pd.concat([pairs, improvement.iloc[:, 2:], posterior], axis=1)
-    return {"pairwise": joined, "rope": ropes}
+    return {"pairwise": joined, "rope": ropes, "unit": unit}

@@ -28,6 +28,7 @@ from capmap.ranking.resampling import (
     repeat_datasets,
     stratify_runs,
 )
+from capmap.ranking.scopes import choose_first
 from capmap.ranking.statistics import evaluate_statistic
 from capmap.rng import make_stream
 from capmap.settings.choices import Aggregation, Missing, Statistic, Weights
@@ -577,7 +578,7 @@ def _rank_resamples(
 
 def check_robustness(
     runs: pd.DataFrame,
-    iqm: pd.DataFrame,
+    scopes: pd.DataFrame,
     *,
     study: str,
     missing: Missing,
@@ -593,7 +594,7 @@ def check_robustness(
     ----------
     runs : pandas.DataFrame
         Normalized runs of all models.
-    iqm : pandas.DataFrame
+    scopes : pandas.DataFrame
         The reported ranking.
     study : str
         Name of the study, part of the names of its random streams.
@@ -614,7 +615,8 @@ def check_robustness(
     every = arrange_runs(runs)
     matrix = choose_common(every, missing=missing)
     used = runs[runs["dataset"].isin(matrix.datasets)]
-    reported = dict(zip(iqm["model"], iqm["rank"].astype(int), strict=True))
+    ranking = choose_first(scopes)
+    reported = dict(zip(ranking["model"], ranking["rank"].astype(int), strict=True))
     agreement = compare_variations(
         iterate_variations(used, weights=weights), reported=reported, datasets=matrix.datasets
     )
@@ -634,7 +636,7 @@ def check_robustness(
         "rank_stability": resampled.stability,
         "rank_distribution": resampled.distribution,
         "votes": aggregate_votes(matrix),
-        "dethroning": dethrone(matrix, str(iqm["model"].iloc[0])),
+        "dethroning": dethrone(matrix, str(ranking["model"].iloc[0])),
         "ranks": agreement.ranks,
         "cells_unused": count_unused(every, matrix),
     }

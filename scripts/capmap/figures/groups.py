@@ -8,6 +8,7 @@ from capmap.figures.canvas import MAX_MODELS, Wording, choose_models
 from capmap.figures.heatmap import Mark, Scale, Writing, draw_grid, pivot_cells
 from capmap.figures.side_columns import format_decimal
 from capmap.figures.style import figure_style
+from capmap.wording import find_statistic
 
 HEADING = "Groups of datasets"
 UNIT = "interquartile mean of normalized scores"
@@ -22,8 +23,8 @@ def draw_groups(groups: pd.DataFrame) -> Figure:
     Parameters
     ----------
     groups : DataFrame
-        group, model, iqm (normalized score), rank; rows in any order; a model that a group leaves
-        out has no row there.
+        group, model, iqm or another statistic (normalized score), rank; rows in any order; a model
+        that a group leaves out has no row there.
 
     Returns
     -------
@@ -43,8 +44,9 @@ def draw_groups(groups: pd.DataFrame) -> Figure:
     if len(names) > MAX_MODELS:
         notes = (*notes, f"First {MAX_MODELS} of {len(names)} groups by name.")
         names = names[:MAX_MODELS]
-    cells = groups.set_index(["model", "group"])[["iqm", "rank"]].astype(float)
-    scores, ranks = (pivot_cells(cells[name], models, names) for name in ("iqm", "rank"))
+    statistic = find_statistic(groups.columns)
+    cells = groups.set_index(["model", "group"])[[statistic, "rank"]].astype(float)
+    scores, ranks = (pivot_cells(cells[name], models, names) for name in (statistic, "rank"))
     notes = (*notes, MARK_NOTE)
     if scores.isna().to_numpy().any():
         notes = (*notes, "Hatched: left out of the group.")

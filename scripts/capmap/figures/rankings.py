@@ -22,7 +22,7 @@ from capmap.figures.forest import draw_forest
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.side_columns import RANK_NOTE, write_ranks
 from capmap.figures.style import SMALL_SIZE, TEXT_SIZE, ModelStyle, figure_style, model_styles
-from capmap.wording import AGGREGATION_NAMES
+from capmap.wording import AGGREGATION_NAMES, spell_statistic
 
 LETTERS_WIDTH = 0.6
 UNIT_NOTES = {
@@ -42,14 +42,14 @@ Numbers = npt.NDArray[np.float64]
 
 @figure_style()
 def draw_intervals(scopes: pd.DataFrame) -> Figure:
-    """Draw each model's interquartile mean with its interval, rank and tie groups.
+    """Draw each model's score with its interval, rank and tie groups.
 
     Parameters
     ----------
     scopes : DataFrame
-        unit, model, iqm, ci_low, ci_high (normalized scores), rank, rank_low, rank_high, ties; rows
-        in any order. Ends of intervals and ties may be empty. Where there are other rows, those
-        over datasets are not drawn.
+        unit, statistic, model, score, ci_low, ci_high (normalized scores), rank, rank_low,
+        rank_high, ties; rows in any order. Ends of intervals and ties may be empty. Where there are
+        other rows, those over datasets are not drawn.
 
     Returns
     -------
@@ -63,12 +63,13 @@ def draw_intervals(scopes: pd.DataFrame) -> Figure:
     best 40 are drawn.
     """
     here = scopes[scopes["unit"] != "runs_and_datasets"]
-    iqm = scopes if here.empty else here
-    table = iqm.sort_values(["rank", "model"]).set_index("model")
+    ranking = scopes if here.empty else here
+    table = ranking.sort_values(["rank", "model"]).set_index("model")
     models, notes = choose_models(table.index, list(table.index))
     table = table.loc[models].rename(
-        columns={"iqm": "estimate", "ci_low": "low", "ci_high": "high"}
+        columns={"score": "estimate", "ci_low": "low", "ci_high": "high"}
     )
+    name = spell_statistic(ranking["statistic"].iloc[0]).removesuffix(" (IQM)").capitalize()
     spans = [_join_spans(ties) if isinstance(ties, str) else "" for ties in table["ties"]]
     short = shorten_names(spans, width=LETTERS_WIDTH, size=TEXT_SIZE)
     if table["rank_low"].notna().any():
@@ -77,11 +78,9 @@ def draw_intervals(scopes: pd.DataFrame) -> Figure:
         notes += (TIES_NOTE,)
     return draw_forest(
         table,
-        everyone=iqm["model"],
+        everyone=ranking["model"],
         columns={"rank": write_ranks(table), "ties": [short[span] for span in spans]},
-        wording=Wording(
-            "Interquartile mean with interval", "Interquartile mean of normalized scores", notes
-        ),
+        wording=Wording(f"{name} with interval", f"{name} of normalized scores", notes),
     )
 
 

@@ -90,6 +90,13 @@ def check_config(given: Settings) -> dict[str, Any]:
     for name, study in checked["studies"].items():
         if study["bootstrap"]["interval"] != "calibrated":
             _refuse_calibrated_only(study, f"studies.{name}")
+        if "leaderboard" in study["analyses"]:
+            if study["rank_by"] not in ("auto", "iqm"):
+                raise ConfigError(
+                    f"studies.{name}.rank_by: leaderboards go by the interquartile mean. Set it to "
+                    "iqm, or leave leaderboard out of analyses."
+                )
+            study["rank_by"] = "iqm"
         # A leaderboard shows and marks what is not complete.
         if study["format"] == "submission" and "incomplete" not in given["studies"][name]:
             study["incomplete"] = "keep"

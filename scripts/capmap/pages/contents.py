@@ -9,6 +9,8 @@ from capmap.catalog import MAIN, label_columns
 from capmap.claims import find_candidates
 from capmap.pages.accounts import count_rejected, count_rows, list_files, list_warnings
 from capmap.pages.views import View, make_view
+from capmap.ranking.scopes import choose_first
+from capmap.wording import spell_statistic
 
 # Tables that stand on the page only, with about how many of its bytes each may take.
 OTHERS = {
@@ -27,14 +29,18 @@ OTHERS = {
     "files": (60_000, "The exports that were read, with size and SHA-256."),
     "versions": (10_000, "Software in the environment that wrote this page."),
 }
-TABLES = {name: (table.share, table.short) for name, table in MAIN.tables.items()} | OTHERS
+TABLES = {
+    "ranking": (MAIN.tables["iqm"].share, "Models by {}, best first."),
+    **{name: (table.share, table.short) for name, table in MAIN.tables.items() if name != "iqm"},
+    **OTHERS,
+}
 SHARED_LETTERS = (
     " Scores and ranks come with intervals. Models that share a letter cannot be separated; the "
     "shaded rows are the models that may be the best."
 )
-SPARSE = {"iqm", "intervals", "seeds"}
+SPARSE = {"ranking", "intervals", "seeds"}
 RANKING = [
-    *("rank", "model", "iqm", "ci_low", "ci_high", "rank_low", "rank_high"),
+    *("rank", "model", "score", "ci_low", "ci_high", "rank_low", "rank_high"),
     *("ties", "runs", "datasets", "filled"),
 ]
 
@@ -58,9 +64,11 @@ def show_tables(
         The tables by name, each within its share of the page. Without intervals, their columns
         are left out.
     """
+    ranking = choose_first(tables["scopes"])
+    statistic = ranking["statistic"].iloc[0]
     shown = {
         **tables,
-        "iqm": tables["iqm"][RANKING],
+        "ranking": ranking[RANKING].rename(columns={"score": statistic}),
         "changes": _restore_integers(tables["changes"]),
         "counts": count_rows(validation),
         "rejected": count_rejected(validation),
@@ -69,19 +77,21 @@ def show_tables(
         "versions": pd.DataFrame(versions.items(), columns=["software", "version"]),
     }
     shown |= {name: shown[name].dropna(axis="columns", how="all") for name in SPARSE}
-    if not tables["iqm"]["filled"].any():
-        shown |= {name: shown[name].drop(columns="filled") for name in ("iqm", "scopes")}
-    best = find_candidates(tables["iqm"])
+    if not ranking["filled"].any():
+        shown |= {name: shown[name].drop(columns="filled") for name in ("ranking", "scopes")}
+    best = find_candidates(ranking)
+    files = {**files, "ranking": files.get("iqm" if statistic == "iqm" else "scopes", "")}
     return {
         name: make_view(
             shown[name],
             name=name,
-            caption=caption + (SHARED_LETTERS if best and name == "iqm" else ""),
+            caption=caption.format(spell_statistic(statistic))
+            + (SHARED_LETTERS if best and name == "ranking" else ""),
             max_bytes=share,
             total=validation["warnings_total"] if name == "warnings" else None,
             file=files.get(name, ""),
             labels=_label_columns(name, shown[name]),
-            marked=best if name == "iqm" else (),
+            marked=best if name == "ranking" else (),
         )
         for name, (share, caption) in TABLES.items()
     }
@@ -90,7 +100,7 @@ def show_tables(
 def _label_columns(name: str, table: pd.DataFrame) -> dict[str, str]:
     """Name columns for a reader; datasets keep their names."""
     named = ["model"] if name == "scores" else list(table.columns)
-    return label_columns(f"tables/{name}", named)
+    return label_columns(f"tables/{'iqm' if name == 'ranking' else name}", named)
 
 
 def _restore_integers(changes: pd.DataFrame) -> pd.DataFrame:

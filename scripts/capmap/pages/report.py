@@ -95,8 +95,9 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         trust=verdict.describe_coverage(
             tables["coverage"],
             interval=bootstrap["interval"],
-            unit="filled" if tables["iqm"]["filled"].any() else unit,
+            unit=_name_kind(tables["scopes"]),
         ),
+        statistic=verdict.describe_statistic(tables["scopes"], rank_by=results.settings["rank_by"]),
         scopes=tables["scopes"]["unit"].nunique(),
         aggregation=verdict.describe_aggregations(tables["aggregate"], tables["iqm"]),
         reading=describe_reading(results.validation),
@@ -123,6 +124,13 @@ def render_index(studies: Sequence[Mapping[str, str | Markup]]) -> str:
         HTML that fetches nothing.
     """
     return _render("index.html.j2", title="Benchmark studies", studies=studies)
+
+
+def _name_kind(scopes: pd.DataFrame) -> str:
+    """What intervals are over, if they are of interquartile means without expected scores."""
+    if scopes["filled"].any() or scopes["statistic"].iloc[0] != "iqm":
+        return "others"
+    return str(scopes["unit"].iloc[0])
 
 
 def _describe_figure(figure: Figure) -> tuple[str, str]:

@@ -5,7 +5,14 @@ from markupsafe import Markup
 
 from capmap.claims import claim_ranking, find_candidates
 from capmap.pages.wording import NAME, format_ordinal, join_names, join_words
-from capmap.wording import AGGREGATION_NAMES, format_count, format_percent
+from capmap.wording import (
+    AGGREGATION_NAMES,
+    STATISTIC_NAMES,
+    format_count,
+    format_percent,
+    name_first,
+    name_most,
+)
 
 SHORTFALL = 0.02
 MOVERS = 3
@@ -40,27 +47,33 @@ def describe_ranking(scopes: pd.DataFrame, *, confidence_level: float | None = N
     return _describe_first(first, confidence_level) + Markup("").join(beside)
 
 
-def _describe_first(iqm: pd.DataFrame, confidence_level: float | None) -> Markup:
-    leader, unit = iqm.iloc[0], iqm["unit"].iloc[0]
-    best = iqm.loc[iqm["rank"] == leader["rank"], "model"].tolist()
-    scope = _describe_scope(iqm, unit)
+def _describe_first(ranking: pd.DataFrame, confidence_level: float | None) -> Markup:
+    leader, unit, statistic = ranking.iloc[0], ranking["unit"].iloc[0], ranking["statistic"].iloc[0]
+    best = ranking.loc[ranking["rank"] == leader["rank"], "model"].tolist()
+    scope = _describe_scope(ranking, unit)
     if len(best) > 1:
-        text = Markup("{} {} share the highest IQM, {:.3f}.").format(
-            scope, join_names(best), leader["iqm"]
+        text = Markup("{} {} share {}, {:.3f}.").format(
+            scope, join_names(best), name_first(statistic), leader["score"]
         )
     else:
-        interval = _describe_interval(leader, confidence_level, len(iqm))
+        interval = _describe_interval(leader, confidence_level, len(ranking))
         text = Markup("{} {} {} {:.3f}{}.").format(
-            scope, NAME.format(leader["model"]), _describe_best(iqm), leader["iqm"], interval
+            scope,
+            NAME.format(leader["model"]),
+            _describe_best(ranking, statistic),
+            leader["score"],
+            interval,
         )
-    candidates = find_candidates(iqm)
+    candidates = find_candidates(ranking)
     at = f" ({format_percent(confidence_level)} confidence)" if confidence_level else ""
-    if _find_best(iqm):
+    if _find_best(ranking):
         text += Markup(" Every other model can be separated from it{}.").format(at)
     elif len(candidates) > 1:
-        text += Markup(" {}.").format(_name_candidates(candidates, len(iqm), at, any_word="Any"))
-    text += _warn_of_few_datasets(iqm, best) + _warn_of_few_cells(iqm)
-    return text + _warn_of_no_interval(iqm, unit)
+        text += Markup(" {}.").format(
+            _name_candidates(candidates, len(ranking), at, any_word="Any")
+        )
+    text += _warn_of_few_datasets(ranking, best) + _warn_of_few_cells(ranking)
+    return text + _warn_of_no_interval(ranking, unit)
 
 
 def _describe_others(scope: pd.DataFrame, too: str) -> Markup:
@@ -82,6 +95,24 @@ def _name_candidates(
         return Markup("{} of the {} models may be the best{}").format(any_word, total, at)
     return Markup("{} models may be the best{}: {}").format(
         len(candidates), at, join_names(candidates)
+    )
+
+
+def describe_statistic(scopes: pd.DataFrame, *, rank_by: str) -> Markup:
+    """Say why models are not ranked by interquartile mean, where the scores decided that.
+
+    Parameters
+    ----------
+    scopes : pandas.DataFrame
+        The columns of ``tables/scopes.csv``.
+    rank_by : str
+        The setting.
+    """
+    if rank_by != "auto" or scopes.empty or scopes["statistic"].iloc[0] == "iqm":
+        return Markup("")
+    return Markup(
+        "The scores are outcomes of a few values, so the mean ranks the models: the interquartile "
+        "mean looks at the middle half of the runs, which are mostly alike."
     )
 
 
@@ -161,14 +192,16 @@ def _describe_interval(row: "pd.Series[float]", level: float | None, models: int
     text = f"{kind} {row['ci_low']:.3f} to {row['ci_high']:.3f}"
     if models > 1:
         text += f", or {row['ci_low_all']:.3f} to {row['ci_high_all']:.3f} "
-        text += f"as the highest of {models:,}"
+        text += f"as the {name_most(str(row['statistic']))} of {models:,}"
     return f" ({text})"
 
 
-def _describe_best(iqm: pd.DataFrame) -> str:
-    if len(iqm) == 1:
-        return "is the only model, with an IQM of"
-    return "is best, with an IQM of" if _find_best(iqm) else "has the highest IQM,"
+def _describe_best(ranking: pd.DataFrame, statistic: str) -> str:
+    article = "an" if statistic in ("iqm", "optimality_gap") else "a"
+    score = f"with {article} {STATISTIC_NAMES[statistic]} of"
+    if len(ranking) == 1:
+        return f"is the only model, {score}"
+    return f"is best, {score}" if _find_best(ranking) else f"has {name_first(statistic)},"
 
 
 def _find_best(ranking: pd.DataFrame) -> str:
@@ -177,17 +210,17 @@ def _find_best(ranking: pd.DataFrame) -> str:
     return next((claim.subject for claim in claims if claim.relation == "is best"), "")
 
 
-def _describe_scope(iqm: pd.DataFrame, unit: str) -> str:
-    datasets = int((iqm["datasets"] + iqm["filled"]).max())
+def _describe_scope(ranking: pd.DataFrame, unit: str) -> str:
+    datasets = int((ranking["datasets"] + ranking["filled"]).max())
     if unit == "runs_and_datasets":
         return f"On datasets like these {datasets:,}"
     return f"On these {datasets:,} datasets" if datasets > 1 else "On this dataset"
 
 
-def _warn_of_few_datasets(iqm: pd.DataFrame, best: list[str]) -> Markup:
+def _warn_of_few_datasets(ranking: pd.DataFrame, best: list[str]) -> Markup:
     """Say when the first are scored on fewer datasets than another model."""
-    first = iqm[iqm["model"].isin(best)]
-    own, most = first["datasets"].min(), iqm["datasets"].max()
+    first = ranking[ranking["model"].isin(best)]
+    own, most = first["datasets"].min(), ranking["datasets"].max()
     they = "They have" if len(best) > 1 else "It has"
     if first["filled"].any():
         return Markup(" {} runs on {:,.0f} of {:,.0f} datasets; {}.").format(
@@ -206,9 +239,11 @@ def _warn_of_few_datasets(iqm: pd.DataFrame, best: list[str]) -> Markup:
     )
 
 
-def _warn_of_few_cells(iqm: pd.DataFrame) -> Markup:
+def _warn_of_few_cells(ranking: pd.DataFrame) -> Markup:
     """Say when most cells are empty."""
-    share = iqm["datasets"].sum() / (len(iqm) * (iqm["datasets"] + iqm["filled"]).max())
+    share = ranking["datasets"].sum() / (
+        len(ranking) * (ranking["datasets"] + ranking["filled"]).max()
+    )
     if share >= SPARSE:
         return Markup("")
     return Markup(
@@ -217,11 +252,11 @@ def _warn_of_few_cells(iqm: pd.DataFrame) -> Markup:
     ).format(format_percent(round(share, 2)))
 
 
-def _warn_of_no_interval(iqm: pd.DataFrame, unit: str) -> Markup:
-    without = iqm["ci_low"].isna()
+def _warn_of_no_interval(ranking: pd.DataFrame, unit: str) -> Markup:
+    without = ranking["ci_low"].isna()
     if not without.any():
         return Markup("")
-    reason = _explain_no_interval(iqm[without], unit)
+    reason = _explain_no_interval(ranking[without], unit)
     if without.all():
         return Markup(
             " This ranking has no measure of uncertainty: {}, so nothing tells a real difference "
@@ -230,7 +265,7 @@ def _warn_of_no_interval(iqm: pd.DataFrame, unit: str) -> Markup:
     return Markup(" {} no interval ({}) and cannot be compared: {}.").format(
         format_count(int(without.sum()), "model has", "models have"),
         reason,
-        join_names(iqm.loc[without, "model"]),
+        join_names(ranking.loc[without, "model"]),
     )
 
 

@@ -11,7 +11,15 @@ from capmap.prose.words import (
     join_names,
     join_sentences,
 )
-from capmap.wording import format_count, format_percent, join_words, quote_name
+from capmap.wording import (
+    find_statistic,
+    format_count,
+    format_percent,
+    join_words,
+    name_first,
+    quote_name,
+    spell_statistic,
+)
 
 RULES = {
     "drop_models": "every model had to have runs on each of its datasets",
@@ -63,10 +71,10 @@ def describe_groups(
             f"The {format_percent(confidence_level)} {KINDS[interval]} intervals over "
             f"{UNITS[unit]} come from {source}, without correction for the number of groups."
         )
+    statistic = spell_statistic(find_statistic(groups.columns))
     methods = join_sentences(
         f"The models were ranked within {format_count(len(names), 'group')} ({spans}"
-        f"{'' if len(names) == 1 else ' each'}) by the interquartile mean (IQM) of their "
-        "normalized scores.",
+        f"{'' if len(names) == 1 else ' each'}) by the {statistic} of their normalized scores.",
         intervals,
     )
     over = UNITS[unit]
@@ -81,10 +89,11 @@ def _describe_group(
 ) -> str:
     own = groups[groups["group"] == name].sort_values(["rank", "model"])
     row = coverage[coverage["group"] == name].iloc[0]
+    statistic = find_statistic(own.columns)
     lead = describe_leader(
         own,
-        "iqm",
-        "the highest IQM",
+        statistic,
+        name_first(statistic),
         total=row["datasets"],
         confidence_level=confidence_level,
         over=over,

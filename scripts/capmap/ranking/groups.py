@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -39,9 +39,6 @@ INTERVALS = {
     "rank_high": "Int64",
 }
 RANKING = {
-    "group": "str",
-    "model": "str",
-    "iqm": "float64",
     "ci_low": "float64",
     "ci_high": "float64",
     "rank": "int64",
@@ -107,6 +104,7 @@ def bootstrap_groups(
     *,
     study: str,
     statistics: Sequence[Statistic],
+    rank_by: Statistic = "iqm",
     options: Options,
     seed: int,
     datasets: Sequence[str],
@@ -124,6 +122,8 @@ def bootstrap_groups(
         Name of the study, part of the names of its random streams.
     statistics : sequence of {"iqm", "mean", "median", "optimality_gap"}
         What to estimate on all datasets; elsewhere it is the interquartile mean.
+    rank_by : {"iqm", "mean", "median", "optimality_gap"}, optional
+        What ranks the models, which stands beside the ranking as well.
     options : Options
         How to bootstrap; on a single dataset only runs are drawn.
     seed : int
@@ -161,7 +161,7 @@ def bootstrap_groups(
     tables = [
         bootstrap_models(
             runs,
-            statistics=statistics if kind == "dimension" else ["iqm"],
+            statistics=statistics if kind == "dimension" else [rank_by],
             options=own,
             make_rng=draw_all,
             drawn=names[own.unit],
@@ -234,6 +234,7 @@ def rank_groups(
     groups: Sequence[Group],
     *,
     statistics: Sequence[Statistic],
+    rank_by: Statistic = "iqm",
     aggregations: Sequence[Aggregation],
     options: Options,
     make_rng: Callable[..., np.random.Generator],
@@ -245,7 +246,9 @@ def rank_groups(
     groups : sequence of Group
         From `choose_groups`; may be empty.
     statistics : sequence of {"iqm", "mean", "median", "optimality_gap"}
-        What has intervals; the interquartile mean always has.
+        What has intervals; the interquartile mean and `rank_by` always have.
+    rank_by : {"iqm", "mean", "median", "optimality_gap"}, optional
+        What ranks the models.
     aggregations : sequence of {"mean", "trimmed_mean", "median"}
         What else ranks the models, across the means of datasets.
     options : Options
@@ -257,7 +260,7 @@ def rank_groups(
     Returns
     -------
     Rankings
-        ``ranking``: group by group, best first, ties by name: ``group``, ``model``, ``iqm``,
+        ``ranking``: group by group, best first, ties by name: ``group``, ``model``, the statistic,
         ``ci_low``, ``ci_high``, ``rank``, ``rank_low``, ``rank_high``, ``ties``, a column per
         aggregation, a column ``rank_…`` per aggregation, ``runs`` and ``datasets``. Interval, rank
         interval and ties are empty for a model without an interval.
@@ -276,11 +279,12 @@ def rank_groups(
     with the group's datasets as the only ones. Each model has a random stream of its own for each
     group, from which all statistics are drawn.
     """
-    wanted = [name for name in STATISTICS if name == "iqm" or name in statistics]
+    wanted = [name for name in STATISTICS if name in {"iqm", rank_by, *statistics}]
     columns = dict.fromkeys(aggregations, "float64") | {
         f"rank_{name}": "int64" for name in aggregations
     }
-    kinds = RANKING | columns | SHAPE
+    # The mean and the median of runs are those of datasets unless these have unequal weights.
+    kinds = {"group": "str", "model": "str", rank_by: "float64"} | RANKING | columns | SHAPE
     rankings = [pd.DataFrame(columns=list(kinds)).astype(kinds)]
     intervals = [pd.DataFrame(columns=list(INTERVALS)).astype(INTERVALS)]
     for group in groups:
@@ -289,8 +293,9 @@ def rank_groups(
         if group.coverage["incomplete"] == "adjust":
             cells = fill_cells(cells)
         scores = aggregate_models(cells, aggregations=aggregations)
-        ranking = tables["iqm"].merge(scores.drop(columns="datasets"), on="model")
-        rankings.append(ranking.rename(columns={"estimate": "iqm"})[list(kinds)].astype(kinds))
+        ranking = tables[rank_by].rename(columns={"estimate": rank_by})
+        scores = scores.drop(columns=["datasets", rank_by], errors="ignore")
+        rankings.append(ranking.merge(scores, on="model")[list(kinds)].astype(kinds))
         intervals += [table[list(INTERVALS)].astype(INTERVALS) for table in tables.values()]
     coverage = pd.DataFrame([group.coverage for group in groups], columns=list(COVERAGE))
     return Rankings(
@@ -400,6 +405,7 @@ def _list_first(sentences: list[str]) -> str:
 
 def compare_groups(
     runs: pd.DataFrame,
+    scopes: pd.DataFrame,
     *,
     study: str,
     definitions: Mapping[str, Definition],
@@ -408,33 +414,37 @@ def compare_groups(
     n_resamples: int,
     confidence_level: float,
     interval: IntervalMethod,
-    unit: Unit,
     weights: Weights,
     seed: int,
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, Any]:
     """Rank the models on each configured group of datasets.
 
     Parameters
     ----------
     runs : pandas.DataFrame
         Normalized runs of all models.
+    scopes : pandas.DataFrame
+        The ranking, which says what intervals are over and what ranks the models.
     study : str
         Name of the study, part of the names of its random streams.
     definitions : mapping
         The setting `groups`: name to ``datasets`` and ``incomplete``.
     aggregations : sequence of str
         Aggregations across datasets that also rank the models.
-    statistics, n_resamples, confidence_level, interval, unit, weights, seed
+    statistics, n_resamples, confidence_level, interval, weights, seed
         As in the setting `bootstrap`.
 
     Returns
     -------
     dict
-        The tables ``groups``, ``group_intervals`` and ``group_coverage``.
+        The tables ``groups``, ``group_intervals`` and ``group_coverage``, and ``unit``, what
+        intervals are over.
     """
+    unit: Unit = scopes["unit"].iloc[0]
     found = rank_groups(
         choose_groups(runs, definitions),
         statistics=statistics,
+        rank_by=scopes["statistic"].iloc[0],
         aggregations=aggregations,
         options=Options(n_resamples, confidence_level, interval, unit, weights),
         make_rng=partial(make_stream, seed, study, "groups"),
@@ -443,4 +453,5 @@ def compare_groups(
         "groups": found.ranking,
         "group_intervals": found.intervals,
         "group_coverage": found.coverage,
+        "unit": unit,
     }

@@ -11,7 +11,14 @@ import pandas as pd
 
 from capmap.ranking.aggregation import FloatArray
 from capmap.rng import make_stream
-from capmap.settings.choices import FEWEST_DATASETS, IntervalMethod, Unit, UnitOrAuto
+from capmap.settings.choices import (
+    FEWEST_DATASETS,
+    IntervalMethod,
+    Statistic,
+    StatisticOrAuto,
+    Unit,
+    UnitOrAuto,
+)
 
 Places = tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -19,6 +26,8 @@ LEVEL = 0.05
 NEGLIGIBLE = 1e-9
 N_PERMUTATIONS = 999
 MOST_RUNS = 100_000
+MOST_VALUES = 5
+FEWEST_OUTCOMES = 20
 
 
 @dataclass(frozen=True)
@@ -75,6 +84,42 @@ def resolve_unit(unit: UnitOrAuto, runs: pd.DataFrame, *, interval: IntervalMeth
         return "runs"
     has_datasets = max(map(len, by_model)) >= FEWEST_DATASETS
     return "runs_and_datasets" if has_datasets else "runs"
+
+
+def resolve_statistic(rank_by: StatisticOrAuto, runs: pd.DataFrame) -> Statistic:
+    """What ranks the models of a study.
+
+    Parameters
+    ----------
+    rank_by : {"auto", "iqm", "mean", "median", "optimality_gap"}
+        As configured.
+    runs : pandas.DataFrame
+        Column ``score`` (normalized), a row per run, of the whole study.
+
+    Returns
+    -------
+    str
+        `rank_by`, unless it is "auto". Then "mean" where the runs, at least 20, have at most five
+        values, 0 and 1 among them; otherwise "iqm".
+
+    Examples
+    --------
+    >>> resolve_statistic("auto", pd.DataFrame({"score": [0.0, 1.0] * 10}))
+    'mean'
+    >>> resolve_statistic("auto", pd.DataFrame({"score": np.linspace(0, 1, 20)}))
+    'iqm'
+    """
+    if rank_by != "auto":
+        return rank_by
+    values = set(runs["score"].unique())
+    is_outcome = len(values) <= MOST_VALUES and {0.0, 1.0} <= values
+    return "mean" if is_outcome and len(runs) >= FEWEST_OUTCOMES else "iqm"
+
+
+def choose_first(scopes: pd.DataFrame) -> pd.DataFrame:
+    """The ranking of a study, without the one over datasets that may stand beside it."""
+    first: pd.DataFrame = scopes[scopes["unit"] == scopes["unit"].iloc[0]]
+    return first
 
 
 def correlate_seeds(runs: pd.DataFrame) -> SeedCorrelation:

@@ -23,6 +23,7 @@ from capmap.settings.choices import (
     IntervalMethod,
     Invalid,
     Statistic,
+    StatisticOrAuto,
     UnitOrAuto,
     Weights,
 )
@@ -76,8 +77,8 @@ class Bootstrap(Section):
     )
     statistics: list[Statistic] = option(
         ["iqm", "mean", "median", "optimality_gap"],
-        "Statistics with intervals; the interquartile mean is always among them and ranks the "
-        "models.",
+        "Statistics with intervals; the interquartile mean and what ranks the models are always "
+        "among them.",
         unique=True,
     )
     seed: int = option(0, "Seed from which all random streams of the study derive.")
@@ -164,6 +165,13 @@ class Study(Section):
         "error",
         'What to do about rows that cannot be used, "error" (stop) or "quarantine" (leave out '
         "and list).",
+    )
+    rank_by: StatisticOrAuto = option(
+        "auto",
+        'Statistic that ranks the models, "iqm" (interquartile mean), "mean", "median", '
+        '"optimality_gap", or "auto": the interquartile mean, or the mean where scores are '
+        "outcomes of few values from the worst to the best, such as wrong and right, of which "
+        "the middle half would be all alike. Leaderboards always go by the interquartile mean.",
     )
     aggregate: list[Aggregation] = option(
         ["mean", "trimmed_mean", "median"],
