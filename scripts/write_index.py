@@ -3,20 +3,19 @@
 import os
 from pathlib import Path
 
-from capmap.artifacts import read_table, write_text
+from capmap.artifacts import write_text
 from capmap.pages.report import render_index
-from capmap.pages.verdict import describe_ranking
 
 
 def write_index(
-    *, reports: list[str], scopes: list[str], studies: list[dict[str, str]], index: str
+    *, reports: list[str], headlines: list[str], studies: list[dict[str, str]], index: str
 ) -> None:
     """Write the page that links the studies.
 
     Parameters
     ----------
-    reports, scopes : list of str
-        Page and rankings of each study, in the order of the studies.
+    reports, headlines : list of str
+        Page and headline of each study, in the order of the studies.
     studies : list of dict
         The ``name`` and ``title`` of each study.
     index : str
@@ -26,10 +25,10 @@ def write_index(
     entries = [
         {
             **study,
-            "verdict": describe_ranking(read_table(ranking)),
+            "verdict": Path(headline).read_text(encoding="utf-8").strip(),
             "page": Path(os.path.relpath(report, folder)).as_posix(),
         }
-        for study, report, ranking in zip(studies, reports, scopes, strict=True)
+        for study, report, headline in zip(studies, reports, headlines, strict=True)
     ]
     write_text(index, render_index(entries))
 

@@ -10,7 +10,7 @@ from capmap.artifacts import read_json, write_text
 from capmap.claims import list_claims
 from capmap.pages.analyses import Outcome
 from capmap.pages.rendering import relate_path
-from capmap.pages.report import Results, render_report
+from capmap.pages.report import Results, render_report, tell_headline
 from capmap.tables import read_declared, write_table
 
 # Imported names of packages that are called otherwise.
@@ -30,6 +30,7 @@ def write_report(
     images: list[str],
     texts: list[str],
     report: str,
+    headline: str,
     claims: str,
     analyses: list[str],
     settings: dict[str, Any],
@@ -55,6 +56,8 @@ def write_report(
         The paragraphs of the analyses, as plain text; their LaTeX lies beside them.
     report : str
         Where to write the page.
+    headline : str
+        Where to write which model is best, as plain text.
     claims : str
         Where to list the claims of its sentences, as CSV.
     analyses : list of str
@@ -90,6 +93,7 @@ def write_report(
             **{name: version_of(name) for name in PACKAGES if find_spec(MODULES.get(name, name))},
         },
     )
+    write_text(headline, tell_headline(results).striptags() + "\n")
     write_table(list_claims(results.tables, settings), [claims])
     write_text(report, render_report(results, study=study, title=title))
 

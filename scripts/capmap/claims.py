@@ -29,7 +29,10 @@ OMNIBUS = {
     "skillings_mack": "the test of Skillings and Mack",
 }
 # Tables of rankings of their own by section, and what tells those apart.
-PARTS = {"groups": ("groups", ["group"]), "leaderboard": ("dimensions", ["method", "dimension"])}
+PARTS = {
+    "groups": ("groups", ["group"]),
+    "leaderboard": ("leaderboard/dimensions", ["method", "dimension"]),
+}
 
 
 @dataclass(frozen=True)
@@ -263,6 +266,20 @@ def find_candidates(ranking: pd.DataFrame) -> list[str]:
     return names
 
 
+def ranks_apart(tables: Mapping[str, pd.DataFrame]) -> bool:
+    """Whether a study is a leaderboard that does not rank all its entries together.
+
+    Parameters
+    ----------
+    tables : mapping of str to pandas.DataFrame
+        The study's tables; ``leaderboard/entries`` has the columns ``method`` and ``complete``.
+    """
+    entries = tables.get("leaderboard/entries")
+    if entries is None:
+        return False
+    return bool(len(set(entries["method"])) > 1 or not entries["complete"].all())
+
+
 def has_letters(ties: object) -> bool:
     """Whether a model has tie letters, which those without an interval lack."""
     return isinstance(ties, str) and bool(ties)
@@ -286,7 +303,7 @@ def list_claims(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any])
     confidence = settings["bootstrap"]["confidence"]
     alpha, probability = (settings["comparison"][name] for name in ("alpha", "probability"))
     scopes, claims = tables["scopes"], []
-    for unit, own in scopes.groupby("unit", sort=False):
+    for unit, own in () if ranks_apart(tables) else scopes.groupby("unit", sort=False):
         found = claim_ranking(own, unit=str(unit), confidence_level=confidence)
         claims += [("main", claim) for claim in found]
     tests: dict[str, tuple[str, Callable[[pd.DataFrame], list[Claim]]]] = {

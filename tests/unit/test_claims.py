@@ -120,7 +120,7 @@ def test_groups_and_leaderboards_are_rankings_of_their_own() -> None:
     own = make_scope([3.0, 2.0], error=0.01)
     groups = pd.concat([own.assign(group="g"), own.assign(group="h")])
     board = own.assign(method="", dimension="All", submission="s")
-    table = list_claims(groups=groups, dimensions=board).set_index("section")
+    table = list_claims(groups=groups, **{"leaderboard/dimensions": board}).set_index("section")
     assert table.loc["groups", "family"].tolist() == [
         "pairs of 2 models, g",
         "pairs of 2 models, h",

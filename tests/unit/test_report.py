@@ -14,7 +14,10 @@ from PIL import Image
 
 from capmap import artifacts
 from capmap.catalog import MAIN
+from capmap.claims import list_claims, ranks_apart
 from capmap.pages import accounts
+from capmap.pages.analyses import Outcome
+from capmap.pages.report import Results, tell_headline
 from capmap.pages.views import make_view
 from tests.report_tables import COVERAGE, make_ranking
 from tests.toy_settings import make_settings
@@ -159,6 +162,7 @@ def write_study(
         images=[str(folder / f"figures/{name}.png") for name in FIGURES],
         texts=[],
         report=str(folder / "report.html"),
+        headline=str(folder / "text/headline.txt"),
         claims=str(folder / "text/claims.csv"),
         analyses=[],
         settings=make_settings(),
@@ -313,18 +317,41 @@ def test_a_view_counts_the_rows_that_its_table_lacks() -> None:
     assert view.note == "Shown here: the first 2 of 1,501 rows."
 
 
+def test_a_page_has_one_ranking_that_of_the_leaderboard_where_it_ranks_apart() -> None:
+    tables = make_tables(["A", "B"], ["D1"])
+    entries = pd.DataFrame({"method": ["x", "y"], "complete": True})
+    for board, told in (
+        (entries, "Of 1 entry with <x>, A leads."),
+        (entries.assign(method="x"), "On these 2 datasets A is best"),
+        (entries.assign(method="x", complete=[True, False]), "Of 1 entry with <x>, A leads."),
+    ):
+        results = Results(
+            tables={**tables, "leaderboard/entries": board},
+            validation=make_validation(),
+            figures={},
+            images={},
+            files={},
+            outcomes=[Outcome("leaderboard", ["How.", "Of 1 entry with <x>, A leads."])],
+            settings=make_settings(),
+            versions={},
+        )
+        headline = tell_headline(results).striptags()
+        assert headline.startswith(told)
+        assert ranks_apart(results.tables) == ("All entries" in headline)
+        claims = list_claims(results.tables, results.settings)
+        assert ("is best" in set(claims["relation"])) == (not ranks_apart(results.tables))
+
+
 def test_the_index_links_the_studies_with_their_verdict(tmp_path: Path) -> None:
     for name, model in (("one", "A"), ("two", "<b>")):
-        ranking = artifacts.render_csv(make_ranking(model=[model, "Z"]))
-        artifacts.write_text(tmp_path / f"{name}/tables/scopes.csv", ranking)
+        artifacts.write_text(tmp_path / f"{name}/headline.txt", f"{model} is best.\n")
     write_index(
         reports=[str(tmp_path / f"{name}/report.html") for name in ("one", "two")],
-        scopes=[str(tmp_path / f"{name}/tables/scopes.csv") for name in ("one", "two")],
+        headlines=[str(tmp_path / f"{name}/headline.txt") for name in ("one", "two")],
         studies=[{"name": "one", "title": "First"}, {"name": "two", "title": "<i>Second</i>"}],
         index=str(tmp_path / "index.html"),
     )
     page = Page((tmp_path / "index.html").read_text())
     assert [a["href"] for a in page.find("a")] == ["#main", "one/report.html", "two/report.html"]
     assert "<i>Second</i>" in page.words
-    assert "<b>" in page.words
-    assert "is best, with an IQM of 0.800" in "".join(page.words)
+    assert "<b> is best." in page.words

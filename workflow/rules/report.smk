@@ -1,8 +1,8 @@
 """Puts tables and figures on one page per study, and says what moved since the last run.
 
 Reads: all tables, figures and paragraphs, validation.json, normalized/bounds.csv, normalized/dropped.csv.
-Writes: tables/changes, previous/ (the tables of the run before), report.html, text/claims.csv,
-index.html.
+Writes: tables/changes, previous/ (the tables of the run before), report.html, text/headline.txt,
+text/claims.csv, index.html.
 """
 
 import tomllib
@@ -40,6 +40,7 @@ rule write_report:
         texts=of(analyses.place_texts, "txt"),
     output:
         report="results/{study}/report.html",
+        headline="results/{study}/text/headline.txt",
         claims="results/{study}/text/claims.csv",
     log:
         "results/logs/write_report/{study}.log",
@@ -64,7 +65,7 @@ rule write_index:
     """Reports of the selected studies → the page that links them."""
     input:
         reports=expand("results/{study}/report.html", study=STUDIES),
-        scopes=expand("results/{study}/tables/scopes.csv", study=STUDIES),
+        headlines=expand("results/{study}/text/headline.txt", study=STUDIES),
     output:
         index="results/index.html",
     log:

@@ -10,6 +10,7 @@ import yaml
 from markupsafe import Markup
 
 from capmap.catalog import FIGURES, MAIN, Figure
+from capmap.claims import ranks_apart
 from capmap.pages import verdict
 from capmap.pages.accounts import describe_changes, describe_reading
 from capmap.pages.analyses import Outcome, show_analyses
@@ -21,6 +22,9 @@ from capmap.pages.rendering import TEMPLATES, render_page
 MAX_PAGE = 1_950_000
 MAX_SETTINGS = 40_000
 MARKUP = 60_000
+# Figures of all models, which leaderboards that rank within methods do not show.
+TOGETHER = ("intervals", "rank_shift")
+BOARD = "All entries together are in tables/scopes, whatever their method and completeness."
 
 
 @dataclass(frozen=True)
@@ -75,10 +79,12 @@ def render_report(results: Results, *, study: str, title: str) -> str:
     """
     tables, bootstrap = results.tables, results.settings["bootstrap"]
     unit = tables["scopes"]["unit"].iloc[0]
+    board = _find_board(results)
     views = show_tables(tables, results.validation, results.versions, results.files)
     settings = _render_settings(results.settings)
     sections = show_analyses(results.outcomes, tables, files=results.files)
-    drawn = [*MAIN.figures, *(name for section in sections for name in section.figures)]
+    main = [name for name in MAIN.figures if not board or name not in TOGETHER]
+    drawn = [*main, *(name for section in sections for name in section.figures)]
     texts = {name: _describe_figure(FIGURES[name]) for name in drawn}
     shown = [*views.values(), *(view for section in sections for view in section.views)]
     used = MARKUP + len(Markup.escape(settings).encode()) + sum(view.size for view in shown)
@@ -89,9 +95,8 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         "report.html.j2",
         study=study,
         title=title,
-        verdict=verdict.describe_ranking(
-            tables["scopes"], confidence_level=bootstrap["confidence"]
-        ),
+        verdict=tell_headline(results),
+        is_board=bool(board),
         trust=verdict.describe_coverage(
             tables["coverage"],
             interval=bootstrap["interval"],
@@ -124,6 +129,29 @@ def render_index(studies: Sequence[Mapping[str, str | Markup]]) -> str:
         HTML that fetches nothing.
     """
     return _render("index.html.j2", title="Benchmark studies", studies=studies)
+
+
+def tell_headline(results: Results) -> Markup:
+    """Say which model is best, or of a leaderboard what it says.
+
+    Returns
+    -------
+    markupsafe.Markup
+        A few sentences. A leaderboard that ranks within methods, or complete entries only, has the
+        only ranking that is told.
+    """
+    if board := _find_board(results):
+        return Markup(" ").join(map(Markup.escape, board))
+    level = results.settings["bootstrap"]["confidence"]
+    return verdict.describe_ranking(results.tables["scopes"], confidence_level=level)
+
+
+def _find_board(results: Results) -> Sequence[str]:
+    """What a leaderboard says of its methods, if it ranks them apart."""
+    if not ranks_apart(results.tables):
+        return []
+    told = (outcome.paragraphs for outcome in results.outcomes if outcome.name == "leaderboard")
+    return [*next(told)[1:], BOARD]
 
 
 def _name_kind(scopes: pd.DataFrame) -> str:
