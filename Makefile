@@ -38,8 +38,11 @@ test-cluster: $(VENV)/development.stamp ## test on a Slurm of two nodes, which r
 	$(call APT,slurmctld,slurm-wlm munge)
 	$(VENV)/bin/python -m pytest tests/cluster
 
-# What makes no tables does not depend on pandas.
-PANDAS_FREE := figures prose project schema board tracking collect_submission memory_limit
+# What makes no tables, or is mostly numbers, hardly depends on pandas.
+PANDAS_FREE := figures prose project schema board tracking collect_submission memory_limit report plot
+PANDAS_FREE += belief baselines centrality capability_maps choice classification crops crossvalidation
+PANDAS_FREE += distances drift dumps embed expressions header_rows image_bootstrap patch placement predict
+PANDAS_FREE += coverage holes reliability scopes separation signed_rank standard_errors submissions transfer
 test-pandas2: $(PANDAS2)/development.stamp ## run the quick unit tests of tables with pandas 2
 	$(PANDAS2)/bin/python -m pytest -n auto -m "not slow" $(PANDAS_FREE:%=--ignore-glob "*test_%*") tests/unit
 

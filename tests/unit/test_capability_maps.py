@@ -126,34 +126,25 @@ def test_without_umap_the_message_says_what_to_do(monkeypatch):
         project_neighbors(tabulate(draw_points()), rng=make_stream(0))
 
 
+# One test, as each process compiles the package again.
 @pytest.mark.slow
 @needs_umap
-@pytest.mark.parametrize("distance", ["l2", "poincare"])
-def test_umap_keeps_groups_apart_and_gives_the_same_map_again(distance):
+def test_umap_keeps_groups_apart_and_gives_the_same_map_again():
     groups = np.repeat([0, 1], 20)
     points = draw_points(40, 3) * 0.1 + 3.0 * groups[:, None]
-    table = tabulate(points, distance=distance)
-    first, second = (project_neighbors(table, rng=make_stream(0, "toy")) for _ in range(2))
-    pd.testing.assert_frame_equal(first, second)
-    plane = first[["x", "y"]].to_numpy()
-    apart = squareform(pdist(plane))
-    np.fill_diagonal(apart, np.inf)
-    nearest = groups[apart.argmin(axis=1)]
-    assert np.all(nearest == groups)
-    np.testing.assert_allclose(plane.mean(axis=0), 0, atol=1e-9)
-
-
-@needs_umap
-@pytest.mark.parametrize("count", [5, 6, 17])
-@pytest.mark.parametrize("dimension", [1, 2])
-def test_umap_works_from_five_points_on(count, dimension):
-    plane = project_neighbors(tabulate(draw_points(count, dimension)), rng=make_stream(0))
-    assert len(plane) == count
-    assert np.isfinite(plane[["x", "y"]].to_numpy()).all()
-
-
-@needs_umap
-def test_umap_of_points_that_are_mostly_the_same_is_finite():
-    points = np.concatenate([np.ones((20, 2)), draw_points(6, 2)])
-    plane = project_neighbors(tabulate(points), rng=make_stream(0))
-    assert np.isfinite(plane[["x", "y"]].to_numpy()).all()
+    for distance in ("l2", "poincare"):
+        table = tabulate(points, distance=distance)
+        first, second = (project_neighbors(table, rng=make_stream(0, "toy")) for _ in range(2))
+        pd.testing.assert_frame_equal(first, second)
+        plane = first[["x", "y"]].to_numpy()
+        apart = squareform(pdist(plane))
+        np.fill_diagonal(apart, np.inf)
+        nearest = groups[apart.argmin(axis=1)]
+        assert np.all(nearest == groups)
+        np.testing.assert_allclose(plane.mean(axis=0), 0, atol=1e-9)
+    mostly_equal = np.concatenate([np.ones((20, 2)), draw_points(6, 2)])
+    few = [draw_points(count, dimension) for count in (5, 6, 17) for dimension in (1, 2)]
+    for points in (mostly_equal, *few):
+        plane = project_neighbors(tabulate(points), rng=make_stream(0))
+        assert len(plane) == len(points)
+        assert np.isfinite(plane[["x", "y"]].to_numpy()).all()

@@ -50,7 +50,13 @@ def tables(tmp_path_factory):
     write_json(folder / "submissions.json", {"submissions": [{"name": "base", "models": []}]})
     write_json(
         folder / "scope.json",
-        {"unit": "runs", "datasets": sorted(set(runs["dataset"])), "seeds": [], "effects": None},
+        {
+            "unit": "runs",
+            "rank_by": "iqm",
+            "datasets": sorted(set(runs["dataset"])),
+            "seeds": [],
+            "effects": None,
+        },
     )
     benchmark = json.loads((REFERENCE / "benchmark.json").read_text("utf-8"))
     bootstrap_shard(

@@ -44,7 +44,8 @@ def write_study(folder, runs, *, shards=1, records=()):
     write_json(folder / "submissions.json", {"submissions": list(records)})
     names = sorted(set(runs["dataset"]))
     write_json(
-        folder / "scope.json", {"unit": "runs", "datasets": names, "seeds": [], "effects": None}
+        folder / "scope.json",
+        {"unit": "runs", "rank_by": "iqm", "datasets": names, "seeds": [], "effects": None},
     )
     (folder / "benchmark.yaml").write_text(BENCHMARK, encoding="utf-8")
     models = sorted(set(runs["model"]))

@@ -29,6 +29,7 @@ def run(folder, runs, **settings):
             "select": {},
             "incomplete": "error",
             "unit": "auto",
+            "rank_by": "auto",
             "interval": "calibrated",
             "references": [],
             "benchmark": [],
@@ -144,7 +145,9 @@ def test_dropped_datasets_have_bounds_but_are_not_among_the_datasets(tmp_path):
     gap = make_runs(("A", "E", 0.5))
     tables = run(tmp_path, pd.concat([runs, gap]), incomplete="drop_datasets")
     scope = read_json(tmp_path / "normalized" / "scope.json")
-    assert scope == {"unit": "runs", "datasets": ["007", "D"], "seeds": [], "effects": None}
+    datasets = ["007", "D"]
+    named = {"unit": "runs", "rank_by": "iqm", "datasets": datasets, "seeds": [], "effects": None}
+    assert scope == named
     assert tables["bounds"]["dataset"].to_list() == ["007", "D", "E"]
 
 

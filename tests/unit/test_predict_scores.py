@@ -185,7 +185,7 @@ def test_newcomers_are_predicted_only_where_results_connect_them() -> None:
     assert row["mean_gap_low"] < row["mean_gap"] < row["mean_gap_high"]
 
 
-@pytest.mark.parametrize("method", ["ensemble", "poincare"])
+@pytest.mark.parametrize("method", ["poincare", pytest.param("ensemble", marks=pytest.mark.slow)])
 def test_steps_write_predictions_and_placements(tmp_path: Path, method: str) -> None:
     gaps = tabulate(draw_runs())
     results = choose_results(gaps)

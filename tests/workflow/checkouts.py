@@ -4,7 +4,7 @@ import re
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -16,6 +16,7 @@ from tests.waiting import run_to_end
 
 PROJECT = Path(__file__).parents[2]
 PARTS = ["Snakefile", "config.yaml", "pyproject.toml", "workflow", "scripts", "data", "envs"]
+METADATA = ".snakemake/metadata"
 JOB = re.compile(r"^(?:local)?(?:rule|checkpoint) ([\w-]+):$((?:\n    .+)*)", re.MULTILINE)
 # What a job that others share says of the steps or figures that it made, and did not restore.
 MADE = re.compile(r"^\w+: (?:ran|drew) (\d+) of \d+ (?:steps|figures): (.+)$", re.MULTILINE)
@@ -114,8 +115,11 @@ def count_jobs(output: str) -> Counter[str]:
     return jobs
 
 
-def copy_project(folder: Path) -> Checkout:
-    """Copy what a run needs; time stamps are kept, so nothing looks newer than it is."""
+def copy_project(folder: Path, *, take: Sequence[str] = ()) -> Checkout:
+    """Copy what a run needs; time stamps are kept, so nothing looks newer than it is.
+
+    What ``make`` left of some studies may be taken along: a run then makes what is out of date.
+    """
     folder.mkdir(parents=True)
     for part in PARTS:
         source = PROJECT / part
@@ -124,4 +128,8 @@ def copy_project(folder: Path) -> Checkout:
             shutil.copytree(source, folder / part, ignore=ignore)
         else:
             shutil.copy2(source, folder / part)
+    for name in take if (PROJECT / METADATA).is_dir() else ():
+        if (PROJECT / "results" / name).is_dir():
+            shutil.copytree(PROJECT / "results" / name, folder / "results" / name)
+            shutil.copytree(PROJECT / METADATA, folder / METADATA, dirs_exist_ok=True)
     return Checkout(folder)

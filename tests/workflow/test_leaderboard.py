@@ -37,9 +37,10 @@ FIGURES = {"plot_figures_of_leaderboard"}
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """The shipped studies of leaderboards with fewer replicates, run once to the end."""
-    checkout = copy_project(tmp_path_factory.mktemp("boards") / "project")
+    studies = ["leaderboard", "trainings"]
+    checkout = copy_project(tmp_path_factory.mktemp("boards") / "project", take=studies)
     shipped = yaml.safe_load((PROJECT / "config.yaml").read_text())["studies"]
-    checkout.write_studies({name: shipped[name] | FEW for name in ("leaderboard", "trainings")})
+    checkout.write_studies({name: shipped[name] | FEW for name in studies})
     run = checkout.snakemake()
     assert run.status == 0, run.output
     return checkout

@@ -29,8 +29,9 @@ EVERY_IMAGE = b"".join(b"%d,0\n" % image for image in range(40))
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """The two shipped examples, run once to the end."""
-    checkout = copy_project(tmp_path_factory.mktemp("labeled") / "project")
-    checkout.write_studies({"shapes": SHAPES, "imagenet": PUBLISHED})
+    studies = {"shapes": SHAPES, "imagenet": PUBLISHED}
+    checkout = copy_project(tmp_path_factory.mktemp("labeled") / "project", take=[*studies])
+    checkout.write_studies(studies)
     run = checkout.snakemake()
     assert run.status == 0, run.output
     assert max(run.jobs.values()) == 1

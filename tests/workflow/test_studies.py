@@ -21,7 +21,7 @@ needs_shared = pytest.mark.skipif(
 @pytest.fixture(scope="session")
 def examples(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """The shipped examples of rankings, run to the end; others have tests of their own."""
-    checkout = copy_project(tmp_path_factory.mktemp("examples") / "project")
+    checkout = copy_project(tmp_path_factory.mktemp("examples") / "project", take=TUTORIAL)
     run = checkout.snakemake("--config", f"run={TUTORIAL}")
     assert run.status == 0, run.output
     return checkout
