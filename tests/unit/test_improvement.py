@@ -182,8 +182,17 @@ def test_one_dataset_has_no_interval_over_datasets() -> None:
 def test_identical_models_are_at_one_half() -> None:
     runs = draw_benchmark(0, models=1, datasets=3, seeds=2)
     constant = pd.concat([runs, runs.assign(model="twin")]).assign(score=0.5)
-    row = estimate(constant).iloc[0]
-    assert row[["p_improvement", *INTERVAL]].tolist() == [0.5, 0.5, 0.5]
+    assert estimate(constant)["p_improvement"].tolist() == [0.5]
+
+
+def test_what_no_resample_moves_has_no_interval() -> None:
+    runs = draw_benchmark(0, models=1, datasets=3, seeds=3)
+    apart = runs.assign(
+        model="other", score=runs["score"] + np.where(runs["dataset"] == "D0", 9, -9)
+    )
+    row = estimate(pd.concat([runs, apart])).iloc[0]
+    assert row["p_improvement"] not in (0, 1)
+    assert row[INTERVAL].isna().all()
 
 
 @pytest.mark.parametrize("unit", ["runs", "runs_and_datasets"])

@@ -105,7 +105,8 @@ def estimate_improvement(
     others, and pairs with the same datasets draw the same ones, so a pair's values depend on no
     other model. A dataset drawn twice counts twice with the same runs. Intervals are empty unless
     at least half of the shared cells of each model have two or more runs; where datasets are drawn,
-    two of them are needed as well.
+    two of them are needed as well. They are also empty where all resamples agree, as where the
+    ranges of runs do not overlap on any dataset: that is no certainty.
 
     References
     ----------
@@ -126,7 +127,8 @@ def estimate_improvement(
         replicates = _replicate_model(table, matrix, model, times)
         columns[0, start:end] = replicates[:, 0]
         columns[1:, start:end] = np.quantile(replicates[:, 1:], [tail, 1 - tail], axis=-1)
-    columns[1:, ~_has_interval(matrix, pairs, unit)] = np.nan
+    is_flat = columns[1] == columns[2]
+    columns[1:, is_flat | ~_has_interval(matrix, pairs, unit)] = np.nan
     names = np.array(matrix.models, dtype=object)
     return pd.DataFrame(
         {
