@@ -10,7 +10,7 @@ from capmap.exports import read_exports
 from capmap.exports.files import check_digests
 from capmap.normalization import Rules, read_references
 from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
-from capmap.settings.choices import Decimal, Duplicates, Incomplete, Invalid, TableFormat
+from capmap.settings.choices import Decimal, Duplicates, Failed, Incomplete, Invalid, TableFormat
 from capmap.validation import Policies, validate_runs
 from capmap.validation.summary import describe_exports, report_problems
 
@@ -39,6 +39,7 @@ def validate_exports(
     incomplete: Incomplete,
     duplicates: Duplicates,
     invalid: Invalid,
+    failed: Failed,
     references: list[str],
     benchmark: list[str],
 ) -> None:
@@ -60,7 +61,7 @@ def validate_exports(
         How the exports are laid out.
     metrics, datasets, normalization : mapping
         Rules of direction and bounds.
-    select, min_seeds, incomplete, duplicates, invalid : mapping, int and str
+    select, min_seeds, incomplete, duplicates, invalid, failed : mapping, int and str
         What the study wants of its runs.
     references, benchmark : list of str
         No file or one with frozen bounds, and with the definition of the benchmark, whose rules of
@@ -89,7 +90,7 @@ def validate_exports(
         read.runs,
         [*read.problems, *check_digests(exports, checksums, names=names)],
         rules=Rules(metrics, datasets, normalization, read_references(*references)),
-        policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
+        policies=Policies(select, min_seeds, incomplete, duplicates, invalid, failed),
         layout=format,
     )
     report_problems(result, rejected=rejected, files=len(exports), rows=read.rows, logger=logger)

@@ -32,6 +32,7 @@ EVERY_DEFAULT = {
     "incomplete": "error",
     "duplicates": "error",
     "invalid": "error",
+    "failed": "invalid",
     "rank_by": "auto",
     "aggregate": ["mean", "trimmed_mean", "median"],
     "analyses": [

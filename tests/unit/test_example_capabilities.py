@@ -46,7 +46,7 @@ def make_results(folder, text):
     """Make the results of an export as the workflow does."""
     (folder / "data.csv").write_text(text, encoding="utf-8")
     runs, normalized = str(folder / "runs.parquet"), folder / "normalized"
-    checks = ("where", "decimal", "min_seeds", "duplicates", "invalid", "columns", "format")
+    checks = ("where", "decimal", "min_seeds", "duplicates", "invalid", "failed", "columns")
     both = choose_settings("metrics", "datasets", "normalization", "select", "incomplete")
     validate_exports(
         exports=[str(folder / "data.csv")],
@@ -57,7 +57,7 @@ def make_results(folder, text):
         names=[],
         references=[],
         benchmark=[],
-        **choose_settings("header_rows", "metric", *checks),
+        **choose_settings("header_rows", "format", "metric", *checks),
         **both,
     )
     normalize_runs(
@@ -68,6 +68,7 @@ def make_results(folder, text):
         benchmark=[],
         unit="auto",
         interval="calibrated",
+        rank_by="auto",
         **{name: str(normalized / f"{name}.csv") for name in ("bounds", "manifest", "dropped")},
         **both,
     )

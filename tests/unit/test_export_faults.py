@@ -41,12 +41,12 @@ def test_an_unusable_score_is_told_with_its_place(write, cell, code):
     assert exports.runs["raw"].iloc[2] == cell.strip('"')
 
 
-def test_an_empty_score_is_a_warning_and_leaves_its_row_out(write):
+def test_an_empty_score_is_a_warning(write):
     exports = read_exports([write(append("C,d1,acc,3,"))])
     problem = only_problem(exports)
     assert place(problem) == ("empty_score", 4, "score", "")
     assert problem.severity == "warning"
-    assert exports.runs["model"].tolist() == ["A", "B"]
+    assert exports.runs["score"].isna().tolist() == [False, False, True]
     assert exports.rows_empty_score == 1
 
 

@@ -17,7 +17,7 @@ from validate_exports import validate_exports
 
 SHARED = Path(__file__).parents[2].parent / "shared"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared files are not here")
-DEFAULTS = RULES | {"format": "long", "header_rows": 1}
+DEFAULTS = RULES | {"format": "long", "header_rows": 1, "failed": "invalid"}
 
 
 def run(folder, *, exports, **settings):
@@ -194,3 +194,48 @@ def test_a_file_with_another_digest_than_the_pinned_one_is_refused(tmp_path):
     path = write(tmp_path, "model,dataset,metric,score\nA,D,accuracy,0.5\n")
     with pytest.raises(ValidationError, match=r"export\.csv: .* is not the pinned one"):
         run(tmp_path, exports=path, checksums={path: "0" * 64}, names=[path])
+
+
+FAILING = (
+    "model,dataset,metric,score,seed\n"
+    "A,D,accuracy,0.8,1\nA,D,accuracy,0.6,2\nB,D,accuracy,nan,1\nB,D,accuracy,,2\n"
+    "A,E,RMSE,4,1\nA,E,RMSE,2,2\nB,E,RMSE,inf,1\nB,E,RMSE,3,2\n"
+)
+BOUNDED = {"RMSE": {"low": 0, "high": 10}}
+
+
+@pytest.mark.parametrize(
+    ("failed", "scores"),
+    [
+        ("worst", [0.6, 0.6, 4.0, 3.0]),
+        ({"model": "A"}, [0.7, 0.7, 3.0, 3.0]),
+        (0.5, [0.5, 0.5, 0.5, 3.0]),
+        ("drop", [3.0]),
+    ],
+)
+def test_failed_runs_count_as_configured(tmp_path, failed, scores):
+    path = write(tmp_path, FAILING)
+    settings = {"metrics": BOUNDED, "failed": failed, "incomplete": "keep"}
+    runs, summary = run(tmp_path, exports=path, **settings)
+    assert runs.loc[runs["model"] == "B", "score"].tolist() == pytest.approx(scores)
+    told = [row for row in summary["warnings"] if "failed" in row["reason"]]
+    assert [row["line"] for row in told] == [4, 5, 8]
+    assert summary["counts"]["rows_empty_score"] == 1
+
+
+def test_failed_runs_that_count_with_nothing_known_are_an_error(tmp_path):
+    nowhere = "model,dataset,metric,score,seed\nA,D,accuracy,0.8,1\nB,E,accuracy,nan,1\n"
+    for text, failed, words in (
+        (FAILING, {"model": "C"}, "'C' has no score there"),
+        (nowhere, "worst", "No run of the dataset has a score"),
+        (FAILING.replace("RMSE", "loudness"), "worst", "State the metric's direction"),
+        (FAILING, "invalid", "nan"),
+    ):
+        with pytest.raises(ValidationError, match=words):
+            run(tmp_path, exports=write(tmp_path, text), metrics={}, failed=failed)
+
+
+def test_a_row_with_another_fault_has_not_only_failed(tmp_path):
+    text = FAILING.replace("B,D,accuracy,nan,1", ",D,accuracy,nan,1")
+    with pytest.raises(ValidationError, match="line 4"):
+        run(tmp_path, exports=write(tmp_path, text), metrics=BOUNDED, failed="worst")

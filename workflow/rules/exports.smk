@@ -46,6 +46,7 @@ rule validate_exports:
         incomplete=setting("incomplete"),
         duplicates=setting("duplicates"),
         invalid=setting("invalid"),
+        failed=setting("failed"),
         library=digest_library("validate_exports.py"),
     script:
         "../../scripts/validate_exports.py"

@@ -87,7 +87,7 @@ def read_long(
     Returns
     -------
     Part
-        Rows with an empty name, an empty score or no metric are not among the runs.
+        Rows with an empty name or no metric are not among the runs; empty scores are NaN.
 
     Raises
     ------

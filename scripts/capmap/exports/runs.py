@@ -128,7 +128,7 @@ def make_runs(
     source: str,
     lines: npt.NDArray[np.int64],
 ) -> pd.DataFrame:
-    """Make the table of runs, without cells that have no score, name or metric.
+    """Make the table of runs, without rows that have no name or metric.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def make_runs(
     lines : ndarray of int64, shape (n,)
         The line of each cell.
     """
-    usable = numbers.kinds != Kind.EMPTY
+    usable = np.ones(len(lines), dtype=np.bool_)
     for role in ("model", "dataset", "metric"):
         empty = pc.equal(columns[role], "").fill_null(fill_value=True)
         usable = usable & ~empty.to_numpy(zero_copy_only=False)

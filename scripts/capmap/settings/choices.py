@@ -3,7 +3,8 @@
 They stand apart from the options, so that another description of an option recomputes nothing.
 """
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
 
 Direction = Literal["max", "min"]
 DirectionOrAuto = Literal["auto", "max", "min"]
@@ -12,6 +13,9 @@ TableFormat = Literal["long", "matrix"]
 Decimal = Literal["auto", ".", ","]
 Duplicates = Literal["error", "mean", "first", "last"]
 Invalid = Literal["error", "quarantine"]
+# Or a score, or {"model": NAME}.
+Failure = Literal["invalid", "drop", "worst"]
+Failed: TypeAlias = Failure | float | Mapping[str, str]
 Incomplete = Literal["error", "drop_models", "drop_datasets", "keep", "adjust"]
 Aggregation = Literal["mean", "trimmed_mean", "median"]
 Location = Literal["iqm", "mean", "trimmed_mean", "median"]

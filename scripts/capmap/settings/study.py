@@ -18,6 +18,7 @@ from capmap.settings.choices import (
     Aggregation,
     Decimal,
     Duplicates,
+    Failure,
     Format,
     Incomplete,
     IntervalMethod,
@@ -27,7 +28,14 @@ from capmap.settings.choices import (
     UnitOrAuto,
     Weights,
 )
-from capmap.settings.data import Columns, DatasetRule, MetricRule, Normalization, Select
+from capmap.settings.data import (
+    Columns,
+    DatasetRule,
+    MetricRule,
+    Normalization,
+    ReferenceModel,
+    Select,
+)
 from capmap.settings.predictions import Classification, PatchML, Predictions
 from capmap.settings.sections import REQUIRED, Name, Section, limit, name_key, option, section
 from capmap.settings.sources import Submission, Tracking
@@ -165,6 +173,13 @@ class Study(Section):
         "error",
         'What to do about rows that cannot be used, "error" (stop) or "quarantine" (leave out '
         "and list).",
+    )
+    failed: Failure | float | ReferenceModel = option(
+        "invalid",
+        'What a run counts with whose score is empty, NaN or infinite, "worst" (the worst score of '
+        "any model on the dataset), a score as exported, {model: NAME} (that model's mean score), "
+        '"drop" (nothing), or "invalid" (left out if empty, else see `invalid`). An empty cell of '
+        "a matrix is no run.",
     )
     rank_by: StatisticOrAuto = option(
         "auto",

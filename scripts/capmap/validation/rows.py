@@ -55,7 +55,7 @@ class Rejected:
     others : list of Problem
         What the reader found besides. No policy makes it less.
     lines : int
-        Lines of which something is left out.
+        Lines of which something is left out, other than for an empty score.
     """
 
     runs: pd.DataFrame
@@ -118,7 +118,8 @@ def reject_rows(runs: pd.DataFrame, found: Sequence[Problem], *, policy: Invalid
     if policy == "quarantine":
         faults = [replace(problem, severity="warning") for problem in faults]
     unusable = runs.loc[~usable, ["source", "line"]].itertuples(index=False, name=None)
-    lines = {(problem.source, problem.line) for problem in faults} | set(unusable)
+    empty = {(problem.source, problem.line) for problem in others if problem.code == "empty_score"}
+    lines = {(problem.source, problem.line) for problem in faults} | (set(unusable) - empty)
     return Rejected(runs[usable], faults=faults, others=others, lines=len(lines))
 
 

@@ -10,13 +10,14 @@ from capmap.normalization.precedence import Rules
 from capmap.normalization.rules import Select, apply_transforms
 from capmap.normalization.selection import count_runs, select_runs
 from capmap.problems import Problem
-from capmap.settings.choices import Duplicates, Incomplete, Invalid, TableFormat
+from capmap.settings.choices import Duplicates, Failed, Incomplete, Invalid, TableFormat
 from capmap.validation.configuration import (
     find_doubtful_directions,
     find_mixed_metrics,
     find_reserved_names,
     find_unknown_names,
 )
+from capmap.validation.failures import replace_failed
 from capmap.validation.rows import find_few_seeds, find_incomplete, reject_rows, resolve_duplicates
 from capmap.validation.scores import find_constant, find_misfits
 
@@ -50,6 +51,8 @@ class Policies:
         What to do about differing scores of one run.
     invalid : {"error", "quarantine"}
         What to do about rows that cannot be used.
+    failed : str, float or mapping
+        What runs without a finite score count with, as `replace_failed` takes it.
     """
 
     select: Select
@@ -57,6 +60,7 @@ class Policies:
     incomplete: Incomplete = "error"
     duplicates: Duplicates = "error"
     invalid: Invalid = "error"
+    failed: Failed = "invalid"
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,8 @@ def validate_runs(
 ) -> Validation:
     """Find everything that is wrong with the runs of a study.
 
-    1. Rows that cannot be used are left out; of repeated rows one is kept.
+    1. Failed runs get the score that is configured. Rows that cannot be used are left out; of
+       repeated rows one is kept.
     2. Configured names are looked up in the data.
     3. Metrics, directions and bounds of the selected datasets are checked against the scores of
        all models, because bounds are made from all of them.
@@ -127,7 +132,8 @@ def validate_runs(
     Validation
         The runs, the problems, and counts.
     """
-    rejected = reject_rows(runs, found, policy=policies.invalid)
+    known = replace_failed(runs, found, failed=policies.failed, rules=rules)
+    rejected = reject_rows(known.runs, known.problems, policy=policies.invalid)
     unique = resolve_duplicates(rejected.runs, policy=policies.duplicates, layout=layout)
     problems = [*rejected.others, *rejected.faults, *unique.conflicts, *unique.others]
     if not runs.empty:
