@@ -123,5 +123,5 @@ def make_seed_tables(models, rng):
     share = rng.exponential(0.004, len(cells)) * (len(models) > 1)
     return {
         "seed_widths": widths.drop(columns="spread"),
-        "next_seeds": cells.assign(runs=5, std=0.03, gain=share * 9, share=share),
+        "next_seeds": cells.assign(runs=5, std=0.03, gain=share * 9, share=share, more=1),
     }

@@ -52,6 +52,7 @@ EVERY_DEFAULT = {
     },
     "ratings": {"battles": "means", "tie_threshold": 0, "calibration": ""},
     "robustness": {"top": 3},
+    "sample_size": {"power": 0.8, "difference": 0},
     "groups": {},
     "conditions": [],
     "capabilities": {

@@ -333,13 +333,18 @@ def test_a_condition_with_too_little_in_common_has_no_correlation() -> None:
 
 def test_sample_size_names_widths_and_cells() -> None:
     _, results = tell(describe_sample_size)
-    # 0.2 misordered pairs are 40% of all: 0.5 are expected.
     assert results == (
         "The median width to expect was 0.060 with 3, 0.040 with 5, 0.025 with 10 and 0.015 with "
-        "20 runs per dataset, against 0.050 with the present runs. Of 1 pair, an expected 0.500 "
-        "stood in the wrong order. One more run would lower it by 40% for 'A' on 'd' (3 runs "
-        "now) and by 20% for 'B' on 'd' (1 run now)."
+        "20 runs per dataset, against 0.050 with the present runs. With 5 runs per dataset, 80% of "
+        "studies find two models 0.040 apart, or 0.070 allowing for all pairs at the 95% level. Of "
+        "1 pair, an expected 0.500 stood in the wrong order. One more run would lower the sum of "
+        "the models' variances by 40% for 'A' on 'd' (3 runs now) and by 20% for 'B' on 'd' (1 run "
+        "now)."
     )
+    _, results = tell(describe_sample_size, difference=0.04)
+    assert "A difference of 0.040 takes 20 runs per dataset." in results
+    _, results = tell(describe_sample_size, difference=0.01)
+    assert "A difference of 0.010 is too small to be found by running more." in results
 
 
 def test_widths_are_those_of_the_kind_of_interval() -> None:
@@ -351,20 +356,18 @@ def test_widths_are_those_of_the_kind_of_interval() -> None:
     assert "a normal quantile" in methods
 
 
-def test_few_misordered_pairs_need_no_advice() -> None:
-    # 0.01 misordered pairs are a quarter of all: 0.04 are expected.
-    advice = make_table("next_seeds").head(1).assign(gain=0.01, share=0.25)
-    _, results = tell(describe_sample_size, next_seeds=advice)
-    assert results.endswith("Of 1 pair, fewer than 0.05 were expected in the wrong order.")
+def test_few_misordered_pairs_are_not_counted() -> None:
+    _, results = tell(describe_sample_size, misordered=0.04)
+    assert "Of 1 pair, fewer than 0.05 were expected in the wrong order." in results
 
 
 def test_sample_size_of_one_model_has_no_order() -> None:
     widths = make_table("seed_widths").head(4)
-    _, results = tell(
-        describe_sample_size, seed_widths=widths, next_seeds=make_table("next_seeds").head(0)
-    )
+    nothing = {name: make_table(name).head(0) for name in ("next_seeds", "detectable")}
+    _, results = tell(describe_sample_size, seed_widths=widths, **nothing)
     assert results.startswith("The width to expect was 0.060 with 3, 0.040 with 5")
-    assert results.endswith("With a single model there was no order to improve.")
+    assert "With a single model there was no order to improve." in results
+    assert results.endswith("No cell is known where one more run would help.")
 
 
 def test_undecided_comparisons_are_told_apart() -> None:

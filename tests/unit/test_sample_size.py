@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections import defaultdict
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from capmap.comparison.sample_size import (
     advise_runs,
     count_misordered,
     expect_widths,
+    find_detectable,
     measure_noise,
 )
 from capmap.comparison.score_matrix import arrange_runs
@@ -68,14 +70,15 @@ def test_two_models_on_one_dataset_by_hand() -> None:
     noise = measure(draw_pair())
     expected = stats.norm.cdf(-0.2 / math.sqrt(0.02 / 3))
     assert count_misordered(noise) == pytest.approx(expected, rel=1e-12)
-    # One more run of A: 0.01 / 4 + 0.01 / 3.
-    gain = expected - stats.norm.cdf(-0.2 / math.sqrt(0.01 / 4 + 0.01 / 3))
+    # One more run of A: 0.01 / 4 instead of 0.01 / 3. Two further runs: one each.
+    gain = 0.01 / 3 - 0.01 / 4
     advice = advise_runs(noise)
     assert advice["model"].tolist() == ["A", "B"]
     assert advice["runs"].tolist() == [3, 3]
     np.testing.assert_allclose(advice["std"], 0.1, rtol=1e-12)
     np.testing.assert_allclose(advice["gain"], gain, atol=1e-12)
-    np.testing.assert_allclose(advice["share"], gain / expected, rtol=1e-9)
+    np.testing.assert_allclose(advice["share"], gain / (0.02 / 3), rtol=1e-9)
+    assert advice["more"].tolist() == [1, 1]
 
 
 def test_width_on_one_dataset_is_students() -> None:
@@ -141,8 +144,8 @@ def test_widths_foretell_those_of_intervals(runs, interval) -> None:
     assert np.mean(expected) == pytest.approx(np.mean(found), rel=0.12)
 
 
-def advise_by_force(noise):
-    """Recompute every variance and every pair for each cell."""
+def count_by_force(noise):
+    """Every variance and every pair."""
     counts, variances = noise.matrix.counts, noise.run_variances
 
     def count(counts):
@@ -158,30 +161,93 @@ def advise_by_force(noise):
             total += stats.norm.cdf(-z)
         return total
 
-    now = count(counts)
-    gains = {}
-    for m, d in itertools.product(range(counts.shape[0]), range(counts.shape[1])):
-        if counts[m, d]:
-            more = counts.copy()
-            more[m, d] += 1
-            gains[noise.matrix.models[m], noise.matrix.datasets[d]] = now - count(more)
-    return now, gains
+    return count(counts)
 
 
 def test_gains_are_those_of_brute_force() -> None:
     runs = draw_runs(1, models=5, datasets=4, runs=4)
     runs = runs.drop(index=[0, 1, 5, 16, 17, 18, 19]).reset_index(drop=True)
     noise = measure(runs)
-    now, gains = advise_by_force(noise)
-    assert count_misordered(noise) == pytest.approx(now)
+    assert count_misordered(noise) == pytest.approx(count_by_force(noise))
     advice = advise_runs(noise)
-    found = dict(
-        zip(zip(advice["model"], advice["dataset"], strict=True), advice["gain"], strict=True)
-    )
-    assert set(found) == {cell for cell, gain in gains.items() if gain > 1e-12}
-    for cell, gain in found.items():
-        assert gain == pytest.approx(gains[cell], abs=2e-12)
     assert advice["gain"].is_monotonic_decreasing
+    # As many further runs as cells, one by one where it helps most.
+    counts, more = noise.matrix.counts.astype(float), {}
+    for _ in range(int((counts > 0).sum())):
+        gains = np.where(counts > 0, noise.pooled / np.maximum(counts * (counts + 1), 1), 0)
+        cell = np.unravel_index(gains.argmax(), gains.shape)
+        counts[cell] += 1
+        named = (noise.matrix.models[cell[0]], noise.matrix.datasets[cell[1]])
+        more[named] = more.get(named, 0) + 1
+    found = advice.set_index(["model", "dataset"])["more"]
+    assert found[found > 0].to_dict() == more
+
+
+def test_advice_beats_a_further_run_everywhere() -> None:
+    # Noise differs from dataset to dataset.
+    errors = np.zeros(2)
+    cells = list(itertools.product(range(5), range(10)))
+    for number in range(20):
+        rng = np.random.default_rng(number)
+        spreads = 0.03 * np.exp(rng.standard_normal(10))
+        means = rng.random(10) + 0.02 * rng.standard_normal((5, 1))
+        draws = means[..., None] + spreads[:, None] * rng.standard_normal((5, 10, 200))
+
+        def estimate(more, draws=draws):
+            named = {(m, d): (f"M{m}", f"D{d}") for m, d in cells}
+            return measure(
+                make_cells({named[cell]: draws[cell][: 3 + more[named[cell]]] for cell in cells})
+            )
+
+        first = estimate(defaultdict(int))
+        truth = estimate(defaultdict(lambda: 197)).estimates
+        advice = advise_runs(first).set_index(["model", "dataset"])["more"].to_dict()
+        for place, more in enumerate((defaultdict(lambda: 1), defaultdict(int, advice))):
+            errors[place] += ((estimate(more).estimates - truth) ** 2).sum()
+    assert errors[1] < 0.8 * errors[0]
+
+
+def test_the_interval_of_an_expected_width_holds_the_true_one() -> None:
+    held = []
+    spread = 0.05
+    for number in range(200):
+        rng = np.random.default_rng(number)
+        # One dataset: the true width follows from the standard deviation alone.
+        cells = {("A", "D"): 0.5 + spread * rng.standard_normal(3)}
+        row = foretell(measure(make_cells(cells))).set_index("seeds").loc[3]
+        truth = 2 * stats.t.ppf(0.975, 2) * spread / math.sqrt(3)
+        held.append(row["width_low"] <= truth <= row["width_high"])
+    assert np.mean(held) == pytest.approx(0.95, abs=0.04)
+
+
+def test_a_detectable_difference_is_detected_as_often_as_told() -> None:
+    runs = draw_runs(0, models=2, datasets=8, runs=5)
+    noise = measure(runs)
+    table = find_detectable(noise, confidence_level=0.95, power=0.8)
+    row = table[table["seeds"] == 5].iloc[0]
+    # With a single pair there is nothing to allow for.
+    assert row["difference"] == row["difference_all"]
+    freedom = 2 * 8 * 4
+    error = math.sqrt(2 * float(np.median(noise.pooled.sum(axis=1))) / 5)
+    critical = stats.t.ppf(0.975, freedom) * error
+    rng = np.random.default_rng(0)
+    found = row["difference"] + error * rng.standard_t(freedom, 20_000) > critical
+    assert found.mean() == pytest.approx(0.8, abs=0.01)
+
+
+def test_the_number_of_runs_for_a_wished_difference_is_the_least() -> None:
+    noise = measure(draw_runs(0, models=4))
+    plain = find_detectable(noise, confidence_level=0.95, power=0.8)
+    assert plain["seeds"].tolist() == [3, 5, 10, 20]
+    assert plain["difference_all"].is_monotonic_decreasing
+    wished = float(plain["difference_all"].iloc[2])
+    for difference, seeds in ((wished, 10), (wished * 0.999, 11), (100.0, 2)):
+        table = find_detectable(noise, confidence_level=0.95, power=0.8, difference=difference)
+        assert table["seeds"].tolist() == [3, 5, 10, 20, seeds]
+        assert table["difference_all"].iloc[-1] <= difference
+    never = find_detectable(noise, confidence_level=0.95, power=0.8, difference=1e-9)
+    assert len(never) == 4
+    assert find_detectable(measure(draw_runs(0, models=1)), confidence_level=0.95, power=0.8).empty
 
 
 def test_estimates_are_the_reported_ones_and_runs_weigh_the_same_if_told() -> None:
@@ -219,12 +285,12 @@ def test_single_runs_show_nothing_to_plain_resamples() -> None:
     np.testing.assert_allclose(table["width_now"], now)
 
 
-def test_a_noisy_close_pair_gets_the_advice() -> None:
+def test_a_noisy_dataset_gets_the_advice() -> None:
     cells = {("far", d): [0.1, 0.11, 0.12] for d in "xy"}
     cells |= {("one", "x"): [0.5, 0.7, 0.9], ("one", "y"): [0.69, 0.7, 0.71]}
     cells |= {("two", "x"): [0.66, 0.68, 0.69], ("two", "y"): [0.67, 0.68, 0.69]}
     advice = advise_runs(measure(make_cells(cells)))
-    assert advice.loc[0, ["model", "dataset"]].tolist() == ["one", "x"]
+    assert advice["dataset"].iloc[0] == "x"
     assert advice["share"].iloc[0] > 0.05
 
 
@@ -235,7 +301,8 @@ def test_a_tied_pair_counts_half_whatever_its_noise() -> None:
     nearly = measure(make_cells({("A", "D"): [0.3, 0.3], ("B", "D"): [0.1 + 0.2, 0.3]}))
     for noise in (quiet, noisy, nearly):
         assert count_misordered(noise) == 0.5
-        assert advise_runs(noise).empty
+    assert advise_runs(quiet).empty
+    assert len(advise_runs(noisy)) == 2
 
 
 def test_models_without_noise_are_in_order() -> None:
@@ -270,14 +337,14 @@ def test_no_repeats_at_all_give_no_width_and_no_advice() -> None:
     assert table[["width", "width_now"]].isna().all(axis=None)
     advice = advise_runs(noise)
     assert advice.empty
-    assert list(advice.columns) == ["model", "dataset", "runs", "std", "gain", "share"]
+    assert list(advice.columns) == ["model", "dataset", "runs", "std", "gain", "share", "more"]
     assert np.isnan(count_misordered(noise))
 
 
-def test_one_model_has_widths_and_no_advice() -> None:
+def test_one_model_has_widths_and_advice() -> None:
     noise = measure(draw_runs(0, models=1))
     assert foretell(noise)["width"].gt(0).all()
-    assert advise_runs(noise).empty
+    assert len(advise_runs(noise))
     assert count_misordered(noise) == 0
 
 
@@ -341,7 +408,9 @@ def test_cells_are_those_of_the_matrix() -> None:
 
 def test_step_writes_tables_and_paragraphs(tmp_path) -> None:
     runs = draw_runs(0)
-    tables = run_on_runs("advise_sample_size", tmp_path, runs, interval="percentile")
+    settings = {"interval": "percentile", "power": 0.8, "difference": 0.01}
+    tables = run_on_runs("advise_sample_size", tmp_path, runs, **settings)
+    assert len(tables["detectable"]) == 5
     assert len(tables["seed_widths"]) == 4 * 4
     expected = advise_runs(measure(runs))
     pd.testing.assert_frame_equal(tables["next_seeds"], expected, check_dtype=False)

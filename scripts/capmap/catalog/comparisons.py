@@ -492,12 +492,19 @@ SAMPLE_SIZE = Analysis(
             "Expected width of the interval over runs of a model's interquartile mean with "
             "3, 5, 10 and 20 runs per dataset, from the spread over runs, and with the runs "
             "that there are.",
-            "model seeds width width_now",
+            "model seeds width width_low width_high width_now",
         ),
         "next_seeds": Table(
-            "Where one more run helps the ranking most: the expected number of pairs in the "
-            "wrong order that it saves.",
-            "model dataset runs std gain share",
+            "Where one more run helps most: by how much the sum of the variances of the models' "
+            "interquartile means falls, as its share, and how to spread as many further runs as "
+            "there are cells.",
+            "model dataset runs std gain share more",
+        ),
+        "detectable": Table(
+            "The least difference in interquartile means of two typical models that would be "
+            "found with so many runs per dataset, between these two alone and allowing for all "
+            "pairs. The last row is for the wished difference, if one is configured.",
+            "seeds difference difference_all",
         ),
     },
     figures={
@@ -508,7 +515,8 @@ SAMPLE_SIZE = Analysis(
             reads=["seed_widths", "iqm"],
         ),
         "next_seeds": Figure(
-            "The cells in which one more run saves most of the pairs expected in the wrong order.",
+            "The cells in which one more run lowers the variance of the models' interquartile "
+            "means most.",
             draw="capmap.figures.sample_size:draw_next_seeds",
             reads=["next_seeds"],
             order="scopes",
@@ -517,13 +525,15 @@ SAMPLE_SIZE = Analysis(
     steps={
         "advise_sample_size": Step(
             "capmap.comparison.sample_size:advise_sample_size",
-            tables=["seed_widths", "next_seeds"],
+            tables=["seed_widths", "next_seeds", "detectable"],
             reads=["runs"],
             options={
                 "missing": "comparison/missing",
                 "interval": "bootstrap/interval",
                 "weights": "bootstrap/weights",
                 "confidence_level": "bootstrap/confidence",
+                "power": "sample_size/power",
+                "difference": "sample_size/difference",
             },
             describe="capmap.prose.sample_size:describe_sample_size",
         )

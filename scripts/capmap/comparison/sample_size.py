@@ -1,5 +1,6 @@
 """How many runs are enough: widths to expect, and the cells where one more run tells most."""
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -24,8 +25,10 @@ from capmap.settings.choices import IntervalMethod, Missing, Weights
 
 SEEDS = (3, 5, 10, 20)
 DECIMALS = 12
-WIDTHS = ["model", "seeds", "width", "width_now"]
-ADVICE = ["model", "dataset", "runs", "std", "gain", "share"]
+WIDTHS = ["model", "seeds", "width", "width_low", "width_high", "width_now"]
+ADVICE = ["model", "dataset", "runs", "std", "gain", "share", "more"]
+DETECTABLE = ["seeds", "difference", "difference_all"]
+MOST_SEEDS = 10_000
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,9 @@ class Noise:
         the n-th part of it. 0 where a cell is empty, NaN where no cell of the study is repeated.
     shares : numpy.ndarray, shape (models, datasets)
         Weight of each of a model's datasets, in parts of their mean weight; 1 where it is empty.
+    pooled : numpy.ndarray, shape (models, datasets)
+        As `run_variances`, from the variance of the runs of all models on the dataset, and the part
+        of the cell's runs that the interquartile mean keeps.
     lost : numpy.ndarray, shape (models, datasets)
         Degrees of freedom that a cell's variance loses at the quartiles, see
         `capmap.ranking.standard_errors.Influences`, per run.
@@ -56,6 +62,7 @@ class Noise:
     estimates: FloatArray
     spreads: FloatArray
     run_variances: FloatArray
+    pooled: FloatArray
     shares: FloatArray
     lost: FloatArray
     cells_unused: int
@@ -117,7 +124,7 @@ def measure_noise(runs: pd.DataFrame, *, missing: Missing, weights: Weights) -> 
     places = {dataset: place for place, dataset in enumerate(matrix.datasets)}
     kept = runs[runs["dataset"].isin(places)]
     estimates = np.empty(len(matrix.models))
-    run_variances, shares, lost = (np.zeros(matrix.counts.shape) for _ in range(3))
+    run_variances, kept_shares, shares, lost = (np.zeros(matrix.counts.shape) for _ in range(4))
     for row, (_, own) in enumerate(kept.groupby("model", sort=True)):
         scores = round_significant(own["score"])
         strata = stratify_runs(scores, own["dataset"].tolist(), weights=weights)
@@ -126,11 +133,13 @@ def measure_noise(runs: pd.DataFrame, *, missing: Missing, weights: Weights) -> 
         shares[row, columns] = _share_weight(strata)
         lost[row, columns] = measure_influences("iqm", strata).lost / strata.draws
         run_variances[row, columns] = _winsorize_variances(strata, borrowed[row, columns])
+        kept_shares[row, columns] = _weigh_kept(strata)
     return Noise(
         matrix=matrix,
         estimates=estimates,
         spreads=np.sqrt(np.where(matrix.counts == 1, borrowed, matrix.variances)),
         run_variances=run_variances,
+        pooled=kept_shares * np.nan_to_num(_pool_datasets(matrix)),
         shares=np.where(matrix.is_filled, shares, 1),
         lost=lost,
         cells_unused=count_unused(every, matrix),
@@ -155,9 +164,10 @@ def expect_widths(
     -------
     pandas.DataFrame
         A row per model (by name) and number of runs per dataset (3, 5, 10 and 20): ``model``,
-        ``seeds``, ``width`` (full width, both sides together) and ``width_now`` (with the runs that
-        the model has). NaN where no cell of the study has two runs; ``width_now`` also where fewer
-        than half of the model's datasets have, as such a model has no interval.
+        ``seeds``, ``width`` (full width, both sides together), ``width_low`` and ``width_high``
+        (its interval) and ``width_now`` (with the runs that the model has). NaN where no cell of
+        the study has two runs; all but the first also where fewer than half of the model's datasets
+        have, as such a model has no interval.
 
     Notes
     -----
@@ -167,6 +177,9 @@ def expect_widths(
     ``(n − 1) / n`` of a cell's variance.
 
     With as many runs on each dataset, all weigh the same, whatever the weights are now.
+
+    The standard deviation that a width is expected from is that of the runs there are, whose square
+    is about chi-squared with the degrees of freedom of the present interval: that is the interval.
     """
     even = noise.run_variances / noise.shares**2
     rows = []
@@ -174,12 +187,16 @@ def expect_widths(
         has_runs = noise.matrix.counts[place] > 0
         draws, lost = noise.matrix.counts[place, has_runs], noise.lost[place, has_runs]
         measure = partial(_measure_width, interval=interval, confidence_level=confidence_level)
-        now = np.nan
+        now, spans = np.nan, np.full(2, np.nan)
         if has_enough_runs(draws):
             now = measure(noise.run_variances[place, has_runs], draws, lost)
+            own = noise.run_variances[place, has_runs] / draws
+            freedom = satterthwaite_freedom(own, _count_freedom(draws, lost))
+            tail = (1 - confidence_level) / 2
+            spans = np.sqrt(freedom / special.chdtri(freedom, [tail, 1 - tail]))
         for seeds in SEEDS:
             expected = measure(even[place, has_runs], np.full(len(draws), seeds), lost)
-            rows.append((model, seeds, expected, now))
+            rows.append((model, seeds, expected, *(expected * spans), now))
     return pd.DataFrame(rows, columns=WIDTHS)
 
 
@@ -212,7 +229,7 @@ def count_misordered(noise: Noise) -> float:
 
 
 def advise_runs(noise: Noise) -> pd.DataFrame:
-    """List the cells where one more run is expected to put most pairs into the right order.
+    """List the cells where one more run makes the interquartile means surest.
 
     Parameters
     ----------
@@ -224,42 +241,115 @@ def advise_runs(noise: Noise) -> pd.DataFrame:
     pandas.DataFrame
         A row per cell that has runs and where one more would help, most helpful first and then by
         model and dataset: ``model``, ``dataset``, ``runs`` (there are now), ``std`` (of its runs;
-        borrowed where there is one, see `measure_noise`), ``gain`` (misordered pairs fewer, see
-        `count_misordered`) and ``share`` (of all those expected now). Empty for a single model, and
-        where no cell of the study has two runs.
+        borrowed where there is one, see `measure_noise`), ``gain`` (by which the sum of the models'
+        variances falls), ``share`` (of that sum) and ``more`` (runs here of as many further ones as
+        there are cells, if these lower the sum most). Empty where no cell of the study has two
+        runs.
 
     Notes
     -----
-    One more run lowers the variance of the model's interquartile mean by ``v / (n (n + 1))``, v
-    being the cell's `Noise.run_variances`, with the weights of datasets held as they are. Each cell
-    is looked at alone: after following the advice once, ask again. A pair exactly tied gains
-    nothing. Gains are rounded to 12 decimals, so that
-    floating-point noise makes no order.
+    Neyman allocation with pooled standard deviations: one more run of n lowers the variance by
+    ``v / (n (n + 1))``, v being `Noise.pooled`, with the weights of datasets held as they are. The
+    spread of few runs, and which models are close, are too uncertain to follow: of simulated
+    studies, advice that looked for the pairs most likely in the wrong order was no better than a
+    further run everywhere.
+
+    References
+    ----------
+    Neyman, J. (1934). On the two different aspects of the representative method. Journal of the
+    Royal Statistical Society 97, 558–625.
     """
-    apart, variances = _compare(noise), noise.variances
-    counts = np.maximum(noise.matrix.counts, 1)
-    fewer = noise.run_variances / (counts * (counts + 1))
-    gains = np.zeros(counts.shape)
-    for place, distances in enumerate(apart):
-        others = np.arange(len(apart)) != place
-        together = (variances[place] + variances)[others]
-        after = np.maximum(together - fewer[place][:, None], 0)
-        now = _misorder_probability(distances[others], together)
-        gains[place] = (now - _misorder_probability(distances[others], after)).sum(axis=1)
-    gains = np.round(gains, DECIMALS)
-    rows, columns = np.nonzero(gains > 0)
+    counts = noise.matrix.counts
+    n, v = np.maximum(counts, 1), noise.pooled
+    gains = v / (n * (n + 1))
+    rows, columns = np.nonzero((counts > 0) & (gains > 0))
+    order = round_significant(gains[rows, columns])
     table = pd.DataFrame(
         {
             "model": [noise.matrix.models[row] for row in rows],
             "dataset": [noise.matrix.datasets[column] for column in columns],
-            "runs": noise.matrix.counts[rows, columns],
+            "runs": counts[rows, columns],
             "std": noise.spreads[rows, columns],
-            "gain": gains[rows, columns],
+            "gain": order,
+            "share": order / (v / n).sum(),
+            "more": _spread_runs(v[rows, columns], counts[rows, columns], (counts > 0).sum()),
         }
     )
-    table = table.assign(share=table["gain"] / count_misordered(noise))[ADVICE]
     by = ["gain", "model", "dataset"]
     return table.sort_values(by, ascending=[False, True, True], ignore_index=True)
+
+
+def _spread_runs(v: FloatArray, counts: IntArray, budget: int) -> IntArray:
+    """Further runs per cell, each where it lowers the sum of ``v / n`` most; ties get none."""
+
+    def place(least: float) -> FloatArray:
+        # The last run that gains as much makes n of them with v / (n (n - 1)) = least.
+        most = np.floor((1 + np.sqrt(1 + 4 * v / least)) / 2 * (1 + 1e-12))
+        return np.maximum(most - counts, 0)
+
+    if not len(v):
+        return counts
+    low, high = float(v.max()) * 1e-12, float(v.max())
+    for _ in range(100):
+        middle = np.sqrt(low * high)
+        low, high = (low, middle) if place(middle).sum() <= budget else (middle, high)
+    return place(high).astype(np.intp)
+
+
+def find_detectable(
+    noise: Noise, *, confidence_level: float, power: float, difference: float = 0
+) -> pd.DataFrame:
+    """Find which differences a study of so many runs would detect.
+
+    Parameters
+    ----------
+    noise : Noise
+        From `measure_noise`.
+    confidence_level : float
+        Of the intervals: 1 less this is the level of the tests.
+    power : float
+        Share of studies that find the difference, between 0 and 1.
+    difference : float, optional
+        A difference in interquartile means for which the number of runs is looked for; 0 for none.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per number of runs per dataset: ``seeds``, ``difference`` (the least between two
+        typical models that a t test finds with that power) and ``difference_all`` (allowing for all
+        pairs, Bonferroni). The last row is the least number that finds the wished difference,
+        allowing for all pairs, if there is one below 10 000. Empty for a single model, and where no
+        cell of the study has two runs.
+
+    Notes
+    -----
+    The sum of the quantiles of Student's t at 1 − α / 2 and at the power, times the standard error
+    of a difference; the variance is the median of the models' pooled ones.
+
+    References
+    ----------
+    Bloom, H. S. (1995). Minimum detectable effects. Evaluation Review 19, 547–556.
+    """
+    per_run = float(np.median((noise.pooled / noise.shares**2).sum(axis=1)))
+    models, datasets = len(noise.matrix.models), len(noise.matrix.datasets)
+    if models < 2 or per_run <= 0:
+        return pd.DataFrame(columns=DETECTABLE)
+    alpha = 1 - confidence_level
+
+    def measure(seeds: int, tests: int) -> float:
+        freedom = 2 * datasets * (seeds - 1)
+        quantiles = special.stdtrit(freedom, [1 - alpha / (2 * tests), power])
+        return float(quantiles.sum() * np.sqrt(2 * per_run / seeds))
+
+    pairs = models * (models - 1) // 2
+    numbers = list(SEEDS)
+    if difference > 0:
+        found = bisect_left(
+            range(2, MOST_SEEDS), -difference, key=lambda seeds: -measure(seeds, pairs)
+        )
+        numbers += [found + 2] if found < MOST_SEEDS - 2 else []
+    rows = [(seeds, measure(seeds, 1), measure(seeds, pairs)) for seeds in numbers]
+    return pd.DataFrame(rows, columns=DETECTABLE)
 
 
 def _measure_width(
@@ -274,12 +364,16 @@ def _measure_width(
     level = (1 + confidence_level) / 2
     variances = run_variances / draws
     if interval == "calibrated":
-        freedom = np.where(draws > 1, np.maximum(draws * (1 - lost) - 1, 1), 0)
-        reach = special.stdtrit(satterthwaite_freedom(variances, freedom), level)
+        freedom = satterthwaite_freedom(variances, _count_freedom(draws, lost))
+        reach = special.stdtrit(freedom, level)
     else:
         reach = special.ndtri(level)
         variances = variances * (draws - 1) / draws
     return float(2 * reach * np.sqrt(variances.sum()))
+
+
+def _count_freedom(draws: IntArray, lost: FloatArray) -> FloatArray:
+    return np.where(draws > 1, np.maximum(draws * (1 - lost) - 1, 1), 0)
 
 
 def _share_weight(strata: Strata) -> FloatArray:
@@ -307,6 +401,15 @@ def _winsorize_variances(strata: Strata, borrowed: FloatArray) -> FloatArray:
     return variances * scale**2
 
 
+def _weigh_kept(strata: Strata) -> FloatArray:
+    """What the variance of a run of each dataset counts with, by the part of its runs kept."""
+    shares = _keep_shares(strata)
+    kept_weight = float(shares @ strata.run_weights) / float(strata.run_weights.sum())
+    scale = _share_weight(strata) / (len(strata.draws) * kept_weight)
+    kept = np.bincount(strata.datasets, shares, minlength=len(strata.draws)) / strata.draws
+    return np.asarray(scale**2 * kept)
+
+
 def _keep_shares(strata: Strata) -> FloatArray:
     """Part of each run that the interquartile mean keeps; equal scores share alike."""
     values, codes = np.unique(strata.scores, return_inverse=True)
@@ -323,11 +426,17 @@ def _pool_variances(matrix: ScoreMatrix) -> FloatArray:
     """Pooled variance, for cells with one run."""
     freedom = np.maximum(matrix.counts - 1, 0)
     squares = np.where(freedom > 0, matrix.variances, 0) * freedom
-    pooled = [_divide(squares.sum(axis=axis), freedom.sum(axis=axis)) for axis in (1, 0, None)]
-    own, same_dataset, study = pooled
-    others = np.where(np.isnan(same_dataset), study, same_dataset)
-    borrowed = np.where(np.isnan(own)[:, None], others, own[:, None])
+    own = _divide(squares.sum(axis=1), freedom.sum(axis=1))
+    borrowed = np.where(np.isnan(own)[:, None], _pool_datasets(matrix), own[:, None])
     return np.where(matrix.counts > 0, borrowed, np.nan)
+
+
+def _pool_datasets(matrix: ScoreMatrix) -> FloatArray:
+    """Variance pooled over models of each dataset, or that of the study; shape (datasets,)."""
+    freedom = np.maximum(matrix.counts - 1, 0)
+    squares = np.where(freedom > 0, matrix.variances, 0) * freedom
+    pooled = _divide(squares.sum(axis=0), freedom.sum(axis=0))
+    return np.where(np.isnan(pooled), _divide(squares.sum(), freedom.sum()), pooled)
 
 
 def _divide(squares: FloatArray, freedom: FloatArray) -> FloatArray:
@@ -355,6 +464,8 @@ def advise_sample_size(
     interval: IntervalMethod,
     weights: Weights,
     confidence_level: float,
+    power: float,
+    difference: float,
 ) -> dict[str, Any]:
     """Expect widths of intervals with more seeds, and find where the next one helps.
 
@@ -366,15 +477,22 @@ def advise_sample_size(
         As in the setting `comparison`.
     interval, weights, confidence_level
         As in the setting `bootstrap`.
+    power, difference
+        As in the setting `sample_size`.
 
     Returns
     -------
     dict
-        The tables ``seed_widths`` and ``next_seeds``, and ``cells_unused``.
+        The tables ``seed_widths``, ``next_seeds`` and ``detectable``, ``misordered`` (pairs
+        expected in the wrong order) and ``cells_unused``.
     """
     noise = measure_noise(runs, missing=missing, weights=weights)
     return {
         "seed_widths": expect_widths(noise, interval=interval, confidence_level=confidence_level),
         "next_seeds": advise_runs(noise),
+        "detectable": find_detectable(
+            noise, confidence_level=confidence_level, power=power, difference=difference
+        ),
+        "misordered": count_misordered(noise),
         "cells_unused": noise.cells_unused,
     }

@@ -39,11 +39,9 @@ WIDE_NAME = 1.5
 HEIGHT = 1.9
 WIDTHS_HEADING = "Interval width to expect"
 NEXT_HEADING = "Where one more run helps most"
-GAIN = "drop in the expected number of misordered pairs by one more run (%)"
+GAIN = "drop in the sum of the models' variances by one more run (%)"
 NO_SPREAD = "No cell has two runs, so the spread over seeds is unknown."
-NO_GAIN = (
-    "No cell is known in which one more run helps: the order is clear, or no cell has two runs."
-)
+NO_GAIN = "No cell is known in which one more run helps: no cell has two runs that differ."
 
 
 @figure_style()
@@ -94,13 +92,13 @@ def draw_seed_widths(seed_widths: pd.DataFrame, iqm: pd.DataFrame) -> Figure:
 
 @figure_style()
 def draw_next_seeds(next_seeds: pd.DataFrame, *, order: Sequence[str]) -> Figure:
-    """Draw in which cells one more run helps the order of the models most.
+    """Draw in which cells one more run makes the models' scores surest.
 
     Parameters
     ----------
     next_seeds : DataFrame
-        model, dataset, runs, share (of the pairs that are now expected in the wrong order, 0 to 1);
-        rows in any order.
+        model, dataset, runs, share (of the sum of the models' variances that one more run saves,
+        0 to 1); rows in any order.
     order : sequence of str
         All models of the study, for their colors.
 

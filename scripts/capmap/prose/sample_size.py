@@ -18,18 +18,22 @@ FEWEST = 0.05
 def describe_sample_size(
     seed_widths: pd.DataFrame,
     next_seeds: pd.DataFrame,
+    detectable: pd.DataFrame,
     *,
     interval: str,
     confidence_level: float,
     missing: str,
     cells_unused: int,
+    misordered: float,
+    power: float,
+    difference: float,
 ) -> list[str]:
     """Say how wide intervals would be with more runs, and where one more run would help most.
 
     Parameters
     ----------
-    seed_widths, next_seeds : pandas.DataFrame
-        The columns of ``tables/seed_widths.csv`` and ``tables/next_seeds.csv``.
+    seed_widths, next_seeds, detectable : pandas.DataFrame
+        The columns of the tables of these names.
     interval : {"percentile", "basic", "bca", "calibrated"}
         Kind of interval whose width is foretold.
     confidence_level : float
@@ -38,6 +42,12 @@ def describe_sample_size(
         Policy for empty cells.
     cells_unused : int
         Cells with runs that the policy left out.
+    misordered : float
+        Pairs expected in the wrong order.
+    power : float
+        Share of studies that are to find a difference, between 0 and 1.
+    difference : float
+        For which the number of runs was looked for; 0 for none.
 
     Returns
     -------
@@ -57,13 +67,18 @@ def describe_sample_size(
         "each model's interquartile mean (IQM) was predicted from the winsorized variances over "
         f"runs (pooled for single runs) and a {quantile} quantile.",
         _describe_order(models),
+        "Where further runs help was told by Neyman allocation, with standard deviations pooled "
+        "over models.",
         describe_policy(
             missing, subject="Each model was measured", own=PER_MODEL, cells_unused=cells_unused
         ),
         "Runs were assumed independent, with normal noise.",
     )
     results = join_sentences(
-        _describe_widths(seed_widths, models), _describe_advice(next_seeds, models)
+        _describe_widths(seed_widths, models),
+        _describe_detectable(detectable, power, confidence_level, difference),
+        _describe_misordered(misordered, models),
+        _describe_advice(next_seeds),
     )
     return [methods, results]
 
@@ -86,21 +101,41 @@ def _describe_widths(seed_widths: pd.DataFrame, models: int) -> str:
     return f"The {median}width to expect was {join_words(parts)} runs per dataset{present}."
 
 
-def _describe_advice(next_seeds: pd.DataFrame, models: int) -> str:
+def _describe_detectable(
+    detectable: pd.DataFrame, power: float, confidence_level: float, difference: float
+) -> str:
+    if detectable.empty:
+        return ""
+    first, last, needed = detectable.iloc[:2].iloc[-1], detectable.iloc[-1], ""
+    if difference > 0:
+        runs = f"takes {format_count(last['seeds'], 'run')} per dataset"
+        if last["difference_all"] > difference:
+            runs = "is too small to be found by running more"
+        needed = f"A difference of {format_value(difference)} {runs}."
+    return join_sentences(
+        f"With {first['seeds']:,.0f} runs per dataset, {format_percent(power)} of studies find two "
+        f"models {format_value(first['difference'])} apart, or "
+        f"{format_value(first['difference_all'])} allowing for all pairs at the "
+        f"{format_percent(confidence_level)} level.",
+        needed,
+    )
+
+
+def _describe_misordered(misordered: float, models: int) -> str:
     if models < 2:
         return "With a single model there was no order to improve."
-    if next_seeds.empty:
-        return "One more run was not expected to put any pair into the right order."
     pairs = format_count(models * (models - 1) // 2, "pair")
-    misordered = next_seeds["gain"].iloc[0] / next_seeds["share"].iloc[0]
     if misordered < FEWEST:
         return f"Of {pairs}, fewer than {FEWEST:g} were expected in the wrong order."
+    return f"Of {pairs}, an expected {format_value(misordered)} stood in the wrong order."
+
+
+def _describe_advice(next_seeds: pd.DataFrame) -> str:
+    if next_seeds.empty:
+        return "No cell is known where one more run would help."
     parts = [
         f"by {format_share(row['share'])} for {quote_name(row['model'])} on "
         f"{quote_name(row['dataset'])} ({format_count(row['runs'], 'run')} now)"
         for _, row in next_seeds.head(SHOWN_CELLS).iterrows()
     ]
-    return (
-        f"Of {pairs}, an expected {format_value(misordered)} stood in the wrong order. One more "
-        f"run would lower it {join_words(parts)}."
-    )
+    return f"One more run would lower the sum of the models' variances {join_words(parts)}."

@@ -84,6 +84,20 @@ class Robustness(Section):
     top: int = option(3, "k of the probability to be among the k best.", ge=1)
 
 
+class SampleSize(Section):
+    """How many runs are enough."""
+
+    power: float = option(
+        0.8, "Share of studies that are to find a difference that there is.", gt=0, lt=1
+    )
+    difference: float = option(
+        0,
+        "A difference in interquartile means of normalized scores for which the number of runs per "
+        "dataset is looked for; 0 means none.",
+        ge=0,
+    )
+
+
 class Group(Section):
     """A set of datasets."""
 

@@ -13,6 +13,7 @@ from capmap.settings.analyses import (
     Multilabel,
     Ratings,
     Robustness,
+    SampleSize,
 )
 from capmap.settings.choices import (
     Aggregation,
@@ -208,6 +209,7 @@ class Study(Section):
     comparison: Comparison
     ratings: Ratings
     robustness: Robustness
+    sample_size: SampleSize
     groups: dict[GroupName, Group] = option(
         {}, "Named sets of datasets that are ranked on their own, such as a capability."
     )
