@@ -184,7 +184,8 @@ if __name__ == "__main__":
     ]
     spaced = [measure_spaced(*setting) for setting in product((5, 20, 50), SPACINGS)]
     tests = [
-        measure_tests(*setting) for setting in product(STUDIES, DATASETS, ["normal", "exponential"])
+        measure_tests(models, *shape)
+        for models, shape in product(STUDIES, [(8, "normal"), (19, "exponential")])
     ]
     tables = {"claims": rows, "rank_sets": spaced, "claims_of_tests": tests}
     for name, table in ((name, pd.DataFrame(rows)) for name, rows in tables.items()):

@@ -91,11 +91,15 @@ def call_stage(stage: str, study: Study, shard: int) -> None:
         **{name: f"normalized/{name}.csv" for name in ("bounds", "manifest", "dropped")},
         **{
             name: [f"{name}.csv", f"{name}.md", f"{name}.tex"]
-            for name in ("scores", "seeds", "aggregate", "iqm", "intervals")
+            for name in (
+                *("scores", "seeds", "shared_seeds", "aggregate"),
+                *("iqm", "scopes", "intervals"),
+            )
         },
         "exports": ["export.csv"],
         "folder": "normalized",
         "shard": f"normalized/{shard}.parquet",
+        "scope": "normalized/scope.json",
         "replicates": f"bootstrap/{shard}.parquet",
         "shards": [f"{kept}/{number}.parquet" for number in range(SHARDS)],
     }
@@ -110,7 +114,7 @@ def call_stage(stage: str, study: Study, shard: int) -> None:
     }
     particular = {
         "normalize_runs": {"shards": SHARDS},
-        "bootstrap_shard": {"datasets": [], "dimensions": None},
+        "bootstrap_shard": {"dimensions": None},
     }
     known = settings | bootstrap | files | options | particular.get(stage, {})
     function(**{name: known[name] for name in inspect.signature(function).parameters})

@@ -18,10 +18,7 @@ SHAPES: dict[str, Any] = {
     "bootstrap": {"replicates": 200, "shards": 2},
     "multilabel": {**CONFIG["studies"]["shapes"]["multilabel"], "replicates": 200},
 }
-PUBLISHED: dict[str, Any] = {
-    **CONFIG["studies"]["imagenet"],
-    "bootstrap": {"replicates": 200, "shards": 1},
-}
+PUBLISHED: dict[str, Any] = CONFIG["studies"]["imagenet"]
 PAGES = {"write_report", "write_index"}
 EVERY_IMAGE = b"".join(b"%d,0\n" % image for image in range(40))
 

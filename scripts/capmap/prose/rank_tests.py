@@ -99,6 +99,8 @@ def _describe_omnibus(friedman: pd.DataFrame, alpha: float) -> str:
     level = format_percent(alpha)
     if claim_mean_ranks(friedman, alpha=alpha):
         verdict = f"At the {level} level, the mean ranks differed."
+    elif friedman["models"].max() == 2:
+        verdict = "Of two models only Wilcoxon's test says whether they differ."
     elif any(rejected):
         verdict = f"At the {level} level, these tests disagreed on whether the mean ranks differ."
     else:
@@ -135,6 +137,8 @@ def _describe_first(mean_ranks: pd.DataFrame) -> str:
 def _describe_nemenyi(nemenyi: pd.DataFrame, alpha: float) -> str:
     if nemenyi.empty:
         return "Nemenyi's test needs a dataset that all models have, and there was none."
+    if len(nemenyi) == 1:
+        return "Nemenyi's test is for three models or more."
     separated = len(claim_nemenyi(nemenyi, alpha=alpha))
     pairs = format_count(len(nemenyi), "pair")
     distance = format_value(nemenyi["critical_difference"].iloc[0])
