@@ -10,8 +10,7 @@ import pandas as pd
 from capmap.artifacts import read_parquet, read_shards, write_parquet
 from capmap.catalog import ANALYSES, STEPS, find_owner
 from capmap.freshness import Keeper, digest_origin
-from capmap.prose.paragraphs import write_paragraphs
-from capmap.tables import read_declared, write_declared
+from capmap.tables import read_declared, write_declared, write_paragraphs
 from job import load_function, run_parallel
 
 logger = logging.getLogger(__name__)

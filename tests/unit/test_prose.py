@@ -16,8 +16,8 @@ from capmap.prose import (
     describe_robustness,
     describe_sample_size,
     describe_transfer,
-    write_paragraphs,
 )
+from capmap.tables import write_paragraphs
 from tests.prose_tables import (
     CAPABILITIES,
     COMPARISONS,

@@ -10,7 +10,6 @@ from capmap.prose.leaderboard import describe_leaderboard, describe_releases
 from capmap.prose.multilabel import describe_multilabel
 from capmap.prose.next_results import describe_next_results
 from capmap.prose.pairwise import describe_pairwise
-from capmap.prose.paragraphs import write_paragraphs
 from capmap.prose.placements import describe_placements
 from capmap.prose.profiles import describe_profiles
 from capmap.prose.rank_tests import describe_rank_tests
@@ -38,5 +37,4 @@ __all__ = [
     "describe_robustness",
     "describe_sample_size",
     "describe_transfer",
-    "write_paragraphs",
 ]
