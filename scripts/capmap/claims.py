@@ -242,6 +242,12 @@ def claim_nemenyi(nemenyi: pd.DataFrame, *, alpha: float) -> list[Claim]:
     ]
 
 
+def choose_first(scopes: pd.DataFrame) -> pd.DataFrame:
+    """The ranking of a study, without the one over datasets that may stand beside it."""
+    first: pd.DataFrame = scopes[scopes["unit"] == scopes["unit"].iloc[0]]
+    return first
+
+
 def find_rivals(ranking: pd.DataFrame) -> list[str]:
     """Names of the models with an interval that are not separated from all the first with one.
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from capmap.claims import choose_first
 from capmap.comparison.correlation import compute_kendall_tau
 from capmap.comparison.rank_aggregation import aggregate_votes, dethrone
 from capmap.comparison.score_matrix import BoolArray, arrange_runs, choose_common, count_unused
@@ -28,7 +29,6 @@ from capmap.ranking.resampling import (
     repeat_datasets,
     stratify_runs,
 )
-from capmap.ranking.scopes import choose_first
 from capmap.ranking.statistics import evaluate_statistic
 from capmap.rng import make_stream
 from capmap.settings.choices import Aggregation, Missing, Statistic, Weights

@@ -6,10 +6,9 @@ from typing import Any
 import pandas as pd
 
 from capmap.catalog import MAIN, label_columns
-from capmap.claims import find_candidates
+from capmap.claims import choose_first, find_candidates
 from capmap.pages.accounts import count_rejected, count_rows, list_files, list_warnings
 from capmap.pages.views import View, make_view
-from capmap.ranking.scopes import choose_first
 from capmap.wording import spell_statistic
 
 # Tables that stand on the page only, with about how many of its bytes each may take.

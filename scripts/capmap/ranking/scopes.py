@@ -116,12 +116,6 @@ def resolve_statistic(rank_by: StatisticOrAuto, runs: pd.DataFrame) -> Statistic
     return "mean" if is_outcome and len(runs) >= FEWEST_OUTCOMES else "iqm"
 
 
-def choose_first(scopes: pd.DataFrame) -> pd.DataFrame:
-    """The ranking of a study, without the one over datasets that may stand beside it."""
-    first: pd.DataFrame = scopes[scopes["unit"] == scopes["unit"].iloc[0]]
-    return first
-
-
 def correlate_seeds(runs: pd.DataFrame) -> SeedCorrelation:
     """Test whether the runs of a seed on different datasets move together.
 
