@@ -228,7 +228,7 @@ def test_a_detectable_difference_is_detected_as_often_as_told() -> None:
     # With a single pair there is nothing to allow for.
     assert row["difference"] == row["difference_all"]
     freedom = 2 * 8 * 4
-    error = math.sqrt(2 * float(np.median(noise.pooled.sum(axis=1))) / 5)
+    error = math.sqrt(2 * float(np.median(noise.run_variances.sum(axis=1))) / 5)
     critical = stats.t.ppf(0.975, freedom) * error
     rng = np.random.default_rng(0)
     found = row["difference"] + error * rng.standard_t(freedom, 20_000) > critical
@@ -415,3 +415,10 @@ def test_step_writes_tables_and_paragraphs(tmp_path) -> None:
     expected = advise_runs(measure(runs))
     pd.testing.assert_frame_equal(tables["next_seeds"], expected, check_dtype=False)
     assert "IQM" in (tmp_path / "text/sample_size.txt").read_text("utf-8")
+
+
+def test_a_run_that_is_cut_off_inflates_no_variance() -> None:
+    cells = {(m, d): [0.5, 0.51, 0.52, 0.53] for m in "AB" for d in "wxyz"}
+    plain = measure(make_cells(cells))
+    outlier = measure(make_cells(cells | {("A", "x"): [0.5, 0.51, 0.52, 90.0]}))
+    np.testing.assert_allclose(outlier.pooled, plain.pooled, rtol=0.5)

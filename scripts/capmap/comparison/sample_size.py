@@ -49,7 +49,7 @@ class Noise:
     shares : numpy.ndarray, shape (models, datasets)
         Weight of each of a model's datasets, in parts of their mean weight; 1 where it is empty.
     pooled : numpy.ndarray, shape (models, datasets)
-        As `run_variances`, from the variance of the runs of all models on the dataset, and the part
+        As `run_variances`, from the winsorized variances of all models on the dataset and the part
         of the cell's runs that the interquartile mean keeps.
     lost : numpy.ndarray, shape (models, datasets)
         Degrees of freedom that a cell's variance loses at the quartiles, see
@@ -124,7 +124,7 @@ def measure_noise(runs: pd.DataFrame, *, missing: Missing, weights: Weights) -> 
     places = {dataset: place for place, dataset in enumerate(matrix.datasets)}
     kept = runs[runs["dataset"].isin(places)]
     estimates = np.empty(len(matrix.models))
-    run_variances, kept_shares, shares, lost = (np.zeros(matrix.counts.shape) for _ in range(4))
+    run_variances, scales, stays, shares, lost = (np.zeros(matrix.counts.shape) for _ in range(5))
     for row, (_, own) in enumerate(kept.groupby("model", sort=True)):
         scores = round_significant(own["score"])
         strata = stratify_runs(scores, own["dataset"].tolist(), weights=weights)
@@ -133,13 +133,13 @@ def measure_noise(runs: pd.DataFrame, *, missing: Missing, weights: Weights) -> 
         shares[row, columns] = _share_weight(strata)
         lost[row, columns] = measure_influences("iqm", strata).lost / strata.draws
         run_variances[row, columns] = _winsorize_variances(strata, borrowed[row, columns])
-        kept_shares[row, columns] = _weigh_kept(strata)
+        scales[row, columns], stays[row, columns] = _scale_squared(strata), _keep_by_dataset(strata)
     return Noise(
         matrix=matrix,
         estimates=estimates,
         spreads=np.sqrt(np.where(matrix.counts == 1, borrowed, matrix.variances)),
         run_variances=run_variances,
-        pooled=kept_shares * np.nan_to_num(_pool_datasets(matrix)),
+        pooled=scales * stays * _pool_winsorized(matrix, run_variances, scales=scales, kept=stays),
         shares=np.where(matrix.is_filled, shares, 1),
         lost=lost,
         cells_unused=count_unused(every, matrix),
@@ -324,15 +324,15 @@ def find_detectable(
     Notes
     -----
     The sum of the quantiles of Student's t at 1 − α / 2 and at the power, times the standard error
-    of a difference; the variance is the median of the models' pooled ones.
+    of a difference; the variance is the median of the models' ones.
 
     References
     ----------
     Bloom, H. S. (1995). Minimum detectable effects. Evaluation Review 19, 547–556.
     """
-    per_run = float(np.median((noise.pooled / noise.shares**2).sum(axis=1)))
+    per_run = float(np.median((noise.run_variances / noise.shares**2).sum(axis=1)))
     models, datasets = len(noise.matrix.models), len(noise.matrix.datasets)
-    if models < 2 or per_run <= 0:
+    if models < 2 or not per_run > 0:
         return pd.DataFrame(columns=DETECTABLE)
     alpha = 1 - confidence_level
 
@@ -386,8 +386,6 @@ def _winsorize_variances(strata: Strata, borrowed: FloatArray) -> FloatArray:
     """Variance of the interquartile mean per single run of each of a model's datasets."""
     shares = _keep_shares(strata)
     kept = strata.scores[shares > 0]
-    kept_weight = float(shares @ strata.run_weights) / float(strata.run_weights.sum())
-    scale = _share_weight(strata) / (len(strata.draws) * kept_weight)
     variances = np.empty(len(strata.draws))
     first = 0
     for part in strata.parts:
@@ -398,16 +396,32 @@ def _winsorize_variances(strata: Strata, borrowed: FloatArray) -> FloatArray:
         else:
             variances[part.datasets] = borrowed[part.datasets] * shares[first:last] ** 2
         first = last
-    return variances * scale**2
+    return variances * _scale_squared(strata)
 
 
-def _weigh_kept(strata: Strata) -> FloatArray:
-    """What the variance of a run of each dataset counts with, by the part of its runs kept."""
-    shares = _keep_shares(strata)
-    kept_weight = float(shares @ strata.run_weights) / float(strata.run_weights.sum())
-    scale = _share_weight(strata) / (len(strata.draws) * kept_weight)
-    kept = np.bincount(strata.datasets, shares, minlength=len(strata.draws)) / strata.draws
-    return np.asarray(scale**2 * kept)
+def _scale_squared(strata: Strata) -> FloatArray:
+    """Variance of the interquartile mean by that of the winsorized runs of each dataset."""
+    kept_weight = float(_keep_shares(strata) @ strata.run_weights) / float(strata.run_weights.sum())
+    return np.asarray((_share_weight(strata) / (len(strata.draws) * kept_weight)) ** 2)
+
+
+def _keep_by_dataset(strata: Strata) -> FloatArray:
+    """Part of each dataset's runs that the interquartile mean keeps."""
+    kept = np.bincount(strata.datasets, _keep_shares(strata), minlength=len(strata.draws))
+    return np.asarray(kept / strata.draws)
+
+
+def _pool_winsorized(
+    matrix: ScoreMatrix, run_variances: FloatArray, *, scales: FloatArray, kept: FloatArray
+) -> FloatArray:
+    """Winsorized variance per dataset, by the part of runs kept, pooled over models."""
+    freedom = np.maximum(matrix.counts - 1, 0)
+    repeated = freedom > 0
+    variances = np.divide(run_variances, scales, out=np.zeros_like(kept), where=repeated)
+    squares, weights = variances * freedom, kept * freedom
+    pooled = _divide(squares.sum(axis=0), weights.sum(axis=0))
+    every = _divide(squares.sum(), weights.sum())
+    return np.asarray(np.nan_to_num(np.where(np.isnan(pooled), every, pooled)))
 
 
 def _keep_shares(strata: Strata) -> FloatArray:
@@ -440,7 +454,8 @@ def _pool_datasets(matrix: ScoreMatrix) -> FloatArray:
 
 
 def _divide(squares: FloatArray, freedom: FloatArray) -> FloatArray:
-    return np.where(freedom > 0, squares / np.maximum(freedom, 1), np.nan)
+    known = np.asarray(freedom) > 0
+    return np.asarray(np.divide(squares, freedom, out=np.full(known.shape, np.nan), where=known))
 
 
 def _compare(noise: Noise) -> FloatArray:
