@@ -4,11 +4,9 @@ Sentences are written from these rows, and ``text/claims.csv`` keeps them. Not l
 that are told without a judgement, and that models could not be separated, which claims nothing.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import astuple, dataclass, fields
 from functools import partial
-from itertools import product
 from math import nan
 from typing import Any
 
@@ -97,9 +95,10 @@ def claim_ranking(
     Returns
     -------
     list of Claim
-        One is called best only if all others are separated from it, allowing for all pairs (of two
-        equal models one would else be called best in a tenth of studies), all have intervals, and
-        none has more datasets.
+        A model is separated from the leader if it is from all that share the first rank with an
+        interval. One is called best only if all others are separated from it, allowing for all
+        pairs (of two equal models one would else be called best in a tenth of studies), all have
+        intervals, and none has more datasets.
     """
     family = f"pairs of {format_count(len(ranking), 'model')}" + (f", {within}" if within else "")
     about = confidence_level, method, "Holm, all pairs", family
@@ -109,10 +108,11 @@ def claim_ranking(
         [(name, ties) for name, ties in rows[["model", "ties"]].to_numpy() if has_letters(ties)]
         for rows in (ranking[is_first], ranking[~is_first])
     )
+    shared = {ties for _, ties in firsts}
     claims = [
-        Claim(scope, "is separated from", first, other, *about)
-        for (first, ties), (other, letters) in product(firsts, others)
-        if not have_common_letter(ties, letters)
+        Claim(scope, "is separated from", firsts[0][0], other, *about)
+        for other, letters in (others if firsts else [])
+        if not any(have_common_letter(ties, letters) for ties in shared)
     ]
     if "may_be_best" not in ranking:
         return claims
@@ -262,12 +262,12 @@ def find_rivals(ranking: pd.DataFrame) -> list[str]:
     >>> find_rivals(pd.DataFrame(columns))
     ['B']
     """
-    claims = claim_ranking(ranking[["model", "rank", "ties"]])
-    below = Counter(claim.object for claim in claims)
+    separated = {claim.object for claim in claim_ranking(ranking[["model", "rank", "ties"]])}
     is_first, is_sure = ranking["rank"] == ranking["rank"].min(), ranking["ties"].map(has_letters)
-    firsts = int((is_first & is_sure).sum())
+    if not (is_first & is_sure).any():
+        return []
     behind: list[str] = ranking.loc[~is_first & is_sure, "model"].tolist()
-    return [name for name in behind if below[name] < firsts]
+    return [name for name in behind if name not in separated]
 
 
 def find_candidates(ranking: pd.DataFrame) -> list[str]:
