@@ -319,11 +319,17 @@ def test_a_view_counts_the_rows_that_its_table_lacks() -> None:
 
 def test_a_page_has_one_ranking_that_of_the_leaderboard_where_it_ranks_apart() -> None:
     tables = make_tables(["A", "B"], ["D1"])
-    entries = pd.DataFrame({"method": ["x", "y"], "complete": True})
+    names = {"model": ["a", "b"], "name": ["<A>", "B"], "iqm": [0.8, 0.7], "rank": [1, 2]}
+    entries = pd.DataFrame({**names, "ties": ["a", "ab"], "method": "", "complete": True})
+    one = "Of 1 complete entry"
     for board, told in (
-        (entries, "Of 1 entry with <x>, A leads."),
-        (entries.assign(method="x"), "On these 2 datasets A is best"),
-        (entries.assign(method="x", complete=[True, False]), "Of 1 entry with <x>, A leads."),
+        (entries, "On these 2 datasets A is best"),
+        (
+            entries.assign(method=["<x>", "y"], rank=1),
+            f"{one} with the method <x>, <A> has the highest IQM, 0.800. {one} with the method y",
+        ),
+        (entries.assign(complete=[True, False]), f"{one}, <A> has the highest IQM, 0.800."),
+        (entries.assign(complete=False), "No entry is complete enough to be ranked."),
     ):
         results = Results(
             tables={**tables, "leaderboard/entries": board},
@@ -331,13 +337,13 @@ def test_a_page_has_one_ranking_that_of_the_leaderboard_where_it_ranks_apart() -
             figures={},
             images={},
             files={},
-            outcomes=[Outcome("leaderboard", ["How.", "Of 1 entry with <x>, A leads."])],
+            outcomes=[Outcome("leaderboard", ["How."])],
             settings=make_settings(),
             versions={},
         )
         headline = tell_headline(results).striptags()
         assert headline.startswith(told)
-        assert ranks_apart(results.tables) == ("All entries" in headline)
+        assert ranks_apart(results.tables) == (" is best" not in headline)
         claims = list_claims(results.tables, results.settings)
         assert ("is best" in set(claims["relation"])) == (not ranks_apart(results.tables))
 

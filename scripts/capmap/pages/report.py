@@ -24,7 +24,6 @@ MAX_SETTINGS = 40_000
 MARKUP = 60_000
 # Figures of all models, which leaderboards that rank within methods do not show.
 TOGETHER = ("intervals", "rank_shift")
-BOARD = "All entries together are in tables/scopes, whatever their method and completeness."
 
 
 @dataclass(frozen=True)
@@ -79,11 +78,11 @@ def render_report(results: Results, *, study: str, title: str) -> str:
     """
     tables, bootstrap = results.tables, results.settings["bootstrap"]
     unit = tables["scopes"]["unit"].iloc[0]
-    board = _find_board(results)
+    is_board = ranks_apart(results.tables)
     views = show_tables(tables, results.validation, results.versions, results.files)
     settings = _render_settings(results.settings)
     sections = show_analyses(results.outcomes, tables, files=results.files)
-    main = [name for name in MAIN.figures if not board or name not in TOGETHER]
+    main = [name for name in MAIN.figures if not is_board or name not in TOGETHER]
     drawn = [*main, *(name for section in sections for name in section.figures)]
     texts = {name: _describe_figure(FIGURES[name]) for name in drawn}
     shown = [*views.values(), *(view for section in sections for view in section.views)]
@@ -96,7 +95,7 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         study=study,
         title=title,
         verdict=tell_headline(results),
-        is_board=bool(board),
+        is_board=is_board,
         trust=verdict.describe_coverage(
             tables["coverage"],
             interval=bootstrap["interval"],
@@ -140,18 +139,10 @@ def tell_headline(results: Results) -> Markup:
         A few sentences. A leaderboard that ranks within methods, or complete entries only, has the
         only ranking that is told.
     """
-    if board := _find_board(results):
-        return Markup(" ").join(map(Markup.escape, board))
+    if ranks_apart(results.tables):
+        return verdict.describe_board(results.tables["leaderboard/entries"])
     level = results.settings["bootstrap"]["confidence"]
     return verdict.describe_ranking(results.tables["scopes"], confidence_level=level)
-
-
-def _find_board(results: Results) -> Sequence[str]:
-    """What a leaderboard says of its methods, if it ranks them apart."""
-    if not ranks_apart(results.tables):
-        return []
-    told = (outcome.paragraphs for outcome in results.outcomes if outcome.name == "leaderboard")
-    return [*next(told)[1:], BOARD]
 
 
 def _name_kind(scopes: pd.DataFrame) -> str:

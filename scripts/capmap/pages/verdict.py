@@ -3,7 +3,7 @@
 import pandas as pd
 from markupsafe import Markup
 
-from capmap.claims import claim_ranking, find_candidates
+from capmap.claims import claim_ranking, find_candidates, find_rivals
 from capmap.pages.wording import NAME, format_ordinal, join_names, join_words
 from capmap.wording import (
     AGGREGATION_NAMES,
@@ -96,6 +96,42 @@ def _name_candidates(
     return Markup("{} models may be the best{}: {}").format(
         len(candidates), at, join_names(candidates)
     )
+
+
+def describe_board(entries: pd.DataFrame) -> Markup:
+    """Say who leads a leaderboard that ranks its entries apart.
+
+    Parameters
+    ----------
+    entries : pandas.DataFrame
+        The columns of ``leaderboard/entries.csv``.
+
+    Returns
+    -------
+    markupsafe.Markup
+        A sentence per method, of complete entries; names are escaped.
+    """
+    ranked = entries[entries["complete"]].fillna({"method": ""})
+    sentences = []
+    for method, own in ranked.groupby("method", sort=True):
+        first, rivals = own[own["rank"] == 1].sort_values("model"), find_rivals(own)
+        among = Markup(" with the method {}").format(NAME.format(method)) if method else ""
+        others = ""
+        if rivals:
+            others = f"; {format_count(len(rivals), 'other')} cannot be separated from the first"
+        elif claim_ranking(own.sort_values(["rank", "model"])):
+            others = ", separated from all others with an interval"
+        sentences.append(
+            Markup("Of {}{}, {} {} the highest IQM, {:.3f}{}.").format(
+                format_count(len(own), "complete entry", "complete entries"),
+                among,
+                join_names(first["name"].tolist()),
+                "share" if len(first) > 1 else "has",
+                first["iqm"].iloc[0],
+                others,
+            )
+        )
+    return Markup(" ").join(sentences or [Markup("No entry is complete enough to be ranked.")])
 
 
 def describe_statistic(scopes: pd.DataFrame, *, rank_by: str) -> Markup:
