@@ -20,23 +20,29 @@ AGGREGATION_NAMES = {
     "median": "median",
     "iqm": "IQM",
 }
-STATISTIC_NAMES = {
-    "iqm": "IQM",
-    "mean": "mean",
-    "median": "median",
-    "optimality_gap": "optimality gap",
-}
 
 
 def find_statistic(columns: Iterable[str]) -> str:
-    """The column of a ranking that holds what ranks the models: the first that is a statistic.
+    """The column of a ranking that holds what ranks the models: the one after their names.
 
     Examples
     --------
     >>> find_statistic(["group", "model", "mean", "ci_low"])
     'mean'
     """
-    return next(name for name in columns if name in STATISTIC_NAMES)
+    names = list(columns)
+    return names[names.index("model") + 1]
+
+
+def name_statistic(statistic: str) -> str:
+    """The short name of a statistic.
+
+    Examples
+    --------
+    >>> name_statistic("iqm"), name_statistic("optimality_gap")
+    ('IQM', 'optimality gap')
+    """
+    return "IQM" if statistic == "iqm" else statistic.replace("_", " ")
 
 
 def spell_statistic(statistic: str) -> str:
@@ -47,7 +53,7 @@ def spell_statistic(statistic: str) -> str:
     >>> spell_statistic("iqm"), spell_statistic("mean")
     ('interquartile mean (IQM)', 'mean')
     """
-    return "interquartile mean (IQM)" if statistic == "iqm" else STATISTIC_NAMES[statistic]
+    return "interquartile mean (IQM)" if statistic == "iqm" else name_statistic(statistic)
 
 
 def name_most(statistic: str) -> str:
@@ -63,7 +69,7 @@ def name_first(statistic: str) -> str:
     >>> name_first("iqm"), name_first("optimality_gap")
     ('the highest IQM', 'the lowest optimality gap')
     """
-    return f"the {name_most(statistic)} {STATISTIC_NAMES[statistic]}"
+    return f"the {name_most(statistic)} {name_statistic(statistic)}"
 
 
 def quote_name(name: str) -> str:

@@ -7,11 +7,11 @@ from capmap.claims import claim_ranking, find_candidates, find_rivals
 from capmap.pages.wording import NAME, format_ordinal, join_names, join_words
 from capmap.wording import (
     AGGREGATION_NAMES,
-    STATISTIC_NAMES,
     format_count,
     format_percent,
     name_first,
     name_most,
+    name_statistic,
 )
 
 SHORTFALL = 0.02
@@ -234,7 +234,7 @@ def _describe_interval(row: "pd.Series[float]", level: float | None, models: int
 
 def _describe_best(ranking: pd.DataFrame, statistic: str) -> str:
     article = "an" if statistic in ("iqm", "optimality_gap") else "a"
-    score = f"with {article} {STATISTIC_NAMES[statistic]} of"
+    score = f"with {article} {name_statistic(statistic)} of"
     if len(ranking) == 1:
         return f"is the only model, {score}"
     return f"is best, {score}" if _find_best(ranking) else f"has {name_first(statistic)},"
