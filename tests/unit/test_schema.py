@@ -1,6 +1,7 @@
 """The configuration is checked whole, in plain words, and completed."""
 
 import copy
+import json
 
 import pytest
 import yaml
@@ -308,3 +309,15 @@ def test_hostile_names_stay_on_one_line_without_control_characters():
     message = str(caught.value)
     assert "\n" not in message
     assert "\x1b" not in message
+
+
+def test_the_order_of_known_keys_is_that_of_the_schema() -> None:
+    one = {"exports": "runs.csv", "normalization": {"low": 0, "high": "observed"}}
+    other = {"normalization": {"high": "observed", "low": 0}, "exports": "runs.csv"}
+    texts = [yaml.safe_dump({"studies": {"toy": own}}, sort_keys=False) for own in (one, other)]
+    first, second = map(check, texts)
+    assert json.dumps(first) == json.dumps(second)
+    # Names of one's own keep their order.
+    groups = {"b": {"datasets": ["x"]}, "a": {"datasets": ["y"]}}
+    text = yaml.safe_dump({"studies": {"toy": {**one, "groups": groups}}}, sort_keys=False)
+    assert [*check(text)["studies"]["toy"]["groups"]] == ["b", "a"]

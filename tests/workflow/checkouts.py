@@ -64,7 +64,9 @@ class Checkout:
 
     def write_studies(self, studies: dict[str, Any]) -> None:
         """Write the studies as the copy's own configuration."""
-        (self.folder / "config.yaml").write_text(yaml.safe_dump({"studies": studies}))
+        (self.folder / "config.yaml").write_text(
+            yaml.safe_dump({"studies": studies}, sort_keys=False)
+        )
 
     def copy(self, folder: Path) -> "Checkout":
         """A copy to disturb; time stamps are those of this one."""

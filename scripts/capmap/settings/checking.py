@@ -37,7 +37,8 @@ def check_settings(settings: Mapping[str, Any], schema: Schema) -> dict[str, Any
     Returns
     -------
     dict
-        A deep copy of the settings, in which each absent key has its default, at every depth.
+        A deep copy of the settings, in which each absent key has its default, at every depth, and
+        keys that the schema names are in its order.
 
     Raises
     ------
@@ -71,7 +72,8 @@ def check_settings(settings: Mapping[str, Any], schema: Schema) -> dict[str, Any
         faults.sort(key=lambda fault: _rank_place(fault[0], checked))
         lines = (f"{words.render_place(place)}: {text.rstrip()}" for place, text in faults)
         raise ConfigError("\n".join(dict.fromkeys(lines)))
-    return checked
+    arranged: dict[str, Any] = _arrange(checked, schema)
+    return arranged
 
 
 def _complete(value: Any, part: Schema) -> Any:
@@ -93,6 +95,17 @@ def _complete(value: Any, part: Schema) -> Any:
         if "default" in child and key not in given
     }
     return {key: _complete(child, known.get(key, free)) for key, child in (given | absent).items()}
+
+
+def _arrange(value: Any, part: Schema) -> Any:
+    """Order keys as the schema has them: another order in the file is no other setting."""
+    if isinstance(value, list):
+        return [_arrange(item, part.get("items", {})) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    known, free = part.get("properties", {}), part.get("additionalProperties") or {}
+    order = [key for key in (*known, *value) if key in value]
+    return {key: _arrange(value[key], known.get(key, free)) for key in dict.fromkeys(order)}
 
 
 def _check_free_keys(
