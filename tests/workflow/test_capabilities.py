@@ -1,7 +1,6 @@
 """The capability embedding in real runs: made when asked for, and again only where needed."""
 
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,10 +28,8 @@ FIGURES = {"plot_figures_of_literature"}
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """The shipped example, with few fits, run once to the end."""
-    checkout = copy_project(tmp_path_factory.mktemp("mapped") / "project", take=["literature"])
+    checkout = copy_project(tmp_path_factory.mktemp("mapped") / "project")
     checkout.write_studies({"literature": SETTINGS})
-    # The shipped study has the other map.
-    shutil.rmtree(checkout.folder / "results/literature/capabilities/map", ignore_errors=True)
     run = checkout.snakemake()
     assert run.status == 0, run.output
     assert set(run.jobs.values()) == {1}
