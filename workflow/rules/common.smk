@@ -115,6 +115,13 @@ def match_studies(*formats):
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
+def name_settings(*paths):
+    """Settings by name: Snakemake compares params as a set of values, whichever is which."""
+    return lambda wildcards: " ".join(
+        f"{path}={find_study(wildcards.study).read(path)}" for path in paths
+    )
+
+
 def digest_library(script):
     """Digest of the library code of a rule's script, worked out once the rule has a job."""
     return lambda wildcards: library.digest_library(script)
