@@ -99,6 +99,9 @@ def _call_shared(name: str) -> None:
 
 
 def _as_plain(value: Any) -> Any:
+    """A path as text, several as a list, and a setting without the path that names it."""
+    if isinstance(value, dict) and value.keys() == {"setting", "value"}:
+        return value["value"]
     if isinstance(value, str):
         return str(value)
     return [str(item) for item in value] if _is_file_list(value) else value

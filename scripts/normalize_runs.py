@@ -29,9 +29,16 @@ from capmap.normalization import (
 )
 from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
 from capmap.ranking.aggregation import summarize_cells
-from capmap.ranking.holes import fit_effects
+from capmap.ranking.holes import Effects, fit_effects
 from capmap.ranking.scopes import resolve_statistic, resolve_unit
-from capmap.settings.choices import Incomplete, IntervalMethod, StatisticOrAuto, UnitOrAuto
+from capmap.settings.choices import (
+    Incomplete,
+    IntervalMethod,
+    Statistic,
+    StatisticOrAuto,
+    Unit,
+    UnitOrAuto,
+)
 from capmap.shards import split_shards
 
 logger = logging.getLogger(__name__)
@@ -104,12 +111,8 @@ def normalize_runs(
         raise ValidationError(
             "No run is left to analyse. Check select, incomplete, and constant datasets."
         )
-    left_out = [
-        other_models,
-        other_datasets,
-        list_dropped(("dataset", problem.value, problem.reason) for problem in constant),
-        gaps,
-    ]
+    flat = list_dropped(("dataset", problem.value, problem.reason) for problem in constant)
+    left_out = [other_models, other_datasets, flat, gaps]
     logger.info(
         "%d runs of %d models on %d datasets",
         len(normalized),
@@ -117,19 +120,26 @@ def normalize_runs(
         normalized["dataset"].nunique(),
     )
     effects = fit_effects(summarize_cells(normalized)) if incomplete == "adjust" else None
-    found_unit = resolve_unit(unit, normalized, interval=interval)
-    scope = {
-        "unit": found_unit,
-        "rank_by": resolve_statistic(rank_by, normalized),
-        "datasets": sorted(normalized["dataset"].unique()),
-        "seeds": sorted(normalized["seed"].unique()) if found_unit == "seeds" else [],
-        "effects": effects.to_json() if effects else None,
-    }
+    over = resolve_unit(unit, normalized, interval=interval)
+    scope = _describe_scope(normalized, over, resolve_statistic(rank_by, normalized), effects)
     index = _write_shards(normalized, Path(folder), shards)
     write_bytes_if_changed(Path(folder) / "scope.json", json.dumps(scope).encode())
     write_text(bounds, render_csv(limits))
     write_text(dropped, render_csv(pd.concat(left_out, ignore_index=True)))
     write_text(manifest, render_csv(index))
+
+
+def _describe_scope(
+    runs: pd.DataFrame, unit: Unit, rank_by: Statistic, effects: Effects | None
+) -> dict[str, object]:
+    """What all shards have to know of the study."""
+    return {
+        "unit": unit,
+        "rank_by": rank_by,
+        "datasets": sorted(runs["dataset"].unique()),
+        "seeds": sorted(runs["seed"].unique()) if unit == "seeds" else [],
+        "effects": effects.to_json() if effects else None,
+    }
 
 
 def _write_shards(runs: pd.DataFrame, folder: Path, shards: int) -> pd.DataFrame:

@@ -142,8 +142,8 @@ def claim_pairs(pairwise: pd.DataFrame, *, alpha: float) -> list[Claim]:
     found = pairwise[pairwise["wilcoxon_p_holm"] < alpha]
     about = 1 - alpha, "Wilcoxon's signed-rank test", "Holm, all pairs", _name_pairs(len(pairwise))
     return [
-        Claim(ANY_DATASETS, "differs from", pair[0], pair[1], *about)
-        for pair in found[["model_a", "model_b"]].itertuples(index=False, name=None)
+        Claim(ANY_DATASETS, "differs from", one, other, *about)
+        for one, other in zip(found["model_a"], found["model_b"], strict=True)
     ]
 
 
@@ -172,8 +172,7 @@ def claim_decisions(
     own = rope[rope["factor"] == 1]
     if own.empty:
         return []
-    models = len(own) + 1
-    pairs = models * (models - 1) // 2
+    pairs = len(own) * (len(own) + 1) // 2
     chances = own[["p_reference_better", "p_equivalent", "p_model_better"]].max(axis=1)
     decided = own[own["decision"].isin(BAYESIAN) & (1 - chances <= (1 - probability) / pairs)]
     found = claim_pairs(pairwise, alpha=alpha)
@@ -237,8 +236,8 @@ def claim_nemenyi(nemenyi: pd.DataFrame, *, alpha: float) -> list[Claim]:
     found = nemenyi[nemenyi["separated"].astype(bool) & (len(nemenyi) > 1)]
     about = 1 - alpha, "Nemenyi's test", "studentized range", _name_pairs(len(nemenyi))
     return [
-        Claim(ANY_DATASETS, "differs in mean rank from", pair[0], pair[1], *about)
-        for pair in found[["model_a", "model_b"]].itertuples(index=False, name=None)
+        Claim(ANY_DATASETS, "differs in mean rank from", one, other, *about)
+        for one, other in zip(found["model_a"], found["model_b"], strict=True)
     ]
 
 

@@ -42,7 +42,7 @@ def name_statistic(statistic: str) -> str:
     >>> name_statistic("iqm"), name_statistic("optimality_gap")
     ('IQM', 'optimality gap')
     """
-    return "IQM" if statistic == "iqm" else statistic.replace("_", " ")
+    return AGGREGATION_NAMES.get(statistic, statistic.replace("_", " "))
 
 
 def spell_statistic(statistic: str) -> str:

@@ -33,7 +33,7 @@ def make_scope(estimates: list[float], *, error: float, unit: str = "runs") -> p
 def test_sentence_letters_and_claims_agree(numbers: list[int], error: float) -> None:
     scope = make_scope([float(number) for number in numbers], error=error)
     found = claims.claim_ranking(scope, unit="runs", confidence_level=0.95)
-    said = verdict.describe_ranking(scope).striptags()
+    said = verdict.describe_ranking(scope, confidence_level=0.95).striptags()
     best = [claim.subject for claim in found if claim.relation == "is best"]
     assert len(best) <= 1
     assert (" is best" in said) == bool(best)

@@ -86,6 +86,12 @@ def test_a_faulty_configuration_is_refused() -> None:
         make_config(a={"exports": "x", "bootstrap": {"replicats": 5}})
 
 
+def test_only_tables_have_failed_runs() -> None:
+    assert make_study(format="matrix", failed="worst").read("failed") == "worst"
+    with pytest.raises(ConfigError, match=r"^studies\.s\.failed: only exports of the formats long"):
+        make_study(format="submission", failed="worst")
+
+
 def test_leaderboards_go_by_the_interquartile_mean() -> None:
     about = {"format": "submission", "analyses": ["leaderboard"]}
     assert make_study(**about).read("rank_by") == "iqm"

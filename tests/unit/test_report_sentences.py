@@ -22,7 +22,7 @@ def make_single_run(models: list[str]) -> pd.DataFrame:
     return make_ranking(model=models, runs=[2] * len(models), ties=empty, may_be_best=empty, **gaps)
 
 
-def describe(ranking: pd.DataFrame, level: float | None = 0.95) -> str:
+def describe(ranking: pd.DataFrame, level: float = 0.95) -> str:
     return verdict.describe_ranking(ranking, confidence_level=level).striptags()
 
 
@@ -180,12 +180,6 @@ def test_a_single_model_is_compared_with_nobody() -> None:
 
 def test_an_empty_ranking_has_no_winner() -> None:
     assert describe(make_ranking(model=["A"]).iloc[:0]) == "No model has a score."
-
-
-def test_the_level_is_left_out_where_it_is_unknown() -> None:
-    text = describe(make_ranking(model=["A", "B"]), None)
-    assert "(interval 0.790 to 0.810, or 0.780 to 0.820 as the highest of 2)" in text
-    assert "%" not in text
 
 
 def test_narrow_intervals_are_said_to_be_narrow() -> None:

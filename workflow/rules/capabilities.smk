@@ -26,10 +26,6 @@ rule crossvalidate_embedding:
         held_out=setting("capabilities/held_out"),
         n_starts=setting("capabilities/starts"),
         seed=setting("bootstrap/seed"),
-        state=name_settings(
-            *("capabilities/splits", "capabilities/held_out"),
-            *("capabilities/starts", "bootstrap/seed"),
-        ),
         library=digest_library("crossvalidate_embedding.py"),
     script:
         "../../scripts/crossvalidate_embedding.py"

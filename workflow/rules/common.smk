@@ -94,8 +94,13 @@ def of_all(function, *arguments):
 
 
 def setting(path):
-    """A setting of the job's study, such as ``bootstrap/replicates``."""
-    return of(studies.Study.read, path)
+    """A setting of the job's study, such as ``bootstrap/replicates``, with its path.
+
+    Snakemake compares the params of a job as a set of values, whichever is which: settings that
+    swap their values would change nothing. Jobs get the value alone.
+    """
+    read = of(studies.Study.read, path)
+    return lambda wildcards: {"setting": path, "value": read(wildcards)}
 
 
 def title_of(wildcards):
@@ -113,13 +118,6 @@ def match_studies(*formats):
     known = config["studies"].items()
     names = [name for name, settings in known if settings["format"] in formats]
     return "|".join(map(re.escape, names)) or "(?!)"
-
-
-def name_settings(*paths):
-    """Settings by name: Snakemake compares params as a set of values, whichever is which."""
-    return lambda wildcards: " ".join(
-        f"{path}={find_study(wildcards.study).read(path)}" for path in paths
-    )
 
 
 def digest_library(script):

@@ -26,7 +26,6 @@ from capmap.settings.choices import IntervalMethod, Missing, Weights
 SEEDS = (3, 5, 10, 20)
 DECIMALS = 12
 WIDTHS = ["model", "seeds", "width", "width_low", "width_high", "width_now"]
-ADVICE = ["model", "dataset", "runs", "std", "gain", "share", "more"]
 DETECTABLE = ["seeds", "difference", "difference_all"]
 MOST_SEEDS = 10_000
 

@@ -8,10 +8,9 @@ from capmap.figures.canvas import MAX_MODELS, Wording, choose_models
 from capmap.figures.heatmap import Mark, Scale, Writing, draw_grid, pivot_cells
 from capmap.figures.side_columns import format_decimal
 from capmap.figures.style import figure_style
-from capmap.wording import find_statistic
+from capmap.wording import find_statistic, spell_statistic
 
 HEADING = "Groups of datasets"
-UNIT = "interquartile mean of normalized scores"
 MARK_NOTE = "Corner: best of the group."
 PLACE_NOTE = "In brackets: rank within the group."
 
@@ -45,6 +44,7 @@ def draw_groups(groups: pd.DataFrame) -> Figure:
         notes = (*notes, f"First {MAX_MODELS} of {len(names)} groups by name.")
         names = names[:MAX_MODELS]
     statistic = find_statistic(groups.columns)
+    name = spell_statistic(statistic).removesuffix(" (IQM)")
     cells = groups.set_index(["model", "group"])[[statistic, "rank"]].astype(float)
     scores, ranks = (pivot_cells(cells[name], models, names) for name in (statistic, "rank"))
     notes = (*notes, MARK_NOTE)
@@ -52,7 +52,7 @@ def draw_groups(groups: pd.DataFrame) -> Figure:
         notes = (*notes, "Hatched: left out of the group.")
     return draw_grid(
         scores,
-        scale=Scale(UNIT, *_span_colors(scores), (), "cividis"),
+        scale=Scale(f"{name} of normalized scores", *_span_colors(scores), (), "cividis"),
         wording=Wording(HEADING, "", notes),
         writings=_write_cells(scores, ranks),
         marks=(Mark(ranks == 1),),

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from glob import glob
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 from capmap.catalog import read_setting
 from capmap.errors import ConfigError
 from capmap.settings.checking import check_settings
+from capmap.settings.choices import TableFormat
 from capmap.settings.sections import write_schema
 from capmap.settings.study import Config
 
@@ -97,6 +98,11 @@ def check_config(given: Settings) -> dict[str, Any]:
                     "iqm, or leave leaderboard out of analyses."
                 )
             study["rank_by"] = "iqm"
+        if study["failed"] != "invalid" and study["format"] not in get_args(TableFormat):
+            raise ConfigError(
+                f"studies.{name}.failed: only exports of the formats long and matrix can have "
+                "failed runs. Leave it out."
+            )
         # A leaderboard shows and marks what is not complete.
         if study["format"] == "submission" and "incomplete" not in given["studies"][name]:
             study["incomplete"] = "keep"

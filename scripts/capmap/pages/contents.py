@@ -29,7 +29,7 @@ OTHERS = {
     "versions": (10_000, "Software in the environment that wrote this page."),
 }
 TABLES = {
-    "ranking": (MAIN.tables["iqm"].share, "Models by {}, best first."),
+    "ranking": (MAIN.tables["iqm"].share, ""),
     **{name: (table.share, table.short) for name, table in MAIN.tables.items() if name != "iqm"},
     **OTHERS,
 }
@@ -79,13 +79,14 @@ def show_tables(
     if not ranking["filled"].any():
         shown |= {name: shown[name].drop(columns="filled") for name in ("ranking", "scopes")}
     best = find_candidates(ranking)
+    heading = f"Models by {spell_statistic(statistic)}, best first."
+    heading += SHARED_LETTERS if best else ""
     files = {**files, "ranking": files.get("iqm" if statistic == "iqm" else "scopes", "")}
     return {
         name: make_view(
             shown[name],
             name=name,
-            caption=caption.format(spell_statistic(statistic))
-            + (SHARED_LETTERS if best and name == "ranking" else ""),
+            caption=heading if name == "ranking" else caption,
             max_bytes=share,
             total=validation["warnings_total"] if name == "warnings" else None,
             file=files.get(name, ""),

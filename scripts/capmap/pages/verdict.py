@@ -20,15 +20,15 @@ MOVERS = 3
 SPARSE = 0.3
 
 
-def describe_ranking(scopes: pd.DataFrame, *, confidence_level: float | None = None) -> Markup:
+def describe_ranking(scopes: pd.DataFrame, *, confidence_level: float) -> Markup:
     """Say which models may be best on these datasets, and which on others like these.
 
     Parameters
     ----------
     scopes : pandas.DataFrame
         The rankings, ordered by rank, with the columns of ``tables/scopes.csv``.
-    confidence_level : float, optional
-        Level of intervals and of the confidence set of the best, in (0, 1), to be named.
+    confidence_level : float
+        Level of intervals and of the confidence set of the best, in (0, 1).
 
     Returns
     -------
@@ -47,7 +47,7 @@ def describe_ranking(scopes: pd.DataFrame, *, confidence_level: float | None = N
     return _describe_first(first, confidence_level) + Markup("").join(beside)
 
 
-def _describe_first(ranking: pd.DataFrame, confidence_level: float | None) -> Markup:
+def _describe_first(ranking: pd.DataFrame, confidence_level: float) -> Markup:
     leader, unit, statistic = ranking.iloc[0], ranking["unit"].iloc[0], ranking["statistic"].iloc[0]
     best = ranking.loc[ranking["rank"] == leader["rank"], "model"].tolist()
     scope = _describe_scope(ranking, unit)
@@ -65,7 +65,7 @@ def _describe_first(ranking: pd.DataFrame, confidence_level: float | None) -> Ma
             interval,
         )
     candidates = find_candidates(ranking)
-    at = f" ({format_percent(confidence_level)} confidence)" if confidence_level else ""
+    at = f" ({format_percent(confidence_level)} confidence)"
     if _find_best(ranking):
         text += Markup(" Every other model can be separated from it{}.").format(at)
     elif len(candidates) > 1:
@@ -220,12 +220,11 @@ def _describe_seeds(row: "pd.Series[float]") -> str:
     return runs if row["seeds_min"] == row["seeds_max"] else f"{row['seeds_min']:.0f} to {runs}"
 
 
-def _describe_interval(row: "pd.Series[float]", level: float | None, models: int) -> str:
+def _describe_interval(row: "pd.Series[float]", level: float, models: int) -> str:
     """The leader's interval, and the wider one that allows for having chosen the leader."""
     if pd.isna(row["ci_low"]):
         return ""
-    kind = f"{format_percent(level)} interval" if level else "interval"
-    text = f"{kind} {row['ci_low']:.3f} to {row['ci_high']:.3f}"
+    text = f"{format_percent(level)} interval {row['ci_low']:.3f} to {row['ci_high']:.3f}"
     if models > 1:
         text += f", or {row['ci_low_all']:.3f} to {row['ci_high_all']:.3f} "
         text += f"as the {name_most(str(row['statistic']))} of {models:,}"

@@ -16,9 +16,9 @@ from capmap.wording import (
     format_percent,
     join_words,
     quote_name,
+    spell_statistic,
 )
 
-SPELLED = AGGREGATION_NAMES | {"iqm": "interquartile mean (IQM)"}
 BOUNDS = {
     "configured": "the configured bounds",
     "observed": "the observed bounds",
@@ -60,7 +60,7 @@ def describe_robustness(
     """
     if len(rank_stability) < 2:
         return ["With a single model there was no ranking whose robustness could be checked."]
-    aggregations = [SPELLED[name] for name in robustness["aggregation"].unique()]
+    aggregations = [spell_statistic(name) for name in robustness["aggregation"].unique()]
     bounds = [BOUNDS[name] for name in robustness["bounds"].unique()]
     left_out = robustness["left_out"].dropna()
     datasets = left_out[left_out != ""].nunique()
