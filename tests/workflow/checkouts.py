@@ -68,6 +68,14 @@ class Checkout:
             yaml.safe_dump({"studies": studies}, sort_keys=False)
         )
 
+    def change_settings(
+        self, change: Callable[[dict[str, Any]], object], study: str | None = None
+    ) -> None:
+        """Change the settings of a study, of the first one unless told."""
+        studies = yaml.safe_load((self.folder / "config.yaml").read_text())["studies"]
+        change(studies[study or next(iter(studies))])
+        self.write_studies(studies)
+
     def copy(self, folder: Path) -> "Checkout":
         """A copy to disturb; time stamps are those of this one."""
         shutil.copytree(self.folder, folder)

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +36,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     assert run.status == 0, run.output
     assert set(run.jobs.values()) == {1}
     return checkout
-
-
-def change_settings(checkout: Checkout, change: Callable[[dict[str, Any]], None]) -> None:
-    """Change the settings of the study."""
-    study = yaml.safe_load((checkout.folder / "config.yaml").read_text())["studies"]["literature"]
-    change(study)
-    checkout.write_studies({"literature": study})
 
 
 def test_every_table_figure_and_paragraph_is_made(finished: Checkout) -> None:
@@ -83,7 +75,7 @@ def test_tables_have_the_columns_that_others_rely_on(finished: Checkout) -> None
 
 
 def test_one_more_dimension_runs_its_own_fits_only(project: Checkout) -> None:
-    change_settings(project, lambda study: study["capabilities"].update(dimensions=[2, 4, 5]))
+    project.change_settings(lambda study: study["capabilities"].update(dimensions=[2, 4, 5]))
     run = project.snakemake("-n")
     assert run.rules == {"crossvalidate_embedding"} | SUMMARY | PAGES | FIGURES
     fits = {job for job in run.jobs if job.startswith("crossvalidate_embedding")}
@@ -106,7 +98,7 @@ def test_one_more_dimension_runs_its_own_fits_only(project: Checkout) -> None:
 def test_a_setting_reruns_what_uses_it(
     project: Checkout, change: dict[str, Any], rules: set[str]
 ) -> None:
-    change_settings(project, lambda study: study["capabilities"].update(change))
+    project.change_settings(lambda study: study["capabilities"].update(change))
     run = project.snakemake("-n")
     assert rules <= run.rules
     assert not {"measure_gaps", "embed_models", "replay_choices", "track_drift"} & run.rules
@@ -115,7 +107,7 @@ def test_a_setting_reruns_what_uses_it(
 
 
 def test_an_analysis_less_leaves_the_others_alone(project: Checkout) -> None:
-    change_settings(project, lambda study: study["analyses"].remove("transfer"))
+    project.change_settings(lambda study: study["analyses"].remove("transfer"))
     run = project.snakemake()
     assert run.status == 0, run.output
     assert run.rules == PAGES | FIGURES
@@ -123,7 +115,7 @@ def test_an_analysis_less_leaves_the_others_alone(project: Checkout) -> None:
 
 
 def test_without_dates_there_is_no_drift(project: Checkout) -> None:
-    change_settings(project, lambda study: study["attributes"]["models"].pop("date"))
+    project.change_settings(lambda study: study["attributes"]["models"].pop("date"))
     ran = project.snakemake("-n").rules
     assert "describe_results" in ran
     assert "track_drift" not in ran
@@ -137,7 +129,7 @@ def test_row_order_and_number_of_shards_change_no_byte(project: Checkout) -> Non
         return dataset + variant + "".join(reversed(rows))
 
     project.edit("data/capabilities/data.csv", reverse)
-    change_settings(project, lambda study: study.update(bootstrap={"shards": 1}))
+    project.change_settings(lambda study: study.update(bootstrap={"shards": 1}))
     target = "results/literature/text/capabilities.txt"
     run = project.snakemake("--forceall", target)
     assert run.status == 0, run.output
@@ -170,7 +162,7 @@ def test_row_order_and_number_of_shards_change_no_byte(project: Checkout) -> Non
 def test_faults_are_told_in_one_line(
     project: Checkout, change: dict[str, Any], target: str, fragments: list[str]
 ) -> None:
-    change_settings(project, lambda study: study.update(change))
+    project.change_settings(lambda study: study.update(change))
     run = project.snakemake(f"results/literature/{target}")
     assert run.status != 0
     assert "Traceback" not in run.output

@@ -2,12 +2,10 @@
 
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from capmap.catalog import ANALYSES, MAIN, STEPS, list_figures, list_tables
 from tests.workflow.checkouts import Checkout, copy_project
@@ -55,14 +53,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     return checkout
 
 
-def change_settings(checkout: Checkout, change: Callable[[dict[str, Any]], None]) -> None:
-    """Change the settings of the study ``full``."""
-    path = checkout.folder / "config.yaml"
-    config = yaml.safe_load(path.read_text())
-    change(config["studies"]["full"])
-    path.write_text(yaml.safe_dump(config))
-
-
 def test_every_table_figure_and_paragraph_is_made(finished: Checkout) -> None:
     folder = finished.folder / "results/full"
     settings = {**SETTINGS, "conditions": ["frozen"]}
@@ -92,7 +82,7 @@ def test_row_order_and_number_of_shards_change_no_table(project: Checkout) -> No
         return header + "".join(reversed(rows))
 
     project.edit("full.csv", reverse)
-    change_settings(project, lambda study: study["bootstrap"].update(shards=1))
+    project.change_settings(lambda study: study["bootstrap"].update(shards=1))
     run = project.snakemake("--forceall")
     assert run.status == 0, run.output
     after = project.digests()
@@ -106,7 +96,7 @@ def test_row_order_and_number_of_shards_change_no_table(project: Checkout) -> No
 
 def test_an_analysis_more_or_less_leaves_the_others_alone(project: Checkout) -> None:
     before = project.digests()
-    change_settings(project, lambda study: study["analyses"].remove("ratings"))
+    project.change_settings(lambda study: study["analyses"].remove("ratings"))
     run = project.snakemake()
     assert run.status == 0, run.output
     assert run.rules == SHARED_JOBS | PAGES
@@ -117,7 +107,7 @@ def test_an_analysis_more_or_less_leaves_the_others_alone(project: Checkout) -> 
         path: digest for path, digest in before.items() if "report" not in path
     }
     assert after[page] != before[page]
-    change_settings(project, lambda study: study["analyses"].append("ratings"))
+    project.change_settings(lambda study: study["analyses"].append("ratings"))
     run = project.snakemake()
     assert run.status == 0, run.output
     # They are kept from before they were left out.
@@ -183,7 +173,7 @@ def test_a_setting_makes_again_what_uses_it(
     project: Checkout, change: dict[str, Any], steps: set[str], figures: set[str]
 ) -> None:
     before = project.digests()
-    change_settings(project, lambda study: study.update(change))
+    project.change_settings(lambda study: study.update(change))
     run = project.snakemake()
     assert run.status == 0, run.output
     assert run.rules == PAGES | (SHARED_JOBS if steps else {"plot_figures_of_full"})
@@ -262,7 +252,7 @@ def test_a_new_run_of_the_other_condition_reruns_the_comparison_with_it(project:
 def test_an_unknown_name_is_told_in_one_line(
     project: Checkout, change: dict[str, Any], table: str, fragments: list[str]
 ) -> None:
-    change_settings(project, lambda study: study.update(change))
+    project.change_settings(lambda study: study.update(change))
     run = project.snakemake(f"results/full/{table}")
     assert run.status != 0
     assert "Traceback" not in run.output
@@ -273,7 +263,7 @@ def test_an_unknown_name_is_told_in_one_line(
 
 @pytest.mark.parametrize("other", ["full", "nobody"])
 def test_a_condition_has_to_be_another_study(project: Checkout, other: str) -> None:
-    change_settings(project, lambda study: study.update(conditions=[other]))
+    project.change_settings(lambda study: study.update(conditions=[other]))
     run = project.snakemake()
     assert run.status != 0
     assert not run.jobs

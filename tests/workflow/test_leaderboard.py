@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,16 +44,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     run = checkout.snakemake()
     assert run.status == 0, run.output
     return checkout
-
-
-def change_settings(
-    checkout: Checkout, change: Callable[[dict[str, Any]], None], study: str = "leaderboard"
-) -> None:
-    """Change the settings of a study."""
-    path = checkout.folder / "config.yaml"
-    config = yaml.safe_load(path.read_text())
-    change(config["studies"][study])
-    path.write_text(yaml.safe_dump(config))
 
 
 def add_submission(checkout: Checkout, name: str) -> Path:
@@ -192,7 +182,7 @@ def test_another_release_adds_to_the_history(project: Checkout) -> None:
     entries = project.folder / BOARD / "entries.csv"
     shutil.copy(entries, project.folder / "releases/2025-01.csv")
     releases = {"releases": "releases/*.csv"}
-    change_settings(project, lambda study: study.update(leaderboard=releases))
+    project.change_settings(lambda study: study.update(leaderboard=releases))
     run = project.snakemake(history)
     assert run.status == 0, run.output
     assert run.rules == {"track_releases"}
@@ -205,9 +195,9 @@ def test_another_release_adds_to_the_history(project: Checkout) -> None:
 
 def test_a_title_and_a_ranking_rerun_what_shows_them(project: Checkout) -> None:
     more = {"name": "error", "method": "single", "metric": "ece"}
-    change_settings(project, lambda study: study.update(title="Another title"))
-    change_settings(
-        project, lambda study: study["checkpoints"]["rankings"].append(more), "trainings"
+    project.change_settings(lambda study: study.update(title="Another title"))
+    project.change_settings(
+        lambda study: study["checkpoints"]["rankings"].append(more), "trainings"
     )
     assert set(project.snakemake("-n").jobs) == {
         *("write_leaderboard study=leaderboard", "write_report study=leaderboard", "write_index"),
@@ -226,7 +216,7 @@ def test_shards_rows_and_submissions_in_another_order_change_no_byte(project: Ch
         names = ["northlight", "baseline", "meadow"]
         study["exports"] = [f"data/submissions/{name}" for name in names]
 
-    change_settings(project, rearrange)
+    project.change_settings(rearrange)
     project.edit("data/checkpoints/evaluations.csv", reverse_rows)
     targets = [f"{BOARD}/index.html", "results/trainings/leaderboard/selected.csv"]
     run = project.snakemake("--forceall", *targets)
