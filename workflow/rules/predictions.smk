@@ -10,8 +10,8 @@ dataset, multilabel/; for predictions also runs.parquet and validation.json, as 
 rule crop_objects:
     """Annotated images → a patch per object, and what could not be cut."""
     input:
-        images=setting("patchml/images"),
-        annotations=setting("patchml/annotations"),
+        images=of(studies.Study.read, "patchml/images"),
+        annotations=of(studies.Study.read, "patchml/annotations"),
         classes=of(predictions.find_classes, "patchml"),
     output:
         archive="results/{study}/patchml/crops.tar",
