@@ -99,6 +99,7 @@ def rank_study(folder, *, dimensions=DIMENSIONS, benchmark=()):
     """Run the leaderboard's steps on a folder of runs, records and bootstraps; its tables."""
     about = {"exported": folder / "runs.parquet", "descriptions": [folder / "submissions.json"]}
     about |= {"benchmark": list(benchmark), "replicates": sorted(folder.glob("bootstrap*.parquet"))}
+    about |= {"scopes": folder / "scopes.csv"}
     shards = sorted(folder.glob("[0-9].parquet"))
     run_step(
         "rank_entries",

@@ -13,6 +13,7 @@ import pandas as pd
 from capmap.artifacts import read_table, render_csv, write_text
 from capmap.catalog import TABLES, list_text_columns
 from capmap.catalog.declarations import Best
+from capmap.wording import find_statistic
 
 DECIMALS = 3
 NUMBERS = {"integer", "floating", "mixed-integer-float"}
@@ -107,7 +108,10 @@ def write_declared(table: pd.DataFrame, place: str, folder: str | Path) -> None:
         The study's folder.
     """
     declared = TABLES[place]
-    chosen = table if declared.more else table[declared.columns.split()]
+    names = declared.columns.split()
+    if "iqm" in names and "iqm" not in table:
+        names[names.index("iqm")] = find_statistic(table.columns)
+    chosen = table if declared.more else table[list(dict.fromkeys(names))]
     paths = [Path(folder, f"{place}.{suffix}") for suffix in declared.formats.split()]
     write_table(chosen, paths, best=declared.best)
 

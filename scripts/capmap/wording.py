@@ -23,7 +23,7 @@ AGGREGATION_NAMES = {
 
 
 def find_statistic(columns: Iterable[str]) -> str:
-    """The column of a ranking that holds what ranks the models: the one after their names.
+    """The column of a ranking that holds what ranks the models: the one before its interval.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def find_statistic(columns: Iterable[str]) -> str:
     'mean'
     """
     names = list(columns)
-    return names[names.index("model") + 1]
+    return names[names.index("ci_low") - 1]
 
 
 def name_statistic(statistic: str) -> str:
@@ -54,6 +54,17 @@ def spell_statistic(statistic: str) -> str:
     ('interquartile mean (IQM)', 'mean')
     """
     return "interquartile mean (IQM)" if statistic == "iqm" else name_statistic(statistic)
+
+
+def label_scores(statistic: str) -> str:
+    """What the colors of a grid of scores stand for.
+
+    Examples
+    --------
+    >>> label_scores("iqm")
+    'interquartile mean of normalized scores'
+    """
+    return f"{spell_statistic(statistic).removesuffix(' (IQM)')} of normalized scores"
 
 
 def name_most(statistic: str) -> str:

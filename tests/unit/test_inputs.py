@@ -92,13 +92,6 @@ def test_only_tables_have_failed_runs() -> None:
         make_study(format="submission", failed="worst")
 
 
-def test_leaderboards_go_by_the_interquartile_mean() -> None:
-    about = {"format": "submission", "analyses": ["leaderboard"]}
-    assert make_study(**about).read("rank_by") == "iqm"
-    with pytest.raises(ConfigError, match=r"^studies\.s\.rank_by: leaderboards go by"):
-        make_study(**about, rank_by="mean")
-
-
 @pytest.mark.parametrize(
     ("given", "place"),
     [

@@ -9,6 +9,7 @@ import pytest
 
 from bootstrap_shard import bootstrap_shard
 from capmap.artifacts import write_json, write_parquet
+from capmap.tables import write_table
 from capmap.wording import ALL
 from tests.leaderboard_tables import rank_study
 
@@ -58,6 +59,7 @@ def tables(tmp_path_factory):
             "effects": None,
         },
     )
+    write_table(pd.DataFrame({"statistic": ["iqm"]}), [folder / "scopes.csv"])
     benchmark = json.loads((REFERENCE / "benchmark.json").read_text("utf-8"))
     bootstrap_shard(
         shard=str(folder / "0.parquet"),

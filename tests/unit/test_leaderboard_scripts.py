@@ -2,13 +2,14 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from bootstrap_shard import bootstrap_shard
 from capmap.artifacts import read_parquet, write_json, write_parquet
 from capmap.errors import ValidationError
-from capmap.leaderboard.history import name_releases, read_release, track_ranks
+from capmap.leaderboard.history import name_releases, read_release, track_ranks, track_releases
 from capmap.tables import write_table
 from capmap.wording import ALL
 from tests.leaderboard_tables import (
@@ -37,7 +38,7 @@ models: {a: {name: Ant, size: 1M}}
 """
 
 
-def write_study(folder, runs, *, shards=1, records=()):
+def write_study(folder, runs, *, shards=1, records=(), rank_by="iqm"):
     """Write the leaderboard of runs, which are normalized already, over some shards."""
     folder.mkdir(exist_ok=True)
     write_parquet(folder / "runs.parquet", runs)
@@ -45,8 +46,9 @@ def write_study(folder, runs, *, shards=1, records=()):
     names = sorted(set(runs["dataset"]))
     write_json(
         folder / "scope.json",
-        {"unit": "runs", "rank_by": "iqm", "datasets": names, "seeds": [], "effects": None},
+        {"unit": "runs", "rank_by": rank_by, "datasets": names, "seeds": [], "effects": None},
     )
+    write_table(pd.DataFrame({"statistic": [rank_by]}), [folder / "scopes.csv"])
     (folder / "benchmark.yaml").write_text(BENCHMARK, encoding="utf-8")
     models = sorted(set(runs["model"]))
     for shard in range(shards):
@@ -101,6 +103,34 @@ def test_tables_have_their_columns_in_every_format(tmp_path):
         1,
     )
     assert "'Ant' had the highest IQM" in (tmp_path / "text/leaderboard.txt").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("rank_by", "best", "said"),
+    [
+        ("mean", "b", "'b' had the highest mean, 0.738"),
+        ("optimality_gap", "b", "'b' had the lowest optimality gap, 0.263"),
+        ("median", "Ant", "'Ant' had the highest median, 0.800"),
+    ],
+)
+def test_entries_go_by_what_ranks_the_models(tmp_path, rank_by, best, said):
+    # The mean punishes a failure on one of the datasets.
+    runs = make_entry_runs([("a", "", "s"), ("b", "", "s")], spread=0)
+    runs["score"] = np.repeat([0.8, 0.8, 0.8, 0.2, 0.75, 0.75, 0.75, 0.7], 3)
+    tables = write_study(tmp_path, runs, rank_by=rank_by)
+    for name in ("entries", "dimensions", "normalized", "best"):
+        columns = list(tables[name].columns)
+        assert columns[columns.index("ci_low") - 1] == rank_by
+        assert len(set(columns)) == len(columns)
+    assert tables["entries"].loc[tables["entries"]["rank"] == 1, "name"].tolist() == [best]
+    assert tables["best"]["name"].iloc[0] == best
+    assert said in (tmp_path / "text/leaderboard.txt").read_text("utf-8")
+    entries = tmp_path / "leaderboard/entries.csv"
+    history = track_releases(str(entries), [str(entries)])
+    assert history.columns[-1] == rank_by
+    (tmp_path / "old.csv").write_text(entries.read_text().replace(rank_by, "iqm"))
+    with pytest.raises(ValidationError, match=f"lacks the columns '{rank_by}'"):
+        track_releases(str(entries), [str(tmp_path / "old.csv")])
 
 
 def test_all_datasets_have_the_numbers_of_the_main_ranking(tmp_path):

@@ -21,7 +21,8 @@ class Table:
     caption : str
         What it shows, as plain text.
     columns : str
-        Names of its columns in order, see `capmap.catalog.columns.COLUMNS`.
+        Names of its columns in order, see `capmap.catalog.columns.COLUMNS`. Where another statistic
+        ranks the models, that takes the place of ``iqm``.
     best : mapping of {"max", "min"}, optional
         Columns whose best value is set in bold, and what is best in them.
     more : bool

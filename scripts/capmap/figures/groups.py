@@ -8,7 +8,7 @@ from capmap.figures.canvas import MAX_MODELS, Wording, choose_models
 from capmap.figures.heatmap import Mark, Scale, Writing, draw_grid, pivot_cells
 from capmap.figures.side_columns import format_decimal
 from capmap.figures.style import figure_style
-from capmap.wording import find_statistic, spell_statistic
+from capmap.wording import find_statistic, label_scores
 
 HEADING = "Groups of datasets"
 MARK_NOTE = "Corner: best of the group."
@@ -44,7 +44,6 @@ def draw_groups(groups: pd.DataFrame) -> Figure:
         notes = (*notes, f"First {MAX_MODELS} of {len(names)} groups by name.")
         names = names[:MAX_MODELS]
     statistic = find_statistic(groups.columns)
-    name = spell_statistic(statistic).removesuffix(" (IQM)")
     cells = groups.set_index(["model", "group"])[[statistic, "rank"]].astype(float)
     scores, ranks = (pivot_cells(cells[name], models, names) for name in (statistic, "rank"))
     notes = (*notes, MARK_NOTE)
@@ -52,7 +51,7 @@ def draw_groups(groups: pd.DataFrame) -> Figure:
         notes = (*notes, "Hatched: left out of the group.")
     return draw_grid(
         scores,
-        scale=Scale(f"{name} of normalized scores", *_span_colors(scores), (), "cividis"),
+        scale=Scale(label_scores(statistic), *_span_colors(scores), (), "cividis"),
         wording=Wording(HEADING, "", notes),
         writings=_write_cells(scores, ranks),
         marks=(Mark(ranks == 1),),

@@ -42,9 +42,9 @@ from capmap.figures.style import (
     figure_style,
     model_styles,
 )
+from capmap.wording import find_statistic, label_scores
 
 DIMENSIONS_HEADING = "Leaderboard by dimension"
-DIMENSIONS_UNIT = "interquartile mean of normalized scores"
 PLACE_NOTE = "In brackets: rank in the dimension."
 INTERVAL_NOTE = "Below: interval of the score."
 BEST_NOTE = "Corner: first in the dimension."
@@ -85,14 +85,14 @@ MARKS = {
 
 @figure_style()
 def draw_leaderboard_dimensions(dimensions: pd.DataFrame) -> Figure:
-    """Draw the interquartile mean of each entry in each dimension, with intervals and ranks.
+    """Draw what ranks the entries in each dimension, with intervals and ranks.
 
     Parameters
     ----------
     dimensions : DataFrame
-        method, dimension, rank, model, name, submission, iqm, ci_low, ci_high, complete; at least
-        one row. Dimensions in their order, the one of all datasets first; rank and interval may be
-        empty.
+        method, dimension, rank, model, name, submission, iqm or another statistic, ci_low,
+        ci_high, complete; at least one row. Dimensions in their order, the one of all datasets
+        first; rank and interval may be empty.
 
     Returns
     -------
@@ -113,19 +113,21 @@ def draw_leaderboard_dimensions(dimensions: pd.DataFrame) -> Figure:
         notes = (*notes, f"First {MAX_MODELS} of {len(names)} dimensions.")
         names = names[:MAX_MODELS]
     cells = dimensions.set_index(["model", "dimension"])
-    cells = cells[["iqm", "ci_low", "ci_high", "rank", "complete"]].astype("float64")
+    statistic = find_statistic(dimensions.columns)
+    cells = cells.rename(columns={statistic: "score"})
+    cells = cells[["score", "ci_low", "ci_high", "rank", "complete"]].astype("float64")
     tables = {str(column): pivot_cells(cells[column], models, names) for column in cells}
     labels = label_entries(dimensions)
     for table in tables.values():
         table.index = pd.Index([labels[model] for model in models], name="entry")
-    scores = tables["iqm"]
+    scores = tables["score"]
     partial = tables["complete"] == 0
     notes = (*notes, BEST_NOTE)
     notes += (PARTIAL_NOTE,) if partial.to_numpy().any() else ()
     notes += (EMPTY_NOTE,) if scores.isna().to_numpy().any() else ()
     return draw_grid(
         scores,
-        scale=Scale(DIMENSIONS_UNIT, *_span_colors(scores), (), "cividis"),
+        scale=Scale(label_scores(statistic), *_span_colors(scores), (), "cividis"),
         wording=Wording(DIMENSIONS_HEADING, "", notes),
         writings=_write_cells(tables),
         marks=(Mark(tables["rank"] == 1), Mark(partial, "bar")),
@@ -189,7 +191,7 @@ def _span_colors(scores: pd.DataFrame) -> tuple[float, float]:
 
 def _write_cells(tables: dict[str, pd.DataFrame]) -> Sequence[Writing]:
     """Ways to write scores with ranks and intervals, the fullest first."""
-    scores = tables["iqm"]
+    scores = tables["score"]
     ranks = tables["rank"].map(lambda rank: "" if rank != rank else f" ({rank:.0f})")
     ways = []
     if tables["ci_low"].notna().to_numpy().any():

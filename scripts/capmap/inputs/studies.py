@@ -91,13 +91,6 @@ def check_config(given: Settings) -> dict[str, Any]:
     for name, study in checked["studies"].items():
         if study["bootstrap"]["interval"] != "calibrated":
             _refuse_calibrated_only(study, f"studies.{name}")
-        if "leaderboard" in study["analyses"]:
-            if study["rank_by"] not in ("auto", "iqm"):
-                raise ConfigError(
-                    f"studies.{name}.rank_by: leaderboards go by the interquartile mean. Set it to "
-                    "iqm, or leave leaderboard out of analyses."
-                )
-            study["rank_by"] = "iqm"
         if study["failed"] != "invalid" and study["format"] not in get_args(TableFormat):
             raise ConfigError(
                 f"studies.{name}.failed: only exports of the formats long and matrix can have "

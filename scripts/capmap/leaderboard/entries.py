@@ -10,12 +10,6 @@ from capmap.wording import list_names, quote_name
 
 ABOUT = ["model", "method", "name", "backbone", "size", "submission"]
 PARTS = ("method", "backbone", "submission")
-ENTRY_COLUMNS = [
-    *("method", "rank", "model", "name", "backbone", "size", "submission"),
-    *("iqm", "ci_low", "ci_high", "rank_low", "rank_high", "ties"),
-    *("mean", "runs", "datasets", "expected", "complete"),
-]
-
 COUNTED = {"models": "backbone", "datasets": "dataset"}
 TOLD = ("paper", "code", "license", "hpo_trials", "information", "comments")
 SUBMISSION_COLUMNS = ["submission", "models", "runs", "datasets", *TOLD]

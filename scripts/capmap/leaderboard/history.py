@@ -8,35 +8,29 @@ import pandas as pd
 
 from capmap.errors import ValidationError
 from capmap.tables import read_declared
-from capmap.wording import list_names, quote_name
+from capmap.wording import find_statistic, list_names, quote_name
 
 CURRENT = "current"
-HISTORY = {
-    "release": "str",
-    "method": "str",
-    "model": "str",
-    "name": "str",
-    "rank": "Int64",
-    "iqm": "float64",
-}
-NUMBERS = ("rank", "iqm")
+HISTORY = {"release": "str", "method": "str", "model": "str", "name": "str", "rank": "Int64"}
 REMEDY = "Give leaderboard: {releases: …} copies of leaderboard/entries.csv only."
 
 
-def track_ranks(releases: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def track_ranks(releases: Mapping[str, pd.DataFrame], *, statistic: str = "iqm") -> pd.DataFrame:
     """List the rank of each entry in each release.
 
     Parameters
     ----------
     releases : mapping of str to pandas.DataFrame
         Tables of entries by the name of their release, in their order: ``method``, ``model``,
-        ``name``, ``rank`` (missing for an incomplete entry) and ``iqm``, and any others.
+        ``name``, ``rank`` (missing for an incomplete entry) and the statistic, and any others.
+    statistic : str, optional
+        What ranks the entries.
 
     Returns
     -------
     pandas.DataFrame
-        ``release``, ``method``, ``model``, ``name``, ``rank`` and ``iqm``: release by release, and
-        within one by method, rank (those without at the end), name and model.
+        ``release``, ``method``, ``model``, ``name``, ``rank`` and the statistic: release by
+        release, and within one by method, rank (those without at the end), name and model.
 
     Notes
     -----
@@ -44,26 +38,30 @@ def track_ranks(releases: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     release lacks has no row there. Scores of different releases compare only where they rest on
     the same bounds of normalization.
     """
-    parts = [pd.DataFrame(columns=list(HISTORY)).astype(HISTORY)]
+    kinds = {**HISTORY, statistic: "float64"}
+    parts = [pd.DataFrame(columns=list(kinds)).astype(kinds)]
     for name, entries in releases.items():
         table = entries.assign(release=name).astype({"rank": "Int64"})
         table = table.sort_values(["method", "rank", "name", "model"], na_position="last")
-        parts.append(table[list(HISTORY)].astype(HISTORY))
+        parts.append(table[list(kinds)].astype(kinds))
     return pd.concat(parts, ignore_index=True)
 
 
-def read_release(path: str | Path) -> pd.DataFrame:
+def read_release(path: str | Path, *, statistic: str = "iqm") -> pd.DataFrame:
     """Read a table of entries that was kept from a former release.
 
     Parameters
     ----------
     path : path-like
         A CSV file, as ``leaderboard/entries.csv``.
+    statistic : str, optional
+        What has to rank the entries.
 
     Returns
     -------
     pandas.DataFrame
-        Its columns ``method``, ``model``, ``name``, ``rank`` (Int64) and ``iqm``; names as text.
+        Its columns ``method``, ``model``, ``name``, ``rank`` (Int64) and the statistic; names as
+        text.
 
     Raises
     ------
@@ -75,7 +73,7 @@ def read_release(path: str | Path) -> pd.DataFrame:
         table = read_declared(path, "leaderboard/entries")
     except (ValueError, OSError) as error:
         raise ValidationError(f"{path}: not a readable CSV table ({error}). {REMEDY}") from error
-    needed = [name for name in HISTORY if name != "release"]
+    needed = [*(name for name in HISTORY if name != "release"), statistic]
     missing = [name for name in needed if name not in table]
     if missing:
         raise ValidationError(f"{path}: lacks the columns {list_names(missing)}. {REMEDY}")
@@ -83,7 +81,7 @@ def read_release(path: str | Path) -> pd.DataFrame:
     if (table["model"] == "").any():
         raise ValidationError(f"{path}: a row has no model. {REMEDY}")
     table["name"] = table["name"].where(table["name"] != "", table["model"])
-    for name in NUMBERS:
+    for name in ("rank", statistic):
         table[name] = _read_numbers(table[name], name, path)
     repeated = table.loc[table.duplicated("model"), "model"]
     if len(repeated):
@@ -150,5 +148,9 @@ def track_releases(entries: str, releases: Sequence[str]) -> pd.DataFrame:
     """
     paths = sorted(releases)
     names = name_releases(paths)
-    tables = {name: read_release(path) for name, path in zip(names, paths, strict=True)}
-    return track_ranks({**tables, CURRENT: read_release(entries)})
+    statistic = find_statistic(read_declared(entries, "leaderboard/entries").columns)
+    tables = {
+        name: read_release(path, statistic=statistic)
+        for name, path in zip([*names, CURRENT], [*paths, entries], strict=True)
+    }
+    return track_ranks(tables, statistic=statistic)

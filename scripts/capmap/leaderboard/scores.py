@@ -8,16 +8,15 @@ import pandas as pd
 
 from capmap.artifacts import read_json, read_parquet
 from capmap.benchmarks import read_benchmark
-from capmap.leaderboard.entries import ENTRY_COLUMNS, describe_entries, summarize_submissions
+from capmap.leaderboard.entries import describe_entries, summarize_submissions
 from capmap.ranking.aggregation import FloatArray, rank_competitors, summarize_cells
 from capmap.ranking.ranks import rank_statistic
+from capmap.ranking.statistics import STATISTICS
+from capmap.settings.choices import Statistic
 from capmap.wording import ALL
 
-RAW_COLUMNS = ["method", "model", "name", "submission", "dataset", "metric", "seeds", "mean", "sem"]
-NORMALIZED_COLUMNS = [
-    *("method", "model", "name", "submission", "dataset"),
-    *("seeds", "iqm", "ci_low", "ci_high", "rank"),
-]
+ENTRY = ["method", "model", "name", "submission"]
+RAW_COLUMNS = [*ENTRY, "dataset", "metric", "seeds", "mean", "sem"]
 ORDER = ["method", "name", "model", "dataset"]
 
 RANKED = {
@@ -30,13 +29,10 @@ RANKED = {
 }
 ROUNDING = 1e-9
 
-BEST_COLUMNS = [
-    *("method", "rank", "backbone", "name", "size", "submission"),
-    *("iqm", "ci_low", "ci_high", "submissions"),
-]
 
-
-def rank_cells(cells: pd.DataFrame, about: pd.DataFrame) -> pd.DataFrame:
+def rank_cells(
+    cells: pd.DataFrame, about: pd.DataFrame, *, statistic: Statistic = "iqm"
+) -> pd.DataFrame:
     """Rank the entries on each dataset within each method.
 
     Parameters
@@ -45,26 +41,27 @@ def rank_cells(cells: pd.DataFrame, about: pd.DataFrame) -> pd.DataFrame:
         Single datasets, as `bootstrap_groups` returns them.
     about : pandas.DataFrame
         What each model is, as `describe_entries` returns it.
+    statistic : {"iqm", "mean", "median", "optimality_gap"}, optional
+        What `cells` hold.
 
     Returns
     -------
     pandas.DataFrame
         By method, name, model and dataset: ``method``, ``model``, ``name``, ``submission``,
-        ``dataset``, ``seeds``, ``iqm``, ``ci_low``, ``ci_high`` and ``rank``, the competition rank
-        among the entries of the method with runs on the dataset.
+        ``dataset``, ``seeds``, the statistic, ``ci_low``, ``ci_high`` and ``rank``, the competition
+        rank among the entries of the method with runs on the dataset.
 
     Notes
     -----
     The interquartile mean cuts ``int(0.25 n)`` of n runs from each end, so five seeds keep the
     middle three, and up to three seeds have their plain mean. A cell with one run has no interval.
     """
-    cells = cells.rename(columns={"group": "dataset", "runs": "seeds", "estimate": "iqm"})
-    cells = cells[["model", "dataset", "seeds", "iqm", "ci_low", "ci_high"]]
+    cells = cells.rename(columns={"group": "dataset", "runs": "seeds", "estimate": statistic})
+    cells = cells[["model", "dataset", "seeds", statistic, "ci_low", "ci_high"]]
     table = cells.merge(about, on="model", validate="many_to_one")
-    ranks = pd.Series(0, index=table.index, dtype="int64")
-    for _, own in table.groupby(["method", "dataset"]):
-        ranks[own.index] = rank_competitors(own["iqm"])
-    return table.assign(rank=ranks).sort_values(ORDER, ignore_index=True)[NORMALIZED_COLUMNS]
+    table["rank"] = _rank_within(table, ["method", "dataset"], statistic)
+    columns = [*ENTRY, "dataset", "seeds", statistic, "ci_low", "ci_high", "rank"]
+    return table.sort_values(ORDER, ignore_index=True)[columns]
 
 
 def summarize_raw(runs: pd.DataFrame, about: pd.DataFrame) -> pd.DataFrame:
@@ -97,6 +94,7 @@ def rank_dimension(
     cells: pd.DataFrame,
     about: pd.DataFrame,
     *,
+    statistic: Statistic = "iqm",
     members: Sequence[str] | None,
     complete: float,
     confidence_level: float,
@@ -106,12 +104,13 @@ def rank_dimension(
     Parameters
     ----------
     estimates : pandas.DataFrame
-        Rows of one dimension and the interquartile mean, as `bootstrap_groups` returns them, in any
-        order.
+        Rows of one dimension and statistic, as `bootstrap_groups` returns them, in any order.
     cells : pandas.DataFrame
         Columns ``model``, ``dataset`` and ``mean``, a row per model and dataset with runs.
     about : pandas.DataFrame
         What each model is, as `describe_entries` returns it.
+    statistic : {"iqm", "mean", "median", "optimality_gap"}, optional
+        What `estimates` hold and entries are ranked by.
     members : sequence of str, optional
         The dimension's datasets; None stands for all on which some model has runs.
     complete : float
@@ -122,9 +121,10 @@ def rank_dimension(
     Returns
     -------
     pandas.DataFrame
-        The columns of `about`, ``dimension``, ``iqm``, ``ci_low``, ``ci_high``, ``mean`` (of the
-        dataset means), ``bootstrap_mean``, ``bootstrap_sem``, ``runs``, ``datasets``, ``rank``,
-        ``rank_low``, ``rank_high``, ``ties``, ``expected`` (datasets) and ``complete`` (bool).
+        The columns of `about`, ``dimension``, the statistic, ``ci_low``, ``ci_high``, ``mean`` (of
+        the dataset means, unless that is the statistic), ``bootstrap_mean``, ``bootstrap_sem``,
+        ``runs``, ``datasets``, ``rank``, ``rank_low``, ``rank_high``, ``ties``, ``expected``
+        (datasets) and ``complete`` (bool).
         By method; within one the complete entries by rank, then the others, ties by name.
 
     Notes
@@ -157,14 +157,15 @@ def rank_dimension(
     for _, group in table.groupby("method", sort=True):
         if group["complete"].any():
             ranking = rank_statistic(
-                group[group["complete"]], "iqm", confidence_level=confidence_level
+                group[group["complete"]], statistic, confidence_level=confidence_level
             )
             parts.append(ranking.sort_values(["rank", "name", "model"]))
         if not group["complete"].all():
             rest = group[~group["complete"]].drop(columns=["replicates", "parts"])
             parts.append(rest.sort_values(["name", "model"]))
     ranking = pd.concat([part.astype(RANKED) for part in parts], ignore_index=True)
-    return ranking.rename(columns={"group": "dimension", "estimate": "iqm"})
+    ranking = ranking.drop(columns=statistic, errors="ignore")
+    return ranking.rename(columns={"group": "dimension", "estimate": statistic})
 
 
 def join_dimensions(rankings: Iterable[pd.DataFrame]) -> pd.DataFrame:
@@ -182,49 +183,56 @@ def _numerical_error(replicates: FloatArray) -> float:
     return float(replicates.std(ddof=1)) / np.sqrt(count) if count > 1 else np.nan
 
 
-def choose_best(entries: pd.DataFrame) -> pd.DataFrame:
+def choose_best(entries: pd.DataFrame, *, statistic: Statistic = "iqm") -> pd.DataFrame:
     """Choose the best complete entry of each backbone within each method, and rank these anew.
 
     Parameters
     ----------
     entries : pandas.DataFrame
-        Columns ``method``, ``model``, ``name``, ``backbone``, ``size``, ``submission``, ``iqm``,
-        ``ci_low``, ``ci_high`` and ``complete``, a row per entry.
+        Columns ``method``, ``model``, ``name``, ``backbone``, ``size``, ``submission``, the
+        statistic, ``ci_low``, ``ci_high`` and ``complete``, a row per entry.
+    statistic : {"iqm", "mean", "median", "optimality_gap"}, optional
+        What ranks them.
 
     Returns
     -------
     pandas.DataFrame
-        By method, rank and name: ``method``, ``rank`` (competition rank by IQM), ``backbone``,
-        ``name``, ``size``, ``submission``, ``iqm``, ``ci_low``, ``ci_high`` and ``submissions``:
-        how many submissions have an entry of this backbone and method, complete or not.
+        By method, rank and name: ``method``, ``rank`` (competition rank), ``backbone``, ``name``,
+        ``size``, ``submission``, the statistic, ``ci_low``, ``ci_high`` and ``submissions``: how
+        many submissions have an entry of this backbone and method, complete or not.
 
     Notes
     -----
-    Of entries whose IQM is equal to 12 significant digits the one whose submission comes first by
+    Of entries whose score is equal to 12 significant digits the one whose submission comes first by
     name is chosen, then the one whose model does. A backbone without a complete entry has no row.
     The interval is that of the chosen entry; it does not know that the best of several was chosen,
     so for a backbone with many submissions the score is on the high side.
     """
     keys = ["method", "backbone"]
     offered = entries.groupby(keys)["submission"].nunique().rename("submissions").reset_index()
-    chosen = []
-    for _, own in entries[entries["complete"]].groupby(keys, sort=True):
-        first = own[rank_competitors(own["iqm"]) == 1]
-        chosen.append(first.sort_values(["submission", "model"]).iloc[[0]])
-    table = pd.concat([entries.iloc[:0], *chosen], ignore_index=True)
+    ranked = entries[entries["complete"]]
+    first = ranked[_rank_within(ranked, keys, statistic) == 1]
+    table = first.sort_values(["submission", "model"]).drop_duplicates(keys)
     table = table.merge(offered, on=keys, how="left", validate="one_to_one")
+    table["rank"] = _rank_within(table, ["method"], statistic)
+    table = table.astype({"submissions": "int64"})
+    about = ["method", "rank", "backbone", "name", "size", "submission"]
+    columns = [*about, statistic, "ci_low", "ci_high", "submissions"]
+    return table.sort_values(["method", "rank", "name", "backbone"], ignore_index=True)[columns]
+
+
+def _rank_within(table: pd.DataFrame, keys: list[str], statistic: Statistic) -> "pd.Series[int]":
+    """Competition ranks by a statistic among the rows that share the keys."""
     ranks = pd.Series(0, index=table.index, dtype="int64")
-    for _, own in table.groupby("method"):
-        ranks[own.index] = rank_competitors(own["iqm"])
-    table = table.assign(rank=ranks).astype({"submissions": "int64"})
-    table = table.sort_values(["method", "rank", "name", "backbone"], ignore_index=True)
-    ranking: pd.DataFrame = table[BEST_COLUMNS]
-    return ranking
+    for _, own in table.groupby(keys):
+        ranks[own.index] = rank_competitors(own[statistic], best=STATISTICS[statistic].best)
+    return ranks
 
 
 def rank_entries(
     exported: pd.DataFrame,
     runs: pd.DataFrame,
+    scopes: pd.DataFrame,
     replicates: Sequence[str],
     descriptions: Sequence[str],
     benchmark: Sequence[str],
@@ -239,6 +247,8 @@ def rank_entries(
     ----------
     exported, runs : pandas.DataFrame
         Runs as exported, and normalized.
+    scopes : pandas.DataFrame
+        The ranking, which says what ranks the models.
     replicates : sequence of str
         Files of estimates and replicates of each dimension.
     descriptions, benchmark : sequence of str
@@ -256,28 +266,29 @@ def rank_entries(
         The tables ``entries``, ``dimensions`` and ``best``.
     """
     about, _ = _describe(exported, descriptions, benchmark)
-    cells = summarize_cells(runs)
+    cells, statistic = summarize_cells(runs), scopes["statistic"].iloc[0]
     ranked = {
         name: rank_dimension(
-            _read_estimates(replicates, kind="dimension", group=name, statistic="iqm"),
+            _read_estimates(replicates, kind="dimension", group=name, statistic=statistic),
             cells,
             about,
+            statistic=statistic,
             members=members,
             complete=complete,
             confidence_level=confidence_level,
         )
         for name, members in {ALL: None, **dimension_datasets}.items()
     }
-    overall = ranked[ALL][ENTRY_COLUMNS]
     return {
-        "entries": overall,
+        "entries": ranked[ALL],
         "dimensions": join_dimensions(ranked.values()),
-        "best": choose_best(overall),
+        "best": choose_best(ranked[ALL], statistic=statistic),
     }
 
 
 def summarize_entries(
     exported: pd.DataFrame,
+    scopes: pd.DataFrame,
     replicates: Sequence[str],
     descriptions: Sequence[str],
     benchmark: Sequence[str],
@@ -288,6 +299,8 @@ def summarize_entries(
     ----------
     exported : pandas.DataFrame
         Runs as exported.
+    scopes : pandas.DataFrame
+        The ranking, which says what ranks the models.
     replicates : sequence of str
         Files of estimates on each dataset.
     descriptions, benchmark : sequence of str
@@ -299,9 +312,10 @@ def summarize_entries(
         The tables ``raw``, ``normalized`` and ``submissions``.
     """
     about, records = _describe(exported, descriptions, benchmark)
+    cells = _read_estimates(replicates, kind="dataset")
     return {
         "raw": summarize_raw(exported, about),
-        "normalized": rank_cells(_read_estimates(replicates, kind="dataset"), about),
+        "normalized": rank_cells(cells, about, statistic=scopes["statistic"].iloc[0]),
         "submissions": summarize_submissions(exported, records),
     }
 

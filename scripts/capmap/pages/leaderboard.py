@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from capmap.pages.rendering import TEMPLATES, render_page
+from capmap.wording import find_statistic, name_most, spell_statistic
 
 # A script element ends at its end tag wherever that stands, and old engines end lines at U+2028.
 ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
@@ -83,6 +84,12 @@ def render_board(board: Board, *, study: str, title: str) -> str:
         },
     }
     models = board.tables["entries"]["model"].tolist()
+    statistic = find_statistic(board.tables["entries"].columns)
+    content["statistic"] = {
+        "column": statistic,
+        "name": spell_statistic(statistic),
+        "best": name_most(statistic),
+    }
     runs = {"runs": pack_table(choose_runs(board.runs, models))}
     data = write_script_data({**content, **runs})
     page = _render(data, board.files, title, study)

@@ -7,6 +7,7 @@ from capmap.claims import claim_ranking, find_candidates, find_rivals
 from capmap.pages.wording import NAME, format_ordinal, join_names, join_words
 from capmap.wording import (
     AGGREGATION_NAMES,
+    find_statistic,
     format_count,
     format_percent,
     name_first,
@@ -112,6 +113,7 @@ def describe_board(entries: pd.DataFrame) -> Markup:
         A sentence per method, of complete entries; names are escaped.
     """
     ranked = entries[entries["complete"]].fillna({"method": ""})
+    statistic = find_statistic(entries.columns)
     sentences = []
     for method, own in ranked.groupby("method", sort=True):
         first, rivals = own[own["rank"] == 1].sort_values("model"), find_rivals(own)
@@ -122,12 +124,13 @@ def describe_board(entries: pd.DataFrame) -> Markup:
         elif claim_ranking(own.sort_values(["rank", "model"])):
             others = ", separated from all others with an interval"
         sentences.append(
-            Markup("Of {}{}, {} {} the highest IQM, {:.3f}{}.").format(
+            Markup("Of {}{}, {} {} {}, {:.3f}{}.").format(
                 format_count(len(own), "complete entry", "complete entries"),
                 among,
                 join_names(first["name"].tolist()),
                 "share" if len(first) > 1 else "has",
-                first["iqm"].iloc[0],
+                name_first(statistic),
+                first[statistic].iloc[0],
                 others,
             )
         )

@@ -12,7 +12,14 @@ from capmap.prose.words import (
     join_sentences,
     join_some,
 )
-from capmap.wording import format_count, format_percent, quote_name
+from capmap.wording import (
+    find_statistic,
+    format_count,
+    format_percent,
+    name_first,
+    quote_name,
+    spell_statistic,
+)
 
 
 def describe_leaderboard(
@@ -43,8 +50,8 @@ def describe_leaderboard(
     if complete < 1:
         need = f"at least {format_percent(complete)} of the datasets"
     methods = join_sentences(
-        "The entries were ranked by the interquartile mean (IQM) of their normalized scores; an "
-        f"entry without runs on {need} was not ranked.",
+        f"The entries were ranked by the {spell_statistic(find_statistic(entries.columns))} of "
+        f"their normalized scores; an entry without runs on {need} was not ranked.",
         "Entries of different methods were not ranked against each other."
         if len(set(entries["method"])) > 1
         else "",
@@ -143,10 +150,11 @@ def _describe_method(
             _describe_partial(entries, ranked),
             _describe_dimensions(dimensions, names),
         )
+    statistic = find_statistic(ranked.columns)
     lead = describe_leader(
         ranked,
-        "iqm",
-        "the highest IQM",
+        statistic,
+        name_first(statistic),
         total=int(ranked["expected"].iloc[0]),
         confidence_level=confidence_level,
     )
@@ -199,18 +207,19 @@ def _describe_partial(entries: pd.DataFrame, ranked: pd.DataFrame) -> str:
 def _describe_dimensions(dimensions: pd.DataFrame, labels: dict[str, str]) -> str:
     """Say who leads each dimension but the first, which holds all datasets."""
     names = dimensions["dimension"].unique()[1:].tolist()
+    statistic = find_statistic(dimensions.columns)
     told, unsure = [], []
     for name in names:
         ranked = dimensions[(dimensions["dimension"] == name) & dimensions["rank"].notna()]
         first = ranked[ranked["rank"] == 1]
         if len(first):
             who = " and ".join(quote_name(labels[model]) for model in first["model"])
-            told.append(f"{who} in {quote_name(name)} ({format_value(first['iqm'].iloc[0])})")
+            told.append(f"{who} in {quote_name(name)} ({format_value(first[statistic].iloc[0])})")
         if find_rivals(ranked):
             unsure.append(quote_name(name))
     none = len(names) - len(told)
     return join_sentences(
-        f"By dimension, the highest IQM was that of {join_some(told)}." if told else "",
+        f"By dimension, {name_first(statistic)} was that of {join_some(told)}." if told else "",
         f"In {join_some(unsure)}, others could not be separated from the first." if unsure else "",
         f"{format_count(none, 'dimension')} had no entry with enough datasets." if none else "",
     )

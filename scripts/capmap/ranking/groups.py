@@ -121,7 +121,7 @@ def bootstrap_groups(
     study : str
         Name of the study, part of the names of its random streams.
     statistics : sequence of {"iqm", "mean", "median", "optimality_gap"}
-        What to estimate on all datasets; elsewhere it is the interquartile mean.
+        What to estimate on all datasets; elsewhere it is what ranks the models.
     rank_by : {"iqm", "mean", "median", "optimality_gap"}, optional
         What ranks the models, which stands beside the ranking as well.
     options : Options
@@ -173,7 +173,7 @@ def bootstrap_groups(
         for name, members in dimensions.items():
             found = bootstrap_models(
                 runs[runs["dataset"].isin(members)],
-                statistics=["iqm"],
+                statistics=[rank_by],
                 options=options,
                 make_rng=partial(stream, "leaderboard", name),
                 drawn=seeds if options.unit == "seeds" else sorted({*datasets} & {*members}),
@@ -182,7 +182,7 @@ def bootstrap_groups(
         for dataset, own in runs.groupby("dataset", sort=True):
             found = bootstrap_models(
                 own,
-                statistics=["iqm"],
+                statistics=[rank_by],
                 options=replace(options, unit="runs"),
                 make_rng=partial(stream, "leaderboard_cells", str(dataset)),
             )

@@ -187,7 +187,7 @@ class Study(Section):
         'Statistic that ranks the models, "iqm" (interquartile mean), "mean", "median", '
         '"optimality_gap", or "auto": the interquartile mean, or the mean where scores are '
         "outcomes of few values from the worst to the best, such as wrong and right, of which "
-        "the middle half would be all alike. Leaderboards always go by the interquartile mean.",
+        "the middle half would be all alike.",
     )
     aggregate: list[Aggregation] = option(
         ["mean", "trimmed_mean", "median"],

@@ -28,7 +28,8 @@ const render = () => {
 };
 
 const sortBy = (id) => {
-  const first = ["score", "number"].includes(columns.get(id).kind);
+  const { kind } = columns.get(id);
+  const first = kind === "number" || (kind === "score" && !lowerIsBetter);
   if (state.sort !== id) change({ sort: id, descending: first });
   else if (state.descending === first) change({ descending: !first });
   else change({ sort: "", descending: false });
@@ -50,10 +51,10 @@ const wireTable = () => {
 const writeNotes = () => {
   const level = `${content.confidence}%`;
   const notes = [
-    `Scores are normalized per dataset, and the overall score is the interquartile mean over runs and datasets; higher is better. Beneath each stands its ${level} interval. Raw dataset scores are means ± SEM over seeds in the metric's own units.`,
+    `Scores are normalized per dataset, and the overall score is the ${content.statistic.name} over runs and datasets; ${lowerIsBetter ? "lower" : "higher"} is better. Beneath each stands its ${level} interval. Raw dataset scores are means ± SEM over seeds in the metric's own units.`,
     `Beneath a rank stand the ranks that are compatible with the data at ${level}. Entries that share a letter of their tie group cannot be told apart.`,
     "Entries that lack datasets are marked and not ranked. Ranks are those of all entries of a method; filters leave them as they are, unless “Re-rank within selection” is on.",
-    "Darker blue (lighter at night) means a higher normalized score within its column. The address of this page always leads to the view that you see.",
+    "Darker blue (lighter at night) means a better normalized score within its column. The address of this page always leads to the view that you see.",
   ];
   byId("notes").append(...notes.map((note) => make("p", {}, note)));
   byId("caption").textContent = content.captions.entries ?? "";

@@ -1,6 +1,6 @@
 // The columns that a table may have, by the ids that addresses use.
 const STEPS = 8;
-const PARTS = ["iqm", "ci_low", "ci_high"];
+const PARTS = [SCORE, "ci_low", "ci_high"];
 
 const describeCoverage = (sheet, row) =>
   `${sheet.text("datasets", row)} of ${sheet.text("expected", row)} datasets`;
@@ -12,7 +12,7 @@ const readScore = (sheet, locate, partial) => (entry) => {
   const row = locate(entry);
   if (row === undefined) return null;
   return {
-    value: sheet.number("iqm", row),
+    value: sheet.number(SCORE, row),
     low: sheet.number("ci_low", row),
     high: sheet.number("ci_high", row),
     note: partial && !isComplete(sheet, row) ? describeCoverage(sheet, row) : "",
@@ -28,7 +28,7 @@ const makeScore = (id, label, group, sheet, locate, partial = false) => ({
   group,
   kind: "score",
   read: readScore(sheet, locate, partial),
-  value: (entry) => sheet.number("iqm", locate(entry)),
+  value: (entry) => sheet.number(SCORE, locate(entry)),
 });
 
 const makeDataset = (name) => {
@@ -130,5 +130,6 @@ const findStep = (column, entry) => {
   const [low, high] = findRange(column);
   const value = (column.shade ?? column.value)(entry);
   if (Number.isNaN(value) || !(high > low)) return "";
-  return `h${Math.min(STEPS - 1, Math.floor((STEPS * (value - low)) / (high - low)))}`;
+  const share = (lowerIsBetter ? high - value : value - low) / (high - low);
+  return `h${Math.min(STEPS - 1, Math.floor(STEPS * share))}`;
 };

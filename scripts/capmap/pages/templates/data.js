@@ -65,6 +65,8 @@ const submissions = new Sheet(content.tables.submissions);
 const runs = content.runs && new Sheet(content.runs);
 
 const ALL = "All";
+const SCORE = content.statistic.column;
+const lowerIsBetter = content.statistic.best === "lowest";
 const rows = Array.from({ length: entries.length }, (_, row) => row);
 const methods = entries.distinct("method");
 const rowOf = new Map(rows.map((row) => [entries.text("model", row), row]));

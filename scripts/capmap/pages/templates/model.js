@@ -78,7 +78,7 @@ const listDimensions = (model) =>
     const number = (column) => dimensions.number(column, row);
     return [[
       name,
-      showScore(number("iqm")),
+      showScore(number(SCORE)),
       showRange(number("ci_low"), number("ci_high")),
       read("rank") || "not ranked",
       ranks,
@@ -98,7 +98,7 @@ const listDatasets = (model) =>
         raw.text("metric", one),
         raw.text("seeds", one) || normalized.text("seeds", other),
         showRaw(raw.number("mean", one)) + (sem && ` ± ${sem}`),
-        showScore(number("iqm")),
+        showScore(number(SCORE)),
         showRange(number("ci_low"), number("ci_high")),
         normalized.text("rank", other),
       ];

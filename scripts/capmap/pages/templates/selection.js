@@ -38,9 +38,9 @@ const rankAgain = (selection) => {
   const locate = (entry) => (column ? find(dimensions, entry, state.group) : entry);
   const scores = selection
     .filter((entry) => locate(entry) !== undefined && isComplete(sheet, locate(entry)))
-    .map((entry) => [entry, sheet.number("iqm", locate(entry))])
+    .map((entry) => [entry, sheet.number(SCORE, locate(entry))])
     .filter(([, score]) => !Number.isNaN(score))
-    .sort(([, one], [, other]) => other - one);
+    .sort(([, one], [, other]) => (lowerIsBetter ? one - other : other - one));
   const ranks = new Map();
   scores.forEach(([entry, score], place) => {
     const tied = place > 0 && scores[place - 1][1] === score;
