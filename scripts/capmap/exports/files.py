@@ -6,6 +6,7 @@ import json
 import re
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
@@ -42,6 +43,40 @@ SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
     (GZIP, "a gzip archive within a gzip archive"),
 )
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """How the files of a study are written, where they do not say it themselves.
+
+    Parameters
+    ----------
+    header_rows : int, optional
+        Rows in which the names of columns stand.
+    names : sequence of str, optional
+        The names of the columns of files without a header.
+    comment : str, optional
+        What the lines begin with that are skipped.
+    delimiter : str, optional
+        What stands between two cells, "auto" finds it; a space stands for any white space.
+    encoding : str, optional
+        How text is encoded.
+    sheet : str, optional
+        The sheet of a workbook; by default its only one.
+    records : str, optional
+        Where the records of nested files are, a `capmap.patterns.Pattern` of keys between points.
+    """
+
+    header_rows: int = 1
+    names: Sequence[str] = ()
+    comment: str = ""
+    delimiter: str = "auto"
+    encoding: str = "utf-8"
+    sheet: str = ""
+    records: str = ""
+
+
+PLAIN = FileOptions()
 
 TABLES = frozenset({".csv", ".tsv", ".parquet", ".pq"})
 JSON = frozenset({".json"})

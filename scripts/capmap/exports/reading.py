@@ -9,6 +9,7 @@ import pandas as pd
 
 from capmap.artifacts import digest_file
 from capmap.exports.cells import SEPARATOR, Filters, Mapped, list_columns, list_values, match_value
+from capmap.exports.files import FileOptions
 from capmap.exports.layouts import LAYOUTS
 from capmap.exports.runs import RUN_COLUMNS, Metrics, Part
 from capmap.exports.sheets import open_sheet
@@ -120,7 +121,7 @@ def read_exports(
             sheet = open_sheet(
                 path,
                 wanted=wanted | {*where},
-                header_rows=header_rows if layout == "matrix" else 1,
+                options=FileOptions(header_rows=header_rows if layout == "matrix" else 1),
             )
             part = LAYOUTS[layout].read(
                 sheet, path, columns=columns, where=where, metrics=metrics, decimal=decimal

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from capmap.exports.cells import Cells
 from capmap.exports.delimited import open_delimited
-from capmap.exports.files import HEAD, PARQUET, read_content
+from capmap.exports.files import HEAD, PARQUET, PLAIN, FileOptions, read_content
 from capmap.exports.jsonlines import open_jsonlines
 from capmap.exports.parquet import open_parquet
 from capmap.problems import Problem, UnreadableExportError
@@ -29,7 +29,7 @@ class Sheet(Protocol):
         """
 
 
-def open_sheet(path: str, *, wanted: Collection[str], header_rows: int = 1) -> Sheet:
+def open_sheet(path: str, *, wanted: Collection[str], options: FileOptions = PLAIN) -> Sheet:
     """Open an export as what it is.
 
     Parameters
@@ -39,9 +39,9 @@ def open_sheet(path: str, *, wanted: Collection[str], header_rows: int = 1) -> S
         ``.jsonl``, ``.ndjson`` or ``.json`` (before ``.gz``); all else is a delimited table.
     wanted : collection of str
         The names that its header should have, by which the delimiter is found.
-    header_rows : int, optional
-        How many rows the header of a delimited table has; more than one are joined, see
-        `join_header`. Other files name each column once.
+    options : FileOptions, optional
+        How it is written. Several header rows are joined, see `join_header`; only delimited tables
+        can have them.
 
     Raises
     ------
@@ -52,8 +52,8 @@ def open_sheet(path: str, *, wanted: Collection[str], header_rows: int = 1) -> S
     suffixes = {suffix.lower() for suffix in PurePath(path).suffixes[-2:]}
     is_parquet = head.startswith(PARQUET) or bool(suffixes & {".parquet", ".pq"})
     if not is_parquet and not suffixes & {".jsonl", ".ndjson", ".json"}:
-        return open_delimited(path, head, wanted=wanted, header_rows=header_rows)
-    if header_rows > 1:
+        return open_delimited(path, head, wanted=wanted, header_rows=options.header_rows)
+    if options.header_rows > 1:
         raise UnreadableExportError(_explain_header_rows(path, is_parquet=is_parquet))
     return open_parquet(path, head) if is_parquet else open_jsonlines(path)
 

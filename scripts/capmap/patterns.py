@@ -1,0 +1,175 @@
+"""Names taken out of paths, keys and columns: ``runs/{model}/{dataset}.json``, ``acc_{seed}``."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from glob import escape
+from typing import NamedTuple
+
+from capmap.errors import ConfigError
+from capmap.wording import quote_name
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class _Part(NamedTuple):
+    """A part of a pattern: literal text, a wildcard, or a field with its expression."""
+
+    text: str
+    kind: str
+    expression: str = ""
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A text with fields.
+
+    Parameters
+    ----------
+    text : str
+        ``{name}`` stands for one or more characters, the same ones wherever it stands, and
+        ``{name,expression}`` for what the regular expression matches, as in rules of Snakemake.
+        ``*`` stands for any characters, and ``**/`` for any folders; all else stands for itself.
+    separator : str, optional
+        The character that neither a field nor ``*`` stands for, such as the slash of paths.
+
+    Raises
+    ------
+    ConfigError
+        When a brace is not closed, or a field has no name or no valid expression.
+
+    Examples
+    --------
+    >>> pattern = Pattern("runs/{model}/seed_{seed,[0-9]+}.csv", separator="/")
+    >>> pattern.fields, pattern.glob
+    (('model', 'seed'), 'runs/*/seed_*.csv')
+    >>> pattern.match("runs/vit/seed_3.csv")
+    {'model': 'vit', 'seed': '3'}
+    """
+
+    text: str
+    separator: str = ""
+
+    def __post_init__(self) -> None:
+        for part in self._parts:
+            try:
+                re.compile(part.expression)
+            except re.error as error:
+                raise ConfigError(
+                    f"{self.text}: the expression of {{{part.text}}} is none ({error})."
+                ) from error
+
+    @cached_property
+    def _parts(self) -> tuple[_Part, ...]:
+        return tuple(_split(self.text))
+
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        """The names of its fields, each once."""
+        return tuple(dict.fromkeys(part.text for part in self._parts if part.kind == "field"))
+
+    @cached_property
+    def glob(self) -> str:
+        """The glob that finds what may match it."""
+        return "".join(
+            {"literal": escape(part.text), "field": "*"}.get(part.kind, part.text)
+            for part in self._parts
+        )
+
+    def match(self, text: str) -> dict[str, str] | None:
+        """Read the fields of a text.
+
+        Returns
+        -------
+        dict of str to str, optional
+            None when the text does not match.
+
+        Raises
+        ------
+        ConfigError
+            When it can be read in several ways.
+        """
+        longest, shortest = (expression.fullmatch(text) for expression in self._expressions)
+        if longest is None or shortest is None:
+            return None
+        found = longest.groupdict()
+        for name, value in shortest.groupdict().items():
+            if found[name] != value:
+                raise ConfigError(
+                    f"the {name} of {text} may be {quote_name(found[name])} or "
+                    f"{quote_name(value)}. Put a fixed text or a folder between the fields of "
+                    f"{self.text}, or say what {{{name}}} is made of, such as {{{name},[a-z]+}}."
+                )
+        return found
+
+    @cached_property
+    def _expressions(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+        one, another = (re.compile("".join(self._write(some))) for some in ("", "?"))
+        return one, another
+
+    def _write(self, some: str) -> Iterator[str]:
+        """Write it as a regular expression, which takes as much or as little as it can."""
+        other = f"[^{re.escape(self.separator)}]" if self.separator else "."
+        seen = set[str]()
+        for part in self._parts:
+            if part.kind == "literal":
+                yield re.escape(part.text)
+            elif part.kind == "folders":
+                yield f"(?:.*{some}{re.escape(self.separator)})?{some}"
+            elif part.kind == "any":
+                yield f"{other}*{some}"
+            elif part.text in seen:
+                yield f"(?P={part.text})"
+            else:
+                seen.add(part.text)
+                yield f"(?P<{part.text}>{part.expression or f'{other}+{some}'})"
+
+
+def has_fields(text: str) -> bool:
+    """Tell whether a text has braces, so that it is a pattern.
+
+    Examples
+    --------
+    >>> has_fields("runs/{model}.csv"), has_fields("runs/*.csv")
+    (True, False)
+    """
+    return "{" in text
+
+
+def _split(text: str) -> Iterator[_Part]:
+    position = 0
+    while position < len(text):
+        if text[position] == "{":
+            end = _find_end(text, position)
+            name, _, expression = text[position + 1 : end].partition(",")
+            if not NAME.fullmatch(name):
+                raise ConfigError(
+                    f"{text}: {{{name}}} is no field. A field has a name of letters, such as "
+                    "{model}."
+                )
+            yield _Part(name, "field", expression)
+            position = end + 1
+        elif text.startswith("**/", position):
+            yield _Part("**/", "folders")
+            position += 3
+        elif text[position] == "*":
+            yield _Part("*", "any")
+            position += 1
+        else:
+            end = min(
+                (place for mark in "{*" if (place := text.find(mark, position)) > 0),
+                default=len(text),
+            )
+            yield _Part(text[position:end], "literal")
+            position = end
+
+
+def _find_end(text: str, start: int) -> int:
+    """Find the brace that closes the one at a position; expressions may have braces themselves."""
+    depth = 0
+    for position in range(start, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[position], 0)
+        if depth == 0:
+            return position
+    raise ConfigError(f"{text}: the brace at character {start + 1} is never closed.")
