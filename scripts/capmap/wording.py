@@ -19,19 +19,19 @@ AGGREGATION_NAMES = {
     "trimmed_mean": "trimmed mean",
     "median": "median",
     "iqm": "IQM",
+    "optimality_gap": "optimality gap",
 }
 
 
 def find_statistic(columns: Iterable[str]) -> str:
-    """The column of a ranking that holds what ranks the models: the one before its interval.
+    """The column of a ranking that holds what ranks the models: the first that can.
 
     Examples
     --------
     >>> find_statistic(["group", "model", "mean", "ci_low"])
     'mean'
     """
-    names = list(columns)
-    return names[names.index("ci_low") - 1]
+    return next(name for name in columns if name in AGGREGATION_NAMES)
 
 
 def name_statistic(statistic: str) -> str:
@@ -42,7 +42,7 @@ def name_statistic(statistic: str) -> str:
     >>> name_statistic("iqm"), name_statistic("optimality_gap")
     ('IQM', 'optimality gap')
     """
-    return AGGREGATION_NAMES.get(statistic, statistic.replace("_", " "))
+    return AGGREGATION_NAMES[statistic]
 
 
 def spell_statistic(statistic: str) -> str:
