@@ -18,6 +18,7 @@ from capmap.capabilities.crossvalidation import PROTOCOLS, Split, measure_errors
 from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts, predict_gaps
 from capmap.capabilities.gaps import Results, arrange_results, explain_dropped
 from capmap.exports import read_exports
+from capmap.exports.files import FileOptions
 from capmap.rng import make_stream
 from capmap.tables import render_markdown, write_table
 from workflow import PROJECT, RESULTS
@@ -33,7 +34,7 @@ def read_results() -> Results:
     exports = read_exports(
         [str(DATABASE)],
         layout="matrix",
-        header_rows=2,
+        options=FileOptions(header_rows=2),
         columns={"model": "dataset / variant"},
         metric="accuracy",
     )

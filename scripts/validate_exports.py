@@ -7,9 +7,11 @@ from typing import Any
 from capmap.artifacts import write_json, write_parquet
 from capmap.benchmarks import complete_rules, read_benchmark
 from capmap.exports import read_exports
-from capmap.exports.files import check_digests
+from capmap.exports.files import FileOptions, check_digests
+from capmap.exports.repeats import Taken
 from capmap.normalization import Rules, read_references
 from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
+from capmap.patterns import read_fields
 from capmap.settings.choices import Decimal, Duplicates, Failed, Incomplete, Invalid, TableFormat
 from capmap.validation import Policies, validate_runs
 from capmap.validation.summary import describe_exports, report_problems
@@ -27,6 +29,12 @@ def validate_exports(
     names: list[str],
     format: TableFormat,  # noqa: A002 (the name of the configured option)
     header_rows: int,
+    reading: Mapping[str, Any],
+    patterns: str | list[str],
+    fields: Mapping[str, str],
+    values: Mapping[str, float],
+    summary: Mapping[str, Any],
+    take: Taken,
     columns: Mapping[str, Any],
     where: Mapping[str, Any],
     metric: str,
@@ -57,8 +65,14 @@ def validate_exports(
         Pinned SHA-256 of some exports.
     names : list of str
         The path or URL by which each export is configured.
-    format, header_rows, columns, where, metric, decimal : str, int and mapping
+    format, header_rows, reading, columns, where, metric, decimal : str, int and mapping
         How the exports are laid out.
+    patterns : str or list of str
+        The configured exports, whose fields the names of files fill.
+    fields : mapping of str to str
+        What holds for all files.
+    values, summary, take : mapping and str
+        What scores stand for, and which rows count.
     metrics, datasets, normalization : mapping
         Rules of direction and bounds.
     select, min_seeds, incomplete, duplicates, invalid, failed : mapping, int and str
@@ -72,10 +86,16 @@ def validate_exports(
     ValidationError
         When there is any error; the message has the counts and the first 20 problems.
     """
+    # A file in an archive is named by a path below that.
+    paths = [
+        name if name.startswith(f"{path}/") else path
+        for path, name in zip(exports, names, strict=True)
+    ]
     read = read_exports(
-        exports,
+        paths,
         layout=format,
-        header_rows=header_rows,
+        options=FileOptions(header_rows=header_rows, **reading),
+        fields=[{**fields, **read_fields(name, patterns)} for name in names],
         columns=columns,
         where=where,
         metric=metric,
@@ -83,6 +103,9 @@ def validate_exports(
         dataset_metrics={
             name: rule["metric"] for name, rule in datasets.items() if "metric" in rule
         },
+        values=values,
+        take=take,
+        summary=summary,
     )
     for path in benchmark:
         datasets = complete_rules(datasets, read_benchmark(path), read.runs["dataset"].unique())

@@ -89,7 +89,7 @@ FILES = (
         "one_column",
         make_one_column(0.01),
         "one_column/runs.csv, line 1, column 'model': There is no column 'model'",
-        "The columns are 'somebody forgot the delimiters of this table'.",
+        "The columns are 'somebody', 'forgot', 'the', 'delimiters', 'of', 'this', 'table'.",
     ),
 )
 
@@ -138,10 +138,10 @@ COLUMNS = (
         options={"format": "matrix", "metric": "accuracy"},
     ),
     describe(
-        "seeds_in_a_matrix",
+        "scores_of_a_matrix",
         b"model,run,D\nA,1,0.6\nA,2,0.7\n",
-        "column 'run': columns: {seed: …} belongs to `format: long`",
-        options={"format": "matrix", "metric": "accuracy", "columns": {"seed": "run"}},
+        "column 'run': columns: {score: …} without a field belongs to `format: long`",
+        options={"format": "matrix", "metric": "accuracy", "columns": {"score": "run"}},
     ),
     describe(
         "repeats_in_a_matrix",
@@ -159,7 +159,7 @@ COLUMNS = (
     describe(
         "header_rows_of_a_long_table",
         make_table(),
-        "header_rows: 2 belongs to `format: matrix`",
+        "There is no column 'model' (columns: {model: …}).",
         options={"header_rows": 2},
     ),
     describe(

@@ -13,6 +13,12 @@ RULES: dict[str, Any] = {
     **dict.fromkeys(("incomplete", "duplicates", "invalid"), "error"),
     **{"metric": "", "decimal": "auto", "min_seeds": 1, "checksums": {}, "names": []},
 }
+# And how tables are read.
+READING: dict[str, Any] = {
+    **{"format": "long", "header_rows": 1, "failed": "invalid", "take": "all", "patterns": ""},
+    **{name: {} for name in ("reading", "fields", "values")},
+    "summary": {"runs": 1, "spread": "std"},
+}
 
 
 def pick_rules(*names: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Names taken out of paths, keys and columns: ``runs/{model}/{dataset}.json``, ``acc_{seed}``."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from glob import escape
@@ -105,7 +105,7 @@ class Pattern:
 
     @cached_property
     def _expressions(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
-        one, another = (re.compile("".join(self._write(some))) for some in ("", "?"))
+        one, another = (re.compile("".join(self._write(some)), re.DOTALL) for some in ("", "?"))
         return one, another
 
     def _write(self, some: str) -> Iterator[str]:
@@ -124,6 +124,20 @@ class Pattern:
             else:
                 seen.add(part.text)
                 yield f"(?P<{part.text}>{part.expression or f'{other}+{some}'})"
+
+
+def read_fields(path: str, patterns: str | Sequence[str]) -> dict[str, str]:
+    """Read the fields of a path by the first pattern that it matches; {} where none has fields.
+
+    Examples
+    --------
+    >>> read_fields("runs/vit/3.csv", ["old.csv", "runs/{model}/{seed}.csv"])
+    {'model': 'vit', 'seed': '3'}
+    """
+    for text in [patterns] if isinstance(patterns, str) else patterns:
+        if has_fields(text) and (found := Pattern(text, "/").match(path)) is not None:
+            return found
+    return {}
 
 
 def has_fields(text: str) -> bool:

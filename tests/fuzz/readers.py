@@ -13,6 +13,7 @@ from capmap.errors import CapmapError
 from capmap.exports import read_exports
 from capmap.exports.classes import read_classes, read_images
 from capmap.exports.dumps import open_scores
+from capmap.exports.files import FileOptions
 from capmap.exports.labels import read_label_sets, read_single_labels
 from capmap.exports.submission_results import REQUIRED
 from capmap.normalization import Rules, read_references
@@ -59,7 +60,7 @@ MATRIX = LONG.flatmap(
         {
             **{name: st.just(value) for name, value in settings.items()},
             "layout": st.just("matrix"),
-            "header_rows": mostly(1, 2),
+            "options": mostly(FileOptions(), FileOptions(header_rows=2)),
             "metric": st.just("accuracy"),
             "where": mostly({}, {"D": "0.5"}),
             "columns": mostly({}, {"ignore": ["E"]}, {"datasets": ["D"]}, {"score": "x"}),

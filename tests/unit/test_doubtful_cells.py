@@ -28,9 +28,9 @@ def test_nested_models_of_a_matrix_are_a_problem(write):
 
 def test_nested_values_are_fine_where_they_are_not_names(write):
     path = write(json.dumps(RUN | {"config": {"lr": ["x"]}, "other": [1]}), "runs.jsonl")
-    read = read_exports([path], columns={"keep": ["config"]})
+    read = read_exports([path], columns={"keep": ["config.lr.0"]})
     assert read.problems == []
-    assert read.runs["config"].to_list() == ['{"lr": ["x"]}']
+    assert read.runs["config.lr.0"].to_list() == ["x"]
 
 
 @pytest.mark.parametrize("name", ["\u200b", " \u200b\ufeff ", "\u2060\u00ad"])
@@ -40,12 +40,22 @@ def test_a_name_of_invisible_characters_is_empty(write, name):
     assert read.runs["model"].to_list() == ["A\u200b"]
 
 
-@pytest.mark.parametrize("role", ["dataset", "metric", "score", "seed"])
-def test_a_matrix_refuses_columns_that_only_a_long_table_has(write, role):
-    path = write("model,run,D\nA,1,0.5\n")
-    read = read_exports([path], layout="matrix", metric="f1", columns={role: "run"})
-    assert [(item.code, item.column) for item in read.problems] == [("long_setting", "run")]
-    assert "format: long" in read.problems[0].reason
+@pytest.mark.parametrize("columns", [{"score": "run"}, {"model": "name", "dataset": "run"}])
+def test_a_matrix_needs_a_name_for_its_columns(write, columns):
+    path = write("name,run,D\nA,1,0.5\n")
+    read = read_exports([path], layout="matrix", metric="f1", columns=columns)
+    assert ("long_setting", "run") in [(item.code, item.column) for item in read.problems]
+
+
+def test_a_matrix_can_have_seeds_and_metrics_of_its_rows(write):
+    path = write("model,run,measure,D,E\nA,1,f1,0.5,0.6\nA,2,f1,0.7,\n")
+    read = read_exports([path], layout="matrix", columns={"seed": "run", "metric": "measure"})
+    assert read.problems == []
+    assert read.runs[["dataset", "metric", "seed", "score"]].to_numpy().tolist() == [
+        ["D", "f1", "1", 0.5],
+        ["E", "f1", "1", 0.6],
+        ["D", "f1", "2", 0.7],
+    ]
 
 
 def test_a_matrix_accepts_the_defaults_of_columns_that_only_a_long_table_has(write):

@@ -13,6 +13,7 @@ from capmap.capabilities.embedding import METHODS, draw_starts, fit_embedding, f
 from capmap.capabilities.gaps import choose_results, list_components
 from capmap.capabilities.geometry import find_motion
 from capmap.exports import read_exports
+from capmap.exports.files import FileOptions
 from normalize_runs import normalize_runs
 from tests.steps import read_step, run_step
 from tests.toy_settings import make_settings
@@ -54,10 +55,12 @@ def make_results(folder, text):
         validation=str(folder / "validation.json"),
         rejected=str(folder / "rejected.csv"),
         checksums={},
-        names=[],
+        names=[str(folder / "data.csv")],
         references=[],
         benchmark=[],
+        patterns="",
         **choose_settings("header_rows", "format", "metric", *checks),
+        **choose_settings("reading", "fields", "values", "summary", "take"),
         **both,
     )
     normalize_runs(
@@ -103,7 +106,10 @@ def test_each_file_has_the_bytes_that_the_script_makes(script):
 
 def test_matrix_reads_without_a_problem():
     exports = read_exports(
-        [str(FOLDER / "data.csv")], layout="matrix", header_rows=2, metric="accuracy"
+        [str(FOLDER / "data.csv")],
+        layout="matrix",
+        options=FileOptions(header_rows=2),
+        metric="accuracy",
     )
     assert exports.problems == []
     runs = exports.runs

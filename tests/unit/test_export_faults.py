@@ -184,15 +184,11 @@ def test_a_header_without_rows_is_told(write):
     assert only_problem(matrix).code == "no_rows"
 
 
-def make_workbook(path):
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("xl/workbook.xml", "<workbook/>")
-
-
 def test_a_binary_file_is_told_what_it_is(write, tmp_path):
-    make_workbook(tmp_path / "book.csv")
+    with zipfile.ZipFile(tmp_path / "packed.csv", "w") as archive:
+        archive.writestr("runs.csv", LONG)
     natures = {
-        str(tmp_path / "book.csv"): "a zip archive or an Excel workbook",
+        str(tmp_path / "packed.csv"): "a zip archive or an Excel workbook",
         write(pickle.dumps({"model": "A"}), "pickle.csv"): "a Python pickle",
         write(b"\x89HDF\r\n", "table.csv"): "an HDF5 file",
         write(
@@ -283,8 +279,11 @@ def test_lines_that_are_no_json_objects_are_told(write):
 
 def test_a_json_document_is_told_once(write):
     path = write('{"runs": [\n  {"model": "A",\n  "score": 0.5}\n]}\n', "runs.json")
-    problem = only_problem(read_exports([path]))
-    assert (problem.code, problem.line) == ("invalid_json", 1)
+    columns = {"model": "runs.0.model", "dataset": "runs.0.model", "score": "runs.score"}
+    problem = only_problem(read_exports([path], columns=columns))
+    assert (problem.code, problem.line) == ("missing_column", 1)
+    assert "'runs.0.model', 'runs.0.score'" in problem.remedy
+    assert "`reading: {records: …}`" in problem.remedy
 
 
 def test_keys_that_a_line_lacks_are_empty_cells(write):
@@ -341,11 +340,11 @@ def test_a_filter_may_match_in_another_file_only(write):
 
 
 def test_a_column_to_ignore_that_no_file_has_is_told(write):
-    path = write("model,size,d1\nA,86,0.5\n")
-    columns = {"ignore": ["siez"]}
+    path = write("model,cost,d1\nA,86,0.5\n")
+    columns = {"ignore": ["csot"]}
     problem = only_problem(read_exports([path], layout="matrix", columns=columns, metric="acc"))
-    assert (problem.code, problem.column) == ("unmatched_ignore", "siez")
-    assert "'size'" in problem.remedy
+    assert (problem.code, problem.column) == ("unmatched_ignore", "csot")
+    assert "'cost'" in problem.remedy
 
 
 def test_no_metric_anywhere_is_one_problem(write):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from capmap.exports import read_exports
 from capmap.exports.cells import join_header
 from capmap.exports.delimited import DelimitedSheet
+from capmap.exports.files import FileOptions
 from tests.found_problems import only_problem
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "capabilities" / "data.csv"
@@ -28,7 +29,9 @@ EXPECTED = [
 
 def read(path, *, rows=2, model="dataset / variant", **options):
     options = {"columns": {"model": model}, **options}
-    return read_exports([path], layout="matrix", header_rows=rows, metric="acc", **options)
+    return read_exports(
+        [path], layout="matrix", options=FileOptions(header_rows=rows), metric="acc", **options
+    )
 
 
 def list_runs(exports):
@@ -172,11 +175,12 @@ def test_files_that_name_each_column_once_are_refused(write, tmp_path):
         assert read(path, rows=1, model="model").problems == []
 
 
-def test_a_long_table_has_one_header_row(write):
-    path = write("model,dataset,metric,score\nA,D,acc,0.5\n")
-    problem = only_problem(read_exports([path], layout="long", header_rows=2))
-    assert problem.code == "matrix_setting"
-    assert "Set `format: matrix`" in problem.remedy
+def test_a_long_table_can_have_header_rows_too(write):
+    path = write("model,data,,\n,name,metric,score\nA,D,acc,0.5\n")
+    columns = {"dataset": "data / name", "metric": "data / metric", "score": "data / score"}
+    exports = read_exports([path], options=FileOptions(header_rows=2), columns=columns)
+    assert exports.problems == []
+    assert exports.runs[["model", "dataset", "metric"]].iloc[0].tolist() == ["A", "D", "acc"]
 
 
 CELLS = st.sampled_from(["", "D", "x y", 'a "b"', "1,5", "0.5", "é"])

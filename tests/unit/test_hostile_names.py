@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from capmap.artifacts import read_table, render_csv
-from capmap.exports import delimited, files, jsonlines, parquet, read_exports
+from capmap.exports import delimited, files, parquet, read_exports, records
 from capmap.exports.arrays import read_archive
 from capmap.exports.cells import join_names, make_texts
 from capmap.problems import UnreadableExportError
@@ -40,7 +40,7 @@ def bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     defaults = {"limit": LIMIT, "remedy": "Split it."}
     monkeypatch.setattr(files.read_bounded, "__kwdefaults__", defaults)
     monkeypatch.setattr(parquet, "LARGEST", LIMIT)
-    assert delimited.read_bounded is jsonlines.read_bounded is files.read_bounded
+    assert delimited.read_bounded is records.read_bounded is files.read_bounded
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

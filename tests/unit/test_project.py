@@ -25,6 +25,7 @@ DISTRIBUTIONS = {
     "PIL": "pillow",
     "markupsafe": "jinja2",
     "mlflow": "mlflow-skinny",
+    "python_calamine": "python-calamine",
     "umap": "umap-learn",
     "yaml": "pyyaml",
 }
@@ -41,7 +42,7 @@ GROUND = [
     {"errors", "shards", "wording", "catalog"},
     {"settings"},
     {"problems", "artifacts", "rng", "metrics"},
-    {"benchmarks", "claims", "freshness"},
+    {"benchmarks", "claims", "freshness", "patterns"},
 ]
 # What the rules ask while Snakemake reads them. No other room stands on it, and no script.
 INPUTS = {"inputs"}

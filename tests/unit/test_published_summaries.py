@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from capmap.errors import ValidationError
 from capmap.exports import read_exports
+from capmap.exports.files import FileOptions
 from capmap.multilabel.comparisons import subtract_datasets
 from capmap.multilabel.metrics import BY_SUBGROUP, ORDER
 from capmap.multilabel.published import PUBLISHED, SPELLINGS, share_images, split_published
@@ -97,7 +98,7 @@ def test_the_reader_of_exports_reads_the_shipped_table():
     exports = read_exports(
         [str(SHIPPED / "checkpoints.csv")],
         layout="matrix",
-        header_rows=2,
+        options=FileOptions(header_rows=2),
         metric="accuracy",
         columns={"model": "dataset / metric"},
     )

@@ -12,12 +12,12 @@ from capmap.artifacts import read_parquet, read_table
 from capmap.errors import CapmapError, ValidationError
 from tests.broken_exports import BOUNDED, CATALOG
 from tests.broken_files import GOOD, HEADER, make_one_column
-from tests.toy_settings import RULES
+from tests.toy_settings import READING, RULES
 from validate_exports import validate_exports
 
 SHARED = Path(__file__).parents[2].parent / "shared"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared files are not here")
-DEFAULTS = RULES | {"format": "long", "header_rows": 1, "failed": "invalid"}
+DEFAULTS = RULES | READING
 
 
 def run(folder, *, exports, **settings):
@@ -30,7 +30,7 @@ def run(folder, *, exports, **settings):
         rejected=str(folder / "rejected.csv"),
         references=[references] if references else [],
         benchmark=[],
-        **{**DEFAULTS, **settings},
+        **{**DEFAULTS, "names": [exports], **settings},
     )
     return read_parquet(folder / "runs.parquet"), json.loads(
         (folder / "validation.json").read_text(encoding="utf-8")

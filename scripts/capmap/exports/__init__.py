@@ -1,8 +1,9 @@
 """Exports as they left somebody's experiment tracker, leaderboard or paper, read as runs.
 
-`files` and the modules named after a file format (`delimited`, `jsonlines`, `parquet`) turn a file
-into text cells with line numbers (`cells`); `layouts` turns cells into runs; `reading` puts the
-files of a study together.
+`files` and the modules named after a file format (`delimited`, `records`, `parquet`, `workbooks`,
+`markup`) turn a file into text cells with line numbers (`cells`); `layouts` turns cells into runs;
+`repeats` says which rows of a run count, `doubts` what is probably no model or dataset; `reading`
+puts the files of a study together.
 """
 
 from capmap.exports.layouts import LAYOUTS

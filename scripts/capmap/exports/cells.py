@@ -23,7 +23,7 @@ Value: TypeAlias = str | int | float | bool
 Filters: TypeAlias = Mapping[str, Value | Sequence[Value]]
 
 Names: TypeAlias = str | Sequence[str]
-LISTS = frozenset({"datasets", "ignore", "keep"})
+LISTS = frozenset({"datasets", "ignore", "keep", "step", "selection", "spread", "count"})
 
 Mapped: TypeAlias = Mapping[str, Names]
 
@@ -292,7 +292,7 @@ def list_columns(columns: Mapped, role: str) -> list[str]:
     >>> list_columns({"model": ["name", "pretrained"]}, "model"), list_columns({}, "score")
     (['name', 'pretrained'], ['score'])
     """
-    names = columns.get(role, () if role in LISTS else role)
+    names = columns.get(role, () if role in LISTS else role) or ()
     return [name.strip() for name in ([names] if isinstance(names, str) else names)]
 
 

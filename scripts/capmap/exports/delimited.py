@@ -1,9 +1,10 @@
-"""Tables of text: CSV with commas or semicolons, and TSV."""
+"""Tables of text: CSV with commas, semicolons or pipes, TSV, and columns between blanks."""
 
 import csv
 import io
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 from typing import NamedTuple
 
@@ -11,13 +12,25 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from capmap.exports.cells import Cells, join_header, make_texts
-from capmap.exports.files import HEAD, check_text, read_bounded
+from capmap.exports.cells import Cells, clean_header, join_header, make_texts
+from capmap.exports.files import (
+    HEAD,
+    PLAIN,
+    FileOptions,
+    check_text,
+    read_bounded,
+    recode_text,
+    refuse,
+)
 from capmap.problems import Problem, UnreadableExportError
-from capmap.wording import count_things
+from capmap.wording import count_things, list_names, quote_name
 
-DELIMITERS = (",", ";", "\t")
+AUTO = "auto"
+DELIMITERS = (",", ";", "\t", "|")
+BLANKS = " "
+BLANK_CELL = re.compile(r'"((?:[^"]|"")*)"(?![^ \t])|([^ \t]+)')
 END = "\N{END OF TEXT}"
+QUOTE = "Put cells that contain the delimiter, such as decimal commas, into quotes."
 
 
 class Record(NamedTuple):
@@ -36,15 +49,17 @@ class DelimitedSheet:
     ----------
     path : str
         The file.
-    delimiter : {",", ";", "\t"}
-        What stands between two cells.
+    delimiter : str
+        What stands between two cells, a space for any blanks.
     columns : list of str
         The names in the header.
     header_end : int
         The last line of the header, which is that of its last row unless it holds line breaks or
         follows blank lines.
     header_rows : int
-        The number of its rows.
+        The number of its rows, 0 where the names were given.
+    options : FileOptions, optional
+        How the file is written.
     """
 
     path: str
@@ -52,6 +67,7 @@ class DelimitedSheet:
     columns: list[str]
     header_end: int
     header_rows: int
+    options: FileOptions = PLAIN
 
     def read_cells(self, names: Sequence[str]) -> Cells:
         """Read the cells of some columns, with the lines on which their rows start.
@@ -62,7 +78,7 @@ class DelimitedSheet:
         A quick reader takes the file first; its result stands when there are as many rows as
         lines, and the exact reader takes over otherwise.
         """
-        content = read_bounded(self.path)
+        content = recode_text(read_bounded(self.path), self.path, self.options.encoding)
         check_text(content, self.path)
         known = {name: place for place, name in enumerate(self.columns)}
         places = [known[name] for name in names]
@@ -70,9 +86,14 @@ class DelimitedSheet:
         if columns is not None:
             lines = self.header_rows + np.arange(1, len(columns[0]) + 1)
             return Cells(dict(zip(names, columns, strict=True)), lines)
-        return self._read_exactly(content, names, places)
+        records = read_records(
+            _decode(content), self.path, self.delimiter, comment=self.options.comment
+        )
+        return gather_cells(islice(records, self.header_rows, None), self.path, self.columns, names)
 
     def _read_quickly(self, content: bytes, places: Sequence[int]) -> list[pa.Array] | None:
+        if not self._is_plain(content):
+            return None
         returns = content.count(b"\r")
         if (
             self.header_end != self.header_rows
@@ -102,41 +123,109 @@ class DelimitedSheet:
             return None
         return [table[key].combine_chunks() for key in wanted]
 
-    def _read_exactly(self, content: bytes, names: Sequence[str], places: Sequence[int]) -> Cells:
-        lines: list[int] = []
-        rows: list[list[str]] = []
-        problems: list[Problem] = []
-        records = read_records(_decode(content), self.path, self.delimiter)
-        try:
-            for record in islice(records, self.header_rows, None):
-                if len(record.cells) == len(self.columns):
-                    lines.append(record.first)
-                    rows.append([record.cells[place] for place in places])
-                else:
-                    problems.append(self._explain_width(record))
-        except UnreadableExportError as error:
-            problems += error.problems
-        columns = zip(*rows, strict=True) if rows else ([] for _ in names)
-        texts = {name: make_texts(column) for name, column in zip(names, columns, strict=True)}
-        return Cells(texts, np.array(lines, dtype=np.int64), problems=problems)
+    def _is_plain(self, content: bytes) -> bool:
+        """Tell whether the quick reader knows the delimiter, and there are no comments."""
+        if self.delimiter == BLANKS or not self.delimiter.isascii():
+            return False
+        comment = re.escape(self.options.comment.encode())
+        return not comment or re.search(rb"(?:^|[\r\n])\s*" + comment, content) is None
 
-    def _explain_width(self, record: Record) -> Problem:
-        width, expected = len(record.cells), len(self.columns)
-        if width > expected:
-            remedy = "Put cells that contain the delimiter, such as decimal commas, into quotes."
-        else:
-            remedy = "Complete or remove the row."
-        return Problem(
-            code="wrong_width",
-            source=self.path,
-            reason=f"The row has {width} cells where the header has {expected}.",
-            remedy=remedy,
-            line=record.first,
+
+@dataclass(frozen=True)
+class RowSheet:
+    """A table whose rows have been read.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    columns : list of str
+        The names in the header.
+    rows : sequence of Record
+        Those below the header.
+    numeric : frozenset of str
+        Columns that the file holds as numbers.
+    problems : sequence of Problem
+        What else is wrong with the file.
+    remedy : str
+        What to do about a row with too many cells.
+    """
+
+    path: str
+    columns: list[str]
+    rows: Sequence[Record]
+    numeric: frozenset[str] = frozenset()
+    problems: Sequence[Problem] = ()
+    remedy: str = QUOTE
+
+    def read_cells(self, names: Sequence[str]) -> Cells:
+        """Pick the cells of some columns."""
+        cells = gather_cells(self.rows, self.path, self.columns, names, remedy=self.remedy)
+        return replace(
+            cells, numeric=self.numeric & {*names}, problems=[*cells.problems, *self.problems]
         )
 
 
+def gather_cells(
+    records: Iterable[Record],
+    path: str,
+    columns: Sequence[str],
+    names: Sequence[str],
+    *,
+    remedy: str = QUOTE,
+) -> Cells:
+    """Gather the cells of some columns.
+
+    Parameters
+    ----------
+    records : iterable of Record
+        The rows below the header. Where reading them fails, those before count.
+    path : str
+        The file.
+    columns : sequence of str
+        The names in its header.
+    names : sequence of str
+        Those that are wanted.
+    remedy : str, optional
+        What to do about a row with too many cells.
+
+    Returns
+    -------
+    Cells
+        A row with too many or too few cells is a problem and left out.
+    """
+    known = {name: place for place, name in enumerate(columns)}
+    places = [known[name] for name in names]
+    lines: list[int] = []
+    rows: list[list[str]] = []
+    problems: list[Problem] = []
+    try:
+        for record in records:
+            if len(record.cells) == len(columns):
+                lines.append(record.first)
+                rows.append([record.cells[place] for place in places])
+            else:
+                problems.append(_explain_width(path, record, len(columns), remedy))
+    except UnreadableExportError as error:
+        problems += error.problems
+    by_column = zip(*rows, strict=True) if rows else ([] for _ in names)
+    texts = {name: make_texts(column) for name, column in zip(names, by_column, strict=True)}
+    return Cells(texts, np.array(lines, dtype=np.int64), problems=problems)
+
+
+def _explain_width(path: str, record: Record, expected: int, remedy: str) -> Problem:
+    width = len(record.cells)
+    return Problem(
+        code="wrong_width",
+        source=path,
+        reason=f"The row has {count_things(width, 'cell')} where the header has {expected}.",
+        remedy=remedy if width > expected else "Complete or remove the row.",
+        line=record.first,
+    )
+
+
 def open_delimited(
-    path: str, head: bytes, *, wanted: Collection[str], header_rows: int = 1
+    path: str, head: bytes, *, wanted: Collection[str], options: FileOptions = PLAIN
 ) -> DelimitedSheet:
     """Read the header of a delimited table.
 
@@ -148,50 +237,135 @@ def open_delimited(
         Its beginning, unpacked; the whole file where it is shorter than `HEAD`.
     wanted : collection of str
         Names that the header should have.
-    header_rows : int, optional
-        How many rows it has, see `join_header`.
+    options : FileOptions, optional
+        How it is written.
 
     Returns
     -------
     DelimitedSheet
-        With the delimiter that yields most of the wanted names and, among equals, most columns.
+        With the delimiter that yields most of the wanted names and, among equals, as many columns
+        as there are `names` or most columns. Blanks are a delimiter where no other yields several
+        columns and each line has the same number of cells between them.
 
     Raises
     ------
     UnreadableExportError
-        When the file is not text, or its header does not end, has too few rows, or rows of
-        different widths.
+        When the file is not text, or its header does not end, has too few rows, rows of different
+        widths, or not as many cells as there are names.
     """
     complete = len(head) < HEAD
-    check_text(head, path, complete=complete)
+    content = recode_text(head, path, options.encoding, complete=complete)
+    check_text(content, path, complete=complete)
     candidates: list[tuple[DelimitedSheet, list[Record]]] = []
     faults: list[UnreadableExportError] = []
-    for delimiter in DELIMITERS:
+    for delimiter in _list_delimiters(path, options):
         try:
-            header = list(islice(read_records(_decode(head), path, delimiter), header_rows))
+            candidates.append(_try_delimiter(content, path, delimiter, options))
         except UnreadableExportError as error:
             faults.append(error)
-        else:
-            by_column = zip_longest(*(record.cells for record in header), fillvalue="")
-            columns = join_header(list(zip(*by_column, strict=True)))
-            sheet = DelimitedSheet(path, delimiter, columns, header[-1].last, header_rows)
-            candidates.append((sheet, header))
     if not candidates:
         raise faults[0]
-    best, header = max(
-        candidates,
-        key=lambda found: (len({*wanted} & {*found[0].columns}), len(found[0].columns)),
-    )
-    if not complete and best.header_end > head.count(b"\n") + head.count(b"\r"):
+    is_single = all(_measure_width(header) == 1 for _, header in candidates)
+    if is_single and options.delimiter == AUTO and _has_blanks(content, options, complete=complete):
+        candidates.append(_try_delimiter(content, path, BLANKS, options))
+    best, header = max(candidates, key=lambda found: _rate(found[0], found[1], wanted))
+    if not complete and best.header_end > content.count(b"\n") + content.count(b"\r"):
         raise UnreadableExportError(_explain_long_header(path))
-    if problems := _check_header(header, path, header_rows):
+    if problems := check_header(header, path, options):
         raise UnreadableExportError(*problems)
     return best
 
 
-def _check_header(header: Sequence[Record], path: str, header_rows: int) -> list[Problem]:
-    """Find out that a header lacks rows, or has rows of different widths."""
+def _list_delimiters(path: str, options: FileOptions) -> Sequence[str]:
+    if options.delimiter == AUTO:
+        return DELIMITERS
+    if len(options.delimiter) != 1 or options.delimiter in '"\r\n':
+        raise refuse(
+            "wrong_delimiter",
+            path,
+            f"{quote_name(options.delimiter)} cannot stand between cells.",
+            "Set `reading: {delimiter: …}` to one character, or to auto.",
+        )
+    return options.delimiter
+
+
+def _try_delimiter(
+    content: bytes, path: str, delimiter: str, options: FileOptions
+) -> tuple[DelimitedSheet, list[Record]]:
+    records = read_records(_decode(content), path, delimiter, comment=options.comment)
+    if options.names:
+        first = list(islice(records, 1))
+        columns = name_columns(first, path, options)
+        return DelimitedSheet(path, delimiter, columns, 0, 0, options), first
+    header = list(islice(records, options.header_rows))
+    columns = name_columns(header, path, options)
+    end = header[-1].last
+    return DelimitedSheet(path, delimiter, columns, end, options.header_rows, options), header
+
+
+def _measure_width(header: Sequence[Record]) -> int:
+    return max(len(record.cells) for record in header)
+
+
+def _rate(
+    sheet: DelimitedSheet, header: Sequence[Record], wanted: Collection[str]
+) -> tuple[int, bool, int]:
+    width = _measure_width(header)
+    return len({*wanted} & {*sheet.columns}), width == len(sheet.columns), width
+
+
+def _has_blanks(content: bytes, options: FileOptions, *, complete: bool) -> bool:
+    """Tell whether each line has the same number of cells between blanks, two or more."""
+    if not complete:
+        content = content[: content.rfind(b"\n") + 1]
+    records = read_records(_decode(content), "", BLANKS, comment=options.comment)
+    widths = (len(record.cells) for record in records)
+    first = next(widths, 1)
+    return first > 1 and all(width == first for width in widths)
+
+
+def name_columns(header: Sequence[Record], path: str, options: FileOptions) -> list[str]:
+    """Name the columns of a table after its header, or as the options say.
+
+    Parameters
+    ----------
+    header : sequence of Record
+        Its first rows, see `check_header`.
+    path : str
+        The file.
+    options : FileOptions
+        With the names, if there is no header.
+
+    Raises
+    ------
+    UnreadableExportError
+        When there is no row at all.
+    """
+    if not header:
+        reason, remedy = "The file has no rows.", "Export it again, or leave it out."
+        raise refuse("empty_file", path, reason, remedy)
+    if options.names:
+        return clean_header(options.names)
+    by_column = zip_longest(*(record.cells for record in header), fillvalue="")
+    return join_header(list(zip(*by_column, strict=True)))
+
+
+def check_header(header: Sequence[Record], path: str, options: FileOptions) -> list[Problem]:
+    """Find out that a header lacks rows, has rows of different widths, or does not fit the names.
+
+    Parameters
+    ----------
+    header : sequence of Record, at least one
+        The rows of the header; the first row of the table where names are given.
+    path : str
+        The file.
+    options : FileOptions
+        With the names, or the number of rows that the header should have.
+    """
     first, *others = header
+    header_rows = options.header_rows
+    if options.names:
+        return _check_names(first, path, options.names)
     if len(header) < header_rows:
         rows = count_things(len(header), "row")
         reason = f"The file has {rows} where its header should have {header_rows}."
@@ -212,14 +386,44 @@ def _check_header(header: Sequence[Record], path: str, header_rows: int) -> list
     ]
 
 
+def _check_names(first: Record, path: str, names: Sequence[str]) -> list[Problem]:
+    if len(first.cells) == len(names):
+        return []
+    cells, given = count_things(len(first.cells), "cell"), count_things(len(names), "name")
+    return [
+        Problem(
+            code="wrong_names",
+            source=path,
+            reason=f"The first row has {cells}, and {given} are given: {list_names(names)}.",
+            remedy="Correct `reading: {names: […]}`, which needs a name for each column; leave it "
+            "out where the file has a header.",
+            line=first.first,
+        )
+    ]
+
+
 def _explain_long_header(path: str) -> Problem:
     reason = f"The header is longer than {HEAD} bytes."
     remedy = "Check that this is a table whose first line names its columns."
     return Problem(code="long_header", source=path, reason=reason, remedy=remedy, line=1)
 
 
-def read_records(stream: Iterable[str], path: str, delimiter: str) -> Iterator[Record]:
+def read_records(
+    stream: Iterable[str], path: str, delimiter: str, *, comment: str = ""
+) -> Iterator[Record]:
     """Read the rows of a delimited table, skipping blank lines.
+
+    Parameters
+    ----------
+    stream : iterable of str
+        Its lines with their ends.
+    path : str
+        The file.
+    delimiter : str
+        What stands between two cells, a space for any blanks; cells between blanks have no line
+        breaks.
+    comment : str, optional
+        What the lines begin with, perhaps after blanks, that are skipped.
 
     Raises
     ------
@@ -227,11 +431,19 @@ def read_records(stream: Iterable[str], path: str, delimiter: str) -> Iterator[R
         When a quote is never closed, or a cell is longer than the csv module takes. Rows before it
         have been yielded by then.
     """
-    ended = False
+    if delimiter == BLANKS:
+        yield from _read_blank_records(stream, comment)
+        return
+    ended, is_first = False, True
 
     def add_end() -> Iterator[str]:
-        nonlocal ended
-        yield from stream
+        nonlocal ended, is_first
+        for line in stream:
+            if comment and is_first and line.lstrip().startswith(comment):
+                yield "\n"
+            else:
+                is_first = False
+                yield line
         ended = True
         yield END
 
@@ -243,9 +455,19 @@ def read_records(stream: Iterable[str], path: str, delimiter: str) -> Iterator[R
                 raise UnreadableExportError(_explain_quote(path, first))
             if cells and not ended:
                 yield Record(first, reader.line_num, cells)
-            first = reader.line_num + 1
+            first, is_first = reader.line_num + 1, True
     except csv.Error as error:
         raise UnreadableExportError(_explain_length(path, first)) from error
+
+
+def _read_blank_records(stream: Iterable[str], comment: str) -> Iterator[Record]:
+    for number, line in enumerate(stream, start=1):
+        if comment and line.lstrip().startswith(comment):
+            continue
+        found = BLANK_CELL.finditer(line.rstrip("\r\n"))
+        cells = [(match[1] or "").replace('""', '"') or match[2] or "" for match in found]
+        if cells:
+            yield Record(number, number, cells)
 
 
 def _explain_quote(path: str, line: int) -> Problem:

@@ -8,10 +8,11 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
+from typing import IO, Any
 
 from capmap.artifacts import digest_file
 from capmap.errors import ConfigError
+from capmap.exports.archives import explain_unreadable, open_member
 from capmap.problems import Problem, UnreadableExportError
 from capmap.wording import find_nearest, list_names, quote_name
 
@@ -25,8 +26,9 @@ SPLIT = (
 GZIP = b"\x1f\x8b"
 PARQUET = b"PAR1"
 BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
+ARCHIVE = "a zip archive or an Excel workbook"
 SIGNATURES: tuple[tuple[bytes, str], ...] = (
-    (b"PK\x03\x04", "a zip archive or an Excel workbook"),
+    (b"PK\x03\x04", ARCHIVE),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook"),
     (b"\x80\x02", "a Python pickle"),
     (b"\x80\x03", "a Python pickle"),
@@ -42,6 +44,10 @@ SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\xfd7zXZ", "an xz archive"),
     (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
     (GZIP, "a gzip archive within a gzip archive"),
+)
+# Encodings of Python source and of domain names, which no file has.
+PROGRAMMING_CODECS = frozenset(
+    {"idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7", "undefined"}
 )
 
 
@@ -169,7 +175,7 @@ def read_content(path: str, *, limit: int = -1) -> bytes:
     Parameters
     ----------
     path : str
-        The file.
+        The file, which may be in a zip archive: ``results.zip/sub/a.csv``.
     limit : int, optional
         How many unpacked bytes to read at most; all of them by default.
 
@@ -179,13 +185,12 @@ def read_content(path: str, *, limit: int = -1) -> bytes:
         When the file is absent, may not be read, or is damaged.
     """
     try:
-        with open(path, "rb") as raw:
-            packed = raw.read(len(GZIP)) == GZIP
-            raw.seek(0)
-            if not packed:
-                return raw.read(limit)
-            with gzip.open(raw) as stream:
-                return stream.read(limit)
+        try:
+            with open(path, "rb") as raw:
+                return _unpack(raw, limit)
+        except NotADirectoryError:
+            with open_member(path) as raw:
+                return _unpack(raw, limit)
     except EOFError as error:
         raise UnreadableExportError(
             Problem(
@@ -205,14 +210,16 @@ def read_content(path: str, *, limit: int = -1) -> bytes:
             )
         ) from error
     except OSError as error:
-        raise UnreadableExportError(
-            Problem(
-                code="unreadable_file",
-                source=path,
-                reason=f"The file cannot be read ({error.strerror or error}).",
-                remedy="Check its path in the configuration and its permissions.",
-            )
-        ) from error
+        raise UnreadableExportError(explain_unreadable(path, error)) from error
+
+
+def _unpack(raw: IO[bytes], limit: int) -> bytes:
+    packed = raw.read(len(GZIP)) == GZIP
+    raw.seek(0)
+    if not packed:
+        return raw.read(limit)
+    with gzip.open(raw) as stream:
+        return stream.read(limit)
 
 
 def read_bounded(path: str, *, limit: int = LARGEST, remedy: str = SPLIT) -> bytes:
@@ -275,20 +282,88 @@ def check_text(content: bytes, path: str, *, complete: bool = True) -> None:
         )
     if content.startswith(BYTE_ORDER_MARKS):
         raise UnreadableExportError(_explain_encoding(path, content, 0, "It is UTF-16."))
-    nature = next((what for magic, what in SIGNATURES if content.startswith(magic)), None)
-    if nature is not None or b"\0" in content:
-        raise UnreadableExportError(
-            Problem(
-                code="binary_file",
-                source=path,
-                reason=f"The file is not text but {nature or 'binary'}.",
-                remedy="Export the table as CSV, TSV, JSON lines or Parquet.",
-                line=0 if nature else find_line(content, content.index(b"\0")),
-            )
-        )
+    _check_nature(content, path)
+    if b"\0" in content:
+        line = find_line(content, content.index(b"\0"))
+        raise UnreadableExportError(_explain_binary(path, "binary", line))
     position = _find_bad_byte(content, complete=complete)
     if position is not None:
         raise UnreadableExportError(_explain_encoding(path, content, position, ""))
+
+
+def recode_text(content: bytes, path: str, encoding: str, *, complete: bool = True) -> bytes:
+    """Write text in UTF-8 that is encoded otherwise.
+
+    Parameters
+    ----------
+    content : bytes
+        The unpacked file, or its beginning.
+    path : str
+        Where it came from.
+    encoding : str
+        Such as "latin-1" or "utf-16". A byte order mark of UTF-8 in the file wins over it.
+    complete : bool, optional
+        Whether this is the whole file; a character cut off at the end is left out otherwise.
+
+    Returns
+    -------
+    bytes
+        The same bytes where they are said to be UTF-8, which is not checked.
+
+    Raises
+    ------
+    UnreadableExportError
+        With the code "unknown_encoding", "wrong_encoding" or "binary_file".
+    """
+    codec = _find_codec(encoding, path)
+    if codec.name in ("utf-8", "utf-8-sig") or content.startswith(codecs.BOM_UTF8):
+        return content
+    if content.startswith(BYTE_ORDER_MARKS) and not codec.name.startswith(("utf-16", "utf-32")):
+        raise UnreadableExportError(_explain_encoding(path, content, 0, "It is UTF-16.", encoding))
+    _check_nature(content, path)
+    try:
+        text = codec.incrementaldecoder().decode(content, complete)
+    except UnicodeDecodeError as error:
+        problem = _explain_encoding(path, content, error.start, "", encoding)
+        raise UnreadableExportError(problem) from error
+    except UnicodeError as error:
+        reason = f"The file is not {encoding}: it has no byte order mark."
+        remedy = "Set `reading: {encoding: …}` to what it is, such as utf-16-le."
+        raise refuse("wrong_encoding", path, reason, remedy, line=1) from error
+    return text.encode("utf-8", "replace")
+
+
+def _find_codec(encoding: str, path: str) -> codecs.CodecInfo:
+    try:
+        # What turns bytes into bytes, such as base64, is a codec as well and fails here.
+        b"a".decode(encoding, "replace")
+        codec = codecs.lookup(encoding)
+    except (LookupError, ValueError):
+        codec = None
+    if codec is None or codec.name in PROGRAMMING_CODECS:
+        reason = f"{quote_name(encoding)} is no encoding of files."
+        remedy = "Set `reading: {encoding: …}` to utf-8, utf-16, latin-1 or cp1252."
+        raise refuse("unknown_encoding", path, reason, remedy)
+    return codec
+
+
+def _check_nature(content: bytes, path: str) -> None:
+    nature = next((what for magic, what in SIGNATURES if content.startswith(magic)), None)
+    if nature is not None:
+        raise UnreadableExportError(_explain_binary(path, nature, 0))
+
+
+def _explain_binary(path: str, nature: str, line: int) -> Problem:
+    remedy = "Export the table as CSV, TSV, JSON lines or Parquet."
+    if nature == ARCHIVE:
+        remedy = f"Name a file in the archive, such as {path}/runs.csv, or all by `{path}/**`."
+    return Problem(
+        code="binary_file",
+        source=path,
+        reason=f"The file is not text but {nature}.",
+        remedy=remedy,
+        line=line,
+    )
 
 
 def find_line(content: bytes, position: int) -> int:
@@ -308,12 +383,16 @@ def _find_bad_byte(content: bytes, *, complete: bool) -> int | None:
     return None
 
 
-def _explain_encoding(path: str, content: bytes, position: int, nature: str) -> Problem:
+def _explain_encoding(
+    path: str, content: bytes, position: int, nature: str, encoding: str = "UTF-8"
+) -> Problem:
+    option = "utf-16" if nature else "latin-1"
     return Problem(
         code="wrong_encoding",
         source=path,
-        reason=f"The file is not UTF-8: byte {position + 1} does not fit. {nature}".rstrip(),
-        remedy="Save it again as UTF-8 (in Excel: CSV UTF-8).",
+        reason=f"The file is not {encoding}: byte {position + 1} does not fit. {nature}".rstrip(),
+        remedy="Save it again as UTF-8 (in Excel: CSV UTF-8), or set "
+        f"`reading: {{encoding: {option}}}` if it is that.",
         line=find_line(content, position),
         value=f"0x{content[position]:02x}",
     )

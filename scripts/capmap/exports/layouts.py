@@ -1,13 +1,19 @@
-"""The layouts of runs: long with a row per run, matrix with a column per dataset."""
+"""Tables read as runs: which columns hold scores, and what names a score.
+
+A table has a row per run, with a column of scores, or is wide: several columns hold scores, and
+their names say of what, as in ``{dataset}`` or ``{dataset}_seed{seed}``.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from capmap.errors import ConfigError
 from capmap.exports.cells import (
     SEPARATOR,
     Cells,
@@ -17,15 +23,17 @@ from capmap.exports.cells import (
     check_columns,
     join_names,
     list_columns,
+    list_values,
     make_texts,
     match_rows,
+    match_value,
     read_seeds,
     reject_nested,
     repeat_text,
     trim,
     wish_for,
 )
-from capmap.exports.numbers import Kind, Mask, Numbers, parse_numbers
+from capmap.exports.numbers import Kind, Numbers, parse_numbers, parse_summaries, recode
 from capmap.exports.runs import (
     RUN_COLUMNS,
     Metrics,
@@ -38,31 +46,102 @@ from capmap.exports.runs import (
     find_no_rows,
     find_overruled_metrics,
     find_words,
-    list_filter_values,
     make_runs,
 )
 from capmap.exports.sheets import Sheet
-from capmap.problems import Problem, UnreadableExportError
+from capmap.patterns import Pattern, has_fields
+from capmap.problems import Problem, UnreadableExportError, ask_nearest
 from capmap.settings.choices import Decimal, TableFormat
 from capmap.wording import list_names, quote_name
 
 MATRIX_HINT = "If the file has a column per dataset, set `format: matrix`."
 DELIMITER_HINT = "Columns must be divided by commas, semicolons or tabs."
+NESTED_HINT = "In nested files `reading: {records: …}` says where the runs are."
+NAMED = ("model", "dataset", "metric", "seed")
+# What says how rows of one run or several runs of one row are to be taken; texts beside the scores.
+BESIDE = ("step", "selection", "spread", "count")
+ROW = "row"
+
+Parse: TypeAlias = Callable[..., Numbers]
+
+
+class Layout(NamedTuple):
+    """A layout of tables: its usual columns of scores, and what tells repeats apart."""
+
+    score: str
+    seed_remedy: str
+
+
+LAYOUTS: dict[TableFormat, Layout] = {
+    "long": Layout("score", "If these are runs with several seeds, write columns: {seed: COLUMN}."),
+    "matrix": Layout(
+        "{dataset}",
+        "Make the names of the models unique, join more columns into them with "
+        "columns: {model: [COLUMN, COLUMN]}, or export runs with several seeds as a long table "
+        "with a column of seeds.",
+    ),
+}
+
+
+class Score(NamedTuple):
+    """A column of scores, and what its own name says of them."""
+
+    column: str
+    fields: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """Which columns of a file play which role; None where it has none that does."""
+    """Which columns hold scores, and of which columns or fields each name is made.
 
-    model: list[str]
-    dataset: list[str]
-    score: str
-    metric: str | None
-    seed: str | None
-    keep: list[str]
+    ``roles`` are those of `NAMED` and `BESIDE` that the table has, and what is kept. In a wide
+    table an empty cell is no run.
+    """
+
+    scores: list[Score]
+    roles: dict[str, list[str]]
+    wide: bool
+
+    @property
+    def fields(self) -> set[str]:
+        return {name for score in self.scores for name in score.fields}
+
+    @property
+    def named(self) -> list[str]:
+        """The columns of names."""
+        names = [name for role in NAMED for name in self.roles.get(role, ())]
+        return [name for name in dict.fromkeys(names) if name not in self.fields]
+
+    @property
+    def needed(self) -> list[str]:
+        """All columns to read."""
+        others = [name for role in (*BESIDE, "keep") for name in self.roles[role]]
+        kept = [name for name in others if name not in self.fields]
+        return list(dict.fromkeys([*self.named, *(score.column for score in self.scores), *kept]))
 
 
-def read_long(
+@dataclass(frozen=True)
+class _Grid:
+    """The scores of a table, row by row.
+
+    ``rows`` and ``places`` say in which row and which of the columns of scores each stands;
+    ``rows`` is None where each row has one.
+    """
+
+    rows: npt.NDArray[np.intp] | None
+    places: npt.NDArray[np.intp]
+    lines: npt.NDArray[np.int64]
+    numbers: Numbers
+    raw: pa.Array
+    empty: int
+    problems: list[Problem]
+
+    def spread(self, column: pa.Array) -> pa.Array:
+        """Repeat what a row says for each of its scores."""
+        return column if self.rows is None else column.take(pa.array(self.rows))
+
+
+def read_table(
     sheet: Sheet,
     source: str,
     *,
@@ -70,8 +149,11 @@ def read_long(
     where: Filters,
     metrics: Metrics,
     decimal: Decimal,
+    layout: TableFormat = "long",
+    values: Mapping[str, float] | None = None,
+    summarized: bool = False,
 ) -> Part:
-    """Read a table with a row per run.
+    """Read the runs of a table.
 
     Parameters
     ----------
@@ -79,15 +161,18 @@ def read_long(
         The opened file.
     source : str
         Its path.
-    columns, where, decimal
+    columns, where, decimal, layout, values
         As in `read_exports`.
+    summarized : bool, optional
+        Whether cells may hold how far runs spread as well, see `parse_summaries`.
     metrics : Metrics
         The configured metrics.
 
     Returns
     -------
     Part
-        Rows with an empty name or no metric are not among the runs; empty scores are NaN.
+        Rows with an empty name or no metric are not among the runs; empty scores are NaN. In a wide
+        table empty cells are no runs, and are counted.
 
     Raises
     ------
@@ -97,303 +182,226 @@ def read_long(
     Notes
     -----
     The columns ``metric`` and ``seed`` may be absent. A seed column of another name, which somebody
-    must have configured, may not.
+    must have configured, may not. A column of a wide table that holds nothing but words is a
+    problem and not read. The decimal mark is one for all scores of a file.
     """
-    plan = _plan_reading(sheet.columns, columns)
-    problems = _check_plan(plan, sheet.columns, source, columns=columns, where=where)
-    single = [name for name in (plan.score, plan.metric, plan.seed) if name is not None]
-    needed = [*plan.model, *plan.dataset, *single, *plan.keep, *where]
-    named = [*plan.model, *plan.dataset, *single[1:]]
-    file = sheet.read_cells(list(dict.fromkeys(needed)))
-    file = reject_nested(file, named, source=source)
-    chosen = match_rows(file, where)
+    plan = _plan_reading(sheet.columns, source, columns=columns, where=where, layout=layout)
+    filters = {name: wanted for name, wanted in where.items() if name not in plan.fields}
+    problems = _find_unread_seed(sheet.columns, plan, source) if layout == "long" else []
+    file = sheet.read_cells(list(dict.fromkeys([*plan.needed, *filters])))
+    file = reject_nested(file, plan.named, source=source)
+    chosen = match_rows(file, filters)
     cells = file.select(chosen)
-    score = cells.columns[plan.score]
-    numbers = parse_numbers(score, decimal="." if plan.score in cells.numeric else decimal)
-    names = _read_names(cells, plan, metrics)
-    problems += [
-        *file.problems,
-        *find_no_rows(file.lines, file.problems, source=source),
-        *_check_names(cells, plan, names, source),
-        *_check_scores(cells, plan, numbers, source),
-    ]
+    parse = partial(_parse, decimal=decimal, values=values or {}, summarized=summarized)
+    grid = _read_grid(cells, plan, source, parse)
+    names, doubts = _read_names(cells, plan, grid, metrics, source)
     runs = make_runs(
         {
             **names,
-            "raw": score,
-            "column": repeat_text(plan.score, len(score)),
-            **{name: cells.columns[name] for name in plan.keep},
-        },
-        numbers,
-        source=source,
-        lines=cells.lines,
-    )
-    return Part(
-        runs=runs,
-        problems=problems,
-        columns=list(sheet.columns),
-        rows=len(file.lines) + len(file.problems),
-        rows_filtered=int((~chosen).sum()),
-        rows_empty_score=int((numbers.kinds == Kind.EMPTY).sum()),
-        percent_signs=numbers.percent_signs,
-        decimal_commas=numbers.decimal_commas,
-        filter_values=list_filter_values(file, where),
-        unmeasured=set(names["dataset"].filter(names["metric"].is_null()).to_pylist()),
-    )
-
-
-def _plan_reading(present: Sequence[str], columns: Mapped) -> _Plan:
-    score, metric, seed = (list_columns(columns, role)[0] for role in ("score", "metric", "seed"))
-    return _Plan(
-        model=list_columns(columns, "model"),
-        dataset=list_columns(columns, "dataset"),
-        score=score,
-        metric=metric if metric in present else None,
-        seed=seed if seed in present or seed != "seed" else None,
-        keep=list_columns(columns, "keep"),
-    )
-
-
-def _check_plan(
-    plan: _Plan, present: Sequence[str], source: str, *, columns: Mapped, where: Filters
-) -> list[Problem]:
-    """Raise what makes the file unreadable, and return what is only odd about its columns."""
-    optional = {"metric": plan.metric, "seed": plan.seed}
-    roles = ["model", "dataset", "score", *(role for role, name in optional.items() if name)]
-    wishes = [wish for role in [*roles, "keep"] for wish in wish_for(columns, role)]
-    wishes += [Wish("where", name) for name in where]
-    hint = DELIMITER_HINT if len(present) == 1 else MATRIX_HINT
-    hint = "" if {*plan.dataset, plan.score} & {*present} else hint
-    problems = check_columns(wishes, present, source, hint=hint)
-    problems += [_explain_reserved(name, source) for name in plan.keep if name in RUN_COLUMNS]
-    if problems:
-        raise UnreadableExportError(*problems)
-    unread = [name for name in present if name.casefold() == "seed" and plan.seed is None]
-    return [_explain_unread_seed(name, source) for name in unread]
-
-
-def _read_names(cells: Cells, plan: _Plan, metrics: Metrics) -> dict[str, pa.Array]:
-    datasets = join_names(_pick(cells, plan.dataset))
-    said = trim(cells.columns[plan.metric]) if plan.metric else None
-    seeds = cells.columns[plan.seed] if plan.seed else repeat_text("", len(cells.lines))
-    return {
-        "model": join_names(_pick(cells, plan.model)),
-        "dataset": datasets,
-        "metric": metrics.name(datasets, said),
-        "seed": read_seeds(seeds),
-    }
-
-
-def _pick(cells: Cells, names: Sequence[str]) -> list[pa.Array]:
-    return [trim(cells.columns[name]) for name in names]
-
-
-def _check_names(
-    cells: Cells, plan: _Plan, names: Mapping[str, pa.Array], source: str
-) -> list[Problem]:
-    problems = []
-    for role, columns in (("model", plan.model), ("dataset", plan.dataset)):
-        problems += find_confusions(_pick(cells, columns), role, source=source)
-    places = {
-        "model": SEPARATOR.join(plan.model),
-        "dataset": SEPARATOR.join(plan.dataset),
-        "metric": plan.metric or "",
-    }
-    for role, column in places.items():
-        problems += find_blank_names(
-            names[role], role, column=column, source=source, lines=cells.lines
-        )
-    if plan.metric:
-        problems += find_overruled_metrics(
-            trim(cells.columns[plan.metric]),
-            names["metric"],
-            column=plan.metric,
-            source=source,
-            lines=cells.lines,
-        )
-    problems += find_blank_seeds(
-        names["seed"], column=plan.seed or "", source=source, lines=cells.lines
-    )
-    return problems
-
-
-def _check_scores(cells: Cells, plan: _Plan, numbers: Numbers, source: str) -> list[Problem]:
-    raw, lines = cells.columns[plan.score], cells.lines
-    remedy = "Name the column of scores under `columns: {score: …}`."
-    empty = find_empty_scores(numbers, column=plan.score, source=source, lines=lines)
-    words = find_words(numbers, raw, column=plan.score, source=source, lines=lines, remedy=remedy)
-    columns = [plan.score] * len(lines)
-    bad = find_bad_scores(numbers, raw, columns=columns, source=source, lines=lines)
-    return [*empty, *(words or bad)]
-
-
-def _explain_reserved(name: str, source: str) -> Problem:
-    reason = f"{quote_name(name)} is one of capmap's own columns, so it cannot be kept beside them."
-    remedy = "Rename the column in the export, or remove it from `columns: {keep: …}`."
-    return Problem(
-        code="reserved_column", source=source, reason=reason, remedy=remedy, line=1, column=name
-    )
-
-
-def _explain_unread_seed(name: str, source: str) -> Problem:
-    reason = f"The column {quote_name(name)} is not read, so each cell has one run."
-    remedy = f"If it holds seeds, set `columns: {{seed: {name}}}`."
-    return Problem(
-        code="unread_seed",
-        source=source,
-        reason=reason,
-        remedy=remedy,
-        line=1,
-        column=name,
-        severity="warning",
-    )
-
-
-@dataclass(frozen=True)
-class _Grid:
-    """The filled score cells of a matrix, row by row.
-
-    ``rows`` and ``places`` say in which row and which of the dataset columns each stands.
-    """
-
-    rows: npt.NDArray[np.intp]
-    places: npt.NDArray[np.intp]
-    numbers: Numbers
-    raw: pa.Array
-    empty: int
-    problems: list[Problem]
-
-
-def read_matrix(
-    sheet: Sheet,
-    source: str,
-    *,
-    columns: Mapped,
-    where: Filters,
-    metrics: Metrics,
-    decimal: Decimal,
-) -> Part:
-    """Read a table with a row per model and a column per dataset.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        The opened file.
-    source : str
-        Its path.
-    columns, where, decimal
-        As in `read_exports`.
-    metrics : Metrics
-        The configured metrics; a matrix says none itself.
-
-    Returns
-    -------
-    Part
-        A run per filled cell, without seed, whose ``column`` is that of the dataset.
-
-    Raises
-    ------
-    UnreadableExportError
-        When a column is missing, or the file turns out to be damaged.
-
-    Notes
-    -----
-    Unless the datasets are listed, every column is one that is not part of the model's name, in
-    ``ignore`` or in `where`. A column of nothing but words is a problem and not read. Empty cells
-    are counted. The decimal mark is one for all datasets of a file.
-    """
-    models = list_columns(columns, "model")
-    datasets = _find_datasets(sheet.columns, source, columns=columns, where=where)
-    file = sheet.read_cells(list(dict.fromkeys([*models, *datasets, *where])))
-    file = reject_nested(file, models, source=source)
-    chosen = match_rows(file, where)
-    cells = file.select(chosen)
-    grid = _read_grid(cells, datasets, source, decimal=decimal)
-    parts = [trim(cells.columns[name]) for name in models]
-    names = join_names(parts)
-    titles = make_texts(datasets).take(pa.array(grid.places))
-    measured = metrics.name(titles)
-    lines = cells.lines[grid.rows]
-    runs = make_runs(
-        {
-            "model": names.take(pa.array(grid.rows)),
-            "dataset": titles,
-            "metric": measured,
-            "seed": repeat_text("", len(lines)),
             "raw": grid.raw,
-            "column": titles,
+            "column": _tell_columns(plan, grid),
+            **{name: _read_part(cells, plan, grid, name) for name in plan.roles["keep"]},
+            **{
+                role: _read_part(cells, plan, grid, name)
+                for role in BESIDE
+                for name in plan.roles[role]
+            },
         },
         grid.numbers,
         source=source,
-        lines=lines,
+        lines=grid.lines,
     )
+    found = find_no_rows(file.lines, file.problems, source=source)
+    seen = {name: set(file.columns[name].unique().to_pylist()) for name in filters}
+    for name in where.keys() - filters:
+        seen[name] = {score.fields.get(name, "") for score in plan.scores}
     return Part(
         runs=runs,
-        problems=[
-            *file.problems,
-            *find_no_rows(file.lines, file.problems, source=source),
-            *find_confusions(parts, "model", source=source),
-            *find_blank_names(
-                names,
-                "model",
-                column=SEPARATOR.join(models),
-                source=source,
-                lines=cells.lines,
-            ),
-            *grid.problems,
-        ],
+        problems=[*problems, *file.problems, *found, *doubts, *grid.problems],
         columns=list(sheet.columns),
         rows=len(file.lines) + len(file.problems),
         rows_filtered=int((~chosen).sum()),
         rows_empty_score=grid.empty,
         percent_signs=grid.numbers.percent_signs,
         decimal_commas=grid.numbers.decimal_commas,
-        filter_values=list_filter_values(file, where),
-        unmeasured=set(titles.filter(measured.is_null()).to_pylist()),
+        filter_values=seen,
+        unmeasured=set(names["dataset"].filter(names["metric"].is_null()).to_pylist()),
     )
 
 
-def _find_datasets(
-    present: Sequence[str], source: str, *, columns: Mapped, where: Filters
-) -> list[str]:
-    """List the columns of datasets, or raise what makes the file unreadable."""
-    wishes = [*wish_for(columns, "model"), *(Wish("where", name) for name in where)]
+class _NamedSheet(NamedTuple):
+    """A sheet with further columns, which say the same in every row."""
+
+    sheet: Sheet
+    fields: Mapping[str, str]
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the file that no field hides, and the fields."""
+        return [*(name for name in self.sheet.columns if name not in self.fields), *self.fields]
+
+    def read_cells(self, names: Sequence[str]) -> Cells:
+        """Read columns of the file, of which it takes one to count the rows, and fields."""
+        own = [name for name in names if name not in self.fields] or self.sheet.columns[:1]
+        cells = self.sheet.read_cells(own)
+        texts = {
+            name: repeat_text(self.fields[name], len(cells.lines))
+            for name in names
+            if name in self.fields
+        }
+        return replace(cells, columns={**cells.columns, **texts})
+
+
+def name_sheet(sheet: Sheet, fields: Mapping[str, str]) -> Sheet:
+    """Give a sheet columns of what its path says, which hide those of the file called alike."""
+    return _NamedSheet(sheet, fields) if fields else sheet
+
+
+def numbers_rows(columns: Mapped) -> bool:
+    """Tell whether each row of a cell is a run of its own, unless a column is called so."""
+    return list_columns(columns, "seed") == [ROW]
+
+
+def list_wanted(columns: Mapped, layout: TableFormat) -> set[str]:
+    """List the columns that a table should have."""
+    names = {name for role in (*NAMED, "keep", "ignore") for name in list_columns(columns, role)}
+    scores = _list_scores(columns, layout) + list_columns(columns, "datasets")
+    return names | {name for name in scores if not has_fields(name)}
+
+
+def _list_scores(columns: Mapped, layout: TableFormat) -> list[str]:
+    if "score" in columns and list_columns(columns, "score") != ["score"]:
+        return list_columns(columns, "score")
+    turned = list_columns(columns, "dataset") != ["dataset"]
+    return ["{model}"] if layout == "matrix" and turned else [LAYOUTS[layout].score]
+
+
+def _lists_scores(columns: Mapped) -> bool:
+    """Tell whether several columns hold scores, each of the metric that it is called after."""
+    return not isinstance(columns.get("score", ""), str)
+
+
+def _plan_reading(
+    present: Sequence[str], source: str, *, columns: Mapped, where: Filters, layout: TableFormat
+) -> _Plan:
+    """Find the columns of scores and names, or raise what makes the file unreadable."""
+    texts = _list_scores(columns, layout)
+    patterns = [Pattern(text) for text in texts if has_fields(text)]
+    fields = {name for pattern in patterns for name in pattern.fields}
+    listed = _lists_scores(columns)
+    fields |= {"metric"} if listed and not patterns else set()
+    roles = {role: list_columns(columns, role) for role in (*NAMED, *BESIDE, "keep")}
+    if numbers_rows(columns) and ROW not in present:
+        roles["seed"] = []
+    for role in ("metric", "seed"):
+        usual = roles[role] == [role] and role not in {*present, *fields}
+        if usual or (role == "metric" and roles[role][0] not in {*present, *fields}):
+            roles[role] = []
+    wishes = [
+        wish
+        for role, names in roles.items()
+        for wish in (wish_for(columns, role) if names else ())
+        if wish.name not in fields or (wish.name in NAMED and wish.name != role)
+    ]
+    wishes += [Wish("where", name) for name in where if name not in fields]
+    scores = _find_scores(texts, present, columns=columns, taken={wish.name for wish in wishes})
+    scores = [score for score in scores if _passes(score, where)]
+    wishes += [Wish("columns: {score: …}", text) for text in texts if not has_fields(text)]
+    wishes += [
+        Wish("columns: {datasets: …}", name)
+        for name in (list_columns(columns, "datasets") or [score.column for score in scores])
+        if patterns
+    ]
+    hint = NESTED_HINT if any("." in name for name in present) else ""
+    if not patterns and not {*roles["dataset"], *texts} & {*present}:
+        hint = DELIMITER_HINT if len(present) == 1 else MATRIX_HINT
+    problems = check_columns(list(dict.fromkeys(wishes)), present, source, hint=hint)
+    problems += [_explain_reserved(name, source) for name in roles["keep"] if name in RUN_COLUMNS]
+    if patterns:
+        problems += _check_wide(present, scores, source, columns=columns, layout=layout)
+    if problems:
+        raise UnreadableExportError(*problems)
+    return _Plan(scores, roles, wide=bool(patterns) or listed)
+
+
+def _find_scores(
+    texts: Sequence[str], present: Sequence[str], *, columns: Mapped, taken: set[str]
+) -> list[Score]:
+    """Find the columns of scores; a column of a list without fields names its metric."""
     listed = list_columns(columns, "datasets")
-    others = {wish.name for wish in wishes} | {*list_columns(columns, "ignore")}
-    found = listed or [name for name in present if name not in others]
-    wishes += [Wish("columns: {datasets: …}", name) for name in found]
-    problems = check_columns(wishes, present, source)
+    free = listed or [
+        name for name in present if name not in taken | {*list_columns(columns, "ignore")}
+    ]
+    scores = []
+    for text in texts:
+        if not has_fields(text):
+            scores.append(Score(text, {"metric": text} if _lists_scores(columns) else {}))
+            continue
+        pattern = Pattern(text)
+        for name in free:
+            try:
+                fields = pattern.match(name)
+            except ConfigError as error:
+                raise ConfigError(f"columns.score: {error}") from error
+            if fields is not None and name not in texts:
+                scores.append(Score(name, fields))
+    return scores
+
+
+def _passes(score: Score, where: Filters) -> bool:
+    """Tell whether the filters let a column of scores through, as far as its name says."""
+    return all(
+        any(match_value(score.fields[name], value) for value in list_values(wanted))
+        for name, wanted in where.items()
+        if name in score.fields
+    )
+
+
+def _check_wide(
+    present: Sequence[str],
+    scores: Sequence[Score],
+    source: str,
+    *,
+    columns: Mapped,
+    layout: TableFormat,
+) -> list[Problem]:
+    """Find out that a table has no column of scores, or looks like one with a row per run."""
     long = {*list_columns(columns, "dataset"), *list_columns(columns, "score")}
-    if not listed and long <= {*found}:
+    if not list_columns(columns, "datasets") and long <= {score.column for score in scores}:
         reason = f"The columns {list_names(sorted(long))} look like those of a row per run."
         remedy = (
             "Set `format: long`, or list the columns of datasets under `columns: {datasets: …}`."
         )
-        problems.append(
-            Problem(code="long_table", source=source, reason=reason, remedy=remedy, line=1)
-        )
-    if not found:
-        reason = "No column is left for a dataset."
-        remedy = f"The columns are {list_names(present)}. Check `columns` and the file's delimiter."
-        problems.append(
-            Problem(code="no_datasets", source=source, reason=reason, remedy=remedy, line=1)
-        )
-    if problems:
-        raise UnreadableExportError(*problems)
-    return found
+        return [Problem(code="long_table", source=source, reason=reason, remedy=remedy, line=1)]
+    if scores:
+        return []
+    wanted = _list_scores(columns, layout)
+    reason = "No column is left for a dataset."
+    near = ""
+    if wanted != [LAYOUTS["matrix"].score]:
+        reason = f"No column is like {list_names(wanted)}."
+        near = ask_nearest(wanted[0], present)
+    remedy = (
+        f"{near}The columns are {list_names(present)}. Check `columns` and the file's delimiter."
+    )
+    return [Problem(code="no_datasets", source=source, reason=reason, remedy=remedy, line=1)]
 
 
-def _read_grid(cells: Cells, datasets: Sequence[str], source: str, *, decimal: Decimal) -> _Grid:
+def _read_grid(cells: Cells, plan: _Plan, source: str, parse: Parse) -> _Grid:
+    """Read all columns of scores; of a wide table only its filled cells."""
+    titles = [score.column for score in plan.scores]
+    numbers = _parse_columns(cells, titles, parse)
+    if not plan.wide:
+        return _check_long(cells, titles[0], numbers, source)
     count = len(cells.lines)
-    numbers = _parse_columns(cells, datasets, decimal)
-    kinds = numbers.kinds.reshape(len(datasets), count)
-    values = numbers.values.reshape(len(datasets), count)
+    kinds = numbers.kinds.reshape(len(titles), count)
+    values = numbers.values.reshape(len(titles), count)
     problems = []
     filled = kinds != Kind.EMPTY
     empty = int((~filled).sum())
-    for place, name in enumerate(datasets):
+    for place, name in enumerate(titles):
         found = find_words(
-            replace(numbers, values=values[place], kinds=kinds[place]),
+            replace(numbers, values=values[place], kinds=kinds[place], spreads=None),
             cells.columns[name],
             column=name,
             source=source,
@@ -404,28 +412,59 @@ def _read_grid(cells: Cells, datasets: Sequence[str], source: str, *, decimal: D
             problems += found
             filled[place] = False
     rows, places = np.nonzero(filled.T)
+    if numbers.spreads is not None:
+        numbers = replace(numbers, spreads=numbers.spreads.reshape(values.shape)[places, rows])
     numbers = replace(numbers, values=values[places, rows], kinds=kinds[places, rows])
-    raw = pa.concat_arrays([cells.columns[name] for name in datasets])
+    raw = pa.concat_arrays([cells.columns[name] for name in titles])
     raw = raw.take(pa.array(places * count + rows))
-    titles = np.array(datasets, dtype=object)[places]
     lines = cells.lines[rows]
-    problems += find_bad_scores(numbers, raw, columns=titles, source=source, lines=lines)
-    return _Grid(rows, places, numbers, raw, empty, problems)
+    columns = np.array(titles, dtype=object)[places]
+    problems += find_bad_scores(numbers, raw, columns=columns, source=source, lines=lines)
+    return _Grid(rows, places, lines, numbers, raw, empty, problems)
 
 
-def _parse_columns(cells: Cells, datasets: Sequence[str], decimal: Decimal) -> Numbers:
+def _check_long(cells: Cells, column: str, numbers: Numbers, source: str) -> _Grid:
+    raw, lines = cells.columns[column], cells.lines
+    remedy = "Name the column of scores under `columns: {score: …}`."
+    empty = find_empty_scores(numbers, column=column, source=source, lines=lines)
+    words = find_words(numbers, raw, column=column, source=source, lines=lines, remedy=remedy)
+    columns = [column] * len(lines)
+    bad = find_bad_scores(numbers, raw, columns=columns, source=source, lines=lines)
+    places = np.zeros(len(lines), dtype=np.intp)
+    return _Grid(None, places, lines, numbers, raw, len(empty), [*empty, *(words or bad)])
+
+
+def _parse(
+    texts: pa.Array,
+    *,
+    numeric: bool,
+    decimal: Decimal,
+    values: Mapping[str, float],
+    summarized: bool,
+) -> Numbers:
+    mark: Decimal = "." if numeric else decimal
+    texts = recode(texts, values) if values else texts
+    return (parse_summaries if summarized else parse_numbers)(texts, decimal=mark)
+
+
+def _parse_columns(cells: Cells, titles: Sequence[str], parse: Parse) -> Numbers:
     """Parse all columns, one after the other, with one decimal mark for those of text."""
-    shape = (len(datasets), len(cells.lines))
+    if len(titles) == 1:
+        return parse(cells.columns[titles[0]], numeric=titles[0] in cells.numeric)
+    shape = (len(titles), len(cells.lines))
     values, kinds = np.empty(shape), np.empty(shape, dtype=np.int8)
-    in_text = np.array([name not in cells.numeric for name in datasets])
+    spreads = np.full(shape, np.nan)
+    is_numeric = np.array([name in cells.numeric for name in titles])
     parsed = []
-    groups: tuple[tuple[Mask, Decimal], ...] = ((~in_text, "."), (in_text, decimal))
-    for group, mark in groups:
-        columns = [cells.columns[datasets[place]] for place in np.flatnonzero(group).tolist()]
+    for numeric in (True, False):
+        group = is_numeric == numeric
+        columns = [cells.columns[titles[place]] for place in np.flatnonzero(group).tolist()]
         if columns:
-            numbers = parse_numbers(pa.concat_arrays(columns), decimal=mark)
+            numbers = parse(pa.concat_arrays(columns), numeric=numeric)
             values[group] = numbers.values.reshape(len(columns), shape[1])
             kinds[group] = numbers.kinds.reshape(len(columns), shape[1])
+            if numbers.spreads is not None:
+                spreads[group] = numbers.spreads.reshape(len(columns), shape[1])
             parsed.append(numbers)
     return Numbers(
         values=values.ravel(),
@@ -433,28 +472,79 @@ def _parse_columns(cells: Cells, datasets: Sequence[str], decimal: Decimal) -> N
         mark=parsed[-1].mark,
         percent_signs=sum(numbers.percent_signs for numbers in parsed),
         decimal_commas=sum(numbers.decimal_commas for numbers in parsed),
+        spreads=spreads.ravel() if parsed[-1].spreads is not None else None,
     )
 
 
-class Layout(NamedTuple):
-    """A layout of exports: its reader, the roles of its columns, and what tells repeats apart."""
-
-    read: Callable[..., Part]
-    roles: tuple[str, ...]
-    seed_remedy: str
+def _tell_columns(plan: _Plan, grid: _Grid) -> pa.Array:
+    if len(plan.scores) == 1:
+        return repeat_text(plan.scores[0].column, len(grid.lines))
+    return make_texts([score.column for score in plan.scores]).take(pa.array(grid.places))
 
 
-LAYOUTS: dict[TableFormat, Layout] = {
-    "long": Layout(
-        read_long,
-        ("model", "dataset", "metric", "score", "seed", "keep"),
-        "If these are runs with several seeds, write columns: {seed: COLUMN}.",
-    ),
-    "matrix": Layout(
-        read_matrix,
-        ("model", "datasets", "ignore"),
-        "Make the names of the models unique, join more columns into them with "
-        "columns: {model: [COLUMN, COLUMN]}, or export runs with several seeds as a long table "
-        "with a column of seeds.",
-    ),
-}
+def _read_part(cells: Cells, plan: _Plan, grid: _Grid, name: str) -> pa.Array:
+    """Read what a column, or a field of the names of columns, says of each score."""
+    if name not in plan.fields:
+        return grid.spread(cells.columns[name])
+    texts = make_texts([score.fields.get(name, "") for score in plan.scores])
+    return texts.take(pa.array(grid.places))
+
+
+def _read_names(
+    cells: Cells, plan: _Plan, grid: _Grid, metrics: Metrics, source: str
+) -> tuple[dict[str, pa.Array], list[Problem]]:
+    """Read the names of each score, and find those that are blank, confused or overruled."""
+    names: dict[str, pa.Array] = {"metric": None, "seed": repeat_text("", len(grid.lines))}
+    problems: list[Problem] = []
+    blank: list[Problem] = []
+    for role in NAMED:
+        parts = plan.roles[role]
+        if not parts:
+            continue
+        in_rows = not {*parts} & plan.fields
+        texts = [
+            trim(cells.columns[name] if in_rows else _read_part(cells, plan, grid, name))
+            for name in parts
+        ]
+        joined, lines = join_names(texts), cells.lines if in_rows else grid.lines
+        if role in ("model", "dataset"):
+            problems += find_confusions(texts, role, source=source)
+        column = SEPARATOR.join(parts)
+        if role == "seed":
+            joined = read_seeds(joined)
+            blank += find_blank_seeds(joined, column=column, source=source, lines=lines)
+        else:
+            blank += find_blank_names(joined, role, column=column, source=source, lines=lines)
+        names[role] = grid.spread(joined) if in_rows else joined
+    said = names["metric"]
+    names["metric"] = metrics.name(names["dataset"], said)
+    if said is not None:
+        column = SEPARATOR.join(plan.roles["metric"])
+        blank += find_overruled_metrics(
+            said, names["metric"], column=column, source=source, lines=grid.lines
+        )
+    return names, [*problems, *blank]
+
+
+def _explain_reserved(name: str, source: str) -> Problem:
+    reason = f"{quote_name(name)} is one of capmap's own columns, so it cannot be kept beside them."
+    remedy = "Rename the column in the export, or remove it from `columns: {keep: …}`."
+    return Problem(
+        code="reserved_column", source=source, reason=reason, remedy=remedy, line=1, column=name
+    )
+
+
+def _find_unread_seed(present: Sequence[str], plan: _Plan, source: str) -> list[Problem]:
+    unread = [name for name in present if name.casefold() == "seed" and not plan.roles["seed"]]
+    return [
+        Problem(
+            code="unread_seed",
+            source=source,
+            reason=f"The column {quote_name(name)} is not read, so each cell has one run.",
+            remedy=f"If it holds seeds, set `columns: {{seed: {name}}}`.",
+            line=1,
+            column=name,
+            severity="warning",
+        )
+        for name in unread
+    ]

@@ -1,6 +1,7 @@
 """Numbers as people write them: 0.91, 91%, 0,91, 1.234,5 and −3e-4."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, Literal, TypeAlias
 
@@ -21,6 +22,11 @@ THIN_SPACES = r"[\x{a0}\x{2009}\x{202f}]"
 SPACED = rf"^[+-]?[1-9]\d{{0,2}}(?:{THIN_SPACES}\d{{3}})+(?:[.,]\d*)?$"
 PERCENT = r"^[^eE]*\d[.,]?[\s\pZ]*%$"
 NAN = r"^(?i:[+-]?nan|na|n/a|#n/a|<na>|null|none)$"
+# A percent sign may stand behind the number, the spread, or the bracket.
+SUMMARY = (
+    r"^(?P<mean>[^±(%]*\d[^±(%+/]*?)\s*%?\s*(?:±|\+/?-|\()\s*"
+    r"(?P<spread>[^)%]*\d[^)%]*?)\s*%?\s*\)?\s*%?$"
+)
 INFINITE = r"^(?i:[+-]?inf(?:inity)?)$"
 
 
@@ -52,6 +58,8 @@ class Numbers:
         How many values were divided by 100 because of a percent sign.
     decimal_commas : int
         How many values were read with a decimal comma.
+    spreads : ndarray of float64, shape (n,), optional
+        How far runs spread about each value, NaN where the cell does not say it.
     """
 
     values: npt.NDArray[np.float64]
@@ -59,6 +67,7 @@ class Numbers:
     mark: Mark
     percent_signs: int = 0
     decimal_commas: int = 0
+    spreads: npt.NDArray[np.float64] | None = None
 
 
 def parse_numbers(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
@@ -132,6 +141,75 @@ def parse_numbers(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
         percent_signs=int((percent & number)[places].sum()),
         decimal_commas=int(comma[places].sum()),
     )
+
+
+def parse_summaries(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
+    """Read cells that hold a number and how far runs spread about it, such as "0.91 ± 0.02".
+
+    Parameters
+    ----------
+    texts : pyarrow array of large_string, shape (n,)
+        Cells without nulls: "0.91 ± 0.02", "0.91 +/- 0.02" or "0.91 (0.02)". A percent sign behind
+        the spread holds for both. Cells with one number have no spread.
+    decimal : {"auto", ".", ","}, optional
+        The decimal mark, one for all numbers.
+
+    Returns
+    -------
+    Numbers
+        With ``spreads``.
+
+    Examples
+    --------
+    >>> numbers = parse_summaries(pa.array(["0.91 ± 0.02", "91(2)%"], pa.large_string()))
+    >>> numbers.values.tolist(), numbers.spreads.tolist()
+    ([0.91, 0.91], [0.02, 0.02])
+    """
+    parts = pc.extract_regex(_clean(texts), SUMMARY)
+    is_summary = pc.is_valid(parts)
+    percent = pc.if_else(pc.match_substring(texts, "%"), "%", "").cast(pa.large_string())
+    blank = pa.scalar("", pa.large_string())
+    means, spreads = (
+        pc.if_else(
+            is_summary,
+            pc.binary_join_element_wise(pc.struct_field(parts, name), percent, blank),
+            otherwise,
+        )
+        for name, otherwise in (("mean", texts), ("spread", blank))
+    )
+    numbers = parse_numbers(pa.concat_arrays([means, spreads]), decimal=decimal)
+    count = len(texts)
+    kinds = numbers.kinds[:count].copy()
+    bad = is_summary.to_numpy(zero_copy_only=False) & (numbers.kinds[count:] != Kind.NUMBER)
+    kinds[bad & (kinds == Kind.NUMBER)] = Kind.TEXT
+    return replace(
+        numbers, values=numbers.values[:count], kinds=kinds, spreads=numbers.values[count:]
+    )
+
+
+def recode(texts: pa.Array, values: Mapping[str, float]) -> pa.Array:
+    """Replace what stands for a score, such as "pass" for 1; numbers are compared as numbers.
+
+    Examples
+    --------
+    >>> recode(pa.array(["1.0", "pass", "0.5"], pa.large_string()), {"1": 2, "pass": 1}).to_pylist()
+    ['2', '1', '0.5']
+    """
+    encoded = texts.dictionary_encode()
+    written = [_recode_one(text, values) for text in encoded.dictionary.to_pylist()]
+    return pa.array(written, pa.large_string()).take(encoded.indices)
+
+
+def _recode_one(text: str, values: Mapping[str, float]) -> str:
+    clean = text.strip()
+    for name, value in values.items():
+        try:
+            same = clean == name.strip() or float(clean) == float(name)
+        except ValueError:
+            same = False
+        if same:
+            return repr(value)
+    return text
 
 
 @dataclass(frozen=True)

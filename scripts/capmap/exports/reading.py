@@ -3,16 +3,27 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import pandas as pd
 
 from capmap.artifacts import digest_file
-from capmap.exports.cells import SEPARATOR, Filters, Mapped, list_columns, list_values, match_value
-from capmap.exports.files import FileOptions
-from capmap.exports.layouts import LAYOUTS
+from capmap.exports.archives import split_member
+from capmap.exports.cells import (
+    SEPARATOR,
+    Filters,
+    Mapped,
+    list_columns,
+    list_values,
+    match_value,
+)
+from capmap.exports.doubts import find_doubts
+from capmap.exports.files import PLAIN, FileOptions
+from capmap.exports.layouts import BESIDE, list_wanted, name_sheet, numbers_rows, read_table
+from capmap.exports.repeats import Taken, number_rows, spread_summaries, take_rows
 from capmap.exports.runs import RUN_COLUMNS, Metrics, Part
 from capmap.exports.sheets import open_sheet
+from capmap.patterns import has_fields
 from capmap.problems import Problem, UnreadableExportError, ask_nearest
 from capmap.settings.choices import Decimal, TableFormat
 from capmap.wording import list_names, quote_name
@@ -68,12 +79,16 @@ def read_exports(
     paths: Sequence[str],
     *,
     layout: TableFormat = "long",
-    header_rows: int = 1,
+    options: FileOptions = PLAIN,
+    fields: Sequence[Mapping[str, str]] = (),
     columns: Mapped | None = None,
     where: Filters | None = None,
     metric: str = "",
     decimal: Decimal = "auto",
     dataset_metrics: Mapping[str, str] | None = None,
+    values: Mapping[str, float] | None = None,
+    take: Taken = "all",
+    summary: Mapping[str, Any] | None = None,
 ) -> Exports:
     """Read the exports of a study, whatever is wrong with them.
 
@@ -84,12 +99,15 @@ def read_exports(
         ``.json``), both also packed with gzip, or Parquet.
     layout : {"long", "matrix"}, optional
         A row per run, or a row per model and a column per dataset.
-    header_rows : int, optional
-        As in `capmap.settings.study.Study`.
+    options : FileOptions, optional
+        How the files are written.
+    fields : sequence of mapping of str to str, optional
+        What the path of each file says, which stands in it like columns.
     columns : mapping, optional
         Role and column, or list of columns. "model" and "dataset" may be several columns, which
-        are joined with " / ". Roles are "model", "dataset", "metric", "score", "seed" and "keep"
-        (long), and "model", "datasets" and "ignore" (matrix).
+        are joined with " / ". Roles are "model", "dataset", "metric", "score", "seed", "keep",
+        "datasets" and "ignore". Of "score", a pattern such as ``{dataset}_seed{seed}`` stands for
+        all columns like it, and columns of a list are metrics of their names.
     where : mapping, optional
         Column and value, or list of values, of the rows to read.
     metric : str, optional
@@ -98,6 +116,12 @@ def read_exports(
         Decimal mark of numbers in text; "auto" finds it per file, see `parse_numbers`.
     dataset_metrics : mapping of str to str, optional
         Metrics of some datasets. They win over `metric`.
+    values : mapping of str to float, optional
+        Scores that stand for what is exported.
+    take : str or mapping, optional
+        Which rows of a run count, see `take_rows`.
+    summary : mapping, optional
+        ``runs`` and ``spread`` of rows that stand for several runs, see `spread_summaries`.
 
     Returns
     -------
@@ -112,19 +136,24 @@ def read_exports(
     """
     columns, where = columns or {}, where or {}
     metrics = Metrics(metric, dataset_metrics or {})
-    problems = [*_check_roles(columns, layout), *_check_header_rows(header_rows, layout)]
+    problems = _check_roles(columns, layout)
     files: list[ExportFile] = []
     parts: list[Part] = []
-    wanted = {name for role in LAYOUTS[layout].roles for name in list_columns(columns, role)}
-    for path in paths:
+    is_summarized = bool(summary and (summary["runs"] > 1 or list_columns(columns, "count")))
+    wanted = list_wanted(columns, layout) | {*where}
+    for path, own in zip(paths, fields or [{}] * len(paths), strict=True):
         try:
-            sheet = open_sheet(
+            sheet = open_sheet(path, wanted=wanted, options=options)
+            part = read_table(
+                name_sheet(sheet, own),
                 path,
-                wanted=wanted | {*where},
-                options=FileOptions(header_rows=header_rows if layout == "matrix" else 1),
-            )
-            part = LAYOUTS[layout].read(
-                sheet, path, columns=columns, where=where, metrics=metrics, decimal=decimal
+                columns=columns,
+                where=where,
+                metrics=metrics,
+                decimal=decimal,
+                layout=layout,
+                values=values,
+                summarized=is_summarized,
             )
         except UnreadableExportError as error:
             problems += error.problems
@@ -136,11 +165,14 @@ def read_exports(
         files += _describe_file(path, rows)
     if len(parts) == len(paths):
         problems += _check_filters(parts, where)
-        problems += _check_ignored(parts, list_columns(columns, "ignore"), layout)
+        problems += _check_ignored(parts, list_columns(columns, "ignore"))
     problems += _check_metrics(parts, list_columns(columns, "metric")[0])
+    runs, doubts = _arrange_runs(
+        _join_runs(parts, list_columns(columns, "keep")), columns, take, summary
+    )
     return Exports(
-        runs=_join_runs(parts, list_columns(columns, "keep")),
-        problems=problems,
+        runs=runs,
+        problems=[*problems, *doubts],
         files=files,
         rows=sum(part.rows for part in parts),
         rows_filtered=sum(part.rows_filtered for part in parts),
@@ -151,10 +183,11 @@ def read_exports(
 
 
 def _describe_file(path: str, rows: int) -> list[ExportFile]:
-    """Describe a file, if it can be opened at all."""
+    """Describe a file, if it can be opened at all; one in an archive has the archive's digest."""
     try:
-        size = Path(path).stat().st_size
-        return [{"path": path, "sha256": digest_file(path), "bytes": size, "rows": rows}]
+        archive, _ = split_member(path) or (path, "")
+        size = Path(archive).stat().st_size
+        return [{"path": path, "sha256": digest_file(archive), "bytes": size, "rows": rows}]
     except OSError:
         return []
 
@@ -167,38 +200,40 @@ def _join_runs(parts: Sequence[Part], keep: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame({name: pd.Series(dtype=kinds.get(name, "str")) for name in names})
 
 
+def _arrange_runs(
+    runs: pd.DataFrame, columns: Mapped, take: Taken, summary: Mapping[str, Any] | None
+) -> tuple[pd.DataFrame, list[Problem]]:
+    """Choose the rows that count, and make runs of those that stand for several."""
+    if numbers_rows(columns) and not runs["seed"].ne("").any():
+        runs = number_rows(runs)
+    runs, problems = take_rows(runs, take)
+    problems += find_doubts(runs, listed=bool(list_columns(columns, "datasets")))
+    if "spread" in runs and summary is not None:
+        runs, doubts = spread_summaries(runs, count=summary["runs"], spread=summary["spread"])
+        problems = [*problems, *doubts]
+    return runs.drop(columns=[name for name in BESIDE if name in runs]), problems
+
+
 def _check_roles(columns: Mapped, layout: TableFormat) -> list[Problem]:
-    """Find columns that are mapped, otherwise than by default, to a role that a matrix lacks."""
+    """Find columns that a matrix cannot have: the columns of scores have other names."""
     if layout == "long":
         return []
-    roles = [role for role in LAYOUTS["long"].roles if role not in LAYOUTS["matrix"].roles]
-    return [
-        Problem(
-            code="long_setting",
-            reason=f"columns: {{{role}: …}} belongs to `format: long`; a matrix has a row per "
-            "model and a column per dataset.",
-            remedy="Set `format: long` if the file has a row per run. Otherwise remove the setting;"
-            " a column of no scores goes into `columns: {ignore: […]}`.",
-            column=SEPARATOR.join(list_columns(columns, role)),
-        )
-        for role in roles
-        if list_columns(columns, role) != list_columns({}, role)
-    ]
-
-
-def _check_header_rows(header_rows: int, layout: TableFormat) -> list[Problem]:
-    """Find a header of several rows where a table has a row per run."""
-    if layout == "matrix" or header_rows == 1:
+    scores = [name for name in list_columns(columns, "score") if name != "score"]
+    given = [role for role in ("model", "dataset") if list_columns(columns, role) != [role]]
+    reason, role = "", "score"
+    if scores and not any(map(has_fields, scores)):
+        reason = "columns: {score: …} without a field belongs to `format: long`"
+    elif len(given) == 2 and not scores:
+        reason, role = "columns: {model: …} and {dataset: …} leave the scores no name", "dataset"
+    if not reason:
         return []
-    return [
-        Problem(
-            code="matrix_setting",
-            reason=f"header_rows: {header_rows} belongs to `format: matrix`; a table with a row per"
-            " run names its columns in one row.",
-            remedy="Set `format: matrix` if the file has a column per dataset. Otherwise remove the"
-            " setting.",
-        )
-    ]
+    remedy = (
+        "Set `format: long` if the file has a row per run. Otherwise remove the setting; a column "
+        "of no scores goes into `columns: {ignore: […]}`."
+    )
+    reason += "; a matrix has a row per model and a column per dataset, or the other way round."
+    place = SEPARATOR.join(list_columns(columns, role))
+    return [Problem(code="long_setting", reason=reason, remedy=remedy, column=place)]
 
 
 def _check_filters(parts: Sequence[Part], where: Filters) -> list[Problem]:
@@ -227,12 +262,8 @@ def _check_filters(parts: Sequence[Part], where: Filters) -> list[Problem]:
     return problems
 
 
-def _check_ignored(
-    parts: Sequence[Part], ignored: Sequence[str], layout: TableFormat
-) -> list[Problem]:
+def _check_ignored(parts: Sequence[Part], ignored: Sequence[str]) -> list[Problem]:
     """Find columns to ignore that no file has."""
-    if layout == "long":
-        return []
     present = sorted(set().union(*(part.columns for part in parts)))
     return [
         Problem(

@@ -1,5 +1,6 @@
 """Runs as the reader of a layout hands them over, and what can be wrong with their cells."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -9,8 +10,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from capmap.exports.cells import Cells, Filters, find_confused_names, make_texts, repeat_text
-from capmap.exports.numbers import Kind, Numbers
+from capmap.exports.cells import find_confused_names, make_texts, repeat_text
+from capmap.exports.numbers import SUMMARY, Kind, Numbers
 from capmap.metrics import is_same_metric
 from capmap.problems import Problem
 from capmap.wording import list_names, quote_name
@@ -145,6 +146,8 @@ def make_runs(
     for role in ("model", "dataset", "metric"):
         empty = pc.equal(columns[role], "").fill_null(fill_value=True)
         usable = usable & ~empty.to_numpy(zero_copy_only=False)
+    if numbers.spreads is not None and "spread" not in columns:
+        columns = {**columns, "spread": pa.array(numbers.spreads)}
     table = pa.table(
         {
             **columns,
@@ -157,11 +160,6 @@ def make_runs(
     table = table.select([*RUN_COLUMNS, *kept])
     runs: pd.DataFrame = (table if usable.all() else table.filter(pa.array(usable))).to_pandas()
     return runs
-
-
-def list_filter_values(cells: Cells, where: Filters) -> dict[str, set[str]]:
-    """List what stands in the columns of `where`."""
-    return {name: set(cells.columns[name].unique().to_pylist()) for name in where}
 
 
 def find_blank_names(
@@ -329,11 +327,15 @@ def find_words(
     if not filled.size or (numbers.kinds[filled] != Kind.TEXT).any():
         return []
     first = int(filled[0])
+    reason = "No cell of the column is a number."
+    if re.fullmatch(SUMMARY, raw[first].as_py().strip()):
+        reason = "The cells hold a mean and how far runs spread."
+        remedy = "Set `summary: {runs: N}` with the number of runs behind each cell."
     return [
         Problem(
             code="no_numbers",
             source=source,
-            reason="No cell of the column is a number.",
+            reason=reason,
             remedy=remedy,
             line=int(lines[first]),
             column=column,

@@ -1,15 +1,27 @@
 """Any export as a sheet: a list of columns, and their cells on request."""
 
 from collections.abc import Collection, Sequence
-from pathlib import PurePath
 from typing import Protocol
 
+from capmap.exports.archives import split_member
 from capmap.exports.cells import Cells
 from capmap.exports.delimited import open_delimited
-from capmap.exports.files import HEAD, PARQUET, PLAIN, FileOptions, read_content
-from capmap.exports.jsonlines import open_jsonlines
+from capmap.exports.files import (
+    HEAD,
+    PARQUET,
+    PLAIN,
+    FileOptions,
+    has_suffix,
+    read_content,
+    refuse,
+)
+from capmap.exports.markup import LATEX, MARKDOWN, open_markup
 from capmap.exports.parquet import open_parquet
-from capmap.problems import Problem, UnreadableExportError
+from capmap.exports.records import LINES, TOML, YAML, open_records
+from capmap.exports.workbooks import is_workbook, open_workbook
+from capmap.problems import UnreadableExportError
+
+NESTED = LINES | YAML | TOML | {".json"}
 
 
 class Sheet(Protocol):
@@ -35,34 +47,52 @@ def open_sheet(path: str, *, wanted: Collection[str], options: FileOptions = PLA
     Parameters
     ----------
     path : str
-        The file. Parquet and gzip are known by their first bytes, JSON lines by the suffix
-        ``.jsonl``, ``.ndjson`` or ``.json`` (before ``.gz``); all else is a delimited table.
+        The file. Parquet, workbooks and gzip are known by their first bytes. Suffixes (before
+        ``.gz``) tell nested files (``.jsonl``, ``.ndjson``, ``.json``, ``.yaml``, ``.yml`` or
+        ``.toml``), Markdown (``.md`` or ``.markdown``) and LaTeX (``.tex``); all else is a
+        delimited table.
     wanted : collection of str
-        The names that its header should have, by which the delimiter is found.
+        The names that its header should have, by which the delimiter is found, and the table where
+        Markdown or LaTeX has several.
     options : FileOptions, optional
-        How it is written. Several header rows are joined, see `join_header`; only delimited tables
-        can have them.
+        How it is written. Several header rows are joined, see `join_header`. What a format does not
+        know is ignored, such as the sheet of a CSV, but names and header rows are not.
 
     Raises
     ------
     UnreadableExportError
-        When it cannot be opened, or is no delimited table and should have several header rows.
+        When it cannot be opened, or names its columns itself and should not.
     """
     head = read_content(path, limit=HEAD)
-    suffixes = {suffix.lower() for suffix in PurePath(path).suffixes[-2:]}
-    is_parquet = head.startswith(PARQUET) or bool(suffixes & {".parquet", ".pq"})
-    if not is_parquet and not suffixes & {".jsonl", ".ndjson", ".json"}:
-        return open_delimited(path, head, wanted=wanted, header_rows=options.header_rows)
-    if options.header_rows > 1:
-        raise UnreadableExportError(_explain_header_rows(path, is_parquet=is_parquet))
-    return open_parquet(path, head) if is_parquet else open_jsonlines(path)
+    is_parquet = head.startswith(PARQUET) or has_suffix(path, frozenset({".parquet", ".pq"}))
+    if is_parquet or has_suffix(path, NESTED):
+        if options.names or options.header_rows > 1:
+            raise _refuse_header(path, options, is_parquet=is_parquet)
+        if is_parquet:
+            return _open_parquet(path, head)
+        return open_records(path, records=options.records)
+    if is_workbook(path, head):
+        return open_workbook(path, options=options)
+    if has_suffix(path, MARKDOWN | LATEX):
+        return open_markup(path, wanted=wanted, options=options)
+    return open_delimited(path, head, wanted=wanted, options=options)
 
 
-def _explain_header_rows(path: str, *, is_parquet: bool) -> Problem:
-    kind = "A Parquet file" if is_parquet else "A file of JSON lines"
-    return Problem(
-        code="header_rows",
-        source=path,
-        reason=f"{kind} names each column once, so it cannot have several header rows.",
-        remedy="Remove `header_rows`, or export the table as CSV or TSV.",
-    )
+def _open_parquet(path: str, head: bytes) -> Sheet:
+    if split_member(path) is not None:
+        reason = "A Parquet file cannot be read within an archive."
+        raise refuse("packed_parquet", path, reason, "Unpack it.")
+    return open_parquet(path, head)
+
+
+def _refuse_header(path: str, options: FileOptions, *, is_parquet: bool) -> UnreadableExportError:
+    is_json = has_suffix(path, LINES | {".json"})
+    kind = "A file of JSON lines" if is_json else "A YAML or TOML file"
+    kind = "A Parquet file" if is_parquet else kind
+    if options.names:
+        reason = f"{kind} names its columns itself, so they cannot be given."
+        remedy = "Remove `reading: {names: […]}`, or rename the columns in the file."
+        return refuse("names", path, reason, remedy)
+    reason = f"{kind} names each column once, so it cannot have several header rows."
+    remedy = "Remove `header_rows`, or export the table as CSV or TSV."
+    return refuse("header_rows", path, reason, remedy)

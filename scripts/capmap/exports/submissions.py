@@ -11,7 +11,7 @@ import pandas as pd
 from capmap.artifacts import digest_file
 from capmap.benchmarks import Benchmark
 from capmap.exports.cells import Mapped, list_columns
-from capmap.exports.layouts import read_long
+from capmap.exports.layouts import read_table
 from capmap.exports.reading import ExportFile, Exports, read_exports
 from capmap.exports.runs import Metrics, Part
 from capmap.exports.submission_information import (
@@ -271,7 +271,7 @@ def _read_results(
     absent = {problem.column for problem in missing}
     described = {model.key for model in information.models}
     faults = check_rows(Rows(table, path, absent), demands, described=described)
-    part = read_long(
+    part = read_table(
         sheet,
         path,
         columns=columns,

@@ -1,8 +1,12 @@
 """Which files a study reads: its exports, frozen bounds and tables of attributes."""
 
+import re
 from glob import has_magic
 from pathlib import Path
+from typing import get_args
+from zipfile import BadZipFile, ZipFile
 
+from capmap.errors import ConfigError
 from capmap.inputs.leaderboards import (
     find_benchmark,
     find_releases,
@@ -12,6 +16,10 @@ from capmap.inputs.leaderboards import (
 )
 from capmap.inputs.predictions import find_dumps
 from capmap.inputs.studies import Study, match_paths
+from capmap.patterns import Pattern, has_fields
+from capmap.settings.choices import TableFormat
+
+ARCHIVE = re.compile(r"\.zip(?=/|$)", re.IGNORECASE)
 
 
 def find_exports(study: Study) -> dict[str, str]:
@@ -47,6 +55,12 @@ def find_exports(study: Study) -> dict[str, str]:
         if "://" in pattern:
             files[pattern] = study.open_url(pattern)
             continue
+        if ARCHIVE.search(pattern):
+            files |= _match_members(study, pattern)
+            continue
+        if has_fields(pattern):
+            files |= {path: path for path in _match_fields(study, pattern)}
+            continue
         is_glob = has_magic(pattern) and not Path(pattern).exists()
         found = match_paths(pattern, recursive=True) if is_glob else [pattern]
         found = [path for path in found if Path(path).is_file()]
@@ -54,6 +68,54 @@ def find_exports(study: Study) -> dict[str, str]:
             raise study.miss("exports", f"no file matches {pattern!r}")
         files |= {path: study.check_name("exports", path) for path in found}
     return files
+
+
+def _match_fields(study: Study, text: str) -> list[str]:
+    """List the files that match a pattern; one that is like it but does not match is refused."""
+    if study.settings["format"] not in get_args(TableFormat):
+        raise study.refuse("exports", f"{text}: only long and matrix exports take names in braces.")
+    try:
+        pattern = Pattern(text, "/")
+        paths = [path for path in match_paths(pattern.glob, recursive=True) if Path(path).is_file()]
+        others = [path for path in paths if pattern.match(path) is None]
+    except ConfigError as error:
+        raise study.refuse("exports", str(error)) from error
+    if others:
+        raise study.refuse(
+            "exports",
+            f"{others[0]} lies where {text} looks and does not match it"
+            + (f", nor do {len(others) - 1} more" if len(others) > 1 else "")
+            + ". Move it elsewhere, or correct the pattern.",
+        )
+    if not paths:
+        beginning = text.partition("{")[0].rpartition("/")[0]
+        near = match_paths(str(Path(beginning, "**/*.*")), recursive=True)[:1]
+        raise study.miss(
+            "exports", f"no file matches {text!r}" + (f"; there is {near[0]}" if near else "")
+        )
+    return [study.check_name("exports", path) for path in paths]
+
+
+def _match_members(study: Study, text: str) -> dict[str, str]:
+    """Match files in zip archives, all of them where only an archive is named."""
+    end = next(ARCHIVE.finditer(text)).end()
+    archives = [path for path in match_paths(text[:end]) if Path(path).is_file()]
+    if not archives:
+        raise study.miss("exports", f"no file matches {text[:end]!r}")
+    found = dict[str, str]()
+    for path in archives:
+        try:
+            pattern = Pattern(path + (text[end:] or "/**/*"), "/")
+            with ZipFile(path) as archive:
+                files = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+            members = sorted(f"{path}/{name}" for name in files if not name.startswith("__MACOSX/"))
+            chosen = [name for name in members if pattern.match(name) is not None]
+        except (ConfigError, BadZipFile, OSError) as error:
+            raise study.refuse("exports", f"{path}: {error}") from error
+        found |= {study.check_name("exports", name): path for name in chosen}
+    if not found:
+        raise study.refuse("exports", f"no file in {archives[0]} matches {text!r}.")
+    return found
 
 
 def list_exports(study: Study) -> list[str]:

@@ -12,11 +12,13 @@ from capmap.catalog import read_setting
 from capmap.errors import ConfigError
 from capmap.settings.checking import check_settings
 from capmap.settings.choices import TableFormat
+from capmap.settings.presets import fill_preset
 from capmap.settings.sections import write_schema
 from capmap.settings.study import Config
 
 Settings: TypeAlias = Mapping[str, Any]
 # What the name of an input must not hold, as Snakemake would replace it.
+TABLES_ONLY = ("failed", "fields", "reading", "values", "summary", "take")
 REPLACED = re.compile(r"[{}]|<[a-z][a-z0-9_]*>")
 
 
@@ -87,19 +89,42 @@ def check_config(given: Settings) -> dict[str, Any]:
     ConfigError
         When anything is wrong; the message has one line per fault.
     """
+    given = _fill_presets(given)
     checked = check_settings(given, write_schema(Config))
     for name, study in checked["studies"].items():
         if study["bootstrap"]["interval"] != "calibrated":
             _refuse_calibrated_only(study, f"studies.{name}")
-        if study["failed"] != "invalid" and study["format"] not in get_args(TableFormat):
-            raise ConfigError(
-                f"studies.{name}.failed: only exports of the formats long and matrix can have "
-                "failed runs. Leave it out."
-            )
+        if study["format"] not in get_args(TableFormat):
+            _refuse_tables_only(study, given["studies"][name], f"studies.{name}")
         # A leaderboard shows and marks what is not complete.
         if study["format"] == "submission" and "incomplete" not in given["studies"][name]:
             study["incomplete"] = "keep"
     return checked
+
+
+def _fill_presets(given: Settings) -> Settings:
+    studies = given.get("studies")
+    if not isinstance(studies, Mapping):
+        return given
+    filled = dict(studies)
+    for name, study in studies.items():
+        if isinstance(study, Mapping):
+            try:
+                filled[name] = fill_preset(study)
+            except ConfigError as error:
+                raise ConfigError(f"studies.{name}.{error}") from error
+    return {**given, "studies": filled}
+
+
+def _refuse_tables_only(study: Settings, given: Settings, place: str) -> None:
+    """Refuse settings of which only tables of runs know."""
+    wrong = [name for name in TABLES_ONLY if name in given]
+    wrong += ["duplicates"] if study["duplicates"] == "sum" else []
+    if wrong:
+        raise ConfigError(
+            f"{place}.{wrong[0]}: only exports of the formats long and matrix know it. "
+            "Leave it out."
+        )
 
 
 def _refuse_calibrated_only(study: Settings, place: str) -> None:

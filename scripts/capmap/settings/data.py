@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from capmap.settings.choices import Direction
+from capmap.settings.choices import Direction, Spread
 from capmap.settings.sections import REQUIRED, Name, Section, limit, name_key, option
 
 DatasetName = Annotated[str, name_key("A dataset needs a name.", min_length=1)]
@@ -19,27 +19,45 @@ class Columns(Section):
         "checkpoints without such a column the training.",
     )
     dataset: ColumnNames = option(
-        "dataset", "Column of the dataset's name, or a list of columns (long format only)."
+        "dataset",
+        "Column of the dataset's name, or a list of columns. A matrix with it has a row per "
+        "dataset and a column per model.",
     )
     metric: str = option(
         "metric",
-        "Column of the metric's name (long format only). Not needed where `metric` names one "
-        "for the whole study.",
+        "Column of the metric's name. Not needed where `metric` names one for the whole study.",
     )
-    score: str = option("score", "Column of the score (long format only).")
+    score: ColumnNames = option(
+        "score",
+        "Column of the score. A table can hold scores in several columns: a name with fields, "
+        'such as "{dataset}", "{dataset}_{metric}" or "acc_seed{seed}", stands for all columns '
+        "like it, and a list of columns for metrics of their names. In the matrix format it is "
+        "{dataset}, or {model} where `dataset` names the column of datasets.",
+    )
     seed: str = option(
         "seed",
-        "Column of the seed or repetition (long format only). May be absent from the export, "
-        "each cell is then one run.",
+        "Column of the seed or repetition. May be absent from the export, each cell is then one "
+        'run; "row" (where no column is called so) makes each row of a cell a run.',
+    )
+    step: str = option("", "Column of the step of a log, see `take`; empty means none.")
+    selection: str = option(
+        "", "Column by which the best row of a run is chosen, see `take`; empty means none."
+    )
+    spread: str = option(
+        "", "Column of the standard deviation of runs, see `summary`; empty means in the score."
+    )
+    count: str = option(
+        "", "Column of the number of runs, see `summary`; empty means `summary.runs`."
     )
     datasets: list[str] = option(
         [],
-        "Columns that hold datasets (matrix format only); empty means every column that is not "
-        "part of the model's name and not in `ignore`.",
+        "Columns that hold datasets (matrix format only); empty means every column that has no "
+        "other role and is not in `ignore`.",
     )
     ignore: list[str] = option(
         [],
-        "Columns to leave out (matrix format only), such as parameter counts or a printed average.",
+        "Columns to leave out where several hold scores, such as parameter counts or a printed "
+        "average.",
     )
     training: str = option("training", "Column of the training's name (checkpoints format only).")
     checkpoint: str = option(
@@ -52,7 +70,56 @@ class Columns(Section):
     time: str = option(
         "time", "Column of the time of an evaluation (checkpoints format only); may be absent."
     )
-    keep: list[str] = option([], "Further columns to carry into runs.parquet (long format only).")
+    keep: list[str] = option([], "Further columns to carry into runs.parquet.")
+
+
+class Reading(Section):
+    """How the files are written, where they do not say it themselves."""
+
+    records: str = option(
+        "",
+        "Where the runs are in nested files (JSON, YAML, TOML), keys between points; a field takes "
+        'a name from a key, such as "results.{dataset}.{metric}" or "{dataset}.{seed}". Empty '
+        "means that each line, each entry of a list, or the file itself is a run, whose nested "
+        "values have names such as metrics.test.accuracy.",
+    )
+    names: list[str] = option([], "Names of the columns of tables without a header.")
+    comment: str = option("", "What the lines of a table begin with that are skipped.")
+    delimiter: str = option(
+        "auto",
+        'What stands between two cells of a text, one character (" " stands for any blanks), or '
+        '"auto", which finds it.',
+    )
+    encoding: str = option("utf-8", "Encoding of text, such as latin-1 or utf-16.", min_length=1)
+    sheet: str = option("", "Sheet of a workbook; empty means its only one.")
+
+
+class Summary(Section):
+    """Rows that hold a mean and how far runs spread, such as 0.91 ± 0.02 or 0.91 (0.02)."""
+
+    runs: int = option(
+        1,
+        "Number of runs behind such a row; with 2 or more the row stands for as many runs with "
+        "that mean and standard deviation.",
+        ge=1,
+    )
+    spread: Spread = option(
+        "std",
+        'What the second number is, "std" (the standard deviation of runs) or "sem" (the standard '
+        "error of their mean).",
+    )
+
+
+class TakenStep(Section):
+    """The step whose row of each run counts."""
+
+    step: float = option(REQUIRED, "The step.")
+
+
+class TakenBest(Section):
+    """Which end of the selection is best."""
+
+    best: Direction = option(REQUIRED, 'Whether the highest ("max") or lowest ("min") is best.')
 
 
 class NameLists(Section):

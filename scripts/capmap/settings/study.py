@@ -26,6 +26,7 @@ from capmap.settings.choices import (
     Invalid,
     Statistic,
     StatisticOrAuto,
+    Take,
     UnitOrAuto,
     Weights,
 )
@@ -34,8 +35,12 @@ from capmap.settings.data import (
     DatasetRule,
     MetricRule,
     Normalization,
+    Reading,
     ReferenceModel,
     Select,
+    Summary,
+    TakenBest,
+    TakenStep,
 )
 from capmap.settings.predictions import Classification, PatchML, Predictions
 from capmap.settings.sections import REQUIRED, Name, Section, limit, name_key, option, section
@@ -55,6 +60,7 @@ StudyName = Annotated[
         excluded=("logs", "benchmarks"),
     ),
 ]
+FieldName = Annotated[str, name_key("A field has a name of letters.", min_length=1)]
 GroupName = Annotated[str, name_key("A group needs a name.", min_length=1)]
 Digest = Annotated[str, limit(pattern="^[0-9a-f]{64}$")]
 Scalar: TypeAlias = str | float | bool
@@ -101,9 +107,15 @@ class Study(Section):
     exports: str | Annotated[list[Name], limit(min_length=1)] = option(
         "",
         "A path, a glob, a URL (http, https, s3), or a list of these, relative to the working "
-        "directory. For submissions folders, each of which is one or holds several. For "
-        "predictions a path with {model}, {dataset} and perhaps {seed}, or empty where "
-        "`classify` makes them. Also empty where `tracking.store` is read.",
+        "directory. Names stand in braces: runs/{model}/{dataset}.csv. For submissions folders, "
+        "each of which is one or holds several. For predictions a path with {model}, {dataset} "
+        "and perhaps {seed}, or empty where `classify` makes them. Also empty where "
+        "`tracking.store` is read.",
+    )
+    preset: str = option(
+        "",
+        "Settings for the files of a known tool, by name (see docs/exports.md), or a YAML file of "
+        "such settings; they stand where the study says nothing itself.",
     )
     format: Format = option(
         "long",
@@ -126,12 +138,28 @@ class Study(Section):
     )
     header_rows: int = option(
         1,
-        "Rows in which the names of columns stand (matrix format of delimited text only), such "
+        "Rows in which the names of columns stand (tables of text and workbooks), such "
         'as 2 for dataset and variant. They are joined with " / ". A blank cell repeats the one '
         "on its left; in the last row it adds nothing.",
         ge=1,
     )
     columns: Columns
+    fields: dict[FieldName, str] = option(
+        {},
+        "Names that hold for all files, such as {model: ours}, or what a path says in braces: "
+        "`exports: runs/{model}/seed_{seed}.csv` gives the columns model and seed.",
+    )
+    reading: Reading
+    values: dict[str, float] = option(
+        {}, 'Scores that stand for others, such as {"pass": 1, "fail": 0}.'
+    )
+    summary: Summary
+    take: Take | TakenStep | TakenBest = option(
+        "all",
+        'Which rows of a run count, "all", or of a log with many rows per run the "last" (by '
+        '`columns.step`), {step: N}, or the "best" (highest `columns.selection`, or lowest with '
+        "{best: min}).",
+    )
     where: dict[str, Scalar | Annotated[list[Scalar], limit(min_length=1)]] = option(
         {},
         "Rows to read, as column and value (or list of values); other rows are counted and left "
@@ -166,9 +194,9 @@ class Study(Section):
     )
     duplicates: Duplicates = option(
         "error",
-        'What to do about differing scores of one (model, dataset, metric, seed), "error", '
-        '"mean", "first" or "last". Repeats with the same score always count once; without '
-        "seeds these may be different runs, which is a warning.",
+        'What to do about several scores of one (model, dataset, metric, seed), "error", "mean" or '
+        '"sum" (of all rows), "first" or "last". Otherwise repeats with the same score count once; '
+        "without seeds these may be different runs, which is a warning.",
     )
     invalid: Invalid = option(
         "error",

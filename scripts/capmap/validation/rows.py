@@ -133,8 +133,8 @@ def resolve_duplicates(
     runs : DataFrame
         As read, with finite scores: model, dataset, metric, seed, score, raw, source, line and
         column, in the order of reading.
-    policy : {"error", "mean", "first", "last"}
-        What to keep of a run with differing scores. With "error" the first row is kept, so that
+    policy : {"error", "mean", "sum", "first", "last"}
+        What to keep of a run with several rows. With "error" the first row is kept, so that
         further checks have something to look at.
     layout : {"long", "matrix"}, optional
         How the exports are laid out.
@@ -146,10 +146,12 @@ def resolve_duplicates(
 
     Notes
     -----
-    Rows of a run with the same score are repeats, whatever the other columns say; the first of
-    them stays (with "last" the last), and counts once in the mean. Without seeds, all rows of a
-    cell are one run, so two runs that happen to have the same score count as one.
+    The mean and the sum are of all rows. Otherwise rows of a run with the same score are repeats,
+    whatever the other columns say; the first of them stays (with "last" the last). Without seeds,
+    all rows of a cell are one run, so two runs that happen to have the same score count as one.
     """
+    if policy in ("mean", "sum"):
+        return _combine_duplicates(runs, policy, layout)
     stays: Literal["first", "last"] = "last" if policy == "last" else "first"
     table = pd.DataFrame({"score": runs["score"].to_numpy()})
     table["run"] = runs.groupby(KEY, sort=False).ngroup().to_numpy()
@@ -163,17 +165,39 @@ def resolve_duplicates(
         _explain_conflict(row, winner, policy, layout)
         for row, winner in zip(list_rows(rivals), list_rows(winners), strict=True)
     ]
-    if policy == "mean":
-        ordered = table.sort_values(["run", "score"])  # sums of floats depend on their order
-        means = ordered.groupby("run")["score"].mean()
-        kept = kept.assign(score=means.loc[place].to_numpy())
     return Deduplicated(
         runs=kept,
         conflicts=conflicts,
         others=_find_seedless(runs[is_repeat], layout),
-        left_out=[] if policy == "mean" else conflicts,
+        left_out=conflicts,
         identical=int(is_repeat.sum()),
         resolved=0 if policy == "error" else len(conflicts),
+    )
+
+
+def _combine_duplicates(
+    runs: pd.DataFrame, policy: Duplicates, layout: TableFormat
+) -> Deduplicated:
+    """Take the mean or the sum of all rows of each run."""
+    number = runs.groupby(KEY, sort=False).ngroup().to_numpy()
+    is_later = pd.Series(number).duplicated().to_numpy()
+    # Sums of floats depend on their order.
+    table = pd.DataFrame({"run": number, "score": runs["score"].to_numpy()})
+    scores = table.sort_values(["run", "score"]).groupby("run")["score"].agg(policy)
+    firsts = runs[~is_later]
+    winners = firsts.iloc[pd.Index(number[~is_later]).get_indexer(pd.Index(number[is_later]))]
+    conflicts = [
+        _explain_conflict(row, winner, policy, layout)
+        for row, winner in zip(list_rows(runs[is_later]), list_rows(winners), strict=True)
+        if row.score != winner.score
+    ]
+    return Deduplicated(
+        runs=firsts.assign(score=scores.loc[pd.Index(number[~is_later])].to_numpy()),
+        conflicts=conflicts,
+        others=[],
+        left_out=[],
+        identical=int(is_later.sum()) - len(conflicts),
+        resolved=len(conflicts),
     )
 
 

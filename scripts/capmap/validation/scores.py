@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from capmap.metrics import find_metric
@@ -49,7 +50,7 @@ def find_misfits(
     facts = _gather_facts(bounds, transformed)
     position = facts.index.get_indexer(pd.Index(runs["dataset"]))
     rows, position = runs[position >= 0], position[position >= 0]
-    score = rows["score"].to_numpy(dtype=np.float64)
+    score = _read_scores(rows)
     size = np.where(facts["signed"].to_numpy(dtype=bool)[position], np.abs(score), score)
     sizes = pd.Series(size).groupby(position)
     facts["median"] = sizes.median().reindex(range(len(facts))).to_numpy()
@@ -64,14 +65,29 @@ def find_misfits(
     in_percent = percent[position]
     mixed = mixable[position] & (size > FRACTION) & (size <= PERCENT)
     low, high = (facts[side].to_numpy(dtype=np.float64)[position] for side in ("low", "high"))
+    floors, ceilings = (
+        facts[name].str.contains(": model ").to_numpy(dtype=bool)[position]
+        for name in ("low_origin", "high_origin")
+    )
+    # A model that others are measured by is no limit to them.
+    low, high = np.where(floors, -np.inf, low), np.where(ceilings, np.inf, high)
     excess = np.maximum(low - score, score - high)
     outside = (excess > 0) & ~mixed & ~in_percent
     examples = rows[in_percent].drop_duplicates("dataset")
     return [
         *(_explain_percent(row, facts) for row in list_rows(examples)),
         *(_explain_mixed(row) for row in list_rows(rows[mixed])),
-        *_explain_outside(rows[outside], excess[outside], facts),
+        *_explain_outside(rows[outside], excess[outside], facts.assign(scores=sizes.size())),
     ]
+
+
+def _read_scores(runs: pd.DataFrame) -> npt.NDArray[np.float64]:
+    """Scores; those of runs that stand for the mean of a row are that mean."""
+    score = runs["score"]
+    if "summary" in runs:
+        means = score.groupby([runs[name] for name in ("source", "line", "column")])
+        score = score.where(~runs["summary"].astype(bool), means.transform("mean").round(12))
+    return score.to_numpy(dtype=np.float64)
 
 
 def find_constant(runs: pd.DataFrame) -> list[Problem]:
@@ -157,19 +173,35 @@ def _explain_outside(
     counts = runs["dataset"].value_counts().to_dict()
     order = np.argsort(-excess, kind="stable")
     farthest = runs.iloc[order].drop_duplicates("dataset").sort_values("dataset")
-    bounds = facts[["low", "high"]].to_dict("index")
+    bounds = facts[["low", "high", "scores", "declared"]].to_dict("index")
     problems = []
     for row in list_rows(farthest):
-        low, high = bounds[row.dataset]["low"], bounds[row.dataset]["high"]
+        fact, count = bounds[row.dataset], counts[row.dataset]
+        low, high = fact["low"], fact["high"]
+        if count == fact["scores"] and not fact["declared"]:
+            problems.append(_explain_all_outside(row, low, high))
+            continue
         problems.append(
             score_problem(
                 row,
                 "out_of_bounds",
-                f"The dataset {quote_name(row.dataset)} has "
-                f"{count_things(counts[row.dataset], 'score')} outside its bounds "
-                f"[{low:g}, {high:g}]; this one is farthest out.",
+                f"The dataset {quote_name(row.dataset)} has {count_things(count, 'score')} outside "
+                f"its bounds [{low:g}, {high:g}]; this one is farthest out.",
                 "It is kept and its normalized score leaves [0, 1]; check the score or the bounds.",
                 severity="warning",
             )
         )
     return problems
+
+
+def _explain_all_outside(row: Row, low: float, high: float) -> Problem:
+    name, metric = quote_name(row.dataset), write_key(row.metric)
+    return score_problem(
+        row,
+        "all_out_of_bounds",
+        f"All scores of the dataset {name} are outside its bounds [{low:g}, {high:g}]; this one is "
+        "farthest out.",
+        "Check that this column or metric is what it is taken for, and give its own bounds: "
+        f"metrics: {{{metric}: {{low: …, high: …}}}}.",
+        severity="error",
+    )

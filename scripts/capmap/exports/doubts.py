@@ -1,0 +1,174 @@
+"""Models and datasets that are probably none: averages, indices, attributes, other spellings."""
+
+import re
+import unicodedata
+
+import numpy as np
+import pandas as pd
+
+from capmap.problems import Problem, Severity
+from capmap.wording import list_names, quote_name, write_key
+
+AVERAGE = re.compile(r"(macro |micro |overall |grand )?(avg|average|mean|overall|total)\b.*")
+RANK = re.compile(r"((avg|average|mean|overall) )?rank(ing)?")
+ATTRIBUTE = re.compile(
+    r"(# ?|n |num |number of |no )?(of )?"
+    r"(params?|parameters|flops|gflops|macs|gmacs|year|epochs?|latency|throughput|size|"
+    r"model size|batch size|resolution|index|id|row|nr|seed|fold|split|run|step|rank)"
+    r"( \(?[a-z%/]{1,6}\)?)?"
+)
+INDEX = re.compile(r"unnamed: \d+|index|id|row|nr|#|")
+# Averages of more datasets than that are not looked for.
+MOST = 2000
+FEWEST_MODELS = 3
+
+
+def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
+    """Find models and datasets that are probably none.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        As read, with ``column``, where a score stands, and ``raw``, its text.
+    listed : bool
+        Whether the configuration lists the columns of datasets, so that they are meant.
+
+    Returns
+    -------
+    list of Problem
+        Errors for columns that are averages, ranks, indices or attributes of models, unless they
+        are listed; warnings for rows of that kind, and for names that differ in case, white space,
+        separators or Unicode form only.
+
+    Notes
+    -----
+    A dataset is an average where for three models or more its scores equal the mean of those on all
+    other datasets, to the digits that are printed, and differ by more than these digits.
+    """
+    if runs.empty:
+        return []
+    problems = [*_find_alike(runs, "model"), *_find_alike(runs, "dataset")]
+    names = runs["dataset"].unique()
+    columns = set(runs["column"].unique())
+    is_wide = len(columns) > 1 and not columns.isdisjoint(names)
+    severity: Severity = "error" if is_wide and not listed else "warning"
+    averages = _find_averages(runs) if len(names) <= MOST else []
+    for name in names.tolist():
+        plain = _simplify(name)
+        if name in averages:
+            reason = "holds the mean of the others"
+        elif AVERAGE.fullmatch(plain) or RANK.fullmatch(plain):
+            reason = "is called like an average or a rank of others"
+        elif is_wide and INDEX.fullmatch(name.strip().casefold()):
+            reason = "is called like a number of rows"
+        elif is_wide and ATTRIBUTE.fullmatch(plain):
+            reason = "is called like an attribute of models"
+        else:
+            continue
+        problems.append(_explain_dataset(runs, name, reason, severity, is_wide=is_wide))
+    problems += [
+        _explain_model(runs, name)
+        for name in runs["model"].unique().tolist()
+        if AVERAGE.fullmatch(_simplify(name))
+    ]
+    return problems
+
+
+def _simplify(name: str) -> str:
+    """A name in lower case, with single blanks for separators, in one Unicode form."""
+    plain = unicodedata.normalize("NFKC", name).casefold()
+    return re.sub(r"[\s_.\-\u2010-\u2015]+", " ", plain).strip()
+
+
+def _find_alike(runs: pd.DataFrame, kind: str) -> list[Problem]:
+    spellings: dict[str, list[str]] = {}
+    for name in runs[kind].unique().tolist():
+        spellings.setdefault(_simplify(name), []).append(name)
+    problems = []
+    for names in spellings.values():
+        if len(names) > 1:
+            first = runs[runs[kind] == names[1]].iloc[0]
+            problems.append(
+                Problem(
+                    severity="warning",
+                    code="alike_names",
+                    source=str(first["source"]),
+                    line=int(first["line"]),
+                    value=names[1],
+                    reason=f"The {kind}s {list_names(sorted(names))} differ in case, white space "
+                    "or separators only, and count as different.",
+                    remedy="If they are one, write it one way in the export.",
+                )
+            )
+    return problems
+
+
+def _find_averages(runs: pd.DataFrame) -> set[str]:
+    """Find the datasets whose scores are the mean of those on the others."""
+    cells = runs.groupby(["model", "dataset"])["score"].mean().unstack()  # noqa: PD010
+    if cells.shape[1] < 3 or len(cells) < FEWEST_MODELS:
+        return set()
+    table = cells.to_numpy(dtype=np.float64)
+    known = np.isfinite(table)
+    filled = np.where(known, table, 0)
+    sums, counts = filled.sum(axis=1, keepdims=True), known.sum(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        others = (sums - filled) / (counts - known)
+    own = known & (counts - known >= 2)
+    distance = np.where(own, np.abs(table - others), 0).max(axis=0)
+    spread = np.nanmax(np.where(own, table, -np.inf), axis=0) - np.nanmin(
+        np.where(own, table, np.inf), axis=0
+    )
+    found = (own.sum(axis=0) >= FEWEST_MODELS) & (distance < spread / 4)
+    return {
+        name
+        for name, far, wide in zip(
+            cells.columns[found], distance[found], spread[found], strict=True
+        )
+        if (digit := _measure_digit(runs.loc[runs["dataset"] == name, "raw"])) >= far
+        and wide > 4 * digit
+    }
+
+
+def _measure_digit(raw: "pd.Series[str]") -> float:
+    """Half a unit of the last digit that is printed of some scores."""
+    decimals = raw.str.extract(r"[.,](\d+)", expand=False).str.len().max()
+    scale = 100 if raw.str.contains("%", regex=False).any() else 1
+    digits = 0 if np.isnan(decimals) else float(decimals)
+    return float(0.5 * 10**-digits / scale * (1 + 1e-6) + 1e-12)
+
+
+def _explain_dataset(
+    runs: pd.DataFrame, name: str, reason: str, severity: Severity, *, is_wide: bool
+) -> Problem:
+    row = runs[runs["dataset"] == name].iloc[0]
+    key = row["column"]
+    remedy = f"Leave it out with `select: {{datasets: {{exclude: [{write_key(name)}]}}}}`."
+    if is_wide:
+        remedy = (
+            f"Leave it out with `columns: {{ignore: [{write_key(key)}]}}`, or list the columns "
+            "that are datasets under `columns: {datasets: […]}`."
+        )
+    return Problem(
+        severity=severity,
+        code="doubtful_dataset",
+        source=str(row["source"]),
+        line=int(row["line"]),
+        column=str(row["column"]),
+        value=str(row["raw"]),
+        reason=f"The dataset {quote_name(name)} {reason}.",
+        remedy=remedy,
+    )
+
+
+def _explain_model(runs: pd.DataFrame, name: str) -> Problem:
+    row = runs[runs["model"] == name].iloc[0]
+    return Problem(
+        severity="warning",
+        code="doubtful_model",
+        source=str(row["source"]),
+        line=int(row["line"]),
+        value=name,
+        reason=f"The model {quote_name(name)} is called like an average of others.",
+        remedy=f"Leave it out with `select: {{models: {{exclude: [{write_key(name)}]}}}}`.",
+    )

@@ -1,0 +1,244 @@
+"""Nested values as rows of flat cells: names joined with points, and the columns they make."""
+
+import json
+from collections.abc import Iterable, Sequence
+from types import NoneType
+from typing import Any, NoReturn, TypeAlias
+
+import numpy as np
+
+from capmap.exports.cells import Cells, clean_header, make_texts
+from capmap.exports.documents import DEEPEST, Array, FaultError, Numeral, Object, refuse_depth
+from capmap.problems import Problem, UnreadableExportError
+from capmap.wording import quote_name
+
+LONGEST_LIST = 100
+LONGEST_NAME = 5_000
+MOST_COLUMNS = 100_000
+MOST_CELLS = 100_000_000
+SHOWN = 1_000
+WORDS = {None: "", True: "true", False: "false"}
+CONTAINERS = frozenset({dict, list, Object, Array})
+
+
+class Nested(str):
+    """The JSON text of an object or a list that is one cell."""
+
+    __slots__ = ()
+
+
+# The cells of a record (text, `Nested`, `Numeral`, bool or None) by dotted names, and the objects
+# and lists that they were in.
+Flat: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
+
+
+def flatten(value: Any, prefix: str = "") -> Flat:
+    """Flatten an object or a list.
+
+    Parameters
+    ----------
+    value : dict or list
+        The entries of a list count as keys "0", "1" and so on.
+    prefix : str, optional
+        What the names begin with.
+
+    Returns
+    -------
+    Flat
+        An empty object or list within, a list of more than 100 entries and an object of more than
+        100 000 are one cell.
+
+    Raises
+    ------
+    FaultError
+        When two values get one name, a name has more than 5000 characters, or there are more than
+        100 levels.
+
+    Examples
+    --------
+    >>> cells, inner = flatten({"test": {"accuracy": True}, "envs": ["a", "b"]})
+    >>> cells, list(inner)
+    ({'test.accuracy': True, 'envs.0': 'a', 'envs.1': 'b'}, ['test', 'envs'])
+    """
+    is_object = isinstance(value, dict) and not prefix
+    if is_object and CONTAINERS.isdisjoint(map(type, value.values())):
+        return value, {}
+    flat: Flat = ({}, {})
+    _put_all(flat, value, prefix, 1)
+    return flat
+
+
+def list_items(value: Any) -> Iterable[tuple[Any, Any]]:
+    """List the keys, or positions, and the values of an object or a list."""
+    return value.items() if isinstance(value, dict) else enumerate(value)
+
+
+def _put_all(flat: Flat, value: Any, prefix: str, depth: int) -> None:
+    cells, inner = flat
+    if depth > DEEPEST:
+        raise refuse_depth()
+    for key, child in list_items(value):
+        name = f"{prefix}{key}"
+        if len(name) > LONGEST_NAME:
+            reason = f"A name has more than {LONGEST_NAME} characters once objects are flattened."
+            raise FaultError("long_name", reason, "Shorten the keys.")
+        if name in cells or name in inner:
+            reason = f"Two values have the name {quote_name(name)} once objects are flattened."
+            raise FaultError("duplicated_name", reason, "Rename one of them.")
+        if type(child) not in CONTAINERS:
+            cells[name] = child
+        elif not 0 < len(child) <= (MOST_COLUMNS if isinstance(child, dict) else LONGEST_LIST):
+            cells[name] = Nested(write_json(child, depth))
+        else:
+            inner[name] = child
+            _put_all(flat, child, f"{name}.", depth + 1)
+
+
+def write_json(value: Any, depth: int = 0) -> str:
+    """Write a value as JSON, its numbers as they stood in the file.
+
+    Raises
+    ------
+    FaultError
+        When there are more than 100 levels.
+
+    Examples
+    --------
+    >>> write_json({"lr": [Numeral("1e-3"), None]})
+    '{"lr": [1e-3, null]}'
+    """
+    if depth > DEEPEST:
+        raise refuse_depth()
+    if isinstance(value, dict):
+        texts = [f"{write_json(key)}: {write_json(value[key], depth + 1)}" for key in value]
+        return f"{{{', '.join(texts)}}}"
+    if isinstance(value, list):
+        are_numbers = set(map(type, value)) == {Numeral}
+        texts = value if are_numbers else [write_json(child, depth + 1) for child in value]
+        return f"[{', '.join(texts)}]"
+    return value if isinstance(value, Numeral) else json.dumps(value, ensure_ascii=False)
+
+
+class FlatRows:
+    """Rows of flat records, whose columns are made when they are asked for.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.lines: list[int] = []
+        self.problems: list[Problem] = []
+        self._keys: dict[str, None] = {}
+        # The rows, and one after the other the cells, of records with the same names in one order.
+        self._shapes: dict[tuple[str, ...], tuple[list[int], list[Any]]] = {}
+        self._shared: list[tuple[int, int, dict[str, Any]]] = []
+        self._inner: dict[str, list[tuple[int, Any]]] = {}
+
+    def add(self, line: int, flat: Flat) -> None:
+        """Add a record as a row.
+
+        Raises
+        ------
+        UnreadableExportError
+            When there are more than 100 000 columns.
+        """
+        record, inner = flat
+        shape = tuple(record)
+        found = self._shapes.get(shape)
+        if found is None:
+            found = self._shapes[shape] = ([], [])
+            self._add_keys(shape)
+        rows, cells = found
+        rows.append(len(self.lines))
+        cells.extend(record.values())
+        for name, value in inner.items():
+            places = self._inner.setdefault(name, [])
+            places.append((len(self.lines), value if len(places) < SHOWN else None))
+        self.lines.append(line)
+
+    def share(self, start: int, stop: int, flat: Flat) -> None:
+        """Give all rows of a range further cells, where no cell of their own has the name.
+
+        Of several that share a name, the one that was given first counts.
+
+        Raises
+        ------
+        UnreadableExportError
+            When there are more than 100 000 columns.
+        """
+        cells, _ = flat
+        self._shared.append((start, stop, cells))
+        self._add_keys(cells)
+
+    def _add_keys(self, keys: Iterable[str]) -> None:
+        self._keys.update(dict.fromkeys(keys))
+        if len(self._keys) > MOST_COLUMNS:
+            self._refuse_size(f"more than {MOST_COLUMNS} columns")
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of all columns in the order in which they turn up, cleaned."""
+        return clean_header(list(self._keys))
+
+    def read_cells(self, names: Sequence[str]) -> Cells:
+        """Make some columns; a cell that a record lacks, or that is null, is empty.
+
+        Raises
+        ------
+        UnreadableExportError
+            When they have more than 100 million cells.
+
+        Notes
+        -----
+        An object or a list of a name that is a cell in another row is a cell of JSON text.
+        """
+        if len(names) * len(self.lines) > MOST_CELLS:
+            self._refuse_size(f"{len(names)} columns of {len(self.lines)} rows")
+        keys = dict(zip(self.columns, self._keys, strict=True))
+        columns = self._fill({keys[name]: [None] * len(self.lines) for name in names})
+        texts, numeric, nested = {}, set(), {}
+        for name in names:
+            column = columns[keys[name]]
+            kinds = set(map(type, column))
+            if kinds <= {Numeral, NoneType}:
+                numeric.add(name)
+            if Nested in kinds:
+                nested[name] = [row for row, cell in enumerate(column) if type(cell) is Nested]
+            if not kinds <= {str, Numeral}:
+                column = [WORDS.get(cell, cell) for cell in column]
+            texts[name] = make_texts(column)
+        lines = np.array(self.lines, dtype=np.int64)
+        return Cells(texts, lines, frozenset(numeric), self.problems, nested)
+
+    def _fill(self, columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+        for start, stop, cells in reversed(self._shared):
+            for key in columns.keys() & cells.keys():
+                columns[key][start:stop] = [cells[key]] * (stop - start)
+        for key, column in columns.items():
+            for row, value in self._inner.get(key, ()):
+                column[row] = Nested("{…}" if value is None else write_json(value))
+        for shape, (rows, cells) in self._shapes.items():
+            for place, key in enumerate(shape):
+                if key not in columns:
+                    continue
+                values = cells[place :: len(shape)]
+                if len(rows) == len(self.lines):
+                    columns[key] = values
+                else:
+                    for row, value in zip(rows, values, strict=True):
+                        columns[key][row] = value
+        return columns
+
+    def _refuse_size(self, extent: str) -> NoReturn:
+        raise UnreadableExportError(
+            Problem(
+                code="too_large",
+                source=self.path,
+                reason=f"Flattened, the file has {extent}.",
+                remedy="Say with `reading: {records: …}` which values are runs, or write a table.",
+            )
+        )

@@ -1,0 +1,220 @@
+"""Which rows of a run count, and rows that stand for several runs."""
+
+from collections.abc import Mapping
+from statistics import NormalDist
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+
+from capmap.exports.cells import make_texts
+from capmap.exports.numbers import Kind, parse_numbers
+from capmap.problems import Problem
+from capmap.settings.choices import Spread, Take
+from capmap.wording import format_count, quote_name
+
+SELECTED_BY_SCORE = Problem(
+    severity="warning",
+    code="selected_by_score",
+    reason="The best row of each run is chosen by the score that is reported, so scores are those "
+    "of selection on test data: too good, and the better the more rows a run has.",
+    remedy="Choose by a score on other data, under `columns: {selection: …}`.",
+)
+KEY = ["model", "dataset", "metric", "seed"]
+Taken: TypeAlias = Take | Mapping[str, float | str]
+
+
+def take_rows(runs: pd.DataFrame, take: Taken) -> tuple[pd.DataFrame, list[Problem]]:
+    """Keep one row of each run of a log.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        As read, in the order of reading; with the texts ``step`` and ``selection`` where those are
+        configured.
+    take : {"all", "last", "best"} or mapping
+        "last" takes the row of the highest step, or the last one where no step is configured;
+        "best" that of the highest ``selection``, ``{"best": "min"}`` that of the lowest, of equal
+        ones the first; ``{"step": N}`` that of step N.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Its rows that count, in their order.
+    list of Problem
+        Steps and selections that are no numbers, and runs without the wanted step.
+    """
+    if take == "all" or runs.empty:
+        return runs, []
+    way, wanted = (take, "max") if isinstance(take, str) else next(iter(take.items()))
+    role = "selection" if way == "best" else "step"
+    if role not in runs:
+        if way == "last":
+            return _take_last(runs, np.arange(len(runs))), []
+        return runs, [_explain_missing(way, role)]
+    numbers = parse_numbers(make_texts(runs[role].tolist()))
+    bad = runs[~np.isin(numbers.kinds, [Kind.NUMBER, Kind.EMPTY])]
+    if len(bad):
+        return runs, [_explain_bad(bad.iloc[0].to_dict(), role)]
+    values = numbers.values  # noqa: PD011
+    known = np.isfinite(values)
+    if way == "step":
+        taken = runs.loc[values == wanted]
+        return taken, _find_without(runs, taken, f"a row of step {wanted}")
+    if way == "best":
+        values = _rank_backwards(-values if wanted == "min" else values)
+    taken = _take_last(runs[known], values[known])
+    problems = _find_without(runs, taken, f"a row with a {role}")
+    if way == "best" and (runs["selection"] == runs["raw"]).all():
+        problems.append(SELECTED_BY_SCORE)
+    return taken, problems
+
+
+def _rank_backwards(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Places from the lowest value up, of equal ones the last first."""
+    order = np.argsort(values[::-1], kind="stable")
+    places = np.empty(len(values))
+    places[len(values) - 1 - order] = np.arange(len(values))
+    return places
+
+
+def _take_last(runs: pd.DataFrame, values: npt.NDArray[Any]) -> pd.DataFrame:
+    """Keep the row of the highest value of each run, of equal ones the last."""
+    order = np.argsort(values, kind="stable")
+    kept = ~runs.iloc[order].duplicated(KEY, keep="last").to_numpy()
+    return runs.iloc[np.sort(order[kept])]
+
+
+def _find_without(runs: pd.DataFrame, taken: pd.DataFrame, what: str) -> list[Problem]:
+    lost = runs.drop_duplicates(KEY).merge(taken[KEY], on=KEY, how="left", indicator=True)
+    lost = lost[lost["_merge"] == "left_only"]
+    if lost.empty:
+        return []
+    first = lost.iloc[0]
+    return [
+        Problem(
+            code="untaken_run",
+            source=str(first["source"]),
+            line=int(first["line"]),
+            reason=f"{format_count(len(lost), 'run')} without {what}; the first is of "
+            f"{quote_name(first['model'])} on {quote_name(first['dataset'])}.",
+            remedy="Choose another `take`, or complete or remove the runs.",
+        )
+    ]
+
+
+def _explain_bad(row: Mapping[Any, Any], role: str) -> Problem:
+    return Problem(
+        code=f"bad_{role}",
+        source=row["source"],
+        line=int(row["line"]),
+        value=row[role],
+        reason=f"The {role} is not a number.",
+        remedy=f"Correct it, or name another column under `columns: {{{role}: …}}`.",
+    )
+
+
+def _explain_missing(way: str, role: str) -> Problem:
+    remedy = "Name the column of steps under `columns: {step: …}`."
+    if way == "best":
+        remedy = (
+            "Name the column by which the best row is chosen, such as the score on validation "
+            "data, under `columns: {selection: …}`."
+        )
+    return Problem(
+        code="no_take", reason=f"take: {way} needs to know the {role} of each row.", remedy=remedy
+    )
+
+
+def number_rows(runs: pd.DataFrame) -> pd.DataFrame:
+    """Make each row of a cell a run of its own, with its position as seed."""
+    place = runs.groupby(["model", "dataset", "metric"], sort=False).cumcount() + 1
+    return runs.assign(seed=place.astype(str).astype(runs["seed"].dtype))
+
+
+def spread_summaries(
+    runs: pd.DataFrame, *, count: int, spread: Spread
+) -> tuple[pd.DataFrame, list[Problem]]:
+    """Put runs in the place of rows that hold a mean and how far runs spread.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        As read: ``score`` is a mean, and the number ``spread`` says how far the runs spread, NaN
+        where the row does not; the text ``count`` is their number, where that is configured.
+    count : int
+        Number of runs of rows that do not say it.
+    spread : {"std", "sem"}
+        Whether that is a standard deviation (n − 1) of runs, or the standard error of their mean.
+
+    Returns
+    -------
+    pandas.DataFrame
+        n runs for each row that has a spread, with its mean and its standard deviation exactly,
+        ``summary`` being true; they lie where a normal distribution would have them. Other rows
+        stay.
+    list of Problem
+        Numbers of runs and spreads that are none.
+
+    Notes
+    -----
+    Only mean and standard deviation of such runs are known, so Student's t interval of a mean is
+    that of the real runs; what depends on their shape is that of a normal distribution.
+    """
+    sizes = np.full(len(runs), count)
+    problems: list[Problem] = []
+    if "count" in runs:
+        numbers = parse_numbers(make_texts(runs["count"].tolist()))
+        found, said = numbers.values, numbers.kinds != Kind.EMPTY  # noqa: PD011
+        whole = (found >= 1) & (found % 1 == 0)
+        problems += _refuse(runs[said & ~whole], "count", "number of runs is no whole number")
+        sizes = np.where(said & whole, found, count).astype(int)
+    if is_numeric_dtype(runs["spread"]):
+        spreads = runs["spread"].to_numpy(dtype=np.float64)
+    else:
+        spreads = parse_numbers(make_texts(runs["spread"].tolist())).values  # noqa: PD011
+    problems += _refuse(runs[spreads < 0], "raw", "spread is negative")
+    if problems:
+        return runs, problems
+    is_summary = np.isfinite(spreads) & (sizes > 1)
+    deviations = spreads * (np.sqrt(sizes) if spread == "sem" else 1)
+    rows = np.repeat(np.arange(len(runs)), np.where(is_summary, sizes, 1))
+    table = runs.iloc[rows].reset_index(drop=True)
+    places = table.groupby(rows).cumcount().to_numpy()
+    quantiles = {n: _place_runs(n) for n in np.unique(sizes).tolist()}
+    shifts = np.array([quantiles[n][k] for n, k in zip(sizes[rows], places, strict=True)])
+    shifts = np.where(is_summary[rows], shifts * deviations[rows], 0)
+    seeds = np.where(is_summary[rows], (places + 1).astype(str), table["seed"])
+    return (
+        table.assign(
+            score=table["score"] + shifts,
+            seed=pd.Series(seeds, dtype=table["seed"].dtype),
+            summary=is_summary[rows],
+        ),
+        [],
+    )
+
+
+def _place_runs(count: int) -> npt.NDArray[np.float64]:
+    """Normal quantiles of some runs with mean 0 and standard deviation (n − 1) 1."""
+    if count == 1:
+        return np.zeros(1)
+    shares = ((np.arange(count) + 0.5) / count).tolist()
+    quantiles = np.array([NormalDist().inv_cdf(share) for share in shares])
+    return np.asarray(quantiles / quantiles.std(ddof=1))
+
+
+def _refuse(rows: pd.DataFrame, column: str, what: str) -> list[Problem]:
+    return [
+        Problem(
+            code="bad_summary",
+            source=row["source"],
+            line=int(row["line"]),
+            value=row[column],
+            reason=f"The {what}.",
+            remedy="Correct the row.",
+        )
+        for row in rows.head(1).to_dict("records")
+    ]

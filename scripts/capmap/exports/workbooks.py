@@ -1,0 +1,218 @@
+"""Sheets of workbooks: Excel and OpenDocument."""
+
+import inspect
+import io
+import json
+import subprocess
+import sys
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+from capmap.exports.delimited import Record, RowSheet, check_header, name_columns
+from capmap.exports.files import LONGEST, FileOptions, has_suffix, read_bounded, refuse
+from capmap.problems import UnreadableExportError, ask_nearest, shorten
+from capmap.wording import list_names, quote_name
+
+WORKBOOKS = frozenset({".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"})
+ZIP = b"PK\x03\x04"
+COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+PARTS = frozenset({"xl/workbook.xml", "xl/workbook.bin"})
+OPEN_DOCUMENT = b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet"
+# Bytes of memory and seconds of the processor that a workbook may take.
+MEMORY = 1 << 32
+SECONDS = 20
+BYTES_PER_SECOND = 1 << 18
+
+
+def is_workbook(path: str, head: bytes) -> bool:
+    """Tell by content, or else by suffix, whether a file is a workbook.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    head : bytes
+        Its beginning, unpacked.
+
+    Raises
+    ------
+    UnreadableExportError
+        When it may be one and cannot be read.
+    """
+    if has_suffix(path, WORKBOOKS) or head.startswith(COMPOUND):
+        return True
+    if not head.startswith(ZIP) or has_suffix(path, frozenset({".zip"})):
+        return False
+    if OPEN_DOCUMENT in head[:200]:
+        return True
+    try:
+        with ZipFile(io.BytesIO(read_bounded(path))) as archive:
+            return not PARTS.isdisjoint(archive.namelist())
+    except (BadZipFile, ValueError):
+        return False
+
+
+def open_workbook(path: str, *, options: FileOptions) -> RowSheet:
+    """Read a sheet of a workbook.
+
+    Parameters
+    ----------
+    path : str
+        The file: ``.xlsx``, ``.xlsm``, ``.xlsb``, ``.xls`` or ``.ods``.
+    options : FileOptions
+        The sheet, and the rows of its header or its names.
+
+    Returns
+    -------
+    RowSheet
+        Its rows have the numbers of the sheet. Numbers are the shortest text that gives the same
+        float again, without ".0"; dates are ISO 8601, and truth values true and false. Cells are
+        as they were last computed, and blank where that is an error. Of merged cells, all but the
+        first are blank. Blank rows, and blank columns on either side, are left out.
+
+    Raises
+    ------
+    UnreadableExportError
+        When the file is damaged, protected by a password or too large, has no cells, or several
+        sheets and none of them is named.
+    """
+    remedy = "Save the sheet as CSV or Parquet."
+    content = read_bounded(path, limit=LONGEST, remedy=remedy)
+    rows = _choose_sheet(path, _run_reader(path, content, options.sheet), options.sheet)
+    rows = [(line, cells) for line, cells in rows if any(map(_is_filled, cells))]
+    if not rows:
+        raise refuse("empty_file", path, "The sheet is empty.", "Fill it in, or leave it out.")
+    filled = [
+        any(map(_is_filled, column)) for column in zip(*(row for _, row in rows), strict=True)
+    ]
+    left, right = filled.index(True), len(filled) - filled[::-1].index(True)
+    rows = [(line, cells[left:right]) for line, cells in rows]
+    records = [Record(line, line, [*map(_write_cell, cells)]) for line, cells in rows]
+    header = records[: 1 if options.names else options.header_rows]
+    columns = name_columns(header, path, options)
+    if problems := check_header(header, path, options):
+        raise UnreadableExportError(*problems)
+    first = 0 if options.names else options.header_rows
+    numeric = [
+        all(isinstance(cell, int | float) or not _is_filled(cell) for cell in column)
+        for column in zip(*(cells for _, cells in rows[first:]), strict=True)
+    ]
+    names = frozenset(name for name, is_number in zip(columns, numeric, strict=False) if is_number)
+    return RowSheet(path, columns, records[first:], names)
+
+
+def _trim_columns(rows: list[tuple[int, list[Any]]]) -> list[tuple[int, list[Any]]]:
+    by_column = zip(*(cells for _, cells in rows), strict=True)
+    filled = [any(map(_is_filled, column)) for column in by_column]
+    left, right = filled.index(True), len(filled) - filled[::-1].index(True)
+    return [(line, cells[left:right]) for line, cells in rows]
+
+
+def _is_filled(cell: Any) -> bool:
+    return not isinstance(cell, str) or bool(cell.strip())
+
+
+def _write_cell(cell: Any) -> str:
+    return cell if isinstance(cell, str) else repr(cell).removesuffix(".0")
+
+
+def _choose_sheet(path: str, found: dict[str, Any], wanted: str) -> list[tuple[int, list[Any]]]:
+    """Give the rows that were read, or say why there are none."""
+    sheets = found["sheets"]
+    if "rows" in found:
+        return [(line, cells) for line, cells in found["rows"]]
+    if not sheets:
+        raise refuse("no_sheet", path, "The workbook has no sheet of cells.", "Export it again.")
+    listed = f"The sheets are {list_names(sheets)}."
+    if wanted:
+        reason, near = f"There is no sheet {quote_name(wanted)}.", ask_nearest(wanted, sheets)
+        raise refuse("no_sheet", path, reason, f"{near}{listed} Correct `reading: {{sheet: …}}`.")
+    reason = f"The workbook has {len(sheets)} sheets, and none of them is chosen."
+    raise refuse("several_sheets", path, reason, f"Set `reading: {{sheet: …}}` to one. {listed}")
+
+
+def _run_reader(path: str, content: bytes, sheet: str) -> dict[str, Any]:
+    """Run `_read_sheet` in a process of its own.
+
+    Notes
+    -----
+    Damaged workbooks make calamine 0.9 loop for ever, or ask for so much memory that the process is
+    aborted.
+    """
+    program = f"{inspect.getsource(_read_sheet)}\n_read_sheet()"
+    seconds = SECONDS + len(content) // BYTES_PER_SECOND
+    # Neither the files of the working directory nor those of this room are modules of the reader.
+    command = [sys.executable, "-P", "-c", program, sheet, str(MEMORY), str(seconds)]
+    done = subprocess.run(command, input=content, capture_output=True, check=False)
+    if done.returncode == 0:
+        found: dict[str, Any] = json.loads(done.stdout)
+        if "fault" not in found:
+            return found
+        raise _explain_fault(path, content, **found)
+    if b"No module named 'python_calamine'" in done.stderr:
+        raise ModuleNotFoundError("Workbooks are read by python-calamine, which is not installed.")
+    reason = "Reading the workbook takes too much memory or time: it is damaged, or a cell far from"
+    remedy = "Delete what is beside the table and save it again, or save the sheet as CSV."
+    raise refuse("damaged_workbook", path, f"{reason} the table widens it.", remedy)
+
+
+def _explain_fault(path: str, content: bytes, fault: str, kind: str) -> UnreadableExportError:
+    if not content.startswith((ZIP, COMPOUND)):
+        reason = "The file is called a workbook but is something else."
+        return refuse("not_workbook", path, reason, "Give it the suffix of what it is.")
+    if kind == "PasswordError" or "password" in fault.lower() or ENCRYPTED in content:
+        reason = "The workbook is protected by a password."
+        return refuse("protected_workbook", path, reason, "Save it again without one.")
+    # Of older workbooks and OpenDocument calamine does not tell which it is.
+    reason = f"The workbook is damaged, or protected by a password ({shorten(fault)})."
+    remedy = "Copy it again, save it without a password, or save the sheet as CSV."
+    return refuse("damaged_workbook", path, reason, remedy)
+
+
+def _read_sheet() -> None:
+    """Read a sheet of the workbook on standard input, and write its cells as JSON.
+
+    Notes
+    -----
+    This runs by itself: the arguments are the name of the sheet, perhaps empty, and how many bytes
+    of memory and seconds it may take.
+    """
+    import datetime
+    import io
+    import json
+    import resource
+    import sys
+    from contextlib import suppress
+
+    import python_calamine
+
+    sheet, memory, seconds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    limits = {"RLIMIT_AS": memory, "RLIMIT_CPU": seconds, "RLIMIT_CORE": 0}
+    for name, limit in limits.items():
+        # A limit may be lower already.
+        with suppress(ValueError, OSError):
+            resource.setrlimit(getattr(resource, name), (limit, limit))
+
+    def write(cell: object) -> object:
+        if isinstance(cell, bool):
+            return str(cell).lower()
+        if isinstance(cell, datetime.date | datetime.time):
+            return cell.isoformat()
+        return str(cell) if isinstance(cell, datetime.timedelta) else cell
+
+    found: dict[str, object]
+    try:
+        book = python_calamine.load_workbook(io.BytesIO(sys.stdin.buffer.read()))
+        is_cells = python_calamine.SheetTypeEnum.WorkSheet
+        sheets = [about.name for about in book.sheets_metadata if about.typ == is_cells]
+        found = {"sheets": sheets}
+        if sheet in sheets or (len(sheets) == 1 and not sheet):
+            rows = book.get_sheet_by_name(sheet or sheets[0]).to_python(skip_empty_area=False)
+            lines = enumerate(rows, start=1)
+            found["rows"] = [
+                (line, [*map(write, row)]) for line, row in lines if any(map(str, row))
+            ]
+    except python_calamine.CalamineError as error:
+        found = {"fault": str(error), "kind": type(error).__name__}
+    json.dump(found, sys.stdout)

@@ -1,0 +1,489 @@
+"""Files as papers and labs have them: options of text, markup, workbooks and zip archives."""
+
+import gzip
+import io
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capmap.exports import workbooks
+from capmap.exports.archives import list_members
+from capmap.exports.files import FileOptions, read_bounded, read_content
+from capmap.exports.sheets import open_sheet
+from capmap.problems import UnreadableExportError
+from tests.workbooks import make_xlsx, zip_up
+
+
+def read(path, *, wanted=(), **options):
+    """The header, the rows with their lines, and the codes and lines of problems."""
+    sheet = open_sheet(str(path), wanted=wanted, options=FileOptions(**options))
+    cells = sheet.read_cells(sheet.columns)
+    columns = [cells.columns[name].to_pylist() for name in sheet.columns]
+    rows = list(zip(cells.lines.tolist(), *columns, strict=True))
+    return list(sheet.columns), rows, [(problem.code, problem.line) for problem in cells.problems]
+
+
+def refuse(path, **options):
+    with pytest.raises(UnreadableExportError) as caught:
+        read(path, **options)
+    (problem,) = caught.value.problems
+    assert problem.source == str(path)
+    return problem
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "columns", "rows"),
+    [
+        ("m|s\nA|1,5\n", {}, ["m", "s"], [(2, "A", "1,5")]),
+        ("m   s\n\nA B\n C\t'1 \n", {}, ["m", "s"], [(3, "A", "B"), (4, "C", "'1")]),
+        ('m s\n"A ""B""" 1', {}, ["m", "s"], [(2, 'A "B"', "1")]),
+        ("m s\nA B C\n", {}, ["m s"], [(2, "A B C")]),
+        ("m s;t u\nA B;C D\n", {}, ["m s", "t u"], [(2, "A B", "C D")]),
+        ("m,s\nA;B,1\n", {"delimiter": ";"}, ["m,s"], []),
+        ("m¦s\nA,B¦1\n", {"delimiter": "¦"}, ["m", "s"], [(2, "A,B", "1")]),
+        ("m:s\nA:1\n", {"delimiter": ":"}, ["m", "s"], [(2, "A", "1")]),
+        ('a  b\n"1"   2 \n', {"delimiter": " "}, ["a", "b"], [(2, "1", "2")]),
+        ("A,1\nB,2\n", {"names": ["m", " s "]}, ["m", "s"], [(1, "A", "1"), (2, "B", "2")]),
+        ("\ufeffA 1\n", {"names": ["m", "s"]}, ["m", "s"], [(1, "A", "1")]),
+        ("A,1;2\n", {"names": ["m", "s"]}, ["m", "s"], [(1, "A", "1;2")]),
+        ("A;1,2,3\n", {"names": ["m", "s"]}, ["m", "s"], [(1, "A", "1,2,3")]),
+        ('# "x\n\nm,s\n\t# y\nA,#1\n', {"comment": "#"}, ["m", "s"], [(5, "A", "#1")]),
+        ("m,s\r\n%%A,1\r\nB,2", {"comment": "%%"}, ["m", "s"], [(3, "B", "2")]),
+        ('m,s\nA,"1\n#2"\n', {"comment": "#"}, ["m", "s"], [(2, "A", "1\n#2")]),
+        ("# x\nm s\n# y z u\nA 1\n", {"comment": "#"}, ["m", "s"], [(4, "A", "1")]),
+        (
+            "# x\nm,D,\n# y\n,x,y\nA,1,2\n",
+            {"comment": "#", "header_rows": 2},
+            ["m", "D / x", "D / y"],
+            [(5, "A", "1", "2")],
+        ),
+    ],
+)
+def test_text_is_read_as_the_options_say(write, text, options, columns, rows):
+    found = read(write(text), **options)
+    assert found[:2] == (columns, rows)
+    assert read(write(gzip.compress(text.encode(), mtime=0)), **options) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "code", "line", "says"),
+    [
+        ("A,1,2\n", {"names": ["m", "s"]}, "wrong_names", 1, "3 cells, and 2 names are given"),
+        ("# x\nA\n", {"names": ["m", "s"], "comment": "#"}, "wrong_names", 2, "1 cell, and 2 na"),
+        ("m,s\n", {"delimiter": "||"}, "wrong_delimiter", 0, "'||' cannot stand between cells"),
+        ("m,s\n", {"delimiter": '"'}, "wrong_delimiter", 0, "`reading: {delimiter: …}`"),
+        ("# x\n#y", {"comment": "#"}, "empty_file", 0, "no rows"),
+        ("m,s\n", {"encoding": "latin-9000"}, "unknown_encoding", 0, "'latin-9000' is no enc"),
+        ("m,s\n", {"encoding": "base64"}, "unknown_encoding", 0, "'base64' is no encoding"),
+        ("m,s\n", {"encoding": "utf-16"}, "wrong_encoding", 1, "no byte order mark"),
+        ("m,s\nA,é", {"encoding": "ascii"}, "wrong_encoding", 2, "not ascii: byte 7 does"),
+        (b"m\xe9\n", {}, "wrong_encoding", 1, "or set `reading: {encoding: latin-1}`"),
+        ("m".encode("utf-16"), {}, "wrong_encoding", 1, "or set `reading: {encoding: utf-16}`"),
+        ("m".encode("utf-16"), {"encoding": "cp1252"}, "wrong_encoding", 1, "It is UTF-16."),
+        (b"\x89HDF\r\n", {"encoding": "latin-1"}, "binary_file", 0, "an HDF5 file"),
+    ],
+)
+def test_options_that_do_not_fit_the_text_are_one_problem(write, text, options, code, line, says):
+    problem = refuse(write(text), **options)
+    assert (problem.code, problem.line) == (code, line)
+    assert says in str(problem)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-16-le", "utf-8-sig"])
+def test_text_is_read_in_its_encoding(write, encoding):
+    content = "modèle,§\nÉ,1\n".encode(encoding)
+    assert read(write(content), encoding=encoding) == (["modèle", "§"], [(2, "É", "1")], [])
+    # UTF-8 with its byte order mark is known whatever the option says.
+    marked = "modèle,§\nÉ,1\n".encode("utf-8-sig")
+    assert read(write(marked), encoding=encoding)[1] == [(2, "É", "1")]
+
+
+def test_another_encoding_is_read_beyond_the_head_of_the_file(write):
+    # The head ends within a character of two bytes, at an odd place.
+    rows = "é,1\n" * 600_000
+    found = read(write(f"mm,s\n{rows}".encode("utf-16-le")), encoding="utf-16-le")
+    assert found == (["mm", "s"], [(line, "é", "1") for line in range(2, 600_002)], [])
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(["A", "é x", "1,5", 'a"b']), min_size=2, max_size=2)),
+    st.lists(st.booleans()),
+    st.sampled_from(["utf-8", "utf-16", "latin-1"]),
+)
+def test_comments_and_encodings_change_nothing(tmp_path_factory, rows, commented, encoding):
+    path = tmp_path_factory.mktemp("comments") / "a.csv"
+    quoted = [",".join('"{}"'.format(cell.replace('"', '""')) for cell in row) for row in rows]
+    lines, expected = ["m,s"], []
+    for number, (text, row) in enumerate(zip(quoted, rows, strict=True)):
+        lines += ['# "not, closed'] if commented[number : number + 1] == [True] else []
+        lines.append(text)
+        expected.append((len(lines), *row))
+    path.write_bytes("\n".join(lines).encode(encoding))
+    assert read(path, comment="#", encoding=encoding) == (["m", "s"], expected, [])
+
+
+MARKDOWN = r"""# Results | of 2024
+
+| model | seed |
+|:--|--:|
+| **A** | 1 |
+```
+| model | PASTIS |
+|---|---|
+```
+model | [PASTIS](https://x.org/a_(b)) | `a\|b*`
+--- | :-: | ---
+vit_b_16 | _0.5_ | ***0.1***
+__**B** x\*__ | 91 ± 2 | 5*
+
+| model | PASTIS |
+|---|---|
+| C | 1 | 2 |
+"""
+
+
+def test_the_table_of_markdown_with_the_wanted_names_is_read(write):
+    path = write(MARKDOWN, "paper.md")
+    assert read(path) == (["model", "seed"], [(5, "A", "1")], [])
+    assert read(path, wanted=["model", "PASTIS"]) == (
+        ["model", "PASTIS", "a|b*"],
+        [(12, "vit_b_16", "0.5", "0.1"), (13, "B x*", "91 ± 2", "5*")],
+        [],
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "expected"),
+    [
+        # The second row of the header stands below the dashes.
+        ("|m|D||\n|-|-|-|\n||x|y|\n|A|1|2|", {"header_rows": 2}, ["m", "D / x", "D / y"]),
+        ("|m|D||\n||x|y|\n|-|-|-|\n|A|1|2|", {"header_rows": 2}, ["m", "D / x", "D / y"]),
+        ("text | text\n|m|D|E|\n|-|-|-|\n|A|1|2|", {}, ["m", "D", "E"]),
+        ("||||\n|-|-|-|\n||||\n|A|1|2|", {"names": ["a", "b", "c"]}, ["a", "b", "c"]),
+        ("|m|D|E|\r\n|-|-|-|\r\n\\|A|1|2|".replace("\\|", "|"), {}, ["m", "D", "E"]),
+    ],
+)
+def test_headers_of_markdown(write, text, options, expected):
+    columns, rows, problems = read(write(text.encode(), "a.markdown"), **options)
+    assert (columns, problems) == (expected, [])
+    assert rows == [(text.count("\n") + 1, "A", "1", "2")]
+
+
+LATEX = r"""% \begin{tabular}{l} model & PASTIS \\ \end{tabular}
+\caption{Not a row \\ 5\% & more}
+\resizebox{\linewidth}{!}{%
+\begin{tabular*}{\textwidth}[t]{@{}l|S[table-format=2.1]c>{\bfseries}c@{}}
+\toprule[1pt]
+\multirow{2}{*}{model} & \multicolumn{2}{c}{\textbf{PASTIS}} & OSCD $\uparrow$ \\
+\cmidrule(lr){2-3}\cline{4-4}
+ & test & \begin{tabular}[c]{@{}c@{}}val\\set\end{tabular} & \\[2pt]
+\midrule
+\multirow{2}*{ViT~B/16$^{\dagger}$} & \textbf{91.2} $\pm$ 0.3 & $\mathbf{0.5}^{*}$ & 1\% \\ % & x
+ & $91_{\pm 2}$ & \cellcolor[HTML]{FF0000}{0.7} & \cellcolor{red!20} \underline{\num{0.1}} \\
+\rowcolor{gray!20} Res\_Net \& \texttt{Co\#1}\footnotemark[1] & \best{9} & 0.5\textsuperscript{a}
+  & 10$^{-3}$ \\*
+too & few \\ \hline \hline
+\multicolumn{4}{l}{\emph{Others \cite{x}}} \\
+\makecell{R$^2$\\x} & -- & {\scriptsize 3} & \phantom{0}9.1
+\end{tabular*}}
+"""
+
+
+def test_a_tabular_of_latex_is_read_as_plain_text(write):
+    assert read(write(LATEX, "paper.tex"), header_rows=2) == (
+        ["model", "PASTIS / test", "PASTIS / val set", "OSCD ↑"],
+        [
+            (10, "ViT B/16", "91.2 ± 0.3", "0.5", "1%"),
+            (11, "ViT B/16", "91± 2", "0.7", "0.1"),
+            # What is not known, and what might be an exponent, is left for the message.
+            (12, "Res_Net & Co#1", r"\best{9}", "0.5", "10^-3"),
+            (15, "Others", "", "", ""),
+            (16, "R2 x", "--", "3", "9.1"),
+        ],
+        [("wrong_width", 14)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # The header of further pages, and the foot of all.
+        (
+            r"\begin{longtable}{ll}\caption{x}\\ m & s \\ \endfirsthead m & s (cont.) \\ \endhead"
+            "\n& next \\\\ \\endfoot\nA & 1 \\\\\n\\end{longtable}",
+            (["m", "s"], [(3, "A", "1")], []),
+        ),
+        # Tables side by side.
+        (
+            "\\begin{tabular}{cc}\n\\begin{tabular}{l}x\\\\y\\end{tabular} &\n"
+            "\\begin{tabularx}{9cm}{XX}\nm & s \\\\ A & 1\n\\end{tabularx}\n\\end{tabular}",
+            (["m", "s"], [(4, "A", "1")], []),
+        ),
+        # Rows are found again after a brace that is not closed only if it is in the last.
+        (
+            "\\begin{tabular}{ll}m & s\\\\\nA & 1\\\\\n\\textbf{B & 2\\\\\n\\end{tabular}",
+            (["m", "s"], [(2, "A", "1")], [("unclosed_brace", 3)]),
+        ),
+        (
+            "\\begin{tabular}{ll}\nm & s\\\\\nA & 1\\\\\n",
+            (["m", "s"], [(3, "A", "1")], [("unclosed_table", 1)]),
+        ),
+    ],
+    ids=["longtable", "nested", "brace", "unclosed"],
+)
+def test_odd_tabulars(write, text, expected):
+    assert read(write(text, "a.tex"), wanted=["m", "s"]) == expected
+
+
+@pytest.mark.parametrize("name", ["a.md", "a.tex", "a.tex.gz"])
+def test_markup_without_a_table_is_told(write, name):
+    assert refuse(write("a | b\n", name)).code == "no_table"
+
+
+WORDS = [
+    *(r"\begin{tabular}{ll}", r"\end{tabular}", r"\begin{longtable}", r"\endhead", r"\\", "&", "%"),
+    *(r"\multicolumn{2}{c}{x}", r"\multirow{2}{*}{", r"\multirow{-3}*{x}", "{", "}", "[", "]"),
+    *("$", "^", "_", "~", r"\pm", r"\cite", r"\textbf", r"\best", "\\", r"\hline", "\n", "x", "1"),
+    *("| a | b |\n", "|---|---|\n", "|", "*", "**", "`", "```\n", "_", "[a](b)", "(", ")", " "),
+]
+
+
+@given(
+    st.one_of(st.text(), st.lists(st.sampled_from(WORDS), max_size=40).map("".join)),
+    st.sampled_from(["a.md", "a.tex"]),
+    st.integers(1, 3),
+)
+def test_any_markup_is_read_or_refused(tmp_path_factory, text, name, header_rows):
+    path = tmp_path_factory.mktemp("markup") / name
+    path.write_bytes(text.encode())
+    try:
+        columns, rows, _ = read(path, header_rows=header_rows)
+    except UnreadableExportError:
+        return
+    assert all(len(row) == len(columns) + 1 for row in rows)
+    assert [row[0] for row in rows] == sorted(row[0] for row in rows)
+
+
+OASIS = "urn:oasis:names:tc:opendocument:xmlns"
+
+
+def make_ods(path, rows, *, manifest=""):
+    """Make a workbook of one sheet; a row is how often it stands there, and its cells."""
+    kinds = {
+        str: ("string", "office:string-value"),
+        bool: ("boolean", "office:boolean-value"),
+        float: ("float", "office:value"),
+    }
+
+    def write(cell):
+        if cell == "":
+            return "<table:table-cell/>"
+        kind, attribute = kinds[type(cell)]
+        value = "true" if cell is True else cell
+        return (
+            f'<table:table-cell office:value-type="{kind}" {attribute}="{value}">'
+            f"<text:p>{cell}</text:p></table:table-cell>"
+        )
+
+    data = "".join(
+        f'<table:table-row table:number-rows-repeated="{count}">{"".join(map(write, cells))}'
+        "</table:table-row>"
+        for count, cells in rows
+    )
+    names = " ".join(f'xmlns:{name}="{OASIS}:{name}:1.0"' for name in ("office", "table", "text"))
+    kind_of_file = "application/vnd.oasis.opendocument.spreadsheet"
+    return zip_up(
+        path,
+        {
+            "mimetype": kind_of_file,
+            "META-INF/manifest.xml": f'<manifest:manifest xmlns:manifest="{OASIS}:manifest:1.0">'
+            f'<manifest:file-entry manifest:full-path="content.xml" manifest:media-type="text/xml">'
+            f"{manifest}</manifest:file-entry></manifest:manifest>",
+            "content.xml": f"<office:document-content {names}><office:body><office:spreadsheet>"
+            f'<table:table table:name="S">{data}</table:table></office:spreadsheet></office:body>'
+            "</office:document-content>",
+        },
+    )
+
+
+TABLE = {
+    **{"B3": "model", "C3": "PASTIS", "E3": "day", "F3": "time", "G3": "ok"},
+    **{"C4": "test", "D4": "val"},
+    # Day 45000 of Excel is 15 March 2023.
+    **{"B6": "A", "C6": 91.0, "D6": 0.1, "E6": (45000, 1), "F6": (45000.5, 2), "G6": True},
+    **{"B9": 7, "D9": 1e-7, "G9": " "},
+}
+TABLE_ROWS = [
+    (6, "A", "91", "0.1", "2023-03-15", "2023-03-15T12:00:00", "true"),
+    (9, "7", "", "1e-07", "", "", ""),
+]
+TABLE_COLUMNS = ["model", "PASTIS / test", "PASTIS / val", "day", "time", "ok"]
+
+
+@pytest.mark.parametrize("name", ["book.xlsx", "book.csv", "BOOK.XLSX"])
+def test_a_sheet_of_excel_is_read_with_its_rows(tmp_path, name):
+    path = make_xlsx(tmp_path / name, {"S": TABLE})
+    assert read(path, header_rows=2) == (TABLE_COLUMNS, TABLE_ROWS, [])
+    sheet = open_sheet(path, wanted=(), options=FileOptions(header_rows=2))
+    # No column with text, a date or a truth value is one of numbers.
+    assert sheet.read_cells(sheet.columns).numeric == {"PASTIS / test", "PASTIS / val"}
+    assert sheet.read_cells(["PASTIS / val", "day"]).numeric == {"PASTIS / val"}
+
+
+def test_a_packed_sheet_with_given_names_is_read(tmp_path):
+    path = make_xlsx(tmp_path / "a.xlsx", {"S": {"A2": "A", "B2": 2, "A3": "B", "B3": 0.5}})
+    packed = tmp_path / "a.xlsx.gz"
+    packed.write_bytes(gzip.compress(Path(path).read_bytes(), mtime=0))
+    expected = (["m", "s"], [(2, "A", "2"), (3, "B", "0.5")], [])
+    assert read(packed, names=["m", "s"]) == expected
+    assert refuse(path, names=["m"]).code == "wrong_names"
+
+
+def test_a_sheet_of_opendocument_is_read(tmp_path):
+    rows = [(3, ["", ""]), (1, ["", "m", "s", "ok"]), (2, ["", "A", 0.5, True]), (1_000_000, [""])]
+    path = make_ods(tmp_path / "a.ods", rows)
+    expected = (["m", "s", "ok"], [(5, "A", "0.5", "true"), (6, "A", "0.5", "true")], [])
+    assert read(path) == expected
+    assert read(Path(path).rename(tmp_path / "a.txt")) == expected
+
+
+def test_one_of_several_sheets_is_named(tmp_path):
+    path = make_xlsx(tmp_path / "a.xlsx", {"one": {"A1": "x"}, "two": {"A1": "y"}, "three": {}})
+    assert read(path, sheet="two") == (["y"], [], [])
+    problem = refuse(path)
+    assert (problem.code, "'one', 'two', 'three'" in problem.remedy) == ("several_sheets", True)
+    problem = refuse(path, sheet="tow")
+    assert (problem.code, "'two'?" in problem.remedy) == ("no_sheet", True)
+    assert refuse(path, sheet="three").code == "empty_file"
+
+
+def test_workbooks_that_cannot_be_read_are_one_problem(tmp_path, write, monkeypatch):
+    monkeypatch.setattr(workbooks, "SECONDS", 2)
+    whole = Path(make_xlsx(tmp_path / "whole.xlsx", {"S": TABLE})).read_bytes()
+    # Its cells would take 512 GiB.
+    wide = make_xlsx(tmp_path / "wide.xlsx", {"S": {"A1": 1, "XFD1048576": 2}})
+    # calamine 0.9 looks for the end of the table for ever.
+    endless = Path(make_ods(tmp_path / "endless.ods", [(1, ["m"])]))
+    with zipfile.ZipFile(endless) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    members["content.xml"] = members["content.xml"].replace(b"</table:table>", b"</tAble:table>")
+    key = '<manifest:encryption-data manifest:checksum="x"/>'
+    old = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
+    codes = {
+        write(whole[:-30], "a.xlsx"): "damaged_workbook",
+        wide: "damaged_workbook",
+        zip_up(endless, members): "damaged_workbook",
+        write(old, "a.xls"): "damaged_workbook",
+        write(old + "EncryptedPackage".encode("utf-16-le"), "b.xlsx"): "protected_workbook",
+        make_ods(tmp_path / "b.ods", [(1, ["m"])], manifest=key): "damaged_workbook",
+        write("m,s\nA,1\n", "c.xlsx"): "not_workbook",
+        write(b"", "d.xlsx"): "not_workbook",
+    }
+    assert {path: refuse(path).code for path in codes} == codes
+
+
+FILES = {
+    "sub/b.csv": "m,s\nB,2\n",
+    "a.csv": "m,s\nA,1\n",
+    "./c.csv.gz": gzip.compress(b"m,s\nC,3\n", mtime=0),
+    "sub/": "",
+    "__MACOSX/._a.csv": "x",
+}
+
+
+def test_files_in_an_archive_are_listed_and_read(tmp_path):
+    path = zip_up(tmp_path / "results.zip", FILES)
+    members = [f"{path}/{name}" for name in ("a.csv", "c.csv.gz", "sub/b.csv")]
+    assert list_members(path) == members
+    rows = [read(member)[1] for member in members]
+    assert rows == [[(2, "A", "1")], [(2, "C", "3")], [(2, "B", "2")]]
+    assert read_content(members[0], limit=3) == b"m,s"
+    book = make_xlsx(tmp_path / "book.xlsx", {"S": {"A1": "m", "A2": 1}})
+    nested = zip_up(tmp_path / "books.zip", {"book.xlsx": Path(book).read_bytes()})
+    assert read(f"{nested}/book.xlsx") == (["m"], [(2, "1")], [])
+
+
+def test_an_archive_itself_is_told_how_to_name_its_files(tmp_path):
+    path = zip_up(tmp_path / "results.zip", FILES)
+    for options in ({}, {"encoding": "latin-1"}):
+        problem = refuse(path, **options)
+        assert problem.code == "binary_file"
+        assert f"`{path}/**`" in problem.remedy
+
+
+def test_files_that_an_archive_cannot_give_are_one_problem(tmp_path, write):
+    path = zip_up(tmp_path / "results.zip", {"a.csv": "m,s\nA,1\n" * 99, "b.parquet": b"PAR1"})
+    problem = refuse(f"{path}/b.csv")
+    assert (problem.code, "Did you mean 'a.csv'?" in problem.remedy) == ("no_member", True)
+    assert refuse(f"{path}/b.parquet").code == "packed_parquet"
+    assert refuse(f"{write('m,s')}/a.csv").code == "unreadable_file"
+    content = Path(path).read_bytes()
+    start = content.index(b"a.csv") + len("a.csv")
+    entry = content.index(b"PK\1\2")
+    damaged = {
+        # The sum of a file stands 16 bytes into its entry at the end.
+        "sum": content[: entry + 16] + b"sums" + content[entry + 20 :],
+        "deflate": content[:start] + b"\xff" * 9 + content[start + 9 :],
+        "end": content[:-30],
+        # The last bit of the flags says that a file is encrypted.
+        "key": content[: entry + 8] + b"\1" + content[entry + 9 :],
+    }
+    codes = {name: refuse(f"{write(b, f'{name}.zip')}/a.csv").code for name, b in damaged.items()}
+    assert codes == {**dict.fromkeys(damaged, "damaged_zip"), "key": "packed_member"}
+
+
+@pytest.mark.parametrize("name", ["../a.csv", "sub/../../a.csv", "/etc/a.csv", "C:/a.csv", "..\\a"])
+def test_names_that_lead_out_of_an_archive_are_refused(tmp_path, name):
+    path = zip_up(tmp_path / "a.zip", {"b.csv": "x", name: "x"})
+    with pytest.raises(UnreadableExportError, match="lead out of it") as caught:
+        list_members(path)
+    assert [problem.code for problem in caught.value.problems] == ["unsafe_name"]
+
+
+def test_what_is_no_archive_has_no_members(write, tmp_path):
+    for path, code in {write("x"): "damaged_zip", str(tmp_path): "unreadable_file"}.items():
+        with pytest.raises(UnreadableExportError) as caught:
+            list_members(path)
+        assert [problem.code for problem in caught.value.problems] == [code]
+
+
+@pytest.mark.parametrize("name", ["bomb.csv", "bomb.csv.gz"])
+def test_no_more_of_a_file_is_unpacked_than_the_limit(tmp_path, monkeypatch, name):
+    content = b"A,1\n" * 4_000_000
+    packed = gzip.compress(content, mtime=0) if name.endswith("gz") else content
+    path = zip_up(tmp_path / "a.zip", {name: packed})
+    sizes = []
+    original = zipfile.ZipExtFile.read
+    monkeypatch.setattr(
+        zipfile.ZipExtFile,
+        "read",
+        lambda stream, size=-1: sizes.append(len(found := original(stream, size))) or found,
+    )
+    with pytest.raises(UnreadableExportError, match="more than 1000 bytes"):
+        read_bounded(f"{path}/{name}", limit=1_000)
+    assert 0 < sum(sizes) < 100_000
+    assert len(read_bounded(f"{path}/{name}")) == len(content)
+
+
+def test_files_that_name_their_columns_take_no_others(write):
+    path = write('{"m": "A"}\n', "a.jsonl")
+    assert refuse(path, names=["m"]).code == "names"
+    assert refuse(path, header_rows=2).code == "header_rows"
+    assert read(path, comment="#", sheet="S", delimiter=";")[1] == [(1, "A")]
+
+
+@given(st.binary(max_size=80))
+def test_any_archive_is_listed_or_refused(tmp_path_factory, middle):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("a.csv", "m,s\nA,1\n")
+    content = stream.getvalue()
+    path = tmp_path_factory.mktemp("archives") / "a.zip"
+    path.write_bytes(content[:50] + middle + content[50 + len(middle) :])
+    for look in (list_members, lambda name: [read_content(f"{name}/a.csv")]):
+        with suppress(UnreadableExportError):
+            assert len(look(str(path))) <= 1

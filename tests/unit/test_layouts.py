@@ -1,0 +1,291 @@
+"""The same runs in every layout, and what a table can say beside its scores."""
+
+import json
+
+import pandas as pd
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capmap.errors import ConfigError
+from capmap.exports import read_exports
+from capmap.exports.files import FileOptions
+from capmap.patterns import Pattern, read_fields
+
+NAMES = ["model", "dataset", "metric", "seed"]
+WIDE = {"model": "model", "score": "{dataset}"}
+
+
+def read(texts, patterns="", *, where=None, **options):
+    """Read texts by the names of their files, with what the names say; the runs, in order."""
+    fields = [read_fields(name, patterns) for name in texts]
+    found = read_exports(list(texts), fields=fields, where=where, **options)
+    assert found.problems == []
+    return sorted(found.runs[[*NAMES, "score"]].itertuples(index=False, name=None))
+
+
+def spread(runs, columns):
+    """Write runs as a table with the others of their names in columns, as "{dataset}_{seed}"."""
+    index = [name for name in NAMES if f"{{{name}}}" not in columns]
+    table = runs.assign(column=[columns.format(**row) for row in runs.to_dict("records")])
+    wide = table.pivot_table("score", index, "column").reset_index()
+    return wide.to_csv(index=False, na_rep="")
+
+
+def nest(runs, names):
+    """Write runs as nested objects."""
+    tree = {}
+    for row in runs.to_dict("records"):
+        place = tree
+        for name in names[:-1]:
+            place = place.setdefault(row[name], {})
+        place[row[names[-1]]] = row["score"]
+    return tree
+
+
+def split(runs, pattern):
+    """Write a file per part of the runs."""
+    inside = [name for name in NAMES if f"{{{name}}}" in pattern]
+    return {
+        pattern.format(**own.iloc[0].to_dict()): own.drop(columns=inside).to_csv(index=False)
+        for _, own in runs.groupby(inside)
+    }
+
+
+def table(runs, **options):
+    return runs.to_csv(index=False, **options)
+
+
+def rows_of(runs, divider):
+    lines = [runs.columns.tolist(), *runs.astype(str).to_numpy().tolist()]
+    return [divider.join(line) for line in lines]
+
+
+LAYOUTS = {
+    "long": lambda runs: ({"x.csv": table(runs)}, {}),
+    "German": lambda runs: ({"x.csv": table(runs, sep=";", decimal=",")}, {}),
+    "tabs, Latin": lambda runs: (
+        {"x.tsv": table(runs, sep="\t").encode("latin-1")},
+        {"options": FileOptions(encoding="latin-1")},
+    ),
+    "blanks": lambda runs: (
+        {"x.dat": "\n".join(rows_of(runs, "  "))},
+        {"options": FileOptions(delimiter=" ")},
+    ),
+    "without header": lambda runs: (
+        {"x.csv": "# by hand\n" + table(runs, header=False)},
+        {"options": FileOptions(names=[*NAMES, "score"], comment="#")},
+    ),
+    "matrix": lambda runs: (
+        {"x.csv": spread(runs, "{dataset}")},
+        {"layout": "matrix", "columns": {"metric": "metric", "seed": "seed"}},
+    ),
+    "turned": lambda runs: (
+        {"x.csv": spread(runs, "{model}").replace("dataset", "task", 1)},
+        {"layout": "matrix", "columns": {"dataset": "task", "metric": "metric", "seed": "seed"}},
+    ),
+    "seeds in columns": lambda runs: (
+        {"x.csv": spread(runs, "acc_seed{seed}")},
+        {"columns": {"score": "acc_seed{seed}"}},
+    ),
+    "all in columns": lambda runs: (
+        {"x.csv": spread(runs, "{dataset}/{metric} ({seed})")},
+        {"columns": {"score": "{dataset}/{metric} ({seed})"}},
+    ),
+    "metrics in columns": lambda runs: (
+        {"x.csv": spread(runs, "{metric}")},
+        {"columns": {"score": sorted(set(runs["metric"]))}},
+    ),
+    "a file per model": lambda runs: (
+        split(runs, "{model}.csv"),
+        {"patterns": ["{model}.csv"]},
+    ),
+    "a file per run": lambda runs: (
+        split(runs, "{model},{dataset},seed_{seed}.csv"),
+        {"patterns": ["old/*.csv", "{model},{dataset},seed_{seed}.csv"]},
+    ),
+    "JSON lines": lambda runs: ({"x.jsonl": runs.to_json(orient="records", lines=True)}, {}),
+    "nested JSON": lambda runs: (
+        {"x.json": json.dumps({"results": nest(runs, NAMES)})},
+        {"options": FileOptions(records="results.{model}.{dataset}.{metric}.{seed}")},
+    ),
+    "nested YAML": lambda runs: (
+        {"x.yaml": yaml.safe_dump(nest(runs, NAMES[1:] + NAMES[:1]))},
+        {"options": FileOptions(records="{dataset}.{metric}.{seed}.{model}")},
+    ),
+    "Markdown": lambda runs: (
+        {"x.md": "# Table\n\n" + runs.to_markdown(index=False) + "\n"},
+        {},
+    ),
+    "LaTeX": lambda runs: (
+        {
+            "x.tex": "\\begin{tabular}{lllll}\n\\toprule\n"
+            + " \\\\\n".join(rows_of(runs, " & "))
+            + " \\\\\n\\bottomrule\n\\end{tabular}\n"
+        },
+        {},
+    ),
+}
+names = st.lists(
+    st.text("abcdeXYé", min_size=1, max_size=4), min_size=1, max_size=3, unique_by=str.casefold
+)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@given(data=st.data())
+def test_every_layout_holds_the_same_runs(layout, data, tmp_path_factory):
+    models, datasets, metrics = (data.draw(names) for _ in range(3))
+    scores = st.integers(0, 999).map(lambda number: f"0.{number + 1000}")
+    rows = [
+        (model, dataset, metrics[place % len(metrics)], seed, data.draw(scores))
+        for model in models
+        for place, dataset in enumerate(datasets)
+        for seed in ("0", "1")
+    ]
+    runs = pd.DataFrame(rows, columns=[*NAMES, "score"]).astype({"score": float})
+    files, options = LAYOUTS[layout](runs)
+    folder = tmp_path_factory.mktemp("layout")
+    for name, text in files.items():
+        content = text if isinstance(text, bytes) else text.encode()
+        (folder / name).write_bytes(content)
+    patterns = options.pop("patterns", [])
+    patterns = [f"{folder}/{text}" for text in patterns]
+    found = read([f"{folder}/{name}" for name in files], patterns, **options)
+    assert found == sorted(runs.itertuples(index=False, name=None))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "fields"),
+    [
+        ("runs/{model}/{seed}.csv", "runs/vit/3.csv", {"model": "vit", "seed": "3"}),
+        ("runs/{model}.csv", "runs/a/b.csv", None),
+        ("runs/**/{model}.csv", "runs/a/b/c.csv", {"model": "c"}),
+        ("runs/**/{model}.csv", "runs/c.csv", {"model": "c"}),
+        ("{model}/{model}.csv", "a/b.csv", None),
+        ("{model}/{model}.csv", "a/a.csv", {"model": "a"}),
+        (r"{model}_{seed,\d{1,2}}.csv", "a_b_12.csv", {"model": "a_b", "seed": "12"}),
+        ("*_{seed}.csv", "x_1.csv", {"seed": "1"}),
+        ("a[1]{seed}.csv", "a[1]2.csv", {"seed": "2"}),
+    ],
+)
+def test_a_pattern_takes_names_out_of_paths(pattern, text, fields):
+    assert Pattern(pattern, "/").match(text) == fields
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("{model", "never closed"),
+        ("{}.csv", "no field"),
+        ("{mo del}.csv", "no field"),
+        ("{model,[}.csv", "the expression of {model} is none"),
+    ],
+)
+def test_a_faulty_pattern_is_refused(pattern, message):
+    with pytest.raises(ConfigError, match=message):
+        Pattern(pattern)
+
+
+def test_a_text_that_can_be_read_in_two_ways_is_refused():
+    with pytest.raises(ConfigError, match="the model of a_b_c may be 'a_b' or 'a'"):
+        Pattern("{model}_{dataset}").match("a_b_c")
+
+
+def test_fields_win_over_columns_and_filter(write):
+    path = write("model,dataset,score\nA,d,0.5\n")
+    options = {"fields": [{"model": "B", "fold": "2"}], "metric": "acc"}
+    found = read_exports([path], columns={"keep": ["fold"]}, **options)
+    assert found.problems == []
+    assert found.runs[["model", "fold"]].iloc[0].tolist() == ["B", "2"]
+    assert read_exports([path], where={"fold": "1"}, **options).runs.empty
+
+
+def test_filters_hold_for_what_columns_are_called(write):
+    path = write("model,d/acc,d/f1,e/acc\nA,0.1,0.2,0.3\n")
+    columns = {"score": "{dataset}/{metric}"}
+    found = read_exports([path], columns=columns, where={"metric": "acc"})
+    assert found.runs["column"].tolist() == ["d/acc", "e/acc"]
+    (problem,) = read_exports([path], columns=columns, where={"metric": "auc"}).problems
+    assert problem.reason == "No column is like '{dataset}/{metric}'."
+
+
+@pytest.mark.parametrize(
+    ("take", "scores"),
+    [
+        ("last", [0.4, 0.3]),
+        ("best", [0.5, 0.3]),
+        ({"best": "min"}, [0.6, 0.3]),
+        ({"step": 1}, [0.5, 0.3]),
+    ],
+)
+def test_one_row_of_a_log_counts(write, take, scores):
+    rows = "B,d,1,0.3,0.2\nA,d,3,0.4,0.9\nA,d,1,0.5,0.9\nA,d,2,0.6,0.8\n"
+    path = write(f"model,dataset,step,score,val\n{rows}")
+    columns = {"step": "step", "selection": "val"}
+    # Of equally good rows the first one counts, which is not that of the lowest step here.
+    if take == "best":
+        scores = [0.4, 0.3]
+    found = read_exports([path], metric="acc", columns=columns, take=take)
+    assert found.problems == []
+    assert found.runs.sort_values("model")["score"].tolist() == scores
+
+
+@pytest.mark.parametrize(
+    ("columns", "take", "code"),
+    [
+        ({}, "best", "no_take"),
+        ({}, {"step": 1}, "no_take"),
+        ({"step": "step"}, {"step": 7}, "untaken_run"),
+        ({"step": "dataset"}, "last", "bad_step"),
+        ({"selection": "score"}, "best", "selected_by_score"),
+    ],
+)
+def test_what_cannot_be_taken_is_told(write, columns, take, code):
+    path = write("model,dataset,step,score\nA,d,1,0.3\nA,d,2,0.4\n")
+    found = read_exports([path], metric="acc", columns=columns, take=take)
+    assert [problem.code for problem in found.problems] == [code]
+
+
+@pytest.mark.parametrize("cell", ["0.91 ± 0.02", "0.91 (0.02)", "91 ± 2%", "0.91+/-.02"])
+def test_a_summary_stands_for_runs_with_its_mean_and_deviation(write, cell):
+    path = write(f"model,D,E\nA,{cell},0.5\n")
+    found = read_exports(
+        [path], layout="matrix", metric="acc", summary={"runs": 5, "spread": "std"}
+    )
+    assert found.problems == []
+    own = found.runs[found.runs["dataset"] == "D"]
+    assert own["seed"].tolist() == ["1", "2", "3", "4", "5"]
+    assert own["score"].mean() == pytest.approx(0.91, abs=1e-12)
+    assert own["score"].std() == pytest.approx(0.02, abs=1e-12)
+    assert found.runs[found.runs["dataset"] == "E"]["score"].tolist() == [0.5]
+
+
+def test_columns_can_hold_deviation_and_number_of_runs(write):
+    path = write("model,dataset,score,std,n\nA,d,0.5,0.1,4\nB,d,0.6,,\n")
+    columns = {"spread": "std", "count": "n"}
+    found = read_exports(
+        [path], metric="acc", columns=columns, summary={"runs": 1, "spread": "sem"}
+    )
+    assert found.problems == []
+    own = found.runs[found.runs["model"] == "A"]["score"]
+    assert (len(own), own.mean(), own.std()) == (4, pytest.approx(0.5), pytest.approx(0.2))
+    assert found.runs[found.runs["model"] == "B"]["score"].tolist() == [0.6]
+
+
+def test_summaries_are_known_where_they_are_not_expected(write):
+    (problem,) = read_exports([write("model,dataset,score\nA,d,1 ± 2\n")], metric="acc").problems
+    assert "`summary: {runs: N}`" in problem.remedy
+
+
+def test_rows_of_a_cell_can_be_runs_and_words_scores(write):
+    path = write("model,dataset,score\nA,d,pass\nA,d,pass\nA,d,fail\n")
+    found = read_exports(
+        [path], metric="acc", columns={"seed": "row"}, values={"pass": 1, "fail": 0.0}
+    )
+    assert found.problems == []
+    assert found.runs[["seed", "score", "raw"]].to_numpy().tolist() == [
+        ["1", 1.0, "pass"],
+        ["2", 1.0, "pass"],
+        ["3", 0.0, "fail"],
+    ]

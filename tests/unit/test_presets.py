@@ -1,0 +1,190 @@
+"""Presets read files of the structure that their tools write."""
+
+import json
+
+import pytest
+import yaml
+
+from capmap.errors import ConfigError
+from capmap.exports import read_exports
+from capmap.exports.files import FileOptions
+from capmap.patterns import read_fields
+from capmap.settings.presets import fill_preset, list_presets
+from tests.toy_settings import make_settings
+
+LM_EVAL = {
+    "results": {
+        "arc_easy": {
+            "alias": "arc_easy",
+            "acc,none": 0.51,
+            "acc_stderr,none": 0.01,
+            "acc_norm,none": 0.5,
+        },
+        "mmlu": {"alias": "mmlu", "acc,none": 0.4, "acc_stderr,none": "N/A"},
+    },
+    "configs": {"arc_easy": {"task": "arc_easy", "num_fewshot": 0}},
+    "n-shot": {"arc_easy": 0},
+    "config": {"model": "hf", "model_args": "pretrained=gpt2", "batch_size": 1},
+    "model_name": "gpt2",
+}
+LEADERBOARD = {
+    "config_general": {"model_name": "org/m", "model_sha": "a"},
+    "results": {
+        "harness|arc:challenge|25": {"acc": 0.4, "acc_stderr": 0.01, "acc_norm": 0.45},
+        "harness|hellaswag|10": {"acc": 0.5, "acc_norm": 0.7},
+        "all": {"acc": 0.5, "acc_norm": 0.6},
+    },
+    "versions": {"all": 0},
+}
+HELM = [
+    {"name": {"name": "exact_match", "split": "test"}, "count": 1, "mean": 0.6},
+    {"name": {"name": "exact_match", "split": "valid"}, "count": 1, "mean": 0.7},
+    {"name": {"name": "num_tokens", "split": "test"}, "count": 1, "mean": 900.5},
+]
+MTEB = {
+    "dataset_revision": "0",
+    "task_name": "Banking77Classification",
+    "mteb_version": "1.12.0",
+    "scores": {
+        "test": [
+            {"hf_subset": "default", "languages": ["eng-Latn"], "accuracy": 0.8, "main_score": 0.8}
+        ]
+    },
+}
+AMLB = (
+    "id,task,framework,constraint,fold,type,result,metric,mode,version\n"
+    "openml.org/t/1,adult,flaml,1h8c,0,binary,0.91,auc,local,1\n"
+    "openml.org/t/1,adult,tpot,1h8c,0,binary,0.93,auc,local,1\n"
+)
+WANDB = (
+    '"Name","State","dataset","test/acc"\n"vit","finished","c10","0.9"\n"vit","crashed","c10",""\n'
+)
+DOMAINBED = [
+    {
+        "args": {"algorithm": "ERM", "dataset": "PACS", "trial_seed": 0, "test_envs": [0]},
+        "env0_in_acc": acc,
+        "env1_out_acc": chosen,
+        "step": step,
+    }
+    for step, acc, chosen in ((0, 0.5, 0.6), (300, 0.7, 0.9), (600, 0.8, 0.85))
+]
+TIMM = "model,img_size,top1,top1_err,param_count\nvit,224,85.1,14.9,86.57\n"
+# What a file holds, its path and the exports, what a user adds, and the runs.
+CASES = {
+    "lm_eval": (
+        LM_EVAL,
+        "out/results_1.json",
+        "out/*.json",
+        {},
+        [("gpt2", "arc_easy", "acc", "", 0.51), ("gpt2", "mmlu", "acc", "", 0.4)],
+    ),
+    "open_llm_leaderboard": (
+        LEADERBOARD,
+        "results_1.json",
+        "results_*.json",
+        {"reading": {"records": "results.harness|{dataset}|{shots}.{metric}"}},
+        [
+            ("org/m", "arc:challenge", "acc_norm", "", 0.45),
+            ("org/m", "hellaswag", "acc_norm", "", 0.7),
+        ],
+    ),
+    "helm": (
+        HELM,
+        "runs/v1/boolq:model=openai_gpt2/stats.json",
+        "runs/*/{dataset}:*model={model}/stats.json",
+        {},
+        [("openai_gpt2", "boolq", "exact_match", "", 0.6)],
+    ),
+    "mteb": (
+        MTEB,
+        "results/e5/rev/Banking77Classification.json",
+        "results/{model}/*/*.json",
+        {},
+        [("e5", "Banking77Classification", "main_score", "", 0.8)],
+    ),
+    "automlbenchmark": (
+        AMLB,
+        "results.csv",
+        "results.csv",
+        {},
+        [("flaml", "adult", "auc", "0", 0.91), ("tpot", "adult", "auc", "0", 0.93)],
+    ),
+    "wandb": (
+        WANDB,
+        "wandb.csv",
+        "wandb.csv",
+        {"columns": {"dataset": "dataset", "score": "test/acc"}, "metric": "acc"},
+        [("vit", "c10", "acc", "", 0.9)],
+    ),
+    "rliable": (
+        {"DQN": [[1.5, 2], [3, 4]]},
+        "scores.json",
+        "scores.json",
+        {"metric": "return"},
+        [
+            ("DQN", "0", "return", "0", 1.5),
+            ("DQN", "0", "return", "1", 3),
+            ("DQN", "1", "return", "0", 2),
+            ("DQN", "1", "return", "1", 4),
+        ],
+    ),
+    "domainbed": (
+        "\n".join(map(json.dumps, DOMAINBED)),
+        "sweep/0/results.jsonl",
+        "sweep/*/results.jsonl",
+        {},
+        [("ERM", "PACS", "accuracy", "0", 0.7)],
+    ),
+    "timm": (
+        TIMM,
+        "results-imagenet.csv",
+        "results-{dataset}.csv",
+        {},
+        [("vit", "imagenet", "top1", "", 85.1)],
+    ),
+}
+
+
+@pytest.mark.parametrize("preset", CASES)
+def test_files_of_a_tool_are_read_by_its_preset(preset, tmp_path):
+    content, place, exports, own, runs = CASES[preset]
+    path = tmp_path / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    study = fill_preset({"exports": exports, "preset": preset, **own})
+    settings = make_settings(**study)
+    found = read_exports(
+        [str(path)],
+        options=FileOptions(header_rows=settings["header_rows"], **settings["reading"]),
+        fields=[read_fields(place, settings["exports"])],
+        columns=settings["columns"],
+        where=settings["where"],
+        metric=settings["metric"],
+        take=settings["take"],
+    )
+    assert found.problems == []
+    names = ["model", "dataset", "metric", "seed", "score"]
+    assert sorted(found.runs[names].itertuples(index=False, name=None)) == runs
+
+
+def test_every_preset_has_a_case_and_a_line_in_the_docs(pytestconfig):
+    assert CASES.keys() == list_presets().keys()
+    text = (pytestconfig.rootpath / "docs/exports.md").read_text("utf-8")
+    assert [name for name in list_presets() if f"| `{name}` |" not in text] == []
+
+
+def test_a_study_wins_over_its_preset_key_by_key(tmp_path):
+    path = tmp_path / "ours.yaml"
+    own = {"columns": {"model": "m", "score": "s"}, "where": {"a": "b"}, "metric": "acc"}
+    path.write_text(yaml.safe_dump(own))
+    study = {"preset": str(path), "columns": {"score": "t"}, "where": {"c": "d"}}
+    assert fill_preset(study) == {
+        **study,
+        "columns": {"model": "m", "score": "t"},
+        "metric": "acc",
+    }
+    with pytest.raises(ConfigError, match="Did you mean 'lm_eval'"):
+        fill_preset({"preset": "lm-eval"})
+    path.write_text("- a")
+    with pytest.raises(ConfigError, match="has to hold settings"):
+        fill_preset({"preset": str(path)})
