@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from glob import escape
 from typing import NamedTuple
 
@@ -135,9 +135,14 @@ def read_fields(path: str, patterns: str | Sequence[str]) -> dict[str, str]:
     {'model': 'vit', 'seed': '3'}
     """
     for text in [patterns] if isinstance(patterns, str) else patterns:
-        if has_fields(text) and (found := Pattern(text, "/").match(path)) is not None:
+        if has_fields(text) and (found := _parse_path(text).match(path)) is not None:
             return found
     return {}
+
+
+@cache
+def _parse_path(text: str) -> Pattern:
+    return Pattern(text, "/")
 
 
 def has_fields(text: str) -> bool:

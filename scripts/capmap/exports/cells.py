@@ -112,6 +112,8 @@ def trim(texts: pa.Array) -> pa.Array:
     A name of nothing but invisible characters, such as zero-width spaces, is empty.
     """
     trimmed = pc.utf8_trim_whitespace(texts)
+    if pc.all(pc.string_is_ascii(trimmed)).as_py():
+        return trimmed
     return pc.if_else(pc.match_substring_regex(trimmed, INVISIBLE), "", trimmed)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import pandas as pd
+import pyarrow as pa
 
 from capmap.artifacts import digest_file
 from capmap.exports.archives import split_member
@@ -168,7 +169,7 @@ def read_exports(
         problems += _check_ignored(parts, list_columns(columns, "ignore"))
     problems += _check_metrics(parts, list_columns(columns, "metric")[0])
     runs, doubts = _arrange_runs(
-        _join_runs(parts, list_columns(columns, "keep")), columns, take, summary
+        join_runs(parts, list_columns(columns, "keep")), columns, take, summary
     )
     return Exports(
         runs=runs,
@@ -192,9 +193,12 @@ def _describe_file(path: str, rows: int) -> list[ExportFile]:
         return []
 
 
-def _join_runs(parts: Sequence[Part], keep: Sequence[str]) -> pd.DataFrame:
+def join_runs(parts: Sequence[Part], keep: Sequence[str]) -> pd.DataFrame:
+    """Join the runs of files to one table; without any it has its columns, and those to keep."""
     if parts:
-        return pd.concat([part.runs for part in parts], ignore_index=True)
+        tables = [part.runs for part in parts]
+        runs: pd.DataFrame = pa.concat_tables(tables, promote_options="default").to_pandas()
+        return runs
     kinds = {"score": "float64", "line": "int64"}
     names = dict.fromkeys([*RUN_COLUMNS, *keep])
     return pd.DataFrame({name: pd.Series(dtype=kinds.get(name, "str")) for name in names})

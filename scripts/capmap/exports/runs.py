@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -56,7 +55,7 @@ class Part:
 
     Parameters
     ----------
-    runs : DataFrame
+    runs : pyarrow.Table
         As in `Exports`.
     problems : list of Problem
         What is wrong with the file.
@@ -71,7 +70,7 @@ class Part:
         not among the runs.
     """
 
-    runs: pd.DataFrame
+    runs: pa.Table
     problems: list[Problem]
     columns: list[str]
     rows: int
@@ -128,7 +127,7 @@ def make_runs(
     *,
     source: str,
     lines: npt.NDArray[np.int64],
-) -> pd.DataFrame:
+) -> pa.Table:
     """Make the table of runs, without rows that have no name or metric.
 
     Parameters
@@ -158,8 +157,7 @@ def make_runs(
     )
     kept = [name for name in columns if name not in RUN_COLUMNS]
     table = table.select([*RUN_COLUMNS, *kept])
-    runs: pd.DataFrame = (table if usable.all() else table.filter(pa.array(usable))).to_pandas()
-    return runs
+    return table if usable.all() else table.filter(pa.array(usable))
 
 
 def find_blank_names(

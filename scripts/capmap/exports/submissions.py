@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
 
-import pandas as pd
+import pyarrow as pa
 
 from capmap.artifacts import digest_file
 from capmap.benchmarks import Benchmark
 from capmap.exports.cells import Mapped, list_columns
 from capmap.exports.layouts import read_table
-from capmap.exports.reading import ExportFile, Exports, read_exports
+from capmap.exports.reading import ExportFile, Exports, join_runs
 from capmap.exports.runs import Metrics, Part
 from capmap.exports.submission_information import (
     INFORMATION,
@@ -128,12 +128,8 @@ def read_submissions(
     found = {Path(file) for file in files}
     reads = [_read(folder, found, mapped, demands) for folder in sorted(readable)]
     parts = [read.part for read in reads if read.part]
-    runs = pd.concat(
-        [read_exports([], columns=mapped).runs] if not parts else [part.runs for part in parts],
-        ignore_index=True,
-    )
     exports = Exports(
-        runs=runs.rename(columns=KEPT),
+        runs=join_runs(parts, list_columns(mapped, "keep")).rename(columns=KEPT),
         problems=[
             *problems,
             *(problem for read in reads for problem in read.problems),
@@ -280,10 +276,11 @@ def _read_results(
         decimal=demands.decimal,
     )
     problems = [_sharpen(problem) for problem in part.problems if problem.code not in TOLD]
-    kept = part.runs
+    kept = part.runs.to_pandas()
     if demands.benchmark:
         kept = kept[kept["dataset"].isin(list(demands.benchmark.datasets))]
-    part = replace(part, runs=kept.drop_duplicates([BACKBONE, METHOD, "dataset", "seed"]))
+    kept = kept.drop_duplicates([BACKBONE, METHOD, "dataset", "seed"])
+    part = replace(part, runs=part.runs.take(pa.array(kept.index)))
     backbones = sorted(set(table[BACKBONE]) - {""})
     return part, backbones, [*missing, *faults, *problems]
 
