@@ -316,7 +316,7 @@ def test_an_unbounded_metric_with_bounds_of_its_own_may_leave_them_far_behind():
 
 
 def test_negative_scores_are_no_percentages_of_a_metric_without_negative_scores():
-    assert codes(column(-8.9, -7.0, metric="accuracy")) == ["out_of_bounds"]
+    assert codes(column(-8.9, -7.0, metric="accuracy")) == ["all_out_of_bounds"]
 
 
 def test_a_score_outside_its_bounds_is_a_warning_at_the_farthest_one():

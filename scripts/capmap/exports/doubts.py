@@ -9,13 +9,16 @@ import pandas as pd
 from capmap.problems import Problem, Severity
 from capmap.wording import list_names, quote_name, write_key
 
-AVERAGE = re.compile(r"(macro |micro |overall |grand )?(avg|average|mean|overall|total)\b.*")
+AVERAGE = re.compile(
+    r"(macro |micro |overall |grand )?(avg|average|mean|overall|total)"
+    r"( (acc|accuracy|scores?|results?|performance|all))?"
+)
 RANK = re.compile(r"((avg|average|mean|overall) )?rank(ing)?")
 ATTRIBUTE = re.compile(
     r"(# ?|n |num |number of |no )?(of )?"
     r"(params?|parameters|flops|gflops|macs|gmacs|year|epochs?|latency|throughput|size|"
     r"model size|batch size|resolution|index|id|row|nr|seed|fold|split|run|step|rank)"
-    r"( \(?[a-z%/]{1,6}\)?)?"
+    r"( \(?(k|m|b|g|s|ms|mb|gb|px|mio|million|%)\)?)?"
 )
 INDEX = re.compile(r"unnamed: \d+|index|id|row|nr|#|")
 # Averages of more datasets than that are not looked for.

@@ -31,8 +31,9 @@ def find_misfits(
     Returns
     -------
     list of Problem
-        "percent", an error per dataset; "mixed_percent", an error per score; and "out_of_bounds",
-        a warning per dataset at the score that is farthest out.
+        "percent", an error per dataset; "mixed_percent", an error per score; "out_of_bounds", a
+        warning per dataset at the score that is farthest out; and "all_out_of_bounds", an error
+        instead, where no score of a dataset is within the natural bounds of its metric.
 
     Notes
     -----
@@ -55,6 +56,7 @@ def find_misfits(
     sizes = pd.Series(size).groupby(position)
     facts["median"] = sizes.median().reindex(range(len(facts))).to_numpy()
     largest = sizes.max().reindex(range(len(facts))).to_numpy()
+    totals = sizes.size().reindex(range(len(facts))).to_numpy()
 
     is_large = (facts["median"] > FRACTION).to_numpy(dtype=bool)
     fractional, bounded, declared = (
@@ -77,7 +79,7 @@ def find_misfits(
     return [
         *(_explain_percent(row, facts) for row in list_rows(examples)),
         *(_explain_mixed(row) for row in list_rows(rows[mixed])),
-        *_explain_outside(rows[outside], excess[outside], facts.assign(scores=sizes.size())),
+        *_explain_outside(rows[outside], excess[outside], facts.assign(scores=totals)),
     ]
 
 
@@ -128,7 +130,10 @@ def _gather_facts(bounds: pd.DataFrame, transformed: Collection[str]) -> pd.Data
     endless = np.array([metric is not None and metric.low is None for metric in known], dtype=bool)
     explicit = facts[["low_origin", "high_origin"]].isin(["dataset", "metric"]).all(axis=1)
     in_one = facts["low"].isin([-1.0, 0.0]) & (facts["high"] == 1)
+    origins = facts[["low_origin", "high_origin"]]
+    natural = origins.apply(lambda side: side.str.contains("natural")).all(axis=1)
     return facts.assign(
+        natural=natural,
         fractional=in_one & ~facts.index.isin(list(transformed)),
         signed=(facts["low"] < 0) & ~endless,
         bounded=bounded,
@@ -173,12 +178,12 @@ def _explain_outside(
     counts = runs["dataset"].value_counts().to_dict()
     order = np.argsort(-excess, kind="stable")
     farthest = runs.iloc[order].drop_duplicates("dataset").sort_values("dataset")
-    bounds = facts[["low", "high", "scores", "declared"]].to_dict("index")
+    bounds = facts[["low", "high", "scores", "natural"]].to_dict("index")
     problems = []
     for row in list_rows(farthest):
         fact, count = bounds[row.dataset], counts[row.dataset]
         low, high = fact["low"], fact["high"]
-        if count == fact["scores"] and not fact["declared"]:
+        if count == fact["scores"] and fact["natural"]:
             problems.append(_explain_all_outside(row, low, high))
             continue
         problems.append(

@@ -1,0 +1,100 @@
+"""Tables that are easily taken for what they are not: each is told, none is ranked in silence."""
+
+import pytest
+
+from capmap.exports import read_exports
+from capmap.normalization import Rules
+from capmap.validation import Policies, validate_runs
+
+MATRIX = {"layout": "matrix"}
+LONG = "model,dataset,score\n"
+SCORES = "A,0.9,0.7,{}\nB,0.8,0.5,{}\nC,0.6,0.9,{}\n"
+
+
+def add(name, *cells):
+    """A matrix of three models and two datasets, with a third column."""
+    return f"model,d1,d2,{name}\n" + SCORES.format(*cells)
+
+
+AVERAGES = ("0.80", "0.65", "0.75")
+# Name, text, settings, and the code of the problem that tells it.
+CASES = [
+    # Columns that are averages, by their values or their names.
+    ("unnamed average", add("x", *AVERAGES), MATRIX, "doubtful_dataset"),
+    ("rounded average", add("Final", "0.8", "0.65", "0.75"), MATRIX, "doubtful_dataset"),
+    ("average in percent", add("x", "80.0%", "65.0%", "75.0%"), MATRIX, "doubtful_dataset"),
+    *(
+        (name, add(name, "0.71", "0.62", "0.63"), MATRIX, "doubtful_dataset")
+        for name in ("Average", "AVG", "avg.", "Mean", "mean acc", "Overall", "Total", "macro avg")
+    ),
+    *(
+        (name, add(name, "1", "2", "3"), MATRIX, "doubtful_dataset")
+        for name in ("Rank", "Mean rank", "avg_rank", "Overall Ranking")
+    ),
+    # Columns that number rows or describe models.
+    *(
+        (repr(name), add(name, "0", "1", "2"), MATRIX, "doubtful_dataset")
+        for name in ("", "Unnamed: 0", "index", "id", "Nr", "#", "row")
+    ),
+    *(
+        (name, add(name, "86", "22", "5"), MATRIX, "doubtful_dataset")
+        for name in (
+            *("params", "Params (M)", "#params", "num_params", "n_parameters", "FLOPs", "GMACs"),
+            *("year", "Epochs", "Latency (ms)", "model size", "batch_size", "resolution", "size"),
+            *("fold", "split", "run"),
+        )
+    ),
+    # A column that nothing tells but its scale.
+    ("another scale", add("d3", "86.1", "220", "305"), MATRIX, "all_out_of_bounds"),
+    # Rows that are averages.
+    (
+        "average row",
+        add("d3", "1", "1", "0.5") + "Average,0.77,0.7,0.8\n",
+        MATRIX,
+        "doubtful_model",
+    ),
+    ("average of tasks", LONG + "A,d,0.5\nA,average,0.5\nB,d,0.6\n", {}, "doubtful_dataset"),
+    ("mean model", LONG + "A,d,0.5\nMean,d,0.55\nB,d,0.6\n", {}, "doubtful_model"),
+    # Names written in two ways.
+    ("case", LONG + "ViT,d,0.5\nvit,d,0.6\n", {}, "alike_names"),
+    ("white space", LONG + "ViT B,d,0.5\nViT  B,d,0.6\n", {}, "alike_names"),
+    ("separators", LONG + "ViT-B,d,0.5\nViT_B,d,0.6\n", {}, "alike_names"),
+    ("Unicode form", LONG + "Caf\u00e9,d,0.5\nCafe\u0301,d,0.6\n", {}, "alike_names"),
+    ("dash", LONG + "A,d\u2013x,0.5\nA,d-x,0.6\n", {}, "alike_names"),
+    ("datasets", LONG + "A,CIFAR,0.5\nA,cifar,0.6\n", {}, "alike_names"),
+    # Tables in the other layout.
+    ("long as matrix", LONG + "A,d,0.5\n", MATRIX, "long_table"),
+    ("matrix as long", add("d3", "0.1", "0.2", "0.3"), {}, "missing_column"),
+    ("words", add("license", "MIT", "BSD", "MIT"), MATRIX, "no_numbers"),
+    ("means with spreads", add("d3", "0.5 ± 0.1", "0.4 ± 0.1", "0.6 ± 0.1"), MATRIX, "no_numbers"),
+    ("percentages", add("d3", "50", "40", "60"), MATRIX, "percent"),
+    ("repeated column", "model,d1,d1\nA,0.5,0.6\n", MATRIX, "duplicated_column"),
+    ("seeds unread", "model,dataset,Seed,score\nA,d,0,0.5\nA,d,1,0.6\n", {}, "unread_seed"),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "code"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
+def test_no_table_is_ranked_in_silence(write, text, options, code):
+    read = read_exports([write(text)], metric="accuracy", **options)
+    checked = validate_runs(
+        read.runs, read.problems, rules=Rules({}, {}, {}, {}), policies=Policies({})
+    )
+    assert code in [problem.code for problem in checked.problems]
+
+
+@pytest.mark.parametrize(
+    "name", ["mean IoU of roads", "size-bias", "rankings2k", "Indexing", "totally"]
+)
+def test_datasets_that_are_called_a_little_like_it_are_ranked(write, name):
+    read = read_exports([write(add(name, "0.71", "0.62", "0.63"))], metric="acc", **MATRIX)
+    assert read.problems == []
+
+
+def test_listed_columns_are_meant(write):
+    columns = {"datasets": ["d1", "d2", "size"]}
+    read = read_exports(
+        [write(add("size", "0.71", "0.62", "0.63"))], metric="acc", columns=columns, **MATRIX
+    )
+    assert [problem.severity for problem in read.problems] == ["warning"]
