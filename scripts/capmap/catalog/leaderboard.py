@@ -7,21 +7,20 @@ LEADERBOARD = Analysis(
     folder="leaderboard",
     tables={
         "entries": Table(
-            "Entries of the leaderboard by interquartile mean (IQM), or what else ranks models, "
-            "of their normalized scores on all datasets, ranked within each method, with "
-            "intervals of score and rank. Entries that share a letter in the column of ties "
-            "cannot be separated, allowing for all pairs. Entries with runs on too few datasets "
-            "have no rank.",
+            "Entries of the leaderboard by their normalized score over all datasets, ranked "
+            "within each method, with intervals of score and rank. Entries that share a letter "
+            "in the column of ties cannot be separated, allowing for all pairs. Entries with runs "
+            "on too few datasets have no rank.",
             "method rank model name backbone size submission iqm ci_low ci_high rank_low "
             "rank_high ties mean runs datasets expected complete",
             best={"iqm": "max"},
             formats="csv md tex json",
         ),
         "dimensions": Table(
-            "Interquartile mean (IQM), or what else ranks models, and rank of each entry in "
-            "each dimension, within its method, with intervals. Percentile intervals of few "
-            "seeds are too narrow, most so for dimensions of few datasets. The error of the "
-            "mean of the replicates is a numerical one and does not say how sure a score is.",
+            "Normalized score and rank of each entry in each dimension, within its method, "
+            "with intervals. Percentile intervals of few seeds are too narrow, most so for "
+            "dimensions of few datasets. The error of the mean of the replicates is a numerical "
+            "one and does not say how sure a score is.",
             "method dimension rank model name submission iqm ci_low ci_high rank_low "
             "rank_high ties bootstrap_mean bootstrap_sem runs datasets expected complete",
             text="dimension",
@@ -35,9 +34,8 @@ LEADERBOARD = Analysis(
             formats="csv md tex json",
         ),
         "normalized": Table(
-            "Interquartile mean (IQM), or what else ranks models, over seeds of the normalized "
-            "scores on each dataset, with its interval and the rank among the entries of the "
-            "method.",
+            "Normalized score over seeds on each dataset, with its interval and the rank among "
+            "the entries of the method.",
             "method model name submission dataset seeds iqm ci_low ci_high rank",
             formats="csv md tex json",
         ),
@@ -55,9 +53,9 @@ LEADERBOARD = Analysis(
     },
     figures={
         "leaderboard_dimensions": Figure(
-            "Interquartile mean (IQM), or what else ranks models, of each entry in each "
-            "dimension, with its interval and its rank within the method. Entries with runs on "
-            "too few of the datasets have a bar and no rank.",
+            "Normalized score of each entry in each dimension, with its interval and its rank "
+            "within the method. Entries with runs on too few of the datasets have a bar and no "
+            "rank.",
             draw="capmap.figures.leaderboard:draw_leaderboard_dimensions",
             reads=["dimensions"],
         )
@@ -90,9 +88,8 @@ RELEASES = Analysis(
     needs="leaderboard/releases",
     tables={
         "rank_history": Table(
-            "Rank and interquartile mean (IQM), or what else ranks models, of each entry in "
-            "each release, as published at the time. Scores of two releases compare only "
-            "where both rest on the same bounds of normalization.",
+            "Rank and score of each entry in each release, as published at the time. Scores of "
+            "two releases compare only where both rest on the same bounds of normalization.",
             "release method model name rank iqm",
             formats="csv md tex json",
         )

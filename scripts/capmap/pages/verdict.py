@@ -65,6 +65,7 @@ def _describe_first(ranking: pd.DataFrame, confidence_level: float) -> Markup:
             leader["score"],
             interval,
         )
+    text += _warn_of_few_datasets(ranking, best)
     candidates = find_candidates(ranking)
     at = f" ({format_percent(confidence_level)} confidence)"
     if _find_best(ranking):
@@ -73,8 +74,7 @@ def _describe_first(ranking: pd.DataFrame, confidence_level: float) -> Markup:
         text += Markup(" {}.").format(
             _name_candidates(candidates, len(ranking), at, any_word="Any")
         )
-    text += _warn_of_few_datasets(ranking, best) + _warn_of_few_cells(ranking)
-    return text + _warn_of_no_interval(ranking, unit)
+    return text + _warn_of_few_cells(ranking) + _warn_of_no_interval(ranking, unit)
 
 
 def _describe_others(scope: pd.DataFrame, too: str) -> Markup:
