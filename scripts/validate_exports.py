@@ -86,13 +86,8 @@ def validate_exports(
     ValidationError
         When there is any error; the message has the counts and the first 20 problems.
     """
-    # A file in an archive is named by a path below that.
-    paths = [
-        name if name.startswith(f"{path}/") else path
-        for path, name in zip(exports, names, strict=True)
-    ]
     read = read_exports(
-        paths,
+        _place_files(exports, names),
         layout=format,
         options=FileOptions(header_rows=header_rows, **reading),
         fields=[{**fields, **read_fields(name, patterns)} for name in names],
@@ -100,9 +95,7 @@ def validate_exports(
         where=where,
         metric=metric,
         decimal=decimal,
-        dataset_metrics={
-            name: rule["metric"] for name, rule in datasets.items() if "metric" in rule
-        },
+        dataset_metrics=_name_metrics(datasets),
         values=values,
         take=take,
         summary=summary,
@@ -117,12 +110,22 @@ def validate_exports(
         layout=format,
     )
     report_problems(result, rejected=rejected, files=len(exports), rows=read.rows, logger=logger)
-    logger.info(
-        "%d runs of %d models on %d datasets",
-        *(result.counts[name] for name in ("runs", "models", "datasets")),
-    )
+    counts = [result.counts[name] for name in ("runs", "models", "datasets")]
+    logger.info("%d runs of %d models on %d datasets", *counts)
     write_parquet(runs, result.runs)
     write_json(validation, describe_exports(read, result))
+
+
+def _place_files(exports: list[str], names: list[str]) -> list[str]:
+    """Say where each export is; one in an archive is named by a path below that."""
+    return [
+        name if name.startswith(f"{path}/") else path
+        for path, name in zip(exports, names, strict=True)
+    ]
+
+
+def _name_metrics(datasets: Mapping[str, DatasetRule]) -> dict[str, str]:
+    return {name: rule["metric"] for name, rule in datasets.items() if "metric" in rule}
 
 
 if __name__ == "__main__":

@@ -96,8 +96,7 @@ def read_exports(
     Parameters
     ----------
     paths : sequence of str
-        Files: CSV or TSV (comma, semicolon or tab), JSON lines (``.jsonl``, ``.ndjson``,
-        ``.json``), both also packed with gzip, or Parquet.
+        Files of the kinds that `open_sheet` knows.
     layout : {"long", "matrix"}, optional
         A row per run, or a row per model and a column per dataset.
     options : FileOptions, optional
@@ -168,9 +167,7 @@ def read_exports(
         problems += _check_filters(parts, where)
         problems += _check_ignored(parts, list_columns(columns, "ignore"))
     problems += _check_metrics(parts, list_columns(columns, "metric")[0])
-    runs, doubts = _arrange_runs(
-        join_runs(parts, list_columns(columns, "keep")), columns, take, summary
-    )
+    runs, doubts = _arrange_runs(parts, columns, take, summary)
     return Exports(
         runs=runs,
         problems=[*problems, *doubts],
@@ -205,9 +202,10 @@ def join_runs(parts: Sequence[Part], keep: Sequence[str]) -> pd.DataFrame:
 
 
 def _arrange_runs(
-    runs: pd.DataFrame, columns: Mapped, take: Taken, summary: Mapping[str, Any] | None
+    parts: Sequence[Part], columns: Mapped, take: Taken, summary: Mapping[str, Any] | None
 ) -> tuple[pd.DataFrame, list[Problem]]:
-    """Choose the rows that count, and make runs of those that stand for several."""
+    """Join the runs of files, choose the rows that count, and spread those that are summaries."""
+    runs = join_runs(parts, list_columns(columns, "keep"))
     if numbers_rows(columns) and not runs["seed"].ne("").any():
         runs = number_rows(runs)
     runs, problems = take_rows(runs, take)
