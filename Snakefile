@@ -12,6 +12,7 @@ configfile: workflow.source_path("config.yaml")
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/draft.smk"
 include: "workflow/rules/exports.smk"
 include: "workflow/rules/ranking.smk"
 include: "workflow/rules/predictions.smk"

@@ -22,10 +22,19 @@ CASES = [
     # Columns that are averages, by their values or their names.
     ("unnamed average", add("x", *AVERAGES), MATRIX, "doubtful_dataset"),
     ("rounded average", add("Final", "0.8", "0.65", "0.75"), MATRIX, "doubtful_dataset"),
+    (
+        "average of scores that are rounded themselves",
+        "model,d1,d2,x\nA,0.9,0.7,0.84\nB,0.2,0.1,0.19\nC,0.5,0.6,0.51\n",
+        MATRIX,
+        "doubtful_dataset",
+    ),
     ("average in percent", add("x", "80.0%", "65.0%", "75.0%"), MATRIX, "doubtful_dataset"),
     *(
         (name, add(name, "0.71", "0.62", "0.63"), MATRIX, "doubtful_dataset")
-        for name in ("Average", "AVG", "avg.", "Mean", "mean acc", "Overall", "Total", "macro avg")
+        for name in (
+            *("Average", "AVG", "avg.", "Mean", "mean acc", "Overall", "Total", "macro avg"),
+            "Average perf. on 38 datasets",
+        )
     ),
     *(
         (name, add(name, "1", "2", "3"), MATRIX, "doubtful_dataset")

@@ -44,7 +44,9 @@ def write_captions(folder):
     return folder.resolve()
 
 
-config = check_config(config)
+# What `snakemake draft --config exports=FILE` is to look at; there is no study then.
+DRAFTED = config.pop("exports", [])
+config = {"studies": {}, "run": "all"} if DRAFTED else check_config(config)
 STUDIES = ask(studies.select_studies, config["studies"], config["run"])
 CAPTIONS = write_captions(Path(".snakemake/captions"))
 

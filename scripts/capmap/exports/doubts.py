@@ -11,7 +11,8 @@ from capmap.wording import list_names, quote_name, write_key
 
 AVERAGE = re.compile(
     r"(macro |micro |overall |grand )?(avg|average|mean|overall|total)"
-    r"( (acc|accuracy|scores?|results?|performance|all))?"
+    r"( (acc|accuracy|scores?|results?|performance|perf|all|of|on|over|across|the|\d+|datasets|"
+    r"tasks|benchmarks|games))*"
 )
 RANK = re.compile(r"((avg|average|mean|overall) )?rank(ing)?")
 ATTRIBUTE = re.compile(
@@ -77,6 +78,18 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
     return problems
 
 
+def is_attribute(name: str) -> bool:
+    """Tell whether a column is called like an attribute of models or a number of rows.
+
+    Examples
+    --------
+    >>> is_attribute("params (M)"), is_attribute("ImageNet 1k")
+    (True, False)
+    """
+    plain = _simplify(name)
+    return INDEX.fullmatch(plain) is not None or ATTRIBUTE.fullmatch(plain) is not None
+
+
 def _simplify(name: str) -> str:
     """A name in lower case, with single blanks for separators, in one Unicode form."""
     plain = unicodedata.normalize("NFKC", name).casefold()
@@ -123,14 +136,14 @@ def _find_averages(runs: pd.DataFrame) -> set[str]:
         np.where(own, table, np.inf), axis=0
     )
     found = (own.sum(axis=0) >= FEWEST_MODELS) & (distance < spread / 4)
-    return {
-        name
-        for name, far, wide in zip(
-            cells.columns[found], distance[found], spread[found], strict=True
-        )
-        if (digit := _measure_digit(runs.loc[runs["dataset"] == name, "raw"])) >= far
-        and wide > 4 * digit
-    }
+    if not found.any():
+        return set()
+    # A printed mean is rounded, and so may be the scores that it is the mean of.
+    digits = runs.groupby("dataset")["raw"].apply(_measure_digit).loc[cells.columns].to_numpy()
+    rounding = digits + (digits.sum() - digits) / (len(digits) - 1)
+    near = [(distance <= digit) & (spread > 4 * digit) for digit in (digits, rounding)]
+    found &= np.any(near, axis=0)
+    return set(cells.columns[found])
 
 
 def _measure_digit(raw: "pd.Series[str]") -> float:

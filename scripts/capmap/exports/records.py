@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
+from itertools import islice
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -79,6 +80,24 @@ def open_records(path: str, *, records: str = "") -> FlatRows:
         raise UnreadableExportError(*(rows.problems[:1] or [walker.explain_end(path)]))
     rows.problems += walker.explain_misses(path)
     return rows
+
+
+def list_values(path: str, *, most: int) -> list[Any]:
+    """List the first values of a nested file: its lines, its entries, or the file itself.
+
+    Raises
+    ------
+    UnreadableExportError
+        When it has none that can be read.
+    """
+    content = read_bounded(path)
+    check_text(content, path)
+    try:
+        parts = islice(_list_parts(content.decode("utf-8-sig"), path, _Walker("*")), most)
+        values = [part[2] for part in parts if not isinstance(part, FaultError)]
+    except FaultError as fault:
+        raise UnreadableExportError(fault.explain(path)) from fault
+    return values
 
 
 def _list_parts(text: str, path: str, walker: "_Walker") -> Parts:

@@ -102,6 +102,18 @@ def open_workbook(path: str, *, options: FileOptions) -> RowSheet:
     return RowSheet(path, columns, records[first:], names)
 
 
+def list_sheets(path: str) -> list[str]:
+    """List the sheets of a workbook.
+
+    Raises
+    ------
+    UnreadableExportError
+        When it cannot be read.
+    """
+    sheets: list[str] = _run_reader(path, read_bounded(path, limit=LONGEST), "")["sheets"]
+    return sheets
+
+
 def _trim_columns(rows: list[tuple[int, list[Any]]]) -> list[tuple[int, list[Any]]]:
     by_column = zip(*(cells for _, cells in rows), strict=True)
     filled = [any(map(_is_filled, column)) for column in by_column]

@@ -13,6 +13,7 @@ from capmap.wording import find_nearest, list_names, quote_name
 SHIPPED = Path(__file__).with_name("presets.yaml")
 SUFFIXES = (".yaml", ".yml")
 # What replaces the preset's, rather than being mixed with it.
+OF_PRESETS = ("about", "known_by")
 WHOLE = ("where", "take", "failed")
 
 
@@ -45,7 +46,7 @@ def fill_preset(study: Mapping[str, Any]) -> dict[str, Any]:
             f"preset: there is none called {quote_name(name)}. {hint}There are "
             f"{list_names(list(list_presets()))}, or write a YAML file of your own."
         )
-    own = {key: value for key, value in preset.items() if key != "about"}
+    own = {key: value for key, value in preset.items() if key not in OF_PRESETS}
     return _fill(study, own)
 
 

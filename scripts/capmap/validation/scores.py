@@ -33,7 +33,7 @@ def find_misfits(
     list of Problem
         "percent", an error per dataset; "mixed_percent", an error per score; "out_of_bounds", a
         warning per dataset at the score that is farthest out; and "all_out_of_bounds", an error
-        instead, where no score of a dataset is within the natural bounds of its metric.
+        instead, where no score of a dataset is within bounds that are natural or stated.
 
     Notes
     -----
@@ -131,9 +131,9 @@ def _gather_facts(bounds: pd.DataFrame, transformed: Collection[str]) -> pd.Data
     explicit = facts[["low_origin", "high_origin"]].isin(["dataset", "metric"]).all(axis=1)
     in_one = facts["low"].isin([-1.0, 0.0]) & (facts["high"] == 1)
     origins = facts[["low_origin", "high_origin"]]
-    natural = origins.apply(lambda side: side.str.contains("natural")).all(axis=1)
+    stated = ~origins.apply(lambda side: side.str.contains("observed|model |reference")).any(axis=1)
     return facts.assign(
-        natural=natural,
+        stated=stated,
         fractional=in_one & ~facts.index.isin(list(transformed)),
         signed=(facts["low"] < 0) & ~endless,
         bounded=bounded,
@@ -178,12 +178,12 @@ def _explain_outside(
     counts = runs["dataset"].value_counts().to_dict()
     order = np.argsort(-excess, kind="stable")
     farthest = runs.iloc[order].drop_duplicates("dataset").sort_values("dataset")
-    bounds = facts[["low", "high", "scores", "natural"]].to_dict("index")
+    bounds = facts[["low", "high", "scores", "stated"]].to_dict("index")
     problems = []
     for row in list_rows(farthest):
         fact, count = bounds[row.dataset], counts[row.dataset]
         low, high = fact["low"], fact["high"]
-        if count == fact["scores"] and fact["natural"]:
+        if count == fact["scores"] and fact["stated"]:
             problems.append(_explain_all_outside(row, low, high))
             continue
         problems.append(

@@ -1,0 +1,223 @@
+"""What each column of a table is: a name, a score, or something beside them."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from capmap.drafting.tables import Column, Table
+from capmap.drafting.words import SPLITS, is_size, is_statistic, rate_role, rate_values, split_words
+from capmap.exports.cells import SEPARATOR
+from capmap.exports.doubts import is_attribute
+from capmap.metrics import find_metric
+from capmap.patterns import Pattern
+from capmap.settings.presets import list_presets
+
+NAMING = ("seed", "metric", "dataset", "model", "split")
+# More names than that, one in each row, are identities of rows.
+MOST_ROWS = 50
+MOST_VARIANTS = 10
+SURE = 2.0
+
+
+def assign_roles(table: Table, *, taken: Collection[str] = ()) -> dict[str, str]:
+    """Find the columns of names, splits and steps.
+
+    Parameters
+    ----------
+    table : Table
+        What the files hold.
+    taken : collection of str
+        Roles that have their columns already.
+
+    Returns
+    -------
+    dict of str to str
+        Role and column; those that no column fills are not in it.
+    """
+    found: dict[str, str] = {}
+    for role in NAMING:
+        if role in taken:
+            continue
+        rated = [
+            (_rate_name(column, role, table.size), -place, name)
+            for place, (name, column) in enumerate(table.columns.items())
+            if name not in found.values()
+        ]
+        best = max(rated, default=(0.0, 0, ""))
+        if best[0] >= SURE:
+            found[role] = best[2]
+    _fill_gaps(table, found, taken)
+    if "step" not in taken:
+        steps = [
+            name
+            for name, column in table.columns.items()
+            if column.is_number and name not in found.values() and rate_role(name, "step") >= 2
+        ]
+        found |= {"step": steps[0]} if steps else {}
+    return found
+
+
+def _rate_name(column: Column, role: str, size: int) -> float:
+    """Rate a column of names: 2 and more are sure enough."""
+    if not column.names or (column.is_number and not column.is_whole):
+        return 0.0
+    text = column.label if column.is_field else column.name
+    # Of a header of several rows, such a corner names these rows.
+    text = "" if SEPARATOR in text else text
+    by_name, by_value = rate_role(text, role), rate_values(column.names, role)
+    if role == "seed":
+        is_named = by_name == 3 and by_value >= 0.5
+        if not is_named and (by_value < 1 or not column.is_whole):
+            return 0.0
+        share = sum(column.filled) / len(column.filled)
+        return (by_name + 0.5 * (split_words(text) == [role])) * share + SURE * column.is_field
+    if role in ("metric", "split"):
+        return by_name * (by_value > 0 or role == "metric") + SURE * (by_value > 0.5)
+    is_identity = len(column.names) == size > MOST_ROWS and not column.is_field
+    by_name = 0 if is_identity and by_name < 3 else by_name
+    other = rate_values(column.names, "dataset" if role == "model" else "model")
+    values = SURE * max(by_value - other, 0) if column.is_field else by_value
+    return by_name + values + 0.5 * (split_words(text) == [role])
+
+
+def _fill_gaps(table: Table, found: dict[str, str], taken: Collection[str]) -> None:
+    """Let fields of paths and keys, then columns of text, be what nothing was found for."""
+    free = [
+        column
+        for column in table.columns.values()
+        if column.name not in found.values()
+        and (column.is_field or not column.is_number)
+        and len(column.names) > 1
+    ]
+    for fields in (True, False):
+        for column in free:
+            missing = [role for role in ("model", "dataset") if role not in {*found, *taken}]
+            other = {"model", "dataset"} & {*found}
+            wide = not fields and any(not table.columns[found[role]].is_field for role in other)
+            if column.is_field == fields and missing and not wide:
+                found[missing[0]] = column.name
+
+
+def list_scores(table: Table, found: Collection[str]) -> list[Column]:
+    """List the columns that may hold scores: numbers that are neither attributes nor spreads."""
+    return [
+        column
+        for column in table.columns.values()
+        if column.is_number
+        and column.name not in found
+        and not is_statistic(column.name)
+        and not is_attribute(column.name)
+        and not is_size(column.name)
+        and not column.name.startswith("Unnamed: ")
+    ]
+
+
+def rate_score(column: Column) -> float:
+    """Rate a column by its name as that of the scores of a row per run; 0 means it is none."""
+    words = split_words(column.name)
+    rating = float(rate_role(column.name, "score"))
+    if find_known(column.name):
+        rating = max(rating, 2.5)
+    elif not rating and rate_role(column.name, "metric"):
+        rating = 2.0
+    if not rating:
+        return 0.0
+    rating += 0.3 * ("test" in words) - 1.5 * (
+        not {"val", "valid", "validation", "train", "training", "dev"}.isdisjoint(words)
+    )
+    return rating - 0.2 * (len(words) > 1)
+
+
+def find_known(name: str) -> str:
+    """Find the metric that the end of a name is known as; "" where none is.
+
+    Examples
+    --------
+    >>> find_known("metrics.test.accuracy"), find_known("lr")
+    ('accuracy', '')
+    """
+    parts = [*re.split(r"[/.] ?", name)[-1:], name]
+    return next((part for part in parts if find_metric(part) is not None), "")
+
+
+def split_by_metric(columns: Sequence[Column]) -> list[str]:
+    """Find columns of known metrics of which each row fills one: the metric of its dataset."""
+    known = [column for column in columns if find_known(column.name) and rate_score(column) > 1]
+    known.sort(key=lambda column: -sum(column.filled))
+    filled = [np.array(column.filled) for column in known]
+    for first, rows in enumerate(filled):
+        chosen, covered = [first], rows.copy()
+        for place, own in enumerate(filled):
+            if not (covered & own).any():
+                chosen.append(place)
+                covered |= own
+        if len(chosen) > 1 and (covered == np.any(filled, axis=0)).all():
+            return [known[place].name for place in chosen]
+    return []
+
+
+def find_variants(table: Table, roles: Mapping[str, str]) -> list[str]:
+    """Find the columns that tell rows of the same names apart, such as variants of models.
+
+    Parameters
+    ----------
+    table : Table
+        What the files hold; of several splits only one counts.
+    roles : mapping of str to str
+        The columns of names.
+
+    Returns
+    -------
+    list of str
+        One or two columns; none where nothing repeats, or no two columns tell all rows apart.
+    """
+    rows = np.ones(table.size, dtype=bool)
+    if "split" in roles and (split := name_split(table.columns[roles["split"]].names)):
+        rows = np.array(table.columns[roles["split"]].texts) == split
+    codes = {
+        name: np.unique(np.array(column.texts)[rows], return_inverse=True)[1]
+        for name, column in table.columns.items()
+    }
+    names = [codes[name] for role, name in roles.items() if role != "split"]
+    names += [codes[name] for name, column in table.columns.items() if column.is_field]
+    free = [
+        column.name
+        for column in table.columns.values()
+        if column.name not in roles.values()
+        and column.kinds[0] < 1
+        and 1 < len(column.names) < rows.sum()
+    ]
+    free.sort(key=lambda name: codes[name].max())
+    groups = [[], *([name] for name in free), *map(list, combinations(free[:MOST_VARIANTS], 2))]
+    for group in groups:
+        keys = np.column_stack([*names, *(codes[name] for name in group)])
+        if len(np.unique(keys, axis=0)) == rows.sum():
+            return group
+    return []
+
+
+def name_split(names: Collection[str]) -> str:
+    """The split that is reported, of several; "" where there is no choice."""
+    folded = {name.casefold(): name for name in sorted(names)}
+    return (
+        next((folded[split] for split in SPLITS if split in folded), "") if len(names) > 1 else ""
+    )
+
+
+def find_preset(columns: Collection[str]) -> str:
+    """Find the preset for files with some columns; "" where there is none.
+
+    Examples
+    --------
+    >>> find_preset(["model", "img_size", "top1", "top1_err"])
+    'timm'
+    """
+    for name, preset in list_presets().items():
+        wanted = [Pattern(text) for text in preset.get("known_by", ())]
+        if wanted and all(
+            any(pattern.match(column) is not None for column in columns) for pattern in wanted
+        ):
+            return name
+    return ""

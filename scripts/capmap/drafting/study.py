@@ -1,0 +1,264 @@
+"""A study drafted from its files: what they say, what is likely, and what has to be decided."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from capmap.drafting.draft import Draft
+from capmap.drafting.files import Paths, label_slot, list_files, name_file
+from capmap.drafting.nesting import find_records
+from capmap.drafting.roles import (
+    assign_roles,
+    find_known,
+    find_preset,
+    find_variants,
+    list_scores,
+    name_split,
+    rate_score,
+    split_by_metric,
+)
+from capmap.drafting.scores import put_metric, put_score, put_summary
+from capmap.drafting.slots import Slot, write_pattern
+from capmap.drafting.tables import Column, Table, choose_sample, read_table
+from capmap.drafting.trial import try_draft
+from capmap.drafting.wide import draft_wide
+from capmap.drafting.words import rate_role
+from capmap.errors import ConfigError
+from capmap.exports.files import has_suffix
+from capmap.exports.records import list_values
+from capmap.exports.sheets import NESTED
+from capmap.settings.presets import fill_preset
+from capmap.wording import list_names, quote_name
+
+SEVERAL = 2
+LOOKED_AT = 20
+
+
+def draft_study(exports: Sequence[str]) -> Draft:
+    """Draft the settings of a study from its files.
+
+    Parameters
+    ----------
+    exports : sequence of str
+        Paths, globs, folders or zip archives.
+
+    Returns
+    -------
+    Draft
+        Settings that were tried on the files, with notes.
+
+    Raises
+    ------
+    ConfigError
+        When there are no files, or they hold no scores.
+    UnreadableExportError
+        When a file cannot be read in any way that is tried.
+    """
+    chosen, others = list_files(exports)
+    paths, draft = Paths(chosen), Draft()
+    if others:
+        draft.note("exports", "guess", f"Not read: {list_names(others)}.")
+    table = _read(paths, "")
+    preset = find_preset(table.columns)
+    if preset:
+        draft.put("preset", preset, "found", "The files are of this make.")
+        _complete_preset(draft, paths, table, fill_preset({"preset": preset}))
+    else:
+        _draft_tables(draft, paths, table)
+    try_draft(draft)
+    return draft
+
+
+def _read(paths: Paths, records: str, labels: Mapping[str, str] | None = None) -> Table:
+    sample = choose_sample(paths.paths)
+    fields = {path: paths.read_fields(paths.paths.index(path)) for path in sample}
+    return read_table(fields, labels={**paths.labels, **(labels or {})}, records=records)
+
+
+def _complete_preset(draft: Draft, paths: Paths, table: Table, given: Mapping[str, Any]) -> None:
+    """Find what a preset leaves to the study."""
+    columns: Mapping[str, Any] = given.get("columns", {})
+    records = given.get("reading", {}).get("records", "")
+    taken = {
+        role
+        for role in ("model", "dataset", "metric", "seed", "split", "step")
+        if (role in columns or f"{{{role}}}" in records)
+    }
+    own = {*table.columns} if records else {*map(str, columns.values()), *given.get("where", {})}
+    free = {
+        name: column
+        for name, column in table.columns.items()
+        if column.is_field or (name not in own and "." not in name)
+    }
+    table = Table(free, {})
+    found = assign_roles(table, taken={*taken, "split", "step"})
+    table, renamed = _settle_names(table, found)
+    _put_names(draft, found)
+    if "score" not in columns and not records:
+        scores = sorted(list_scores(table, found.values()), key=rate_score)
+        if scores and rate_score(scores[-1]):
+            put_score(draft, scores[-1].name, "guess")
+            if not given.get("metric"):
+                put_metric(draft, find_known(scores[-1].name), paths.paths)
+    _put_constants(draft, paths, {*found, *taken})
+    draft.settings["exports"] = paths.write(renamed)
+
+
+def _draft_tables(draft: Draft, paths: Paths, table: Table) -> None:
+    """Draft settings of files that no preset is for."""
+    keys: dict[str, str] = {}
+    if has_suffix(paths.paths[0], NESTED):
+        values = list_values(paths.paths[0], most=LOOKED_AT)
+        if way := find_records(values):
+            steps: list[Any] = [part for piece in way for part in (".", piece)][1:]
+            keys = {
+                f"key{place}": label_slot(steps, place)
+                for place, piece in enumerate(steps)
+                if isinstance(piece, Slot)
+            }
+            names = {int(name.removeprefix("key")): name for name in keys}
+            table = _read(paths, write_pattern(steps, names), keys)
+    roles = assign_roles(table)
+    table, renamed = _settle_names(table, roles)
+    scores = list_scores(table, roles.values())
+    if not scores:
+        raise ConfigError(
+            f"{paths.paths[0]}: no column holds scores; its columns are "
+            f"{list_names(list(table.columns))}."
+        )
+    is_long = {"model", "dataset"} <= {*roles} or _is_flat(table, roles, scores)
+    if is_long and (best := _choose_long(scores)):
+        _draft_long(draft, paths, table, roles, best)
+    else:
+        draft_wide(draft, paths.paths, table, roles, scores)
+    _put_reading(draft, table)
+    _put_names(draft, roles)
+    _put_variants(draft, table, roles)
+    _put_constants(draft, paths, {*roles, *_list_fields(draft)})
+    draft.settings["exports"] = paths.write(renamed)
+    _put_rows(draft, table, roles)
+
+
+def _settle_names(table: Table, roles: dict[str, str]) -> tuple[Table, dict[str, str]]:
+    """Call columns whose names are free after their roles: of paths, keys, and without header."""
+    invented = table.reading.get("names", ())
+    renamed = {
+        name: role
+        for role, name in roles.items()
+        if table.columns[name].is_field or name in invented
+    }
+    if invented:
+        free = [name for name in invented if name not in renamed]
+        scores = list_scores(table, renamed)
+        renamed |= {scores[-1].name: "score"} if scores and scores[-1].name in free else {}
+        if len(scores) > 1 and scores[0].is_whole and "step" not in roles:
+            renamed[scores[0].name] = "step"
+    roles |= {role: role for role in renamed.values() if role != "score"}
+    return table.rename(renamed), renamed
+
+
+def _is_flat(table: Table, roles: Mapping[str, str], scores: Sequence[Column]) -> bool:
+    """Tell whether a table without datasets, or models, still has one column of scores."""
+    return len(scores) == 1 or ("score" in table.columns and bool({"model", "dataset"} & {*roles}))
+
+
+def _choose_long(scores: Sequence[Column]) -> list[str]:
+    """Choose the column, or the columns, of scores of a row per run."""
+    if several := split_by_metric(scores):
+        return several
+    best = max(scores, key=rate_score)
+    if rate_score(best):
+        return [best.name]
+    return [scores[0].name] if len(scores) == 1 else []
+
+
+def _draft_long(
+    draft: Draft, paths: Paths, table: Table, roles: dict[str, str], best: Sequence[str]
+) -> None:
+    if len(best) > 1:
+        text = "Each row fills one of these columns: the metric of its dataset."
+        draft.put("columns", {"score": list(best)}, "found", text)
+        return
+    put_score(draft, best[0], "found" if rate_score(table.columns[best[0]]) >= SEVERAL else "guess")
+    if "metric" not in roles:
+        put_metric(draft, find_known(best[0]), paths.paths)
+    if table.columns[best[0]].kinds[1]:
+        put_summary(draft)
+
+
+def _list_fields(draft: Draft) -> set[str]:
+    """Roles that names of columns fill, or a constant."""
+    score = draft.settings.get("columns", {}).get("score", "")
+    pattern = score if isinstance(score, str) else ""
+    kind = draft.settings.get("format")
+    found = {role for role in ("model", "dataset", "metric", "seed") if f"{{{role}}}" in pattern}
+    if kind == "matrix" and not pattern:
+        found.add("model" if "dataset" in draft.settings.get("columns", {}) else "dataset")
+    return found | set(draft.settings.get("fields", {}))
+
+
+def _put_reading(draft: Draft, table: Table) -> None:
+    """Put how the files are read."""
+    if "names" in table.reading:
+        draft.note("reading", "guess", "The tables have no header.")
+    if table.reading:
+        draft.settings["reading"] = table.reading
+    if table.header_rows > 1:
+        text = "Names of columns stand in several rows."
+        draft.put("header_rows", table.header_rows, "found", text)
+
+
+def _put_names(draft: Draft, roles: Mapping[str, str]) -> None:
+    """Put the columns of names that are not called after their roles."""
+    columns = {
+        role: name
+        for role, name in roles.items()
+        if role in ("model", "dataset", "metric", "seed")
+        and name != role
+        and draft.settings.get("columns", {}).get(role) != name
+    }
+    if columns:
+        draft.settings["columns"] = {**columns, **draft.settings.get("columns", {})}
+
+
+def _put_variants(draft: Draft, table: Table, roles: Mapping[str, str]) -> None:
+    """Join columns into the names of models that tell rows of the same names apart."""
+    variants = find_variants(table, roles) if "model" in roles and "step" not in roles else []
+    seeds = [name for name in variants if rate_role(name, "seed") == 3]
+    if seeds:
+        text = f"Runs are told apart by {quote_name(seeds[0])}."
+        draft.put("columns", {"seed": seeds[0]}, "guess", text)
+        variants.remove(seeds[0])
+    if variants:
+        text = f"Rows are told apart by {list_names(variants)}, which is taken as part of models."
+        draft.put("columns", {"model": [roles["model"], *variants]}, "guess", text)
+        ignored = draft.settings["columns"].get("ignore", [])
+        rest = [name for name in ignored if name not in variants]
+        draft.settings["columns"] |= {"ignore": rest} if ignored else {}
+
+
+def _put_constants(draft: Draft, paths: Paths, known: set[str]) -> None:
+    """Put the name of the one model, or dataset, that all files are of."""
+    stem = name_file(paths.paths[0]) if len(paths.paths) == 1 else "all"
+    for role in ("model", "dataset"):
+        if role not in known:
+            text = f"No column or path names the {role}s, so all is of one."
+            draft.put("fields", {role: stem}, "decide", text)
+
+
+def _put_rows(draft: Draft, table: Table, roles: Mapping[str, str]) -> None:
+    """Put which rows count: those of a split, and the last step of a log."""
+    split = roles.get("split")
+    if split and (chosen := name_split(table.columns[split].names)):
+        text = f"Of the splits {list_names(sorted(table.columns[split].names))} one is reported."
+        draft.put("where", {split: chosen}, "guess", text)
+    if "step" in roles and _repeats(table, roles):
+        draft.put("columns", {"step": roles["step"]}, "guess", "A run has several steps.")
+        draft.put("take", "last", "guess", "The row of the highest step counts.")
+
+
+def _repeats(table: Table, roles: Mapping[str, str]) -> bool:
+    """Tell whether several rows have the same names."""
+    names = {name for role, name in roles.items() if role != "step"}
+    names |= {column.name for column in table.columns.values() if column.is_field}
+    rows = zip(*(table.columns[name].texts for name in sorted(names)), strict=True)
+    return len(set(rows)) < table.size

@@ -1,0 +1,116 @@
+"""Tables whose columns of scores say in their names of what they are."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from capmap.drafting.draft import Draft
+from capmap.drafting.files import label_slot
+from capmap.drafting.roles import find_known, rate_score
+from capmap.drafting.scores import put_errors, put_metric, put_summary
+from capmap.drafting.slots import Piece, Slot, find_slots, write_pattern
+from capmap.drafting.tables import Column, Table
+from capmap.drafting.words import is_label, rate_role, rate_values, split_words
+from capmap.wording import list_names, quote_name
+
+
+class _Heads(NamedTuple):
+    """The names of columns as a pattern, and the roles of its fields."""
+
+    pattern: str
+    roles: frozenset[str]
+
+
+def draft_wide(
+    draft: Draft,
+    paths: Sequence[str],
+    table: Table,
+    roles: dict[str, str],
+    scores: Sequence[Column],
+) -> None:
+    """Draft a table with several columns of scores.
+
+    Parameters
+    ----------
+    draft : Draft
+        Gets the columns and their layout.
+    paths : sequence of str
+        The files.
+    table : Table
+        What they hold.
+    roles : dict of str to str
+        The columns of names; gets the first column of text where none was found.
+    scores : sequence of Column
+        The columns of scores.
+    """
+    names = [column.name for column in scores]
+    _name_rows(table, roles, names)
+    if rate_values(names, "metric") > 0.5 and "model" in roles:
+        best = max(scores, key=rate_score)
+        text = f"Other metrics are in {list_names([name for name in names if name != best.name])}."
+        draft.put("columns", {"score": best.name}, "guess" if len(names) > 1 else "found", text)
+        put_metric(draft, find_known(best.name), paths)
+        return
+    heads = _read_heads(names, roles)
+    is_turned = heads.pattern == "{model}"
+    if is_turned or heads.pattern == "{dataset}":
+        what = "Rows are datasets, columns models." if is_turned else "Columns are datasets."
+        draft.put("format", "matrix", "found", what)
+    # A matrix is turned by the name of the column of datasets, unless it is called just that.
+    if heads.pattern != "{dataset}" and not (is_turned and roles.get("dataset") != "dataset"):
+        text = f"Columns such as {quote_name(names[0])} hold scores."
+        draft.put("columns", {"score": heads.pattern}, "found", text)
+    unused = [
+        column.name
+        for column in table.columns.values()
+        if not column.is_field and column.name not in {*roles.values(), *names}
+    ]
+    if unused:
+        draft.put("columns", {"ignore": unused}, "guess", "What is ignored holds no scores.")
+    if "metric" not in heads.roles | {*roles}:
+        put_metric(draft, "", paths)
+        if heads.pattern == "{dataset}":
+            put_errors(draft, names)
+    if any(column.kinds[1] for column in scores):
+        put_summary(draft)
+
+
+def _name_rows(table: Table, roles: dict[str, str], names: Sequence[str]) -> None:
+    """Take the first column of text as that of models, or datasets, where none is known."""
+    columns = table.columns.values()
+    texts = [column for column in columns if not column.is_number and column.names]
+    if {"model", "dataset"} & {*roles} or not texts or any(column.is_field for column in columns):
+        return
+    as_models = rate_values(texts[0].names, "model") - rate_values(texts[0].names, "dataset")
+    as_models += rate_values(names, "dataset") - rate_values(names, "model")
+    roles["dataset" if as_models < 0 else "model"] = texts[0].name
+
+
+def _read_heads(names: Sequence[str], roles: Mapping[str, str]) -> _Heads:
+    """Find what the names of columns of scores say."""
+    pieces = find_slots(names) if len(names) > 1 else [Slot((names[0],))]
+    missing = [role for role in ("dataset", "model") if role not in roles]
+    slots = [place for place, piece in enumerate(pieces) if isinstance(piece, Slot)]
+    kinds = {place: _name_slot(pieces, place, missing, alone=len(slots) == 1) for place in slots}
+    says_something = len(slots) > 1 or len(pieces) == 1 or _is_said(pieces)
+    if len({*kinds.values()}) < len(kinds) or not says_something:
+        kind = kinds[slots[0]] if len(slots) == 1 else (missing or ["dataset"])[0]
+        pieces, kinds = [Slot(tuple(names))], {0: kind}
+    return _Heads(write_pattern(pieces, kinds), frozenset(kinds.values()))
+
+
+def _is_said(pieces: Sequence[Piece]) -> bool:
+    """Tell whether what columns have in common is no part of names, as in ``acc_{seed}``."""
+    words = [word for piece in pieces if isinstance(piece, str) for word in split_words(piece)]
+    return bool(words) and all(
+        find_known(word) or is_label(word) or rate_role(word, "score") for word in words
+    )
+
+
+def _name_slot(pieces: Sequence[Piece], place: int, missing: Sequence[str], *, alone: bool) -> str:
+    slot, label = pieces[place], label_slot(pieces, place)
+    names = slot.names if isinstance(slot, Slot) else frozenset[str]()
+    if rate_values(names, "metric") > 0.5 and not alone:
+        return "metric"
+    if rate_values(names, "seed") == 1 and (label or not missing):
+        return "seed"
+    return missing[0] if missing else "dataset"

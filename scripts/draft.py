@@ -1,0 +1,40 @@
+"""Draft the settings of a study from its files."""
+
+from pathlib import Path
+
+from capmap.drafting import draft_study, name_study, write_draft
+from capmap.errors import ConfigError
+
+
+def draft(*, exports: list[str]) -> None:
+    """Write the settings of a study into the working directory, and say what to decide.
+
+    Parameters
+    ----------
+    exports : list of str
+        Files, globs, folders or zip archives.
+
+    Raises
+    ------
+    ConfigError
+        When none is named, they hold no scores, or the YAML file is there already.
+    ExportError
+        When a file cannot be read.
+    """
+    if not exports:
+        raise ConfigError("Name the files: snakemake draft --config exports=FILE")
+    name = name_study(exports)
+    path = Path(f"{name}.yaml")
+    if path.exists():
+        raise ConfigError(f"{path} is there already. Remove or rename it, or edit it by hand.")
+    study = draft_study(exports)
+    path.write_text(write_draft(study, name), "utf-8")
+    for number, decision in enumerate(study.decisions, 1):
+        print(f"Decide {number}: {decision}")
+    print(f"Wrote {path}. Look through it, then run: snakemake --configfile {path}")
+
+
+if __name__ == "__main__":
+    from job import run_job
+
+    run_job(draft, snakemake)  # type: ignore[name-defined]

@@ -1,0 +1,21 @@
+"""Drafts the settings of a study: `snakemake draft --config exports=FILE`.
+
+Reads: the files, folders or archives that `exports` names.
+Writes: a YAML file in the working directory, named after them; one that is there stays as it is.
+"""
+
+
+localrules:
+    draft,
+
+
+rule draft:
+    """Files → the settings of a study, with what has to be decided."""
+    log:
+        "results/logs/draft.log",
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        exports=DRAFTED if isinstance(DRAFTED, list) else [DRAFTED],
+    script:
+        "../../scripts/draft.py"
