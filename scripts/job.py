@@ -14,6 +14,8 @@ from capmap.errors import CapmapError
 
 # Objects between two searches for garbage; Python's 700 cost a tenth of the time of a figure.
 COLLECT_AFTER = 50_000
+# Letters of a warning on the terminal; the log has all of it.
+SHOWN = 240
 
 
 def run_job(function: Callable[..., None], job: Any) -> None:
@@ -42,7 +44,8 @@ def run_job(function: Callable[..., None], job: Any) -> None:
     }
     if "threads" in signature(function).parameters:
         arguments["threads"] = job.threads
-    _log_to(Path(str(job.log)))
+    study = getattr(job.wildcards, "study", "")
+    _log_to(Path(str(job.log)), f"{study}, {function.__name__}" if study else function.__name__)
     gc.set_threshold(COLLECT_AFTER)
     logger = logging.getLogger(function.__name__)
     try:
@@ -111,12 +114,28 @@ def _is_file_list(value: Any) -> bool:
     return type(value).__name__ == "Namedlist" or type(value).__module__.startswith("snakemake")
 
 
-def _log_to(path: Path) -> None:
+class _Terminal(logging.Formatter):
+    """Says of which study and stage a message is; of a warning only as much as is read."""
+
+    def __init__(self, place: str, path: Path) -> None:
+        super().__init__()
+        self.place, self.path = place, path
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = record.getMessage()
+        if record.levelno == logging.WARNING and len(text) > SHOWN:
+            text = f"{text[:SHOWN].rstrip()}… ({self.path})"
+        trace = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
+        return f"{self.place}: {text}{trace}"
+
+
+def _log_to(path: Path, place: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     terminal = logging.StreamHandler()
     terminal.setLevel(logging.WARNING)
+    terminal.setFormatter(_Terminal(place, path))
     logging.basicConfig(
         level=logging.INFO,
-        format="%(name)s: %(message)s",
+        format=f"{place}: %(message)s",
         handlers=[logging.FileHandler(path, mode="w", encoding="utf-8"), terminal],
     )

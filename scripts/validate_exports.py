@@ -40,7 +40,7 @@ def validate_exports(
     Raises
     ------
     ValidationError
-        When there is any error; the message has the counts and the first 20 problems.
+        When there is any error; the message has a line for each cause.
     """
     read, result = check_exports(
         exports,

@@ -88,7 +88,8 @@ FILES = (
     describe(
         "one_column",
         make_one_column(0.01),
-        "one_column/runs.csv, line 1, column 'model': There is no column 'model'",
+        "one_column/runs.csv, line 1, column 'dataset': There is no column 'dataset'",
+        "And 2 more like this: column 'model'; column 'score'.",
         "The columns are 'somebody', 'forgot', 'the', 'delimiters', 'of', 'this', 'table'.",
     ),
 )
@@ -181,7 +182,7 @@ CELLS = (
         make_table(GOOD + "".join(f"B,E,accuracy,word,{n}\n" for n in range(3, 10_003))),
         "10000 errors (10000 not_a_number)",
         "ten_thousand_words/runs.csv, line 10, column 'score', value 'word'",
-        "... and 9980 more.",
+        "And 9999 more like this: line",
     ),
     describe(
         "nan_score",

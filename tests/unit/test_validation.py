@@ -239,15 +239,12 @@ def test_negated_errors_stop_the_study_without_an_explicit_direction():
     assert "negated errors" in problem.reason
 
 
-@pytest.mark.parametrize(
-    "rules",
-    [{"metrics": {"RMSE": {"direction": "min"}}}, {"datasets": {"D": {"direction": "min"}}}],
-)
-def test_an_explicit_direction_against_the_looks_is_a_warning(rules):
-    runs = column(0.948, 0.957, 0.951, metric="RMSE")
-    problem = find_one(runs, "suspicious_direction", **BOUNDED, **rules)
+def test_a_direction_of_the_metric_against_the_looks_is_a_warning_and_of_the_dataset_is_quiet():
+    runs, rule = column(0.948, 0.957, 0.951, metric="RMSE"), {"direction": "min"}
+    problem = find_one(runs, "suspicious_direction", **BOUNDED, metrics={"RMSE": rule})
     assert problem.severity == "warning"
     assert "datasets: {D: {direction: max}}" in problem.remedy
+    assert codes(runs, **BOUNDED, datasets={"D": rule}) == []
 
 
 def test_an_explicit_direction_against_the_name_is_a_warning():
@@ -317,6 +314,13 @@ def test_an_unbounded_metric_with_bounds_of_its_own_may_leave_them_far_behind():
 
 def test_negative_scores_are_no_percentages_of_a_metric_without_negative_scores():
     assert codes(column(-8.9, -7.0, metric="accuracy")) == ["all_out_of_bounds"]
+
+
+def test_no_score_within_bounds_that_are_stated_of_a_known_metric_is_an_error():
+    rule = {"rmse": {"low": 0, "high": 2.5}}
+    assert codes(column(45, 47, metric="rmse"), metrics=rule) == ["all_out_of_bounds"]
+    rule = {"human normalized": {"direction": "max", "low": 0, "high": 1}}
+    assert codes(column(3, 30, metric="human normalized"), metrics=rule) == ["out_of_bounds"]
 
 
 def test_a_score_outside_its_bounds_is_a_warning_at_the_farthest_one():

@@ -14,7 +14,11 @@ RAGGED = make_runs(("A", "D", 0.1), ("A", "E", 0.2), ("B", "D", 0.3))
     ("policy", "severity", "reason"),
     [
         ("error", "error", "The model 'B' has no run for 1 dataset: 'E'."),
-        ("keep", "warning", "The model 'B' has no run for 1 dataset: 'E'."),
+        (
+            "keep",
+            "warning",
+            "1 of 2 models have no run on some dataset; 'B' lacks most, 1 dataset: 'E'.",
+        ),
         ("drop_models", "warning", "The model 'B' has no run for 1 dataset: 'E'."),
         ("drop_datasets", "warning", "The dataset 'E' has no run for 1 model: 'B'."),
     ],
@@ -104,8 +108,9 @@ def test_the_message_has_counts_examples_and_the_place_of_the_rest():
     )
     assert "line 2, column 'score', value 'x': It is bad. Mend it." in message
     assert "Whether a higher 'quality' is better is not known" in message
-    assert len(lines) == 1 + 20 + 2
-    assert lines[-2:] == ["  ... and 82 more.", "All errors are in rejected.csv."]
+    assert "And 99 more like this: line 3; line 4; line 5 …." in message
+    assert len(lines) == 1 + 3 + 1
+    assert lines[-1] == "All errors are in rejected.csv."
 
 
 def test_examples_show_every_kind_before_they_repeat_one():

@@ -59,7 +59,10 @@ class Columns(Section):
         "Columns to leave out where several hold scores, such as parameter counts or a printed "
         "average.",
     )
-    training: str = option("training", "Column of the training's name (checkpoints format only).")
+    training: ColumnNames = option(
+        "training",
+        "Column of the training's name, or a list of columns (checkpoints format only).",
+    )
     checkpoint: str = option(
         "checkpoint",
         "Column of the checkpoint, a name with its step or epoch (checkpoints format only).",

@@ -193,6 +193,8 @@ def find_doubtful_directions(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
         direction, origin = rules.find_direction(row.dataset, row.metric)
         if direction != known.direction:
             overruled.setdefault((row.metric, str(direction)), []).append(row)
+        elif origin == "dataset":
+            continue
         elif appearance := _describe_errors(known, looks[row.dataset]):
             problems.append(_explain_suspicion(row, appearance, chosen=origin != "natural"))
         elif origin == "natural" and _look_converted(known, looks[row.dataset]):

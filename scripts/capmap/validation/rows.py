@@ -1,6 +1,6 @@
 """Rows that cannot be used or say the same thing twice, and cells with no or few runs."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -37,8 +37,8 @@ CONSEQUENCES = {
     "others (or to drop_models, drop_datasets or keep).",
     "drop_models": "The model is left out (incomplete: drop_models).",
     "drop_datasets": "The dataset is left out (incomplete: drop_datasets).",
-    "keep": "It is scored on what it has (incomplete: keep).",
-    "adjust": "What it lacks is expected from the others (incomplete: adjust).",
+    "keep": "Each is scored on what it has (incomplete: keep).",
+    "adjust": "What they lack is expected from the others (incomplete: adjust).",
 }
 
 
@@ -239,7 +239,12 @@ def _explain_conflict(row: Row, winner: Row, policy: Duplicates, layout: TableFo
     remedy = f"The {policy} is used (duplicates: {policy})."
     if policy == "error":
         remedy = "Correct the export, or choose duplicates: mean, first or last."
-        if not row.seed:
+        if winner.source != row.source:
+            remedy = (
+                "If each file is of another model, dataset or seed, take it from the file's name: "
+                "exports: runs/{model}/{dataset}-{seed}.csv. Otherwise remove one of the rows."
+            )
+        elif not row.seed:
             remedy = f"{LAYOUTS[layout].seed_remedy} {remedy}"
     return score_problem(
         row,
@@ -269,13 +274,15 @@ def find_incomplete(
     Returns
     -------
     list of Problem
-        One per model or dataset, at its first row, with what it lacks; and an error when nothing
-        is left.
+        One per model or dataset, at its first row, with what it lacks; where models keep their
+        places, one for all of them; and an error when nothing is left.
     """
     kind: Literal["model", "dataset"]
     kind, other = ("dataset", "model") if policy == "drop_datasets" else ("model", "dataset")
     table = counts.T if kind == "dataset" else counts
     missing = find_missing(table)
+    if missing and policy in ("keep", "adjust"):
+        return [_explain_holes(runs, missing, len(table), policy)]
     problems = [
         group_problem(
             row,
@@ -298,6 +305,24 @@ def find_incomplete(
             )
         )
     return problems
+
+
+def _explain_holes(
+    runs: pd.DataFrame, missing: Mapping[str, Sequence[str]], count: int, policy: Incomplete
+) -> Problem:
+    """Say once that models lack runs where that was chosen, at the one that lacks most."""
+    worst = max(missing, key=lambda name: (len(missing[name]), name))
+    [(_, row)] = _find_first_rows(runs, "model", [worst])
+    return group_problem(
+        row,
+        "incomplete",
+        f"{len(missing)} of {count_things(count, 'model')} have no run on some dataset; "
+        f"{quote_name(worst)} lacks most, {count_things(len(missing[worst]), 'dataset')}: "
+        f"{list_names(missing[worst])}.",
+        CONSEQUENCES[policy],
+        severity="warning",
+        value=worst,
+    )
 
 
 def find_few_seeds(runs: pd.DataFrame, counts: pd.DataFrame, *, min_seeds: int) -> list[Problem]:

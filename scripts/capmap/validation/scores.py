@@ -33,7 +33,8 @@ def find_misfits(
     list of Problem
         "percent", an error per dataset; "mixed_percent", an error per score; "out_of_bounds", a
         warning per dataset at the score that is farthest out; and "all_out_of_bounds", an error
-        instead, where no score of a dataset is within bounds that are natural or stated.
+        instead, where no score of a dataset is within bounds that are natural, or stated of a
+        known metric.
 
     Notes
     -----
@@ -131,9 +132,10 @@ def _gather_facts(bounds: pd.DataFrame, transformed: Collection[str]) -> pd.Data
     explicit = facts[["low_origin", "high_origin"]].isin(["dataset", "metric"]).all(axis=1)
     in_one = facts["low"].isin([-1.0, 0.0]) & (facts["high"] == 1)
     origins = facts[["low_origin", "high_origin"]]
+    natural = origins.apply(lambda side: side.str.contains("natural")).all(axis=1)
     stated = ~origins.apply(lambda side: side.str.contains("observed|model |reference")).any(axis=1)
     return facts.assign(
-        stated=stated,
+        stated=stated & (natural | np.array([metric is not None for metric in known], dtype=bool)),
         fractional=in_one & ~facts.index.isin(list(transformed)),
         signed=(facts["low"] < 0) & ~endless,
         bounded=bounded,

@@ -12,11 +12,13 @@ import pandas as pd
 from capmap.artifacts import render_csv, write_text
 from capmap.errors import ValidationError
 from capmap.exports import Exports
-from capmap.problems import Problem
+from capmap.problems import Problem, shorten
 from capmap.validation.study import Validation
 from capmap.wording import count_things
 
-SHOWN = 20
+# Of each kind: how many remedies are told, and how many further places of each.
+CAUSES = 3
+PLACES = 3
 KEPT = 1000
 REJECTED = ["source", "line", "column", "value", "reason", "remedy"]
 
@@ -69,14 +71,14 @@ def count_codes(problems: Iterable[Problem]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def choose_examples(problems: Sequence[Problem], *, most: int = SHOWN) -> list[Problem]:
+def choose_examples(problems: Sequence[Problem], *, most: int) -> list[Problem]:
     """Choose problems to show so that a frequent kind does not hide a rare one.
 
     Parameters
     ----------
     problems : sequence of Problem
         In their order.
-    most : int, optional
+    most : int
         How many to show.
 
     Returns
@@ -95,8 +97,56 @@ def choose_examples(problems: Sequence[Problem], *, most: int = SHOWN) -> list[P
     return [problems[position] for _, _, position in chosen]
 
 
+def group_problems(problems: Iterable[Problem]) -> list[tuple[str, list[Problem]]]:
+    """Group problems of one cause: of one kind and with one remedy.
+
+    Parameters
+    ----------
+    problems : iterable of Problem
+        Errors first.
+
+    Returns
+    -------
+    list of (str, list of Problem)
+        Three for a kind at most, the last of which has all others of it. The first as a sentence,
+        with how many more there are and where the next three stand; and all of them.
+    """
+    groups: dict[tuple[str, str], dict[str, list[Problem]]] = {}
+    for problem in problems:
+        kind = groups.setdefault((problem.severity, problem.code), {})
+        is_told = problem.remedy in kind or len(kind) < CAUSES
+        cause = problem.remedy if is_told else next(reversed(kind))
+        kind.setdefault(cause, []).append(problem)
+    found = [group for kind in groups.values() for group in kind.values()]
+    return [(_describe_group(group), group) for group in found]
+
+
+def _describe_group(group: Sequence[Problem]) -> str:
+    first, *others = group
+    if not others:
+        return str(first)
+    places = list(dict.fromkeys(filter(None, (_tell_apart(first, other) for other in others))))
+    listed = "; ".join(places[:PLACES]) + (" …" if len(places) > PLACES else "")
+    return f"{first} And {len(others)} more like this{': ' if places else ''}{listed}."
+
+
+def _tell_apart(first: Problem, other: Problem) -> str:
+    """Say where a problem is, as far as that differs from the first of its kind."""
+    parts = {
+        "source": other.source,
+        "line": f"line {other.line}" if other.line else "",
+        "column": f"column {other.column!r}",
+        "value": f"value {shorten(other.value)!r}",
+    }
+    return ", ".join(
+        text
+        for name, text in parts.items()
+        if text and getattr(first, name) != getattr(other, name)
+    )
+
+
 def write_message(problems: Sequence[Problem], *, place: str, files: int, rows: int) -> str:
-    """Say what is wrong: a headline with counts, the first 20 problems, and where the rest is.
+    """Say what is wrong: a headline with counts, a line for each cause, and where all is listed.
 
     Parameters
     ----------
@@ -114,10 +164,7 @@ def write_message(problems: Sequence[Problem], *, place: str, files: int, rows: 
         f"{count_things(len(errors), 'error')} ({codes}) and {count_things(warnings, 'warning')} "
         f"in {count_things(files, 'file')} with {count_things(rows, 'row')}."
     ]
-    shown = choose_examples(problems)
-    lines += [f"  {problem}" for problem in shown]
-    if len(problems) > len(shown):
-        lines.append(f"  ... and {len(problems) - len(shown)} more.")
+    lines += [f"  {text}" for text, _ in group_problems(problems)]
     lines.append(f"All errors are in {place}.")
     return "\n".join(lines)
 
@@ -143,25 +190,22 @@ def report_problems(
     files, rows : int
         How many were read.
     logger : logging.Logger
-        Gets examples as warnings, which the terminal shows, and the others for the log file.
+        Gets a warning for each cause, which the terminal shows, and the others for the log file.
 
     Raises
     ------
     ValidationError
-        When there is any error; the message has the counts and the first 20 problems.
+        When there is any error; the message has a line for each cause.
     """
     write_text(rejected, render_csv(list_rejected(result)))
     if result.errors:
         raise ValidationError(
             write_message(result.problems, place=rejected, files=files, rows=rows)
         )
-    warnings = result.warnings
-    shown = set(map(id, choose_examples(warnings)))
-    for problem in warnings:
-        level = logging.WARNING if id(problem) in shown else logging.INFO
-        logger.log(level, "%s", problem)
-    if len(warnings) > len(shown):
-        logger.warning("... and %d more warnings, in the log.", len(warnings) - len(shown))
+    for text, group in group_problems(result.warnings):
+        logger.warning("%s", text)
+        for problem in group[1:]:
+            logger.info("%s", problem)
 
 
 def describe_validation(
