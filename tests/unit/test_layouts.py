@@ -12,6 +12,7 @@ from capmap.errors import ConfigError
 from capmap.exports import read_exports
 from capmap.exports.files import FileOptions
 from capmap.patterns import Pattern, read_fields
+from tests.workbooks import make_xlsx
 
 NAMES = ["model", "dataset", "metric", "seed"]
 WIDE = {"model": "model", "score": "{dataset}"}
@@ -289,3 +290,17 @@ def test_rows_of_a_cell_can_be_runs_and_words_scores(write):
         ["2", 1.0, "pass"],
         ["3", 0.0, "fail"],
     ]
+
+
+@pytest.mark.parametrize("suffix", ["json", "xlsx"])
+def test_numbers_beside_texts_with_decimal_commas_have_decimal_points(tmp_path, suffix):
+    path = tmp_path / f"t.{suffix}"
+    rows = [("A", 1.234), ("B", "1,5"), ("C", "2,25")]
+    if suffix == "json":
+        path.write_text(json.dumps([{"model": name, "d": score} for name, score in rows]))
+    else:
+        cells = {f"A{line}": name for line, (name, _) in enumerate(rows, 2)}
+        cells |= {f"B{line}": score for line, (_, score) in enumerate(rows, 2)}
+        make_xlsx(path, {"S": {"A1": "model", "B1": "d", **cells}})
+    found = read_exports([str(path)], layout="matrix", metric="m")
+    assert found.runs["score"].tolist() == [1.234, 1.5, 2.25]

@@ -10,6 +10,7 @@ import yaml
 from capmap.artifacts import read_parquet
 from capmap.inputs.exports import find_exports
 from capmap.inputs.studies import Study, check_config
+from capmap.pages.accounts import describe_reading
 from tests.workbooks import make_xlsx
 from validate_exports import validate_exports
 
@@ -218,6 +219,26 @@ def test_exports_are_read_by_configuration_alone(case, packed, tmp_path, monkeyp
     for row, expected in zip(found.itertuples(index=False, name=None), ends, strict=True):
         assert row[:3] == expected[:3]
         assert row[3] == pytest.approx(expected[3], abs=1e-12)
+
+
+def test_it_is_told_which_columns_were_taken_for_what(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text, files, *_ = CASES["mean and deviation in brackets"]
+    write_files(files, tmp_path)
+    read_study(f"{text}\n        incomplete: keep\n", tmp_path)
+    validation = json.loads((tmp_path / "validation.json").read_text())
+    assert validation["readings"] == [
+        {
+            "names": {"dataset": ["dataset"], "model": ["model"]},
+            "scores": ["ROCKET", "TSF"],
+            "columns": 2,
+            "path": "tsc.csv",
+            "files": 1,
+        }
+    ]
+    said = describe_reading(validation).striptags()
+    assert "12 runs stand for published means and standard deviations" in said
+    assert "read with models in model, datasets in dataset and scores in ROCKET and TSF." in said
 
 
 @pytest.mark.parametrize(

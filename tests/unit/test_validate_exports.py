@@ -70,7 +70,7 @@ def test_good_exports_become_runs_and_a_summary(tmp_path):
     assert summary["seeds_per_cell"] == {"min": 2, "median": 2.0, "max": 2}
     assert list(summary) == [
         *("ok", "files", "counts", "seeds_per_cell", "metrics", "rejected"),
-        *("warnings", "warnings_total", "conversions"),
+        *("warnings", "warnings_total", "conversions", "readings"),
     ]
 
 
@@ -78,7 +78,7 @@ def test_conversions_and_filtered_rows_are_counted(tmp_path):
     text = 'model;dataset;metric;score\nA;D;acc;"91%"\nB;D;acc;0,5\nC;E;acc;0,5\n'
     path = write(tmp_path, text)
     _, summary = run(tmp_path, exports=path, where={"dataset": "D"})
-    assert summary["conversions"] == {"percent_signs": 1, "decimal_commas": 1}
+    assert summary["conversions"] == {"percent_signs": 1, "decimal_commas": 1, "summarized": 0}
     assert summary["counts"]["rows_filtered"] == 1
 
 
@@ -141,7 +141,7 @@ def test_broken_exports_are_refused_with_their_place_and_leave_nothing(tmp_path,
 def test_a_large_table_of_one_column_is_refused_quickly(tmp_path):
     (tmp_path / "large.csv").write_bytes(make_one_column(20))
     start = time.process_time()
-    with pytest.raises(ValidationError, match="There is no column 'dataset'.* column 'model'"):
+    with pytest.raises(ValidationError, match=r"There is no column 'dataset'.* column 'model'"):
         run(tmp_path, exports=str(tmp_path / "large.csv"))
     assert time.process_time() - start < 5
 

@@ -40,6 +40,8 @@ class Cells:
         The line on which each row starts, the header being line 1.
     numeric : frozenset of str
         Columns that the file holds as numbers, so that their decimal mark is a point.
+    numerals : mapping of str to ndarray of bool, shape (rows,)
+        Where columns that hold text as well have numbers of the file.
     problems : list of Problem
         Rows of the file that could not be split into cells.
     nested : mapping of str to sequence of int
@@ -49,6 +51,7 @@ class Cells:
     columns: Mapping[str, pa.Array]
     lines: npt.NDArray[np.int64]
     numeric: frozenset[str] = frozenset()
+    numerals: Mapping[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     nested: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
@@ -58,7 +61,14 @@ class Cells:
             return self
         mask = pa.array(rows)
         columns = {name: column.filter(mask) for name, column in self.columns.items()}
-        return Cells(columns, self.lines[rows], self.numeric, self.problems)
+        numerals = {name: places[rows] for name, places in self.numerals.items()}
+        return Cells(columns, self.lines[rows], self.numeric, numerals, self.problems)
+
+    def find_numerals(self, name: str) -> npt.NDArray[np.bool_]:
+        """Find the rows in which the file holds a number, not a text, in a column."""
+        if name in self.numerals:
+            return self.numerals[name]
+        return np.full(len(self.lines), name in self.numeric)
 
 
 def reject_nested(cells: Cells, names: Sequence[str], *, source: str) -> Cells:

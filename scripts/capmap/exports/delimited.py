@@ -3,8 +3,8 @@
 import csv
 import io
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice, zip_longest
 from typing import NamedTuple
 
@@ -145,6 +145,8 @@ class RowSheet:
         Those below the header.
     numeric : frozenset of str
         Columns that the file holds as numbers.
+    numerals : mapping of str to set of int
+        The lines in which columns that hold text as well have numbers.
     problems : sequence of Problem
         What else is wrong with the file.
     remedy : str
@@ -155,6 +157,7 @@ class RowSheet:
     columns: list[str]
     rows: Sequence[Record]
     numeric: frozenset[str] = frozenset()
+    numerals: Mapping[str, Collection[int]] = field(default_factory=dict)
     problems: Sequence[Problem] = ()
     remedy: str = QUOTE
 
@@ -162,7 +165,14 @@ class RowSheet:
         """Pick the cells of some columns."""
         cells = gather_cells(self.rows, self.path, self.columns, names, remedy=self.remedy)
         return replace(
-            cells, numeric=self.numeric & {*names}, problems=[*cells.problems, *self.problems]
+            cells,
+            numeric=self.numeric & {*names},
+            numerals={
+                name: np.isin(cells.lines, list(self.numerals[name]))
+                for name in names
+                if name in self.numerals
+            },
+            problems=[*cells.problems, *self.problems],
         )
 
 

@@ -200,19 +200,21 @@ class FlatRows:
             self._refuse_size(f"{len(names)} columns of {len(self.lines)} rows")
         keys = dict(zip(self.columns, self._keys, strict=True))
         columns = self._fill({keys[name]: [None] * len(self.lines) for name in names})
-        texts, numeric, nested = {}, set(), {}
+        texts, numeric, numerals, nested = {}, set(), {}, {}
         for name in names:
             column = columns[keys[name]]
             kinds = set(map(type, column))
             if kinds <= {Numeral, NoneType}:
                 numeric.add(name)
+            elif Numeral in kinds:
+                numerals[name] = np.array([type(cell) is Numeral for cell in column])
             if Nested in kinds:
                 nested[name] = [row for row, cell in enumerate(column) if type(cell) is Nested]
             if not kinds <= {str, Numeral}:
                 column = [WORDS.get(cell, cell) for cell in column]
             texts[name] = make_texts(column)
         lines = np.array(self.lines, dtype=np.int64)
-        return Cells(texts, lines, frozenset(numeric), self.problems, nested)
+        return Cells(texts, lines, frozenset(numeric), numerals, self.problems, nested)
 
     def _fill(self, columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
         for start, stop, cells in reversed(self._shared):

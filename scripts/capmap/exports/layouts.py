@@ -38,6 +38,7 @@ from capmap.exports.runs import (
     RUN_COLUMNS,
     Metrics,
     Part,
+    Reading,
     find_bad_scores,
     find_blank_names,
     find_blank_seeds,
@@ -61,6 +62,8 @@ NAMED = ("model", "dataset", "metric", "seed")
 # What says how rows of one run or several runs of one row are to be taken; texts beside the scores.
 BESIDE = ("step", "selection", "spread", "count")
 ROW = "row"
+# Columns of scores that are named where it is told how a file was read.
+SHOWN = 3
 
 Parse: TypeAlias = Callable[..., Numbers]
 
@@ -225,8 +228,21 @@ def read_table(
         percent_signs=grid.numbers.percent_signs,
         decimal_commas=grid.numbers.decimal_commas,
         filter_values=seen,
+        reading=_describe_reading(plan, source),
         unmeasured=set(names["dataset"].filter(names["metric"].is_null()).to_pylist()),
     )
+
+
+def _describe_reading(plan: _Plan, source: str) -> Reading:
+    named = {role: plan.roles[role] for role in NAMED if plan.roles[role]}
+    scores = [score.column for score in plan.scores]
+    return {
+        "names": named,
+        "scores": scores[:SHOWN],
+        "columns": len(scores),
+        "path": source,
+        "files": 1,
+    }
 
 
 class _NamedSheet(NamedTuple):
@@ -448,31 +464,28 @@ def _parse(
 
 
 def _parse_columns(cells: Cells, titles: Sequence[str], parse: Parse) -> Numbers:
-    """Parse all columns, one after the other, with one decimal mark for those of text."""
-    if len(titles) == 1:
-        return parse(cells.columns[titles[0]], numeric=titles[0] in cells.numeric)
-    shape = (len(titles), len(cells.lines))
-    values, kinds = np.empty(shape), np.empty(shape, dtype=np.int8)
-    spreads = np.full(shape, np.nan)
-    is_numeric = np.array([name in cells.numeric for name in titles])
+    """Parse all columns, one after the other, with one decimal mark for all text in them."""
+    texts = pa.concat_arrays([cells.columns[name] for name in titles])
+    is_numeral = np.concatenate([cells.find_numerals(name) for name in titles])
+    if not len(texts) or is_numeral.all() or not is_numeral.any():
+        return parse(texts, numeric=bool(len(texts)) and bool(is_numeral[0]))
+    values, kinds = np.empty(len(texts)), np.empty(len(texts), dtype=np.int8)
+    spreads = np.full(len(texts), np.nan)
     parsed = []
     for numeric in (True, False):
-        group = is_numeric == numeric
-        columns = [cells.columns[titles[place]] for place in np.flatnonzero(group).tolist()]
-        if columns:
-            numbers = parse(pa.concat_arrays(columns), numeric=numeric)
-            values[group] = numbers.values.reshape(len(columns), shape[1])
-            kinds[group] = numbers.kinds.reshape(len(columns), shape[1])
-            if numbers.spreads is not None:
-                spreads[group] = numbers.spreads.reshape(len(columns), shape[1])
-            parsed.append(numbers)
+        group = is_numeral == numeric
+        numbers = parse(texts.filter(pa.array(group)), numeric=numeric)
+        values[group], kinds[group] = numbers.values, numbers.kinds
+        if numbers.spreads is not None:
+            spreads[group] = numbers.spreads
+        parsed.append(numbers)
     return Numbers(
-        values=values.ravel(),
-        kinds=kinds.ravel(),
+        values=values,
+        kinds=kinds,
         mark=parsed[-1].mark,
         percent_signs=sum(numbers.percent_signs for numbers in parsed),
         decimal_commas=sum(numbers.decimal_commas for numbers in parsed),
-        spreads=spreads.ravel() if parsed[-1].spreads is not None else None,
+        spreads=spreads if parsed[-1].spreads is not None else None,
     )
 
 

@@ -1,7 +1,7 @@
 """The exports of a study, read together."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -22,12 +22,14 @@ from capmap.exports.doubts import find_doubts
 from capmap.exports.files import PLAIN, FileOptions
 from capmap.exports.layouts import BESIDE, list_wanted, name_sheet, numbers_rows, read_table
 from capmap.exports.repeats import Taken, number_rows, spread_summaries, take_rows
-from capmap.exports.runs import RUN_COLUMNS, Metrics, Part
+from capmap.exports.runs import RUN_COLUMNS, Metrics, Part, Reading
 from capmap.exports.sheets import open_sheet
 from capmap.patterns import has_fields
 from capmap.problems import Problem, UnreadableExportError, ask_nearest
 from capmap.settings.choices import Decimal, TableFormat
 from capmap.wording import list_names, quote_name
+
+NO_PLACE = {"path": "", "files": 0}
 
 
 class ExportFile(TypedDict):
@@ -64,6 +66,8 @@ class Exports:
         Scores divided by 100 because of a percent sign.
     decimal_commas : int
         Scores read with a decimal comma.
+    readings : list of Reading
+        Which columns were taken for what, each way once.
     """
 
     runs: pd.DataFrame
@@ -74,6 +78,7 @@ class Exports:
     rows_empty_score: int
     percent_signs: int
     decimal_commas: int
+    readings: list[Reading] = field(default_factory=list)
 
 
 def read_exports(
@@ -177,7 +182,21 @@ def read_exports(
         rows_empty_score=sum(part.rows_empty_score for part in parts),
         percent_signs=sum(part.percent_signs for part in parts),
         decimal_commas=sum(part.decimal_commas for part in parts),
+        readings=_list_readings(parts),
     )
+
+
+def _list_readings(parts: Sequence[Part]) -> list[Reading]:
+    """List the ways in which files were read, each once, with the first file and their number."""
+    found: list[Reading] = []
+    for part in parts:
+        for known in found:
+            if {**part.reading, **NO_PLACE} == {**known, **NO_PLACE}:
+                known["files"] += 1
+                break
+        else:
+            found.append(part.reading.copy())
+    return found
 
 
 def _describe_file(path: str, rows: int) -> list[ExportFile]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +50,20 @@ SCORE_FAULTS = {
 }
 
 
+class Reading(TypedDict):
+    """Which columns of files were taken for what.
+
+    The columns of each name by its role, the first of those of scores and how many there are, the
+    first of the files and how many there are.
+    """
+
+    names: dict[str, list[str]]
+    scores: list[str]
+    columns: int
+    path: str
+    files: int
+
+
 @dataclass(frozen=True)
 class Part:
     """The runs of one file.
@@ -65,6 +80,8 @@ class Part:
         As in `Exports`.
     filter_values : dict of str to set of str
         What stands in each column of `where`.
+    reading : Reading
+        Which columns were taken for what.
     unmeasured : set of str
         Datasets of which neither the file nor the configuration tells the metric; their rows are
         not among the runs.
@@ -79,6 +96,7 @@ class Part:
     percent_signs: int
     decimal_commas: int
     filter_values: dict[str, set[str]]
+    reading: Reading
     unmeasured: set[str]
 
 

@@ -94,12 +94,18 @@ def open_workbook(path: str, *, options: FileOptions) -> RowSheet:
     if problems := check_header(header, path, options):
         raise UnreadableExportError(*problems)
     first = 0 if options.names else options.header_rows
-    numeric = [
-        all(isinstance(cell, int | float) or not _is_filled(cell) for cell in column)
-        for column in zip(*(cells for _, cells in rows[first:]), strict=True)
-    ]
-    names = frozenset(name for name, is_number in zip(columns, numeric, strict=False) if is_number)
-    return RowSheet(path, columns, records[first:], names)
+    numeric, numerals = set(), {}
+    by_column = zip(*(cells for _, cells in rows[first:]), strict=True)
+    for name, column in zip(columns, by_column, strict=False):
+        numbers = [isinstance(cell, int | float) for cell in column]
+        if all(
+            number or not _is_filled(cell) for number, cell in zip(numbers, column, strict=True)
+        ):
+            numeric.add(name)
+        elif any(numbers):
+            lines = (line for line, _ in rows[first:])
+            numerals[name] = {line for line, number in zip(lines, numbers, strict=True) if number}
+    return RowSheet(path, columns, records[first:], frozenset(numeric), numerals)
 
 
 def list_sheets(path: str) -> list[str]:

@@ -1,12 +1,12 @@
 """What was read, dropped and changed: sentences and small tables made from a study's records."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
 
-from capmap.pages.wording import NAME, join_names, join_some
+from capmap.pages.wording import NAME, join_names, join_some, join_words
 from capmap.wording import format_count
 
 ROWS = {
@@ -53,10 +53,38 @@ def describe_reading(validation: Mapping[str, Any]) -> Markup:
         )
     empty = counts["cells_empty"]
     if not empty:
-        return text + Markup(" No cell is empty.")
-    verb = "is" if empty == 1 else "are"
-    of_all = format_count(counts["cells"] + empty, "cell")
-    return text + Markup(" {:,} of {} {} empty.").format(empty, of_all, verb)
+        text += Markup(" No cell is empty.")
+    else:
+        of_all = format_count(counts["cells"] + empty, "cell")
+        verb = "is" if empty == 1 else "are"
+        text += Markup(" {:,} of {} {} empty.").format(empty, of_all, verb)
+    if summarized := validation["conversions"].get("summarized", 0):
+        text += Markup(
+            " {} stand for published means and standard deviations: they have these, and are made "
+            "up otherwise."
+        ).format(format_count(summarized, "run"))
+    return text + _describe_columns(validation.get("readings", []))
+
+
+def _describe_columns(readings: Sequence[Mapping[str, Any]]) -> Markup:
+    """Say which columns were taken for what, in the most frequent way of reading."""
+    if not readings:
+        return Markup("")
+    first = max(readings, key=lambda reading: reading["files"])
+    parts = [
+        Markup("{}s in {}").format(role, join_names(names))
+        for role, names in first["names"].items()
+    ]
+    scores = join_names(first["scores"])
+    count = first["columns"]
+    parts.append(
+        Markup("scores in {}").format(scores)
+        if count == len(first["scores"])
+        else Markup("scores in {:,} columns such as {}").format(count, scores)
+    )
+    rest = sum(reading["files"] for reading in readings) - first["files"]
+    others = f" {format_count(rest, 'file')} had other columns." if rest else ""
+    return Markup(" It was read with {}.{}").format(join_words(parts), others)
 
 
 def describe_changes(changes: pd.DataFrame) -> Markup:

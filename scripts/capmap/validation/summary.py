@@ -244,8 +244,9 @@ def describe_validation(
 
 
 def describe_exports(read: Exports, result: Validation) -> dict[str, Any]:
-    """Describe exports that were read as tables, as `describe_validation` does."""
-    return describe_validation(
+    """Describe exports that were read as tables, as `describe_validation` does, and how."""
+    summarized = int(result.runs["summary"].sum()) if "summary" in result.runs else 0
+    described = describe_validation(
         result,
         files=read.files,
         counts={
@@ -257,5 +258,7 @@ def describe_exports(read: Exports, result: Validation) -> dict[str, Any]:
         conversions={
             "percent_signs": read.percent_signs,
             "decimal_commas": read.decimal_commas,
+            "summarized": summarized,
         },
     )
+    return {**described, "readings": read.readings} if read.readings else described
