@@ -419,7 +419,7 @@ def test_files_that_an_archive_cannot_give_are_one_problem(tmp_path, write):
     path = zip_up(tmp_path / "results.zip", {"a.csv": "m,s\nA,1\n" * 99, "b.parquet": b"PAR1"})
     problem = refuse(f"{path}/b.csv")
     assert (problem.code, "Did you mean 'a.csv'?" in problem.remedy) == ("no_member", True)
-    assert refuse(f"{path}/b.parquet").code == "packed_parquet"
+    assert refuse(f"{path}/b.parquet").code == "damaged_parquet"
     assert refuse(f"{write('m,s')}/a.csv").code == "unreadable_file"
     content = Path(path).read_bytes()
     start = content.index(b"a.csv") + len("a.csv")

@@ -1,6 +1,8 @@
 """The same runs in every layout, and what a table can say beside its scores."""
 
+import io
 import json
+from zipfile import ZipFile
 
 import pandas as pd
 import pytest
@@ -304,3 +306,16 @@ def test_numbers_beside_texts_with_decimal_commas_have_decimal_points(tmp_path, 
         make_xlsx(path, {"S": {"A1": "model", "B1": "d", **cells}})
     found = read_exports([str(path)], layout="matrix", metric="m")
     assert found.runs["score"].tolist() == [1.234, 1.5, 2.25]
+
+
+def test_parquet_in_archives_and_nested_files_of_other_encodings_are_read(tmp_path):
+    content = io.BytesIO()
+    pd.DataFrame({"model": ["A", "B"], "d": [0.5, 0.75]}).to_parquet(content)
+    with ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("x/t.parquet", content.getvalue())
+    (tmp_path / "t.json").write_bytes('[{"model": "Ä", "d": 0.5}]'.encode("latin-1"))
+    packed = read_exports([f"{tmp_path}/a.zip/x/t.parquet"], layout="matrix", metric="m")
+    assert packed.runs["score"].tolist() == [0.5, 0.75]
+    options = FileOptions(encoding="latin-1")
+    nested = read_exports([f"{tmp_path}/t.json"], layout="matrix", metric="m", options=options)
+    assert nested.runs["model"].tolist() == ["Ä"]

@@ -8,8 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from capmap.exports.archives import split_member
 from capmap.exports.cells import Cells, clean_header
-from capmap.exports.files import LARGEST, PARQUET
+from capmap.exports.files import LARGEST, PARQUET, read_bounded
 from capmap.problems import Problem, UnreadableExportError
 from capmap.wording import quote_name
 
@@ -44,11 +45,11 @@ class ParquetSheet:
         """
         fields = [self.fields[name] for name in names]
         try:
-            schema = pq.read_schema(self.path)
+            schema = pq.read_schema(_open_source(self.path))
             self._require_fields(schema.names, fields)
             texts = [name for name in fields if _is_text(schema.field(name).type)]
             # Repeated texts stay packed until it is known how large they are.
-            file = pq.ParquetFile(self.path, read_dictionary=texts)
+            file = pq.ParquetFile(_open_source(self.path), read_dictionary=texts)
             self._require_size(ENTRY_BYTES * file.metadata.num_rows * len(fields))
             self._require_size(_sum_unpacked(file.metadata, fields))
             table = file.read(fields)
@@ -138,11 +139,16 @@ def open_parquet(path: str, head: bytes) -> ParquetSheet:
             Problem(code="not_parquet", source=path, reason=reason, remedy=remedy)
         )
     try:
-        schema = pq.read_schema(path)
+        schema = pq.read_schema(_open_source(path))
     except (pa.ArrowException, OSError) as error:
         raise UnreadableExportError(_explain_damage(path, error)) from error
     columns = clean_header(schema.names)
     return ParquetSheet(path, columns, dict(zip(columns, schema.names, strict=True)))
+
+
+def _open_source(path: str) -> str | pa.BufferReader:
+    """What pyarrow reads: a file, or the bytes of one in an archive."""
+    return path if split_member(path) is None else pa.BufferReader(read_bounded(path))
 
 
 def _sum_unpacked(metadata: pq.FileMetaData, fields: Sequence[str]) -> int:

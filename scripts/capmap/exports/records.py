@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from capmap.errors import ConfigError
 from capmap.exports.documents import FaultError, Parts, list_toml
-from capmap.exports.files import check_text, read_bounded
+from capmap.exports.files import check_text, read_bounded, recode_text
 from capmap.exports.flat_rows import LONGEST_LIST, Flat, FlatRows, flatten, list_items
 from capmap.exports.json_documents import list_json
 from capmap.exports.yaml_documents import list_yaml
@@ -23,7 +23,7 @@ SCORE = "score"
 COMPARED = 1_000
 
 
-def open_records(path: str, *, records: str = "") -> FlatRows:
+def open_records(path: str, *, records: str = "", encoding: str = "utf-8") -> FlatRows:
     """Read nested values as rows of flat cells.
 
     Parameters
@@ -36,6 +36,8 @@ def open_records(path: str, *, records: str = "") -> FlatRows:
         each line), with points between them. Points within braces divide nothing, and a key that
         has points is matched as a whole. Positions in lists count as keys. By default a record is
         each line, each entry of a list at the top, or the file.
+    encoding : str, optional
+        How the text is encoded.
 
     Returns
     -------
@@ -65,7 +67,7 @@ def open_records(path: str, *, records: str = "") -> FlatRows:
     Numbers keep their text; true and false are these words, null is empty.
     """
     walker = _Walker(records)
-    content = read_bounded(path)
+    content = recode_text(read_bounded(path), path, encoding)
     check_text(content, path)
     rows = FlatRows(path)
     try:

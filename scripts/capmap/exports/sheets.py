@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from capmap.exports.archives import split_member
 from capmap.exports.cells import Cells
 from capmap.exports.delimited import open_delimited
 from capmap.exports.files import (
@@ -69,20 +68,13 @@ def open_sheet(path: str, *, wanted: Collection[str], options: FileOptions = PLA
         if options.names or options.header_rows > 1:
             raise _refuse_header(path, options, is_parquet=is_parquet)
         if is_parquet:
-            return _open_parquet(path, head)
-        return open_records(path, records=options.records)
+            return open_parquet(path, head)
+        return open_records(path, records=options.records, encoding=options.encoding)
     if is_workbook(path, head):
         return open_workbook(path, options=options)
     if has_suffix(path, MARKDOWN | LATEX):
         return open_markup(path, wanted=wanted, options=options)
     return open_delimited(path, head, wanted=wanted, options=options)
-
-
-def _open_parquet(path: str, head: bytes) -> Sheet:
-    if split_member(path) is not None:
-        reason = "A Parquet file cannot be read within an archive."
-        raise refuse("packed_parquet", path, reason, "Unpack it.")
-    return open_parquet(path, head)
 
 
 def _refuse_header(path: str, options: FileOptions, *, is_parquet: bool) -> UnreadableExportError:
