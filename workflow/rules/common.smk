@@ -7,7 +7,8 @@ import re
 import sys
 from pathlib import Path
 
-ROOT = Path(workflow.basedir)
+# Of this file, as the workflow may be a module of another.
+ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=False)).parents[1]
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
 from capmap.catalog import ANALYSES, FIGURES, STEPS, find_owner, list_captions
@@ -46,6 +47,8 @@ def write_captions(folder):
 
 # What `snakemake draft --config exports=FILE` is to look at; there is no study then.
 DRAFTED = config.pop("exports", [])
+# Of the module that this workflow is of another, if it is.
+PREFIX = getattr(workflow.modifier.path_modifier, "prefix", None) or ""
 config = {"studies": {}, "run": "all"} if DRAFTED else check_config(config)
 STUDIES = ask(studies.select_studies, config["studies"], config["run"])
 CAPTIONS = write_captions(Path(".snakemake/captions"))
@@ -68,6 +71,11 @@ def open_url(url):
     return open_remote(storage, url)
 
 
+def place_beside(path):
+    """A file of the job's study that is not declared, where a module's prefix puts the others."""
+    return f"{PREFIX}results/{{study}}/{path}"
+
+
 def find_manifest(study):
     """The list of a study's shards, once `normalize_runs` has made it."""
     return checkpoints.normalize_runs.get(study=study).output.manifest
@@ -75,17 +83,32 @@ def find_manifest(study):
 
 def find_study(name):
     """A study as the library sees it."""
-    return studies.Study(name, config["studies"][name], open_url, find_manifest)
+    known = config["studies"]
+    if name not in known:
+        raise WorkflowError(studies.explain_unknown(name, known))
+    return studies.Study(name, known[name], open_url, find_manifest, PREFIX)
 
 
 def of(function, *arguments, **kinds):
     """What a function finds for the job's study; it also takes the wildcards of these kinds."""
-    return lambda wildcards: ask(
-        function,
-        find_study(wildcards.study),
-        *arguments,
-        **{name: kind(wildcards[name]) for name, kind in kinds.items()},
+    return lambda wildcards: keep_place(
+        ask(
+            function,
+            find_study(wildcards.study),
+            *arguments,
+            **{name: kind(wildcards[name]) for name, kind in kinds.items()},
+        )
     )
+
+
+def keep_place(found):
+    """Files of the user, which are no results, stay where they are in a module with a prefix."""
+    if not PREFIX:
+        return found
+    if isinstance(found, list):
+        return [keep_place(path) for path in found]
+    is_path = type(found) is str and not found.startswith("results/")
+    return local(found) if is_path else found
 
 
 def of_all(function, *arguments):

@@ -5,14 +5,10 @@ Writes: a YAML file in the working directory, named after them; one that is ther
 """
 
 
-localrules:
-    draft,
-
-
 rule draft:
-    """Files → the settings of a study, with what has to be decided."""
     log:
         "results/logs/draft.log",
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:

@@ -29,7 +29,7 @@ rule validate_exports:
     conda:
         "../../envs/analysis.yaml"
     params:
-        rejected="results/{study}/rejected.csv",
+        rejected=place_beside("rejected.csv"),
         checksums=setting("checksums"),
         names=of(exports.list_names),
         format=setting("format"),
@@ -78,7 +78,7 @@ rule validate_submissions:
         "../../envs/analysis.yaml"
     params:
         folders=of(leaderboards.list_submissions),
-        rejected="results/{study}/rejected.csv",
+        rejected=place_beside("rejected.csv"),
         checksums=setting("checksums"),
         names=of(exports.list_names),
         seeds_per_cell=setting("submission/seeds_per_cell"),
@@ -112,8 +112,8 @@ rule collect_submission:
         "../../envs/tracking.yaml"
     params:
         state=of(leaderboards.digest_store),
-        incomplete="results/{study}/collected/incomplete.csv",
-        account="results/{study}/collected/account.json",
+        incomplete=place_beside("collected/incomplete.csv"),
+        account=place_beside("collected/account.json"),
         store=setting("tracking/store"),
         experiments=setting("tracking/experiments"),
         status=setting("tracking/status"),
@@ -135,7 +135,7 @@ rule read_tracking:
         "../../envs/tracking.yaml"
     params:
         state=of(leaderboards.digest_store),
-        account="results/{study}/tracking/account.json",
+        account=place_beside("tracking/account.json"),
         store=setting("tracking/store"),
         experiments=setting("tracking/experiments"),
         status=setting("tracking/status"),
@@ -164,7 +164,7 @@ rule validate_checkpoints:
     conda:
         "../../envs/analysis.yaml"
     params:
-        rejected="results/{study}/rejected.csv",
+        rejected=place_beside("rejected.csv"),
         checksums=setting("checksums"),
         names=of(exports.list_names),
         columns=setting("columns"),
@@ -202,7 +202,7 @@ checkpoint normalize_runs:
     conda:
         "../../envs/analysis.yaml"
     params:
-        folder="results/{study}/normalized",
+        folder=place_beside("normalized"),
         shards=setting("bootstrap/shards"),
         metrics=setting("metrics"),
         datasets=setting("datasets"),

@@ -128,7 +128,7 @@ rule gather_scores:
     conda:
         "../../envs/analysis.yaml"
     params:
-        rejected="results/{study}/rejected.csv",
+        rejected=place_beside("rejected.csv"),
         checksums=setting("checksums"),
         names=of(exports.list_names),
         rank_by=setting("multilabel/rank_by"),

@@ -22,7 +22,7 @@ rule track_changes:
     conda:
         "../../envs/analysis.yaml"
     params:
-        previous="results/{study}/previous",
+        previous=place_beside("previous"),
         library=digest_library("track_changes.py"),
     script:
         "../../scripts/track_changes.py"

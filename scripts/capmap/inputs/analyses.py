@@ -126,8 +126,16 @@ def place_step_inputs(*names: str) -> dict[str, Place]:
 
 
 def find_figure_inputs(study: Study, *names: str) -> dict[str, dict[str, str | list[str]]]:
-    """Find what each figure is made of, by name; ``order`` is the table that orders the models."""
-    return {name: dict(_find_reads(study, name)) for name in names}
+    """Find where each figure's tables are, by name; ``order`` is the one that orders the models."""
+    return {
+        name: {
+            read: f"{study.prefix}{found}"
+            if isinstance(found, str)
+            else [f"{study.prefix}{path}" for path in found]
+            for read, found in _find_reads(study, name)
+        }
+        for name in names
+    }
 
 
 def list_figure_inputs(study: Study, *names: str) -> list[str]:

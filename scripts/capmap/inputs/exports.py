@@ -147,7 +147,7 @@ def find_references(study: Study) -> list[str]:
     path = study.read("normalization/references")
     if not path:
         return []
-    if Path(path).resolve().is_relative_to(Path("results", study.name).resolve()):
+    if Path(path).resolve().is_relative_to(study.folder.resolve()):
         raise study.refuse(
             option,
             f"this study itself writes {path}. Copy the file out of results/ and name the copy.",

@@ -26,7 +26,7 @@ def forget_lost_shards(study: Study) -> None:
     # Snakemake says so later.
     if any(Path(".snakemake/locks").glob("*")):
         return
-    path = folder = Path("results", study.name)
+    path = folder = study.folder
     runs, manifest = folder / "runs.parquet", folder / "normalized/manifest.csv"
     void = [] if has_all_shards(study) else [manifest]
     # Runs that are missing are made again only if what is made of them is missing as well.
@@ -55,7 +55,7 @@ def has_same_exports(study: Study) -> bool:
     if study.settings["format"] == "predictions":
         return True
     try:
-        files = json.loads(Path(study.place("validation.json")).read_bytes())["files"]
+        files = json.loads((study.folder / "validation.json").read_bytes())["files"]
         known = {Path(file["path"]): file["sha256"] for file in files}
     except (OSError, ValueError, LookupError, TypeError):
         return False
@@ -64,7 +64,7 @@ def has_same_exports(study: Study) -> bool:
 
 def has_all_shards(study: Study) -> bool:
     """Tell whether the shards in the manifest of a study, if it has one, are there and intact."""
-    folder = Path(study.place("normalized"))
+    folder = study.folder / "normalized"
     manifest = folder / "manifest.csv"
     if not manifest.is_file():
         return True

@@ -15,6 +15,7 @@ from capmap.settings.choices import TableFormat
 from capmap.settings.presets import fill_preset
 from capmap.settings.sections import write_schema
 from capmap.settings.study import Config
+from capmap.wording import find_nearest
 
 Settings: TypeAlias = Mapping[str, Any]
 # What the name of an input must not hold, as Snakemake would replace it.
@@ -36,12 +37,15 @@ class Study:
         Turns a URL into an input that the workflow fetches.
     find_manifest : callable
         Gives the list of shards of a study by its name, once `normalize_runs` has made it.
+    prefix : str, optional
+        What stands before ``results/`` where the workflow is a module of another.
     """
 
     name: str
     settings: Settings
     open_url: Callable[[str], str]
     find_manifest: Callable[[str], str]
+    prefix: str = ""
 
     @property
     def title(self) -> str:
@@ -53,8 +57,13 @@ class Study:
         return read_setting(self.settings, path)
 
     def place(self, path: str) -> str:
-        """Say where one of its results is."""
+        """Name one of its results for a rule, which puts the prefix before it."""
         return f"results/{self.name}/{path}"
+
+    @property
+    def folder(self) -> Path:
+        """Where its results are."""
+        return Path(f"{self.prefix}results", self.name)
 
     def refuse(self, option: str, message: str) -> ConfigError:
         """Write the error of an option, which is called ``normalization.references``."""
@@ -160,6 +169,13 @@ def select_studies(studies: Mapping[str, Settings], names: str | list[str]) -> l
     return selected
 
 
+def explain_unknown(name: str, known: Iterable[str]) -> str:
+    """Say that there is no study of a name, of which a result was asked for."""
+    near = find_nearest(name, known)
+    hint = f"Did you mean {near}?" if near else f"There are: {', '.join(known)}."
+    return f"There is no study {name!r}. {hint}"
+
+
 def list_involved(studies: Mapping[str, Settings], names: Iterable[str]) -> list[str]:
     """List some of the studies, and then those whose rankings they are compared with.
 
@@ -187,7 +203,7 @@ def match_paths(pattern: str, *, recursive: bool = False) -> list[str]:
 
 def find_folder(study: Study) -> str:
     """Name the folder of a study's results."""
-    return f"results/{study.name}"
+    return str(study.folder)
 
 
 def list_shards(study: Study, folder: str) -> list[str]:
