@@ -16,7 +16,6 @@ COMPILE := uv pip compile --universal --generate-hashes --no-emit-index-url pypr
 
 all: $(VENV)/runtime.stamp ## run the studies of config.yaml; ends with results/index.html
 	$(VENV)/bin/snakemake
-	@echo "Done. Open $(CURDIR)/results/index.html"
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.* ## /\1: /p' Makefile

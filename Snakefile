@@ -8,7 +8,10 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 
-configfile: workflow.source_path("config.yaml")
+# The shipped studies, where no others are given.
+if not {"studies", "exports"} & config.keys():
+
+    configfile: workflow.source_path("config.yaml")
 
 
 include: "workflow/rules/common.smk"
@@ -32,3 +35,13 @@ rule all:
         figures=of_all(analyses.place_figures, "pdf", "png", "svg"),
         leaderboards=of_all(leaderboards.place_page),
         texts=of_all(analyses.place_texts, "txt", "tex"),
+
+
+onsuccess:
+    terminal.say_last(state.say_where())
+
+
+onerror:
+    terminal.say_last(
+        "Mend what is said above, and run the same command again: what is finished stays."
+    )

@@ -1,1 +1,3 @@
-"""Benchmark rankings with honest intervals: pure functions on arrays and tables."""
+"""Benchmark rankings with honest intervals: `load` finished results, or `rank` a table."""
+
+from capmap.public import __getattr__ as __getattr__

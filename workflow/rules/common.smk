@@ -14,7 +14,16 @@ sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 from capmap.catalog import ANALYSES, FIGURES, STEPS, find_owner, list_captions
 from capmap.errors import ConfigError
 from capmap.inputs import analyses, exports, leaderboards, predictions, state, studies
+from capmap.settings import files
 import library
+import terminal
+
+if workflow.is_main_process:
+    terminal.quiet(
+        logger,
+        is_local=lambda: not workflow.executor_plugin.common_settings.non_local_exec,
+        say_where=state.say_where,
+    )
 
 
 def ask(function, *arguments, **options):
@@ -27,9 +36,10 @@ def ask(function, *arguments, **options):
 
 def check_config(settings):
     """Check the configuration against its schema and fill in the defaults."""
-    # Snakemake merges a --configfile into config.yaml; its studies are to replace ours.
-    given = workflow.config_settings.overwrite_config.get("studies")
-    settings = settings if given is None else {**settings, "studies": given}
+    for path in (
+        workflow.config_settings.configfiles if workflow.is_main_process else ()
+    ):
+        ask(files.read_yaml, str(path))
     return ask(studies.check_config, settings)
 
 

@@ -10,6 +10,12 @@ from capmap.errors import ConfigError
 from capmap.inputs.studies import Study
 
 
+def say_where() -> str:
+    """Say where the page is that links all results; "" where there is none."""
+    index = Path("results/index.html")
+    return f"Open {index.resolve()}" if index.is_file() else ""
+
+
 def forget_lost_shards(study: Study) -> None:
     """Remove what is lost, altered or made of other exports, so that it is made again.
 
