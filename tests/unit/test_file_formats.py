@@ -148,12 +148,14 @@ __**B** x\*__ | 91 ± 2 | 5*
 
 def test_the_table_of_markdown_with_the_wanted_names_is_read(write):
     path = write(MARKDOWN, "paper.md")
-    assert read(path) == (["model", "seed"], [(5, "A", "1")], [])
+    assert read(path) == (["model", "seed"], [(5, "A", "1")], [("other_tables", 5)])
     assert read(path, wanted=["model", "PASTIS"]) == (
         ["model", "PASTIS", "a|b*"],
         [(12, "vit_b_16", "0.5", "0.1"), (13, "B x*", "91 ± 2", "5*")],
-        [],
+        [("other_tables", 12)],
     )
+    assert read(path, sheet="2")[0] == ["model", "PASTIS", "a|b*"]
+    assert refuse(path, sheet="9").code == "no_sheet"
 
 
 @pytest.mark.parametrize(
@@ -204,7 +206,7 @@ def test_a_tabular_of_latex_is_read_as_plain_text(write):
             (15, "Others", "", "", ""),
             (16, "R2 x", "--", "3", "9.1"),
         ],
-        [("wrong_width", 14)],
+        [("wrong_width", 14), ("other_tables", 10)],
     )
 
 

@@ -319,3 +319,24 @@ def test_parquet_in_archives_and_nested_files_of_other_encodings_are_read(tmp_pa
     options = FileOptions(encoding="latin-1")
     nested = read_exports([f"{tmp_path}/t.json"], layout="matrix", metric="m", options=options)
     assert nested.runs["model"].tolist() == ["Ä"]
+
+
+def test_marks_of_runs_that_were_not_made_are_no_runs(tmp_path):
+    (tmp_path / "t.csv").write_text("model,d,e\nA,0.5,-\nB,OOM,0.7\n")
+    values = {"-": "missing", "OOM": 0}
+    found = read_exports([f"{tmp_path}/t.csv"], layout="matrix", metric="accuracy", values=values)
+    assert found.problems == []
+    assert found.runs["score"].tolist() == [0.5, 0.0, 0.7]
+
+
+def test_runs_with_two_last_steps_are_told(tmp_path):
+    for seed, last in enumerate((0.9, 0.6)):
+        text = f"model,dataset,step,score\nA,D,1,0.1\nA,D,2,{last}\n"
+        (tmp_path / f"{seed}.csv").write_text(text)
+    found = read_exports(
+        [f"{tmp_path}/0.csv", f"{tmp_path}/1.csv"],
+        columns={"step": "step"},
+        take="last",
+        metric="accuracy",
+    )
+    assert [problem.code for problem in found.problems] == ["tied_step"]

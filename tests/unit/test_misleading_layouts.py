@@ -28,6 +28,8 @@ CASES = [
         MATRIX,
         "doubtful_dataset",
     ),
+    ("ranks", add("Place", "1", "2", "3"), MATRIX, "doubtful_dataset"),
+    ("average beside ranks", add("x,r", "0.80,1", "0.65,2", "0.75,3"), MATRIX, "doubtful_dataset"),
     ("average in percent", add("x", "80.0%", "65.0%", "75.0%"), MATRIX, "doubtful_dataset"),
     *(
         (name, add(name, "0.71", "0.62", "0.63"), MATRIX, "doubtful_dataset")

@@ -57,6 +57,8 @@ STATISTICS = [
 ]
 # Pages show finished tables, so no statistic is computed in them.
 DRAFTING = {"drafting"}
+# What a person types or imports; nothing else stands on it.
+DOOR = {"cli", "public", "notebook"}
 PAGES = {"figures", "pages", "prose"}
 GENERATORS = {"Generator", "BitGenerator", "SeedSequence", "SFC64"}
 
@@ -274,11 +276,12 @@ def find_room(name):
 def test_library_imports_point_down(path):
     room = (path.relative_to(ROOT / "scripts/capmap").parts[0]).removesuffix(".py")
     if room == "__init__":
-        assert not any(find_room(name) for name in list_imports(read_tree(path)))
+        assert [*list_imports(read_tree(path))] == ["capmap.public.__getattr__"]
         return
     tower = [*GROUND, *TABLES, PAGES] if room in PAGES else [*GROUND, *TABLES, *STATISTICS]
     tower = [*GROUND, INPUTS] if room in INPUTS else tower
-    tower = [*tower, INPUTS, DRAFTING] if room in DRAFTING else tower
+    tower = [*tower, INPUTS, DRAFTING] if room in DRAFTING | DOOR else tower
+    tower = [*tower, PAGES, DOOR] if room in DOOR else tower
     floors = find_floors(tower)
     assert room in floors, "give this new room a floor"
     for name in list_imports(read_tree(path)):
@@ -293,7 +296,8 @@ def test_library_imports_point_down(path):
 def test_library_knows_no_snakemake_and_never_prints(path):
     tree = read_tree(path)
     assert not any(name.startswith("snakemake") for name in list_imports(tree))
-    assert not {"print", "snakemake", "eval", "exec"} & set(list_names(tree))
+    names = {"print", "snakemake", "eval", "exec"} - ({"print"} if path.name == "cli.py" else set())
+    assert not names & set(list_names(tree))
 
 
 @pytest.mark.parametrize("path", LIBRARY, ids=lambda path: path.name)

@@ -7,7 +7,7 @@ from glob import has_magic
 from pathlib import Path, PurePosixPath
 
 from capmap.drafting.slots import Piece, Slot, find_slots, write_pattern
-from capmap.drafting.words import split_words
+from capmap.drafting.words import RESULTS, SETTINGS, split_words
 from capmap.errors import ConfigError
 from capmap.exports.archives import list_members
 from capmap.exports.markup import LATEX, MARKDOWN
@@ -18,22 +18,6 @@ from capmap.wording import quote_name
 
 BOOKS = frozenset({".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"})
 TEXTS = frozenset({".csv", ".tsv", ".txt", ".dat", ".log", ".out", ".parquet", ".pq"})
-RESULTS = frozenset(
-    [
-        "results",
-        "result",
-        "scores",
-        "score",
-        "runs",
-        "metrics",
-        "stats",
-        "report",
-        "eval",
-        "evaluation",
-        "all",
-        "data",
-    ]
-)
 LOGS = frozenset({".txt", ".dat", ".log", ".out"})
 MOST_NAMES = 20
 NUMBER = re.compile(r"[-+.\d]+")
@@ -77,10 +61,12 @@ def list_files(exports: Sequence[str]) -> tuple[list[str], list[str]]:
         raise ConfigError(
             f"{', '.join(exports)}: no file here has a suffix that is read, such as .csv or .json."
         )
-    suffix = Counter(map(_find_suffix, found)).most_common(1)[0][0]
-    alike = [path for path in found if _find_suffix(path) == suffix]
+    likely = [path for path in found if not _sounds_like(path, SETTINGS)] or found
+    counts = Counter(map(_find_suffix, likely))
+    suffix = max(counts, key=lambda kind: (counts[kind], kind in TEXTS, kind))
+    alike = [path for path in likely if _find_suffix(path) == suffix]
     groups = _group(alike)
-    chosen = max(groups, key=lambda group: (len(group), _sounds_like_results(group[0])))
+    chosen = max(groups, key=lambda group: (len(group), _sounds_like(group[0], RESULTS)))
     return chosen, [path for path in found if path not in {*chosen}]
 
 
@@ -110,8 +96,8 @@ def _group(paths: Sequence[str]) -> list[list[str]]:
     return [sorted(group) for _, _, group in groups]
 
 
-def _sounds_like_results(path: str) -> bool:
-    return not RESULTS.isdisjoint(split_words(PurePosixPath(path).stem))
+def _sounds_like(path: str, words: frozenset[str]) -> bool:
+    return not words.isdisjoint(split_words(PurePosixPath(path).stem))
 
 
 def name_file(path: str) -> str:

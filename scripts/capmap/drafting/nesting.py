@@ -4,21 +4,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from capmap.drafting.slots import Piece, Slot
-from capmap.drafting.words import rate_values
+from capmap.drafting.words import is_size, is_statistic, rate_role, tell_direction
 from capmap.exports.documents import Numeral
 from capmap.exports.flat_rows import list_items
+from capmap.metrics import find_metric
 
 ALIKE = 0.5
 DEEPEST = 8
 
 
-def find_records(values: Sequence[Any]) -> list[Piece]:
+def find_records(values: Sequence[Any], *, is_list: bool = False) -> list[Piece]:
     """Find the way from the top of a file to its scores.
 
     Parameters
     ----------
     values : sequence
-        The files, or the lines or entries of one.
+        The file, or the lines or entries of one.
+    is_list : bool, optional
+        Whether they are the entries of a list.
 
     Returns
     -------
@@ -33,35 +36,52 @@ def find_records(values: Sequence[Any]) -> list[Piece]:
     ('Alien', 'Pong')
     """
     way = (_walk(values[0], 0) if values else None) or []
-    slots = sum(isinstance(piece, Slot) for piece in way)
     # A line whose keys are all names is a row of a table.
-    return way if slots > (len(values) > 1) else []
+    if len(way) == 1 and isinstance(way[0], Slot) and (is_list or len(values) > 1):
+        return []
+    if not any(isinstance(piece, Slot) or piece == "*" for piece in way):
+        return []
+    return ["*", *way] if is_list else way
 
 
 def _walk(node: Any, depth: int) -> list[Piece] | None:
-    """Walk from a node to numbers; None where it is a record, or holds no number."""
+    """Walk from a node to records; [] where it is one, None where it holds no number."""
     if depth > DEEPEST or not isinstance(node, dict | list) or not node:
         return None
     items = [(str(key), child) for key, child in list_items(node)]
     children = [child for _, child in items]
     slot = Slot(tuple(key for key, _ in items))
     if all(map(_is_number, children)):
-        is_record = (
-            isinstance(node, dict) and depth == 0 and rate_values(slot.names, "metric") > ALIKE
-        )
-        return None if is_record else [slot]
+        return [slot] if isinstance(node, list) or not _is_record(slot.names) else []
     if isinstance(node, list) and all(isinstance(child, dict) for child in children):
-        return ["*"] if depth else None
+        return ["*", *(_walk(children[0], depth + 1) or [])] if depth else None
     if _are_alike(children):
-        below = _walk(children[0], depth + 1)
-        return [slot, *(below or [])]
-    if isinstance(node, dict):
-        ways = {key: _walk(child, depth + 1) for key, child in items if _is_branch(child)}
-        long = {key: way for key, way in ways.items() if way}
-        if long and depth < DEEPEST:
-            key = max(long, key=lambda key: (_rate(key), len(long[key])))
-            return [key, *long[key]]
-    return None
+        return [slot, *(_walk(children[0], depth + 1) or [])]
+    if isinstance(node, list):
+        return None
+    ways = {key: _walk(child, depth + 1) for key, child in items if _is_branch(child)}
+    # Numbers beside names, such as the sizes of layers, are a list within a record.
+    long = {key: way for key, way in ways.items() if way and (len(way) > 1 or _is_worth(key, node))}
+    if not long:
+        return []
+    key = max(long, key=lambda key: (_rate(key), len(long[key])))
+    return [key, *long[key]]
+
+
+def _is_record(names: frozenset[str]) -> bool:
+    """Tell whether the keys of numbers are what a record has, not names of things."""
+    return any(
+        find_metric(name) is not None or is_statistic(name) or is_size(name) or tell_direction(name)
+        for name in names
+    )
+
+
+def _is_worth(key: str, node: Mapping[str, Any]) -> bool:
+    """Tell whether a list or an object of numbers holds the scores, not settings of a record."""
+    known = find_metric(key) is not None or rate_role(key, "score") or rate_role(key, "seed")
+    return bool(known or _rate(key)) or (
+        node[key] and isinstance(node[key], list) and isinstance(node[key][0], dict)
+    )
 
 
 def _rate(key: str) -> int:

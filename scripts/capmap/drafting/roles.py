@@ -5,9 +5,18 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
 
 from capmap.drafting.tables import Column, Table
-from capmap.drafting.words import SPLITS, is_size, is_statistic, rate_role, rate_values, split_words
+from capmap.drafting.words import (
+    ROLES,
+    SPLITS,
+    is_size,
+    is_statistic,
+    rate_role,
+    rate_values,
+    split_words,
+)
 from capmap.exports.cells import SEPARATOR
 from capmap.exports.doubts import is_attribute
 from capmap.metrics import find_metric
@@ -72,14 +81,14 @@ def _rate_name(column: Column, role: str, size: int) -> float:
         if not is_named and (by_value < 1 or not column.is_whole):
             return 0.0
         share = sum(column.filled) / len(column.filled)
-        return (by_name + 0.5 * (split_words(text) == [role])) * share + SURE * column.is_field
+        return (by_name + 0.5 * (split_words(text)[-1:] == [role])) * share + SURE * column.is_field
     if role in ("metric", "split"):
         return by_name * (by_value > 0 or role == "metric") + SURE * (by_value > 0.5)
     is_identity = len(column.names) == size > MOST_ROWS and not column.is_field
     by_name = 0 if is_identity and by_name < 3 else by_name
     other = rate_values(column.names, "dataset" if role == "model" else "model")
     values = SURE * max(by_value - other, 0) if column.is_field else by_value
-    return by_name + values + 0.5 * (split_words(text) == [role])
+    return by_name + values + 0.5 * (split_words(text)[-1:] == [role])
 
 
 def _fill_gaps(table: Table, found: dict[str, str], taken: Collection[str]) -> None:
@@ -95,8 +104,15 @@ def _fill_gaps(table: Table, found: dict[str, str], taken: Collection[str]) -> N
         for column in free:
             missing = [role for role in ("model", "dataset") if role not in {*found, *taken}]
             other = {"model", "dataset"} & {*found}
-            wide = not fields and any(not table.columns[found[role]].is_field for role in other)
-            if column.is_field == fields and missing and not wide:
+            # Of a wide table, other columns say what its rows are.
+            is_long = fields or len(list_scores(table, found.values())) == 1
+            wide = any(not table.columns[found[role]].is_field for role in other)
+            if (
+                column.is_field == fields
+                and missing
+                and (is_long or other)
+                and (fields or not wide)
+            ):
                 found[missing[0]] = column.name
 
 
@@ -158,7 +174,9 @@ def split_by_metric(columns: Sequence[Column]) -> list[str]:
     return []
 
 
-def find_variants(table: Table, roles: Mapping[str, str]) -> list[str]:
+def find_variants(
+    table: Table, roles: Mapping[str, str], *, only_fields: bool = False
+) -> list[str]:
     """Find the columns that tell rows of the same names apart, such as variants of models.
 
     Parameters
@@ -167,11 +185,14 @@ def find_variants(table: Table, roles: Mapping[str, str]) -> list[str]:
         What the files hold; of several splits only one counts.
     roles : mapping of str to str
         The columns of names.
+    only_fields : bool, optional
+        Whether rows of one file may repeat, as those of logs do, so that only paths and keys count.
 
     Returns
     -------
     list of str
-        One or two columns; none where nothing repeats, or no two columns tell all rows apart.
+        As few columns as tell most rows apart: all parts of paths and keys that do, then one or two
+        columns, where these tell all rows apart.
     """
     rows = np.ones(table.size, dtype=bool)
     if "split" in roles and (split := name_split(table.columns[roles["split"]].names)):
@@ -181,29 +202,56 @@ def find_variants(table: Table, roles: Mapping[str, str]) -> list[str]:
         for name, column in table.columns.items()
     }
     names = [codes[name] for role, name in roles.items() if role != "split"]
-    names += [codes[name] for name, column in table.columns.items() if column.is_field]
+    used = {*roles.values()}
+    fields = []
+    for column in table.columns.values():
+        keys = [*names, codes[column.name]]
+        is_free = column.is_field and column.name not in used
+        if is_free and _count_keys(keys) > _count_keys(names):
+            fields.append(column.name)
+            names = keys
+    if only_fields:
+        return fields
     free = [
         column.name
         for column in table.columns.values()
-        if column.name not in roles.values()
+        if column.name not in used
+        and not column.is_field
         and column.kinds[0] < 1
         and 1 < len(column.names) < rows.sum()
     ]
     free.sort(key=lambda name: codes[name].max())
     groups = [[], *([name] for name in free), *map(list, combinations(free[:MOST_VARIANTS], 2))]
     for group in groups:
-        keys = np.column_stack([*names, *(codes[name] for name in group)])
-        if len(np.unique(keys, axis=0)) == rows.sum():
-            return group
-    return []
+        if _count_keys([*names, *(codes[name] for name in group)]) == rows.sum():
+            return [*fields, *group]
+    return fields
+
+
+def _count_keys(columns: Sequence[npt.NDArray[np.intp]]) -> int:
+    return len(np.unique(np.column_stack(columns), axis=0)) if columns else 1
+
+
+def find_spread(table: Table, score: str) -> dict[str, str]:
+    """Find the columns of the spread and the number of the runs behind a column of means."""
+    words = split_words(score)
+    found = {}
+    for role in ("spread", "count"):
+        for name, column in table.columns.items():
+            own = split_words(name)
+            rest = [word for word in own if word not in ROLES[role]]
+            is_beside = own != rest and rest in ([], words, words[:-1])
+            if column.is_number and name != score and is_beside and role not in found:
+                found[role] = name
+    return found if "spread" in found else {}
 
 
 def name_split(names: Collection[str]) -> str:
     """The split that is reported, of several; "" where there is no choice."""
-    folded = {name.casefold(): name for name in sorted(names)}
-    return (
-        next((folded[split] for split in SPLITS if split in folded), "") if len(names) > 1 else ""
-    )
+    if len(names) < 2:
+        return ""
+    words = {name: split_words(name) for name in sorted(names, key=lambda name: (len(name), name))}
+    return next((name for split in SPLITS for name in words if split in words[name]), "")
 
 
 def find_preset(columns: Collection[str]) -> str:

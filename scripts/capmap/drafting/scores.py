@@ -1,13 +1,12 @@
 """What is said about scores: their column, their metric, and what they stand for."""
 
-from collections.abc import Sequence
-from pathlib import PurePosixPath
+from collections.abc import Collection, Sequence
 
 from capmap.drafting.draft import Certainty, Draft
 from capmap.drafting.roles import find_known
-from capmap.drafting.words import split_words
+from capmap.drafting.words import ROLES, split_words, tell_direction
 from capmap.metrics import find_metric
-from capmap.wording import quote_name
+from capmap.wording import list_names, quote_name
 
 
 def put_score(draft: Draft, name: str, certainty: Certainty) -> None:
@@ -28,20 +27,59 @@ def put_errors(draft: Draft, names: Sequence[str]) -> None:
         draft.put("datasets", rules, "guess", "These are called after an error: lower is better.")
 
 
-def put_summary(draft: Draft) -> None:
-    """Put that cells stand for several runs."""
-    text = "Each cell is a mean with its spread: of how many runs? Is it std or sem?"
-    draft.put("summary", {"runs": 3, "spread": "std"}, "decide", text)
+def put_summary(draft: Draft, *, counted: bool = False) -> None:
+    """Put that cells stand for several runs, whose number a column may say."""
+    if counted:
+        draft.put("summary", {"spread": "std"}, "decide", "Is the spread std or sem?")
+    else:
+        text = "Each cell is a mean with its spread: of how many runs? Is it std or sem?"
+        draft.put("summary", {"runs": 3, "spread": "std"}, "decide", text)
 
 
-def put_metric(draft: Draft, known: str, paths: Sequence[str]) -> None:
-    """Put the metric of all files: that of their column, or of their name."""
-    if known:
-        draft.put("metric", known, "found", "The metric is that of the column.")
+def put_turned(draft: Draft, metrics: Collection[str], column: str) -> None:
+    """Put that a column of errors holds errors, whatever their metric is called."""
+    rules = {
+        name: {"direction": "min"} for name in sorted(metrics) if tell_direction(name) == "max"
+    }
+    if rules:
+        text = (
+            f"Scores are in {quote_name(column)}, so lower is taken as better, although more of "
+            f"{list_names(list(rules))} is better by name."
+        )
+        draft.put("metrics", rules, "decide", text)
+
+
+def put_metric(draft: Draft, columns: Sequence[str], paths: Sequence[str]) -> None:
+    """Put the metric of all files: that of their columns, or of their names.
+
+    Parameters
+    ----------
+    draft : Draft
+        Gets the metric.
+    columns : sequence of str
+        The columns of scores.
+    paths : sequence of str
+        The files.
+    """
+    if len(columns) == 1 and (metric := find_known(columns[0])):
+        draft.put("metric", metric, "found", "The metric is that of the column.")
         return
-    words = split_words(PurePosixPath(paths[0]).stem)
-    named = next((word for word in words if find_known(word)), "") if len(paths) == 1 else ""
-    if named:
-        draft.put("metric", named, "guess", "The metric is in the name of the file.")
+    for places in (columns, paths):
+        shared = set.intersection(*(set(split_words(name)) for name in places)) if places else set()
+        words = [word for word in split_words(places[0]) if word in shared] if places else []
+        known = [word for word in words if find_metric(word) is not None]
+        told = known or [word for word in words if tell_direction(word) and not _is_plain(word)]
+        if told:
+            draft.put("metric", told[0], "guess", f"The metric is called {quote_name(told[0])}.")
+            return
+    if len(columns) == 1 and not _is_plain(columns[0]):
+        draft.put("metric", columns[0], "guess", "The metric is called like the column.")
+    elif any("\u2193" in name for name in columns):
+        draft.put("metric", "error", "guess", "Arrows say that lower is better.")
     else:
         draft.put("metric", "score", "guess", "No metric is named; any name will do.")
+
+
+def _is_plain(name: str) -> bool:
+    """Tell whether a name of scores says nothing of them."""
+    return not set(split_words(name)) - ROLES["score"] - ROLES["metric"] - {"test"}

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from capmap.drafting.words import is_label
 
-SEPARATORS = re.compile(r"([_\-. ]+|/| / )")
+SEPARATORS = re.compile(r"( / |[_\-. :=,]+|/)")
 NUMBERED = re.compile(r"([A-Za-z]*)(\d+)")
 
 
@@ -170,7 +170,9 @@ def _find_start(found: Sequence[Piece], slot: Slot) -> int | None:
             return place if dependent else None
         is_number = all(value.isdecimal() for value in slot.names)
         if SEPARATORS.fullmatch(piece) is None and is_number:
-            return None if is_label(piece) else place
+            # A number belongs to the fixed word before it where there is nothing else to be a name.
+            is_alone = not any(isinstance(item, Slot) for item in found)
+            return place if is_alone and not is_label(piece) else None
     return None
 
 

@@ -3,30 +3,31 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from capmap.drafting.draft import Draft
+from capmap.drafting.draft import Certainty, Draft
 from capmap.drafting.files import Paths, label_slot, list_files, name_file
 from capmap.drafting.nesting import find_records
 from capmap.drafting.roles import (
     assign_roles,
-    find_known,
     find_preset,
+    find_spread,
     find_variants,
     list_scores,
     name_split,
     rate_score,
     split_by_metric,
 )
-from capmap.drafting.scores import put_metric, put_score, put_summary
+from capmap.drafting.scores import put_metric, put_score, put_summary, put_turned
 from capmap.drafting.slots import Slot, write_pattern
 from capmap.drafting.tables import Column, Table, choose_sample, read_table
 from capmap.drafting.trial import try_draft
 from capmap.drafting.wide import draft_wide
-from capmap.drafting.words import rate_role
+from capmap.drafting.words import rate_role, split_words, tell_direction
 from capmap.errors import ConfigError
 from capmap.exports.files import has_suffix
 from capmap.exports.records import list_values
 from capmap.exports.sheets import NESTED
-from capmap.settings.presets import fill_preset
+from capmap.patterns import Pattern
+from capmap.settings.presets import fill_preset, list_presets
 from capmap.wording import list_names, quote_name
 
 SEVERAL = 2
@@ -83,32 +84,60 @@ def _complete_preset(draft: Draft, paths: Paths, table: Table, given: Mapping[st
         for role in ("model", "dataset", "metric", "seed", "split", "step")
         if (role in columns or f"{{{role}}}" in records)
     }
+    _put_one_of(draft, table, list_presets()[draft.settings["preset"]])
+    if pattern := _match_paths(paths, list_presets()[draft.settings["preset"]]):
+        draft.settings["exports"] = pattern
+        return
+    weak = {
+        role: columns[role] for role in list_presets()[draft.settings["preset"]].get("weak", ())
+    }
+    taken -= {*weak}
     own = {*table.columns} if records else {*map(str, columns.values()), *given.get("where", {})}
     free = {
-        name: column
-        for name, column in table.columns.items()
-        if column.is_field or (name not in own and "." not in name)
+        name: column for name, column in table.columns.items() if column.is_field or name not in own
     }
     table = Table(free, {})
     found = assign_roles(table, taken={*taken, "split", "step"})
-    table, renamed = _settle_names(table, found)
+    taken |= {*weak} - {*found}
+    table, renamed = _settle_names(table, found, [])
     _put_names(draft, found)
     if "score" not in columns and not records:
         scores = sorted(list_scores(table, found.values()), key=rate_score)
         if scores and rate_score(scores[-1]):
             put_score(draft, scores[-1].name, "guess")
             if not given.get("metric"):
-                put_metric(draft, find_known(scores[-1].name), paths.paths)
+                put_metric(draft, [scores[-1].name], paths.paths)
     _put_constants(draft, paths, {*found, *taken})
     draft.settings["exports"] = paths.write(renamed)
+
+
+def _put_one_of(draft: Draft, table: Table, preset: Mapping[str, Any]) -> None:
+    """Choose one value of columns of which a study has one, such as the held-out environment."""
+    for name in preset.get("one_of", ()):
+        values = sorted(table.columns[name].texts) if name in table.columns else []
+        if len({*values}) > 1:
+            text = f"One of the values of {quote_name(name)}: {list_names(sorted({*values}))}."
+            draft.put("where", {**preset.get("where", {}), name: values[0]}, "decide", text)
+
+
+def _match_paths(paths: Paths, preset: Mapping[str, Any]) -> str:
+    """Find the pattern of a tool's paths that all files match; "" where there is none."""
+    for text in preset.get("paths", ()):
+        pattern = Pattern(text, "/")
+        try:
+            if all(pattern.match(path) is not None for path in paths.paths):
+                return str(text)
+        except ConfigError:
+            continue
+    return ""
 
 
 def _draft_tables(draft: Draft, paths: Paths, table: Table) -> None:
     """Draft settings of files that no preset is for."""
     keys: dict[str, str] = {}
     if has_suffix(paths.paths[0], NESTED):
-        values = list_values(paths.paths[0], most=LOOKED_AT)
-        if way := find_records(values):
+        values, is_list = list_values(paths.paths[0], most=LOOKED_AT)
+        if way := find_records(values, is_list=is_list):
             steps: list[Any] = [part for piece in way for part in (".", piece)][1:]
             keys = {
                 f"key{place}": label_slot(steps, place)
@@ -118,7 +147,8 @@ def _draft_tables(draft: Draft, paths: Paths, table: Table) -> None:
             names = {int(name.removeprefix("key")): name for name in keys}
             table = _read(paths, write_pattern(steps, names), keys)
     roles = assign_roles(table)
-    table, renamed = _settle_names(table, roles)
+    variants = _choose_variants(draft, table, roles)
+    table, renamed = _settle_names(table, roles, variants)
     scores = list_scores(table, roles.values())
     if not scores:
         raise ConfigError(
@@ -132,27 +162,28 @@ def _draft_tables(draft: Draft, paths: Paths, table: Table) -> None:
         draft_wide(draft, paths.paths, table, roles, scores)
     _put_reading(draft, table)
     _put_names(draft, roles)
-    _put_variants(draft, table, roles)
+    _put_variants(draft, roles, [renamed.get(name, name) for name in variants])
     _put_constants(draft, paths, {*roles, *_list_fields(draft)})
     draft.settings["exports"] = paths.write(renamed)
     _put_rows(draft, table, roles)
 
 
-def _settle_names(table: Table, roles: dict[str, str]) -> tuple[Table, dict[str, str]]:
+def _settle_names(
+    table: Table, roles: dict[str, str], variants: Sequence[str]
+) -> tuple[Table, dict[str, str]]:
     """Call columns whose names are free after their roles: of paths, keys, and without header."""
     invented = table.reading.get("names", ())
-    renamed = {
-        name: role
-        for role, name in roles.items()
-        if table.columns[name].is_field or name in invented
-    }
+    free = [*(name for name in table.columns if table.columns[name].is_field), *invented]
+    renamed = {name: role for role, name in roles.items() if name in free}
+    parts = [name for name in variants if name in free]
+    renamed |= {name: f"variant{place or ''}" for place, name in enumerate(parts)}
     if invented:
-        free = [name for name in invented if name not in renamed]
         scores = list_scores(table, renamed)
-        renamed |= {scores[-1].name: "score"} if scores and scores[-1].name in free else {}
+        renamed |= {scores[-1].name: "score"} if scores and scores[-1].name in invented else {}
         if len(scores) > 1 and scores[0].is_whole and "step" not in roles:
             renamed[scores[0].name] = "step"
-    roles |= {role: role for role in renamed.values() if role != "score"}
+            roles["step"] = "step"
+    roles |= {role: role for role in roles if roles[role] in renamed}
     return table.rename(renamed), renamed
 
 
@@ -178,11 +209,17 @@ def _draft_long(
         text = "Each row fills one of these columns: the metric of its dataset."
         draft.put("columns", {"score": list(best)}, "found", text)
         return
-    put_score(draft, best[0], "found" if rate_score(table.columns[best[0]]) >= SEVERAL else "guess")
+    certainty: Certainty = "found" if rate_score(table.columns[best[0]]) >= SEVERAL else "guess"
+    put_score(draft, best[0], certainty)
     if "metric" not in roles:
-        put_metric(draft, find_known(best[0]), paths.paths)
-    if table.columns[best[0]].kinds[1]:
-        put_summary(draft)
+        put_metric(draft, best, paths.paths)
+    elif tell_direction(best[0]) == "min":
+        put_turned(draft, table.columns[roles["metric"]].names, best[0])
+    beside = find_spread(table, best[0])
+    if beside:
+        draft.put("columns", beside, "found", "Each row is a mean, with its spread beside it.")
+    if beside or table.columns[best[0]].kinds[1]:
+        put_summary(draft, counted="count" in beside)
 
 
 def _list_fields(draft: Draft) -> set[str]:
@@ -220,14 +257,26 @@ def _put_names(draft: Draft, roles: Mapping[str, str]) -> None:
         draft.settings["columns"] = {**columns, **draft.settings.get("columns", {})}
 
 
-def _put_variants(draft: Draft, table: Table, roles: Mapping[str, str]) -> None:
+def _choose_variants(draft: Draft, table: Table, roles: dict[str, str]) -> list[str]:
+    """Find what tells rows of the same names apart: a seed, or parts of the names of models."""
+    steps = {name for name in table.columns if rate_role(name, "step") >= SEVERAL}
+    is_log = "step" in roles or bool(table.reading.get("names")) or bool(steps)
+    if "model" not in roles:
+        return []
+    variants = find_variants(table, roles, only_fields=is_log)
+    for name in variants:
+        column = table.columns[name]
+        label = column.label if column.is_field else name
+        is_number = column.is_field and column.is_whole and "seed" not in roles
+        if rate_role(label, "seed") == 3 or is_number:
+            roles["seed"] = name
+            draft.note("columns", "guess", "Runs are told apart by what is taken as seeds.")
+            return [other for other in variants if other != name]
+    return variants
+
+
+def _put_variants(draft: Draft, roles: Mapping[str, str], variants: Sequence[str]) -> None:
     """Join columns into the names of models that tell rows of the same names apart."""
-    variants = find_variants(table, roles) if "model" in roles and "step" not in roles else []
-    seeds = [name for name in variants if rate_role(name, "seed") == 3]
-    if seeds:
-        text = f"Runs are told apart by {quote_name(seeds[0])}."
-        draft.put("columns", {"seed": seeds[0]}, "guess", text)
-        variants.remove(seeds[0])
     if variants:
         text = f"Rows are told apart by {list_names(variants)}, which is taken as part of models."
         draft.put("columns", {"model": [roles["model"], *variants]}, "guess", text)
@@ -249,8 +298,10 @@ def _put_rows(draft: Draft, table: Table, roles: Mapping[str, str]) -> None:
     """Put which rows count: those of a split, and the last step of a log."""
     split = roles.get("split")
     if split and (chosen := name_split(table.columns[split].names)):
-        text = f"Of the splits {list_names(sorted(table.columns[split].names))} one is reported."
-        draft.put("where", {split: chosen}, "guess", text)
+        names = sorted(table.columns[split].names)
+        tests = [name for name in names if "test" in split_words(name)]
+        text = f"Of the splits {list_names(names)} one is reported."
+        draft.put("where", {split: chosen}, "decide" if len(tests) > 1 else "guess", text)
     if "step" in roles and _repeats(table, roles):
         draft.put("columns", {"step": roles["step"]}, "guess", "A run has several steps.")
         draft.put("take", "last", "guess", "The row of the highest step counts.")

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from capmap.drafting.words import split_words
+from capmap.drafting.words import MISSING, split_words
 from capmap.exports.cells import make_texts
-from capmap.exports.files import HEAD, FileOptions, has_suffix, read_content
+from capmap.exports.files import HEAD, FileOptions, has_suffix, read_content, refuse
 from capmap.exports.layouts import name_sheet
 from capmap.exports.markup import LATEX, MARKDOWN
 from capmap.exports.numbers import Kind, parse_numbers, parse_summaries
@@ -18,8 +18,10 @@ from capmap.exports.workbooks import list_sheets
 from capmap.problems import UnreadableExportError
 
 COMMENTS = ("#", "%")
+BINARY = frozenset({".parquet", ".pq", ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"})
 MOST_HEADERS = 3
-MOSTLY = 0.7
+MOSTLY = 0.5
+RARELY = 0.25
 # Files that are looked into, where there are more; their names are looked at in any case.
 SAMPLE = 30
 
@@ -61,9 +63,14 @@ class Column:
         cells = make_texts([text for text in self.texts if text])
         if not len(cells):
             return 0.0, 0.0
-        fine = np.isin(parse_numbers(cells).kinds, [Kind.NUMBER, Kind.NAN, Kind.INFINITE])
+        numbers = [Kind.NUMBER, Kind.NAN, Kind.INFINITE, Kind.AMBIGUOUS, Kind.OTHER_MARK]
+        cells = make_texts([text for text in cells.to_pylist() if text not in MISSING] or [""])
+        fine = np.isin(parse_numbers(cells).kinds, numbers)
         spreads = parse_summaries(cells).spreads
         known = np.zeros(len(cells), bool) if spreads is None else np.isfinite(spreads)
+        # "0.76 (2)" has a rank in brackets.
+        if spreads is not None and (spreads[known] % 1 == 0).all() and (spreads[known] >= 1).all():
+            known = np.zeros(len(cells), bool)
         return float((fine | known).mean()), float(known.mean())
 
     @property
@@ -166,7 +173,7 @@ def read_table(
 def _find_options(path: str) -> FileOptions:
     """Find the encoding, comments and header of a table."""
     options = FileOptions(encoding=_find_encoding(path))
-    if not has_suffix(path, MARKDOWN | LATEX):
+    if not has_suffix(path, MARKDOWN | LATEX | BINARY):
         head = read_content(path, limit=HEAD).decode(options.encoding, errors="replace")
         lines = [line for line in head.lstrip("\ufeff").splitlines() if line.strip()]
         marks = [mark for mark in COMMENTS if any(line.startswith(mark) for line in lines)]
@@ -177,11 +184,26 @@ def _find_options(path: str) -> FileOptions:
     except UnreadableExportError as error:
         if not any(problem.code == "several_sheets" for problem in error.problems):
             raise
-        options = replace(options, sheet=list_sheets(path)[0])
-        grid = _read_grid(path, options)
+        options, grid = _choose_sheet(path, options)
     if _lacks_header(grid):
         return replace(options, names=[f"column {place + 1}" for place in range(len(grid[0]))])
     return replace(options, header_rows=_count_headers(grid))
+
+
+def _choose_sheet(path: str, options: FileOptions) -> tuple[FileOptions, list[list[str]]]:
+    """Choose the first sheet that holds numbers."""
+    found = []
+    for name in list_sheets(path):
+        try:
+            own = replace(options, sheet=name)
+            found.append((own, _read_grid(path, own)))
+        except UnreadableExportError:
+            continue
+        if _find_numeric(found[-1][1]):
+            return found[-1]
+    if not found:
+        raise refuse("no_sheet", path, "No sheet holds a table.", "Export it as CSV.")
+    return found[0]
 
 
 def _find_encoding(path: str) -> str:
@@ -242,7 +264,7 @@ def _count_headers(grid: Sequence[Sequence[str]]) -> int:
     """Count the rows at the top that have no number where the others have."""
     numeric = _find_numeric(grid)
     for count, row in enumerate(grid[1 : MOST_HEADERS + 1], 1):
-        texts = [row[place] for place in numeric if row[place]]
-        if not texts or _are_numbers(texts).mean() >= MOSTLY or not any(map(split_words, texts)):
+        texts = [row[place] for place in numeric if row[place] and row[place] not in MISSING]
+        if not texts or _are_numbers(texts).mean() >= RARELY or not any(map(split_words, texts)):
             return count
     return 1

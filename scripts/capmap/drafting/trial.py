@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from capmap.drafting.draft import Draft
+from capmap.drafting.words import MISSING, split_words, tell_direction
 from capmap.exports import Exports
 from capmap.inputs.exports import find_exports
 from capmap.inputs.studies import Study, check_config
@@ -16,8 +17,8 @@ from capmap.validation.study import Validation
 from capmap.wording import count_things, list_names
 
 ROUNDS = 12
-LOWER = ("error", "loss", "time", "latency", "cost", "distance", "deviation", "regret", "rank")
-HIGHER = ("score", "reward", "return", "accuracy", "acc", "gain", "f1", "precision", "recall")
+# Warnings that only the user can answer.
+TOLD = ("other_tables", "alike_names", "selected_by_score")
 PERCENT = 100.0
 
 Answer: TypeAlias = Callable[[Draft, list[Problem], Exports], bool]
@@ -48,6 +49,9 @@ def try_draft(draft: Draft) -> Validation:
             break
     for problem in {problem.code: problem for problem in reversed(result.errors)}.values():
         draft.note("exports", "decide", str(problem))
+    for problem in result.warnings:
+        if problem.code in TOLD:
+            draft.note("exports", "decide", str(problem))
     counts = result.counts
     draft.note(
         "exports",
@@ -101,7 +105,9 @@ def _choose_metric(draft: Draft, _problems: list[Problem], read: Exports) -> boo
     """Keep one metric of each dataset: the one that most datasets have."""
     counts = read.runs.drop_duplicates(["dataset", "metric"])["metric"].value_counts()
     known = [name for name in counts.index if find_metric(name) is not None]
-    best = max(known or counts.index, key=lambda name: int(counts[name]))
+    best = max(
+        known or counts.index, key=lambda name: ("test" in split_words(name), int(counts[name]))
+    )
     columns = draft.settings.get("columns", {})
     column = columns.get("metric", "metric")
     if column in draft.settings.get("where", {}) or isinstance(columns.get("score"), list):
@@ -131,23 +137,27 @@ def _bound_metric(draft: Draft, problems: list[Problem], read: Exports) -> bool:
     for problem in problems:
         runs = read.runs[read.runs["metric"] == problem.value]
         rule = draft.settings.setdefault("metrics", {})
-        rule[problem.value] = {**rule.get(problem.value, {}), **_guess_rule(problem, runs)}
+        rule[problem.value] = {**rule.get(problem.value, {}), **_guess_rule(draft, problem, runs)}
         certainty, text = _explain_rule(problem, rule[problem.value])
         draft.note("metrics", certainty, text)
     return True
 
 
-def _guess_rule(problem: Problem, runs: pd.DataFrame) -> dict[str, Any]:
+def _guess_rule(draft: Draft, problem: Problem, runs: pd.DataFrame) -> dict[str, Any]:
     known, scores = find_metric(problem.value), runs["score"]
-    direction = known.direction if known else "max"
-    if known is None and any(word in problem.value.casefold() for word in LOWER):
-        direction = "min"
+    direction = tell_direction(problem.value) or "max"
     rule: dict[str, Any] = {} if known else {"direction": direction}
     low, high = (known.low, known.high) if known else (None, None)
-    if low is None and high is None and scores.min() >= 0 and scores.max() <= PERCENT:
+    most = 1 if "take" in draft.settings or _is_return(problem.value) else PERCENT
+    is_share = scores.min() >= 0 and scores.max() <= most
+    if low is None and high is None and is_share:
         return {**rule, "low": 0, "high": 1 if scores.max() <= 1 else 100}
     rule |= {} if low is not None else {"low": "observed"}
     return rule | ({} if high is not None else {"high": "observed"})
+
+
+def _is_return(name: str) -> bool:
+    return not {"return", "reward"}.isdisjoint(split_words(name))
 
 
 def _explain_rule(problem: Problem, rule: Mapping[str, Any]) -> tuple[Any, str]:
@@ -159,13 +169,14 @@ def _explain_rule(problem: Problem, rule: Mapping[str, Any]) -> tuple[Any, str]:
             + (f" Is {rule['direction']} right?" if _is_asked(name, rule) else "")
         )
     if not _is_asked(name, rule):
-        return "guess", f"{name} looks like a share, of which higher is better."
+        better = "higher" if rule.get("direction") != "min" else "lower"
+        return "guess", f"{name} looks like a share, of which {better} is better."
     return "decide", f"Is a {'higher' if rule['direction'] == 'max' else 'lower'} {name} better?"
 
 
 def _is_asked(name: str, rule: Mapping[str, Any]) -> bool:
     """Tell whether the direction of a metric is anybody's guess."""
-    return "direction" in rule and not any(word in name.casefold() for word in (*LOWER, *HIGHER))
+    return "direction" in rule and not tell_direction(name)
 
 
 def _allow_percent(draft: Draft, problems: list[Problem], read: Exports) -> bool:
@@ -230,6 +241,11 @@ def _allow_holes(draft: Draft, problems: list[Problem], _read: Exports) -> bool:
 
 def _count_failures(draft: Draft, problems: list[Problem], _read: Exports) -> bool:
     """Leave out runs that have no score."""
+    marks = sorted({problem.value.strip() for problem in problems} & {*MISSING})
+    if marks and "values" not in draft.settings:
+        text = f"{list_names(marks)} stands for a run that was not made."
+        draft.put("values", dict.fromkeys(marks, "missing"), "guess", text)
+        return True
     if "invalid" in draft.settings:
         return False
     text = f"{count_things(len(problems), 'row')} cannot be used: they are left out and listed."

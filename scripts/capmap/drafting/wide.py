@@ -1,5 +1,6 @@
 """Tables whose columns of scores say in their names of what they are."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -11,6 +12,10 @@ from capmap.drafting.slots import Piece, Slot, find_slots, write_pattern
 from capmap.drafting.tables import Column, Table
 from capmap.drafting.words import is_label, rate_role, rate_values, split_words
 from capmap.wording import list_names, quote_name
+
+NUMBERED = re.compile(r"(\D*)(\d+)(\D*)")
+# From this on, what the names of rows and columns look like is no guess.
+SURE = 0.3
 
 
 class _Heads(NamedTuple):
@@ -42,13 +47,14 @@ def draft_wide(
     scores : sequence of Column
         The columns of scores.
     """
+    scores = _leave_others(draft, scores)
     names = [column.name for column in scores]
-    _name_rows(table, roles, names)
+    _name_rows(draft, table, roles, names)
     if rate_values(names, "metric") > 0.5 and "model" in roles:
         best = max(scores, key=rate_score)
         text = f"Other metrics are in {list_names([name for name in names if name != best.name])}."
         draft.put("columns", {"score": best.name}, "guess" if len(names) > 1 else "found", text)
-        put_metric(draft, find_known(best.name), paths)
+        put_metric(draft, [best.name], paths)
         return
     heads = _read_heads(names, roles)
     is_turned = heads.pattern == "{model}"
@@ -66,15 +72,44 @@ def draft_wide(
     ]
     if unused:
         draft.put("columns", {"ignore": unused}, "guess", "What is ignored holds no scores.")
+        doubtful = [name for name in unused if _has_numbers(table.columns[name])]
+        if doubtful:
+            text = f"Some cells of {list_names(doubtful)} are numbers: are these scores?"
+            draft.note("columns", "decide", text)
     if "metric" not in heads.roles | {*roles}:
-        put_metric(draft, "", paths)
+        put_metric(draft, names, paths)
         if heads.pattern == "{dataset}":
             put_errors(draft, names)
     if any(column.kinds[1] for column in scores):
         put_summary(draft)
 
 
-def _name_rows(table: Table, roles: dict[str, str], names: Sequence[str]) -> None:
+def _leave_others(draft: Draft, scores: Sequence[Column]) -> list[Column]:
+    """Leave out columns of numbers that are unlike the others, such as counts and ranks."""
+    numbered: dict[str, list[Column]] = {}
+    for column in scores:
+        found = NUMBERED.fullmatch(column.name)
+        if found and is_label(found[1]):
+            numbered.setdefault(f"{found[1]}#{found[3]}", []).append(column)
+    runs = max(numbered.values(), key=len, default=[])
+    if len(runs) > 1:
+        return runs
+    whole = [column for column in scores if column.is_whole and len(column.names) > 1]
+    if not 0 < len(whole) < len(scores) / 2:
+        return list(scores)
+    names = [column.name for column in whole]
+    text = f"{list_names(names)}: whole numbers, unlike the others, so not taken as scores."
+    draft.note("columns", "decide", text)
+    return [column for column in scores if column.name not in names]
+
+
+def _has_numbers(column: Column) -> bool:
+    return not column.is_number and any(
+        text[:1].isdigit() and any(letter.isdigit() for letter in text) for text in column.names
+    )
+
+
+def _name_rows(draft: Draft, table: Table, roles: dict[str, str], names: Sequence[str]) -> None:
     """Take the first column of text as that of models, or datasets, where none is known."""
     columns = table.columns.values()
     texts = [column for column in columns if not column.is_number and column.names]
@@ -82,7 +117,11 @@ def _name_rows(table: Table, roles: dict[str, str], names: Sequence[str]) -> Non
         return
     as_models = rate_values(texts[0].names, "model") - rate_values(texts[0].names, "dataset")
     as_models += rate_values(names, "dataset") - rate_values(names, "model")
-    roles["dataset" if as_models < 0 else "model"] = texts[0].name
+    kind = "dataset" if as_models < 0 else "model"
+    roles[kind] = texts[0].name
+    if abs(as_models) < SURE:
+        text = f"Are the rows {kind}s? No name tells."
+        draft.note("columns", "decide" if as_models else "guess", text)
 
 
 def _read_heads(names: Sequence[str], roles: Mapping[str, str]) -> _Heads:
@@ -92,6 +131,7 @@ def _read_heads(names: Sequence[str], roles: Mapping[str, str]) -> _Heads:
     slots = [place for place, piece in enumerate(pieces) if isinstance(piece, Slot)]
     kinds = {place: _name_slot(pieces, place, missing, alone=len(slots) == 1) for place in slots}
     says_something = len(slots) > 1 or len(pieces) == 1 or _is_said(pieces)
+    says_something |= [*kinds.values()] == ["seed"]
     if len({*kinds.values()}) < len(kinds) or not says_something:
         kind = kinds[slots[0]] if len(slots) == 1 else (missing or ["dataset"])[0]
         pieces, kinds = [Slot(tuple(names))], {0: kind}

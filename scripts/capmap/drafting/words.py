@@ -2,75 +2,20 @@
 
 import re
 from collections.abc import Collection
+from pathlib import Path
+
+import yaml
 
 from capmap.metrics import find_metric
 
-ROLES: dict[str, frozenset[str]] = {
-    "model": frozenset(
-        [
-            "model",
-            "method",
-            "algorithm",
-            "algo",
-            "backbone",
-            "classifier",
-            "agent",
-            "approach",
-            "framework",
-            "estimator",
-            "system",
-            "network",
-            "learner",
-            "architecture",
-            "arch",
-            "encoder",
-            "detector",
-            "submission",
-            "technique",
-            "policy",
-            "name",
-        ]
-    ),
-    "dataset": frozenset(
-        [
-            "dataset",
-            "task",
-            "data",
-            "benchmark",
-            "env",
-            "environment",
-            "game",
-            "problem",
-            "corpus",
-            "domain",
-            "testset",
-            "scenario",
-            "suite",
-        ]
-    ),
-    "metric": frozenset(["metric", "measure", "criterion"]),
-    "seed": frozenset(
-        [
-            "seed",
-            "run",
-            "fold",
-            "trial",
-            "repeat",
-            "repetition",
-            "rep",
-            "replicate",
-            "replication",
-            "randomstate",
-        ]
-    ),
-    "score": frozenset(["score", "value", "result", "performance", "perf", "reward", "return"]),
-    "step": frozenset(
-        ["step", "epoch", "iteration", "iter", "timestep", "frame", "globalstep", "update"]
-    ),
-    "split": frozenset(["split", "partition", "subset", "phase", "stage"]),
-    "spread": frozenset(["std", "stdev", "sd", "stddev", "sem", "stderr", "se", "deviation"]),
-    "count": frozenset(["n", "count", "nruns", "nseeds", "runs", "seeds"]),
-}
+_WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_text("utf-8"))
+ROLES = {role: frozenset(words.split()) for role, words in _WORDS["roles"].items()}
+EMPTY, LOWER, HIGHER, STATISTICS, SIZES, RESULTS, SETTINGS = (
+    frozenset(_WORDS[key].split())
+    for key in ("empty", "lower", "higher", "statistics", "sizes", "results", "settings")
+)
+SPLITS = tuple(_WORDS["splits"].split())
+MISSING = tuple(_WORDS["missing"])
 # Words that tell names of models, and of datasets, wherever they are seen.
 KNOWN: dict[str, re.Pattern[str]] = {
     "model": re.compile(
@@ -88,27 +33,6 @@ KNOWN: dict[str, re.Pattern[str]] = {
         r"dataset|data|d\d+$|task)"
     ),
 }
-SPLITS = ("test", "holdout", "eval", "evaluation", "validation", "valid", "val", "dev")
-# What the last word of an attribute of models ends with.
-SIZES = ("params", "flops", "macs", "size", "width", "height", "dim", "memory", "latency", "depth")
-STATISTICS = frozenset(
-    [
-        "std",
-        "stdev",
-        "sem",
-        "stderr",
-        "se",
-        "var",
-        "min",
-        "max",
-        "median",
-        "ci",
-        "low",
-        "high",
-        "count",
-        "n",
-    ]
-)
 
 
 def split_words(name: str) -> list[str]:
@@ -134,11 +58,16 @@ def rate_role(name: str, role: str) -> int:
 
     Examples
     --------
-    >>> [rate_role(name, "dataset") for name in ("Datasets", "test dataset", "task id", "seed")]
+    >>> [rate_role(name, "dataset") for name in ("Dataset name", "test dataset", "task x", "seed")]
     [3, 2, 1, 0]
     """
-    words = [word if word in ROLES[role] else word.removesuffix("s") for word in split_words(name)]
-    if "".join(words) in ROLES[role]:
+    own = split_words(name)
+    words = [word if word in ROLES[role] else word.removesuffix("s") for word in own]
+    if role != "seed" and len(words) > 1 and words[-1] in EMPTY:
+        words.pop()
+    # Of nested values, the last part is the name.
+    last = split_words(name.rpartition(".")[2])
+    if "".join(words) in ROLES[role] or (len(last) == 1 and last[0] in ROLES[role]):
         return 3
     if not words:
         return 0
@@ -164,18 +93,46 @@ def rate_values(values: Collection[str], role: str) -> float:
 
 
 def is_statistic(name: str) -> bool:
-    """Tell whether a column is called like a spread or a count of runs, such as ``acc_stderr``."""
+    """Tell whether a column is called like a spread, a rank or a count, such as ``acc_stderr``."""
     words = split_words(name)
     return bool(words) and (words[-1] in STATISTICS or "stderr" in words)
 
 
 def is_size(name: str) -> bool:
-    """Tell whether a column is called like a size or cost of models, such as ``image_gflops``."""
+    """Tell whether a column is called like an attribute or a cost, such as ``image_gflops``.
+
+    Examples
+    --------
+    >>> [is_size(name) for name in ("image_gflops", "#Features", "run_id", "accuracy")]
+    [True, True, True, False]
+    """
     words = split_words(name)
-    return bool(words) and words[-1].endswith(SIZES)
+    return name.lstrip().startswith("#") or (
+        bool(words) and (words[-1] in SIZES or words[-1].endswith(("params", "flops", "macs")))
+    )
+
+
+def tell_direction(name: str) -> str:
+    """Tell which way is better of a score, by its name; "" where that says nothing.
+
+    Examples
+    --------
+    >>> tell_direction("Test error (%)"), tell_direction("FID ↓"), tell_direction("quality")
+    ('min', 'min', '')
+    """
+    metric = find_metric(name)
+    if metric is not None:
+        return metric.direction
+    words = set(split_words(name))
+    words |= {word.removesuffix("s") for word in words}
+    if "↓" in name or not words.isdisjoint(LOWER):
+        return "min"
+    return "max" if "↑" in name or not words.isdisjoint(HIGHER) else ""
 
 
 def is_label(text: str) -> bool:
     """Tell whether a word before a number says what it numbers, as in ``seed_3`` or ``s3``."""
     words = split_words(text)
-    return bool(words) and (rate_role(words[-1], "seed") > 0 or words[-1] in ("s", "r"))
+    return bool(words) and (
+        rate_role(words[-1], "seed") > 0 or words[-1] in ("s", "r", "split", "cv")
+    )

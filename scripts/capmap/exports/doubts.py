@@ -56,11 +56,15 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
     columns = set(runs["column"].unique())
     is_wide = len(columns) > 1 and not columns.isdisjoint(names)
     severity: Severity = "error" if is_wide and not listed else "warning"
-    averages = _find_averages(runs) if len(names) <= MOST else []
+    ranks = _find_ranks(runs) if is_wide and len(names) <= MOST else set()
+    rest = runs[~runs["dataset"].isin(ranks)] if ranks else runs
+    averages = _find_averages(rest) if len(names) <= MOST else set()
     for name in names.tolist():
         plain = _simplify(name)
         if name in averages:
             reason = "holds the mean of the others"
+        elif name in ranks:
+            reason = "holds the ranks 1 to n, or is called like an attribute of models"
         elif AVERAGE.fullmatch(plain) or RANK.fullmatch(plain):
             reason = "is called like an average or a rank of others"
         elif is_wide and INDEX.fullmatch(name.strip().casefold()):
@@ -117,6 +121,18 @@ def _find_alike(runs: pd.DataFrame, kind: str) -> list[Problem]:
                 )
             )
     return problems
+
+
+def _find_ranks(runs: pd.DataFrame) -> set[str]:
+    """Find the columns beside others that hold each rank of the models once, or attributes."""
+    found = set()
+    for name, scores in runs.groupby("dataset")["score"]:
+        ranks = np.sort(scores.to_numpy(dtype=np.float64))
+        is_ranks = len(ranks) >= FEWEST_MODELS and np.array_equal(ranks, np.arange(len(ranks)) + 1)
+        if is_ranks or is_attribute(str(name)):
+            found.add(str(name))
+    # Where all are whole, those are the scores.
+    return found if len(found) < runs["dataset"].nunique() / 2 else set()
 
 
 def _find_averages(runs: pd.DataFrame) -> set[str]:

@@ -153,7 +153,7 @@ def read_table(
     metrics: Metrics,
     decimal: Decimal,
     layout: TableFormat = "long",
-    values: Mapping[str, float] | None = None,
+    values: Mapping[str, float | str] | None = None,
     summarized: bool = False,
 ) -> Part:
     """Read the runs of a table.
@@ -455,7 +455,7 @@ def _parse(
     *,
     numeric: bool,
     decimal: Decimal,
-    values: Mapping[str, float],
+    values: Mapping[str, float | str],
     summarized: bool,
 ) -> Numbers:
     mark: Decimal = "." if numeric else decimal

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from capmap.exports.files import (
     refuse,
 )
 from capmap.problems import Problem, UnreadableExportError
+from capmap.wording import quote_name
 
 MARKDOWN = frozenset({".md", ".markdown"})
 LATEX = frozenset({".tex"})
@@ -181,7 +183,34 @@ def open_markup(path: str, *, wanted: Collection[str], options: FileOptions) -> 
     if not sheets:
         reason, remedy = f"The file has no {kind}.", "Check that it is the file with the table."
         raise faults[0] if faults else refuse("no_table", path, reason, remedy)
-    return max(sheets, key=lambda sheet: len({*wanted} & {*sheet.columns}))
+    if options.sheet:
+        return _choose_table(path, sheets, options.sheet)
+    fits = [len({*wanted} & {*sheet.columns}) for sheet in sheets]
+    best = sheets[fits.index(max(fits))]
+    if fits.count(max(fits)) == 1:
+        return best
+    return replace(best, problems=[*best.problems, _tell_others(path, fits.count(max(fits)), best)])
+
+
+def _choose_table(path: str, sheets: Sequence[RowSheet], number: str) -> RowSheet:
+    """Choose a table by its number in the file, from 1."""
+    if number.isdecimal() and 0 < int(number) <= len(sheets):
+        return sheets[int(number) - 1]
+    reason = f"There is no table {quote_name(number)}: the file has {len(sheets)}."
+    raise refuse(
+        "no_sheet", path, reason, "Set `reading: {sheet: …}` to the number of one, from 1."
+    )
+
+
+def _tell_others(path: str, count: int, best: RowSheet) -> Problem:
+    return Problem(
+        severity="warning",
+        code="other_tables",
+        source=path,
+        line=best.rows[0].first if best.rows else 0,
+        reason=f"The file has {count} tables with such a header, of which this one is read.",
+        remedy="Set `reading: {sheet: …}` to the number of another one, from 1.",
+    )
 
 
 def _make_sheet(table: Table, path: str, options: FileOptions, divider: str) -> RowSheet:

@@ -15,6 +15,8 @@ from capmap.settings.choices import Decimal
 Mark: TypeAlias = Literal[".", ","]
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
+# What stands for no run among the values of a study.
+MISSING = "missing"
 EXPONENT = r"(?:[eE][+-]?\d+)?"
 INTEGER = rf"^[+-]?\d+{EXPONENT}$"
 PLAIN = rf"^[+-]?(?:\d+\.?\d*|\.\d+){EXPONENT}$"
@@ -187,8 +189,10 @@ def parse_summaries(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     )
 
 
-def recode(texts: pa.Array, values: Mapping[str, float]) -> pa.Array:
-    """Replace what stands for a score, such as "pass" for 1; numbers are compared as numbers.
+def recode(texts: pa.Array, values: Mapping[str, float | str]) -> pa.Array:
+    """Replace what stands for a score, such as "pass" for 1, or for none ("missing").
+
+    Numbers are compared as numbers.
 
     Examples
     --------
@@ -200,7 +204,7 @@ def recode(texts: pa.Array, values: Mapping[str, float]) -> pa.Array:
     return pa.array(written, pa.large_string()).take(encoded.indices)
 
 
-def _recode_one(text: str, values: Mapping[str, float]) -> str:
+def _recode_one(text: str, values: Mapping[str, float | str]) -> str:
     clean = text.strip()
     for name, value in values.items():
         try:
@@ -208,7 +212,7 @@ def _recode_one(text: str, values: Mapping[str, float]) -> str:
         except ValueError:
             same = False
         if same:
-            return repr(value)
+            return "" if value == MISSING else repr(value)
     return text
 
 

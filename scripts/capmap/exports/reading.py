@@ -92,7 +92,7 @@ def read_exports(
     metric: str = "",
     decimal: Decimal = "auto",
     dataset_metrics: Mapping[str, str] | None = None,
-    values: Mapping[str, float] | None = None,
+    values: Mapping[str, float | str] | None = None,
     take: Taken = "all",
     summary: Mapping[str, Any] | None = None,
 ) -> Exports:
@@ -121,8 +121,8 @@ def read_exports(
         Decimal mark of numbers in text; "auto" finds it per file, see `parse_numbers`.
     dataset_metrics : mapping of str to str, optional
         Metrics of some datasets. They win over `metric`.
-    values : mapping of str to float, optional
-        Scores that stand for what is exported.
+    values : mapping of str to float or str, optional
+        Scores that stand for what is exported; "missing" for what is no run.
     take : str or mapping, optional
         Which rows of a run count, see `take_rows`.
     summary : mapping, optional

@@ -84,8 +84,10 @@ def open_records(path: str, *, records: str = "", encoding: str = "utf-8") -> Fl
     return rows
 
 
-def list_values(path: str, *, most: int) -> list[Any]:
-    """List the first values of a nested file: its lines, its entries, or the file itself.
+def list_values(path: str, *, most: int) -> tuple[list[Any], bool]:
+    """List the first values of a nested file, and tell whether they are the entries of a list.
+
+    Otherwise they are its lines, or the file itself.
 
     Raises
     ------
@@ -96,10 +98,10 @@ def list_values(path: str, *, most: int) -> list[Any]:
     check_text(content, path)
     try:
         parts = islice(_list_parts(content.decode("utf-8-sig"), path, _Walker("*")), most)
-        values = [part[2] for part in parts if not isinstance(part, FaultError)]
+        found = [part for part in parts if not isinstance(part, FaultError)]
     except FaultError as fault:
         raise UnreadableExportError(fault.explain(path)) from fault
-    return values
+    return [value for _, _, value in found], any(place for _, place, _ in found)
 
 
 def _list_parts(text: str, path: str, walker: "_Walker") -> Parts:

@@ -66,6 +66,8 @@ def take_rows(runs: pd.DataFrame, take: Taken) -> tuple[pd.DataFrame, list[Probl
     if way == "best":
         values = _rank_backwards(-values if wanted == "min" else values)
     taken = _take_last(runs[known], values[known])
+    if way == "last" and (problems := _find_ties(runs[known], values[known], taken)):
+        return taken, problems
     problems = _find_without(runs, taken, f"a row with a {role}")
     if way == "best" and (runs["selection"] == runs["raw"]).all():
         problems.append(SELECTED_BY_SCORE)
@@ -85,6 +87,31 @@ def _take_last(runs: pd.DataFrame, values: npt.NDArray[Any]) -> pd.DataFrame:
     order = np.argsort(values, kind="stable")
     kept = ~runs.iloc[order].duplicated(KEY, keep="last").to_numpy()
     return runs.iloc[np.sort(order[kept])]
+
+
+def _find_ties(
+    runs: pd.DataFrame, values: npt.NDArray[np.float64], taken: pd.DataFrame
+) -> list[Problem]:
+    """Find runs whose highest step has several rows of different scores."""
+    highest = pd.Series(values, runs.index).groupby([runs[name] for name in KEY]).transform("max")
+    last = runs[values == highest]
+    rivals = last[~last.index.isin(taken.index)].merge(taken[[*KEY, "score"]], on=KEY)
+    rivals = rivals[rivals["score_x"] != rivals["score_y"]]
+    if rivals.empty:
+        return []
+    first = rivals.iloc[0]
+    return [
+        Problem(
+            code="tied_step",
+            source=str(first["source"]),
+            line=int(first["line"]),
+            value=str(first["raw"]),
+            reason=f"{format_count(len(rivals), 'row')} of the highest step beside another; the "
+            f"first is of {quote_name(first['model'])} on {quote_name(first['dataset'])}.",
+            remedy="If they are different runs, say by what: a column, or a field of the path, of "
+            "seeds.",
+        )
+    ]
 
 
 def _find_without(runs: pd.DataFrame, taken: pd.DataFrame, what: str) -> list[Problem]:

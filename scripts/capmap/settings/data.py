@@ -23,7 +23,7 @@ class Columns(Section):
         "Column of the dataset's name, or a list of columns. A matrix with it has a row per "
         "dataset and a column per model.",
     )
-    metric: str = option(
+    metric: Name = option(
         "metric",
         "Column of the metric's name. Not needed where `metric` names one for the whole study.",
     )
@@ -94,7 +94,11 @@ class Reading(Section):
         '"auto", which finds it.',
     )
     encoding: str = option("utf-8", "Encoding of text, such as latin-1 or utf-16.", min_length=1)
-    sheet: str = option("", "Sheet of a workbook; empty means its only one.")
+    sheet: str = option(
+        "",
+        "Sheet of a workbook, or of several tables in Markdown or LaTeX the number of one, from 1; "
+        "empty means the only sheet, and the table that fits best.",
+    )
 
 
 class Summary(Section):

@@ -13,7 +13,8 @@ from capmap.wording import find_nearest, list_names, quote_name
 SHIPPED = Path(__file__).with_name("presets.yaml")
 SUFFIXES = (".yaml", ".yml")
 # What replaces the preset's, rather than being mixed with it.
-OF_PRESETS = ("about", "known_by")
+# What is of use to drafts only.
+OF_PRESETS = ("about", "known_by", "one_of", "paths", "weak")
 WHOLE = ("where", "take", "failed")
 
 

@@ -1,6 +1,6 @@
 """The settings of a study, and of all studies."""
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from capmap.catalog import ANALYSES
 from capmap.settings.analyses import (
@@ -150,8 +150,10 @@ class Study(Section):
         "`exports: runs/{model}/seed_{seed}.csv` gives the columns model and seed.",
     )
     reading: Reading
-    values: dict[str, float] = option(
-        {}, 'Scores that stand for others, such as {"pass": 1, "fail": 0}.'
+    values: dict[str, float | Literal["missing"]] = option(
+        {},
+        'Scores that stand for others, such as {"pass": 1, "fail": 0}, or "missing" for what is no '
+        'run, such as {"-": missing}.',
     )
     summary: Summary
     take: Take | TakenStep | TakenBest = option(
