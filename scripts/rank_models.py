@@ -1,21 +1,16 @@
 """Rank the models of all shards, with rank intervals and tie groups."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
 from capmap.artifacts import read_json, read_parquet
-from capmap.ranking.ranks import rank_statistic, widen_intervals
 from capmap.ranking.statistics import STATISTICS
+from capmap.ranking.study import RANKING, choose_columns, rank_estimates
 from capmap.settings.choices import Statistic
 from capmap.tables import write_table
-from capmap.wording import ALL
 
-RANKING = [
-    *("model", "iqm", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
-    *("rank_low_all", "rank_high_all", "may_be_best", "runs", "datasets", "filled", "ties"),
-]
 SCOPES = [
     *("unit", "statistic", "model", "score", "ci_low", "ci_high", "ci_low_all", "ci_high_all"),
     *RANKING[4:],
@@ -54,19 +49,17 @@ def rank_models(
         Of rank intervals and tie groups.
     """
 
-    def rank(statistic: Statistic, kind: str) -> pd.DataFrame:
-        own = {"kind": kind, "group": ALL, "statistic": statistic}
-        models = pd.concat([read_parquet(path, where=own) for path in shards], ignore_index=True)
-        if models.empty:
-            return models
-        table = rank_statistic(models, statistic, confidence_level=confidence_level)
-        return widen_intervals(table, confidence_level=confidence_level)
+    def read(own: Mapping[str, str]) -> pd.DataFrame:
+        return pd.concat([read_parquet(path, where=own) for path in shards], ignore_index=True)
+
+    def rank(statistic: Statistic, kind: str = "dimension") -> pd.DataFrame:
+        return rank_estimates(read, statistic, confidence_level=confidence_level, kind=kind)
 
     # One at a time: the replicates of all together could be too much at once.
-    rankings = {statistic: rank(statistic, "dimension") for statistic in STATISTICS}
+    rankings = {statistic: rank(statistic) for statistic in STATISTICS}
     rank_by: Statistic = read_json(scope)["rank_by"]
     both = [rankings[rank_by], rank(rank_by, "beside")]
-    ranking = rankings["iqm"].rename(columns={"estimate": "iqm"})[RANKING]
+    ranking = choose_columns(rankings["iqm"], "iqm")
     write_table(ranking, iqm, best={"iqm": "max"})
     write_table(_stack(both).rename(columns={"estimate": "score"})[SCOPES], scopes)
     write_table(_stack(rankings.values())[INTERVALS], intervals)

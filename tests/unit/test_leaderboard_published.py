@@ -63,13 +63,13 @@ def tables(tmp_path_factory):
     benchmark = json.loads((REFERENCE / "benchmark.json").read_text("utf-8"))
     bootstrap_shard(
         shard=str(folder / "0.parquet"),
-        replicates=str(folder / "bootstrap0.parquet"),
+        estimates=str(folder / "bootstrap0.parquet"),
         scope=str(folder / "scope.json"),
         statistics=["iqm"],
         study="geobench",
         dimensions=benchmark["dimensions"],
-        n_resamples=N_RESAMPLES,
-        confidence_level=0.95,
+        replicates=N_RESAMPLES,
+        confidence=0.95,
         interval="percentile",
         weights="datasets",
         seed=0,

@@ -24,8 +24,8 @@ from tests.steps import read_step, run_step
 
 SETTINGS = {
     "study": "toy",
-    "n_resamples": 100,
-    "confidence_level": 0.95,
+    "replicates": 100,
+    "confidence": 0.95,
     "interval": "percentile",
     "weights": "datasets",
     "seed": 0,
@@ -56,7 +56,7 @@ def write_study(folder, runs, *, shards=1, records=(), rank_by="iqm"):
         write_parquet(folder / f"{shard}.parquet", own[["model", "dataset", "seed", "score"]])
         bootstrap_shard(
             shard=str(folder / f"{shard}.parquet"),
-            replicates=str(folder / f"bootstrap{shard}.parquet"),
+            estimates=str(folder / f"bootstrap{shard}.parquet"),
             scope=str(folder / "scope.json"),
             statistics=["iqm"],
             dimensions=DIMENSIONS,
@@ -138,7 +138,7 @@ def test_all_datasets_have_the_numbers_of_the_main_ranking(tmp_path):
     tables = write_study(tmp_path, runs)
     bootstrap_shard(
         shard=str(tmp_path / "0.parquet"),
-        replicates=str(tmp_path / "main.parquet"),
+        estimates=str(tmp_path / "main.parquet"),
         scope=str(tmp_path / "scope.json"),
         statistics=["mean", "iqm"],
         dimensions=None,

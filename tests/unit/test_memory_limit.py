@@ -40,8 +40,8 @@ Path("scope").write_text(json.dumps(about))
 
 def bootstrap(number, replicates):
     bootstrap_shard(
-        shard=f"runs{number}", replicates=f"replicates{number}", scope="scope", study="s",
-        n_resamples=replicates, confidence_level=0.95, interval="percentile",
+        shard=f"runs{number}", estimates=f"replicates{number}", scope="scope", study="s",
+        replicates=replicates, confidence=0.95, interval="percentile",
         weights="equal", statistics=["iqm"], dimensions=None, seed=0,
     )
 

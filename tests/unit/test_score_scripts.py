@@ -72,15 +72,15 @@ class Folder:
         write_json(scope, {"unit": unit, "rank_by": rank_by, **names, "effects": None})
         given = {
             "study": "toy",
-            "n_resamples": 200,
-            "confidence_level": 0.95,
+            "replicates": 200,
+            "confidence": 0.95,
             "interval": "percentile",
             "weights": "datasets",
             "statistics": ["optimality_gap", "mean"],
             "dimensions": None,
             "seed": 0,
         } | options
-        files = {"shard": self.shards[shard], "scope": str(scope), "replicates": str(target)}
+        files = {"shard": self.shards[shard], "scope": str(scope), "estimates": str(target)}
         bootstrap_shard(**files, **given)  # type: ignore[arg-type]
         return target
 

@@ -1,12 +1,15 @@
 """Whole runs: the shipped examples against the published tables, and real exports of others."""
 
 import json
+import warnings
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
 
+import capmap
+from capmap.artifacts import render_csv
 from capmap.catalog import ANALYSES, list_figures, list_tables
 from tests.workflow.checkouts import PROJECT, Checkout, copy_project
 
@@ -68,6 +71,18 @@ def assert_printed(ours: pd.Series, printed: pd.Series, decimals: int = 3) -> No
     pd.testing.assert_series_equal(
         ours.loc[printed.index].round(decimals), printed, check_names=False, atol=1e-12
     )
+
+
+@pytest.mark.parametrize("name", TUTORIAL)
+def test_a_table_in_memory_has_the_bytes_of_the_workflow(examples: Checkout, name: str) -> None:
+    settings = yaml.safe_load((PROJECT / "config.yaml").read_text())["studies"][name]
+    frame = pd.read_csv(PROJECT / settings.pop("exports"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of one run per cell
+        ranking = capmap.rank(frame, study=name, **settings)
+    finished = capmap.load(examples.folder / "results" / name)
+    table = (finished.folder / "tables/iqm.csv").read_text()
+    assert render_csv(ranking) == render_csv(finished.tables["iqm"]) == table
 
 
 def test_every_result_of_the_examples_exists(examples: Checkout) -> None:

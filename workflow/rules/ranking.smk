@@ -40,7 +40,7 @@ rule bootstrap_shard:
         shard="results/{study}/normalized/{shard}.parquet",
         scope=of(studies.find_scope),
     output:
-        replicates="results/{study}/bootstrap/{shard}.parquet",
+        estimates="results/{study}/bootstrap/{shard}.parquet",
     log:
         "results/logs/bootstrap_shard/{study}_{shard}.log",
     benchmark:
@@ -49,8 +49,8 @@ rule bootstrap_shard:
         "../../envs/analysis.yaml"
     params:
         study="{study}",
-        n_resamples=setting("bootstrap/replicates"),
-        confidence_level=setting("bootstrap/confidence"),
+        replicates=setting("bootstrap/replicates"),
+        confidence=setting("bootstrap/confidence"),
         interval=setting("bootstrap/interval"),
         weights=setting("bootstrap/weights"),
         statistics=setting("bootstrap/statistics"),

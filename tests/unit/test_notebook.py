@@ -1,0 +1,83 @@
+"""A table in memory is ranked; results are loaded as tables and figures."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import capmap
+from capmap.artifacts import render_csv, write_json, write_text
+from capmap.errors import ConfigError, ValidationError
+
+SETTINGS = {
+    "columns": {"model": "backbone"},
+    "metrics": {"rmse": {"low": 0, "high": 2}},
+    "bootstrap": {"replicates": 200, "seed": 3},
+}
+
+
+def make_frame(seeds: int = 3) -> pd.DataFrame:
+    rows = [
+        (model, dataset, metric, place, ((7 * m + 3 * d + place) % 11) / 11)
+        for m, model in enumerate(["007", "=b", "c"])
+        for d, (dataset, metric) in enumerate([("x", "accuracy"), ("y", "rmse"), ("z", "accuracy")])
+        for place in range(seeds)
+    ]
+    return pd.DataFrame(rows, columns=["backbone", "dataset", "metric", "seed", "score"])
+
+
+def test_scores_are_called_after_what_ranks_the_models() -> None:
+    ranking = capmap.rank(make_frame(), rank_by="mean", **SETTINGS)
+    assert list(ranking.columns[:2]) == ["model", "mean"]
+
+
+def test_an_index_with_a_name_is_a_column_and_one_without_is_none() -> None:
+    wide = pd.DataFrame(
+        {"x": [0.1, 0.4], "y": [0.5, 0.2]}, index=pd.Index(["a", "b"], name="model")
+    )
+    settings = {"format": "matrix", "metric": "accuracy"}
+    with pytest.warns(UserWarning, match="one run per dataset"):
+        ranking = capmap.rank(wide, **settings)
+    with pytest.warns(UserWarning, match="one run per dataset"):
+        assert ranking.equals(capmap.rank(wide.reset_index(), **settings))
+
+
+def test_faults_of_a_table_are_told_with_their_row() -> None:
+    frame = make_frame().astype({"score": "object"})
+    frame.loc[4, "score"] = "good"
+    with pytest.raises(
+        ValidationError, match=r"^error: frame\.csv, line 6, column 'score', value 'good'"
+    ):
+        capmap.rank(frame, **SETTINGS)
+    with pytest.raises(ConfigError, match="Did you mean"):
+        capmap.rank(frame, incomplet="adjust", **SETTINGS)
+    with pytest.raises(ConfigError, match="exports"):
+        capmap.rank(frame, exports="mine.csv")
+    with pytest.raises(ValidationError, match="There is no column 'score'"):
+        capmap.rank(frame.drop(columns="score"), **SETTINGS)
+
+
+def test_results_are_loaded_by_name(tmp_path: Path) -> None:
+    study = tmp_path / "results/mine"
+    table = capmap.rank(make_frame(), **SETTINGS)
+    write_text(study / "report.html", "")
+    write_text(study / "text/headline.txt", "A is first.\n")
+    write_text(study / "figures/intervals.svg", "<svg/>")
+    write_text(study / "tables/iqm.csv", render_csv(table))
+    write_json(study / "validation.json", {"ok": True})
+    loaded = capmap.load(study)
+    assert list(loaded.tables) == ["iqm"]
+    assert render_csv(loaded.tables["iqm"]) == render_csv(table)
+    assert loaded.figures["intervals"]._repr_svg_() == "<svg/>"
+    assert loaded.headline == "A is first."
+    assert loaded.validation == {"ok": True}
+    with pytest.raises(KeyError, match="Did you mean 'iqm'"):
+        loaded.tables["iqn"]
+    with pytest.raises(ConfigError, match="There are mine in it"):
+        capmap.load(tmp_path / "results")
+
+
+def test_only_two_names_are_public() -> None:
+    with pytest.raises(AttributeError):
+        _ = capmap.nothing
+    assert capmap.load.__module__ == capmap.rank.__module__ == "capmap.notebook"
