@@ -2,13 +2,21 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 from capmap.artifacts import write_text
 from capmap.pages.report import render_index
 
+HEADLINE = "text/headline.txt"
+
 
 def write_index(
-    *, reports: list[str], headlines: list[str], studies: list[dict[str, str]], index: str
+    *,
+    reports: list[str],
+    headlines: list[str],
+    studies: list[dict[str, Any]],
+    others: list[dict[str, Any]],
+    index: str,
 ) -> None:
     """Write the page that links the studies.
 
@@ -16,19 +24,22 @@ def write_index(
     ----------
     reports, headlines : list of str
         Page and headline of each study, in the order of the studies.
-    studies : list of dict
-        The ``name`` and ``title`` of each study.
+    studies, others : list of dict
+        The ``name`` and ``title`` of each study and of each other that has results, whether it has
+        a leaderboard (``board``) and is older than its exports (``is_old``).
     index : str
         Where to write the page.
     """
     folder = Path(index).parent
+    reports = [*reports, *(str(folder / other["name"] / "report.html") for other in others)]
+    headlines = [*headlines, *(str(folder / other["name"] / HEADLINE) for other in others)]
     entries = [
         {
             **study,
             "verdict": Path(headline).read_text(encoding="utf-8").strip(),
-            "page": Path(os.path.relpath(report, folder)).as_posix(),
+            "folder": Path(os.path.relpath(report, folder)).parent.as_posix(),
         }
-        for study, report, headline in zip(studies, reports, headlines, strict=True)
+        for study, report, headline in zip([*studies, *others], reports, headlines, strict=True)
     ]
     write_text(index, render_index(entries))
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capmap.artifacts import write_text
 from capmap.catalog import ANALYSES, FIGURES, STEPS, TABLES
 from capmap.errors import ConfigError
 from capmap.exports.submission_information import INFORMATION
@@ -359,6 +360,18 @@ def test_exports_that_are_gone_are_not_called_altered() -> None:
     keep_results("0")
     Path("a.csv").unlink()
     assert state.has_same_exports(make_study())
+
+
+def test_other_studies_are_listed_with_their_title_and_state() -> None:
+    keep_results("0")
+    assert state.list_others([]) == []  # it has no page yet
+    write_text("results/s/report.html", "<title>A &amp; b</title>")
+    write_text("results/s/text/headline.txt", "A is best.")
+    found = {"name": "s", "title": "A & b", "board": False, "is_old": False}
+    assert state.list_others([]) == [found]
+    Path("a.csv").write_text("y")
+    assert state.list_others(["t"]) == [{**found, "is_old": True}]
+    assert state.list_others(["s"]) == []
 
 
 def test_predictions_are_compared_by_snakemake() -> None:

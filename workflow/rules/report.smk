@@ -62,7 +62,7 @@ rule write_report:
 
 
 rule write_index:
-    """Reports of the selected studies → the page that links them."""
+    """Reports of the selected studies → the page that links all that there are."""
     input:
         reports=expand("results/{study}/report.html", study=STUDIES),
         headlines=expand("results/{study}/text/headline.txt", study=STUDIES),
@@ -75,7 +75,16 @@ rule write_index:
     conda:
         "../../envs/report.yaml"
     params:
-        studies=[{"name": name, "title": find_study(name).title} for name in STUDIES],
+        studies=[
+            {
+                "name": name,
+                "title": find_study(name).title,
+                "board": bool(leaderboards.place_page(find_study(name))),
+                "is_old": False,
+            }
+            for name in STUDIES
+        ],
+        others=lambda wildcards: state.list_others(STUDIES, PREFIX),
         library=digest_library("write_index.py"),
     script:
         "../../scripts/write_index.py"

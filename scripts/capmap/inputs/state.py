@@ -2,18 +2,60 @@
 
 import json
 import os
+import re
+from collections.abc import Iterable
 from hashlib import file_digest
+from html import unescape
 from pathlib import Path
 from time import time
+from typing import Any
 
 from capmap.errors import ConfigError
 from capmap.inputs.studies import Study
+
+HEADLINE = "text/headline.txt"
+TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 
 
 def say_where() -> str:
     """Say where the page is that links all results; "" where there is none."""
     index = Path("results/index.html")
     return f"Open {index.resolve()}" if index.is_file() else ""
+
+
+def list_others(studies: Iterable[str], prefix: str = "") -> list[dict[str, Any]]:
+    """List studies with results that do not run.
+
+    Parameters
+    ----------
+    studies : iterable of str
+        Names of those that run.
+    prefix : str, optional
+        What stands before ``results/``.
+
+    Returns
+    -------
+    list of dict
+        ``name``, ``title``, whether there is the page of a leaderboard (``board``), and whether an
+        export has changed since (``is_old``); by name.
+    """
+    pages = sorted(Path(f"{prefix}results").glob("*/report.html"))
+    return [
+        {
+            "name": page.parent.name,
+            "title": _read_title(page),
+            "board": (page.parent / "leaderboard/index.html").is_file(),
+            "is_old": not _has_same_files(page.parent),
+        }
+        for page in pages
+        if page.parent.name not in set(studies) and (page.parent / HEADLINE).is_file()
+    ]
+
+
+def _read_title(page: Path) -> str:
+    with page.open(encoding="utf-8", errors="replace") as stream:
+        found = TITLE.search(stream.read(4096))
+    return unescape(found[1]) if found else page.parent.name
 
 
 def forget_lost_shards(study: Study) -> None:
@@ -58,10 +100,13 @@ def has_same_exports(study: Study) -> bool:
     Snakemake looks at files that are newer than its results. An export can be older and changed:
     put back from a copy, unpacked, or edited after the clock went back.
     """
-    if study.settings["format"] == "predictions":
-        return True
+    return study.settings["format"] == "predictions" or _has_same_files(study.folder)
+
+
+def _has_same_files(folder: Path) -> bool:
+    """Tell the same of a study's folder."""
     try:
-        files = json.loads((study.folder / "validation.json").read_bytes())["files"]
+        files = json.loads((folder / "validation.json").read_bytes())["files"]
         known = {Path(file["path"]): file["sha256"] for file in files}
     except (OSError, ValueError, LookupError, TypeError):
         return False

@@ -114,13 +114,14 @@ def render_report(results: Results, *, study: str, title: str) -> str:
     )
 
 
-def render_index(studies: Sequence[Mapping[str, str | Markup]]) -> str:
+def render_index(studies: Sequence[Mapping[str, Any]]) -> str:
     """Link the pages of the studies.
 
     Parameters
     ----------
     studies : sequence of mapping
-        The ``name``, ``title``, ``verdict`` and ``page`` (relative address) of each study.
+        The ``name``, ``title``, ``verdict`` and ``folder`` (relative address) of each study,
+        whether it has a leaderboard (``board``) and is older than its exports (``is_old``).
 
     Returns
     -------
