@@ -12,7 +12,7 @@ COMPILE := uv pip compile --universal --generate-hashes --no-emit-index-url pypr
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all help mlflow same test test-browser test-cluster test-pandas2 lint format bench lock clean
+.PHONY: all help mlflow same test test-browser test-cluster test-pandas2 lint format docs bench lock clean
 
 all: $(VENV)/runtime.stamp ## run the studies of config.yaml; ends with results/index.html
 	$(VENV)/bin/snakemake
@@ -59,6 +59,10 @@ format: $(VENV)/development.stamp ## format all code
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/snakefmt Snakefile workflow
 
+docs: export NO_MKDOCS_2_WARNING := 1
+docs: $(VENV)/development.stamp ## build the documentation site in site/, with its links checked
+	$(VENV)/bin/mkdocs build --strict
+
 BASE ?= HEAD
 same: $(VENV)/development.stamp ## compare all results with those of a commit: make same BASE=REV
 	$(VENV)/bin/python tests/same.py $(BASE)
@@ -73,7 +77,7 @@ lock: $(VENV)/development.stamp ## pin the dependencies of pyproject.toml anew
 	$(VENV)/bin/$(COMPILE) --extra mlflow --group dev -o requirements-dev.lock >/dev/null
 
 clean: ## remove results and caches; the environments stay
-	rm -rf results .snakemake .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf results site .snakemake .pytest_cache .ruff_cache .mypy_cache .hypothesis
 
 $(VENV)/bin/pip $(PANDAS2)/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
