@@ -21,8 +21,8 @@ HEAD = """\
 
 <!-- Generated from scripts/capmap/settings/ by docs/make_configuration.py. -->
 
-`config.yaml` holds the studies that a bare `snakemake` runs. A file of your own, given with
-`--configfile my.yaml`, replaces its studies. A key that is not listed here is refused with the
+`config.yaml` holds the shipped examples. A file of your own, given as `capmap run my.yaml` or with
+Snakemake's `--configfile my.yaml`, replaces its studies. A key that is not listed here is refused with the
 nearest known one, all faults are told at once, and a key that you leave out has its default.
 
 ## Every key in one example
