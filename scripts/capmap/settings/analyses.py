@@ -15,7 +15,7 @@ from capmap.settings.choices import (
     RankingMethod,
 )
 from capmap.settings.data import DatasetName
-from capmap.settings.sections import REQUIRED, Count, Name, Section, limit, option
+from capmap.settings.sections import REQUIRED, Count, FilePath, Name, Section, limit, option
 
 Rope: TypeAlias = (
     Annotated[float, limit(ge=0)]
@@ -146,7 +146,7 @@ class Capabilities(Section):
 class ModelAttributes(Section):
     """What is known of models."""
 
-    file: str = option("", "Table with a row per model; empty means none.")
+    file: FilePath = option("", "Table with a row per model; empty means none.")
     name: Name = option("model", "Column of the model's name.")
     architecture: str = option("", "Column of the architecture; empty means none.")
     parameters: str = option(
@@ -161,7 +161,7 @@ class ModelAttributes(Section):
 class DatasetAttributes(Section):
     """What is known of datasets."""
 
-    file: str = option("", "Table with a row per dataset; empty means none.")
+    file: FilePath = option("", "Table with a row per dataset; empty means none.")
     name: Name = option("dataset", "Column of the dataset's name.")
     type: str = option("", "Column of the type of task; empty means none.")
     family: str = option(
@@ -279,7 +279,7 @@ class Leaderboard(Section):
         gt=0,
         le=1,
     )
-    releases: str = option(
+    releases: FilePath = option(
         "",
         "Glob of tables leaderboard/entries.csv that you kept of former releases, in the order "
         'of their names, such as releases/*.csv, for the analysis "releases"; empty means none.',

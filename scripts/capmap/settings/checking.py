@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import create
@@ -18,10 +18,20 @@ TYPE_CHECKER = Draft202012Validator.TYPE_CHECKER
 KINDS = ("type", "enum", "const")
 SENTENCES = {
     "minLength": "must not be empty.",
-    "minItems": "the list must not be empty.",
+    "minItems": "the list must not be empty. Name one at least.",
     "minProperties": "must not be empty. Expected {expected}.",
     "maxProperties": "at most {limit} key may stand here.",
 }
+
+
+class Fault(NamedTuple):
+    """What is wrong at a place of settings."""
+
+    place: Place
+    text: str
+
+    def __str__(self) -> str:
+        return f"{words.render_place(self.place)}: {self.text}"
 
 
 def check_settings(settings: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
@@ -65,15 +75,58 @@ def check_settings(settings: Mapping[str, Any], schema: Schema) -> dict[str, Any
         ...
     capmap.errors.ConfigError: seed: unknown key. Did you mean "seeds"?
     """
+    checked, faults = find_faults(settings, schema)
+    if faults:
+        raise ConfigError("\n".join(map(str, faults)))
+    return checked
+
+
+def find_faults(settings: Mapping[str, Any], schema: Schema) -> tuple[dict[str, Any], list[Fault]]:
+    """Fill in every default, and find what is wrong; of use are the settings where nothing is.
+
+    Returns
+    -------
+    dict
+        As `check_settings` returns it.
+    list of Fault
+        In the order of the settings.
+    """
     checked: dict[str, Any] = _complete(settings, schema)
     errors = _SettingsValidator(schema).iter_errors(checked)
-    faults = [fault for error in errors for fault in _explain_error(error, schema)]
-    if faults:
-        faults.sort(key=lambda fault: _rank_place(fault[0], checked))
-        lines = (f"{words.render_place(place)}: {text.rstrip()}" for place, text in faults)
-        raise ConfigError("\n".join(dict.fromkeys(lines)))
-    arranged: dict[str, Any] = _arrange(checked, schema)
-    return arranged
+    found = [fault for error in errors for fault in _explain_error(error, schema)]
+    found.sort(key=lambda fault: _rank_place(fault[0], checked))
+    faults = list(dict.fromkeys(Fault(place, text.rstrip()) for place, text in found))
+    return (checked if faults else _arrange(checked, schema)), faults
+
+
+def drop_faulty(settings: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+    """Leave out what is wrong, so that the rest can be looked at.
+
+    Examples
+    --------
+    >>> drop_faulty({"low": 0, "hihg": 1}, {"type": "object", "additionalProperties": False,
+    ...                                     "properties": {"low": {"type": "integer"}}})
+    {'low': 0}
+    """
+    left: dict[str, Any] = deepcopy(dict(settings))
+    while faults := find_faults(left, schema)[1]:
+        if not _remove(left, faults[0].place):
+            return {}
+    return left
+
+
+def _remove(settings: dict[str, Any], place: Place) -> bool:
+    """Remove what is at a place, or the innermost section or list around it that is there."""
+    sections: list[tuple[dict[str, Any], str]] = []
+    inner: Any = settings
+    for key in place:
+        if not isinstance(inner, dict) or key not in inner:
+            break
+        sections.append((inner, str(key)))
+        inner = inner[key]
+    for section, key in sections[-1:]:
+        del section[key]
+    return bool(sections)
 
 
 def _complete(value: Any, part: Schema) -> Any:
@@ -174,10 +227,13 @@ def _explain_rule(error: Any, place: Place) -> str:
         return f"a level is missing above this key. It belongs at {right}."
     if error.validator == "uniqueItems":
         twice = next(item for index, item in enumerate(value) if item in value[:index])
-        return f"{words.show_value(twice)} is listed twice."
+        return f"{words.show_value(twice)} is listed twice. Keep one of them."
+    if error.validator == "pattern":
+        return f"found {words.show_value(value)}. {part.get('description', '')}"
     if limit == "object" and isinstance(value, dict):
         odd = next(key for key in value if not isinstance(key, str))
-        return f"the key {odd!r} is not text. {words.explain_quotes(odd)}"
+        shown = str(odd).lower() if isinstance(odd, bool) else str(odd)
+        return f"the key {shown} is not text. {words.explain_quotes(odd)}"
     if sentence := SENTENCES.get(error.validator):
         return sentence.format(expected=words.describe_values(part), limit=limit)
     return words.explain_value(value, part)

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal, TypeAlias
 
 from capmap.settings.choices import Direction, Spread
-from capmap.settings.sections import REQUIRED, Name, Section, limit, name_key, option
+from capmap.settings.sections import REQUIRED, FilePath, Name, Section, limit, name_key, option
 
 DatasetName = Annotated[str, name_key("A dataset needs a name.", min_length=1)]
 ColumnNames: TypeAlias = Name | Annotated[list[Name], limit(min_length=1)]
@@ -214,7 +214,7 @@ class Normalization(Section):
         'Upper bound of scores after transforms, a number, "observed", {model: NAME} (that '
         'model\'s mean score is the ceiling) or "natural".',
     )
-    references: str = option(
+    references: FilePath = option(
         "",
         "File of frozen bounds, the bounds.csv of another run or a JSON object of dataset and "
         "[low, high]; empty means none.",

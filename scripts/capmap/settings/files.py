@@ -1,6 +1,7 @@
 """Files of settings: YAML whose keys stand once."""
 
-from collections.abc import Hashable
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +11,23 @@ from capmap.errors import ConfigError
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads YAML, and refuses a key that stands twice."""
+    """Reads YAML, and notes the keys that stand twice."""
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: dict[Any, int] = {}
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.twice: list[tuple[int, int, str]] = []
+
+    def compose_mapping_node(self, anchor: dict[Any, Any]) -> yaml.MappingNode:
+        # Before sections are merged (<<), which puts keys beside those that win over them.
+        node: yaml.MappingNode = super().compose_mapping_node(anchor)
+        seen: dict[str, int] = {}
         for key, _ in node.value:
-            name, line = getattr(key, "value", None), key.start_mark.line + 1
-            if isinstance(name, str) and name != "<<" and name in seen:
-                raise yaml.constructor.ConstructorError(
-                    None,
-                    None,
-                    f"the key {name!r} stands twice, first at line {seen[name]}",
-                    key.start_mark,
-                )
-            seen[name if isinstance(name, str) else id(key)] = line
-        return super().construct_mapping(node, deep=deep)
+            name, mark = key.value, key.start_mark
+            if isinstance(name, str) and name != "<<":
+                if name in seen:
+                    self.twice.append((mark.line + 1, mark.column + 1, _tell_twice(name, seen)))
+                seen.setdefault(name, mark.line + 1)
+        return node
 
 
 def read_yaml(path: str) -> Any:
@@ -33,18 +36,42 @@ def read_yaml(path: str) -> Any:
     Raises
     ------
     ConfigError
-        When it cannot be read, is no YAML or has a key twice; with line and column.
+        When it cannot be read, is no YAML or has keys twice; with line and column.
     """
     try:
-        return yaml.load(Path(path).read_text("utf-8-sig"), _Loader)  # noqa: S506 (a safe one)
+        text = Path(path).read_text("utf-8-sig")
+        loader = _Loader(text)
+        content = loader.get_single_data()
     except OSError as error:
-        raise ConfigError(f"{path}: it cannot be read ({error.strerror}).") from error
+        raise ConfigError(
+            f"{path}: it cannot be read ({error.strerror}). Check the path."
+        ) from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: it is not UTF-8. Save it as UTF-8.") from error
     except yaml.MarkedYAMLError as error:
-        raise ConfigError(_explain(path, error)) from error
-    except (yaml.YAMLError, RecursionError) as error:
+        return _read_json(text, _explain(path, error))
+    except (ValueError, yaml.YAMLError, RecursionError) as error:
         raise ConfigError(f"{path}: it is no YAML ({' '.join(str(error).split())}).") from error
+    if loader.twice:
+        raise ConfigError(
+            "\n".join(
+                f"{path}, line {line}, column {column}: {fault}"
+                for line, column, fault in sorted(loader.twice)
+            )
+        )
+    return content
+
+
+def _tell_twice(name: str, seen: Mapping[str, int]) -> str:
+    return f"the key {name!r} stands twice, first at line {seen[name]}. Keep one of them."
+
+
+def _read_json(text: str, fault: str) -> Any:
+    """Read JSON that is no YAML, as it is indented by tabs."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ConfigError(fault) from error
 
 
 def read_config(path: str) -> dict[str, Any]:
@@ -70,6 +97,6 @@ def _explain(path: str, error: yaml.MarkedYAMLError) -> str:
         hint = " YAML is indented by blanks, not by tabs."
     elif "mapping values" in reason or "expected <block end>" in reason:
         hint = " Check the indentation here, and quotes around texts with a colon."
-    elif "flow" in reason:
+    elif "flow" in f"{error.context} {reason}":
         hint = " Check that every bracket and brace is closed."
     return f"{path}{place}: {reason}.{hint}"

@@ -3,7 +3,16 @@
 from typing import Annotated
 
 from capmap.settings.data import DatasetName
-from capmap.settings.sections import REQUIRED, Count, Name, Section, limit, name_key, option
+from capmap.settings.sections import (
+    REQUIRED,
+    Count,
+    FilePath,
+    GivenPath,
+    Section,
+    limit,
+    name_key,
+    option,
+)
 
 ModelName = Annotated[str, name_key("A model needs a name.", min_length=1)]
 
@@ -11,20 +20,20 @@ ModelName = Annotated[str, name_key("A model needs a name.", min_length=1)]
 class DatasetLabels(Section):
     """The labels of a dataset."""
 
-    labels: Name = option(
+    labels: GivenPath = option(
         REQUIRED,
         "File of the valid labels of each image, JSON or a table; ids of classes count from 0.",
     )
-    single: str = option(
+    single: FilePath = option(
         "",
         "File of the single label of each image, for top-1 and top-5 accuracy; empty means none.",
     )
-    images: str = option(
+    images: FilePath = option(
         "",
         "File of image ids in the order of the scores, for dumps without ids. Empty means that "
         "the dumps have ids, or that the labels are in the order of the scores.",
     )
-    classes: str = option(
+    classes: FilePath = option(
         "",
         "File of the class names in the order to which the labels' ids refer. Another order "
         "than that of the scores is refused; empty means not checked.",
@@ -34,7 +43,7 @@ class DatasetLabels(Section):
 class Predictions(Section):
     """What the score dumps of a study mean."""
 
-    classes: str = option(
+    classes: FilePath = option(
         "",
         "File of the class names in the order of the scores' columns, one per line, a JSON list "
         "or the first column of a table. Empty means that ids are taken as they are; labels "
@@ -49,7 +58,7 @@ class Predictions(Section):
 class Classifier(Section):
     """A network, and how images are prepared for it."""
 
-    file: Name = option(
+    file: GivenPath = option(
         REQUIRED,
         "ONNX file, with one input of images (batch, 3, height, width) and scores of all "
         "classes as its first output.",
@@ -74,7 +83,7 @@ class Classifier(Section):
 class ImageFolder(Section):
     """Where the images of a dataset are."""
 
-    images: Name = option(REQUIRED, "Folder of images, also in folders below.")
+    images: GivenPath = option(REQUIRED, "Folder of images, also in folders below.")
 
 
 class Classification(Section):
@@ -97,13 +106,15 @@ class Classification(Section):
 class PatchML(Section):
     """Images with several labels, composed of objects that are cut from annotated images."""
 
-    images: str = option("", "Folder of the annotated images; empty means that none are composed.")
-    annotations: str = option(
+    images: FilePath = option(
+        "", "Folder of the annotated images; empty means that none are composed."
+    )
+    annotations: FilePath = option(
         "",
         "Folder of PASCAL-VOC files (.xml), or a table with the columns ImageId and "
         "PredictionString.",
     )
-    classes: str = option(
+    classes: FilePath = option(
         "",
         "File of the class names; objects of other classes are skipped and listed. Empty means "
         "that all are taken.",

@@ -8,6 +8,8 @@ from typing import Any
 import yaml
 
 from capmap.errors import ConfigError
+from capmap.settings.files import read_yaml
+from capmap.settings.paths import expand_home
 from capmap.wording import find_nearest, list_names, quote_name
 
 SHIPPED = Path(__file__).with_name("presets.yaml")
@@ -39,7 +41,7 @@ def fill_preset(study: Mapping[str, Any]) -> dict[str, Any]:
     name = study.get("preset")
     if not isinstance(name, str) or not name:
         return dict(study)
-    preset = _read_file(name) if name.endswith(SUFFIXES) else list_presets().get(name)
+    preset = _read_file(expand_home(name)) if name.endswith(SUFFIXES) else list_presets().get(name)
     if preset is None:
         near = find_nearest(name, list_presets())
         hint = f"Did you mean {quote_name(near)}? " if near else ""
@@ -68,10 +70,9 @@ def _fill(own: Mapping[str, Any], preset: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read_file(path: str) -> dict[str, Any]:
     try:
-        content = yaml.safe_load(Path(path).read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())
-        raise ConfigError(f"preset: {path} cannot be read ({reason}).") from error
+        content = read_yaml(path)
+    except ConfigError as error:
+        raise ConfigError(f"preset: {error}") from error
     if not isinstance(content, dict):
         raise ConfigError(f"preset: {path} has to hold settings of a study, such as columns.")
     return content

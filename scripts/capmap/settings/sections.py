@@ -45,6 +45,7 @@ class Limits(TypedDict, total=False):
     pattern: str
     excluded: tuple[str, ...]
     choices: tuple[str, ...]
+    format: Literal["path"]
 
 
 class Option(NamedTuple):
@@ -96,6 +97,9 @@ def name_key(description: str, **limits: Unpack[Limits]) -> tuple[tuple[str, Any
 
 Name = Annotated[str, limit(min_length=1)]
 Count = Annotated[int, limit(ge=1)]
+# Of a file or folder, or a pattern of some; `~` is expanded.
+FilePath = Annotated[str, limit(format="path")]
+GivenPath = Annotated[Name, limit(format="path")]
 
 
 def write_schema(model: type[Section]) -> dict[str, Any]:

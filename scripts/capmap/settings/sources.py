@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from capmap.settings.sections import Name, Section, option
+from capmap.settings.sections import FilePath, Name, Section, option
 
 RunStatus = Literal["FINISHED", "FAILED", "KILLED", "RUNNING", "SCHEDULED"]
 
@@ -13,7 +13,7 @@ class Tracking(Section):
     `make mlflow` installs what reads it.
     """
 
-    store: str = option(
+    store: FilePath = option(
         "",
         "sqlite:///FILE, a folder, or the address (http, https) of a server; empty means none. "
         "A server is asked again only when settings change or its results are removed.",
@@ -40,7 +40,7 @@ class Tracking(Section):
         "format only).",
         unique=True,
     )
-    information: str = option(
+    information: FilePath = option(
         "",
         "File additional_info.json of the submission that is collected (submission format only).",
     )

@@ -43,7 +43,16 @@ from capmap.settings.data import (
     TakenStep,
 )
 from capmap.settings.predictions import Classification, PatchML, Predictions
-from capmap.settings.sections import REQUIRED, Name, Section, limit, name_key, option, section
+from capmap.settings.sections import (
+    REQUIRED,
+    FilePath,
+    GivenPath,
+    Section,
+    limit,
+    name_key,
+    option,
+    section,
+)
 from capmap.settings.sources import Submission, Tracking
 
 Analysis = Annotated[str, limit(choices=tuple(ANALYSES))]
@@ -62,7 +71,14 @@ StudyName = Annotated[
 ]
 FieldName = Annotated[str, name_key("A field has a name of letters.", min_length=1)]
 GroupName = Annotated[str, name_key("A group needs a name.", min_length=1)]
-Digest = Annotated[str, limit(pattern="^[0-9a-f]{64}$")]
+ExportName = Annotated[str, name_key("A path or URL of an export.", format="path")]
+Digest = Annotated[
+    str,
+    name_key(
+        "A SHA-256 has 64 hexadecimal digits; `sha256sum FILE` prints it.",
+        pattern="^[0-9a-f]{64}$",
+    ),
+]
 Scalar: TypeAlias = str | float | bool
 
 
@@ -104,7 +120,7 @@ class Study(Section):
     """A named analysis of exports."""
 
     title: str = option("", "Heading of the report; empty means the study's name.")
-    exports: str | Annotated[list[Name], limit(min_length=1)] = option(
+    exports: FilePath | Annotated[list[GivenPath], limit(min_length=1, unique=True)] = option(
         "",
         "A path, a glob, a URL (http, https, s3), or a list of these, relative to the working "
         "directory. Names stand in braces: runs/{model}/{dataset}.csv. For submissions folders, "
@@ -112,7 +128,7 @@ class Study(Section):
         "and perhaps {seed}, or empty where `classify` makes them. Also empty where "
         "`tracking.store` is read.",
     )
-    preset: str = option(
+    preset: FilePath = option(
         "",
         "Settings for the files of a known tool, by name (see docs/exports.md), or a YAML file of "
         "such settings; they stand where the study says nothing itself.",
@@ -125,12 +141,12 @@ class Study(Section):
         '`submission`) or "checkpoints" (a row per checkpoint, metric and split, see '
         "`checkpoints`).",
     )
-    checksums: dict[str, Digest] = option(
+    checksums: dict[ExportName, Digest] = option(
         {},
         "SHA-256 of some exports in hexadecimal, by path or URL as in `exports`. A file with "
         "another digest is refused.",
     )
-    benchmark: str = option(
+    benchmark: FilePath = option(
         "",
         "File that defines the benchmark, with the metric and direction of each dataset, the "
         "dimensions and the names of models, such as data/benchmarks/geobench2.yaml; empty "

@@ -14,6 +14,17 @@ Schema = Mapping[str, Any]
 Place = tuple[str | int, ...]
 
 NAME = "<name>"
+# Of a list that is longer than some items only the first are shown.
+LONGEST, SHOWN = 8, 4
+TRUTH = {
+    **dict.fromkeys(["yes", "on", "true", "1"], "true"),
+    **dict.fromkeys(["no", "off", "false", "0"], "false"),
+}
+# What people write for directions.
+SYNONYMS = {
+    **dict.fromkeys(["higher", "highest", "high", "maximize", "increasing", "up"], "max"),
+    **dict.fromkeys(["lower", "lowest", "low", "minimize", "decreasing", "down"], "min"),
+}
 TYPES = {
     "string": ("text", "texts"),
     "integer": ("a whole number", "whole numbers"),
@@ -83,12 +94,21 @@ def explain_value(value: Any, part: Schema) -> str:
         default = show_value(part["default"]) if "default" in part else ""
         without = f"Without the line it is {default}." if default else ""
         return f"has no value. Expected {expected}. {without}"
+    suggestion = _suggest_value(value, part)
+    if suggestion or part.get("type") == "object" or not isinstance(value, str):
+        expected = _shorten(expected)
     sentences = (
         f"expected {expected}, found {show_value(value)}.",
-        _suggest_value(value, part),
+        suggestion,
         part.get("description", "") if "anyOf" in part else "",
     )
     return " ".join(filter(None, sentences))
+
+
+def _shorten(listed: str) -> str:
+    """Cut a long list after its first items."""
+    items = listed.split(", ")
+    return f"{', '.join(items[:SHOWN])}, …" if len(items) > LONGEST else listed
 
 
 def explain_key(key: str, known: list[str], place: Place, root: Schema) -> str:
@@ -167,9 +187,14 @@ def _suggest_value(value: Any, part: Schema) -> str:
     if isinstance(value, str):
         if kinds & {"integer", "number"} and (number := _respell_number(value)):
             return f"Write {number}."
-        if near := _find_near(value, options):
+        meant = SYNONYMS.get(value.casefold(), "")
+        if near := meant if meant in options else _find_near(value, options):
             return f"Did you mean {_quote(near)}?"
+        if kinds == {"boolean"} and value.casefold() in TRUTH:
+            return f"Write {TRUTH[value.casefold()]}, without quotes."
         return f"Write [{value}]." if kinds == {"array"} and re.fullmatch(r"\w+", value) else ""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "It has to be finite."
     is_text_meant = bool(options) or "string" in kinds
     return explain_quotes(value) if is_text_meant and not isinstance(value, dict | list) else ""
 

@@ -1,0 +1,156 @@
+"""Settings without effect: what the study's format or analyses do not read."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
+
+from capmap.catalog import ANALYSES, list_analyses, read_setting
+from capmap.settings.checking import find_faults
+from capmap.settings.choices import Format, TableFormat
+from capmap.settings.sections import write_schema
+from capmap.settings.study import Study
+from capmap.wording import join_words
+
+TABLES = get_args(TableFormat)
+ROWS = (*TABLES, "checkpoints")
+# The formats that read an option, where not all do.
+FORMATS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(["header_rows", "multilabel/images", "columns/keep"], TABLES),
+    **{f"columns/{name}": TABLES for name in ("step", "selection", "spread", "count")},
+    **dict.fromkeys(["where", "metric"], ROWS),
+    **{f"columns/{name}": ROWS for name in ("dataset", "metric", "score", "seed")},
+    **dict.fromkeys(["columns/model", "decimal"], (*ROWS, "submission")),
+    **{f"columns/{name}": ("checkpoints",) for name in ("training", "checkpoint", "split", "time")},
+    **dict.fromkeys(["predictions", "classify", "patchml"], ("predictions",)),
+    "submission": ("submission",),
+    "checkpoints": ("checkpoints",),
+    "tracking": ("submission", "checkpoints"),
+    "tracking/keys": ("checkpoints",),
+    "tracking/datasets": ("checkpoints",),
+    "tracking/information": ("submission",),
+    "min_seeds": tuple(name for name in get_args(Format) if name != "submission"),
+}
+PLACED = tuple(name for name, made in ANALYSES.items() if made.folder == "capabilities")
+# The analyses that read an option, where none but these do.
+READERS: dict[str, tuple[str, ...]] = {
+    "ratings": ("ratings",),
+    "capabilities": PLACED,
+    "attributes": PLACED,
+    "multilabel": ("multilabel",),
+    "leaderboard/complete": ("leaderboard",),
+    "leaderboard/releases": ("releases",),
+    "checkpoints/rankings": ("checkpoints",),
+}
+DEFAULTS = find_faults({}, write_schema(Study))[0]
+
+
+def find_ineffective(
+    settings: Mapping[str, Any], written: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    """Find settings that change nothing, and those without which others cannot be followed.
+
+    Parameters
+    ----------
+    settings : mapping
+        Of a study, checked and with defaults.
+    written : mapping
+        What the user wrote of them. What a preset says, and what is as by default, is no mistake.
+
+    Yields
+    ------
+    option : str
+        Such as ``columns.ignore``.
+    message : str
+        Why it has no effect, and what to do.
+
+    Notes
+    -----
+    Settings of an analysis that is not asked for are told only where `analyses` is left out: a
+    list of one's own may leave some out for a while.
+    """
+    given = [path for path in [*FORMATS, *READERS] if _is_given(path, settings, written)]
+    kind = settings["format"]
+    has_store = bool(settings["tracking"]["store"])
+    for path in given:
+        known = FORMATS.get(path, (kind,))
+        if path == "tracking" and has_store:
+            continue  # that the format reads no store is told where it is looked for
+        if kind not in known:
+            yield (
+                path.replace("/", "."),
+                f"it has no effect with format: {kind}, only with {join_words(known)}. "
+                "Leave it out, or set the format that you mean.",
+            )
+    if kind in TABLES:
+        yield from _find_unread_columns(settings, written)
+    yield from _find_unclassified(settings)
+    if kind in FORMATS["tracking"] and "tracking" in given and not has_store:
+        yield "tracking", "it has no effect without a store. Name one in tracking.store."
+    if "analyses" not in written:
+        yield from _find_unasked([path for path in given if path in READERS], settings)
+
+
+def _is_given(path: str, settings: Mapping[str, Any], written: Mapping[str, Any]) -> bool:
+    """Tell whether the user wrote a setting, and other than it is by default."""
+    section: Any = written
+    for key in path.split("/"):
+        if not isinstance(section, Mapping) or key not in section:
+            return False
+        section = section[key]
+    return bool(read_setting(settings, path) != read_setting(DEFAULTS, path))
+
+
+def _find_unasked(given: list[str], settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Find settings of analyses that are not made by default."""
+    asked = set(list_analyses(settings))
+    for path in given:
+        # The metrics of predictions are their scores.
+        is_scored = path == "multilabel" and settings["format"] == "predictions"
+        is_read = settings["format"] in FORMATS.get(path.partition("/")[0], (settings["format"],))
+        if asked.isdisjoint(READERS[path]) and is_read and not is_scored:
+            yield (
+                path.replace("/", "."),
+                f"no analysis that is made by default reads it. List {READERS[path][0]} under "
+                "analyses, with the others that you want, or leave it out.",
+            )
+
+
+def _find_unread_columns(
+    settings: Mapping[str, Any], written: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    """Find columns of tables that are not read, and those that are needed and not named."""
+    columns, take, summary = settings["columns"], settings["take"], settings["summary"]
+    way = take if isinstance(take, str) else next(iter(take))
+    is_wide = settings["format"] == "matrix" or "{" in str(columns["score"])
+    is_summarized = summary["runs"] > 1 or bool(columns["count"])
+    needs = "Set summary.runs to the number of runs behind a row, or name their column in count."
+    rules = {
+        "columns/ignore": (is_wide, "format: long with a column of scores", "Set format: matrix"),
+        "columns/datasets": (is_wide, "format: long with a column of scores", "Set format: matrix"),
+        "columns/step": (way in ("last", "step"), f"take: {way}", "Set take: last or {step: N}"),
+        "columns/selection": (way == "best", f"take: {way}", "Set take: best"),
+    }
+    for path, (is_read, reason, remedy) in rules.items():
+        if not is_read and _is_given(path, settings, written):
+            option = path.replace("/", ".")
+            yield option, f"it has no effect with {reason}. {remedy}, or leave it out."
+    for path in ("columns/spread", "summary/spread"):
+        if not is_summarized and _is_given(path, settings, written):
+            yield path.replace("/", "."), f"it has no effect on rows that are one run. {needs}"
+    for wanted, role in (("step", "step"), ("best", "selection")):
+        if way == wanted and not columns[role]:
+            yield f"columns.{role}", f"take: {way} needs it. Name the column."
+
+
+def _find_unclassified(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Find images without classifiers, and classifiers without images."""
+    classify, patchml = settings["classify"], settings["patchml"]
+    is_shown = bool(classify["datasets"] or patchml["images"])
+    if (
+        settings["exports"]
+        and settings["format"] == "predictions"
+        and is_shown != bool(classify["models"])
+    ):
+        option, remedy = ("datasets", "Add folders of images, or patchml.images.")
+        if is_shown:
+            option, remedy = ("models", "Add the classifiers that see the images.")
+        yield f"classify.{option}", f"it is empty, so nothing is classified. {remedy}"
