@@ -1,8 +1,9 @@
 """Gather one score per model, dataset and seed, and say everything that is wrong with the dumps."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from capmap.artifacts import (
     read_json,
@@ -50,6 +51,7 @@ def gather_scores(
     duplicates: Duplicates,
     invalid: Invalid,
     references: list[str],
+    named: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """Write the runs of a study of predictions, or say why they cannot be used.
 
@@ -75,6 +77,8 @@ def gather_scores(
         What the study wants of its runs. A dump that is not there is an empty cell.
     references : list of str
         No file or one with frozen bounds.
+    named : sequence of mapping, optional
+        Names in the settings of analyses, as `validate_runs` takes them.
 
     Raises
     ------
@@ -97,6 +101,7 @@ def gather_scores(
         found,
         rules=Rules(metrics, datasets, normalization, read_references(*references)),
         policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
+        named=named,
     )
     scored = set(gathered["source"])
     broken = [cell for content in contents for cell in content["broken"]]

@@ -1,11 +1,14 @@
 """Read the values of checkpoints, choose one per training, and say everything that is wrong."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pandas as pd
+
 from capmap.artifacts import write_json, write_parquet
-from capmap.checkpoints.plan import Settings, plan_selection
+from capmap.checkpoints.plan import Plan, Settings, plan_selection
+from capmap.checkpoints.rankings import check_rankings
 from capmap.checkpoints.selection import (
     choose_checkpoints,
     count_choices,
@@ -16,6 +19,7 @@ from capmap.exports.checkpoints import check_evaluations, read_evaluations
 from capmap.exports.files import check_digests
 from capmap.normalization import Rules, read_references
 from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
+from capmap.problems import Problem
 from capmap.settings.choices import Decimal, Duplicates, Incomplete, Invalid
 from capmap.validation import Policies, validate_runs
 from capmap.validation.rows import reject_rows
@@ -54,6 +58,8 @@ def validate_checkpoints(
     invalid: Invalid,
     references: list[str],
     checkpoints: Settings,
+    named: Sequence[Mapping[str, Any]] = (),
+    rankings: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """Write the chosen checkpoints of a study as runs, or say why they cannot be used.
 
@@ -80,6 +86,8 @@ def validate_checkpoints(
         No file or one with frozen bounds.
     checkpoints : mapping
         By what checkpoints are chosen, and on which split they are compared.
+    named, rankings : sequence of mapping, optional
+        Names in the settings of analyses, and the rankings of checkpoints, that are used later.
 
     Raises
     ------
@@ -97,21 +105,18 @@ def validate_checkpoints(
     )
     sound = reject_rows(read.table, read.exports.problems, policy=invalid)
     values, faults = check_evaluations(sound.runs, read.columns, duplicates=duplicates)
-    plan, doubts = plan_selection(values, checkpoints, metric=metric, rules=rules)
-    if len(values):  # else the files are at fault, and not the settings
-        faults += doubts
+    plan, doubts = _plan(values, checkpoints, rankings, metric=metric, rules=rules)
     listed = choose_checkpoints(values, plan)
     result = validate_runs(
         gather_runs(values, listed, plan),
         [
             *check_digests(exports, checksums, names=names),
-            *sound.faults,
-            *sound.others,
-            *faults,
+            *(*sound.faults, *sound.others, *faults, *doubts),
             *find_unreported(values, listed, plan),
         ],
         rules=rules,
         policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
+        named=named,
     )
     rows = read.exports.rows
     report_problems(result, rejected=rejected, files=len(exports), rows=rows, logger=logger)
@@ -122,6 +127,23 @@ def validate_checkpoints(
     account = describe_exports(read.exports, result)
     account["checkpoints"] = count_choices(values, listed, plan)
     write_json(validation, account)
+
+
+def _plan(
+    values: pd.DataFrame,
+    checkpoints: Settings,
+    rankings: Sequence[Mapping[str, Any]],
+    *,
+    metric: str,
+    rules: Rules,
+) -> tuple[Plan, list[Problem]]:
+    """Decide by what checkpoints are chosen, and find what is wrong with that or with rankings."""
+    plan, doubts = plan_selection(values, checkpoints, metric=metric, rules=rules)
+    if values.empty:
+        return plan, []  # the files are at fault, and not the settings
+    if any(problem.severity == "error" for problem in doubts):
+        return plan, doubts
+    return plan, [*doubts, *check_rankings(rankings, values, plan)]
 
 
 def _name_metrics(datasets: Mapping[str, DatasetRule]) -> dict[str, str]:

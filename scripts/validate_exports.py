@@ -1,9 +1,11 @@
 """Read the exports of a study and say everything that is wrong with them."""
 
 import logging
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from capmap.artifacts import write_json, write_parquet
+from capmap.attributes import find_attribute_faults
 from capmap.validation.exports import check_exports
 from capmap.validation.summary import describe_exports, report_problems
 
@@ -20,6 +22,8 @@ def validate_exports(
     patterns: str | list[str],
     references: list[str],
     benchmark: list[str],
+    named: Sequence[Mapping[str, Any]] = (),
+    attributes: Mapping[str, Mapping[str, str]] | None = None,
     **settings: Any,
 ) -> None:
     """Write the runs of a study, or say why they cannot be used.
@@ -32,8 +36,10 @@ def validate_exports(
         Table of valid runs and summary to write, when there is no error.
     rejected : str
         Table of errors and of rows that are left out, written in any case.
-    names, patterns, references, benchmark
+    names, patterns, references, benchmark, named
         As `check_exports` takes them.
+    attributes : mapping, optional
+        The tables of what is known of models and datasets that analyses read later.
     **settings
         The options of the study that reading and validation know.
 
@@ -49,6 +55,8 @@ def validate_exports(
         settings=settings,
         references=references,
         benchmark=benchmark,
+        named=named,
+        found=find_attribute_faults(attributes or {}),
     )
     report_problems(result, rejected=rejected, files=len(exports), rows=read.rows, logger=logger)
     counts = [result.counts[name] for name in ("runs", "models", "datasets")]

@@ -1,7 +1,7 @@
 """Read the submissions of a study and say everything that is wrong with them."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -42,6 +42,7 @@ def validate_submissions(
     incomplete: Incomplete,
     duplicates: Duplicates,
     invalid: Invalid,
+    named: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """Write the runs of all submissions, or say why they cannot be used.
 
@@ -71,6 +72,8 @@ def validate_submissions(
         Rules of direction and bounds; they win over those of the benchmark.
     select, incomplete, duplicates, invalid : mapping and str
         What the study wants of its runs. The same seed twice in a cell is refused in any case.
+    named : sequence of mapping, optional
+        Names in the settings of analyses, as `validate_runs` takes them.
 
     Raises
     ------
@@ -98,6 +101,7 @@ def validate_submissions(
         [*read.problems, *doubted.problems, *check_digests(files, checksums, names=names)],
         rules=replace(rules, datasets=complete_rules(datasets, definition, present)),
         policies=Policies(select, 1, incomplete, duplicates, invalid),
+        named=named,
     )
     # What the definition of the benchmark says needs no warning.
     told = {dataset.metric for dataset in definition.datasets.values()} if definition else set()

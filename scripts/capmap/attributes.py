@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, TypeAlias
 
@@ -40,6 +40,44 @@ NUMBER_FAULTS = {
 }
 # Two days that differ in nothing but the year, not even in the day of the week.
 DAYS = (datetime(2024, 2, 13), datetime(2052, 2, 13))
+
+
+class AttributesError(ValidationError):
+    """A table of attributes that cannot be used.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        Everything that is wrong with it.
+    path : str
+        The table.
+    """
+
+    def __init__(self, problems: Sequence[Problem], path: str) -> None:
+        super().__init__(_write_message(problems, path))
+        self.problems = list(problems)
+
+
+def find_attribute_faults(attributes: Mapping[str, Mapping[str, str]]) -> list[Problem]:
+    """Find all that is wrong with the tables of attributes of a study.
+
+    Parameters
+    ----------
+    attributes : mapping
+        As the setting `attributes` has them: "models" and "datasets", or neither.
+    """
+    readers: dict[str, Callable[..., pd.DataFrame]] = {
+        "models": read_model_attributes,
+        "datasets": read_dataset_attributes,
+    }
+    problems: list[Problem] = []
+    for kind, settings in attributes.items():
+        columns = {name: value for name, value in settings.items() if name != "file"}
+        try:
+            readers[kind](settings["file"], **columns)
+        except AttributesError as error:
+            problems += error.problems
+    return problems
 
 
 def read_model_attributes(
@@ -131,7 +169,7 @@ def _read_attributes(
     try:
         cells = _read_cells(path, used, role)
     except UnreadableExportError as error:
-        raise ValidationError(_write_message(error.problems, path)) from error
+        raise AttributesError(error.problems, path) from error
     texts = {key: trim(cells.columns[column]) for key, column in used.items()}
     problems = [
         *cells.problems,
@@ -152,7 +190,7 @@ def _read_attributes(
     rows, faults = _find_rows(values, sound, cells, used, path, role)
     problems += faults
     if problems:
-        raise ValidationError(_write_message(problems, path))
+        raise AttributesError(problems, path)
     return _make_table(values, rows, list(columns), role)
 
 

@@ -11,6 +11,15 @@ their bytes change and therefore are not declared: what depends on them runs aga
 """
 
 
+def told(function):
+    """What a function finds for the job's study, as a param whose change makes nothing run again.
+
+    Snakemake compares the params of a job, apart from those whose functions take its inputs.
+    """
+    find = of(function)
+    return lambda wildcards, input: find(wildcards)
+
+
 rule validate_exports:
     """Exports → runs, or every problem that they have."""
     input:
@@ -53,6 +62,8 @@ rule validate_exports:
         duplicates=setting("duplicates"),
         invalid=setting("invalid"),
         failed=setting("failed"),
+        named=told(analyses.list_named),
+        attributes=told(analyses.read_attributes),
         library=digest_library("validate_exports.py"),
     script:
         "../../scripts/validate_exports.py"
@@ -91,6 +102,7 @@ rule validate_submissions:
         incomplete=setting("incomplete"),
         duplicates=setting("duplicates"),
         invalid=setting("invalid"),
+        named=told(analyses.list_named),
         library=digest_library("validate_submissions.py"),
     script:
         "../../scripts/validate_submissions.py"
@@ -180,6 +192,8 @@ rule validate_checkpoints:
         duplicates=setting("duplicates"),
         invalid=setting("invalid"),
         checkpoints=of(leaderboards.read_choice),
+        named=told(analyses.list_named),
+        rankings=told(analyses.list_checkpoint_rankings),
         library=digest_library("validate_checkpoints.py"),
     script:
         "../../scripts/validate_checkpoints.py"

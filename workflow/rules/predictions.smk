@@ -141,6 +141,7 @@ rule gather_scores:
         incomplete=setting("incomplete"),
         duplicates=setting("duplicates"),
         invalid=setting("invalid"),
+        named=told(analyses.list_named),
         library=digest_library("gather_scores.py"),
     script:
         "../../scripts/gather_scores.py"

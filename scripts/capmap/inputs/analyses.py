@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, get_args
 
 from capmap.catalog import (
     ANALYSES,
@@ -24,6 +24,8 @@ from capmap.inputs.leaderboards import (
 )
 from capmap.inputs.predictions import list_datasets, list_parts
 from capmap.inputs.studies import Study, list_shards, list_shards_of_conditions
+from capmap.settings.choices import TableFormat
+from capmap.wording import write_key
 
 # Where something is: in the study's folder, or what a function of the study finds.
 Place: TypeAlias = str | Callable[[Study], str | list[str]]
@@ -114,6 +116,52 @@ def place_texts(study: Study, *suffixes: str) -> list[str]:
 def list_asked(study: Study) -> list[str]:
     """List the analyses of a study."""
     return list_analyses(study.settings)
+
+
+def list_named(study: Study) -> list[dict[str, Any]]:
+    """List the names in the settings of a study's analyses that its runs must have.
+
+    Returns
+    -------
+    list of dict
+        The ``option``, the ``kind`` of its names ("model", "dataset", "metric", or "published", a
+        dataset of published metrics) and the ``names``.
+    """
+    settings, asked = study.settings, list_analyses(study.settings)
+    comparison, compared = settings["comparison"], settings["multilabel"]
+    rope = comparison["rope"] if isinstance(comparison["rope"], dict) else {}
+    is_table = settings["format"] in get_args(TableFormat)
+    named = [
+        ("pairwise", "comparison.reference", "model", [comparison["reference"]]),
+        ("pairwise", "comparison.rope", "metric", [*rope]),
+        ("ranks", "comparison.highlight", "model", comparison["highlight"]),
+        ("ratings", "ratings.calibration", "model", [settings["ratings"]["calibration"]]),
+        *(
+            ("groups", f"groups.{write_key(name)}.datasets", "dataset", group["datasets"])
+            for name, group in settings["groups"].items()
+        ),
+        *(
+            ("multilabel", f"multilabel.{key}", "published", [*compared[key]])
+            for key in ("compare", "images")
+            if is_table
+        ),
+    ]
+    return [
+        {"option": option, "kind": kind, "names": [*filter(None, names)]}
+        for owner, option, kind, names in named
+        if owner in asked and any(names)
+    ]
+
+
+def read_attributes(study: Study) -> dict[str, Any]:
+    """Read where the attributes of models and datasets are, if an analysis needs them."""
+    is_read = any(ANALYSES[name].folder == "capabilities" for name in list_asked(study))
+    return study.settings["attributes"] if is_read else {}
+
+
+def list_checkpoint_rankings(study: Study) -> list[dict[str, Any]]:
+    """List the rankings of checkpoints, if a study asks for them."""
+    return study.read("checkpoints/rankings") if "checkpoints" in list_asked(study) else []
 
 
 def place_step_inputs(*names: str) -> dict[str, Place]:

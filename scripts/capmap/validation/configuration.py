@@ -1,6 +1,6 @@
 """Names, metrics and directions of the configuration that contradict the data or what is known."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,11 +9,16 @@ import pandas as pd
 from capmap.metrics import Metric, canonical_name, find_metric
 from capmap.normalization.precedence import Rules
 from capmap.normalization.rules import DatasetRule, MetricRule, Select, Selection
+from capmap.normalization.selection import select_runs
 from capmap.problems import Problem, Row, group_problem, list_rows
+from capmap.settings.choices import Failed
 from capmap.wording import count_things, find_nearest, list_names, quote_name, write_key
 
 MOST_SUGGESTIONS = 20
 RESERVED = "model"
+WORDS = {"published": "dataset"}
+# Between the dataset and the metric of a column of published metrics.
+SEPARATOR = " / "
 
 CONVERTED = 0.5
 CONVERTED_SHARE = 0.9
@@ -28,6 +33,7 @@ def find_unknown_names(
     metrics: Mapping[str, MetricRule],
     datasets: Mapping[str, DatasetRule],
     select: Select,
+    failed: Failed = "invalid",
 ) -> list[Problem]:
     """Find configured names that match nothing, and rules of one metric given twice.
 
@@ -35,8 +41,9 @@ def find_unknown_names(
     ----------
     runs : DataFrame
         All rows as read, with the columns model, dataset and metric.
-    metrics, datasets, select : mapping
-        What is configured. Metrics are compared without case and separators, other names exactly.
+    metrics, datasets, select, failed : mapping
+        What is configured; `failed` may name a model. Metrics are compared without case and
+        separators, other names exactly.
 
     Returns
     -------
@@ -55,12 +62,76 @@ def find_unknown_names(
             for name in _list_selected(select.get("datasets", "all"))
         ),
     ]
+    if isinstance(failed, Mapping):
+        unknown.append(("failed", failed["model"], "model"))
     unknown = [item for item in unknown if item[1] not in present[item[2]]]
     problems = list(_find_twins(metrics))
     for position, (option, name, kind) in enumerate(unknown):
         nearest = find_nearest(name, present[kind]) if position < MOST_SUGGESTIONS else None
         problems.append(_explain_unknown(option, name, kind, nearest))
     return problems
+
+
+def find_unanalysed_names(
+    runs: pd.DataFrame,
+    *,
+    select: Select,
+    constant: Collection[str] = (),
+    named: Sequence[Mapping[str, Any]],
+) -> list[Problem]:
+    """Find names in the settings of analyses that no run is analysed of.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        All rows as read, with the columns model, dataset and metric.
+    select : mapping
+        What is analysed.
+    constant : collection of str
+        Datasets that are left out, as all their scores are equal.
+    named : sequence of mapping
+        The ``option``, such as ``comparison.reference``, the ``kind`` of its names ("model",
+        "dataset", "metric", or "published", a dataset of published metrics) and the ``names``.
+
+    Returns
+    -------
+    list of Problem
+        An error per name, with the most similar name as suggestion where there is one.
+    """
+    kept, _ = select_runs(
+        runs, datasets=select.get("datasets", "all"), models=select.get("models", "all")
+    )
+    kept = kept[~kept["dataset"].isin(constant)]
+    known, read = _list_kinds(kept), _list_kinds(runs)
+    problems = []
+    for item in named:
+        kind = item["kind"]
+        spell = canonical_name if kind == "metric" else str
+        spellings = set(map(spell, known[kind]))
+        for name in item["names"]:
+            if spell(name) in spellings:
+                continue
+            if name in read[kind]:
+                problems.append(_explain_left_out(item["option"], name, kind))
+            else:
+                near = find_nearest(name, known[kind])
+                problems.append(_explain_unknown(item["option"], name, WORDS.get(kind, kind), near))
+    return problems
+
+
+def _list_kinds(runs: pd.DataFrame) -> dict[str, set[str]]:
+    found = {kind: set(runs[kind].unique()) for kind in ("model", "dataset", "metric")}
+    return {**found, "published": {name.rpartition(SEPARATOR)[0] for name in found["dataset"]}}
+
+
+def _explain_left_out(option: str, name: str, kind: str) -> Problem:
+    return Problem(
+        code="unknown_name",
+        reason=f"{option} names the {WORDS.get(kind, kind)} {quote_name(name)}, which is left out "
+        "of the study.",
+        remedy="Correct `select`, or name another one.",
+        value=name,
+    )
 
 
 def find_reserved_names(runs: pd.DataFrame) -> list[Problem]:

@@ -8,6 +8,7 @@ from capmap.exports import Exports, read_exports
 from capmap.exports.files import FileOptions, check_digests
 from capmap.normalization import Rules, read_references
 from capmap.patterns import read_fields
+from capmap.problems import Problem
 from capmap.validation.study import Policies, Validation, validate_runs
 
 POLICIES = ("select", "min_seeds", "incomplete", "duplicates", "invalid", "failed")
@@ -21,6 +22,8 @@ def check_exports(
     settings: Mapping[str, Any],
     references: Sequence[str] = (),
     benchmark: Sequence[str] = (),
+    named: Sequence[Mapping[str, Any]] = (),
+    found: Sequence[Problem] = (),
 ) -> tuple[Exports, Validation]:
     """Read tables of runs and find all that is wrong with them.
 
@@ -37,6 +40,10 @@ def check_exports(
     references, benchmark : sequence of str
         No file or one with frozen bounds, and with the definition of the benchmark, whose rules of
         datasets come after those that are configured.
+    named : sequence of mapping, optional
+        Names in the settings of analyses, as `find_unanalysed_names` takes them.
+    found : sequence of Problem, optional
+        What is wrong with other files.
 
     Returns
     -------
@@ -66,11 +73,12 @@ def check_exports(
         datasets = complete_rules(datasets, read_benchmark(path), read.runs["dataset"].unique())
     result = validate_runs(
         read.runs,
-        [*read.problems, *check_digests(exports, settings["checksums"], names=names)],
+        [*read.problems, *found, *check_digests(exports, settings["checksums"], names=names)],
         rules=Rules(
             settings["metrics"], datasets, settings["normalization"], read_references(*references)
         ),
         policies=Policies(**{name: settings[name] for name in POLICIES}),
         layout=layout,
+        named=named,
     )
     return read, result

@@ -1,7 +1,8 @@
 """All that is wrong with the runs of a study, found in one pass."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -15,6 +16,7 @@ from capmap.validation.configuration import (
     find_doubtful_directions,
     find_mixed_metrics,
     find_reserved_names,
+    find_unanalysed_names,
     find_unknown_names,
 )
 from capmap.validation.failures import replace_failed
@@ -104,6 +106,7 @@ def validate_runs(
     rules: Rules,
     policies: Policies,
     layout: TableFormat = "long",
+    named: Sequence[Mapping[str, Any]] = (),
 ) -> Validation:
     """Find everything that is wrong with the runs of a study.
 
@@ -126,6 +129,8 @@ def validate_runs(
         What is configured about everything else.
     layout : {"long", "matrix"}, optional
         How the exports are laid out, on which it depends what can be done about repeated rows.
+    named : sequence of mapping, optional
+        Names in the settings of analyses, as `find_unanalysed_names` takes them.
 
     Returns
     -------
@@ -138,9 +143,16 @@ def validate_runs(
     problems = [*rejected.others, *rejected.faults, *unique.conflicts, *unique.others]
     if not runs.empty:
         problems += find_unknown_names(
-            runs, metrics=rules.metrics, datasets=rules.datasets, select=policies.select
+            runs,
+            metrics=rules.metrics,
+            datasets=rules.datasets,
+            select=policies.select,
+            failed=policies.failed,
         )
     problems += _check_selected(unique.runs, rules, policies)
+    if not runs.empty:
+        flat = [problem.value for problem in problems if problem.code == "constant_dataset"]
+        problems += find_unanalysed_names(runs, select=policies.select, constant=flat, named=named)
     if unique.runs.empty and not any(problem.severity == "error" for problem in problems):
         problems.append(NO_RUNS)
     return Validation(
