@@ -22,8 +22,14 @@ HEAD = """\
 <!-- Generated from scripts/capmap/settings/ by docs/make_configuration.py. -->
 
 `config.yaml` holds the shipped examples. A file of your own, given as `capmap run my.yaml` or with
-Snakemake's `--configfile my.yaml`, replaces its studies. A key that is not listed here is refused with the
-nearest known one, all faults are told at once, and a key that you leave out has its default.
+Snakemake's `--configfile my.yaml`, replaces its studies. A key that you leave out has its default.
+
+Before any job, all that is wrong is told in one list: keys and values that are not listed here, with
+what was probably meant, keys that stand twice, studies and files that are not there, and settings
+without effect. Names of models, datasets and metrics are looked for when the exports are read, which
+is the first job, and are told with what is wrong there.
+
+Paths are relative to the folder in which you call `snakemake`, and `~` is your home.
 
 ## Every key in one example
 

@@ -117,7 +117,7 @@ def test_studies_are_selected_by_all_by_name_or_by_list() -> None:
     assert studies.select_studies(known, ["other", "toy"]) == ["other", "toy"]
     with refused("run: there is no study 'tou'. Did you mean toy?"):
         studies.select_studies(known, "tou")
-    with refused("run: there is no study '0'. Did you mean toy, other?"):
+    with refused("run: there is no study '0'. There are toy and other."):
         studies.select_studies(known, ["toy", "0"])
 
 
@@ -129,11 +129,17 @@ def test_studies_involve_those_that_they_are_compared_with() -> None:
     assert studies.list_involved(known, ["c", "a"]) == ["c", "a"]
 
 
-@pytest.mark.parametrize("other", ["a", "z"])
-def test_a_study_is_compared_with_another_that_exists(other: str) -> None:
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ("a", "a study cannot be compared with itself. Name another one. There is b."),
+        ("z", "there is no study 'z'. There is b."),
+        ("B", "there is no study 'B'. Did you mean b?"),
+    ],
+)
+def test_a_study_is_compared_with_another_that_exists(other: str, message: str) -> None:
     known = make_config(a={"exports": "x", "conditions": [other]}, b={"exports": "x"})["studies"]
-    message = f"studies.a.conditions: {other!r} is not another study of this file. "
-    with refused(f"{message}Its studies are a, b."):
+    with refused(f"studies.a.conditions: {message}"):
         studies.list_involved(known, ["a"])
 
 
@@ -184,11 +190,17 @@ def test_a_file_may_be_called_like_a_glob() -> None:
     assert exports.list_names(make_study(exports="runs [1].csv")) == ["runs [1].csv"]
 
 
-@pytest.mark.parametrize("pattern", ["x.csv", "d/*.csv", "d"])
+@pytest.mark.parametrize("pattern", ["x.csv", "d/*.csv"])
 def test_exports_that_match_no_file_are_refused(pattern: str) -> None:
     Path("d").mkdir()
     with refused(f"studies.s.exports: no file matches {pattern!r}.{here()}"):
         exports.find_exports(make_study(exports=pattern))
+
+
+def test_a_folder_is_no_export() -> None:
+    Path("d").mkdir()
+    with refused("studies.s.exports: d is a folder. Name its files, such as d/*.csv."):
+        exports.find_exports(make_study(exports="d"))
 
 
 def test_exports_have_to_be_named() -> None:
@@ -449,7 +461,8 @@ def test_an_export_is_a_submission_or_a_folder_of_some() -> None:
         ("no*", "no folder matches 'no*'.{here}"),
         (
             "empty",
-            f"'empty' holds no folder of a submission, that is with {RESULTS} and {INFORMATION}.",
+            f"'empty' holds no folder of a submission, that is with {RESULTS} and {INFORMATION}. "
+            "Name the folder of one or of several.",
         ),
         ("hostile", "rename hostile/{{a}}; a name cannot have braces or <words>."),
     ],
@@ -577,13 +590,17 @@ def test_a_leaderboard_that_is_asked_for_has_a_page() -> None:
     [
         (
             {"tracking": {"store": "m"}},
-            "tracking.store: a store is read with format: checkpoints or format: submission.",
+            "tracking.store: a store is read with format: checkpoints or format: submission. "
+            "Set one of them.",
         ),
         (
             {"format": "checkpoints", "tracking": {"store": "m"}, "exports": "x"},
             "exports: tracking.store is read instead. Leave one of them empty.",
         ),
-        ({"analyses": ["checkpoints"]}, "analyses: checkpoints need format: checkpoints."),
+        (
+            {"analyses": ["checkpoints"]},
+            "analyses: checkpoints need format: checkpoints. Set it, or leave the analysis out.",
+        ),
         (
             {"analyses": ["leaderboard"], "groups": {"All": {"datasets": ["d"]}}},
             "groups.All: the leaderboard calls all datasets together so; choose another name.",
@@ -595,11 +612,13 @@ def test_a_leaderboard_that_is_asked_for_has_a_page() -> None:
     ],
 )
 def test_settings_that_exclude_each_other_are_refused(given: dict[str, Any], message: str) -> None:
+    Path("m").mkdir()
     with refused(f"studies.s.{message}"):
         leaderboards.check_sources(make_study(**given))
 
 
 def test_settings_that_go_together_are_taken() -> None:
+    Path("m").mkdir()
     leaderboards.check_sources(make_study(exports="x"))
     leaderboards.check_sources(make_study(format="checkpoints", tracking={"store": "m"}))
 
@@ -642,7 +661,7 @@ def test_dumps_are_found_by_model_dataset_and_seed() -> None:
         (
             "",
             "name the score dumps, such as dumps/{model}/{dataset}.npy, "
-            "or the models in `classify` that make them.",
+            "or the models and datasets in `classify` that make them.",
         ),
         (
             "d/{model}.npy",

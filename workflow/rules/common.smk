@@ -13,8 +13,8 @@ sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
 from capmap.catalog import ANALYSES, FIGURES, STEPS, find_owner, list_captions
 from capmap.errors import ConfigError
-from capmap.inputs import analyses, exports, leaderboards, predictions, state, studies
-from capmap.settings import files
+from capmap.inputs import analyses, configuration, exports, leaderboards
+from capmap.inputs import predictions, state, studies
 import library
 import terminal
 
@@ -35,12 +35,18 @@ def ask(function, *arguments, **options):
 
 
 def check_config(settings):
-    """Check the configuration against its schema and fill in the defaults."""
-    for path in (
-        workflow.config_settings.configfiles if workflow.is_main_process else ()
-    ):
-        ask(files.read_yaml, str(path))
-    return ask(studies.check_config, settings)
+    """Check the configuration and fill in the defaults; say once per run all that is wrong."""
+    if not workflow.is_main_process:
+        return ask(studies.check_config, settings)
+    files = list(map(str, workflow.config_settings.configfiles))
+    return ask(
+        configuration.check_configuration, settings, files=files, prefix=find_prefix()
+    )
+
+
+def find_prefix():
+    """What stands before `results/` where this workflow is a module of another, if it is."""
+    return getattr(workflow.modifier.path_modifier, "prefix", None) or ""
 
 
 def write_captions(folder):
@@ -56,9 +62,8 @@ def write_captions(folder):
 
 
 # What `snakemake draft --config exports=FILE` is to look at; there is no study then.
-DRAFTED = config.pop("exports", [])
-# Of the module that this workflow is of another, if it is.
-PREFIX = getattr(workflow.modifier.path_modifier, "prefix", None) or ""
+DRAFTED = [] if "studies" in config else config.pop("exports", [])
+PREFIX = find_prefix()
 config = {"studies": {}, "run": "all"} if DRAFTED else check_config(config)
 STUDIES = ask(studies.select_studies, config["studies"], config["run"])
 CAPTIONS = write_captions(Path(".snakemake/captions"))
@@ -227,12 +232,7 @@ def code_of(find_code, *names):
     }
 
 
-# What is missing is said here, in one line, rather than from within the graph of jobs.
-for name in ask(studies.list_involved, config["studies"], STUDIES):
-    ask(exports.check_files, find_study(name))
-    # Once per run and not in each of its jobs, which parse this file as well.
-    if workflow.is_main_process:
-        ask(state.forget_lost_shards, find_study(name))
+# Once per run and not in each of its jobs, which parse this file as well.
 if workflow.is_main_process:
-    for name in STUDIES:
-        ask(leaderboards.check_sources, find_study(name))
+    for name in ask(studies.list_involved, config["studies"], STUDIES):
+        ask(state.forget_lost_shards, find_study(name))

@@ -1,6 +1,9 @@
 """Which files a study reads: its exports, frozen bounds and tables of attributes."""
 
+import os
 import re
+from collections.abc import Callable, Container
+from functools import partial
 from glob import has_magic
 from pathlib import Path
 from typing import get_args
@@ -8,18 +11,23 @@ from zipfile import BadZipFile, ZipFile
 
 from capmap.errors import ConfigError
 from capmap.inputs.leaderboards import (
+    check_sources,
     find_benchmark,
+    find_dimensions,
     find_releases,
     find_store,
     has_store,
     list_submission_files,
 )
-from capmap.inputs.predictions import find_dumps
-from capmap.inputs.studies import Study, match_paths
+from capmap.inputs.predictions import check_predictions, find_dumps
+from capmap.inputs.studies import Study, list_faults, match_paths
 from capmap.patterns import Pattern, has_fields
 from capmap.settings.choices import TableFormat
+from capmap.wording import find_nearest, quote_name
 
 ARCHIVE = re.compile(r"\.zip(?=/|$)", re.IGNORECASE)
+# What says which files are the exports.
+SOURCES = ("exports", "format", "tracking", "classify", "patchml")
 
 
 def find_exports(study: Study) -> dict[str, str]:
@@ -61,13 +69,22 @@ def find_exports(study: Study) -> dict[str, str]:
         if has_fields(pattern):
             files |= {path: path for path in _match_fields(study, pattern)}
             continue
-        is_glob = has_magic(pattern) and not Path(pattern).exists()
-        found = match_paths(pattern, recursive=True) if is_glob else [pattern]
-        found = [path for path in found if Path(path).is_file()]
-        if not found:
-            raise study.miss("exports", f"no file matches {pattern!r}")
-        files |= {path: study.check_name("exports", path) for path in found}
+        files |= {path: path for path in _match_files(study, pattern)}
     return files
+
+
+def _match_files(study: Study, pattern: str) -> list[str]:
+    """List the files that a path or a glob names."""
+    is_glob = has_magic(pattern) and not Path(pattern).exists()
+    found = match_paths(pattern, recursive=True) if is_glob else [pattern]
+    found = [path for path in found if Path(path).is_file()]
+    if not found and Path(pattern).is_dir():
+        raise study.refuse(
+            "exports", f"{pattern} is a folder. Name its files, such as {Path(pattern)}/*.csv."
+        )
+    if not found:
+        raise study.miss("exports", f"no file matches {pattern!r}", pattern)
+    return [study.check_name("exports", path) for path in found]
 
 
 def _match_fields(study: Study, text: str) -> list[str]:
@@ -91,7 +108,7 @@ def _match_fields(study: Study, text: str) -> list[str]:
         beginning = text.partition("{")[0].rpartition("/")[0]
         near = match_paths(str(Path(beginning, "**/*.*")), recursive=True)[:1]
         raise study.miss(
-            "exports", f"no file matches {text!r}" + (f"; there is {near[0]}" if near else "")
+            "exports", f"no file matches {text!r}" + (f"; there is {near[0]}" if near else ""), text
         )
     return [study.check_name("exports", path) for path in paths]
 
@@ -101,7 +118,7 @@ def _match_members(study: Study, text: str) -> dict[str, str]:
     end = next(ARCHIVE.finditer(text)).end()
     archives = [path for path in match_paths(text[:end]) if Path(path).is_file()]
     if not archives:
-        raise study.miss("exports", f"no file matches {text[:end]!r}")
+        raise study.miss("exports", f"no file matches {text[:end]!r}", text[:end])
     found = dict[str, str]()
     for path in archives:
         try:
@@ -154,9 +171,7 @@ def find_references(study: Study) -> list[str]:
         )
     if "://" in path:
         return [study.open_url(path)]
-    if not Path(path).is_file():
-        raise study.miss(option, f"there is no file {path}")
-    return [path]
+    return [study.find_file(option, path)]
 
 
 def find_attributes(study: Study, kind: str) -> list[str]:
@@ -169,22 +184,62 @@ def find_attributes(study: Study, kind: str) -> list[str]:
     """
     option = f"attributes.{kind}.file"
     path = study.read(f"attributes/{kind}/file")
-    if path and not Path(path).is_file():
-        raise study.miss(option, f"there is no file {path}")
-    return [study.check_name(option, path)] if path else []
+    return [study.find_file(option, path)] if path else []
 
 
-def check_files(study: Study) -> None:
-    """Look for all files that a study names, before any job.
+def check_files(study: Study, spoiled: Container[str] = ()) -> None:
+    """Look for all files that a study names, and for settings that exclude each other.
+
+    Parameters
+    ----------
+    study : Study
+        Its settings are checked.
+    spoiled : container of str, optional
+        Keys of the study that hold a fault: what depends on them is not looked at.
 
     Raises
     ------
     ConfigError
-        When one is missing.
+        When anything is missing; the message has one line per fault.
     """
-    find_exports(study)
-    find_references(study)
-    find_attributes(study, "models")
-    find_attributes(study, "datasets")
-    find_benchmark(study)
-    find_releases(study)
+    checks: dict[Callable[[Study], object], tuple[str, ...]] = {
+        _look_for_exports: SOURCES,
+        check_sources: (*SOURCES, "analyses", "groups"),
+        find_dimensions: ("benchmark",),
+        find_references: ("normalization",),
+        partial(find_attributes, kind="models"): ("attributes",),
+        partial(find_attributes, kind="datasets"): ("attributes",),
+        find_benchmark: ("benchmark",),
+        find_releases: ("leaderboard",),
+        check_predictions: (*SOURCES, "predictions", "multilabel"),
+    }
+    faults = [
+        fault
+        for check, needed in checks.items()
+        if not any(key in spoiled for key in needed)
+        for fault in list_faults(check, study)
+    ]
+    if faults:
+        raise ConfigError("\n".join(dict.fromkeys(faults)))
+
+
+def _look_for_exports(study: Study) -> None:
+    """Look for the exports, and refuse those named twice and those that the study itself writes."""
+    exports = study.settings["exports"]
+    patterns = [exports] if isinstance(exports, str) else exports
+    seen: dict[str, str] = {}
+    for pattern in filter(None, patterns):
+        path = pattern if "://" in pattern else os.path.abspath(pattern)  # noqa: PTH100
+        if first := seen.get(path):
+            raise study.refuse("exports", f"{first} and {pattern} are one file. Keep one of them.")
+        seen[path] = pattern
+        if path.startswith(f"{study.folder.absolute()}{os.sep}"):
+            raise study.refuse(
+                "exports", f"this study itself writes {pattern}. Name what it is made of."
+            )
+    names = list_names(study)
+    for name in study.settings["checksums"]:
+        if name not in names:
+            near = find_nearest(name, names)
+            hint = f"Did you mean {near}?" if near else "Name a file as exports has it."
+            raise study.refuse("checksums", f"{quote_name(name)} is no export. {hint}")

@@ -1,6 +1,6 @@
 """What leaderboards are made of: submissions, tracking stores, benchmarks and former releases."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from capmap.benchmarks import read_benchmark
 from capmap.catalog import list_analyses
 from capmap.errors import ConfigError, ValidationError
-from capmap.inputs.studies import Study, match_paths
+from capmap.inputs.studies import Study, list_faults, match_paths
 from capmap.wording import ALL
 
 RESULTS = "results_and_parameters.csv"
@@ -42,13 +42,13 @@ def list_submissions(study: Study) -> list[str]:
     for pattern in [patterns] if isinstance(patterns, str) else patterns:
         found = sorted(path for path in map(Path, match_paths(pattern)) if path.is_dir())
         if not found:
-            raise study.miss("exports", f"no folder matches {pattern!r}")
+            raise study.miss("exports", f"no folder matches {pattern!r}", pattern)
         folders += [submission for folder in found for submission in _look_into(folder)]
     if not folders:
         raise study.refuse(
             "exports",
             f"{patterns!r} holds no folder of a submission, that is with "
-            f"{RESULTS} and {INFORMATION}.",
+            f"{RESULTS} and {INFORMATION}. Name the folder of one or of several.",
         )
     return [study.check_name("exports", path.as_posix()) for path in dict.fromkeys(folders)]
 
@@ -75,9 +75,7 @@ def find_benchmark(study: Study) -> list[str]:
         When it is not there, or Snakemake would replace a part of its name.
     """
     path = study.settings["benchmark"]
-    if path and not Path(path).is_file():
-        raise study.miss("benchmark", f"there is no file {path}")
-    return [study.check_name("benchmark", path)] if path else []
+    return [study.find_file("benchmark", path)] if path else []
 
 
 def find_benchmark_rules(study: Study) -> list[str]:
@@ -100,7 +98,8 @@ def find_dimensions(study: Study) -> dict[str, Any]:
         try:
             defined = {**read_benchmark(path).dimensions}
         except ConfigError as error:
-            raise study.refuse("benchmark", str(error)) from error
+            faults = [str(study.refuse("benchmark", line)) for line in str(error).splitlines()]
+            raise ConfigError("\n".join(faults)) from error
     return defined | {name: group["datasets"] for name, group in groups.items()}
 
 
@@ -157,11 +156,11 @@ def find_information(study: Study) -> list[str]:
         When it is not there, or Snakemake would replace a part of its name.
     """
     path = study.read("tracking/information")
-    if not Path(path).is_file():
+    if not path:
         raise study.refuse(
             "tracking.information", "name the additional_info.json of the submission."
         )
-    return [study.check_name("tracking.information", path)]
+    return [study.find_file("tracking.information", path)]
 
 
 def find_releases(study: Study) -> list[str]:
@@ -197,24 +196,34 @@ def check_sources(study: Study) -> None:
     ConfigError
         When a store, the exports, the format and the analyses exclude each other.
     """
+    faults = [str(study.refuse(option, text)) for option, text in _find_exclusive(study)]
+    if has_store(study):
+        faults += list_faults(find_store, study)
+    if has_store(study) and study.settings["format"] == "submission":
+        faults += list_faults(find_information, study)
+    if faults:
+        raise ConfigError("\n".join(faults))
+
+
+def _find_exclusive(study: Study) -> Iterator[tuple[str, str]]:
     kind, analyses = study.settings["format"], list_analyses(study.settings)
     if has_store(study) and kind not in ("checkpoints", "submission"):
-        raise study.refuse(
+        yield (
             "tracking.store",
-            "a store is read with format: checkpoints or format: submission.",
+            "a store is read with format: checkpoints or format: submission. Set one of them.",
         )
     if has_store(study) and study.settings["exports"]:
-        raise study.refuse("exports", "tracking.store is read instead. Leave one of them empty.")
+        yield "exports", "tracking.store is read instead. Leave one of them empty."
     if "checkpoints" in analyses and kind != "checkpoints":
-        raise study.refuse("analyses", "checkpoints need format: checkpoints.")
+        yield (
+            "analyses",
+            "checkpoints need format: checkpoints. Set it, or leave the analysis out.",
+        )
     if "leaderboard" in analyses and ALL in study.settings["groups"]:
-        raise study.refuse(
+        yield (
             f"groups.{ALL}",
             "the leaderboard calls all datasets together so; choose another name.",
         )
-    find_dimensions(study)
-    if has_store(study) and kind == "submission":
-        find_information(study)
 
 
 def _look_into(folder: Path) -> list[Path]:

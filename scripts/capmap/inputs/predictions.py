@@ -1,11 +1,14 @@
 """What multi-label evaluation reads: dumps of scores, labels, images, and classifiers."""
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from capmap.errors import ConfigError
-from capmap.inputs.studies import Study, match_paths
+from capmap.inputs.studies import Study, list_faults, match_paths
 from capmap.multilabel.dumps import Cell, list_paths, match_dumps, name_cell, write_glob
 from capmap.shards import split_shards
+from capmap.wording import find_nearest, list_names, quote_name, write_key
 
 PATCHML = "PatchML"
 
@@ -70,7 +73,7 @@ def find_dumps(study: Study) -> dict[str, Cell]:
         raise study.refuse(
             "exports",
             "name the score dumps, such as "
-            "dumps/{model}/{dataset}.npy, or the models in `classify` that make them.",
+            "dumps/{model}/{dataset}.npy, or the models and datasets in `classify` that make them.",
         )
     found: dict[str, Cell] = {}
     if pattern:
@@ -79,7 +82,7 @@ def find_dumps(study: Study) -> dict[str, Cell]:
         except ConfigError as error:
             raise study.refuse("exports", str(error)) from error
     if not found and not made:
-        raise study.miss("exports", f"no file matches {pattern!r}")
+        raise study.miss("exports", f"no file matches {pattern!r}", pattern)
     return made | found
 
 
@@ -207,3 +210,84 @@ def find_example_labels(study: Study, kind: str) -> list[str]:
     cells = list_example_cells(study)[:1]
     sources = find_labels(study)
     return list_paths([sources[cell.dataset][kind] for cell in cells], cells)
+
+
+def check_predictions(study: Study) -> None:
+    """Look for labels, classifiers and images of a study, and for the datasets that it names.
+
+    Raises
+    ------
+    ConfigError
+        When some are not there; with a line for each.
+    """
+    if study.settings["format"] != "predictions":
+        return
+    faults = [
+        *_find_missing_files(study),
+        *list_faults(_check_labels, study),
+        *list_faults(_check_compared, study),
+    ]
+    if faults:
+        raise ConfigError("\n".join(faults))
+
+
+def _find_missing_files(study: Study) -> Iterator[str]:
+    """Look for what `predictions`, `classify` and `patchml` name, except for files of labels."""
+    classify, patchml = study.settings["classify"], study.settings["patchml"]
+    files = {
+        "predictions.classes": study.read("predictions/classes"),
+        "patchml.classes": patchml["classes"],
+        **{
+            f"classify.models.{name}.file": model["file"]
+            for name, model in classify["models"].items()
+        },
+    }
+    folders = {
+        "patchml.images": patchml["images"],
+        **{
+            f"classify.datasets.{name}.images": shown["images"]
+            for name, shown in classify["datasets"].items()
+        },
+    }
+    if Path(patchml["annotations"]).is_dir():
+        folders["patchml.annotations"] = patchml["annotations"]
+    else:
+        files["patchml.annotations"] = patchml["annotations"]
+    for look, named in ((study.find_file, files), (study.find_folder, folders)):
+        for option, path in named.items():
+            yield from list_faults(look, option, path) if path else ()
+
+
+def _check_labels(study: Study) -> None:
+    """Look for the files of labels of all dumps, and for dumps without labels."""
+    given, known = study.read("predictions/datasets"), find_labels(study)
+    cells = list(find_dumps(study).values())
+    faults = []
+    for dataset in dict.fromkeys(cell.dataset for cell in cells):
+        own = [cell for cell in cells if cell.dataset == dataset]
+        option = f"predictions.datasets.{write_key(dataset)}"
+        if not known.get(dataset, {}).get("labels"):
+            near = find_nearest(dataset, [name for name in given if name != dataset])
+            hint = f"Did you mean this by {quote_name(near)}? " if near else ""
+            text = f"there are score dumps of it, and no labels. {hint}Name the file of its labels."
+            faults.append(str(study.refuse(option, text)))
+        for key, pattern in given.get(dataset, {}).items():
+            # The ids of images that the study classifies are made.
+            if pattern and pattern == known[dataset][key]:
+                missing = [path for path in list_paths([pattern], own) if not Path(path).is_file()]
+                for path in missing[:1]:
+                    faults += list_faults(study.find_file, f"{option}.{key}", path)
+    if faults:
+        raise ConfigError("\n".join(faults))
+
+
+def _check_compared(study: Study) -> None:
+    """Refuse to compare datasets without dumps."""
+    known = {cell.dataset for cell in find_dumps(study).values()}
+    unknown = [name for name in study.read("multilabel/compare") if name not in known]
+    if unknown:
+        near = find_nearest(unknown[0], known)
+        hint = f"Did you mean {quote_name(near)}?" if near else ""
+        hint = hint or f"There are {list_names(sorted(known))}."
+        text = f"there are no dumps of the dataset {quote_name(unknown[0])}. {hint}"
+        raise study.refuse("multilabel.compare", text)

@@ -1,26 +1,28 @@
 """A study as the rules see it: its settings, the places of its results, and its shards."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
-from glob import glob
+from glob import glob, has_magic
 from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
 from capmap.catalog import read_setting
 from capmap.errors import ConfigError
-from capmap.settings.checking import check_settings
+from capmap.settings.checking import Fault, drop_faulty, find_faults
 from capmap.settings.choices import TableFormat
+from capmap.settings.paths import expand_paths
 from capmap.settings.presets import fill_preset
 from capmap.settings.sections import write_schema
 from capmap.settings.study import Config
-from capmap.wording import find_nearest
+from capmap.wording import find_nearest, join_words, write_key
 
 Settings: TypeAlias = Mapping[str, Any]
 # What the name of an input must not hold, as Snakemake would replace it.
 TABLES_ONLY = ("failed", "fields", "reading", "values", "summary", "take")
 REPLACED = re.compile(r"[{}]|<[a-z][a-z0-9_]*>")
+SCHEMA = write_schema(Config)
+OPTIONS = list(SCHEMA["properties"]["studies"]["additionalProperties"]["properties"])
 
 
 @dataclass(frozen=True)
@@ -69,9 +71,27 @@ class Study:
         """Write the error of an option, which is called ``normalization.references``."""
         return ConfigError(f"studies.{self.name}.{option}: {message}")
 
-    def miss(self, option: str, message: str) -> ConfigError:
+    def miss(self, option: str, message: str, path: str) -> ConfigError:
         """Write the error of an option that names what is not there."""
-        return self.refuse(option, f"{message}. Paths are relative to {Path.cwd()}.")
+        is_absolute = Path(path).is_absolute()
+        here = "Check it." if is_absolute else f"Paths are relative to {Path.cwd()}."
+        return self.refuse(option, f"{message}. {_suggest_path(path)}{here}".rstrip())
+
+    def find_file(self, option: str, path: str) -> str:
+        """Give a path to a file that is there, whose name Snakemake would not replace."""
+        if Path(path).is_file():
+            return self.check_name(option, path)
+        if Path(path).is_dir():
+            raise self.refuse(option, f"{path} is a folder. Name a file.")
+        raise self.miss(option, f"there is no file {path}", path)
+
+    def find_folder(self, option: str, path: str) -> str:
+        """Give a path to a folder that is there, whose name Snakemake would not replace."""
+        if Path(path).is_dir():
+            return self.check_name(option, path)
+        if Path(path).exists():
+            raise self.refuse(option, f"{path} is a file. Name a folder.")
+        raise self.miss(option, f"there is no folder {path}", path)
 
     def check_name(self, option: str, path: str) -> str:
         """Give a path without braces and <names>, which Snakemake would replace."""
@@ -91,63 +111,120 @@ def check_config(given: Settings) -> dict[str, Any]:
     Returns
     -------
     dict
-        A copy with every option.
+        A copy with every option, in which `~` is expanded.
 
     Raises
     ------
     ConfigError
         When anything is wrong; the message has one line per fault.
     """
-    given = _fill_presets(given)
-    checked = check_settings(given, write_schema(Config))
+    checked = inspect_config(given)
+    if checked.faults:
+        raise ConfigError("\n".join(checked.faults))
+    return checked.config
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """A configuration, and what is wrong with it in itself.
+
+    Parameters
+    ----------
+    config : dict
+        With every option, and without what is wrong.
+    faults : list of str
+        What is wrong, each with its place.
+    spoiled : mapping of str to set of str
+        Keys of each study that hold a fault, or that an unknown key may mean.
+    """
+
+    config: dict[str, Any]
+    faults: list[str]
+    spoiled: Mapping[str, set[str]]
+
+
+def inspect_config(given: Settings) -> Inspected:
+    """Fill in the defaults, and find all that is wrong with a configuration in itself.
+
+    Parameters
+    ----------
+    given : mapping
+        What the user wrote. It is not changed.
+    """
+    filled, faults = _fill_presets(given)
+    checked, found = find_faults(filled, SCHEMA)
+    spoiled: dict[str, set[str]] = {}
+    for fault in [*faults, *found]:
+        if fault.place[0] == "studies":
+            name, key = (*map(str, fault.place[1:3]), "", "")[:2]
+            meant = key if key in OPTIONS else find_nearest(key, OPTIONS)
+            spoiled.setdefault(name, set()).add(meant or "")
+    if found:
+        checked = find_faults(drop_faulty(filled, SCHEMA), SCHEMA)[0]
+        checked = {"run": "all", "studies": {}, **checked}
+    checked = expand_paths(checked, SCHEMA)
+    refused = []
     for name, study in checked["studies"].items():
-        if study["bootstrap"]["interval"] != "calibrated":
-            _refuse_calibrated_only(study, f"studies.{name}")
-        if study["format"] not in get_args(TableFormat):
-            _refuse_tables_only(study, given["studies"][name], f"studies.{name}")
+        written = given["studies"][name] or {}
+        refused += [f"studies.{name}.{text}" for text in _find_conflicts(study, written)]
         # A leaderboard shows and marks what is not complete.
-        if study["format"] == "submission" and "incomplete" not in given["studies"][name]:
+        if study["format"] == "submission" and "incomplete" not in written:
             study["incomplete"] = "keep"
-    return checked
+    return Inspected(checked, [*map(str, [*faults, *found]), *refused], spoiled)
 
 
-def _fill_presets(given: Settings) -> Settings:
+def _fill_presets(given: Settings) -> tuple[Settings, list[Fault]]:
     studies = given.get("studies")
     if not isinstance(studies, Mapping):
-        return given
-    filled = dict(studies)
+        return given, []
+    filled, faults = dict(studies), []
     for name, study in studies.items():
         if isinstance(study, Mapping):
             try:
                 filled[name] = fill_preset(study)
             except ConfigError as error:
-                raise ConfigError(f"studies.{name}.{error}") from error
-    return {**given, "studies": filled}
+                place = ("studies", name, "preset")
+                faults += [
+                    Fault(place, line.removeprefix("preset: ")) for line in str(error).splitlines()
+                ]
+    return {**given, "studies": filled}, faults
 
 
-def _refuse_tables_only(study: Settings, given: Settings, place: str) -> None:
-    """Refuse settings of which only tables of runs know."""
-    wrong = [name for name in TABLES_ONLY if name in given]
-    wrong += ["duplicates"] if study["duplicates"] == "sum" else []
-    if wrong:
-        raise ConfigError(
-            f"{place}.{wrong[0]}: only exports of the formats long and matrix know it. "
-            "Leave it out."
-        )
-
-
-def _refuse_calibrated_only(study: Settings, place: str) -> None:
+def _find_conflicts(study: Settings, written: Settings) -> Iterator[str]:
+    """Find settings that exclude each other, or of which others know."""
+    if study["format"] not in get_args(TableFormat):
+        wrong = [name for name in TABLES_ONLY if name in written]
+        wrong += ["duplicates"] if study["duplicates"] == "sum" else []
+        for name in wrong:
+            yield f"{name}: only exports of the formats long and matrix know it. Leave it out."
+    yield from _find_reversed(study)
+    if study["bootstrap"]["interval"] == "calibrated":
+        return
     if study["bootstrap"]["unit"] == "seeds":
-        raise ConfigError(
-            f"{place}.bootstrap.unit: only calibrated intervals can be over seeds. Set interval "
+        yield (
+            "bootstrap.unit: only calibrated intervals can be over seeds. Set interval "
             "to calibrated, or unit to auto."
         )
-    groups = {f".groups.{name}": group for name, group in study["groups"].items()}
+    groups = {f"groups.{name}.": group for name, group in study["groups"].items()}
     for where, own in {"": study, **groups}.items():
         if own["incomplete"] == "adjust":
-            raise ConfigError(
-                f"{place}{where}.incomplete: only calibrated intervals allow for expected scores. "
+            yield (
+                f"{where}incomplete: only calibrated intervals allow for expected scores. "
                 "Set bootstrap: {interval: calibrated}, or another policy."
+            )
+
+
+def _find_reversed(study: Settings) -> Iterator[str]:
+    """Find lower bounds that are not below the upper ones."""
+    rules = {"normalization": study["normalization"]}
+    for kind in ("metrics", "datasets"):
+        rules |= {f"{kind}.{write_key(name)}": rule for name, rule in study[kind].items()}
+    for place, rule in rules.items():
+        low, high = rule.get("low"), rule.get("high")
+        if isinstance(low, int | float) and isinstance(high, int | float) and low >= high:
+            yield (
+                f"{place}: low {low} is not below high {high}. Give the lower score as low, also "
+                "where it is the better one; direction says which is better."
             )
 
 
@@ -157,23 +234,32 @@ def select_studies(studies: Mapping[str, Settings], names: str | list[str]) -> l
     Raises
     ------
     ConfigError
-        When there is no study of a name.
+        When there is no study of a name; with a line for each.
     """
     if names == "all":
         return list(studies)
     selected = [names] if isinstance(names, str) else names
-    for name in selected:
-        if name not in studies:
-            known = get_close_matches(name, studies, 1) or studies
-            raise ConfigError(f"run: there is no study {name!r}. Did you mean {', '.join(known)}?")
+    if unknown := [name for name in selected if name not in studies]:
+        raise ConfigError(
+            "\n".join(f"run: there {_suggest_study(name, list(studies))}" for name in unknown)
+        )
     return selected
 
 
 def explain_unknown(name: str, known: Iterable[str]) -> str:
     """Say that there is no study of a name, of which a result was asked for."""
+    return f"There {_suggest_study(name, list(known))}"
+
+
+def _suggest_study(name: str, known: list[str]) -> str:
     near = find_nearest(name, known)
-    hint = f"Did you mean {near}?" if near else f"There are: {', '.join(known)}."
-    return f"There is no study {name!r}. {hint}"
+    return (
+        f"is no study {name!r}. {f'Did you mean {near}?' if near else _list_known(known)}".rstrip()
+    )
+
+
+def _list_known(known: list[str]) -> str:
+    return f"There {'is' if len(known) == 1 else 'are'} {join_words(known)}." if known else ""
 
 
 def list_involved(studies: Mapping[str, Settings], names: Iterable[str]) -> list[str]:
@@ -182,17 +268,52 @@ def list_involved(studies: Mapping[str, Settings], names: Iterable[str]) -> list
     Raises
     ------
     ConfigError
-        When one is to be compared with itself or with what is no study.
+        When some are to be compared with themselves or with what is no study; a line for each.
     """
     names = list(names)
     others = [(name, other) for name in names for other in studies[name]["conditions"]]
-    for name, other in others:
-        if other == name or other not in studies:
-            raise ConfigError(
-                f"studies.{name}.conditions: {other!r} is not another study of this file. "
-                f"Its studies are {', '.join(studies)}."
-            )
+    faults = [
+        f"studies.{name}.conditions: {_explain_condition(name, other, list(studies))}"
+        for name, other in others
+        if other == name or other not in studies
+    ]
+    if faults:
+        raise ConfigError("\n".join(faults))
     return list(dict.fromkeys([*names, *(other for _, other in others)]))
+
+
+def _suggest_path(path: str) -> str:
+    """Ask for what may be meant by a path that is not there, if anything."""
+    if "\\" in path:
+        return f"Write {path.replace(chr(92), '/')}, with / between folders. "
+    folder, rest = Path(path).parent, Path(path).name
+    while not folder.is_dir() and folder != folder.parent:
+        folder, rest = folder.parent, f"{folder.name}/{rest}"
+    name, _, inner = rest.partition("/")
+    if has_magic(name) or not folder.is_dir():
+        return ""
+    # By their stems, as suffixes make short names alike.
+    stems = {own.stem: own for own in sorted(folder.iterdir())}
+    near = find_nearest(Path(name).stem, stems)
+    return f"Did you mean {stems[near] / inner}? " if near else ""
+
+
+def _explain_condition(name: str, other: str, known: list[str]) -> str:
+    known.remove(name)
+    if other != name:
+        return f"there {_suggest_study(other, known)}"
+    return (
+        f"a study cannot be compared with itself. Name another one. {_list_known(known)}".rstrip()
+    )
+
+
+def list_faults(check: Callable[..., object], *arguments: object) -> list[str]:
+    """List what a function refuses, a line for each fault."""
+    try:
+        check(*arguments)
+    except ConfigError as error:
+        return str(error).splitlines()
+    return []
 
 
 def match_paths(pattern: str, *, recursive: bool = False) -> list[str]:

@@ -1,0 +1,204 @@
+"""Mistakes in configurations: each is found before any job, and told in one line with a remedy."""
+
+import re
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from capmap.attributes import find_attribute_faults
+from capmap.inputs import analyses, exports
+from capmap.inputs.configuration import check_configuration
+from capmap.inputs.studies import Study, list_faults
+from capmap.settings.files import read_yaml
+from capmap.settings.paths import expand_home
+from capmap.validation.exports import check_exports
+
+MISTAKES = yaml.safe_load(Path(__file__).with_name("config_mistakes.yaml").read_text("utf-8"))
+RUNS = "model,dataset,metric,seed,score\n" + "".join(
+    f"{model},{dataset},accuracy,{seed},{score + seed / 100 + shift}\n"
+    for model, score in (("ResNet", 0.7), ("ViT", 0.8), ("Random", 0.1))
+    for dataset, shift in (("cifar", 0), ("eurosat", 0.05))
+    for seed in range(3)
+)
+FILES = {
+    "runs.csv": RUNS,
+    "folder/a.csv": RUNS,
+    "models.csv": "model,date\nResNet,2020-01-01\n",
+    "labels.json": "{}",
+    "dumps/ViT/V1.npy": "",
+    "net.onnx": "",
+}
+# What a remedy begins with, or an expectation.
+REMEDY = re.compile(
+    r"Did you mean|[Ee]xpected|Write|Name|Set|List|Add|Leave|Keep|Rename|Correct|Check|Give|Put|put"
+    r"|name the|choose|copy|rename|There (is|are)|belongs at|Paths are relative"
+    r"|must not be empty|listed twice|never closed|letters|hexadecimal|is missing|indent"
+)
+INTERNAL = re.compile(
+    r"Traceback|<class|\bNone\b|\bFalse\b|\bTrue\b|\bdict\b|object at 0x|\bPosixPath\b|OrderedDict"
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with exports, in which the tests work."""
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write_config(mistake: dict[str, Any]) -> str:
+    """The text of the configuration file with a mistake."""
+    if "config" in mistake:
+        return str(mistake["config"])
+    own = mistake["study"]
+    if own.startswith("{"):
+        return f"studies: {{toy: {own}}}"
+    lines = own.split("\n") if "exports:" in own else ["exports: runs.csv", *own.split("\n")]
+    return "studies:\n  toy:\n" + "".join(f"    {line}\n" for line in lines)
+
+
+def list_messages(text: str) -> list[str]:
+    """What the rules say of a configuration before any job."""
+    Path("toy.yaml").write_text(text, "utf-8")
+    try:
+        given = yaml.safe_load(text)
+    except yaml.YAMLError:
+        # As `capmap run` does before it calls Snakemake, which tells no line.
+        return list_faults(read_yaml, "toy.yaml")
+    return list_faults(partial(check_configuration, given, files=["toy.yaml"]))
+
+
+def list_problems(text: str) -> list[str]:
+    """What the validation of exports says, which is the first job."""
+    config = check_configuration(yaml.safe_load(text))
+    study = Study("toy", config["studies"]["toy"], str, str)
+    _, result = check_exports(
+        exports.list_exports(study),
+        names=exports.list_names(study),
+        patterns=study.settings["exports"],
+        settings=study.settings,
+        named=analyses.list_named(study),
+        found=find_attribute_faults(analyses.read_attributes(study)),
+    )
+    return [str(problem) for problem in result.errors if problem.code != "no_runs"]
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake["name"])
+def test_a_mistake_is_told_in_one_line_with_a_remedy(mistake: dict[str, Any]) -> None:
+    text = write_config(mistake)
+    found = list_problems(text) if mistake.get("from") == "exports" else list_messages(text)
+    assert len(found) == 1, "\n".join(found)
+    (message,) = found
+    assert mistake["place"] in message
+    if "from" not in mistake:
+        assert message.startswith((f"{mistake['place']}:", f"{mistake['place']},"))
+    assert [part for part in mistake["says"] if part not in message] == []
+    assert REMEDY.search(message), message
+    assert not INTERNAL.search(message), message
+
+
+def test_there_are_many_mistakes_of_different_names() -> None:
+    names = [mistake["name"] for mistake in MISTAKES]
+    assert len(set(names)) == len(names) >= 60
+
+
+def test_all_mistakes_are_told_at_once() -> None:
+    Path("rules.yaml").write_text("datasets: {cifar: {metric: accuracy}}")
+    text = """
+run: [first, frist]
+studies:
+  first:
+    exports: missing.csv
+    bootstrap: {replicats: 100, confidence: 95}
+    columns: {ignore: [size]}
+    conditions: [secnd]
+    benchmark: rules.yaml
+    title: 3
+    title: 4
+  second:
+    exports: [runs.csv, folder]
+    format: long
+    groups: {one: {datasets: [cifar, cifar]}}
+    normalization: {references: gone.csv}
+  Second: {exports: runs.csv, submission: {seeds_per_cell: 2}}
+"""
+    found = list_messages(text.replace("run: [first, frist]", "run: [first, second, frist]"))
+    assert [line.partition(": ")[0] for line in found] == [
+        "toy.yaml, line 11, column 5",
+        "studies.first.bootstrap.replicats",
+        "studies.first.bootstrap.confidence",
+        "studies.first.title",
+        "studies.second.groups.one.datasets",
+        "studies.Second",
+        "studies.first.columns.ignore",
+        "studies.Second.submission",
+        "run",
+        "studies.first.conditions",
+        "studies.first.exports",
+        "studies.first.benchmark",
+        "studies.second.exports",
+        "studies.second.normalization.references",
+    ]
+
+
+def test_what_follows_from_a_mistake_is_not_told() -> None:
+    # With format: matrix the column would be read, and with the right key the exports be there.
+    assert len(list_messages("studies: {a: {exprts: runs.csv, columns: {ignore: [x]}}}")) == 2
+    (line,) = list_messages("studies: {a: {exports: wide.csv, format: matrx}}")
+    assert line.startswith("studies.a.format: ")
+
+
+def test_home_is_expanded_in_every_path(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(folder))
+    labels = {"labels": "~/l.json", "single": "~/s.csv", "images": "~/i.txt", "classes": "~/c.txt"}
+    config = check_configuration(
+        {
+            "run": "table",
+            "studies": {
+                "table": {
+                    "exports": ["~/runs.csv", "folder/~.csv"],
+                    "checksums": {"~/runs.csv": "0" * 64},
+                    "analyses": ["capabilities", "releases"],
+                    "attributes": {
+                        "models": {"file": "~/models.csv"},
+                        "datasets": {"file": "~/models.csv"},
+                    },
+                    "normalization": {"references": "~/runs.csv"},
+                    "leaderboard": {"releases": "~/folder/*.csv"},
+                }
+                if (folder / "folder/~.csv").write_text(RUNS)
+                else {},
+                "board": {
+                    "format": "submission",
+                    "benchmark": "~/b.yaml",
+                    "tracking": {"store": "sqlite:///~/t.db", "information": "~/i.json"},
+                },
+                "dumps": {
+                    "format": "predictions",
+                    "exports": "~/dumps/{model}/{dataset}.npy",
+                    "predictions": {"classes": "~/c.txt", "datasets": {"V1": labels}},
+                    "classify": {
+                        "models": {"net": {"file": "~/net.onnx"}},
+                        "datasets": {"V2": {"images": "~/images"}},
+                    },
+                    "patchml": {
+                        "images": "~/images",
+                        "annotations": "~/notes",
+                        "classes": "~/c.txt",
+                    },
+                },
+            },
+        }
+    )
+    text = yaml.safe_dump(config)
+    assert text.count("~") == text.count("folder/~.csv") == 1
+    assert text.count(str(folder)) == 20
+    assert f"sqlite:///{folder}/t.db" in text
+    assert expand_home("~nobody-of-this-name/a") == "~nobody-of-this-name/a"
