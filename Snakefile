@@ -35,13 +35,3 @@ rule all:
         figures=of_all(analyses.place_figures, "pdf", "png", "svg"),
         leaderboards=of_all(leaderboards.place_page),
         texts=of_all(analyses.place_texts, "txt", "tex"),
-
-
-onsuccess:
-    terminal.say_last(state.say_where())
-
-
-onerror:
-    terminal.say_last(
-        "Mend what is said above, and run the same command again: what is finished stays."
-    )

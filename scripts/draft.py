@@ -1,9 +1,13 @@
 """Draft the settings of a study from its files."""
 
+import os
 from pathlib import Path
 
 from capmap.drafting import draft_study, name_study, write_draft
 from capmap.errors import ConfigError
+
+# How the user runs a study, where it is not by Snakemake.
+CALL = "CAPMAP_CALL"
 
 
 def draft(*, exports: list[str]) -> None:
@@ -31,7 +35,8 @@ def draft(*, exports: list[str]) -> None:
     path.write_text(write_draft(study, name), "utf-8")
     for number, decision in enumerate(study.decisions, 1):
         print(f"Decide {number}: {decision}")
-    print(f"Wrote {path}. Look through it, then run: snakemake --configfile {path}")
+    call = os.environ.get(CALL, "snakemake --configfile")
+    print(f"Wrote {path}. Look through it, then run: {call} {path}")
 
 
 if __name__ == "__main__":

@@ -6,12 +6,16 @@ import re
 from collections.abc import Callable
 from logging.handlers import QueueHandler
 
+from snakemake_interface_logger_plugins.common import LogEvent
+
 # What Snakemake says of its own work, and of a job that has already said what is wrong.
 NOISE = re.compile(
     r"(DAG of jobs will be updated|Updating checkpoint dependencies|Exiting because a job"
+    r"|Conda environments: ignored|Config file .* is extended by additional config"
     r"|WorkflowError:\s+At least one job did not complete"
     r"|(RuleException:\s*)?CalledProcessError)"
 )
+MEND = "Mend what is said above, and run the same command again: what is finished stays."
 PLACES = re.compile(r'^(WorkflowError in file .*:|  File ".*)\n?', re.MULTILINE)
 REFUSED = re.compile(
     r"InputFunctionException in .*\nError:\n\s*WorkflowError:\n\s*(.*)\n", re.DOTALL
@@ -30,19 +34,20 @@ def quiet(
     is_local : callable
         Whether jobs run on this machine, where they have said themselves what went wrong.
     say_where : callable
-        What to say last of a run that had nothing to do.
+        What to say last of a run that ends well.
     """
+    end = End(say_where)
+    atexit.register(end.say)
 
     def is_shown(record: logging.LogRecord) -> bool:
         message = record.getMessage()
-        if message.startswith("Nothing to be done"):
-            say_last(say_where())
+        end.follow(record, message)
         return NOISE.match(message) is None
 
     for handler in logger.handlers:
         if isinstance(handler, logging.FileHandler):
             continue
-        handler.addFilter(is_shown)
+        handler.filters.insert(0, is_shown)
         if isinstance(handler, QueueHandler):
             _shorten(handler, is_local)
 
@@ -64,7 +69,29 @@ def _shorten(handler: QueueHandler, is_local: Callable[[], bool]) -> None:
     handler.prepare = prepare_short  # type: ignore[method-assign]
 
 
-def say_last(text: str) -> None:
-    """Say something below all that Snakemake says."""
-    if text:
-        atexit.register(print, text)
+class End:
+    """The last line of the terminal: where the page is, or what to do.
+
+    It hangs on what Snakemake logs, as `onsuccess` of a workflow that is a module is not called.
+    """
+
+    def __init__(self, say_where: Callable[[], str]) -> None:
+        self.say_where = say_where
+        self.has_begun, self.text = False, ""
+
+    def follow(self, record: logging.LogRecord, message: str) -> None:
+        """Learn from a record how the run ends."""
+        event = getattr(record, "event", None)
+        self.has_begun |= event == LogEvent.RUN_INFO
+        is_done = event == LogEvent.PROGRESS and getattr(record, "done", 0) == getattr(
+            record, "total", 1
+        )
+        if is_done or message.startswith("Nothing to be done"):
+            self.text = self.say_where()
+        elif self.has_begun and record.levelno >= logging.ERROR:
+            self.text = MEND
+
+    def say(self) -> None:
+        """Say it, below all that Snakemake says."""
+        if self.text:
+            print(self.text, flush=True)

@@ -1,6 +1,7 @@
 """The command ``capmap``, each verb of which shows and makes a call of Snakemake."""
 
 import argparse
+import os
 import shlex
 import shutil
 import subprocess
@@ -20,7 +21,7 @@ from capmap.wording import find_nearest
 PROJECT = Path(__file__).parents[2]
 INDEX = Path("results/index.html")
 YAML = (".yaml", ".yml")
-FIRST = "toy"
+FIRST = "seeded"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -74,33 +75,31 @@ def _make_parser() -> argparse.ArgumentParser:
 def _run(options: argparse.Namespace, rest: list[str]) -> int:
     files: list[str] = options.files
     if len(files) == 1 and files[0].endswith(YAML):
-        read_config(files[0])
-        return _call(["--configfile", files[0], *rest])
+        return _run_config(files[0], rest)
     path = Path(f"{name_study(files)}.yaml")
     if not path.exists():
         if code := _draft(options, []):
             return code
         if "# DECIDE" in path.read_text("utf-8"):
-            print(f"To accept the proposals in {path}, or after editing it: capmap run {path}")
+            print("Running it as it is accepts what it proposes.")
             return 3
     else:
         print(f"{path} is there and is used.")
-    read_config(str(path))
-    return _call(["--configfile", str(path), *rest])
+    return _run_config(str(path), rest)
 
 
 def _draft(options: argparse.Namespace, rest: list[str]) -> int:
     exports = ",".join(
         yaml.safe_dump(name, width=1 << 20).splitlines()[0] for name in options.files
     )
-    return _call(["draft", "--config", f"exports=[{exports}]", *rest])
+    return _call(["draft", *rest, "--config", f"exports=[{exports}]"])
 
 
 def _check(options: argparse.Namespace, rest: list[str]) -> int:
     path = options.file or _find_config()
     studies = read_config(path)["studies"]
     targets = [f"results/{name}/validation.json" for name in studies]
-    code = _call([*targets, "--configfile", path, *rest])
+    code = _call([*targets, *rest, "--configfile", path])
     if code == 0:
         print(f"The exports of {path} can be used.")
     return code
@@ -129,7 +128,12 @@ def _example(options: argparse.Namespace, rest: list[str]) -> int:
         text = yaml.safe_dump({"studies": chosen}, sort_keys=False, allow_unicode=True)
         path.write_text(text, "utf-8")
         print(f"Copied the example to {path}, and its files to data/.")
-    return _call(["--configfile", str(path), *rest])
+    return _run_config(str(path), rest)
+
+
+def _run_config(path: str, rest: list[str]) -> int:
+    read_config(path)
+    return _call([*rest, "--configfile", path])
 
 
 def _find_config() -> str:
@@ -144,7 +148,9 @@ def _call(arguments: Sequence[str]) -> int:
     """Show a command of Snakemake and run it."""
     command = ["--snakefile", str(PROJECT / "Snakefile"), *arguments]
     print(f"$ {shlex.join(['snakemake', *command])}", flush=True)
-    return subprocess.run([sys.executable, "-m", "snakemake", *command], check=False).returncode
+    environment = {**os.environ, "CAPMAP_CALL": "capmap run"}
+    full = [sys.executable, "-m", "snakemake", *command]
+    return subprocess.run(full, env=environment, check=False).returncode
 
 
 if __name__ == "__main__":

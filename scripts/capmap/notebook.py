@@ -106,8 +106,19 @@ class Study:
 
     @cached_property
     def validation(self) -> dict[str, Any]:
-        """What was read: counts, files, warnings."""
-        return read_json(self.folder / "validation.json")
+        """What was read: counts, files, warnings.
+
+        Raises
+        ------
+        ConfigError
+            When the exports were refused since.
+        """
+        path = self.folder / "validation.json"
+        if not path.is_file():
+            raise ConfigError(
+                f"{path} is not there: the exports were refused since; see rejected.csv."
+            )
+        return read_json(path)
 
     def __repr__(self) -> str:
         return (

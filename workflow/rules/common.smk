@@ -3,18 +3,54 @@
 What rules read and are told is in `capmap.inputs`; `of` makes it a function of a job's wildcards.
 """
 
+import os
 import re
+import shutil
+import subprocess
 import sys
+import tarfile
+from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-# Of this file, as the workflow may be a module of another.
-ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=False)).parents[1]
+
+def find_root(folder):
+    """Where this workflow is; of a commit in a repository, which a module names, a copy of it."""
+    if not hasattr(folder, "ref"):
+        return Path(folder.get_path_or_uri(secret_free=False)).parents[1]
+    hosted = getattr(folder, "hosted_repo", None)
+    clone = hosted.repo_clone if hosted else folder.repo_path
+    name = f"{folder.ref}^{{commit}}"
+    commit = git(clone, "rev-parse", "--verify", name).decode().strip()
+    copy = Path(".snakemake/capmap", commit).absolute()
+    if not copy.is_dir():
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=copy.parent) as fresh:
+            with tarfile.open(
+                fileobj=BytesIO(git(clone, "archive", commit))
+            ) as archive:
+                archive.extractall(fresh, filter="data")
+            shutil.copytree(fresh, copy)
+    # The scripts, which Snakemake copies one by one, find the others here.
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        [str(copy / "scripts"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    )
+    return copy
+
+
+def git(folder, *arguments):
+    return subprocess.run(
+        ["git", "-C", str(folder), *arguments], check=True, stdout=subprocess.PIPE
+    ).stdout
+
+
+ROOT = find_root(workflow.current_basedir)
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
 from capmap.catalog import ANALYSES, FIGURES, STEPS, find_owner, list_captions
 from capmap.errors import ConfigError
 from capmap.inputs import analyses, configuration, exports, leaderboards
-from capmap.inputs import predictions, state, studies
+from capmap.inputs import locks, predictions, state, studies
 import library
 import terminal
 
@@ -22,8 +58,10 @@ if workflow.is_main_process:
     terminal.quiet(
         logger,
         is_local=lambda: not workflow.executor_plugin.common_settings.non_local_exec,
-        say_where=state.say_where,
+        say_where=lambda: state.say_where(PREFIX) if makes_index() else "",
     )
+    if not workflow.dryrun and (released := locks.release_lock()):
+        logger.warning(released)
 
 
 def ask(function, *arguments, **options):
@@ -42,6 +80,11 @@ def check_config(settings):
     return ask(
         configuration.check_configuration, settings, files=files, prefix=find_prefix()
     )
+
+
+def makes_index():
+    """Whether the page that links all results is among what was asked for."""
+    return any("write_index" in job.rule.name for job in workflow.dag.jobs)
 
 
 def find_prefix():

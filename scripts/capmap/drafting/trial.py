@@ -148,10 +148,14 @@ def _guess_rule(draft: Draft, problem: Problem, runs: pd.DataFrame) -> dict[str,
     direction = tell_direction(problem.value) or "max"
     rule: dict[str, Any] = {} if known else {"direction": direction}
     low, high = (known.low, known.high) if known else (None, None)
-    most = 1 if "take" in draft.settings or _is_return(problem.value) else PERCENT
-    is_share = scores.min() >= 0 and scores.max() <= most
-    if low is None and high is None and is_share:
-        return {**rule, "low": 0, "high": 1 if scores.max() <= 1 else 100}
+    if low is None and high is None and scores.min() >= 0:
+        if scores.max() <= 1:
+            return {**rule, "low": 0, "high": 1}
+        may_be_percent = "take" not in draft.settings and not _is_return(problem.value)
+        # An error of 45 is no percentage, nor is a mark from 1 to 6.
+        is_merit = tell_direction(problem.value) == "max" and scores.max() > PERCENT / 2
+        if may_be_percent and is_merit and scores.max() <= PERCENT:
+            return {**rule, "low": 0, "high": 100}
     rule |= {} if low is not None else {"low": "observed"}
     return rule | ({} if high is not None else {"high": "observed"})
 
@@ -162,16 +166,28 @@ def _is_return(name: str) -> bool:
 
 def _explain_rule(problem: Problem, rule: Mapping[str, Any]) -> tuple[Any, str]:
     name = problem.value
-    if "observed" in rule.values():
+    if open_bounds := [bound for bound in ("low", "high") if rule.get(bound) == "observed"]:
+        known = find_metric(name)
+        direction = rule.get("direction") or (known.direction if known else "max")
+        worst = "low" if direction == "max" else "high"
+        if len(open_bounds) == 2:
+            which = "natural bounds: the worst and best scores of these models stand for 0 and 1"
+        elif open_bounds == [worst]:
+            which = "bound for the worst: the worst scores of these models stand for 0"
+        else:
+            which = "bound for the best: the best scores of these models stand for 1"
         return "decide", (
-            f"{name} has no natural bounds: the worst and best scores of these models stand for 0 "
-            "and 1 (observed), and move with them. Numbers are better."
-            + (f" Is {rule['direction']} right?" if _is_asked(name, rule) else "")
+            f"{name} has no {which} (observed), and move with them. State numbers if you can."
+            + (f" {_ask_direction(name, direction)}" if _is_asked(name, rule) else "")
         )
     if not _is_asked(name, rule):
         better = "higher" if rule.get("direction") != "min" else "lower"
         return "guess", f"{name} looks like a share, of which {better} is better."
-    return "decide", f"Is a {'higher' if rule['direction'] == 'max' else 'lower'} {name} better?"
+    return "decide", _ask_direction(name, rule["direction"])
+
+
+def _ask_direction(name: str, direction: str) -> str:
+    return f"Is a {'higher' if direction == 'max' else 'lower'} {name} better?"
 
 
 def _is_asked(name: str, rule: Mapping[str, Any]) -> bool:

@@ -17,9 +17,9 @@ HEADLINE = "text/headline.txt"
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 
 
-def say_where() -> str:
+def say_where(prefix: str = "") -> str:
     """Say where the page is that links all results; "" where there is none."""
-    index = Path("results/index.html")
+    index = Path(f"{prefix}results/index.html")
     return f"Open {index.resolve()}" if index.is_file() else ""
 
 
