@@ -34,7 +34,7 @@ FILES = {
 # What a remedy begins with, or an expectation.
 REMEDY = re.compile(
     r"Did you mean|[Ee]xpected|Write|Name|Set|List|Add|Leave|Keep|Rename|Correct|Check|Give|Put|put"
-    r"|name the|choose|copy|rename|There (is|are)|belongs at|Paths are relative"
+    r"|name the|The models are|choose|copy|rename|There (is|are)|belongs at|Paths are relative"
     r"|must not be empty|listed twice|never closed|letters|hexadecimal|is missing|indent"
 )
 INTERNAL = re.compile(
@@ -153,6 +153,44 @@ def test_what_follows_from_a_mistake_is_not_told() -> None:
     assert len(list_messages("studies: {a: {exprts: runs.csv, columns: {ignore: [x]}}}")) == 2
     (line,) = list_messages("studies: {a: {exports: wide.csv, format: matrx}}")
     assert line.startswith("studies.a.format: ")
+
+
+def test_json_may_be_indented_by_tabs_and_merged_keys_stand_once() -> None:
+    Path("a.json").write_text('{\n\t"studies": {"a": {}}\n}')
+    assert read_yaml("a.json") == {"studies": {"a": {}}}
+    Path("a.yaml").write_text("b: {c: &d {e: 1, f: 2}}\ng: {<<: &h {<<: *d, f: 3}, f: 4}\n")
+    assert read_yaml("a.yaml")["g"] == {"e": 1, "f": 4}
+
+
+def test_an_alias_of_what_is_around_it_is_told() -> None:
+    # Snakemake itself ends in a traceback.
+    Path("a.yaml").write_text("studies: &all {a: {exports: runs.csv}, b: *all}")
+    assert list_faults(read_yaml, "a.yaml") == [
+        "a.yaml: an alias (*name) stands within what it is an alias of. Write it out."
+    ]
+
+
+def test_settings_that_could_be_meant_are_taken() -> None:
+    # A list of analyses of one's own may leave some out; defaults and presets are no mistakes.
+    check_configuration(
+        {
+            "studies": {
+                "narrow": {
+                    "exports": "runs.csv",
+                    "analyses": ["pairwise"],
+                    "ratings": {"tie_threshold": 0.1},
+                    "groups": {"one": {"datasets": ["cifar"]}},
+                    "columns": {"ignore": [], "step": ""},
+                },
+                "wide": {
+                    "exports": "runs.csv",
+                    "columns": {"score": "{dataset}_acc", "ignore": ["size"]},
+                },
+                "logged": {"exports": "runs.csv", "preset": "domainbed"},
+                "other": {"exports": "runs.csv", "conditions": ["narrow", "wide"]},
+            }
+        }
+    )
 
 
 def test_home_is_expanded_in_every_path(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -170,6 +170,16 @@ def test_settings_that_do_not_fit_are_told_with_a_remedy(tmp_path, settings, mes
     assert message in found
 
 
+def test_names_of_rankings_and_analyses_are_looked_for(tmp_path):
+    rankings = [{"name": "one", "method": "single", "metric": "acuracy"}]
+    named = [{"option": "comparison.reference", "kind": "model", "names": ["AA"]}]
+    path = write(tmp_path, HEADER + GOOD)
+    found, _ = find_codes(tmp_path, path, rankings=rankings, named=named)
+    assert "Did you mean 'accuracy'? Its metrics are 'accuracy'." in found
+    assert "comparison.reference names the model 'AA'" in found
+    run(tmp_path, path, rankings=[{**rankings[0], "metric": "accuracy"}])
+
+
 def test_a_missing_column_is_asked_for_by_its_role(tmp_path):
     text = (HEADER + GOOD).replace("training", "run", 1)
     message, _ = find_codes(tmp_path, write(tmp_path, text))

@@ -17,6 +17,14 @@ from tests.workflow.checkouts import Checkout
         ("studies: {a: {exports: x.csv}}", ["studies.a.exports", "no file matches 'x.csv'"]),
         ("studies: {../a: {exports: x.csv}}", ["../a"]),
         ("studies: {a: {format: long}}", ["exports"]),
+        (
+            "studies: {a: {exports: x.csv, min_seeds: 0}, A: {exports: y.csv, conditions: [b]}}",
+            [
+                *("studies.a.min_seeds", "studies.A: results/A and results/a are one folder"),
+                *("studies.a.exports", "studies.A.exports", "studies.A.conditions"),
+            ],
+        ),
+        ("exports: x.csv\nstudies: {a: {exports: x.csv}}", ["exports: unknown key"]),
     ],
 )
 def test_faulty_configuration_is_refused(

@@ -95,6 +95,6 @@ def _find_missing(names: list[str], inspected: Inspected, prefix: str) -> Iterat
     yield from list_faults(list_involved, known, studies)
     asked = {*known} if run == "all" else {*([run] if isinstance(run, str) else run)}
     asked |= {other for name in asked & {*studies} for other in studies[name]["conditions"]}
-    for name in asked & {*studies}:
+    for name in [name for name in studies if name in asked]:
         study = Study(name, studies[name], str, str, prefix)
         yield from list_faults(check_files, study, inspected.spoiled.get(name, ()))

@@ -52,6 +52,11 @@ def read_yaml(path: str) -> Any:
         return _read_json(text, _explain(path, error))
     except (ValueError, yaml.YAMLError, RecursionError) as error:
         raise ConfigError(f"{path}: it is no YAML ({' '.join(str(error).split())}).") from error
+    try:
+        json.dumps(content, default=str, skipkeys=True)
+    except (ValueError, RecursionError) as error:
+        reason = "an alias (*name) stands within what it is an alias of. Write it out."
+        raise ConfigError(f"{path}: {reason}") from error
     if loader.twice:
         raise ConfigError(
             "\n".join(

@@ -114,8 +114,12 @@ def find_unanalysed_names(
             if name in read[kind]:
                 problems.append(_explain_left_out(item["option"], name, kind))
             else:
-                near = find_nearest(name, known[kind])
-                problems.append(_explain_unknown(item["option"], name, WORDS.get(kind, kind), near))
+                near, word = find_nearest(name, known[kind]), WORDS.get(kind, kind)
+                problem = _explain_unknown(item["option"], name, word, near)
+                if not near:
+                    remedy = f"The {word}s are {list_names(sorted(known[kind]))}."
+                    problem = replace(problem, remedy=remedy)
+                problems.append(problem)
     return problems
 
 
