@@ -34,7 +34,8 @@ Paths are relative to the folder in which you call `snakemake`, and `~` is your 
 
 ## Every key in one example
 
-No study needs all of this; most need `exports`, `columns` and a rule or two.
+No study needs all of this, and what its format does not read is refused; most need `exports`,
+`columns` and a rule or two.
 
 ```yaml
 {example}```

@@ -72,6 +72,9 @@ def find_ineffective(
     has_store = bool(settings["tracking"]["store"])
     for path in given:
         known = FORMATS.get(path, (kind,))
+        section = path.partition("/")[0]
+        if section != path and kind not in FORMATS.get(section, (kind,)):
+            continue  # the whole section is told
         if path == "tracking" and has_store:
             continue  # that the format reads no store is told where it is looked for
         if kind not in known:
