@@ -12,10 +12,13 @@ COMPILE := uv pip compile --universal --generate-hashes --no-emit-index-url pypr
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all help mlflow same test test-browser test-cluster test-pandas2 lint format docs bench lock clean
+.PHONY: all examples help mlflow same test test-browser test-cluster test-pandas2 lint format docs bench lock clean
 
-all: $(VENV)/runtime.stamp ## run the studies of config.yaml; ends with results/index.html
-	$(VENV)/bin/snakemake
+all: $(VENV)/runtime.stamp ## run the first examples; ends with results/index.html
+	@$(VENV)/bin/snakemake
+
+examples: $(VENV)/runtime.stamp ## run all shipped examples
+	@$(VENV)/bin/snakemake --config run=all
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.* ## /\1: /p' Makefile

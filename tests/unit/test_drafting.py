@@ -119,7 +119,9 @@ def test_files_without_scores_are_refused(path):
 
 def test_what_only_the_user_knows_is_asked(tmp_path):
     path = tmp_path / "r.csv"
-    path.write_text("model,dataset,metric,score\nA,x,RMSE,2.5\nB,x,RMSE,3\nA,y,quality,7\nC,y,quality,8\n")
+    path.write_text(
+        "model,dataset,metric,score\nA,x,RMSE,2.5\nB,x,RMSE,3\nA,y,quality,7\nC,y,quality,8\n"
+    )
     decisions = draft_study([str(path)]).decisions
     assert [text.partition(":")[0] for text in decisions] == ["metrics", "metrics", "incomplete"]
     assert "the worst scores of these models stand for 0" in decisions[0] + decisions[1]

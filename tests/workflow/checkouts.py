@@ -19,7 +19,7 @@ PARTS = ["Snakefile", "config.yaml", "pyproject.toml", "workflow", "scripts", "d
 METADATA = ".snakemake/metadata"
 JOB = re.compile(r"^(?:local)?(?:rule|checkpoint) ([\w-]+):$((?:\n    .+)*)", re.MULTILINE)
 # What a job that others share says of the steps or figures that it made, and did not restore.
-MADE = re.compile(r"^\w+: (?:ran|drew) (\d+) of \d+ (?:steps|figures): (.+)$", re.MULTILINE)
+MADE = re.compile(r"^\w+, \w+: (?:ran|drew) (\d+) of \d+ (?:steps|figures): (.+)$", re.MULTILINE)
 SHARED = ("compare_models", "plot_figures")
 WILDCARDS = re.compile(r"^    wildcards: (.+)$", re.MULTILINE)
 

@@ -1,0 +1,206 @@
+"""capmap from elsewhere: installed from its wheel, from another folder, and as a module."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import venv
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+import yaml
+
+from tests.waiting import communicate, run_to_end
+from tests.workflow.checkouts import PROJECT, Checkout, copy_project
+
+LONG = "model,dataset,metric,seed,score\n" + "".join(
+    f"{model},{dataset},accuracy,{seed},0.{model_score + 3 * place + seed}\n"
+    for model, model_score in (("ant", 31), ("bee", 45), ("cat", 62))
+    for place, dataset in enumerate(["x", "y", "z"])
+    for seed in (1, 2)
+)
+WIDE = "model,cars,flowers,pets\nant,41.5,62.0,55.1\nbee,48.2,66.3,51.9\ncat,52.7,70.4,60.8\n"
+TARGET = "results/mine/tables/iqm.csv"
+SETTINGS = "studies: {mine: {exports: mine.csv}}\n"
+# What is in neither archive: tests, results, and what belongs to the checkout alone.
+OUTSIDE = {"tests", "results", "docs", ".ci", ".snakemake", ".venv", ".github"}
+MOST_BYTES = 2_000_000
+
+
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The wheel and the source distribution."""
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
+    built = run_to_end(command, cwd=PROJECT)
+    assert built.returncode == 0, built.stderr
+    return sorted(folder.iterdir())
+
+
+@pytest.fixture(scope="module")
+def capmap(archives: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The command in an environment of its own, which borrows no more than the dependencies."""
+    folder = tmp_path_factory.mktemp("fresh") / "venv"
+    venv.create(folder, with_pip=True)
+    (wheel,) = (path for path in archives if path.suffix == ".whl")
+    pip = [folder / "bin/pip", "install", "--quiet", "--no-deps", "--no-index", wheel]
+    installed = run_to_end([str(part) for part in pip])
+    assert installed.returncode == 0, installed.stderr
+    site = next(folder.glob("lib/python3*/site-packages"))
+    (site / "borrowed.pth").write_text(sysconfig.get_paths()["purelib"])
+    return folder / "bin/capmap"
+
+
+def call(command: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Call the command as a user does, in a folder of theirs, without the checkout at hand."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return run_to_end([str(command), *arguments], cwd=folder, env=kept)
+
+
+def read_names(archive: Path) -> list[str]:
+    if archive.suffix == ".whl":
+        return ZipFile(archive).namelist()
+    with tarfile.open(archive) as members:
+        return members.getnames()
+
+
+def test_archives_hold_the_workflow_and_nothing_else(archives: list[Path]) -> None:
+    assert [path.suffix for path in archives] == [".whl", ".gz"]
+    for archive in archives:
+        names = read_names(archive)
+        assert archive.stat().st_size < MOST_BYTES
+        assert any(name.endswith("workflow/rules/common.smk") for name in names)
+        assert any(name.endswith("scripts/capmap/drafting/words.yaml") for name in names)
+        parts = {part for name in names for part in Path(name).parts}
+        assert not OUTSIDE & parts
+        assert not any(name.endswith((".pyc", ".parquet")) for name in names)
+    checked = run_to_end([sys.executable, "-m", "twine", "check", "--strict", *map(str, archives)])
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_a_clean_long_file_is_ranked_without_further_input(capmap: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text(LONG)
+    run = call(capmap, tmp_path, "run", "mine.csv", "--", TARGET)
+    assert run.returncode == 0, run.stderr
+    assert (tmp_path / TARGET).is_file()
+
+
+def test_a_clean_wide_file_becomes_a_report_without_further_input(
+    capmap: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.csv").write_text(WIDE)
+    before = {path: path.stat().st_mtime_ns for path in capmap.parents[1].rglob("*.smk")}
+    run = call(capmap, tmp_path, "run", "mine.csv")
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines()[0].startswith("$ snakemake --snakefile ")
+    page = tmp_path / "results/index.html"
+    assert run.stdout.splitlines()[-1] == f"Open {page}"
+    assert page.is_file()
+    assert (tmp_path / "results/mine/report.html").is_file()
+    listed = {path.name for path in tmp_path.iterdir()}
+    assert listed == {"mine.csv", "mine.yaml", "results", ".snakemake"}
+    assert before == {path: path.stat().st_mtime_ns for path in capmap.parents[1].rglob("*.smk")}
+
+
+def test_what_has_to_be_decided_stops_the_first_run_only(capmap: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text(LONG.replace("accuracy", "RMSE").replace(",0.", ","))
+    first = call(capmap, tmp_path, "run", "mine.csv")
+    assert first.returncode == 3, first.stderr
+    assert "Decide 1: metrics: RMSE has no bound for the worst" in first.stdout
+    assert "capmap run mine.yaml" in first.stdout
+    checked = call(capmap, tmp_path, "check")
+    assert checked.returncode == 0, checked.stderr
+    assert checked.stdout.splitlines()[-1] == "The exports of mine.yaml can be used."
+    second = call(capmap, tmp_path, "run", "mine.yaml", "--", TARGET)
+    assert second.returncode == 0, second.stderr
+    assert (tmp_path / TARGET).is_file()
+
+
+def test_examples_and_mistakes(capmap: Path, tmp_path: Path) -> None:
+    run = call(capmap, tmp_path, "example", "toy", "--", "results/toy/tables/iqm.csv")
+    assert run.returncode == 0, run.stderr
+    assert (tmp_path / "results/toy/tables/iqm.csv").is_file()
+    for arguments, message in [
+        (["example", "tou"], "Did you mean toy?"),
+        (["run", "nothing.csv"], "nothing.csv"),
+        (["run", "nothing.yaml"], "nothing.yaml: it cannot be read"),
+        (["open"], "There is no results/index.html"),
+    ]:
+        refused = call(capmap, tmp_path, *arguments)
+        assert refused.returncode == 1
+        assert message in refused.stderr
+        assert "Traceback" not in refused.stdout + refused.stderr
+
+
+def list_module(source: str, prefix: str = "") -> str:
+    option = f'    prefix: "{prefix}"\n' if prefix else ""
+    options = f"    snakefile: {source}\n    config: config\n{option}"
+    return f"module capmap:\n{options}use rule * from capmap\n"
+
+
+@pytest.mark.parametrize("prefix", ["", "deep/"])
+def test_the_workflow_is_a_module_of_another(tmp_path: Path, prefix: str) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "mine.csv").write_text(LONG)
+    (folder / "my.yaml").write_text(SETTINGS)
+    source = f'"{PROJECT / "Snakefile"}"'
+    (folder / "Snakefile").write_text(list_module(source, prefix))
+    run = Checkout(folder).snakemake(prefix + TARGET, "--configfile", "my.yaml")
+    assert run.status == 0, run.output
+    assert (folder / prefix / TARGET).is_file()
+    made = {path.name for path in folder.iterdir()} - {".snakemake"}
+    assert made == {"mine.csv", "my.yaml", "Snakefile", Path(prefix + TARGET).parts[0]}
+
+
+def test_a_project_deployed_from_a_repository_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As snakedeploy lays it out; git is told where the address is.
+    repository = tmp_path / "hosted/owner/capmap"
+    copy_project(repository)
+    shutil.copytree(PROJECT / "config", repository / "config")
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c", "-C", str(repository)]
+    for step in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "All"], ["tag", "v1"]):
+        subprocess.run([*git, *step], check=True)
+    for number, (name, value) in enumerate(
+        {
+            f"url.{(tmp_path / 'hosted').as_uri()}/.insteadOf": "https://github.com/",
+            "safe.directory": "*",
+        }.items()
+    ):
+        monkeypatch.setenv(f"GIT_CONFIG_KEY_{number}", name)
+        monkeypatch.setenv(f"GIT_CONFIG_VALUE_{number}", value)
+        monkeypatch.setenv("GIT_CONFIG_COUNT", str(number + 1))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tmp_path / "deployed"
+    (folder / "workflow").mkdir(parents=True)
+    shutil.copytree(repository / "config", folder / "config")
+    source = 'github("owner/capmap", path="workflow/Snakefile", tag="v1")'
+    text = f'configfile: "config/config.yaml"\n{list_module(source)}'
+    (folder / "workflow/Snakefile").write_text(text)
+    run = Checkout(folder).snakemake(TARGET)
+    assert run.status == 0, run.output
+    assert (folder / TARGET).is_file()
+
+
+def test_two_projects_run_the_same_workflow_at_once(tmp_path: Path) -> None:
+    folders = [tmp_path / "one", tmp_path / "two"]
+    processes = []
+    for folder, text in zip(folders, [LONG, LONG.replace("ant", "owl")], strict=True):
+        folder.mkdir()
+        (folder / "mine.csv").write_text(text)
+        (folder / "my.yaml").write_text(yaml.safe_dump(yaml.safe_load(SETTINGS)))
+        command = Checkout(folder).command(
+            "-s", str(PROJECT / "Snakefile"), "--configfile", "my.yaml", "--", TARGET, cores=1
+        )
+        pipe = subprocess.PIPE
+        processes.append(subprocess.Popen(command, cwd=folder, text=True, stdout=pipe, stderr=pipe))
+    for process in processes:
+        _, errors = communicate(process)
+        assert process.returncode == 0, errors
+    tables = [(folder / TARGET).read_text() for folder in folders]
+    assert tables[1] == tables[0].replace("ant", "owl")
