@@ -32,9 +32,8 @@ def find_root(folder):
                 archive.extractall(fresh, filter="data")
             shutil.copytree(fresh, copy)
     # The scripts, which Snakemake copies one by one, find the others here.
-    os.environ["PYTHONPATH"] = os.pathsep.join(
-        [str(copy / "scripts"), *filter(None, [os.environ.get("PYTHONPATH")])]
-    )
+    others = filter(None, [os.getenv("PYTHONPATH")])
+    os.environ.update(PYTHONPATH=os.pathsep.join([str(copy / "scripts"), *others]))
     return copy
 
 
@@ -184,6 +183,15 @@ def setting(path):
     """
     read = of(studies.Study.read, path)
     return lambda wildcards: {"setting": path, "value": read(wildcards)}
+
+
+def told(function):
+    """What a function finds for the job's study, as a param whose change makes nothing run again.
+
+    Snakemake compares the params of a job, apart from those whose functions take its inputs.
+    """
+    find = of(function)
+    return lambda wildcards, input: find(wildcards)
 
 
 def title_of(wildcards):

@@ -11,15 +11,6 @@ their bytes change and therefore are not declared: what depends on them runs aga
 """
 
 
-def told(function):
-    """What a function finds for the job's study, as a param whose change makes nothing run again.
-
-    Snakemake compares the params of a job, apart from those whose functions take its inputs.
-    """
-    find = of(function)
-    return lambda wildcards, input: find(wildcards)
-
-
 rule validate_exports:
     """Exports → runs, or every problem that they have."""
     input:
