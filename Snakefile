@@ -35,3 +35,4 @@ rule all:
         figures=of_all(analyses.place_figures, "pdf", "png", "svg"),
         leaderboards=of_all(leaderboards.place_page),
         texts=of_all(analyses.place_texts, "txt", "tex"),
+        papers=expand("results/{study}/paper/main.tex", study=STUDIES),

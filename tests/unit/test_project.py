@@ -59,7 +59,7 @@ STATISTICS = [
 DRAFTING = {"drafting"}
 # What a person types or imports; nothing else stands on it.
 DOOR = {"cli", "public", "notebook"}
-PAGES = {"figures", "pages", "prose"}
+PAGES = {"figures", "pages", "paper", "prose"}
 GENERATORS = {"Generator", "BitGenerator", "SeedSequence", "SFC64"}
 
 

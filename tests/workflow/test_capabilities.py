@@ -20,7 +20,7 @@ SETTINGS: dict[str, Any] = {
     "capabilities": {**SHIPPED["capabilities"], "splits": 2, "map": "umap"},
 }
 METHODS = ["ensemble", "l2", "cosine", "poincare", "bilinear"]
-PAGES = {"write_report", "write_index"}
+PAGES = {"write_report", "write_paper", "write_index"}
 SUMMARY = {"summarize_crossvalidation", "describe_capabilities"}
 FIGURES = {"plot_figures_of_literature"}
 

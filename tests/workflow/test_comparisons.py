@@ -21,7 +21,7 @@ SETTINGS: dict[str, Any] = {
     "groups": {"two": {"datasets": ["x", "y"]}, "last": {"datasets": ["z"], "incomplete": "keep"}},
 }
 SHARED_JOBS = {"compare_models_of_full", "plot_figures_of_full"}
-PAGES = {"write_report", "write_index"}
+PAGES = {"write_report", "write_paper", "write_index"}
 
 
 def make_export(models: list[str], datasets: list[str], *, seeds: int = 3, shift: float = 0) -> str:

@@ -21,7 +21,7 @@ FEW: dict[str, Any] = {
     "comparison": {"replicates": 200, "samples": 200},
 }
 BOARD = "results/leaderboard/leaderboard"
-PAGES = {"write_leaderboard", "write_report", "write_index"}
+PAGES = {"write_leaderboard", "write_report", "write_paper", "write_index"}
 TABLES = {
     *("validate_submissions", "normalize_runs", "rank_entries", "summarize_entries"),
     *("aggregate_scores", "rank_models", "track_changes"),

@@ -28,8 +28,10 @@ GATHERS = {
     "plot_figures_of_alpha study=alpha",
     "track_changes study=alpha",
     "write_report study=alpha",
+    "write_paper study=alpha",
     "write_index",
 }
+STUDY_PAGES = {"write_report", "write_paper"}
 RANKINGS, DATASETS = {"intervals", "rank_shift"}, {"scores", "seed_spread", "runs_per_cell"}
 READING = {"validate_exports study=alpha", "normalize_runs study=alpha"}
 
@@ -118,7 +120,7 @@ def test_new_title_rewrites_the_pages_only(project: Checkout) -> None:
     project.edit("config.yaml", lambda text: text.replace("title: Alpha", "title: New"))
     run = project.snakemake()
     assert run.status == 0, run.output
-    assert set(run.jobs) == {"write_report study=alpha", "write_index"}
+    assert set(run.jobs) == {f"{rule} study=alpha" for rule in STUDY_PAGES} | {"write_index"}
 
 
 def test_edited_library_module_reruns_the_rules_that_use_it(project: Checkout) -> None:
@@ -138,7 +140,7 @@ def test_edited_figure_module_redraws_its_figures_only(project: Checkout) -> Non
     run = project.snakemake()
     assert run.status == 0, run.output
     plotting = {f"plot_figures_of_{study}" for study in CONFIG["studies"]}
-    assert run.rules == plotting | {"write_report", "write_index"}
+    assert run.rules == plotting | STUDY_PAGES | {"write_index"}
     for study in CONFIG["studies"]:
         assert project.list_made(run, study) == DATASETS
 
@@ -148,7 +150,7 @@ def test_edited_template_rewrites_the_pages_only(project: Checkout) -> None:
     project.edit(template, lambda text: text + "\n/* edited */\n")
     run = project.snakemake()
     assert run.status == 0, run.output
-    assert run.rules == {"write_report", "write_index"}
+    assert run.rules == STUDY_PAGES | {"write_index"}
 
 
 def test_lost_shard_is_made_again(project: Checkout) -> None:

@@ -2,7 +2,7 @@
 
 Reads: all tables, figures and paragraphs, validation.json, normalized/bounds.csv, normalized/dropped.csv.
 Writes: tables/changes, previous/ (the tables of the run before), report.html, text/headline.txt,
-text/claims.csv, index.html.
+text/claims.csv, paper/, index.html.
 """
 
 import tomllib
@@ -59,6 +59,46 @@ rule write_report:
         library=digest_library("write_report.py"),
     script:
         "../../scripts/write_report.py"
+
+
+rule write_paper:
+    """Tables and claims of a study → tables, paragraphs, captions and references in LaTeX."""
+    input:
+        scopes="results/{study}/tables/scopes.csv",
+        seeds="results/{study}/tables/seeds.csv",
+        bounds="results/{study}/normalized/bounds.csv",
+        claims="results/{study}/text/claims.csv",
+        entries=of(leaderboards.place_entries),
+    output:
+        paper=[
+            f"results/{{study}}/paper/{name}"
+            for name in [
+                "main.tex",
+                "methods.tex",
+                "results.tex",
+                "results_table.tex",
+                "ranking_table.tex",
+                "tests_table.tex",
+                "figures.tex",
+                "references.bib",
+            ]
+        ],
+    log:
+        "results/logs/write_paper/{study}.log",
+    benchmark:
+        "results/benchmarks/write_paper/{study}.tsv"
+    conda:
+        "../../envs/report.yaml"
+    params:
+        title=title_of,
+        analyses=of(analyses.list_asked),
+        figures=of(analyses.place_figures, "pdf"),
+        bootstrap=setting("bootstrap"),
+        comparison=setting("comparison"),
+        failed=setting("failed"),
+        library=digest_library("write_paper.py"),
+    script:
+        "../../scripts/write_paper.py"
 
 
 rule write_index:

@@ -1,0 +1,1 @@
+"""What authors print of a study: tables, paragraphs, figures and references in LaTeX."""

@@ -1,0 +1,130 @@
+"""The folder of a paper: tables, figures with captions, paragraphs, and what inputs them all."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from capmap.catalog import FIGURES
+from capmap.paper.findings import describe_results, render_tests
+from capmap.paper.latex import HEIGHT, WIDTH, declare_characters, write_name
+from capmap.paper.methods import describe_methods, has_holes
+from capmap.paper.rankings import Ranking, list_rankings, render_rankings, write_percent
+from capmap.paper.references import render_references
+from capmap.paper.scores import render_results
+from capmap.tables import escape_latex
+
+# Figures of all models, which leaderboards that rank within methods do not show.
+TOGETHER = ("intervals", "rank_shift")
+MAIN = r"""% All of this folder in one article: pdflatex main, bibtex main, and pdflatex main twice.
+\documentclass{{article}}
+\usepackage{{iftex}}
+\usepackage[a4paper,textwidth={width:.0f}pt,textheight={height:.0f}pt]{{geometry}}
+\ifPDFTeX
+\usepackage[T1]{{fontenc}}
+\usepackage[utf8]{{inputenc}}
+\usepackage{{textcomp}}
+\IfFileExists{{lmodern.sty}}{{\usepackage{{lmodern}}}}{{}}
+{characters}\fi
+\usepackage{{booktabs}}
+\usepackage{{rotating}}
+\usepackage{{graphicx}}
+\usepackage[round]{{natbib}}
+\graphicspath{{{{../figures/}}}}
+\extrafloats{{500}}
+\title{{{title}}}
+\author{{}}
+\date{{}}
+\begin{{document}}
+\maketitle
+\section{{Methods}}
+\input{{methods}}
+\section{{Results}}
+\input{{results}}
+\input{{results_table}}
+\input{{ranking_table}}
+\input{{tests_table}}
+\clearpage
+\input{{figures}}
+\clearpage
+\bibliographystyle{{plainnat}}
+\bibliography{{references}}
+\end{{document}}
+"""
+FIGURE = r"""\begin{{figure}}[tbp]
+\centering
+\includegraphics[width=\linewidth,height=0.8\textheight,keepaspectratio]{{{name}.pdf}}
+\caption{{{caption}}}
+\label{{fig:{name}}}
+\end{{figure}}
+"""
+
+
+def render_paper(
+    tables: Mapping[str, pd.DataFrame],
+    *,
+    title: str,
+    analyses: Sequence[str],
+    figures: Sequence[str],
+    bootstrap: Mapping[str, Any],
+    comparison: Mapping[str, Any],
+    failed: object,
+) -> dict[str, str]:
+    """Write the files of a study's paper.
+
+    Parameters
+    ----------
+    tables : mapping of str to pandas.DataFrame
+        ``scopes``, ``seeds``, ``bounds`` and ``claims`` of the study, and ``entries`` if it has a
+        leaderboard.
+    title : str
+        Heading of the study.
+    analyses, figures : sequence of str
+        Names of its analyses and figures.
+    bootstrap, comparison : mapping
+        The settings of these names.
+    failed : object
+        The setting of failed runs.
+
+    Returns
+    -------
+    dict of str to str
+        Text of each file by its name without suffix. A study without intervals and a leaderboard
+        that ranks apart say less.
+    """
+    rankings = list_rankings(tables["scopes"], tables.get("entries"))
+    level = bootstrap["confidence"]
+    is_board = not rankings or bool(rankings[0].within)
+    drawn = [name for name in figures if not is_board or name not in TOGETHER]
+    methods = describe_methods(
+        rankings,
+        analyses=analyses,
+        bootstrap=bootstrap,
+        comparison=comparison,
+        failed=failed,
+        has_holes=has_holes(tables["seeds"]),
+    )
+    parts = {
+        "methods": "\n\n".join(methods) + "\n",
+        "results": "\n\n".join(describe_results(rankings, tables["claims"])) + "\n",
+        "results_table": render_results(rankings, tables["seeds"], tables["bounds"], level=level),
+        "ranking_table": render_rankings(rankings, level=level),
+        "tests_table": render_tests(tables["claims"]),
+        "figures": "\n".join(_render_figure(name, rankings, level) for name in drawn),
+    }
+    text = "".join(parts.values())
+    characters = declare_characters(text + title)
+    main = MAIN.format(
+        width=WIDTH,
+        height=HEIGHT,
+        characters=characters + "\n" if characters else "",
+        title=write_name(title),
+    )
+    return {"main": main, **parts, "references": render_references(text)}
+
+
+def _render_figure(name: str, rankings: Sequence[Ranking], level: float) -> str:
+    caption = escape_latex(FIGURES[name].caption)
+    if name == "intervals" and rankings and rankings[0].is_sure:
+        caption += f" Intervals are {write_percent(level)} intervals."
+    return FIGURE.format(name=name, caption=caption)

@@ -1,0 +1,319 @@
+"""Rankings as authors print them: the interval in one cell, sets of ranks, letters."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from capmap.claims import choose_first, find_candidates, find_rivals, has_letters, ranks_apart
+from capmap.paper.latex import (
+    Column,
+    Sheet,
+    make_name_column,
+    measure,
+    render_sheet,
+    write_lines,
+    write_name,
+)
+from capmap.wording import (
+    find_statistic,
+    format_count,
+    format_percent,
+    name_statistic,
+    spell_statistic,
+)
+
+DAGGER, NO_INTERVAL, STAR = r"$^{\dagger}$", r"$^{\ddagger}$", r"$^{\star}$"
+NONE = "--"
+# What intervals hold for, by their unit.
+OVER = {
+    "runs": "new runs on these datasets",
+    "seeds": "new seeds on these datasets",
+    "runs_and_datasets": "other datasets like these",
+}
+COLUMNS = ["model", "name", "score", "ci_low", "ci_high", "rank", "rank_low", "rank_high"]
+COLUMNS += ["ties", "datasets", "filled"]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Models that are ranked together.
+
+    Parameters
+    ----------
+    models : pandas.DataFrame
+        Columns `COLUMNS`, ordered by rank; ``name`` is what is printed of ``model``.
+    statistic, unit : str
+        What ranks them, and what their intervals are over.
+    within : str
+        What is ranked on its own, such as a method; empty where a study ranks all together.
+    number : int
+        Of the ranking, from 1 on.
+    candidates : sequence of str
+        Models that may be the best.
+    other : pandas.DataFrame
+        Columns ``rank_low``, ``rank_high`` and ``may_be_best`` by model, for other datasets like
+        these; empty where nothing is known.
+    """
+
+    models: pd.DataFrame
+    statistic: str
+    unit: str
+    within: str
+    number: int
+    candidates: list[str]
+    other: pd.DataFrame
+
+    @property
+    def results_label(self) -> str:
+        """The label of its table of scores."""
+        return f"tab:results{_suffix(self.number)}"
+
+    @property
+    def label(self) -> str:
+        """The label of its own table."""
+        return f"tab:ranking{_suffix(self.number)}"
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether some model has an interval."""
+        return bool(self.models["ci_low"].notna().any())
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What is printed of each model, in plain text."""
+        return dict(zip(self.models["model"], self.models["name"], strict=True))
+
+
+def list_rankings(scopes: pd.DataFrame, entries: pd.DataFrame | None = None) -> list[Ranking]:
+    """List the rankings of a study.
+
+    Parameters
+    ----------
+    scopes : pandas.DataFrame
+        The columns of ``tables/scopes.csv``.
+    entries : pandas.DataFrame, optional
+        The columns of ``leaderboard/entries.csv``.
+
+    Returns
+    -------
+    list of Ranking
+        One, or of a leaderboard that ranks apart one per method, of complete entries only; none
+        where no entry is complete.
+    """
+    tables = {} if entries is None else {"leaderboard/entries": entries}
+    first = choose_first(scopes)
+    unit = str(first["unit"].iloc[0])
+    if entries is not None and ranks_apart(tables):
+        return _list_methods(entries, unit)
+    others = scopes[scopes["unit"] != unit]
+    names = {} if entries is None else _name_entries(entries)
+    models = first.assign(name=[names.get(name, name) for name in first["model"]])
+    return [
+        Ranking(
+            models[COLUMNS].reset_index(drop=True),
+            str(first["statistic"].iloc[0]),
+            unit,
+            "",
+            1,
+            find_candidates(first),
+            others.set_index("model")[["rank_low", "rank_high", "may_be_best"]],
+        )
+    ]
+
+
+def _list_methods(entries: pd.DataFrame, unit: str) -> list[Ranking]:
+    statistic = find_statistic(entries.columns)
+    complete = entries[entries["complete"]].fillna({"method": ""})
+    rankings = []
+    for number, (method, own) in enumerate(complete.groupby("method", sort=True), start=1):
+        named = own["model"].map(_name_entries(own))
+        models = own.assign(name=named, score=own[statistic], filled=0)
+        models = models.sort_values(["rank", "model"])[COLUMNS].reset_index(drop=True)
+        rankings.append(Ranking(models, statistic, unit, str(method), number, [], pd.DataFrame()))
+    return rankings
+
+
+def _name_entries(entries: pd.DataFrame) -> dict[str, str]:
+    """Names of entries, with their submission where others have the same."""
+    named = entries[["model", "name", "submission"]].fillna("").astype("str")
+    twice = named["name"].duplicated(keep=False)
+    shown = named["name"].where(~twice, named["name"] + " (" + named["submission"] + ")")
+    again = shown.duplicated(keep=False)
+    return dict(zip(named["model"], shown.where(~again, named["model"]), strict=True))
+
+
+def mark_models(ranking: Ranking) -> list[str]:
+    """The mark behind each model: not separated from the first, or without an interval."""
+    if not ranking.is_sure:
+        return [""] * len(ranking.models)
+    rivals = set(find_rivals(ranking.models))
+    return [
+        DAGGER if model in rivals else "" if has_letters(ties) else NO_INTERVAL
+        for model, ties in zip(ranking.models["model"], ranking.models["ties"], strict=True)
+    ]
+
+
+def explain_marks(ranking: Ranking, *, level: float) -> str:
+    """Say in a caption what the marks of `mark_models` mean, in LaTeX."""
+    marks, first = mark_models(ranking), _name_first_ones(ranking)
+    text = ""
+    if DAGGER in marks:
+        text += (
+            f" {DAGGER}Not separated from {first} ({_describe_test(level)}, over "
+            f"{OVER[ranking.unit]})."
+        )
+    elif first and len(ranking.models) > 1:
+        text += f" All others with an interval are separated from {first}."
+    if NO_INTERVAL in marks:
+        text += f" {NO_INTERVAL}Without an interval, so not compared."
+    if not ranking.is_sure:
+        text += " Nothing tells differences from chance: no model has an interval."
+    return text
+
+
+def _describe_test(level: float) -> str:
+    return f"$t$ tests of differences, Holm's correction over all pairs, {write_percent(level)}"
+
+
+def write_percent(level: float) -> str:
+    r"""Write a level, such as ``95\%``."""
+    return format_percent(level).replace("%", r"\%")
+
+
+def write_score(row: "pd.Series[float]") -> str:
+    """Write a score with its interval as one cell.
+
+    Examples
+    --------
+    >>> write_score(pd.Series({"score": 0.6521, "ci_low": 0.643, "ci_high": 0.6628}))
+    '0.652 [0.643, 0.663]'
+    """
+    score = f"{row['score']:z.3f}"
+    if pd.isna(row["ci_low"]):
+        return _write_minus(score)
+    return _write_minus(f"{score} [{row['ci_low']:z.3f}, {row['ci_high']:z.3f}]")
+
+
+def render_rankings(rankings: list[Ranking], *, level: float) -> str:
+    """Write the rankings as floats with caption and label.
+
+    Parameters
+    ----------
+    rankings : list of Ranking
+        Those of a study.
+    level : float
+        Of intervals and sets of ranks, between 0 and 1.
+    """
+    return "\n".join(render_sheet(_make_sheet(ranking, level)) for ranking in rankings)
+
+
+def describe_size(ranking: Ranking) -> str:
+    """Say how many models and datasets a ranking has."""
+    totals = ranking.models["datasets"] + ranking.models["filled"]
+    models = format_count(
+        len(ranking.models), "entry" if ranking.within else "model", _many(ranking)
+    )
+    return f"{models} on {format_count(int(totals.max()), 'dataset')}"
+
+
+def _many(ranking: Ranking) -> str:
+    return "entries" if ranking.within else "models"
+
+
+def name_within(ranking: Ranking) -> str:
+    """Say what a ranking is of, in LaTeX; empty where it is of the whole study."""
+    return f" with the method {write_name(ranking.within)}" if ranking.within else ""
+
+
+def _make_sheet(ranking: Ranking, level: float) -> Sheet:
+    models = ranking.models
+    statistic, percent = name_statistic(ranking.statistic), write_percent(level)
+    ranks = Column(["Rank"], [f"{rank:.0f}" for rank in models["rank"]], measure("Rank"))
+    names, lines = make_name_column(["Model"], models["name"].tolist(), mark_models(ranking))
+    header = f"{statistic} [{percent} interval]" if ranking.is_sure else statistic
+    scores = [write_score(row) for _, row in models.iterrows()]
+    columns = [_make_column(_capitalize(header), scores)]
+    if models["datasets"].min() < models["datasets"].max():
+        columns.append(_make_column("Datasets", [f"{count:.0f}" for count in models["datasets"]]))
+    if ranking.is_sure:
+        columns.append(_make_column("Ranks", _write_sets(models, ranking.candidates)))
+        columns.append(_make_column("Ties", [_write_ties(ties) for ties in models["ties"]]))
+    if not ranking.other.empty:
+        other = ranking.other.reindex(models["model"]).reset_index()
+        found = _write_sets(other, find_candidates(other))
+        columns.append(_make_column("Ranks, others", found))
+    caption = _describe_ranking(ranking, level)
+    return Sheet([ranks, names], columns, caption, ranking.label, lines)
+
+
+def _describe_ranking(ranking: Ranking, level: float) -> str:
+    text = (
+        f"Ranking{name_within(ranking)} by {spell_statistic(ranking.statistic)} of normalized "
+        f"scores, {describe_size(ranking)}."
+    )
+    if ranking.is_sure:
+        text += (
+            f" In brackets: {write_percent(level)} intervals, over {OVER[ranking.unit]}. Ranks: "
+            f"{write_percent(level)} confidence sets of each model's rank. Models that share a "
+            "letter cannot be separated, allowing for all pairs."
+        )
+    if len(ranking.candidates) > 1:
+        text += f" {STAR}May be the best."
+    if not ranking.other.empty:
+        text += " Others: sets of ranks on other datasets like these."
+    if ranking.models["filled"].any():
+        text += (
+            " On datasets that a model lacks, its score is the one expected from the other models."
+        )
+    return text + explain_marks(ranking, level=level)
+
+
+def _make_column(header: str, cells: list[str]) -> Column:
+    shown = [cell.replace(STAR, "*").replace("$-$", "-") for cell in cells]
+    lines = header.split(", ")
+    stacked = write_lines(lines) if len(lines) > 1 else header
+    return Column([stacked], cells, max(map(measure, [*lines, *shown])))
+
+
+def _write_sets(models: pd.DataFrame, candidates: list[str]) -> list[str]:
+    known = zip(models["model"], models["rank_low"], models["rank_high"], strict=True)
+    several = len(candidates) > 1
+    return [
+        NONE if pd.isna(low) else _write_set(low, high) + STAR * (several and model in candidates)
+        for model, low, high in known
+    ]
+
+
+def _write_set(low: float, high: float) -> str:
+    return f"{low:.0f}" if low == high else f"{low:.0f}--{high:.0f}"
+
+
+def _write_ties(ties: object) -> str:
+    return str(ties) if has_letters(ties) else NONE
+
+
+def _write_minus(text: str) -> str:
+    return text.replace("-", "$-$")
+
+
+def _capitalize(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _suffix(number: int) -> str:
+    return "" if number == 1 else f"-m{number}"
+
+
+def _name_first_ones(ranking: Ranking) -> str:
+    """The first, if they have an interval, in LaTeX."""
+    sure = ranking.models[ranking.models["ties"].map(has_letters)]
+    first = sure[sure["rank"] == ranking.models["rank"].min()]
+    if len(first) == 1:
+        return write_name(first["name"].iloc[0])
+    return "" if first.empty else "those that share the first rank"
+
+
+def find_names(rankings: list[Ranking]) -> Mapping[str, str]:
+    """What is printed of each model of a study, in plain text."""
+    return {model: name for ranking in rankings for model, name in ranking.names.items()}
