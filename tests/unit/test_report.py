@@ -15,6 +15,8 @@ from PIL import Image
 from capmap import artifacts
 from capmap.catalog import MAIN
 from capmap.claims import list_claims, ranks_apart
+from capmap.figures.canvas import draw_note
+from capmap.figures.style import save_figure
 from capmap.pages import accounts
 from capmap.pages.analyses import Outcome
 from capmap.pages.report import Results, tell_headline
@@ -197,7 +199,9 @@ def test_the_page_asks_nothing_of_a_network(plain: str, hostile: str) -> None:
         ]
         assert all(str(address).startswith("data:image/svg+xml,%3Csvg") for address in fetched)
         links = [str(a["href"]) for _, a in page.elements if "href" in a]
-        assert all(re.match(r"#|data:,|(tables|figures)/", link) for link in links)
+        assert all(
+            re.match(r"#|data:,|\.\./index\.html$|(tables|figures)/", link) for link in links
+        )
         assert "@import" not in text
         assert "url(" not in text
 
@@ -218,16 +222,26 @@ def test_the_page_can_be_read_by_everybody(plain: str) -> None:
     assert all("aria-labelledby" in table for table in page.find("table"))
 
 
+def test_what_has_nothing_to_show_is_left_out(tmp_path: Path) -> None:
+    tables = make_tables(["A", "B"], ["D1"])
+    tables |= {name: tables[name].head(0) for name in ("changes", "dropped")}
+    save_figure(draw_note("One model."), [tmp_path / "note.svg"])
+    figure = (tmp_path / "note.svg").read_bytes()
+    page = Page(write_study(tmp_path, ["A", "B"], ["D1"], tables=tables, figure=figure))
+    assert page.find("img") == []
+    assert not any("What changed since" in word for word in page.words)
+    assert not any("Models and datasets left out" in word for word in page.words)
+
+
 def test_the_page_answers_in_order(plain: str) -> None:
     titles = re.findall(r"<h2[^>]*>(.*?)</h2>", plain)
     assert titles == [
         "Which model is best, and how sure is that?",
         "Does the order depend on the aggregation?",
         "How does each model score on each dataset?",
-        "What was read, and what was dropped?",
-        "How was every number computed?",
         "What changed since the last run?",
-        "Where do these numbers come from?",
+        "What was read, and what was dropped?",
+        "How was every number computed, and from what?",
     ]
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Best = Mapping[str, Literal["max", "min"]]
+# The id, in the SVG, of a sentence that is drawn in place of a figure; pages leave it out.
+EMPTY_FIGURE = "nothing-to-show"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ runs. Above the axes stands a legend; where there is nothing to show, a sentence
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from matplotlib.artist import Artist
@@ -13,15 +13,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
-from capmap.figures.names import shorten_names, widest, wrap_text
-from capmap.figures.style import (
+from capmap.catalog.declarations import EMPTY_FIGURE
+from capmap.figures.look import (
     COLUMN_WIDTH,
-    FAINT_INK,
     PAGE_WIDTH,
-    SMALL_SIZE,
-    TEXT_SIZE,
-    figure_style,
+    arrange_models,
+    column_width,
+    current_look,
+    page_width,
 )
+from capmap.figures.names import shorten_names, widest, wrap_text
+from capmap.figures.style import FAINT_INK, SMALL_SIZE, TEXT_SIZE, figure_style
 
 ROW_HEIGHT = 0.165
 MAX_MODELS = 40
@@ -37,6 +39,10 @@ KEY_WIDTH = 0.3
 LINE_HEIGHT = 0.14
 
 MAX_LINES = 4
+# The least room for what is drawn, where a width or a height is asked for; a figure that needs more
+# is laid out larger and made smaller as a whole.
+LEAST_WIDTH = 1.0
+LEAST_SHARE = 0.65
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,17 @@ class Margins:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A figure, its main axes, and their place on it, in inches from the lower left corner."""
+    """A figure, its main axes, and their place on it, in inches from the lower left corner.
+
+    Parameters
+    ----------
+    figure, axes : Figure, Axes
+        What is drawn on.
+    left, bottom, width, height : float
+        Place of the axes in the layout.
+    stretch : float
+        How much higher the axes are than in the layout, where a figure has a height of its own.
+    """
 
     figure: Figure
     axes: Axes
@@ -78,17 +94,33 @@ class Sheet:
     bottom: float
     width: float
     height: float
+    stretch: float = 1.0
+
+    def rise(self, y: float) -> float:
+        """Where on the sheet a height of the layout is, above the main axes' lower end."""
+        if self.stretch == 1 or y <= 0:
+            return y
+        return self.stretch * min(y, self.height) + max(y - self.height, 0.0)
 
     def add_axes(self, *, left: float, bottom: float, width: float, height: float) -> Axes:
         """Add axes at a place relative to the main axes' lower left corner, in inches."""
         across, up = self.figure.get_size_inches()
-        box = (self.left + left, self.bottom + bottom, width, height)
+        if self.stretch != 1:
+            height = self.rise(bottom + height) - self.rise(bottom)
+        box = (self.left + left, self.bottom + self.rise(bottom), width, height)
         return self.figure.add_axes((box[0] / across, box[1] / up, box[2] / across, box[3] / up))
+
+    def cut(
+        self, axes: Axes, *, left: float, bottom: float, width: float, height: float
+    ) -> "Sheet":
+        """Give the part of this sheet that further axes have, placed as in `add_axes`."""
+        up = self.bottom + self.rise(bottom)
+        return Sheet(self.figure, axes, self.left + left, up, width, height, self.stretch)
 
     def write(self, text: str, *, x: float, y: float, **look: Any) -> None:
         """Write text at a place relative to the main axes' lower left corner, in inches."""
         across, up = self.figure.get_size_inches()
-        self.figure.text((self.left + x) / across, (self.bottom + y) / up, text, **look)
+        self.figure.text((self.left + x) / across, (self.bottom + self.rise(y)) / up, text, **look)
 
     def label_rows(self, labels: Sequence[str], *, header: str) -> None:
         """Number the rows from the top, label them, and head the column of labels."""
@@ -108,7 +140,21 @@ class Sheet:
 
 
 def make_sheet(*, width: float, height: float, margins: Margins, wording: Wording) -> Sheet:
-    """Make a figure of a width whose axes have a height, both in inches, and write its words."""
+    """Make a figure of a width whose axes have a height, both in inches, and write its words.
+
+    Notes
+    -----
+    A height that the study asks for stretches the axes, to 65% at least, where rows still keep
+    apart.
+    """
+    look = current_look()
+    wording = replace(
+        wording,
+        heading=wording.heading if look.titles else "",
+        notes=wording.notes if look.notes else (),
+    )
+    if look.width:
+        width = max(width, margins.left + margins.right + LEAST_WIDTH)
     room = width - 2 * PADDING
     axes_width = width - margins.left - margins.right
     top = _wrap(wording.heading, room, HEADING_SIZE)
@@ -118,10 +164,14 @@ def make_sheet(*, width: float, height: float, margins: Margins, wording: Wordin
     below += len(foot) * SMALL_SIZE * _LEADING + (PADDING if foot else 0)
     total = below + height + margins.head + len(top) * HEADING_SIZE * _LEADING + PADDING
 
+    asked = height
+    if look.height:
+        height = max(LEAST_SHARE * asked, look.height / look.choose_scale(width) - (total - asked))
+        total += height - asked
     figure = Figure(figsize=(width, total))
     box = (margins.left / width, below / total, axes_width / width, height / total)
     axes = figure.add_axes(box)
-    sheet = Sheet(figure, axes, margins.left, below, axes_width, height)
+    sheet = Sheet(figure, axes, margins.left, below, axes_width, asked, height / asked)
     axes.set_xlabel("\n".join(label), linespacing=1.1, va="top")
     axes.xaxis.set_label_coords(0.5, -margins.ticks / height)
     y = total - PADDING
@@ -153,9 +203,13 @@ def fit_labels(names: Sequence[str], *, narrow: float, wide: float) -> Labels:
     narrow, wide : float
         Room for a label in a column and in a page, in inches; longer names are shortened.
     """
+    if current_look().width:
+        # Between a column and a page, labels have as much of the room as the figure.
+        share = (page_width() - COLUMN_WIDTH) / (PAGE_WIDTH - COLUMN_WIDTH)
+        wide = narrow + (wide - narrow) * min(max(share, 0.0), 1.0)
     labels = shorten_names(names, width=wide, size=TEXT_SIZE)
     width = widest(labels.values(), size=TEXT_SIZE)
-    sheet_width = COLUMN_WIDTH if width <= narrow else PAGE_WIDTH
+    sheet_width = column_width() if width <= narrow else page_width()
     return Labels([labels[name] for name in names], width, sheet_width)
 
 
@@ -169,7 +223,8 @@ def choose_models(
     models : iterable of str
         All models of the table.
     order : sequence of str
-        Models from the best to the worst; those that it lacks follow by name. Empty: by name.
+        Models from the best to the worst; those that it lacks follow by name. Empty: by name. The
+        study's own order comes first.
     highlight : collection of str
         Models in bold, which are drawn in place of the last ones.
 
@@ -183,13 +238,15 @@ def choose_models(
     place = {model: position for position, model in enumerate(order)}
     ranked = sorted(set(models), key=lambda model: (place.get(model, len(place)), model))
     if len(ranked) <= MAX_MODELS:
-        return ranked, ()
-    chosen = set(sorted(ranked, key=lambda model: model not in highlight)[:MAX_MODELS])
+        return arrange_models(ranked), ()
+    wanted = {*highlight, *current_look().order}
+    chosen = set(sorted(ranked, key=lambda model: model not in wanted)[:MAX_MODELS])
     first = next(place for place, model in enumerate(ranked) if model not in chosen)
     kind = f"Top {first}" if order else f"First {first}"
-    bold = f", and {MAX_MODELS - first} in bold" if first < MAX_MODELS else ""
+    word = "in bold" if wanted == {*highlight} else "more"
+    bold = f", and {MAX_MODELS - first} {word}" if first < MAX_MODELS else ""
     note = f"{kind} of {len(ranked)} models{'' if order else ' by name'}{bold}."
-    return [model for model in ranked if model in chosen], (note,)
+    return arrange_models(model for model in ranked if model in chosen), (note,)
 
 
 def choose_datasets(datasets: Iterable[str]) -> tuple[list[str], tuple[str, ...]]:
@@ -226,7 +283,7 @@ def plan_legend(models: Sequence[str], *, sheet_width: float) -> Legend:
 def draw_legend(sheet: Sheet, legend: Legend, keys: Sequence[Artist]) -> None:
     """Draw a planned legend, read line by line, above the header of a sheet's axes."""
     _, sheet_height = sheet.figure.get_size_inches()
-    bottom = sheet.bottom + sheet.height + HEADER_HEIGHT
+    bottom = sheet.bottom + sheet.rise(sheet.height) + HEADER_HEIGHT
     by_column = [
         position
         for column in range(legend.columns)
@@ -271,11 +328,12 @@ def draw_note(text: str, *, heading: str = "") -> Figure:
     >>> len(figure.texts)
     2
     """
-    lines = wrap_text(text, width=COLUMN_WIDTH - 2 * PADDING, size=TEXT_SIZE, max_lines=MAX_LINES)
+    lines = wrap_text(text, width=column_width() - 2 * PADDING, size=TEXT_SIZE, max_lines=MAX_LINES)
     height = (len(lines) + 1) * ROW_HEIGHT
     margins = Margins(left=PADDING, right=PADDING, head=0.0, ticks=0.0)
     wording = Wording(heading, "")
-    sheet = make_sheet(width=COLUMN_WIDTH, height=height, margins=margins, wording=wording)
+    sheet = make_sheet(width=column_width(), height=height, margins=margins, wording=wording)
     sheet.axes.set_axis_off()
+    sheet.figure.set_gid(EMPTY_FIGURE)
     sheet.write("\n".join(lines), x=0, y=height - ROW_HEIGHT / 2, va="top")
     return sheet.figure

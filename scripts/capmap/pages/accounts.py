@@ -25,6 +25,27 @@ CONVERSIONS = {
 WARNING = ["reason", "remedy", "source", "line", "column", "value"]
 
 
+def describe_counts(validation: Mapping[str, Any]) -> str:
+    """Say in a line how large a study is.
+
+    Examples
+    --------
+    >>> describe_counts({"counts": {"models": 3, "datasets": 1, "runs": 9, "files": 2}})
+    '3 models, 1 dataset, 9 runs, from 2 files'
+    """
+    counts = validation["counts"]
+    *parts, files = (
+        format_count(counts[f"{kind}s"], kind) for kind in ("model", "dataset", "run", "file")
+    )
+    return f"{', '.join(parts)}, from {files}"
+
+
+def is_uneven(validation: Mapping[str, Any]) -> bool:
+    """Tell whether cells differ in their number of runs."""
+    seeds = validation["seeds_per_cell"]
+    return bool(validation["counts"]["cells_empty"] or seeds["min"] != seeds["max"])
+
+
 def describe_reading(validation: Mapping[str, Any]) -> Markup:
     """Say how much was read.
 
@@ -102,8 +123,7 @@ def describe_changes(changes: pd.DataFrame) -> Markup:
     """
     if changes.empty:
         return Markup(
-            "Nothing: this is the first run, or no number of the rankings moved since the one "
-            "before."
+            "This is the first run, or no number of the rankings moved since the one before."
         )
     ranks = changes[(changes["table"] == "iqm") & (changes["quantity"] == "rank")]
     came, went = ranks[ranks["before"].isna()], ranks[ranks["after"].isna()]

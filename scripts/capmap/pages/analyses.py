@@ -33,8 +33,10 @@ class Section:
     ----------
     name, heading : str
         Its anchor and title.
-    paragraphs : sequence of str
-        Plain text.
+    answer : sequence of str
+        Paragraphs of plain text.
+    method : str
+        What was compared and how, in plain text; "" where the answer says it.
     latex : str
         The file with the paragraphs for a paper, relative to the page.
     figures : sequence of str
@@ -45,7 +47,8 @@ class Section:
 
     name: str
     heading: str
-    paragraphs: Sequence[str]
+    answer: Sequence[str]
+    method: str
     latex: str
     figures: Sequence[str]
     views: list[View]
@@ -80,11 +83,15 @@ def _show_analysis(
     outcome: Outcome, tables: Mapping[str, pd.DataFrame], files: Mapping[str, str]
 ) -> Section:
     analysis = ANALYSES[outcome.name]
+    method, *answer = outcome.paragraphs
+    if not answer:
+        method, answer = "", [method]
     places = {f"{analysis.folder}/{name}": table for name, table in analysis.tables.items()}
     return Section(
         name=outcome.name,
         heading=analysis.question,
-        paragraphs=outcome.paragraphs,
+        answer=answer,
+        method=method,
         latex=files[f"text/{outcome.name}"],
         figures=list(analysis.figures),
         views=[

@@ -10,6 +10,8 @@ from urllib.parse import quote
 
 from PIL import Image
 
+from capmap.catalog.declarations import EMPTY_FIGURE
+
 DPI = 300
 CSS_DPI = 96
 PLAIN = ' !"$()*+,-./:;=?@[]^_`{|}~'
@@ -33,6 +35,8 @@ class Picture:
         Its PDF, relative to the page.
     width : int
         Its width on paper in CSS pixels, 96 to the inch.
+    is_empty : bool
+        Whether it is a sentence that says that there is nothing to show.
     """
 
     name: str
@@ -41,6 +45,7 @@ class Picture:
     data: str
     file: str
     width: int
+    is_empty: bool
 
 
 def embed_pictures(
@@ -73,10 +78,12 @@ def embed_pictures(
 
     Notes
     -----
-    Figures are embedded as SVG. Where they are too large together, the largest become images of
+    Figures are embedded as SVG, but for those that have nothing to show. Where they are too large together, the largest become images of
     half the resolution one after another, and what still does not fit is left out.
     """
-    data = {name: embed_svg(figures[name].read_text(encoding="utf-8")) for name in texts}
+    drawn = {name: figures[name].read_text(encoding="utf-8") for name in texts}
+    empty = {name for name, svg in drawn.items() if f'<g id="{EMPTY_FIGURE}">' in svg}
+    data = {name: "" if name in empty else embed_svg(svg) for name, svg in drawn.items()}
     for name in sorted(data, key=lambda name: (-len(data[name]), name)):
         if sum(map(len, data.values())) <= max_bytes:
             break
@@ -87,7 +94,7 @@ def embed_pictures(
         max_bytes -= len(embedded)
         with Image.open(images[name]) as image:
             width = round(image.width * CSS_DPI / DPI)
-        pictures[name] = Picture(name, caption, alt, embedded, files[f"figures/{name}"], width)
+        pictures[name] = Picture(name, caption, alt, embedded, files[f"figures/{name}"], width, name in empty)
     return pictures
 
 

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from capmap.catalog import FIGURES, MAIN, Figure
 from capmap.claims import ranks_apart
 from capmap.pages import verdict
-from capmap.pages.accounts import describe_changes, describe_reading
+from capmap.pages.accounts import describe_changes, describe_counts, describe_reading, is_uneven
 from capmap.pages.analyses import Outcome, show_analyses
 from capmap.pages.contents import show_tables
 from capmap.pages.methods import describe_methods
@@ -104,10 +104,13 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         statistic=verdict.describe_statistic(tables["scopes"], rank_by=results.settings["rank_by"]),
         scopes=tables["scopes"]["unit"].nunique(),
         aggregation=verdict.describe_aggregations(tables["aggregate"], tables["iqm"]),
+        counts=describe_counts(results.validation),
+        is_uneven=is_uneven(results.validation),
         reading=describe_reading(results.validation),
         changes=describe_changes(tables["changes"]),
         methods=describe_methods(results.settings, unit=unit),
         pictures=pictures,
+        blank={name for name, picture in pictures.items() if picture.is_empty},
         views=views,
         sections=sections,
         settings=settings,
