@@ -12,7 +12,7 @@ COMPILE := uv pip compile --universal --generate-hashes --no-emit-index-url pypr
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all examples help mlflow same test test-browser test-cluster test-pandas2 lint format docs bench lock clean
+.PHONY: all examples help mlflow same test test-browser test-cluster test-latex test-pandas2 lint format docs bench lock clean
 
 all: $(VENV)/runtime.stamp ## run the first examples; ends with results/index.html
 	@$(VENV)/bin/snakemake
@@ -26,8 +26,8 @@ help: ## list the targets
 mlflow: $(VENV)/mlflow.stamp ## install what reads tracking stores of MLflow
 
 # Small problems in several processes at once: threads of linear algebra would only wait.
-test test-browser test-cluster test-pandas2 bench: export OMP_NUM_THREADS := 1
-test test-browser test-cluster test-pandas2 bench: export OPENBLAS_NUM_THREADS := 1
+test test-browser test-cluster test-latex test-pandas2 bench: export OMP_NUM_THREADS := 1
+test test-browser test-cluster test-latex test-pandas2 bench: export OPENBLAS_NUM_THREADS := 1
 test: $(VENV)/development.stamp ## run all tests but those of the next two
 	$(VENV)/bin/python -m pytest -n auto tests/unit tests/fuzz scripts/capmap
 	$(VENV)/bin/python -m pytest -n 2 --dist loadfile tests/workflow tests/faults tests/remote
@@ -35,6 +35,10 @@ test: $(VENV)/development.stamp ## run all tests but those of the next two
 test-browser: $(VENV)/development.stamp ## test the pages in Chromium, which root installs where it lacks
 	$(call APT,chromium,chromium)
 	$(VENV)/bin/python -m pytest tests/browser
+
+test-latex: $(VENV)/development.stamp ## compile papers with pdfLaTeX, which root installs where it lacks
+	$(call APT,pdflatex,texlive-latex-base texlive-latex-recommended lmodern)
+	$(VENV)/bin/python -m pytest -n auto tests/unit/test_paper.py
 
 test-cluster: $(VENV)/development.stamp ## test on a Slurm of two nodes, which root installs where it lacks
 	$(call APT,slurmctld,slurm-wlm munge)

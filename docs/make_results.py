@@ -19,6 +19,21 @@ those of leaderboards as JSON too; every figure as PDF, PNG and SVG. `snakemake`
 by its path, such as `results/toy/tables/elo.csv`. The paragraphs are `text/<analysis>.txt` and
 `.tex`; `text/claims.csv` lists what they and the headline claim of models, a row per claim with its
 scope, level, test and the family that the test allows for.
+
+`paper/` holds what a paper prints, in LaTeX, and `main.tex`, which puts it into one article:
+
+| file | what it holds |
+|---|---|
+| `results_table.tex` | mean scores in the units of their metrics ± standard deviation over runs |
+| `ranking_table.tex` | the ranking, with each interval in one cell, sets of ranks and letters |
+| `tests_table.tex` | how many statements are made of models, by which test, at which level |
+| `figures.tex` | every figure with its caption and label |
+| `methods.tex`, `results.tex` | paragraphs; that of results tells claims only |
+| `references.bib` | the publications that the paragraphs cite |
+
+Models stand in the order of the ranking, and the numbers of the results in the tables. The best score
+of a dataset is bold, the next underlined, and models that are not separated from the first have a
+dagger. A table that is too large for a page is several floats, or one that is turned.
 """
 
 

@@ -16,6 +16,7 @@ from capmap.paper.rankings import (
     write_percent,
     write_score,
 )
+from capmap.tables import escape_latex
 from capmap.wording import ALL, join_words, name_first
 
 TESTS_LABEL = "tab:tests"
@@ -197,7 +198,7 @@ def _list_others(objects: list[str], own: pd.DataFrame, ranking: Ranking | None)
 def _describe_test(row: "pd.Series[str]") -> str:
     level = "" if pd.isna(row["level"]) else f"; {write_percent(float(row['level']))}"
     allowing = ALLOWING.get(row["multiplicity"], row["multiplicity"])
-    return f"{write_name(row['method'])}; {write_name(allowing)}{level}"
+    return f"{escape_latex(row['method'])}; {escape_latex(allowing)}{level}"
 
 
 def _warn(ranking: Ranking) -> Iterator[str]:

@@ -98,12 +98,22 @@ def write_name(name: str) -> str:
     >>> print(write_name("ViT_B--16 & co"))
     ViT\_B-{}-16 \& co
     """
-    short = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
-    text = escape_latex(short)
+    text = escape_latex(shorten(name))
     # Twice, as pairs may overlap.
     for pair, apart in [*LIGATURES.items()] * 2:
         text = text.replace(pair, apart)
     return text
+
+
+def shorten(name: str) -> str:
+    """Cut a name to what a table can bear.
+
+    Examples
+    --------
+    >>> len(shorten("a" * 100)), shorten("a")
+    (80, 'a')
+    """
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
 
 
 @cache
@@ -134,7 +144,7 @@ def break_name(name: str, *, width: float) -> list[str]:
     Parameters
     ----------
     name : str
-        Any text; beyond 80 letters it is cut.
+        Any text.
     width : float
         Of the longest line, in points; a single letter may be wider.
 
@@ -148,8 +158,7 @@ def break_name(name: str, *, width: float) -> list[str]:
     >>> break_name("dataset_07_long", width=40.0)
     ['dataset_', '07_long']
     """
-    rest = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
-    lines = []
+    lines, rest = [], name
     while rest:
         fits = next((n for n in range(len(rest), 1, -1) if measure(rest[:n]) <= width), 1)
         if fits < len(rest):
@@ -203,7 +212,7 @@ def make_name_column(
     lines : list of int
         Lines that each name takes.
     """
-    broken = [break_name(name, width=NAME_WIDTH) for name in names]
+    broken = [break_name(shorten(name), width=NAME_WIDTH) for name in names]
     cells = []
     for lines, mark in zip(broken, marks, strict=True):
         written = [write_name(line) for line in lines]
@@ -282,7 +291,7 @@ def render_float(
     body = [_join_cells([column.cells[row] for column in columns]) for row in rows]
     lines = [
         rf"\begin{{{kind}}}{place}",
-        r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
+        r"\centering\footnotesize\setlength{\tabcolsep}{3pt}\setlength{\belowcaptionskip}{5pt}",
         rf"\caption{{{caption}}}",
         rf"\label{{{label}}}",
         rf"\begin{{tabular}}{{{''.join(column.align for column in columns)}}}",

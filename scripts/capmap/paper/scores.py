@@ -11,6 +11,7 @@ from capmap.paper.latex import (
     make_name_column,
     measure,
     render_sheet,
+    shorten,
     write_lines,
 )
 from capmap.paper.rankings import (
@@ -156,8 +157,8 @@ def _make_sheet(ranking: Ranking, seeds: pd.DataFrame, bounds: pd.DataFrame, lev
 def _make_column(dataset: str, metric: str, direction: str, scores: pd.DataFrame) -> Column:
     cells, plain = write_cells(scores, direction)
     width = max(NARROWEST_HEADER, *(measure(text) + 3 for text in plain))
-    names = break_name(dataset, width=width)
-    metrics = break_name(metric, width=width - ARROW_WIDTH)
+    names = break_name(shorten(dataset), width=width)
+    metrics = break_name(shorten(metric), width=width - ARROW_WIDTH)
     arrow = rf"\,{ARROWS[direction]}" if direction in ARROWS else ""
     header = [write_lines(names), write_lines(metrics, behind=arrow)]
     return Column(header, cells, max([width, *map(measure, names)]))

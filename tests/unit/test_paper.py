@@ -1,0 +1,302 @@
+"""The folder of a paper: its tables, what is said and cited, and that it compiles."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from capmap.catalog import list_analyses, list_figures
+from capmap.claims import COLUMNS, list_claims
+from capmap.inputs.studies import check_config
+from capmap.paper import findings, latex, methods, references, scores
+from capmap.paper.document import render_paper
+from tests.report_tables import make_ranking
+
+ROOT = Path(__file__).parents[2]
+HOSTILE = [r"a_b & 50% $x$ \input{x}", "{[*]} #~^<>|", "中文 \u03b1 \u2212", "x" * 200]
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+
+
+def make_settings(**given):
+    study = {"exports": "x.csv", **given}
+    return check_config({"studies": {"study": study}})["studies"]["study"]
+
+
+def make_seeds(models, datasets, *, runs=3, seed=0):
+    rng = np.random.default_rng(seed)
+    cells = [(model, dataset) for model in models for dataset in datasets]
+    table = pd.DataFrame(cells, columns=["model", "dataset"])
+    std = rng.uniform(0.001, 0.05, len(cells)) if runs > 1 else np.nan
+    return table.assign(n=runs, mean=rng.uniform(0.2, 0.9, len(cells)), std=std)
+
+
+def make_bounds(datasets, directions=("max",)):
+    kinds = [directions[place % len(directions)] for place in range(len(datasets))]
+    return pd.DataFrame({"dataset": datasets, "metric": "acc", "direction": kinds})
+
+
+def make_paper(models, datasets, *, ranking=None, settings=None, seeds=None, **more):
+    settings = settings or make_settings()
+    scopes = make_ranking(model=models, datasets=[len(datasets)] * len(models))
+    tables = {
+        "scopes": scopes if ranking is None else ranking,
+        "seeds": make_seeds(models, datasets) if seeds is None else seeds,
+        "bounds": make_bounds(datasets, ("max", "min")),
+    }
+    found = {
+        "scopes": tables["scopes"],
+        **({"leaderboard/entries": more["entries"]} if more else {}),
+    }
+    tables["claims"] = list_claims(found, settings)
+    return render_paper(
+        {**tables, **more},
+        title="A study & more",
+        analyses=list_analyses(settings),
+        figures=list_figures(settings),
+        bootstrap=settings["bootstrap"],
+        comparison=settings["comparison"],
+        failed=settings["failed"],
+    )
+
+
+def read_cells(means, direction="max", stds=None):
+    table = pd.DataFrame({"mean": means, "std": stds or [np.nan] * len(means)})
+    return scores.write_cells(table, direction)[0]
+
+
+def test_best_is_bold_and_second_underlined_by_the_direction():
+    means = [0.5, 0.8, 0.6]
+    assert read_cells(means) == ["0.500", r"\textbf{0.800}", r"\underline{0.600}"]
+    assert read_cells(means, "min") == [r"\textbf{0.500}", "0.800", r"\underline{0.600}"]
+    assert read_cells(means, "") == ["0.500", "0.800", "0.600"]
+
+
+def test_all_that_read_the_same_are_marked_alike():
+    # 0.80001 and 0.80004 both read 0.800 beside 0.3.
+    cells = read_cells([0.80001, 0.80004, 0.5, 0.5, 0.3])
+    assert cells == [r"\textbf{0.800}"] * 2 + [r"\underline{0.500}"] * 2 + ["0.300"]
+
+
+def test_single_runs_have_no_spread_and_missing_cells_a_dash():
+    cells = read_cells([84.12, np.nan, -3.0], stds=[1.25, np.nan, np.nan])
+    assert cells == [r"\textbf{84.1}{\scriptsize$\,\pm\,$1.2}", "--", r"\underline{$-$3.0}"]
+
+
+def test_a_single_score_is_not_called_best():
+    assert read_cells([0.5, np.nan]) == ["0.500", "--"]
+
+
+@pytest.mark.parametrize("means", [[np.nan, np.nan], [0.0, 0.0], [1e9, 2e9], [1e-9, 2e-9], [7.0]])
+def test_odd_columns_are_printed(means):
+    assert len(read_cells(means)) == len(means)
+
+
+def test_models_that_are_not_separated_are_marked_and_said_with_the_test():
+    can = [True, True, False]
+    ranking = make_ranking(model=["A", "B", "C"], ties=["a", "ab", "b"], may_be_best=can)
+    paper = make_paper(["A", "B", "C"], ["x", "y"], ranking=ranking)
+    for table in ("results_table", "ranking_table"):
+        assert r"B$^{\dagger}$" in paper[table]
+        assert r"A$^{\dagger}$" not in paper[table]
+        assert r"$^{\dagger}$Not separated from A (" in paper[table]
+    assert "A was separated from C (t test of differences" in paper["results"]
+    assert "A and B may be the best" in paper["results"]
+
+
+def test_a_best_model_is_called_so_only_if_claimed():
+    assert "A was best: all others" in make_paper(["A", "B"], ["x", "y"])["results"]
+    ranking = make_ranking(model=["A", "B"], ties=["a", "a"], may_be_best=[True, True])
+    text = make_paper(["A", "B"], ["x", "y"], ranking=ranking)["results"]
+    assert "best:" not in text
+    assert "A and B may be the best" in text
+
+
+def test_a_study_without_intervals_says_less():
+    columns = dict.fromkeys(["ci_low", "ci_high", "rank_low", "rank_high", "may_be_best"], np.nan)
+    ranking = make_ranking(model=["A", "B"], ties=["", ""]).assign(**columns)
+    paper = make_paper(
+        ["A", "B"], ["x", "y"], ranking=ranking, seeds=make_seeds(["A", "B"], ["x", "y"], runs=1)
+    )
+    assert "no measure of uncertainty" in paper["results"]
+    assert "separated" not in paper["methods"].partition("Pairs of models")[0]
+    assert "Ties" not in paper["ranking_table"]
+    assert r"\pm" not in re.sub(r"\\caption.*", "", paper["results_table"])
+    assert paper["tests_table"].startswith("% No claim")
+    assert "mogstad2024" not in paper["references"]
+
+
+def make_entries(models):
+    table = make_ranking(model=models, datasets=[2] * len(models)).rename(columns={"score": "iqm"})
+    half = len(models) // 2
+    method = ["frozen"] * half + ["full_ft"] * (len(models) - half)
+    return table.assign(method=method, name="Net", submission=models, complete=True)
+
+
+def test_a_leaderboard_that_ranks_apart_has_a_table_per_method():
+    models = ["A", "B", "C", "D"]
+    paper = make_paper(models, ["x", "y"], entries=make_entries(models))
+    labels = re.findall(r"\\label\{(.*?)\}", "".join(paper.values()))
+    assert len(labels) == len(set(labels))
+    assert {"tab:results", "tab:results-m2", "tab:ranking", "tab:ranking-m2"} <= set(labels)
+    # Entries of a name are told apart by their submission; no figure shows all together.
+    assert "Net (C)" in paper["ranking_table"]
+    assert "{intervals.pdf}" not in paper["figures"]
+    assert r"with the method full\_ft" in paper["results"]
+
+
+def test_a_board_without_complete_entries_says_so():
+    entries = make_entries(["A", "B"]).assign(complete=False)
+    paper = make_paper(["A", "B"], ["x", "y"], entries=entries)
+    assert paper["results"] == "No entry is complete enough to be ranked.\n"
+    assert paper["results_table"] == paper["ranking_table"] == ""
+
+
+def read_floats(text):
+    return re.findall(r"\\begin\{(table|sidewaystable)\}.*?\\end\{\1\}", text, re.DOTALL)
+
+
+def test_wide_studies_are_split_so_that_each_part_fits():
+    models = [f"model_{place:02d}" for place in range(60)]
+    datasets = [f"dataset_{place:02d}" for place in range(30)]
+    text = make_paper(models, datasets)["results_table"]
+    floats = re.findall(r"\\begin\{tabular\}\{(rl\w+)\}(.*?)\\bottomrule", text, re.DOTALL)
+    assert len(floats) > 5
+    # Each cell of 0.812 ± 0.031 takes 40 points at least, and each line 9.5.
+    assert max(len(align) - 2 for align, _ in floats) * 40 < latex.WIDTH
+    assert max(body.count("\n") for _, body in floats) * 9.5 < latex.HEIGHT
+    cells = sum(body.count(r"\scriptsize") for _, body in floats)
+    assert cells == 60 * 30
+    assert "Part 1 of" in text
+
+
+def test_what_fits_the_height_of_the_page_is_rotated():
+    models = ["A", "B", "C"]
+    text = make_paper(models, [f"D{place}" for place in range(8)])["results_table"]
+    assert read_floats(text) == ["sidewaystable"]
+    assert read_floats(make_paper(models, ["D1", "D2"])["results_table"]) == ["table"]
+
+
+def test_names_are_printed_as_they_stand():
+    paper = make_paper(HOSTILE, ["x_y", "50%"])
+    text = "".join(paper.values())
+    assert r"\input{x}" not in text.replace(r"\textbackslash{}input", "")
+    assert "x" * 100 not in text
+    assert r"\DeclareUnicodeCharacter{4E2D}{U+4E2D}" in paper["main"]
+    assert r"\DeclareUnicodeCharacter{03B1}{\ensuremath{\alpha}}" in paper["main"]
+
+
+def test_broken_names_are_whole():
+    for name in [*HOSTILE, "", "a-b_c" * 12]:
+        assert "".join(latex.break_name(name, width=30)) == name
+
+
+def test_every_number_of_the_results_is_in_a_table():
+    for study in read_studies().values():
+        paper = render_study(study)
+        tables = "".join(paper[name] for name in ("results_table", "ranking_table", "tests_table"))
+        known = set(NUMBER.findall(tables))
+        text = re.sub(r"\\ref\{.*?\}", "", paper["results"])
+        assert set(NUMBER.findall(text)) <= known
+
+
+ALL_ANALYSES = "pairwise ranks profiles ratings improvability robustness reliability sample_size"
+
+
+@pytest.mark.parametrize("interval", ["calibrated", "percentile", "basic", "bca"])
+@pytest.mark.parametrize("analyses", [[], ["pairwise"], ALL_ANALYSES.split()])
+def test_references_hold_exactly_what_is_cited(interval, analyses):
+    settings = make_settings(analyses=analyses, bootstrap={"interval": interval})
+    paper = make_paper(["A", "B"], ["x", "y"], settings=settings)
+    text = "".join(paper[name] for name in paper if name != "references")
+    keys = re.findall(r"^@\w+\{(\w+),", paper["references"], re.MULTILINE)
+    assert keys == references.list_cited(text)
+    assert ("wilcoxon1945" in keys) == bool(analyses)
+    assert ("efron1987" in keys) == (interval == "bca")
+    assert ("tukey1963" in keys) == (interval == "calibrated")
+
+
+def test_every_reference_is_cited_somewhere_and_known():
+    library = (ROOT / "scripts/capmap/paper").glob("*.py")
+    text = "".join(path.read_text("utf-8") for path in library)
+    for key, (_, fields) in references.REFERENCES.items():
+        assert key in text.replace(f'"{key}":', "", 1), key
+        assert {"author", "title"} <= fields.keys()
+        assert fields["year"] == key[-4:]
+
+
+def test_numbers_of_the_methods_are_settings():
+    settings = make_settings(analyses=["pairwise", "ranks"], bootstrap={"interval": "percentile"})
+    text = make_paper(["A", "B"], ["x", "y"], settings=settings)["methods"]
+    told = set(NUMBER.findall(re.sub(r"\\cite\w\{.*?\}", "", text)))
+    replicates = f"{settings['bootstrap']['replicates']:,}"
+    assert told == {"1", "95", "5", "0.01", replicates}
+
+
+def test_every_analysis_with_a_method_of_its_own_is_told():
+    from capmap.catalog import ANALYSES
+
+    silent = {"pairwise", "ranks", "leaderboard", "releases", "checkpoints"}
+    assert set(ANALYSES) - silent == set(methods.ANALYSES)
+
+
+def test_no_claims_make_no_table():
+    assert findings.render_tests(pd.DataFrame(columns=COLUMNS)).startswith("% No claim")
+
+
+def test_equal_tables_give_equal_bytes():
+    assert make_paper(["A", "B"], ["x", "y"]) == make_paper(["A", "B"], ["x", "y"])
+
+
+def read_studies():
+    """Papers of a few kinds of study: hostile names, a wide one, single runs, apart."""
+    wide = [f"net_{place:02d}" for place in range(60)]
+    ties = ["a"] * 8 + ["b"] * 52
+    holes = make_seeds(HOSTILE, ["x_1", "y"]).iloc[1:]
+    return {
+        "hostile": {"models": HOSTILE, "datasets": ["x_1", "y"], "seeds": holes},
+        "wide": {
+            "models": wide,
+            "datasets": [f"a_long_dataset_{place:02d}" for place in range(30)],
+            "ranking": make_ranking(
+                model=wide, ties=ties, datasets=[30] * 60, may_be_best=[True] * 8 + [False] * 52
+            ),
+        },
+        "apart": {
+            "models": ["A", "B", "C", "D"],
+            "datasets": ["x", "y"],
+            "entries": make_entries(["A", "B", "C", "D"]),
+        },
+    }
+
+
+def render_study(study):
+    return make_paper(**{"models": study["models"], **study})
+
+
+@pytest.mark.skipif(
+    not (shutil.which("pdflatex") and shutil.which("bibtex")),
+    reason="LaTeX is not installed (make test-latex installs it for root)",
+)
+@pytest.mark.parametrize("kind", read_studies())
+def test_the_paper_compiles_and_nothing_sticks_out(kind, tmp_path):
+    paper = render_study(read_studies()[kind])
+    for name, text in paper.items():
+        suffix = "bib" if name == "references" else "tex"
+        (tmp_path / f"{name}.{suffix}").write_text(text, "utf-8")
+    # The figures are drawn by another job.
+    (tmp_path / "figures.tex").write_text("", "utf-8")
+    for command in ("pdflatex", "bibtex", "pdflatex", "pdflatex"):
+        options = ["-interaction=nonstopmode", "-halt-on-error"] if command == "pdflatex" else []
+        run = subprocess.run([command, *options, "main"], cwd=tmp_path, capture_output=True)
+        assert run.returncode == 0, run.stdout.decode(errors="replace")[-2000:]
+    log = (tmp_path / "main.log").read_text("utf-8", errors="replace")
+    assert not re.findall(
+        r"^(?:!|LaTeX Warning: .*(?:undefined|multiply)|.*Float too large).*", log, re.M
+    )
+    assert not [
+        line for line in log.splitlines() if re.match(r"Overfull \\hbox \((?:[2-9]|\d\d)", line)
+    ]
