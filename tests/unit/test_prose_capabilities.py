@@ -126,15 +126,21 @@ def test_what_agrees_with_the_paper_is_told_as_agreeing() -> None:
         "Of the distances alone, the L2 distance in 5 dimensions had the lowest MSE of hidden "
         "results, 0.0700 (95% interval 0.0600 to 0.0800). With 5 dimensions, the error of the "
         "Poincaré distance could not be told from that of L2 (difference 0.0010, 95% interval "
-        "-0.0020 to 0.0040), as in the paper; the error of the cosine distance was 0.0200 higher "
-        "(95% interval 0.0100 to 0.0300) than that of L2, as in the paper. The cosine distance "
+        "-0.0020 to 0.0040), as in Adorni et al. (2025); the error of the cosine distance was "
+        "0.0200 higher "
+        "(95% interval 0.0100 to 0.0300) than that of L2, as in Adorni et al. (2025). The cosine "
+        "distance "
         "fitted known results more closely than L2 (0.0060 against 0.0270) without predicting "
-        "hidden ones better (0.0900 against 0.0700): it overfits, as in the paper. More dimensions "
-        "did not clearly lower the error of L2, as in the paper. Already with 2 dimensions it was "
+        "hidden ones better (0.0900 against 0.0700): it overfits, as in Adorni et al. (2025). "
+        "More dimensions "
+        "did not clearly lower the error of L2, as in Adorni et al. (2025). Already with 2 "
+        "dimensions it was "
         "not clearly higher than with 5. Models with fewer than 10 known results had an MSE of "
-        "0.1200 (10 predictions), those with 10 or more 0.0550 (40 predictions), as in the paper. "
+        "0.1200 (10 predictions), those with 10 or more 0.0550 (40 predictions), as in Adorni et "
+        "al. (2025). "
         "Spearman's correlation of a model's distance to the center with its mean gap was 0.700 "
-        "(95% interval 0.400 to 0.900), as in the paper: generalists stand near the center."
+        "(95% interval 0.400 to 0.900), as in Adorni et al. (2025): generalists stand near the "
+        "center."
     )
 
 
@@ -145,12 +151,15 @@ def test_what_disagrees_with_the_paper_is_told_as_disagreeing() -> None:
     assert "the cosine distance in 5 dimensions had the lowest MSE" in paper
     assert (
         "the error of the cosine distance was 0.0200 lower (95% interval 0.0100 to 0.0300) than "
-        "that of L2, unlike in the paper." in paper
+        "that of L2, unlike in Adorni et al. (2025)." in paper
     )
-    assert "and predicted hidden ones better (0.0500 against 0.0700), unlike in the" in paper
+    assert "and predicted hidden ones better (0.0500 against 0.0700), unlike in Adorni et" in paper
     unclear = change("summary", cosine, difference_low=-0.01)
     paper = tell(describe_capabilities, summary=unclear)[2]
-    assert "95% interval -0.0100 to 0.0300), unlike in the paper, where it is higher." in paper
+    assert (
+        "95% interval -0.0100 to 0.0300), unlike in Adorni et al. (2025), where it is higher."
+        in paper
+    )
     loose = change("summary", cosine, train_mse=0.03)
     paper = tell(describe_capabilities, summary=loose)[2]
     assert "did not fit known results more closely than L2 (0.0300 against 0.0270)" in paper
@@ -160,7 +169,7 @@ def test_what_disagrees_with_the_paper_is_told_as_disagreeing() -> None:
     better = change("summary", {"distance": "l2", "dimension": 10}, **more)
     paper = tell(describe_capabilities, summary=better)[2]
     assert "With 10 dimensions the error of L2 was 0.0100 lower" in paper
-    assert "0.0050 to 0.0200) than that with 5, unlike in the paper." in paper
+    assert "0.0050 to 0.0200) than that with 5, unlike in Adorni et al. (2025)." in paper
     fewer = change("summary", {"distance": "l2", "dimension": 2}, difference_low=0.001)
     assert "With fewer than 5 it was higher." in tell(describe_capabilities, summary=fewer)[2]
 
@@ -168,16 +177,19 @@ def test_what_disagrees_with_the_paper_is_told_as_disagreeing() -> None:
 def test_errors_that_do_not_fall_with_results_are_told() -> None:
     by_results = make_table("by_results").assign(mse=0.05, mse_low=0.04, mse_high=0.06)
     paper = tell(describe_capabilities, by_results=by_results)[2]
-    assert "unlike in the paper, where errors fall with 10 to 20 results, though" in paper
+    assert (
+        "unlike in Adorni et al. (2025), where errors fall with 10 to 20 results, though" in paper
+    )
 
 
 def test_correlation_of_centrality_and_gap_is_judged_by_its_interval() -> None:
     assert (
-        "was 0.700 (95% interval 0.400 to 0.900), as in the paper" in tell(describe_capabilities)[2]
+        "was 0.700 (95% interval 0.400 to 0.900), as in Adorni et al. (2025)"
+        in tell(describe_capabilities)[2]
     )
     unlike = make_table("centrality").assign(low=-0.9, high=-0.1)
     paper = tell(describe_capabilities, centrality=unlike)[2]
-    assert "unlike in the paper, where generalists stand near the center." in paper
+    assert "unlike in Adorni et al. (2025), where generalists stand near the center." in paper
     unknown = make_table("centrality").assign(low=NAN, high=NAN)
     assert "which leaves open" in tell(describe_capabilities, centrality=unknown)[2]
     unknown = unknown.assign(estimate=NAN)

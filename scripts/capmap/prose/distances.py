@@ -18,7 +18,7 @@ from capmap.wording import format_count
 DISTANCES = ("l2", "poincare", "cosine")
 PAPER_DIMENSION = 5
 FEW = 10
-AGREES = {True: "as in the paper", False: "unlike in the paper"}
+AGREES = {True: "as in Adorni et al. (2025)", False: "unlike in Adorni et al. (2025)"}
 
 
 def describe_distances(
@@ -126,19 +126,21 @@ def _describe_overfit(own: "Mapping[str, pd.Series]") -> str:
     if cosine["train_mse"] >= plain["train_mse"]:
         return (
             f"The cosine distance did not fit known results more closely than L2 ({known}), unlike "
-            "in the paper, where it overfits."
+            "in Adorni et al. (2025), where it overfits."
         )
     hidden = f"{format_error(cosine['mse'])} against {format_error(plain['mse'])}"
     found = classify_difference(cosine) or ("lower" if cosine["mse"] < plain["mse"] else "higher")
     if found == "lower":
         return (
             f"The cosine distance fitted known results more closely than L2 ({known}) and "
-            f"predicted hidden ones better ({hidden}), unlike in the paper, where it overfits."
+            f"predicted hidden ones better ({hidden}), unlike in Adorni et al. (2025), where it "
+            f"overfits."
         )
     clearly = "clearly " if found == "alike" else ""
     return (
         f"The cosine distance fitted known results more closely than L2 ({known}) without "
-        f"{clearly}predicting hidden ones better ({hidden}): it overfits, as in the paper."
+        f"{clearly}predicting hidden ones better ({hidden}): it overfits, as in Adorni et al. "
+        f"(2025)."
     )
 
 
@@ -195,11 +197,11 @@ def _describe_center(centrality: pd.DataFrame) -> str:
     row = found.iloc[0]
     interval = format_interval(row["low"], row["high"], confidence_level=row["confidence"])
     if row["low"] > 0:
-        agrees = "as in the paper: generalists stand near the center"
+        agrees = "as in Adorni et al. (2025): generalists stand near the center"
     elif row["high"] < 0:
-        agrees = "unlike in the paper, where generalists stand near the center"
+        agrees = "unlike in Adorni et al. (2025), where generalists stand near the center"
     else:
-        agrees = "which leaves open whether generalists stand near the center, as in the paper"
+        agrees = "which leaves open what Adorni et al. (2025) found, generalists near the center"
     return (
         "Spearman's correlation of a model's distance to the center with its mean gap was "
         f"{format_value(row['estimate'])}{interval}, {agrees}."
