@@ -31,9 +31,9 @@ scope, level, test and the family that the test allows for.
 | `methods.tex`, `results.tex` | paragraphs; that of results tells claims only |
 | `references.bib` | the publications that the paragraphs cite |
 
-Models stand in the order of the ranking, and the numbers of the results in the tables. The best score
-of a dataset is bold, the next underlined, and models that are not separated from the first have a
-dagger. A table that is too large for a page is several floats, or one that is turned.
+Models stand in the order of the ranking, and the numbers of the results in the tables. The best
+score of a dataset is bold, the next underlined, and models that are not separated from the first
+have a dagger. A table that is too large for a page is several floats, or one that is turned.
 """
 
 

@@ -92,7 +92,7 @@ def render_paper(
         Text of each file by its name without suffix. A study without intervals and a leaderboard
         that ranks apart say less.
     """
-    rankings = list_rankings(tables["scopes"], tables.get("entries"))
+    rankings = list_rankings(tables["scopes"], tables["seeds"], tables.get("entries"))
     level = bootstrap["confidence"]
     is_board = not rankings or bool(rankings[0].within)
     drawn = [name for name in figures if not is_board or name not in TOGETHER]

@@ -221,8 +221,7 @@ def _warn(ranking: Ranking) -> Iterator[str]:
             "The first is scored on fewer datasets than others, so ranks may come from which "
             "datasets a model has."
         )
-    totals = models["datasets"] + models["filled"]
-    if models["datasets"].sum() < FEW_CELLS * len(models) * totals.max():
+    if models["datasets"].sum() < FEW_CELLS * len(models) * ranking.datasets:
         yield "Most cells have no runs, too many for the order to be trusted."
 
 

@@ -54,6 +54,8 @@ class Ranking:
     other : pandas.DataFrame
         Columns ``rank_low``, ``rank_high`` and ``may_be_best`` by model, for other datasets like
         these; empty where nothing is known.
+    datasets : int
+        On how many some of them have runs.
     """
 
     models: pd.DataFrame
@@ -63,6 +65,7 @@ class Ranking:
     number: int
     candidates: list[str]
     other: pd.DataFrame
+    datasets: int
 
     @property
     def results_label(self) -> str:
@@ -85,13 +88,17 @@ class Ranking:
         return dict(zip(self.models["model"], self.models["name"], strict=True))
 
 
-def list_rankings(scopes: pd.DataFrame, entries: pd.DataFrame | None = None) -> list[Ranking]:
+def list_rankings(
+    scopes: pd.DataFrame, seeds: pd.DataFrame, entries: pd.DataFrame | None = None
+) -> list[Ranking]:
     """List the rankings of a study.
 
     Parameters
     ----------
     scopes : pandas.DataFrame
         The columns of ``tables/scopes.csv``.
+    seeds : pandas.DataFrame
+        The columns ``model`` and ``dataset`` of ``tables/seeds.csv``.
     entries : pandas.DataFrame, optional
         The columns of ``leaderboard/entries.csv``.
 
@@ -105,7 +112,7 @@ def list_rankings(scopes: pd.DataFrame, entries: pd.DataFrame | None = None) -> 
     first = choose_first(scopes)
     unit = str(first["unit"].iloc[0])
     if entries is not None and ranks_apart(tables):
-        return _list_methods(entries, unit)
+        return _list_methods(entries, seeds, unit)
     others = scopes[scopes["unit"] != unit]
     names = {} if entries is None else _name_entries(entries)
     models = first.assign(name=[names.get(name, name) for name in first["model"]])
@@ -118,11 +125,12 @@ def list_rankings(scopes: pd.DataFrame, entries: pd.DataFrame | None = None) -> 
             1,
             find_candidates(first),
             others.set_index("model")[["rank_low", "rank_high", "may_be_best"]],
+            _count_datasets(models, seeds),
         )
     ]
 
 
-def _list_methods(entries: pd.DataFrame, unit: str) -> list[Ranking]:
+def _list_methods(entries: pd.DataFrame, seeds: pd.DataFrame, unit: str) -> list[Ranking]:
     statistic = find_statistic(entries.columns)
     complete = entries[entries["complete"]].fillna({"method": ""})
     rankings = []
@@ -130,8 +138,13 @@ def _list_methods(entries: pd.DataFrame, unit: str) -> list[Ranking]:
         named = own["model"].map(_name_entries(own))
         models = own.assign(name=named, score=own[statistic], filled=0)
         models = models.sort_values(["rank", "model"])[COLUMNS].reset_index(drop=True)
-        rankings.append(Ranking(models, statistic, unit, str(method), number, [], pd.DataFrame()))
+        count, none = _count_datasets(models, seeds), pd.DataFrame()
+        rankings.append(Ranking(models, statistic, unit, str(method), number, [], none, count))
     return rankings
+
+
+def _count_datasets(models: pd.DataFrame, seeds: pd.DataFrame) -> int:
+    return int(seeds.loc[seeds["model"].isin(models["model"]), "dataset"].nunique())
 
 
 def _name_entries(entries: pd.DataFrame) -> dict[str, str]:
@@ -210,15 +223,11 @@ def render_rankings(rankings: list[Ranking], *, level: float) -> str:
 
 def describe_size(ranking: Ranking) -> str:
     """Say how many models and datasets a ranking has."""
-    totals = ranking.models["datasets"] + ranking.models["filled"]
-    models = format_count(
-        len(ranking.models), "entry" if ranking.within else "model", _many(ranking)
+    count = len(ranking.models)
+    models = (
+        format_count(count, "entry", "entries") if ranking.within else format_count(count, "model")
     )
-    return f"{models} on {format_count(int(totals.max()), 'dataset')}"
-
-
-def _many(ranking: Ranking) -> str:
-    return "entries" if ranking.within else "models"
+    return f"{models} on {format_count(ranking.datasets, 'dataset')}"
 
 
 def name_within(ranking: Ranking) -> str:
