@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from capmap.artifacts import read_json, read_parquet, write_parquet
-from capmap.ranking.study import estimate_models
+from capmap.ranking.estimates import estimate_models
 
 logger = logging.getLogger(__name__)
 

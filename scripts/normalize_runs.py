@@ -15,7 +15,7 @@ from capmap.artifacts import (
     write_bytes_if_changed,
     write_text,
 )
-from capmap.ranking.study import normalize_study
+from capmap.ranking.normalized import normalize_study
 from capmap.shards import split_shards
 
 SHARD = re.compile(r"[0-9]+\.parquet")

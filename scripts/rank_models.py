@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from capmap.artifacts import read_json, read_parquet
+from capmap.ranking.estimates import RANKING, choose_columns, rank_estimates
 from capmap.ranking.statistics import STATISTICS
-from capmap.ranking.study import RANKING, choose_columns, rank_estimates
 from capmap.settings.choices import Statistic
 from capmap.tables import write_table
 

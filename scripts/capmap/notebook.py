@@ -13,7 +13,8 @@ import pandas as pd
 from capmap.artifacts import read_json
 from capmap.errors import CapmapError, ConfigError, ValidationError
 from capmap.inputs.studies import check_config
-from capmap.ranking.study import choose_columns, estimate_models, normalize_study, rank_estimates
+from capmap.ranking.estimates import choose_columns, estimate_models, rank_estimates
+from capmap.ranking.normalized import normalize_study
 from capmap.tables import read_declared
 from capmap.validation.exports import check_exports
 from capmap.validation.study import Validation

@@ -1,7 +1,7 @@
-"""The ranking of a study from its runs: normalization, estimates and ranks."""
+"""The runs of a study normalized, and what all of its models have in common."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -19,19 +19,8 @@ from capmap.normalization import (
     select_runs,
 )
 from capmap.ranking.aggregation import summarize_cells
-from capmap.ranking.groups import bootstrap_groups
-from capmap.ranking.holes import Effects, fit_effects
-from capmap.ranking.models import Options
-from capmap.ranking.ranks import rank_statistic, widen_intervals
+from capmap.ranking.holes import fit_effects
 from capmap.ranking.scopes import resolve_statistic, resolve_unit
-from capmap.ranking.statistics import STATISTICS
-from capmap.settings.choices import Statistic
-from capmap.wording import ALL
-
-RANKING = [
-    *("model", "iqm", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
-    *("rank_low_all", "rank_high_all", "may_be_best", "runs", "datasets", "filled", "ties"),
-]
 
 Scope: TypeAlias = Mapping[str, Any]
 
@@ -122,91 +111,3 @@ def _describe_scope(runs: pd.DataFrame, settings: Mapping[str, Any]) -> dict[str
         "seeds": sorted(runs["seed"].unique()) if unit == "seeds" else [],
         "effects": effects.to_json() if effects else None,
     }
-
-
-def estimate_models(
-    runs: pd.DataFrame,
-    scope: Scope,
-    *,
-    study: str,
-    settings: Mapping[str, Any],
-    dimensions: Mapping[str, list[str]] | None = None,
-) -> pd.DataFrame:
-    """Estimate models, some or all of a study, with intervals and replicates.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Normalized runs of the models.
-    scope : mapping
-        That of `Normalized`.
-    study : str
-        Name of the study, part of the names of its random streams.
-    settings : mapping
-        Those below ``bootstrap``; what ranks the models and the interquartile mean are estimated
-        beside its ``statistics``.
-    dimensions : mapping of str to list of str, optional
-        The datasets of each dimension of a leaderboard.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per kind and group of datasets, model and statistic.
-    """
-    wanted = {"iqm", scope["rank_by"], *settings["statistics"]}
-    return bootstrap_groups(
-        runs,
-        study=study,
-        statistics=[name for name in sorted(STATISTICS) if name in wanted],
-        rank_by=scope["rank_by"],
-        options=Options(
-            settings["replicates"],
-            settings["confidence"],
-            settings["interval"],
-            scope["unit"],
-            settings["weights"],
-        ),
-        seed=settings["seed"],
-        datasets=scope["datasets"],
-        seeds=scope["seeds"],
-        effects=Effects.from_json(scope["effects"]),
-        dimensions=dimensions,
-    )
-
-
-def rank_estimates(
-    read: Callable[[Mapping[str, str]], pd.DataFrame],
-    statistic: Statistic,
-    *,
-    confidence_level: float,
-    kind: str = "dimension",
-) -> pd.DataFrame:
-    """Rank models by one statistic on all datasets.
-
-    Parameters
-    ----------
-    read : callable
-        Gives the rows of `estimate_models` of all models whose columns have these values.
-    statistic : str
-        What ranks the models.
-    confidence_level : float
-        Of rank intervals and tie groups.
-    kind : str
-        "dimension", or "beside" for the other of what intervals generalize to.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per model, best first; empty without estimates.
-    """
-    models = read({"kind": kind, "group": ALL, "statistic": statistic})
-    if models.empty:
-        return models
-    table = rank_statistic(models, statistic, confidence_level=confidence_level)
-    return widen_intervals(table, confidence_level=confidence_level)
-
-
-def choose_columns(ranking: pd.DataFrame, statistic: Statistic) -> pd.DataFrame:
-    """Give a ranking the columns that are shown, its scores named after what ranks the models."""
-    columns = [statistic if name == "iqm" else name for name in RANKING]
-    return ranking.rename(columns={"estimate": statistic})[columns]
