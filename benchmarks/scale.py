@@ -23,7 +23,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
 
-from capmap.figures.style import COLUMN_WIDTH, PAGE_WIDTH, figure_style, model_colors, save_figure
+from capmap.figures.look import COLUMN_WIDTH, PAGE_WIDTH
+from capmap.figures.style import figure_style, model_colors, save_figure
 from capmap.rng import make_stream
 from capmap.settings.checking import check_settings
 from capmap.settings.sections import write_schema

@@ -1,13 +1,15 @@
 """Draw a study's figures, those of them that would come out otherwise than they are."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from capmap.artifacts import read_parquet
 from capmap.catalog import FIGURES
+from capmap.figures.look import read_look, wear_look
 from capmap.figures.style import save_figure
 from capmap.freshness import Keeper, digest_origin
+from capmap.looks import rename_option, rename_table
 from capmap.tables import read_declared
 from job import load_function, run_parallel
 
@@ -21,6 +23,7 @@ def plot(
     folder: str,
     reads: Mapping[str, Mapping[str, str]],
     options: Mapping[str, Mapping[str, Any]],
+    looks: Mapping[str, Mapping[str, Any]],
     code: Mapping[str, str],
     threads: int,
 ) -> None:
@@ -31,9 +34,12 @@ def plot(
     folder : str
         The study's folder.
     reads : mapping of str to mapping of str to str
-        The files of the tables of each figure, by name; ``order`` orders the models.
+        The files of the tables of each figure, by name; ``order`` orders the models, ``style`` is a
+        style sheet.
     options : mapping of str to mapping
         What each figure's function is told, by parameter.
+    looks : mapping of str to mapping
+        What the study has chosen for the look of each, see `capmap.figures.look.read_look`.
     code : mapping of str to str
         Digest of the code that draws each.
     threads : int
@@ -41,16 +47,12 @@ def plot(
     """
     keeper = Keeper(folder)
     files = {name: [f"{folder}/figures/{name}.{suffix}" for suffix in FORMATS] for name in reads}
-    origins = {name: digest_origin(code[name], options[name], reads[name]) for name in reads}
+    told = {name: {"options": options[name], "look": looks[name]} for name in reads}
+    origins = {name: digest_origin(code[name], told[name], reads[name]) for name in reads}
     todo = [name for name in reads if not keeper.restore(name, origins[name], files[name])]
 
     def draw(name: str) -> None:
-        figure = FIGURES[name]
-        tables = [_read(reads[name][table]) for table in figure.reads]
-        known = dict(options[name])
-        if figure.order:
-            known["order"] = _read(reads[name]["order"])["model"].unique().tolist()
-        save_figure(load_function(figure.draw)(*tables, **known), files[name])
+        _draw_figure(name, reads[name], options[name], looks[name], files[name])
         keeper.keep(name, origins[name], files[name])
 
     # Imported once, before the process is copied.
@@ -60,6 +62,27 @@ def plot(
     logger.info(
         "drew %d of %d figures: %s", len(todo), len(reads), ", ".join(sorted(todo)) or "none"
     )
+
+
+def _draw_figure(
+    name: str,
+    reads: Mapping[str, str],
+    options: Mapping[str, Any],
+    look: Mapping[str, Any],
+    files: Sequence[str],
+) -> None:
+    figure, names = FIGURES[name], look.get("names", {})
+    tables = {
+        read: rename_table(_read(path), names, headers=read == "scores")
+        for read, path in reads.items()
+        if read != "style"
+    }
+    known = {key: rename_option(value, names) for key, value in options.items()}
+    if figure.order:
+        known["order"] = tables["order"]["model"].unique().tolist()
+    with wear_look(read_look(look, style=reads.get("style", ""))):
+        drawn = load_function(figure.draw)(*(tables[read] for read in figure.reads), **known)
+        save_figure(drawn, files)
 
 
 def _read(path: str) -> Any:

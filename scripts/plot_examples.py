@@ -1,7 +1,9 @@
 """Draw examples of images with several labels, and what models say of them."""
 
 import logging
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from capmap.artifacts import read_table
 from capmap.exports.arrays import map_array
@@ -9,6 +11,7 @@ from capmap.exports.classes import read_classes, read_images
 from capmap.exports.labels import read_label_sets
 from capmap.figures.canvas import draw_note
 from capmap.figures.examples import HEADING, draw_prediction_panels
+from capmap.figures.look import read_look, wear_look
 from capmap.figures.style import save_figure
 from capmap.images.pictures import load_pixels
 from capmap.multilabel.examples import choose_images, choose_models, find_sets, list_examples
@@ -32,11 +35,13 @@ def plot_examples(
     labels: list[str],
     images: list[str],
     classes: list[str],
+    style: list[str],
     prediction_examples_figure: list[str],
     study: str,
     dataset: str,
     models: list[str],
     seed: int,
+    looks: Mapping[str, Mapping[str, Any]],
 ) -> None:
     """Draw what the best and the worst model by ASMA say of some images of a dataset.
 
@@ -51,6 +56,8 @@ def plot_examples(
         images: one each, or none where there are no images.
     classes : list of str
         File of the classes in the order of the scores, or nothing.
+    style : list of str
+        Style sheet of the figure, or nothing.
     prediction_examples_figure : list of str
         Where to write the figure, as .pdf, .svg or .png.
     study : str
@@ -61,13 +68,23 @@ def plot_examples(
         Whose scores each dump has.
     seed : int
         Seed of the study's random streams.
+    looks : mapping of str to mapping
+        What the study has chosen for the look of the figure, by its name.
     """
+    options = looks["prediction_examples"]
+    look = read_look(options, style="".join(style))
     if not dumps:
-        save_figure(draw_note(NO_IMAGES, heading=HEADING), prediction_examples_figure)
+        with wear_look(look):
+            save_figure(draw_note(NO_IMAGES, heading=HEADING), prediction_examples_figure)
         logger.info("no images to show")
         return
     table = read_table(summary)
     titles = choose_models(table[table["model"].isin(models)], dataset=dataset)
+    shown = options.get("names", {})
+    titles = {
+        model: shown.get(model, model) + title.removeprefix(model)
+        for model, title in titles.items()
+    }
     known = [name for path in classes for name in read_classes(path)]
     names = read_images(ids[0])
     sets = find_sets(read_label_sets(labels[0], classes=known), names)
@@ -86,7 +103,8 @@ def plot_examples(
         classes=known,
     )
     thumbnails = {name: load_pixels(Path(images[0], name), size=SIDE) for name in chosen}
-    save_figure(draw_prediction_panels(examples, thumbnails), prediction_examples_figure)
+    with wear_look(look):
+        save_figure(draw_prediction_panels(examples, thumbnails), prediction_examples_figure)
     logger.info("%d images of %s", len(chosen), dataset)
 
 

@@ -131,6 +131,7 @@ EVERY_DEFAULT = {
         ],
     },
     "leaderboard": {"complete": 1, "releases": ""},
+    "figures": {"names": {}, "only": [], "skip": [], "each": {}},
     "bootstrap": {
         "replicates": 10000,
         "confidence": 0.95,

@@ -17,9 +17,10 @@ from capmap.figures.few_results import (
     draw_model_replay,
     draw_placement_replay,
 )
+from capmap.figures.look import PAGE_WIDTH
 from capmap.figures.panels import find_top, style_method
 from capmap.figures.predictions import draw_dimensions, draw_fit
-from capmap.figures.style import PAGE_WIDTH, save_figure
+from capmap.figures.style import save_figure
 from capmap.figures.transfer import draw_transfer
 from tests.figure_checks import assert_legible, assert_same_bytes, drawn_words
 from tests.prediction_figure_tables import TASKS, make_curves, make_errors

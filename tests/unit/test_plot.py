@@ -30,6 +30,7 @@ class Study:
         self.folder = folder
         self.tables = make_study(models) | make_tables(models, ["D", "-1"])
         self.options = {name: {} for name in TABLES} | {"elo": {"confidence_level": 0.95}}
+        self.looks = {name: {} for name in TABLES}
         self.code = dict.fromkeys(TABLES, "code")
         self.names = list(TABLES)
         for name in ("scores", "aggregate", "seeds", "elo", "iqm", "scopes"):
@@ -49,6 +50,7 @@ class Study:
             folder=str(self.folder),
             reads={name: places[name] for name in self.names},
             options={name: self.options[name] for name in self.names},
+            looks={name: self.looks[name] for name in self.names},
             code={name: self.code[name] for name in self.names},
             threads=threads,
         )

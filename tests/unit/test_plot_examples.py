@@ -147,6 +147,8 @@ def study(tmp_path):
         "dataset": "D",
         "models": list(MODELS),
         "seed": 0,
+        "style": [],
+        "looks": {"prediction_examples": {}},
     }
 
 

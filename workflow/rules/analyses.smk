@@ -94,6 +94,7 @@ for study in config["studies"]:
             folder=of(studies.find_folder),
             reads=of(analyses.find_figure_inputs, *figures),
             options=of(analyses.read_figure_options, *figures),
+            looks=of(looks.read_looks, *figures),
             code=code_of(analyses.find_figure_code, *figures),
         script:
             "../../scripts/plot.py"

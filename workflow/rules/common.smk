@@ -49,7 +49,7 @@ sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 from capmap.catalog import ANALYSES, FIGURES, STEPS, find_owner, list_captions
 from capmap.errors import ConfigError
 from capmap.inputs import analyses, configuration, exports, leaderboards
-from capmap.inputs import locks, predictions, state, studies
+from capmap.inputs import locks, looks, predictions, state, studies
 import library
 import terminal
 

@@ -176,6 +176,7 @@ rule plot_examples:
         labels=of(predictions.find_example_labels, "labels"),
         images=of(predictions.find_example_images),
         classes=of(predictions.find_classes, "predictions"),
+        style=of(looks.list_styles, "prediction_examples"),
     output:
         prediction_examples_figure=figure("prediction_examples"),
     log:
@@ -189,6 +190,7 @@ rule plot_examples:
         dataset=of(predictions.find_example_dataset),
         models=of(predictions.list_example_models),
         seed=setting("bootstrap/seed"),
+        looks=of(looks.read_looks, "prediction_examples"),
         library=digest_library("plot_examples.py"),
     script:
         "../../scripts/plot_examples.py"

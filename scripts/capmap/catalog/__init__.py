@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from capmap.catalog import capabilities, comparisons, leaderboard, multilabel
-from capmap.catalog.columns import COLUMNS, TEXT_COLUMNS
+from capmap.catalog.columns import COLUMNS, NAME_COLUMNS, TEXT_COLUMNS
 from capmap.catalog.declarations import Analysis, Figure, Step, Table
 from capmap.catalog.main import MAIN
 
@@ -14,6 +14,7 @@ __all__ = [
     "EVERYTHING",
     "FIGURES",
     "MAIN",
+    "NAME_COLUMNS",
     "STEPS",
     "TABLES",
     "Analysis",
@@ -67,8 +68,15 @@ def list_tables(study: Mapping[str, Any]) -> list[str]:
 
 
 def list_figures(study: Mapping[str, Any]) -> list[str]:
-    """List the names of all figures of a study."""
-    return [name for made in _list_made(study) for name in made.figures]
+    """List the names of the figures of a study, of those that it does not skip."""
+    chosen = study.get("figures", {})
+    only, skip = chosen.get("only", ()), chosen.get("skip", ())
+    return [
+        name
+        for made in _list_made(study)
+        for name in made.figures
+        if (not only or name in only) and name not in skip
+    ]
 
 
 def list_captions() -> dict[str, str]:

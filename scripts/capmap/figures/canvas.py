@@ -42,6 +42,7 @@ MAX_LINES = 4
 # The least room for what is drawn, where a width or a height is asked for; a figure that needs more
 # is laid out larger and made smaller as a whole.
 LEAST_WIDTH = 1.0
+LEAST_LABEL = 0.6
 LEAST_SHARE = 0.65
 
 
@@ -205,8 +206,10 @@ def fit_labels(names: Sequence[str], *, narrow: float, wide: float) -> Labels:
     """
     if current_look().width:
         # Between a column and a page, labels have as much of the room as the figure.
-        share = (page_width() - COLUMN_WIDTH) / (PAGE_WIDTH - COLUMN_WIDTH)
-        wide = narrow + (wide - narrow) * min(max(share, 0.0), 1.0)
+        beyond = page_width() - COLUMN_WIDTH
+        share = min(max(beyond / (PAGE_WIDTH - COLUMN_WIDTH), 0.0), 1.0)
+        room = narrow + (wide - narrow) * share + min(beyond, 0.0) / 2
+        wide = min(wide, max(room, LEAST_LABEL))
     labels = shorten_names(names, width=wide, size=TEXT_SIZE)
     width = widest(labels.values(), size=TEXT_SIZE)
     sheet_width = column_width() if width <= narrow else page_width()

@@ -34,15 +34,14 @@ from capmap.figures.canvas import (
 )
 from capmap.figures.curves import choose_log_ticks
 from capmap.figures.labels import FloatArray, Label, Line, Place, Point, draw_labels, place_labels
+from capmap.figures.look import column_width, page_width
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.panels import add_panel, make_backdrop, number_axis
 from capmap.figures.style import (
-    COLUMN_WIDTH,
     FAINT_INK,
     GRID_COLOR,
     INK,
     MARKERS,
-    PAGE_WIDTH,
     PALETTE,
     SMALL_SIZE,
     figure_style,
@@ -85,7 +84,7 @@ PLACES = (
     "Places are those of the map of models and datasets; pale dots are the points without color."
 )
 GUTTER = 0.2
-PANEL_WIDTH = (PAGE_WIDTH - 2 * PADDING - GUTTER) / 2
+LEAST_WIDTH = 5.8
 PANEL_HEIGHT = 3.8
 PANEL_EDGE = 0.12
 TITLE = 0.2
@@ -109,7 +108,7 @@ X_LABEL = "distance to the center of the map (all dimensions)"
 Y_LABEL = "mean gap (0 = best, 1 = worst model)"
 NO_GAP = "No model has both a place on the map and a mean gap."
 NARROW_MODELS = 12
-HEIGHTS = {COLUMN_WIDTH: 2.2, PAGE_WIDTH: 4.2}
+HEIGHT, WIDE_HEIGHT, NARROW_WIDTH = 2.2, 4.2, 4.5
 LEFT = 0.5
 
 
@@ -152,7 +151,7 @@ def draw_map(positions: pd.DataFrame, models: pd.DataFrame, datasets: pd.DataFra
     points = _describe_points(positions, models, datasets)
     if points.empty:
         return draw_note(NO_PLACE, heading=MAP_HEADING)
-    sheet_width = COLUMN_WIDTH if len(points) <= NARROW_POINTS else PAGE_WIDTH
+    sheet_width = column_width() if len(points) <= NARROW_POINTS else page_width()
     width = sheet_width - 2 * PADDING
     places, height = scale_points(points, width=width, height=MAP_HEIGHT, edge=MAP_EDGE)
     points = points.assign(x=places[:, 0], y=places[:, 1])
@@ -396,12 +395,13 @@ def draw_attribute_maps(
     if positions.empty:
         return draw_note(NO_PLACE, heading=ATTRIBUTES_HEADING)
     points = positions.sort_values(["kind", "name"], ignore_index=True)
-    places, height = scale_points(points, width=PANEL_WIDTH, height=PANEL_HEIGHT, edge=PANEL_EDGE)
+    width = _panel_width()
+    places, height = scale_points(points, width=width, height=PANEL_HEIGHT, edge=PANEL_EDGE)
     points = points.assign(x=places[:, 0], y=places[:, 1])
     panels = _plan_panels(points, models, datasets)
     heads = [max(_measure_head(panel) for panel in panels[row : row + 2]) for row in (0, 2)]
     sheet = make_backdrop(
-        width=PAGE_WIDTH,
+        width=page_width(LEAST_WIDTH),
         height=2 * height + sum(heads) + GUTTER,
         margins=Margins(PADDING, PADDING, head=PADDING, ticks=0.0),
         wording=Wording(ATTRIBUTES_HEADING, "", (PLACES,)),
@@ -409,10 +409,14 @@ def draw_attribute_maps(
     bottoms = (height + heads[1] + GUTTER, 0.0)
     for position, panel in enumerate(panels):
         row, column = divmod(position, 2)
-        left = column * (PANEL_WIDTH + GUTTER)
-        place = add_panel(sheet, left=left, bottom=bottoms[row], width=PANEL_WIDTH, height=height)
+        left = column * (width + GUTTER)
+        place = add_panel(sheet, left=left, bottom=bottoms[row], width=width, height=height)
         _draw_panel(place, panel, points, head=heads[row])
     return sheet.figure
+
+
+def _panel_width() -> float:
+    return (page_width(LEAST_WIDTH) - 2 * PADDING - GUTTER) / 2
 
 
 def _plan_panels(
@@ -500,7 +504,7 @@ def _measure_head(panel: _Panel) -> float:
 
 
 def _count_columns(panel: _Panel) -> int:
-    return max(1, int((PANEL_WIDTH + GAP) / _measure_key(panel)))
+    return max(1, int((_panel_width() + GAP) / _measure_key(panel)))
 
 
 def _measure_key(panel: _Panel) -> float:
@@ -600,8 +604,9 @@ def draw_centrality(
     if table.empty:
         return draw_note(NO_GAP, heading=CENTRALITY_HEADING)
     table = table.sort_values(["kept", "model"], ascending=[False, True])
-    sheet_width = COLUMN_WIDTH if len(table) <= NARROW_MODELS else PAGE_WIDTH
-    area = (sheet_width - LEFT - 2 * PADDING, HEIGHTS[sheet_width])
+    sheet_width = column_width() if len(table) <= NARROW_MODELS else page_width()
+    height = HEIGHT if sheet_width <= NARROW_WIDTH else WIDE_HEIGHT
+    area = (sheet_width - LEFT - 2 * PADDING, height)
     limits = _span_axes(table)
     low, high = np.array(limits).T
     points = (table[["centrality", "mean_gap"]].to_numpy(float) - low) / (high - low) * area

@@ -17,11 +17,10 @@ from capmap.figures.canvas import (
     draw_note,
     make_sheet,
 )
+from capmap.figures.look import COLUMN_WIDTH, column_width, page_width
 from capmap.figures.names import printable_text, shorten_names, widest
 from capmap.figures.style import (
-    COLUMN_WIDTH,
     FAINT_INK,
-    PAGE_WIDTH,
     TEXT_SIZE,
     ModelStyle,
     figure_style,
@@ -151,7 +150,7 @@ def _place_panels(panels: list[_Panel], notes: tuple[str, ...]) -> list[Sheet]:
     stacked = sum(panel.height + title + LOW_ROOM for panel in panels)
     is_wide = not _fit_names(panels) and stacked <= MAX_HEIGHT
     columns = 1 if is_wide else min(len(panels), 2)
-    sheet_width = PAGE_WIDTH if is_wide or columns > 1 else COLUMN_WIDTH
+    sheet_width = page_width() if is_wide or columns > 1 else column_width()
     width = (sheet_width - 2 * PADDING - (columns - 1) * GUTTER) / columns
     rows = [panels[start : start + columns] for start in range(0, len(panels), columns)]
     heights = [max(panel.height for panel in row) for row in rows]
@@ -182,7 +181,7 @@ def _fit_names(panels: list[_Panel]) -> bool:
 def _place_panel(sheet: Sheet, left: float, bottom: float, width: float, height: float) -> Sheet:
     axes = sheet.add_axes(left=left, bottom=bottom, width=width, height=height)
     axes.set_axis_off()
-    return Sheet(sheet.figure, axes, sheet.left + left, sheet.bottom + bottom, width, height)
+    return sheet.cut(axes, left=left, bottom=bottom, width=width, height=height)
 
 
 def _draw_panel(sheet: Sheet, panel: _Panel, styles: dict[str, ModelStyle]) -> None:

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, StrMethodFormatter
 
 from capmap.figures.canvas import GAP, Sheet
+from capmap.figures.look import arrange_models, current_look
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.style import FAINT_INK, TEXT_SIZE, ModelStyle, model_styles
 from capmap.wording import count_things
@@ -51,10 +52,13 @@ def cast_models(models: Iterable[str], order: Sequence[str]) -> Cast:
     """
     place = {model: position for position, model in enumerate(order)}
     ranked = sorted(set(models), key=lambda model: (place.get(model, len(place)), model))
-    others = ranked[MAX_COLORED:]
+    wanted = current_look().order
+    colored = sorted(ranked, key=lambda model: model not in wanted)[:MAX_COLORED]
+    others = [model for model in ranked if model not in colored]
     number = count_things(len(others), "model")
-    notes = (f"In color: the best {MAX_COLORED}. Gray: the other {number}.",) if others else ()
-    return Cast(ranked[:MAX_COLORED], others, model_styles([*ranked, *order]), notes)
+    said = "the best" if colored == ranked[:MAX_COLORED] else "these"
+    notes = (f"In color: {said} {MAX_COLORED}. Gray: the other {number}.",) if others else ()
+    return Cast(arrange_models(colored), others, model_styles([*ranked, *order]), notes)
 
 
 def draw_curves(sheet: Sheet, cast: Cast, curves: Mapping[str, Vertices]) -> None:

@@ -29,9 +29,9 @@ from capmap.figures.canvas import (
     plan_legend,
 )
 from capmap.figures.heatmap import Scale, draw_heatmap
+from capmap.figures.look import column_width
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.style import (
-    COLUMN_WIDTH,
     FAINT_INK,
     PALETTE,
     SMALL_SIZE,
@@ -249,7 +249,9 @@ def _place_points(seeds: pd.DataFrame, datasets: list[str]) -> pd.DataFrame:
 def _draw_nothing() -> Figure:
     margins = Margins(left=PADDING, right=PADDING, head=0.0, ticks=0.0)
     wording = Wording(SPREAD_HEADING, "")
-    sheet = make_sheet(width=COLUMN_WIDTH, height=3 * ROW_HEIGHT, margins=margins, wording=wording)
+    sheet = make_sheet(
+        width=column_width(), height=3 * ROW_HEIGHT, margins=margins, wording=wording
+    )
     sheet.axes.set_axis_off()
     sheet.write(NO_SPREAD, x=0, y=ROW_HEIGHT)
     return sheet.figure

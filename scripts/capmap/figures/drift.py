@@ -18,6 +18,7 @@ from capmap.figures.canvas import (
     draw_note,
     plan_legend,
 )
+from capmap.figures.look import column_width
 from capmap.figures.names import widest
 from capmap.figures.panels import (
     LEFT,
@@ -33,7 +34,6 @@ from capmap.figures.panels import (
     read_points,
 )
 from capmap.figures.style import (
-    COLUMN_WIDTH,
     FAINT_INK,
     PALETTE,
     SMALL_SIZE,
@@ -132,10 +132,10 @@ def _read_curve(steps: pd.DataFrame, name: str) -> Numbers:
 def _place_panels(notes: tuple[str, ...]) -> tuple[Sheet, Sheet]:
     """Make the figure with its legends, and the upper and the lower panel."""
     texts = [[label for label, _ in curves.values()] for curves in (SHIFTS, ERRORS)]
-    upper, lower = (plan_legend(labels, sheet_width=COLUMN_WIDTH) for labels in texts)
+    upper, lower = (plan_legend(labels, sheet_width=column_width()) for labels in texts)
     raised = HEIGHT + HEADER_HEIGHT + lower.height + GUTTER
     sheet = make_backdrop(
-        width=COLUMN_WIDTH,
+        width=column_width(),
         height=raised + HEIGHT,
         margins=Margins(LEFT, 2 * PADDING, head=HEADER_HEIGHT + upper.height),
         wording=Wording(HEADING, "publication date", notes),

@@ -1,6 +1,7 @@
 """Examples: images with a model's highest scores, and which of them are right."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,11 @@ from capmap.figures.canvas import (
     make_sheet,
     plan_legend,
 )
+from capmap.figures.look import page_width
 from capmap.figures.names import shorten_names
 from capmap.figures.style import (
     FAINT_INK,
     INK,
-    PAGE_WIDTH,
     PALETTE,
     SMALL_SIZE,
     TEXT_SIZE,
@@ -86,16 +87,16 @@ def draw_prediction_panels(predictions: pd.DataFrame, images: Mapping[str, Image
     notes = (f"Not drawn: {format_count(left_out, 'more example')}.",) if left_out else ()
     rows = -(-len(chosen) // COLUMNS)
     tall = TITLE + max(THUMB, MAX_ROWS * ROW)
-    legend = plan_legend([name for name, _, _ in LOOKS.values()], sheet_width=PAGE_WIDTH)
+    legend = plan_legend([name for name, _, _ in LOOKS.values()], sheet_width=page_width())
     sheet = make_sheet(
-        width=PAGE_WIDTH,
+        width=page_width(),
         height=rows * tall + (rows - 1) * BETWEEN,
         margins=Margins(PADDING, PADDING, head=legend.height, ticks=0.0),
         wording=Wording(HEADING, "", (NOTE, *notes)),
     )
     sheet.axes.set_axis_off()
     height = sheet.height - HEADER_HEIGHT
-    lowered = Sheet(sheet.figure, sheet.axes, sheet.left, sheet.bottom, sheet.width, height)
+    lowered = replace(sheet, height=height)
     draw_legend(lowered, legend, [Patch(linewidth=0.8, **look) for _, _, look in LOOKS.values()])
     width = (sheet.width - BETWEEN) / COLUMNS
     for place, (image, model) in enumerate(chosen):

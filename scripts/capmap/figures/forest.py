@@ -9,16 +9,19 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from capmap.figures.canvas import GAP, PADDING, ROW_HEIGHT, Margins, Wording, fit_labels, make_sheet
-from capmap.figures.side_columns import SideColumns, plan_columns, write_columns
-from capmap.figures.style import (
-    COLUMN_WIDTH,
-    FAINT_INK,
-    PAGE_WIDTH,
-    SMALL_SIZE,
-    ModelStyle,
-    model_styles,
+from capmap.figures.canvas import (
+    GAP,
+    LEAST_LABEL,
+    PADDING,
+    ROW_HEIGHT,
+    Margins,
+    Wording,
+    fit_labels,
+    make_sheet,
 )
+from capmap.figures.look import column_width, current_look, page_width
+from capmap.figures.side_columns import SideColumns, plan_columns, write_columns
+from capmap.figures.style import FAINT_INK, SMALL_SIZE, ModelStyle, model_styles
 
 MIN_AXES = 1.2
 WIDE_LABEL = 2.6
@@ -36,11 +39,14 @@ class Rows:
 
 def plan_rows(names: Sequence[str], side: SideColumns) -> Rows:
     """Make room for the labels of rows and the columns beside them, in a column if they fit."""
-    labels = fit_labels(names, narrow=WIDE_LABEL, wide=WIDE_LABEL)
-    left = PADDING + max(labels.width, 0.35) + GAP
     right = 2 * PADDING + max(side.width, 0.06)
-    is_narrow = COLUMN_WIDTH - left - right >= MIN_AXES
-    width = COLUMN_WIDTH if is_narrow else PAGE_WIDTH
+    room = WIDE_LABEL
+    if current_look().width:
+        room = min(room, max(page_width() - PADDING - GAP - right - MIN_AXES, LEAST_LABEL))
+    labels = fit_labels(names, narrow=room, wide=room)
+    left = PADDING + max(labels.width, 0.35) + GAP
+    is_narrow = column_width() - left - right >= MIN_AXES
+    width = column_width() if is_narrow else page_width()
     return Rows(labels.texts, width, Margins(left=left, right=right))
 
 

@@ -25,8 +25,9 @@ from capmap.figures.canvas import (
     fit_labels,
     make_sheet,
 )
+from capmap.figures.look import column_width, page_width
 from capmap.figures.names import break_name, shorten_names, widest
-from capmap.figures.style import COLUMN_WIDTH, GRID_COLOR, PAGE_WIDTH, SMALL_SIZE, TEXT_SIZE
+from capmap.figures.style import GRID_COLOR, SMALL_SIZE, TEXT_SIZE
 
 ROW_HEIGHT = 0.15
 NARROW_LABEL = 1.1
@@ -34,6 +35,7 @@ WIDE_LABEL = 2.1
 COLUMN_LABEL = 1.2
 NARROW_COLUMNS = 8
 NARROW_CELL = 0.2
+LEAST_CELL = 0.115
 MAX_WRITTEN = 360
 MAX_OWN_TEXTS = 480
 HATCH = {"hatch": "//////", "facecolor": "white", "edgecolor": "#9A9A9A"}
@@ -148,6 +150,7 @@ def draw_grid(
     marks: Sequence[Mark] = (),
     right: float = 0.0,
     head: float = 0.0,
+    least: float = LEAST_CELL,
 ) -> Sheet:
     """Draw any table as colored cells, with room for more around them.
 
@@ -168,6 +171,8 @@ def draw_grid(
         Signs in the cells, drawn in this order.
     right, head : float
         Room at the right of the cells, and between them and the scale of colors, in inches.
+    least : float
+        Width of a cell in inches, below which a figure is rather made smaller as a whole.
 
     Returns
     -------
@@ -183,8 +188,8 @@ def draw_grid(
     labels = fit_labels(list(table.index), narrow=NARROW_LABEL, wide=WIDE_LABEL)
     left = PADDING + max(labels.width, 0.45) + GAP
     around = left + 2 * PADDING + right
-    crowded = table.shape[1] > min(NARROW_COLUMNS, (COLUMN_WIDTH - around) / NARROW_CELL)
-    sheet_width = PAGE_WIDTH if crowded else labels.sheet_width
+    crowded = table.shape[1] > min(NARROW_COLUMNS, (column_width() - around) / NARROW_CELL)
+    sheet_width = page_width(around + table.shape[1] * least) if crowded else labels.sheet_width
     cell_width = (sheet_width - around) / table.shape[1]
     names, upright = _fit_columns(list(table.columns.get_level_values(-1)), cell_width)
     room = cell_width - 0.03

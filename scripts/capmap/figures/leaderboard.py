@@ -29,12 +29,11 @@ from capmap.figures.canvas import (
 )
 from capmap.figures.curves import OTHERS_COLOR, Cast, cast_models, make_key
 from capmap.figures.heatmap import Mark, Scale, Writing, draw_grid, pivot_cells
+from capmap.figures.look import column_width, page_width
 from capmap.figures.names import printable_text, shorten_names, widest
 from capmap.figures.panels import make_curve_key, read_points
 from capmap.figures.side_columns import format_decimal
 from capmap.figures.style import (
-    COLUMN_WIDTH,
-    PAGE_WIDTH,
     PALETTE,
     SMALL_SIZE,
     TEXT_SIZE,
@@ -253,7 +252,7 @@ def draw_rank_history(rank_history: pd.DataFrame) -> Figure:
     numbers = [f"{rank:.0f}" for rank in ranks[np.isfinite(ranks)]]
     distance = widest(numbers, size=SMALL_SIZE) / 2 + GAP
     side = PADDING + max(labels.width, 0.35) + distance
-    width = labels.sheet_width if len(releases) <= NARROW_RELEASES else PAGE_WIDTH
+    width = labels.sheet_width if len(releases) <= NARROW_RELEASES else page_width()
     releases = releases[-MOST_RELEASES:]
     ticks = _label_releases(releases, room=(width - 2 * side) / max(len(releases) - 1, 1))
     sheet = make_sheet(
@@ -406,9 +405,9 @@ def draw_checkpoint_curves(
         return draw_note(NO_CURVE, heading=CURVES_HEADING)
     cast = cast_models(own["model"], order)
     own = _plan_lines(own, cast)
-    legend = plan_legend(cast.colored, sheet_width=COLUMN_WIDTH)
+    legend = plan_legend(cast.colored, sheet_width=column_width())
     sheet = make_sheet(
-        width=COLUMN_WIDTH,
+        width=column_width(),
         height=CURVES_HEIGHT,
         margins=Margins(0.55, 3 * PADDING, head=HEADER_HEIGHT + legend.height),
         wording=Wording(CURVES_HEADING, "step", (*cast.notes, *_write_notes(own))),

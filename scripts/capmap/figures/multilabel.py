@@ -30,12 +30,12 @@ from capmap.figures.canvas import (
     plan_legend,
 )
 from capmap.figures.labels import FloatArray, Label, draw_labels, place_labels
+from capmap.figures.look import page_width
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.side_columns import MINUS, plan_columns, write_columns
 from capmap.figures.style import (
     FAINT_INK,
     INK,
-    PAGE_WIDTH,
     PALETTE,
     SMALL_SIZE,
     TEXT_SIZE,
@@ -206,10 +206,10 @@ def _make_keys(metrics: Sequence[str], first: str, second: str) -> list[Line2D]:
 
 def _place_panels(keys: Sequence[Line2D], labels: Sequence[str], note: str) -> tuple[Sheet, Sheet]:
     """Make the figure with its legend, and the upper and the lower panel."""
-    legend = plan_legend([str(key.get_label()) for key in keys], sheet_width=PAGE_WIDTH)
+    legend = plan_legend([str(key.get_label()) for key in keys], sheet_width=page_width())
     ticks = GAP + widest(labels, size=TEXT_SIZE) if labels else TICKS_HEIGHT
     sheet = make_sheet(
-        width=PAGE_WIDTH,
+        width=page_width(),
         height=UPPER + LINES_GUTTER + LOWER,
         margins=Margins(LEFT, 2 * PADDING, head=HEADER_HEIGHT + legend.height, ticks=ticks),
         wording=Wording(LINES_HEADING, "models, the best on the first dataset first", (note,)),
@@ -219,8 +219,7 @@ def _place_panels(keys: Sequence[Line2D], labels: Sequence[str], note: str) -> t
     panels = []
     for bottom, height in ((LOWER + LINES_GUTTER, UPPER), (0.0, LOWER)):
         axes = sheet.add_axes(left=0, bottom=bottom, width=sheet.width, height=height)
-        box = (sheet.left, sheet.bottom + bottom, sheet.width, height)
-        panels.append(Sheet(sheet.figure, axes, *box))
+        panels.append(sheet.cut(axes, left=0, bottom=bottom, width=sheet.width, height=height))
     return panels[0], panels[1]
 
 
@@ -286,16 +285,16 @@ def draw_metric_rank_shift(
     table = rank_shift.assign(size=size).sort_values(["size", "model"], ascending=[False, True])
     last = int(table[["top1_rank", "asma_rank"]].to_numpy().max())
     low, high = 1 - 0.04 * last, 1.04 * last
-    area = (PAGE_WIDTH - LEFT - 2 * PADDING, SHIFT_HEIGHT)
+    area = (page_width() - LEFT - 2 * PADDING, SHIFT_HEIGHT)
     across, down = (table[["top1_rank", "asma_rank"]].to_numpy(float) - low).T / (high - low)
     points = np.column_stack([across, 1 - down]) * area
     labels = _label_shifts(table, points)
     diagonal = ((0.0, area[1]), (area[0], 0.0))
     found = place_labels(labels, area=area, points=points, radius=RADIUS, lines=[diagonal])
     names = [f"{LOOKS[sign][0]} ({_count_sign(table, sign)})" for sign in LOOKS]
-    legend = plan_legend(names, sheet_width=PAGE_WIDTH)
+    legend = plan_legend(names, sheet_width=page_width())
     sheet = make_sheet(
-        width=PAGE_WIDTH,
+        width=page_width(),
         height=area[1],
         margins=Margins(LEFT, 2 * PADDING, head=HEADER_HEIGHT + legend.height),
         wording=Wording(
@@ -396,11 +395,11 @@ def draw_label_counts(label_counts: pd.DataFrame) -> Figure:
     totals = cells["images"].groupby("dataset").sum()
     names = shorten_names(datasets, width=COUNTS_NAME_WIDTH, size=TEXT_SIZE)
     side = plan_columns({"images": [f"{totals[name]:,}" for name in datasets]})
-    legend = plan_legend(_name_numbers(numbers), sheet_width=PAGE_WIDTH)
+    legend = plan_legend(_name_numbers(numbers), sheet_width=page_width())
     empty = counts.loc[(counts["labels"] == "0") & counts["dataset"].isin(datasets), "images"].sum()
     left_out = (f"Left out: {format_count(empty, 'image')} without a label.",) if empty else ()
     sheet = make_sheet(
-        width=PAGE_WIDTH,
+        width=page_width(),
         height=len(datasets) * min(COUNTS_ROW_HEIGHT, 8 / len(datasets)),
         margins=Margins(
             left=PADDING + max(widest(names.values(), size=TEXT_SIZE), 0.45) + GAP,
@@ -482,10 +481,10 @@ def draw_subgroup_boxes(metrics: pd.DataFrame, degradation: pd.DataFrame) -> Fig
     groups = sorted(set(cells["subgroup"]))
     points = cells["model"].nunique() <= MAX_POINTS
     names = shorten_names(datasets, width=BOXES_DATASET_WIDTH, size=TEXT_SIZE)
-    legend = plan_legend([names[name] for name in datasets], sheet_width=PAGE_WIDTH)
+    legend = plan_legend([names[name] for name in datasets], sheet_width=page_width())
     notes = f"{BOX_NOTE} {POINTS_NOTE}" if points else BOX_NOTE
     sheet = make_sheet(
-        width=PAGE_WIDTH,
+        width=page_width(),
         height=BOXES_HEIGHT,
         margins=Margins(LEFT, 2 * PADDING, head=HEADER_HEIGHT + legend.height),
         wording=Wording(BOXES_HEADING, BOXES_LABEL, (notes,)),
@@ -640,10 +639,10 @@ def _make_page(
     for name, color, marker in TOPS.values() if models else ():
         key = Line2D([], [], color=color, marker=marker, markersize=3.2, linewidth=0.7)
         keys[f"best by {name}"] = key
-    legend = plan_legend(list(keys), sheet_width=PAGE_WIDTH)
+    legend = plan_legend(list(keys), sheet_width=page_width())
     name = shorten_names([dataset], width=BOXES_DATASET_WIDTH, size=TEXT_SIZE)[dataset]
     sheet = make_sheet(
-        width=PAGE_WIDTH,
+        width=page_width(),
         height=max(SEEDS_HEIGHT, lines * BEST_LINE),
         margins=Margins(
             LEFT,

@@ -40,9 +40,10 @@ from capmap.figures.heatmap import (
     mark_diagonal,
     span_evenly,
 )
+from capmap.figures.look import COLUMN_WIDTH
 from capmap.figures.names import text_width
 from capmap.figures.side_columns import format_decimal, format_p, plan_columns, write_columns
-from capmap.figures.style import COLUMN_WIDTH, FAINT_INK, INK, SMALL_SIZE, figure_style
+from capmap.figures.style import FAINT_INK, INK, SMALL_SIZE, figure_style
 
 # What a quantity of the pair (a, b) is for the pair (b, a).
 SWAPPED = {

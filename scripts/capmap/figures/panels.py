@@ -22,7 +22,8 @@ from capmap.figures.canvas import (
     make_sheet,
     plan_legend,
 )
-from capmap.figures.style import COLUMN_WIDTH, FAINT_INK, PAGE_WIDTH, PALETTE, ModelStyle
+from capmap.figures.look import column_width, page_width
+from capmap.figures.style import FAINT_INK, PALETTE, ModelStyle
 
 METHODS = {
     "ensemble": ("ensemble", ModelStyle(PALETTE[0], "o", "-")),
@@ -39,6 +40,7 @@ METHODS = {
 ERROR = "mean squared error of \N{GREEK CAPITAL LETTER DELTA}"
 HEIGHT = 1.9
 LEFT = 0.5
+LEAST_PANEL = 2.0
 GUTTER = 0.1
 TICK_LINE = 0.12
 LONGEST_BAR = 1.6
@@ -106,7 +108,7 @@ def make_backdrop(*, width: float, height: float, margins: Margins, wording: Wor
 def add_panel(sheet: Sheet, *, left: float, bottom: float, width: float, height: float) -> Sheet:
     """Add a panel at a place relative to the lower left corner of a sheet's axes, in inches."""
     axes = sheet.add_axes(left=left, bottom=bottom, width=width, height=height)
-    return Sheet(sheet.figure, axes, sheet.left + left, sheet.bottom + bottom, width, height)
+    return sheet.cut(axes, left=left, bottom=bottom, width=width, height=height)
 
 
 def make_panels(
@@ -141,7 +143,7 @@ def make_panels(
         The panels, in a figure that is a column wide for one of them and a page for more; where
         there is no gap for them, all but the first lack numbers at the y axis.
     """
-    across = COLUMN_WIDTH if len(titles) == 1 else PAGE_WIDTH
+    across = column_width() if len(titles) == 1 else page_width(LEFT + len(titles) * LEAST_PANEL)
     legend = plan_legend([str(key.get_label()) for key in keys], sheet_width=across)
     ticks = TICKS_HEIGHT + (tick_lines - 1) * TICK_LINE
     margins = Margins(LEFT, PADDING, head=HEADER_HEIGHT + legend.height, ticks=ticks)

@@ -21,6 +21,7 @@ from capmap.figures.canvas import (
 )
 from capmap.figures.curves import scale_by_log
 from capmap.figures.heatmap import SCALE_ROOM, Scale, color_cells, pivot_cells, span_evenly
+from capmap.figures.look import column_width, page_width
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.panels import (
     ERROR,
@@ -42,15 +43,7 @@ from capmap.figures.panels import (
     style_method,
 )
 from capmap.figures.side_columns import format_decimal
-from capmap.figures.style import (
-    COLUMN_WIDTH,
-    FAINT_INK,
-    PAGE_WIDTH,
-    SMALL_SIZE,
-    TEXT_SIZE,
-    ModelStyle,
-    figure_style,
-)
+from capmap.figures.style import FAINT_INK, SMALL_SIZE, TEXT_SIZE, ModelStyle, figure_style
 from capmap.wording import count_things
 
 FIT_HEADING = "Estimated and true \N{GREEK CAPITAL LETTER DELTA}"
@@ -59,6 +52,8 @@ LEFT = 0.58
 GUTTER = 0.12
 TITLE = 0.26
 MOST_WIDTH = 1.9
+LEAST_PANEL = 1.0
+LEAST_CELL = 0.1
 LEAST, MOST = -0.5, 2.0
 CROWD = 300
 MAX_POINTS = 4000
@@ -177,7 +172,7 @@ def _place_panels(
     count: int, limits: tuple[float, float], notes: tuple[str, ...]
 ) -> dict[tuple[str, int], Sheet]:
     """Make the figure and its panels, by row and column."""
-    sheet_width = COLUMN_WIDTH if count <= 2 else PAGE_WIDTH
+    sheet_width = column_width() if count <= 2 else page_width(LEFT + count * LEAST_PANEL)
     room = sheet_width - LEFT - PADDING
     width = min(MOST_WIDTH, (room - (count - 1) * GUTTER) / count)
     height = width * float(np.clip((limits[1] - limits[0]) / 1.1, 1.0, 1.4))
@@ -393,11 +388,13 @@ def _make_grid(table: pd.DataFrame, note: str) -> Sheet:
     """Make the sheet with the names of rows and columns, as small as they can be read."""
     rows = shorten_names(table.index, width=NAME_WIDTH, size=SMALL_SIZE)
     columns = shorten_names(table.columns, width=MODEL_NAME_WIDTH, size=SMALL_SIZE)
+    left = PADDING + max(widest(rows.values(), size=SMALL_SIZE), 0.45) + GAP
+    least = left + 2 * PADDING + LEAST_CELL * len(columns)
     sheet = make_sheet(
-        width=COLUMN_WIDTH if len(columns) <= NARROW_MODELS else PAGE_WIDTH,
+        width=column_width() if len(columns) <= NARROW_MODELS else page_width(least),
         height=len(rows) * float(np.clip(MAX_HEIGHT / len(rows), *ROW_HEIGHT)),
         margins=Margins(
-            left=PADDING + max(widest(rows.values(), size=SMALL_SIZE), 0.45) + GAP,
+            left=left,
             right=2 * PADDING,
             head=SCALE_ROOM + HEADER_HEIGHT,
             ticks=GAP + widest(columns.values(), size=SMALL_SIZE),

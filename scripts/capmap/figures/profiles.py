@@ -30,13 +30,15 @@ from capmap.figures.curves import (
     scale_by_log,
     trace_steps,
 )
+from capmap.figures.look import column_width, page_width
 from capmap.figures.names import shorten_names, widest
-from capmap.figures.style import COLUMN_WIDTH, FAINT_INK, PAGE_WIDTH, TEXT_SIZE, figure_style
+from capmap.figures.style import FAINT_INK, TEXT_SIZE, figure_style
 
 PANELS = {"raw": "raw scores", "normalized": "normalized scores"}
 RATIO = "ratio to the best score, \N{GREEK SMALL LETTER TAU} (log scale)"
 NO_RATIOS = "No ratios: no best score > 0."
 NAME_WIDTH = 1.5
+LEAST_WIDTH = 5.5
 LEFT = 0.5
 PANEL_GAP = 0.2
 HEIGHT = 1.9
@@ -80,10 +82,11 @@ def draw_profiles(
     names = shorten_names(cast.colored, width=NAME_WIDTH, size=TEXT_SIZE)
     list_width = KEY_WIDTH + widest([*names.values(), "model"], size=TEXT_SIZE) + 2 * GAP
     list_width += sum(widest([header, *texts], size=TEXT_SIZE) for header, texts in columns.items())
-    panel = (PAGE_WIDTH - LEFT - PANEL_GAP - 2 * GAP - list_width - PADDING) / 2
-    right = PAGE_WIDTH - LEFT - panel
+    across = page_width(LEAST_WIDTH)
+    panel = (across - LEFT - PANEL_GAP - 2 * GAP - list_width - PADDING) / 2
+    right = across - LEFT - panel
     sheet = make_sheet(
-        width=PAGE_WIDTH,
+        width=across,
         height=max(HEIGHT, KEY_HEIGHT * len(cast.colored)),
         margins=Margins(left=LEFT, right=right, head=2 * HEADER_HEIGHT),
         wording=Wording("Performance profiles", RATIO, (*cast.notes, _explain_shares())),
@@ -131,11 +134,11 @@ def draw_score_profiles(profiles: pd.DataFrame, *, order: Sequence[str] = ()) ->
     """
     scores = profiles[profiles["kind"] == "scores"].sort_values(["model", "tau"])
     cast = cast_models(scores["model"], order)
-    legend = plan_legend(cast.colored, sheet_width=COLUMN_WIDTH)
+    legend = plan_legend(cast.colored, sheet_width=column_width())
     has_bands = scores["ci_low"].notna().any()
     notes = (*cast.notes, "Dotted: half of the runs.")
     sheet = make_sheet(
-        width=COLUMN_WIDTH,
+        width=column_width(),
         height=HEIGHT,
         margins=Margins(LEFT, 2 * PADDING + 0.06, head=HEADER_HEIGHT + legend.height),
         wording=Wording(
@@ -177,7 +180,7 @@ def _place_panel(sheet: Sheet, left: float, width: float) -> Sheet:
     axes = sheet.add_axes(left=left, bottom=0, width=width, height=sheet.height)
     axes.set_xlabel(sheet.axes.get_xlabel(), linespacing=1.1, va="top")
     axes.xaxis.set_label_coords(0.5, sheet.axes.xaxis.label.get_position()[1])
-    return Sheet(sheet.figure, axes, sheet.left + left, sheet.bottom, width, sheet.height)
+    return sheet.cut(axes, left=left, bottom=0, width=width, height=sheet.height)
 
 
 def _draw_panel(sheet: Sheet, cast: Cast, profiles: pd.DataFrame, title: str) -> None:

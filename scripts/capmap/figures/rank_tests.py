@@ -24,12 +24,11 @@ from capmap.figures.canvas import (
     draw_note,
     make_sheet,
 )
+from capmap.figures.look import column_width, page_width
 from capmap.figures.names import shorten_names, text_width, widest
 from capmap.figures.style import (
-    COLUMN_WIDTH,
     FAINT_INK,
     INK,
-    PAGE_WIDTH,
     TEXT_SIZE,
     ModelStyle,
     figure_style,
@@ -424,9 +423,9 @@ def _make_sheet(plan: _Plan, wording: Wording) -> Sheet:
         PADDING + _text_width(names, plan) + _text_width(plan.numbers, plan) + 2.5 * GAP
         for names in (plan.names[: plan.rows], plan.names[plan.rows :])
     )
-    narrow = COLUMN_WIDTH - left - right >= 0.8 + 0.1 * len(plan.ranks)
+    narrow = column_width() - left - right >= 0.8 + 0.1 * len(plan.ranks)
     sheet = make_sheet(
-        width=COLUMN_WIDTH if narrow else PAGE_WIDTH,
+        width=column_width() if narrow else page_width(),
         height=plan.height,
         margins=Margins(left, right, head=PADDING, ticks=0.0),
         wording=wording,

@@ -16,7 +16,8 @@ from capmap.figures.canvas import (
     plan_legend,
 )
 from capmap.figures.curves import scale_by_log
-from capmap.figures.style import COLUMN_WIDTH, FAINT_INK, figure_style
+from capmap.figures.look import column_width
+from capmap.figures.style import FAINT_INK, figure_style
 from capmap.wording import format_count
 
 HEIGHT = 1.9
@@ -50,9 +51,9 @@ def draw_reliability(generalizability: pd.DataFrame) -> Figure:
     others = generalizability[generalizability["seeds"].isin(SEEDS)].sort_values("datasets")
     known = [seeds for seeds in SEEDS if seeds in set(others["seeds"])]
     names = [format_count(seeds, "run") for seeds in known]
-    legend = plan_legend(names, sheet_width=COLUMN_WIDTH)
+    legend = plan_legend(names, sheet_width=column_width())
     sheet = make_sheet(
-        width=COLUMN_WIDTH,
+        width=column_width(),
         height=HEIGHT,
         margins=Margins(0.5, 3 * PADDING, head=HEADER_HEIGHT + legend.height),
         wording=Wording(HEADING, "datasets (log scale)", (NOTE,)),

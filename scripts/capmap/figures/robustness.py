@@ -25,6 +25,7 @@ from capmap.wording import AGGREGATION_NAMES
 BOUNDS = {"configured": "configured bounds", "observed": "observed bounds", "ranks": "ranks"}
 LINE = 0.13
 HEAD = 3 * LINE + 0.05
+LEAST_CELL = 0.32
 NAME_WIDTH = 1.5
 MOST_FLIPS = 3
 HEADING = "Ranks under other aggregations and bounds"
@@ -91,6 +92,7 @@ def draw_robustness(
             Writing(_arrange(texts, models, columns), note) for texts, note in _write_ranks(cells)
         ],
         head=HEAD,
+        least=LEAST_CELL,
     )
     _head_bounds(sheet, [bounds for bounds, _ in columns])
     _head_taus(sheet, robustness, columns)

@@ -23,15 +23,9 @@ from capmap.figures.canvas import (
     plan_legend,
 )
 from capmap.figures.curves import Cast, cast_models, draw_curves, make_key, scale_by_log
+from capmap.figures.look import column_width, page_width
 from capmap.figures.names import printable_text, shorten_names, widest
-from capmap.figures.style import (
-    COLUMN_WIDTH,
-    FAINT_INK,
-    PAGE_WIDTH,
-    TEXT_SIZE,
-    figure_style,
-    model_colors,
-)
+from capmap.figures.style import FAINT_INK, TEXT_SIZE, figure_style, model_colors
 
 MAX_CELLS = 20
 NARROW_NAME = 0.75
@@ -71,11 +65,11 @@ def draw_seed_widths(seed_widths: pd.DataFrame, iqm: pd.DataFrame) -> Figure:
     if known.empty:
         return draw_note(NO_SPREAD, heading=WIDTHS_HEADING)
     cast = cast_models(seed_widths["model"], list(iqm.sort_values(["rank", "model"])["model"]))
-    legend = plan_legend(cast.colored, sheet_width=COLUMN_WIDTH)
+    legend = plan_legend(cast.colored, sheet_width=column_width())
     now = _place_now(seed_widths, iqm)
     notes = ("Markers: width now, at the average number of runs per dataset.",) if len(now) else ()
     sheet = make_sheet(
-        width=COLUMN_WIDTH,
+        width=column_width(),
         height=HEIGHT,
         margins=Margins(0.6, 3 * PADDING, head=HEADER_HEIGHT + legend.height),
         wording=Wording(WIDTHS_HEADING, "seeds per dataset (log scale)", (*cast.notes, *notes)),
@@ -183,7 +177,7 @@ def _label_cells(cells: pd.DataFrame) -> tuple[list[str], float, float]:
     columns = [list(cells[column]) for column in ("model", "dataset")]
     longest = widest(map(printable_text, chain(*columns)), size=TEXT_SIZE)
     narrow = longest <= NARROW_NAME
-    room, sheet_width = (NARROW_NAME, COLUMN_WIDTH) if narrow else (WIDE_NAME, PAGE_WIDTH)
+    room, sheet_width = (NARROW_NAME, column_width()) if narrow else (WIDE_NAME, page_width())
     short = [shorten_names(names, width=room, size=TEXT_SIZE) for names in columns]
     labels = [
         f"{short[0][model]} \N{MIDDLE DOT} {short[1][dataset]}"

@@ -4,23 +4,25 @@ Nothing here touches pyplot, a display or a user's matplotlibrc, so a figure has
 wherever it is drawn with the same versions.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import matplotlib as mpl
+from matplotlib.backends.backend_pdf import Op, PdfFile, PdfPages
 from matplotlib.figure import Figure
 
 from capmap.artifacts import write_bytes
+from capmap.figures.look import BASE_SIZE, FONT, current_look
+from capmap.looks import sample_palette
 
-COLUMN_WIDTH = 3.4
-PAGE_WIDTH = 7.0
-FONT = "DejaVu Sans"
-TEXT_SIZE = 7.0
+TEXT_SIZE = BASE_SIZE
 SMALL_SIZE = 6.0
+DPI = 300
 INK = "#222222"
 FAINT_INK = "#595959"
 GRID_COLOR = "#E4E4E4"
@@ -56,14 +58,14 @@ _SETTINGS: Any = {
     "axes.linewidth": 0.6,
     "axes.spines.right": False,
     "axes.spines.top": False,
-    "figure.dpi": 300,
+    "figure.dpi": DPI,
     "font.family": [FONT],
     "font.size": TEXT_SIZE,
     "grid.color": GRID_COLOR,
     "grid.linewidth": 0.5,
     "hatch.linewidth": 0.4,
     "pdf.fonttype": 42,
-    "savefig.dpi": 300,
+    "savefig.dpi": DPI,
     "svg.fonttype": "path",
     "svg.hashsalt": "capmap",
     "text.color": INK,
@@ -107,13 +109,17 @@ def figure_style() -> Iterator[None]:
     Notes
     -----
     Matplotlib's own defaults come first, so a user's matplotlibrc or an earlier change of
-    ``rcParams`` has no say. Text is never read as mathematics, so names need no escapes. PDF text
-    is Type 42 (TrueType), as publishers ask; SVG text is drawn as outlines, each glyph stored once,
-    so it looks the same on a machine without the font.
+    ``rcParams`` has no say; a style sheet has, if the look that is worn has one. Text is never
+    read as mathematics, so names need no escapes. PDF text is Type 42 (TrueType), as publishers
+    ask; SVG text is drawn as outlines, each glyph stored once, so it looks the same on a machine
+    without the font.
     """
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_SETTINGS)
+        look = current_look()
+        mpl.rcParams.update(cast(Any, look.settings))
+        mpl.rcParams["font.family"] = list(dict.fromkeys([look.font, FONT]))
         yield
 
 
@@ -134,7 +140,8 @@ def model_styles(models: Iterable[str]) -> dict[str, ModelStyle]:
     -----
     The eight colors are Okabe and Ito's without yellow, which is too faint on white, and with a
     violet. Models beyond eight use the colors again with the next marker and line style: 56
-    models look different, even in one color. Beyond that styles repeat, and labels tell.
+    models look different, even in one color. Beyond that styles repeat, and labels tell. A study
+    may choose another palette, and colors of single models; a new name changes no color.
 
     References
     ----------
@@ -145,11 +152,15 @@ def model_styles(models: Iterable[str]) -> dict[str, ModelStyle]:
     >>> model_styles(["b", "a"])["a"]
     ModelStyle(color='#0072B2', marker='o', line='-')
     """
+    look = current_look()
+    names = sorted(set(models), key=lambda model: (look.originals.get(model, model), model))
+    palette = sample_palette(look.palette, len(names)) if look.palette else PALETTE
     styles = {}
-    for position, model in enumerate(sorted(set(models))):
-        lap, color = divmod(position, len(PALETTE))
+    for position, model in enumerate(names):
+        lap, place = divmod(position, len(palette))
         lap %= len(MARKERS)
-        styles[model] = ModelStyle(PALETTE[color], MARKERS[lap], LINE_STYLES[lap])
+        color = look.colors.get(model, palette[place])
+        styles[model] = ModelStyle(color, MARKERS[lap], LINE_STYLES[lap])
     return styles
 
 
@@ -188,7 +199,56 @@ def save_figure(figure: Figure, paths: Sequence[str | Path]) -> None:
         if name not in _METADATA:
             raise ValueError(f"{path}: figures are written as .pdf, .svg or .png.")
     for path, name in formats.items():
-        buffer = BytesIO()
         with figure_style():
-            figure.savefig(buffer, format=name, metadata=_METADATA[name], **_OPTIONS.get(name, {}))
-        write_bytes(path, buffer.getvalue())
+            write_bytes(path, _render(figure, name))
+
+
+def _render(figure: Figure, name: str) -> bytes:
+    """Render a figure in a format, as large as the look that is worn asks for."""
+    look = current_look()
+    scale = look.choose_scale(float(figure.get_size_inches()[0]))
+    buffer = BytesIO()
+    options: dict[str, Any] = {"format": name, **_OPTIONS.get(name, {})}
+    if name == "png":
+        options["dpi"] = look.dpi * scale
+        options["pil_kwargs"] = {**options["pil_kwargs"], "dpi": (look.dpi, look.dpi)}
+    elif look.dpi != DPI or scale != 1:
+        options["dpi"] = look.dpi * scale
+    if name == "pdf" and scale != 1:
+        with _LargerPdf(buffer, scale) as pages:
+            figure.savefig(pages, **options)
+    else:
+        figure.savefig(buffer, metadata=_METADATA[name], **options)
+    content = buffer.getvalue()
+    return _enlarge_svg(content, scale) if name == "svg" and scale != 1 else content
+
+
+class _LargerPdf(PdfPages):
+    """A PDF file whose page is larger than the figure, and all that is drawn on it with it."""
+
+    def __init__(self, file: BytesIO, scale: float) -> None:
+        super().__init__(file, metadata=_METADATA["pdf"])
+        self.scale = scale
+
+    def _ensure_file(self) -> PdfFile:
+        if self._file is None:
+            self._file = _LargerPage(  # type: ignore[no-untyped-call]
+                self._filename, metadata=self._metadata
+            )
+            self._file.scale = self.scale
+        return self._file
+
+
+class _LargerPage(PdfFile):
+    scale = 1.0
+
+    def newPage(self, width: float, height: float) -> None:  # noqa: N802 - matplotlib's
+        super().newPage(width * self.scale, height * self.scale)  # type: ignore[no-untyped-call]
+        self.output(self.scale, 0, 0, self.scale, 0, 0, Op.concat_matrix)  # type: ignore[no-untyped-call]
+
+
+def _enlarge_svg(content: bytes, scale: float) -> bytes:
+    """Change the size at which an SVG file is shown; what is drawn has the units of its box."""
+    head, mark, rest = content.partition(b" viewBox=")
+    sizes = re.compile(rb'(?<==")[0-9.]+(?=pt")')
+    return sizes.sub(lambda size: b"%.6g" % (scale * float(size[0])), head) + mark + rest

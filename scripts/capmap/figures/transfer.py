@@ -1,7 +1,7 @@
 """Whether results on some kinds of tasks help to predict those on others."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,11 @@ from capmap.figures.canvas import (
     draw_note,
     plan_legend,
 )
+from capmap.figures.look import page_width
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.panels import ERROR, add_panel, find_top, make_backdrop, note_cut, number_axis
 from capmap.figures.side_columns import SideColumns, format_decimal, plan_columns, write_columns
-from capmap.figures.style import PAGE_WIDTH, PALETTE, TEXT_SIZE, ModelStyle, figure_style
+from capmap.figures.style import PALETTE, TEXT_SIZE, ModelStyle, figure_style
 
 HEADING = "Transfer between tasks"
 NOTHING = "Too few datasets to train on some and test on others."
@@ -137,13 +138,13 @@ def _write_difference(row: Mapping[Hashable, Any]) -> str:
 
 def _place_panels(blocks: Sequence[_Block], notes: tuple[str, ...]) -> list[Sheet]:
     """Make the figure with its legend, and a panel per block, from the top."""
-    legend = plan_legend([label for label, _ in ERRORS.values()], sheet_width=PAGE_WIDTH)
+    legend = plan_legend([label for label, _ in ERRORS.values()], sheet_width=page_width())
     labels = [label for block in blocks for label in (*block.labels, ROWS_HEADER)]
     space = TICKS_HEIGHT + TITLE + HEADER_HEIGHT
     total = sum(block.height for block in blocks) + (len(blocks) - 1) * space
     left = PADDING + widest(labels, size=TEXT_SIZE) + GAP
     sheet = make_backdrop(
-        width=PAGE_WIDTH,
+        width=page_width(),
         height=total,
         margins=Margins(
             left=left,
@@ -152,7 +153,7 @@ def _place_panels(blocks: Sequence[_Block], notes: tuple[str, ...]) -> list[Shee
         ),
         wording=Wording(HEADING, ERROR, notes),
     )
-    place = Sheet(sheet.figure, sheet.axes, sheet.left, sheet.bottom, sheet.width, total + TITLE)
+    place = replace(sheet, height=total + TITLE)
     draw_legend(place, legend, [_make_key(*error) for error in ERRORS.values()])
     panels, top = [], total
     for block in blocks:

@@ -22,6 +22,7 @@ from capmap.inputs.leaderboards import (
     find_releases,
     list_descriptions,
 )
+from capmap.inputs.looks import find_style, list_looked_for, list_styles
 from capmap.inputs.predictions import list_datasets, list_parts
 from capmap.inputs.studies import Study, list_shards, list_shards_of_conditions
 from capmap.settings.choices import TableFormat
@@ -124,14 +125,16 @@ def list_named(study: Study) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        The ``option``, the ``kind`` of its names ("model", "dataset", "metric", or "published", a
-        dataset of published metrics) and the ``names``.
+        The ``option``, the ``kind`` of its names ("model", "dataset", "metric", "published", a
+        dataset of published metrics, "model or dataset", or "unused", what none may be called)
+        and the ``names``.
     """
     settings, asked = study.settings, list_analyses(study.settings)
     comparison, compared = settings["comparison"], settings["multilabel"]
     rope = comparison["rope"] if isinstance(comparison["rope"], dict) else {}
     is_table = settings["format"] in get_args(TableFormat)
     named = [
+        *(("", *item) for item in list_looked_for(study)),
         ("pairwise", "comparison.reference", "model", [comparison["reference"]]),
         ("pairwise", "comparison.rope", "metric", [*rope]),
         ("ranks", "comparison.highlight", "model", comparison["highlight"]),
@@ -149,7 +152,7 @@ def list_named(study: Study) -> list[dict[str, Any]]:
     return [
         {"option": option, "kind": kind, "names": [*filter(None, names)]}
         for owner, option, kind, names in named
-        if owner in asked and any(names)
+        if (owner in asked or not owner) and any(names)
     ]
 
 
@@ -174,8 +177,8 @@ def place_step_inputs(*names: str) -> dict[str, Place]:
 
 
 def find_figure_inputs(study: Study, *names: str) -> dict[str, dict[str, str | list[str]]]:
-    """Find where each figure's tables are, by name; ``order`` is the one that orders the models."""
-    return {
+    """Find where each figure's tables are; ``order`` orders the models, ``style`` is a style."""
+    reads: dict[str, dict[str, str | list[str]]] = {
         name: {
             read: f"{study.prefix}{found}"
             if isinstance(found, str)
@@ -184,12 +187,17 @@ def find_figure_inputs(study: Study, *names: str) -> dict[str, dict[str, str | l
         }
         for name in names
     }
+    for name in names:
+        if style := find_style(study, name):
+            reads[name]["style"] = style
+    return reads
 
 
 def list_figure_inputs(study: Study, *names: str) -> list[str]:
     """List the files that figures are made of, each once."""
     reads = [found for name in names for _, found in _find_reads(study, name)]
     paths = [[found] if isinstance(found, str) else found for found in reads]
+    paths.append(list_styles(study, *names))
     return list(dict.fromkeys(path for some in paths for path in some))
 
 
@@ -213,8 +221,12 @@ def find_step_code(name: str) -> Code:
 
 def find_figure_code(name: str) -> Code:
     """Find what the files of a figure depend on beside its tables."""
-    style = ("capmap.figures.style:save_figure", "capmap.tables:read_declared")
-    return Code((FIGURES[name].draw, *style), repr(FIGURES[name].options))
+    others = (
+        "capmap.figures.look:read_look",
+        "capmap.figures.style:save_figure",
+        "capmap.tables:read_declared",
+    )
+    return Code((FIGURES[name].draw, *others), repr(FIGURES[name].options))
 
 
 def _place_artifact(name: str, owner: Analysis) -> Place:

@@ -19,6 +19,7 @@ from capmap.inputs.leaderboards import (
     has_store,
     list_submission_files,
 )
+from capmap.inputs.looks import check_looks
 from capmap.inputs.predictions import check_predictions, find_dumps
 from capmap.inputs.studies import Study, list_faults, match_paths
 from capmap.patterns import Pattern, has_fields
@@ -211,6 +212,7 @@ def check_files(study: Study, spoiled: Container[str] = ()) -> None:
         partial(find_attributes, kind="datasets"): ("attributes",),
         find_benchmark: ("benchmark",),
         find_releases: ("leaderboard",),
+        check_looks: ("figures", "analyses"),
         check_predictions: (*SOURCES, "predictions", "multilabel"),
     }
     faults = [

@@ -78,10 +78,11 @@ def embed_pictures(
 
     Notes
     -----
-    Figures are embedded as SVG, but for those that have nothing to show. Where they are too large together, the largest become images of
-    half the resolution one after another, and what still does not fit is left out.
+    Figures are embedded as SVG, but for those that are not drawn or have nothing to show. If they
+    are too large together, the largest become images of half the resolution one after another, and
+    what still does not fit is left out.
     """
-    drawn = {name: figures[name].read_text(encoding="utf-8") for name in texts}
+    drawn = {name: figures[name].read_text(encoding="utf-8") for name in texts if name in figures}
     empty = {name for name, svg in drawn.items() if f'<g id="{EMPTY_FIGURE}">' in svg}
     data = {name: "" if name in empty else embed_svg(svg) for name, svg in drawn.items()}
     for name in sorted(data, key=lambda name: (-len(data[name]), name)):
@@ -90,11 +91,15 @@ def embed_pictures(
         data[name] = min(data[name], embed_png(images[name]), key=len)
     pictures = {}
     for name, (caption, alt) in texts.items():
+        if name not in figures:  # the study skips it
+            pictures[name] = Picture(name, caption, alt, "", "", 0, is_empty=True)
+            continue
         embedded = data[name] if len(data[name]) <= max_bytes else ""
         max_bytes -= len(embedded)
         with Image.open(images[name]) as image:
-            width = round(image.width * CSS_DPI / DPI)
-        pictures[name] = Picture(name, caption, alt, embedded, files[f"figures/{name}"], width, name in empty)
+            width = round(image.width * CSS_DPI / image.info.get("dpi", (DPI, DPI))[0])
+        file = files[f"figures/{name}"]
+        pictures[name] = Picture(name, caption, alt, embedded, file, width, name in empty)
     return pictures
 
 

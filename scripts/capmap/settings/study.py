@@ -42,6 +42,7 @@ from capmap.settings.data import (
     TakenBest,
     TakenStep,
 )
+from capmap.settings.figures import Figures
 from capmap.settings.predictions import Classification, PatchML, Predictions
 from capmap.settings.sections import (
     REQUIRED,
@@ -284,6 +285,7 @@ class Study(Section):
     tracking: Tracking
     checkpoints: Checkpoints
     leaderboard: Leaderboard
+    figures: Figures
     bootstrap: Bootstrap
 
 

@@ -91,7 +91,8 @@ def find_unanalysed_names(
         Datasets that are left out, as all their scores are equal.
     named : sequence of mapping
         The ``option``, such as ``comparison.reference``, the ``kind`` of its names ("model",
-        "dataset", "metric", or "published", a dataset of published metrics) and the ``names``.
+        "dataset", "metric", "published", a dataset of published metrics, "model or dataset", or
+        "unused", what none may be called) and the ``names``.
 
     Returns
     -------
@@ -106,6 +107,10 @@ def find_unanalysed_names(
     problems = []
     for item in named:
         kind = item["kind"]
+        if kind == "unused":
+            taken = [name for name in item["names"] if name in known[kind]]
+            problems += [_explain_taken(item["option"], name) for name in taken]
+            continue
         spell = canonical_name if kind == "metric" else str
         spellings = set(map(spell, known[kind]))
         for name in item["names"]:
@@ -125,7 +130,9 @@ def find_unanalysed_names(
 
 def _list_kinds(runs: pd.DataFrame) -> dict[str, set[str]]:
     found = {kind: set(runs[kind].unique()) for kind in ("model", "dataset", "metric")}
-    return {**found, "published": {name.rpartition(SEPARATOR)[0] for name in found["dataset"]}}
+    both = found["model"] | found["dataset"]
+    published = {name.rpartition(SEPARATOR)[0] for name in found["dataset"]}
+    return {**found, "published": published, "model or dataset": both, "unused": both}
 
 
 def _explain_left_out(option: str, name: str, kind: str) -> Problem:
@@ -134,6 +141,16 @@ def _explain_left_out(option: str, name: str, kind: str) -> Problem:
         reason=f"{option} names the {WORDS.get(kind, kind)} {quote_name(name)}, which is left out "
         "of the study.",
         remedy="Correct `select`, or name another one.",
+        value=name,
+    )
+
+
+def _explain_taken(option: str, name: str) -> Problem:
+    return Problem(
+        code="taken_name",
+        reason=f"{option} would call another model or dataset {quote_name(name)}, as one is "
+        "called in the data.",
+        remedy="Give it another name.",
         value=name,
     )
 

@@ -1,0 +1,129 @@
+"""How the figures of a study look, as configured."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from capmap.catalog import FIGURES, list_figures
+from capmap.errors import ConfigError
+from capmap.inputs.studies import Study
+from capmap.looks import find_faults, is_style_file
+from capmap.wording import find_nearest, list_names, quote_name
+
+# What no look of a figure has.
+SHARED = {"each", "only", "skip"}
+
+
+def read_looks(study: Study, *names: str) -> dict[str, dict[str, Any]]:
+    """Read what a study has chosen for the look of figures, by name."""
+    return {name: _read_look(study, name) for name in names}
+
+
+def find_style(study: Study, name: str) -> str:
+    """Find the file of the style sheet of a figure; empty where it has none.
+
+    Raises
+    ------
+    ConfigError
+        When it is not there.
+    """
+    style = _read_look(study, name).get("style", "")
+    option = "style" if name not in study.settings["figures"]["each"] else f"each.{name}.style"
+    return study.find_file(f"figures.{option}", style) if is_style_file(style) else ""
+
+
+def list_styles(study: Study, *names: str) -> list[str]:
+    """List the files of the style sheets of some figures, each once."""
+    return list(dict.fromkeys(filter(None, (find_style(study, name) for name in names))))
+
+
+def check_looks(study: Study) -> None:
+    """Check the names in how figures look that no schema knows, and what depends on others.
+
+    Raises
+    ------
+    ConfigError
+        When anything is wrong; the message has one line per fault.
+    """
+    faults = [study.refuse(f"figures.{option}", text) for option, text in _find_faults(study)]
+    if faults:
+        raise ConfigError("\n".join(map(str, faults)))
+
+
+def list_looked_for(study: Study) -> list[tuple[str, str, list[str]]]:
+    """List the names of models and datasets there: option, kind and names.
+
+    Notes
+    -----
+    Names of the kind "unused" are those that no model or dataset of the runs may have.
+    """
+    figures = study.settings["figures"]
+    sections = {"figures": figures} | {
+        f"figures.each.{name}": look for name, look in figures["each"].items()
+    }
+    named = [
+        (f"{place}.{option}", "model", [*section.get(option, ())])
+        for place, section in sections.items()
+        for option in ("colors", "order")
+    ]
+    names = figures["names"]
+    unused = [name for name in names.values() if name not in names]
+    return [
+        *named,
+        ("figures.names", "model or dataset", [*names]),
+        ("figures.names", "unused", unused),
+    ]
+
+
+def _read_look(study: Study, name: str) -> dict[str, Any]:
+    figures = study.settings["figures"]
+    shared: dict[str, Any] = {
+        key: value for key, value in figures.items() if key not in SHARED and value != {}
+    }
+    return {**shared, **figures["each"].get(name, {})}
+
+
+def _find_faults(study: Study) -> Iterator[tuple[str, str]]:
+    figures = study.settings["figures"]
+    yield from _find_bad_names(figures)
+    yield from _find_useless(study)
+    sections = {"": figures} | {f"each.{name}.": look for name, look in figures["each"].items()}
+    for place, section in sections.items():
+        style = section.get("style", "")
+        if is_style_file(style):
+            try:
+                study.find_file("figures", style)
+            except ConfigError as error:
+                yield f"{place}style", str(error).partition(": ")[2]
+                section = {**section, "style": ""}
+        try:
+            yield from ((f"{place}{option}", text) for option, text in find_faults(section))
+        except ModuleNotFoundError:
+            return  # Where only jobs have matplotlib, the one that draws tells it.
+
+
+def _find_bad_names(figures: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Find figures that there are not, and a name that several would have."""
+    for option in ("only", "skip", "each"):
+        for name in figures[option]:
+            if name not in FIGURES:
+                near = find_nearest(name, FIGURES)
+                meant = f"Did you mean {quote_name(near)}?" if near else "See docs/figures.md."
+                yield option, f"there is no figure {quote_name(name)}. {meant}"
+    firsts: dict[str, str] = {}
+    for old, new in figures["names"].items():
+        first = firsts.setdefault(new, old)
+        if first != old:
+            both = f"{quote_name(first)} and {quote_name(old)}"
+            yield "names", f"{both} would both be called {quote_name(new)}. Give each its own."
+
+
+def _find_useless(study: Study) -> Iterator[tuple[str, str]]:
+    """Find a choice of figures that leaves none."""
+    figures = study.settings["figures"]
+    if {*figures["only"]} & {*FIGURES} and not list_figures(study.settings):
+        listed = list_names(figures["only"])
+        yield (
+            "only",
+            f"none of {listed} is left to be drawn. List their analyses under analyses, and "
+            "name no figure here and in `skip`.",
+        )

@@ -1,0 +1,336 @@
+"""What studies may choose for their figures by a name that matplotlib knows, and what is none.
+
+Rules read this module, so matplotlib is imported only where something is asked of it.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from capmap.catalog import NAME_COLUMNS
+from capmap.errors import ConfigError
+from capmap.wording import find_nearest, quote_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Of colors that have no order; a palette with more is a gradient.
+MOST_COLORS = 24
+# Colors that are taken of a gradient before they repeat with another marker.
+MOST_STEPS = 20
+# The palettes of seaborn 0.13, whose import would take a second.
+PALETTES = {
+    "deep": "#4C72B0 #DD8452 #55A868 #C44E52 #8172B3 #937860 #DA8BC3 #8C8C8C #CCB974 #64B5CD",
+    "muted": "#4878D0 #EE854A #6ACC64 #D65F5F #956CB4 #8C613C #DC7EC0 #797979 #D5BB67 #82C6E2",
+    "pastel": "#A1C9F4 #FFB482 #8DE5A1 #FF9F9B #D0BBFF #DEBB9B #FAB0E4 #CFCFCF #FFFEA3 #B9F2F0",
+    "bright": "#023EFF #FF7C00 #1AC938 #E8000B #8B2BE2 #9F4800 #F14CC1 #A3A3A3 #FFC400 #00D7FF",
+    "dark": "#001C7F #B1400D #12711C #8C0800 #591E71 #592F0D #A23582 #3C3C3C #B8850A #006374",
+    "colorblind": "#0173B2 #DE8F05 #029E73 #D55E00 #CC78BC #CA9161 #FBAFE4 #949494 #ECE133 #56B4E9",
+}
+# What a style sheet does not decide: what layouts, names and equal bytes hang on.
+FIXED = ("backend", "font.", "figure.", "savefig.", "text.hinting", "text.kerning", "text.latex")
+FIXED_KEYS = {
+    "axes.formatter.use_mathtext",
+    "axes.labelsize",
+    "axes.prop_cycle",
+    "axes.titlesize",
+    "legend.fontsize",
+    "legend.title_fontsize",
+    "pdf.fonttype",
+    "svg.hashsalt",
+    "text.parse_math",
+    "text.usetex",
+    "xtick.labelsize",
+    "ytick.labelsize",
+}
+KEPT = {"figure.facecolor", "savefig.facecolor"}
+GENERIC = ("serif", "sans-serif", "monospace", "cursive", "fantasy")
+
+
+def is_style_file(style: str) -> bool:
+    """Tell whether a style sheet is named by its file, rather than by a name of matplotlib's.
+
+    Examples
+    --------
+    >>> is_style_file("mine.mplstyle"), is_style_file("ggplot")
+    (True, False)
+    """
+    return style.endswith(".mplstyle") or "/" in style
+
+
+def find_faults(look: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Find names in the look of figures that mean nothing.
+
+    Parameters
+    ----------
+    look : mapping
+        Any of ``font``, ``palette``, ``colors`` and ``style``, as configured.
+
+    Yields
+    ------
+    option : str
+        Such as ``font``.
+    message : str
+        What is wrong, and what was probably meant.
+    """
+    checks: dict[str, Callable[[Any], object]] = {
+        "font": find_font,
+        "palette": lambda palette: sample_palette(palette, 1),
+        "style": read_style,
+    }
+    for option, check in checks.items():
+        if look.get(option):
+            try:
+                check(look[option])
+            except ConfigError as error:
+                yield option, str(error)
+    for model, color in look.get("colors", {}).items():
+        try:
+            read_color(color)
+        except ConfigError as error:
+            yield f"colors.{model}", str(error)
+
+
+@cache
+def find_font(family: str) -> Path:
+    """Find the file of a family of fonts, of those that come with matplotlib first.
+
+    Raises
+    ------
+    ConfigError
+        When this machine has no such fonts; the message names a similar one.
+    """
+    import matplotlib as mpl
+    from matplotlib.font_manager import FontProperties, findfont, get_font_names
+
+    own = Path(mpl.get_data_path(), "fonts", "ttf", f"{family.replace(' ', '')}.ttf")
+    if own.is_file():
+        return own
+    try:
+        with _collect_records("matplotlib.font_manager"):
+            return Path(findfont(FontProperties(family=[family]), fallback_to_default=False))
+    except ValueError:
+        known = get_font_names()
+        message = f"this machine has no font {quote_name(family)}. {_suggest(family, known)}"
+        raise ConfigError(f"{message}Install it, or name another family.") from None
+
+
+def sample_palette(palette: str | Sequence[str], count: int) -> tuple[str, ...]:
+    """List the colors of a palette.
+
+    Parameters
+    ----------
+    palette : str or sequence of str
+        A name of a palette of seaborn's or a color map of matplotlib's, or colors.
+    count : int
+        How many colors are wanted of a gradient, at most 20; other palettes have their own number.
+
+    Returns
+    -------
+    tuple of str
+        As hexadecimal numbers.
+
+    Raises
+    ------
+    ConfigError
+        When there is no such palette or color; the message names a similar one.
+
+    Examples
+    --------
+    >>> sample_palette(["black", "#E69F00"], 5)
+    ('#000000', '#e69f00')
+    """
+    import matplotlib as mpl
+    from matplotlib.colors import to_hex
+
+    if not isinstance(palette, str):
+        return tuple(map(read_color, palette))
+    if palette in PALETTES:
+        return tuple(map(read_color, PALETTES[palette].split()))
+    if palette not in mpl.colormaps:
+        known = [name for name in (*mpl.colormaps, *PALETTES) if not name.endswith("_r")]
+        raise ConfigError(
+            f"there is no palette {quote_name(palette)}. {_suggest(palette, known)}"
+            "Name a palette of seaborn or a color map of matplotlib, or list colors."
+        )
+    colors = mpl.colormaps[palette]
+    if colors.N <= MOST_COLORS:
+        return tuple(to_hex(colors(place)) for place in range(colors.N))
+    # Without both ends, which are often as pale as the paper.
+    steps = min(max(count, 1), MOST_STEPS)
+    return tuple(to_hex(colors((step + 1) / (steps + 1))) for step in range(steps))
+
+
+def read_color(color: str) -> str:
+    """Write a color as a hexadecimal number.
+
+    Raises
+    ------
+    ConfigError
+        When it is none; the message names a similar one.
+
+    Examples
+    --------
+    >>> read_color("tab:blue")
+    '#1f77b4'
+    """
+    from matplotlib.colors import get_named_colors_mapping, is_color_like, to_hex
+
+    if is_color_like(color):
+        return to_hex(color)
+    raise ConfigError(
+        f"{quote_name(color)} is no color. {_suggest(color, get_named_colors_mapping())}"
+        'Write a name that matplotlib knows, or six digits such as "#0072B2", in quotes.'
+    )
+
+
+def read_style(style: str) -> dict[str, Any]:
+    """Read the settings of a style sheet.
+
+    Parameters
+    ----------
+    style : str
+        A name that matplotlib knows, or a file.
+
+    Raises
+    ------
+    ConfigError
+        When there is no such style sheet, or the file is none.
+    """
+    import matplotlib as mpl
+    from matplotlib.style import library
+
+    if not is_style_file(style):
+        if style not in library:
+            raise ConfigError(
+                f"there is no style {quote_name(style)}. {_suggest(style, library)}"
+                "Name a style of matplotlib, or a file that ends in .mplstyle."
+            )
+        return {str(key): value for key, value in library[style].items()}
+    try:
+        with _collect_records("matplotlib") as records:
+            settings: Any = mpl.rc_params_from_file(style, use_default_template=False)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{style} cannot be read: {error}.") from error
+    if records:
+        first = " ".join(records[0].getMessage().split())
+        raise ConfigError(f"{style} is no style sheet of matplotlib. Correct it: {first}")
+    return {str(key): value for key, value in settings.items()}
+
+
+def rename_table(
+    table: "pd.DataFrame", names: Mapping[str, str], *, headers: bool = False
+) -> "pd.DataFrame":
+    """Give models and datasets in a table their names for readers.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Any table; names are looked for in the columns that hold those of models or datasets.
+    names : mapping of str to str
+        New names by those of the data.
+    headers : bool
+        Whether columns are called after datasets as well.
+
+    Raises
+    ------
+    ConfigError
+        When two names would become one.
+    """
+    if not names:
+        return table
+    columns = [name for name in NAME_COLUMNS if name in table]
+    found: list[Iterable[Any]] = [table[name] for name in columns]
+    for values in [*found, *([table.columns] if headers else [])]:
+        there = {value for value in values if isinstance(value, str)}
+        for old in sorted(there & names.keys()):
+            if names[old] in there and names[old] not in names:
+                raise ConfigError(
+                    f"figures.names: {quote_name(old)} cannot be called {quote_name(names[old])}, "
+                    "because another one is. Choose another name."
+                )
+    renamed = {name: table[name].map(lambda value: names.get(value, value)) for name in columns}
+    table = table.assign(**renamed)
+    return table.rename(columns=names) if headers else table
+
+
+def rename_option(value: Any, names: Mapping[str, str]) -> Any:
+    """Give a model or dataset in an option, or those in a list, their names for readers.
+
+    Examples
+    --------
+    >>> rename_option(["vit_b", "r50"], {"vit_b": "ViT-B"}), rename_option(0.05, {"vit_b": "ViT-B"})
+    (['ViT-B', 'r50'], 0.05)
+    """
+    if isinstance(value, list):
+        return [rename_option(item, names) for item in value]
+    return names.get(value, value) if isinstance(value, str) else value
+
+
+def split_style(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split a style sheet into options of figures and settings of matplotlib.
+
+    Parameters
+    ----------
+    settings : mapping
+        From `read_style`.
+
+    Returns
+    -------
+    options : dict
+        ``font``, ``font_size``, ``palette`` and ``dpi``, as far as it says.
+    rest : dict
+        What it sets beside these. Sizes of figures and of labels are left out: layouts have them.
+    """
+    options: dict[str, Any] = {}
+    families: list[str] = [
+        name
+        for family in settings.get("font.family", ())
+        for name in (settings.get(f"font.{family}", ()) if family in GENERIC else [family])
+    ]
+    if font := next(filter(_has_font, families), ""):
+        options["font"] = font
+    if "font.size" in settings:
+        options["font_size"] = settings["font.size"]
+    if cycle := settings.get("axes.prop_cycle", {}):
+        options["palette"] = list(cycle.by_key().get("color", ()))
+    if isinstance(settings.get("savefig.dpi"), float | int):
+        options["dpi"] = settings["savefig.dpi"]
+    rest = {
+        key: value
+        for key, value in settings.items()
+        if key in KEPT or not (key in FIXED_KEYS or key.startswith(FIXED))
+    }
+    return options, rest
+
+
+def _has_font(family: str) -> bool:
+    try:
+        find_font(family)
+    except ConfigError:
+        return False
+    return True
+
+
+def _suggest(name: str, known: Iterable[str]) -> str:
+    near = find_nearest(name, known)
+    return f"Did you mean {quote_name(near)}? " if near else ""
+
+
+@contextmanager
+def _collect_records(name: str) -> Iterator[list[logging.LogRecord]]:
+    """Collect what matplotlib would warn of."""
+    records: list[logging.LogRecord] = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = records.append  # type: ignore[assignment]
+    logger, above = logging.getLogger(name), logging.getLogger(name).propagate
+    logger.addHandler(handler)
+    logger.propagate = False
+    try:
+        yield records
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = above

@@ -1,0 +1,70 @@
+"""How figures look, and which are drawn."""
+
+from typing import Annotated
+
+from capmap.settings.sections import FilePath, Name, Section, limit, option
+
+Inches = Annotated[float, limit(gt=0, le=50)]
+Points = Annotated[float, limit(ge=3, le=40)]
+
+
+class Look(Section):
+    """How a figure looks. What is left out is as without the section."""
+
+    width: Inches | None = option(
+        None,
+        "Width in inches, such as 3.5 for a column; otherwise 3.4, or 7 where names need it.",
+    )
+    height: Inches | None = option(
+        None,
+        "Height in inches; otherwise as rows need. A figure never gets so low that rows touch.",
+    )
+    font: Name | None = option(None, "Family of the font; otherwise DejaVu Sans.")
+    font_size: Points | None = option(
+        None, "Size of most text in points; otherwise 7. Rows, lines and marks grow with it."
+    )
+    palette: Name | Annotated[list[Name], limit(min_length=1)] | None = option(
+        None,
+        "Colors of models, a palette of seaborn (such as colorblind), a color map of matplotlib "
+        "(such as tab10 or viridis) or a list of colors; otherwise eight that color-blind eyes "
+        "tell apart.",
+    )
+    colors: dict[Name, Name] | None = option(
+        None, 'Colors of some models by name, such as {Model-A: "#0072B2"}.'
+    )
+    order: Annotated[list[Name], limit(unique=True)] | None = option(
+        None, "Models that stand first where a figure lists models; otherwise as they are ranked."
+    )
+    titles: bool | None = option(None, "Whether the heading is written; otherwise true.")
+    notes: bool | None = option(
+        None, "Whether the sentences below the axes are written; otherwise true."
+    )
+    dpi: Annotated[float, limit(ge=30, le=2400)] | None = option(
+        None, "Dots per inch of PNG files; otherwise 300."
+    )
+    style: FilePath | None = option(
+        None,
+        "A style sheet of matplotlib, its name (such as ggplot) or a file that ends in .mplstyle. "
+        "The options above win over it.",
+    )
+
+
+class Figures(Look):
+    """How figures look, and which are drawn. A change draws figures anew and computes nothing."""
+
+    names: dict[Name, Name] = option(
+        {},
+        "Names that figures show for models and datasets, by those of the data, such as "
+        "{vit_b_16_in21k: ViT-B/16}. Tables and text keep the names of the data.",
+    )
+    only: list[Name] = option(
+        [],
+        "The figures to draw, by the names of their files; empty means all of the study.",
+        unique=True,
+    )
+    skip: list[Name] = option([], "Figures not to draw.", unique=True)
+    each: dict[Name, Look] = option(
+        {},
+        "The same options for single figures, such as {intervals: {width: 7}}; names are those "
+        "of the files.",
+    )

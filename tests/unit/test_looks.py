@@ -1,0 +1,327 @@
+"""What a study chooses for its figures is what is drawn."""
+
+import re
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from PIL import Image
+
+from capmap.catalog import list_figures
+from capmap.errors import ConfigError
+from capmap.figures.canvas import choose_models
+from capmap.figures.curves import cast_models
+from capmap.figures.datasets import draw_scores
+from capmap.figures.look import Look, current_look, read_look, wear_look
+from capmap.figures.names import printable_text, text_width
+from capmap.figures.rankings import draw_intervals, draw_rank_shift
+from capmap.figures.style import PALETTE, figure_style, model_colors, model_styles, save_figure
+from capmap.looks import read_color, rename_table, sample_palette
+from capmap.settings.checking import check_settings
+from capmap.settings.sections import write_schema
+from capmap.settings.study import Study
+from tests.curve_figure_tables import make_study
+from tests.figure_checks import make_tables
+from tests.unit.test_plot import Study as Drawn
+
+MODELS = ["a", "b", "c"]
+FORMATS = ("pdf", "png", "svg")
+# matplotlib's blue, in another notation.
+BLUE = "#1f77b4"
+
+
+def draw(folder: Path, options: dict[str, Any], *, models: list[str] | None = None) -> Figure:
+    """Draw the intervals of some models with a look, and write them in all formats."""
+    scopes = make_tables(models or MODELS, ["D", "-1"])["scopes"]
+    with wear_look(read_look(options)):
+        figure = draw_intervals(scopes)
+        save_figure(figure, [folder / f"intervals.{suffix}" for suffix in FORMATS])
+    return figure
+
+
+def read_sizes(folder: Path) -> dict[str, tuple[float, float]]:
+    """Width and height in inches that the files say they have."""
+    pdf = (folder / "intervals.pdf").read_bytes()
+    box = re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ([\d.]+) \]", pdf)
+    svg = re.search(
+        r'width="([\d.]+)pt" height="([\d.]+)pt"', (folder / "intervals.svg").read_text("utf-8")
+    )
+    assert box
+    assert svg
+    with Image.open(folder / "intervals.png") as image:
+        dots = image.info["dpi"]
+        png = image.width / dots[0], image.height / dots[1]
+    points = {"pdf": box.groups(), "svg": svg.groups()}
+    sizes = {name: tuple(float(side) / 72 for side in sides) for name, sides in points.items()}
+    return {name: (across, up) for name, (across, up) in sizes.items()} | {"png": png}
+
+
+def read_pdf(folder: Path) -> bytes:
+    """The drawing of a PDF file, with the names of its fonts."""
+    content = (folder / "intervals.pdf").read_bytes()
+    streams = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", content, re.DOTALL)
+    return content + b"".join(map(_decompress, streams))
+
+
+def _decompress(stream: bytes) -> bytes:
+    try:
+        return zlib.decompress(stream)
+    except zlib.error:
+        return b""
+
+
+def list_texts(figure: Figure) -> list[str]:
+    texts = [text.get_text() for text in figure.texts]
+    return [*texts, *(label.get_text() for axes in figure.axes for label in axes.get_yticklabels())]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"width": 3.5},
+        {"width": 7},
+        {"width": 3.5, "height": 3},
+        {"width": 2.1, "font_size": 9},
+        {"width": 3.5, "font_size": 8, "font": "DejaVu Serif", "dpi": 150},
+        {"width": 12, "height": 5, "font_size": 14},
+    ],
+)
+def test_all_files_have_the_size_that_is_asked_for(tmp_path: Path, options: dict[str, Any]) -> None:
+    draw(tmp_path, options)
+    for width, height in read_sizes(tmp_path).values():
+        assert width == pytest.approx(options["width"], abs=0.01)
+        assert height == pytest.approx(options.get("height", height), abs=0.02)
+
+
+def test_a_figure_never_gets_so_low_that_its_rows_touch(tmp_path: Path) -> None:
+    draw(tmp_path, {"height": 0.5})
+    (_, height), *_ = read_sizes(tmp_path).values()
+    assert 1 < height < 2
+
+
+def test_larger_text_makes_all_larger_but_not_the_figure_wider(tmp_path: Path) -> None:
+    draw(tmp_path, {"font_size": 9})
+    across, up = read_sizes(tmp_path)["pdf"]
+    assert across == pytest.approx(3.4, abs=0.01)
+    draw(tmp_path, {})
+    # Notes may take a line more.
+    assert 9 / 7 - 0.01 < up / read_sizes(tmp_path)["pdf"][1] < 1.6
+
+
+@pytest.mark.parametrize(("size", "scale"), [(7, None), (14, 2.0)])
+def test_text_has_the_size_that_is_asked_for(
+    tmp_path: Path, size: float, scale: float | None
+) -> None:
+    # Text of 7 points on a page that is enlarged by a transformation.
+    draw(tmp_path, {"font_size": size})
+    content = read_pdf(tmp_path)
+    assert re.search(rb"/F\d+ 7 Tf", content)
+    found = re.search(rb"joinstyle|\n([\d.]+) 0 0 ([\d.]+) 0 0 cm", content)
+    assert (float(found[1]) if found else None) == scale
+
+
+def test_the_font_is_in_the_files_and_measures_the_labels(tmp_path: Path) -> None:
+    draw(tmp_path, {})
+    plain = (tmp_path / "intervals.svg").read_text("utf-8")
+    assert b"DejaVuSerif" not in read_pdf(tmp_path)
+    assert "DejaVuSerif" not in plain
+    draw(tmp_path, {"font": "DejaVu Serif"})
+    assert b"DejaVuSerif" in read_pdf(tmp_path)
+    assert "DejaVuSerif" in (tmp_path / "intervals.svg").read_text("utf-8")
+    sans = text_width("wide", size=7)
+    with wear_look(Look(font="DejaVu Sans Mono")):
+        # Each letter of a monospaced font is as wide: 1233 of 2048 units in this one.
+        assert text_width("wide", size=7) == pytest.approx(4 * 1233 / 2048 * 7 / 72)
+    assert text_width("wide", size=7) == sans
+
+
+def test_what_a_font_lacks_is_drawn_in_the_usual_one() -> None:
+    # DejaVu Sans has a face, its serif sister has none.
+    with wear_look(Look(font="DejaVu Serif")):
+        assert printable_text("ok \N{GRINNING FACE}") == "ok \N{GRINNING FACE}"
+
+
+@pytest.mark.parametrize(
+    ("option", "text"), [("titles", "Interquartile"), ("notes", "In brackets")]
+)
+def test_words_are_left_out_and_so_is_their_room(tmp_path: Path, option: str, text: str) -> None:
+    whole = draw(tmp_path, {})
+    less = draw(tmp_path, {option: False})
+    assert any(line.startswith(text) for line in list_texts(whole))
+    assert not any(line.startswith(text) for line in list_texts(less))
+    assert less.get_size_inches()[1] < whole.get_size_inches()[1]
+
+
+def test_models_stand_in_the_order_that_is_asked_for(tmp_path: Path) -> None:
+    assert list_texts(draw(tmp_path, {}))[-3:] == ["a", "b", "c"]
+    assert list_texts(draw(tmp_path, {"order": ["c"]}))[-3:] == ["c", "a", "b"]
+
+
+def test_models_of_the_order_are_drawn_among_many() -> None:
+    models = [f"m{number:02}" for number in range(50)]
+    with wear_look(Look(order=("m45", "m03"))):
+        chosen, (note,) = choose_models(models, models)
+        cast = cast_models(models, models)
+    assert chosen[:3] == ["m45", "m03", "m00"]
+    assert len(chosen) == 40
+    assert note == "Top 39 of 50 models, and 1 more."
+    assert cast.colored[:3] == ["m45", "m03", "m00"]
+    assert len(cast.colored) == 10
+
+
+def test_a_color_of_a_model_is_that_of_its_marks(tmp_path: Path) -> None:
+    figure = draw(tmp_path, {"colors": {"b": "tab:blue"}})
+    colors = [
+        to_hex(line.get_color()) for line in figure.axes[0].lines if line.get_marker() != "None"
+    ]
+    assert colors == [PALETTE[0].lower(), BLUE, PALETTE[2].lower()]
+    # 31, 119 and 180 of 255.
+    assert b"0.1215686275 0.4666666667 0.7058823529 RG" in read_pdf(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("palette", "expected"),
+    [
+        (["black", "#E69F00"], ["#000000", "#e69f00", "#000000"]),
+        ("tab10", [BLUE, "#ff7f0e", "#2ca02c"]),
+        # seaborn.color_palette("colorblind")
+        ("colorblind", ["#0173b2", "#de8f05", "#029e73"]),
+        # seaborn.color_palette("viridis", 3)
+        ("viridis", ["#3a528b", "#20908d", "#5dc962"]),
+    ],
+)
+def test_a_palette_colors_the_models(palette: Any, expected: list[str]) -> None:
+    with wear_look(read_look({"palette": palette})):
+        colors = model_colors(MODELS).values()
+    for color, wanted in zip(colors, expected, strict=True):
+        parts = [int(color[at : at + 2], 16) - int(wanted[at : at + 2], 16) for at in (1, 3, 5)]
+        assert max(map(abs, parts)) <= 3
+
+
+def test_colors_that_come_again_have_other_markers() -> None:
+    with wear_look(read_look({"palette": ["black", "red"]})):
+        styles = model_styles([*MODELS, "d"]).values()
+    assert len({(style.color, style.marker) for style in styles}) == 4
+
+
+def test_a_gradient_has_as_many_colors_as_models_up_to_twenty() -> None:
+    assert len(set(sample_palette("viridis", 15))) == 15
+    assert len(sample_palette("viridis", 500)) == 20
+
+
+def test_new_names_are_drawn_and_change_no_color(tmp_path: Path) -> None:
+    study = Drawn(tmp_path, MODELS)
+    study.draw()
+    names = {"a": "zeta", "D": "A dataset"}
+    study.looks = {name: {"names": names} for name in study.looks}
+    tables = study.tables
+    look = read_look({"names": names, "colors": {"b": "tab:blue"}, "order": ["a"]})
+    with wear_look(look):
+        renamed = draw_scores(
+            rename_table(tables["scores"], names, headers=True), order=["c", "b", "zeta"]
+        )
+        assert model_colors(["zeta", "b", "c"]) == {
+            "zeta": PALETTE[0],
+            "b": BLUE,
+            "c": PALETTE[2],
+        }
+        assert look.order == ("zeta",)
+    texts = [*list_texts(renamed), *(text.get_text() for text in renamed.legends[0].get_texts())]
+    assert {"zeta", "A dataset"} <= set(texts)
+    assert not {"a", "D"} & set(texts)
+    assert study.list_drawn() == set(study.names)
+
+
+def test_a_name_that_another_one_has_is_refused_and_two_may_swap() -> None:
+    table = pd.DataFrame({"model": ["a", "b"], "statistic": ["a", "b"]})
+    with pytest.raises(ConfigError, match=r"figures\.names: 'a' cannot be called 'b'"):
+        rename_table(table, {"a": "b"})
+    swapped = rename_table(table, {"a": "b", "b": "a"})
+    assert list(swapped["model"]) == ["b", "a"]
+    assert list(swapped["statistic"]) == ["a", "b"]
+
+
+def test_a_style_sheet_counts_and_options_win_over_it(tmp_path: Path) -> None:
+    sheet = tmp_path / "mine.mplstyle"
+    sheet.write_text(
+        "font.family: serif\nfont.serif: No Such Font, DejaVu Serif\nfont.size: 9\n"
+        "axes.prop_cycle: cycler('color', ['red', 'black'])\naxes.linewidth: 2\n"
+        "figure.figsize: 20, 20\ntext.usetex: True\n"
+    )
+    look = read_look({"style": str(sheet)})
+    assert (look.font, look.font_size, look.palette) == (
+        "DejaVu Serif",
+        9.0,
+        ("#ff0000", "#000000"),
+    )
+    assert look.settings == {"axes.linewidth": 2.0}
+    assert read_look({"style": str(sheet), "font_size": 6}).font_size == 6
+    figure = draw(tmp_path, {"style": str(sheet)})
+    assert figure.axes[0].spines["left"].get_linewidth() == 2
+    assert read_sizes(tmp_path)["png"][0] == pytest.approx(3.4, abs=0.01)
+
+
+def test_a_style_by_name_is_that_of_matplotlib() -> None:
+    look = read_look({"style": "ggplot"})
+    assert look.palette[0] == read_color("#E24A33")
+    with wear_look(look), figure_style():
+        assert current_look().settings["axes.facecolor"] == "#E5E5E5"
+
+
+def test_dots_per_inch_are_those_of_the_image(tmp_path: Path) -> None:
+    draw(tmp_path, {"dpi": 100, "width": 5})
+    with Image.open(tmp_path / "intervals.png") as image:
+        assert image.width == 500
+
+
+@pytest.mark.parametrize("option", ["width", "font_size", "titles", "dpi", "order"])
+def test_equal_options_give_equal_bytes(tmp_path: Path, option: str) -> None:
+    value: Any = {"titles": False, "order": ["b"], "width": 5, "font_size": 8, "dpi": 90}[option]
+    found = []
+    for _ in range(2):
+        draw(tmp_path, {option: value})
+        found.append([(tmp_path / f"intervals.{suffix}").read_bytes() for suffix in FORMATS])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("width", [2.0, 3.5, 7.0, 12.0])
+@pytest.mark.parametrize("size", [6, 8, 12])
+def test_no_label_reaches_over_the_edge(width: float, size: float) -> None:
+    models = [f"a_model_with_a_long_name_{number}" for number in range(5)]
+    tables = make_study(models) | make_tables(models, ["D", "-1"])
+    with wear_look(Look(width=width, font_size=size)):
+        figures = [
+            draw_intervals(tables["scopes"]),
+            draw_rank_shift(tables["aggregate"], tables["iqm"]),
+            draw_scores(tables["scores"]),
+        ]
+        for figure in figures:
+            figure.canvas.draw()
+            box = figure.bbox
+            for axes in figure.axes:
+                for label in axes.get_yticklabels():
+                    assert label.get_window_extent().x0 >= box.x0
+            for text in figure.texts:
+                assert text.get_window_extent().x1 <= box.x1 + 1
+
+
+def test_options_of_a_figure_draw_that_one_anew(tmp_path: Path) -> None:
+    study = Drawn(tmp_path, MODELS)
+    study.draw()
+    study.looks["elo"] = {"width": 5.0}
+    assert study.list_drawn() == {"elo"}
+    assert study.list_drawn() == set()
+
+
+def test_figures_are_chosen() -> None:
+    settings = check_settings({"analyses": ["pairwise"]}, write_schema(Study))
+    everything = list_figures(settings)
+    assert {"intervals", "scores", "pairwise"} <= set(everything)
+    settings["figures"]["skip"] = ["scores"]
+    assert list_figures(settings) == [name for name in everything if name != "scores"]
+    settings["figures"] |= {"only": ["scores", "intervals", "elo"]}
+    assert list_figures(settings) == ["intervals"]
