@@ -103,6 +103,19 @@ def test_a_figure_never_gets_so_low_that_its_rows_touch(tmp_path: Path) -> None:
     assert 1 < height < 2
 
 
+def test_what_stands_above_the_rows_stays_there_whatever_the_height() -> None:
+    scopes = make_tables(MODELS, ["D", "-1"])["scopes"]
+    gaps = []
+    for height in (2.0, 5.0):
+        with wear_look(Look(width=3.5, height=height)):
+            figure = draw_intervals(scopes)
+            figure.canvas.draw()
+        (axes,) = figure.axes
+        header = axes.yaxis.label.get_window_extent().y0 - axes.bbox.y1
+        gaps.append(header / figure.dpi)
+    assert gaps == pytest.approx([0.02, 0.02], abs=0.01)
+
+
 def test_larger_text_makes_all_larger_but_not_the_figure_wider(tmp_path: Path) -> None:
     draw(tmp_path, {"font_size": 9})
     across, up = read_sizes(tmp_path)["pdf"]

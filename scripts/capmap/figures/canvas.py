@@ -132,7 +132,7 @@ class Sheet:
     def head_rows(self, header: str, *, distance: float) -> None:
         """Say above the row labels, whose distance from the axes is in inches, what they are."""
         self.axes.set_ylabel(header, rotation=0, ha="right", va="bottom", color=FAINT_INK)
-        self.axes.yaxis.set_label_coords(-distance / self.width, 1 + 0.02 / self.height)
+        self.axes.yaxis.set_label_coords(-distance / self.width, 1 + 0.02 / self.rise(self.height))
 
     def limit_ticks(self) -> None:
         """Keep the numbers of the x axis few and short."""
