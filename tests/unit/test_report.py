@@ -200,7 +200,7 @@ def test_the_page_asks_nothing_of_a_network(plain: str, hostile: str) -> None:
         assert all(str(address).startswith("data:image/svg+xml,%3Csvg") for address in fetched)
         links = [str(a["href"]) for _, a in page.elements if "href" in a]
         assert all(
-            re.match(r"#|data:,|\.\./index\.html$|(tables|figures)/", link) for link in links
+            re.match(r"#|data:,|\.\./index\.html$|(tables|figures|paper)/", link) for link in links
         )
         assert "@import" not in text
         assert "url(" not in text
