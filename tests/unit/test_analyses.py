@@ -180,7 +180,7 @@ def test_a_section_holds_its_text_figures_and_tables():
     )
     ratings = ANALYSES["ratings"]
     assert section.heading == ratings.question
-    assert section.paragraphs == ["Elo was fitted."]
+    assert (section.method, section.answer) == ("", ["Elo was fitted."])
     assert section.latex == "ratings.tex"
     assert section.figures == list(ratings.figures)
     captions = [table.caption for table in ratings.tables.values()]

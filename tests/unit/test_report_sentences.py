@@ -246,7 +246,7 @@ def test_models_that_came_went_and_moved_are_named() -> None:
 
 def test_no_change_is_said_so() -> None:
     changes = pd.DataFrame(columns=["table", "model", "quantity", "before", "after"])
-    assert accounts.describe_changes(changes).startswith("Nothing: this is the first run")
+    assert accounts.describe_changes(changes).startswith("This is the first run")
 
 
 MINUS = "\N{MINUS SIGN}"

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from capmap.errors import ConfigError
 from capmap.settings.checking import check_settings
+from capmap.settings.figures import Look
 from capmap.settings.sections import (
     REQUIRED,
     Name,
@@ -197,10 +198,13 @@ def test_every_key_of_the_schema_is_described():
 
 
 def test_every_key_has_a_default_unless_it_must_be_given_or_its_absence_says_something():
-    # A section with minProperties is a rule: it states what it names and leaves out the rest.
+    # A section with minProperties is a rule: it states what it names and leaves out the rest. So
+    # does what says how a figure looks, beside what says it of all.
+    looks = Look.__annotations__
     for whole in list_sections(SCHEMA):
+        states = "minProperties" in whole or looks.keys() <= whole.get("properties", {}).keys()
         for key, part in whole.get("properties", {}).items():
-            is_free = key in whole.get("required", ()) or "minProperties" in whole
+            is_free = key in whole.get("required", ()) or (states and part.get("default") is None)
             assert ("default" in part) != is_free, key
 
 
