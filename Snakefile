@@ -8,12 +8,6 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 
-# The shipped studies, where no others are given.
-if not {"studies", "exports"} & config.keys():
-
-    configfile: workflow.source_path("config.yaml")
-
-
 include: "workflow/rules/common.smk"
 include: "workflow/rules/draft.smk"
 include: "workflow/rules/exports.smk"

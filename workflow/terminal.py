@@ -11,7 +11,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 # What Snakemake says of its own work, and of a job that has already said what is wrong.
 NOISE = re.compile(
     r"(DAG of jobs will be updated|Updating checkpoint dependencies|Exiting because a job"
-    r"|Conda environments: ignored|Config file .* is extended by additional config"
+    r"|Conda environments: ignored"
     r"|WorkflowError:\s+At least one job did not complete"
     r"|(RuleException:\s*)?CalledProcessError)"
 )

@@ -50,6 +50,7 @@ from capmap.catalog import ANALYSES, FIGURES, STEPS, find_owner, list_captions
 from capmap.errors import ConfigError
 from capmap.inputs import analyses, configuration, exports, leaderboards
 from capmap.inputs import locks, looks, predictions, state, studies
+from capmap.settings.files import read_yaml
 import library
 import terminal
 
@@ -106,6 +107,9 @@ def write_captions(folder):
 # What `snakemake draft --config exports=FILE` is to look at; there is no study then.
 DRAFTED = [] if "studies" in config else config.pop("exports", [])
 PREFIX = find_prefix()
+if not (DRAFTED or "studies" in config):
+    # The shipped studies; by `configfile` Snakemake would say that what is given extends them.
+    config = {**ask(read_yaml, str(ROOT / "config.yaml")), **config}
 config = {"studies": {}, "run": "all"} if DRAFTED else check_config(config)
 STUDIES = ask(studies.select_studies, config["studies"], config["run"])
 CAPTIONS = write_captions(Path(".snakemake/captions"))
