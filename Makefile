@@ -48,6 +48,7 @@ test-cluster: $(VENV)/development.stamp ## test on a Slurm of two nodes, which r
 PANDAS_FREE := figures prose project schema board tracking collect_submission memory_limit report plot
 PANDAS_FREE += belief baselines centrality capability_maps choice classification crops crossvalidation
 PANDAS_FREE += distances drift dumps embed expressions header_rows image_bootstrap patch placement predict
+PANDAS_FREE += looks paper config_mistakes locks pairwise sample_size robustness
 PANDAS_FREE += coverage holes reliability scopes separation signed_rank standard_errors submissions transfer
 test-pandas2: $(PANDAS2)/development.stamp ## run the quick unit tests of tables with pandas 2
 	$(PANDAS2)/bin/python -m pytest -n auto -m "not slow" $(PANDAS_FREE:%=--ignore-glob "*test_%*") tests/unit

@@ -174,7 +174,8 @@ cells = st.one_of(
 delimiters = st.sampled_from(",;\t")
 
 
-@settings(max_examples=150, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.lists(cells, min_size=1, max_size=5), min_size=1, max_size=6),
     st.sampled_from(",;\t"),

@@ -129,6 +129,7 @@ def test_group_names_run_on_after_z() -> None:
     assert names[28] == "b2"
 
 
+@pytest.mark.slow
 def test_thousands_of_models_fit() -> None:
     rng = np.random.default_rng(0)
     estimates = np.sort(rng.random(2000))[::-1]
