@@ -256,8 +256,8 @@ MEANING = (
         "inverted_bounds",
         make_table(),
         "inverted_bounds/runs.csv, line 2, value 'D'",
-        "low 1.0 (metric) and high 0.0 (metric)",
-        options={"metrics": {"accuracy": {"low": 1, "high": 0}}},
+        "and high -1.0 (dataset)",
+        options={"datasets": {"D": {"high": -1}}},
     ),
     describe(
         "percentages",

@@ -75,7 +75,10 @@ def test_no_table_has_a_formula(hostile: Checkout) -> None:
 
 def test_no_latex_or_markdown_has_a_command_of_a_name(hostile: Checkout) -> None:
     for path in find(hostile, ".tex"):
-        assert not re.search(r"\\input|(?<!\\)\$\(touch|[^\\]&c_d", path.read_text("utf-8")), path
+        text = path.read_text("utf-8")
+        if path.name == "main.tex":
+            text = re.sub(r"^\\input\{\w+\}$", "", text, flags=re.MULTILINE)
+        assert not re.search(r"\\input|(?<!\\)\$\(touch|[^\\]&c_d", text), path
     for path in find(hostile, ".md"):
         text = path.read_text("utf-8")
         assert "<script>" not in text

@@ -202,7 +202,8 @@ def test_a_title_and_a_ranking_rerun_what_shows_them(project: Checkout) -> None:
     assert set(project.snakemake("-n").jobs) == {
         *("write_leaderboard study=leaderboard", "write_report study=leaderboard", "write_index"),
         *("rank_checkpoints study=trainings", "plot_figures_of_trainings study=trainings"),
-        "write_report study=trainings",
+        *("write_report study=trainings", "write_paper study=trainings"),
+        "write_paper study=leaderboard",
     }
 
 

@@ -29,7 +29,9 @@ def find_root(folder):
             with tarfile.open(
                 fileobj=BytesIO(git(clone, "archive", commit))
             ) as archive:
-                archive.extractall(fresh, filter="data")
+                # Early releases of Python 3.11 have no filter.
+                archive.extraction_filter = getattr(tarfile, "data_filter", None)
+                archive.extractall(fresh)
             shutil.copytree(fresh, copy)
     # The scripts, which Snakemake copies one by one, find the others here.
     others = filter(None, [os.getenv("PYTHONPATH")])
