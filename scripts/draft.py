@@ -3,11 +3,8 @@
 import os
 from pathlib import Path
 
-from capmap.drafting import draft_study, name_study, write_draft
+from capmap.drafting import CALL, draft_study, name_study, write_draft
 from capmap.errors import ConfigError
-
-# How the user runs a study, where it is not by Snakemake.
-CALL = "CAPMAP_CALL"
 
 
 def draft(*, exports: list[str]) -> None:

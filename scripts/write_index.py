@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from capmap.artifacts import write_text
+from capmap.catalog import HEADLINE
 from capmap.pages.report import render_index
-
-HEADLINE = "text/headline.txt"
 
 
 def write_index(

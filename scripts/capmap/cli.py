@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from capmap.drafting import name_study
+from capmap.drafting import CALL, name_study
 from capmap.errors import CapmapError, ConfigError
 from capmap.settings.files import read_config
 from capmap.wording import find_nearest
@@ -148,7 +148,7 @@ def _call(arguments: Sequence[str]) -> int:
     """Show a command of Snakemake and run it."""
     command = ["--snakefile", str(PROJECT / "Snakefile"), *arguments]
     print(f"$ {shlex.join(['snakemake', *command])}", flush=True)
-    environment = {**os.environ, "CAPMAP_CALL": "capmap run"}
+    environment = {**os.environ, CALL: "capmap run"}
     full = [sys.executable, "-m", "snakemake", *command]
     return subprocess.run(full, env=environment, check=False).returncode
 

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 import pandas as pd
 
 from capmap.artifacts import read_json
+from capmap.catalog import HEADLINE
 from capmap.errors import CapmapError, ConfigError, ValidationError
 from capmap.inputs.studies import check_config
 from capmap.ranking.estimates import choose_columns, estimate_models, rank_estimates
@@ -103,7 +104,7 @@ class Study:
     @cached_property
     def headline(self) -> str:
         """What the page says first."""
-        return (self.folder / "text/headline.txt").read_text("utf-8").strip()
+        return (self.folder / HEADLINE).read_text("utf-8").strip()
 
     @cached_property
     def validation(self) -> dict[str, Any]:
@@ -147,7 +148,7 @@ def load(folder: str | Path) -> Study:
         When there are no results of a study.
     """
     path = Path(folder)
-    if not (path / "text/headline.txt").is_file():
+    if not (path / HEADLINE).is_file():
         studies = sorted(page.parent.name for page in path.glob("*/report.html"))
         hint = f"There are {', '.join(studies)} in it." if studies else "Run the study first."
         raise ConfigError(f"{path}: this is not the folder of a finished study. {hint}")

@@ -11,7 +11,6 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-import yaml
 
 from tests.waiting import communicate, run_to_end
 from tests.workflow.checkouts import PROJECT, Checkout, copy_project
@@ -193,7 +192,7 @@ def test_two_projects_run_the_same_workflow_at_once(tmp_path: Path) -> None:
     for folder, text in zip(folders, [LONG, LONG.replace("ant", "owl")], strict=True):
         folder.mkdir()
         (folder / "mine.csv").write_text(text)
-        (folder / "my.yaml").write_text(yaml.safe_dump(yaml.safe_load(SETTINGS)))
+        (folder / "my.yaml").write_text(SETTINGS)
         command = Checkout(folder).command(
             "-s", str(PROJECT / "Snakefile"), "--configfile", "my.yaml", "--", TARGET, cores=1
         )

@@ -6,17 +6,19 @@ from typing import Any
 from capmap.catalog import capabilities, comparisons, leaderboard, multilabel
 from capmap.catalog.columns import COLUMNS, NAME_COLUMNS, TEXT_COLUMNS
 from capmap.catalog.declarations import Analysis, Figure, Step, Table
-from capmap.catalog.main import MAIN
+from capmap.catalog.main import HEADLINE, MAIN, TOGETHER
 
 __all__ = [
     "ANALYSES",
     "COLUMNS",
     "EVERYTHING",
     "FIGURES",
+    "HEADLINE",
     "MAIN",
     "NAME_COLUMNS",
     "STEPS",
     "TABLES",
+    "TOGETHER",
     "Analysis",
     "Figure",
     "Step",

@@ -2,6 +2,10 @@
 
 from capmap.catalog.declarations import Analysis, Figure, Table
 
+# What the page says first, in the study's folder.
+HEADLINE = "text/headline.txt"
+# Figures of all models, which leaderboards that rank within methods do not show.
+TOGETHER = ("intervals", "rank_shift")
 LABELS = {
     "ci_low": "Score from",
     "ci_high": "Score to",

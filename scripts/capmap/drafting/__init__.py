@@ -3,4 +3,7 @@
 from capmap.drafting.study import draft_study
 from capmap.drafting.writing import name_study, write_draft
 
-__all__ = ["draft_study", "name_study", "write_draft"]
+# The environment variable with how the user runs a study, where it is not by Snakemake.
+CALL = "CAPMAP_CALL"
+
+__all__ = ["CALL", "draft_study", "name_study", "write_draft"]

@@ -10,10 +10,10 @@ from pathlib import Path
 from time import time
 from typing import Any
 
+from capmap.catalog import HEADLINE
 from capmap.errors import ConfigError
 from capmap.inputs.studies import Study
 
-HEADLINE = "text/headline.txt"
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
-from capmap.catalog import FIGURES, MAIN, Figure
+from capmap.catalog import FIGURES, MAIN, TOGETHER, Figure
 from capmap.claims import ranks_apart
 from capmap.pages import verdict
 from capmap.pages.accounts import describe_changes, describe_counts, describe_reading, is_uneven
@@ -22,8 +22,6 @@ from capmap.pages.rendering import TEMPLATES, render_page
 MAX_PAGE = 1_950_000
 MAX_SETTINGS = 40_000
 MARKUP = 60_000
-# Figures of all models, which leaderboards that rank within methods do not show.
-TOGETHER = ("intervals", "rank_shift")
 
 
 @dataclass(frozen=True)

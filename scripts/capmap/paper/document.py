@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from capmap.catalog import FIGURES
+from capmap.catalog import FIGURES, TOGETHER
 from capmap.paper.findings import describe_results, render_tests
 from capmap.paper.latex import HEIGHT, WIDTH, declare_characters, write_name
 from capmap.paper.methods import describe_methods, has_holes
@@ -14,8 +14,6 @@ from capmap.paper.references import render_references
 from capmap.paper.scores import render_results
 from capmap.tables import escape_latex
 
-# Figures of all models, which leaderboards that rank within methods do not show.
-TOGETHER = ("intervals", "rank_shift")
 MAIN = r"""% All of this folder in one article: pdflatex main, bibtex main, and pdflatex main twice.
 \documentclass{{article}}
 \usepackage{{iftex}}
