@@ -10,7 +10,7 @@ import yaml
 from markupsafe import Markup
 
 from capmap.catalog import FIGURES, MAIN, TOGETHER, Figure
-from capmap.claims import ranks_apart
+from capmap.claims import name_intervals, ranks_apart
 from capmap.pages import verdict
 from capmap.pages.accounts import describe_changes, describe_counts, describe_reading, is_uneven
 from capmap.pages.analyses import Outcome, show_analyses
@@ -97,7 +97,7 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         trust=verdict.describe_coverage(
             tables["coverage"],
             interval=bootstrap["interval"],
-            unit=_name_kind(tables["scopes"]),
+            unit=name_intervals(tables["scopes"]),
         ),
         statistic=verdict.describe_statistic(tables["scopes"], rank_by=results.settings["rank_by"]),
         scopes=tables["scopes"]["unit"].nunique(),
@@ -145,13 +145,6 @@ def tell_headline(results: Results) -> Markup:
         return verdict.describe_board(results.tables["leaderboard/entries"])
     level = results.settings["bootstrap"]["confidence"]
     return verdict.describe_ranking(results.tables["scopes"], confidence_level=level)
-
-
-def _name_kind(scopes: pd.DataFrame) -> str:
-    """What intervals are over, if they are of interquartile means without expected scores."""
-    if scopes["filled"].any() or scopes["statistic"].iloc[0] != "iqm":
-        return "others"
-    return str(scopes["unit"].iloc[0])
 
 
 def _describe_figure(figure: Figure) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 import pandas as pd
 from markupsafe import Markup
 
-from capmap.claims import claim_ranking, find_candidates, find_rivals
+from capmap.claims import claim_ranking, find_candidates, find_rivals, find_shortfall
 from capmap.pages.wording import NAME, format_ordinal, join_names, join_words
 from capmap.wording import (
     AGGREGATION_NAMES,
@@ -15,7 +15,6 @@ from capmap.wording import (
     name_statistic,
 )
 
-SHORTFALL = 0.02
 MOVERS = 3
 # With fewer cells, rankings of the benchmark of incomplete tables order most pairs by chance.
 SPARSE = 0.3
@@ -190,9 +189,10 @@ def describe_coverage(coverage: pd.DataFrame, *, interval: str, unit: str) -> Ma
         format_percent(first["nominal"]),
         join_words(f"{kind} {format_percent(round(expected[kind], 3))}" for kind in kinds),
     )
-    if expected[interval] < first["nominal"] - SHORTFALL:
+    actual = find_shortfall(coverage, interval=interval, unit=unit)
+    if actual == actual:
         text += Markup(" So the intervals here are too narrow: read them as {} intervals.").format(
-            format_percent(round(expected[interval], 2))
+            format_percent(round(actual, 2))
         )
     return text
 

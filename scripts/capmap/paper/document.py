@@ -6,10 +6,11 @@ from typing import Any
 import pandas as pd
 
 from capmap.catalog import FIGURES, TOGETHER
+from capmap.claims import find_shortfall, name_intervals
 from capmap.paper.findings import describe_results, render_tests
 from capmap.paper.latex import HEIGHT, WIDTH, declare_characters, write_name
 from capmap.paper.methods import describe_methods, has_holes
-from capmap.paper.rankings import Ranking, list_rankings, render_rankings, write_percent
+from capmap.paper.rankings import Ranking, list_rankings, render_rankings, write_intervals
 from capmap.paper.references import render_references
 from capmap.paper.scores import render_results
 from capmap.tables import escape_latex
@@ -73,8 +74,8 @@ def render_paper(
     Parameters
     ----------
     tables : mapping of str to pandas.DataFrame
-        ``scopes``, ``seeds``, ``bounds`` and ``claims`` of the study, and ``entries`` if it has a
-        leaderboard.
+        ``scopes``, ``seeds``, ``bounds``, ``coverage`` and ``claims`` of the study, and ``entries``
+        if it has a leaderboard.
     title : str
         Heading of the study.
     analyses, figures : sequence of str
@@ -90,7 +91,11 @@ def render_paper(
         Text of each file by its name without suffix. A study without intervals and a leaderboard
         that ranks apart say less.
     """
-    rankings = list_rankings(tables["scopes"], tables["seeds"], tables.get("entries"))
+    scopes = tables["scopes"]
+    actual = find_shortfall(
+        tables["coverage"], interval=bootstrap["interval"], unit=name_intervals(scopes)
+    )
+    rankings = list_rankings(scopes, tables["seeds"], tables.get("entries"), actual=actual)
     level = bootstrap["confidence"]
     is_board = not rankings or bool(rankings[0].within)
     drawn = [name for name in figures if not is_board or name not in TOGETHER]
@@ -124,5 +129,5 @@ def render_paper(
 def _render_figure(name: str, rankings: Sequence[Ranking], level: float) -> str:
     caption = escape_latex(FIGURES[name].caption)
     if name == "intervals" and rankings and rankings[0].is_sure:
-        caption += f" Intervals are {write_percent(level)} intervals."
+        caption += f" Intervals are {write_intervals(rankings[0], level)}."
     return FIGURE.format(name=name, caption=caption)
