@@ -13,7 +13,7 @@ from capmap.looks import rename_option, rename_table
 from capmap.tables import read_declared
 from job import load_function, run_parallel
 
-FORMATS = ("pdf", "png", "svg")
+FORMATS = ("pdf", "png", "svg", "inline.svg")
 
 logger = logging.getLogger(__name__)
 

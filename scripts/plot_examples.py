@@ -59,7 +59,7 @@ def plot_examples(
     style : list of str
         Style sheet of the figure, or nothing.
     prediction_examples_figure : list of str
-        Where to write the figure, as .pdf, .svg or .png.
+        Where to write the figure, in formats that `save_figure` knows.
     study : str
         Name of the study, part of the names of its random streams.
     dataset : str

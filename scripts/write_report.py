@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from capmap.artifacts import read_json, write_text
+from capmap.catalog.declarations import INLINE
 from capmap.claims import list_claims
 from capmap.pages.analyses import Outcome
 from capmap.pages.rendering import relate_path
@@ -27,7 +28,6 @@ def write_report(
     dropped: str,
     validation: str,
     figures: list[str],
-    images: list[str],
     texts: list[str],
     report: str,
     headline: str,
@@ -49,9 +49,7 @@ def write_report(
     validation : str
         What was read and rejected, as JSON.
     figures : list of str
-        The study's figures, as SVG.
-    images : list of str
-        The same figures, as PNG.
+        The study's figures, as pages embed them.
     texts : list of str
         The paragraphs of the analyses, as plain text; their LaTeX lies beside them.
     report : str
@@ -72,15 +70,16 @@ def write_report(
     main |= {name.removeprefix("tables/"): path for name, path in sheets.items()}
     sheets |= main
     frames = {path: read_declared(path) for path in set(sheets.values())}
-    pictures = {Path(path).stem: Path(path) for path in figures}
+    pictures = {Path(path).name.removesuffix(INLINE): Path(path) for path in figures}
     accounts = {Path(path).stem: Path(path) for path in texts}
-    papers = {f"figures/{name}": str(path.with_suffix(".pdf")) for name, path in pictures.items()}
+    papers = {
+        f"figures/{name}": str(path.with_name(f"{name}.pdf")) for name, path in pictures.items()
+    }
     papers |= {f"text/{name}": str(path.with_suffix(".tex")) for name, path in accounts.items()}
     results = Results(
         tables={name: frames[path] for name, path in sheets.items()},
         validation=read_json(validation),
         figures=pictures,
-        images={Path(path).stem: Path(path) for path in images},
         files={name: relate_path(path, report) for name, path in {**sheets, **papers}.items()},
         outcomes=[
             Outcome(name, accounts[name].read_text(encoding="utf-8").split("\n\n"))

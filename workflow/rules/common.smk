@@ -231,10 +231,10 @@ def table(name, folder="tables", formats="csv md tex"):
 
 
 def figure(name):
-    """A figure in its formats; Snakemake's report shows the vector one."""
+    """A figure in its formats, of which pages embed the last but one, and Snakemake's the last."""
     stem = f"results/{{study}}/figures/{name}"
     return [
-        *multiext(stem, ".pdf", ".png"),
+        *multiext(stem, ".pdf", ".png", ".inline.svg"),
         for_report(f"{stem}.svg", "Figures", f"figures/{name}"),
     ]
 

@@ -35,8 +35,7 @@ rule write_report:
         bounds="results/{study}/normalized/bounds.csv",
         dropped="results/{study}/normalized/dropped.csv",
         validation="results/{study}/validation.json",
-        figures=of(analyses.place_figures, "svg"),
-        images=of(analyses.place_figures, "png"),
+        figures=of(analyses.place_figures, "inline.svg"),
         texts=of(analyses.place_texts, "txt"),
     output:
         report="results/{study}/report.html",

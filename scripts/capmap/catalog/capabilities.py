@@ -70,7 +70,7 @@ CAPABILITIES = Analysis(
             "Map of models (filled) and datasets (open): the nearer a model is to a dataset, "
             "the smaller is its gap there.",
             draw="capmap.figures.capability_map:draw_map",
-            reads=["places", "models", "datasets"],
+            reads=["places", "models", "datasets", "gaps"],
         ),
         "capability_attributes": Figure(
             "The map colored by what is known of models and datasets.",

@@ -12,6 +12,8 @@ from typing import Literal
 Best = Mapping[str, Literal["max", "min"]]
 # The id, in the SVG, of a sentence that is drawn in place of a figure; pages leave it out.
 EMPTY_FIGURE = "nothing-to-show"
+# The suffix of figures as pages embed them.
+INLINE = ".inline.svg"
 
 
 @dataclass(frozen=True)

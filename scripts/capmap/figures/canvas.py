@@ -11,6 +11,7 @@ from typing import Any
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from capmap.catalog.declarations import EMPTY_FIGURE
@@ -22,6 +23,7 @@ from capmap.figures.look import (
     current_look,
     page_width,
 )
+from capmap.figures.marks import mark, mark_rows
 from capmap.figures.names import shorten_names, widest, wrap_text
 from capmap.figures.style import FAINT_INK, SMALL_SIZE, TEXT_SIZE, figure_style
 
@@ -118,13 +120,32 @@ class Sheet:
         up = self.bottom + self.rise(bottom)
         return Sheet(self.figure, axes, self.left + left, up, width, height, self.stretch)
 
-    def write(self, text: str, *, x: float, y: float, **look: Any) -> None:
+    def write(self, text: str, *, x: float, y: float, **look: Any) -> Text:
         """Write text at a place relative to the main axes' lower left corner, in inches."""
         across, up = self.figure.get_size_inches()
-        self.figure.text((self.left + x) / across, (self.bottom + self.rise(y)) / up, text, **look)
+        place = ((self.left + x) / across, (self.bottom + self.rise(y)) / up)
+        return self.figure.text(*place, text, **look)
 
-    def label_rows(self, labels: Sequence[str], *, header: str) -> None:
-        """Number the rows from the top, label them, and head the column of labels."""
+    def label_rows(
+        self,
+        labels: Sequence[str],
+        *,
+        header: str,
+        names: Iterable[str] = (),
+        texts: Sequence[str] = (),
+    ) -> None:
+        """Number the rows from the top, label them, and head the column of labels.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            What is written.
+        header : str
+            What the rows are.
+        names, texts : iterable of str
+            The rows' names, which labels may shorten, and what pages tell of each.
+        """
+        mark_rows(self.axes, list(names) or labels, kind=header, texts=texts)
         self.axes.set_ylim(len(labels) - 0.5, -0.5)
         self.axes.set_yticks(range(len(labels)), labels)
         self.head_rows(header, distance=GAP / 2)
@@ -266,8 +287,9 @@ def _wrap(text: str, width: float, size: float) -> list[str]:
 
 @dataclass(frozen=True)
 class Legend:
-    """Texts of a legend in order, its columns, and its height in inches with its margin."""
+    """Names and texts of a legend in order, its columns, and its height in inches with a margin."""
 
+    names: list[str]
     texts: list[str]
     columns: int
     height: float
@@ -280,7 +302,8 @@ def plan_legend(models: Sequence[str], *, sheet_width: float) -> Legend:
     width = widest(labels.values(), size=TEXT_SIZE) + KEY_WIDTH
     columns = max(1, min(len(models), int(room / width)))
     rows = -(-len(models) // columns)
-    return Legend([labels[model] for model in models], columns, rows * LINE_HEIGHT + PADDING)
+    texts = [labels[model] for model in models]
+    return Legend(list(models), texts, columns, rows * LINE_HEIGHT + PADDING)
 
 
 def draw_legend(sheet: Sheet, legend: Legend, keys: Sequence[Artist]) -> None:
@@ -292,7 +315,7 @@ def draw_legend(sheet: Sheet, legend: Legend, keys: Sequence[Artist]) -> None:
         for column in range(legend.columns)
         for position in range(column, len(keys), legend.columns)
     ]
-    sheet.figure.legend(
+    drawn = sheet.figure.legend(
         [keys[position] for position in by_column],
         [legend.texts[position] for position in by_column],
         loc="lower left",
@@ -307,6 +330,10 @@ def draw_legend(sheet: Sheet, legend: Legend, keys: Sequence[Artist]) -> None:
         columnspacing=1.0,
         labelspacing=0.35,
     )
+    for place, position in enumerate(by_column):
+        for part in (drawn.legend_handles[place], drawn.get_texts()[place]):
+            if part is not None:
+                mark(part, legend.names[position])
 
 
 @figure_style()

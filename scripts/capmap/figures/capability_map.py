@@ -35,6 +35,7 @@ from capmap.figures.canvas import (
 from capmap.figures.curves import choose_log_ticks
 from capmap.figures.labels import FloatArray, Label, Line, Place, Point, draw_labels, place_labels
 from capmap.figures.look import column_width, page_width
+from capmap.figures.marks import Mark, mark_members
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.panels import add_panel, make_backdrop, number_axis
 from capmap.figures.style import (
@@ -78,6 +79,7 @@ MAP_HEIGHT = 8.2
 NAME_WIDTH = 1.1
 CLOSE = 0.35
 MAX_LABELS = 250
+MOST_TOLD = 5
 
 ATTRIBUTES_HEADING = "Attributes on the map"
 PLACES = (
@@ -125,7 +127,12 @@ class _Group:
 
 
 @figure_style()
-def draw_map(positions: pd.DataFrame, models: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
+def draw_map(
+    positions: pd.DataFrame,
+    models: pd.DataFrame,
+    datasets: pd.DataFrame,
+    gaps: pd.DataFrame | None = None,
+) -> Figure:
     """Draw models and datasets at their places on a plane, with their names.
 
     Parameters
@@ -136,6 +143,8 @@ def draw_map(positions: pd.DataFrame, models: pd.DataFrame, datasets: pd.DataFra
         model, kept (number of results), component.
     datasets : DataFrame
         dataset, kept, component, family (may be empty).
+    gaps : DataFrame, optional
+        model, dataset, gap; what pages tell of a point.
 
     Returns
     -------
@@ -162,7 +171,7 @@ def draw_map(positions: pd.DataFrame, models: pd.DataFrame, datasets: pd.DataFra
     notes = _write_map_notes(points, groups, found)
     sheet = _make_page(sheet_width, height, notes, has_lines=bool(lines))
     sheet.axes.add_collection(LineCollection(lines, colors=LINK_COLOR, linewidths=0.7, zorder=1))
-    _draw_points(sheet.axes, points)
+    _draw_points(sheet.axes, points, _tell_points(points, gaps))
     draw_labels(sheet.axes, labels, found)
     return sheet.figure
 
@@ -313,11 +322,49 @@ def _make_page(
     return sheet
 
 
-def _draw_points(axes: Axes, points: pd.DataFrame) -> None:
+def _draw_points(axes: Axes, points: pd.DataFrame, told: Sequence[Mark]) -> None:
     """Draw markers, those of models on top, with a shape per part of the graph of results."""
     for (kind, part), rows in points.groupby(["kind", "component"]):
         marker = MARKERS[(int(str(part)) - 1) % len(MARKERS)]
-        axes.plot(rows["x"], rows["y"], **{**LOOKS[str(kind)], "marker": marker}, zorder=3)
+        look = {**LOOKS[str(kind)], "marker": marker}
+        [drawn] = axes.plot(rows["x"], rows["y"], **look, zorder=3)
+        mark_members(drawn, [told[place] for place in rows.index])
+
+
+def _tell_points(points: pd.DataFrame, gaps: pd.DataFrame | None) -> list[Mark]:
+    """What pages tell of each point: its gaps, and when chosen what is near."""
+    known = pd.DataFrame(columns=["model", "dataset", "gap"]) if gaps is None else gaps
+    known = known.dropna(subset=["gap"])
+    own = {
+        kind: {str(name): rows.set_index(other)["gap"] for name, rows in known.groupby(kind)}
+        for kind, other in (("model", "dataset"), ("dataset", "model"))
+    }
+    places = points[["x", "y"]].to_numpy(float)
+    told = []
+    for place, (kind, name) in enumerate(zip(points["kind"], points["name"], strict=True)):
+        text = _write_gaps(own[kind].get(name, pd.Series(dtype=float)))
+        distances = np.hypot(*(places - places[place]).T)
+        near = points.assign(distance=distances).drop(index=points.index[place])
+        more = "\n".join(
+            f"Nearest {other}s: {', '.join(rows['name'].iloc[:MOST_TOLD])}"
+            for other, rows in near.sort_values(["distance", "name"]).groupby("kind", sort=False)
+        )
+        told.append(Mark(**{kind: name}, text=text, more=more))
+    return told
+
+
+def _write_gaps(gaps: "pd.Series[float]") -> str:
+    """Write the smallest and the largest gaps of a model or dataset."""
+    ordered = gaps.sort_index().sort_values(kind="stable")
+    if len(ordered) <= 2 * MOST_TOLD:
+        return "\n".join(_write_gap_list("Gaps", ordered))
+    ends = (("Smallest gaps", ordered.iloc[:MOST_TOLD]), ("Largest", ordered.iloc[-MOST_TOLD:]))
+    return "\n".join(line for word, some in ends for line in _write_gap_list(word, some))
+
+
+def _write_gap_list(word: str, gaps: "pd.Series[float]") -> list[str]:
+    listed = ", ".join(f"{name} {gap:.2f}" for name, gap in gaps.items())
+    return [f"{word}: {listed}"] if listed else []
 
 
 def _write_map_notes(
@@ -525,7 +572,8 @@ def _draw_panel(sheet: Sheet, panel: _Panel, points: pd.DataFrame, *, head: floa
         _draw_scale(sheet, panel.scale, own)
     for key in sorted(panel.keys, key=lambda key: -key.chosen.sum()):
         rows = own[key.chosen.to_numpy()]
-        sheet.axes.plot(rows["x"], rows["y"], **{**LOOKS["model"], **key.look})
+        [drawn] = sheet.axes.plot(rows["x"], rows["y"], **{**LOOKS["model"], **key.look})
+        mark_members(drawn, [Mark(**{panel.kind: name}, text=key.text) for name in rows["name"]])
     _draw_keys(sheet, panel, head)
 
 
@@ -557,6 +605,9 @@ def _draw_scale(sheet: Sheet, scale: _Scale, own: pd.DataFrame) -> None:
         linewidths=0.3,
         zorder=2,
     )
+    numbers = [f"{number:.4g}" for number in scale.numbers[known]]
+    names = own["name"][known]
+    mark_members(dots, [Mark(name, text=text) for name, text in zip(names, numbers, strict=True)])
     bottom = sheet.height + SCALE_KEY - SCALE_HEIGHT - 0.01
     bar = sheet.figure.colorbar(
         dots,
@@ -619,7 +670,11 @@ def draw_centrality(
         margins=Margins(LEFT, 2 * PADDING, head=HEADER_HEIGHT),
         wording=Wording(CENTRALITY_HEADING, X_LABEL, _write_centrality_notes(correlation, unnamed)),
     )
-    sheet.axes.plot(table["centrality"], table["mean_gap"], **LOOKS["model"])
+    [drawn] = sheet.axes.plot(table["centrality"], table["mean_gap"], **LOOKS["model"])
+    gaps = [f"mean gap {gap:.3f}" for gap in table["mean_gap"]]
+    mark_members(
+        drawn, [Mark(name, text=gap) for name, gap in zip(table["model"], gaps, strict=True)]
+    )
     sheet.axes.set(xlim=limits[0], ylim=limits[1], ylabel=Y_LABEL)
     sheet.axes.grid()
     number_axis(sheet.axes.xaxis, most=int(sheet.width))

@@ -18,6 +18,7 @@ from capmap.figures.canvas import (
     make_sheet,
 )
 from capmap.figures.look import COLUMN_WIDTH, column_width, page_width
+from capmap.figures.marks import Mark, mark, mark_members
 from capmap.figures.names import printable_text, shorten_names, widest
 from capmap.figures.style import (
     FAINT_INK,
@@ -203,14 +204,14 @@ def _draw_panel(sheet: Sheet, panel: _Panel, styles: dict[str, ModelStyle]) -> N
     lines = [[(ends[0], row_here[model]), (ends[1], row_there[model])] for model in row_here]
     looks = [styles[model] for model in row_here]
     sheet.axes.set(xlim=(0, sheet.width), ylim=(sheet.height / ROW_HEIGHT - 0.5, -0.5))
-    sheet.axes.add_collection(
-        LineCollection(
-            lines,
-            colors=[look.color for look in looks],
-            linestyles=[look.line for look in looks],
-            linewidths=1.1,
-        )
+    drawn = LineCollection(
+        lines,
+        colors=[look.color for look in looks],
+        linestyles=[look.line for look in looks],
+        linewidths=1.1,
     )
+    mark_members(drawn, [Mark(model) for model in row_here])
+    sheet.axes.add_collection(drawn)
     _write_end(sheet, here["model"], here["rank"], labels, (edge, edge + GAP / 2, 1))
     _write_end(
         sheet,
@@ -235,7 +236,7 @@ def _write_end(
     outer, inner = ("right", "left") if sign > 0 else ("left", "right")
     for row, (model, rank) in enumerate(zip(models, ranks, strict=True)):
         y = sheet.height - (row + 0.5) * ROW_HEIGHT
-        sheet.write(labels[model], x=x_name, y=y, ha=outer, va="center_baseline")
+        mark(sheet.write(labels[model], x=x_name, y=y, ha=outer, va="center_baseline"), model)
         sheet.write(f"{rank:.0f}", x=x_rank, y=y, ha=inner, va="center_baseline", color=FAINT_INK)
 
 

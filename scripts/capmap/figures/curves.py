@@ -13,6 +13,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, StrMethodF
 
 from capmap.figures.canvas import GAP, Sheet
 from capmap.figures.look import arrange_models, current_look
+from capmap.figures.marks import Mark, mark, mark_members
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.style import FAINT_INK, TEXT_SIZE, ModelStyle, model_styles
 from capmap.wording import count_things
@@ -73,15 +74,20 @@ def draw_curves(sheet: Sheet, cast: Cast, curves: Mapping[str, Vertices]) -> Non
     curves : mapping of str to ndarray of shape (points, 2)
         Points by model; a model may be missing.
     """
-    gray = [curves[model] for model in cast.others if model in curves]
-    sheet.axes.add_collection(LineCollection(gray, colors=OTHERS_COLOR, linewidths=0.6, zorder=1))
+    others = [model for model in cast.others if model in curves]
+    gray = LineCollection(
+        [curves[model] for model in others], colors=OTHERS_COLOR, linewidths=0.6, zorder=1
+    )
+    mark_members(gray, [Mark(model) for model in others])
+    sheet.axes.add_collection(gray)
     for depth, model in enumerate(cast.colored):
         if model in curves:
             look, zorder = cast.styles[model], 3 - depth / MAX_COLORED
             x, y = curves[model].T
-            sheet.axes.plot(
+            [line] = sheet.axes.plot(
                 x, y, color=look.color, linestyle=look.line, linewidth=1.2, zorder=zorder
             )
+            mark(line, model)
 
 
 def make_key(look: ModelStyle, *, marker: str = "none") -> Line2D:
@@ -128,8 +134,10 @@ def list_keys(
     key_axes.set_axis_off()
     for row, model in enumerate(cast.colored):
         y, look = top - row * KEY_HEIGHT, cast.styles[model]
-        key_axes.plot((0, 1), (y, y), color=look.color, linestyle=look.line, linewidth=1.2)
-        sheet.write(names[model], x=left + KEY_WIDTH, y=y, va="center_baseline")
+        [key] = key_axes.plot((0, 1), (y, y), color=look.color, linestyle=look.line, linewidth=1.2)
+        mark(key, model)
+        name = sheet.write(names[model], x=left + KEY_WIDTH, y=y, va="center_baseline")
+        mark(name, model)
     sheet.write("model", x=left + KEY_WIDTH, y=sheet.height + 0.03, color=FAINT_INK)
     x = left + KEY_WIDTH + widest([*names.values(), "model"], size=TEXT_SIZE)
     for header, texts in columns.items():

@@ -30,6 +30,7 @@ from capmap.figures.canvas import (
 )
 from capmap.figures.heatmap import Scale, draw_heatmap
 from capmap.figures.look import column_width
+from capmap.figures.marks import mark
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.style import (
     FAINT_INK,
@@ -133,7 +134,7 @@ def _draw_bars(table: pd.DataFrame, notes: tuple[str, ...], colors: dict[str, st
     bar = BAR_HEIGHT / group
     for position, model in enumerate(models):
         middle = np.arange(len(datasets)) + (position - (len(models) - 1) / 2) * bar
-        _draw_model(sheet, middle, table.loc[model].to_numpy(), bar, colors[model])
+        _draw_model(sheet, middle, table.loc[model], bar, colors[model])
     sheet.axes.axvline(0, color="black", linewidth=0.6)
     sheet.axes.grid(axis="x")
     sheet.limit_ticks()
@@ -143,13 +144,16 @@ def _draw_bars(table: pd.DataFrame, notes: tuple[str, ...], colors: dict[str, st
 
 
 def _draw_model(
-    sheet: Sheet, middle: np.ndarray, values: np.ndarray, bar: float, color: str
+    sheet: Sheet, middle: np.ndarray, scores: "pd.Series[float]", bar: float, color: str
 ) -> None:
     """Draw the bars of a model; a score of 0 stays visible by the bar's edge."""
+    values = scores.to_numpy()
     missing = np.isnan(values)
-    sheet.axes.barh(
+    bars = sheet.axes.barh(
         middle[~missing], values[~missing], bar, color=color, edgecolor=color, linewidth=0.3
     )
+    for drawn, (dataset, value) in zip(bars, scores.dropna().items(), strict=True):
+        mark(drawn, str(scores.name), dataset=str(dataset), text=f"{value:.3f}")
     sheet.axes.plot(
         np.zeros(missing.sum()),
         middle[missing],

@@ -20,6 +20,7 @@ from capmap.figures.canvas import (
     make_sheet,
 )
 from capmap.figures.look import column_width, current_look, page_width
+from capmap.figures.marks import write_estimates
 from capmap.figures.side_columns import SideColumns, plan_columns, write_columns
 from capmap.figures.style import FAINT_INK, SMALL_SIZE, ModelStyle, model_styles
 
@@ -96,12 +97,13 @@ def draw_forest(
     if line is not None:
         sheet.axes.axvline(line, color=FAINT_INK, linewidth=0.7, linestyle=(0, (3, 2)))
     _draw_rows(sheet.axes, table, model_styles(everyone), empty)
+    estimates = write_estimates(table[["estimate", "low", "high"]])
     sheet.axes.grid()
     sheet.limit_ticks()
     if limits is not None:
         sheet.axes.set_xlim(*limits)
         sheet.axes.set_xticks(np.linspace(*limits, 3))
-    sheet.label_rows(rows.labels, header="model")
+    sheet.label_rows(rows.labels, header="model", names=table.index, texts=estimates)
     write_columns(sheet, side)
     return sheet.figure
 

@@ -26,6 +26,7 @@ from capmap.figures.canvas import (
     make_sheet,
 )
 from capmap.figures.look import column_width, page_width
+from capmap.figures.marks import mark_cells
 from capmap.figures.names import break_name, shorten_names, widest
 from capmap.figures.style import GRID_COLOR, SMALL_SIZE, TEXT_SIZE
 
@@ -213,6 +214,9 @@ def draw_grid(
     mesh = color_cells(sheet, table, scale, head=head)
     _write_texts(sheet.axes, mesh, table.to_numpy(float), written.texts)
     _draw_marks(sheet, table, marks)
+    told = [[f"{value:.4g}" if value == value else "" for value in row] for row in table.to_numpy()]
+    headers = [str(header) for header in table.columns.get_level_values(-1)]
+    mark_cells(sheet.axes, list(table.index), headers, kinds=(rows, columns), texts=told)
     sheet.axes.set_xticks(np.arange(len(names)) + 0.5, names, rotation=90 if upright else 0)
     sheet.axes.set_yticks(np.arange(len(table)) + 0.5, labels.texts)
     sheet.axes.tick_params(length=0)

@@ -1,7 +1,7 @@
 """Entries of a leaderboard: by dimension, from release to release, and over steps of training."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +30,7 @@ from capmap.figures.canvas import (
 from capmap.figures.curves import OTHERS_COLOR, Cast, cast_models, make_key
 from capmap.figures.heatmap import Mark, Scale, Writing, draw_grid, pivot_cells
 from capmap.figures.look import column_width, page_width
+from capmap.figures.marks import mark
 from capmap.figures.names import printable_text, shorten_names, widest
 from capmap.figures.panels import make_curve_key, read_points
 from capmap.figures.side_columns import format_decimal
@@ -264,9 +265,10 @@ def draw_rank_history(rank_history: pd.DataFrame) -> Figure:
     styles = model_styles(history["model"])
     for model, height, rank in zip(models, heights, ranks, strict=True):
         look = styles[model]
-        sheet.axes.plot(height, color=look.color, linestyle=look.line, clip_on=False)
+        [line] = sheet.axes.plot(height, color=look.color, linestyle=look.line, clip_on=False)
+        mark(line, model)
         _number_line(sheet.axes, height, rank, look.color)
-    _label_ends(sheet, heights, labels.texts, distance)
+    _label_ends(sheet, heights, dict(zip(models, labels.texts, strict=True)), distance)
     _dress_axes(sheet, ticks, rows=_count_rows(heights))
     return sheet.figure
 
@@ -332,13 +334,13 @@ def _number_line(axes: Axes, heights: Numbers, ranks: Numbers, color: str) -> No
         )
 
 
-def _label_ends(sheet: Sheet, heights: Numbers, labels: list[str], distance: float) -> None:
+def _label_ends(sheet: Sheet, heights: Numbers, labels: Mapping[str, str], distance: float) -> None:
     """Write the names beside the first and the last release, clear of the marks."""
     for column, x, side in ((0, -distance, "right"), (-1, sheet.width + distance, "left")):
-        for label, height in zip(labels, heights[:, column], strict=True):
+        for (model, label), height in zip(labels.items(), heights[:, column], strict=True):
             if height == height:
                 y = sheet.height * (1 - (height + 0.5) / _count_rows(heights))
-                sheet.write(label, x=x, y=y, ha=side, va="center_baseline")
+                mark(sheet.write(label, x=x, y=y, ha=side, va="center_baseline"), model)
 
 
 def _label_releases(releases: list[str], *, room: float) -> Ticks:
@@ -515,12 +517,16 @@ def _draw_training(
     """Draw one curve: a line, its band if it has one, and the chosen checkpoint."""
     steps, means, low, high = points.T
     if model not in cast.colored:
-        sheet.axes.plot(steps, means, color=OTHERS_COLOR, linewidth=THIN, zorder=1)
+        [line] = sheet.axes.plot(steps, means, color=OTHERS_COLOR, linewidth=THIN, zorder=1)
+        mark(line, model)
         return
     look = cast.styles[model]
     sheet.axes.fill_between(steps, low, high, color=look.color, alpha=0.15, linewidth=0)
-    line: Any = look.line
-    sheet.axes.plot(steps, means, color=look.color, linestyle=line, linewidth=width, zorder=2)
+    style: Any = look.line
+    [line] = sheet.axes.plot(
+        steps, means, color=look.color, linestyle=style, linewidth=width, zorder=2
+    )
+    mark(line, model)
     is_chosen = steps == (np.nan if chosen is None else chosen)
     sheet.axes.plot(
         steps[is_chosen],

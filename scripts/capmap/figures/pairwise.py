@@ -422,7 +422,7 @@ def draw_bayes_reference(
     _write_shares(sheet, shares, strong)
     sheet.axes.set_xlim(0, 100)
     sheet.axes.set_xticks([0, 50, 100])
-    sheet.label_rows(rows.labels, header="model")
+    sheet.label_rows(rows.labels, header="model", names=models)
     write_columns(sheet, side)
     return sheet.figure
 
@@ -476,7 +476,7 @@ def draw_rope(rope: pd.DataFrame, *, order: Sequence[str] = ()) -> Figure:
     sheet.axes.set_xticks(middle, _label_factors(rope, factors), linespacing=1.1)
     sheet.axes.tick_params(length=0)
     sheet.axes.spines[["left", "bottom"]].set_visible(False)
-    sheet.label_rows(labels.texts, header="model")
+    sheet.label_rows(labels.texts, header="model", names=models)
     return sheet.figure
 
 

@@ -25,6 +25,7 @@ from capmap.figures.canvas import (
     make_sheet,
 )
 from capmap.figures.look import column_width, page_width
+from capmap.figures.marks import mark
 from capmap.figures.names import shorten_names, text_width, widest
 from capmap.figures.style import (
     FAINT_INK,
@@ -224,6 +225,7 @@ class _Plan:
     """What is drawn, and where: heights in inches from the bottom of the axes."""
 
     ranks: list[float]
+    models: list[str]
     names: list[str]
     numbers: list[str]
     looks: list[ModelStyle | None]
@@ -298,6 +300,7 @@ def draw_rank_axis(
     labels = shorten_names(models, width=LABEL_WIDTH / BOLD, size=TEXT_SIZE)
     plan = _Plan(
         ranks=ranks,
+        models=models,
         names=[labels[model] for model in models],
         numbers=[f"{rank:.2f}" for rank in ranks],
         looks=[styles[model] if model in highlight else None for model in models],
@@ -501,15 +504,16 @@ def _draw_bars(sheet: Sheet, plan: _Plan) -> None:
 
 def _write_names(sheet: Sheet, plan: _Plan) -> None:
     edge = GAP / 2 + _text_width(plan.numbers, plan)
-    for position, (name, number) in enumerate(zip(plan.names, plan.numbers, strict=True)):
+    texts = zip(plan.models, plan.names, plan.numbers, strict=True)
+    for position, (model, name, number) in enumerate(texts):
         at_left, y = plan.place_label(position)
         look = {"va": "center_baseline", "weight": "bold" if plan.looks[position] else "normal"}
         if at_left:
             sheet.write(number, x=-GAP / 2, y=y, ha="right", **look)
-            sheet.write(name, x=-edge - GAP, y=y, ha="right", **look)
+            mark(sheet.write(name, x=-edge - GAP, y=y, ha="right", **look), model)
         else:
             sheet.write(number, x=sheet.width + edge, y=y, ha="right", **look)
-            sheet.write(name, x=sheet.width + edge + GAP, y=y, **look)
+            mark(sheet.write(name, x=sheet.width + edge + GAP, y=y, **look), model)
 
 
 def _draw_bracket(sheet: Sheet, plan: _Plan, length: float, label: str) -> None:

@@ -19,6 +19,7 @@ from capmap.figures.canvas import (
     make_sheet,
 )
 from capmap.figures.forest import draw_forest
+from capmap.figures.marks import mark
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.side_columns import RANK_NOTE, write_ranks
 from capmap.figures.style import SMALL_SIZE, TEXT_SIZE, ModelStyle, figure_style, model_styles
@@ -136,7 +137,7 @@ def draw_rank_shift(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> Figure:
         ),
     )
     for model, height, rank in zip(models, heights.to_numpy(), ranks.to_numpy(), strict=True):
-        _draw_line(sheet.axes, height, rank, styles[model])
+        _draw_line(sheet.axes, model, height, rank, styles[model])
     _label_ends(sheet, heights, dict(zip(models, labels.texts, strict=True)), distance)
     sheet.head_rows("model", distance=distance)
     _dress_axes(sheet.axes, ranks)
@@ -178,11 +179,12 @@ def _place_ranks(ranks: pd.DataFrame) -> pd.DataFrame:
     return heights
 
 
-def _draw_line(axes: Axes, heights: Numbers, ranks: Numbers, look: ModelStyle) -> None:
-    axes.plot(heights, color=look.color, linestyle=look.line, clip_on=False)
+def _draw_line(axes: Axes, model: str, heights: Numbers, ranks: Numbers, look: ModelStyle) -> None:
+    [line] = axes.plot(heights, color=look.color, linestyle=look.line, clip_on=False)
+    mark(line, model)
     frame = {"boxstyle": FRAME, "facecolor": "white", "edgecolor": look.color, "linewidth": 1.1}
     for column in np.flatnonzero(np.isfinite(heights)):
-        axes.text(
+        number = axes.text(
             float(column),
             heights[column],
             f"{ranks[column]:.0f}",
@@ -192,6 +194,7 @@ def _draw_line(axes: Axes, heights: Numbers, ranks: Numbers, look: ModelStyle) -
             bbox=frame,
             zorder=3,
         )
+        mark(number, model, text=f"rank {ranks[column]:.0f}")
 
 
 def _label_ends(
@@ -201,4 +204,5 @@ def _label_ends(
     for column, x, side in ((0, -distance, "right"), (-1, sheet.width + distance, "left")):
         for model, height in heights.iloc[:, column].dropna().items():
             y = sheet.height * (1 - (height + 0.5) / len(heights))
-            sheet.write(labels[str(model)], x=x, y=y, ha=side, va="center_baseline")
+            name = str(model)
+            mark(sheet.write(labels[name], x=x, y=y, ha=side, va="center_baseline"), name)

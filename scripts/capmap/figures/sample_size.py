@@ -24,6 +24,7 @@ from capmap.figures.canvas import (
 )
 from capmap.figures.curves import Cast, cast_models, draw_curves, make_key, scale_by_log
 from capmap.figures.look import column_width, page_width
+from capmap.figures.marks import mark
 from capmap.figures.names import printable_text, shorten_names, widest
 from capmap.figures.style import FAINT_INK, TEXT_SIZE, figure_style, model_colors
 
@@ -125,7 +126,11 @@ def draw_next_seeds(next_seeds: pd.DataFrame, *, order: Sequence[str]) -> Figure
     )
     shares = 100 * best["share"].to_numpy(float)
     bars = [colors[model] for model in best["model"]]
-    sheet.axes.barh(np.arange(len(best)), shares, 0.7, color=bars)
+    drawn = sheet.axes.barh(np.arange(len(best)), shares, 0.7, color=bars)
+    for bar, share, (model, dataset) in zip(
+        drawn, shares, best[["model", "dataset"]].to_numpy(), strict=True
+    ):
+        mark(bar, model, dataset=dataset, text=f"{share:.1f}%")
     value_room = widest(values, size=TEXT_SIZE) + GAP
     sheet.axes.set_xlim(0, shares.max() * sheet.width / (sheet.width - value_room))
     sheet.axes.grid(axis="x")
@@ -145,9 +150,10 @@ def _place_now(seed_widths: pd.DataFrame, iqm: pd.DataFrame) -> pd.DataFrame:
 
 def _draw_marker(sheet: Sheet, cast: Cast, model: str, place: tuple[float, float]) -> None:
     look = cast.styles[model]
-    sheet.axes.plot(
+    [point] = sheet.axes.plot(
         *place, look.marker, color=look.color, markersize=4.5, markeredgecolor="white", zorder=4
     )
+    mark(point, model, text=f"width {place[1]:.3f} with {place[0]:.3g} runs per dataset")
 
 
 def _dress_widths(sheet: Sheet, seeds: list[int], now: pd.DataFrame) -> None:

@@ -17,6 +17,8 @@ from matplotlib.backends.backend_pdf import Op, PdfFile, PdfPages
 from matplotlib.figure import Figure
 
 from capmap.artifacts import write_bytes
+from capmap.catalog.declarations import INLINE
+from capmap.figures.inline import render_inline
 from capmap.figures.look import BASE_SIZE, FONT, current_look
 from capmap.looks import sample_palette
 
@@ -183,7 +185,8 @@ def save_figure(figure: Figure, paths: Sequence[str | Path]) -> None:
     figure : matplotlib.figure.Figure
         The figure; drawn in memory first.
     paths : sequence of path
-        Files ending in ``.pdf``, ``.svg`` or ``.png`` (300 dpi).
+        Files ending in ``.pdf``, ``.svg`` or ``.png`` (300 dpi), or in ``.inline.svg``, see
+        `capmap.figures.inline`.
 
     Raises
     ------
@@ -200,7 +203,12 @@ def save_figure(figure: Figure, paths: Sequence[str | Path]) -> None:
             raise ValueError(f"{path}: figures are written as .pdf, .svg or .png.")
     for path, name in formats.items():
         with figure_style():
-            write_bytes(path, _render(figure, name))
+            if str(path).endswith(INLINE):
+                scale = current_look().choose_scale(float(figure.get_size_inches()[0]))
+                title = Path(path).name.removesuffix(INLINE)
+                write_bytes(path, render_inline(figure, name=title, scale=scale))
+            else:
+                write_bytes(path, _render(figure, name))
 
 
 def _render(figure: Figure, name: str) -> bytes:

@@ -1,20 +1,13 @@
-"""Figures as a page embeds them: isolated, offline, within a budget."""
+"""Figures as a page embeds them: offline, within a budget."""
 
-import re
-from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
-from urllib.parse import quote
-
-from PIL import Image
 
 from capmap.catalog.declarations import EMPTY_FIGURE
 
-DPI = 300
-CSS_DPI = 96
-PLAIN = ' !"$()*+,-./:;=?@[]^_`{|}~'
+# Suffixes of the files that a page links, by what it calls them.
+FILES = {"PDF": ".pdf", "SVG": ".svg", "PNG": ".png"}
 
 
 @dataclass(frozen=True)
@@ -29,12 +22,10 @@ class Picture:
         What it shows.
     alt : str
         What a reader who cannot see it should know.
-    data : str
-        The image as a ``data:`` address, or "" where it is too large for the page.
-    file : str
-        Its PDF, relative to the page.
-    width : int
-        Its width on paper in CSS pixels, 96 to the inch.
+    svg : str
+        Its SVG element, or "" where it is too large for the page.
+    files : mapping of str to str
+        Its files relative to the page, by what they are.
     is_empty : bool
         Whether it is a sentence that says that there is nothing to show.
     """
@@ -42,16 +33,14 @@ class Picture:
     name: str
     caption: str
     alt: str
-    data: str
-    file: str
-    width: int
+    svg: str
+    files: Mapping[str, str]
     is_empty: bool
 
 
 def embed_pictures(
     texts: Mapping[str, tuple[str, str]],
     figures: Mapping[str, Path],
-    images: Mapping[str, Path],
     files: Mapping[str, str],
     *,
     max_bytes: int,
@@ -63,9 +52,7 @@ def embed_pictures(
     texts : mapping of str to (str, str)
         Caption and alternative text of each figure, by name, the most important first.
     figures : mapping of str to pathlib.Path
-        SVG files by name.
-    images : mapping of str to pathlib.Path
-        The same figures as PNG files.
+        Files by name that `capmap.figures.inline` wrote; of figures that the study skips, none.
     files : mapping of str to str
         Where the page finds each figure as PDF, by ``figures/<name>``.
     max_bytes : int
@@ -74,56 +61,16 @@ def embed_pictures(
     Returns
     -------
     dict of str to Picture
-        The figures by name; those that do not fit have no data.
-
-    Notes
-    -----
-    Figures are embedded as SVG, but for those that are not drawn or have nothing to show. If they
-    are too large together, the largest become images of half the resolution one after another, and
-    what still does not fit is left out.
+        The figures by name; those that do not fit and those with nothing to show are not embedded.
     """
-    drawn = {name: figures[name].read_text(encoding="utf-8") for name in texts if name in figures}
-    empty = {name for name, svg in drawn.items() if f'<g id="{EMPTY_FIGURE}">' in svg}
-    data = {name: "" if name in empty else embed_svg(svg) for name, svg in drawn.items()}
-    for name in sorted(data, key=lambda name: (-len(data[name]), name)):
-        if sum(map(len, data.values())) <= max_bytes:
-            break
-        data[name] = min(data[name], embed_png(images[name]), key=len)
     pictures = {}
     for name, (caption, alt) in texts.items():
-        if name not in figures:  # the study skips it
-            pictures[name] = Picture(name, caption, alt, "", "", 0, is_empty=True)
-            continue
-        embedded = data[name] if len(data[name]) <= max_bytes else ""
-        max_bytes -= len(embedded)
-        with Image.open(images[name]) as image:
-            width = round(image.width * CSS_DPI / image.info.get("dpi", (DPI, DPI))[0])
-        file = files[f"figures/{name}"]
-        pictures[name] = Picture(name, caption, alt, embedded, file, width, name in empty)
+        svg = figures[name].read_text(encoding="utf-8").strip() if name in figures else ""
+        is_empty = not svg or f'id="{EMPTY_FIGURE}"' in svg
+        shown = "" if is_empty or len(svg.encode()) > max_bytes else svg
+        max_bytes -= len(shown.encode())
+        place = Path(files.get(f"figures/{name}", ""))
+        linked = {kind: place.with_suffix(suffix).as_posix() for kind, suffix in FILES.items()}
+        linked = linked if place.name else {}
+        pictures[name] = Picture(name, caption, alt, shown, linked, is_empty)
     return pictures
-
-
-def embed_png(path: Path) -> str:
-    """Turn an image into an address that carries it, at half the resolution and in 64 colors."""
-    with Image.open(path) as image:
-        small = image.convert("RGB").reduce(2).quantize(64, method=Image.Quantize.FASTOCTREE)
-    buffer = BytesIO()
-    small.save(buffer, format="png")
-    return f"data:image/png;base64,{b64encode(buffer.getvalue()).decode()}"
-
-
-def embed_svg(svg: str) -> str:
-    r"""Turn an SVG into an address that carries it; as an image, its scripts and ids stay inside.
-
-    Notes
-    -----
-    Most characters stand for themselves, which takes a quarter less than base64. The address holds
-    none of ``&``, ``<``, ``>`` and ``'``, so it may stand in single quotes as it is.
-
-    Examples
-    --------
-    >>> embed_svg('<svg>\n <g id="a"/>\n</svg>')
-    'data:image/svg+xml,%3Csvg%3E%3Cg id="a"/%3E%3C/svg%3E'
-    """
-    compact = re.sub(r">\s+<", "><", svg.strip()).replace("\n", " ")
-    return f"data:image/svg+xml,{quote(compact, safe=PLAIN)}"

@@ -35,9 +35,7 @@ class Results:
     validation : mapping
         What was read and rejected, the content of ``validation.json``.
     figures : mapping of str to pathlib.Path
-        SVG files by name.
-    images : mapping of str to pathlib.Path
-        The same figures as PNG files.
+        Files by name that `capmap.figures.inline` wrote.
     files : mapping of str to str
         Where each table, figure and paragraph is kept, relative to the page.
     outcomes : sequence of Outcome
@@ -51,7 +49,6 @@ class Results:
     tables: Mapping[str, pd.DataFrame]
     validation: Mapping[str, Any]
     figures: Mapping[str, Path]
-    images: Mapping[str, Path]
     files: Mapping[str, str]
     outcomes: Sequence[Outcome]
     settings: Mapping[str, Any]
@@ -85,9 +82,7 @@ def render_report(results: Results, *, study: str, title: str) -> str:
     texts = {name: _describe_figure(FIGURES[name]) for name in drawn}
     shown = [*views.values(), *(view for section in sections for view in section.views)]
     used = MARKUP + len(Markup.escape(settings).encode()) + sum(view.size for view in shown)
-    pictures = embed_pictures(
-        texts, results.figures, results.images, results.files, max_bytes=MAX_PAGE - used
-    )
+    pictures = embed_pictures(texts, results.figures, results.files, max_bytes=MAX_PAGE - used)
     return _render(
         "report.html.j2",
         study=study,
@@ -153,8 +148,10 @@ def _describe_figure(figure: Figure) -> tuple[str, str]:
 
 
 def _render(template: str, **content: object) -> str:
-    style, script = ((TEMPLATES / name).read_text("utf-8") for name in ("page.css", "tables.js"))
-    return render_page(template, style=style, script=script, **content)
+    style, *scripts = (
+        (TEMPLATES / name).read_text("utf-8") for name in ("page.css", "tables.js", "figures.js")
+    )
+    return render_page(template, style=style, script="\n".join(scripts), **content)
 
 
 def _render_settings(settings: Mapping[str, Any]) -> str:

@@ -1,0 +1,191 @@
+"""A figure as a page embeds it: text as text, marks that say what they stand for, no styles.
+
+A page's content policy allows no ``style`` attributes, so what they say stands in attributes of
+its own, which the page's style sheet can change for a dark screen.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from io import BytesIO
+from typing import Any
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from capmap.catalog.declarations import EMPTY_FIGURE
+from capmap.figures.marks import Mark, find_grid, find_marks
+
+SVG = "{http://www.w3.org/2000/svg}"
+HREF = "{http://www.w3.org/1999/xlink}href"
+# CSS pixels per point: 7 points are as large as small print on a page.
+PIXELS = 1.8
+WIDE = 300
+NUMBER = re.compile(r"-?\d+\.\d+")
+REFERENCE = re.compile(r"url\(#([^)]+)\)")
+NO_TURN = re.compile(r"rotate\(-?0 ")
+HIDDEN = (f"{SVG}metadata", f"{SVG}style")
+DROPPED = ("font-family", "stroke-miterlimit")
+PAPER = "paper"
+IMAGE_DPI = 200
+Element = ElementTree.Element
+
+
+def render_inline(figure: Figure, *, name: str, scale: float = 1.0) -> bytes:
+    """Write a figure as an SVG element for a page of HTML.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        A finished figure.
+    name : str
+        Begins all ids, so that figures may share a page.
+    scale : float
+        How much larger it is shown than it is laid out.
+
+    Returns
+    -------
+    bytes
+        The element. What `capmap.figures.marks` was told stands in ``data-model``,
+        ``data-dataset``, ``data-text`` and ``data-more``; of a grid in ``metadata``, as JSON. The
+        paper is not drawn.
+    """
+    drawn = list(figure.findobj())
+    marked = {f"marked-{place}": one for place, one in enumerate(drawn) if find_marks(one)}
+    patches = [figure.patch, *(axes.patch for axes in figure.axes)]
+    plain = [patch for patch in patches if not patch.get_hatch()]
+    changed = [*marked.items(), *((PAPER, patch) for patch in plain)]
+    before = [artist.get_gid() for _, artist in changed]
+    for key, artist in changed:
+        artist.set_gid(key)
+    buffer = BytesIO()
+    with mpl.rc_context({"svg.fonttype": "none"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None}, dpi=IMAGE_DPI)
+    for (_, artist), own in zip(changed, before, strict=True):
+        artist.set_gid(own)
+    root = ElementTree.fromstring(buffer.getvalue())  # noqa: S314 - written just above
+    found = {key: find_marks(artist) for key, artist in marked.items()}
+    return _convert(root, found, list(_place_grids(figure)), name, scale).encode()
+
+
+def _convert(
+    root: Element,
+    marked: dict[str, list[Mark]],
+    grids: list[dict[str, Any]],
+    name: str,
+    scale: float,
+) -> str:
+    for group in list(root.iter(f"{SVG}g")):
+        if group.get("id") in marked:
+            _tell_marks(group, marked[group.get("id", "")])
+    shown = _clean(root, _name_references(root, name))
+    width, height = (float(number) for number in root.get("viewBox", "").split()[2:])
+    shown.attrib = {
+        "xmlns": SVG[1:-1],
+        "viewBox": f"0 0 {width:g} {height:g}",
+        "width": f"{width * scale * PIXELS:.0f}",
+        "height": f"{height * scale * PIXELS:.0f}",
+        "class": "wide" if width * scale > WIDE else "narrow",
+    }
+    for grid in grids:
+        told = ElementTree.SubElement(shown, "metadata")
+        told.text = json.dumps(grid, ensure_ascii=False, separators=(",", ":"))
+    return ElementTree.tostring(shown, encoding="unicode") + "\n"
+
+
+def _tell_marks(group: Element, marks: list[Mark]) -> None:
+    """Say in attributes what a group, or each of its members, stands for."""
+    members = [group]
+    if len(marks) > 1:
+        shapes = {f"{SVG}path", f"{SVG}use"}
+        hidden = {id(one) for defs in group.iter(f"{SVG}defs") for one in defs.iter()}
+        members = [one for one in group.iter() if one.tag in shapes and id(one) not in hidden]
+    for member, mark in zip(members, marks, strict=True):
+        for key, value in vars(mark).items():
+            if value:
+                member.set(f"data-{key}", value)
+
+
+def _name_references(root: Element, name: str) -> dict[str, str]:
+    """New ids of what is referred to, in the order of the references."""
+    targets = []
+    for element in root.iter():
+        if element.get(HREF, "").startswith("#"):
+            targets.append(element.get(HREF, "")[1:])
+        for value in element.attrib.values():
+            targets += REFERENCE.findall(value)
+    known = dict.fromkeys([*targets])
+    return {target: f"{name}-{place}" for place, target in enumerate(known)}
+
+
+def _clean(element: Element, ids: dict[str, str]) -> Element:
+    """Copy what is shown: attributes in place of styles, no idle ids, groups or digits."""
+    copy = Element(element.tag.removeprefix(SVG), dict(_clean_attributes(element, ids)))
+    if element.tag == f"{SVG}text":
+        copy.text = element.text
+    for child in element:
+        if child.tag in HIDDEN or child.get("id") == PAPER:
+            continue
+        shown = _clean(child, ids)
+        if shown.tag == "g" and not shown.attrib:
+            copy.extend(shown)
+        elif len(shown) or shown.tag != "defs":
+            copy.append(shown)
+    return copy
+
+
+def _clean_attributes(element: Element, ids: dict[str, str]) -> Iterator[tuple[str, str]]:
+    for key, value in _list_attributes(element):
+        if key in DROPPED or (key == "transform" and NO_TURN.match(value)):
+            continue
+        if key == "id":
+            if value in ids or value == EMPTY_FIGURE:
+                yield key, ids.get(value, value)
+        elif key == HREF:
+            place = value.removeprefix("#")
+            yield "href", f"#{ids[place]}" if place in ids else "".join(value.split())
+        elif key.startswith("data-"):
+            yield key, value
+        else:
+            told = REFERENCE.sub(lambda found: f"url(#{ids[found[1]]})", " ".join(value.split()))
+            yield key, told if key == "transform" else NUMBER.sub(_shorten, told)
+
+
+def _list_attributes(element: Element) -> Iterator[tuple[str, str]]:
+    for key, value in element.attrib.items():
+        if key == "style":
+            for part in filter(None, value.split(";")):
+                name, _, told = part.partition(":")
+                yield name.strip(), told.strip()
+        else:
+            yield key, value
+
+
+def _shorten(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+
+
+def _place_grids(figure: Figure) -> Iterator[dict[str, Any]]:
+    """What the page needs of each grid; rows reach as far as the figure if no other has any."""
+    axes = [one for one in figure.axes if find_grid(one)]
+    width, height = (72 * float(inches) for inches in figure.get_size_inches())
+    for one in axes:
+        grid = find_grid(one)
+        if grid is None:
+            continue
+        x0, y0, x1, y1 = _find_box(one, width, height)
+        band = (0.0, width) if len(axes) == 1 else (x0, x1)
+        told = {
+            "box": [round(number, 1) for number in (x0, y0, x1 - x0, y1 - y0)],
+            "band": [round(number, 1) for number in band],
+            **vars(grid),
+        }
+        yield {key: value for key, value in told.items() if len(value)}
+
+
+def _find_box(axes: Axes, width: float, height: float) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of axes, in points from the upper left corner."""
+    box = axes.get_position()
+    return width * box.x0, height * (1 - box.y1), width * box.x1, height * (1 - box.y0)
