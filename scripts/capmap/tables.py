@@ -330,7 +330,7 @@ def _render_columns(
             columns.append(["" if missing else escape(str(value)) for value, missing in cells])
             continue
         printed = format_numbers(values)
-        winner = _find_best(printed, best.get(str(name)))
+        winner = find_best(printed, best.get(str(name)))
         signed = [text.replace("-", minus) for text in printed] if minus != "-" else printed
         if winner is not None:
             pairs = zip(printed, signed, strict=True)
@@ -339,7 +339,8 @@ def _render_columns(
     return columns
 
 
-def _find_best(printed: list[str], direction: str | None) -> str | None:
+def find_best(printed: list[str], direction: str | None) -> str | None:
+    """The best of some printed numbers, if one direction ("max" or "min") is better."""
     present = [text for text in printed if text]
     if direction is None or not present:
         return None

@@ -61,8 +61,8 @@ class Study:
         self.draw(**options)
         after = self._stat_files()
         changed = {path for path in after if after[path] != before.get(path)}
-        names = {path.stem for path in changed}
-        assert changed == {path for path in after if path.stem in names}
+        names = {path.name.partition(".")[0] for path in changed}
+        assert changed == {path for path in after if path.name.partition(".")[0] in names}
         return names
 
     def read(self) -> dict[str, bytes]:

@@ -2,32 +2,24 @@
 
 import re
 from html.parser import HTMLParser
-from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from PIL import Image
 
 from capmap import artifacts
-from capmap.catalog import MAIN
 from capmap.claims import list_claims, ranks_apart
 from capmap.figures.canvas import draw_note
 from capmap.figures.style import save_figure
-from capmap.pages import accounts
 from capmap.pages.analyses import Outcome
 from capmap.pages.report import Results, tell_headline
 from capmap.pages.views import make_view
-from tests.report_tables import COVERAGE, make_ranking
+from tests.report_pages import make_tables, make_validation, write_study
 from tests.toy_settings import make_settings
 from write_index import write_index
-from write_report import write_report
 
-TABLES = list(MAIN.tables)
-FIGURES = ["scores", "intervals", "rank_shift", "runs_per_cell", "seed_spread"]
 MAX_PAGE = 2_000_000
 HOSTILE = [
     "<img src=x onerror=alert(1)>",
@@ -37,17 +29,6 @@ HOSTILE = [
     "a\"b'c,d\nsecond line",
     "W" * 300,
 ]
-
-
-def draw_noise(size: int) -> bytes:
-    """Make an image that compresses badly; half of it in 64 colors has about size² / 6 bytes."""
-    buffer = BytesIO()
-    pixels = np.random.default_rng(0).integers(256, size=(size, size, 3), dtype=np.uint8)
-    Image.fromarray(pixels).save(buffer, format="png")
-    return buffer.getvalue()
-
-
-NOISE = draw_noise(1600)
 
 
 class Page(HTMLParser):
@@ -72,107 +53,6 @@ class Page(HTMLParser):
         return [attributes for name, attributes in self.elements if name == tag]
 
 
-def make_tables(models: list[str], datasets: list[str]) -> dict[str, pd.DataFrame]:
-    rng = np.random.default_rng(0)
-    scopes = make_ranking(model=models)
-    iqm = scopes.drop(columns=["unit", "statistic"]).rename(columns={"score": "iqm"})
-    aggregate = iqm[["model"]].assign(mean=iqm["iqm"], rank_mean=iqm["rank"], datasets=2)
-    values = rng.random((len(models), len(datasets)))
-    cells = pd.MultiIndex.from_product([models[:200], datasets], names=["model", "dataset"])
-    intervals = iqm.rename(columns={"iqm": "estimate"}).drop(columns=["runs", "datasets", "ties"])
-    return {
-        "iqm": iqm,
-        "scopes": pd.concat([scopes, scopes.assign(unit="runs_and_datasets")]),
-        "shared_seeds": pd.DataFrame({"correlation": [0.02], "p": [0.4], "models": len(models)}),
-        "intervals": intervals.assign(statistic="iqm"),
-        "aggregate": aggregate,
-        "scores": pd.DataFrame(values, columns=datasets).assign(model=models)[["model", *datasets]],
-        "seeds": cells.to_frame(index=False).assign(n=3, mean=rng.random(len(cells)), std=0.1),
-        "coverage": COVERAGE.assign(datasets=len(datasets)),
-        "changes": pd.DataFrame(
-            [["iqm", models[0], "rank", 2, 1], ["iqm", models[0], "iqm", 0.5, 0.8]],
-            columns=["table", "model", "quantity", "before", "after"],
-            dtype="object",
-        ),
-        "bounds": pd.DataFrame(
-            {
-                "dataset": datasets,
-                "metric": "accuracy",
-                "direction": "max",
-                "low": 0.0,
-                "high": 1.0,
-                "low_origin": "natural",
-                "high_origin": "natural",
-            }
-        ),
-        "dropped": pd.DataFrame(
-            [["model", models[-1], "no runs"]], columns=["kind", "name", "reason"]
-        ),
-    }
-
-
-def make_validation(name: str = "D1") -> dict[str, Any]:
-    problem = {
-        "severity": "warning",
-        "code": "few_seeds",
-        "source": "data/x.csv",
-        "line": 0,
-        "column": "",
-        "value": name,
-        "reason": f"{name} has one run.",
-        "remedy": "Add runs.",
-    }
-    kinds = [*accounts.ROWS, "files", "models", "datasets", "metrics", "cells", "cells_empty"]
-    return {
-        "ok": True,
-        "files": [{"path": "data/x.csv", "sha256": "0" * 64, "bytes": 7, "rows": 12}],
-        "counts": dict.fromkeys(kinds, 1),
-        "seeds_per_cell": {"min": 1, "median": 3.0, "max": 5},
-        "metrics": {"accuracy": 2},
-        "rejected": {"not_a_number": 2},
-        "warnings": [problem],
-        "warnings_total": 1,
-        "conversions": {"percent_signs": 0, "decimal_commas": 0},
-    }
-
-
-def write_study(
-    folder: Path,
-    models: list[str],
-    datasets: list[str],
-    *,
-    title: str = "A study",
-    figure: bytes = b"<svg xmlns='http://www.w3.org/2000/svg'/>",
-    image: bytes = b"",
-    tables: dict[str, pd.DataFrame] | None = None,
-) -> str:
-    tables = tables or make_tables(models, datasets)
-    for name, table in tables.items():
-        artifacts.write_text(folder / f"tables/{name}.csv", artifacts.render_csv(table))
-    for name in FIGURES:
-        artifacts.write_bytes(folder / f"figures/{name}.svg", figure)
-        artifacts.write_bytes(folder / f"figures/{name}.png", image or NOISE)
-    artifacts.write_json(folder / "validation.json", make_validation(datasets[0]))
-    write_report(
-        study="study",
-        title=title,
-        tables=[str(folder / f"tables/{name}.csv") for name in TABLES],
-        bounds=str(folder / "tables/bounds.csv"),
-        dropped=str(folder / "tables/dropped.csv"),
-        validation=str(folder / "validation.json"),
-        figures=[str(folder / f"figures/{name}.svg") for name in FIGURES],
-        images=[str(folder / f"figures/{name}.png") for name in FIGURES],
-        texts=[],
-        report=str(folder / "report.html"),
-        headline=str(folder / "text/headline.txt"),
-        claims=str(folder / "text/claims.csv"),
-        analyses=[],
-        settings=make_settings(),
-        version="1.2.3",
-    )
-    return (folder / "report.html").read_text()
-
-
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> str:
     return write_study(tmp_path_factory.mktemp("plain"), ["A", "B", "C"], ["D1", "D2"])
@@ -194,10 +74,8 @@ def test_the_page_asks_nothing_of_a_network(plain: str, hostile: str) -> None:
         policy = page.find("meta")[2]["content"]
         assert policy is not None
         assert policy.startswith("default-src 'none'; img-src data:;")
-        fetched = [
-            a[key] for _, a in page.elements for key in ("src", "srcset", "action") if key in a
-        ]
-        assert all(str(address).startswith("data:image/svg+xml,%3Csvg") for address in fetched)
+        asking = ("src", "srcset", "action", "style")
+        assert not [key for _, found in page.elements for key in asking if key in found]
         links = [str(a["href"]) for _, a in page.elements if "href" in a]
         assert all(
             re.match(r"#|data:,|\.\./index\.html$|(tables|figures|paper)/", link) for link in links
@@ -209,7 +87,9 @@ def test_the_page_asks_nothing_of_a_network(plain: str, hostile: str) -> None:
 def test_the_page_can_be_read_by_everybody(plain: str) -> None:
     page = Page(plain)
     assert page.find("html") == [{"lang": "en"}]
-    assert all(image["alt"] for image in page.find("img"))
+    plots = [found for found in page.find("div") if found.get("class") == "plot"]
+    assert plots
+    assert all(plot["role"] == "img" and plot["aria-label"] for plot in plots)
     levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch(r"h[1-6]", tag)]
     assert levels[0] == 1
     assert levels.count(1) == 1
@@ -225,10 +105,10 @@ def test_the_page_can_be_read_by_everybody(plain: str) -> None:
 def test_what_has_nothing_to_show_is_left_out(tmp_path: Path) -> None:
     tables = make_tables(["A", "B"], ["D1"])
     tables |= {name: tables[name].head(0) for name in ("changes", "dropped")}
-    save_figure(draw_note("One model."), [tmp_path / "note.svg"])
-    figure = (tmp_path / "note.svg").read_bytes()
+    save_figure(draw_note("One model."), [tmp_path / "note.inline.svg"])
+    figure = (tmp_path / "note.inline.svg").read_bytes()
     page = Page(write_study(tmp_path, ["A", "B"], ["D1"], tables=tables, figure=figure))
-    assert page.find("img") == []
+    assert page.find("svg") == []
     assert not any("What changed since" in word for word in page.words)
     assert not any("Models and datasets left out" in word for word in page.words)
 
@@ -292,18 +172,48 @@ def test_a_large_study_fits_on_a_page(models: int, datasets: int, tmp_path: Path
 
 
 def test_a_figure_that_does_not_fit_is_linked(tmp_path: Path) -> None:
-    text = write_study(tmp_path, ["A"], ["D1"], figure=b"x" * 500_000)
+    figure = b"<svg>" + b"x" * 500_000 + b"</svg>"
+    text = write_study(tmp_path, ["A"], ["D1"], figure=figure)
     # 1.95 MB hold three figures of 500 kB beside the tables; the two others are left out.
-    assert text.count("data:image") == 3
+    assert text.count("<svg>") == 3
     assert text.count("This figure is left out to keep the page small.") == 2
-    assert text.count('.pdf">PDF</a>') == 5
+    for kind in ("pdf", "svg", "png"):
+        assert text.count(f'.{kind}">{kind.upper()}</a>') == 5
 
 
-def test_a_figure_too_large_as_svg_is_shown_as_an_image(tmp_path: Path) -> None:
-    text = write_study(tmp_path, ["A"], ["D1"], figure=b"x" * 500_000, image=draw_noise(200))
-    assert text.count("data:image/svg+xml") == 3
-    assert text.count("data:image/png;base64,") == 2
-    assert "left out to keep" not in text
+def test_the_ends_of_an_interval_stand_in_the_cell_of_the_estimate() -> None:
+    table = pd.DataFrame(
+        {
+            "model": ["A", "B"],
+            "iqm": [2 / 3, 0.5],
+            "ci_low": [0.6, np.nan],
+            "ci_high": [0.7, np.nan],
+            "rank": [1, 2],
+            "rank_low": [1, 1],
+            "rank_high": [2, 2],
+            "width": [0.1, 0.1],
+        }
+    )
+    view = make_view(table, name="t", caption="", max_bytes=1000, best={"iqm": "max"})
+    shown = [place for place, column in enumerate(view.columns) if not column.hidden]
+    assert [view.columns[place].name for place in shown] == ["model", "iqm", "rank", "width"]
+    texts = [[row.cells[place].text for place in shown] for row in view.rows]
+    assert texts == [
+        ["A", "0.667 [0.600, 0.700]", "1 [1, 2]", "0.100"],
+        ["B", "0.500", "2 [1, 2]", "0.100"],
+    ]
+    assert view.rows[0].cells[1].exact == repr(2 / 3)
+    assert [row.cells[1].is_best for row in view.rows] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "columns", [["low", "high"], ["dataset", "low", "high"], ["iqm", "ci_low"], ["ci_high", "iqm"]]
+)
+def test_ends_of_nothing_stay_columns(columns: list[str]) -> None:
+    table = pd.DataFrame({"model": ["A"], **{name: [0.5] for name in columns}})
+    table = table.astype({"dataset": "str"}) if "dataset" in columns else table
+    view = make_view(table, name="t", caption="", max_bytes=1000)
+    assert not any(column.hidden for column in view.columns)
 
 
 def test_a_view_keeps_every_digit_beside_the_rounded_number() -> None:
@@ -349,7 +259,6 @@ def test_a_page_has_one_ranking_that_of_the_leaderboard_where_it_ranks_apart() -
             tables={**tables, "leaderboard/entries": board},
             validation=make_validation(),
             figures={},
-            images={},
             files={},
             outcomes=[Outcome("leaderboard", ["How."])],
             settings=make_settings(),

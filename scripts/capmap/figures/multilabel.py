@@ -411,7 +411,7 @@ def draw_label_counts(label_counts: pd.DataFrame) -> Figure:
     colors = _choose_colors(len(numbers))
     shares = np.array([[cells["share"].get((d, n), 0.0) for n in numbers] for d in datasets])
     _stack_shares(sheet.axes, 100 * shares, colors, width=sheet.width)
-    sheet.label_rows([names[name] for name in datasets], header="dataset")
+    sheet.label_rows([names[name] for name in datasets], header="dataset", names=datasets)
     write_columns(sheet, side)
     draw_legend(sheet, legend, [Patch(color=color) for color in colors])
     return sheet.figure

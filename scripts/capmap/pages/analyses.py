@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from capmap.catalog import ANALYSES, label_columns
-from capmap.pages.views import View, make_view
+from capmap.pages.views import View, list_formats, make_view
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,9 @@ def _show_analysis(
                 name=place,
                 caption=table.caption,
                 max_bytes=table.share,
-                file=files[place],
+                files=list_formats(files[place], table.formats),
                 labels=label_columns(place, list(tables[place].columns)),
+                best=table.best,
             )
             for place, table in places.items()
         ],

@@ -5,10 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from capmap.catalog import MAIN, label_columns
+from capmap.catalog import MAIN, Table, label_columns
 from capmap.claims import choose_first, find_candidates
 from capmap.pages.accounts import count_rejected, count_rows, list_files, list_warnings
-from capmap.pages.views import View, make_view
+from capmap.pages.views import View, list_formats, make_view
 from capmap.wording import spell_statistic
 
 # Tables that stand on the page only, with about how many of its bytes each may take.
@@ -82,6 +82,7 @@ def show_tables(
     heading = f"Models by {spell_statistic(statistic)}, best first."
     heading += SHARED_LETTERS if best else ""
     files = {**files, "ranking": files.get("iqm" if statistic == "iqm" else "scopes", "")}
+    declared = {**MAIN.tables, "ranking": MAIN.tables["iqm"]}
     return {
         name: make_view(
             shown[name],
@@ -89,7 +90,8 @@ def show_tables(
             caption=heading if name == "ranking" else caption,
             max_bytes=share,
             total=validation["warnings_total"] if name == "warnings" else None,
-            file=files.get(name, ""),
+            files=list_formats(files.get(name, ""), declared.get(name, Table("")).formats),
+            best=declared.get(name, Table("")).best,
             labels=_label_columns(name, shown[name]),
             marked=best if name == "ranking" else (),
         )

@@ -1,12 +1,14 @@
 """Tables as a page shows them: rounded to read, exact to sort and download, cut to fit."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
 import pandas as pd
 from markupsafe import escape
 
-from capmap.tables import format_numbers, is_number
+from capmap.catalog.declarations import Best
+from capmap.tables import find_best, format_numbers, is_number
 
 MAX_COLUMNS = 60
 MARKUP_OF_ROW = 35
@@ -27,11 +29,14 @@ class Column:
         Its name on the page.
     numeric : bool
         Whether it holds numbers.
+    hidden : bool
+        Whether it is kept for downloads only, as another column shows it.
     """
 
     name: str
     label: str
     numeric: bool
+    hidden: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,10 +49,13 @@ class Cell:
         What the page shows.
     exact : str
         The number with all its digits where the text is rounded, otherwise "".
+    is_best : bool
+        Whether none in its column is better.
     """
 
     text: str
     exact: str = ""
+    is_best: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,8 +92,8 @@ class View:
         Its rows, as many as fit.
     note : str
         What was cut, or "".
-    file : str
-        The whole table's file relative to the page, or "".
+    files : sequence of str
+        The whole table's files relative to the page, in several formats, the first as CSV.
     size : int
         About how much of the page it takes, in bytes.
     """
@@ -96,7 +104,7 @@ class View:
     header: int
     rows: list[Row]
     note: str
-    file: str
+    files: Sequence[str]
     size: int
 
 
@@ -107,9 +115,10 @@ def make_view(
     caption: str,
     max_bytes: int,
     total: int | None = None,
-    file: str = "",
+    files: Sequence[str] = (),
     labels: Mapping[str, str] | None = None,
     marked: Collection[str] = (),
+    best: Best | None = None,
 ) -> View:
     """Prepare a table for a page.
 
@@ -118,7 +127,7 @@ def make_view(
     table : pandas.DataFrame
         The finished table; its order is kept and the column ``model``, or else the
         first one of text (or of all), names the rows.
-    name, caption, file : str
+    name, caption, files : str
         See `View`.
     max_bytes : int
         About how much of the page the table may take, in bytes of HTML; the last rows are cut.
@@ -128,6 +137,8 @@ def make_view(
         How the page names columns; others keep their name.
     marked : collection of str, optional
         Names of the rows that are to stand out.
+    best : mapping of {"max", "min"}, optional
+        Columns whose best value stands out, and what is best in them.
 
     Returns
     -------
@@ -136,7 +147,8 @@ def make_view(
 
     Notes
     -----
-    Columns beyond the first 60 are cut. The exact numbers are written as
+    Columns beyond the first 60 are cut. The ends of an interval stand in the cell of the estimate,
+    and their columns are hidden. The exact numbers are written as
     `capmap.artifacts.render_csv` writes them, so a table that is not cut downloads as the bytes of
     its file.
     """
@@ -146,7 +158,14 @@ def make_view(
         Column(str(label), (labels or {}).get(str(label), str(label)), kind)
         for label, kind in zip(shown.columns, numeric, strict=True)
     ]
-    cells = [_format_column(shown.iloc[:, position], kind) for position, kind in enumerate(numeric)]
+    cells = [
+        _format_column(shown.iloc[:, place], column, (best or {}).get(column.name))
+        for place, column in enumerate(columns)
+    ]
+    for place, ends in _find_ends(columns).items():
+        cells[place] = list(map(_join_ends, cells[place], *(cells[end] for end in ends)))
+        for end in ends:
+            columns[end] = replace(columns[end], hidden=True)
     header = _find_header(columns)
     rows, size = [], 0
     for row in zip(*cells, strict=True):
@@ -157,7 +176,13 @@ def make_view(
         rows.append(Row(list(row), row[header].text in marked))
     everything = (len(table) if total is None else total, table.shape[1])
     note = _describe_cut((len(rows), len(columns)), everything)
-    return View(name, caption, columns, header, rows, note, file, size)
+    return View(name, caption, columns, header, rows, note, files, size)
+
+
+def list_formats(file: str, formats: str) -> list[str]:
+    """Addresses of a table in all its formats, the first as CSV; none where it has no file."""
+    path = PurePosixPath(file)
+    return [str(path.with_suffix(f".{suffix}")) for suffix in formats.split()] if file else []
 
 
 def _find_header(columns: list[Column]) -> int:
@@ -166,12 +191,47 @@ def _find_header(columns: list[Column]) -> int:
     return names.index("model") if "model" in names else [*text, 0][0]
 
 
-def _format_column(values: pd.Series, numeric: bool) -> list[Cell]:
-    if not numeric:
+def _format_column(values: pd.Series, column: Column, direction: str | None) -> list[Cell]:
+    if not column.numeric:
         return [Cell("" if pd.isna(value) else str(value)) for value in values]
     exact = ["" if pd.isna(value) else repr(value) for value in values.tolist()]
-    pairs = zip(format_numbers(values), exact, strict=True)
-    return [Cell(text, "" if text == number else number) for text, number in pairs]
+    printed = format_numbers(values)
+    best = find_best(printed, direction)
+    return [
+        Cell(text, "" if text == number else number, is_best=text == best)
+        for text, number in zip(printed, exact, strict=True)
+    ]
+
+
+def _find_ends(columns: Sequence[Column]) -> dict[int, tuple[int, int]]:
+    """Where the ends of an interval are, by the place of the estimate.
+
+    Notes
+    -----
+    ``x_low`` and ``x_high`` are ends of ``x`` or, where that is not there, of the number before
+    them.
+    """
+    places = {column.name: place for place, column in enumerate(columns) if column.numeric}
+    pairs = {
+        name: (place, places[name.removesuffix("low") + "high"])
+        for name, place in places.items()
+        if name.endswith("low") and name.removesuffix("low") + "high" in places
+    }
+    taken = {end for ends in pairs.values() for end in ends}
+    found: dict[int, tuple[int, int]] = {}
+    for name, ends in pairs.items():
+        owner = places.get(name.removesuffix("low").rstrip("_"), ends[0] - 1)
+        if owner in places.values() and owner not in taken and owner not in found:
+            found[owner] = ends
+    return found
+
+
+def _join_ends(cell: Cell, low: Cell, high: Cell) -> Cell:
+    """A cell with the ends of its interval, such as ``0.652 [0.643, 0.663]``."""
+    if not (cell.text and low.text and high.text):
+        return cell
+    text = f"{cell.text} [{low.text}, {high.text}]"
+    return replace(cell, text=text, exact=cell.exact or cell.text)
 
 
 def _measure(cell: Cell, numeric: bool) -> int:

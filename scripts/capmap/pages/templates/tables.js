@@ -19,6 +19,39 @@ const writeCsv = (heads, rows) => {
   return [heads.map((head) => quote(head.dataset.name)).join(","), ...lines, ""].join("\n");
 };
 
+const escapeLatex = (text) =>
+  text.replace(/[\\{}$&#^_%~]/g, (sign) =>
+    ({ "\\": "\\textbackslash{}", "^": "\\textasciicircum{}", "~": "\\textasciitilde{}" })[sign] ?? `\\${sign}`,
+  );
+
+const escapeMarkdown = (text) => text.replace(/[\\|`*_<>[\]]/g, "\\$&").replaceAll("\n", " ");
+
+// What is shown of a table, in its present order, as an author pastes it.
+const FORMATS = {
+  md: (lines, numeric) => {
+    const rows = lines.map((cells) => `| ${cells.map(escapeMarkdown).join(" | ")} |`);
+    rows.splice(1, 0, `|${numeric.map((is) => (is ? "---:" : ":---")).join("|")}|`);
+    return `${rows.join("\n")}\n`;
+  },
+  tex: (lines, numeric) => {
+    const [head, ...rows] = lines.map((cells) => `${cells.map(escapeLatex).join(" & ")} \\\\`);
+    const columns = numeric.map((is) => (is ? "r" : "l")).join("");
+    const body = ["\\toprule", head, "\\midrule", ...rows, "\\bottomrule"].join("\n");
+    return `\\begin{tabular}{${columns}}\n${body}\n\\end{tabular}\n`;
+  },
+};
+
+const copyTable = (table, format) => {
+  const heads = [...table.tHead.rows[0].cells];
+  const rows = [table.tHead.rows[0], ...table.tBodies[0].rows].filter((row) => !row.hidden);
+  const lines = rows.map((row) =>
+    [...row.cells].filter((_, i) => !heads[i].hidden).map((cell) => cell.textContent.trim()),
+  );
+  const numeric = heads.filter((head) => !head.hidden).map((head) => head.matches(".number"));
+  const text = FORMATS[format](lines, numeric);
+  return navigator.clipboard.writeText(text);
+};
+
 const equip = (box) => {
   const table = box.querySelector("table");
   const body = table.tBodies[0];
@@ -54,6 +87,13 @@ const equip = (box) => {
     }
     status.textContent = words.length ? `${shown} of ${original.length} rows` : "";
   });
+
+  box.querySelectorAll("[data-copy]").forEach((button) =>
+    button.addEventListener("click", async () => {
+      const copied = await copyTable(table, button.dataset.copy).then(() => true, () => false);
+      status.textContent = copied ? "Copied" : "The browser does not let this page copy";
+    }),
+  );
 
   box.querySelector("button.download").addEventListener("click", () => {
     const rows = [...body.rows].filter((row) => !row.hidden);

@@ -1,0 +1,122 @@
+"""Pages of studies, made of tables and figures at hand."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from capmap import artifacts
+from capmap.catalog import MAIN
+from capmap.catalog.declarations import INLINE
+from capmap.pages import accounts
+from tests.report_tables import COVERAGE, make_ranking
+from tests.toy_settings import make_settings
+from write_report import write_report
+
+TABLES = list(MAIN.tables)
+FIGURES = ["scores", "intervals", "rank_shift", "runs_per_cell", "seed_spread"]
+SVG = b"<svg xmlns='http://www.w3.org/2000/svg'/>"
+
+
+def make_tables(models: list[str], datasets: list[str]) -> dict[str, pd.DataFrame]:
+    """Make the tables that every study has."""
+    rng = np.random.default_rng(0)
+    scopes = make_ranking(model=models)
+    iqm = scopes.drop(columns=["unit", "statistic"]).rename(columns={"score": "iqm"})
+    aggregate = iqm[["model"]].assign(mean=iqm["iqm"], rank_mean=iqm["rank"], datasets=2)
+    values = rng.random((len(models), len(datasets)))
+    cells = pd.MultiIndex.from_product([models[:200], datasets], names=["model", "dataset"])
+    intervals = iqm.rename(columns={"iqm": "estimate"}).drop(columns=["runs", "datasets", "ties"])
+    return {
+        "iqm": iqm,
+        "scopes": pd.concat([scopes, scopes.assign(unit="runs_and_datasets")]),
+        "shared_seeds": pd.DataFrame({"correlation": [0.02], "p": [0.4], "models": len(models)}),
+        "intervals": intervals.assign(statistic="iqm"),
+        "aggregate": aggregate,
+        "scores": pd.DataFrame(values, columns=datasets).assign(model=models)[["model", *datasets]],
+        "seeds": cells.to_frame(index=False).assign(n=3, mean=rng.random(len(cells)), std=0.1),
+        "coverage": COVERAGE.assign(datasets=len(datasets)),
+        "changes": pd.DataFrame(
+            [["iqm", models[0], "rank", 2, 1], ["iqm", models[0], "iqm", 0.5, 0.8]],
+            columns=["table", "model", "quantity", "before", "after"],
+            dtype="object",
+        ),
+        "bounds": pd.DataFrame(
+            {
+                "dataset": datasets,
+                "metric": "accuracy",
+                "direction": "max",
+                "low": 0.0,
+                "high": 1.0,
+                "low_origin": "natural",
+                "high_origin": "natural",
+            }
+        ),
+        "dropped": pd.DataFrame(
+            [["model", models[-1], "no runs"]], columns=["kind", "name", "reason"]
+        ),
+    }
+
+
+def make_validation(name: str = "D1") -> dict[str, Any]:
+    """Make an account of exports in which one row was rejected."""
+    problem = {
+        "severity": "warning",
+        "code": "few_seeds",
+        "source": "data/x.csv",
+        "line": 0,
+        "column": "",
+        "value": name,
+        "reason": f"{name} has one run.",
+        "remedy": "Add runs.",
+    }
+    kinds = [*accounts.ROWS, "files", "models", "datasets", "metrics", "cells", "cells_empty"]
+    return {
+        "ok": True,
+        "files": [{"path": "data/x.csv", "sha256": "0" * 64, "bytes": 7, "rows": 12}],
+        "counts": dict.fromkeys(kinds, 1),
+        "seeds_per_cell": {"min": 1, "median": 3.0, "max": 5},
+        "metrics": {"accuracy": 2},
+        "rejected": {"not_a_number": 2},
+        "warnings": [problem],
+        "warnings_total": 1,
+        "conversions": {"percent_signs": 0, "decimal_commas": 0},
+    }
+
+
+def write_study(
+    folder: Path,
+    models: list[str],
+    datasets: list[str],
+    *,
+    title: str = "A study",
+    figure: bytes = SVG,
+    figures: Mapping[str, bytes] | None = None,
+    tables: dict[str, pd.DataFrame] | None = None,
+) -> str:
+    """Write the page of a study whose figures are all alike, but for some, and give its text."""
+    tables = tables or make_tables(models, datasets)
+    for name, table in tables.items():
+        artifacts.write_text(folder / f"tables/{name}.csv", artifacts.render_csv(table))
+    for name in FIGURES:
+        artifacts.write_bytes(folder / f"figures/{name}{INLINE}", (figures or {}).get(name, figure))
+    artifacts.write_json(folder / "validation.json", make_validation(datasets[0]))
+    write_report(
+        study="study",
+        title=title,
+        tables=[str(folder / f"tables/{name}.csv") for name in TABLES],
+        bounds=str(folder / "tables/bounds.csv"),
+        dropped=str(folder / "tables/dropped.csv"),
+        validation=str(folder / "validation.json"),
+        figures=[str(folder / f"figures/{name}{INLINE}") for name in FIGURES],
+        texts=[],
+        report=str(folder / "report.html"),
+        headline=str(folder / "text/headline.txt"),
+        claims=str(folder / "text/claims.csv"),
+        analyses=[],
+        settings=make_settings(),
+        version="1.2.3",
+    )
+    return (folder / "report.html").read_text()
