@@ -208,8 +208,9 @@ def make_sheet(*, width: float, height: float, margins: Margins, wording: Wordin
 
 @dataclass(frozen=True)
 class Labels:
-    """Row labels, the width of the widest in inches, and the width of a figure that has room."""
+    """Names of rows, their labels, the widest in inches, and the width of a figure with room."""
 
+    names: list[str]
     texts: list[str]
     width: float
     sheet_width: float
@@ -234,7 +235,7 @@ def fit_labels(names: Sequence[str], *, narrow: float, wide: float) -> Labels:
     labels = shorten_names(names, width=wide, size=TEXT_SIZE)
     width = widest(labels.values(), size=TEXT_SIZE)
     sheet_width = column_width() if width <= narrow else page_width()
-    return Labels([labels[name] for name in names], width, sheet_width)
+    return Labels(list(names), [labels[name] for name in names], width, sheet_width)
 
 
 def choose_models(

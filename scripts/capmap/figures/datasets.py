@@ -138,7 +138,7 @@ def _draw_bars(table: pd.DataFrame, notes: tuple[str, ...], colors: dict[str, st
     sheet.axes.axvline(0, color="black", linewidth=0.6)
     sheet.axes.grid(axis="x")
     sheet.limit_ticks()
-    sheet.label_rows(labels.texts, header="dataset", names=datasets)
+    sheet.label_rows(labels.texts, header="dataset", names=labels.names)
     draw_legend(sheet, legend, [Patch(color=colors[model]) for model in models])
     return sheet.figure
 
@@ -332,7 +332,7 @@ def _make_sheet(
     )
     sheet.axes.grid()
     sheet.limit_ticks()
-    sheet.label_rows(labels.texts, header="dataset", names=datasets)
+    sheet.label_rows(labels.texts, header="dataset", names=labels.names)
     sheet.axes.set_xlim(0, 1.04 * points["x"].max() or 1.0)
     for row in range(points["y"].nunique(), len(labels.texts)):
         sheet.axes.text(

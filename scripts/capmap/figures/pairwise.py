@@ -476,7 +476,7 @@ def draw_rope(rope: pd.DataFrame, *, order: Sequence[str] = ()) -> Figure:
     sheet.axes.set_xticks(middle, _label_factors(rope, factors), linespacing=1.1)
     sheet.axes.tick_params(length=0)
     sheet.axes.spines[["left", "bottom"]].set_visible(False)
-    sheet.label_rows(labels.texts, header="model", names=models)
+    sheet.label_rows(labels.texts, header="model", names=labels.names)
     return sheet.figure
 
 
