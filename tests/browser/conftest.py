@@ -55,7 +55,9 @@ def open_page(browser: Browser) -> Iterator[Open]:
     contexts: list[BrowserContext] = []
     faults: list[str] = []
 
-    def open_one(path: Path, *, address: str = "", **settings: Any) -> Page:
+    def open_one(
+        path: Path, *, address: str = "", ready: str = "#board[aria-busy=false]", **settings: Any
+    ) -> Page:
         viewport = {"width": 1280, "height": 900}
         context = browser.new_context(**{"viewport": viewport, "offline": True, **settings})
         context.set_default_timeout(MILLISECONDS)
@@ -66,7 +68,7 @@ def open_page(browser: Browser) -> Iterator[Open]:
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("dialog", lambda dialog: (faults.append(dialog.message), dialog.dismiss()))
         page.goto(f"{path.as_uri()}{address}")
-        page.wait_for_selector("#board[aria-busy=false]")
+        page.wait_for_selector(ready)
         return page
 
     yield open_one

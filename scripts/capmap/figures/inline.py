@@ -30,6 +30,8 @@ NO_TURN = re.compile(r"rotate\(-?0 ")
 HIDDEN = (f"{SVG}metadata", f"{SVG}style")
 DROPPED = ("font-family", "stroke-miterlimit")
 PAPER = "paper"
+# Matplotlib leaves out what fills a marker by default, which style sheets cannot tell.
+BLACK = "#000000"
 IMAGE_DPI = 200
 Element = ElementTree.Element
 
@@ -126,6 +128,8 @@ def _clean(element: Element, ids: dict[str, str]) -> Element:
     copy = Element(element.tag.removeprefix(SVG), dict(_clean_attributes(element, ids)))
     if element.tag == f"{SVG}text":
         copy.text = element.text
+    if element.tag == f"{SVG}use":
+        copy.attrib.setdefault("fill", BLACK)
     for child in element:
         if child.tag in HIDDEN or child.get("id") == PAPER:
             continue

@@ -164,8 +164,14 @@ const zoom = (svg, factor, at) => {
   const { x, y, width: wide, height: high } = svg.viewBox.baseVal;
   const size = Math.min(width, Math.max(width / 12, wide / factor));
   const share = size / wide;
-  const [centerX, centerY] = at ? [at.x, at.y] : [x + wide / 2, y + high / 2];
-  move(svg, centerX - (centerX - x) * share, centerY - (centerY - y) * share, size, (size / width) * height);
+  const fixed = at ?? { x: x + wide / 2, y: y + high / 2 };
+  const left = fixed.x - (fixed.x - x) * share;
+  move(svg, left, fixed.y - (fixed.y - y) * share, size, (size / width) * height);
+};
+
+const findPicked = (svg) => {
+  const box = svg.querySelector(".picked")?.getBBox();
+  return box && { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 };
 
 const move = (svg, x, y, wide, high) => {
@@ -179,7 +185,7 @@ const move = (svg, x, y, wide, high) => {
 const equipZoom = (plot, svg) => {
   svg.home = svg.getAttribute("viewBox").split(" ").map(Number);
   const buttons = [
-    ["Zoom in", "+", () => zoom(svg, 1.5)],
+    ["Zoom in", "+", () => zoom(svg, 1.5, findPicked(svg))],
     ["Zoom out", "−", () => zoom(svg, 1 / 1.5)],
     ["Whole map", "Reset", () => move(svg, ...svg.home)],
   ].map(([label, text, act]) => {
@@ -211,7 +217,7 @@ const equipKeys = (plot, svg) => {
     subjects ??= listSubjects(svg);
     if (event.key === "Escape") pick("");
     else if (event.key === "Enter" || event.key === " ") pick(subjects[at]?.model ?? "");
-    else if (["+", "-"].includes(event.key) && svg.home) zoom(svg, event.key === "+" ? 1.5 : 1 / 1.5);
+    else if (["+", "-"].includes(event.key) && svg.home) zoom(svg, event.key === "+" ? 1.5 : 1 / 1.5, findPicked(svg));
     else if (event.key in STEPS && subjects.length) {
       const columns = event.key.match(/Up|Down/) ? grids.get(svg)[0]?.columns.length || 1 : 1;
       const next = at < 0 ? 0 : at + STEPS[event.key] * columns;

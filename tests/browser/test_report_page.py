@@ -1,0 +1,249 @@
+"""The page of a study answers to the pointer, to the keyboard and to readers of all kinds."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page, expect
+
+from capmap.figures.capability_map import draw_map
+from capmap.figures.datasets import draw_runs_per_cell, draw_scores
+from capmap.figures.rankings import draw_intervals, draw_rank_shift
+from capmap.figures.style import save_figure
+from tests.browser.conftest import Open
+from tests.report_pages import make_tables, write_study
+
+MODELS = ["Alpha", "Beta <b>", "Gamma & Co", *(f"Model {place:02d}" for place in range(9))]
+DATASETS = [f"Dataset {place}" for place in range(10)]
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+
+
+def draw_points(models: list[str], datasets: list[str]) -> tuple[pd.DataFrame, ...]:
+    """Make a map on which each model is nearest to those beside it in the list."""
+    names = [*models, *datasets]
+    kinds = ["model"] * len(models) + ["dataset"] * len(datasets)
+    turn = np.arange(len(names)) / len(names) * 5
+    positions = pd.DataFrame(
+        {"kind": kinds, "name": names, "x": turn * np.cos(turn), "y": turn * np.sin(turn)}
+    )
+    known = {"kept": 5, "component": 1}
+    gaps = pd.MultiIndex.from_product([models, datasets], names=["model", "dataset"])
+    return (
+        positions,
+        pd.DataFrame({"model": models, **known}),
+        pd.DataFrame({"dataset": datasets, **known, "family": ""}),
+        gaps.to_frame(index=False).assign(gap=np.arange(len(gaps)) / len(gaps)),
+    )
+
+
+@pytest.fixture(scope="session")
+def study_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make the page of twelve models on ten datasets; in the place of a spread stands a map."""
+    folder = tmp_path_factory.mktemp("study")
+    tables = make_tables(MODELS, DATASETS)
+    drawn = {
+        "intervals": draw_intervals(tables["scopes"]),
+        "rank_shift": draw_rank_shift(tables["aggregate"], tables["iqm"]),
+        "scores": draw_scores(tables["scores"], order=MODELS),
+        "runs_per_cell": draw_runs_per_cell(tables["seeds"], order=MODELS),
+        "seed_spread": draw_map(*draw_points(MODELS, DATASETS)),
+    }
+    for name, figure in drawn.items():
+        save_figure(figure, [folder / f"drawn/{name}.inline.svg"])
+    figures = {name: (folder / f"drawn/{name}.inline.svg").read_bytes() for name in drawn}
+    write_study(folder, MODELS, DATASETS, tables=tables, figures=figures)
+    return folder / "report.html"
+
+
+@pytest.fixture
+def page(open_page: Open, study_page: Path) -> Page:
+    shown = open_page(study_page, ready=".chosen")
+    for summary in shown.locator("main summary").all():
+        summary.click()
+    return shown
+
+
+def find_plot(page: Page, name: str) -> Locator:
+    return page.locator(f"#figure-{name} .plot")
+
+
+def read_grid(plot: Locator) -> dict:
+    return plot.evaluate(
+        """(plot) => {
+          const svg = plot.querySelector("svg");
+          const grid = JSON.parse(svg.querySelector("metadata").textContent);
+          const scale = svg.clientWidth / svg.viewBox.baseVal.width;
+          const at = svg.getBoundingClientRect();
+          const from = plot.getBoundingClientRect();
+          const place = [at.x - from.x, at.y - from.y];
+          return { ...grid, scale, place };
+        }"""
+    )
+
+
+def find_cell(plot: Locator, row: int, column: int = 0) -> dict[str, float]:
+    """Where the middle of a cell of a figure is, from the corner of its frame."""
+    grid = read_grid(plot)
+    x, y, width, height = grid["box"]
+    wide, high = width / len(grid.get("columns", "1")), height / len(grid["rows"])
+    left, top = grid["place"]
+    return {
+        "x": left + grid["scale"] * (x + (column + 0.5) * wide),
+        "y": top + grid["scale"] * (y + (row + 0.5) * high),
+    }
+
+
+def test_hover_tells_the_estimate_with_its_interval(page):
+    plot = find_plot(page, "intervals")
+    plot.hover(position=find_cell(plot, 1))
+    expect(page.locator(".tip")).to_have_text("Beta <b>\n0.764 [0.754, 0.774]")
+    page.mouse.move(5, 5)
+    expect(page.locator(".tip")).to_be_hidden()
+
+
+def test_hover_tells_the_value_of_a_cell(page):
+    plot = find_plot(page, "scores")
+    grid = read_grid(plot)
+    plot.hover(position=find_cell(plot, 2, 3))
+    told = f"Gamma & Co · Dataset 3\n{grid['texts'][2][3]}"
+    expect(page.locator(".tip")).to_have_text(told)
+
+
+def list_picked(page: Page) -> set[str]:
+    rows = page.locator("tr.picked").all()
+    names = {row.locator("th").inner_text() for row in rows if row.is_visible()}
+    return names | set(
+        page.locator(".plot .picked").evaluate_all("all => all.map((e) => e.dataset.model)")
+    )
+
+
+def test_a_click_highlights_a_model_in_every_figure_and_table(page):
+    plot = find_plot(page, "intervals")
+    plot.click(position=find_cell(plot, 2))
+    assert list_picked(page) == {"Gamma & Co"}
+    for name in ("intervals", "scores", "runs_per_cell"):
+        assert find_plot(page, name).locator("rect.band").count() == 1
+    for name in ("rank_shift", "seed_spread"):
+        assert find_plot(page, name).locator(".picked").count() >= 1
+    faint = find_plot(page, "rank_shift").locator("[data-model='Alpha']").first
+    assert float(faint.evaluate("e => getComputedStyle(e).opacity")) < 0.5
+    assert page.locator("#table-ranking tr.picked").count() == 1
+    page.get_by_role("button", name="Clear").click()
+    assert list_picked(page) == set()
+    assert page.locator("rect.band").count() == 0
+    assert faint.evaluate("e => getComputedStyle(e).opacity") == "1"
+
+
+def test_a_click_on_a_row_highlights_its_model_in_the_figures(page):
+    page.locator("#table-ranking tbody tr").nth(1).click()
+    assert list_picked(page) == {"Beta <b>"}
+    assert find_plot(page, "scores").locator("rect.band").count() == 1
+
+
+def test_a_list_takes_models_out_of_the_figures(page):
+    page.locator("details.models summary").click()
+    page.get_by_label("Find a model").fill("gamma")
+    assert page.locator(".list li:visible").count() == 1
+    page.get_by_label("Show Gamma & Co").uncheck()
+    marks = page.locator(".plot [data-model='Gamma & Co']")
+    assert set(marks.evaluate_all("all => all.map((e) => getComputedStyle(e).visibility)")) == {
+        "hidden"
+    }
+    assert find_plot(page, "intervals").locator("rect.cover").count() == 1
+    page.get_by_label("Show Gamma & Co").check()
+    assert page.locator("rect.cover").count() == 0
+    expect(marks.first).to_have_css("visibility", "visible")
+
+
+def test_a_map_zooms_pans_and_tells_gaps_and_what_is_near(page):
+    figure = page.locator("#figure-seed_spread")
+    svg = figure.locator("svg")
+    whole = svg.get_attribute("viewBox")
+    point = figure.locator("use[data-model='Alpha']")
+    point.hover()
+    expect(page.locator(".tip")).to_contain_text("Gaps: Dataset 0 0.00, Dataset 1 0.01")
+    point.click()
+    expect(figure.locator(".told")).to_contain_text("Nearest models: Beta <b>, Gamma & Co")
+    figure.get_by_label("Zoom in").click()
+    width = float(svg.get_attribute("viewBox").split()[2])
+    assert width == pytest.approx(float(whole.split()[2]) / 1.5, rel=1e-3)
+    before = svg.get_attribute("viewBox")
+    box = svg.bounding_box()
+    page.mouse.move(box["x"] + 200, box["y"] + 150)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 140, box["y"] + 110, steps=4)
+    page.mouse.up()
+    assert svg.get_attribute("viewBox") != before
+    figure.get_by_label("Whole map").click()
+    assert [float(x) for x in svg.get_attribute("viewBox").split()] == [
+        float(x) for x in whole.split()
+    ]
+
+
+def test_the_keyboard_does_the_same(page):
+    plot = find_plot(page, "intervals")
+    plot.focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowDown")
+    told = page.locator("#figure-intervals .told")
+    expect(told).to_have_text("Beta <b>\n0.764 [0.754, 0.774]")
+    expect(told).to_have_attribute("aria-live", "polite")
+    assert plot.locator("rect.cursor").count() == 1
+    page.keyboard.press("Enter")
+    assert list_picked(page) == {"Beta <b>"}
+    page.keyboard.press("Escape")
+    assert list_picked(page) == set()
+    scores = find_plot(page, "scores")
+    scores.focus()
+    for key in ("ArrowRight", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+    value = read_grid(scores)["texts"][1][1]
+    expect(page.locator("#figure-scores .told")).to_have_text(f"Beta <b> · Dataset 1\n{value}")
+
+
+def test_tables_are_copied_as_they_stand(open_page, study_page):
+    page = open_page(study_page, ready=".chosen", permissions=["clipboard-read", "clipboard-write"])
+    table = page.locator("figure.table", has=page.locator("#table-ranking"))
+    table.get_by_label("Filter").fill("&")
+    table.get_by_role("button", name="Copy LaTeX").click()
+    expect(table.locator("output")).to_have_text("Copied")
+    text = page.evaluate("navigator.clipboard.readText()")
+    assert r"3 [3, 3] & Gamma \& Co & 0.727 [0.717, 0.737] & c & 6 & 2 \\" in text
+    assert text.startswith("\\begin{tabular}{rlrlrr}\n\\toprule\n")
+    table.get_by_label("Filter").fill("<b>")
+    table.get_by_role("button", name="Copy Markdown").click()
+    page.wait_for_function("async () => (await navigator.clipboard.readText()).startsWith('|')")
+    lines = page.evaluate("navigator.clipboard.readText()").splitlines()
+    assert lines[1] == "|---:|:---|---:|:---|---:|---:|"
+    assert lines[2].startswith(r"| 2 \[2, 2\] | Beta \<b\> |")
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"color_scheme": "dark"}, PHONE, {"forced_colors": "active"}]
+)
+def test_axe_finds_nothing(open_page, study_page, settings):
+    page = open_page(study_page, ready=".chosen", **settings)
+    for summary in page.locator("main summary").all():
+        summary.click()
+    page.locator("#table-ranking tbody tr").nth(1).click()
+    found = Axe().run(page, options={"resultTypes": ["violations"]})
+    assert [violation["id"] for violation in found.response["violations"]] == []
+
+
+def test_on_a_phone_nothing_is_wider_than_the_screen_and_text_can_be_read(open_page, study_page):
+    page = open_page(study_page, ready=".chosen", **PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    sizes = page.locator(".plot text").evaluate_all(
+        """(all) => all.filter((e) => e.checkVisibility()).map(
+          (e) => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a)"""
+    )
+    assert min(size for size in sizes if size) > 8
+
+
+def test_dark_figures_have_light_ink(open_page, study_page):
+    page = open_page(study_page, ready=".chosen", color_scheme="dark")
+    ink = page.locator("#figure-intervals text").first.evaluate("e => getComputedStyle(e).fill")
+    assert min(map(int, re.findall(r"\d+", ink))) > 200
