@@ -39,23 +39,26 @@ def draw_points(models: list[str], datasets: list[str]) -> tuple[pd.DataFrame, .
     )
 
 
-@pytest.fixture(scope="session")
-def study_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make the page of twelve models on ten datasets; in the place of a spread stands a map."""
-    folder = tmp_path_factory.mktemp("study")
-    tables = make_tables(MODELS, DATASETS)
+def draw_study(folder: Path, models: list[str], datasets: list[str]) -> Path:
+    """Make the page of a study; in the place of a spread stands a map."""
+    tables = make_tables(models, datasets)
     drawn = {
         "intervals": draw_intervals(tables["scopes"]),
         "rank_shift": draw_rank_shift(tables["aggregate"], tables["iqm"]),
-        "scores": draw_scores(tables["scores"], order=MODELS),
-        "runs_per_cell": draw_runs_per_cell(tables["seeds"], order=MODELS),
-        "seed_spread": draw_map(*draw_points(MODELS, DATASETS)),
+        "scores": draw_scores(tables["scores"], order=models),
+        "runs_per_cell": draw_runs_per_cell(tables["seeds"], order=models),
+        "seed_spread": draw_map(*draw_points(models, datasets)),
     }
     for name, figure in drawn.items():
         save_figure(figure, [folder / f"drawn/{name}.inline.svg"])
     figures = {name: (folder / f"drawn/{name}.inline.svg").read_bytes() for name in drawn}
-    write_study(folder, MODELS, DATASETS, tables=tables, figures=figures)
+    write_study(folder, models, datasets, tables=tables, figures=figures)
     return folder / "report.html"
+
+
+@pytest.fixture(scope="session")
+def study_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return draw_study(tmp_path_factory.mktemp("study"), MODELS, DATASETS)
 
 
 @pytest.fixture
