@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Page, sync_playwright
 
-from tests.browser.test_report_page import draw_study
+from tests.report_pages import draw_study
 
 LOADS = 7
 MODELS = [f"Model-{place:03d}-large-patch14" for place in range(300)]

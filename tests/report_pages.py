@@ -10,6 +10,10 @@ import pandas as pd
 from capmap import artifacts
 from capmap.catalog import MAIN
 from capmap.catalog.declarations import INLINE
+from capmap.figures.capability_map import draw_map
+from capmap.figures.datasets import draw_runs_per_cell, draw_scores
+from capmap.figures.rankings import draw_intervals, draw_rank_shift
+from capmap.figures.style import save_figure
 from capmap.pages import accounts
 from tests.report_tables import COVERAGE, make_ranking
 from tests.toy_settings import make_settings
@@ -120,3 +124,38 @@ def write_study(
         version="1.2.3",
     )
     return (folder / "report.html").read_text()
+
+
+def _draw_points(models: list[str], datasets: list[str]) -> tuple[pd.DataFrame, ...]:
+    """Make a map on which each model is nearest to those beside it in the list."""
+    names = [*models, *datasets]
+    kinds = ["model"] * len(models) + ["dataset"] * len(datasets)
+    turn = np.arange(len(names)) / len(names) * 5
+    positions = pd.DataFrame(
+        {"kind": kinds, "name": names, "x": turn * np.cos(turn), "y": turn * np.sin(turn)}
+    )
+    known = {"kept": 5, "component": 1}
+    gaps = pd.MultiIndex.from_product([models, datasets], names=["model", "dataset"])
+    return (
+        positions,
+        pd.DataFrame({"model": models, **known}),
+        pd.DataFrame({"dataset": datasets, **known, "family": ""}),
+        gaps.to_frame(index=False).assign(gap=np.arange(len(gaps)) / len(gaps)),
+    )
+
+
+def draw_study(folder: Path, models: list[str], datasets: list[str]) -> Path:
+    """Make the page of a study; in the place of a spread stands a map."""
+    tables = make_tables(models, datasets)
+    drawn = {
+        "intervals": draw_intervals(tables["scopes"]),
+        "rank_shift": draw_rank_shift(tables["aggregate"], tables["iqm"]),
+        "scores": draw_scores(tables["scores"], order=models),
+        "runs_per_cell": draw_runs_per_cell(tables["seeds"], order=models),
+        "seed_spread": draw_map(*_draw_points(models, datasets)),
+    }
+    for name, figure in drawn.items():
+        save_figure(figure, [folder / f"drawn/{name}.inline.svg"])
+    figures = {name: (folder / f"drawn/{name}.inline.svg").read_bytes() for name in drawn}
+    write_study(folder, models, datasets, tables=tables, figures=figures)
+    return folder / "report.html"

@@ -18,6 +18,7 @@ SCOPES = {"runs": "these datasets", "seeds": "these datasets"}
 ANY_DATASETS = "datasets like these"
 FEWEST_RANKED = 3
 SHORTFALL = 0.02
+BETTER, WORSE = "does better than expected on", "does worse than expected on"
 BAYESIAN = {
     "reference better": "is better than",
     "model better": "is worse than",
@@ -242,6 +243,28 @@ def claim_nemenyi(nemenyi: pd.DataFrame, *, alpha: float) -> list[Claim]:
     ]
 
 
+def claim_strengths(strengths: pd.DataFrame, *, confidence_level: float) -> list[Claim]:
+    """Say on which datasets a model does better or worse than expected.
+
+    Parameters
+    ----------
+    strengths : pandas.DataFrame
+        Columns ``model``, ``dataset``, ``ci_low`` and ``ci_high``; ends are NaN where runs do not
+        tell.
+    confidence_level : float
+        Of all intervals at once, between 0 and 1.
+    """
+    cells = format_count(int(strengths["ci_low"].notna().sum()), "cell")
+    about = confidence_level, "t test of the residual", "Bonferroni, all cells", cells
+    return [
+        Claim(SCOPES["runs"], BETTER if low > 0 else WORSE, model, dataset, *about)
+        for model, dataset, low, high in zip(
+            *(strengths[name] for name in ("model", "dataset", "ci_low", "ci_high")), strict=True
+        )
+        if low > 0 or high < 0
+    ]
+
+
 def choose_first(scopes: pd.DataFrame) -> pd.DataFrame:
     """The ranking of a study, without the one over datasets that may stand beside it."""
     first: pd.DataFrame = scopes[scopes["unit"] == scopes["unit"].iloc[0]]
@@ -357,6 +380,7 @@ def list_claims(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any])
         "friedman": ("ranks", partial(claim_mean_ranks, alpha=alpha)),
         "mean_ranks": ("ranks", partial(claim_wilcoxon, alpha=alpha)),
         "nemenyi": ("ranks", partial(claim_nemenyi, alpha=alpha)),
+        "strengths": ("strengths", partial(claim_strengths, confidence_level=confidence)),
     }
     for name, (section, claim) in tests.items():
         claims += [(section, found) for found in claim(tables[name])] if name in tables else []

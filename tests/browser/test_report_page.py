@@ -3,57 +3,16 @@
 import re
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
-from capmap.figures.capability_map import draw_map
-from capmap.figures.datasets import draw_runs_per_cell, draw_scores
-from capmap.figures.rankings import draw_intervals, draw_rank_shift
-from capmap.figures.style import save_figure
 from tests.browser.conftest import Open
-from tests.report_pages import make_tables, write_study
+from tests.report_pages import draw_study
 
 MODELS = ["Alpha", "Beta <b>", "Gamma & Co", *(f"Model {place:02d}" for place in range(9))]
 DATASETS = [f"Dataset {place}" for place in range(10)]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
-
-
-def draw_points(models: list[str], datasets: list[str]) -> tuple[pd.DataFrame, ...]:
-    """Make a map on which each model is nearest to those beside it in the list."""
-    names = [*models, *datasets]
-    kinds = ["model"] * len(models) + ["dataset"] * len(datasets)
-    turn = np.arange(len(names)) / len(names) * 5
-    positions = pd.DataFrame(
-        {"kind": kinds, "name": names, "x": turn * np.cos(turn), "y": turn * np.sin(turn)}
-    )
-    known = {"kept": 5, "component": 1}
-    gaps = pd.MultiIndex.from_product([models, datasets], names=["model", "dataset"])
-    return (
-        positions,
-        pd.DataFrame({"model": models, **known}),
-        pd.DataFrame({"dataset": datasets, **known, "family": ""}),
-        gaps.to_frame(index=False).assign(gap=np.arange(len(gaps)) / len(gaps)),
-    )
-
-
-def draw_study(folder: Path, models: list[str], datasets: list[str]) -> Path:
-    """Make the page of a study; in the place of a spread stands a map."""
-    tables = make_tables(models, datasets)
-    drawn = {
-        "intervals": draw_intervals(tables["scopes"]),
-        "rank_shift": draw_rank_shift(tables["aggregate"], tables["iqm"]),
-        "scores": draw_scores(tables["scores"], order=models),
-        "runs_per_cell": draw_runs_per_cell(tables["seeds"], order=models),
-        "seed_spread": draw_map(*draw_points(models, datasets)),
-    }
-    for name, figure in drawn.items():
-        save_figure(figure, [folder / f"drawn/{name}.inline.svg"])
-    figures = {name: (folder / f"drawn/{name}.inline.svg").read_bytes() for name in drawn}
-    write_study(folder, models, datasets, tables=tables, figures=figures)
-    return folder / "report.html"
 
 
 @pytest.fixture(scope="session")

@@ -196,6 +196,37 @@ PROFILES = Analysis(
     },
 )
 
+STRENGTHS = Analysis(
+    question="Where does each model do better than expected?",
+    shared=True,
+    default=True,
+    tables={
+        "strengths": Table(
+            "Mean normalized score of each model on each dataset, what the overall levels of both "
+            "add up to, and the difference with its interval over new runs, for all cells at once.",
+            "model dataset score expected difference ci_low ci_high",
+        )
+    },
+    figures={
+        "strengths": Figure(
+            "By how much each model beats, on each dataset, what its overall level and that of the "
+            "dataset lead one to expect; best model on top.",
+            draw="capmap.figures.strengths:draw_strengths",
+            reads=["strengths"],
+            order="scopes",
+        )
+    },
+    steps={
+        "measure_strengths": Step(
+            "capmap.comparison.strengths:measure_strengths",
+            tables=["strengths"],
+            reads=["runs", "scopes"],
+            options={"confidence_level": "bootstrap/confidence"},
+            describe="capmap.prose.strengths:describe_strengths",
+        )
+    },
+)
+
 RATINGS = Analysis(
     question="How often does each model win?",
     shared=True,
@@ -585,6 +616,7 @@ RELIABILITY = Analysis(
 ANALYSES = {
     "pairwise": PAIRWISE,
     "ranks": RANKS,
+    "strengths": STRENGTHS,
     "profiles": PROFILES,
     "ratings": RATINGS,
     "improvability": IMPROVABILITY,

@@ -118,7 +118,9 @@ class Mark:
     color: str = ""
 
 
-def draw_heatmap(table: pd.DataFrame, *, scale: Scale, wording: Wording) -> Figure:
+def draw_heatmap(
+    table: pd.DataFrame, *, scale: Scale, wording: Wording, marks: Sequence[Mark] = ()
+) -> Figure:
     """Draw a table of models (rows) against datasets (columns) as colored cells.
 
     Parameters
@@ -129,6 +131,8 @@ def draw_heatmap(table: pd.DataFrame, *, scale: Scale, wording: Wording) -> Figu
         What the colors mean.
     wording : Wording
         Words around the axes; its x label is replaced.
+    marks : sequence of Mark
+        Signs in the cells, arranged as the table.
 
     Notes
     -----
@@ -139,7 +143,8 @@ def draw_heatmap(table: pd.DataFrame, *, scale: Scale, wording: Wording) -> Figu
     table = table.rename_axis(index="model", columns="dataset")
     if table.shape[1] > MAX_MODELS:
         table = table.T
-    return draw_grid(table, scale=scale, wording=wording).figure
+        marks = [replace(mark, cells=mark.cells.T) for mark in marks]
+    return draw_grid(table, scale=scale, wording=wording, marks=marks).figure
 
 
 def draw_grid(

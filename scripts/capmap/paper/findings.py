@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from capmap.claims import ANY_DATASETS, BAYESIAN, COLUMNS, SCOPES, has_letters
+from capmap.claims import ANY_DATASETS, BAYESIAN, BETTER, COLUMNS, SCOPES, WORSE, has_letters
 from capmap.paper.latex import Column, Sheet, break_name, measure, render_sheet, write_name
 from capmap.paper.rankings import (
     OVER,
@@ -34,6 +34,7 @@ ALLOWING = {
     "Holm, all pairs": "Holm's correction over all pairs",
     "Bonferroni, all others": "Bonferroni's correction over all others",
     "Bonferroni, all pairs": "Bonferroni's correction over all pairs",
+    "Bonferroni, all cells": "Bonferroni's correction over all cells",
     "studentized range": "studentized range of all models",
     "none: all have to agree": "all have to agree",
 }
@@ -181,6 +182,15 @@ def _tell(own: pd.DataFrame, names: Mapping[str, str], ranking: Ranking | None) 
         if len(pairs) > MOST_PAIRS:
             return f"{count} pairs of models differed{PAIRS[relation]}"
         return f"models differed{PAIRS[relation]}: {join_words(pairs)}"
+    if relation in (BETTER, WORSE):
+        how = "better" if relation == BETTER else "worse"
+        if len(own) > MOST_PAIRS:
+            return f"in {count} cells models did {how} than their level leads one to expect"
+        cells = [
+            f"{write_name(one)} on {write_name(other)}"
+            for one, other in zip(subjects, own["object"], strict=True)
+        ]
+        return f"models did {how} than their level leads one to expect: {join_words(cells)}"
     by = " by mean rank" if own["section"].iloc[0] == "ranks" else ""
     verb = WAS.get(relation, "was separated from")
     return f"{write_name(subjects[0])} {verb} {_list_others(objects, own, ranking)}{by}"

@@ -26,6 +26,9 @@ RESAMPLED = {
 }
 # What each analysis did; those with settings of their own are functions below.
 ANALYSES = {
+    "strengths": "Where models do better than expected is told by the residuals of an additive "
+    "model of models and datasets, with moderated variances \\citep{smyth2004} and Bonferroni's "
+    "correction over all cells.",
     "profiles": "Performance profiles \\citep{dolan2002} are the share of datasets on which a "
     "model is within a factor of the best; score distributions follow \\citet{agarwal2021}.",
     "ratings": "Ratings are those of a Bradley-Terry model \\citep{bradley1952} on the Elo scale.",

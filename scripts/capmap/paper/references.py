@@ -248,6 +248,15 @@ REFERENCES: dict[str, Entry] = {
         "23",
         "171--177",
     ),
+    "smyth2004": _article(
+        "Smyth, G. K.",
+        "Linear Models and Empirical {B}ayes Methods for Assessing Differential Expression in "
+        "Microarray Experiments",
+        "Statistical Applications in Genetics and Molecular Biology",
+        2004,
+        "3",
+        "Article 3",
+    ),
     "srinivas2012": _article(
         "Srinivas, N. and others",
         "Information-Theoretic Regret Bounds for Gaussian Process Optimization in the Bandit "

@@ -1,0 +1,209 @@
+"""Strengths: residuals of an additive model, their variances, and how often a claim is false."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import special, stats
+
+from capmap.claims import BETTER, WORSE, claim_strengths
+from capmap.comparison.strengths import _invert_design, measure_strengths, moderate_variances
+from capmap.figures.strengths import draw_strengths
+from capmap.prose.strengths import describe_strengths
+
+LEVEL = 0.95
+
+
+def make_runs(scores):
+    """Name the models, datasets and runs of an array; NaN where there is no run."""
+    model, dataset, _ = np.indices(scores.shape)
+    runs = pd.DataFrame(
+        {
+            "model": [f"m{place:02d}" for place in model.ravel()],
+            "dataset": [f"d{place:02d}" for place in dataset.ravel()],
+            "score": scores.ravel(),
+        }
+    )
+    return runs.dropna(ignore_index=True)
+
+
+def measure(runs, **options):
+    scopes = pd.DataFrame({"model": sorted(set(runs["model"]))})
+    return measure_strengths(runs, scopes, **{"confidence_level": LEVEL, **options})
+
+
+def cells_of(runs, how, shape):
+    """A statistic of the runs of each cell, as an array."""
+    names = [f"m{place:02d}" for place in range(shape[0])]
+    found = runs.pivot_table("score", "model", "dataset", aggfunc=how)
+    return found.reindex(names).to_numpy()
+
+
+def draw_additive(rng, shape, *, unequal=0.0):
+    n_models, n_datasets, _ = shape
+    levels = rng.normal(0, 0.1, (n_models, 1, 1)) + rng.normal(0.5, 0.1, (1, n_datasets, 1))
+    noise = 0.02 * np.exp(rng.normal(0, 1, (1, n_datasets, 1)))
+    noise = noise * np.exp(rng.normal(0, unequal, (n_models, n_datasets, 1)))
+    return levels + noise * rng.normal(size=shape)
+
+
+def count_false(shape, *, unequal, studies):
+    rng = np.random.default_rng(4)
+    found = [
+        len(
+            claim_strengths(
+                measure(make_runs(draw_additive(rng, shape, unequal=unequal))),
+                confidence_level=LEVEL,
+            )
+        )
+        > 0
+        for _ in range(studies)
+    ]
+    return sum(found)
+
+
+@pytest.mark.parametrize(
+    ("shape", "unequal"), [((5, 5, 3), 0.0), ((5, 5, 3), 1.0), ((3, 4, 2), 0.5), ((4, 8, 5), 0.5)]
+)
+def test_false_findings_are_no_more_frequent_than_the_level_says(shape, unequal):
+    studies = 200
+    false = count_false(shape, unequal=unequal, studies=studies)
+    assert stats.binomtest(false, studies, 0.05, alternative="greater").pvalue > 0.001
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unequal", [0.0, 0.5, 1.0])
+def test_false_findings_of_a_larger_study(unequal):
+    false = count_false((20, 20, 3), unequal=unequal, studies=150)
+    assert stats.binomtest(false, 150, 0.06, alternative="greater").pvalue > 0.001
+
+
+def test_a_strength_that_is_there_is_found():
+    scores = draw_additive(np.random.default_rng(1), (6, 8, 5))
+    scores[2, 3] += 0.6
+    scores[4, 1] -= 0.6
+    table = measure(make_runs(scores))
+    claims = claim_strengths(table, confidence_level=LEVEL)
+    found = {(claim.subject, claim.relation, claim.object) for claim in claims}
+    assert {("m02", BETTER, "d03"), ("m04", WORSE, "d01")} <= found
+
+
+def test_residuals_of_a_complete_table_are_doubly_centered():
+    scores = np.random.default_rng(0).normal(size=(4, 6, 3))
+    means = scores.mean(axis=2)
+    rows, columns = (means.mean(axis=axis, keepdims=True) for axis in (1, 0))
+    table = measure(make_runs(scores)).set_index(["model", "dataset"]).sort_index()
+    expected = (means - rows - columns + means.mean()).ravel()
+    assert_allclose(table["difference"], expected, atol=1e-12)
+    assert_allclose(table["score"] - table["expected"], table["difference"], atol=1e-12)
+
+
+def test_errors_are_those_of_the_dense_residual_matrix():
+    rng = np.random.default_rng(3)
+    scores = rng.normal(size=(5, 6, 4)) * rng.uniform(0.5, 2, (5, 6, 1))
+    scores[0, 0] = np.nan
+    scores[2, 4, 2:] = np.nan
+    scores[3, 1, 1:] = np.nan
+    runs = make_runs(scores)
+    table = measure(runs).set_index(["model", "dataset"]).sort_index()
+    cells = runs.groupby(["model", "dataset"])["score"].agg(["mean", "count"])
+    models, datasets = (cells.index.get_level_values(level) for level in (0, 1))
+    design = np.hstack([pd.get_dummies(names).to_numpy(float) for names in (models, datasets)])
+    residual = np.eye(len(cells)) - design @ np.linalg.pinv(design)
+    counts = (~np.isnan(scores)).sum(axis=2)
+    variances = cells_of(runs, "var", counts.shape)
+    moderated, df = moderate_variances(variances, counts)
+    filled = counts > 0
+    noise = moderated[filled] / counts[filled]
+    error = np.sqrt(residual**2 @ noise)
+    assert_allclose(table["difference"], residual @ cells["mean"], atol=1e-12)
+    own = np.diag(residual) ** 2 * noise
+    freedom = error**4 / (own**2 / df[filled] + (error**2 - own) ** 2 / df[filled].min())
+    half = stats.t.ppf(1 - 0.05 / 2 / len(cells), freedom) * error
+    assert_allclose((table["ci_high"] - table["ci_low"]) / 2, half, rtol=1e-9)
+
+
+def test_moderated_variances_find_the_center_and_its_degrees_of_freedom():
+    rng = np.random.default_rng(8)
+    prior, center, n = 6.0, np.array([1.0, 100.0]), 4
+    true = center * prior / rng.chisquare(prior, (4000, 2))
+    variances = true * rng.chisquare(n - 1, true.shape) / (n - 1)
+    moderated, df = moderate_variances(variances, np.full(true.shape, n))
+    known = (prior * center + (n - 1) * variances) / (prior + n - 1)
+    assert_allclose(moderated, known, rtol=0.1)
+    assert_allclose(df, n - 1 + prior / 2, rtol=0.08)
+
+
+def test_single_runs_and_runs_that_do_not_vary_tell_nothing():
+    scores = np.random.default_rng(0).normal(size=(3, 4, 1))
+    for given_scores in (scores, np.repeat(scores, 3, axis=2)):
+        table = measure(make_runs(given_scores))
+        assert table[["ci_low", "ci_high"]].isna().all(axis=None)
+        assert claim_strengths(table, confidence_level=LEVEL) == []
+        [text] = describe_strengths(table, confidence_level=LEVEL)
+        assert "nothing tells a strength from chance" in text
+        assert draw_strengths(table).get_gid() == "nothing-to-show"
+
+
+@pytest.mark.parametrize("shape", [(1, 5, 3), (5, 1, 3), (1, 1, 3)])
+def test_one_model_or_one_dataset_is_as_expected(shape):
+    table = measure(make_runs(np.random.default_rng(0).normal(size=shape)))
+    assert (table["difference"] == 0).all()
+    assert table["ci_low"].isna().all()
+
+
+def test_a_model_with_one_result_is_as_expected():
+    scores = np.random.default_rng(0).normal(size=(4, 4, 3))
+    scores[0, 1:] = np.nan
+    table = measure(make_runs(scores)).set_index("model")
+    assert table.loc["m00", "difference"] == 0
+    assert np.isnan(table.loc["m00", "ci_low"])
+    assert table.drop(index="m00")["ci_low"].notna().all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.floats(0.1, 10), st.floats(-5, 5))
+def test_order_shift_and_scale_change_nothing_else(seed, scale, shift):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(4, 3, 3))
+    scores[0, 0, 1:] = np.nan
+    runs = make_runs(scores)
+    table = measure(runs)
+    shuffled = measure(runs.sample(frac=1, random_state=seed % 1000))
+    pd.testing.assert_frame_equal(shuffled, table, rtol=1e-9)
+    moved = measure(runs.assign(score=scale * runs["score"] + shift))
+    sizes = ["difference", "ci_low", "ci_high"]
+    both = [one.set_index(["model", "dataset"]).sort_index()[sizes] for one in (moved, table)]
+    assert_allclose(both[0], scale * both[1], rtol=1e-6, atol=1e-9)
+
+
+def test_the_account_names_three_datasets_and_counts_the_rest():
+    table = pd.DataFrame(
+        {
+            "model": ["a"] * 5 + ["b"],
+            "dataset": list("vwxyzv"),
+            "ci_low": [0.1] * 4 + [-0.3, -0.1],
+            "ci_high": [0.2] * 4 + [-0.1, 0.1],
+        }
+    )
+    methods, results = describe_strengths(table, confidence_level=LEVEL)
+    assert "all 6 cells at once with 95%" in methods
+    assert results == (
+        "'a' did better on 'v', 'w', 'x' and 1 more and worse on 'z' than its level leads one to "
+        "expect. Of no other model can that be said."
+    )
+
+
+def test_trigamma_has_its_inverse():
+    from capmap.comparison.strengths import _invert_trigamma
+
+    values = np.array([1e-4, 0.01, 0.5, 3, 100.0])
+    assert_allclose(special.polygamma(1, _invert_trigamma(values)), values, rtol=1e-8)
+    assert _invert_trigamma(np.array([np.inf, 0.0])).tolist() == [0, 0]
+
+
+def test_levels_of_unconnected_parts_are_their_own():
+    inverse = _invert_design(np.array([0, 1]), np.array([0, 1]), (2, 2))
+    assert np.isfinite(inverse).all()
