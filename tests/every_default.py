@@ -49,7 +49,7 @@ EVERY_DEFAULT = {
     "rank_by": "auto",
     "aggregate": ["mean", "trimmed_mean", "median"],
     "analyses": [
-        *("pairwise", "ranks", "profiles", "robustness"),
+        *("pairwise", "ranks", "strengths", "profiles", "robustness"),
         *("groups", "conditions", "sample_size"),
     ],
     "comparison": {
@@ -66,6 +66,7 @@ EVERY_DEFAULT = {
     "ratings": {"battles": "means", "tie_threshold": 0, "calibration": ""},
     "robustness": {"top": 3},
     "sample_size": {"power": 0.8, "difference": 0},
+    "frontier": {"against": ""},
     "groups": {},
     "conditions": [],
     "capabilities": {
@@ -86,6 +87,7 @@ EVERY_DEFAULT = {
             "name": "model",
             "architecture": "",
             "parameters": "",
+            "cost": "",
             "date": "",
             "date_format": "%Y-%m-%d",
         },

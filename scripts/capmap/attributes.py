@@ -23,6 +23,7 @@ Role: TypeAlias = Literal["model", "dataset"]
 Values: TypeAlias = Sequence[str | float | None]
 
 SHOWN = 20
+NUMBERS = {"parameters", "cost"}
 UNKNOWN = "leave the cell empty if it is not known."
 NUMBER_FAULTS = {
     Kind.NUMBER: ("The number is not above 0.", f"Correct it, or {UNKNOWN}"),
@@ -81,7 +82,14 @@ def find_attribute_faults(attributes: Mapping[str, Mapping[str, str]]) -> list[P
 
 
 def read_model_attributes(
-    path: str, *, name: str, architecture: str, parameters: str, date: str, date_format: str
+    path: str,
+    *,
+    name: str,
+    architecture: str,
+    parameters: str,
+    date: str,
+    date_format: str,
+    cost: str = "",
 ) -> pd.DataFrame:
     """Read what is known of models.
 
@@ -91,9 +99,9 @@ def read_model_attributes(
         CSV, TSV, JSON lines or Parquet with a row per model; empty means that there is none.
     name : str
         Column of the model's name.
-    architecture, parameters, date : str
-        Columns of the architecture, of the number of parameters (in any unit) and of the date of
-        publication; empty means that the file has none.
+    architecture, parameters, cost, date : str
+        Columns of the architecture, of the number of parameters and of a cost (in any unit), and
+        of the date of publication; empty means that the file has none.
     date_format : str
         How dates are written, in the codes of `datetime.strptime`. It must have the year; a month
         or a day that it lacks is the first.
@@ -101,8 +109,9 @@ def read_model_attributes(
     Returns
     -------
     DataFrame
-        model (text), architecture (text), parameters (float64, above 0) and date (text such as
-        ``2024-02-13``), a row per model by name. What is not known is None or NaN.
+        model (text), architecture (text), parameters (float64, above 0), date (text such as
+        ``2024-02-13``) and, if it is named, cost (float64, above 0), a row per model by name. What
+        is not known is None or NaN.
 
     Raises
     ------
@@ -119,6 +128,7 @@ def read_model_attributes(
     - Numbers may have decimal commas, see `parse_numbers`.
     """
     columns = {"name": name, "architecture": architecture, "parameters": parameters, "date": date}
+    columns |= {"cost": cost} if cost else {}
     return _read_attributes(path, columns, "model", date_format=date_format)
 
 
@@ -179,8 +189,8 @@ def _read_attributes(
     values: dict[str, Values] = {
         key: [text or None for text in column.to_pylist()] for key, column in texts.items()
     }
-    if "parameters" in used:
-        values["parameters"], faults = _read_parameters(cells, used["parameters"], path)
+    for key in sorted(NUMBERS & used.keys()):
+        values[key], faults = _read_numbers(cells, key, used[key], path)
         problems += faults
     if "date" in used:
         values["date"], faults = _read_dates(cells, used["date"], path, date_format)
@@ -211,11 +221,11 @@ def _read_cells(path: str, columns: Mapping[str, str], role: Role) -> Cells:
     return cells.select(filled)
 
 
-def _read_parameters(cells: Cells, column: str, path: str) -> tuple[Values, list[Problem]]:
+def _read_numbers(cells: Cells, key: str, column: str, path: str) -> tuple[Values, list[Problem]]:
     """Read numbers above 0."""
     texts = trim(cells.columns[column])
     numbers = parse_numbers(texts, decimal="." if column in cells.numeric else "auto")
-    remedy = "Set `attributes: {models: {parameters: …}}` to a column of numbers."
+    remedy = f"Set `attributes: {{models: {{{key}: …}}}}` to a column of numbers."
     if words := find_words(
         numbers, texts, column=column, source=path, lines=cells.lines, remedy=remedy
     ):
@@ -306,7 +316,7 @@ def _make_table(
     """Make the table of some rows; a key without values is a column of nothing known."""
     columns = {}
     for key in keys:
-        kind = pa.float64() if key == "parameters" else pa.large_string()
+        kind = pa.float64() if key in NUMBERS else pa.large_string()
         column = values.get(key)
         known = [column[row] if column else None for row in rows]
         columns[role if key == "name" else key] = pa.array(known, kind)

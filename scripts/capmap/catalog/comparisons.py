@@ -227,6 +227,44 @@ STRENGTHS = Analysis(
     },
 )
 
+FRONTIER = Analysis(
+    question="Which models are worth their cost?",
+    shared=True,
+    needs="frontier/against",
+    tables={
+        "frontier": Table(
+            "Score and cost of each model, the cheapest first; whether no other scores as high at "
+            "the same cost or less, and the share of bootstrap resamples in which none does.",
+            "model cost score ci_low ci_high on_front p_front",
+        )
+    },
+    figures={
+        "frontier": Figure(
+            "Score of each model with its interval against its cost, and the Pareto front: models "
+            "that no other beats at the same cost or less.",
+            draw="capmap.figures.frontier:draw_frontier",
+            reads=["frontier"],
+            options={"against": "frontier/against"},
+        )
+    },
+    steps={
+        "trace_frontier": Step(
+            "capmap.comparison.frontier:trace_frontier",
+            tables=["frontier"],
+            reads=["runs", "scopes"],
+            paths=["model_file"],
+            options={
+                "model_attributes": "attributes/models",
+                "against": "frontier/against",
+                "n_resamples": "bootstrap/replicates",
+                "weights": "bootstrap/weights",
+                "seed": "bootstrap/seed",
+            },
+            describe="capmap.prose.frontier:describe_frontier",
+        )
+    },
+)
+
 RATINGS = Analysis(
     question="How often does each model win?",
     shared=True,
@@ -620,6 +658,7 @@ ANALYSES = {
     "profiles": PROFILES,
     "ratings": RATINGS,
     "improvability": IMPROVABILITY,
+    "frontier": FRONTIER,
     "robustness": ROBUSTNESS,
     "reliability": RELIABILITY,
     "groups": GROUPS,

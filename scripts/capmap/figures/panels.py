@@ -242,5 +242,5 @@ def dress_errors(axes: Axes, top: float) -> None:
 
 def number_axis(axis: Axis, *, most: int) -> None:
     """Write short numbers at an axis, at the ends of at most so many parts."""
-    axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 5, 10]))
+    axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], min_n_ticks=3))
     axis.set_major_formatter(StrMethodFormatter("{x:g}"))

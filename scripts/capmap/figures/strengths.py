@@ -18,7 +18,7 @@ from capmap.figures.side_columns import format_decimal
 from capmap.figures.style import figure_style
 
 HEADING = "Strengths and weaknesses"
-UNIT = "score less what the model's and the dataset's levels lead one to expect"
+UNIT = "normalized score (observed \N{MINUS SIGN} expected)"
 NOTHING = "Without runs that vary, nothing tells a strength from chance."
 CORNER = "Corner: the interval, for all cells at once, excludes 0."
 

@@ -158,7 +158,9 @@ def list_named(study: Study) -> list[dict[str, Any]]:
 
 def read_attributes(study: Study) -> dict[str, Any]:
     """Read where the attributes of models and datasets are, if an analysis needs them."""
-    is_read = any(ANALYSES[name].folder == "capabilities" for name in list_asked(study))
+    is_read = any(
+        name == "frontier" or ANALYSES[name].folder == "capabilities" for name in list_asked(study)
+    )
     return study.settings["attributes"] if is_read else {}
 
 

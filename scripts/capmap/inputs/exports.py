@@ -183,6 +183,12 @@ def find_attributes(study: Study, kind: str) -> list[str]:
     ConfigError
         When it is not there, or Snakemake would replace a part of its name.
     """
+    against = study.read("frontier/against")
+    if kind == "models" and against and not study.read(f"attributes/models/{against}"):
+        raise study.refuse(
+            "frontier.against",
+            f"name the column of {quote_name(against)}, attributes.models.{against}, and the file.",
+        )
     option = f"attributes.{kind}.file"
     path = study.read(f"attributes/{kind}/file")
     return [study.find_file(option, path)] if path else []

@@ -4,6 +4,7 @@ from typing import Annotated, Any, TypeAlias
 
 from capmap.settings.choices import (
     Battles,
+    Cost,
     DirectionOrAuto,
     Distance,
     FitMethod,
@@ -152,6 +153,10 @@ class ModelAttributes(Section):
     parameters: str = option(
         "", "Column of the number of parameters, in any unit; empty means none."
     )
+    cost: str = option(
+        "",
+        "Column of what a model costs, such as FLOPs, seconds or a price; empty means none.",
+    )
     date: str = option("", "Column of the date of publication; empty means none.")
     date_format: Name = option(
         "%Y-%m-%d", 'How dates are written, in the codes of strptime, such as "%d/%m/%Y".'
@@ -169,8 +174,18 @@ class DatasetAttributes(Section):
     )
 
 
+class Frontier(Section):
+    """Score against cost."""
+
+    against: Cost = option(
+        "",
+        'What a model costs, of its attributes: "parameters", "cost" or "date" (the earlier, the '
+        "cheaper); empty means that nothing is known.",
+    )
+
+
 class Attributes(Section):
-    """Tables of what is known of models and datasets, for maps, drift over time and transfer."""
+    """What is known of models and datasets, for maps, costs, drift over time and transfer."""
 
     models: ModelAttributes
     datasets: DatasetAttributes

@@ -34,7 +34,8 @@ PLACED = tuple(name for name, made in ANALYSES.items() if made.folder == "capabi
 READERS: dict[str, tuple[str, ...]] = {
     "ratings": ("ratings",),
     "capabilities": PLACED,
-    "attributes": PLACED,
+    "attributes": (*PLACED, "frontier"),
+    "frontier": ("frontier",),
     "multilabel": ("multilabel",),
     "leaderboard/complete": ("leaderboard",),
     "leaderboard/releases": ("releases",),

@@ -8,6 +8,7 @@ from capmap.settings.analyses import (
     Capabilities,
     Checkpoints,
     Comparison,
+    Frontier,
     Group,
     Leaderboard,
     Multilabel,
@@ -257,6 +258,7 @@ class Study(Section):
     ratings: Ratings
     robustness: Robustness
     sample_size: SampleSize
+    frontier: Frontier
     groups: dict[GroupName, Group] = option(
         {}, "Named sets of datasets that are ranked on their own, such as a capability."
     )

@@ -1,0 +1,143 @@
+"""Which models no other one beats in score at the same cost or less: the Pareto front."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from capmap.attributes import read_model_attributes
+from capmap.claims import choose_first
+from capmap.comparison.score_matrix import BoolArray
+from capmap.ranking.aggregation import FloatArray
+from capmap.ranking.models import Options, bootstrap_models
+from capmap.rng import make_stream
+from capmap.settings.choices import Weights
+
+COLUMNS = ["model", "cost", "score", "ci_low", "ci_high", "on_front", "p_front"]
+READ = ("name", "architecture", "parameters", "cost", "date", "date_format")
+
+
+def trace_frontier(
+    runs: pd.DataFrame,
+    scopes: pd.DataFrame,
+    model_file: Sequence[str],
+    *,
+    model_attributes: Mapping[str, str],
+    against: str,
+    n_resamples: int,
+    weights: Weights,
+    seed: int,
+    study: str,
+) -> pd.DataFrame:
+    """Find the models that no other beats in score at the same cost or less.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Columns ``model``, ``dataset``, ``seed`` and ``score`` (normalized, finite), a row per run.
+    scopes : pandas.DataFrame
+        The columns of ``tables/scopes.csv``.
+    model_file : sequence of str
+        The table of attributes, or none.
+    model_attributes : mapping
+        As in the setting ``attributes``.
+    against : {"parameters", "cost", "date"}
+        What a model costs; of dates the earlier costs less, and the cost is the year with its
+        decimals.
+    n_resamples, weights, seed
+        As in the settings of the bootstrap.
+    study : str
+        Name of the study, part of the names of its random streams.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `COLUMNS`, the cheapest first; those whose cost is not known have no place
+        on the front. ``p_front`` is the share of bootstrap resamples in which a model is on the
+        front of those with a cost; empty where no run can be drawn anew, or scores are expected
+        from other models.
+    """
+    ranking = choose_first(scopes)
+    columns = {name: model_attributes[name] for name in READ}
+    known = read_model_attributes(next(iter(model_file), ""), **columns)
+    costs = known.set_index("model")[against].dropna()
+    if against == "date":
+        costs = costs.map(_read_year)
+    table = ranking.assign(cost=ranking["model"].map(costs).astype(float))
+    table = table.sort_values(["cost", "score", "model"], ascending=[True, False, True])
+    priced = table["cost"].notna().to_numpy()
+    cost, score = (table.loc[priced, name].to_numpy(float) for name in ("cost", "score"))
+    is_front = np.zeros(len(table), dtype=bool)
+    is_front[priced] = find_front(cost, score[:, None])[:, 0]
+    share = np.full(len(table), np.nan)
+    if not table["filled"].any() and table["ci_low"].notna().any():
+        statistic, unit = ranking["statistic"].iloc[0], ranking["unit"].iloc[0]
+        drawn = _resample(
+            runs[runs["model"].isin(table.loc[priced, "model"])],
+            statistic,
+            Options(n_resamples, 0.95, "percentile", unit, weights),
+            partial(make_stream, seed, study, "frontier"),
+        )
+        scores = [drawn[model] for model in table.loc[priced, "model"]]
+        if scores:
+            share[priced] = find_front(cost, np.array(scores)).mean(axis=1)
+    return table.assign(on_front=is_front, p_front=share)[COLUMNS].reset_index(drop=True)
+
+
+def find_front(costs: npt.ArrayLike, scores: FloatArray) -> BoolArray:
+    """Tell which models are on the Pareto front.
+
+    Parameters
+    ----------
+    costs : array_like, shape (models,)
+        Lower is better.
+    scores : numpy.ndarray, shape (models, resamples)
+        Higher is better; those of each column are compared.
+
+    Returns
+    -------
+    numpy.ndarray of bool, shape (models, resamples)
+        False where another model costs no more, scores no less, and is better in one of both.
+
+    Examples
+    --------
+    >>> find_front([1, 2, 2, 3], np.array([[0.5], [0.6], [0.4], [0.6]]))[:, 0].tolist()
+    [True, True, False, False]
+    """
+    costs = np.asarray(costs, float)
+    front = np.zeros(scores.shape, dtype=bool)
+    best = np.full(scores.shape[1], -np.inf)
+    for cost in np.unique(costs):
+        same = costs == cost
+        top = scores[same].max(axis=0)
+        front[same] = (scores[same] == top) & (top > best)
+        best = np.maximum(best, top)
+    return front
+
+
+def _resample(runs: pd.DataFrame, statistic: Any, options: Options, make_rng: Any) -> Any:
+    """Bootstrap replicates of each model's statistic."""
+    kind = "seed" if options.unit == "seeds" else "dataset"
+    drawn = [] if options.unit == "runs" else sorted(set(runs[kind]))
+    found = bootstrap_models(
+        runs, statistics=[statistic], options=options, make_rng=make_rng, drawn=drawn
+    )
+    if found.empty:
+        return {}
+    size = max(len(own) for own in found["replicates"])
+    return {
+        model: own if len(own) else np.full(size, estimate)
+        for model, own, estimate in zip(
+            found["model"], found["replicates"], found["estimate"], strict=True
+        )
+    }
+
+
+def _read_year(text: str) -> float:
+    day = date.fromisoformat(text)
+    start = date(day.year, 1, 1)
+    return day.year + (day - start).days / (date(day.year + 1, 1, 1) - start).days

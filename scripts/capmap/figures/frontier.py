@@ -1,0 +1,200 @@
+"""Score against what a model costs."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from capmap.figures.canvas import (
+    HEADER_HEIGHT,
+    PADDING,
+    Margins,
+    Sheet,
+    Wording,
+    draw_note,
+    make_sheet,
+)
+from capmap.figures.curves import choose_log_ticks
+from capmap.figures.labels import FloatArray, Label, draw_labels, place_labels
+from capmap.figures.look import column_width, page_width
+from capmap.figures.marks import Mark, mark_members, write_estimates
+from capmap.figures.names import shorten_names
+from capmap.figures.panels import number_axis
+from capmap.figures.style import FAINT_INK, PALETTE, SMALL_SIZE, figure_style
+from capmap.wording import format_count
+
+HEADING = "Score against {}"
+LABELS = {
+    "parameters": "number of parameters",
+    "cost": "cost",
+    "date": "year of publication",
+}
+NO_COST = "The cost of no model is known."
+FRONT, OTHERS = PALETTE[0], "#8C8C8C"
+HEIGHT, WIDE_HEIGHT, LEFT, RADIUS = 2.4, 3.6, 0.5, 0.035
+NAME_WIDTH, NARROW_MODELS, MAX_LABELS = 1.2, 12, 60
+LOG_FROM = 10.0
+UNITS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
+
+
+@figure_style()
+def draw_frontier(frontier: pd.DataFrame, *, against: str) -> Figure:
+    """Draw each model's score with its interval against its cost, and the Pareto front.
+
+    Parameters
+    ----------
+    frontier : DataFrame
+        model, cost, score, ci_low, ci_high, on_front; rows in any order; all but model and score
+        may be empty.
+    against : {"parameters", "cost", "date"}
+        What a model costs.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A column wide (3.4 in) up to 12 models, beyond that a page (7 in). The axis of costs is
+        logarithmic where they span a factor of 10.
+
+    Notes
+    -----
+    Models on the front have a color and are named first; names that find no place are left out, and
+    a note counts them, and models whose cost is not known.
+    """
+    heading = HEADING.format(LABELS[against])
+    table = frontier.dropna(subset="cost").sort_values(
+        ["on_front", "score", "model"], ascending=[False, False, True], ignore_index=True
+    )
+    if table.empty:
+        return draw_note(NO_COST, heading=heading)
+    is_log = against != "date" and table["cost"].max() >= LOG_FROM * table["cost"].min()
+    width = column_width() if len(table) <= NARROW_MODELS else page_width()
+    area = (width - LEFT - 2 * PADDING, HEIGHT if len(table) <= NARROW_MODELS else WIDE_HEIGHT)
+    limits = _span(table["cost"], is_log=is_log), _span_scores(table)
+    points = np.column_stack(
+        [
+            _place(table["cost"], limits[0], is_log=is_log) * area[0],
+            _place(table["score"], limits[1]) * area[1],
+        ]
+    )
+    labels = _label(table, points)
+    found = place_labels(labels, area=area, points=points, radius=RADIUS)
+    unnamed = len(table) - sum(place is not None for place in found)
+    unit = f"{LABELS[against]}{' (log scale)' if is_log else ''}"
+    notes = ["Colored: no model scores as high at the same cost or less. Line: the front."]
+    notes += [f"Without a name, for want of room: {format_count(unnamed, 'model')}."] * bool(
+        unnamed
+    )
+    lacking = len(frontier) - len(table)
+    notes += [f"Without a known cost: {format_count(lacking, 'model')}."] * bool(lacking)
+    beyond = (table["ci_high"] > limits[1][1]) | (table["ci_low"] < limits[1][0])
+    notes += ["A bar that reaches the edge goes on."] * bool(beyond.any())
+    sheet = make_sheet(
+        width=width,
+        height=area[1],
+        margins=Margins(LEFT, 2 * PADDING, head=HEADER_HEIGHT),
+        wording=Wording(heading, unit, tuple(notes)),
+    )
+    _draw_models(sheet, table)
+    _dress_axes(sheet, limits, is_log=is_log)
+    layer = sheet.add_axes(left=0, bottom=0, width=area[0], height=area[1])
+    layer.set(xlim=(0, area[0]), ylim=(0, area[1]))
+    layer.set_axis_off()
+    draw_labels(layer, labels, found)
+    return sheet.figure
+
+
+def _draw_models(sheet: Sheet, table: pd.DataFrame) -> None:
+    """Draw the front, then all models with their intervals."""
+    front = table[table["on_front"]].sort_values("cost")
+    if len(front):
+        step: Any = {"color": FRONT, "linewidth": 0.9, "alpha": 0.6, "zorder": 1.5}
+        sheet.axes.step(front["cost"], front["score"], where="post", **step)
+    for is_front, color in ((False, OTHERS), (True, FRONT)):
+        own = table[table["on_front"].astype(bool) == is_front]
+        known = own.dropna(subset=["ci_low", "ci_high"])
+        ends = known[["cost", "ci_low", "ci_high"]].to_numpy(float).T
+        bars = sheet.axes.vlines(*ends, color=color, linewidth=0.8, alpha=0.7, zorder=2)
+        mark_members(bars, [Mark(name) for name in known["model"]])
+        [drawn] = sheet.axes.plot(
+            own["cost"], own["score"], "o", color=color, markersize=4, linestyle="none", zorder=3
+        )
+        texts = write_estimates(own[["score", "ci_low", "ci_high"]])
+        told = [
+            Mark(model, text=f"{text}\ncost {cost:.6g}")
+            for model, text, cost in zip(own["model"], texts, own["cost"], strict=True)
+        ]
+        mark_members(drawn, told)
+
+
+def _dress_axes(
+    sheet: Sheet, limits: tuple[tuple[float, float], tuple[float, float]], *, is_log: bool
+) -> None:
+    axes = sheet.axes
+    if is_log:
+        axes.set_xscale("log")
+        ticks = choose_log_ticks(*limits[0], count=max(3, int(sheet.width / 0.6)))
+        axes.xaxis.set_major_locator(FixedLocator(ticks))
+        axes.xaxis.set_minor_locator(NullLocator())
+    else:
+        number_axis(axes.xaxis, most=max(3, int(sheet.width / 0.6)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _write_cost(value)))
+    number_axis(axes.yaxis, most=5)
+    axes.set(xlim=limits[0], ylim=limits[1], ylabel="normalized score")
+    axes.grid()
+
+
+def _write_cost(value: float) -> str:
+    """Write a cost shortly.
+
+    Examples
+    --------
+    >>> [_write_cost(value) for value in (0.5, 86, 12e6, 2024.5)]
+    ['0.5', '86', '12M', '2024.5']
+    """
+    for size, sign in UNITS:
+        if value >= 10 * size or (value >= size and size > UNITS[-1][0]):
+            return f"{value / size:.4g}{sign}"
+    return f"{value:.6g}"
+
+
+def _span(
+    values: "pd.Series[float] | pd.DataFrame", *, is_log: bool = False
+) -> tuple[float, float]:
+    """Ends of an axis, a little beyond the values, and apart where these are all the same."""
+    numbers = values.to_numpy(float)
+    numbers = numbers[np.isfinite(numbers)]
+    if is_log:
+        low, high = np.log10(numbers.min()), np.log10(numbers.max())
+        return float(10 ** (low - 0.05 * (high - low))), float(10 ** (high + 0.05 * (high - low)))
+    low, high = float(numbers.min()), float(numbers.max())
+    margin = 0.06 * (high - low) or 0.1
+    return low - margin, high + margin
+
+
+def _span_scores(table: pd.DataFrame) -> tuple[float, float]:
+    """Ends of the axis of scores: with the intervals, as far as these are not too long."""
+    low, high = float(table["score"].min()), float(table["score"].max())
+    room = (high - low) or 0.1
+    ends = table[["score", "ci_low", "ci_high"]].clip(low - room, high + room)
+    return _span(ends)
+
+
+def _place(
+    values: "pd.Series[float]", limits: tuple[float, float], *, is_log: bool = False
+) -> FloatArray:
+    """Where values are on an axis, from 0 to 1."""
+    turn = np.log10 if is_log else np.asarray
+    low, high = (float(turn(end)) for end in limits)
+    return np.asarray((turn(values.to_numpy(float)) - low) / (high - low))
+
+
+def _label(table: pd.DataFrame, points: FloatArray) -> list[Label]:
+    names = shorten_names(table["model"], width=NAME_WIDTH, size=SMALL_SIZE)
+    return [
+        Label(names[model], SMALL_SIZE, FRONT if is_front else FAINT_INK, ((float(x), float(y)),))
+        for model, is_front, (x, y) in zip(
+            table["model"][:MAX_LABELS], table["on_front"], points, strict=False
+        )
+    ]

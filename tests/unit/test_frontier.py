@@ -1,0 +1,150 @@
+"""The Pareto front of score against cost: against brute force, and shares with known truth."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from capmap.comparison.frontier import find_front, trace_frontier
+from capmap.figures.frontier import draw_frontier
+from capmap.prose.frontier import describe_frontier
+from tests.report_tables import make_ranking
+
+FILE = {
+    "file": "",
+    "name": "model",
+    "architecture": "",
+    "parameters": "size",
+    "cost": "price",
+    "date": "date",
+    "date_format": "%Y-%m-%d",
+}
+VALUES = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=12)
+
+
+def find_by_force(costs, scores):
+    def beats(one, other):
+        at_least = costs[one] <= costs[other] and scores[one] >= scores[other]
+        return at_least and (costs[one] < costs[other] or scores[one] > scores[other])
+
+    every = range(len(costs))
+    return [not any(beats(one, other) for one in every) for other in every]
+
+
+@settings(deadline=None)
+@given(VALUES, st.randoms())
+def test_the_front_is_what_nobody_dominates(pairs, random):
+    costs, scores = (np.array(values, float) for values in zip(*pairs, strict=True))
+    front = find_front(costs, scores[:, None])[:, 0]
+    assert front.tolist() == find_by_force(costs, scores)
+    order = random.sample(range(len(pairs)), len(pairs))
+    assert find_front(costs[order], scores[order, None])[:, 0].tolist() == front[order].tolist()
+    assert find_front(np.log(costs), 3 * scores[:, None] - 7)[:, 0].tolist() == front.tolist()
+
+
+def trace(tmp_path, attributes, runs, *, against="parameters", **ranking):
+    path = tmp_path / "models.csv"
+    path.write_text(attributes)
+    scopes = make_ranking(**{"model": sorted(set(runs["model"])), **ranking})
+    return trace_frontier(
+        runs,
+        scopes,
+        [str(path)],
+        model_attributes=FILE,
+        against=against,
+        n_resamples=4000,
+        weights="datasets",
+        seed=1,
+        study="s",
+    )
+
+
+def make_runs(scores):
+    rows = [
+        (model, f"d{dataset}", str(seed), score)
+        for model, cells in scores.items()
+        for dataset, runs in enumerate(cells)
+        for seed, score in enumerate(runs)
+    ]
+    return pd.DataFrame(rows, columns=["model", "dataset", "seed", "score"])
+
+
+def test_the_share_of_resamples_is_that_of_two_means(tmp_path):
+    rng = np.random.default_rng(2)
+    noise = rng.normal(0, 0.05, (2, 1, 400))
+    scores = {"big": 0.503 + noise[0], "small": 0.5 + noise[1]}
+    text = "model,size,price,date\nbig,100,1,2024-07-01\nsmall,10,2,2020-01-01\n"
+    estimates = {name: float(np.mean(runs)) for name, runs in scores.items()}
+    ranking = {"score": [estimates["big"], estimates["small"]]}
+    # The mean of 400 runs, as the interquartile mean of one dataset varies about as much.
+    table = trace(tmp_path, text, make_runs(scores), statistic="mean", **ranking)
+    table = table.set_index("model")
+    assert table.loc["small", "p_front"] == 1
+    error = np.sqrt(sum(np.var(runs) / runs.size for runs in scores.values()))
+    expected = stats.norm.sf(0, estimates["big"] - estimates["small"], error)
+    assert table.loc["big", "p_front"] == pytest.approx(expected, abs=0.03)
+    cheap = trace(tmp_path, text, make_runs(scores), against="cost", statistic="mean", **ranking)
+    assert cheap["model"].tolist() == ["big", "small"]
+    assert cheap["cost"].tolist() == [1, 2]
+
+
+def test_dates_are_years_and_models_without_a_cost_are_left_out(tmp_path):
+    scores = {name: [[0.5, 0.6], [0.4, 0.5]] for name in "abc"}
+    text = "model,size,price,date\na,1,1,2024-07-01\nb,,2,2020-01-01\n"
+    dates = trace(tmp_path, text, make_runs(scores), against="date")
+    assert dates["model"].tolist() == ["b", "a", "c"]
+    assert dates["cost"].tolist()[:2] == pytest.approx([2020, 2024 + 182 / 366])
+    assert dates["on_front"].tolist() == [True, True, False]
+    sizes = trace(tmp_path, text, make_runs(scores))
+    assert sizes["p_front"].isna().tolist() == [False, True, True]
+    methods, results = describe_frontier(sizes, against="parameters")
+    assert "Of 2 models it is not known." in methods
+    assert results.startswith("Of 1 model, 'a' (100%) is on the front.")
+
+
+def test_single_runs_have_a_front_and_no_share(tmp_path):
+    scores = {"a": [[0.5], [0.4]], "b": [[0.6], [0.5]]}
+    text = "model,size,price,date\na,1,1,\nb,2,2,\n"
+    table = trace(tmp_path, text, make_runs(scores), ci_low=[np.nan] * 2, score=[0.45, 0.55])
+    assert table["on_front"].all()
+    assert table["p_front"].isna().all()
+    assert "cannot be told" in describe_frontier(table, against="cost")[1]
+
+
+def make_table(n, *, span=1000.0):
+    rng = np.random.default_rng(n)
+    score = np.sort(rng.uniform(0.3, 0.8, n))
+    table = pd.DataFrame({"model": [f"Model-{i:02d}" for i in range(n)], "score": score})
+    table = table.assign(cost=np.geomspace(1e6, span * 1e6, n) * rng.uniform(0.8, 1.2, n))
+    front = find_front(table["cost"], score[:, None])[:, 0]
+    return table.assign(ci_low=score - 0.02, ci_high=score + 0.02, on_front=front)
+
+
+@pytest.mark.parametrize(("span", "scale"), [(1000.0, "log"), (5.0, "linear")])
+def test_the_axis_of_costs_is_logarithmic_where_they_span_much(span, scale):
+    figure = draw_frontier(make_table(8, span=span), against="cost")
+    axes = figure.axes[0]
+    assert axes.get_xscale() == scale
+    low, high = axes.get_xlim()
+    assert sum(low <= tick <= high for tick in axes.get_xticks()) >= 3
+    assert draw_frontier(make_table(8), against="date").axes[0].get_xscale() == "linear"
+
+
+@pytest.mark.parametrize("n", [1, 12, 60])
+def test_names_do_not_cover_each_other(n):
+    figure = draw_frontier(make_table(n), against="parameters")
+    renderer = figure.canvas.get_renderer() if hasattr(figure.canvas, "get_renderer") else None
+    boxes = [text.get_window_extent(renderer) for text in figure.axes[1].texts]
+    pairs = [(a, b) for place, a in enumerate(boxes) for b in boxes[:place]]
+    assert not any(a.shrunk(0.9, 0.9).overlaps(b.shrunk(0.9, 0.9)) for a, b in pairs)
+    assert boxes
+
+
+def test_without_a_cost_there_is_nothing_to_show():
+    table = make_table(3).assign(cost=np.nan)
+    assert draw_frontier(table, against="cost").get_gid() == "nothing-to-show"
+    assert describe_frontier(table, against="cost") == [
+        "The cost of no model is known, so there is no front."
+    ]
