@@ -27,6 +27,7 @@ def write_leaderboard(
     title: str,
     groups: Mapping[str, list[str]],
     confidence_level: float,
+    about: Mapping[str, str],
 ) -> None:
     """Write the page of a leaderboard.
 
@@ -44,6 +45,8 @@ def write_leaderboard(
         The datasets of each dimension, in the order of the page.
     confidence_level : float
         Level of the intervals, in (0, 1).
+    about : mapping of str to str
+        The settings ``leaderboard`` of the study.
     """
     paths = {
         "entries": entries,
@@ -60,6 +63,7 @@ def write_leaderboard(
         captions=list_captions(),
         files={name: relate_path(path, page) for name, path in paths.items()},
         confidence_level=confidence_level,
+        about=about,
     )
     write_text(page, render_board(board, study=study, title=title))
     logger.info("%d entries", len(board.tables["entries"]))

@@ -132,7 +132,11 @@ EVERY_DEFAULT = {
             {"name": "average", "method": "average", "metric": "", "weights": {}, "expression": ""},
         ],
     },
-    "leaderboard": {"complete": 1, "releases": ""},
+    "leaderboard": {
+        "complete": 1,
+        "releases": "",
+        **dict.fromkeys(["method", "dimension", "version", "submit", "citation"], ""),
+    },
     "figures": {"names": {}, "only": [], "skip": [], "each": {}},
     "bootstrap": {
         "replicates": 10000,

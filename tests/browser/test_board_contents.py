@@ -32,7 +32,7 @@ def hide_scores(page: Page) -> None:
 
 
 def test_a_model_opens_with_its_datasets_seeds_and_provenance(open_page, toy_page):
-    page = open_page(toy_page)
+    page = open_page(toy_page, address="#method=frozen")
     button = page.locator("#board button.open", has_text="Beta")
     button.focus()
     page.keyboard.press("Enter")
@@ -56,7 +56,7 @@ def test_a_model_opens_with_its_datasets_seeds_and_provenance(open_page, toy_pag
 
 
 def test_submissions_link_the_web_and_nothing_else(open_page, toy_page):
-    page = open_page(toy_page)
+    page = open_page(toy_page, address="#method=frozen")
     page.locator("#board button.open").first.click()
     links = page.locator("dialog a")
     expect(links).to_have_count(1)
@@ -75,7 +75,9 @@ def test_download_of_all_entries_is_the_table_byte_for_byte(open_page, request, 
 
 
 def test_download_holds_the_rows_and_scores_in_view(open_page, toy_page):
-    page = open_page(toy_page, address="#search=ta&sort=name&order=descending&rerank=1")
+    page = open_page(
+        toy_page, address="#method=frozen&search=ta&sort=name&order=descending&rerank=1"
+    )
     rows = list(csv.DictReader(io.StringIO(download(page))))
     assert [row["name"] for row in rows] == ["Zeta", "Delta", "Beta"]
     assert [row["rank_in_selection"] for row in rows] == ["", "2", "1"]

@@ -4,6 +4,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.board_tables import make_board, write_board
+
 # Scores follow from tests/board_tables.py. On each dataset the models are evenly spaced, in turn
 # from Alpha down and from Zeta down: d1 and d3 have Alpha first, d2 has Zeta first. So the mean of
 # three datasets falls from Alpha to Epsilon; Zeta lacks d3 and is not ranked.
@@ -31,7 +33,7 @@ def click_head(page: Page, label: str) -> None:
 
 
 def test_entries_of_the_first_method_stand_by_rank_and_partial_ones_last(open_page, toy_page):
-    page = open_page(toy_page)
+    page = open_page(toy_page, address="#method=frozen")
     assert read_names(page) == [*RANKED, "Zeta"]
     assert read_ranks(page) == ["1", "2", "3", "4", "5", "not ranked"]
     last = page.locator("#board tbody tr").last
@@ -39,8 +41,64 @@ def test_entries_of_the_first_method_stand_by_rank_and_partial_ones_last(open_pa
     expect(page.locator("#status")).to_have_text("6 of 12 entries")
 
 
-def test_every_score_has_its_interval_and_every_rank_its_own(open_page, toy_page):
+def test_the_page_opens_on_all_methods_the_best_first_and_unranked_ones_last(open_page, toy_page):
     page = open_page(toy_page)
+    names, ranks = read_names(page), read_ranks(page)
+    overall = page.locator("#board tbody tr td.score:nth-of-type(2)").all_inner_texts()
+    scores = [float(text.split()[0]) for text in overall]
+    assert sorted(names[:10]) == sorted(2 * RANKED)
+    assert scores[:10] == sorted(scores[:10], reverse=True)
+    assert sorted(ranks[:10]) == sorted(2 * "12345")
+    assert (names[10:], ranks[10:]) == (["Zeta"] * 2, ["not ranked"] * 2)
+    assert scores[10] > scores[11]
+    assert page.url.partition("#")[2] == ""
+
+
+def test_a_dimension_ranks_by_itself(open_page, toy_page):
+    page = open_page(toy_page, address="#method=frozen")
+    page.get_by_label("Dataset group").select_option("Core")
+    assert read_heads(page)[0] == "Rank in Core"
+    # Zeta lacks d3 only, which is not in Core.
+    assert "not ranked" not in read_ranks(page)
+    page.get_by_label("Dataset group").select_option("Rare")
+    assert read_names(page) == [*RANKED, "Zeta"]
+    assert read_ranks(page)[-1] == "not ranked"
+
+
+def test_raw_scores_show_the_columns_of_datasets(open_page, toy_page):
+    page = open_page(toy_page, address="#method=frozen")
+    page.get_by_label("Raw dataset scores").check()
+    assert {"d1", "d2", "d3"} <= set(read_heads(page))
+
+
+def test_the_page_opens_as_configured_and_says_how_to_take_part(open_page, tmp_path):
+    models = ["Alpha", "Beta", "Gamma"]
+    groups = {"Core": ["d1", "d2"], "Rare": ["d3"]}
+    about = {
+        "method": "full_ft",
+        "dimension": "Core",
+        "version": "2026-11",
+        "submit": "See https://example.org/submit for <the> form.",
+        "citation": "Doe (2026)",
+    }
+    board = make_board(models, ["d1", "d2", "d3"], groups=groups)
+    page = open_page(write_board(tmp_path, board, about=about))
+    assert read_heads(page)[0] == "Rank in Core"
+    assert len(read_names(page)) == 3
+    told = "How to submit: See https://example.org/submit for <the> form."
+    expect(page.get_by_text(told)).to_be_visible()
+    expect(page.get_by_role("link", name="https://example.org/submit")).to_have_count(1)
+    expect(page.get_by_text("Please cite: Doe (2026)")).to_be_visible()
+    expect(page.locator("header")).to_contain_text("2026-11")
+    hrefs = page.locator("header a").evaluate_all("all => all.map((a) => a.getAttribute('href'))")
+    assert hrefs == ["../../index.html", "../report.html"]
+    page.get_by_label("Dataset group").select_option("All datasets")
+    twin = open_page(tmp_path / "index.html", address=f"#{page.url.partition('#')[2]}")
+    assert read_heads(twin)[0] == "Rank"
+
+
+def test_every_score_has_its_interval_and_every_rank_its_own(open_page, toy_page):
+    page = open_page(toy_page, address="#method=frozen")
     first = page.locator("#board tbody tr").first
     # Alpha, frozen: d1 0.85, d2 0.85 − 5/12 + 0.001, d3 0.852; two seeds add 0.00005.
     mean = (0.85 + 0.85 - 5 / 12 + 0.001 + 0.852) / 3 + 0.00005
@@ -50,7 +108,7 @@ def test_every_score_has_its_interval_and_every_rank_its_own(open_page, toy_page
 
 
 def test_columns_are_dimensions_until_others_are_picked(open_page, toy_page):
-    page = open_page(toy_page)
+    page = open_page(toy_page, address="#method=frozen")
     assert read_heads(page) == ["Rank", "Model", "Overall", "Size", "Tie group", "Core", "Rare"]
     page.locator("summary", has_text="Columns").click()
     page.get_by_label("d2", exact=True).check()
@@ -65,7 +123,7 @@ def test_columns_are_dimensions_until_others_are_picked(open_page, toy_page):
 
 
 def test_a_click_sorts_best_first_then_turns_round_then_restores(open_page, toy_page):
-    page = open_page(toy_page)
+    page = open_page(toy_page, address="#method=frozen")
     click_head(page, "Core")
     head = page.locator("#board th[aria-sort]")
     # Core is d1 and d2, whose orders cancel: all means are equal, so the order stays.
@@ -81,7 +139,7 @@ def test_a_click_sorts_best_first_then_turns_round_then_restores(open_page, toy_
 
 
 def test_the_keyboard_sorts_and_keeps_its_place(open_page, toy_page):
-    page = open_page(toy_page)
+    page = open_page(toy_page, address="#method=frozen")
     page.locator("#board thead button", has_text="Model").focus()
     page.keyboard.press("Enter")
     page.keyboard.press("Enter")
@@ -91,7 +149,7 @@ def test_the_keyboard_sorts_and_keeps_its_place(open_page, toy_page):
 
 
 def test_search_and_filters_leave_ranks_alone(open_page, toy_page):
-    page = open_page(toy_page)
+    page = open_page(toy_page, address="#method=frozen")
     page.get_by_label("Search", exact=True).fill("ta")
     assert read_names(page) == ["Beta", "Delta", "Zeta"]
     assert read_ranks(page) == ["2", "4", "not ranked"]
@@ -102,11 +160,11 @@ def test_search_and_filters_leave_ranks_alone(open_page, toy_page):
     page.get_by_role("button", name="Clear: Sizes").click()
     assert read_names(page) == ["Beta", "Delta", "Zeta"]
     page.get_by_role("button", name="Reset").click()
-    assert len(read_names(page)) == 6
+    assert len(read_names(page)) == 12
 
 
 def test_ranks_change_within_the_selection_only_when_asked_and_say_so(open_page, toy_page):
-    page = open_page(toy_page)
+    page = open_page(toy_page, address="#method=frozen")
     page.get_by_label("Search", exact=True).fill("ta")
     page.get_by_label("Re-rank within selection").check()
     assert read_ranks(page) == ["1", "2", "not ranked"]
@@ -136,7 +194,7 @@ def test_a_dataset_group_shows_its_score_and_datasets_and_can_rank(open_page, to
 
 
 def test_methods_are_chosen_one_at_a_time_or_together(open_page, toy_page):
-    page = open_page(toy_page)
+    page = open_page(toy_page, address="#method=frozen")
     page.get_by_label("Method").select_option("full_ft")
     expect(page.locator("#board tbody tr")).to_have_count(6)
     scores = page.locator("#board tbody td.score")
@@ -144,11 +202,11 @@ def test_methods_are_chosen_one_at_a_time_or_together(open_page, toy_page):
     page.get_by_label("Method").select_option("All methods")
     expect(page.locator("#board tbody tr")).to_have_count(12)
     assert "Method" in read_heads(page)
-    assert float(first) > float(scores.first.inner_text().split()[0])
+    assert float(first) == float(scores.first.inner_text().split()[0])
 
 
 def test_an_address_leads_to_its_view_and_back_leaves_it(open_page, toy_page):
-    page = open_page(toy_page)
+    page = open_page(toy_page, address="#method=frozen")
     page.get_by_label("Method").select_option("full_ft")
     click_head(page, "Rare")
     page.get_by_label("Search", exact=True).fill("eta")
@@ -170,11 +228,11 @@ def test_an_address_leads_to_its_view_and_back_leaves_it(open_page, toy_page):
 
 def test_nonsense_in_an_address_is_left_out(open_page, toy_page):
     page = open_page(toy_page, address="#method=%3Cb%3E&sort=__proto__&open=x&group=y&column=%zz")
-    assert read_names(page) == [*RANKED, "Zeta"]
+    assert len(read_names(page)) == 12
 
 
 def test_heat_has_steps_by_score_and_can_be_switched_off(open_page, toy_page):
-    page = open_page(toy_page)
+    page = open_page(toy_page, address="#method=frozen")
     classes = page.locator("#board td.score:nth-last-child(1)").evaluate_all(
         "cells => cells.map((cell) => cell.className)"
     )

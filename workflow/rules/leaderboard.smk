@@ -28,6 +28,7 @@ rule write_leaderboard:
         title=title_of,
         groups=of(leaderboards.find_dimensions),
         confidence_level=setting("bootstrap/confidence"),
+        about=setting("leaderboard"),
         library=digest_library("write_leaderboard.py"),
     script:
         "../../scripts/write_leaderboard.py"

@@ -41,6 +41,9 @@ class Board:
         Where each table is kept, relative to the page.
     confidence_level : float
         Level of the intervals, in (0, 1).
+    about : mapping of str to str
+        The settings of the leaderboard: ``method`` and ``dimension`` that the page opens on, and
+        ``version``, ``submit`` and ``citation``.
     """
 
     tables: Mapping[str, pd.DataFrame]
@@ -49,6 +52,7 @@ class Board:
     captions: Mapping[str, str]
     files: Mapping[str, str]
     confidence_level: float
+    about: Mapping[str, str]
 
 
 def render_board(board: Board, *, study: str, title: str) -> str:
@@ -76,6 +80,7 @@ def render_board(board: Board, *, study: str, title: str) -> str:
     content: dict[str, Any] = {
         "study": study,
         "confidence": f"{100 * board.confidence_level:g}",
+        "open": {name: board.about[name] for name in ("method", "dimension")},
         "groups": [[name, list(datasets)] for name, datasets in board.groups.items()],
         "captions": {Path(name).name: text for name, text in board.captions.items()},
         "tables": {
@@ -92,13 +97,13 @@ def render_board(board: Board, *, study: str, title: str) -> str:
     }
     runs = {"runs": pack_table(choose_runs(board.runs, models))}
     data = write_script_data({**content, **runs})
-    page = _render(data, board.files, title, study)
+    page = _render(data, board, title, study)
     if len(page.encode()) <= MAX_PAGE:
         return page
-    return _render(write_script_data({**content, "runs": None}), board.files, title, study)
+    return _render(write_script_data({**content, "runs": None}), board, title, study)
 
 
-def _render(data: str, files: Mapping[str, str], title: str, study: str) -> str:
+def _render(data: str, board: Board, title: str, study: str) -> str:
     style = (TEMPLATES / "board.css").read_text("utf-8")
     parts = [(TEMPLATES / f"{name}.js").read_text("utf-8") for name in PARTS]
     return render_page(
@@ -106,7 +111,8 @@ def _render(data: str, files: Mapping[str, str], title: str, study: str) -> str:
         style=style,
         script="\n".join(parts),
         data=data,
-        files=files,
+        files=board.files,
+        about=board.about,
         title=title,
         study=study,
     )

@@ -299,3 +299,10 @@ class Leaderboard(Section):
         "Glob of tables leaderboard/entries.csv that you kept of former releases, in the order "
         'of their names, such as releases/*.csv, for the analysis "releases"; empty means none.',
     )
+    method: str = option("", "Method that the page opens on; empty means all methods together.")
+    dimension: str = option(
+        "", "Dimension that the page opens on, and ranks by; empty means all datasets."
+    )
+    version: str = option("", "Version or date of the leaderboard, as its page says it.")
+    submit: str = option("", "How to submit an entry, a sentence or an address.")
+    citation: str = option("", "How to cite the leaderboard.")

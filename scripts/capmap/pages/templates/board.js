@@ -53,7 +53,7 @@ const writeNotes = () => {
   const notes = [
     `Scores are normalized per dataset, and the overall score is the ${content.statistic.name} over runs and datasets; ${lowerIsBetter ? "lower" : "higher"} is better. Beneath each stands its ${level} interval. Raw dataset scores are means ± SEM over seeds in the metric's own units.`,
     `Beneath a rank stand the ranks that are compatible with the data at ${level}. Entries that share a letter of their tie group cannot be told apart.`,
-    "Entries that lack datasets are marked and not ranked. Ranks are those of all entries of a method; filters leave them as they are, unless “Re-rank within selection” is on.",
+    "Ranks are those among all entries of a method, on all datasets or in the chosen dataset group; entries that lack some of these datasets are marked, not ranked there, and stand last. Filters leave ranks as they are, unless “Re-rank within selection” is on.",
     "Darker blue (lighter at night) means a better normalized score within its column. The address of this page always leads to the view that you see.",
   ];
   byId("notes").append(...notes.map((note) => make("p", {}, note)));
@@ -69,7 +69,7 @@ byId("skip").addEventListener("click", (event) => {
   event.preventDefault();
   byId("main").focus();
 });
-byId("download").addEventListener("click", () => save(`${content.study}-leaderboard.csv`, writeCsv(order)));
+byId("download").addEventListener("click", () => save(`${content.study}-leaderboard.csv`, writeCsv(state.sort || state.group ? order : [...order].sort((a, b) => a - b))));
 addEventListener("popstate", goBack);
 addEventListener("beforeprint", finish);
 goBack();

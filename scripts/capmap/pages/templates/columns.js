@@ -103,7 +103,7 @@ const listDefaults = () => {
   if (state.everyMethod) ids.push("about:method");
   const names = state.group ? groups.get(state.group) : datasets;
   const wide = names.map((name) => `dataset:${name}`);
-  if (state.group) ids.push(`dimension:${state.group}`, ...wide);
+  if (state.group || state.raw) ids.push(`dimension:${state.group}`, ...wide);
   else if (dimensionNames.length) ids.push(...dimensionNames.map((name) => `dimension:${name}`));
   else if (wide.length <= FEW) ids.push(...wide);
   return new Set(ids.filter((id) => columns.has(id)));

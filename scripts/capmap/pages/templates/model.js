@@ -53,11 +53,11 @@ const describe = (entry) => {
   const read = (name) => entries.text(name, entry);
   const rank = read("rank")
     ? `${read("rank")}${read("rank_low") && ` (${read("rank_low")}–${read("rank_high")})`}`
-    : "not ranked, because its datasets are incomplete";
+    : "not ranked on all datasets, as some are missing; its ranks in dimensions are below";
   const score = columns.get("overall").read(entry);
   const range = showRange(score.low, score.high);
   return [
-    ["Rank", rank],
+    [methods.length > 1 ? `Rank with ${read("method")}` : "Rank", rank],
     ["Tie group", read("ties")],
     ["Overall", showScore(score.value) + (range && ` (${range})`)],
     ["Datasets", `${read("datasets")} of ${read("expected")}`],

@@ -49,13 +49,41 @@ const rankAgain = (selection) => {
   return ranks;
 };
 
-const shownRank = (entry) => (fleeting ? (fleeting.get(entry) ?? NaN) : entries.number("rank", entry));
+// Where an entry is ranked: on all datasets, or in the chosen group of datasets.
+const locateRank = (entry) =>
+  dimensionNames.includes(state.group)
+    ? [dimensions, find(dimensions, entry, state.group)]
+    : [entries, entry];
+
+const readRank = (entry, name = "rank") => {
+  const [sheet, row] = locateRank(entry);
+  return row === undefined ? "" : sheet.text(name, row);
+};
+
+const shownRank = (entry) => {
+  if (fleeting) return fleeting.get(entry) ?? NaN;
+  return readRank(entry) === "" ? NaN : Number(readRank(entry));
+};
+
+// Ranked entries first, all by their score.
+const sortByScore = (selection) => {
+  const keyed = selection.map((entry) => {
+    const [sheet, row] = locateRank(entry);
+    const score = row === undefined ? NaN : sheet.number(SCORE, row);
+    return [entry, readRank(entry) === "", lowerIsBetter ? score : -score];
+  });
+  keyed.sort(([, one, a], [, other, b]) => {
+    if (one !== other) return one - other;
+    return Number.isNaN(a) || Number.isNaN(b) ? Number.isNaN(a) - Number.isNaN(b) : a - b;
+  });
+  return keyed.map(([entry]) => entry);
+};
 
 const isMissing = (value) => value === "" || Number.isNaN(value);
 
 const sortEntries = (selection) => {
   const id = state.sort || (fleeting ? "rank" : "");
-  if (!id) return selection;
+  if (!id) return sortByScore(selection);
   const column = columns.get(id);
   const sign = state.descending ? -1 : 1;
   const keyed = selection.map((entry) => [entry, column.value(entry)]);

@@ -1,12 +1,13 @@
 // What the reader chose, and the address that leads to it again.
 const FACETS = ["name", "size", "submission"];
 
+const opened = content.open;
 const fresh = () => ({
-  method: methods[0] ?? "",
-  everyMethod: false,
+  method: methods.includes(opened.method) ? opened.method : (methods[0] ?? ""),
+  everyMethod: methods.length > 1 && !methods.includes(opened.method),
   query: "",
   chosen: { name: new Set(), size: new Set(), submission: new Set() },
-  group: "",
+  group: groups.has(opened.dimension) ? opened.dimension : "",
   columns: null, // a set of ids, or null for the default ones
   sort: "",
   descending: false,
@@ -17,18 +18,20 @@ const fresh = () => ({
   open: "",
 });
 
-const SWITCHES = { raw: "raw", best: "best", rerank: "rerank", everyMethod: "all" };
+const SWITCHES = { raw: "raw", best: "best", rerank: "rerank" };
 let state = fresh();
 
 const writeAddress = () => {
   const words = new URLSearchParams();
   const first = fresh();
-  if (!state.everyMethod && state.method !== first.method) words.set("method", state.method);
+  if (state.everyMethod) {
+    if (!first.everyMethod) words.set("all", "1");
+  } else if (first.everyMethod || state.method !== first.method) words.set("method", state.method);
   if (state.query) words.set("search", state.query);
   for (const facet of FACETS) {
     for (const value of [...state.chosen[facet]].sort()) words.append(facet, value);
   }
-  if (state.group) words.set("group", state.group);
+  if (state.group !== first.group) words.set("group", state.group);
   if (state.columns) {
     words.set("columns", "");
     for (const id of [...state.columns].sort()) words.append("column", id);
@@ -45,18 +48,20 @@ const writeAddress = () => {
 const readAddress = () => {
   const words = new URLSearchParams(location.hash.slice(1));
   const found = fresh();
-  if (methods.includes(words.get("method"))) found.method = words.get("method");
+  if (words.get("all") === "1") found.everyMethod = methods.length > 1;
+  if (methods.includes(words.get("method"))) {
+    Object.assign(found, { method: words.get("method"), everyMethod: false });
+  }
   found.query = words.get("search") ?? "";
   for (const facet of FACETS) {
     const known = new Set(entries.distinct(facet));
     found.chosen[facet] = new Set(words.getAll(facet).filter((value) => known.has(value)));
   }
-  if (groups.has(words.get("group"))) found.group = words.get("group");
+  if (words.get("group") === "" || groups.has(words.get("group"))) found.group = words.get("group");
   if (words.has("columns")) found.columns = new Set(words.getAll("column"));
   if (columns.has(words.get("sort"))) found.sort = words.get("sort");
   found.descending = words.get("order") === "descending";
   for (const [name, word] of Object.entries(SWITCHES)) found[name] = words.get(word) === "1";
-  if (methods.length < 2) found.everyMethod = false;
   found.heat = words.get("heat") !== "0";
   if (rowOf.has(words.get("open"))) found.open = words.get("open");
   return found;

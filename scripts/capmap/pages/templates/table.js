@@ -27,13 +27,13 @@ const findSpan = () => {
 const drawRank = (entry) => {
   const rank = shownRank(entry);
   const cell = make("td", { className: "rank" });
-  const published = entries.text("rank", entry);
+  const published = readRank(entry);
   if (Number.isNaN(rank)) cell.append(make("span", { className: "unranked" }, "not ranked"));
   else cell.append(make("b", {}, String(rank)));
   if (fleeting) {
     cell.append(make("small", {}, published ? `was ${published}` : "was not ranked"));
-  } else if (entries.text("rank_low", entry)) {
-    const [low, high] = ["rank_low", "rank_high"].map((name) => entries.text(name, entry));
+  } else if (readRank(entry, "rank_low")) {
+    const [low, high] = ["rank_low", "rank_high"].map((name) => readRank(entry, name));
     cell.append(make("small", {}, `${low}–${high}`));
   }
   return cell;
@@ -80,10 +80,15 @@ const drawCell = (column, entry, span) => {
   return make("td", { className: "text", title: value }, showName(value));
 };
 
+const nameRank = () => {
+  if (fleeting) return "Rank in selection";
+  return dimensionNames.includes(state.group) ? `Rank in ${state.group}` : "Rank";
+};
+
 const drawHead = (shown) => {
   const row = make("tr");
   for (const column of shown) {
-    const label = column.kind === "rank" && fleeting ? "Rank in selection" : column.label;
+    const label = column.kind === "rank" ? nameRank() : column.label;
     const button = make("button", { type: "button", title: label }, showName(label));
     button.dataset.column = column.id;
     const head = make("th", { scope: "col", className: column.kind }, button);
@@ -122,7 +127,7 @@ const drawTable = (order) => {
   const shown = listShown();
   const ids = shown.map(({ id }) => id);
   const span = findSpan();
-  const next = JSON.stringify([ids, state.method, state.everyMethod, state.raw, [...(fleeting ?? [])]]);
+  const next = JSON.stringify([ids, state.method, state.everyMethod, state.group, state.raw, [...(fleeting ?? [])]]);
   if (next !== layout) drawn.clear();
   layout = next;
   const draw = (entry) => () => {
