@@ -7,8 +7,10 @@ import pandas as pd
 
 from capmap.artifacts import read_parquet, read_table, write_text
 from capmap.catalog import list_captions
+from capmap.errors import ConfigError
 from capmap.pages.leaderboard import Board, render_board, write_texts
 from capmap.pages.rendering import relate_path
+from capmap.wording import join_words, quote_name
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +49,11 @@ def write_leaderboard(
         Level of the intervals, in (0, 1).
     about : mapping of str to str
         The settings ``leaderboard`` of the study.
+
+    Raises
+    ------
+    ConfigError
+        When there is no such method or dimension to open the page on.
     """
     paths = {
         "entries": entries,
@@ -56,8 +63,16 @@ def write_leaderboard(
         "best": best,
         "submissions": submissions,
     }
+    tables = {name: _read_texts(path) for name, path in paths.items()}
+    for name, known in (("method", set(tables["entries"]["method"])), ("dimension", set(groups))):
+        if about[name] and about[name] not in known:
+            there = join_words([quote_name(other) for other in sorted(known)]) or "none"
+            raise ConfigError(
+                f"studies.{study}.leaderboard.{name}: {quote_name(about[name])} is not there. "
+                f"There are: {there}."
+            )
     board = Board(
-        tables={name: _read_texts(path) for name, path in paths.items()},
+        tables=tables,
         runs=read_parquet(runs),
         groups=groups,
         captions=list_captions(),
