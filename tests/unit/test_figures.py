@@ -9,6 +9,7 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
 from capmap.artifacts import read_table, render_csv, write_text
+from capmap.figures.curves import OTHERS_COLOR
 from capmap.figures.datasets import draw_runs_per_cell, draw_scores, draw_seed_spread
 from capmap.figures.rankings import draw_intervals, draw_rank_shift
 from capmap.figures.style import model_colors, save_figure
@@ -165,8 +166,42 @@ def test_missing_cells_of_a_heat_map_are_hatched_and_not_zero():
 def test_values_are_black_on_bright_cells_and_white_on_dark_ones():
     scores = pd.DataFrame({"model": name("m", 9), "d": np.linspace(0, 1, 9)})
     texts = draw_scores(scores).axes[0].texts
-    # cividis turns brighter all the way, and its middle is a gray just below half brightness.
-    assert [text.get_color() for text in texts] == ["white"] * 5 + ["black"] * 4
+    # The better, the darker.
+    assert [text.get_color() for text in texts] == ["black"] * 8 + ["white"]
+
+
+def test_bars_carry_the_spread_of_their_runs():
+    tables = make_tables(name("m", 3), name("d", 2))
+    figure = draw_scores(tables["scores"], tables["seeds"].sample(frac=1, random_state=0))
+    assert any("standard deviation" in words for words in drawn_words(figure))
+    spread = tables["seeds"].set_index(["model", "dataset"])
+    lines = [lines for lines in figure.axes[0].collections if len(lines.get_segments()) == 2]
+    for model, drawn in zip(name("m", 3), lines, strict=True):
+        for dataset, ((low, _), (high, _)) in zip(name("d", 2), drawn.get_segments(), strict=True):
+            cell = spread.loc[(model, dataset)]
+            expected = cell["normalized_mean"] + np.array([-1, 1]) * cell["normalized_std"]
+            assert np.allclose((low, high), expected)
+    alone = make_tables(name("m", 3), name("d", 2), n_seeds=1)
+    figure = draw_scores(alone["scores"], alone["seeds"])
+    assert not any("standard deviation" in words for words in drawn_words(figure))
+
+
+def test_axes_have_three_numbers_or_more():
+    tables = make_tables(name("m", 5), name("d", 3))
+    for figure in (
+        draw_scores(tables["scores"], tables["seeds"]),
+        draw_intervals(tables["scopes"]),
+    ):
+        axes = figure.axes[0]
+        low, high = axes.get_xlim()
+        assert sum(low <= tick <= high for tick in axes.get_xticks()) >= 3
+
+
+def test_of_many_models_ten_are_colored():
+    tables = make_tables(name("m", 30), ["d"])
+    lines = draw_rank_shift(tables["aggregate"], tables["iqm"]).axes[0].lines
+    colors = [line.get_color() for line in lines if len(line.get_xdata()) > 1]
+    assert colors.count(OTHERS_COLOR) == 20
 
 
 def test_a_table_without_any_score_is_drawn_as_missing():

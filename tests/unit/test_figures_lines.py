@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
+from matplotlib.markers import CARETLEFT, CARETRIGHT
 
 from capmap.figures.conditions import draw_conditions
 from capmap.figures.curves import cast_models, trace_steps
@@ -155,6 +156,20 @@ def test_an_elo_rating_without_interval_has_an_open_marker():
     assert [marker.get_markerfacecolor() == "white" for marker in markers] == [False, True]
     assert [float(marker.get_xdata()[0]) for marker in markers] == elo["elo"].tolist()
     assert "Open marker: no interval." in drawn_words(figure)
+
+
+def test_endless_elo_intervals_leave_room_for_the_ratings():
+    elo = make_study(["a", "b"])["elo"].assign(elo=[1100.0, 900.0])
+    elo[["ci_low", "ci_high"]] = [[1000.0, 4500.0], [-2500.0, 1000.0]]
+    figure = draw_elo(elo, confidence_level=0.95)
+    low, high = figure.axes[0].get_xlim()
+    assert 400 < low < 500
+    assert 1500 < high < 1600
+    assert "Arrow: the interval goes on." in drawn_words(figure)
+    arrows = [line for line in figure.axes[0].lines if line.get_marker() in (CARETLEFT, CARETRIGHT)]
+    assert [(*line.get_xdata(), *line.get_ydata()) for line in arrows] == [(500, 1), (1500, 0)]
+    kept = draw_elo(elo.assign(ci_low=880.0, ci_high=1120.0), confidence_level=0.95)
+    assert "Arrow: the interval goes on." not in drawn_words(kept)
 
 
 def test_elo_ratings_that_no_battle_connects_are_told_to_mean_nothing():

@@ -17,7 +17,7 @@ from tests.figure_checks import make_tables
 
 HOSTILE = ["007", "=cmd|calc", "$x_1$ <script>", "模型甲"]
 TABLES = {
-    "scores": {"scores": "scores", "order": "aggregate"},
+    "scores": {"scores": "scores", "seeds": "seeds", "order": "aggregate"},
     "runs_per_cell": {"seeds": "seeds", "order": "aggregate"},
     "elo": {"elo": "elo", "order": "scopes"},
 }
@@ -85,7 +85,7 @@ def test_figures_have_the_bytes_of_those_that_are_drawn_from_the_tables(tmp_path
     study.draw(threads=threads)
     tables, order = study.tables, list(study.tables["aggregate"]["model"])
     figures = {
-        "scores": draw_scores(tables["scores"], order=order),
+        "scores": draw_scores(tables["scores"], tables["seeds"], order=order),
         "runs_per_cell": draw_runs_per_cell(tables["seeds"], order=order),
         "elo": draw_elo(tables["elo"], order=list(tables["iqm"]["model"]), confidence_level=0.95),
     }
@@ -110,9 +110,9 @@ def test_nothing_is_drawn_twice(study):
 
 def test_a_changed_table_an_option_or_code_redraws_its_figures_only(study):
     study.draw()
-    study.tables["seeds"]["n"] += 1
-    study.write("seeds")
-    assert study.list_drawn() == {"runs_per_cell"}
+    study.tables["elo"]["elo"] += 1
+    study.write("elo")
+    assert study.list_drawn() == {"elo"}
     study.tables["aggregate"] = study.tables["aggregate"].iloc[::-1]
     study.write("aggregate")
     assert study.list_drawn() == {"scores", "runs_per_cell"}

@@ -148,12 +148,20 @@ def test_row_order_and_number_of_shards_change_no_byte(project: Checkout) -> Non
             ["min_results", "Set `capabilities: {min_results: …}` to"],
         ),
         (
-            {"attributes": {"models": {"file": "none.csv"}}},
+            {"attributes": {"models": {"file": "none.csv", "parameters": "size"}}},
             "capabilities/models.csv",
             ["studies.literature.attributes.models.file", "none.csv"],
         ),
         (
-            {"attributes": {"models": {"file": "data/capabilities/models.csv", "date": "day"}}},
+            {
+                "attributes": {
+                    "models": {
+                        "file": "data/capabilities/models.csv",
+                        "parameters": "parameters",
+                        "date": "day",
+                    }
+                }
+            },
             "capabilities/models.csv",
             ["'day'", "models.csv"],
         ),

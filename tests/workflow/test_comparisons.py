@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from capmap.catalog import ANALYSES, MAIN, STEPS, list_figures, list_tables
+from plot import FORMATS
 from tests.workflow.checkouts import Checkout, copy_project
 
 MODELS = ["bee", "cow", "fox", "ibis", "jay"]
@@ -16,12 +17,17 @@ COMPARISONS = [name for name, analysis in ANALYSES.items() if analysis.folder ==
 SETTINGS: dict[str, Any] = {
     "incomplete": "keep",
     "analyses": COMPARISONS,
+    "attributes": {"models": {"file": "models.csv", "cost": "price"}},
+    "frontier": {"against": "cost"},
     "comparison": {"replicates": 200, "samples": 1000},
     "bootstrap": {"replicates": 200, "shards": 2},
     "groups": {"two": {"datasets": ["x", "y"]}, "last": {"datasets": ["z"], "incomplete": "keep"}},
 }
 SHARED_JOBS = {"compare_models_of_full", "plot_figures_of_full"}
 PAGES = {"write_report", "write_paper", "write_index"}
+
+# The size and the words of a text: the heading is the largest one.
+FONT_TEXT = re.compile(r'<text font-size="([\d.]+)px"[^>]*>([^<]*)')
 
 
 def make_export(models: list[str], datasets: list[str], *, seeds: int = 3, shift: float = 0) -> str:
@@ -38,6 +44,12 @@ def make_export(models: list[str], datasets: list[str], *, seeds: int = 3, shift
     return "\n".join(lines) + "\n"
 
 
+def write_prices(checkout: Checkout) -> None:
+    """Write what each model costs."""
+    prices = [f"{model},{price}\n" for price, model in enumerate(MODELS, start=1)]
+    (checkout.folder / "models.csv").write_text("".join(["model,price\n", *prices]))
+
+
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """A study with every analysis, compared with another one, run once to the end."""
@@ -48,6 +60,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     )
     (checkout.folder / "full.csv").write_text(make_export(MODELS, DATASETS))
     (checkout.folder / "frozen.csv").write_text(make_export(MODELS, DATASETS, shift=-0.02))
+    write_prices(checkout)
     run = checkout.snakemake()
     assert run.status == 0, run.output
     return checkout
@@ -60,8 +73,13 @@ def test_every_table_figure_and_paragraph_is_made(finished: Checkout) -> None:
         for suffix in ("csv", "md", "tex"):
             assert (folder / f"{name}.{suffix}").stat().st_size > 0
     for name in list_figures(settings):
-        for suffix in ("pdf", "png", "svg"):
+        for suffix in FORMATS:
             assert (folder / f"figures/{name}.{suffix}").stat().st_size > 1000
+    headings = [
+        max(FONT_TEXT.findall((folder / f"figures/{name}.inline.svg").read_text()))
+        for name in list_figures(settings)
+    ]
+    assert len(set(headings)) == len(headings), sorted(headings)
     for name in COMPARISONS:
         assert len((folder / f"text/{name}.txt").read_text()) > 100
         assert (folder / f"text/{name}.tex").is_file()
@@ -182,7 +200,7 @@ def test_a_setting_makes_again_what_uses_it(
     texts = {f"full/text/{name}" for name in COMPARISONS if set(ANALYSES[name].steps) & steps}
     changed = {path for path, digest in project.digests().items() if before[path] != digest}
     made_again = drawn | tables | texts | {"full/report", "full/paper/methods", "index"}
-    assert {path.rpartition(".")[0] for path in changed} <= made_again
+    assert {path.partition(".")[0] for path in changed} <= made_again
 
 
 def test_a_new_run_makes_all_comparisons_again(project: Checkout) -> None:
@@ -272,6 +290,7 @@ def test_a_condition_has_to_be_another_study(project: Checkout, other: str) -> N
 
 def test_small_studies_run_through_every_analysis(tmp_path: Path) -> None:
     checkout = copy_project(tmp_path / "project")
+    write_prices(checkout)
     shapes = {
         "one_cell": (["bee"], ["x"], 1),
         "single-runs": (MODELS, DATASETS, 1),

@@ -144,7 +144,7 @@ MAIN = Analysis(
             "Normalized score of each model on each dataset, averaged over runs. 0 and 1 are "
             "the bounds of the dataset; 1 is best, whatever the direction of the metric.",
             draw="capmap.figures.datasets:draw_scores",
-            reads=["scores"],
+            reads=["scores", "seeds"],
             order="aggregate",
             short="Normalized score of each model on each dataset, averaged over runs.",
             alt="Plot of the normalized score of each model on each dataset. The scores table "

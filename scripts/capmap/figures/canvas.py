@@ -44,6 +44,8 @@ MAX_LINES = 4
 # The least room for what is drawn, where a width or a height is asked for; a figure that needs more
 # is laid out larger and made smaller as a whole.
 LEAST_WIDTH = 1.0
+# From which width on an axis has three numbers, in inches.
+ROOMY = 1.2
 LEAST_LABEL = 0.6
 LEAST_SHARE = 0.65
 
@@ -75,6 +77,24 @@ class Margins:
     right: float
     head: float = HEADER_HEIGHT
     ticks: float = TICKS_HEIGHT
+
+
+class FittingLocator(MaxNLocator):
+    """Places of three numbers or more where they fit an axis of a width in inches, else of two."""
+
+    def __init__(self, width: float) -> None:
+        self.width = width
+        super().__init__(max(1, int(width / 0.5)), steps=[1, 2, 2.5, 5, 10])
+
+    def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
+        """Compute the places of numbers between two limits."""
+        for least in (3, 2):
+            self.set_params(min_n_ticks=least)
+            ticks = super().tick_values(vmin, vmax)
+            room = (ticks[1] - ticks[0]) / abs(vmax - vmin) * self.width
+            if widest((f"{tick:g}" for tick in ticks), size=TEXT_SIZE) + GAP <= room:
+                break
+        return ticks
 
 
 @dataclass(frozen=True)
@@ -156,8 +176,8 @@ class Sheet:
         self.axes.yaxis.set_label_coords(-distance / self.width, 1 + 0.02 / self.rise(self.height))
 
     def limit_ticks(self) -> None:
-        """Keep the numbers of the x axis few and short."""
-        self.axes.xaxis.set_major_locator(MaxNLocator(max(1, int(self.width / 0.5))))
+        """Keep the numbers of the x axis few, three at least where there is room, and short."""
+        self.axes.xaxis.set_major_locator(FittingLocator(self.width))
         self.axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
 
 

@@ -1,7 +1,7 @@
 """One curve per model: the best models in color, the others in gray, and a list of who is who."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,13 @@ def cast_models(models: Iterable[str], order: Sequence[str]) -> Cast:
     said = "the best" if colored == ranked[:MAX_COLORED] else "these"
     notes = (f"In color: {said} {MAX_COLORED}. Gray: the other {number}.",) if others else ()
     return Cast(arrange_models(colored), others, model_styles([*ranked, *order]), notes)
+
+
+def gray_out(cast: Cast, model: str) -> ModelStyle:
+    """The look of a model, gray unless it stands out."""
+    if model in cast.colored:
+        return cast.styles[model]
+    return replace(cast.styles[model], color=OTHERS_COLOR, line="-")
 
 
 def draw_curves(sheet: Sheet, cast: Cast, curves: Mapping[str, Vertices]) -> None:

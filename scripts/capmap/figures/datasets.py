@@ -28,12 +28,13 @@ from capmap.figures.canvas import (
     make_sheet,
     plan_legend,
 )
-from capmap.figures.heatmap import Scale, draw_heatmap
+from capmap.figures.heatmap import RISING, Scale, draw_heatmap, pivot_cells
 from capmap.figures.look import column_width
 from capmap.figures.marks import mark
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.style import (
     FAINT_INK,
+    INK,
     PALETTE,
     SMALL_SIZE,
     TEXT_SIZE,
@@ -48,6 +49,7 @@ GROUP_GAP = 0.1
 NARROW_BAR_LABEL = 1.1
 WIDE_BAR_LABEL = 2.2
 SCORES_HEADING = "Scores per dataset"
+SPREAD_NOTE = "Lines: one standard deviation over runs, up and down."
 SCORES_UNIT = "normalized score (0 = low bound, 1 = high bound)"
 
 NARROW_SPREAD_LABEL = 1.3
@@ -62,7 +64,9 @@ BOX_NOTE = "Box: median and quartiles of the models. Whiskers: least and most no
 
 
 @figure_style()
-def draw_scores(scores: pd.DataFrame, *, order: Sequence[str] = ()) -> Figure:
+def draw_scores(
+    scores: pd.DataFrame, seeds: pd.DataFrame | None = None, *, order: Sequence[str] = ()
+) -> Figure:
     """Draw the mean normalized score of each model on each dataset.
 
     Parameters
@@ -70,6 +74,8 @@ def draw_scores(scores: pd.DataFrame, *, order: Sequence[str] = ()) -> Figure:
     scores : DataFrame
         model, then one column per dataset; rows and columns in any order; NaN where a model has
         no run.
+    seeds : DataFrame, optional
+        model, dataset, normalized_std (over runs; NaN where there is one run).
     order : sequence of str
         Models from the best to the worst; by name where empty.
 
@@ -91,11 +97,15 @@ def draw_scores(scores: pd.DataFrame, *, order: Sequence[str] = ()) -> Figure:
     table = table.loc[models, datasets]
     notes = model_note + dataset_note
     if len(models) <= MAX_BARRED_MODELS and table.size <= MAX_BARS:
-        return _draw_bars(table, notes, colors)
+        spread = pd.DataFrame(0.0, models, datasets)
+        if seeds is not None:
+            known = seeds.set_index(["model", "dataset"])["normalized_std"]
+            spread = pivot_cells(known, models, datasets).astype(float).fillna(0)
+        return _draw_bars(table, spread, notes, colors)
     if table.isna().to_numpy().any():
         notes += ("Hatched: no score.",)
     low, high = _span_colors(table.to_numpy())
-    scale = Scale(SCORES_UNIT, low, high, (lambda score: f"{score:.2f}", _write_short), "cividis")
+    scale = Scale(SCORES_UNIT, low, high, (lambda score: f"{score:.2f}", _write_short), RISING)
     wording = Wording(SCORES_HEADING, "dataset", notes)
     return draw_heatmap(table, scale=scale, wording=wording)
 
@@ -114,11 +124,15 @@ def _write_short(score: float) -> str:
     return f"{score:.2f}".replace("0.", ".", 1) if abs(score) < 1 else f"{score:.2f}"
 
 
-def _draw_bars(table: pd.DataFrame, notes: tuple[str, ...], colors: dict[str, str]) -> Figure:
+def _draw_bars(
+    table: pd.DataFrame, spread: pd.DataFrame, notes: tuple[str, ...], colors: dict[str, str]
+) -> Figure:
     models, datasets = list(table.index), list(table.columns)
     labels = fit_labels(datasets, narrow=NARROW_BAR_LABEL, wide=WIDE_BAR_LABEL)
     if table.isna().to_numpy().any():
         notes += ("\N{MULTIPLICATION SIGN}: no score.",)
+    if spread.gt(0).to_numpy().any():
+        notes += (SPREAD_NOTE,)
     group = len(models) * BAR_HEIGHT + GROUP_GAP
     legend = plan_legend(models, sheet_width=labels.sheet_width)
     sheet = make_sheet(
@@ -135,6 +149,8 @@ def _draw_bars(table: pd.DataFrame, notes: tuple[str, ...], colors: dict[str, st
     for position, model in enumerate(models):
         middle = np.arange(len(datasets)) + (position - (len(models) - 1) / 2) * bar
         _draw_model(sheet, middle, table.loc[model], bar, colors[model])
+        ends = [table.loc[model] + sign * spread.loc[model] for sign in (-1, 1)]
+        sheet.axes.hlines(middle, *ends, color=INK, linewidth=0.6)
     sheet.axes.axvline(0, color="black", linewidth=0.6)
     sheet.axes.grid(axis="x")
     sheet.limit_ticks()

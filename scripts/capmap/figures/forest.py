@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.markers import CARETLEFT, CARETRIGHT
 
 from capmap.figures.canvas import (
     GAP,
     LEAST_LABEL,
     PADDING,
+    ROOMY,
     ROW_HEIGHT,
     Margins,
     Wording,
@@ -27,6 +29,7 @@ from capmap.figures.style import FAINT_INK, SMALL_SIZE, ModelStyle, model_styles
 MIN_AXES = 1.2
 WIDE_LABEL = 2.6
 NO_INTERVAL = "Open marker: no interval."
+GOES_ON = "Arrow: the interval goes on."
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,7 @@ def draw_forest(
     wording: Wording,
     line: float | None = None,
     limits: tuple[float, float] | None = None,
+    reach: float = np.inf,
     empty: str = "",
 ) -> Figure:
     """Draw estimates with their intervals, one model below the other.
@@ -77,6 +81,8 @@ def draw_forest(
         Where a vertical line says that there is no difference.
     limits : (float, float), optional
         Ends of the x axis; those of the data where not given.
+    reach : float
+        How far beyond the estimates intervals are drawn; an arrow says where one goes on.
     empty : str
         What is written in a row without an estimate.
 
@@ -88,6 +94,12 @@ def draw_forest(
     rows = plan_rows(list(table.index), side)
     lacking = table["estimate"].notna() & table[["low", "high"]].isna().any(axis=1)
     notes = (*wording.notes, NO_INTERVAL) if lacking.any() else wording.notes
+    shown = table.assign(
+        low=table["low"].clip(lower=table["estimate"].min() - reach),
+        high=table["high"].clip(upper=table["estimate"].max() + reach),
+    )
+    if (table["low"].lt(shown["low"]) | table["high"].gt(shown["high"])).any():
+        notes = (*notes, GOES_ON)
     sheet = make_sheet(
         width=rows.sheet_width,
         height=len(table) * ROW_HEIGHT,
@@ -96,13 +108,14 @@ def draw_forest(
     )
     if line is not None:
         sheet.axes.axvline(line, color=FAINT_INK, linewidth=0.7, linestyle=(0, (3, 2)))
-    _draw_rows(sheet.axes, table, model_styles(everyone), empty)
+    _draw_rows(sheet.axes, shown, model_styles(everyone), empty)
+    _draw_arrows(sheet.axes, table, shown, model_styles(everyone))
     estimates = write_estimates(table[["estimate", "low", "high"]])
     sheet.axes.grid()
     sheet.limit_ticks()
     if limits is not None:
         sheet.axes.set_xlim(*limits)
-        sheet.axes.set_xticks(np.linspace(*limits, 3))
+        sheet.axes.set_xticks(np.linspace(*limits, 5 if sheet.width >= ROOMY else 3))
     sheet.label_rows(rows.labels, header="model", names=table.index, texts=estimates)
     write_columns(sheet, side)
     return sheet.figure
@@ -127,6 +140,17 @@ def _draw_rows(axes: Axes, table: pd.DataFrame, styles: dict[str, ModelStyle], e
             markerfacecolor=look.color if closed else "white",
             clip_on=False,
         )
+
+
+def _draw_arrows(
+    axes: Axes, table: pd.DataFrame, shown: pd.DataFrame, styles: dict[str, ModelStyle]
+) -> None:
+    """Mark the ends of intervals that go on beyond what is shown."""
+    for end, arrow in (("low", CARETLEFT), ("high", CARETRIGHT)):
+        for row, (model, limit) in enumerate(shown[end].items()):
+            if abs(limit - table[end].iloc[row]) > 0:
+                color = styles[str(model)].color
+                axes.plot(limit, row, marker=arrow, markersize=4, color=color, clip_on=False)
 
 
 def _write_empty(axes: Axes, row: int, text: str) -> None:

@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from capmap.figures.canvas import MAX_MODELS, Wording, choose_models
-from capmap.figures.heatmap import Mark, Scale, Writing, draw_grid, pivot_cells
+from capmap.figures.heatmap import RISING, Mark, Scale, Writing, draw_grid, pivot_cells
 from capmap.figures.side_columns import format_decimal
 from capmap.figures.style import figure_style
 from capmap.wording import find_statistic, label_scores
@@ -51,7 +51,7 @@ def draw_groups(groups: pd.DataFrame) -> Figure:
         notes = (*notes, "Hatched: left out of the group.")
     return draw_grid(
         scores,
-        scale=Scale(label_scores(statistic), *_span_colors(scores), (), "cividis"),
+        scale=Scale(label_scores(statistic), *_span_colors(scores), (), RISING),
         wording=Wording(HEADING, "", notes),
         writings=_write_cells(scores, ranks),
         marks=(Mark(ranks == 1),),

@@ -39,7 +39,7 @@ NARROW_CELL = 0.2
 LEAST_CELL = 0.115
 MAX_WRITTEN = 360
 MAX_OWN_TEXTS = 480
-HATCH = {"hatch": "//////", "facecolor": "white", "edgecolor": "#9A9A9A"}
+HATCH = {"hatch": "//////", "facecolor": "white", "edgecolor": "#CDCDCD"}
 SCALE_HEIGHT = 0.07
 SCALE_WIDTH = 1.6
 SCALE_ROOM = 0.4
@@ -49,7 +49,8 @@ CORNER_SIZE = 0.055
 DARK = 0.5
 VERY_DARK = 0.3
 
-# From worse over equal to better. The orange end is brighter than the blue one, in gray too.
+# Blue is better, in all figures: from worse over equal to better, where the orange end is brighter
+# than the blue one, in gray too, and from nothing to the best.
 DIVERGING = LinearSegmentedColormap.from_list("diverging", ("#D98200", "#F7F7F7", "#2B6CB0"))
 RISING = LinearSegmentedColormap.from_list("rising", ("#F4F7FB", "#3B82BD"))
 

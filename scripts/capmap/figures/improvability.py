@@ -69,5 +69,6 @@ def draw_improvability_datasets(
     notes = (*model_note, *dataset_note)
     if table.isna().to_numpy().any():
         notes = (*notes, "Hatched: no score.")
-    scale = Scale(UNIT, 0.0, 100.0, (lambda percent: f"{percent:.0f}",), RISING)
-    return draw_heatmap(table, scale=scale, wording=Wording("Improvability", "", notes))
+    scale = Scale(UNIT, 0.0, 100.0, (lambda percent: f"{percent:.0f}",), RISING.reversed())
+    wording = Wording("Improvability per dataset", "", notes)
+    return draw_heatmap(table, scale=scale, wording=wording)

@@ -27,8 +27,8 @@ from capmap.figures.canvas import (
     make_sheet,
     plan_legend,
 )
-from capmap.figures.curves import OTHERS_COLOR, Cast, cast_models, make_key
-from capmap.figures.heatmap import Mark, Scale, Writing, draw_grid, pivot_cells
+from capmap.figures.curves import OTHERS_COLOR, Cast, cast_models, gray_out, make_key
+from capmap.figures.heatmap import RISING, Mark, Scale, Writing, draw_grid, pivot_cells
 from capmap.figures.look import column_width, page_width
 from capmap.figures.marks import mark
 from capmap.figures.names import printable_text, shorten_names, widest
@@ -40,7 +40,6 @@ from capmap.figures.style import (
     TEXT_SIZE,
     ModelStyle,
     figure_style,
-    model_styles,
 )
 from capmap.wording import find_statistic, label_scores
 
@@ -127,7 +126,7 @@ def draw_leaderboard_dimensions(dimensions: pd.DataFrame) -> Figure:
     notes += (EMPTY_NOTE,) if scores.isna().to_numpy().any() else ()
     return draw_grid(
         scores,
-        scale=Scale(label_scores(statistic), *_span_colors(scores), (), "cividis"),
+        scale=Scale(label_scores(statistic), *_span_colors(scores), (), RISING),
         wording=Wording(DIMENSIONS_HEADING, "", notes),
         writings=_write_cells(tables),
         marks=(Mark(tables["rank"] == 1), Mark(partial, "bar")),
@@ -262,7 +261,8 @@ def draw_rank_history(rank_history: pd.DataFrame) -> Figure:
         margins=Margins(left=side, right=side, ticks=ticks.height),
         wording=Wording(HISTORY_HEADING, "release", (*notes, NUMBERS_NOTE)),
     )
-    styles = model_styles(history["model"])
+    cast = cast_models(models, models)
+    styles = {model: gray_out(cast, model) for model in models}
     for model, height, rank in zip(models, heights, ranks, strict=True):
         look = styles[model]
         [line] = sheet.axes.plot(height, color=look.color, linestyle=look.line, clip_on=False)

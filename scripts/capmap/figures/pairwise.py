@@ -421,7 +421,7 @@ def draw_bayes_reference(
     _stack(sheet.axes, shares, strong, width=100)
     _write_shares(sheet, shares, strong)
     sheet.axes.set_xlim(0, 100)
-    sheet.axes.set_xticks([0, 50, 100])
+    sheet.axes.set_xticks([0, 25, 50, 75, 100])
     sheet.label_rows(rows.labels, header="model", names=models)
     write_columns(sheet, side)
     return sheet.figure

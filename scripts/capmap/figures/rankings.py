@@ -18,11 +18,12 @@ from capmap.figures.canvas import (
     fit_labels,
     make_sheet,
 )
+from capmap.figures.curves import cast_models, gray_out
 from capmap.figures.forest import draw_forest
 from capmap.figures.marks import mark
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.side_columns import RANK_NOTE, write_ranks
-from capmap.figures.style import SMALL_SIZE, TEXT_SIZE, ModelStyle, figure_style, model_styles
+from capmap.figures.style import SMALL_SIZE, TEXT_SIZE, ModelStyle, figure_style
 from capmap.wording import AGGREGATION_NAMES, spell_statistic
 
 LETTERS_WIDTH = 0.6
@@ -117,9 +118,11 @@ def draw_rank_shift(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> Figure:
     leaves out has no mark there. Of more than 40 models the best 40 by IQM are drawn.
     """
     ranks = _collect_ranks(aggregate, iqm)
-    styles = model_styles(ranks.index)
-    by_iqm = ranks.reset_index().sort_values(["iqm", "model"])["model"]
-    models, notes = choose_models(ranks.index, list(by_iqm))
+    by_iqm = list(ranks.reset_index().sort_values(["iqm", "model"])["model"])
+    cast = cast_models(ranks.index, by_iqm)
+    models, notes = choose_models(ranks.index, by_iqm)
+    notes += cast.notes
+    styles = {model: gray_out(cast, model) for model in models}
     ranks = ranks.loc[models]
     heights = _place_ranks(ranks)
     labels = fit_labels(models, narrow=NARROW_LABEL, wide=WIDE_LABEL)

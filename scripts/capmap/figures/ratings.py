@@ -19,6 +19,8 @@ SEPARATED_NOTE = (
     "In {:.1%} of the resamples some models only won or only lost: ends of intervals there hang on "
     "the fit's ridge."
 )
+# 10 battles won to one lost, in points.
+REACH = 400.0
 GROUPS_NOTE = "Groups that never met: ratings between them mean nothing."
 
 
@@ -67,6 +69,7 @@ def draw_elo(elo: pd.DataFrame, *, order: Sequence[str] = (), confidence_level: 
         everyone=[*elo["model"], *order],
         columns={"Elo": ratings, "rank": write_ranks(table), "group": groups},
         wording=Wording("Elo rating with interval", "Elo rating (points)", (ODDS, *notes)),
+        reach=max(REACH, float(elo["elo"].max() - elo["elo"].min())),
     )
 
 
