@@ -30,3 +30,4 @@ rule all:
         leaderboards=of_all(leaderboards.place_page),
         texts=of_all(analyses.place_texts, "txt", "tex"),
         papers=expand("results/{study}/paper/main.tex", study=STUDIES),
+        archives=expand("results/{study}/data.zip", study=STUDIES),

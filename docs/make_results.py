@@ -7,6 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
 
 from capmap.catalog import EVERYTHING, Analysis, Table
+from capmap.catalog.meanings import MEANINGS
 
 PAGE = Path(__file__).parent / "results.md"
 HEAD = """\
@@ -34,13 +35,24 @@ scope, level, test and the family that the test allows for.
 Models stand in the order of the ranking, and the numbers of the results in the tables. The best
 score of a dataset is bold, the next underlined, and models that are not separated from the first
 have a dagger. A table that is too large for a page is several floats, or one that is turned.
+
+`data.zip` is for those who check the paper, and can go to an archive that gives it a DOI: all tables
+as CSV, paragraphs and paper, the study's settings (without passwords and keys in addresses), what was
+read and rejected with digests of the exports, versions, and the pinned dependencies. Its
+`datapackage.json` describes each file, and each column by type and meaning, as a
+[Data Package](https://datapackage.org). The exports themselves are not in it: add them, an author and
+a license before you publish.
 """
 
 
 def render_page() -> str:
     """Render the page: a section per analysis, with its tables, their columns, and its figures."""
-    return HEAD + "".join(
-        "".join(_render_analysis(name, analysis)) for name, analysis in EVERYTHING.items()
+    return (
+        HEAD
+        + "".join(
+            "".join(_render_analysis(name, analysis)) for name, analysis in EVERYTHING.items()
+        )
+        + "".join(_render_meanings())
     )
 
 
@@ -57,6 +69,13 @@ def _render_analysis(name: str, analysis: Analysis) -> Iterator[str]:
     for figure, drawn in analysis.figures.items():
         reads = ", ".join(f"`{read}`" for read in drawn.reads) or "images"
         yield f"| `figures/{figure}` | {reads} | {drawn.caption} |\n"
+
+
+def _render_meanings() -> Iterator[str]:
+    yield "\n## What columns hold\n\nWhere tables differ, the table is told before the column.\n"
+    yield "\n| column | what it holds |\n|---|---|\n"
+    for name, meaning in sorted(MEANINGS.items()):
+        yield f"| `{name}` | {meaning} |\n"
 
 
 def _list_columns(table: Table) -> str:

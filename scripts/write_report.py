@@ -1,8 +1,5 @@
 """Put the tables and figures of a study on one page that needs no network."""
 
-import platform
-from importlib.metadata import version as version_of
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +9,8 @@ from capmap.claims import list_claims
 from capmap.pages.analyses import Outcome
 from capmap.pages.rendering import relate_path
 from capmap.pages.report import Results, render_report, tell_headline
+from capmap.provenance import list_versions
 from capmap.tables import read_declared, write_table
-
-# Imported names of packages that are called otherwise.
-MODULES = {"pillow": "PIL"}
-PACKAGES = ["matplotlib", "numpy", "pandas", "pillow", "pyarrow", "scipy", "seaborn", "snakemake"]
 
 
 def write_report(
@@ -86,11 +80,7 @@ def write_report(
             for name in analyses
         ],
         settings=settings,
-        versions={
-            "capmap": version,
-            "python": platform.python_version(),
-            **{name: version_of(name) for name in PACKAGES if find_spec(MODULES.get(name, name))},
-        },
+        versions=list_versions(version),
     )
     write_text(headline, tell_headline(results).striptags() + "\n")
     write_table(list_claims(results.tables, settings), [claims])

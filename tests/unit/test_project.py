@@ -44,7 +44,7 @@ GROUND = [
     {"errors", "shards", "wording", "catalog"},
     {"settings"},
     {"problems", "artifacts", "rng", "metrics"},
-    {"benchmarks", "claims", "freshness", "looks", "patterns"},
+    {"benchmarks", "claims", "freshness", "looks", "patterns", "provenance"},
 ]
 # What the rules ask while Snakemake reads them. Only drafts, which are tried as rules would, stand
 # on it.

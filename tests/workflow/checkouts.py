@@ -16,6 +16,9 @@ from tests.waiting import run_to_end
 
 PROJECT = Path(__file__).parents[2]
 PARTS = ["Snakefile", "config.yaml", "pyproject.toml", "workflow", "scripts", "data", "envs"]
+# What shows and packs a study, and all pages.
+STUDY_PAGES = {"write_report", "write_paper", "pack_data"}
+PAGES = STUDY_PAGES | {"write_index"}
 METADATA = ".snakemake/metadata"
 JOB = re.compile(r"^(?:local)?(?:rule|checkpoint) ([\w-]+):$((?:\n    .+)*)", re.MULTILINE)
 # What a job that others share says of the steps or figures that it made, and did not restore.

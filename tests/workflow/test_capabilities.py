@@ -10,7 +10,7 @@ import yaml
 
 from capmap.artifacts import read_table
 from capmap.catalog import list_figures, list_tables
-from tests.workflow.checkouts import PROJECT, Checkout, copy_project
+from tests.workflow.checkouts import PAGES, PROJECT, Checkout, copy_project
 
 STUDIES = Path(__file__).parent / "studies"
 CONFIG = yaml.safe_load((PROJECT / "config.yaml").read_text("utf-8"))
@@ -20,7 +20,6 @@ SETTINGS: dict[str, Any] = {
     "capabilities": {**SHIPPED["capabilities"], "splits": 2, "map": "umap"},
 }
 METHODS = ["ensemble", "l2", "cosine", "poincare", "bilinear"]
-PAGES = {"write_report", "write_paper", "write_index"}
 SUMMARY = {"summarize_crossvalidation", "describe_capabilities"}
 FIGURES = {"plot_figures_of_literature"}
 

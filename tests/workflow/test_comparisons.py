@@ -9,7 +9,7 @@ import pytest
 
 from capmap.catalog import ANALYSES, MAIN, STEPS, list_figures, list_tables
 from plot import FORMATS
-from tests.workflow.checkouts import Checkout, copy_project
+from tests.workflow.checkouts import PAGES, STUDY_PAGES, Checkout, copy_project
 
 MODELS = ["bee", "cow", "fox", "ibis", "jay"]
 DATASETS = ["x", "y", "z"]
@@ -24,7 +24,6 @@ SETTINGS: dict[str, Any] = {
     "groups": {"two": {"datasets": ["x", "y"]}, "last": {"datasets": ["z"], "incomplete": "keep"}},
 }
 SHARED_JOBS = {"compare_models_of_full", "plot_figures_of_full"}
-PAGES = {"write_report", "write_paper", "write_index"}
 
 # The size and the words of a text: the heading is the largest one.
 FONT_TEXT = re.compile(r'<text font-size="([\d.]+)px"[^>]*>([^<]*)')
@@ -121,7 +120,9 @@ def test_an_analysis_more_or_less_leaves_the_others_alone(project: Checkout) -> 
     assert project.list_made(run, "full") == set()
     page = "full/report.html"
     after = project.digests()
-    kept = {path for path in before if not {"report.html", "paper"} & set(Path(path).parts)}
+    kept = {
+        path for path in before if not {"report.html", "paper", "data.zip"} & set(Path(path).parts)
+    }
     assert {path: after[path] for path in kept} == {path: before[path] for path in kept}
     assert after[page] != before[page]
     project.change_settings(lambda study: study["analyses"].append("ratings"))
@@ -232,7 +233,7 @@ def test_a_new_run_of_the_other_condition_reruns_the_comparison_with_it(project:
     run = project.snakemake()
     assert run.status == 0, run.output
     full = {job.split()[0] for job in run.jobs if "study=full" in job}
-    assert full == SHARED_JOBS | {"write_report", "write_paper"}
+    assert full == SHARED_JOBS | STUDY_PAGES
     assert project.list_made(run, "full") == {"compare_conditions", "conditions"}
 
 

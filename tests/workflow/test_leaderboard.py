@@ -14,14 +14,13 @@ import yaml
 from capmap.artifacts import read_parquet, read_table
 from capmap.catalog import ANALYSES
 from tests.submissions import BENCHMARK, BOUNDS, INFORMATION, METRICS
-from tests.workflow.checkouts import PROJECT, Checkout, Run, copy_project
+from tests.workflow.checkouts import PAGES, PROJECT, STUDY_PAGES, Checkout, Run, copy_project
 
 FEW: dict[str, Any] = {
     "bootstrap": {"replicates": 200, "shards": 3, "unit": "runs"},
     "comparison": {"replicates": 200, "samples": 200},
 }
 BOARD = "results/leaderboard/leaderboard"
-PAGES = {"write_leaderboard", "write_report", "write_paper", "write_index"}
 TABLES = {
     *("validate_submissions", "normalize_runs", "rank_entries", "summarize_entries"),
     *("aggregate_scores", "rank_models", "track_changes"),
@@ -128,7 +127,7 @@ def test_a_new_submission_reruns_what_it_must_and_the_changes_name_it(project: C
     assert run.status == 0, run.output
     assert run.rules == TABLES | SHARDED | {"write_leaderboard"}
     assert set(run.jobs.values()) == {1}
-    later = FIGURES | PAGES | {"simulate_coverage", "track_releases"}
+    later = FIGURES | PAGES | {"simulate_coverage", "track_releases", "write_leaderboard"}
     assert project.snakemake("-n").rules == later - {"write_leaderboard"}
     after = read_table(ranking).set_index("model")["rank"]
     new = set(after.index) - set(before.index)
@@ -200,10 +199,10 @@ def test_a_title_and_a_ranking_rerun_what_shows_them(project: Checkout) -> None:
         lambda study: study["checkpoints"]["rankings"].append(more), "trainings"
     )
     assert set(project.snakemake("-n").jobs) == {
-        *("write_leaderboard study=leaderboard", "write_report study=leaderboard", "write_index"),
+        *("write_leaderboard study=leaderboard", "write_index"),
         *("rank_checkpoints study=trainings", "plot_figures_of_trainings study=trainings"),
-        *("write_report study=trainings", "write_paper study=trainings"),
-        "write_paper study=leaderboard",
+        *(f"{page} study=trainings" for page in STUDY_PAGES),
+        *(f"{page} study=leaderboard" for page in STUDY_PAGES),
     }
 
 

@@ -19,7 +19,6 @@ SHAPES: dict[str, Any] = {
     "multilabel": {**CONFIG["studies"]["shapes"]["multilabel"], "replicates": 200},
 }
 PUBLISHED: dict[str, Any] = CONFIG["studies"]["imagenet"]
-PAGES = {"write_report", "write_paper", "write_index"}
 EVERY_IMAGE = b"".join(b"%d,0\n" % image for image in range(40))
 
 

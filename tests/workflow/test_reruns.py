@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.waiting import wait_until
-from tests.workflow.checkouts import Checkout, copy_project
+from tests.workflow.checkouts import STUDY_PAGES, Checkout, copy_project
 
 # Their hashes put bee and fox into shards of their own, the others together into the third.
 MODELS = ["bee", "cow", "fox", "ibis", "jay"]
@@ -27,11 +27,9 @@ GATHERS = {
     "simulate_coverage study=alpha",
     "plot_figures_of_alpha study=alpha",
     "track_changes study=alpha",
-    "write_report study=alpha",
-    "write_paper study=alpha",
+    *(f"{page} study=alpha" for page in STUDY_PAGES),
     "write_index",
 }
-STUDY_PAGES = {"write_report", "write_paper"}
 RANKINGS, DATASETS = {"intervals", "rank_shift"}, {"scores", "seed_spread", "runs_per_cell"}
 READING = {"validate_exports study=alpha", "normalize_runs study=alpha"}
 

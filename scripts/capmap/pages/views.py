@@ -8,6 +8,7 @@ import pandas as pd
 from markupsafe import escape
 
 from capmap.catalog.declarations import Best
+from capmap.catalog.meanings import explain_column
 from capmap.tables import find_best, format_numbers, is_number
 
 MAX_COLUMNS = 60
@@ -31,12 +32,15 @@ class Column:
         Whether it holds numbers.
     hidden : bool
         Whether it is kept for downloads only, as another column shows it.
+    meaning : str
+        What it holds, or "".
     """
 
     name: str
     label: str
     numeric: bool
     hidden: bool = False
+    meaning: str = ""
 
 
 @dataclass(frozen=True)
@@ -155,8 +159,8 @@ def make_view(
     shown = table.iloc[:, :MAX_COLUMNS]
     numeric = [is_number(shown.iloc[:, position]) for position in range(shown.shape[1])]
     columns = [
-        Column(str(label), (labels or {}).get(str(label), str(label)), kind)
-        for label, kind in zip(shown.columns, numeric, strict=True)
+        Column(label, (labels or {}).get(label, label), kind, meaning=explain_column(name, label))
+        for label, kind in zip(map(str, shown.columns), numeric, strict=True)
     ]
     cells = [
         _format_column(shown.iloc[:, place], column, (best or {}).get(column.name))
