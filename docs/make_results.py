@@ -36,12 +36,12 @@ Models stand in the order of the ranking, and the numbers of the results in the 
 score of a dataset is bold, the next underlined, and models that are not separated from the first
 have a dagger. A table that is too large for a page is several floats, or one that is turned.
 
-`data.zip` is for those who check the paper, and can go to an archive that gives it a DOI: all tables
-as CSV, paragraphs and paper, the study's settings (without passwords and keys in addresses), what was
-read and rejected with digests of the exports, versions, and the pinned dependencies. Its
+`data.zip` is for those who check the paper, and can go to an archive that gives it a DOI: all
+tables as CSV, paragraphs and paper, the study's settings (without passwords and keys in addresses),
+what was read and rejected with digests of the exports, versions, and the pinned dependencies. Its
 `datapackage.json` describes each file, and each column by type and meaning, as a
-[Data Package](https://datapackage.org). The exports themselves are not in it: add them, an author and
-a license before you publish.
+[Data Package](https://datapackage.org). The exports themselves are not in it: add them, an author
+and a license before you publish.
 """
 
 
