@@ -39,6 +39,11 @@ CREDENTIALS = re.compile(
 NO_TIME = (1980, 1, 1, 0, 0, 0)
 
 
+def hide_credentials(text: str) -> str:
+    """Take names, passwords and keys out of the addresses in a text."""
+    return CREDENTIALS.sub("", text)
+
+
 def list_versions(own: str) -> dict[str, str]:
     """Versions of capmap, which is given, of Python and of the packages that compute and draw."""
     found = {name: version(name) for name in PACKAGES if find_spec(MODULES.get(name, name))}
@@ -84,7 +89,7 @@ def pack_study(
     ----------
     Data Package 2.0 and Table Schema, Frictionless Data (2024): https://datapackage.org/standard
     """
-    kept = json.loads(CREDENTIALS.sub("", json.dumps(settings)))
+    kept = json.loads(hide_credentials(json.dumps(settings)))
     text = yaml.safe_dump({"studies": {name: kept}}, sort_keys=False, allow_unicode=True)
     content = dict(sorted({**files, "settings.yaml": text.encode()}.items()))
     package = {
@@ -94,7 +99,7 @@ def pack_study(
         "description": headline,
         "sources": [
             {
-                "title": CREDENTIALS.sub("", source["path"]),
+                "title": hide_credentials(source["path"]),
                 "hash": f"sha256:{source['sha256']}",
                 "bytes": source["bytes"],
             }

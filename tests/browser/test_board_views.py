@@ -37,7 +37,7 @@ def test_entries_of_the_first_method_stand_by_rank_and_partial_ones_last(open_pa
     assert read_names(page) == [*RANKED, "Zeta"]
     assert read_ranks(page) == ["1", "2", "3", "4", "5", "not ranked"]
     last = page.locator("#board tbody tr").last
-    expect(last.locator(".badge")).to_have_text("2 of 3 datasets")
+    expect(last.locator(".badge")).to_have_text("2/3")
     expect(page.locator("#status")).to_have_text("6 of 12 entries")
 
 
@@ -103,8 +103,65 @@ def test_every_score_has_its_interval_and_every_rank_its_own(open_page, toy_page
     # Alpha, frozen: d1 0.85, d2 0.85 − 5/12 + 0.001, d3 0.852; two seeds add 0.00005.
     mean = (0.85 + 0.85 - 5 / 12 + 0.001 + 0.852) / 3 + 0.00005
     overall = first.locator("td.score").first
-    assert overall.text_content() == f"{mean:.3f}\n{mean - 0.02:.3f}\N{EN DASH}{mean + 0.02:.3f}"
+    interval = f"{mean - 0.02:.3f}\N{EN DASH}{mean + 0.02:.3f}"
+    assert overall.text_content() == f"{mean:.3f} ({interval})"
+    expect(first.locator("td.score").nth(1)).to_have_attribute(
+        "title", re.compile(r"^0\.\d{3}.0\.\d{3}$")
+    )
+    page.get_by_label("All intervals").check()
+    assert overall.text_content() == f"{mean:.3f}\n{interval}"
+    assert "\n" in first.locator("td.score").nth(1).text_content()
+    twin = open_page(toy_page, address=f"#{page.url.partition('#')[2]}")
+    assert twin.get_by_label("All intervals").is_checked()
     expect(first.locator("td.rank small")).to_have_text("1\N{EN DASH}2")
+
+
+def test_a_row_is_one_line_until_all_intervals_are_asked_for(open_page, toy_page):
+    page = open_page(toy_page)
+    heights = "rows => rows.map((row) => row.getBoundingClientRect().height)"
+    assert max(page.locator("#board tbody tr").evaluate_all(heights)) < 36
+    page.get_by_label("All intervals").check()
+    assert min(page.locator("#board tbody tr").evaluate_all(heights)) > 48
+
+
+def test_scores_stand_against_sizes_and_a_point_opens_its_entry(open_page, toy_page):
+    page = open_page(toy_page, address="#method=frozen")
+    marks = page.locator("#plot .mark")
+    expect(marks).to_have_count(6)
+    names = marks.evaluate_all("marks => marks.map((mark) => mark.ariaLabel)")
+    assert names[0].startswith(
+        "Alpha \N{MIDDLE DOT} frozen: 0.712 (0.692\N{EN DASH}0.732), size 100M"
+    )
+    places = [mark.bounding_box() for mark in marks.all()]
+    # Sizes grow from Alpha to Zeta, and the scores of the five that are ranked fall.
+    assert sorted(places, key=lambda box: box["x"]) == places
+    assert sorted(places[:5], key=lambda box: box["y"]) == places[:5]
+    marks.first.hover()
+    expect(page.locator(".tip")).to_contain_text("0.712")
+    marks.nth(1).focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#model-title")).to_have_text("Beta")
+    page.keyboard.press("Escape")
+    page.get_by_label("Search", exact=True).fill("alpha")
+    expect(page.locator("#plot")).to_be_hidden()
+
+
+def test_two_entries_are_compared_side_by_side(open_page, toy_page):
+    page = open_page(toy_page, address="#method=frozen")
+    page.locator("#board button.open").first.click()
+    page.get_by_label("Compare with").select_option(label="Epsilon \N{MIDDLE DOT} frozen")
+    table = page.locator("dialog table").first
+    expect(table.locator("caption")).to_have_text("Side by side, normalized scores")
+    overall = table.locator("tbody tr").first.locator("td")
+    assert overall.first.text_content() == "0.712"
+    assert len(overall.all()) == 4
+    expect(page.locator("#verdict")).to_contain_text("these two")
+    twin = open_page(toy_page, address=f"#{page.url.partition('#')[2]}")
+    expect(twin.locator("dialog table").first.locator("caption")).to_contain_text("Side by side")
+    page.get_by_label("Compare with").select_option(label="Epsilon \N{MIDDLE DOT} full_ft")
+    expect(page.locator("#verdict")).to_contain_text("was not tested")
+    page.keyboard.press("Escape")
+    page.wait_for_function("!location.hash.includes('beside')")
 
 
 def test_columns_are_dimensions_until_others_are_picked(open_page, toy_page):
@@ -119,6 +176,8 @@ def test_columns_are_dimensions_until_others_are_picked(open_page, toy_page):
     page.get_by_label("Raw dataset scores").check()
     # Alpha on d2: 100 · (0.85 − 5/12 + 0.001 + 0.00005), SEM of two seeds 0.01 apart is 0.005.
     cell = page.locator("#board tbody tr").first.locator("td").last
+    assert cell.text_content() == "43.4383"
+    page.get_by_label("All intervals").check()
     assert cell.text_content() == "43.4383\n± 0.0050"
 
 
@@ -155,7 +214,7 @@ def test_search_and_filters_leave_ranks_alone(open_page, toy_page):
     assert read_ranks(page) == ["2", "4", "not ranked"]
     expect(page.locator("#status")).to_have_text("3 of 12 entries")
     page.locator("summary", has_text="Sizes").click()
-    page.get_by_label("103M").check()
+    page.get_by_label("103M", exact=True).check()
     assert read_names(page) == ["Delta"]
     page.get_by_role("button", name="Clear: Sizes").click()
     assert read_names(page) == ["Beta", "Delta", "Zeta"]

@@ -19,8 +19,8 @@ def render_page(template: str, *, style: str, script: str, **content: object) ->
         Name of the template, which extends ``base.html.j2``.
     style, script : str
         CSS and JavaScript of the page, which come after those that all pages have. They are named
-        in the page's content security policy by their digests; the script may use ``quote`` and
-        ``save`` of ``csv.js``.
+        in the page's content security policy by their digests; the script may use what
+        ``common.js`` has.
     **content : object
         What else the template shows. Text is escaped.
 
@@ -39,7 +39,7 @@ def render_page(template: str, *, style: str, script: str, **content: object) ->
     )
     environment.filters["fingerprint"] = _fingerprint
     environment.globals["zip"] = zip
-    base, common = ((TEMPLATES / name).read_text("utf-8") for name in ("base.css", "csv.js"))
+    base, common = ((TEMPLATES / name).read_text("utf-8") for name in ("base.css", "common.js"))
     scripts = f'"use strict";\n{{\n{common}\n{script}}}\n'
     return environment.get_template(template).render(style=base + style, script=scripts, **content)
 

@@ -18,6 +18,7 @@ from capmap.pages.contents import show_tables
 from capmap.pages.methods import describe_methods
 from capmap.pages.pictures import embed_pictures
 from capmap.pages.rendering import TEMPLATES, render_page
+from capmap.provenance import hide_credentials
 
 MAX_PAGE = 1_950_000
 MAX_SETTINGS = 40_000
@@ -156,6 +157,7 @@ def _render(template: str, **content: object) -> str:
 
 def _render_settings(settings: Mapping[str, Any]) -> str:
     text = yaml.safe_dump(dict(settings), sort_keys=False, allow_unicode=True, width=88)
+    text = hide_credentials(text)
     if len(text) <= MAX_SETTINGS:
         return text
     return f"{text[:MAX_SETTINGS]}\n… and {len(text) - MAX_SETTINGS:,} characters more"

@@ -21,6 +21,7 @@ const render = () => {
   fleeting = state.rerank ? rankAgain(selection) : null;
   order = sortEntries(selection);
   drawTable(order);
+  drawPlot(order);
   showControls();
   showBanner();
   byId("status").textContent = `${order.length} of ${entries.length} entries${describeOrder()}`;
@@ -51,9 +52,9 @@ const wireTable = () => {
 const writeNotes = () => {
   const level = `${content.confidence}%`;
   const notes = [
-    `Scores are normalized per dataset, and the overall score is the ${content.statistic.name} over runs and datasets; ${lowerIsBetter ? "lower" : "higher"} is better. Beneath each stands its ${level} interval. Raw dataset scores are means ± SEM over seeds in the metric's own units.`,
-    `Beneath a rank stand the ranks that are compatible with the data at ${level}. Entries that share a letter of their tie group cannot be told apart.`,
-    "Ranks are those among all entries of a method, on all datasets or in the chosen dataset group; entries that lack some of these datasets are marked, not ranked there, and stand last. Filters leave ranks as they are, unless “Re-rank within selection” is on.",
+    `Scores are normalized per dataset, and the overall score is the ${content.statistic.name} over runs and datasets; ${lowerIsBetter ? "lower" : "higher"} is better. With “All intervals” each has its ${level} interval beneath it. Raw dataset scores are means ± SEM over seeds in the metric's own units.`,
+    `The small numbers at a rank are the ranks that are compatible with the data at ${level}. Entries that share a letter of their tie group cannot be told apart.`,
+    "Ranks are those among all entries of a method, on all datasets or in the chosen dataset group; entries that lack some of these datasets are marked (7/8 or *), not ranked there, and stand last. Filters leave ranks as they are, unless “Re-rank within selection” is on.",
     "Darker blue (lighter at night) means a better normalized score within its column. The address of this page always leads to the view that you see.",
   ];
   byId("notes").append(...notes.map((note) => make("p", {}, note)));
@@ -72,4 +73,5 @@ byId("skip").addEventListener("click", (event) => {
 byId("download").addEventListener("click", () => save(`${content.study}-leaderboard.csv`, writeCsv(state.sort || state.group ? order : [...order].sort((a, b) => a - b))));
 addEventListener("popstate", goBack);
 addEventListener("beforeprint", finish);
+addEventListener("resize", () => drawPlot(order));
 goBack();

@@ -5,6 +5,12 @@ const PARTS = [SCORE, "ci_low", "ci_high"];
 const describeCoverage = (sheet, row) =>
   `${sheet.text("datasets", row)} of ${sheet.text("expected", row)} datasets`;
 
+// In words, and as short as a row of one line needs it.
+const writeCoverage = (sheet, row) => {
+  const short = `${sheet.text("datasets", row)}/${sheet.text("expected", row)}`;
+  return [describeCoverage(sheet, row), state.intervals ? describeCoverage(sheet, row) : short];
+};
+
 const isComplete = (sheet, row) => sheet.text("complete", row) === "True";
 
 // A score with its interval, taken from one table; `locate` finds the row of a model.
@@ -43,6 +49,7 @@ const makeDataset = (name) => {
   const score = makeScore(`dataset:${name}`, name, "Datasets", normalized, locateNormalized);
   return {
     ...score,
+    readNormalized: score.read,
     read: (entry) => (state.raw ? readRaw(entry) : score.read(entry)),
     value: (entry) => (state.raw ? raw.number("mean", locate(entry)) : score.value(entry)),
     shade: score.value,

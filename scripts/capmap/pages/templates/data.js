@@ -88,11 +88,5 @@ const showRaw = (value) => {
 const showRange = (low, high, show = showScore) =>
   Number.isNaN(low) || Number.isNaN(high) ? "" : `${show(low)}–${show(high)}`;
 
-const make = (tag, properties = {}, ...children) => {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-};
-
 // A name from an export: its direction of writing ends where it ends.
 const showName = (name) => make("bdi", {}, name);

@@ -1,6 +1,5 @@
 // Figures that answer: what is under the pointer or the cursor is told, a click highlights a model
 // in all figures and tables, and a list takes models out of them.
-const SVG = "http://www.w3.org/2000/svg";
 const MARKS = "[data-model], [data-dataset]";
 const places = new Map(); // model → what is drawn and written of it
 const grids = new Map(); // svg → rows or cells in it
@@ -12,19 +11,8 @@ const add = (model, element) => {
   places.get(model).push(element);
 };
 
-const create = (name, attributes, ...content) => {
-  const element = document.createElement(name);
-  Object.assign(element, attributes);
-  element.append(...content);
-  return element;
-};
-
-const frame = (svg, className, [x, y, width, height]) => {
-  const rect = document.createElementNS(SVG, "rect");
-  const attributes = { class: className, x, y, width, height };
-  for (const [key, value] of Object.entries(attributes)) rect.setAttribute(key, value);
-  return svg.appendChild(rect);
-};
+const frame = (svg, className, [x, y, width, height]) =>
+  svg.appendChild(draw("rect", { class: className, x, y, width, height }));
 
 const readGrids = (svg) =>
   [...svg.querySelectorAll("metadata")].map((element) => {
@@ -88,20 +76,6 @@ const listSubjects = (svg) => {
   return [...told.values()];
 };
 
-const tip = create("div", { className: "tip", hidden: true });
-document.body.append(tip);
-
-const showTip = (subject, event) => {
-  tip.hidden = !subject;
-  if (!subject) return;
-  tip.replaceChildren(create("strong", {}, subject.title), subject.text ? `\n${subject.text}` : "");
-  const { offsetWidth: wide, offsetHeight: high } = tip;
-  const x = Math.min(event.clientX + 14, document.documentElement.clientWidth - wide - 8);
-  const below = event.clientY + 16;
-  tip.style.left = `${Math.max(8, x)}px`;
-  tip.style.top = `${below + high > innerHeight ? event.clientY - high - 10 : below}px`;
-};
-
 const showCursor = (plot, subject) => {
   plot.querySelectorAll(".cursor").forEach((element) => element.remove());
   if (!subject) return;
@@ -114,7 +88,7 @@ const showCursor = (plot, subject) => {
 const say = (plot, subject) => {
   let line = plot.parentElement.querySelector(".told");
   if (!line) {
-    line = create("p", { className: "told" });
+    line = make("p", { className: "told" });
     line.setAttribute("aria-live", "polite");
     plot.after(line);
   }
@@ -189,11 +163,11 @@ const equipZoom = (plot, svg) => {
     ["Zoom out", "−", () => zoom(svg, 1 / 1.5)],
     ["Whole map", "Reset", () => move(svg, ...svg.home)],
   ].map(([label, text, act]) => {
-    const button = create("button", { type: "button", onclick: act, title: label }, text);
+    const button = make("button", { type: "button", onclick: act, title: label }, text);
     button.setAttribute("aria-label", label);
     return button;
   });
-  plot.before(create("div", { className: "tools" }, ...buttons));
+  plot.before(make("div", { className: "tools" }, ...buttons));
   plot.addEventListener("wheel", (event) => {
     if (!event.ctrlKey && document.activeElement !== plot) return;
     event.preventDefault();
@@ -257,9 +231,9 @@ const equipRows = (table) => {
   }
 };
 
-const list = create("ul", { className: "list" });
-const note = create("output", {});
-const clear = create("button", { type: "button", hidden: true, onclick: () => pick(picked) }, "Clear");
+const list = make("ul", { className: "list" });
+const note = make("output", {});
+const clear = make("button", { type: "button", hidden: true, onclick: () => pick(picked) }, "Clear");
 
 const listModels = () => {
   const source = document.querySelector("#table-ranking tbody") ?? document.querySelector("td, th");
@@ -269,26 +243,26 @@ const listModels = () => {
   );
   list.append(
     ...names.map((name) => {
-      const box = create("input", { type: "checkbox", checked: true });
+      const box = make("input", { type: "checkbox", checked: true });
       box.setAttribute("aria-label", `Show ${name}`);
       box.addEventListener("change", () => toggle(name, box.checked));
-      const button = create("button", { type: "button", onclick: () => pick(name) }, name);
+      const button = make("button", { type: "button", onclick: () => pick(name) }, name);
       button.setAttribute("aria-pressed", "false");
-      return create("li", {}, box, button);
+      return make("li", {}, box, button);
     }),
   );
-  const search = create("input", { type: "search", placeholder: "Find a model" });
+  const search = make("input", { type: "search", placeholder: "Find a model" });
   search.setAttribute("aria-label", "Find a model");
   search.addEventListener("input", () => {
     const wanted = search.value.toLowerCase();
     for (const item of list.children) item.hidden = !item.textContent.toLowerCase().includes(wanted);
   });
-  const panel = create("div", { className: "panel" }, search, list);
-  const box = create("details", { className: "models" }, create("summary", {}, "Models"), panel);
+  const panel = make("div", { className: "panel" }, search, list);
+  const box = make("details", { className: "models" }, make("summary", {}, "Models"), panel);
   box.addEventListener("keydown", (event) => {
     if (event.key === "Escape") box.open = false;
   });
-  document.querySelector("nav")?.append(create("div", { className: "chosen" }, box, note, clear));
+  document.querySelector("nav")?.append(make("div", { className: "chosen" }, box, note, clear));
 };
 
 note.setAttribute("aria-live", "polite");

@@ -140,6 +140,49 @@ const showSubmission = (entry) => {
   return [make("h3", {}, "Submission"), makeList(known.map(([term, text]) => [term, showLink(text)]))];
 };
 
+const nameEntry = (entry) =>
+  ["name", "method", "submission"]
+    .filter((name) => name === "name" || entries.distinct(name).length > 1)
+    .map((name) => entries.text(name, entry))
+    .join(" · ");
+
+// Whether letters separate two entries; those of different methods are ranked apart.
+const judgePair = (entry, other) => {
+  const [one, two] = [entry, other].map((row) => entries.text("ties", row));
+  if (entries.text("method", entry) !== entries.text("method", other)) {
+    return "Entries of different methods are ranked apart: whether these two differ was not tested.";
+  }
+  if (!one || !two) return "Whether these two differ was not tested.";
+  return [...one].some((letter) => two.includes(letter))
+    ? "Over all datasets these two cannot be separated, allowing for all pairs."
+    : "Over all datasets these two are separated, allowing for all pairs.";
+};
+
+const listPair = (entry, other) =>
+  [...columns.values()].filter(({ kind }) => kind === "score").flatMap((column) => {
+    const scores = [entry, other].map(column.readNormalized ?? column.read);
+    if (scores.every((score) => !score)) return [];
+    const texts = scores.flatMap((score) =>
+      score ? [showScore(score.value), showRange(score.low, score.high)] : ["", ""]);
+    return [[column.label, ...texts]];
+  });
+
+const showPair = (entry) => {
+  const others = sortByScore(rows.filter((row) => row !== entry));
+  if (!others.length) return [];
+  const select = make("select", { id: "beside" });
+  fillSelect(select, [["", "no other entry"], ...others.map((row) => [entries.text("model", row), nameEntry(row)])]);
+  select.value = state.beside;
+  select.addEventListener("change", () => change({ beside: select.value }));
+  const field = make("label", { className: "field" }, "Compare with ", select);
+  const other = rowOf.get(state.beside);
+  if (other === undefined || other === entry) return [field];
+  const level = `${content.confidence}% interval`;
+  const heads = [["Over", "text"], ...[entry, other].flatMap((row) => [[nameEntry(row), "number"], [level, "number"]])];
+  const verdict = make("p", { id: "verdict" }, judgePair(entry, other));
+  return [field, verdict, makeTable("Side by side, normalized scores", heads, listPair(entry, other))];
+};
+
 const fillDialog = (entry) => {
   const model = entries.text("model", entry);
   const title = make("h2", { id: "model-title", tabIndex: -1 }, showName(entries.text("name", entry)));
@@ -155,6 +198,7 @@ const fillDialog = (entry) => {
   dialog.replaceChildren(
     make("header", {}, title, close),
     makeList(describe(entry).map(([term, text]) => [term, showName(text)])),
+    ...showPair(entry),
     makeTable("Dimensions", parts, listDimensions(model)),
     makeTable("Datasets", cells, listDatasets(model)),
     provenance,
@@ -165,17 +209,18 @@ const fillDialog = (entry) => {
 const showDialog = () => {
   const entry = rowOf.get(state.open);
   if (entry === undefined) return dialog.close();
-  if (dialog.open && dialog.dataset.entry === String(entry)) return undefined;
-  dialog.dataset.entry = entry;
+  const same = dialog.open && dialog.dataset.entry === String(entry);
+  if (same && dialog.dataset.beside === state.beside) return undefined;
+  Object.assign(dialog.dataset, { entry, beside: state.beside });
   fillDialog(entry);
   if (!dialog.open) dialog.showModal();
-  byId("model-title").focus();
+  byId(same ? "beside" : "model-title").focus();
   return undefined;
 };
 
 dialog.addEventListener("close", () => {
   const { entry } = dialog.dataset;
-  if (state.open) change({ open: "" });
+  if (state.open) change({ open: "", beside: "" });
   restoreFocus({ entry });
 });
 dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close());

@@ -15,10 +15,12 @@ const fresh = () => ({
   best: false,
   rerank: false,
   heat: true,
+  intervals: false,
   open: "",
+  beside: "", // what the open model is compared with
 });
 
-const SWITCHES = { raw: "raw", best: "best", rerank: "rerank" };
+const SWITCHES = { raw: "raw", best: "best", rerank: "rerank", intervals: "intervals" };
 let state = fresh();
 
 const writeAddress = () => {
@@ -41,6 +43,7 @@ const writeAddress = () => {
   for (const [name, word] of Object.entries(SWITCHES)) if (state[name]) words.set(word, "1");
   if (!state.heat) words.set("heat", "0");
   if (state.open) words.set("open", state.open);
+  if (state.open && state.beside) words.set("beside", state.beside);
   return words.toString();
 };
 
@@ -63,7 +66,7 @@ const readAddress = () => {
   found.descending = words.get("order") === "descending";
   for (const [name, word] of Object.entries(SWITCHES)) found[name] = words.get(word) === "1";
   found.heat = words.get("heat") !== "0";
-  if (rowOf.has(words.get("open"))) found.open = words.get("open");
+  for (const name of ["open", "beside"]) if (rowOf.has(words.get(name))) found[name] = words.get(name);
   return found;
 };
 

@@ -46,7 +46,8 @@ const drawName = (entry) => {
   button.ariaHasPopup = "dialog";
   const cell = make("th", { scope: "row", className: "name" }, button);
   if (!isComplete(entries, entry)) {
-    cell.append(make("span", { className: "badge" }, describeCoverage(entries, entry)));
+    const [told, short] = writeCoverage(entries, entry);
+    cell.append(make("span", { className: "badge", title: told }, short));
   }
   return cell;
 };
@@ -56,14 +57,19 @@ const drawScore = (column, entry, span) => {
   const score = column.read(entry);
   const cell = make("td", { className: `score ${findStep(column, entry)}` });
   if (!score || Number.isNaN(score.value)) return cell;
-  if ("sem" in score) {
-    const sem = Number.isNaN(score.sem) ? "" : `\n± ${showRaw(score.sem)}`;
-    cell.textContent = showRaw(score.value) + sem;
+  const isRaw = "sem" in score;
+  const value = isRaw ? showRaw(score.value) : showScore(score.value);
+  const sem = isRaw && !Number.isNaN(score.sem) ? `± ${showRaw(score.sem)}` : "";
+  const range = isRaw ? sem : showRange(score.low, score.high);
+  const isOverall = column.id === "overall";
+  if (!state.intervals) {
+    cell.textContent = isOverall && range ? `${value} (${range})` : value;
+    cell.title = [range, score.note].filter(Boolean).join(", ");
+    if (score.note) cell.append(make("small", { className: "partial" }, "*"));
     return cell;
   }
-  const range = showRange(score.low, score.high);
-  cell.textContent = showScore(score.value) + (range && `\n${range}`);
-  if (column.id === "overall" && range) cell.append(drawInterval(score, span));
+  cell.textContent = value + (range && `\n${range}`);
+  if (isOverall && range) cell.append(drawInterval(score, span));
   if (score.note) cell.append(make("small", { className: "partial" }, score.note));
   return cell;
 };
@@ -127,7 +133,7 @@ const drawTable = (order) => {
   const shown = listShown();
   const ids = shown.map(({ id }) => id);
   const span = findSpan();
-  const next = JSON.stringify([ids, state.method, state.everyMethod, state.group, state.raw, [...(fleeting ?? [])]]);
+  const next = JSON.stringify([ids, state.method, state.everyMethod, state.group, state.raw, state.intervals, [...(fleeting ?? [])]]);
   if (next !== layout) drawn.clear();
   layout = next;
   const draw = (entry) => () => {
@@ -137,7 +143,7 @@ const drawTable = (order) => {
     return drawn.get(entry);
   };
   const active = table.contains(document.activeElement) && document.activeElement.dataset;
-  table.className = `${state.heat ? "heat" : ""} ${fleeting ? "again" : ""}`;
+  table.className = `${state.heat ? "heat" : ""} ${fleeting ? "again" : ""} ${state.intervals ? "" : "compact"}`;
   table.ariaRowCount = order.length + 1;
   table.querySelector("colgroup").replaceWith(drawColumns(shown));
   table.tHead.replaceChildren(drawHead(shown));
