@@ -168,33 +168,39 @@ def test_what_was_altered_is_not_put_back(project: Checkout) -> None:
     ("change", "steps", "figures"),
     [
         (
-            {"comparison": {**SETTINGS["comparison"], "rope": 0.02}},
-            {"compare_models"},
-            {"bayes", "bayes_reference", "improvement", "pairwise", "pairwise_reference", "rope"},
+            {
+                "comparison": {**SETTINGS["comparison"], "rope": 0.02},
+                "groups": {"one": {"datasets": ["x"]}},
+            },
+            {"compare_models", "rank_groups"},
+            {
+                *{"bayes", "bayes_reference", "improvement", "pairwise", "pairwise_reference"},
+                *{"rope", "groups"},
+            },
         ),
         (
-            {"comparison": {**SETTINGS["comparison"], "alpha": 0.1}},
-            {"compare_models", "compare_ranks"},
-            {"pairwise", "critical_difference", "rank_cliques"},
+            {"comparison": {**SETTINGS["comparison"], "alpha": 0.1}, "robustness": {"top": 2}},
+            {"compare_models", "compare_ranks", "check_robustness"},
+            {"pairwise", "critical_difference", "rank_cliques", "rank_stability"},
         ),
         (
-            {"comparison": {**SETTINGS["comparison"], "highlight": ["fox"]}},
-            set(),
-            {"critical_difference", "rank_cliques"},
+            {
+                "comparison": {**SETTINGS["comparison"], "highlight": ["fox"]},
+                "ratings": {"battles": "runs"},
+            },
+            {"rate_models"},
+            {"critical_difference", "rank_cliques", "elo"},
         ),
-        ({"ratings": {"battles": "runs"}}, {"rate_models"}, {"elo"}),
-        ({"robustness": {"top": 2}}, {"check_robustness"}, {"rank_stability"}),
-        ({"groups": {"one": {"datasets": ["x"]}}}, {"rank_groups"}, {"groups"}),
     ],
 )
-def test_a_setting_makes_again_what_uses_it(
+def test_settings_make_again_what_uses_them(
     project: Checkout, change: dict[str, Any], steps: set[str], figures: set[str]
 ) -> None:
     before = project.digests()
     project.change_settings(lambda study: study.update(change))
     run = project.snakemake()
     assert run.status == 0, run.output
-    assert run.rules == PAGES | (SHARED_JOBS if steps else {"plot_figures_of_full"})
+    assert run.rules == PAGES | SHARED_JOBS
     assert project.list_made(run, "full") == steps | figures
     drawn = {f"full/figures/{name}" for name in figures}
     tables = {f"full/tables/{table}" for name in steps for table in STEPS[name].tables}

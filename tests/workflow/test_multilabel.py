@@ -119,13 +119,11 @@ def test_one_more_seed_composes_and_classifies_its_own_images_only(project: Chec
 
 def test_the_same_seeds_give_the_same_bytes(project: Checkout) -> None:
     before = project.digests()
-    run = project.snakemake("--forceall", "results/shapes/figures/metric_lines.svg", cores=1)
+    run = project.snakemake("--forceall", "results/shapes/text/multilabel.txt", cores=1)
     assert run.status == 0, run.output
     after = project.digests()
-    same = [
-        path for path in before if re.search("^shapes/(multilabel|figures|text|patchml)/", path)
-    ]
-    assert len(same) > 50
+    same = [path for path in before if re.search("^shapes/(multilabel|text|patchml)/", path)]
+    assert len(same) > 15
     assert {path: after[path] for path in same} == {path: before[path] for path in same}
 
 

@@ -67,13 +67,7 @@ def shard_of(checkout: Checkout, model: str) -> str:
     return found[0].stem
 
 
-def test_nothing_changed_runs_nothing(project: Checkout) -> None:
-    run = project.snakemake()
-    assert run.status == 0, run.output
-    assert not run.jobs
-
-
-def test_touched_export_runs_nothing(project: Checkout) -> None:
+def test_a_touched_export_is_no_change(project: Checkout) -> None:
     os.utime(project.folder / "alpha.csv")
     run = project.snakemake()
     assert run.status == 0, run.output
@@ -89,14 +83,6 @@ def test_new_seed_reruns_its_shard_and_the_gathers_of_its_study(project: Checkou
     assert set(run.jobs.values()) == {1}
     assert "scores" in project.list_made(run, "alpha") <= RANKINGS | DATASETS
     assert not project.snakemake().jobs
-
-
-def test_removed_seed_reruns_its_shard_and_the_gathers_of_its_study(project: Checkout) -> None:
-    shard = shard_of(project, "cow")
-    project.edit("alpha.csv", lambda text: text.replace("cow,y,acc,2,0.6460\n", ""))
-    run = project.snakemake()
-    assert run.status == 0, run.output
-    assert set(run.jobs) == READING | {f"bootstrap_shard study=alpha, shard={shard}"} | GATHERS
 
 
 def test_removed_model_leaves_nothing_behind(project: Checkout) -> None:
