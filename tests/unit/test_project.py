@@ -22,6 +22,7 @@ RULES = sorted((ROOT / "workflow/rules").glob("*.smk"))
 ENVIRONMENTS = sorted((ROOT / "envs").glob("*.yaml"))
 # Packages whose import has another name, or that come with another package.
 DISTRIBUTIONS = {
+    "fontTools": "fonttools",
     "PIL": "pillow",
     "markupsafe": "jinja2",
     "mlflow": "mlflow-skinny",
