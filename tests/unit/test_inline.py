@@ -12,10 +12,20 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from capmap.figures.canvas import draw_note
-from capmap.figures.datasets import draw_scores
+from capmap.figures.datasets import draw_scores, draw_seed_spread
 from capmap.figures.inline import render_inline
 from capmap.figures.look import read_look, wear_look
-from capmap.figures.marks import Mark, mark, mark_cells, mark_members, mark_rows, write_estimates
+from capmap.figures.marks import (
+    Mark,
+    find_grid,
+    mark,
+    mark_cells,
+    mark_members,
+    mark_rows,
+    write_estimates,
+)
+from capmap.figures.multilabel import draw_metric_rank_shift
+from capmap.figures.pairwise import draw_bayes_reference
 from capmap.figures.rankings import draw_intervals
 from capmap.figures.style import figure_style, save_figure
 from tests.report_tables import make_ranking
@@ -151,3 +161,33 @@ def test_a_sentence_in_place_of_a_figure_is_known_as_such():
 def test_estimates_have_their_ends_if_both_are_known(ends, text):
     assert write_estimates([[0.5, *ends]], digits=1) == [text]
     assert write_estimates([[np.nan, *ends]]) == [""]
+
+
+def test_rows_of_spreads_and_decisions_tell_their_numbers():
+    seeds = pd.DataFrame(
+        {"model": ["a", "b", "c"], "dataset": "d", "normalized_std": [0.1, 0.3, 0.2]}
+    )
+    [grid] = filter(None, map(find_grid, draw_seed_spread(seeds).axes))
+    assert (grid.rows, grid.texts) == (["d"], ["median 0.200, largest 0.300 (b)"])
+    pairs = pd.DataFrame(
+        {
+            **{"model_a": ["a"], "model_b": ["b"], "decision": [""]},
+            **{"p_a_better": [0.2], "p_equivalent": [0.3], "p_b_better": [0.5]},
+        }
+    )
+    drawn = draw_bayes_reference(pairs, reference="a")
+    [grid] = filter(None, map(find_grid, drawn.axes))
+    assert grid.rows == ["b"]
+    assert grid.texts == ["reference better 20%, equivalent 30%, model better 50%"]
+
+
+def test_every_point_of_shifted_ranks_has_its_model():
+    models = [f"m{place}" for place in range(30)]
+    ranks = np.arange(1, 31)
+    shift = pd.DataFrame({"model": models, "dataset_top1": "A", "dataset_asma": "A"})
+    shift = shift.assign(top1_rank=ranks, asma_rank=ranks[::-1], shift=ranks - ranks[::-1])
+    degradation = pd.DataFrame({"dataset_a": ["A"], "dataset_b": ["A"]})
+    metrics = pd.DataFrame({"dataset": ["A"]})
+    root = read(draw_metric_rank_shift(shift, degradation, metrics))
+    assert find_marked(root, model="m0", text="1 by top-1, 30 by ASMA")
+    assert {one.get("data-model") for one in root.iter()} >= set(models)

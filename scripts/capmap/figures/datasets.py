@@ -329,6 +329,14 @@ def _draw_boxed(
     return sheet.figure
 
 
+def _write_spread(points: pd.DataFrame) -> str:
+    """The median spread on a dataset, and the largest with its model."""
+    if points.empty:
+        return ""
+    noisiest = points.nlargest(1, "x").iloc[0]
+    return f"median {points['x'].median():.3f}, largest {noisiest['x']:.3f} ({noisiest['model']})"
+
+
 def _make_sheet(
     points: pd.DataFrame,
     labels: Labels,
@@ -348,7 +356,8 @@ def _make_sheet(
     )
     sheet.axes.grid()
     sheet.limit_ticks()
-    sheet.label_rows(labels.texts, header="dataset", names=labels.names)
+    texts = [_write_spread(points[points["y"] == row]) for row in range(len(labels.texts))]
+    sheet.label_rows(labels.texts, header="dataset", names=labels.names, texts=texts)
     sheet.axes.set_xlim(0, 1.04 * points["x"].max() or 1.0)
     for row in range(points["y"].nunique(), len(labels.texts)):
         sheet.axes.text(

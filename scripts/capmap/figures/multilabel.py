@@ -31,6 +31,7 @@ from capmap.figures.canvas import (
 )
 from capmap.figures.labels import FloatArray, Label, draw_labels, place_labels
 from capmap.figures.look import page_width
+from capmap.figures.marks import Mark, mark_members
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.side_columns import MINUS, plan_columns, write_columns
 from capmap.figures.style import (
@@ -310,7 +311,14 @@ def draw_metric_rank_shift(
             "markersize": 3.5,
             "markeredgewidth": 0,
         }
-        sheet.axes.plot(own["top1_rank"], own["asma_rank"], linestyle="none", alpha=0.8, **look)
+        [drawn] = sheet.axes.plot(
+            own["top1_rank"], own["asma_rank"], linestyle="none", alpha=0.8, **look
+        )
+        ranks = zip(own["model"], own["top1_rank"], own["asma_rank"], strict=True)
+        mark_members(
+            drawn,
+            [Mark(model, text=f"{top1} by top-1, {asma} by ASMA") for model, top1, asma in ranks],
+        )
     sheet.axes.set(xlim=(low, high), ylim=(high, low), ylabel=_name_axis(table, "asma", "ASMA"))
     for axis in (sheet.axes.xaxis, sheet.axes.yaxis):
         ticks = MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]).tick_values(1, last)

@@ -422,7 +422,8 @@ def draw_bayes_reference(
     _write_shares(sheet, shares, strong)
     sheet.axes.set_xlim(0, 100)
     sheet.axes.set_xticks([0, 25, 50, 75, 100])
-    sheet.label_rows(rows.labels, header="model", names=models)
+    texts = [_write_outcomes(row) for row in shares]
+    sheet.label_rows(rows.labels, header="model", names=models, texts=texts)
     write_columns(sheet, side)
     return sheet.figure
 
@@ -462,6 +463,7 @@ def draw_rope(rope: pd.DataFrame, *, order: Sequence[str] = ()) -> Figure:
         ),
     )
     bar = 1 - LETTER_ROOM * (COLUMN_WIDTH / labels.sheet_width)
+    lines: list[list[str]] = [[] for _ in models]
     for column, factor in enumerate(factors):
         at = rope[rope["factor"] == factor].set_index("model").reindex(models)
         shares = at[["p_reference_better", "p_equivalent", "p_model_better"]].to_numpy(float)
@@ -469,6 +471,7 @@ def draw_rope(rope: pd.DataFrame, *, order: Sequence[str] = ()) -> Figure:
         decided = np.array(letters) != ""
         _stack(sheet.axes, shares, decided, left=column, width=bar - 0.04, empty=DASH)
         for row, letter in enumerate(letters):
+            lines[row].append(f"\N{MULTIPLICATION SIGN}{factor:g}: {_write_outcomes(shares[row])}")
             if letter:
                 sheet.axes.text(column + bar, row, letter, size=SMALL_SIZE, va="center_baseline")
     sheet.axes.set_xlim(0, len(factors))
@@ -476,8 +479,17 @@ def draw_rope(rope: pd.DataFrame, *, order: Sequence[str] = ()) -> Figure:
     sheet.axes.set_xticks(middle, _label_factors(rope, factors), linespacing=1.1)
     sheet.axes.tick_params(length=0)
     sheet.axes.spines[["left", "bottom"]].set_visible(False)
-    sheet.label_rows(labels.texts, header="model", names=labels.names)
+    texts = ["\n".join(told) for told in lines]
+    sheet.label_rows(labels.texts, header="model", names=labels.names, texts=texts)
     return sheet.figure
+
+
+def _write_outcomes(shares: Numbers) -> str:
+    """How probable each outcome is, in percent."""
+    if np.isnan(shares).any():
+        return ""
+    told = zip(OUTCOMES, shares, strict=True)
+    return ", ".join(f"{outcome} {share:.0%}" for outcome, share in told)
 
 
 def _label_factors(rope: pd.DataFrame, factors: Sequence[float]) -> list[str]:
