@@ -317,3 +317,7 @@ def test_small_studies_run_through_every_analysis(tmp_path: Path) -> None:
     run = checkout.snakemake()
     assert run.status == 0, run.output
     assert not [job for job, count in run.jobs.items() if count > 1]
+    for study, silent in (("one_cell", "pairwise"), ("single-runs", "strengths")):
+        page = (checkout.folder / f"results/{study}/report.html").read_text()
+        assert f'<section id="analysis-{silent}"' not in page
+        assert f'<details id="analysis-{silent}">' in page[page.index('<section id="silent"') :]

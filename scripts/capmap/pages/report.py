@@ -84,6 +84,12 @@ def render_report(results: Results, *, study: str, title: str) -> str:
     shown = [*views.values(), *(view for section in sections for view in section.views)]
     used = MARKUP + len(Markup.escape(settings).encode()) + sum(view.size for view in shown)
     pictures = embed_pictures(texts, results.figures, results.files, max_bytes=MAX_PAGE - used)
+    silent = [
+        section
+        for section in sections
+        if section.figures
+        and all(name in results.figures and pictures[name].is_empty for name in section.figures)
+    ]
     return _render(
         "report.html.j2",
         study=study,
@@ -106,7 +112,8 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         pictures=pictures,
         blank={name for name, picture in pictures.items() if picture.is_empty},
         views=views,
-        sections=sections,
+        sections=[section for section in sections if section not in silent],
+        silent=silent,
         settings=settings,
     )
 
