@@ -72,8 +72,7 @@ def pack_study(
     files : mapping of str to bytes
         What is packed, by its path in the archive.
     settings : mapping
-        The study's settings. Names, passwords and keys in addresses are
-        left out.
+        The study's settings. Names, passwords and keys in addresses are left out.
     sources : sequence of mapping
         The exports: ``path``, ``sha256`` and ``bytes``. Their content is not packed.
     versions : mapping of str to str
@@ -106,8 +105,7 @@ def pack_study(
             for source in sources
         ],
         "resources": [
-            _describe_file(path, data)
-            | (_describe_table(path, tables[path]) if path in tables else {})
+            _describe_file(path, data) | _describe_table(path, tables.get(path))
             for path, data in content.items()
         ],
         "madeWith": dict(versions),

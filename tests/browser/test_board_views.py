@@ -146,6 +146,14 @@ def test_scores_stand_against_sizes_and_a_point_opens_its_entry(open_page, toy_p
     expect(page.locator("#plot")).to_be_hidden()
 
 
+def test_a_point_without_an_interval_is_told_none(open_page, tmp_path):
+    board = make_board(["Alpha", "Beta"], ["d1"], methods=[""], intervals=False)
+    page = open_page(write_board(tmp_path, board))
+    names = page.locator("#plot .mark").evaluate_all("marks => marks.map((one) => one.ariaLabel)")
+    assert len(names) == 2
+    assert all(re.fullmatch(r"(Alpha|Beta): 0\.\d{3}, size 10[01]M", name) for name in names)
+
+
 def test_two_entries_are_compared_side_by_side(open_page, toy_page):
     page = open_page(toy_page, address="#method=frozen")
     page.locator("#board button.open").first.click()

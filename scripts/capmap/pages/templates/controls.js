@@ -1,5 +1,6 @@
 // The controls above the table.
 const byId = (id) => document.getElementById(id);
+const BOXES = ["best", "rerank", "intervals", "heat", "raw"];
 const TITLES = { name: "Models", size: "Sizes", submission: "Submissions" };
 
 const fillSelect = (select, options) => {
@@ -109,7 +110,7 @@ const wireControls = () => {
   byId("search").addEventListener("input", ({ target }) =>
     change({ query: target.value }, { replace: true }),
   );
-  for (const name of ["best", "rerank", "intervals", "heat", "raw"]) {
+  for (const name of BOXES) {
     byId(name).addEventListener("change", ({ target }) => change({ [name]: target.checked }));
   }
   const ranked = rows.filter((row) => isComplete(entries, row));
@@ -128,7 +129,7 @@ const showControls = () => {
   byId("method").value = state.everyMethod ? "all" : String(methods.indexOf(state.method));
   byId("group").value = state.group ? String([...groups.keys()].indexOf(state.group)) : "";
   if (byId("search").value !== state.query) byId("search").value = state.query;
-  for (const name of ["best", "rerank", "intervals", "heat", "raw"]) byId(name).checked = state[name];
+  for (const name of BOXES) byId(name).checked = state[name];
   for (const [facet, folded] of facets) {
     const { size } = state.chosen[facet];
     folded.firstChild.textContent = size ? `${TITLES[facet]} (${size})` : TITLES[facet];

@@ -46,7 +46,8 @@ const readPoint = (entry) => {
   const [score, low, high] = PARTS.map((name) => sheet.number(name, row));
   const size = sizes.get(entry);
   if (Number.isNaN(size + score)) return null;
-  return { entry, size, score, low: low || score, high: high || score };
+  const hasRange = !Number.isNaN(low + high);
+  return { entry, size, score, low: hasRange ? low : score, high: hasRange ? high : score, range: showRange(low, high) };
 };
 
 const drawAxis = (ticks, place, write, line) =>
@@ -59,8 +60,8 @@ const drawAxis = (ticks, place, write, line) =>
 const drawPoint = (point, x, y) => {
   const name = entries.text("name", point.entry);
   const method = entries.text("method", point.entry);
-  const range = showRange(point.low, point.high);
-  const text = `${showScore(point.score)} (${range}), size ${entries.text("size", point.entry)}`;
+  const range = point.range && ` (${point.range})`;
+  const text = `${showScore(point.score)}${range}, size ${entries.text("size", point.entry)}`;
   const title = methods.length > 1 ? `${name} · ${method}` : name;
   const mark = draw("g", { class: "mark", tabindex: 0, role: "button", "aria-haspopup": "dialog", "aria-label": `${title}: ${text}` });
   const place = methods.indexOf(method) % SHAPES.length;
