@@ -36,6 +36,7 @@ def evaluate_predictions(
     n_resamples: int,
     confidence_level: float,
     seed: int,
+    renamed: Mapping[str, str],
 ) -> None:
     """Write the outcomes of all images and the metrics of each dump, and what is wrong with them.
 
@@ -63,28 +64,34 @@ def evaluate_predictions(
         Of the intervals, between 0 and 1.
     seed : int
         Seed of the study's random streams.
+    renamed : mapping of str to str
+        New names of models and datasets by those in `cells`.
     """
     evaluator = Evaluator(classes)
     tables, known, broken = [], [], []
     problems: dict[Problem, None] = {}
     with replace_file(outcomes) as stream, closing(OutcomeWriter(stream)) as writer:
         for path, cell in zip(dumps, map(Cell._make, cells), strict=True):
+            shown = cell._replace(
+                model=renamed.get(cell.model, cell.model),
+                dataset=renamed.get(cell.dataset, cell.dataset),
+            )
             try:
                 found = evaluator.evaluate(path, cell, _find_sources(datasets, cell.dataset))
             except UnreadableExportError as error:
                 problems |= dict.fromkeys(error.problems)
-                broken.append(cell)
+                broken.append(shown)
                 continue
-            writer.write(cell, found.outcomes)
+            writer.write(shown, found.outcomes)
             metrics = estimate_metrics(
                 evaluate_images(found.outcomes),
                 subgroups=subgroups,
                 n_resamples=n_resamples,
                 confidence_level=confidence_level,
-                make_rng=partial(make_stream, seed, study, "multilabel", *cell),
+                make_rng=partial(make_stream, seed, study, "multilabel", *shown),
             )
-            tables.append(pd.DataFrame(cell._asdict(), index=metrics.index).join(metrics))
-            known.append(_describe(path, cell, found))
+            tables.append(pd.DataFrame(shown._asdict(), index=metrics.index).join(metrics))
+            known.append(_describe(path, shown, found))
             problems |= dict.fromkeys(found.notes)
             logger.info("%s: %d images", path, len(found.outcomes))
     write_parquet(scores, _join(tables))

@@ -52,6 +52,7 @@ def gather_scores(
     invalid: Invalid,
     references: list[str],
     named: Sequence[Mapping[str, Any]] = (),
+    renamed: Mapping[str, str] | None = None,
 ) -> None:
     """Write the runs of a study of predictions, or say why they cannot be used.
 
@@ -79,6 +80,8 @@ def gather_scores(
         No file or one with frozen bounds.
     named : sequence of mapping, optional
         Names in the settings of analyses, as `validate_runs` takes them.
+    renamed : mapping of str to str, optional
+        New names of models and datasets, which the metrics have already, for the frozen bounds.
 
     Raises
     ------
@@ -86,6 +89,7 @@ def gather_scores(
         When there is any error in dumps, labels or runs; the message has the counts and the first
         20 problems.
     """
+    rules = Rules(metrics, datasets, normalization, read_references(*references, renamed=renamed))
     contents = [read_json(path) for path in facts]
     known: list[Fact] = [fact for content in contents for fact in content["dumps"]]
     gathered = gather_runs(read_shards(scores), known, metric=rank_by)
@@ -99,19 +103,18 @@ def gather_scores(
     result = validate_runs(
         gathered,
         found,
-        rules=Rules(metrics, datasets, normalization, read_references(*references)),
+        rules=rules,
         policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
         named=named,
+        renamed=renamed,
     )
     scored = set(gathered["source"])
     broken = [cell for content in contents for cell in content["broken"]]
     broken += [[fact[name] for name in NAMES] for fact in known if fact["path"] not in scored]  # type: ignore[literal-required]
     result = replace(result, problems=drop_explained_gaps(result.problems, broken))
     images = sum(fact["images"] for fact in known)
-    sources = {problem.source for problem in found} | {fact["path"] for fact in known}
-    report_problems(
-        result, rejected=rejected, files=len(sources - {""}), rows=images, logger=logger
-    )
+    sources = ({problem.source for problem in found} | {fact["path"] for fact in known}) - {""}
+    report_problems(result, rejected=rejected, files=len(sources), rows=images, logger=logger)
     logger.info("%d dumps with %d images", len(known), images)
     write_parquet(runs, result.runs)
     files = [

@@ -9,7 +9,6 @@ from capmap.catalog import FIGURES
 from capmap.figures.look import read_look, wear_look
 from capmap.figures.style import save_figure
 from capmap.freshness import Keeper, digest_origin
-from capmap.looks import rename_option, rename_table
 from capmap.tables import read_declared
 from job import load_function, run_parallel
 
@@ -71,13 +70,8 @@ def _draw_figure(
     look: Mapping[str, Any],
     files: Sequence[str],
 ) -> None:
-    figure, names = FIGURES[name], look.get("names", {})
-    tables = {
-        read: rename_table(_read(path), names, headers=read == "scores")
-        for read, path in reads.items()
-        if read != "style"
-    }
-    known = {key: rename_option(value, names) for key, value in options.items()}
+    figure, known = FIGURES[name], dict(options)
+    tables = {read: _read(path) for read, path in reads.items() if read != "style"}
     if figure.order:
         known["order"] = tables["order"]["model"].unique().tolist()
     with wear_look(read_look(look, style=reads.get("style", ""))):

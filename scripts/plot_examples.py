@@ -71,8 +71,7 @@ def plot_examples(
     looks : mapping of str to mapping
         What the study has chosen for the look of the figure, by its name.
     """
-    options = looks["prediction_examples"]
-    look = read_look(options, style="".join(style))
+    look = read_look(looks["prediction_examples"], style="".join(style))
     if not dumps:
         with wear_look(look):
             save_figure(draw_note(NO_IMAGES, heading=HEADING), prediction_examples_figure)
@@ -80,11 +79,6 @@ def plot_examples(
         return
     table = read_table(summary)
     titles = choose_models(table[table["model"].isin(models)], dataset=dataset)
-    shown = options.get("names", {})
-    titles = {
-        model: shown.get(model, model) + title.removeprefix(model)
-        for model, title in titles.items()
-    }
     known = [name for path in classes for name in read_classes(path)]
     names = read_images(ids[0])
     sets = find_sets(read_label_sets(labels[0], classes=known), names)

@@ -20,8 +20,10 @@ from capmap.exports.files import check_digests
 from capmap.normalization import Rules, read_references
 from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
 from capmap.problems import Problem
+from capmap.renaming import list_metrics
 from capmap.settings.choices import Decimal, Duplicates, Incomplete, Invalid
 from capmap.validation import Policies, validate_runs
+from capmap.validation.configuration import rename_runs
 from capmap.validation.rows import reject_rows
 from capmap.validation.summary import describe_exports, report_problems
 
@@ -60,6 +62,7 @@ def validate_checkpoints(
     checkpoints: Settings,
     named: Sequence[Mapping[str, Any]] = (),
     rankings: Sequence[Mapping[str, Any]] = (),
+    renamed: Mapping[str, str] | None = None,
 ) -> None:
     """Write the chosen checkpoints of a study as runs, or say why they cannot be used.
 
@@ -88,22 +91,25 @@ def validate_checkpoints(
         By what checkpoints are chosen, and on which split they are compared.
     named, rankings : sequence of mapping, optional
         Names in the settings of analyses, and the rankings of checkpoints, that are used later.
+    renamed : mapping of str to str, optional
+        New names of models and datasets by those of the exports.
 
     Raises
     ------
     ValidationError
         When there is any error; the message has the counts and the first 20 problems.
     """
-    rules = Rules(metrics, datasets, normalization, read_references(*references))
+    rules = Rules(metrics, datasets, normalization, read_references(*references, renamed=renamed))
     read = read_evaluations(
         exports,
         columns=columns,
         where=where,
         metric=metric,
         decimal=decimal,
-        dataset_metrics=_name_metrics(datasets),
+        dataset_metrics=list_metrics(datasets, renamed or {}),
     )
-    sound = reject_rows(read.table, read.exports.problems, policy=invalid)
+    table, misnamed = rename_runs(read.table, renamed or {})
+    sound = reject_rows(table, read.exports.problems, policy=invalid)
     values, faults = check_evaluations(sound.runs, read.columns, duplicates=duplicates)
     plan, doubts = _plan(values, checkpoints, rankings, metric=metric, rules=rules)
     listed = choose_checkpoints(values, plan)
@@ -111,22 +117,21 @@ def validate_checkpoints(
         gather_runs(values, listed, plan),
         [
             *check_digests(exports, checksums, names=names),
-            *(*sound.faults, *sound.others, *faults, *doubts),
+            *(*sound.faults, *sound.others, *misnamed, *faults, *doubts),
             *find_unreported(values, listed, plan),
         ],
         rules=rules,
         policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
         named=named,
+        renamed=renamed,
     )
     rows = read.exports.rows
     report_problems(result, rejected=rejected, files=len(exports), rows=rows, logger=logger)
     logger.info("%d checkpoints, %d runs", len(listed), result.counts["runs"])
-    table = values.rename(columns={"score": "value"})
-    write_parquet(evaluations, table.sort_values(ORDER, ignore_index=True)[EVALUATIONS])
+    write_parquet(evaluations, _arrange(values))
     write_parquet(runs, result.runs)
-    account = describe_exports(read.exports, result)
-    account["checkpoints"] = count_choices(values, listed, plan)
-    write_json(validation, account)
+    choices = {"checkpoints": count_choices(values, listed, plan)}
+    write_json(validation, describe_exports(read.exports, result) | choices)
 
 
 def _plan(
@@ -146,8 +151,9 @@ def _plan(
     return plan, [*doubts, *check_rankings(rankings, values, plan)]
 
 
-def _name_metrics(datasets: Mapping[str, DatasetRule]) -> dict[str, str]:
-    return {name: rule["metric"] for name, rule in datasets.items() if "metric" in rule}
+def _arrange(values: pd.DataFrame) -> pd.DataFrame:
+    ordered = values.sort_values(ORDER, ignore_index=True)
+    return ordered.rename(columns={"score": "value"})[EVALUATIONS]
 
 
 if __name__ == "__main__":

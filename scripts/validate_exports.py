@@ -24,6 +24,7 @@ def validate_exports(
     benchmark: list[str],
     named: Sequence[Mapping[str, Any]] = (),
     attributes: Mapping[str, Mapping[str, str]] | None = None,
+    renamed: Mapping[str, str] | None = None,
     **settings: Any,
 ) -> None:
     """Write the runs of a study, or say why they cannot be used.
@@ -36,7 +37,7 @@ def validate_exports(
         Table of valid runs and summary to write, when there is no error.
     rejected : str
         Table of errors and of rows that are left out, written in any case.
-    names, patterns, references, benchmark, named
+    names, patterns, references, benchmark, named, renamed
         As `check_exports` takes them.
     attributes : mapping, optional
         The tables of what is known of models and datasets that analyses read later.
@@ -56,6 +57,7 @@ def validate_exports(
         references=references,
         benchmark=benchmark,
         named=named,
+        renamed=renamed,
         found=find_attribute_faults(attributes or {}),
     )
     report_problems(result, rejected=rejected, files=len(exports), rows=read.rows, logger=logger)

@@ -6,14 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 from capmap.artifacts import write_json, write_parquet
-from capmap.benchmarks import complete_rules, read_benchmark
+from capmap.benchmarks import Benchmark, complete_rules, read_benchmark
 from capmap.exports.files import check_digests
 from capmap.exports.submission_results import Demands
 from capmap.exports.submissions import read_submissions
 from capmap.normalization import Rules, read_references
 from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
+from capmap.renaming import list_metrics
 from capmap.settings.choices import Decimal, Duplicates, Incomplete, Invalid
-from capmap.validation import Policies, validate_runs
+from capmap.validation import Policies, Validation, validate_runs
+from capmap.validation.configuration import rename_runs
 from capmap.validation.submission_scores import screen_scores
 from capmap.validation.summary import describe_exports, report_problems
 
@@ -43,6 +45,7 @@ def validate_submissions(
     duplicates: Duplicates,
     invalid: Invalid,
     named: Sequence[Mapping[str, Any]] = (),
+    renamed: Mapping[str, str] | None = None,
 ) -> None:
     """Write the runs of all submissions, or say why they cannot be used.
 
@@ -74,6 +77,8 @@ def validate_submissions(
         What the study wants of its runs. The same seed twice in a cell is refused in any case.
     named : sequence of mapping, optional
         Names in the settings of analyses, as `validate_runs` takes them.
+    renamed : mapping of str to str, optional
+        New names of models, and of datasets that the benchmark does not define.
 
     Raises
     ------
@@ -88,34 +93,44 @@ def validate_submissions(
         columns=columns,
         demands=Demands(
             benchmark=definition,
-            metrics={name: rule["metric"] for name, rule in known.items() if "metric" in rule},
+            metrics=list_metrics(known, renamed or {}),
             seeds_per_cell=seeds_per_cell,
             decimal=decimal,
         ),
     )
-    rules = Rules(metrics, known, normalization, read_references(*references))
-    doubted = screen_scores(read.runs, rules, definition)
+    rules = Rules(metrics, known, normalization, read_references(*references, renamed=renamed))
+    fixed = definition.datasets if definition else ()
+    submitted, misnamed = rename_runs(read.runs, renamed or {}, fixed=fixed)
+    doubted = screen_scores(submitted, rules, definition)
     present = doubted.runs["dataset"].unique()
     result = validate_runs(
         doubted.runs,
-        [*read.problems, *doubted.problems, *check_digests(files, checksums, names=names)],
+        [
+            *(*read.problems, *misnamed, *doubted.problems),
+            *check_digests(files, checksums, names=names),
+        ],
         rules=replace(rules, datasets=complete_rules(datasets, definition, present)),
         policies=Policies(select, 1, incomplete, duplicates, invalid),
         named=named,
+        renamed=renamed,
     )
-    # What the definition of the benchmark says needs no warning.
+    result = _drop_told(result, definition)
+    report_problems(result, rejected=rejected, files=len(files), rows=read.rows, logger=logger)
+    logger.info("%d runs of %d submissions", len(result.runs), len(listed))
+    write_parquet(runs, result.runs)
+    write_json(submissions, {"submissions": listed})
+    write_json(validation, describe_exports(read, result))
+
+
+def _drop_told(result: Validation, definition: Benchmark | None) -> Validation:
+    """Drop warnings of what the definition of the benchmark says."""
     told = {dataset.metric for dataset in definition.datasets.values()} if definition else set()
     problems = [
         problem
         for problem in result.problems
         if problem.code != "overruled_direction" or problem.value not in told
     ]
-    result = replace(result, problems=problems)
-    report_problems(result, rejected=rejected, files=len(files), rows=read.rows, logger=logger)
-    logger.info("%d runs of %d submissions", len(result.runs), len(listed))
-    write_parquet(runs, result.runs)
-    write_json(submissions, {"submissions": listed})
-    write_json(validation, describe_exports(read, result))
+    return replace(result, problems=problems)
 
 
 if __name__ == "__main__":

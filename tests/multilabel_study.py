@@ -65,10 +65,16 @@ class Study:
         self.cells[Cell(model, dataset, seed)] = path
         return path
 
-    def evaluate(self, shard: int = 0, cells: list[Cell] | None = None) -> dict[str, Any]:
+    def evaluate(
+        self,
+        shard: int = 0,
+        cells: list[Cell] | None = None,
+        renamed: dict[str, str] | None = None,
+    ) -> dict[str, Any]:
         """Evaluate all dumps, or some, and return the facts."""
         chosen = list(self.cells) if cells is None else cells
         evaluate_predictions(
+            renamed=renamed or {},
             dumps=[self.cells[cell] for cell in chosen],
             outcomes=self.place(f"outcomes/{shard}.parquet"),
             scores=self.place(f"scores/{shard}.parquet"),

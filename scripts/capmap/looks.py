@@ -8,14 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from capmap.catalog import NAME_COLUMNS
 from capmap.errors import ConfigError
 from capmap.wording import find_nearest, quote_name
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Of colors that have no order; a palette with more is a gradient.
 MOST_COLORS = 24
@@ -219,55 +215,6 @@ def read_style(style: str) -> dict[str, Any]:
         first = " ".join(records[0].getMessage().split())
         raise ConfigError(f"{style} is no style sheet of matplotlib. Correct it: {first}")
     return {str(key): value for key, value in settings.items()}
-
-
-def rename_table(
-    table: "pd.DataFrame", names: Mapping[str, str], *, headers: bool = False
-) -> "pd.DataFrame":
-    """Give models and datasets in a table their names for readers.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Any table; names are looked for in the columns that hold those of models or datasets.
-    names : mapping of str to str
-        New names by those of the data.
-    headers : bool
-        Whether columns are called after datasets as well.
-
-    Raises
-    ------
-    ConfigError
-        When two names would become one.
-    """
-    if not names:
-        return table
-    columns = [name for name in NAME_COLUMNS if name in table]
-    found: list[Iterable[Any]] = [table[name] for name in columns]
-    for values in [*found, *([table.columns] if headers else [])]:
-        there = {value for value in values if isinstance(value, str)}
-        for old in sorted(there & names.keys()):
-            if names[old] in there and names[old] not in names:
-                raise ConfigError(
-                    f"figures.names: {quote_name(old)} cannot be called {quote_name(names[old])}, "
-                    "because another one is. Choose another name."
-                )
-    renamed = {name: table[name].map(lambda value: names.get(value, value)) for name in columns}
-    table = table.assign(**renamed)
-    return table.rename(columns=names) if headers else table
-
-
-def rename_option(value: Any, names: Mapping[str, str]) -> Any:
-    """Give a model or dataset in an option, or those in a list, their names for readers.
-
-    Examples
-    --------
-    >>> rename_option(["vit_b", "r50"], {"vit_b": "ViT-B"}), rename_option(0.05, {"vit_b": "ViT-B"})
-    (['ViT-B', 'r50'], 0.05)
-    """
-    if isinstance(value, list):
-        return [rename_option(item, names) for item in value]
-    return names.get(value, value) if isinstance(value, str) else value
 
 
 def split_style(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -86,6 +86,7 @@ def list_problems(text: str) -> list[str]:
         settings=study.settings,
         named=analyses.list_named(study),
         found=find_attribute_faults(analyses.read_attributes(study)),
+        renamed=study.read("figures/names"),
     )
     return [str(problem) for problem in result.errors if problem.code != "no_runs"]
 

@@ -52,6 +52,7 @@ def trace(tmp_path, attributes, runs, *, against="parameters", **ranking):
         runs,
         scopes,
         [str(path)],
+        renamed={},
         model_attributes=FILE,
         against=against,
         n_resamples=4000,

@@ -344,6 +344,7 @@ def test_steps_write_tables_that_read_back(tmp_path: Path) -> None:
         "describe_results",
         tmp_path,
         {"gaps": gaps_file, **limits, **files},
+        renamed={},
         model_attributes={
             **{"name": "name", "parameters": "size"},
             **{"architecture": "", "date": "", "date_format": "%Y"},

@@ -14,12 +14,10 @@ from matplotlib.figure import Figure
 from capmap.figures.canvas import draw_note
 from capmap.figures.datasets import draw_scores, draw_seed_spread
 from capmap.figures.inline import render_inline
-from capmap.figures.look import read_look, wear_look
 from capmap.figures.marks import (
     Mark,
     find_grid,
     mark,
-    mark_cells,
     mark_members,
     mark_rows,
     write_estimates,
@@ -131,18 +129,6 @@ def test_kinds_that_no_page_knows_are_no_rows():
     figure = Figure()
     mark_rows(figure.add_subplot(), ["x"], kind="training")
     assert not list(read(figure).iter(f"{SVG}metadata"))
-
-
-def test_renamed_models_are_linked_by_their_names_in_the_tables():
-    with wear_look(read_look({"names": {"a": "Alpha"}})):
-        root = read(draw_lines(["Alpha", "b", "c"]))
-        assert find_marked(root, model="a")
-        figure = Figure()
-        mark_cells(
-            figure.add_subplot(), ["Alpha"], ["b"], kinds=("model", "dataset"), texts=[["1"]]
-        )
-        [grid] = [json.loads(one.text) for one in read(figure).iter(f"{SVG}metadata")]
-        assert grid["rows"] == ["a"]
 
 
 def test_equal_figures_give_equal_bytes():

@@ -5,14 +5,12 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from PIL import Image
 
 from capmap.catalog import list_figures
-from capmap.errors import ConfigError
 from capmap.figures.canvas import choose_models
 from capmap.figures.curves import cast_models
 from capmap.figures.datasets import draw_scores
@@ -20,7 +18,7 @@ from capmap.figures.look import Look, current_look, read_look, wear_look
 from capmap.figures.names import printable_text, text_width
 from capmap.figures.rankings import draw_intervals, draw_rank_shift
 from capmap.figures.style import PALETTE, figure_style, model_colors, model_styles, save_figure
-from capmap.looks import read_color, rename_table, sample_palette
+from capmap.looks import read_color, sample_palette
 from capmap.settings.checking import check_settings
 from capmap.settings.sections import write_schema
 from capmap.settings.study import Study
@@ -224,38 +222,6 @@ def test_colors_that_come_again_have_other_markers() -> None:
 def test_a_gradient_has_as_many_colors_as_models_up_to_twenty() -> None:
     assert len(set(sample_palette("viridis", 15))) == 15
     assert len(sample_palette("viridis", 500)) == 20
-
-
-def test_new_names_are_drawn_and_change_no_color(tmp_path: Path) -> None:
-    study = Drawn(tmp_path, MODELS)
-    study.draw()
-    names = {"a": "zeta", "D": "A dataset"}
-    study.looks = {name: {"names": names} for name in study.looks}
-    tables = study.tables
-    look = read_look({"names": names, "colors": {"b": "tab:blue"}, "order": ["a"]})
-    with wear_look(look):
-        renamed = draw_scores(
-            rename_table(tables["scores"], names, headers=True), order=["c", "b", "zeta"]
-        )
-        assert model_colors(["zeta", "b", "c"]) == {
-            "zeta": PALETTE[0],
-            "b": BLUE,
-            "c": PALETTE[2],
-        }
-        assert look.order == ("zeta",)
-    texts = [*list_texts(renamed), *(text.get_text() for text in renamed.legends[0].get_texts())]
-    assert {"zeta", "A dataset"} <= set(texts)
-    assert not {"a", "D"} & set(texts)
-    assert study.list_drawn() == set(study.names)
-
-
-def test_a_name_that_another_one_has_is_refused_and_two_may_swap() -> None:
-    table = pd.DataFrame({"model": ["a", "b"], "statistic": ["a", "b"]})
-    with pytest.raises(ConfigError, match=r"figures\.names: 'a' cannot be called 'b'"):
-        rename_table(table, {"a": "b"})
-    swapped = rename_table(table, {"a": "b", "b": "a"})
-    assert list(swapped["model"]) == ["b", "a"]
-    assert list(swapped["statistic"]) == ["a", "b"]
 
 
 def test_a_style_sheet_counts_and_options_win_over_it(tmp_path: Path) -> None:

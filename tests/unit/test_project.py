@@ -45,7 +45,7 @@ GROUND = [
     {"errors", "shards", "wording", "catalog"},
     {"settings"},
     {"problems", "artifacts", "rng", "metrics"},
-    {"benchmarks", "claims", "freshness", "looks", "patterns", "provenance"},
+    {"benchmarks", "claims", "freshness", "looks", "patterns", "provenance", "renaming"},
 ]
 # What the rules ask while Snakemake reads them. Only drafts, which are tried as rules would, stand
 # on it.

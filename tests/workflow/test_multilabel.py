@@ -54,7 +54,8 @@ DUMPED: dict[str, Any] = {
     "format": "predictions",
     "analyses": ["multilabel"],
     "bootstrap": {"replicates": 200, "shards": 2},
-    "multilabel": {"replicates": 200},
+    "multilabel": {"replicates": 200, "compare": ["ImageNet", "V2"]},
+    "figures": {"names": {"V1": "ImageNet", "m0": "M 0"}},
     "predictions": {
         "datasets": {
             name: {"labels": f"{name}.csv", "images": f"{name}.ids.txt"} for name in ("V1", "V2")
@@ -135,7 +136,8 @@ def test_dumps_of_others_run_through_and_a_new_one_reruns_its_shard(tmp_path: Pa
     run = checkout.snakemake(table)
     assert run.status == 0, run.output
     metrics = read_table(checkout.folder / "results/dumped/multilabel/metrics.csv")
-    asma = metrics[(metrics["metric"] == "asma") & (metrics["dataset"] == "V1")]
+    asma = metrics[(metrics["metric"] == "asma") & (metrics["dataset"] == "ImageNet")]
+    assert "M 0" in set(asma["model"])
     assert asma.sort_values("model")["value"].is_monotonic_increasing
     path = checkout.folder / "dumps/m0_V1.npy"
     np.save(path, np.load(path) + 1)

@@ -1,6 +1,7 @@
 """Whole runs: the shipped examples against the published tables, and real exports of others."""
 
 import json
+import re
 import warnings
 from pathlib import Path
 
@@ -193,6 +194,12 @@ def test_sparse_study_with_several_variants_runs_through(tmp_path: Path) -> None
     assert int(scores.isna().sum().sum()) == 17
     folder = checkout.folder / "results/rtdl"
     assert (folder / "report.html").stat().st_size < 2_000_000
+    written = [*folder.glob("tables/*"), *folder.glob("text/*"), *folder.glob("paper/*.tex")]
+    for old, new in {"catboost": "CatBoost", "adult": "Adult income"}.items():
+        for path in [folder / "report.html", *written]:
+            # The page shows the settings too.
+            assert not re.search(rf"\b{old}\b(?!: {new})", path.read_text("utf-8")), path
+        assert f"{old}: {new}" in (folder / "report.html").read_text("utf-8")
     pairs = pd.read_csv(folder / "tables/pairwise.csv")
     assert len(pairs) == 66
     assert (pairs["datasets"] <= 11).all()

@@ -54,6 +54,7 @@ rule validate_exports:
         invalid=setting("invalid"),
         failed=setting("failed"),
         named=told(analyses.list_named),
+        renamed=setting("figures/names"),
         attributes=told(analyses.read_attributes),
         library=digest_library("validate_exports.py"),
     script:
@@ -94,6 +95,7 @@ rule validate_submissions:
         duplicates=setting("duplicates"),
         invalid=setting("invalid"),
         named=told(analyses.list_named),
+        renamed=setting("figures/names"),
         library=digest_library("validate_submissions.py"),
     script:
         "../../scripts/validate_submissions.py"
@@ -184,6 +186,7 @@ rule validate_checkpoints:
         invalid=setting("invalid"),
         checkpoints=of(leaderboards.read_choice),
         named=told(analyses.list_named),
+        renamed=setting("figures/names"),
         rankings=told(analyses.list_checkpoint_rankings),
         library=digest_library("validate_checkpoints.py"),
     script:
@@ -217,6 +220,7 @@ checkpoint normalize_runs:
         unit=setting("bootstrap/unit"),
         rank_by=setting("rank_by"),
         interval=setting("bootstrap/interval"),
+        renamed=setting("figures/names"),
         library=digest_library("normalize_runs.py"),
     script:
         "../../scripts/normalize_runs.py"

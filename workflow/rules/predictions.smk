@@ -105,6 +105,7 @@ rule evaluate_predictions:
         n_resamples=setting("multilabel/replicates"),
         confidence_level=setting("multilabel/confidence"),
         seed=setting("bootstrap/seed"),
+        renamed=setting("figures/names"),
         library=digest_library("evaluate_predictions.py"),
     script:
         "../../scripts/evaluate_predictions.py"
@@ -142,6 +143,7 @@ rule gather_scores:
         duplicates=setting("duplicates"),
         invalid=setting("invalid"),
         named=told(analyses.list_named),
+        renamed=setting("figures/names"),
         library=digest_library("gather_scores.py"),
     script:
         "../../scripts/gather_scores.py"

@@ -12,6 +12,7 @@ from capmap.errors import ValidationError
 from capmap.exports.cells import SEPARATOR
 from capmap.metrics import find_metric
 from capmap.ranking.aggregation import FloatArray, round_significant
+from capmap.renaming import rename_column
 from capmap.wording import list_names
 
 SATURATED = 0.1
@@ -204,6 +205,7 @@ def describe_results(
     *,
     model_attributes: Mapping[str, str],
     dataset_attributes: Mapping[str, str],
+    renamed: Mapping[str, str],
 ) -> dict[str, pd.DataFrame]:
     """Describe what is known of each model and of each dataset.
 
@@ -217,6 +219,8 @@ def describe_results(
         The table of attributes, or none.
     model_attributes, dataset_attributes
         As in the setting `attributes`.
+    renamed : mapping of str to str
+        New names of models and datasets by those of the exports; tables may have either.
 
     Returns
     -------
@@ -231,6 +235,8 @@ def describe_results(
         next(iter(dataset_file), ""),
         **{name: dataset_attributes[name] for name in ("name", "type", "family")},
     )
+    of_models = rename_column(of_models, "model", renamed)
+    of_datasets = rename_column(of_datasets, "dataset", renamed)
     return {
         "models": describe_models(gaps, of_models),
         "datasets": describe_datasets(gaps, bounds, of_datasets),

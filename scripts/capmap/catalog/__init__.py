@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from capmap.catalog import capabilities, comparisons, leaderboard, multilabel
-from capmap.catalog.columns import COLUMNS, NAME_COLUMNS, TEXT_COLUMNS
+from capmap.catalog.columns import COLUMNS, TEXT_COLUMNS
 from capmap.catalog.declarations import Analysis, Figure, Step, Table
 from capmap.catalog.main import HEADLINE, MAIN, TOGETHER
 
@@ -15,7 +15,6 @@ __all__ = [
     "FIGURES",
     "HEADLINE",
     "MAIN",
-    "NAME_COLUMNS",
     "STEPS",
     "TABLES",
     "TOGETHER",

@@ -122,6 +122,7 @@ CAPABILITIES = Analysis(
             options={
                 "model_attributes": "attributes/models",
                 "dataset_attributes": "attributes/datasets",
+                "renamed": "figures/names",
             },
         ),
         "crossvalidate_baselines": Step(

@@ -63,11 +63,5 @@ COLUMNS = {
     "wilcoxon_p_holm": Column("p, Holm corrected"),
 }
 
-# What holds names of models or datasets.
-NAME_COLUMNS = [
-    *("model", "dataset", "name", "model_a", "model_b", "opponent", "reference", "leader"),
-    *("best", "best_model", "left_out", "duplicate_of"),
-    *("dataset_a", "dataset_b", "dataset_top1", "dataset_asma"),
-]
 # What stays text when a table is read back.
 TEXT_COLUMNS = [name for name, column in COLUMNS.items() if column.is_text]

@@ -255,6 +255,7 @@ FRONTIER = Analysis(
             paths=["model_file"],
             options={
                 "model_attributes": "attributes/models",
+                "renamed": "figures/names",
                 "against": "frontier/against",
                 "n_resamples": "bootstrap/replicates",
                 "weights": "bootstrap/weights",

@@ -14,6 +14,7 @@ from capmap.claims import choose_first
 from capmap.comparison.score_matrix import BoolArray
 from capmap.ranking.aggregation import FloatArray
 from capmap.ranking.models import Options, bootstrap_models
+from capmap.renaming import rename_column
 from capmap.rng import make_stream
 from capmap.settings.choices import Weights
 
@@ -27,6 +28,7 @@ def trace_frontier(
     model_file: Sequence[str],
     *,
     model_attributes: Mapping[str, str],
+    renamed: Mapping[str, str],
     against: str,
     n_resamples: int,
     weights: Weights,
@@ -45,6 +47,8 @@ def trace_frontier(
         The table of attributes, or none.
     model_attributes : mapping
         As in the setting ``attributes``.
+    renamed : mapping of str to str
+        New names of models by those of the exports; the table may have either.
     against : {"parameters", "cost", "date"}
         What a model costs; of dates the earlier costs less, and the cost is the year with its
         decimals.
@@ -64,6 +68,7 @@ def trace_frontier(
     ranking = choose_first(scopes)
     columns = {name: model_attributes[name] for name in READ}
     known = read_model_attributes(next(iter(model_file), ""), **columns)
+    known = rename_column(known, "model", renamed)
     costs = known.set_index("model")[against].dropna()
     if against == "date":
         costs = costs.map(_read_year)

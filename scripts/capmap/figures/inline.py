@@ -16,8 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from capmap.catalog.declarations import EMPTY_FIGURE
-from capmap.figures.look import current_look
-from capmap.figures.marks import KINDS, Mark, find_grid, find_marks
+from capmap.figures.marks import Mark, find_grid, find_marks
 
 SVG = "{http://www.w3.org/2000/svg}"
 HREF = "{http://www.w3.org/1999/xlink}href"
@@ -108,7 +107,7 @@ def _tell_marks(group: Element, marks: list[Mark]) -> None:
     for member, mark in zip(members, marks, strict=True):
         for key, value in vars(mark).items():
             if value:
-                member.set(f"data-{key}", _restore_name(value) if key in KINDS else value)
+                member.set(f"data-{key}", value)
 
 
 def _name_references(root: Element, name: str) -> dict[str, str]:
@@ -187,15 +186,7 @@ def _place_grids(figure: Figure) -> Iterator[dict[str, Any]]:
             "band": [round(number, 1) for number in band],
             **vars(grid),
         }
-        for names, kind in zip(("rows", "columns"), grid.kinds, strict=True):
-            if kind in KINDS:
-                told[names] = [_restore_name(name) for name in told[names]]
         yield {key: value for key, value in told.items() if len(value)}
-
-
-def _restore_name(name: str) -> str:
-    """What the study's tables call what a figure calls otherwise."""
-    return current_look().originals.get(name, name)
 
 
 def _find_box(axes: Axes, width: float, height: float) -> tuple[float, float, float, float]:

@@ -39,8 +39,6 @@ class Look:
         Dots per inch of PNG files.
     settings : mapping
         Of a style sheet of matplotlib's.
-    originals : mapping of str to str
-        What renamed models are called in the data, which decides on colors.
     """
 
     width: float = 0.0
@@ -54,7 +52,6 @@ class Look:
     notes: bool = True
     dpi: float = 300.0
     settings: Mapping[str, Any] = field(default_factory=dict)
-    originals: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def enlarged(self) -> float:
@@ -140,18 +137,13 @@ def read_look(options: Mapping[str, Any], *, style: str = "") -> Look:
         raise ConfigError("\n".join(f"figures.{key}: {text}" for key, text in faults))
     said, settings = split_style(read_style(sheet)) if sheet else ({}, {})
     chosen = said | given
-    names = chosen.get("names", {})
     palette = chosen.get("palette", "")
     return Look(
         **{key: chosen[key] for key in PLAIN if key in chosen},
         palette=palette if isinstance(palette, str) else tuple(map(read_color, palette)),
-        colors={
-            names.get(model, model): read_color(color)
-            for model, color in chosen.get("colors", {}).items()
-        },
-        order=tuple(names.get(model, model) for model in chosen.get("order", ())),
+        colors={model: read_color(color) for model, color in chosen.get("colors", {}).items()},
+        order=tuple(chosen.get("order", ())),
         settings=settings,
-        originals={new: old for old, new in names.items()},
     )
 
 

@@ -148,7 +148,7 @@ def model_styles(models: Iterable[str]) -> dict[str, ModelStyle]:
     The eight colors are Okabe and Ito's without yellow, which is too faint on white, and with a
     violet. Models beyond eight use the colors again with the next marker and line style: 56
     models look different, even in one color. Beyond that styles repeat, and labels tell. A study
-    may choose another palette, and colors of single models; a new name changes no color.
+    may choose another palette, and colors of single models.
 
     References
     ----------
@@ -160,7 +160,7 @@ def model_styles(models: Iterable[str]) -> dict[str, ModelStyle]:
     ModelStyle(color='#0072B2', marker='o', line='-')
     """
     look = current_look()
-    names = sorted(set(models), key=lambda model: (look.originals.get(model, model), model))
+    names = sorted(set(models))
     palette = sample_palette(look.palette, len(names)) if look.palette else PALETTE
     styles = {}
     for position, model in enumerate(names):

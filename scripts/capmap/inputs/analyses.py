@@ -125,9 +125,8 @@ def list_named(study: Study) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        The ``option``, the ``kind`` of its names ("model", "dataset", "metric", "published", a
-        dataset of published metrics, "model or dataset", or "unused", what none may be called)
-        and the ``names``.
+        The ``option``, the ``kind`` of its names ("model", "dataset", "metric" or "published", a
+        dataset of published metrics) and the ``names``.
     """
     settings, asked = study.settings, list_analyses(study.settings)
     comparison, compared = settings["comparison"], settings["multilabel"]

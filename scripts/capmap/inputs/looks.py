@@ -10,7 +10,7 @@ from capmap.looks import find_faults, is_style_file
 from capmap.wording import find_nearest, list_names, quote_name
 
 # What no look of a figure has.
-SHARED = {"each", "only", "skip"}
+SHARED = {"each", "names", "only", "skip"}
 
 
 def read_looks(study: Study, *names: str) -> dict[str, dict[str, Any]]:
@@ -50,27 +50,15 @@ def check_looks(study: Study) -> None:
 
 
 def list_looked_for(study: Study) -> list[tuple[str, str, list[str]]]:
-    """List the names of models and datasets there: option, kind and names.
-
-    Notes
-    -----
-    Names of the kind "unused" are those that no model or dataset of the runs may have.
-    """
+    """List the names of models there: option, kind and names."""
     figures = study.settings["figures"]
     sections = {"figures": figures} | {
         f"figures.each.{name}": look for name, look in figures["each"].items()
     }
-    named = [
+    return [
         (f"{place}.{option}", "model", [*section.get(option, ())])
         for place, section in sections.items()
         for option in ("colors", "order")
-    ]
-    names = figures["names"]
-    unused = [name for name in names.values() if name not in names]
-    return [
-        *named,
-        ("figures.names", "model or dataset", [*names]),
-        ("figures.names", "unused", unused),
     ]
 
 

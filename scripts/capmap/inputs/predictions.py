@@ -7,6 +7,7 @@ from typing import Any
 from capmap.errors import ConfigError
 from capmap.inputs.studies import Study, list_faults, match_paths
 from capmap.multilabel.dumps import Cell, list_paths, match_dumps, name_cell, write_glob
+from capmap.renaming import OPTION, find_bad_renames
 from capmap.shards import split_shards
 from capmap.wording import find_nearest, list_names, quote_name, write_key
 
@@ -168,17 +169,22 @@ def find_classes(study: Study, section: str) -> list[str]:
 
 
 def list_datasets(study: Study) -> list[str]:
-    """List the datasets of a study as configured."""
-    return list(study.read("predictions/datasets"))
+    """List the datasets of a study as configured, by their names for readers."""
+    return [_rename(study, name) for name in study.read("predictions/datasets")]
+
+
+def _rename(study: Study, name: str) -> str:
+    return str(study.read("figures/names").get(name, name))
 
 
 def list_example_cells(study: Study) -> list[Cell]:
     """List the cells of a compared dataset that a study classifies; of seeds the first."""
     cells = list_classified(study)
-    known = list(dict.fromkeys([*list_datasets(study), *(cell.dataset for cell in cells)]))
+    named = [_rename(study, cell.dataset) for cell in cells]
+    known = list(dict.fromkeys([*list_datasets(study), *named]))
     compared = study.read("multilabel/compare") or known[:2]
     for dataset in [*reversed(compared), *known]:
-        own = [cell for cell in cells if cell.dataset == dataset]
+        own = [cell for cell, name in zip(cells, named, strict=True) if name == dataset]
         if own:
             return [cell for cell in own if cell.seed == own[0].seed]
     return []
@@ -191,12 +197,12 @@ def list_example_dumps(study: Study) -> list[str]:
 
 def list_example_models(study: Study) -> list[str]:
     """List the models of `list_example_dumps`."""
-    return [cell.model for cell in list_example_cells(study)]
+    return [_rename(study, cell.model) for cell in list_example_cells(study)]
 
 
 def find_example_dataset(study: Study) -> str:
     """Name the dataset of `list_example_dumps`, "" where there is none."""
-    return next((cell.dataset for cell in list_example_cells(study)), "")
+    return next((_rename(study, cell.dataset) for cell in list_example_cells(study)), "")
 
 
 def find_example_images(study: Study) -> list[str]:
@@ -225,6 +231,7 @@ def check_predictions(study: Study) -> None:
     faults = [
         *_find_missing_files(study),
         *list_faults(_check_labels, study),
+        *list_faults(_check_names, study),
         *list_faults(_check_compared, study),
     ]
     if faults:
@@ -281,9 +288,19 @@ def _check_labels(study: Study) -> None:
         raise ConfigError("\n".join(faults))
 
 
+def _check_names(study: Study) -> None:
+    """Refuse names for models and datasets without dumps, and those that others have."""
+    cells = list(find_dumps(study).values())
+    present = {kind: {getattr(cell, kind) for cell in cells} for kind in ("model", "dataset")}
+    faults = list(find_bad_renames(study.read("figures/names"), present))
+    if faults:
+        texts = [f"{text} {remedy}" for _, text, remedy in faults]
+        raise ConfigError("\n".join(str(study.refuse(OPTION, text)) for text in texts))
+
+
 def _check_compared(study: Study) -> None:
     """Refuse to compare datasets without dumps."""
-    known = {cell.dataset for cell in find_dumps(study).values()}
+    known = {_rename(study, cell.dataset) for cell in find_dumps(study).values()}
     unknown = [name for name in study.read("multilabel/compare") if name not in known]
     if unknown:
         near = find_nearest(unknown[0], known)

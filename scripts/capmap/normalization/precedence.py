@@ -19,6 +19,7 @@ from capmap.normalization.rules import (
     convert_bounds,
     find_transform,
 )
+from capmap.renaming import rename_keys
 from capmap.settings.choices import Direction
 
 REQUIRED = ("dataset", "low", "high")
@@ -52,7 +53,9 @@ class Reference:
         )
 
 
-def read_references(path: str | Path | None = None) -> dict[str, Reference]:
+def read_references(
+    path: str | Path | None = None, *, renamed: Mapping[str, str] | None = None
+) -> dict[str, Reference]:
     """Read a file of frozen bounds.
 
     Parameters
@@ -60,6 +63,8 @@ def read_references(path: str | Path | None = None) -> dict[str, Reference]:
     path : path-like, optional
         The ``bounds.csv`` of another run, or JSON (a name ending in ``.json``) such as
         ``{"eurosat": [0.1, 0.98]}``.
+    renamed : mapping of str to str, optional
+        New names of datasets; the file may have either.
 
     Returns
     -------
@@ -76,7 +81,7 @@ def read_references(path: str | Path | None = None) -> dict[str, Reference]:
         return {}
     read = _read_json if Path(path).suffix.lower() == ".json" else _read_csv
     try:
-        return read(Path(path))
+        return rename_keys(read(Path(path)), renamed or {})
     except (OSError, EOFError, ValueError, OverflowError, RecursionError, zlib.error) as error:
         raise ConfigError(
             f"The references in {path} cannot be read: {error} Give the bounds.csv of another "

@@ -63,7 +63,8 @@ def normalize_study(
         Valid runs.
     settings : mapping
         The settings ``metrics``, ``datasets``, ``normalization``, ``select``, ``incomplete`` and
-        ``rank_by`` of the study, and ``unit`` and ``interval`` of its bootstrap.
+        ``rank_by`` of the study, and ``unit`` and ``interval`` of its bootstrap; perhaps
+        ``renamed``, new names by those that frozen bounds may have.
     references, benchmark : sequence of str
         No file or one with frozen bounds, and with the definition of the benchmark, whose rules of
         datasets come after those that are configured.
@@ -83,7 +84,7 @@ def normalize_study(
         metrics=settings["metrics"],
         datasets=datasets,
         normalization=settings["normalization"],
-        references=read_references(*references),
+        references=read_references(*references, renamed=settings.get("renamed")),
     )
     if errors := [str(problem) for problem in problems if problem.severity == "error"]:
         raise ValidationError("\n".join(errors))

@@ -50,12 +50,17 @@ class Look(Section):
 
 
 class Figures(Look):
-    """How figures look, and which are drawn. A change draws figures anew and computes nothing."""
+    """How figures look, and which are drawn.
+
+    A change draws figures anew and computes nothing, but for `names`.
+    """
 
     names: dict[Name, Name] = option(
         {},
-        "Names that figures show for models and datasets, by those of the data, such as "
-        "{vit_b_16_in21k: ViT-B/16}. Tables and text keep the names of the data.",
+        "Names for readers of models and datasets, by those of the exports, such as "
+        "{vit_b_16_in21k: ViT-B/16}. All figures, tables, texts and pages have them, and all other "
+        "settings use them but those that name files (`predictions`, `classify`); a change computes "
+        "the study anew.",
     )
     only: list[Name] = option(
         [],

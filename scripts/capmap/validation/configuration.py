@@ -11,6 +11,7 @@ from capmap.normalization.precedence import Rules
 from capmap.normalization.rules import DatasetRule, MetricRule, Select, Selection
 from capmap.normalization.selection import select_runs
 from capmap.problems import Problem, Row, group_problem, list_rows
+from capmap.renaming import KINDS, OPTION, find_bad_renames
 from capmap.settings.choices import Failed
 from capmap.wording import count_things, find_nearest, list_names, quote_name, write_key
 
@@ -25,6 +26,48 @@ CONVERTED_SHARE = 0.9
 MOST = 0.9
 HALF = 0.5
 CONVERSIONS = "errors converted to 1 - error (none is above 1 and nearly all are at least"
+
+
+def rename_runs(
+    runs: pd.DataFrame, names: Mapping[str, str], *, fixed: Iterable[str] = ()
+) -> tuple[pd.DataFrame, list[Problem]]:
+    """Give models and datasets their names.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        With the columns model and dataset, as read.
+    names, fixed : mapping of str to str, iterable of str
+        As `find_bad_renames` takes them.
+
+    Returns
+    -------
+    DataFrame
+        The runs, in their order; those of a problem keep the name.
+    list of Problem
+        An error per name that cannot be given.
+    """
+    if not names or runs.empty:
+        return runs, []
+    present = {kind: set(runs[kind].unique()) for kind in KINDS}
+    problems = [
+        Problem(code="bad_rename", reason=f"{OPTION} {text}", remedy=remedy, value=old)
+        for old, text, remedy in find_bad_renames(names, present, fixed=fixed)
+    ]
+    refused = {problem.value for problem in problems}
+    given = {old: new for old, new in names.items() if old not in refused}
+    renamed = {kind: runs[kind].map(lambda name: given.get(name, name)) for kind in KINDS}
+    return runs.assign(**renamed), problems
+
+
+def name_anew(problems: Iterable[Problem], names: Mapping[str, str]) -> list[Problem]:
+    """Tell the new name where a setting has that of the exports."""
+    return [
+        replace(problem, remedy=f"{OPTION} calls it {quote_name(names[problem.value])}: use that.")
+        if problem.code == "unknown_name" and problem.value in names
+        else problem
+        for problem in problems
+    ]
 
 
 def find_unknown_names(
@@ -91,8 +134,7 @@ def find_unanalysed_names(
         Datasets that are left out, as all their scores are equal.
     named : sequence of mapping
         The ``option``, such as ``comparison.reference``, the ``kind`` of its names ("model",
-        "dataset", "metric", "published", a dataset of published metrics, "model or dataset", or
-        "unused", what none may be called) and the ``names``.
+        "dataset", "metric" or "published", a dataset of published metrics) and the ``names``.
 
     Returns
     -------
@@ -107,10 +149,6 @@ def find_unanalysed_names(
     problems = []
     for item in named:
         kind = item["kind"]
-        if kind == "unused":
-            taken = [name for name in item["names"] if name in known[kind]]
-            problems += [_explain_taken(item["option"], name) for name in taken]
-            continue
         spell = canonical_name if kind == "metric" else str
         spellings = set(map(spell, known[kind]))
         for name in item["names"]:
@@ -130,9 +168,8 @@ def find_unanalysed_names(
 
 def _list_kinds(runs: pd.DataFrame) -> dict[str, set[str]]:
     found = {kind: set(runs[kind].unique()) for kind in ("model", "dataset", "metric")}
-    both = found["model"] | found["dataset"]
     published = {name.rpartition(SEPARATOR)[0] for name in found["dataset"]}
-    return {**found, "published": published, "model or dataset": both, "unused": both}
+    return {**found, "published": published}
 
 
 def _explain_left_out(option: str, name: str, kind: str) -> Problem:
@@ -141,16 +178,6 @@ def _explain_left_out(option: str, name: str, kind: str) -> Problem:
         reason=f"{option} names the {WORDS.get(kind, kind)} {quote_name(name)}, which is left out "
         "of the study.",
         remedy="Correct `select`, or name another one.",
-        value=name,
-    )
-
-
-def _explain_taken(option: str, name: str) -> Problem:
-    return Problem(
-        code="taken_name",
-        reason=f"{option} would call another model or dataset {quote_name(name)}, as one is "
-        "called in the data.",
-        remedy="Give it another name.",
         value=name,
     )
 

@@ -9,6 +9,8 @@ from capmap.exports.files import FileOptions, check_digests
 from capmap.normalization import Rules, read_references
 from capmap.patterns import read_fields
 from capmap.problems import Problem
+from capmap.renaming import list_metrics
+from capmap.validation.configuration import rename_runs
 from capmap.validation.study import Policies, Validation, validate_runs
 
 POLICIES = ("select", "min_seeds", "incomplete", "duplicates", "invalid", "failed")
@@ -24,6 +26,7 @@ def check_exports(
     benchmark: Sequence[str] = (),
     named: Sequence[Mapping[str, Any]] = (),
     found: Sequence[Problem] = (),
+    renamed: Mapping[str, str] | None = None,
 ) -> tuple[Exports, Validation]:
     """Read tables of runs and find all that is wrong with them.
 
@@ -44,6 +47,9 @@ def check_exports(
         Names in the settings of analyses, as `find_unanalysed_names` takes them.
     found : sequence of Problem, optional
         What is wrong with other files.
+    renamed : mapping of str to str, optional
+        New names of models and datasets by those of the exports. The settings have the new ones,
+        other files either.
 
     Returns
     -------
@@ -52,7 +58,7 @@ def check_exports(
     Validation
         Its runs and problems.
     """
-    datasets, layout = settings["datasets"], settings["format"]
+    datasets, layout, renamed = settings["datasets"], settings["format"], renamed or {}
     read = read_exports(
         [
             name if name.startswith(f"{path}/") else path
@@ -61,24 +67,33 @@ def check_exports(
         layout=layout,
         options=FileOptions(header_rows=settings["header_rows"], **settings["reading"]),
         fields=[{**settings["fields"], **read_fields(name, patterns)} for name in names],
-        dataset_metrics={
-            name: rule["metric"] for name, rule in datasets.items() if "metric" in rule
-        },
+        dataset_metrics=list_metrics(datasets, renamed),
         **{
             name: settings[name]
             for name in ("columns", "where", "metric", "decimal", "values", "take", "summary")
         },
     )
+    fixed: Sequence[str] = ()
     for path in benchmark:
-        datasets = complete_rules(datasets, read_benchmark(path), read.runs["dataset"].unique())
+        definition = read_benchmark(path)
+        fixed = list(definition.datasets)
+        datasets = complete_rules(datasets, definition, read.runs["dataset"].unique())
+    runs, misnamed = rename_runs(read.runs, renamed, fixed=fixed)
     result = validate_runs(
-        read.runs,
-        [*read.problems, *found, *check_digests(exports, settings["checksums"], names=names)],
+        runs,
+        [
+            *(*read.problems, *found, *misnamed),
+            *check_digests(exports, settings["checksums"], names=names),
+        ],
         rules=Rules(
-            settings["metrics"], datasets, settings["normalization"], read_references(*references)
+            settings["metrics"],
+            datasets,
+            settings["normalization"],
+            read_references(*references, renamed=renamed),
         ),
         policies=Policies(**{name: settings[name] for name in POLICIES}),
         layout=layout,
         named=named,
+        renamed=renamed,
     )
     return read, result
