@@ -52,6 +52,7 @@ PANDAS_FREE += looks paper config_mistakes locks pairwise sample_size robustness
 PANDAS_FREE += strengths frontier label_files export_faults submission_faults file_formats layouts
 PANDAS_FREE += example_capabilities score_scripts provenance inline coverage holes reliability scopes
 PANDAS_FREE += separation signed_rank standard_errors submissions transfer
+PANDAS_FREE += analyses conditions drafting improvement inputs misleading normalization_agreement
 test-pandas2: $(PANDAS2)/development.stamp ## run the quick unit tests of tables with pandas 2
 	$(PANDAS2)/bin/python -m pytest -n auto -m "not slow" $(PANDAS_FREE:%=--ignore-glob "*test_%*") tests/unit
 

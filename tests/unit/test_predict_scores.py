@@ -185,8 +185,8 @@ def test_newcomers_are_predicted_only_where_results_connect_them() -> None:
     assert row["mean_gap_low"] < row["mean_gap"] < row["mean_gap_high"]
 
 
-@pytest.mark.parametrize("method", ["poincare", pytest.param("ensemble", marks=pytest.mark.slow)])
-def test_steps_write_predictions_and_placements(tmp_path: Path, method: str) -> None:
+def test_steps_write_predictions_and_placements(tmp_path: Path) -> None:
+    method = "poincare"
     gaps = tabulate(draw_runs())
     results = choose_results(gaps)
     starts = draw_starts(results, dimension=2, starts=2, seed=0, study="toy")

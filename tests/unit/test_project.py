@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,7 @@ PAGES = {"figures", "pages", "paper", "prose"}
 GENERATORS = {"Generator", "BitGenerator", "SeedSequence", "SFC64"}
 
 
+@cache
 def read_tree(path):
     return ast.parse(path.read_text("utf-8"))
 

@@ -119,16 +119,6 @@ def test_edited_library_module_reruns_the_rules_that_use_it(project: Checkout) -
     assert project.list_made(run, "alpha") == set()
 
 
-def test_edited_figure_module_redraws_its_figures_only(project: Checkout) -> None:
-    project.edit("scripts/capmap/figures/datasets.py", lambda text: text + "\n# edited\n")
-    run = project.snakemake()
-    assert run.status == 0, run.output
-    plotting = {f"plot_figures_of_{study}" for study in CONFIG["studies"]}
-    assert run.rules == plotting | STUDY_PAGES | {"write_index"}
-    for study in CONFIG["studies"]:
-        assert project.list_made(run, study) == DATASETS
-
-
 def test_edited_template_rewrites_the_pages_only(project: Checkout) -> None:
     template = "scripts/capmap/pages/templates/page.css"
     project.edit(template, lambda text: text + "\n/* edited */\n")
@@ -145,33 +135,12 @@ def test_lost_shard_is_made_again(project: Checkout) -> None:
     assert project.digests() == before
 
 
-def test_lost_table_and_figure_are_made_again(project: Checkout) -> None:
-    before = project.digests()
-    (project.folder / "results/alpha/tables/iqm.tex").unlink()
-    (project.folder / "results/beta/figures/scores.pdf").unlink()
-    run = project.snakemake()
-    assert run.status == 0, run.output
-    assert project.list_made(run, "beta") == set()
-    assert project.digests() == before
-
-
 def test_run_option_leaves_other_studies_alone(project: Checkout) -> None:
     for study in CONFIG["studies"]:
         project.edit(f"{study}.csv", lambda text: text + "bee,x,acc,3,0.61\n")
     run = project.snakemake("--config", "run=beta")
     assert run.status == 0, run.output
     assert not any("study=alpha" in job for job in run.jobs)
-
-
-def test_forced_run_gives_the_same_bytes(project: Checkout) -> None:
-    before = project.digests()
-    shutil.rmtree(project.folder / "results/beta/.kept")
-    run = project.snakemake("--forceall", cores=1)
-    assert run.status == 0, run.output
-    assert sum(run.jobs.values()) > 20
-    assert project.list_made(run, "alpha") == set()
-    assert project.list_made(run, "beta") == RANKINGS | DATASETS
-    assert project.digests() == before
 
 
 def test_killed_run_resumes_to_the_same_bytes(project: Checkout, finished: Checkout) -> None:

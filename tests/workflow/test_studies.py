@@ -210,7 +210,8 @@ def test_sparse_study_with_several_variants_runs_through(tmp_path: Path) -> None
 
 @needs_shared
 def test_wide_study_without_seeds_runs_through(tmp_path: Path) -> None:
-    checkout = run_real_study("openclip", tmp_path, replicates=1000)
+    targets = list_targets("openclip", "scores", "scopes")
+    checkout = run_real_study("openclip", tmp_path, *targets, replicates=1000)
     scores = read(checkout, "openclip", "scores")
     assert scores.shape == (121, 38)
     ranking = read(checkout, "openclip", "scopes")
