@@ -32,7 +32,7 @@ def evaluate_predictions(
     cells: list[list[str]],
     classes: str,
     datasets: Mapping[str, Sources],
-    subgroups: list[int],
+    subgroups: Mapping[str, list[int]],
     n_resamples: int,
     confidence_level: float,
     seed: int,
@@ -56,8 +56,8 @@ def evaluate_predictions(
         File of the classes in the order of the scores; empty where there is none.
     datasets : mapping
         Files of labels, single labels, image ids and classes of each dataset.
-    subgroups : list of int
-        Numbers of labels over which ASMA averages.
+    subgroups : mapping of str to list of int
+        Numbers of labels over which the ASMA of each dataset averages.
     n_resamples : int
         Number of bootstrap resamples over images.
     confidence_level : float
@@ -85,7 +85,7 @@ def evaluate_predictions(
             writer.write(shown, found.outcomes)
             metrics = estimate_metrics(
                 evaluate_images(found.outcomes),
-                subgroups=subgroups,
+                subgroups=subgroups[shown.dataset],
                 n_resamples=n_resamples,
                 confidence_level=confidence_level,
                 make_rng=partial(make_stream, seed, study, "multilabel", *shown),

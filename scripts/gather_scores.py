@@ -16,8 +16,8 @@ from capmap.multilabel.gathering import (
     NAMES,
     Fact,
     drop_explained_gaps,
-    find_empty_subgroups,
     find_other_images,
+    find_thin_subgroups,
     find_unscored,
     gather_runs,
     read_problems,
@@ -41,7 +41,7 @@ def gather_scores(
     checksums: Mapping[str, str],
     names: list[str],
     rank_by: str,
-    subgroups: list[int],
+    subgroups: Mapping[str, list[int]],
     metrics: Mapping[str, MetricRule],
     datasets: Mapping[str, DatasetRule],
     normalization: Normalization,
@@ -70,8 +70,8 @@ def gather_scores(
         The path or URL by which each export is configured.
     rank_by : str
         The metric whose values are the scores.
-    subgroups : list of int
-        Numbers of labels over which ASMA averages.
+    subgroups : mapping of str to list of int
+        Numbers of labels over which the ASMA of each dataset averages.
     metrics, datasets, normalization : mapping
         Rules of direction and bounds.
     select, min_seeds, incomplete, duplicates, invalid : mapping, int and str
@@ -98,7 +98,7 @@ def gather_scores(
         *read_problems([problem for content in contents for problem in content["problems"]]),
         *find_unscored(gathered, known, metric=rank_by, subgroups=subgroups),
         *find_other_images(known),
-        *find_empty_subgroups(known, subgroups=subgroups),
+        *find_thin_subgroups(known, subgroups=subgroups),
     ]
     result = validate_runs(
         gathered,

@@ -19,7 +19,8 @@ SETS = [[0], [1], [2, 3], [0, 4], [1, 2, 5], []]
 SINGLE = [0, 1, 2, 4, 1, 3]
 IMAGES = [f"i{place}.png" for place in range(len(SETS))]
 ASMA = {"asma": {"direction": "max", "low": 0, "high": 1}}
-OPTIONS = {"subgroups": [1, 2, 3], "n_resamples": 100, "confidence_level": 0.95}
+SUBGROUPS = {name: [1, 2, 3] for name in ("V1", "V2", "ML")}
+OPTIONS = {"subgroups": SUBGROUPS, "n_resamples": 100, "confidence_level": 0.95}
 
 
 class Study:
@@ -69,12 +70,11 @@ class Study:
         self,
         shard: int = 0,
         cells: list[Cell] | None = None,
-        renamed: dict[str, str] | None = None,
+        **settings: Any,
     ) -> dict[str, Any]:
-        """Evaluate all dumps, or some, and return the facts."""
+        """Evaluate all dumps, or some, by these settings instead of the usual ones; the facts."""
         chosen = list(self.cells) if cells is None else cells
         evaluate_predictions(
-            renamed=renamed or {},
             dumps=[self.cells[cell] for cell in chosen],
             outcomes=self.place(f"outcomes/{shard}.parquet"),
             scores=self.place(f"scores/{shard}.parquet"),
@@ -84,7 +84,7 @@ class Study:
             classes=self.classes,
             datasets=self.datasets,
             seed=0,
-            **OPTIONS,
+            **{**OPTIONS, "renamed": {}, **settings},
         )
         return json.loads(Path(self.place(f"facts/{shard}.json")).read_text())
 

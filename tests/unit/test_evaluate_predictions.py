@@ -17,14 +17,16 @@ NONE = [-1] * len(SETS)
 V1 = Cell("good", "V1")
 
 
-def test_metrics_are_those_of_the_brute_force_oracle(tmp_path: Path) -> None:
+@pytest.mark.parametrize("of_objects", [[1, 2, 3], [2, 3, 6]])
+def test_metrics_are_those_of_the_brute_force_oracle(tmp_path: Path, of_objects: list[int]) -> None:
     study = make_study(tmp_path)
-    study.evaluate()
+    groups = {"V1": [1, 2, 3], "ML": of_objects}
+    study.evaluate(subgroups=groups)
     found = read_parquet(study.place("scores/0.parquet"))
     for cell, path in study.cells.items():
         own = found[(found[["model", "dataset", "seed"]] == list(cell)).all(axis=1)]
         single = SINGLE if cell.dataset == "V1" else NONE
-        expected = evaluate(np.load(path).tolist(), SETS, single, [1, 2, 3])
+        expected = evaluate(np.load(path).tolist(), SETS, single, groups[cell.dataset])
         got = {
             (row.metric, None if np.isnan(row.subgroup) else int(row.subgroup)): row
             for row in own.itertuples()

@@ -155,10 +155,13 @@ def test_order_of_the_images_changes_no_digit(seed: int) -> None:
     inverse = np.argsort(order)
     pd.testing.assert_frame_equal(
         compare_dataset_pair(
-            first, second, shared=Shared(places, places), subgroups=GROUPS, **options()
+            first, second, shared=Shared(places, places), subgroups=(GROUPS, GROUPS), **options()
         ),
         compare_dataset_pair(
-            *moved, shared=Shared(inverse[:40], inverse[:40]), subgroups=GROUPS, **options()
+            *moved,
+            shared=Shared(inverse[:40], inverse[:40]),
+            subgroups=(GROUPS, GROUPS),
+            **options(),
         ),
         check_exact=True,
     )
@@ -219,7 +222,11 @@ def test_differences_of_models_are_paired_by_image() -> None:
     assert bound(table, "top1") == pytest.approx(apart.std() / np.sqrt(3000), rel=0.05)
     places = np.arange(3000)
     shared = compare_dataset_pair(
-        first, second, shared=Shared(places, places), subgroups=GROUPS, **options(RESAMPLES)
+        first,
+        second,
+        shared=Shared(places, places),
+        subgroups=(GROUPS, GROUPS),
+        **options(RESAMPLES),
     )
     assert bound(shared, "top1") == pytest.approx(apart.std() / np.sqrt(3000), rel=0.05)
     for metric in ("real", "asma"):
@@ -229,7 +236,7 @@ def test_differences_of_models_are_paired_by_image() -> None:
 def test_datasets_without_a_common_image_are_independent() -> None:
     first, second = draw_values(5, 2000), draw_values(6, 1000)
     table = compare_dataset_pair(
-        first, second, shared=match_images([], []), subgroups=GROUPS, **options(RESAMPLES)
+        first, second, shared=match_images([], []), subgroups=(GROUPS, GROUPS), **options(RESAMPLES)
     )
     assert table["images_shared"].eq(0).all()
     for metric in ("top1", "lrap"):
@@ -256,7 +263,7 @@ def test_partly_shared_images_are_drawn_together() -> None:
     ids = [f"i{place}" for place in range(1100)]
     shared = match_images(ids[:600], ids[200:])
     assert len(shared.first) == 400
-    table = compare_dataset_pair(*values, shared=shared, subgroups=[1], **options(RESAMPLES))
+    table = compare_dataset_pair(*values, shared=shared, subgroups=([1], [1]), **options(RESAMPLES))
     is_one, is_two = np.arange(1100) < 600, np.arange(1100) >= 200
     parts = one * is_one / 600 - two * is_two / 900
     assert table["difference"].to_numpy() == pytest.approx(parts.sum())

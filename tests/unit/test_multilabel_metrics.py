@@ -191,7 +191,9 @@ def test_differences_of_datasets_hold_the_metrics_of_both() -> None:
     first, second = (value_images(*case) for case in cases)
     ids = [f"a{place}" for place in range(30)], [f"a{place}" for place in range(20, 65)]
     shared = match_images(*ids)
-    table = compare_dataset_pair(first, second, shared=shared, subgroups=[1, 2], **OPTIONS)
+    table = compare_dataset_pair(
+        first, second, shared=shared, subgroups=([1, 2], [1, 2]), **OPTIONS
+    )
     for name, own in (("a", first), ("b", second)):
         alone = estimate_metrics(own, subgroups=[1, 2], **OPTIONS)
         np.testing.assert_allclose(table[f"value_{name}"], alone["value"])
@@ -206,7 +208,7 @@ def test_metrics_that_one_dataset_lacks_have_no_difference() -> None:
     first = value_images(np.eye(3), [[0], [1, 2], [2]], [0, 1, 2])
     second = value_images(np.eye(3), [[0], [1], [2]], [-1, -1, -1])
     table = compare_dataset_pair(
-        first, second, shared=match_images([], []), subgroups=[1, 2], **OPTIONS
+        first, second, shared=match_images([], []), subgroups=([1, 2], [1, 2]), **OPTIONS
     )
     rows = read_rows(table, "images_a", "images_b")
     assert ("top1", None) not in rows

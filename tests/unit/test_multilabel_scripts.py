@@ -56,7 +56,7 @@ def test_label_counts_are_over_all_seeds_and_shares_without_unlabeled_images(
 
 def test_more_labels_than_the_largest_subgroup_are_counted_together() -> None:
     fact = {"dataset": "d", "seed": "", "labels": {"1": 3, "2": 1, "7": 2}}
-    counts = pool_label_counts([fact, fact], largest=1)  # type: ignore[list-item]
+    counts = pool_label_counts([fact, fact], subgroups={"d": [1]})  # type: ignore[list-item]
     assert counts["images"].tolist() == [0, 3, 3]
 
 
@@ -92,7 +92,7 @@ def test_degradation_is_told_per_model_and_for_their_mean(tables: Tables) -> Non
 def test_datasets_of_the_same_images_are_compared_image_by_image(tmp_path: Path) -> None:
     study = Study(tmp_path)
     ids = "".join(f"i{place}\n" for place in range(6))
-    for name in ("V1", "V1 again"):
+    for name in ("V1", "V2"):
         study.add_dataset(name, single=SINGLE, images=ids)
         study.add_dump("m", name, draw_scores(0))
     study.evaluate()

@@ -75,7 +75,7 @@ def describe(
         read(degradation),
         read(counts),
         **{
-            "subgroups": [1, 2, 3],
+            "subgroups": {name: [1, 2, 3] for name in ("V1", "V2", "ML")},
             "n_resamples": 1000,
             "confidence_level": 0.95,
             **options,
@@ -103,6 +103,17 @@ def test_methods_say_what_was_evaluated_and_what_is_left_out() -> None:
     assert "its ASMA leaves out 3, as no image has so many." in methods
     assert "subgroups of images with 1, 2 and 3 labels" in methods
     assert "95% percentile intervals are over images, from 1,000 bootstrap resamples" in methods
+
+
+def test_subgroups_of_each_dataset_are_told_and_images_of_none_counted() -> None:
+    methods = describe(subgroups={"V1": [2, 6], "V2": [1, 2], "ML": [1]})[0]
+    assert (
+        "images with the same number of labels ('ML': 1; 'V1': 2 and 6; 'V2': 1 and 2)" in methods
+    )
+    assert "60 images with other numbers of labels count for no ASMA" in methods
+    assert "its ASMA leaves out 6" in methods
+    published = describe(subgroups={}, counts=cut(COUNTS))[0]
+    assert "over subgroups of images with the same number of labels" in published
 
 
 def test_the_best_models_are_named_with_intervals_or_seeds() -> None:

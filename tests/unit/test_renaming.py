@@ -104,7 +104,10 @@ def test_checkpoints_have_the_new_names_in_values_and_runs(tmp_path: Path) -> No
 
 def test_predictions_have_the_new_names_in_outcomes_metrics_and_facts(tmp_path: Path) -> None:
     study = make_study(tmp_path)
-    facts = study.evaluate(renamed={"good": "Good", "V1": "ImageNet"})
+    facts = study.evaluate(
+        renamed={"good": "Good", "V1": "ImageNet"},
+        subgroups={"ImageNet": [1, 2], "ML": [1, 2]},
+    )
     cells = {(fact["model"], fact["dataset"]) for fact in facts["dumps"]}
     assert cells == {(model, name) for model in ("Good", "poor") for name in ("ImageNet", "ML")}
     for folder in ("outcomes", "scores"):

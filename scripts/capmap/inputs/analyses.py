@@ -23,7 +23,7 @@ from capmap.inputs.leaderboards import (
     list_descriptions,
 )
 from capmap.inputs.looks import find_style, list_looked_for, list_styles
-from capmap.inputs.predictions import list_datasets, list_parts
+from capmap.inputs.predictions import find_subgroups, list_datasets, list_parts
 from capmap.inputs.studies import Study, list_shards, list_shards_of_conditions
 from capmap.settings.choices import TableFormat
 from capmap.wording import write_key
@@ -81,6 +81,7 @@ ARTIFACTS: dict[str, Place] = {
 # Options that are worked out from several settings.
 WORKED_OUT: dict[str, Callable[[Study], Any]] = {
     "leaderboard/dimensions": find_dimensions,
+    "multilabel/subgroups": find_subgroups,
     "predictions/order": list_datasets,
 }
 

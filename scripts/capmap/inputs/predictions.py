@@ -8,6 +8,7 @@ from capmap.errors import ConfigError
 from capmap.inputs.studies import Study, list_faults, match_paths
 from capmap.multilabel.dumps import Cell, list_paths, match_dumps, name_cell, write_glob
 from capmap.renaming import OPTION, find_bad_renames
+from capmap.settings.choices import SUBGROUPS
 from capmap.shards import split_shards
 from capmap.wording import find_nearest, list_names, quote_name, write_key
 
@@ -173,6 +174,22 @@ def list_datasets(study: Study) -> list[str]:
     return [_rename(study, name) for name in study.read("predictions/datasets")]
 
 
+def find_subgroups(study: Study) -> dict[str, list[int]]:
+    """Find the numbers of labels over which the ASMA of each dataset averages.
+
+    Returns
+    -------
+    dict of str to list of int
+        By the names of datasets for readers; empty where metrics were published.
+    """
+    if study.settings["format"] != "predictions":
+        return {}
+    given = study.read("multilabel/subgroups")
+    datasets = [_rename(study, cell.dataset) for cell in find_dumps(study).values()]
+    rules = given if isinstance(given, dict) else dict.fromkeys(datasets, given)
+    return {name: rules.get(name, list(SUBGROUPS)) for name in sorted({*datasets})}
+
+
 def _rename(study: Study, name: str) -> str:
     return str(study.read("figures/names").get(name, name))
 
@@ -299,12 +316,17 @@ def _check_names(study: Study) -> None:
 
 
 def _check_compared(study: Study) -> None:
-    """Refuse to compare datasets without dumps."""
+    """Refuse to compare, and to form subgroups of, datasets without dumps."""
     known = {_rename(study, cell.dataset) for cell in find_dumps(study).values()}
-    unknown = [name for name in study.read("multilabel/compare") if name not in known]
-    if unknown:
-        near = find_nearest(unknown[0], known)
-        hint = f"Did you mean {quote_name(near)}?" if near else ""
-        hint = hint or f"There are {list_names(sorted(known))}."
-        text = f"there are no dumps of the dataset {quote_name(unknown[0])}. {hint}"
-        raise study.refuse("multilabel.compare", text)
+    given = study.read("multilabel/subgroups")
+    for option, names in (
+        ("compare", study.read("multilabel/compare")),
+        ("subgroups", given if isinstance(given, dict) else ()),
+    ):
+        unknown = [name for name in names if name not in known]
+        if unknown:
+            near = find_nearest(unknown[0], known)
+            hint = f"Did you mean {quote_name(near)}?" if near else ""
+            hint = hint or f"There are {list_names(sorted(known))}."
+            text = f"there are no dumps of the dataset {quote_name(unknown[0])}. {hint}"
+            raise study.refuse(f"multilabel.{option}", text)

@@ -26,6 +26,7 @@ from capmap.problems import require_known
 from capmap.ranking.aggregation import FloatArray
 from capmap.ranking.intervals import percentile_interval
 from capmap.rng import make_stream
+from capmap.settings.choices import Subgroups
 
 DROPS = {
     "model": "str",
@@ -221,7 +222,7 @@ def compare_dataset_pair(
     second: ImageValues,
     *,
     shared: Shared,
-    subgroups: Sequence[int],
+    subgroups: tuple[Sequence[int], Sequence[int]],
     n_resamples: int,
     confidence_level: float,
     make_rng: MakeRng,
@@ -234,7 +235,9 @@ def compare_dataset_pair(
         Values of the same model, or means of the same models, on the images of each dataset.
     shared : Shared
         The images that both datasets have, from `match_images`.
-    subgroups, n_resamples, confidence_level, make_rng
+    subgroups : tuple of sequence of int
+        Numbers of labels over which the ASMA of each dataset averages.
+    n_resamples, confidence_level, make_rng
         As in `capmap.multilabel.metrics.estimate_metrics`.
 
     Returns
@@ -254,9 +257,9 @@ def compare_dataset_pair(
     drawn within each pair of numbers of labels in both. There is no interval where one value rests
     on fewer than two images.
     """
-    others = dict(list_samples(second, subgroups))
+    others = dict(list_samples(second, subgroups[1]))
     rows = []
-    for target, sample in list_samples(first, subgroups):
+    for target, sample in list_samples(first, subgroups[0]):
         if target not in others:
             continue
         other = others[target]
@@ -363,7 +366,7 @@ def compare_models(
     files: OutcomeFiles,
     *,
     rank_by: str,
-    subgroups: Sequence[int],
+    subgroups: Subgroups,
     n_resamples: int,
     confidence_level: float,
     make_rng: MakeNamed,
@@ -376,7 +379,9 @@ def compare_models(
         The outcomes of the study.
     rank_by : str
         Metric that orders the models.
-    subgroups, n_resamples, confidence_level
+    subgroups : mapping of str to sequence of int
+        Numbers of labels over which the ASMA of each dataset averages.
+    n_resamples, confidence_level
         As in `capmap.multilabel.metrics.estimate_metrics`.
     make_rng : callable
         ``make_rng(dataset, model_a, model_b)`` gives what names the streams of their metrics.
@@ -396,14 +401,14 @@ def compare_models(
     """
     tables = []
     for dataset in files.datasets:
-        models = order_models(files, dataset, metric=rank_by, subgroups=subgroups)
+        models = order_models(files, dataset, metric=rank_by, subgroups=subgroups[dataset])
         for first, second in _list_pairs(models):
             seeds = files.list_seeds([first, second], dataset)
             if not seeds:
                 continue
             table = compare_model_pair(
                 *(_forget_lrap(files.read(model, dataset, seeds)[0]) for model in (first, second)),
-                subgroups=subgroups,
+                subgroups=subgroups[dataset],
                 n_resamples=n_resamples,
                 confidence_level=confidence_level,
                 make_rng=make_rng(dataset, first, second),
@@ -417,7 +422,7 @@ def compare_datasets(
     files: OutcomeFiles,
     pair: tuple[str, str],
     *,
-    subgroups: Sequence[int],
+    subgroups: Subgroups,
     n_resamples: int,
     confidence_level: float,
     make_rng: MakeNamed,
@@ -430,7 +435,9 @@ def compare_datasets(
         The outcomes of the study.
     pair : tuple of str
         The datasets.
-    subgroups, n_resamples, confidence_level
+    subgroups : mapping of str to sequence of int
+        Numbers of labels over which the ASMA of each dataset averages.
+    n_resamples, confidence_level
         As in `capmap.multilabel.metrics.estimate_metrics`.
     make_rng : callable
         ``make_rng(dataset_a, dataset_b, model)`` gives what names the streams of its metrics.
@@ -460,7 +467,7 @@ def compare_datasets(
             sides[0][0],
             sides[1][0],
             shared=match_images(sides[0][1], sides[1][1]),
-            subgroups=subgroups,
+            subgroups=(subgroups[pair[0]], subgroups[pair[1]]),
             n_resamples=n_resamples,
             confidence_level=confidence_level,
             make_rng=make_rng(*pair, MEAN if len(models) == 1 else name),
@@ -517,7 +524,7 @@ def compare_predictions(
     order: Sequence[str],
     compare: Sequence[str],
     rank_by: str,
-    subgroups: Sequence[int],
+    subgroups: Subgroups,
     n_resamples: int,
     confidence_level: float,
     seed: int,
@@ -534,8 +541,10 @@ def compare_predictions(
         Name of the study, part of the names of its random streams.
     order : sequence of str
         The datasets as configured.
-    compare, rank_by, subgroups, n_resamples, confidence_level
+    compare, rank_by, n_resamples, confidence_level
         As in the setting `multilabel`.
+    subgroups
+        Its subgroups of each dataset; none where metrics were published.
     seed
         As in the setting `bootstrap`.
 

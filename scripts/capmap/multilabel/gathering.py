@@ -9,10 +9,13 @@ import pandas as pd
 
 from capmap.multilabel.published import share_images
 from capmap.problems import Problem
+from capmap.settings.choices import Subgroups
 from capmap.wording import count_things, list_names, quote_name
 
 NAMES = ("model", "dataset", "seed")
 UNMATCHED = "unmatched_labels"
+# A subgroup of fewer images is said: the standard error of its accuracy may be above 0.11.
+FEW = 20
 RUNS = {
     **dict.fromkeys(("model", "dataset", "metric", "seed"), "str"),
     "score": "float64",
@@ -80,7 +83,7 @@ def gather_runs(scores: pd.DataFrame, facts: Sequence[Fact], *, metric: str) -> 
 
 
 def find_unscored(
-    runs: pd.DataFrame, facts: Sequence[Fact], *, metric: str, subgroups: Sequence[int]
+    runs: pd.DataFrame, facts: Sequence[Fact], *, metric: str, subgroups: Subgroups
 ) -> list[Problem]:
     """Find dumps of which the metric cannot be told.
 
@@ -95,7 +98,7 @@ def find_unscored(
             continue
         counts = {int(labels) for labels in fact["labels"]} - {0}
         if metric == "asma":
-            counts &= set(subgroups)
+            counts &= set(subgroups[fact["dataset"]])
         problems[_explain_short(fact, metric) if counts else _explain_empty(fact, metric)] = None
     return list(problems)
 
@@ -171,49 +174,62 @@ def find_other_images(facts: Sequence[Fact]) -> list[Problem]:
     return problems
 
 
-def find_empty_subgroups(facts: Sequence[Fact], *, subgroups: Sequence[int]) -> list[Problem]:
-    """Find datasets without an image of some number of labels, which their ASMA leaves out.
+def find_thin_subgroups(facts: Sequence[Fact], *, subgroups: Subgroups) -> list[Problem]:
+    """Find datasets with no or few images of some number of labels, all of which ASMA weighs alike.
 
     Those that have no image of any subgroup have no ASMA, and `find_unscored` tells of them.
     """
-    problems: dict[str, Problem] = {}
-    for fact in facts:
-        empty = [group for group in sorted(subgroups) if str(group) not in fact["labels"]]
-        if 0 < len(empty) < len(subgroups):
-            counts = ", ".join(map(str, empty))
-            problems[f"{fact['dataset']}\n{fact['seed']}"] = Problem(
-                severity="warning",
-                code="empty_subgroups",
-                value=fact["dataset"],
-                reason=f"No image of the dataset {quote_name(fact['dataset'])}"
-                f"{_name_seed(fact)} has so many labels: {counts}.",
-                remedy="ASMA averages the other subgroups; compare it with datasets that have the "
-                "same, or set multilabel.subgroups.",
-            )
-    return [problem for _, problem in sorted(problems.items())]
+    firsts = {(fact["dataset"], fact["seed"]): fact for fact in reversed(facts)}
+    problems = []
+    for _, fact in sorted(firsts.items()):
+        images = {group: fact["labels"].get(str(group), 0) for group in subgroups[fact["dataset"]]}
+        if not any(images.values()):
+            continue
+        name = f"the dataset {quote_name(fact['dataset'])}{_name_seed(fact)}"
+        thin = Problem(
+            severity="warning",
+            code="empty_subgroups",
+            value=fact["dataset"],
+            reason=f"No image of {name} has so many labels: {_list_groups(images, 0, 0)}.",
+            remedy="ASMA averages the other subgroups; compare it with datasets that have the "
+            "same, or set multilabel.subgroups.",
+        )
+        if not all(images.values()):
+            problems.append(thin)
+        if few := _list_groups(images, 1, FEW - 1):
+            text = f"Fewer than {FEW} images of {name} have so many labels: {few}."
+            remedy = "ASMA weighs them as much as all images of another number of labels."
+            few_images = replace(thin, code="small_subgroups", reason=text, remedy=remedy)
+            problems.append(few_images)
+    return problems
 
 
-def pool_label_counts(facts: Sequence[Fact], *, largest: int) -> pd.DataFrame:
+def _list_groups(images: Mapping[int, int], least: int, most: int) -> str:
+    return ", ".join(str(group) for group, n in sorted(images.items()) if least <= n <= most)
+
+
+def pool_label_counts(facts: Sequence[Fact], *, subgroups: Subgroups) -> pd.DataFrame:
     """Count the images of each dataset by their number of labels, over all seeds.
 
     Parameters
     ----------
     facts : sequence of Fact
         The dumps; all of one dataset and seed have the same images.
-    largest : int
-        Images with more labels are counted together.
+    subgroups : mapping of str to sequence of int
+        Numbers of labels over which the ASMA of each dataset averages. Images with more labels
+        than the largest are counted together.
 
     Returns
     -------
     pandas.DataFrame
-        ``dataset``, ``labels`` (0 to `largest` and ``more``, as text), ``images`` and ``share`` (of
-        the images with labels; missing for 0), by dataset.
+        ``dataset``, ``labels`` (0 to the largest and ``more``, as text), ``images`` and ``share``
+        (of the images with labels; missing for 0), by dataset.
     """
     firsts = {(fact["dataset"], fact["seed"]): fact["labels"] for fact in facts}
-    names = [*map(str, range(largest + 1)), "more"]
     rows = []
     for dataset in sorted({name for name, _ in firsts}):
-        images = dict.fromkeys(names, 0)
+        largest = max(subgroups[dataset])
+        images = dict.fromkeys([*map(str, range(largest + 1)), "more"], 0)
         for (name, _), labels in firsts.items():
             for count, number in labels.items() if name == dataset else ():
                 images[count if int(count) <= largest else "more"] += number

@@ -13,6 +13,7 @@ from capmap.multilabel.gathering import pool_label_counts
 from capmap.multilabel.metrics import ORDER
 from capmap.multilabel.published import PUBLISHED
 from capmap.ranking.aggregation import FloatArray, round_significant
+from capmap.settings.choices import Subgroups
 from capmap.wording import find_nearest, list_names, quote_name
 
 RANKED = ("top1", "real", "asma")
@@ -248,7 +249,7 @@ def summarize_metrics(
     evaluated: pd.DataFrame,
     facts: Sequence[str],
     *,
-    subgroups: Sequence[int],
+    subgroups: Subgroups,
     images: Mapping[str, int],
 ) -> dict[str, pd.DataFrame]:
     """Arrange the metrics, rank the models by them, and count the labels of images.
@@ -259,7 +260,9 @@ def summarize_metrics(
         Metrics of each model, dataset and seed.
     facts : sequence of str
         Files of what was found in dumps; none where metrics were published.
-    subgroups, images
+    subgroups : mapping of str to sequence of int
+        Numbers of labels over which the ASMA of each dataset averages.
+    images
         As in the setting `multilabel`.
 
     Returns
@@ -274,5 +277,5 @@ def summarize_metrics(
         "metrics": values,
         "summary": models,
         "rank_shift": shift_all_ranks(models, images=None if facts else images),
-        "label_counts": pool_label_counts(known, largest=max(subgroups)),
+        "label_counts": pool_label_counts(known, subgroups=subgroups),
     }

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from capmap.prose.words import format_interval, join_names, join_sentences
+from capmap.settings.choices import Subgroups
 from capmap.wording import format_count, format_percent, join_words, quote_name
 
 TITLES = {
@@ -16,8 +17,7 @@ MEANINGS = {
     "top1": "top-1 accuracy asks for the single label of an image",
     "real": "ReaL accuracy accepts any valid label",
     "asma": "ASMA (average subgroup multi-label accuracy) takes as many classes as an image has "
-    "labels and averages the share of labels among them over subgroups of images with {subgroups} "
-    "labels",
+    "labels and averages the share of labels among them over subgroups of images {subgroups}",
 }
 SUMMARIZED = tuple(MEANINGS)
 UP, DOWN = "up", "down"
@@ -30,7 +30,7 @@ def describe_multilabel(
     degradation: pd.DataFrame,
     label_counts: pd.DataFrame,
     *,
-    subgroups: Sequence[int],
+    subgroups: Subgroups,
     n_resamples: int,
     confidence_level: float,
 ) -> list[str]:
@@ -40,8 +40,8 @@ def describe_multilabel(
     ----------
     metrics, summary, rank_shift, degradation, label_counts : pandas.DataFrame
         The tables of these names in ``multilabel/``; each may be empty.
-    subgroups : sequence of int
-        Numbers of labels over which ASMA averages.
+    subgroups : mapping of str to sequence of int
+        Numbers of labels over which the ASMA of each dataset averages; none where published.
     n_resamples : int
         Number of bootstrap resamples over images.
     confidence_level : float
@@ -73,13 +73,13 @@ def _describe_methods(
     metrics: pd.DataFrame,
     summary: pd.DataFrame,
     label_counts: pd.DataFrame,
-    subgroups: Sequence[int],
+    subgroups: Subgroups,
     n_resamples: int,
     confidence_level: float,
 ) -> str:
     models, datasets = summary["model"].nunique(), summary["dataset"].nunique()
-    groups = join_words([str(group) for group in sorted(subgroups)])
     used = [name for name in SUMMARIZED if summary[name].notna().any()]
+    groups = _name_subgroups(subgroups)
     meanings = join_words([MEANINGS[name].format(subgroups=groups) for name in used])
     intervals = "The metrics are taken as published, without intervals."
     if metrics["ci_low"].notna().any():
@@ -91,12 +91,24 @@ def _describe_methods(
         f"{format_count(models, 'classifier')} {'was' if models == 1 else 'were'} evaluated on "
         f"{format_count(datasets, 'dataset')}.",
         *(
-            _describe_images(str(name), own, subgroups)
+            _describe_images(str(name), own, subgroups[str(name)])
             for name, own in label_counts.groupby("dataset", sort=True)
         ),
         f"Of the metrics, {meanings}." if used else "",
         intervals,
     )
+
+
+def _name_subgroups(subgroups: Subgroups) -> str:
+    """Name the numbers of labels of the subgroups, of all datasets or of each."""
+    words = {
+        name: join_words([str(group) for group in sorted(groups)])
+        for name, groups in subgroups.items()
+    }
+    if len({*words.values()}) == 1:
+        return f"with {next(iter(words.values()))} labels"
+    each = "; ".join(f"{quote_name(name)}: {groups}" for name, groups in sorted(words.items()))
+    return "with the same number of labels" + (f" ({each})" if each else "")
 
 
 def _describe_images(name: str, counts: pd.DataFrame, subgroups: Sequence[int]) -> str:
@@ -110,10 +122,18 @@ def _describe_images(name: str, counts: pd.DataFrame, subgroups: Sequence[int]) 
         if empty
         else ""
     )
-    lacking = [str(group) for group in sorted(subgroups) if not images.get(str(group))]
+    groups = list(map(str, sorted(subgroups)))
+    lacking = [group for group in groups if not images.get(group)]
+    uncounted = labeled - sum(images.get(group, 0) for group in groups)
+    others = (
+        f"; {format_count(uncounted, 'image')} with other numbers of labels "
+        f"{'counts' if uncounted == 1 else 'count'} for no ASMA"
+        if uncounted
+        else ""
+    )
     gap = f"; its ASMA leaves out {join_words(lacking)}, as no image has so many" if lacking else ""
     labels = f"{quote_name(name)} has {format_count(labeled, 'labeled image')}{share}"
-    return f"{labels}{left_out}{gap}."
+    return f"{labels}{left_out}{others}{gap}."
 
 
 def _describe_best(
@@ -143,7 +163,7 @@ def _describe_best(
 def _describe_drop(
     degradation: pd.DataFrame,
     label_counts: pd.DataFrame,
-    subgroups: Sequence[int],
+    subgroups: Subgroups,
     confidence_level: float,
     n_models: int,
 ) -> str:
@@ -173,14 +193,17 @@ def _describe_drop(
 
 
 def _describe_other_subgroups(
-    row: "pd.Series", label_counts: pd.DataFrame, subgroups: Sequence[int]
+    row: "pd.Series", label_counts: pd.DataFrame, subgroups: Subgroups
 ) -> str:
     """Warn where the ASMAs of both datasets do not average the same subgroups."""
-    sides = [
-        label_counts[(label_counts["dataset"] == row[name]) & (label_counts["images"] > 0)]
-        for name in ("dataset_a", "dataset_b")
-    ]
-    first, second = (set(side["labels"]) & set(map(str, subgroups)) for side in sides)
+    names = [row["dataset_a"], row["dataset_b"]]
+    if not all(name in subgroups for name in names):
+        return ""
+    known = label_counts[label_counts["images"] > 0]
+    first, second = (
+        {*known.loc[known["dataset"] == name, "labels"]} & {*map(str, subgroups[name])}
+        for name in names
+    )
     if first == second:
         return ""
     return "The two values of ASMA are over different subgroups, so their difference is no drop."

@@ -3,6 +3,7 @@
 from typing import Annotated, Any, TypeAlias
 
 from capmap.settings.choices import (
+    SUBGROUPS,
     Battles,
     Cost,
     DirectionOrAuto,
@@ -18,6 +19,7 @@ from capmap.settings.choices import (
 from capmap.settings.data import DatasetName
 from capmap.settings.sections import REQUIRED, Count, FilePath, Name, Section, limit, option
 
+LabelCounts: TypeAlias = Annotated[list[Count], limit(min_length=1, unique=True)]
 Rope: TypeAlias = (
     Annotated[float, limit(ge=0)]
     | Annotated[dict[str, Annotated[float, limit(gt=0)]], limit(min_length=1)]
@@ -194,12 +196,13 @@ class Attributes(Section):
 class Multilabel(Section):
     """Accuracy where images have several valid labels."""
 
-    subgroups: list[Count] = option(
-        [1, 2, 3, 4, 5],
-        "Numbers of labels whose accuracies ASMA averages. Those that no image has are left out "
-        "and said.",
-        min_length=1,
-        unique=True,
+    subgroups: LabelCounts | Annotated[dict[DatasetName, LabelCounts], limit(min_length=1)] = (
+        option(
+            [*SUBGROUPS],
+            "Numbers of labels whose accuracies ASMA averages, of all datasets or by dataset, such "
+            "as {PatchML: [2, 3, 4, 6, 9]}; datasets that are not named have the default. Numbers "
+            "that no image has are left out and said.",
+        )
     )
     replicates: int = option(1000, "Number of bootstrap replicates over images.", ge=100)
     confidence: float = option(0.95, "Confidence level of the intervals.", gt=0, lt=1)

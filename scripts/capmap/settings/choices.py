@@ -3,7 +3,7 @@
 They stand apart from the options, so that another description of an option recomputes nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 Direction = Literal["max", "min"]
@@ -44,4 +44,8 @@ FitMethod = Literal["ensemble", "l2", "cosine", "poincare"]
 Distance = Literal["l2", "cosine", "poincare"]
 Projection = Literal["mds", "umap"]
 LabelMetric = Literal["asma", "real", "labelwise"]
+# Numbers of labels whose accuracies ASMA averages, as published.
+SUBGROUPS = (1, 2, 3, 4, 5)
+# The same by dataset.
+Subgroups: TypeAlias = Mapping[str, Sequence[int]]
 RankingMethod = Literal["single", "average", "best", "all", "custom"]
