@@ -240,3 +240,22 @@ def test_a_row_with_another_fault_has_not_only_failed(tmp_path):
     text = FAILING.replace("B,D,accuracy,nan,1", ",D,accuracy,nan,1")
     with pytest.raises(ValidationError, match="line 4"):
         run(tmp_path, exports=write(tmp_path, text), metrics=BOUNDED, failed="worst")
+
+
+VIEWS = [{"option": "multilabel.rank_by", "kind": "views", "names": ["asma"]}]
+
+
+def test_metrics_of_one_dataset_are_not_ranked_as_several(tmp_path):
+    names = ["V1 / top1", "V1 / asma", "V2 / top1"]
+    lines = [
+        f"{model},{name},0,0.{5 + place}\n" for place, model in enumerate("ab") for name in names
+    ]
+    path = write(tmp_path, "".join(["model,dataset,seed,score\n", *lines]))
+    options = {"exports": path, "metric": "accuracy", "decimal": ".", "named": VIEWS}
+    remedy = (
+        r"'V1' 2 times: .* Keep one of each, such as select: \{datasets: \[V1 / asma, V2 / top1\]"
+    )
+    with pytest.raises(ValidationError, match=remedy):
+        run(tmp_path, **options)
+    runs, _ = run(tmp_path, **options, select={"datasets": ["V1 / asma", "V2 / top1"]})
+    assert runs["dataset"].nunique() == 3

@@ -126,8 +126,9 @@ def list_named(study: Study) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        The ``option``, the ``kind`` of its names ("model", "dataset", "metric" or "published", a
-        dataset of published metrics) and the ``names``.
+        The ``option``, the ``kind`` of its names ("model", "dataset", "metric", "published", a
+        dataset of published metrics, or "views", the metric of which is that of rankings) and the
+        ``names``.
     """
     settings, asked = study.settings, list_analyses(study.settings)
     comparison, compared = settings["comparison"], settings["multilabel"]
@@ -148,6 +149,7 @@ def list_named(study: Study) -> list[dict[str, Any]]:
             for key in ("compare", "images")
             if is_table
         ),
+        *([("multilabel", "multilabel.rank_by", "views", [compared["rank_by"]])] * is_table),
     ]
     return [
         {"option": option, "kind": kind, "names": [*filter(None, names)]}

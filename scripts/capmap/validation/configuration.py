@@ -134,7 +134,8 @@ def find_unanalysed_names(
         Datasets that are left out, as all their scores are equal.
     named : sequence of mapping
         The ``option``, such as ``comparison.reference``, the ``kind`` of its names ("model",
-        "dataset", "metric" or "published", a dataset of published metrics) and the ``names``.
+        "dataset", "metric", "published", a dataset of published metrics, or "views", whose metrics
+        of one dataset must not be ranked as several) and the ``names``.
 
     Returns
     -------
@@ -149,6 +150,9 @@ def find_unanalysed_names(
     problems = []
     for item in named:
         kind = item["kind"]
+        if kind == "views":
+            problems += _find_views(sorted(known["dataset"]), *item["names"])
+            continue
         spell = canonical_name if kind == "metric" else str
         spellings = set(map(spell, known[kind]))
         for name in item["names"]:
@@ -164,6 +168,31 @@ def find_unanalysed_names(
                     problem = replace(problem, remedy=remedy)
                 problems.append(problem)
     return problems
+
+
+def _find_views(names: Sequence[str], metric: str) -> list[Problem]:
+    """Find a dataset of which several metrics would be ranked as if each were a dataset."""
+    views: dict[str, list[str]] = {}
+    for name in names:
+        views.setdefault(name.rpartition(SEPARATOR)[0], []).append(name)
+    several = [dataset for dataset, own in views.items() if dataset and len(own) > 1]
+    if not several:
+        return []
+    chosen = [
+        next((name for name in own if name.endswith(f"{SEPARATOR}{metric}")), own[0])
+        for own in views.values()
+    ]
+    first = quote_name(several[0])
+    listed = ", ".join(chosen[:MOST_SUGGESTIONS]) + (", …" * (len(chosen) > MOST_SUGGESTIONS))
+    return [
+        Problem(
+            code="views",
+            reason=f"The ranking would count {first} {len(views[several[0]])} times: "
+            f"{list_names(views[several[0]])} are metrics of one dataset.",
+            remedy=f"Keep one of each, such as select: {{datasets: [{listed}]}}. The tables of "
+            "metrics and ranks have all of them.",
+        )
+    ]
 
 
 def _list_kinds(runs: pd.DataFrame) -> dict[str, set[str]]:
