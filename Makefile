@@ -88,7 +88,8 @@ lock: $(VENV)/development.stamp ## pin the dependencies of pyproject.toml anew
 	$(VENV)/bin/$(COMPILE) --extra mlflow --group dev -o requirements-dev.lock >/dev/null
 
 clean: ## remove results and caches; the environments stay
-	rm -rf results site .snakemake .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	find results -mindepth 1 ! -name README.md -delete
+	rm -rf site .snakemake .pytest_cache .ruff_cache .mypy_cache .hypothesis
 
 $(VENV)/bin/pip $(PANDAS2)/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

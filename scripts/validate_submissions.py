@@ -34,7 +34,7 @@ def validate_submissions(
     rejected: str,
     checksums: Mapping[str, str],
     names: list[str],
-    seeds_per_cell: int,
+    submission: Mapping[str, Any],
     columns: Mapping[str, Any],
     decimal: Decimal,
     metrics: Mapping[str, MetricRule],
@@ -65,8 +65,8 @@ def validate_submissions(
         Pinned SHA-256 of some exports.
     names : list of str
         The path or URL by which each export is configured.
-    seeds_per_cell : int
-        Seeds that each model needs on each of its datasets.
+    submission : mapping
+        The settings `submission`: what is asked of each.
     columns : mapping
         Only "model" matters, the columns that make up its name.
     decimal : {"auto", ".", ","}
@@ -94,8 +94,8 @@ def validate_submissions(
         demands=Demands(
             benchmark=definition,
             metrics=list_metrics(known, renamed or {}),
-            seeds_per_cell=seeds_per_cell,
             decimal=decimal,
+            **submission,
         ),
     )
     rules = Rules(metrics, known, normalization, read_references(*references, renamed=renamed))

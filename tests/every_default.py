@@ -113,7 +113,7 @@ EVERY_DEFAULT = {
         "seeds": [0, 1, 2, 3, 4],
     },
     "classify": {"models": {}, "datasets": {}, "batch": 32},
-    "submission": {"seeds_per_cell": 5},
+    "submission": {"seeds_per_cell": 5, "strict": False, "method": "full_ft"},
     "tracking": {
         "store": "",
         "experiments": [],

@@ -51,7 +51,7 @@ RULES: dict[str, Any] = {
     **pick_rules("columns", "decimal", "metrics", "datasets", "normalization", "select"),
     "incomplete": "keep",
 }
-SETTINGS = RULES | {"seeds_per_cell": 5, "duplicates": "error", "invalid": "error"}
+SETTINGS = RULES | {"submission": {}, "duplicates": "error", "invalid": "error"}
 Row = dict[str, Any]
 
 

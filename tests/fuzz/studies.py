@@ -39,7 +39,7 @@ def read_submission(
             references=[],
             checksums={},
             names=[],
-            seeds_per_cell=1,
+            submission={"seeds_per_cell": 1},
             **settings,
         )
     return "read"

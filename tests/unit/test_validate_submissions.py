@@ -79,9 +79,31 @@ def test_more_seeds_than_needed_are_fine(tmp_path):
 def test_the_number_of_seeds_is_configured(tmp_path):
     write_submission(tmp_path / "submissions", "one", rows=make_rows(("clay",), seeds=1))
     with pytest.raises(ValidationError, match="1 seed on this dataset, where 2 are needed"):
-        run(tmp_path, seeds_per_cell=2)
-    runs, _, _ = run(tmp_path, seeds_per_cell=1)
+        run(tmp_path, submission={"seeds_per_cell": 2})
+    runs, _, _ = run(tmp_path, submission={"seeds_per_cell": 1})
     assert len(runs) == 3
+
+
+SPARED = ("frozen_or_full_ft", "decoder", "partition name", "partition_name", "data_percentages")
+
+
+def test_twelve_columns_and_some_datasets_are_enough_unless_the_board_is_strict(tmp_path):
+    rows = [
+        {name: value for name, value in row.items() if name not in SPARED}
+        for row in make_rows(("clay",))
+        if row["dataset"] == "biomass"
+    ]
+    assert len(rows[0]) == 12
+    write_submission(tmp_path / "submissions", "lean", rows=rows)
+    lenient = {"strict": False, "method": "frozen"}
+    runs, summary, _ = run(tmp_path, submission=lenient)
+    assert set(runs["method"]) == {"frozen"}
+    codes = {warning["code"] for warning in summary["warnings"]}
+    assert {"assumed_method", "no_dimension"} <= codes
+    with pytest.raises(ValidationError) as caught:
+        run(tmp_path, submission={"strict": True})
+    for name in ("frozen_or_full_ft", "decoder", "partition name", "data_percentages"):
+        assert name in str(caught.value)
 
 
 def test_frozen_and_full_ft_are_models_of_their_own(tmp_path):

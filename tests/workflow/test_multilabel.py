@@ -189,6 +189,7 @@ def test_a_single_dataset_runs_through(tmp_path: Path) -> None:
     for path in (checkout.folder / "dumps").glob("*_V2.npy"):
         path.unlink()
     datasets = {"V1": DUMPED["predictions"]["datasets"]["V1"]}
-    checkout.write_studies({"dumped": {**DUMPED, "predictions": {"datasets": datasets}}})
+    alone = {"predictions": {"datasets": datasets}, "multilabel": {"replicates": 200}}
+    checkout.write_studies({"dumped": {**DUMPED, **alone}})
     run = checkout.snakemake("results/dumped/figures/metric_lines.svg")
     assert run.status == 0, run.output

@@ -84,7 +84,7 @@ rule validate_submissions:
         rejected=place_beside("rejected.csv"),
         checksums=setting("checksums"),
         names=of(exports.list_names),
-        seeds_per_cell=setting("submission/seeds_per_cell"),
+        submission=setting("submission"),
         columns=setting("columns"),
         decimal=setting("decimal"),
         metrics=setting("metrics"),

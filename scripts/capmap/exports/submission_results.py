@@ -45,6 +45,8 @@ NUMBERS = (
     *("n_trials", "batch_size", "lr", "weight_decay", "data_percentages", "early_stop_patience"),
 )
 OPTIONAL = frozenset({"early_stop_patience"})
+# What a file may lack, unless the board is strict.
+SPARED = frozenset({METHOD, DECODER, PARTITION, "data_percentages"})
 CODES = {BACKBONE: "empty_model", DATASET: "empty_dataset", METRIC: "empty_metric"}
 ENTRY = [BACKBONE, METHOD]
 CELL = [*ENTRY, DATASET]
@@ -61,10 +63,13 @@ class SubmissionSheet:
         The opened file.
     name : str
         The submission's name. A column of the file that is called ``submission`` is not read.
+    method : str
+        The method of all rows, where the file has no column for it.
     """
 
     sheet: Sheet
     name: str
+    method: str = ""
 
     @property
     def columns(self) -> list[str]:
@@ -83,13 +88,13 @@ class SubmissionSheet:
         present = {*self.sheet.columns} - {NAME}
         cells = self.sheet.read_cells([name for name in names if name in present])
         count = len(cells.lines)
-        columns = {}
+        columns, said = {}, {NAME: self.name, METHOD: self.method}
         for name in names:
             if name in present:
                 texts = cells.columns[name]
                 columns[name] = texts if name == SCORE else trim(texts)
             else:
-                columns[name] = repeat_text(self.name if name == NAME else "", count)
+                columns[name] = repeat_text(said.get(name, ""), count)
         return replace(cells, columns=columns)
 
     def read_rows(self) -> pd.DataFrame:
@@ -99,7 +104,9 @@ class SubmissionSheet:
         return pd.DataFrame({**columns, "line": cells.lines})
 
 
-def open_submission(path: str, *, name: str) -> tuple[SubmissionSheet, list[Problem]]:
+def open_submission(
+    path: str, *, name: str, strict: bool = True, method: str = ""
+) -> tuple[SubmissionSheet, list[Problem]]:
     """Open the results of a submission.
 
     Parameters
@@ -108,19 +115,23 @@ def open_submission(path: str, *, name: str) -> tuple[SubmissionSheet, list[Prob
         The file.
     name : str
         The submission's name.
+    strict : bool
+        Whether frozen_or_full_ft, decoder, partition name and data_percentages must be there.
+    method : str
+        The method of all rows, where the file has no column for it.
 
     Returns
     -------
     sheet : SubmissionSheet
         Its cells can be read.
     problems : list of Problem
-        Columns of parameters that are missing.
+        Columns that are missing, and a method that is assumed.
 
     Raises
     ------
     UnreadableExportError
         When the file cannot be opened, is larger than 128 MiB, has a needed column twice, or lacks
-        one of backbone, frozen_or_full_ft, dataset, Metric, test metric and Seed.
+        one of backbone, dataset, Metric, test metric and Seed, or frozen_or_full_ft where `strict`.
     """
     try:
         read_bounded(path, limit=LARGEST)
@@ -130,12 +141,24 @@ def open_submission(path: str, *, name: str) -> tuple[SubmissionSheet, list[Prob
         reason = f"The table has more than {LARGEST} bytes once unpacked."
         raise refuse("too_large", path, reason, "Keep the rows of this submission only.") from error
     sheet = open_sheet(path, wanted=REQUIRED)
-    wishes = [Wish(SETTING, column) for column in REQUIRED]
+    spared = {*()} if strict else SPARED - {*sheet.columns}
+    wishes = [Wish(SETTING, column) for column in REQUIRED if column not in spared]
     problems = check_columns(wishes, sheet.columns, path)
     fatal = {problem.column for problem in problems if problem.code == "duplicated_column"}
     if fatal | ({problem.column for problem in problems} & {*IDENTITY}):
         raise UnreadableExportError(*problems)
-    return SubmissionSheet(sheet, name), problems
+    if METHOD in spared:
+        problems.append(
+            Problem(
+                severity="warning",
+                code="assumed_method",
+                source=path,
+                column=METHOD,
+                reason=f"The file has no column {METHOD}; its rows count as {method}.",
+                remedy="Add the column, with frozen or full_ft.",
+            )
+        )
+    return SubmissionSheet(sheet, name, method), problems
 
 
 @dataclass(frozen=True)
@@ -152,12 +175,18 @@ class Demands:
         Seeds that each model needs on each of its datasets.
     decimal : {"auto", ".", ","}
         Decimal mark of numbers.
+    strict : bool
+        Whether every column must be there, and all datasets of at least one dimension.
+    method : str
+        The method of submissions without a column for it.
     """
 
     benchmark: Benchmark | None = None
     metrics: Mapping[str, str] | None = None
     seeds_per_cell: int = 5
     decimal: Decimal = "auto"
+    strict: bool = True
+    method: str = ""
 
 
 class Rows:
@@ -248,7 +277,8 @@ def check_rows(rows: Rows, demands: Demands, *, described: Collection[str]) -> l
     _check_metrics(rows, demands)
     if demands.benchmark:
         _check_names(rows, demands.benchmark, described)
-        _check_dimensions(rows, cells, demands.benchmark)
+        severity: Severity = "error" if demands.strict else "warning"
+        _check_dimensions(rows, cells, demands.benchmark, severity)
     _check_variants(rows)
     return rows.problems
 
@@ -384,7 +414,9 @@ def _check_names(rows: Rows, benchmark: Benchmark, described: Collection[str]) -
     )
 
 
-def _check_dimensions(rows: Rows, cells: pd.DataFrame, benchmark: Benchmark) -> None:
+def _check_dimensions(
+    rows: Rows, cells: pd.DataFrame, benchmark: Benchmark, severity: Severity
+) -> None:
     """Find models that have all datasets of no dimension."""
     present = cells.groupby(ENTRY)[DATASET].agg(set).to_dict()
     for row in cells.drop_duplicates(ENTRY).to_dict("records"):
@@ -401,6 +433,7 @@ def _check_dimensions(rows: Rows, cells: pd.DataFrame, benchmark: Benchmark) -> 
                 BACKBONE,
                 f"{_name_entry(row)} has all datasets of no dimension.",
                 f"Add runs on {list_names(gaps[nearest])} to complete {quote_name(nearest)}.",
+                severity=severity,
             )
 
 

@@ -29,6 +29,7 @@ from capmap.exports.submission_results import (
     METHOD,
     METRIC,
     NAME,
+    REQUIRED,
     RESULTS,
     SCORE,
     SEED,
@@ -262,9 +263,9 @@ def _read_results(
     demands: Demands,
     information: Information,
 ) -> tuple[Part, list[str], list[Problem]]:
-    sheet, missing = open_submission(path, name=name)
+    sheet, missing = open_submission(path, name=name, strict=demands.strict, method=demands.method)
     table = sheet.read_rows()
-    absent = {problem.column for problem in missing}
+    absent = {*REQUIRED} - {*sheet.sheet.columns}
     described = {model.key for model in information.models}
     faults = check_rows(Rows(table, path, absent), demands, described=described)
     part = read_table(

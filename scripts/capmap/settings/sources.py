@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from capmap.settings.choices import Tuning
 from capmap.settings.sections import FilePath, Name, Section, option
 
 RunStatus = Literal["FINISHED", "FAILED", "KILLED", "RUNNING", "SCHEDULED"]
@@ -51,4 +52,13 @@ class Submission(Section):
 
     seeds_per_cell: int = option(
         5, "Seeds that a model needs on each dataset; fewer is an error, more is fine.", ge=1
+    )
+    strict: bool = option(
+        False,
+        "Whether a submission needs the columns frozen_or_full_ft, decoder, partition name and "
+        "data_percentages, and all datasets of a dimension. Otherwise it may have some datasets, "
+        "and is ranked where it is complete.",
+    )
+    method: Tuning = option(
+        "full_ft", "What submissions without the column frozen_or_full_ft count as."
     )
