@@ -21,8 +21,9 @@ from capmap.figures.marks import (
     mark_members,
     mark_rows,
     write_estimates,
+    write_points,
 )
-from capmap.figures.multilabel import draw_metric_rank_shift
+from capmap.figures.multilabel import draw_metric_lines, draw_metric_rank_shift
 from capmap.figures.pairwise import draw_bayes_reference
 from capmap.figures.rankings import draw_intervals
 from capmap.figures.style import figure_style, save_figure
@@ -177,3 +178,20 @@ def test_every_point_of_shifted_ranks_has_its_model():
     root = read(draw_metric_rank_shift(shift, degradation, metrics))
     assert find_marked(root, model="m0", text="1 by top-1, 30 by ASMA")
     assert {one.get("data-model") for one in root.iter()} >= set(models)
+
+
+def test_lines_over_models_tell_each_value_that_there_is():
+    summary = pd.DataFrame({"dataset": [*"AABB"], "model": [*"yzyz"], "asma": np.nan})
+    summary["top1"], summary["real"] = [0.8, 0.7, np.nan, 0.5], [0.9, np.nan, 0.6, np.nan]
+    root = read(draw_metric_lines(summary, pd.DataFrame({"dataset_a": ["A"], "dataset_b": ["B"]})))
+    told = [one.get("data-text") for one in root.iter() if one.get("data-model") == "y"]
+    assert sorted(told) == ["ReaL, A less B: 30%", "ReaL, A: 90%", "ReaL, B: 60%", "top-1, A: 80%"]
+    told = [one.get("data-text") for one in root.iter() if one.get("data-model") == "z"]
+    assert told == ["top-1, A: 70%", "top-1, B: 50%", "top-1, A less B: 20%"]
+
+
+def test_curves_tell_points_from_the_first_to_the_last():
+    points = [[step, step / 100] for step in range(1, 100)] + [[100, np.nan]]
+    assert write_points(points, most=3) == "1: 0.01\n50: 0.5\n99: 0.99"
+    assert write_points([[3, np.nan]]) == ""
+    assert write_points([[3, 1]]) == "3: 1"

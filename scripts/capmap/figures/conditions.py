@@ -210,7 +210,13 @@ def _draw_panel(sheet: Sheet, panel: _Panel, styles: dict[str, ModelStyle]) -> N
         linestyles=[look.line for look in looks],
         linewidths=1.1,
     )
-    mark_members(drawn, [Mark(model) for model in row_here])
+    told = zip(
+        row_here,
+        here["rank"],
+        there.set_index("model").loc[list(row_here)]["rank_other"],
+        strict=True,
+    )
+    mark_members(drawn, [Mark(model, text=f"rank {a:.0f}, then {b:.0f}") for model, a, b in told])
     sheet.axes.add_collection(drawn)
     _write_end(sheet, here["model"], here["rank"], labels, (edge, edge + GAP / 2, 1))
     _write_end(

@@ -13,7 +13,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, StrMethodF
 
 from capmap.figures.canvas import GAP, Sheet
 from capmap.figures.look import arrange_models, current_look
-from capmap.figures.marks import Mark, mark, mark_members
+from capmap.figures.marks import Mark, mark, mark_members, write_points
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.style import FAINT_INK, TEXT_SIZE, ModelStyle, model_styles
 from capmap.wording import count_things
@@ -85,7 +85,7 @@ def draw_curves(sheet: Sheet, cast: Cast, curves: Mapping[str, Vertices]) -> Non
     gray = LineCollection(
         [curves[model] for model in others], colors=OTHERS_COLOR, linewidths=0.6, zorder=1
     )
-    mark_members(gray, [Mark(model) for model in others])
+    mark_members(gray, [Mark(model, text=write_points(curves[model])) for model in others])
     sheet.axes.add_collection(gray)
     for depth, model in enumerate(cast.colored):
         if model in curves:
@@ -94,7 +94,7 @@ def draw_curves(sheet: Sheet, cast: Cast, curves: Mapping[str, Vertices]) -> Non
             [line] = sheet.axes.plot(
                 x, y, color=look.color, linestyle=look.line, linewidth=1.2, zorder=zorder
             )
-            mark(line, model)
+            mark(line, model, text=write_points(curves[model]))
 
 
 def make_key(look: ModelStyle, *, marker: str = "none") -> Line2D:

@@ -101,9 +101,9 @@ def _tell_marks(group: Element, marks: list[Mark]) -> None:
     """Say in attributes what a group, or each of its members, stands for."""
     members = [group]
     if len(marks) > 1:
-        shapes = {f"{SVG}path", f"{SVG}use"}
         hidden = {id(one) for defs in group.iter(f"{SVG}defs") for one in defs.iter()}
-        members = [one for one in group.iter() if one.tag in shapes and id(one) not in hidden]
+        paths = [one for one in group.iter(f"{SVG}path") if id(one) not in hidden]
+        members = list(group.iter(f"{SVG}use")) or paths
     for member, mark in zip(members, marks, strict=True):
         for key, value in vars(mark).items():
             if value:

@@ -30,7 +30,7 @@ from capmap.figures.canvas import (
 from capmap.figures.curves import OTHERS_COLOR, Cast, cast_models, gray_out, make_key
 from capmap.figures.heatmap import RISING, Mark, Scale, Writing, draw_grid, pivot_cells
 from capmap.figures.look import column_width, page_width
-from capmap.figures.marks import mark
+from capmap.figures.marks import mark, write_points
 from capmap.figures.names import printable_text, shorten_names, widest
 from capmap.figures.panels import make_curve_key, read_points
 from capmap.figures.side_columns import format_decimal
@@ -55,6 +55,7 @@ HISTORY_HEADING = "Rank by release"
 NARROW_LABEL = 0.9
 WIDE_LABEL = 2.2
 HISTORY_ROW_HEIGHT = 0.19
+TOLD_RELEASES = 5
 MOST_RELEASES = 10
 NARROW_RELEASES = 4
 RELEASE_LABEL = 1.0
@@ -266,7 +267,7 @@ def draw_rank_history(rank_history: pd.DataFrame) -> Figure:
     for model, height, rank in zip(models, heights, ranks, strict=True):
         look = styles[model]
         [line] = sheet.axes.plot(height, color=look.color, linestyle=look.line, clip_on=False)
-        mark(line, model)
+        mark(line, model, text=_write_ranks(releases, rank))
         _number_line(sheet.axes, height, rank, look.color)
     _label_ends(sheet, heights, dict(zip(models, labels.texts, strict=True)), distance)
     _dress_axes(sheet, ticks, rows=_count_rows(heights))
@@ -317,6 +318,16 @@ def _stack_methods(ranks: Numbers, methods: list[str]) -> Numbers:
 
 def _count_rows(heights: Numbers) -> int:
     return int(np.nanmax(heights, initial=0)) + 1
+
+
+def _write_ranks(releases: list[str], ranks: Numbers) -> str:
+    """Write the rank in each of the last releases."""
+    known = [
+        f"{release}: {rank:.0f}"
+        for release, rank in zip(releases, ranks, strict=True)
+        if np.isfinite(rank)
+    ]
+    return "\n".join(["rank by release", *known[-TOLD_RELEASES:]])
 
 
 def _number_line(axes: Axes, heights: Numbers, ranks: Numbers, color: str) -> None:
@@ -518,7 +529,7 @@ def _draw_training(
     steps, means, low, high = points.T
     if model not in cast.colored:
         [line] = sheet.axes.plot(steps, means, color=OTHERS_COLOR, linewidth=THIN, zorder=1)
-        mark(line, model)
+        mark(line, model, text=write_points(points[:, :2]))
         return
     look = cast.styles[model]
     sheet.axes.fill_between(steps, low, high, color=look.color, alpha=0.15, linewidth=0)
@@ -526,7 +537,7 @@ def _draw_training(
     [line] = sheet.axes.plot(
         steps, means, color=look.color, linestyle=style, linewidth=width, zorder=2
     )
-    mark(line, model)
+    mark(line, model, text=write_points(points[:, :2]))
     is_chosen = steps == (np.nan if chosen is None else chosen)
     sheet.axes.plot(
         steps[is_chosen],

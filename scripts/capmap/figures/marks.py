@@ -102,6 +102,27 @@ def find_grid(axes: Axes) -> Grid | None:
     return _grids.get(axes)
 
 
+def write_points(points: npt.ArrayLike, *, most: int = 5) -> str:
+    r"""Write a point of a curve per line; of many, some from the first to the last.
+
+    Parameters
+    ----------
+    points : array_like, shape (points, 2)
+        From the left; of points one above the other, the last counts. NaN where missing.
+    most : int
+        Points that are written, at least 2.
+
+    Examples
+    --------
+    >>> write_points([[1, 0.25], [2, 0.5], [2, 0.75]])
+    '1: 0.25\n2: 0.75'
+    """
+    known = {float(x): float(y) for x, y in np.asarray(points, float) if x == x and y == y}
+    chosen = np.unique(np.linspace(0, len(known) - 1, min(most, len(known))).round().astype(int))
+    told = list(known.items())
+    return "\n".join(f"{told[place][0]:.3g}: {told[place][1]:.3g}" for place in chosen)
+
+
 def write_estimates(values: npt.ArrayLike, digits: int = 3) -> list[str]:
     """Write estimates with their ends, such as ``0.652 [0.643, 0.663]``; empty where missing.
 

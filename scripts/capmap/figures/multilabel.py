@@ -31,7 +31,7 @@ from capmap.figures.canvas import (
 )
 from capmap.figures.labels import FloatArray, Label, draw_labels, place_labels
 from capmap.figures.look import page_width
-from capmap.figures.marks import Mark, mark_members
+from capmap.figures.marks import Mark, mark, mark_members, write_points
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.side_columns import MINUS, plan_columns, write_columns
 from capmap.figures.style import (
@@ -155,9 +155,14 @@ def draw_metric_lines(summary: pd.DataFrame, degradation: pd.DataFrame) -> Figur
         look = METRICS[name][1]
         style: dict[str, Any] = {"color": look.color, "linewidth": 0.9, "markeredgewidth": 0}
         style |= {"marker": look.marker, "markersize": marker_size}
-        upper.axes.plot(x, first[name], **style)
-        upper.axes.plot(x, second[name], **style, linestyle=DASHES)
-        lower.axes.plot(x, first[name] - second[name], **style)
+        label = METRICS[name][0]
+        for axes, values, what, dashes in (
+            (upper.axes, first[name], f"{label}, {a}", "-"),
+            (upper.axes, second[name], f"{label}, {b}", DASHES),
+            (lower.axes, first[name] - second[name], f"{label}, {a} less {b}", "-"),
+        ):
+            [line] = axes.plot(x, values, **style, linestyle=dashes)
+            _tell_models(line, values, what)
     lower.axes.axhline(0, color="black", linewidth=0.6, zorder=1)
     _dress_lines(upper.axes, len(models), "metric (%)")
     _dress_lines(lower.axes, len(models), "difference (points)")
@@ -165,6 +170,13 @@ def draw_metric_lines(summary: pd.DataFrame, degradation: pd.DataFrame) -> Figur
     if labels:
         lower.axes.set_xticks(x, labels, rotation=90)
     return lower.figure
+
+
+def _tell_models(line: Line2D, values: "pd.Series[float]", what: str) -> None:
+    """Say the model and value of each marker of a line; there is none where there is no value."""
+    known = values.dropna() if line.get_markersize() else values[:0]
+    told = (Mark(str(model), text=f"{what}: {value:.3g}%") for model, value in known.items())
+    mark_members(line, list(told))
 
 
 def _take_metrics(summary: pd.DataFrame, dataset: str) -> pd.DataFrame:
@@ -570,7 +582,8 @@ def draw_seed_boxes(
             x = [
                 groups.index(g) + (BEST_MARK if key == "asma" else -BEST_MARK) for g in curve.index
             ]
-            sheet.axes.plot(x, 100 * curve, color=color, linewidth=0.7, alpha=0.85, **look)
+            [line] = sheet.axes.plot(x, 100 * curve, color=color, linewidth=0.7, alpha=0.85, **look)
+            mark(line, model, text=write_points([*(100 * curve).items()]))
     _dress_boxes(sheet.axes, groups)
     _limit_values(sheet.axes, seeds["value"])
     sheet.axes.set_ylabel(ACCURACY_LABEL)
