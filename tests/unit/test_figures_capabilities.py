@@ -164,6 +164,12 @@ def test_datasets_at_one_place_are_variants_only_within_a_family():
     assert {"A \N{MULTIPLICATION SIGN}2", "B"} <= words
 
 
+def test_the_map_says_what_projected_it():
+    tables = place_by_hand({"A": (1.0, 1.0)}, ["A"])
+    assert "multidimensional scaling" in " ".join(drawn_words(draw_map(*tables)))
+    assert "by UMAP" in " ".join(drawn_words(draw_map(*tables, projection="umap")))
+
+
 def test_parts_that_no_result_connects_have_markers_of_their_own():
     for parts, shapes in ((1, {"o"}), (2, {"o", "s"})):
         tables = make_capabilities(name("m", 6), name("d", 4), n_parts=parts)

@@ -71,6 +71,7 @@ CAPABILITIES = Analysis(
             "the smaller is its gap there.",
             draw="capmap.figures.capability_map:draw_map",
             reads=["places", "models", "datasets", "gaps"],
+            options={"projection": "capabilities/map"},
         ),
         "capability_attributes": Figure(
             "The map colored by what is known of models and datasets.",
@@ -78,8 +79,8 @@ CAPABILITIES = Analysis(
             reads=["places", "models", "datasets"],
         ),
         "centrality": Figure(
-            "Distance of each model from the center of the map against its mean gap: "
-            "generalists stand near the center.",
+            "Distance of each model from the center of the embedding, in all its dimensions, "
+            "against its mean gap: generalists stand near the center.",
             draw="capmap.figures.capability_map:draw_centrality",
             reads=["positions", "models", "centrality"],
         ),

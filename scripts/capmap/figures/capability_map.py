@@ -47,6 +47,7 @@ from capmap.figures.style import (
     SMALL_SIZE,
     figure_style,
 )
+from capmap.settings.choices import Projection
 from capmap.wording import format_count, join_words
 
 MAP_HEADING = "Map of models and datasets"
@@ -55,6 +56,10 @@ NEAR = (
     "Near is good: a model's distance from a dataset stands for its gap to the best model there, "
     "as far as a plane can show it."
 )
+PROJECTIONS: dict[Projection, str] = {
+    "mds": "Projected by classical multidimensional scaling.",
+    "umap": "Projected by UMAP, which keeps neighbors rather than distances.",
+}
 PARTS = "Shapes: parts that no result connects. Distances between two parts mean nothing."
 TIMES = "\N{MULTIPLICATION SIGN}"
 LINKED = f"variants that lie close ({TIMES}2: two)"
@@ -106,7 +111,7 @@ SCALE_COLORS = "cividis_r"
 UNITS = (("B", 1e9), ("M", 1e6))
 
 CENTRALITY_HEADING = "Generalists and specialists"
-X_LABEL = "distance to the center of the map (all dimensions)"
+X_LABEL = "distance to the center of the embedding (all dimensions)"
 Y_LABEL = "mean gap (0 = best, 1 = worst model)"
 NO_GAP = "No model has both a place on the map and a mean gap."
 NARROW_MODELS = 12
@@ -132,6 +137,8 @@ def draw_map(
     models: pd.DataFrame,
     datasets: pd.DataFrame,
     gaps: pd.DataFrame | None = None,
+    *,
+    projection: Projection = "mds",
 ) -> Figure:
     """Draw models and datasets at their places on a plane, with their names.
 
@@ -145,6 +152,8 @@ def draw_map(
         dataset, kept, component, family (may be empty).
     gaps : DataFrame, optional
         model, dataset, gap; what pages tell of a point.
+    projection : {"mds", "umap"}
+        What made the plane, for a note.
 
     Returns
     -------
@@ -168,7 +177,7 @@ def draw_map(
     lines = [line for group in groups for line in group.lines]
     labels = _label_groups(groups)
     found = place_labels(labels, area=(width, height), points=places, radius=RADIUS, lines=lines)
-    notes = _write_map_notes(points, groups, found)
+    notes = (NEAR, PROJECTIONS[projection], *_write_map_notes(points, groups, found))
     sheet = _make_page(sheet_width, height, notes, has_lines=bool(lines))
     sheet.axes.add_collection(LineCollection(lines, colors=LINK_COLOR, linewidths=0.7, zorder=1))
     _draw_points(sheet.axes, points, _tell_points(points, gaps))
@@ -370,7 +379,7 @@ def _write_gap_list(word: str, gaps: "pd.Series[float]") -> list[str]:
 def _write_map_notes(
     points: pd.DataFrame, groups: Sequence[_Group], places: Sequence[Place | None]
 ) -> tuple[str, ...]:
-    notes = [NEAR]
+    notes = []
     if len(set(points["component"])) > 1:
         notes.append(PARTS)
     unplaced = [group for group, place in zip_longest(groups, places) if place is None]

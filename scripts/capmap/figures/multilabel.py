@@ -583,7 +583,7 @@ def draw_seed_boxes(
                 groups.index(g) + (BEST_MARK if key == "asma" else -BEST_MARK) for g in curve.index
             ]
             [line] = sheet.axes.plot(x, 100 * curve, color=color, linewidth=0.7, alpha=0.85, **look)
-            mark(line, model, text=write_points([*(100 * curve).items()]))
+            mark(line, model, text=write_points(np.column_stack((curve.index, 100 * curve))))
     _dress_boxes(sheet.axes, groups)
     _limit_values(sheet.axes, seeds["value"])
     sheet.axes.set_ylabel(ACCURACY_LABEL)
