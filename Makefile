@@ -12,7 +12,7 @@ COMPILE := uv pip compile --universal --generate-hashes --no-emit-index-url pypr
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all examples help mlflow same test test-browser test-cluster test-latex test-pandas2 lint format docs bench lock clean
+.PHONY: all examples help mlflow same test test-browser test-cluster test-envs test-latex test-pandas2 lint format docs bench lock clean
 
 all: $(VENV)/runtime.stamp ## run the first examples; ends with results/index.html
 	@$(VENV)/bin/snakemake
@@ -43,6 +43,10 @@ test-latex: $(VENV)/development.stamp ## compile papers with pdfLaTeX, which roo
 test-cluster: $(VENV)/development.stamp ## test on a Slurm of two nodes, which root installs where it lacks
 	$(call APT,slurmctld,slurm-wlm munge)
 	$(VENV)/bin/python -m pytest tests/cluster
+
+test-envs: ## solve the environments of Conda with micromamba, installing nothing
+	@set -e; for file in envs/*.yaml; do echo "$$file"; \
+		micromamba create --yes --dry-run --quiet --name capmap-try --file "$$file"; done
 
 # What makes no tables, or is mostly numbers, hardly depends on pandas.
 PANDAS_FREE := figures prose project schema board tracking collect_submission memory_limit report plot

@@ -188,6 +188,18 @@ def test_environments_have_the_locked_versions(path):
         assert pin + version == locked[name.removesuffix("-base")], package
 
 
+def test_the_image_holds_what_the_wheel_holds():
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]
+    held = set(wheel["targets"]["wheel"]["force-include"])
+    copies = re.findall(
+        r"^COPY (.+) \S+$", (ROOT / "packaging/Dockerfile").read_text("utf-8"), re.M
+    )
+    assert {name for copy in copies for name in copy.split()} == held | {
+        "Makefile",
+        "requirements.lock",
+    }
+
+
 @pytest.mark.parametrize(("environment", "script"), list_rules())
 def test_environment_of_a_rule_holds_what_its_code_imports(environment, script):
     packages = yaml.safe_load((ROOT / environment).read_text("utf-8"))["dependencies"]
