@@ -7,6 +7,7 @@ from dataclasses import asdict
 import pandas as pd
 
 from capmap.artifacts import read_parquet, read_shards
+from capmap.comparison.publications import list_publications
 from capmap.normalization import apply_transforms
 from capmap.normalization.rules import DatasetRule
 from capmap.ranking.aggregation import aggregate_models, summarize_cells, unstack_cells
@@ -61,7 +62,10 @@ def aggregate_scores(
     cells = summarize_cells(normalized)
     exported_cells = summarize_cells(apply_transforms(exported, datasets))
     named = cells.drop(columns="n").rename(columns=_prefix)
-    write_table(exported_cells.merge(named, on=["model", "dataset"]), seeds)
+    cells_told = exported_cells.merge(named, on=["model", "dataset"])
+    if "publication" in exported:
+        cells_told = cells_told.merge(list_publications(exported), on=["model", "dataset"])
+    write_table(cells_told, seeds)
     correlation = pd.DataFrame([asdict(correlate_seeds(normalized))])
     write_table(correlation[correlation["models"] > 0], shared_seeds)
     matrix = unstack_cells(cells)

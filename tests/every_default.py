@@ -24,6 +24,7 @@ EVERY_DEFAULT = {
         "selection": "",
         "spread": "",
         "count": "",
+        "publication": "",
         "keep": [],
     },
     "fields": {},

@@ -30,7 +30,7 @@ COLUMNS = {
         "best left_out group condition best_model duplicate_of architecture type family "
         "trained_on tested_on date dropped dataset_a dataset_b dataset_top1 dataset_asma labels "
         "method backbone size submission ties release license training checkpoint ranking split "
-        "stamp unit leader",
+        "stamp unit leader publication low_publication high_publication",
         model_a="Model a",
         model_b="Model b",
     ),

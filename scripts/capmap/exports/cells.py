@@ -23,7 +23,9 @@ Value: TypeAlias = str | int | float | bool
 Filters: TypeAlias = Mapping[str, Value | Sequence[Value]]
 
 Names: TypeAlias = str | Sequence[str]
-LISTS = frozenset({"datasets", "ignore", "keep", "step", "selection", "spread", "count"})
+LISTS = frozenset(
+    {"datasets", "ignore", "keep", "step", "selection", "spread", "count", "publication"}
+)
 
 Mapped: TypeAlias = Mapping[str, Names]
 

@@ -60,7 +60,7 @@ DELIMITER_HINT = "Columns must be divided by commas, semicolons or tabs."
 NESTED_HINT = "In nested files `reading: {records: …}` says where the runs are."
 NAMED = ("model", "dataset", "metric", "seed")
 # What says how rows of one run or several runs of one row are to be taken; texts beside the scores.
-BESIDE = ("step", "selection", "spread", "count")
+BESIDE = ("step", "selection", "spread", "count", "publication")
 ROW = "row"
 # Columns of scores that are named where it is told how a file was read.
 SHOWN = 3

@@ -227,12 +227,21 @@ def _arrange_runs(
     runs = join_runs(parts, list_columns(columns, "keep"))
     if numbers_rows(columns) and not runs["seed"].ne("").any():
         runs = number_rows(runs)
+    if "publication" in runs:
+        runs = runs.assign(seed=_name_runs(runs["publication"], runs["seed"]))
     runs, problems = take_rows(runs, take)
     problems += find_doubts(runs, listed=bool(list_columns(columns, "datasets")))
     if "spread" in runs and summary is not None:
         runs, doubts = spread_summaries(runs, count=summary["runs"], spread=summary["spread"])
         problems = [*problems, *doubts]
-    return runs.drop(columns=[name for name in BESIDE if name in runs]), problems
+    spent = {*BESIDE} - {"publication"}
+    return runs.drop(columns=[name for name in runs if name in spent]), problems
+
+
+def _name_runs(publications: "pd.Series[str]", seeds: "pd.Series[str]") -> "pd.Series[str]":
+    """Name runs by their publication and, where there are any, their seed."""
+    apart = publications.ne("") & seeds.ne("")
+    return publications + apart.map({True: SEPARATOR, False: ""}) + seeds
 
 
 def _check_roles(columns: Mapped, layout: TableFormat) -> list[Problem]:

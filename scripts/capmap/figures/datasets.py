@@ -57,6 +57,7 @@ WIDE_SPREAD_LABEL = 2.1
 MODEL_LABEL = 2.1
 MAX_KEYED_MODELS = len(PALETTE)
 MAX_POINTS = 400
+CELL = ["model", "dataset"]
 SPREAD_HEADING = "Spread over seeds per dataset"
 SPREAD_UNIT = "standard deviation over seeds (normalized score)"
 NO_SPREAD = "One run per cell: no spread over seeds to show."
@@ -75,7 +76,8 @@ def draw_scores(
         model, then one column per dataset; rows and columns in any order; NaN where a model has
         no run.
     seeds : DataFrame, optional
-        model, dataset, normalized_std (over runs; NaN where there is one run).
+        model, dataset, normalized_std (over runs; NaN where there is one run), and perhaps
+        reported_by, which pages tell of a cell.
     order : sequence of str
         Models from the best to the worst; by name where empty.
 
@@ -95,19 +97,22 @@ def draw_scores(
     models, model_note = choose_models(table.index, order)
     colors = model_colors(table.index)
     table = table.loc[models, datasets]
+    told = pd.DataFrame(index=models, columns=datasets, dtype=object)
+    if seeds is not None and "reported_by" in seeds:
+        told = pivot_cells(seeds.set_index(CELL)["reported_by"], models, datasets)
     notes = model_note + dataset_note
     if len(models) <= MAX_BARRED_MODELS and table.size <= MAX_BARS:
         spread = pd.DataFrame(0.0, models, datasets)
         if seeds is not None:
-            known = seeds.set_index(["model", "dataset"])["normalized_std"]
+            known = seeds.set_index(CELL)["normalized_std"]
             spread = pivot_cells(known, models, datasets).astype(float).fillna(0)
-        return _draw_bars(table, spread, notes, colors)
+        return _draw_bars(table, spread, told, notes, colors)
     if table.isna().to_numpy().any():
         notes += ("Hatched: no score.",)
     low, high = _span_colors(table.to_numpy())
     scale = Scale(SCORES_UNIT, low, high, (lambda score: f"{score:.2f}", _write_short), RISING)
     wording = Wording(SCORES_HEADING, "dataset", notes)
-    return draw_heatmap(table, scale=scale, wording=wording)
+    return draw_heatmap(table, scale=scale, wording=wording, told=told)
 
 
 def _span_colors(values: np.ndarray) -> tuple[float, float]:
@@ -125,7 +130,11 @@ def _write_short(score: float) -> str:
 
 
 def _draw_bars(
-    table: pd.DataFrame, spread: pd.DataFrame, notes: tuple[str, ...], colors: dict[str, str]
+    table: pd.DataFrame,
+    spread: pd.DataFrame,
+    told: pd.DataFrame,
+    notes: tuple[str, ...],
+    colors: dict[str, str],
 ) -> Figure:
     models, datasets = list(table.index), list(table.columns)
     labels = fit_labels(datasets, narrow=NARROW_BAR_LABEL, wide=WIDE_BAR_LABEL)
@@ -148,7 +157,7 @@ def _draw_bars(
     bar = BAR_HEIGHT / group
     for position, model in enumerate(models):
         middle = np.arange(len(datasets)) + (position - (len(models) - 1) / 2) * bar
-        _draw_model(sheet, middle, table.loc[model], bar, colors[model])
+        _draw_model(sheet, middle, table.loc[model], told.loc[model].fillna(""), bar, colors[model])
         ends = [table.loc[model] + sign * spread.loc[model] for sign in (-1, 1)]
         sheet.axes.hlines(middle, *ends, color=INK, linewidth=0.6)
     sheet.axes.axvline(0, color="black", linewidth=0.6)
@@ -160,7 +169,12 @@ def _draw_bars(
 
 
 def _draw_model(
-    sheet: Sheet, middle: np.ndarray, scores: "pd.Series[float]", bar: float, color: str
+    sheet: Sheet,
+    middle: np.ndarray,
+    scores: "pd.Series[float]",
+    told: "pd.Series[str]",
+    bar: float,
+    color: str,
 ) -> None:
     """Draw the bars of a model; a score of 0 stays visible by the bar's edge."""
     values = scores.to_numpy()
@@ -168,8 +182,10 @@ def _draw_model(
     bars = sheet.axes.barh(
         middle[~missing], values[~missing], bar, color=color, edgecolor=color, linewidth=0.3
     )
-    for drawn, (dataset, value) in zip(bars, scores.dropna().items(), strict=True):
-        mark(drawn, str(scores.name), dataset=str(dataset), text=f"{value:.3f}")
+    known = zip(bars, scores.dropna().items(), told[~missing], strict=True)
+    for drawn, (dataset, value), more in known:
+        text = f"{value:.3f}\n{more}".rstrip()
+        mark(drawn, str(scores.name), dataset=str(dataset), text=text)
     sheet.axes.plot(
         np.zeros(missing.sum()),
         middle[missing],

@@ -120,7 +120,12 @@ class Mark:
 
 
 def draw_heatmap(
-    table: pd.DataFrame, *, scale: Scale, wording: Wording, marks: Sequence[Mark] = ()
+    table: pd.DataFrame,
+    *,
+    scale: Scale,
+    wording: Wording,
+    marks: Sequence[Mark] = (),
+    told: pd.DataFrame | None = None,
 ) -> Figure:
     """Draw a table of models (rows) against datasets (columns) as colored cells.
 
@@ -134,6 +139,8 @@ def draw_heatmap(
         Words around the axes; its x label is replaced.
     marks : sequence of Mark
         Signs in the cells, arranged as the table.
+    told : DataFrame, optional
+        What pages tell of the cells below their value, arranged as the table; NaN for nothing.
 
     Notes
     -----
@@ -145,7 +152,8 @@ def draw_heatmap(
     if table.shape[1] > MAX_MODELS:
         table = table.T
         marks = [replace(mark, cells=mark.cells.T) for mark in marks]
-    return draw_grid(table, scale=scale, wording=wording, marks=marks).figure
+        told = None if told is None else told.T
+    return draw_grid(table, scale=scale, wording=wording, marks=marks, told=told).figure
 
 
 def draw_grid(
@@ -155,6 +163,7 @@ def draw_grid(
     wording: Wording,
     writings: Sequence[Writing] = (),
     marks: Sequence[Mark] = (),
+    told: pd.DataFrame | None = None,
     right: float = 0.0,
     head: float = 0.0,
     least: float = LEAST_CELL,
@@ -176,6 +185,8 @@ def draw_grid(
         any, the values are written by the scale's formats.
     marks : sequence of Mark
         Signs in the cells, drawn in this order.
+    told : DataFrame, optional
+        What pages tell of the cells below their value, arranged as the table; NaN for nothing.
     right, head : float
         Room at the right of the cells, and between them and the scale of colors, in inches.
     least : float
@@ -220,9 +231,17 @@ def draw_grid(
     mesh = color_cells(sheet, table, scale, head=head)
     _write_texts(sheet.axes, mesh, table.to_numpy(float), written.texts)
     _draw_marks(sheet, table, marks)
-    told = [[f"{value:.4g}" if value == value else "" for value in row] for row in table.to_numpy()]
+    texts = table.map(lambda value: f"{value:.4g}" if value == value else "")
+    if told is not None:
+        texts = texts + ("\n" + told).fillna("").to_numpy()
     headers = [str(header) for header in table.columns.get_level_values(-1)]
-    mark_cells(sheet.axes, list(table.index), headers, kinds=(rows, columns), texts=told)
+    mark_cells(
+        sheet.axes,
+        list(table.index),
+        headers,
+        kinds=(rows, columns),
+        texts=texts.to_numpy().tolist(),
+    )
     sheet.axes.set_xticks(np.arange(len(names)) + 0.5, names, rotation=90 if upright else 0)
     sheet.axes.set_yticks(np.arange(len(table)) + 0.5, labels.texts)
     sheet.axes.tick_params(length=0)

@@ -15,7 +15,10 @@ ROWS = (*TABLES, "checkpoints")
 # The formats that read an option, where not all do.
 FORMATS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(["header_rows", "multilabel/images", "columns/keep"], TABLES),
-    **{f"columns/{name}": TABLES for name in ("step", "selection", "spread", "count")},
+    **{
+        f"columns/{name}": TABLES
+        for name in ("step", "selection", "spread", "count", "publication")
+    },
     **dict.fromkeys(["where", "metric"], ROWS),
     **{f"columns/{name}": ROWS for name in ("dataset", "metric", "score", "seed")},
     **dict.fromkeys(["columns/model", "decimal"], (*ROWS, "submission")),
