@@ -98,6 +98,7 @@ class Study:
         options = {
             **pick_rules(*rules, "invalid", "checksums", "names"),
             **{"metrics": ASMA, "references": [], "rank_by": "asma"},
+            "objects": [],
             "subgroups": OPTIONS["subgroups"],
         }
         gather_scores(

@@ -1,5 +1,6 @@
 """Tables of the multi-label analysis, from outcomes of images and from published metrics."""
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,9 @@ import pytest
 
 from capmap.artifacts import read_parquet, write_parquet
 from capmap.errors import ValidationError
+from capmap.images.composition import tabulate_pairs
 from capmap.multilabel.comparisons import choose_pair
-from capmap.multilabel.gathering import pool_label_counts
+from capmap.multilabel.gathering import find_unused_objects, pool_label_counts
 from capmap.multilabel.published import PUBLISHED
 from capmap.multilabel.rankings import shift_all_ranks, summarize_models
 from read_published import read_published
@@ -32,6 +34,17 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
 @pytest.fixture(scope="module")
 def tables(study: Study) -> Tables:
     return study.summarize()
+
+
+def test_objects_in_no_composed_image_are_counted() -> None:
+    # Of 14 objects, 4 images of three leave 2 over; sizes without room leave out all.
+    tally = Counter({(2, 20, 2): 7, (3, 20, 3): 3, (3, 20, 1): 1})
+    pairs = [(2, 20), (3, 20), (3, 90)]
+    table = tabulate_pairs(tally, dataset="PatchML0", objects=14, pairs=pairs)
+    [skipped, unused] = find_unused_objects(pd.DataFrame({"object": [1, 4]}), table)
+    assert (skipped.severity, skipped.value) == ("warning", "2")
+    assert "size in pixels: 2 of 14 (3 x 20), 14 of 14 (3 x 90)." in unused.reason
+    assert find_unused_objects(pd.DataFrame(), table.iloc[:1]) == find_unused_objects() == []
 
 
 def test_summary_has_the_means_over_seeds_and_their_ranks(tables: Tables) -> None:
