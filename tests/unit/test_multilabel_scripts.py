@@ -135,9 +135,9 @@ def test_one_dataset_has_no_degradation(tmp_path: Path) -> None:
     study.add_dump("$x_1$ <b>", "V1", draw_scores(0, images=1))
     study.evaluate()
     tables = study.summarize()
-    assert (
-        len(tables["degradation"]) == len(tables["differences"]) == len(tables["rank_shift"]) == 0
-    )
+    assert len(tables["degradation"]) == len(tables["differences"]) == 0
+    [shift] = tables["rank_shift"].to_dict("records")
+    assert (shift["metric_a"], shift["metric_b"], shift["shift"]) == ("real", "asma", 0)
     assert tables["metrics"]["ci_low"].isna().all()
 
 
@@ -145,6 +145,18 @@ def test_one_dataset_has_no_degradation(tmp_path: Path) -> None:
 def test_an_unknown_dataset_or_one_alone_is_refused(compare: list[str]) -> None:
     with pytest.raises(ValidationError, match=r"multilabel\.compare"):
         choose_pair(compare, ["V1", "V2"])
+
+
+@pytest.mark.parametrize("rank_by", ["real", "labelwise"])
+def test_another_metric_is_set_against_top_1_accuracy(tmp_path: Path, rank_by: str) -> None:
+    study = make_study(tmp_path)
+    study.evaluate()
+    shifts = study.summarize(rank_by=rank_by)["rank_shift"]
+    own = shifts[(shifts["metric_a"] == "top1") & (shifts["metric_b"] == rank_by)]
+    assert set(own["dataset_b"]) == {"V1", "ML"}
+    text = Path(study.place("text/multilabel.txt")).read_text()
+    name = {"real": "ReaL", "labelwise": "label-wise"}[rank_by]
+    assert f"the rank by {name} accuracy on 'ML' differs from that by top-1" in text
 
 
 def make_scores(rows: list[tuple[str, str, str, float]]) -> pd.DataFrame:
@@ -159,9 +171,9 @@ def test_ranks_are_dense_and_a_shift_upward_is_positive() -> None:
         [(model, "V1", "top1", value) for model, value in top1.items()]
         + [(model, "ML", "asma", value) for model, value in asma.items()]
     )
-    rows = shift_all_ranks(summarize_models(scores)).set_index("model")
+    rows = shift_all_ranks(scores).set_index("model")
     assert rows.index.tolist() == ["b", "c", "a"]
-    assert rows["top1_rank"].to_dict() == {"a": 1, "b": 2, "c": 2}
+    assert rows["rank_a"].to_dict() == {"a": 1, "b": 2, "c": 2}
     assert rows["shift"].to_dict() == {"a": -2, "b": 1, "c": 0}
     summary = summarize_models(scores)
     assert summary["top1_rank"].dtype == "Int64"
