@@ -128,6 +128,7 @@ EVERY_DEFAULT = {
         "allow_test_selection": False,
         "test_splits": ["test"],
         "report": {"split": "test"},
+        "domains": {},
         "rankings": [
             {"name": "best", "method": "best", "metric": "", "weights": {}, "expression": ""},
             {"name": "average", "method": "average", "metric": "", "weights": {}, "expression": ""},
