@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -22,6 +22,7 @@ def make_rankings(**scores):
     return pd.concat(tables, ignore_index=True)
 
 
+@settings(max_examples=25)
 @given(st.data())
 def test_tau_is_that_of_scipy_and_ties_are_counted(data):
     first = data.draw(SCORES)

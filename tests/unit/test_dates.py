@@ -2,13 +2,14 @@
 
 import numpy as np
 import pandas as pd
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap.checkpoints.dates import find_undated, trace_dates
 from capmap.checkpoints.selection import choose_checkpoints
 from tests.checkpoint_tables import make_training, make_values, plan
 
+QUIET = settings(max_examples=8)
 SCORES = st.lists(st.integers(0, 8), min_size=1, max_size=10)
 
 
@@ -22,6 +23,7 @@ def trace(scores, days, *, metric="accuracy"):
     return trace_dates(values, choose_checkpoints(values, found), found)
 
 
+@QUIET
 @given(st.data(), st.booleans())
 def test_records_are_what_was_best_at_their_date(data, is_max):
     scores = data.draw(SCORES)
@@ -64,6 +66,7 @@ def test_without_dates_there_is_nothing_to_trace_and_other_times_are_a_warning()
     assert table["date"].tolist() == ["2026-02-03"]
 
 
+@QUIET
 @given(st.integers(0, 99))
 def test_the_order_of_rows_does_not_matter(seed):
     rng = np.random.default_rng(seed)

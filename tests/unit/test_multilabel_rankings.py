@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -120,6 +120,7 @@ def test_only_models_with_both_values_are_ranked():
     assert shifts[["model", "rank_a", "rank_b"]].to_numpy().tolist() == [["m000", 1, 1]]
 
 
+@settings(max_examples=4)
 @given(st.integers(0, 99), st.sampled_from(["asma", "real", "labelwise"]))
 def test_all_pairs_of_columns_have_the_ranks_of_pandas(seed, rank_by):
     metrics = make_metrics([f"m{place}" for place in range(9)], seed=seed)
@@ -189,6 +190,7 @@ def test_nothing_to_rank_gives_empty_tables_with_their_columns(images):
         assert list(shifts) == list(SHIFTS)
 
 
+@settings(max_examples=5)
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=6, unique=True), st.integers(0, 99))
 def test_the_order_of_rows_does_not_matter(models, seed):
     metrics = make_metrics(models, seeds=3, seed=seed)

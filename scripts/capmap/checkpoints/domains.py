@@ -1,7 +1,6 @@
 """Leave one domain out: the checkpoint that the other domains choose, on the domain left out."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -97,23 +96,28 @@ def leave_domains_out(values: pd.DataFrame, plan: Plan, *, domains: Domains) -> 
     by_domain: dict[str, list[str]] = {}
     for name in map(str, sorted({*shares.columns, *raw.columns})):
         by_domain.setdefault(home.get(name, name), []).append(name)
-    rows: list[dict[str, Any]] = []
+    tables = [pd.DataFrame(columns=list(LEFT_OUT)).astype(LEFT_OUT)]
     for domain, inside in sorted(by_domain.items()):
         others = shares.columns.difference(inside)
         within, reported = shares.columns.intersection(inside), raw.columns.intersection(inside)
         if others.empty or within.empty or reported.empty:
             continue
-        table = pd.concat([shares, raw[reported].add_prefix("= ")], axis=1, join="inner").dropna()
         scores = pd.DataFrame(
-            {"others": table[others].mean(axis=1), "own": table[within].mean(axis=1)}
-        )
-        for model, own in scores.groupby("model"):
-            if len(own) > 1:
-                found = {name: _choose(own[name]) for name in ("others", "own")}
-                tests = raw.loc[own.index, reported]
-                rows += _compare(str(model), domain, found, own["others"], tests, plan)
-    order = pd.DataFrame(rows, columns=list(LEFT_OUT)).astype(LEFT_OUT)
-    return order.sort_values(["model", "left_out", "dataset"], ignore_index=True)
+            {
+                "selection": shares[others].mean(axis=1, skipna=False),
+                "own": shares[within].mean(axis=1, skipna=False),
+            }
+        ).dropna()
+        tests = raw[reported].dropna()
+        scores = scores[scores.index.isin(tests.index)]
+        several = scores[scores.groupby("model")["own"].transform("size") > 1]
+        for name in reported:
+            is_min = plan.directions.get((name, plan.primary[name])) == "min"
+            table = _compare(several.assign(report=tests.loc[several.index, name]), is_min=is_min)
+            tables.append(table.assign(left_out=domain, dataset=name))
+    table = pd.concat(tables, ignore_index=True).assign(stamp=plan.stamp)
+    ordered = table.sort_values(["model", "left_out", "dataset"], ignore_index=True)
+    return ordered[list(LEFT_OUT)].astype(LEFT_OUT)
 
 
 def _pivot(
@@ -126,38 +130,19 @@ def _pivot(
     return rows.pivot_table("score", CHECKPOINT, "dataset")
 
 
-def _choose(scores: "pd.Series[float]") -> tuple[Any, ...]:
-    """Key of the best checkpoint, the earliest where several are equal."""
-    table = scores.reset_index().assign(key=round_significant(-scores.to_numpy(np.float64)))
-    best = table.sort_values(["key", "step", "training", "checkpoint"]).iloc[0]
-    return tuple(best[CHECKPOINT])
+def _compare(scores: pd.DataFrame, *, is_min: bool) -> pd.DataFrame:
+    """What each model has on a dataset: chosen by the others, by the domain itself, and at best."""
+    reports = scores["report"].groupby("model")
+    table = _choose(scores, "selection")
+    table["own"], table["candidates"] = _choose(scores, "own")["report"], reports.size()
+    table["oracle"] = reports.min() if is_min else reports.max()
+    table["regret"] = (table["oracle"] - table["report"]).abs()
+    return table.reset_index()
 
 
-def _compare(
-    model: str,
-    domain: str,
-    found: Mapping[str, tuple[Any, ...]],
-    scores: "pd.Series[float]",
-    tests: pd.DataFrame,
-    plan: Plan,
-) -> list[dict[str, Any]]:
-    """Rows of a model and a domain, one per dataset of the domain."""
-    chosen = found["others"]
-    rows = []
-    for dataset, column in tests.items():
-        name = str(dataset)
-        is_min = plan.directions.get((name, plan.primary[name])) == "min"
-        report, best = float(column[chosen]), float(column.min() if is_min else column.max())
-        rows.append(
-            {
-                **dict(zip(CHECKPOINT, chosen, strict=True)),
-                **{"model": model, "left_out": domain, "dataset": name, "stamp": plan.stamp},
-                "selection": scores[chosen],
-                "report": report,
-                "own": column[found["own"]],
-                "oracle": best,
-                "regret": abs(best - report),
-                "candidates": len(scores),
-            }
-        )
-    return rows
+def _choose(scores: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The best checkpoint of each model, its index, the earliest where several are equal."""
+    rows = scores.reset_index()
+    order = rows.assign(key=round_significant(-rows[name].to_numpy(np.float64)))
+    order = order.sort_values(["model", "key", "step", "training", "checkpoint"])
+    return order.drop_duplicates("model").drop(columns="key").set_index("model")
