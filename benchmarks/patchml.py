@@ -82,10 +82,12 @@ def compose(folder: Path, seed: int) -> tuple[int, float, float]:
         labels=str(out / "labels.json"),
         manifest=str(out / "manifest.csv"),
         label_counts=str(out / "label_counts.csv"),
+        composed=str(out / "composed.csv"),
         dataset=str(seed),
         counts=COUNTS,
         sizes=SIZES,
         side=SIDE,
+        cells="index",
         seed=seed,
     )
     used = process_time() - start

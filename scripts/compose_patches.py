@@ -4,9 +4,15 @@ import logging
 from functools import partial
 
 from capmap.artifacts import read_table, render_csv, write_text
-from capmap.images.composition import plan_images, tabulate_labels, write_images
-from capmap.images.layout import choose_pairs
+from capmap.images.composition import (
+    plan_images,
+    tabulate_labels,
+    tabulate_pairs,
+    write_images,
+)
+from capmap.images.layout import choose_pairs, list_pairs
 from capmap.rng import make_stream
+from capmap.settings.choices import Cells, PatchSizes
 
 logger = logging.getLogger(__name__)
 
@@ -19,10 +25,12 @@ def compose_patches(
     labels: str,
     manifest: str,
     label_counts: str,
+    composed: str,
     dataset: str,
     counts: list[int],
-    sizes: list[int],
+    sizes: PatchSizes,
     side: int,
+    cells: Cells,
     seed: int,
 ) -> None:
     """Write the images of one dataset, their labels, their manifest and how many have how many.
@@ -39,13 +47,15 @@ def compose_patches(
         Where to write the manifest, a row per patch, CSV.
     label_counts : str
         Where to write how many images have how many labels, CSV.
+    composed : str
+        Where to write what became of the objects for each count and size, CSV.
     dataset : str
         What the dataset is called in that table.
-    counts, sizes : list of int
-        Patches per image, and sides of the square in pixels that each is resized to fit. All pairs
-        that fit the canvas are made, each from the whole pool of crops.
-    side : int
-        Side of the canvas in pixels.
+    counts, sizes, side
+        As `capmap.images.layout.choose_pairs` takes them. All pairs that fit the canvas are made,
+        each from the whole pool of crops.
+    cells : {"index", "random"}
+        Which cells of the grid patches go to.
     seed : int
         The dataset's seed. Its random streams have no other name, so two studies with the same
         crops and settings compose the same images.
@@ -56,6 +66,7 @@ def compose_patches(
         pairs=choose_pairs(counts=counts, sizes=sizes, side=side),
         side=side,
         make_rng=partial(make_stream, seed, "patchml"),
+        order=cells,
     )
     tally = write_images(
         plans,
@@ -66,7 +77,10 @@ def compose_patches(
         manifest=manifest,
         side=side,
     )
-    write_text(label_counts, render_csv(tabulate_labels({dataset: tally}, counts=counts)))
+    asked = list_pairs(counts=counts, sizes=sizes, side=side)
+    table = tabulate_pairs(tally, dataset=dataset, objects=len(pool), pairs=asked)
+    write_text(label_counts, render_csv(tabulate_labels(tally, dataset=dataset, counts=counts)))
+    write_text(composed, render_csv(table))
     logger.info("%d images from %d objects", sum(tally.values()), len(pool))
 
 

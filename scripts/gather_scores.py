@@ -5,12 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from capmap.artifacts import (
-    read_json,
-    read_shards,
-    write_json,
-    write_parquet,
-)
+from capmap.artifacts import read_json, read_shards, read_table, write_json, write_parquet
 from capmap.exports.files import check_digests
 from capmap.multilabel.gathering import (
     NAMES,
@@ -19,6 +14,7 @@ from capmap.multilabel.gathering import (
     find_other_images,
     find_thin_subgroups,
     find_unscored,
+    find_unused_objects,
     gather_runs,
     read_problems,
 )
@@ -35,6 +31,7 @@ def gather_scores(
     *,
     scores: list[str],
     facts: list[str],
+    objects: list[str],
     runs: str,
     validation: str,
     rejected: str,
@@ -60,6 +57,8 @@ def gather_scores(
     ----------
     scores, facts : list of str
         Metrics of the dumps, Parquet, and what is known of them, JSON, of `evaluate_predictions`.
+    objects : list of str
+        Of composed images the tables of `crop_objects` and of one seed of `compose_patches`.
     runs, validation : str
         Table of runs and summary to write, when there is no error, as `validate_exports` does.
     rejected : str
@@ -99,6 +98,7 @@ def gather_scores(
         *find_unscored(gathered, known, metric=rank_by, subgroups=subgroups),
         *find_other_images(known),
         *find_thin_subgroups(known, subgroups=subgroups),
+        *find_unused_objects(*map(read_table, objects)),
     ]
     result = validate_runs(
         gathered,
@@ -112,19 +112,21 @@ def gather_scores(
     broken = [cell for content in contents for cell in content["broken"]]
     broken += [[fact[name] for name in NAMES] for fact in known if fact["path"] not in scored]  # type: ignore[literal-required]
     result = replace(result, problems=drop_explained_gaps(result.problems, broken))
-    images = sum(fact["images"] for fact in known)
     sources = ({problem.source for problem in found} | {fact["path"] for fact in known}) - {""}
+    images = sum(fact["images"] for fact in known)
     report_problems(result, rejected=rejected, files=len(sources), rows=images, logger=logger)
     logger.info("%d dumps with %d images", len(known), images)
     write_parquet(runs, result.runs)
-    files = [
-        {**{name: fact[name] for name in ("path", "sha256", "bytes")}, "rows": fact["images"]}
-        for fact in known
-    ]
+    files = [_describe_file(fact) for fact in known]
     counts = {"files": len(known), "rows": images, "rows_filtered": 0, "rows_empty_score": 0}
     conversions = {"percent_signs": 0, "decimal_commas": 0}
     account = describe_validation(result, files=files, counts=counts, conversions=conversions)
     write_json(validation, account)
+
+
+def _describe_file(fact: Fact) -> dict[str, Any]:
+    names = {"path": "path", "sha256": "sha256", "bytes": "bytes", "rows": "images"}
+    return {name: fact[key] for name, key in names.items()}  # type: ignore[literal-required]
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ from typing import Any
 import pandas as pd
 
 from capmap.artifacts import write_json, write_parquet
+from capmap.checkpoints.dates import find_undated
+from capmap.checkpoints.domains import check_domains
 from capmap.checkpoints.plan import Plan, Settings, plan_selection
 from capmap.checkpoints.rankings import check_rankings
 from capmap.checkpoints.selection import (
@@ -148,6 +150,7 @@ def _plan(
         return plan, []  # the files are at fault, and not the settings
     if any(problem.severity == "error" for problem in doubts):
         return plan, doubts
+    doubts += [*find_undated(values), *check_domains(checkpoints.get("domains", {}), values)]
     return plan, [*doubts, *check_rankings(rankings, values, plan)]
 
 

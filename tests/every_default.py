@@ -109,8 +109,9 @@ EVERY_DEFAULT = {
         "annotations": "",
         "classes": "",
         "counts": [2, 3, 4, 6, 9],
-        "sizes": [56, 74, 112],
+        "sizes": [],
         "side": 224,
+        "cells": "index",
         "seeds": [0, 1, 2, 3, 4],
     },
     "classify": {"models": {}, "datasets": {}, "batch": 32},
@@ -128,6 +129,7 @@ EVERY_DEFAULT = {
         "allow_test_selection": False,
         "test_splits": ["test"],
         "report": {"split": "test"},
+        "domains": {},
         "rankings": [
             {"name": "best", "method": "best", "metric": "", "weights": {}, "expression": ""},
             {"name": "average", "method": "average", "metric": "", "weights": {}, "expression": ""},

@@ -98,6 +98,7 @@ class Study:
         options = {
             **pick_rules(*rules, "invalid", "checksums", "names"),
             **{"metrics": ASMA, "references": [], "rank_by": "asma"},
+            "objects": [],
             "subgroups": OPTIONS["subgroups"],
         }
         gather_scores(
@@ -109,7 +110,7 @@ class Study:
             **{**options, **settings},
         )
 
-    def summarize(self, **images: int) -> dict[str, pd.DataFrame]:
+    def summarize(self, *, rank_by: str = "asma", **images: int) -> dict[str, pd.DataFrame]:
         """Make all tables and the paragraphs, with the numbers of images of some datasets."""
         common = {**OPTIONS, "images": images, "order": list(self.datasets), "compare": []}
         parts = {kind: self.list_files(kind) for kind in ("outcomes", "facts")}
@@ -118,7 +119,7 @@ class Study:
         found = {}
         for name in ("compare_predictions", "summarize_metrics"):
             own = {kind: parts[kind] for kind in (*STEPS[name].reads, *STEPS[name].paths)}
-            run_step(name, self.folder, own, **common, rank_by="asma", seed=0)
+            run_step(name, self.folder, own, **common, rank_by=rank_by, seed=0)
             found |= read_step(name, self.folder)
         return found
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.multilabel.published import share_images
-from capmap.multilabel.rankings import shift_ranks, summarize_models
+from capmap.multilabel.rankings import shift_all_ranks, summarize_models
 
 SHIPPED = Path(__file__).parents[1] / "data" / "imagenet"
 SHARED = Path(__file__).parents[2] / "shared" / "reference" / "imagenet"
@@ -76,7 +76,7 @@ def make_evaluation(models, *, datasets=("V1", "V2"), seeds=5, examples=3):
     return {
         "metrics": metrics,
         "summary": summary,
-        "rank_shift": shift_ranks(summary, dataset_top1=datasets[0], dataset_asma="PatchML"),
+        "rank_shift": shift_all_ranks(metrics),
         "label_counts": make_counts([*datasets, "PatchML"]),
         "predictions": make_predictions(models[:2], examples=examples),
     }

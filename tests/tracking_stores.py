@@ -116,8 +116,8 @@ def fill_store(folder: Path, runs: Sequence[Logged], kind: str = "file") -> str:
     return address
 
 
-def multiply_run(address: str, run_id: str, times: int) -> None:
-    """Copy a run without metrics, which is quicker than to write it as often."""
+def multiply_run(address: str, run_id: str, times: int) -> list[str]:
+    """Copy a run, in a folder one without metrics, which is quicker than to write it as often."""
     fresh = [f"f{number:031x}" for number in range(times)]
     path = Path(address.removeprefix("sqlite:///"))
     if path.is_dir():
@@ -126,9 +126,9 @@ def multiply_run(address: str, run_id: str, times: int) -> None:
             copy = shutil.copytree(folder, folder.with_name(one))
             meta = copy / "meta.yaml"
             meta.write_text(meta.read_text("utf-8").replace(run_id, one), "utf-8")
-        return
+        return fresh
     with closing(sqlite3.connect(path)) as database, database:
-        for table in ("runs", "tags"):
+        for table in ("runs", "tags", "metrics", "latest_metrics"):
             rows = database.execute(f"SELECT * FROM {table} WHERE run_uuid = ?", [run_id])  # noqa: S608
             names = [name for name, *_ in rows.description]
             marks = ", ".join("?" * len(names))
@@ -137,6 +137,18 @@ def multiply_run(address: str, run_id: str, times: int) -> None:
                 [one if cell == run_id else cell for cell in row] for one in fresh for row in old
             ]
             database.executemany(f"INSERT INTO {table} VALUES ({marks})", new)  # noqa: S608
+    return fresh
+
+
+def set_values(address: str, values: Sequence[tuple[float, str, str, int]]) -> None:
+    """Set values of metrics in a database: value, run, metric and step."""
+    with closing(sqlite3.connect(address.removeprefix("sqlite:///"))) as database, database:
+        database.execute("PRAGMA synchronous = OFF")
+        for table in ("metrics", "latest_metrics"):
+            database.executemany(
+                f"UPDATE {table} SET value = ? WHERE run_uuid = ? AND key = ? AND step = ?",  # noqa: S608
+                values,
+            )
 
 
 def digest_store(address: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ from capmap.artifacts import read_json, read_parquet, read_table
 from capmap.errors import ConfigError, ValidationError
 from capmap.multilabel.dumps import Cell, fill_pattern, match_dumps
 from capmap.multilabel.outcomes import OutcomeFiles
-from tests.multilabel_oracle import evaluate
+from tests.multilabel_oracle import draw_case, evaluate
 from tests.multilabel_study import CLASSES, IMAGES, SETS, SINGLE, Study, draw_scores, make_study
 
 NONE = [-1] * len(SETS)
@@ -323,3 +323,26 @@ def test_patterns_that_do_not_tell_the_cell_are_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=message):
         match_dumps(pattern, paths)
+
+
+def test_asma_of_each_dataset_is_a_count_over_subgroups_of_its_own(tmp_path: Path) -> None:
+    groups = {"scenes": [1, 2, 3, 4, 5], "PatchML": [2, 3, 4, 6, 9]}
+    study = Study(tmp_path)
+    study.classes = study.write("classes.txt", "".join(f"c{place}\n" for place in range(12)))
+    expected = {}
+    for place, (name, seed) in enumerate([("scenes", ""), ("PatchML", "0"), ("PatchML", "1")]):
+        scores, sets, _ = draw_case(place, images=120, classes=12, most=11)
+        study.add_dataset(name, labels=sets)
+        if seed:
+            study.write(f"{seed}.json", sets)
+            study.datasets[name]["labels"] = study.place("{seed}.json")
+        study.add_dump("net", name, scores, seed)
+        found = evaluate(scores.tolist(), sets, [-1] * len(sets), groups[name])
+        expected[name, seed] = found["asma", None]
+    study.evaluate(subgroups=groups)
+    table = read_parquet(study.place("scores/0.parquet")).fillna({"seed": ""})
+    asma = table[table["metric"] == "asma"].set_index(["dataset", "seed"])
+    assert set(asma.index) == set(expected)
+    for key, (value, images) in expected.items():
+        assert asma.loc[key, "value"] == pytest.approx(value, abs=1e-12)
+        assert asma.loc[key, "images"] == images < 120

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from capmap.figures.checkpoints import draw_best_of_n, draw_dates
 from capmap.figures.leaderboard import draw_checkpoint_curves, draw_checkpoint_optimism
 from tests.figure_checks import assert_legible, assert_same_bytes, drawn_words
 
@@ -36,10 +37,33 @@ def make_tables(models, runs, steps, *, metric="accuracy", split="validation"):
     selected["mean"] = selected["training"].map(groups.mean())
     selected["last"] = selected["training"].map(groups.last())
     return {
+        "best_of_n": make_trials(models, runs),
+        "dates": make_dates(best),
         "curves": add_means(curves, runs),
         "selected": selected.reset_index(drop=True),
         "checkpoints": selected.assign(split=split, metric=metric),
     }
+
+
+def make_trials(models, runs):
+    """Make expected values of the best of n, for all trainings and by model."""
+    rows = [
+        (model, n, 0.5 + 0.02 * place + 0.1 * np.log(n))
+        for place, model in enumerate(["", *models])
+        for n in range(1, runs + 1)
+    ]
+    table = pd.DataFrame(rows, columns=["model", "trials", "test"])
+    ends = {"ci_low": table["test"] - 0.1, "ci_high": table["test"] + 0.1}
+    return table.assign(validation=table["test"] + 0.05, **ends)
+
+
+def make_dates(best):
+    """Make a checkpoint per training, a week apart."""
+    start = pd.Timestamp("2025-11-28")
+    days = [str(start + pd.Timedelta(weeks=place))[:10] for place in range(len(best))]
+    return best.assign(
+        date=days, report=best["mean"], chosen=True, record=best["mean"] == best["mean"].cummax()
+    )
 
 
 def add_means(curves, runs):
@@ -57,7 +81,29 @@ def draw_curves(tables, *, metric="accuracy", order=()):
 
 def draw_all(tables):
     optimism = draw_checkpoint_optimism(tables["selected"])
-    return {"curves": draw_curves(tables), "optimism": optimism}
+    best_of_n, dates = draw_best_of_n(tables["best_of_n"]), draw_dates(tables["dates"])
+    curves = draw_curves(tables)
+    return {"curves": curves, "optimism": optimism, "best": best_of_n, "dates": dates}
+
+
+def test_without_trials_or_dates_a_sentence_stands_in_place():
+    tables = make_tables(["A"], 1, 1)
+    figure = draw_best_of_n(tables["best_of_n"].iloc[:0])
+    assert "No model has two trainings with values on both splits." in drawn_words(figure)
+    figure = draw_dates(tables["dates"].assign(report=np.nan))
+    assert "No checkpoint has a date and a value on the report split." in drawn_words(figure)
+
+
+def test_dates_are_written_in_full_and_all_trainings_have_a_line():
+    tables = make_tables(["A", "B"], 3, 2)
+    words = drawn_words(draw_dates(tables["dates"]))
+    assert {"2025-12-01", "2026-01-01"} <= set(words)
+    figure = draw_best_of_n(tables["best_of_n"])
+    assert {"all", "A", "B"} <= set(drawn_words(figure))
+    lines = [line.get_ydata().tolist() for line in figure.axes[0].lines]
+    for _, rows in tables["best_of_n"].groupby("model"):
+        assert rows["test"].tolist() in lines
+        assert rows["validation"].tolist() in lines
 
 
 @pytest.mark.parametrize("study", STUDIES)

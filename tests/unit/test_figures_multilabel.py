@@ -17,7 +17,7 @@ from capmap.figures.multilabel import (
 )
 from capmap.figures.style import save_figure
 from capmap.multilabel.published import share_images, split_published
-from capmap.multilabel.rankings import shift_ranks, summarize_models
+from capmap.multilabel.rankings import shift_all_ranks, summarize_models
 from tests.figure_checks import assert_legible, assert_same_bytes, drawn_words
 from tests.multilabel_tables import (
     SHIPPED,
@@ -47,8 +47,10 @@ def plan_figures(tables, *, degradation=NONE):
         "label_counts": lambda: draw_label_counts(tables["label_counts"]),
         "metric_lines": lambda: draw_metric_lines(tables["summary"], degradation),
         "subgroup_boxes": lambda: draw_subgroup_boxes(metrics, degradation),
-        "seed_boxes": lambda: draw_seed_boxes(metrics, shifts, degradation, top=5),
-        "metric_rank_shift": lambda: draw_metric_rank_shift(shifts, degradation, metrics),
+        "seed_boxes": lambda: draw_seed_boxes(metrics, shifts, degradation, top=5, rank_by="asma"),
+        "metric_rank_shift": lambda: draw_metric_rank_shift(
+            shifts, degradation, metrics, rank_by="asma"
+        ),
         "prediction_panels": lambda: draw_prediction_panels(tables["predictions"], make_images()),
     }
 
@@ -71,7 +73,7 @@ SENTENCES = {
     "metric_lines": "There are no two datasets with a metric of the same models.",
     "subgroup_boxes": "No model has an accuracy by number of labels.",
     "seed_boxes": "No model has an accuracy by number of labels.",
-    "metric_rank_shift": "No model has both a top-1 accuracy and an ASMA.",
+    "metric_rank_shift": "No model has both values.",
     "prediction_panels": "No image was chosen as an example.",
 }
 
@@ -87,12 +89,15 @@ def test_the_published_table_of_315_models_is_legible():
     metrics = split_published(read_shipped_runs())
     summary = summarize_models(metrics)
     versions = ("ImageNetV1", "ImageNetV2")
-    shifts = shift_ranks(summary, dataset_top1=versions[0], dataset_asma="PatchML")
+    shifts = shift_all_ranks(metrics)
     compared = compare(*versions)
     assert_legible(draw_metric_lines(summary, compared))
-    figure = draw_metric_rank_shift(shifts, compared, metrics)
+    figure = draw_metric_rank_shift(shifts, compared, metrics, rank_by="asma")
     assert_legible(figure)
-    assert f"Named: 16 of {len(shifts)} models, by the largest shifts." in drawn_words(figure)
+    assert (
+        f"Named: 16 of {shifts['model'].nunique()} models, by the largest shifts."
+        in drawn_words(figure)
+    )
     assert_legible(draw_label_counts(share_images(pd.read_csv(SHIPPED / "label_counts.csv"))))
     words = drawn_words(draw_subgroup_boxes(metrics, compared))
     assert SENTENCES["subgroup_boxes"] in words
@@ -193,8 +198,9 @@ def test_each_seed_has_a_box_up_to_ten(seeds, boxes):
 def test_the_best_models_by_each_rank_are_listed_in_order():
     tables = make_evaluation(MODELS[:30])
     words = drawn_words(plan_figures(tables, degradation=compare("V1", "V2"))["seed_boxes"]())
-    shifts = tables["rank_shift"]
-    for header, column in (("best 5 by top-1", "top1_rank"), ("best 5 by ASMA", "asma_rank")):
+    metrics = {"metric_a": "top1", "dataset_a": "V1", "metric_b": "asma", "dataset_b": "PatchML"}
+    shifts = tables["rank_shift"].query(" and ".join(f"{k} == {v!r}" for k, v in metrics.items()))
+    for header, column in (("best 5 by top-1", "rank_a"), ("best 5 by ASMA", "rank_b")):
         start = words.index(header) + 1
         expected = shifts.sort_values([column, "model"])["model"].head(5)
         assert words[start : start + 5] == list(expected)
@@ -219,9 +225,6 @@ def test_without_a_comparison_the_first_two_datasets_by_name_are_drawn():
 
 def test_ranks_are_set_against_those_of_a_dataset_that_is_not_compared():
     tables = make_evaluation(MODELS[:3])
-    other = tables["rank_shift"].assign(dataset_asma="V2")
-    swapped = tables["rank_shift"].assign(dataset_top1="V2")
-    tables["rank_shift"] = pd.concat([other, swapped, tables["rank_shift"]], ignore_index=True)
     figures = draw_all(tables)
     words = drawn_words(figures["metric_rank_shift"])
     assert {"rank by top-1 on V1 (1 = best)", "rank by ASMA on PatchML (1 = best)"} <= set(words)
@@ -234,17 +237,17 @@ def test_the_largest_shifts_are_named_with_their_size():
     table = pd.DataFrame(
         {
             "model": ["up", "down", "same"],
-            "dataset_top1": "V1",
-            "dataset_asma": "PatchML",
-            "top1_rank": [3, 1, 2],
-            "asma_rank": [1, 3, 2],
+            **{"metric_a": "top1", "dataset_a": "V1", "metric_b": "real", "dataset_b": "PatchML"},
+            "rank_a": [3, 1, 2],
+            "rank_b": [1, 3, 2],
             "shift": [2, -2, 0],
         }
     )
-    words = drawn_words(draw_metric_rank_shift(table, compare("V1", "V2"), tables["metrics"]))
+    given = (table, compare("V1", "V2"), tables["metrics"])
+    words = drawn_words(draw_metric_rank_shift(*given, rank_by="real"))
     assert {"up +2", "down \N{MINUS SIGN}2", "same ±0"} <= set(words)
     assert {"rises (1)", "falls (1)", "stays (1)"} <= set(words)
-    assert "rank by ASMA on PatchML (1 = best)" in words
+    assert "rank by ReaL on PatchML (1 = best)" in words
 
 
 def test_predictions_are_marked_right_wrong_and_missed():

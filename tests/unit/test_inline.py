@@ -171,11 +171,12 @@ def test_rows_of_spreads_and_decisions_tell_their_numbers():
 def test_every_point_of_shifted_ranks_has_its_model():
     models = [f"m{place}" for place in range(30)]
     ranks = np.arange(1, 31)
-    shift = pd.DataFrame({"model": models, "dataset_top1": "A", "dataset_asma": "A"})
-    shift = shift.assign(top1_rank=ranks, asma_rank=ranks[::-1], shift=ranks - ranks[::-1])
+    shift = pd.DataFrame({"model": models, "metric_a": "top1", "metric_b": "asma"})
+    shift = shift.assign(dataset_a="A", dataset_b="A", rank_a=ranks, rank_b=ranks[::-1])
+    shift["shift"] = shift["rank_a"] - shift["rank_b"]
     degradation = pd.DataFrame({"dataset_a": ["A"], "dataset_b": ["A"]})
     metrics = pd.DataFrame({"dataset": ["A"]})
-    root = read(draw_metric_rank_shift(shift, degradation, metrics))
+    root = read(draw_metric_rank_shift(shift, degradation, metrics, rank_by="asma"))
     assert find_marked(root, model="m0", text="1 by top-1, 30 by ASMA")
     assert {one.get("data-model") for one in root.iter()} >= set(models)
 

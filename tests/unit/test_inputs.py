@@ -755,6 +755,9 @@ def test_a_job_classifies_the_images_of_its_cell() -> None:
     ours, patches = name_cell(Cell("n", "V1")), name_cell(Cell("n", "PatchML"))
     assert predictions.find_classified(study, ours) == Cell("n", "V1")
     assert predictions.find_images(study, cell=ours, number="0") == "i"
+    tables = [f"results/s/patchml/{name}" for name in ("skipped.csv", "3/composed.csv")]
+    assert predictions.list_objects(study) == tables
+    assert predictions.list_objects(make_classifiers()) == []
     composed = predictions.find_images(study, cell=patches, number="4")
     assert composed == "results/s/patchml/4/images"
     assert predictions.read_classifier(study, "size", cell=patches) == 8

@@ -3,14 +3,16 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.multilabel.rankings import (
     SHIFTS,
     SUMMARY,
+    average_metrics,
     rank_densely,
+    shift_all_ranks,
     shift_ranks,
     summarize_models,
 )
@@ -23,10 +25,12 @@ def make_table(*rows: tuple) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "dataset", "seed", "metric", "value"])
 
 
-def make_summary(top1: list[float], asma: list[float]) -> pd.DataFrame:
+def shift(top1: list[float], asma: list[float], **images: int) -> pd.DataFrame:
+    """Shifts from top-1 accuracy on D to ASMA on P."""
     rows = [(f"m{place:03d}", "D", "", "top1", value) for place, value in enumerate(top1)]
     rows += [(f"m{place:03d}", "P", "", "asma", value) for place, value in enumerate(asma)]
-    return summarize_models(make_table(*rows))
+    values = average_metrics(make_table(*rows), ["top1", "asma"])
+    return shift_ranks(values, ("top1", "D"), ("asma", "P"), images=images)
 
 
 @given(STEPS)
@@ -106,24 +110,57 @@ def test_an_empty_seed_that_was_read_from_a_file_is_a_seed():
 
 def test_shifts_are_positive_for_models_that_rise():
     # By top-1: m0, m1, m2. By ASMA: m2, m0 and m1 together.
-    shifts = shift_ranks(
-        make_summary([0.9, 0.8, 0.7], [0.4, 0.4, 0.6]), dataset_top1="D", dataset_asma="P"
-    )
+    shifts = shift([0.9, 0.8, 0.7], [0.4, 0.4, 0.6])
     assert shifts["model"].to_list() == ["m002", "m000", "m001"]
     assert shifts["shift"].to_list() == [2, -1, 0]
-    assert (shifts["shift"] == shifts["top1_rank"] - shifts["asma_rank"]).all()
 
 
 def test_only_models_with_both_values_are_ranked():
-    summary = make_summary([0.9, 0.8, 0.7], [0.4])
-    shifts = shift_ranks(summary, dataset_top1="D", dataset_asma="P")
-    assert shifts[["model", "top1_rank", "asma_rank"]].to_numpy().tolist() == [["m000", 1, 1]]
+    shifts = shift([0.9, 0.8, 0.7], [0.4])
+    assert shifts[["model", "rank_a", "rank_b"]].to_numpy().tolist() == [["m000", 1, 1]]
 
 
-def test_both_ranks_may_be_of_one_dataset():
-    metrics = make_metrics(["a", "b", "c"])
-    shifts = shift_ranks(summarize_models(metrics), dataset_top1="V1", dataset_asma="V1")
-    assert sorted(shifts["top1_rank"]) == sorted(shifts["asma_rank"]) == [1, 2, 3]
+@settings(max_examples=4)
+@given(st.integers(0, 99), st.sampled_from(["asma", "real", "labelwise"]))
+def test_all_pairs_of_columns_have_the_ranks_of_pandas(seed, rank_by):
+    metrics = make_metrics([f"m{place}" for place in range(9)], seed=seed)
+    metrics["value"] = metrics["value"].round(1)
+    whole = metrics[metrics["subgroup"].isna()]
+    wide = whole.pivot_table("value", ["metric", "dataset"], "model", aggfunc="mean").round(9)
+    shifts = shift_all_ranks(metrics, rank_by=rank_by)
+    pairs = ["metric_a", "dataset_a", "metric_b", "dataset_b"]
+    # Seven columns: top-1, ReaL and ASMA of V1 and V2, and ASMA of PatchML.
+    assert len(shifts[pairs].drop_duplicates()) == 7 * 6 / 2
+    for (*first, metric, dataset), own in shifts.groupby(pairs):
+        rows = own.set_index("model")
+        for side, column in (("a", tuple(first)), ("b", (metric, dataset))):
+            for name, method in (("rank", "dense"), ("competition", "min")):
+                expected = wide.loc[column].rank(ascending=False, method=method)
+                assert rows[f"{name}_{side}"].to_dict() == expected.to_dict()
+        assert (rows["shift"] == rows["rank_a"] - rows["rank_b"]).all()
+        drop = rows["competition_a"] - rows["competition_b"]
+        assert (rows["competition_shift"] == drop).all()
+
+
+def test_the_metric_that_orders_the_models_comes_first():
+    metrics = make_metrics(["a", "b"])
+    first = shift_all_ranks(metrics, rank_by="real").iloc[0]
+    assert first[["metric_a", "dataset_a", "metric_b", "dataset_b"]].to_list() == [
+        *("top1", "V1", "real", "V1")
+    ]
+
+
+@pytest.mark.parametrize("images", [None, {"V1": 1000}])
+def test_a_model_has_one_rank_in_the_summary_and_in_the_shifts(images):
+    metrics = make_metrics([f"m{place:02d}" for place in range(40)])
+    metrics["value"] = metrics["value"].round(2)
+    summary = summarize_models(metrics, images=images).set_index(["dataset", "model"])
+    shifts = shift_all_ranks(metrics, images=images)
+    for side in ("a", "b"):
+        for row in shifts.itertuples():
+            metric, dataset = (getattr(row, f"{name}_{side}") for name in ("metric", "dataset"))
+            known = summary.loc[(dataset, row.model), f"{metric}_rank"]
+            assert known == getattr(row, f"rank_{side}")
 
 
 def test_coarse_rounding_moves_no_model_once_hidden_ranks_are_counted():
@@ -131,38 +168,32 @@ def test_coarse_rounding_moves_no_model_once_hidden_ranks_are_counted():
     # images: 10 values each), by ASMA without a tie. A pair hides 2 - 1/10 ranks, so that the last
     # pair begins at 1 + 99 * 1.9 = 189.1 instead of 100 (dense) and 199 (true).
     exact = np.arange(200)[::-1] / 1000
-    summary = make_summary((np.floor(exact * 500) / 100).tolist(), exact.tolist())
-    plain = shift_ranks(summary, dataset_top1="D", dataset_asma="P")
-    fair = shift_ranks(summary, dataset_top1="D", dataset_asma="P", images=1000)
-    assert plain["shift"].min() == -100
-    assert fair["top1_rank"].max() == 189
+    rounded = (np.floor(exact * 500) / 100).tolist()
+    assert shift(rounded, exact.tolist())["shift"].min() == -100
+    fair = shift(rounded, exact.tolist(), D=1000)
+    assert fair["rank_a"].max() == 189
     assert fair["shift"].min() == -11
+    assert fair["competition_a"].max() == 199
 
 
 def test_values_with_every_decimal_are_exact_whatever_the_number_of_images():
-    top1 = [0.123456, 0.123456, 0.1]
-    summary = make_summary(top1, [0.1, 0.2, 0.3])
-    fair = shift_ranks(summary, dataset_top1="D", dataset_asma="P", images=1000)
-    assert sorted(fair["top1_rank"]) == [1, 1, 2]
+    fair = shift([0.123456, 0.123456, 0.1], [0.1, 0.2, 0.3], D=1000)
+    assert sorted(fair["rank_a"]) == [1, 1, 2]
 
 
-@pytest.mark.parametrize("images", [None, 100])
+@pytest.mark.parametrize("images", [{}, {"D": 100}])
 def test_nothing_to_rank_gives_empty_tables_with_their_columns(images):
-    summary = summarize_models(make_table())
+    summary = summarize_models(make_table(), images=images)
     assert {name: str(kind) for name, kind in summary.dtypes.items()}.keys() == SUMMARY.keys()
-    shifts = shift_ranks(summary, dataset_top1="D", dataset_asma="P", images=images)
-    assert shifts.empty
-    assert list(shifts) == list(SHIFTS)
+    for shifts in (shift([], [], **images), shift_all_ranks(make_table())):
+        assert shifts.empty
+        assert list(shifts) == list(SHIFTS)
 
 
+@settings(max_examples=5)
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=6, unique=True), st.integers(0, 99))
 def test_the_order_of_rows_does_not_matter(models, seed):
     metrics = make_metrics(models, seeds=3, seed=seed)
-    summary = summarize_models(metrics)
-    shuffled = summarize_models(metrics.sample(frac=1, random_state=seed))
-    pd.testing.assert_frame_equal(shuffled, summary, check_exact=True)
-    shifts = shift_ranks(summary, dataset_top1="V1", dataset_asma="PatchML")
-    again = shift_ranks(
-        summary.sample(frac=1, random_state=seed), dataset_top1="V1", dataset_asma="PatchML"
-    )
-    pd.testing.assert_frame_equal(again, shifts, check_exact=True)
+    shuffled = metrics.sample(frac=1, random_state=seed)
+    for function in (summarize_models, shift_all_ranks):
+        pd.testing.assert_frame_equal(function(shuffled), function(metrics), check_exact=True)

@@ -1,5 +1,6 @@
 """Tables of the multi-label analysis, from outcomes of images and from published metrics."""
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,9 @@ import pytest
 
 from capmap.artifacts import read_parquet, write_parquet
 from capmap.errors import ValidationError
+from capmap.images.composition import tabulate_pairs
 from capmap.multilabel.comparisons import choose_pair
-from capmap.multilabel.gathering import pool_label_counts
+from capmap.multilabel.gathering import find_unused_objects, pool_label_counts
 from capmap.multilabel.published import PUBLISHED
 from capmap.multilabel.rankings import shift_all_ranks, summarize_models
 from read_published import read_published
@@ -32,6 +34,17 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
 @pytest.fixture(scope="module")
 def tables(study: Study) -> Tables:
     return study.summarize()
+
+
+def test_objects_in_no_composed_image_are_counted() -> None:
+    # Of 14 objects, 4 images of three leave 2 over; sizes without room leave out all.
+    tally = Counter({(2, 20, 2): 7, (3, 20, 3): 3, (3, 20, 1): 1})
+    pairs = [(2, 20), (3, 20), (3, 90)]
+    table = tabulate_pairs(tally, dataset="PatchML0", objects=14, pairs=pairs)
+    [skipped, unused] = find_unused_objects(pd.DataFrame({"object": [1, 4]}), table)
+    assert (skipped.severity, skipped.value) == ("warning", "2")
+    assert "size in pixels: 2 of 14 (3 x 20), 14 of 14 (3 x 90)." in unused.reason
+    assert find_unused_objects(pd.DataFrame(), table.iloc[:1]) == find_unused_objects() == []
 
 
 def test_summary_has_the_means_over_seeds_and_their_ranks(tables: Tables) -> None:
@@ -122,9 +135,9 @@ def test_one_dataset_has_no_degradation(tmp_path: Path) -> None:
     study.add_dump("$x_1$ <b>", "V1", draw_scores(0, images=1))
     study.evaluate()
     tables = study.summarize()
-    assert (
-        len(tables["degradation"]) == len(tables["differences"]) == len(tables["rank_shift"]) == 0
-    )
+    assert len(tables["degradation"]) == len(tables["differences"]) == 0
+    [shift] = tables["rank_shift"].to_dict("records")
+    assert (shift["metric_a"], shift["metric_b"], shift["shift"]) == ("real", "asma", 0)
     assert tables["metrics"]["ci_low"].isna().all()
 
 
@@ -132,6 +145,18 @@ def test_one_dataset_has_no_degradation(tmp_path: Path) -> None:
 def test_an_unknown_dataset_or_one_alone_is_refused(compare: list[str]) -> None:
     with pytest.raises(ValidationError, match=r"multilabel\.compare"):
         choose_pair(compare, ["V1", "V2"])
+
+
+@pytest.mark.parametrize("rank_by", ["real", "labelwise"])
+def test_another_metric_is_set_against_top_1_accuracy(tmp_path: Path, rank_by: str) -> None:
+    study = make_study(tmp_path)
+    study.evaluate()
+    shifts = study.summarize(rank_by=rank_by)["rank_shift"]
+    own = shifts[(shifts["metric_a"] == "top1") & (shifts["metric_b"] == rank_by)]
+    assert set(own["dataset_b"]) == {"V1", "ML"}
+    text = Path(study.place("text/multilabel.txt")).read_text()
+    name = {"real": "ReaL", "labelwise": "label-wise"}[rank_by]
+    assert f"the rank by {name} accuracy on 'ML' differs from that by top-1" in text
 
 
 def make_scores(rows: list[tuple[str, str, str, float]]) -> pd.DataFrame:
@@ -146,9 +171,9 @@ def test_ranks_are_dense_and_a_shift_upward_is_positive() -> None:
         [(model, "V1", "top1", value) for model, value in top1.items()]
         + [(model, "ML", "asma", value) for model, value in asma.items()]
     )
-    rows = shift_all_ranks(summarize_models(scores)).set_index("model")
+    rows = shift_all_ranks(scores).set_index("model")
     assert rows.index.tolist() == ["b", "c", "a"]
-    assert rows["top1_rank"].to_dict() == {"a": 1, "b": 2, "c": 2}
+    assert rows["rank_a"].to_dict() == {"a": 1, "b": 2, "c": 2}
     assert rows["shift"].to_dict() == {"a": -2, "b": 1, "c": 0}
     summary = summarize_models(scores)
     assert summary["top1_rank"].dtype == "Int64"

@@ -1,5 +1,6 @@
 """Algorithm 1 on numbers: pairs that fit, sets of patches, and places on the canvas."""
 
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -11,7 +12,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.errors import ValidationError
-from capmap.images.layout import choose_pairs, draw_sets, fit_size, list_edges, place_patches
+from capmap.images.layout import (
+    choose_pairs,
+    draw_sets,
+    fit_size,
+    list_edges,
+    list_pairs,
+    place_patches,
+)
 from capmap.rng import make_stream
 
 REFERENCE = Path(__file__).parents[3] / "shared/reference/imagenet/patchml_label_counts.csv"
@@ -53,6 +61,34 @@ def test_count_or_size_without_any_pair_is_refused():
         choose_pairs(counts=[4], sizes=[100, 120], side=224)
     with pytest.raises(ValidationError, match="choose smaller sizes or a larger side"):
         choose_pairs(counts=[1], sizes=[225], side=224)
+
+
+@given(st.integers(1, 60), st.integers(1, 300))
+def test_without_sizes_each_count_has_the_largest_that_fits(count, side):
+    # By trying all sizes from the largest on.
+    fitting = [size for size in range(side, 0, -1) if (side // size) ** 2 >= count]
+    if fitting:
+        assert choose_pairs(counts=[count], sizes=[], side=side) == [(count, fitting[0])]
+    else:
+        with pytest.raises(ValidationError, match="in none of the sizes"):
+            choose_pairs(counts=[count], sizes=[], side=side)
+
+
+def test_sizes_by_count_are_those_pairs_and_no_others():
+    sizes = {"2": 112, "9": [56, 74]}
+    assert choose_pairs(counts=[9, 2], sizes=sizes, side=224) == [(2, 112), (9, 56), (9, 74)]
+    for counts, wrong, message in [
+        ([2, 4], {"2": 112}, "no size for 4 patches per image"),
+        ([2], sizes, "9 is none of patchml.counts, which are 2"),
+        ([9], {"9": 112}, "9 patches of 112 pixels do not fit a canvas of 224 x 224 pixels"),
+    ]:
+        with pytest.raises(ValidationError, match=f"patchml.sizes: {message}"):
+            choose_pairs(counts=counts, sizes=wrong, side=224)
+
+
+def test_pairs_without_room_are_listed_as_asked_for():
+    asked = list_pairs(counts=[2, 9], sizes=[74, 112], side=224)
+    assert set(asked) - set(choose_pairs(counts=[2, 9], sizes=[74, 112], side=224)) == {(9, 112)}
 
 
 @given(st.integers(0, 200), st.integers(1, 12), st.integers(0, 99))
@@ -111,7 +147,8 @@ def test_small_patches_are_enlarged():
 def test_patches_stay_in_cells_of_their_own_and_never_overlap(layout):
     side, size, patches, seed = layout
     sizes = [fit_size(*patch, size) for patch in patches]
-    places = place_patches(sizes, size=size, side=side, rng=make_stream(seed, "places"))
+    rng = make_stream(seed, "places")
+    places = place_patches(sizes, size=size, side=side, rng=rng, order="random")
     edges = np.array(list_edges(size=size, side=side))
     cells = set()
     boxes = []
@@ -140,10 +177,23 @@ def test_cells_share_the_whole_canvas_and_hold_the_patch_size(side, size):
 def test_cells_and_offsets_are_equally_likely():
     # Canvas 12, size 4: 9 cells of 4 pixels; a patch of 4 x 2 has 3 offsets in each: 27 places.
     rng = make_stream(0, "places")
-    places = [place_patches([(4, 2)], size=4, side=12, rng=rng)[0] for _ in range(5400)]
+    draw = partial(place_patches, [(4, 2)], size=4, side=12, rng=rng, order="random")
+    places = [draw()[0] for _ in range(5400)]
     _, times = np.unique(places, axis=0, return_counts=True)
     assert len(times) == 27
     assert stats.chisquare(times).pvalue > 0.001
+
+
+@given(draw_layouts())
+def test_by_index_the_grid_fills_row_by_row(layout):
+    side, size, patches, seed = layout
+    sizes = [fit_size(*patch, size) for patch in patches]
+    places = place_patches(sizes, size=size, side=side, rng=make_stream(seed, "places"))
+    edges = list_edges(size=size, side=side)
+    cells = [(row, column) for row in range(len(edges) - 1) for column in range(len(edges) - 1)]
+    for (left, top), (row, column) in zip(places, cells, strict=False):
+        assert edges[column] <= left < edges[column + 1]
+        assert edges[row] <= top < edges[row + 1]
 
 
 def test_as_many_patches_as_cells_fill_the_grid():

@@ -28,11 +28,13 @@ A,V1,0.8,0.85,0.6,1,2,1,1
 B,V1,0.7,0.86,0.6,2,1,1,1
 """
 SHIFTS = """
-model,dataset_top1,dataset_asma,top1,asma,top1_rank,asma_rank,shift
-A,V1,ML,0.8,0.6,1,1,0
-B,V1,ML,0.7,0.4,2,2,0
-A,V1,V1,0.8,0.6,1,1,0
-B,V1,V1,0.7,0.6,2,1,1
+model,metric_a,dataset_a,metric_b,dataset_b,rank_a,rank_b,shift
+A,top1,V1,asma,ML,1,1,0
+B,top1,V1,asma,ML,2,2,0
+A,top1,V1,asma,V1,1,1,0
+B,top1,V1,asma,V1,2,1,1
+A,top1,V1,real,V1,1,2,-1
+B,top1,V1,real,V1,2,1,1
 """
 DEGRADATION = """
 model,metric,subgroup,dataset_a,dataset_b,value_a,value_b,difference,ci_low,ci_high,paired,images
@@ -75,6 +77,7 @@ def describe(
         read(degradation),
         read(counts),
         **{
+            "rank_by": "asma",
             "subgroups": {name: [1, 2, 3] for name in ("V1", "V2", "ML")},
             "n_resamples": 1000,
             "confidence_level": 0.95,

@@ -237,6 +237,13 @@ def test_name_that_yaml_does_not_read_as_text_must_be_quoted(key, shown):
     assert check_study(f"datasets: {{'{key}': {{low: 0}}}}")["datasets"] == {key: {"low": 0}}
 
 
+def test_keys_that_are_whole_numbers_need_no_quotes():
+    assert check_study("patchml: {sizes: {4: [56, 112]}}")["patchml"]["sizes"] == {"4": [56, 112]}
+    (fault,) = list_faults("patchml: {sizes: {0: 56}}")
+    assert fault.endswith("this name cannot be used. A number of patches per image, such as 4.")
+    assert "true" in list_faults("patchml: {sizes: {yes: 56}}")[0]
+
+
 def test_names_in_lists_must_be_text():
     assert list_faults("select: {models: [A, no]}") == [
         "studies.toy.select.models item 2: expected text, found false. "

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap.artifacts import read_json, read_parquet
+from capmap.checkpoints.rankings import analyse_checkpoints
 from capmap.errors import ValidationError
 from capmap.exports.checkpoints import read_evaluations
 from capmap.tracking import store as stores
@@ -20,6 +21,7 @@ from capmap.tracking.evaluations import tabulate_evaluations
 from capmap.tracking.keys import Key, compile_keys, split_key
 from capmap.tracking.store import Measurement, TrackedRun, read_store
 from read_tracking import read_tracking
+from tests.toy_settings import RULES
 from tests.tracking_stores import (
     Logged,
     digest_store,
@@ -27,8 +29,10 @@ from tests.tracking_stores import (
     locate,
     multiply_run,
     open_store,
+    set_values,
     write_store,
 )
+from validate_checkpoints import validate_checkpoints
 
 KINDS = ["sqlite", "file"]
 NESTED = [
@@ -146,6 +150,44 @@ def test_store_of_1200_runs_comes_out_complete(tmp_path, kind):
         "sweep": {"RUNNING": 1116},
     }
     assert digest_store(address) == before
+
+
+@pytest.mark.slow
+def test_a_sweep_of_1200_runs_is_chosen_from_as_by_hand(tmp_path):
+    # Two checkpoints per run, accuracy on both splits; from a store to the tables of a study.
+    keys = [(f"{split}/D/acc", step) for split in ("validation", "test") for step in (1, 2)]
+    logged = Logged("sweep", tags={"model": "net"}, metrics=[(key, 0.0, n) for key, n in keys])
+    address = locate("sqlite", tmp_path / "store")
+    ids = write_store(address, [logged])
+    ids += multiply_run(address, ids[0], 1199)
+    scores = np.random.default_rng(3).random((1200, 2, 2)).round(6)
+    rows = zip(np.repeat(ids, 4).tolist(), keys * 1200, scores.ravel().tolist(), strict=True)
+    set_values(address, [(value, run, *key) for run, key, value in rows])
+    table, account = read(tmp_path, address)
+    assert (account["runs"]["read"], len(table)) == (1200, 4800)
+    paths = {name: str(tmp_path / name) for name in ("evaluations", "runs", "validation")}
+    validate_checkpoints(
+        exports=[str(tmp_path / "e.parquet")],
+        **paths,
+        **RULES | {"references": [], "rejected": str(tmp_path / "r.csv"), "checkpoints": {}},
+    )
+    tables = analyse_checkpoints(
+        read_parquet(paths["evaluations"]),
+        **{"study": "s", "settings": {}, "metric": "", "metrics": {}, "datasets": {}},
+        **{"n_resamples": 10, "confidence_level": 0.95, "seed": 0},
+    )
+    best = scores[:, 0].argmax(axis=1)
+    selected = tables["selected"]
+    assert len(selected) == 1200
+    assert sorted(selected["selection"]) == sorted(scores[:, 0].max(axis=1))
+    tests = scores[np.arange(1200), 1, best]
+    assert sorted(selected["report"]) == sorted(tests)
+    # With one run the mean is expected, with all the one that is best on validation.
+    rows = tables["best_of_n"].set_index("trials")
+    assert (rows["of"].iloc[0], rows["model"].unique().tolist()) == (1200, ["net"])
+    winner = scores[:, 0].max(axis=1).argmax()
+    for n, test in ((1, tests.mean()), (1200, tests[winner])):
+        assert rows.loc[n, "test"] == pytest.approx(test)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -273,3 +273,13 @@ def test_the_example_has_its_known_best_steps(tmp_path):
     # 12 trainings and 4 models at 6 steps, with 2 metrics on 2 splits.
     assert len(found["curves"]) == (12 + 4) * 6 * 2 * 2
     assert "12 trainings of 4 models" in (tmp_path / "text/checkpoints.txt").read_text("utf-8")
+
+
+def test_times_that_are_no_dates_are_a_warning_and_domains_without_a_dataset_an_error(tmp_path):
+    header, rows = HEADER.replace("value", "value,time"), GOOD.replace("\n", ",3600\n")
+    path = write(tmp_path, header + rows)
+    *_, summary = run(tmp_path, path)
+    assert [one["code"] for one in summary["warnings"]] == ["no_date"]
+    message, _ = find_codes(tmp_path, path, checkpoints={"domains": {"north": ["D", "F"]}})
+    assert "checkpoints.domains.north" in message
+    assert "There is no dataset 'F'." in message

@@ -39,6 +39,7 @@ rule compose_patches:
         labels="results/{study}/patchml/{number}/labels.json",
         manifest="results/{study}/patchml/{number}/manifest.csv",
         label_counts="results/{study}/patchml/{number}/label_counts.csv",
+        composed="results/{study}/patchml/{number}/composed.csv",
     log:
         "results/logs/compose_patches/{study}/{number}.log",
     benchmark:
@@ -50,6 +51,7 @@ rule compose_patches:
         counts=setting("patchml/counts"),
         sizes=setting("patchml/sizes"),
         side=setting("patchml/side"),
+        cells=setting("patchml/cells"),
         seed=number("number"),
         library=digest_library("compose_patches.py"),
     script:
@@ -116,6 +118,7 @@ rule gather_scores:
     input:
         scores=of(predictions.list_parts, "scores.parquet"),
         facts=of(predictions.list_parts, "facts.json"),
+        objects=of(predictions.list_objects),
         references=of(exports.find_references),
     output:
         runs="results/{study}/runs.parquet",

@@ -28,9 +28,9 @@ COLUMNS = {
     **name_columns(
         "model dataset metric name seed source shard statistic model_a model_b opponent reference "
         "best left_out group condition best_model duplicate_of architecture type family "
-        "trained_on tested_on date dropped dataset_a dataset_b dataset_top1 dataset_asma labels "
-        "method backbone size submission ties release license training checkpoint ranking split "
-        "stamp unit leader publication low_publication high_publication",
+        "trained_on tested_on date dropped dataset_a dataset_b metric_a metric_b labels "
+        "method backbone size submission ties release license training checkpoint ranking "
+        "ranking_a ranking_b split stamp unit leader publication low_publication high_publication",
         model_a="Model a",
         model_b="Model b",
     ),

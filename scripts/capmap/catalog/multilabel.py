@@ -8,14 +8,18 @@ MULTILABEL = Analysis(
     tables={
         "summary": Table(
             "Top-1, ReaL and average subgroup multi-label accuracy (ASMA) of each model on "
-            "each dataset, averaged over seeds, with ranks.",
+            "each dataset, averaged over seeds, with dense ranks: models with equal values share "
+            "a rank and no rank is left out. Where numbers of images are given, ranks that "
+            "rounding hides are counted.",
             "model dataset top1 real asma top1_rank real_rank asma_rank seeds",
         ),
         "rank_shift": Table(
-            "Ranks by top-1 accuracy and by ASMA; a positive shift is a rise. Models with "
-            "equal accuracy share a rank; where numbers of images are given, ranks that "
-            "rounding hides are counted.",
-            "model dataset_top1 dataset_asma top1 asma top1_rank asma_rank shift",
+            "Ranks by one metric on one dataset (a) and by another metric or on another dataset "
+            "(b), among the models that have both; a positive shift is a rise. Ranks are dense, as "
+            "in the summary; competition ranks, which leave out ranks after a tie, stand beside "
+            "them.",
+            "model metric_a dataset_a metric_b dataset_b value_a value_b rank_a rank_b shift "
+            "competition_a competition_b competition_shift",
         ),
         "degradation": Table(
             "Each metric on the first dataset less that on the second one, with intervals "
@@ -42,9 +46,11 @@ MULTILABEL = Analysis(
             reads=["summary", "degradation"],
         ),
         "metric_rank_shift": Figure(
-            "Ranks by top-1 accuracy and by ASMA; the largest shifts are named.",
+            "Dense ranks by top-1 accuracy and by the metric that orders the models; the largest "
+            "shifts are named.",
             draw="capmap.figures.multilabel:draw_metric_rank_shift",
             reads=["rank_shift", "degradation", "metrics"],
+            options={"rank_by": "multilabel/rank_by"},
         ),
         "label_counts": Figure(
             "Shares of images by their number of valid labels.",
@@ -59,10 +65,10 @@ MULTILABEL = Analysis(
         ),
         "seed_boxes": Figure(
             "Subgroup accuracy by number of labels, over models and seeds, with the best "
-            "models by top-1 accuracy and by ASMA.",
+            "models by top-1 accuracy and by the metric that orders the models.",
             draw="capmap.figures.multilabel:draw_seed_boxes",
             reads=["metrics", "rank_shift", "degradation"],
-            options={"top": "multilabel/top"},
+            options={"top": "multilabel/top", "rank_by": "multilabel/rank_by"},
         ),
         "prediction_examples": Figure(
             "Images with several labels, and the scores that the best and the worst model by "
@@ -91,6 +97,7 @@ MULTILABEL = Analysis(
             reads=["evaluated", "degradation"],
             paths=["facts"],
             options={
+                "rank_by": "multilabel/rank_by",
                 "subgroups": "multilabel/subgroups",
                 "n_resamples": "multilabel/replicates",
                 "confidence_level": "multilabel/confidence",

@@ -7,7 +7,10 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
+from capmap.checkpoints.agreement import add_metric_rankings, compare_rankings
 from capmap.checkpoints.curves import trace_curves
+from capmap.checkpoints.dates import trace_dates
+from capmap.checkpoints.domains import leave_domains_out
 from capmap.checkpoints.expressions import Expression, find_unknown_names, read_expression
 from capmap.checkpoints.plan import Plan, Settings, plan_selection
 from capmap.checkpoints.selection import (
@@ -16,6 +19,7 @@ from capmap.checkpoints.selection import (
     measure_optimism,
     normalize_values,
 )
+from capmap.checkpoints.trials import expect_best_trials
 from capmap.errors import ValidationError
 from capmap.normalization import Rules
 from capmap.normalization.rules import DatasetRule, MetricRule
@@ -334,8 +338,7 @@ def analyse_checkpoints(
     Returns
     -------
     dict
-        The tables ``checkpoints``, ``selected``, ``checkpoint_rankings`` and ``curves``, and the
-        splits ``split`` and ``report``.
+        The tables of the analysis, and the splits ``split`` and ``report``.
     """
     values = evaluations.rename(columns={"value": "score"})
     plan, problems = plan_selection(
@@ -345,12 +348,23 @@ def analyse_checkpoints(
         raise ValidationError("\n".join(map(str, errors)))
     listed = choose_checkpoints(values, plan)
     chosen = measure_optimism(values, listed, plan)
+    rankings = settings.get("rankings", [])
+    reported = values[values["split"] == plan.report]
+    compared = [
+        ranking
+        for ranking in add_metric_rankings(rankings, sorted(reported["metric"].unique()))
+        if not [*_check_ranking(ranking, reported, plan)]
+    ]
+    ranked = rank_checkpoints(values, listed, chosen, compared, plan)
+    asked = ranked["ranking"].isin([ranking["name"] for ranking in rankings])
     return {
         "checkpoints": listed,
         "selected": chosen,
-        "checkpoint_rankings": rank_checkpoints(
-            values, listed, chosen, settings.get("rankings", []), plan
-        ),
+        "checkpoint_rankings": ranked[asked].reset_index(drop=True),
+        **compare_rankings(ranked),
+        "best_of_n": expect_best_trials(values, listed, plan, confidence_level=confidence_level),
+        "left_out": leave_domains_out(values, plan, domains=settings.get("domains", {})),
+        "dates": trace_dates(values, listed, plan),
         "curves": trace_curves(
             values,
             plan,

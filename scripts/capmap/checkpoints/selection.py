@@ -191,7 +191,7 @@ def measure_optimism(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan
     groups = whole.groupby(TRAINING)["selection"]
     chosen = whole[whole["chosen"]].set_index(TRAINING)
     last = whole.drop_duplicates(TRAINING, keep="last").set_index(TRAINING)
-    report = _read_report(values, plan)
+    report = read_report(values, plan)
     sign = 1.0 if plan.find_direction(plan.metrics) == "max" else -1.0
     report_sign = 1.0 if plan.find_direction(plan.primary) == "max" else -1.0
     best, final = (_look_up(report, table.reset_index()) for table in (chosen, last))
@@ -207,7 +207,7 @@ def measure_optimism(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan
     return table.reset_index()[list(SELECTED)].astype(SELECTED)
 
 
-def _read_report(values: pd.DataFrame, plan: Plan) -> "pd.Series[float]":
+def read_report(values: pd.DataFrame, plan: Plan) -> "pd.Series[float]":
     """Values on the report split of the checkpoints that have all datasets there."""
     averages = average_values(
         values, plan.primary, split=plan.report, directions=plan.directions

@@ -52,6 +52,7 @@ METRICS = {
     "real": ("ReaL", ModelStyle(PALETTE[3], "s", "-")),
     "asma": ("ASMA", ModelStyle(PALETTE[2], "D", "-")),
 }
+NAMES = {metric: name for metric, (name, _) in METRICS.items()} | {"labelwise": "label-wise"}
 DASHES: Any = (0, (3.0, 1.2))
 LEFT = 0.5
 UPPER, LOWER, LINES_GUTTER = 1.9, 1.2, 0.12
@@ -59,8 +60,8 @@ LINES_NAME_WIDTH = 1.3
 DATASET_WIDTH = 1.6
 MARKED = 60
 
-SHIFT_HEADING = "Ranks by top-1 accuracy and by ASMA"
-NO_SHIFT = "No model has both a top-1 accuracy and an ASMA."
+SHIFT_HEADING = "Ranks by top-1 accuracy and by {}"
+NO_SHIFT = "No model has both values."
 LOOKS = {
     1: ("rises", PALETTE[0], "^"),
     -1: ("falls", PALETTE[3], "v"),
@@ -90,7 +91,7 @@ BOX_NOTE = "Boxes: median and quartiles of the models; whiskers: lowest and high
 LINES_NOTE = "Lines: the best models, means over seeds."
 POINTS_NOTE = "Points: models."
 BOXES_COLORS = (PALETTE[0], PALETTE[1])
-TOPS = {"top1": ("top-1", PALETTE[0], "o"), "asma": ("ASMA", PALETTE[3], "D")}
+TOPS = {"a": (PALETTE[0], "o"), "b": (PALETTE[3], "D")}
 LEFT, BOXES_GUTTER, BOXES_HEIGHT, SEEDS_HEIGHT = 0.5, 0.3, 2.0, 2.6
 GROUP = 0.8
 MAX_POINTS = 12
@@ -246,16 +247,18 @@ def _dress_lines(axes: Axes, count: int, label: str) -> None:
 
 
 def choose_shifts(
-    rank_shift: pd.DataFrame, degradation: pd.DataFrame, metrics: pd.DataFrame
+    rank_shift: pd.DataFrame, degradation: pd.DataFrame, metrics: pd.DataFrame, *, rank_by: str
 ) -> pd.DataFrame:
-    """Choose the two datasets whose ranks are set against each other.
+    """Choose the two datasets whose ranks by top-1 accuracy and by another metric are compared.
 
     Parameters
     ----------
     rank_shift : DataFrame
-        dataset_top1, dataset_asma.
+        metric_a, dataset_a, metric_b, dataset_b.
     degradation, metrics : DataFrame
         As in `name_compared`.
+    rank_by : str
+        The other metric.
 
     Returns
     -------
@@ -263,26 +266,27 @@ def choose_shifts(
         The rows of the first compared dataset and of a dataset that is not compared, such as
         PatchML, where there is one.
     """
-    if rank_shift.empty:
-        return rank_shift
+    is_asked = (rank_shift["metric_a"] == "top1") & (rank_shift["metric_b"] == rank_by)
+    if not is_asked.any():
+        return rank_shift.iloc[:0]
     compared = name_compared(degradation, metrics)
-    first = rank_shift[rank_shift["dataset_top1"] == compared[0]]
-    other = min(set(first["dataset_asma"]) - set(compared), default=compared[-1])
-    return first[first["dataset_asma"] == other]
+    first = rank_shift[is_asked & (rank_shift["dataset_a"] == compared[0])]
+    other = min(set(first["dataset_b"]) - set(compared), default=compared[-1])
+    return first[first["dataset_b"] == other]
 
 
 @figure_style()
 def draw_metric_rank_shift(
-    rank_shift: pd.DataFrame, degradation: pd.DataFrame, metrics: pd.DataFrame
+    rank_shift: pd.DataFrame, degradation: pd.DataFrame, metrics: pd.DataFrame, *, rank_by: str
 ) -> Figure:
-    """Draw each model's rank by ASMA against its rank by top-1 accuracy.
+    """Draw each model's rank by another metric against its rank by top-1 accuracy.
 
     Parameters
     ----------
     rank_shift : DataFrame
-        model, dataset_top1, dataset_asma, top1_rank, asma_rank, shift (positive for a model that
-        rises); rows in any order, also of other datasets.
-    degradation, metrics : DataFrame
+        model, metric_a, dataset_a, metric_b, dataset_b, rank_a, rank_b, shift (positive for a model
+        that rises); rows in any order, also of other pairs.
+    degradation, metrics, rank_by
         As in `choose_shifts`.
 
     Returns
@@ -291,15 +295,16 @@ def draw_metric_rank_shift(
         A page wide (7 in); the best ranks are at the left and on top, so models above the line
         rise. The 16 largest shifts are named, as far as there is room.
     """
-    rank_shift = choose_shifts(rank_shift, degradation, metrics)
+    rank_shift = choose_shifts(rank_shift, degradation, metrics, rank_by=rank_by)
+    heading = SHIFT_HEADING.format(NAMES[rank_by])
     if rank_shift.empty:
-        return draw_note(NO_SHIFT, heading=SHIFT_HEADING)
+        return draw_note(NO_SHIFT, heading=heading)
     size = rank_shift["shift"].abs()
     table = rank_shift.assign(size=size).sort_values(["size", "model"], ascending=[False, True])
-    last = int(table[["top1_rank", "asma_rank"]].to_numpy().max())
+    last = int(table[["rank_a", "rank_b"]].to_numpy().max())
     low, high = 1 - 0.04 * last, 1.04 * last
     area = (page_width() - LEFT - 2 * PADDING, SHIFT_HEIGHT)
-    across, down = (table[["top1_rank", "asma_rank"]].to_numpy(float) - low).T / (high - low)
+    across, down = (table[["rank_a", "rank_b"]].to_numpy(float) - low).T / (high - low)
     points = np.column_stack([across, 1 - down]) * area
     labels = _label_shifts(table, points)
     diagonal = ((0.0, area[1]), (area[0], 0.0))
@@ -310,9 +315,7 @@ def draw_metric_rank_shift(
         width=page_width(),
         height=area[1],
         margins=Margins(LEFT, 2 * PADDING, head=HEADER_HEIGHT + legend.height),
-        wording=Wording(
-            SHIFT_HEADING, _name_axis(table, "top1", "top-1"), _write_shift_notes(table, found)
-        ),
+        wording=Wording(heading, _name_axis(table, "a"), _write_shift_notes(table, found)),
     )
     sheet.axes.plot((low, high), (low, high), color=FAINT_INK, linewidth=0.6, zorder=1)
     for sign, (_, color, marker) in LOOKS.items():
@@ -323,15 +326,11 @@ def draw_metric_rank_shift(
             "markersize": 3.5,
             "markeredgewidth": 0,
         }
-        [drawn] = sheet.axes.plot(
-            own["top1_rank"], own["asma_rank"], linestyle="none", alpha=0.8, **look
-        )
-        ranks = zip(own["model"], own["top1_rank"], own["asma_rank"], strict=True)
-        mark_members(
-            drawn,
-            [Mark(model, text=f"{top1} by top-1, {asma} by ASMA") for model, top1, asma in ranks],
-        )
-    sheet.axes.set(xlim=(low, high), ylim=(high, low), ylabel=_name_axis(table, "asma", "ASMA"))
+        [drawn] = sheet.axes.plot(own["rank_a"], own["rank_b"], linestyle="none", alpha=0.8, **look)
+        ranks = zip(own["model"], own["rank_a"], own["rank_b"], strict=True)
+        text = f"{{}} by {NAMES['top1']}, {{}} by {NAMES[rank_by]}"
+        mark_members(drawn, [Mark(model, text=text.format(a, b)) for model, a, b in ranks])
+    sheet.axes.set(xlim=(low, high), ylim=(high, low), ylabel=_name_axis(table, "b"))
     for axis in (sheet.axes.xaxis, sheet.axes.yaxis):
         ticks = MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]).tick_values(1, last)
         axis.set_ticks([1, *(tick for tick in ticks if 1 < tick <= last)])
@@ -369,11 +368,11 @@ def _label_shifts(table: pd.DataFrame, points: FloatArray) -> list[Label]:
     ]
 
 
-def _name_axis(table: pd.DataFrame, metric: str, name: str) -> str:
+def _name_axis(table: pd.DataFrame, side: str) -> str:
     """Label of an axis; a dataset's name is shortened to what an axis has room for."""
-    dataset = str(table[f"dataset_{metric}"].iloc[0])
+    metric, dataset = map(str, table[[f"metric_{side}", f"dataset_{side}"]].iloc[0])
     short = shorten_names([dataset], width=DATASET_WIDTH, size=SMALL_SIZE)[dataset]
-    return f"rank by {name} on {short} (1 = best)"
+    return f"rank by {NAMES[metric]} on {short} (1 = best)"
 
 
 def _write_shift_notes(table: pd.DataFrame, found: Sequence[object]) -> tuple[str, ...]:
@@ -530,7 +529,12 @@ def draw_subgroup_boxes(metrics: pd.DataFrame, degradation: pd.DataFrame) -> Fig
 
 @figure_style()
 def draw_seed_boxes(
-    metrics: pd.DataFrame, rank_shift: pd.DataFrame, degradation: pd.DataFrame, *, top: int
+    metrics: pd.DataFrame,
+    rank_shift: pd.DataFrame,
+    degradation: pd.DataFrame,
+    *,
+    top: int,
+    rank_by: str,
 ) -> Figure:
     """Draw subgroup accuracy of all models by the number of labels and seed, and the best models.
 
@@ -540,8 +544,8 @@ def draw_seed_boxes(
         model, dataset, seed, metric, subgroup (number of labels), value (from 0 to 1); rows in any
         order, also of other metrics.
     rank_shift : DataFrame
-        model, dataset_top1, dataset_asma, top1_rank, asma_rank; may be empty.
-    degradation : DataFrame
+        As in `draw_metric_rank_shift`; may be empty.
+    degradation, rank_by
         As in `choose_shifts`, whose second dataset is drawn.
     top : int
         How many of the best models by each rank are drawn, ties by name.
@@ -550,14 +554,14 @@ def draw_seed_boxes(
     -------
     matplotlib.figure.Figure
         A page wide (7 in): a box per seed, those with the same number of labels side by side; over
-        them the best models by top-1 accuracy and by ASMA, listed at the right. Of more than 10
-        seeds, the means are drawn.
+        them the best models by top-1 accuracy and by `rank_by`, listed at the right. Of more than
+        10 seeds, the means are drawn.
     """
     if metrics.empty:
         return draw_note(NO_SUBGROUP, heading=SEEDS_HEADING)
     compared = name_compared(degradation, metrics)
-    rank_shift = choose_shifts(rank_shift, degradation, metrics)
-    dataset = compared[-1] if rank_shift.empty else rank_shift["dataset_asma"].iloc[0]
+    rank_shift = choose_shifts(rank_shift, degradation, metrics, rank_by=rank_by)
+    dataset = compared[-1] if rank_shift.empty else rank_shift["dataset_b"].iloc[0]
     own = metrics[(metrics["dataset"] == dataset) & (metrics["metric"] == "subgroup")]
     means = _average_seeds(own)
     if means.empty:
@@ -566,8 +570,9 @@ def draw_seed_boxes(
     seeds = own.dropna(subset="value").fillna({"seed": ""})
     if seeds["seed"].nunique() > MAX_SEEDS:
         seeds = means.assign(seed="")
-    best = {key: _choose_best(rank_shift, f"{key}_rank", top) for key in TOPS}
-    sheet, listed = _make_page(dataset, best, seeds["seed"].nunique())
+    best = {key: _choose_best(rank_shift, f"rank_{key}", top) for key in TOPS}
+    heads = {"a": NAMES["top1"], "b": NAMES[rank_by]}
+    sheet, listed = _make_page(dataset, best, heads, seeds["seed"].nunique())
     names = sorted(set(seeds["seed"]), key=lambda seed: (len(seed), seed))
     step = GROUP / len(names)
     for place, seed in enumerate(names):
@@ -575,19 +580,17 @@ def draw_seed_boxes(
         shift = step * (place - (len(names) - 1) / 2)
         boxes = {groups.index(g) + shift: values["value"] for g, values in rows.groupby("subgroup")}
         _draw_boxes(sheet.axes, boxes, width=0.8 * step, color=FAINT_INK)
-    for key, (_, color, marker) in TOPS.items():
+    for key, (color, marker) in TOPS.items():
         for model in best[key]:
             curve = means[means["model"] == model].set_index("subgroup")["value"].sort_index()
             look: dict[str, Any] = {"marker": marker, "markersize": 3.2, "markeredgewidth": 0}
-            x = [
-                groups.index(g) + (BEST_MARK if key == "asma" else -BEST_MARK) for g in curve.index
-            ]
+            x = [groups.index(g) + (BEST_MARK if key == "b" else -BEST_MARK) for g in curve.index]
             [line] = sheet.axes.plot(x, 100 * curve, color=color, linewidth=0.7, alpha=0.85, **look)
             mark(line, model, text=write_points(np.column_stack((curve.index, 100 * curve))))
     _dress_boxes(sheet.axes, groups)
     _limit_values(sheet.axes, seeds["value"])
     sheet.axes.set_ylabel(ACCURACY_LABEL)
-    _list_best(sheet, best, listed)
+    _list_best(sheet, best, heads, listed)
     return sheet.figure
 
 
@@ -646,20 +649,20 @@ def _choose_best(rank_shift: pd.DataFrame, column: str, top: int) -> list[str]:
 
 
 def _make_page(
-    dataset: str, best: Mapping[str, Sequence[str]], seeds: int
+    dataset: str, best: Mapping[str, Sequence[str]], heads: Mapping[str, str], seeds: int
 ) -> tuple[Sheet, dict[str, str]]:
     """Make the figure with room at the right for the best models, and their labels."""
     models = sorted({model for names in best.values() for model in names})
     labels = shorten_names(models, width=BEST_NAME_WIDTH, size=TEXT_SIZE)
-    headers = [_head_best(key, best[key]) for key in TOPS] if models else []
+    headers = [_head_best(heads[key], best[key]) for key in TOPS] if models else []
     room = max(widest([*labels.values()], size=TEXT_SIZE), widest(headers, size=TEXT_SIZE))
     lines = sum(len(names) + 1.5 for names in best.values()) if models else 0
     keys: dict[str, Artist] = {
         ("models, a box per seed" if seeds > 1 else "models"): Patch(color=FAINT_INK, alpha=0.35)
     }
-    for name, color, marker in TOPS.values() if models else ():
+    for side, (color, marker) in TOPS.items() if models else ():
         key = Line2D([], [], color=color, marker=marker, markersize=3.2, linewidth=0.7)
-        keys[f"best by {name}"] = key
+        keys[f"best by {heads[side]}"] = key
     legend = plan_legend(list(keys), sheet_width=page_width())
     name = shorten_names([dataset], width=BOXES_DATASET_WIDTH, size=TEXT_SIZE)[dataset]
     sheet = make_sheet(
@@ -680,16 +683,22 @@ def _make_page(
     return sheet, labels
 
 
-def _head_best(key: str, models: Sequence[str]) -> str:
-    return f"best {len(models)} by {TOPS[key][0]}"
+def _head_best(metric: str, models: Sequence[str]) -> str:
+    return f"best {len(models)} by {metric}"
 
 
-def _list_best(sheet: Sheet, best: Mapping[str, Sequence[str]], labels: Mapping[str, str]) -> None:
+def _list_best(
+    sheet: Sheet,
+    best: Mapping[str, Sequence[str]],
+    heads: Mapping[str, str],
+    labels: Mapping[str, str],
+) -> None:
     """List the best models at the right of the axes, the very best first."""
     y = sheet.height - BEST_LINE / 2
     for key, models in best.items() if labels else ():
         x = sheet.width + 2 * GAP
-        sheet.write(_head_best(key, models), x=x, y=y, color=TOPS[key][1], va="center_baseline")
+        head = _head_best(heads[key], models)
+        sheet.write(head, x=x, y=y, color=TOPS[key][0], va="center_baseline")
         for model in models:
             y -= BEST_LINE
             sheet.write(labels[model], x=x, y=y, va="center_baseline")

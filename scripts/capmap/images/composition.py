@@ -18,6 +18,7 @@ from capmap.artifacts import render_csv, replace_file
 from capmap.errors import ValidationError
 from capmap.images.layout import IntArray, draw_sets, fit_size, place_patches
 from capmap.images.pictures import encode_image, shrink_image
+from capmap.settings.choices import Cells
 from capmap.wording import count_things
 
 BOX = ("left", "top", "right", "bottom")
@@ -27,7 +28,9 @@ MANIFEST = (
     *(f"source_{side}" for side in BOX),
 )
 BATCH = 500
+Tally = Counter[tuple[int, int, int]]
 OTHER = "other"
+PAIRS = ("dataset", "count", "size", "objects", "images", "fewer_labels", "unused")
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,7 @@ def plan_images(
     pairs: Sequence[tuple[int, int]],
     side: int,
     make_rng: Callable[..., np.random.Generator],
+    order: Cells = "index",
 ) -> Iterator[Plan]:
     """Plan all images: which patches they have, and where.
 
@@ -73,6 +77,8 @@ def plan_images(
     make_rng : callable
         Makes a random generator: ``make_rng(purpose, count, size)`` with purpose ``"sets"`` or
         ``"places"`` and numbers as text.
+    order : {"index", "random"}, optional
+        Of cells, as `capmap.images.layout.place_patches` takes it.
 
     Yields
     ------
@@ -88,7 +94,7 @@ def plan_images(
         rng = make_rng("places", *names)
         for number, patches in enumerate(sets, start=1):
             sizes = [fit_size(int(widths[one]), int(heights[one]), size) for one in patches]
-            places = place_patches(sizes, size=size, side=side, rng=rng)
+            places = place_patches(sizes, size=size, side=side, rng=rng, order=order)
             boxes = [
                 (left, top, left + width, top + height)
                 for (left, top), (width, height) in zip(places, sizes, strict=True)
@@ -145,7 +151,7 @@ def write_images(
     labels: str | Path,
     manifest: str | Path,
     side: int,
-) -> dict[int, int]:
+) -> Tally:
     """Compose and write images, their labels and their manifest.
 
     Parameters
@@ -170,8 +176,8 @@ def write_images(
 
     Returns
     -------
-    dict of int to int
-        How many images have how many labels.
+    counter of (int, int, int)
+        How many images there are of each count and size with how many labels.
 
     Raises
     ------
@@ -184,7 +190,7 @@ def write_images(
     Nothing is put in place before all is written. The label set of an image is the union of its
     patches' labels, so it may have fewer labels than patches.
     """
-    tally: Counter[int] = Counter()
+    tally: Tally = Counter()
     with (
         replace_folder(folder) as fresh,
         replace_file(labels) as label_stream,
@@ -201,50 +207,80 @@ def write_images(
             label_stream.write(_render_labels(sets, first=not tally).encode())
             table = render_csv(rows[list(MANIFEST)])
             manifest_stream.write((table.split("\n", 1)[1] if tally else table).encode())
-            tally.update(map(len, sets.values()))
+            tally.update((plan.count, plan.size, len(sets[plan.name])) for plan in batch)
         if not tally:
             raise ValidationError(
                 f"patchml.counts: {count_things(len(crops), 'cut object')}, too few for any image. "
                 "Annotate more images, or ask for fewer patches per image."
             )
         label_stream.write(b"\n}\n")
-    return dict(sorted(tally.items()))
+    return tally
 
 
-def tabulate_labels(
-    tallies: Mapping[str, Mapping[int, int]], *, counts: Sequence[int]
-) -> pd.DataFrame:
+def tabulate_labels(tally: Tally, *, dataset: str, counts: Sequence[int]) -> pd.DataFrame:
     """Tabulate how many images have how many labels.
 
     Parameters
     ----------
-    tallies : mapping
-        Dataset to what `write_images` returns.
+    tally : counter
+        What `write_images` returns.
+    dataset : str
+        Name of the dataset.
     counts : sequence of int
         Numbers of labels with a column of their own: the counts of patches.
 
     Returns
     -------
     pandas.DataFrame
-        A row per dataset: ``dataset``, a column per count, and ``other``: images in which patches
-        share a label, so that their number of labels is none of the counts.
+        One row: ``dataset``, a column per count, and ``other``: images in which patches share a
+        label, so that their number of labels is none of the counts.
 
     Examples
     --------
-    >>> tabulate_labels({"PatchML1": {1: 2, 3: 40}}, counts=[3, 2])
-        dataset  2   3  other
-    0  PatchML1  0  40      2
+    >>> tabulate_labels(Counter({(3, 20, 3): 40, (3, 20, 1): 2}), dataset="P", counts=[3, 2])
+      dataset  2   3  other
+    0       P  0  40      2
     """
-    columns = sorted(set(counts))
-    rows = [
-        {
-            "dataset": name,
-            **{str(count): tally.get(count, 0) for count in columns},
-            OTHER: sum(images for labels, images in tally.items() if labels not in columns),
-        }
-        for name, tally in tallies.items()
-    ]
-    return pd.DataFrame(rows, columns=["dataset", *map(str, columns), OTHER])
+    images = dict.fromkeys([*map(str, sorted(set(counts))), OTHER], 0)
+    for (_, _, labels), number in tally.items():
+        images[str(labels) if labels in counts else OTHER] += number
+    return pd.DataFrame([{"dataset": dataset, **images}])
+
+
+def tabulate_pairs(
+    tally: Tally, *, dataset: str, objects: int, pairs: Sequence[tuple[int, int]]
+) -> pd.DataFrame:
+    """Tabulate what became of the pool of objects for each count and size.
+
+    Parameters
+    ----------
+    tally : counter
+        What `write_images` returns.
+    dataset : str
+        Name of the dataset.
+    objects : int
+        Number of objects in the pool.
+    pairs : sequence of (int, int)
+        Counts and sizes that were asked for, also those that do not fit.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per pair: ``dataset``, ``count``, ``size``, ``objects``, ``images``, ``fewer_labels``
+        (images whose objects share a label) and ``unused`` (objects in no image).
+
+    Examples
+    --------
+    >>> tabulate_pairs(Counter({(3, 20, 3): 4}), dataset="P", objects=14, pairs=[(3, 20)])
+      dataset  count  size  objects  images  fewer_labels  unused
+    0       P      3    20       14       4             0       2
+    """
+    rows = []
+    for count, size in pairs:
+        own = {key[2]: number for key, number in tally.items() if key[:2] == (count, size)}
+        images, fewer = sum(own.values()), sum(own.values()) - own.get(count, 0)
+        rows.append((dataset, count, size, objects, images, fewer, objects - count * images))
+    return pd.DataFrame(rows, columns=list(PAIRS))
 
 
 def _cut_batches(plans: Iterable[Plan]) -> Iterator[list[Plan]]:

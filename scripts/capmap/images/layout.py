@@ -1,26 +1,28 @@
 """Where patches go: Algorithm 1 of Anzaku et al. (2024), on numbers alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import isqrt
 
 import numpy as np
 import numpy.typing as npt
 
 from capmap.errors import ValidationError
+from capmap.settings.choices import Cells, PatchSizes
+from capmap.wording import join_words
 
 IntArray = npt.NDArray[np.int64]
 
 
-def choose_pairs(
-    *, counts: Sequence[int], sizes: Sequence[int], side: int
-) -> list[tuple[int, int]]:
-    """Choose the pairs of patch count and patch size that fit the canvas.
+def list_pairs(*, counts: Sequence[int], sizes: PatchSizes, side: int) -> list[tuple[int, int]]:
+    """List the pairs of patch count and patch size that are asked for.
 
     Parameters
     ----------
     counts : sequence of int
         Patches per image, each at least 1.
-    sizes : sequence of int
-        Sides of the square, in pixels, that a patch is resized to fit; each at least 1.
+    sizes : sequence of int, or mapping of str to int or sequence of int
+        Sides of the square, in pixels, that a patch is resized to fit, each at least 1: for every
+        count, or by count. None means the largest that fits: ``side // ⌈√count⌉``.
     side : int
         Side S of the canvas in pixels.
 
@@ -32,7 +34,45 @@ def choose_pairs(
     Raises
     ------
     ValidationError
-        If a count fits with no size, or a size with no count.
+        If `sizes` are by count and not of these counts.
+
+    Notes
+    -----
+    The published numbers of images, times their number of patches, are one pool for each count, see
+    `draw_sets`; so each count has one size of its own.
+
+    Examples
+    --------
+    >>> list_pairs(counts=[2, 9], sizes=[], side=224)
+    [(2, 112), (9, 74)]
+    """
+    if isinstance(sizes, Mapping):
+        _require_counts(sizes, counts)
+        given = {int(count): own for count, own in sizes.items()}
+        by_count = {n: [own] if isinstance(own, int) else own for n, own in given.items()}
+    else:
+        by_count = {n: sizes or [side // (isqrt(n - 1) + 1)] for n in counts}
+    return sorted({(count, size) for count, own in by_count.items() for size in own})
+
+
+def choose_pairs(*, counts: Sequence[int], sizes: PatchSizes, side: int) -> list[tuple[int, int]]:
+    """Choose the pairs of patch count and patch size that fit the canvas.
+
+    Parameters
+    ----------
+    counts, sizes, side
+        As `list_pairs` takes them.
+
+    Returns
+    -------
+    list of (int, int)
+        The pairs of `list_pairs` that fit.
+
+    Raises
+    ------
+    ValidationError
+        If a count fits with no size, or a size with no count; where sizes are by count, if any pair
+        does not fit.
 
     Notes
     -----
@@ -48,26 +88,40 @@ def choose_pairs(
     >>> choose_pairs(counts=[2, 9], sizes=[100, 74], side=224)
     [(2, 74), (2, 100), (9, 74)]
     """
-    pairs = [
-        (count, size)
-        for count in sorted(set(counts))
-        for size in sorted(set(sizes))
-        if count <= (side // size) ** 2
-    ]
-    for place, (option, values) in enumerate([("counts", counts), ("sizes", sizes)]):
-        lost = sorted(set(values) - {pair[place] for pair in pairs})
-        if lost:
+    asked = list_pairs(counts=counts, sizes=sizes, side=side)
+    pairs = [(count, size) for count, size in asked if size and count <= (side // size) ** 2]
+    lost = sorted(set(asked) - set(pairs))
+    fits_not = "A count may be at most the square of side // size; choose smaller sizes or a "
+    fits_not += "larger side."
+    if lost and isinstance(sizes, Mapping):
+        count, size = lost[0]
+        wish = f"{count} patches of {size} pixels do not fit a canvas of {side} x {side} pixels"
+        raise ValidationError(f"patchml.sizes: {wish}. {fits_not}")
+    for place, option in enumerate(["counts", "sizes"]):
+        values = {pair[place] for pair in lost} - {pair[place] for pair in pairs}
+        if values:
             wish = (
-                f"{lost[0]} patches fit a canvas of {side} x {side} pixels in none of the sizes"
+                f"{min(values)} patches fit a canvas of {side} x {side} pixels in none of the sizes"
                 if option == "counts"
-                else f"a canvas of {side} x {side} pixels has no room for patches of {lost[0]} "
+                else f"a canvas of {side} x {side} pixels has no room for patches of {min(values)} "
                 "pixels in any of the counts"
             )
-            raise ValidationError(
-                f"patchml.{option}: {wish}. A count may be at most the square of side // size; "
-                "choose smaller sizes or a larger side."
-            )
+            raise ValidationError(f"patchml.{option}: {wish}. {fits_not}")
     return pairs
+
+
+def _require_counts(sizes: Mapping[str, object], counts: Sequence[int]) -> None:
+    known = set(map(int, sizes))
+    if without := sorted(set(counts) - known):
+        raise ValidationError(
+            f"patchml.sizes: no size for {without[0]} patches per image. Add it, or leave "
+            f"{without[0]} out of patchml.counts."
+        )
+    if unused := sorted(known - set(counts)):
+        raise ValidationError(
+            f"patchml.sizes: {unused[0]} is none of patchml.counts, which are "
+            f"{join_words(list(map(str, counts)))}. Add it there, or leave its size out."
+        )
 
 
 def draw_sets(pool: int, count: int, *, rng: np.random.Generator) -> IntArray:
@@ -134,9 +188,14 @@ def fit_size(width: int, height: int, size: int) -> tuple[int, int]:
 
 
 def place_patches(
-    sizes: Sequence[tuple[int, int]], *, size: int, side: int, rng: np.random.Generator
+    sizes: Sequence[tuple[int, int]],
+    *,
+    size: int,
+    side: int,
+    rng: np.random.Generator,
+    order: Cells = "index",
 ) -> list[tuple[int, int]]:
-    """Place resized patches on the canvas: each at a random offset in a random cell of its own.
+    """Place resized patches on the canvas: each at a random offset in a cell of its own.
 
     Parameters
     ----------
@@ -147,7 +206,9 @@ def place_patches(
     side : int
         Side of the canvas.
     rng : numpy.random.Generator
-        Draws cells and offsets.
+        Draws offsets, and random cells.
+    order : {"index", "random"}, optional
+        Whether patch i is in row ⌊i / cols⌋ and column i mod cols, or each in a random cell.
 
     Returns
     -------
@@ -161,9 +222,11 @@ def place_patches(
     """
     edges = list_edges(size=size, side=side)
     cols = len(edges) - 1
-    cells = rng.choice(cols * cols, len(sizes), replace=False)
+    cells = list(range(len(sizes)))
+    if order == "random":
+        cells = rng.choice(cols * cols, len(sizes), replace=False).tolist()
     places = []
-    for (width, height), cell in zip(sizes, cells.tolist(), strict=True):
+    for (width, height), cell in zip(sizes, cells, strict=True):
         row, column = divmod(cell, cols)
         left = rng.integers(edges[column], edges[column + 1] - width, endpoint=True)
         top = rng.integers(edges[row], edges[row + 1] - height, endpoint=True)

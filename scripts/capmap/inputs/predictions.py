@@ -45,6 +45,13 @@ def place_images(study: Study, dataset: str, seed: str) -> str:
     return str(study.settings["classify"]["datasets"][dataset]["images"])
 
 
+def list_objects(study: Study) -> list[str]:
+    """List the tables of objects that are in no composed image; all seeds have as many."""
+    patchml = study.settings["patchml"]
+    names = ["skipped.csv", f"{patchml['seeds'][0]}/composed.csv"] if patchml["images"] else []
+    return [study.place(f"patchml/{name}") for name in names]
+
+
 def find_dumps(study: Study) -> dict[str, Cell]:
     """Find the files of scores of a study, and what each is of.
 

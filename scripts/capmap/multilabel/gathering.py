@@ -204,6 +204,52 @@ def find_thin_subgroups(facts: Sequence[Fact], *, subgroups: Subgroups) -> list[
     return problems
 
 
+def find_unused_objects(
+    skipped: pd.DataFrame | None = None, composed: pd.DataFrame | None = None
+) -> list[Problem]:
+    """Count the annotated objects that are in no composed image.
+
+    Parameters
+    ----------
+    skipped : pandas.DataFrame, optional
+        A row per fault of annotations or images; by default no images are composed.
+    composed : pandas.DataFrame, optional
+        Of one seed, as `capmap.images.composition.tabulate_pairs` makes it.
+
+    Returns
+    -------
+    list of Problem
+        Warnings with the codes "skipped_objects" and "unused_objects".
+    """
+    if skipped is None or composed is None:
+        return []
+    problems = []
+    if len(skipped):
+        problems.append(
+            Problem(
+                severity="warning",
+                code="skipped_objects",
+                value=str(len(skipped)),
+                reason="Faults of annotations or images keep objects out of the composed images.",
+                remedy="patchml/skipped.csv lists them; correct them, or leave the images out.",
+            )
+        )
+    rows = composed.loc[composed["unused"] > 0, ["unused", "objects", "count", "size"]]
+    each = ["{} of {} ({} x {})".format(*row) for row in rows.to_numpy().tolist()]
+    if each:
+        problems.append(
+            Problem(
+                severity="warning",
+                code="unused_objects",
+                reason="Objects in no composed image, by number of objects x size in pixels: "
+                f"{', '.join(each)}.",
+                remedy="Fewer than an image needs are left over, each seed leaves out others; all "
+                "are left out where the grid has no room.",
+            )
+        )
+    return problems
+
+
 def _list_groups(images: Mapping[int, int], least: int, most: int) -> str:
     return ", ".join(str(group) for group, n in sorted(images.items()) if least <= n <= most)
 

@@ -1,7 +1,7 @@
-"""Ranks of models by every metric, and how they move from top-1 accuracy to ASMA."""
+"""Ranks of models by every metric, and how they move from one metric or dataset to another."""
 
 from collections.abc import Mapping, Sequence
-from itertools import product
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,12 @@ from capmap.multilabel.gathering import pool_label_counts
 from capmap.multilabel.metrics import ORDER
 from capmap.multilabel.published import PUBLISHED
 from capmap.ranking.aggregation import FloatArray, round_significant
-from capmap.settings.choices import Subgroups
+from capmap.settings.choices import LabelMetric, Subgroups
 from capmap.wording import find_nearest, list_names, quote_name
 
 RANKED = ("top1", "real", "asma")
+# Shares of right images, of which a rounded value stands for few.
+SHARES = ("top1", "real")
 SUMMARY = {
     "model": "str",
     "dataset": "str",
@@ -26,25 +28,56 @@ SUMMARY = {
 }
 SHIFTS = {
     "model": "str",
-    "dataset_top1": "str",
-    "dataset_asma": "str",
-    "top1": "float64",
-    "asma": "float64",
-    "top1_rank": "int64",
-    "asma_rank": "int64",
-    "shift": "int64",
+    **dict.fromkeys(("metric_a", "dataset_a", "metric_b", "dataset_b"), "str"),
+    **dict.fromkeys(("value_a", "value_b"), "float64"),
+    **dict.fromkeys(("rank_a", "rank_b", "shift"), "int64"),
+    **dict.fromkeys(("competition_a", "competition_b", "competition_shift"), "int64"),
 }
 FINEST = 12
 
+# A metric and a dataset.
+Column = tuple[str, str]
 
-def summarize_models(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Summarize the metrics of each model on each dataset, and rank the models.
+
+def average_metrics(metrics: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Average metrics of whole datasets over seeds.
 
     Parameters
     ----------
     metrics : pandas.DataFrame
         Columns ``model``, ``dataset``, ``seed``, ``metric`` and ``value`` (from 0 to 1); a row per
         metric, rows in any order.
+    names : sequence of str
+        Which metrics.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By dataset and model, its index: a column per metric, NaN where there is none. A metric that
+        lacks some of the seeds is averaged over the others.
+    """
+    known = metrics[metrics["metric"].isin(list(names))].dropna(subset="value")
+    table = pd.pivot_table(
+        known.sort_values("value"),
+        index=["dataset", "model"],
+        columns="metric",
+        values="value",
+        aggfunc="mean",
+    )
+    return table.rename_axis(columns=None).reindex(columns=list(names)).astype("float64")
+
+
+def summarize_models(
+    metrics: pd.DataFrame, *, images: Mapping[str, int] | None = None
+) -> pd.DataFrame:
+    """Summarize the metrics of each model on each dataset, and rank the models.
+
+    Parameters
+    ----------
+    metrics : pandas.DataFrame
+        As `average_metrics` takes them.
+    images : mapping of str to int, optional
+        As `shift_ranks` takes it.
 
     Returns
     -------
@@ -55,73 +88,97 @@ def summarize_models(metrics: pd.DataFrame) -> pd.DataFrame:
 
     Notes
     -----
-    Ranks are dense, as in `rank_densely`, among the models that have the metric on the dataset. A
-    metric that lacks some of the seeds is averaged over the others. A single label is unknown for
-    composed images, so these have no ``top1``.
+    Ranks are those of `shift_ranks`, here among all models that have the metric on the dataset. A
+    single label is unknown for composed images, so these have no ``top1``.
     """
-    known = metrics[metrics["metric"].isin(RANKED)].dropna(subset="value").fillna({"seed": ""})
-    keys = ["dataset", "model"]
-    summary = pd.pivot_table(
-        known.sort_values("value"), index=keys, columns="metric", values="value", aggfunc="mean"
-    )
-    summary = summary.rename_axis(columns=None).reindex(columns=list(RANKED)).astype("float64")
+    summary = average_metrics(metrics, RANKED)
     for metric in RANKED:
-        values = summary[metric].dropna().groupby("dataset")
-        ranks = values.transform(lambda own: rank_densely(own.to_numpy()))
-        summary[f"{metric}_rank"] = ranks.reindex(summary.index).astype("Int64")
-    summary["seeds"] = known.groupby(keys)["seed"].nunique()
+        summary[f"{metric}_rank"] = _rank_datasets(summary[metric], images)
+    known = metrics[metrics["metric"].isin(RANKED)].dropna(subset="value").fillna({"seed": ""})
+    summary["seeds"] = known.groupby(["dataset", "model"])["seed"].nunique()
     ordered = summary.reset_index().sort_values(["dataset", "asma_rank", "model"])
     return ordered[list(SUMMARY)].astype(SUMMARY).reset_index(drop=True)
 
 
 def shift_ranks(
-    summary: pd.DataFrame, *, dataset_top1: str, dataset_asma: str, images: int | None = None
+    values: pd.DataFrame, first: Column, second: Column, *, images: Mapping[str, int] | None = None
 ) -> pd.DataFrame:
-    """Compare the ranks of models by top-1 accuracy and by ASMA.
+    """Compare the ranks of models by two metrics or on two datasets.
 
     Parameters
     ----------
-    summary : pandas.DataFrame
-        From `summarize_models`.
-    dataset_top1, dataset_asma : str
-        Datasets on which models are ranked by top-1 accuracy and by ASMA; may be the same.
-    images : int, optional
-        For rounded values, as published: the number of images of `dataset_top1`. By default values
-        are exact.
+    values : pandas.DataFrame
+        From `average_metrics`.
+    first, second : (str, str)
+        Metric and dataset by which models are ranked.
+    images : mapping of str to int, optional
+        For rounded values, as published: the number of images of datasets. By default values are
+        exact.
 
     Returns
     -------
     pandas.DataFrame
-        Best ASMA first, ties by name, models that have both values: ``model``, ``dataset_top1``,
-        ``dataset_asma``, ``top1``, ``asma``, ``top1_rank``, ``asma_rank`` and ``shift``
-        (``top1_rank − asma_rank``: positive for a model that rises).
+        The best by `second` first, ties by name, models that have both values: ``model``,
+        ``metric_a``, ``dataset_a``, ``metric_b``, ``dataset_b``, ``value_a``, ``value_b``,
+        ``rank_a``, ``rank_b``, ``shift`` (``rank_a − rank_b``: positive for a model that rises),
+        and the same of competition ranks: ``competition_a``, ``competition_b``,
+        ``competition_shift``.
 
     Notes
     -----
-    Both ranks are dense and among these models.
+    ``rank`` is dense (1, 2, 2, 3), competition ranks leave out ranks after a tie (1, 2, 2, 4); all
+    are among these models.
 
     Rounding makes ties of models that are apart, and a dense rank counts a tie once. So where one
     of the values is rounded more coarsely, all its later ranks are too low, and every model at the
     end seems to move. With `images`, a tie therefore counts as many ranks as it is expected to have
-    hidden, see `rank_densely`. A rounded top-1 accuracy stands for ``images × step`` numbers of
-    right images, where ``step`` is the distance of rounded values. A rounded ASMA, a mean over
-    subgroups, stands for so many values that models in a tie are taken as different.
+    hidden, see `rank_densely`. A rounded share of right images (top-1 and ReaL accuracy) stands for
+    ``images × step`` numbers of right images, where ``step`` is the distance of rounded values; it
+    is taken as exact where `images` does not have the dataset. Other metrics are means over images
+    or subgroups, whose rounded values stand for so many that all models of a tie differ.
     """
-    top1 = summary.loc[summary["dataset"] == dataset_top1, ["model", "top1"]].dropna()
-    asma = summary.loc[summary["dataset"] == dataset_asma, ["model", "asma"]].dropna()
-    table = top1.merge(asma, on="model")
-    values, others = table["top1"].to_numpy(np.float64), table["asma"].to_numpy(np.float64)
-    hidden = 1.0 if images is None else max(1.0, images * _find_step(values))
-    first = rank_densely(values, hidden=hidden)
-    last = rank_densely(others, hidden=1.0 if images is None else np.inf)
-    shifts = table.assign(
-        dataset_top1=dataset_top1,
-        dataset_asma=dataset_asma,
-        top1_rank=first,
-        asma_rank=last,
-        shift=first - last,
-    ).astype(SHIFTS)
-    return shifts[list(SHIFTS)].sort_values(["asma_rank", "model"], ignore_index=True)
+    sides = {"value_a": _take(values, first), "value_b": _take(values, second)}
+    table = pd.DataFrame(sides).dropna().rename_axis("model").reset_index()
+    for side, (metric, dataset) in (("a", first), ("b", second)):
+        own = table[f"value_{side}"].to_numpy(np.float64)
+        table[f"metric_{side}"], table[f"dataset_{side}"] = metric, dataset
+        table[f"rank_{side}"] = _rank(own, (metric, dataset), images)
+        table[f"competition_{side}"] = rank_densely(own, hidden=np.inf)
+    table["shift"] = table["rank_a"] - table["rank_b"]
+    table["competition_shift"] = table["competition_a"] - table["competition_b"]
+    ordered = table[list(SHIFTS)].astype(SHIFTS).sort_values(["rank_b", "model"])
+    return ordered.reset_index(drop=True)
+
+
+def _take(values: pd.DataFrame, column: Column) -> "pd.Series[float]":
+    """Values of a metric on a dataset, by model."""
+    metric, dataset = column
+    known = values[metric].dropna()
+    return known[known.index.get_level_values("dataset") == dataset].droplevel("dataset")
+
+
+def _rank_datasets(
+    values: "pd.Series[float]", images: Mapping[str, int] | None
+) -> "pd.Series[int]":
+    """Ranks of the models within each dataset, missing where there is no value."""
+    groups = values.dropna().groupby("dataset")
+    ranks = groups.transform(
+        lambda own: _rank(own.to_numpy(), (str(values.name), str(own.name)), images)
+    )
+    return ranks.reindex(values.index).astype("Int64")
+
+
+def _rank(
+    values: FloatArray, column: Column, images: Mapping[str, int] | None
+) -> npt.NDArray[np.int64]:
+    """Dense ranks, with those that the rounding of a column is expected to hide."""
+    metric, dataset = column
+    hidden = 1.0
+    if images and metric not in SHARES:
+        hidden = np.inf
+    elif images and dataset in images:
+        hidden = max(1.0, images[dataset] * _find_step(values))
+    return rank_densely(values, hidden=hidden)
 
 
 def rank_densely(values: npt.ArrayLike, *, hidden: float = 1.0) -> npt.NDArray[np.int64]:
@@ -190,42 +247,50 @@ def arrange_metrics(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def shift_all_ranks(
-    summary: pd.DataFrame, *, images: Mapping[str, int] | None = None
+    metrics: pd.DataFrame,
+    *,
+    rank_by: LabelMetric = "asma",
+    images: Mapping[str, int] | None = None,
 ) -> pd.DataFrame:
-    """Compare ranks by top-1 accuracy and by ASMA for all pairs of datasets that have them.
+    """Compare ranks for all pairs of metric and dataset.
 
     Parameters
     ----------
-    summary : pandas.DataFrame
-        From `summarize_models`.
+    metrics : pandas.DataFrame
+        As `average_metrics` takes them.
+    rank_by : str, optional
+        The metric that is set against top-1 accuracy first.
     images : mapping of str to int, optional
-        Number of images of the datasets whose top-1 accuracies are rounded, as published ones are.
-        By default values are exact.
+        As `shift_ranks` takes it.
 
     Returns
     -------
     pandas.DataFrame
-        The rows of `shift_ranks`, by ``dataset_top1`` and
-        ``dataset_asma``. Where ``dataset_top1`` is in `images`, ties count the ranks that rounding
-        is expected to have hidden; elsewhere ranks are plain dense ranks.
+        The rows of `shift_ranks`: first pairs of two metrics, top-1 accuracy and `rank_by` before
+        others, then pairs of two datasets; by name of the datasets.
 
     Raises
     ------
     ValidationError
         If `images` names a dataset without top-1 accuracies.
     """
-    known = images or {}
-    sides = [
-        sorted(set(summary.loc[summary[metric].notna(), "dataset"])) for metric in ("top1", "asma")
-    ]
-    _require_known(known, sides[0])
-    tables = [
-        shift_ranks(summary, dataset_top1=first, dataset_asma=second, images=known.get(first))
-        for first, second in product(*sides)
-    ]
+    names = sorted({*RANKED, rank_by}, key=ORDER.index)
+    values = average_metrics(metrics, names)
+    known = [(name, str(key)) for name in names for key in _list_known(values, name)]
+    _require_known(images or {}, [dataset for metric, dataset in known if metric == "top1"])
+    pairs = sorted(
+        combinations(known, 2),
+        key=lambda pair: (pair[0][0] == pair[1][0], {pair[0][0], pair[1][0]} != {"top1", rank_by}),
+    )
+    tables = [shift_ranks(values, first, second, images=images) for first, second in pairs]
+    tables = [table for table in tables if len(table)]
     if not tables:
         return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in SHIFTS.items()})
     return pd.concat(tables, ignore_index=True)
+
+
+def _list_known(values: pd.DataFrame, metric: str) -> list[str]:
+    return sorted(set(values[metric].dropna().index.get_level_values("dataset")))
 
 
 def list_datasets(scores: pd.DataFrame, first: Sequence[str] = ()) -> list[str]:
@@ -249,6 +314,7 @@ def summarize_metrics(
     evaluated: pd.DataFrame,
     facts: Sequence[str],
     *,
+    rank_by: LabelMetric,
     subgroups: Subgroups,
     images: Mapping[str, int],
 ) -> dict[str, pd.DataFrame]:
@@ -262,7 +328,7 @@ def summarize_metrics(
         Files of what was found in dumps; none where metrics were published.
     subgroups : mapping of str to sequence of int
         Numbers of labels over which the ASMA of each dataset averages.
-    images
+    rank_by, images
         As in the setting `multilabel`.
 
     Returns
@@ -272,10 +338,10 @@ def summarize_metrics(
     """
     known = [fact for path in facts for fact in read_json(path)["dumps"]]
     values = arrange_metrics(evaluated)
-    models = summarize_models(values)
+    rounded = None if facts else images
     return {
         "metrics": values,
-        "summary": models,
-        "rank_shift": shift_all_ranks(models, images=None if facts else images),
+        "summary": summarize_models(values, images=rounded),
+        "rank_shift": shift_all_ranks(values, rank_by=rank_by, images=rounded),
         "label_counts": pool_label_counts(known, subgroups=subgroups),
     }

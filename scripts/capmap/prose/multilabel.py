@@ -5,13 +5,14 @@ from collections.abc import Sequence
 import pandas as pd
 
 from capmap.prose.words import format_interval, join_names, join_sentences
-from capmap.settings.choices import Subgroups
+from capmap.settings.choices import LabelMetric, Subgroups
 from capmap.wording import format_count, format_percent, join_words, quote_name
 
 TITLES = {
     "top1": "top-1 accuracy",
     "real": "ReaL accuracy",
     "asma": "ASMA",
+    "labelwise": "label-wise accuracy",
 }
 MEANINGS = {
     "top1": "top-1 accuracy asks for the single label of an image",
@@ -30,6 +31,7 @@ def describe_multilabel(
     degradation: pd.DataFrame,
     label_counts: pd.DataFrame,
     *,
+    rank_by: LabelMetric,
     subgroups: Subgroups,
     n_resamples: int,
     confidence_level: float,
@@ -40,6 +42,8 @@ def describe_multilabel(
     ----------
     metrics, summary, rank_shift, degradation, label_counts : pandas.DataFrame
         The tables of these names in ``multilabel/``; each may be empty.
+    rank_by : str
+        The metric whose ranks are set against those by top-1 accuracy.
     subgroups : mapping of str to sequence of int
         Numbers of labels over which the ASMA of each dataset averages; none where published.
     n_resamples : int
@@ -65,7 +69,7 @@ def describe_multilabel(
         _describe_methods(metrics, summary, label_counts, subgroups, n_resamples, confidence_level),
         join_sentences(*results),
         *filter(None, [drop]),
-        *filter(None, [_describe_shifts(rank_shift)]),
+        *filter(None, [_describe_shifts(rank_shift, rank_by)]),
     ]
 
 
@@ -234,22 +238,21 @@ def _judge_drop(drops: dict[str, float], first: "pd.Series") -> str:
     return join_sentences(f"The apparent drop {', but '.join(parts)}.", unsure)
 
 
-def _describe_shifts(rank_shift: pd.DataFrame) -> str:
+def _describe_shifts(rank_shift: pd.DataFrame, rank_by: LabelMetric) -> str:
     """Say how ranks by top-1 accuracy change, on the same dataset where it has both metrics."""
-    if rank_shift.empty:
-        return ""
+    asked = rank_shift[(rank_shift["metric_a"] == "top1") & (rank_shift["metric_b"] == rank_by)]
     sentences = []
-    for dataset, own in rank_shift.groupby("dataset_asma", sort=True):
-        is_same = own["dataset_top1"] == dataset
-        origin = dataset if is_same.any() else own["dataset_top1"].min()
-        rows = own[own["dataset_top1"] == origin].sort_values("model")
+    for dataset, own in asked.groupby("dataset_b", sort=True):
+        is_same = own["dataset_a"] == dataset
+        origin = dataset if is_same.any() else own["dataset_a"].min()
+        rows = own[own["dataset_a"] == origin].sort_values("model")
         if len(rows) < 2:
             continue
         moved = int((rows["shift"] != 0).sum())
         who = f"{moved:,} of {format_count(len(rows), 'model')}" if moved else "no model"
         of = "" if origin == dataset else f" on {quote_name(str(origin))}"
         sentences.append(
-            f"For {who} the rank by {TITLES['asma']} on {quote_name(str(dataset))} differs from "
+            f"For {who} the rank by {TITLES[rank_by]} on {quote_name(str(dataset))} differs from "
             f"that by {TITLES['top1']}{of}{_describe_extremes(rows)}."
         )
     return join_sentences(*sentences)

@@ -11,6 +11,7 @@ from jsonschema.validators import create
 
 from capmap.errors import ConfigError
 from capmap.settings import words
+from capmap.settings.sections import WHOLE_NUMBER
 from capmap.settings.words import Place, Schema
 
 RULES = Draft202012Validator.VALIDATORS
@@ -61,7 +62,8 @@ def check_settings(settings: Mapping[str, Any], schema: Schema) -> dict[str, Any
     - A section without a value (``select:`` and nothing below) counts as not given.
     - A whole number may be written ``1.0e+4``; it becomes an `int`. Numbers are finite.
     - Booleans are never numbers and numbers are never text: a name that YAML reads as something
-      else (``no``, ``2019``) has to be quoted, because its spelling is lost.
+      else (``no``, ``2019``) has to be quoted, because its spelling is lost. Only where all keys of
+      a section are whole numbers, they may be written as such.
     - Alternatives (``anyOf``) have no defaults inside.
 
     Examples
@@ -131,6 +133,8 @@ def _remove(settings: dict[str, Any], place: Place) -> bool:
 
 def _complete(value: Any, part: Schema) -> Any:
     """Copy settings, fill in defaults, also of empty sections, and make whole numbers integers."""
+    if isinstance(value, Mapping) and _has_numbers(part):
+        value = {str(key) if type(key) is int else key: child for key, child in value.items()}
     if value is None and part.get("type") == "object":
         value = part.get("default", {})
     if part.get("type") == "integer" and isinstance(value, float) and value.is_integer():
@@ -148,6 +152,12 @@ def _complete(value: Any, part: Schema) -> Any:
         if "default" in child and key not in given
     }
     return {key: _complete(child, known.get(key, free)) for key, child in (given | absent).items()}
+
+
+def _has_numbers(part: Schema) -> bool:
+    """Tell whether the keys of a section are whole numbers, which YAML reads as such."""
+    names = [branch.get("propertyNames", {}) for branch in part.get("anyOf", [part])]
+    return any(rule.get("pattern") == WHOLE_NUMBER for rule in names)
 
 
 def _arrange(value: Any, part: Schema) -> Any:

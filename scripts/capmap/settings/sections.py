@@ -96,6 +96,8 @@ def name_key(description: str, **limits: Unpack[Limits]) -> tuple[tuple[str, Any
 
 
 Name = Annotated[str, limit(min_length=1)]
+# Keys of this pattern may be written as numbers.
+WHOLE_NUMBER = "^[1-9][0-9]{0,8}$"
 Count = Annotated[int, limit(ge=1)]
 # Of a file or folder, or a pattern of some; `~` is expanded.
 FilePath = Annotated[str, limit(format="path")]
