@@ -51,7 +51,7 @@ EVERY_DEFAULT = {
     "aggregate": ["mean", "trimmed_mean", "median"],
     "analyses": [
         *("pairwise", "ranks", "strengths", "profiles", "robustness"),
-        *("groups", "conditions", "sample_size"),
+        *("publications", "groups", "conditions", "sample_size"),
     ],
     "comparison": {
         "missing": "pairwise",

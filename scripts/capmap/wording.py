@@ -21,6 +21,12 @@ AGGREGATION_NAMES = {
     "iqm": "IQM",
     "optimality_gap": "optimality gap",
 }
+LABEL_METRICS = {
+    "top1": "top-1 accuracy",
+    "real": "ReaL accuracy",
+    "asma": "ASMA",
+    "labelwise": "label-wise accuracy",
+}
 
 
 def find_statistic(columns: Iterable[str]) -> str:

@@ -81,6 +81,17 @@ def test_both_scopes_are_told_where_both_are_known() -> None:
     assert tell([None] * 3) == ""
 
 
+def test_the_headline_says_what_changes_between_metrics() -> None:
+    shift = pd.DataFrame({"model": ["A", "B", "C"], "rank_a": [1, 2, 3], "rank_b": [1, 3, 2]})
+    shift = shift.assign(metric_a="top1", metric_b="asma", dataset_a="V1", dataset_b="V1")
+    other = shift.assign(dataset_b="V2", rank_b=[3, 2, 1])
+    told = verdict.describe_metrics(pd.concat([other, shift]), rank_by="asma").striptags()
+    assert told == (
+        " On V1, A is first by top-1 accuracy and A by ASMA; 2 of 3 models have another rank."
+    )
+    assert not verdict.describe_metrics(shift, rank_by="real")
+
+
 def test_rivals_are_named_and_nobody_is_called_best() -> None:
     ranking = make_ranking(model=["A", "B", "C"], may_be_best=[True, True, False])
     assert describe(ranking) == (

@@ -147,7 +147,11 @@ def tell_headline(results: Results) -> Markup:
     if ranks_apart(results.tables):
         return verdict.describe_board(results.tables["leaderboard/entries"])
     level = results.settings["bootstrap"]["confidence"]
-    return verdict.describe_ranking(results.tables["scopes"], confidence_level=level)
+    told = verdict.describe_ranking(results.tables["scopes"], confidence_level=level)
+    if "multilabel/rank_shift" not in results.tables:
+        return told
+    rank_by = results.settings["multilabel"]["rank_by"]
+    return told + verdict.describe_metrics(results.tables["multilabel/rank_shift"], rank_by=rank_by)
 
 
 def _describe_figure(figure: Figure) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from capmap.claims import claim_ranking, find_candidates, find_rivals, find_shor
 from capmap.pages.wording import NAME, format_ordinal, join_names, join_words
 from capmap.wording import (
     AGGREGATION_NAMES,
+    LABEL_METRICS,
     find_statistic,
     format_count,
     format_percent,
@@ -45,6 +46,42 @@ def describe_ranking(scopes: pd.DataFrame, *, confidence_level: float) -> Markup
     too = " too" if _find_best(first) else ""
     beside = [_describe_others(scope, too) for scope in others]
     return _describe_first(first, confidence_level) + Markup("").join(beside)
+
+
+def describe_metrics(rank_shift: pd.DataFrame, *, rank_by: str) -> Markup:
+    """Say what changes between top-1 accuracy and the metric that ranks classifiers.
+
+    Parameters
+    ----------
+    rank_shift : pandas.DataFrame
+        The columns of ``multilabel/rank_shift.csv``; the first dataset that has both metrics is
+        told of.
+    rank_by : {"asma", "real", "labelwise"}
+        The metric.
+
+    Returns
+    -------
+    markupsafe.Markup
+        A sentence with a space before it; empty where no dataset has both.
+    """
+    asked = rank_shift[(rank_shift["metric_a"] == "top1") & (rank_shift["metric_b"] == rank_by)]
+    own = asked[asked["dataset_a"] == asked["dataset_b"]]
+    rows = own[own["dataset_a"] == own["dataset_a"].min()].sort_values("model")
+    if rows.empty:
+        return Markup("")
+    first, others = (rows.loc[rows[rank] == 1, "model"] for rank in ("rank_a", "rank_b"))
+    moved = int((rows["rank_a"] != rows["rank_b"]).sum())
+    return Markup(
+        " On {}, {} {} first by top-1 accuracy and {} by {}; {:,} of {} another rank."
+    ).format(
+        NAME.format(rows["dataset_a"].iloc[0]),
+        join_names(first),
+        "is" if len(first) == 1 else "are",
+        join_names(others),
+        LABEL_METRICS[rank_by],
+        moved,
+        format_count(len(rows), "model has", "models have"),
+    )
 
 
 def _describe_first(ranking: pd.DataFrame, confidence_level: float) -> Markup:

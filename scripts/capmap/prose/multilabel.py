@@ -6,14 +6,9 @@ import pandas as pd
 
 from capmap.prose.words import format_interval, join_names, join_sentences
 from capmap.settings.choices import LabelMetric, Subgroups
+from capmap.wording import LABEL_METRICS as TITLES
 from capmap.wording import format_count, format_percent, join_words, quote_name
 
-TITLES = {
-    "top1": "top-1 accuracy",
-    "real": "ReaL accuracy",
-    "asma": "ASMA",
-    "labelwise": "label-wise accuracy",
-}
 MEANINGS = {
     "top1": "top-1 accuracy asks for the single label of an image",
     "real": "ReaL accuracy accepts any valid label",
