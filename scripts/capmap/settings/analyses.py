@@ -215,7 +215,8 @@ class Multilabel(Section):
     )
     rank_by: LabelMetric = option(
         "asma",
-        "Metric that orders the models and is set against top-1 accuracy in the rank shifts.",
+        "Metric that orders the models and is set against top-1 accuracy in the figures and "
+        "first in the rank shifts.",
     )
     top: int = option(
         5,
@@ -224,9 +225,9 @@ class Multilabel(Section):
     )
     images: dict[DatasetName, Count] = option(
         {},
-        "Numbers of images behind published top-1 accuracies by dataset, such as 50000 for "
-        "ImageNetV1. Rank shifts then count the ranks that ties of rounded accuracies hide. Not "
-        "used for predictions, whose accuracies are exact.",
+        "Numbers of images behind published top-1 and ReaL accuracies by dataset, such as 50000 "
+        "for ImageNetV1. Ranks then count those that ties of rounded values hide. Not used for "
+        "predictions, whose accuracies are exact.",
     )
 
 
