@@ -71,15 +71,15 @@ def describe_metrics(rank_shift: pd.DataFrame, *, rank_by: str) -> Markup:
         return Markup("")
     first, others = (rows.loc[rows[rank] == 1, "model"] for rank in ("rank_a", "rank_b"))
     moved = int((rows["rank_a"] != rows["rank_b"]).sum())
-    return Markup(
-        " On {}, {} {} first by top-1 accuracy and {} by {}; {:,} of {} another rank."
-    ).format(
+    both = join_names(others) + " " if list(first) != list(others) else ""
+    text = " On {}, {} {} first by top-1 accuracy and {}by {}; {} of {} another rank."
+    return Markup(text).format(
         NAME.format(rows["dataset_a"].iloc[0]),
         join_names(first),
         "is" if len(first) == 1 else "are",
-        join_names(others),
+        both,
         LABEL_METRICS[rank_by],
-        moved,
+        f"{moved:,}",
         format_count(len(rows), "model has", "models have"),
     )
 
