@@ -87,7 +87,7 @@ def test_the_headline_says_what_changes_between_metrics() -> None:
     other = shift.assign(dataset_b="V2", rank_b=[3, 2, 1])
     told = verdict.describe_metrics(pd.concat([other, shift]), rank_by="asma").striptags()
     assert told == (
-        " On V1, A is first by top-1 accuracy and by ASMA; 2 of 3 models have another rank."
+        "On V1, A is first by top-1 accuracy and by ASMA; 2 of 3 models have another rank."
     )
     told = verdict.describe_metrics(other.assign(dataset_a="V2"), rank_by="asma").striptags()
     assert "A is first by top-1 accuracy and C by ASMA" in told
