@@ -137,6 +137,7 @@ EVERY_DEFAULT = {
         "releases": "",
         **dict.fromkeys(["method", "dimension", "version", "submit", "citation"], ""),
     },
+    "published": {},
     "figures": {"names": {}, "only": [], "skip": [], "each": {}},
     "bootstrap": {
         "replicates": 10000,

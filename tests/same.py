@@ -30,6 +30,9 @@ def list_configs(wanted: list[str]) -> Iterator[tuple[str, list[str]]]:
     shipped = yaml.safe_load((PROJECT / "config.yaml").read_text("utf-8"))["studies"]
     if asked := [name for name in shipped if not wanted or name in wanted]:
         yield "shipped", ["--config", f"run={asked}"]
+    if not wanted or "geobench" in wanted:
+        options = ["run=[geobench,geobench_as_published]", "mirror=../shared/data"]
+        yield "geobench", ["--configfile", "papers/evaluma_tutorial.yaml", "--config", *options]
     for path in STUDIES:
         if not wanted or path.stem in wanted:
             yield path.stem, ["--configfile", f"studies/{path.name}"]

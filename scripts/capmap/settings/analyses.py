@@ -309,3 +309,42 @@ class Leaderboard(Section):
     version: str = option("", "Version or date of the leaderboard, as its page says it.")
     submit: str = option("", "How to submit an entry, a sentence or an address.")
     citation: str = option("", "How to cite the leaderboard.")
+
+
+class PublishedColumn(Section):
+    """What a printed column stands beside."""
+
+    column: Name = option(REQUIRED, "Column of the study's table.")
+    where: dict[str, str | float | bool] = option({}, "As that of the entry, which it adds to.")
+    scale: float = option(
+        1, "What a number of the study is multiplied by, such as 100 for percent."
+    )
+    tolerance: float = option(
+        0, "How far the two may be apart to count as near, where numbers have an error.", ge=0
+    )
+    low: str = option(
+        "", "Column of its table with the lower end of an interval in which a number is near."
+    )
+    high: str = option("", "Column with the upper end; empty means that it is open there.")
+
+
+class Published(Section):
+    """Tables and figures of a publication, by name, and what stands beside them in the study."""
+
+    file: FilePath = option(
+        "", "Table of its numbers as printed; empty means that it is only listed, as a figure is."
+    )
+    table: str = option(
+        "", "The study's table beside it, such as tables/iqm; empty means that it has none."
+    )
+    figure: str = option("", "Or its figure, such as intervals, which is listed beside it.")
+    keys: dict[Name, Name] = option(
+        {"model": "model"}, "Columns that say which row is meant: as printed, and of the table."
+    )
+    columns: dict[Name, Name | PublishedColumn] = option(
+        {}, "Printed columns and what they stand beside; empty means columns of the same names."
+    )
+    where: dict[str, str | float | bool] = option(
+        {}, "Rows of the study's table that are meant, as column and value."
+    )
+    note: str = option("", "Why numbers differ or are not computed, as the page says it.")

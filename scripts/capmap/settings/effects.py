@@ -40,6 +40,7 @@ READERS: dict[str, tuple[str, ...]] = {
     "leaderboard/complete": ("leaderboard",),
     "leaderboard/releases": ("releases",),
     "checkpoints/rankings": ("checkpoints",),
+    "published": ("published",),
 }
 DEFAULTS = find_faults({}, write_schema(Study))[0]
 

@@ -1,0 +1,115 @@
+"""Published numbers beside those of the study: what counts as equal, near and different."""
+
+import pandas as pd
+import pytest
+
+from capmap.comparison.published import compare_published
+from capmap.errors import ValidationError
+from capmap.prose.published import describe_published
+
+ENTRY = {"table": "tables/iqm", "figure": "", "keys": {"name": "model"}, "columns": {}}
+ENTRY |= {"where": {}, "note": "Because."}
+
+
+def compare(folder, printed, computed, **settings):
+    """Verdicts by row and column of a printed table beside one of the study's, and both tables."""
+    (folder / "printed.csv").write_text(printed)
+    computed.to_csv(folder / "iqm.csv", index=False)
+    entry = {**ENTRY, "file": str(folder / "printed.csv"), **settings}
+    found = compare_published(
+        [entry["file"]], [str(folder / "iqm.csv")] * bool(entry["table"]), published={"T": entry}
+    )
+    cells = found["published_cells"].set_index(["row", "column"])["verdict"].to_dict()
+    return cells, found["published"], found["published_cells"]
+
+
+def test_a_number_is_equal_if_ours_rounds_to_it(tmp_path):
+    # Decimals are those of the column: 0.5 stands for 0.500.
+    ours = pd.DataFrame({"model": list("abcde"), "iqm": [0.4995, 0.5006, 0.12349, 0.1236, None]})
+    printed = "name,iqm\na,0.5\nb,0.5\nc,0.123\nd,0.123\ne,0.7\nf,0.7\n"
+    cells, table, rows = compare(tmp_path, printed, ours)
+    assert [cells[name, "iqm"] for name in "abcdef"] == [
+        *("equal", "different", "equal", "different", "not computed", "not computed")
+    ]
+    assert rows["verdict"].is_monotonic_increasing is False
+    assert rows["verdict"].tolist()[:2] == ["different"] * 2
+    (row,) = table.to_dict("records")
+    assert row == {
+        **{"published": "T", "beside": "tables/iqm", "cells": 6, "equal": 2, "near": 0},
+        **{"different": 2, "not_computed": 2, "note": "Because."},
+    }
+
+
+def test_numbers_with_all_their_digits_are_equal_in_twelve(tmp_path):
+    ours = pd.DataFrame({"model": ["a", "b"], "iqm": [0.1 + 0.2, 0.3 + 1e-10]})
+    printed = "name,iqm\na,0.3000000000000000\nb,0.3000000000000000\n"
+    cells, _, _ = compare(tmp_path, printed, ours)
+    assert [*cells.values()] == ["different", "equal"]
+
+
+def test_a_tolerance_and_an_interval_make_numbers_near(tmp_path):
+    ours = pd.DataFrame(
+        {"model": ["a", "b"], "iqm": [0.52, 0.53], "ci_low": [0.49, 0.51], "ci_high": [0.6, 0.6]}
+    )
+    printed, rule = "name,x\na,0.50\nb,0.50\n", {"column": "iqm"}
+    within = {"x": {**rule, "tolerance": 0.02}}
+    cells, _, rows = compare(tmp_path, printed, ours, columns=within)
+    assert (cells["a", "x"], cells["b", "x"]) == ("near", "different")
+    assert rows["difference"].tolist() == pytest.approx([0.03, 0.02])
+    inside = {"x": {**rule, "low": "ci_low", "high": "ci_high"}}
+    cells, _, _ = compare(tmp_path, printed, ours, columns=inside)
+    assert (cells["a", "x"], cells["b", "x"]) == ("near", "different")
+    below = {"x": {**rule, "high": "ci_high"}}
+    cells, _, _ = compare(tmp_path, printed, ours, columns=below)
+    assert {*cells.values()} == {"near"}
+
+
+def test_wide_tables_stand_beside_long_ones_on_another_scale(tmp_path):
+    ours = pd.DataFrame(
+        {"model": ["a", "a"], "dataset": ["V1", "V2"], "kind": "x", "seeds": 3.0, "iqm": [0.9, 0.8]}
+    )
+    columns = {
+        name: {"column": "iqm", "scale": 100, "where": {"dataset": name}} for name in ours.dataset
+    }
+    printed = "name,n,V1,V2,V3,left out\na,3,+90.00,,7,words\n"
+    settings = {"keys": {"name": "model", "n": "seeds"}, "where": {"kind": "x"}}
+    cells, _, _ = compare(tmp_path, printed, ours, columns=columns, **settings)
+    assert cells == {("a / 3", "V1"): "equal"}
+
+
+def test_what_has_no_numbers_or_no_table_is_listed(tmp_path):
+    ours = pd.DataFrame({"model": ["a"], "iqm": [0.5]})
+    cells, table, _ = compare(tmp_path, "name,iqm\na,0.5\n", ours, table="")
+    assert cells == {("a", "iqm"): "not computed"}
+    assert table.loc[0, "not_computed"] == 1
+    figure = {**ENTRY, "file": "", "table": "", "figure": "intervals"}
+    found = compare_published([], [], published={"Figure 1": figure})
+    assert found["published"].loc[0, ["beside", "cells"]].tolist() == ["figures/intervals", 0]
+    assert describe_published(found["published"])[1] == "No published number was compared."
+
+
+def test_the_sentence_counts_and_names_the_tables_that_differ(tmp_path):
+    ours = pd.DataFrame({"model": ["a", "b"], "iqm": [0.5, 0.6]})
+    _, table, _ = compare(tmp_path, "name,iqm\na,0.5\nb,0.5\nc,1\n", ours)
+    assert describe_published(table)[1] == (
+        "Of 3 published numbers in 1 table, 1 are equal, 0 near, 1 different, and 1 are not "
+        "computed here. Numbers differ in 'T'; the notes say why."
+    )
+
+
+@pytest.mark.parametrize(
+    ("printed", "settings", "fragments"),
+    [
+        ("name,iqm\na,high\n", {}, ["printed.csv, line 2, column 'iqm': 'high' is no number"]),
+        ("model,iqm\na,1\n", {}, ["there is no column 'name'", "'model'"]),
+        ("name,iqm\na,1\n", {"columns": {"x": "iqm"}}, ["there is no column 'x'"]),
+        ("name,x\na,1\n", {}, ["tables/iqm: there is no column 'x'"]),
+        ("name,iqm\na,1\n", {"where": {"unit": "runs"}}, ["there is no column 'unit'"]),
+        ("name,iqm\nb,1\n", {}, ["tables/iqm has several rows of 'b'", "`where` or `keys`"]),
+    ],
+)
+def test_faults_say_what_to_do(tmp_path, printed, settings, fragments):
+    ours = pd.DataFrame({"model": list("abb"), "iqm": [0.5, 0.6, 0.7]})
+    with pytest.raises(ValidationError) as fault:
+        compare(tmp_path, printed, ours, **settings)
+    assert all(fragment in str(fault.value) for fragment in fragments), str(fault.value)

@@ -1,0 +1,54 @@
+"""The papers of others, run from a mirror: how many of their printed numbers come out."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from capmap.artifacts import digest_file
+from tests.workflow.checkouts import PROJECT, copy_project
+
+SHARED = PROJECT.parent / "shared"
+# Of the numbers of each study: equal, near, different, not computed. docs/papers.md says why.
+COUNTS = {
+    "evaluma_tutorial": {
+        "toy": (12, 0, 0, 0),
+        "toy_raw": (3, 0, 0, 0),
+        "benchmark": (70, 0, 0, 0),
+        "seeded": (21, 4, 0, 0),
+        "geobench_as_published": (56, 0, 0, 0),
+        # It reads a dataset as it is meant, which moves every mean.
+        "geobench": (21, 0, 35, 0),
+    },
+}
+
+
+def lay_mirror(config: Path, folder: Path) -> None:
+    """Lay out the downloads of a paper that lie beside the checkout, known by their digests."""
+    known = {digest_file(path): path for path in SHARED.glob("data/**/*.*")}
+    for name, file in yaml.safe_load(config.read_text("utf-8")).get("downloads", {}).items():
+        if file["sha256"] in known:
+            place = folder / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.symlink_to(known[file["sha256"]])
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the published data lie beside the checkout")
+@pytest.mark.parametrize("paper", COUNTS)
+def test_published_numbers_come_out(paper: str, tmp_path: Path) -> None:
+    checkout = copy_project(tmp_path / "project")
+    lay_mirror(PROJECT / f"papers/{paper}.yaml", tmp_path / "mirror")
+    targets = [f"results/{study}/tables/published.csv" for study in COUNTS[paper]]
+    options = ["--config", f"mirror={tmp_path}/mirror", f"run={[*COUNTS[paper]]}"]
+    run = checkout.snakemake(*targets, "--configfile", f"papers/{paper}.yaml", *options)
+    assert run.status == 0, run.output
+    found = {}
+    for study, target in zip(COUNTS[paper], targets, strict=True):
+        table = pd.read_csv(checkout.folder / target)
+        counts = table[["equal", "near", "different", "not_computed"]]
+        assert (counts.sum(axis=1) == table["cells"]).all()
+        # What differs or is not computed is explained.
+        assert table.loc[(table["different"] + table["not_computed"]) > 0, "note"].notna().all()
+        found[study] = tuple(counts.sum())
+    assert found == COUNTS[paper]
