@@ -102,6 +102,7 @@ EVERY_DEFAULT = {
         "rank_by": "asma",
         "top": 5,
         "images": {},
+        "labels": {},
     },
     "patchml": {
         "images": "",

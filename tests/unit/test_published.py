@@ -8,7 +8,7 @@ from capmap.errors import ValidationError
 from capmap.prose.published import describe_published
 
 ENTRY = {"table": "tables/iqm", "figure": "", "keys": {"name": "model"}, "columns": {}}
-ENTRY |= {"where": {}, "note": "Because."}
+ENTRY |= {"where": {}, "names": {}, "note": "Because."}
 
 
 def compare(folder, printed, computed, **settings):
@@ -75,6 +75,9 @@ def test_wide_tables_stand_beside_long_ones_on_another_scale(tmp_path):
     settings = {"keys": {"name": "model", "n": "seeds"}, "where": {"kind": "x"}}
     cells, _, _ = compare(tmp_path, printed, ours, columns=columns, **settings)
     assert cells == {("a / 3", "V1"): "equal"}
+    renamed = printed.replace("\na,", "\nA,")
+    cells, _, _ = compare(tmp_path, renamed, ours, columns=columns, names={"A": "a"}, **settings)
+    assert cells == {("A / 3", "V1"): "equal"}
 
 
 def test_what_has_no_numbers_or_no_table_is_listed(tmp_path):

@@ -97,7 +97,8 @@ def _compare_table(
         for number, text in enumerate(texts[column]):
             if not text:
                 continue
-            key = tuple(texts[part][number] for part in keys)
+            shown = [texts[part][number] for part in keys]
+            key = tuple(entry["names"].get(part, part) for part in shown)
             if len(rows := own.get(key, [])) > 1:
                 raise ValidationError(
                     f"published.{name}: {entry['table']} has several rows of {list_names([*key])}. "
@@ -107,7 +108,7 @@ def _compare_table(
             row = rows[0] if rows else None
             yield {
                 "published": name,
-                "row": " / ".join(key),
+                "row": " / ".join(shown),
                 "column": column,
                 "printed": text,
                 **_compare_cell(_read_number(text, place), row, rule, decimals),

@@ -259,7 +259,7 @@ def summarize_metrics(
     evaluated : pandas.DataFrame
         Metrics of each model, dataset and seed.
     facts : sequence of str
-        Files of what was found in dumps; none where metrics were published.
+        Files of what was found in dumps, or in labels of published metrics.
     subgroups : mapping of str to sequence of int
         Numbers of labels over which the ASMA of each dataset averages.
     images
@@ -272,10 +272,12 @@ def summarize_metrics(
     """
     known = [fact for path in facts for fact in read_json(path)["dumps"]]
     values = arrange_metrics(evaluated)
+    # Of published metrics the images are not known.
+    is_published = bool(evaluated["images"].isna().all())
     models = summarize_models(values)
     return {
         "metrics": values,
         "summary": models,
-        "rank_shift": shift_all_ranks(models, images=None if facts else images),
+        "rank_shift": shift_all_ranks(models, images=images if is_published else None),
         "label_counts": pool_label_counts(known, subgroups=subgroups),
     }

@@ -17,7 +17,16 @@ from capmap.settings.choices import (
     RankingMethod,
 )
 from capmap.settings.data import DatasetName
-from capmap.settings.sections import REQUIRED, Count, FilePath, Name, Section, limit, option
+from capmap.settings.sections import (
+    REQUIRED,
+    Count,
+    FilePath,
+    GivenPath,
+    Name,
+    Section,
+    limit,
+    option,
+)
 
 LabelCounts: TypeAlias = Annotated[list[Count], limit(min_length=1, unique=True)]
 Rope: TypeAlias = (
@@ -228,6 +237,11 @@ class Multilabel(Section):
         "ImageNetV1. Rank shifts then count the ranks that ties of rounded accuracies hide. Not "
         "used for predictions, whose accuracies are exact.",
     )
+    labels: dict[DatasetName, GivenPath] = option(
+        {},
+        "Files of the valid labels of datasets with published metrics, whose images are counted by "
+        "their number of labels. Those of predictions stand in `predictions.datasets`.",
+    )
 
 
 class CheckpointSelection(Section):
@@ -346,5 +360,8 @@ class Published(Section):
     )
     where: dict[str, str | float | bool] = option(
         {}, "Rows of the study's table that are meant, as column and value."
+    )
+    names: dict[Name, Name] = option(
+        {}, "Names in the printed key columns, and what the study has for them where that differs."
     )
     note: str = option("", "Why numbers differ or are not computed, as the page says it.")

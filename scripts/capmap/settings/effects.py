@@ -14,7 +14,8 @@ TABLES = get_args(TableFormat)
 ROWS = (*TABLES, "checkpoints")
 # The formats that read an option, where not all do.
 FORMATS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(["header_rows", "multilabel/images", "columns/keep"], TABLES),
+    **dict.fromkeys(["header_rows", "multilabel/images", "multilabel/labels"], TABLES),
+    "columns/keep": TABLES,
     **{f"columns/{name}": TABLES for name in ("step", "selection", "spread", "count")},
     **dict.fromkeys(["where", "metric"], ROWS),
     **{f"columns/{name}": ROWS for name in ("dataset", "metric", "score", "seed")},
