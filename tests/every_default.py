@@ -139,6 +139,7 @@ EVERY_DEFAULT = {
         **dict.fromkeys(["method", "dimension", "version", "submit", "citation"], ""),
     },
     "published": {},
+    "claims": {},
     "figures": {"names": {}, "only": [], "skip": [], "each": {}},
     "bootstrap": {
         "replicates": 10000,

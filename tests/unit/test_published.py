@@ -16,9 +16,8 @@ def compare(folder, printed, computed, **settings):
     (folder / "printed.csv").write_text(printed)
     computed.to_csv(folder / "iqm.csv", index=False)
     entry = {**ENTRY, "file": str(folder / "printed.csv"), **settings}
-    found = compare_published(
-        [entry["file"]], [str(folder / "iqm.csv")] * bool(entry["table"]), published={"T": entry}
-    )
+    paths = [entry["file"]], [str(folder / "iqm.csv")] * bool(entry["table"]), []
+    found = compare_published(*paths, published={"T": entry}, claims={})
     cells = found["published_cells"].set_index(["row", "column"])["verdict"].to_dict()
     return cells, found["published"], found["published_cells"]
 
@@ -80,21 +79,59 @@ def test_wide_tables_stand_beside_long_ones_on_another_scale(tmp_path):
     assert cells == {("A / 3", "V1"): "equal"}
 
 
+def test_a_count_is_of_filled_cells(tmp_path):
+    ours = pd.DataFrame({"model": list("abc"), "kind": ["x", "x", "y"], "iqm": [0.5, None, 0.7]})
+    counts = {"n": {"column": "iqm", "count": True}, "x": {"column": "model", "count": True}}
+    counts["x"] = {**counts["x"], "where": {"kind": "x"}}
+    cells, _, _ = compare(tmp_path, "n,x\n2,3\n", ours, columns=counts, keys={})
+    assert cells == {("", "n"): "equal", ("", "x"): "different"}
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ({"above": 10, "below": 20}, "open"),
+        ({"above": 5, "below": 20}, "holds"),
+        ({"above": 5}, "holds"),
+        ({"below": 8}, "fails"),
+        ({"above": 10, "low": None, "high": None}, "holds"),
+    ],
+)
+def test_a_statement_holds_if_the_interval_lies_in_its_range(tmp_path, claim, verdict):
+    table = {"distance": ["l2", "cosine"], "bend": [12, 0], "low": [9, 0], "high": [18, 0]}
+    pd.DataFrame(table).to_csv(tmp_path / "bend.csv", index=False)
+    ends = {"low": "low", "high": "high", **claim}
+    rule = {"table": "x/bend", "where": {"distance": "l2"}, "column": "bend"}
+    rule |= {key: value for key, value in ends.items() if value is not None}
+    paths = [], [], [str(tmp_path / "bend.csv")]
+    found = compare_published(*paths, published={}, claims={"C": rule})
+    assert found["published_claims"]["verdict"].tolist() == [verdict]
+    with pytest.raises(ValidationError, match="has 2 rows that fit"):
+        compare_published(*paths, published={}, claims={"C": {**rule, "where": {}}})
+
+
 def test_what_has_no_numbers_or_no_table_is_listed(tmp_path):
     ours = pd.DataFrame({"model": ["a"], "iqm": [0.5]})
     cells, table, _ = compare(tmp_path, "name,iqm\na,0.5\n", ours, table="")
     assert cells == {("a", "iqm"): "not computed"}
     assert table.loc[0, "not_computed"] == 1
     figure = {**ENTRY, "file": "", "table": "", "figure": "intervals"}
-    found = compare_published([], [], published={"Figure 1": figure})
+    found = compare_published([], [], [], published={"Figure 1": figure}, claims={})
     assert found["published"].loc[0, ["beside", "cells"]].tolist() == ["figures/intervals", 0]
-    assert describe_published(found["published"])[1] == "No published number was compared."
+    assert (
+        describe_published(found["published"], found["published_claims"])[1]
+        == "No published number was compared."
+    )
 
 
 def test_the_sentence_counts_and_names_the_tables_that_differ(tmp_path):
     ours = pd.DataFrame({"model": ["a", "b"], "iqm": [0.5, 0.6]})
     _, table, _ = compare(tmp_path, "name,iqm\na,0.5\nb,0.5\nc,1\n", ours)
-    assert describe_published(table)[1] == (
+    claims = pd.DataFrame({"claim": ["up", "down"], "verdict": ["open", "holds"]})
+    told = describe_published(table, claims)
+    assert told[2].endswith("it names: these hold: 'down'; these stay open: 'up'.")
+    assert describe_published(table, claims[:0]) == told[:2]
+    assert told[1] == (
         "Of 3 published numbers in 1 table, 1 are equal, 0 near, 1 different, and 1 are not "
         "computed here. Numbers differ in 'T'; the notes say why."
     )

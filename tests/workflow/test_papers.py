@@ -49,7 +49,12 @@ def lay_mirror(downloads: dict[str, dict[str, str]], folder: Path) -> list[str]:
     return missing
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the published data lie beside the checkout")
+needs_shared = pytest.mark.skipif(
+    not SHARED.is_dir(), reason="the published data lie beside the checkout"
+)
+
+
+@needs_shared
 @pytest.mark.parametrize("paper", COUNTS)
 def test_published_numbers_come_out(paper: str, tmp_path: Path) -> None:
     checkout = copy_project(tmp_path / "project")
@@ -73,3 +78,26 @@ def test_published_numbers_come_out(paper: str, tmp_path: Path) -> None:
         assert table.loc[(table["different"] + table["not_computed"]) > 0, "note"].notna().all()
         found[study] = tuple(counts.sum())
     assert found == {study: COUNTS[paper][study] for study in studies}
+
+
+@needs_shared
+def test_the_literature_database_is_reduced_as_printed(tmp_path: Path) -> None:
+    # With few fits, which is enough for the counts; docs/papers.md has what all of them give.
+    checkout = copy_project(tmp_path / "project")
+    config = yaml.safe_load((PROJECT / "papers/capabilities_encoding.yaml").read_text("utf-8"))
+    assert not lay_mirror(config["downloads"], tmp_path / "mirror")
+    few = {"splits": 2, "dimensions": [5], "distances": []}
+    config["studies"]["as_published"]["capabilities"] |= few
+    config |= {"mirror": str(tmp_path / "mirror"), "run": "as_published"}
+    (checkout.folder / "few.yaml").write_text(yaml.safe_dump(config))
+    folder = "results/as_published/tables"
+    run = checkout.snakemake(f"{folder}/published.csv", "--configfile", "few.yaml")
+    assert run.status == 0, run.output
+    table = pd.read_csv(checkout.folder / folder / "published.csv", index_col="published")
+    sizes = table[table.index.str.endswith("of the reduced database")]
+    assert sizes["equal"].tolist() == [1, 1, 1]
+    claims = pd.read_csv(checkout.folder / folder / "published_claims.csv")
+    assert claims["verdict"].isin(["holds", "fails", "open"]).all()
+    # Statements on what was not fitted stay open.
+    assert claims.loc[claims["estimate"].isna(), "verdict"].eq("open").all()
+    assert claims["estimate"].notna().any()

@@ -18,14 +18,20 @@ PUBLISHED = Analysis(
             "published row column printed computed difference verdict",
             text="published row column printed verdict",
         ),
+        "published_claims": Table(
+            "Statements of the publication as ranges of numbers: a statement holds if our interval "
+            "lies within the range, fails if it lies outside, and is open otherwise.",
+            "claim beside above below estimate low high verdict note",
+            text="claim beside verdict note",
+        ),
     },
     figures={},
     steps={
         "compare_published": Step(
             "capmap.comparison.published:compare_published",
-            tables=["published", "published_cells"],
-            paths=["printed", "computed"],
-            options={"published": "published"},
+            tables=["published", "published_cells", "published_claims"],
+            paths=["printed", "computed", "claimed"],
+            options={"published": "published", "claims": "claims"},
             describe="capmap.prose.published:describe_published",
         )
     },

@@ -10,19 +10,28 @@ from capmap.errors import ValidationError
 from capmap.exports.cells import match_value
 from capmap.exports.sheets import open_sheet
 from capmap.tables import read_declared
-from capmap.wording import list_names, quote_name
+from capmap.wording import count_things, list_names, quote_name
 
 VERDICTS = ("different", "not computed", "near", "equal")
 CELLS = ["published", "row", "column", "printed", "computed", "difference", "verdict"]
+CLAIMS = ["claim", "beside", "above", "below", "estimate", "low", "high", "verdict", "note"]
+ENDS = ("low", "high")
 # Numbers that are printed with all their digits are equal where twelve of these are.
 SLACK = 1e-12
 # For the error of a difference itself.
 ROOM = 1 + 1e-9
-PLAIN: dict[str, Any] = {"where": {}, "scale": 1, "tolerance": 0, "low": "", "high": ""}
+PLAIN: dict[str, Any] = {
+    **{"where": {}, "scale": 1, "tolerance": 0, "low": "", "high": "", "count": False},
+}
 
 
 def compare_published(
-    printed: Sequence[str], computed: Sequence[str], *, published: Mapping[str, Any]
+    printed: Sequence[str],
+    computed: Sequence[str],
+    claimed: Sequence[str],
+    *,
+    published: Mapping[str, Any],
+    claims: Mapping[str, Any],
 ) -> dict[str, pd.DataFrame]:
     """Compare every number of published tables with the one that the study has for it.
 
@@ -32,14 +41,16 @@ def compare_published(
         The files of the entries of `published` that have one.
     computed : sequence of str
         The study's tables beside them, of those of these entries that have one.
-    published : mapping
-        The setting of that name.
+    claimed : sequence of str
+        The study's tables of the entries of `claims`.
+    published, claims : mapping
+        The settings of these names.
 
     Returns
     -------
     dict
-        The tables ``published`` (a row per entry) and ``published_cells`` (a row per number,
-        those first that differ).
+        The tables ``published`` (a row per entry), ``published_cells`` (a row per number, those
+        first that differ) and ``published_claims`` (a row per statement).
 
     Raises
     ------
@@ -77,7 +88,36 @@ def compare_published(
     return {
         "published": pd.DataFrame(rows),
         "published_cells": table.loc[order].reset_index(drop=True),
+        "published_claims": _judge_claims(claims, claimed),
     }
+
+
+def _judge_claims(claims: Mapping[str, Any], paths: Sequence[str]) -> pd.DataFrame:
+    """Whether the interval of each statement lies within its range, outside, or across an end.
+
+    A statement on a row that the study does not have is open.
+    """
+    rows = []
+    for (name, claim), path in zip(claims.items(), paths, strict=True):
+        entry = {"table": claim["table"], "where": claim.get("where", {}), "keys": {}}
+        rule = {"low": "", "high": "", **claim, "where": {}}
+        found = _find_rows(read_declared(path), entry, rule).get((), [])
+        if len(found) > 1:
+            raise ValidationError(
+                f"claims.{name}: {claim['table']} has {count_things(len(found), 'row')} that fit "
+                "`where`. Say which one is meant."
+            )
+        row = found[0] if found else {}
+        ours = float(row.get(claim["column"], math.nan))
+        low, high = (float(row.get(rule[end], math.nan)) if rule[end] else ours for end in ENDS)
+        least, most = claim.get("above", -math.inf), claim.get("below", math.inf)
+        verdict = "holds" if least <= low and high <= most else "open"
+        verdict = "fails" if high < least or low > most else verdict
+        said = {end: claim.get(end, math.nan) for end in ("above", "below")}
+        numbers = {"estimate": ours, "low": low, "high": high, "verdict": verdict}
+        note = claim.get("note", "")
+        rows.append({"claim": name, "beside": claim["table"], **said, **numbers, "note": note})
+    return pd.DataFrame(rows, columns=CLAIMS)
 
 
 def _compare_table(
@@ -151,10 +191,14 @@ def _find_rows(
         for number in range(len(table))
         if all(match_value(texts[column][number], value) for column, value in where.items())
     ]
-    rows = table.loc[chosen, list(dict.fromkeys(read))].astype("float64")
+    rows = table.loc[chosen, list(dict.fromkeys(read))]
+    rows = (rows.notna() if rule.get("count") else rows).astype("float64")
     found: dict[tuple[str, ...], list[dict[Hashable, Any]]] = {}
     for number, row in zip(chosen, rows.to_dict("records"), strict=True):
         found.setdefault(tuple(texts[part][number] for part in keys), []).append(row)
+    if rule.get("count"):
+        sums = {key: pd.DataFrame(own).sum().to_dict() for key, own in found.items()}
+        return {key: [own] for key, own in sums.items()}
     return found
 
 

@@ -336,6 +336,9 @@ class PublishedColumn(Section):
     tolerance: float = option(
         0, "How far the two may be apart to count as near, where numbers have an error.", ge=0
     )
+    count: bool = option(
+        False, "Whether the number is how many rows of the study have something in the column."
+    )
     low: str = option(
         "", "Column of its table with the lower end of an interval in which a number is near."
     )
@@ -365,3 +368,22 @@ class Published(Section):
         {}, "Names in the printed key columns, and what the study has for them where that differs."
     )
     note: str = option("", "Why numbers differ or are not computed, as the page says it.")
+
+
+class Claim(Section):
+    """Statements of a publication, by their words, as ranges of numbers in the study's tables.
+
+    A statement holds if the interval lies within the range, fails if it lies outside, and is open
+    otherwise.
+    """
+
+    table: Name = option(REQUIRED, "The study's table, such as capabilities/bend.")
+    where: dict[str, str | float | bool] | None = option(
+        None, "The row that is meant, as column and value; it must be one."
+    )
+    column: Name = option(REQUIRED, "Its column with the number.")
+    low: str | None = option(None, "Its column with the lower end of the interval.")
+    high: str | None = option(None, "Its column with the upper end of the interval.")
+    above: float | None = option(None, "The number is said to be no lower than this.")
+    below: float | None = option(None, "The number is said to be no higher than this.")
+    note: str | None = option(None, "What the page says of it beside the verdict.")

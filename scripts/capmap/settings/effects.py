@@ -42,6 +42,7 @@ READERS: dict[str, tuple[str, ...]] = {
     "leaderboard/releases": ("releases",),
     "checkpoints/rankings": ("checkpoints",),
     "published": ("published",),
+    "claims": ("published",),
 }
 DEFAULTS = find_faults({}, write_schema(Study))[0]
 

@@ -7,6 +7,7 @@ from capmap.settings.analyses import (
     Attributes,
     Capabilities,
     Checkpoints,
+    Claim,
     Comparison,
     Frontier,
     Group,
@@ -291,6 +292,9 @@ class Study(Section):
     checkpoints: Checkpoints
     leaderboard: Leaderboard
     published: dict[PublishedName, Published] = option({}, " ".join(str(Published.__doc__).split()))
+    claims: dict[PublishedName, Annotated[Claim, limit(min_length=1)]] = option(
+        {}, " ".join(str(Claim.__doc__).split())
+    )
     figures: Figures
     bootstrap: Bootstrap
 
