@@ -7,10 +7,9 @@ import pandas as pd
 
 from capmap.ranking.aggregation import FloatArray
 
-BENDS = (
-    *("distance", "bend", "bend_low", "bend_high", "confidence", "mse_few", "mse_many", "p"),
-    *("models", "predictions"),
-)
+NUMBERS = ("bend", "bend_low", "bend_high", "doubling", "doubling_low", "doubling_high")
+FITTED = ("mse_few", "mse_many")
+BENDS = ("distance", *NUMBERS, "confidence", *FITTED, "models", "predictions")
 FEWEST = 8
 N_RESAMPLES = 2000
 
@@ -39,19 +38,20 @@ def locate_bends(
     -------
     pandas.DataFrame
         By method: ``distance``; ``bend``, the number of results from which on the error is level,
-        with ``bend_low`` and ``bend_high``; ``confidence``; ``mse_few`` and ``mse_many``, the
-        fitted error of the model with fewest results and beyond the bend; ``p``, of the hypothesis
-        that the error does not fall; ``models`` and ``predictions``. Numbers are NaN with fewer
-        than 8 models that differ in their results.
+        with ``bend_low`` and ``bend_high``; ``doubling``, the change of the error with twice as
+        many results, by a straight line over all of them, with ``doubling_low`` and
+        ``doubling_high``; ``confidence``; ``mse_few`` and ``mse_many``, the fitted error of the
+        model with fewest results and beyond the bend; ``models`` and ``predictions``. Numbers are
+        NaN with fewer than 8 models that differ in their results.
 
     Notes
     -----
     A line that falls with the logarithm of the number of results and is level from the bend on is
     fitted to the squared errors by least squares, for every number of results that a model has as
     the bend (segmented regression: Muggeo 2003, doi:10.1002/sim.1545). An error that does not fall
-    bends at the fewest results. Intervals are percentiles over resampled models, each with all of
-    its predictions; p is over permutations of the numbers of results among models. Models differ
-    in more than these numbers, so that a bend is no effect of adding results.
+    bends at the fewest results; whether it falls at all, ``doubling`` says. Intervals are
+    percentiles over resampled models, each with all of its predictions. Models differ in more than
+    these numbers, so that a bend is no effect of adding results.
     """
     is_shown = folds["dimension"].isna() | folds["dimension"].eq(dimension).fillna(False)
     is_hidden = (folds["set"] == "validation") & (folds["protocol"] == "random")
@@ -96,51 +96,55 @@ def locate_bend(
     Returns
     -------
     dict
-        ``bend``, ``bend_low``, ``bend_high``, ``mse_few``, ``mse_many`` and ``p``; NaN where they
-        cannot be told.
+        The columns of `locate_bends` that are numbers; NaN where they cannot be told.
     """
-    names = ("bend", "bend_low", "bend_high", "mse_few", "mse_many", "p")
-    count = len(known)
+    count, names = len(known), (*NUMBERS, *FITTED)
     if len(np.unique(known)) < FEWEST:
         return dict.fromkeys(names, np.nan)
-    bends, gains, levels, slopes = _fit(known, errors[None], weights[None])
+    bends, levels, slopes = _fit(known, errors, weights[None])
     drawn = rng.multinomial(count, np.full(count, 1 / count), size=N_RESAMPLES) * weights
-    resampled = _fit(known, errors[None], drawn)[0]
     tail = (1 - confidence_level) / 2
-    ends = np.quantile(resampled, [tail, 1 - tail], method="inverted_cdf")
-    orders = rng.permuted(np.tile(np.arange(count), (N_RESAMPLES, 1)), axis=1)
-    chance = _fit(known, errors[orders], weights[orders])[1]
-    # Gains of permutations that tie with the found one differ in their last digits only.
-    as_large = np.sum(chance >= gains[0] * (1 - 1e-9))
+    ends = [
+        np.quantile(resampled, [tail, 1 - tail], method="inverted_cdf")
+        for resampled in (_fit(known, errors, drawn)[0], _double(known, errors, drawn))
+    ]
+    doubling = _double(known, errors, weights[None])[0]
     few = levels[0] + slopes[0] * np.log(bends[0] / known.min())
-    p = (1 + as_large) / (1 + N_RESAMPLES)
-    return dict(zip(names, map(float, (bends[0], *ends, few, levels[0], p)), strict=True))
+    values = (bends[0], *ends[0], doubling, *ends[1], few, levels[0])
+    return dict(zip(names, map(float, values), strict=True))
+
+
+def _double(known: FloatArray, errors: FloatArray, weights: FloatArray) -> FloatArray:
+    """Change of the error with twice as many results, by the best line of each row of weights."""
+    logs = np.log2(known)
+    total = weights.sum(axis=1)
+    middle, mean = weights @ logs / total, weights @ errors / total
+    together = weights @ (logs * errors) - total * middle * mean
+    varied = weights @ logs**2 - total * middle**2
+    flat = np.zeros(len(weights))
+    return np.asarray(np.divide(together, varied, out=flat, where=varied > 1e-9 * total))
 
 
 def _fit(
     known: FloatArray, errors: FloatArray, weights: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Bend, reduced sum of squares, level and slope of the best line of each row."""
-    weighted = weights * errors
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Bend, level and slope of the best line of each row of weights."""
     total = weights.sum(axis=1)
-    means = weighted.sum(axis=1) / total
-    spread = (weighted * errors).sum(axis=1) - total * means**2
+    means = weights @ errors / total
+    spread = weights @ errors**2 - total * means**2
     shape = len(weights)
-    best = (np.full(shape, known.min()), np.zeros(shape), means, np.zeros(shape))
+    bends, levels = np.full(shape, known.min()), means.copy()
+    slopes, gains = np.zeros(shape), np.zeros(shape)
     for bend in np.unique(known)[1:]:
         lacking = np.maximum(0, np.log(bend / known))
         middle = weights @ lacking / total
         varied = weights @ lacking**2 - total * middle**2
-        together = weighted @ lacking - total * middle * means
+        together = weights @ (lacking * errors) - total * middle * means
         usable = (varied > 1e-12 * total) & (together > 0)
         slope = np.divide(together, varied, out=np.zeros(shape), where=usable)
         # Rounding must not make a later bend better than one that fits as well.
-        better = usable & (slope * together > best[1] + 1e-12 * spread)
-        found = (np.full(shape, bend), slope * together, means - slope * middle, slope)
-        best = (
-            np.where(better, found[0], best[0]),
-            np.where(better, found[1], best[1]),
-            np.where(better, found[2], best[2]),
-            np.where(better, found[3], best[3]),
-        )
-    return best
+        better = usable & (slope * together > gains + 1e-12 * spread)
+        bends[better], slopes[better] = bend, slope[better]
+        levels[better] = (means - slope * middle)[better]
+        gains[better] = (slope * together)[better]
+    return bends, levels, slopes

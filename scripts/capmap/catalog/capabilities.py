@@ -29,9 +29,11 @@ CAPABILITIES = Analysis(
         ),
         "bend": Table(
             "From how many results of a model on the error of its hidden results falls no further: "
-            "a line that falls with the logarithm of their number and is level from there on, with "
-            "intervals over models, and a test of whether the error falls at all.",
-            "distance bend bend_low bend_high confidence mse_few mse_many p models predictions",
+            "a line that falls with the logarithm of their number and is level from there on; and "
+            "how the error changes with twice as many results, below 0 where it falls. Intervals "
+            "are over models.",
+            "distance bend bend_low bend_high doubling doubling_low doubling_high confidence "
+            "mse_few mse_many models predictions",
             text="distance",
         ),
         "centrality": Table(
