@@ -77,6 +77,7 @@ def prepare_study(folder: Path) -> None:
     study = yaml.safe_load(STUDY.read_text("utf-8"))["studies"]["geobench"]
     study |= {
         "exports": "export.csv",
+        "published": {},
         "incomplete": "keep",
         "analyses": ANALYSES,
         "groups": {"first": GROUP},

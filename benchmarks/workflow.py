@@ -24,7 +24,7 @@ from capmap.tables import render_markdown, write_table
 
 PROJECT = Path(__file__).parents[1]
 EXPORT = PROJECT.parent / "shared/data/geobench/results_and_parameters.csv"
-STUDY = PROJECT / "tests/workflow/studies/geobench.yaml"
+STUDY = PROJECT / "papers/evaluma_tutorial.yaml"
 RESULTS = PROJECT / "benchmarks/results"
 COLUMNS = {"backbone": "model", "Metric": "metric", "test metric": "score", "Seed": "seed"}
 
@@ -49,6 +49,7 @@ def prepare(folder: Path) -> None:
     study = yaml.safe_load(STUDY.read_text())["studies"]["geobench"] | {
         "exports": "export.csv",
         "analyses": [],
+        "published": {},
     }
     (folder / "study.yaml").write_text(yaml.safe_dump({"studies": {"geobench": study}}))
     (folder / "empty").mkdir()

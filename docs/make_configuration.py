@@ -54,7 +54,8 @@ def render_page() -> str:
     page += "\n## The file\n" + TABLE + "".join(_render_rows(schema))
     page += f"\n## A study\n\nThe keys of each `studies.{NAME}`.\n" + TABLE
     page += "".join(_render_rows(study))
-    for key, part in study["properties"].items():
+    whole = {key: part for key, part in schema["properties"].items() if key != "studies"}
+    for key, part in (whole | study["properties"]).items():
         if _has_own_table(part):
             free = part["additionalProperties"]
             entries = f" The keys of each `{key}.{NAME}`:" if free else ""

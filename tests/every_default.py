@@ -103,6 +103,7 @@ EVERY_DEFAULT = {
         "rank_by": "asma",
         "top": 5,
         "images": {},
+        "labels": {},
     },
     "patchml": {
         "images": "",
@@ -140,6 +141,8 @@ EVERY_DEFAULT = {
         "releases": "",
         **dict.fromkeys(["method", "dimension", "version", "submit", "citation"], ""),
     },
+    "published": {},
+    "claims": {},
     "figures": {"names": {}, "only": [], "skip": [], "each": {}},
     "bootstrap": {
         "replicates": 10000,

@@ -20,6 +20,10 @@ import yaml
 
 PROJECT = Path(__file__).parents[1]
 SHARED = PROJECT.parent / "shared"
+PAPERS = {
+    "geobench": ("evaluma_tutorial", "geobench,geobench_as_published"),
+    "capabilities": ("capabilities_encoding", "capabilities_encoding"),
+}
 STUDIES = sorted((PROJECT / "tests/workflow/studies").glob("*.yaml"))
 KEPT = {".csv", ".md", ".tex", ".txt", ".pdf", ".png", ".svg", ".html", ".json", ".parquet"}
 PARTS = ["Snakefile", "config.yaml", "pyproject.toml", "workflow", "scripts", "data", "envs"]
@@ -30,6 +34,10 @@ def list_configs(wanted: list[str]) -> Iterator[tuple[str, list[str]]]:
     shipped = yaml.safe_load((PROJECT / "config.yaml").read_text("utf-8"))["studies"]
     if asked := [name for name in shipped if not wanted or name in wanted]:
         yield "shipped", ["--config", f"run={asked}"]
+    for name, (paper, studies) in PAPERS.items():
+        if not wanted or name in wanted:
+            options = [f"run=[{studies}]", "mirror=../shared/data"]
+            yield name, ["--configfile", f"papers/{paper}.yaml", "--config", *options]
     for path in STUDIES:
         if not wanted or path.stem in wanted:
             yield path.stem, ["--configfile", f"studies/{path.name}"]

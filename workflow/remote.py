@@ -29,19 +29,17 @@ from botocore.exceptions import (
 from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_storage_plugins.io import Mtime
 
-# Seconds until a server has to accept a connection, and until it has to send something.
-DEADLINES = (10.0, 60.0)
-BLOCK = 1 << 20
-LATER = "Try again later, or download the file and name the copy."
-CUT = "the server stopped in the middle of the file."
-ADDRESS = "Check the address."
+from capmap.inputs.servers import (
+    ADDRESS,
+    BLOCK,
+    CUT,
+    DEADLINES,
+    LATER,
+    REMEDIES,
+    explain_request,
+)
+
 LOGIN = "Check the credentials: SNAKEMAKE_STORAGE_S3_ACCESS_KEY and _SECRET_KEY."
-REMEDIES = {
-    401: "It asks for a login: see --storage-http-auth.",
-    403: "Ask its owner for access, or check your login (--storage-http-auth).",
-    404: ADDRESS,
-    410: ADDRESS,
-}
 # How servers answer that hand out a file but will not tell of it alone.
 NO_HEAD = (403, 405, 501)
 S3_REMEDIES = {403: LOGIN, 404: "Check the names of the bucket and of the object."}
@@ -216,20 +214,6 @@ def read_headers(answer: requests.Response) -> Facts:
     size = answer.headers.get("Content-Length", "")
     mtime = email.utils.mktime_tz(changed) if changed else 0.0
     return Facts(mtime, int(size) if size.isdecimal() else 0)
-
-
-def explain_request(error: requests.RequestException) -> tuple[str, str]:
-    """What went wrong with a request over HTTP, and what to do."""
-    if isinstance(error, requests.exceptions.SSLError):
-        remedy = "If it is your own, name its authority: export REQUESTS_CA_BUNDLE=/path/to/ca.pem"
-        return "the certificate of the server cannot be trusted.", remedy
-    if isinstance(error, requests.Timeout) or "Read timed out" in str(error):
-        return "the server does not answer in time.", LATER
-    if isinstance(error, requests.exceptions.ChunkedEncodingError):
-        return CUT, LATER
-    if isinstance(error, requests.ConnectionError):
-        return "the server cannot be reached.", f"{ADDRESS} {LATER}"
-    return f"the request fails ({type(error).__name__}).", ADDRESS
 
 
 class S3Export(Guarded, s3.StorageObject):  # type: ignore[misc]

@@ -115,17 +115,22 @@ def _open(_options: argparse.Namespace, _rest: list[str]) -> int:
 
 def _example(options: argparse.Namespace, rest: list[str]) -> int:
     shipped = read_config(str(PROJECT / "config.yaml"))["studies"]
-    name = options.name
-    if name not in shipped:
-        near = find_nearest(name, shipped)
+    papers = {file.stem: file for file in sorted((PROJECT / "papers").glob("*.yaml"))}
+    name, known = options.name, [*shipped, *papers]
+    if name not in known:
+        near = find_nearest(name, known)
         hint = f"Did you mean {near}? " if near else ""
-        raise ConfigError(f"There is no example {name!r}. {hint}There are {', '.join(shipped)}.")
+        raise ConfigError(f"There is no example {name!r}. {hint}There are {', '.join(known)}.")
     path = Path(f"{name}.yaml")
     if not path.exists():
-        others = shipped[name].get("conditions", [])
-        chosen = {other: shipped[other] for other in [name, *others]}
         shutil.copytree(PROJECT / "data", "data", dirs_exist_ok=True)
-        text = yaml.safe_dump({"studies": chosen}, sort_keys=False, allow_unicode=True)
+        if name in papers:
+            shutil.copytree(PROJECT / "papers" / name, f"papers/{name}", dirs_exist_ok=True)
+            text = papers[name].read_text("utf-8")
+        else:
+            others = shipped[name].get("conditions", [])
+            chosen = {other: shipped[other] for other in [name, *others]}
+            text = yaml.safe_dump({"studies": chosen}, sort_keys=False, allow_unicode=True)
         path.write_text(text, "utf-8")
         print(f"Copied the example to {path}, and its files to data/.")
     return _run_config(str(path), rest)

@@ -180,12 +180,12 @@ def test_step_writes_tables_in_a_fixed_order(tmp_path: Path) -> None:
             write_parquet(path, table)
         baselines, *folds = paths
         inputs = {"baselines": baselines, "folds": folds[:: 1 - 2 * place]}
-        options = {"dimension": 5, "confidence_level": 0.9}
+        options = {"dimension": 5, "confidence_level": 0.9, "seed": 0}
         run_step("summarize_crossvalidation", folder, inputs, **options)
         written = sorted((folder / "capabilities").iterdir())
         contents.append({path.name: path.read_bytes() for path in written})
     assert contents[0] == contents[1]
-    assert len(contents[0]) == 3 * 3 + 1
+    assert len(contents[0]) == 4 * 3 + 1
     validation = read_step("summarize_crossvalidation", tmp_path / "0")["validation"]
     assert validation.columns.tolist() == [
         *("distance", "dimension", "protocol", "fold", "model", "dataset", "truth", "prediction")

@@ -1,4 +1,7 @@
-"""The published tables of a real leaderboard, reproduced through the leaderboard's own steps."""
+"""What a real leaderboard publishes of its dimensions, through the leaderboard's own steps.
+
+Its tables per dataset are among the papers, see tests/workflow/test_papers.py.
+"""
 
 import json
 from pathlib import Path
@@ -87,21 +90,6 @@ def join(published, ours, column):
     )
     assert len(found) == len(ours)
     return found
-
-
-def test_raw_means_and_standard_errors_are_the_published_ones(tables):
-    published = read_published("per_dataset")
-    cells = join(published, tables["raw"], "dataset")
-    assert len(cells) == len(published) == 326
-    np.testing.assert_allclose(cells["mean"], cells["raw_mean"], rtol=0, atol=1e-12)
-    np.testing.assert_allclose(cells["sem"], cells["raw_sem"], rtol=0, atol=1e-12)
-    assert cells["seeds"].eq(cells["n_seeds"]).all()
-    assert cells["metric"].eq(cells["metric_published"]).all()
-
-
-def test_normalized_means_per_dataset_are_the_published_ones(tables):
-    cells = join(read_published("per_dataset"), tables["normalized"], "dataset")
-    np.testing.assert_allclose(cells["iqm"], cells["norm_iqm"], rtol=0, atol=1e-12)
 
 
 def test_pooled_means_and_complete_entries_per_dimension_are_the_published_ones(tables):

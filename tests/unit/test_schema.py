@@ -34,6 +34,8 @@ def list_faults(text, checker=check_study):
 def test_defaults_are_filled_in_at_every_depth():
     assert check("studies: {toy: {exports: runs.csv}}") == {
         "run": "all",
+        "downloads": {},
+        "mirror": "",
         "studies": {"toy": EVERY_DEFAULT},
     }
 

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from capmap.artifacts import read_table
 from capmap.catalog import list_figures, list_tables
 from tests.workflow.checkouts import PAGES, PROJECT, Checkout, copy_project
 
-STUDIES = Path(__file__).parent / "studies"
 CONFIG = yaml.safe_load((PROJECT / "config.yaml").read_text("utf-8"))
 SHIPPED = CONFIG["studies"]["literature"]
 SETTINGS: dict[str, Any] = {
@@ -174,27 +172,3 @@ def test_faults_are_told_in_one_line(
     assert run.status != 0
     assert "Traceback" not in run.output
     assert all(fragment in run.output for fragment in fragments)
-
-
-def test_the_literature_database_is_reduced_as_in_the_paper(tmp_path: Path) -> None:
-    if not (PROJECT.parent / "shared/data/capabilities").is_dir():
-        pytest.skip("there is no ../shared")
-    checkout = copy_project(tmp_path / "project")
-    (tmp_path / "shared").symlink_to(PROJECT.parent / "shared")
-    study = yaml.safe_load((STUDIES / "capabilities.yaml").read_text())["studies"]["capabilities"]
-    checkout.write_studies({"literature": study})
-    run = checkout.snakemake(
-        "results/literature/capabilities/positions.csv",
-        "results/literature/capabilities/datasets.csv",
-    )
-    assert run.status == 0, run.output
-    gaps = read_table(checkout.folder / "results/literature/capabilities/gaps.csv")
-    kept = gaps[gaps["gap"].notna()]
-    assert (kept["model"].nunique(), kept["dataset"].nunique(), len(kept)) == (45, 92, 820)
-    datasets = read_table(checkout.folder / "results/literature/capabilities/datasets.csv")
-    types = datasets.loc[datasets["dropped"].isna(), "type"].value_counts()
-    assert types.sum() == 92
-    assert set(types.index) == {
-        *("classification", "segmentation", "object detection"),
-        *("change detection", "super resolution"),
-    }

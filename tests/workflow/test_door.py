@@ -122,6 +122,10 @@ def test_examples_and_mistakes(capmap: Path, tmp_path: Path) -> None:
     run = call(capmap, tmp_path, "example", "toy", "--", "results/toy/tables/iqm.csv")
     assert run.returncode == 0, run.stderr
     assert (tmp_path / "results/toy/tables/iqm.csv").is_file()
+    # A paper, of whose studies this one needs no network.
+    paper = call(capmap, tmp_path, "example", "evaluma_tutorial", "--", "-n", "--config", "run=toy")
+    assert paper.returncode == 0, paper.stderr
+    assert (tmp_path / "papers/evaluma_tutorial/toy_mean.csv").is_file()
     for arguments, message in [
         (["example", "tou"], "Did you mean toy?"),
         (["run", "nothing.csv"], "nothing.csv"),

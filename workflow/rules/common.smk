@@ -80,7 +80,11 @@ def check_config(settings):
         return ask(studies.check_config, settings)
     files = list(map(str, workflow.config_settings.configfiles))
     return ask(
-        configuration.check_configuration, settings, files=files, prefix=find_prefix()
+        configuration.check_configuration,
+        settings,
+        files=files,
+        prefix=find_prefix(),
+        tell=logger.info,
     )
 
 

@@ -172,6 +172,27 @@ rule read_published:
         "../../scripts/read_published.py"
 
 
+rule count_labels:
+    """Labels of published metrics → how many images have how many."""
+    input:
+        labels=of(predictions.list_counted),
+    output:
+        facts="results/{study}/multilabel/counted.json",
+    log:
+        "results/logs/count_labels/{study}.log",
+    benchmark:
+        "results/benchmarks/count_labels/{study}.tsv"
+    wildcard_constraints:
+        study=match_studies("long", "matrix"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        datasets=of(predictions.list_counted_datasets),
+        library=digest_library("count_labels.py"),
+    script:
+        "../../scripts/count_labels.py"
+
+
 rule plot_examples:
     """Images with several labels → what the best and the worst model say of them."""
     input:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from capmap.artifacts import read_parquet
 from capmap.capabilities.baselines import BASELINES
+from capmap.capabilities.bend import locate_bends
 from capmap.capabilities.embedding import METHODS
 from capmap.capabilities.gaps import BoolArray, Results, bound_scores, choose_results, measure_gaps
 from capmap.capabilities.intervals import estimate_mean
@@ -491,7 +492,13 @@ def crossvalidate_baselines(
 
 
 def summarize_crossvalidation(
-    baselines: pd.DataFrame, folds: Sequence[str], *, dimension: int, confidence_level: float
+    baselines: pd.DataFrame,
+    folds: Sequence[str],
+    *,
+    study: str,
+    dimension: int,
+    confidence_level: float,
+    seed: int,
 ) -> dict[str, pd.DataFrame]:
     """Summarize the errors of each method and dimension, beside the baselines.
 
@@ -501,15 +508,18 @@ def summarize_crossvalidation(
         From `crossvalidate_baselines`.
     folds : sequence of str
         Files of the predictions by each method and dimension.
+    study : str
+        Name of the study, part of the names of its random streams.
     dimension
         As in the setting `capabilities`.
-    confidence_level
+    confidence_level, seed
         As in the setting `bootstrap`.
 
     Returns
     -------
     dict
-        The tables ``validation``, ``summary`` and ``by_results``, and the file ``training``.
+        The tables ``validation``, ``summary``, ``by_results`` and ``bend``, and the file
+        ``training``.
     """
     table = join_folds([*map(read_parquet, folds), baselines])
     options: Any = {"dimension": dimension, "confidence_level": confidence_level}
@@ -518,4 +528,7 @@ def summarize_crossvalidation(
         "training": list_training(table),
         "summary": summarize_folds(table, **options),
         "by_results": group_by_results(table, **options),
+        "bend": locate_bends(
+            table, **options, make_rng=partial(make_stream, seed, study, "capabilities", "bend")
+        ),
     }

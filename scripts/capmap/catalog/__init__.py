@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from capmap.catalog import capabilities, comparisons, leaderboard, multilabel
+from capmap.catalog import capabilities, comparisons, leaderboard, multilabel, published
 from capmap.catalog.columns import COLUMNS, TEXT_COLUMNS
 from capmap.catalog.declarations import Analysis, Figure, Step, Table
 from capmap.catalog.main import HEADLINE, MAIN, TOGETHER
@@ -26,7 +26,11 @@ __all__ = [
 
 # In the order of the page.
 ANALYSES: dict[str, Analysis] = (
-    comparisons.ANALYSES | capabilities.ANALYSES | multilabel.ANALYSES | leaderboard.ANALYSES
+    comparisons.ANALYSES
+    | capabilities.ANALYSES
+    | multilabel.ANALYSES
+    | leaderboard.ANALYSES
+    | published.ANALYSES
 )
 EVERYTHING = {"main": MAIN, **ANALYSES}
 # Tables by their place in the study's folder, without suffix, and figures and steps by name.

@@ -27,6 +27,15 @@ CAPABILITIES = Analysis(
             "Errors of hidden results by how many results their model has.",
             "source distance results_from results_to models predictions mse mse_low mse_high mae",
         ),
+        "bend": Table(
+            "From how many results of a model on the error of its hidden results falls no further: "
+            "a line that falls with the logarithm of their number and is level from there on; and "
+            "how the error changes with twice as many results, below 0 where it falls. Intervals "
+            "are over models.",
+            "distance bend bend_low bend_high doubling doubling_low doubling_high confidence "
+            "mse_few mse_many models predictions",
+            text="distance",
+        ),
         "centrality": Table(
             "Spearman's correlation of a model's distance to the center with its mean gap, "
             "over models.",
@@ -139,12 +148,13 @@ CAPABILITIES = Analysis(
         ),
         "summarize_crossvalidation": Step(
             "capmap.capabilities.crossvalidation:summarize_crossvalidation",
-            tables=["validation", "summary", "by_results"],
+            tables=["validation", "summary", "by_results", "bend"],
             reads=["baselines"],
             paths=["folds"],
             options={
                 "dimension": "capabilities/dimension",
                 "confidence_level": "bootstrap/confidence",
+                "seed": "bootstrap/seed",
             },
             files={"training": "capabilities/training.parquet"},
         ),

@@ -24,6 +24,7 @@ from capmap.inputs.leaderboards import (
 )
 from capmap.inputs.looks import find_style, list_looked_for, list_styles
 from capmap.inputs.predictions import find_subgroups, list_datasets, list_parts
+from capmap.inputs.published import list_claimed, list_computed, list_printed
 from capmap.inputs.studies import Study, list_shards, list_shards_of_conditions
 from capmap.settings.choices import TableFormat
 from capmap.wording import write_key
@@ -77,6 +78,9 @@ ARTIFACTS: dict[str, Place] = {
     "descriptions": list_descriptions,
     "benchmark": find_benchmark,
     "releases": find_releases,
+    "printed": list_printed,
+    "computed": list_computed,
+    "claimed": list_claimed,
 }
 # Options that are worked out from several settings.
 WORKED_OUT: dict[str, Callable[[Study], Any]] = {

@@ -1,9 +1,10 @@
 """All that is wrong with a configuration, found before any job and told in one list."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from capmap.errors import ConfigError
+from capmap.inputs.downloads import fetch_files, is_named, list_texts
 from capmap.inputs.exports import check_files
 from capmap.inputs.studies import (
     Inspected,
@@ -22,9 +23,13 @@ DECIDING = {"format", "preset", "analyses", "columns", "take", "summary", "track
 
 
 def check_configuration(
-    given: Settings, *, files: Iterable[str] = (), prefix: str = ""
+    given: Settings,
+    *,
+    files: Iterable[str] = (),
+    prefix: str = "",
+    tell: Callable[[str], object] = str,
 ) -> dict[str, Any]:
-    """Check a configuration, and look for all files that its studies name.
+    """Check a configuration, fetch its downloads, and look for all files that its studies name.
 
     Parameters
     ----------
@@ -34,6 +39,8 @@ def check_configuration(
         The files in which it stands, whose keys may stand once.
     prefix : str
         What stands before ``results/`` where the workflow is a module of another.
+    tell : callable
+        Is told of each file that is fetched.
 
     Returns
     -------
@@ -44,20 +51,26 @@ def check_configuration(
     ------
     ConfigError
         When anything is wrong; the message has one line per fault. Files are looked for of the
-        studies that run, and of those that they are compared with. No file is read.
+        studies that run, and of those that they are compared with. Of all files only downloads are
+        read, for their digests.
     """
     inspected = inspect_config(given)
-    names = _list_studies(given)
+    names, config = _list_studies(given), inspected.config
+    named = list_texts([config["studies"][name] for name in _list_asked(names, inspected)])
+    downloads = {
+        name: file for name, file in config.get("downloads", {}).items() if is_named(name, named)
+    }
+    unfetched = [*fetch_files(downloads, config.get("mirror", ""), tell)]
     faults = [
         *(line for path in files for line in list_faults(read_yaml, path)),
         *inspected.faults,
         *_find_rivals(names),
         *_find_useless(given, inspected),
-        *_find_missing(names, inspected, prefix),
+        *(unfetched or _find_missing(names, inspected, prefix)),
     ]
     if faults:
         raise ConfigError("\n".join(dict.fromkeys(faults)))
-    return inspected.config
+    return config
 
 
 def _list_studies(given: Settings) -> list[str]:
@@ -85,16 +98,21 @@ def _find_useless(given: Settings, inspected: Inspected) -> Iterator[str]:
                 yield f"studies.{name}.{option}: {text}"
 
 
+def _list_asked(names: list[str], inspected: Inspected) -> list[str]:
+    """List the studies that run, and those that they are compared with."""
+    studies, run = inspected.config["studies"], inspected.config["run"]
+    asked = {*names} if run == "all" else {*([run] if isinstance(run, str) else run)}
+    asked |= {other for name in asked & {*studies} for other in studies[name]["conditions"]}
+    return [name for name in studies if name in asked]
+
+
 def _find_missing(names: list[str], inspected: Inspected, prefix: str) -> Iterator[str]:
     """Find studies and files that are named and not there."""
     studies = inspected.config["studies"]
     # A study whose settings are of no use is there nevertheless.
     known = {name: {"conditions": []} for name in names} | studies
-    run = inspected.config["run"]
-    yield from list_faults(select_studies, known, run)
+    yield from list_faults(select_studies, known, inspected.config["run"])
     yield from list_faults(list_involved, known, studies)
-    asked = {*known} if run == "all" else {*([run] if isinstance(run, str) else run)}
-    asked |= {other for name in asked & {*studies} for other in studies[name]["conditions"]}
-    for name in [name for name in studies if name in asked]:
+    for name in _list_asked(names, inspected):
         study = Study(name, studies[name], str, str, prefix)
         yield from list_faults(check_files, study, inspected.spoiled.get(name, ()))

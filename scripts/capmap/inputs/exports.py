@@ -21,6 +21,7 @@ from capmap.inputs.leaderboards import (
 )
 from capmap.inputs.looks import check_looks
 from capmap.inputs.predictions import check_predictions, find_dumps
+from capmap.inputs.published import check_published
 from capmap.inputs.studies import Study, list_faults, match_paths
 from capmap.patterns import Pattern, has_fields
 from capmap.settings.choices import TableFormat
@@ -220,6 +221,7 @@ def check_files(study: Study, spoiled: Container[str] = ()) -> None:
         find_releases: ("leaderboard",),
         check_looks: ("figures", "analyses"),
         check_predictions: (*SOURCES, "predictions", "multilabel"),
+        check_published: ("published", "analyses", "figures"),
     }
     faults = [
         fault

@@ -142,8 +142,27 @@ def list_parts(study: Study, name: str) -> list[str]:
     """List what every shard of a study wrote, such as "facts.json", or the published metrics."""
     stem, suffix = name.split(".")
     if study.settings["format"] != "predictions":
-        return [study.place("multilabel/published.parquet")] if stem == "scores" else []
+        counted = ["multilabel/counted.json"] if study.read("multilabel/labels") else []
+        made = {"scores": ["multilabel/published.parquet"], "facts": counted}
+        return [study.place(path) for path in made.get(stem, [])]
     return [study.place(f"multilabel/{stem}/{shard}.{suffix}") for shard in shard_dumps(study)]
+
+
+def list_counted(study: Study) -> list[str]:
+    """List the files of labels of published metrics.
+
+    Raises
+    ------
+    ConfigError
+        When one is not there.
+    """
+    files = study.read("multilabel/labels").items()
+    return [study.find_file(f"multilabel.labels.{write_key(name)}", path) for name, path in files]
+
+
+def list_counted_datasets(study: Study) -> list[str]:
+    """List the datasets of `list_counted`, by their names for readers."""
+    return [_rename(study, name) for name in study.read("multilabel/labels")]
 
 
 def find_classified(study: Study, cell: str) -> Cell:
@@ -251,6 +270,7 @@ def check_predictions(study: Study) -> None:
         When some are not there; with a line for each.
     """
     if study.settings["format"] != "predictions":
+        list_counted(study)
         return
     faults = [
         *_find_missing_files(study),

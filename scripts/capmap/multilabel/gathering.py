@@ -9,7 +9,7 @@ import pandas as pd
 
 from capmap.multilabel.published import share_images
 from capmap.problems import Problem
-from capmap.settings.choices import Subgroups
+from capmap.settings.choices import SUBGROUPS, Subgroups
 from capmap.wording import count_things, list_names, quote_name
 
 NAMES = ("model", "dataset", "seed")
@@ -262,8 +262,8 @@ def pool_label_counts(facts: Sequence[Fact], *, subgroups: Subgroups) -> pd.Data
     facts : sequence of Fact
         The dumps; all of one dataset and seed have the same images.
     subgroups : mapping of str to sequence of int
-        Numbers of labels over which the ASMA of each dataset averages. Images with more labels
-        than the largest are counted together.
+        Numbers of labels over which the ASMA of each dataset averages, by default those of the
+        paper. Images with more labels than the largest are counted together.
 
     Returns
     -------
@@ -274,7 +274,7 @@ def pool_label_counts(facts: Sequence[Fact], *, subgroups: Subgroups) -> pd.Data
     firsts = {(fact["dataset"], fact["seed"]): fact["labels"] for fact in facts}
     rows = []
     for dataset in sorted({name for name, _ in firsts}):
-        largest = max(subgroups[dataset])
+        largest = max(subgroups.get(dataset, SUBGROUPS))
         images = dict.fromkeys([*map(str, range(largest + 1)), "more"], 0)
         for (name, _), labels in firsts.items():
             for count, number in labels.items() if name == dataset else ():

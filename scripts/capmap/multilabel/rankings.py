@@ -325,7 +325,7 @@ def summarize_metrics(
     evaluated : pandas.DataFrame
         Metrics of each model, dataset and seed.
     facts : sequence of str
-        Files of what was found in dumps; none where metrics were published.
+        Files of what was found in dumps, or in labels of published metrics.
     subgroups : mapping of str to sequence of int
         Numbers of labels over which the ASMA of each dataset averages.
     rank_by, images
@@ -338,7 +338,8 @@ def summarize_metrics(
     """
     known = [fact for path in facts for fact in read_json(path)["dumps"]]
     values = arrange_metrics(evaluated)
-    rounded = None if facts else images
+    # Of published metrics the images are not known.
+    rounded = images if bool(evaluated["images"].isna().all()) else None
     return {
         "metrics": values,
         "summary": summarize_models(values, images=rounded),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from capmap.prose.words import format_interval, join_names, join_sentences
-from capmap.settings.choices import LabelMetric, Subgroups
+from capmap.settings.choices import SUBGROUPS, LabelMetric, Subgroups
 from capmap.wording import LABEL_METRICS as TITLES
 from capmap.wording import format_count, format_percent, join_words, quote_name
 
@@ -90,7 +90,7 @@ def _describe_methods(
         f"{format_count(models, 'classifier')} {'was' if models == 1 else 'were'} evaluated on "
         f"{format_count(datasets, 'dataset')}.",
         *(
-            _describe_images(str(name), own, subgroups[str(name)])
+            _describe_images(str(name), own, subgroups.get(str(name), SUBGROUPS))
             for name, own in label_counts.groupby("dataset", sort=True)
         ),
         f"Of the metrics, {meanings}." if used else "",

@@ -17,7 +17,16 @@ from capmap.settings.choices import (
     RankingMethod,
 )
 from capmap.settings.data import DatasetName
-from capmap.settings.sections import REQUIRED, Count, FilePath, Name, Section, limit, option
+from capmap.settings.sections import (
+    REQUIRED,
+    Count,
+    FilePath,
+    GivenPath,
+    Name,
+    Section,
+    limit,
+    option,
+)
 
 LabelCounts: TypeAlias = Annotated[list[Count], limit(min_length=1, unique=True)]
 Rope: TypeAlias = (
@@ -229,6 +238,11 @@ class Multilabel(Section):
         "for ImageNetV1. Ranks then count those that ties of rounded values hide. Not used for "
         "predictions, whose accuracies are exact.",
     )
+    labels: dict[DatasetName, GivenPath] = option(
+        {},
+        "Files of the valid labels of datasets with published metrics, whose images are counted by "
+        "their number of labels. Those of predictions stand in `predictions.datasets`.",
+    )
 
 
 class CheckpointSelection(Section):
@@ -315,3 +329,67 @@ class Leaderboard(Section):
     version: str = option("", "Version or date of the leaderboard, as its page says it.")
     submit: str = option("", "How to submit an entry, a sentence or an address.")
     citation: str = option("", "How to cite the leaderboard.")
+
+
+class PublishedColumn(Section):
+    """What a printed column stands beside."""
+
+    column: Name = option(REQUIRED, "Column of the study's table.")
+    where: dict[str, str | float | bool] = option({}, "As that of the entry, which it adds to.")
+    scale: float = option(
+        1, "What a number of the study is multiplied by, such as 100 for percent."
+    )
+    tolerance: float = option(
+        0, "How far the two may be apart to count as near, where numbers have an error.", ge=0
+    )
+    count: bool = option(
+        False, "Whether the number is how many rows of the study have something in the column."
+    )
+    low: str = option(
+        "", "Column of its table with the lower end of an interval in which a number is near."
+    )
+    high: str = option("", "Column with the upper end; empty means that it is open there.")
+
+
+class Published(Section):
+    """Tables and figures of a publication, by name, and what stands beside them in the study."""
+
+    file: FilePath = option(
+        "", "Table of its numbers as printed; empty means that it is only listed, as a figure is."
+    )
+    table: str = option(
+        "", "The study's table beside it, such as tables/iqm; empty means that it has none."
+    )
+    figure: str = option("", "Or its figure, such as intervals, which is listed beside it.")
+    keys: dict[Name, Name] = option(
+        {"model": "model"}, "Columns that say which row is meant: as printed, and of the table."
+    )
+    columns: dict[Name, Name | PublishedColumn] = option(
+        {}, "Printed columns and what they stand beside; empty means columns of the same names."
+    )
+    where: dict[str, str | float | bool] = option(
+        {}, "Rows of the study's table that are meant, as column and value."
+    )
+    names: dict[Name, Name] = option(
+        {}, "Names in the printed key columns, and what the study has for them where that differs."
+    )
+    note: str = option("", "Why numbers differ or are not computed, as the page says it.")
+
+
+class Claim(Section):
+    """Statements of a publication, by their words, as ranges of numbers in the study's tables.
+
+    A statement holds if the interval lies within the range, fails if it lies outside, and is open
+    otherwise.
+    """
+
+    table: Name = option(REQUIRED, "The study's table, such as capabilities/bend.")
+    where: dict[str, str | float | bool] | None = option(
+        None, "The row that is meant, as column and value; it must be one."
+    )
+    column: Name = option(REQUIRED, "Its column with the number.")
+    low: str | None = option(None, "Its column with the lower end of the interval.")
+    high: str | None = option(None, "Its column with the upper end of the interval.")
+    above: float | None = option(None, "The number is said to be no lower than this.")
+    below: float | None = option(None, "The number is said to be no higher than this.")
+    note: str | None = option(None, "What the page says of it beside the verdict.")

@@ -14,7 +14,8 @@ TABLES = get_args(TableFormat)
 ROWS = (*TABLES, "checkpoints")
 # The formats that read an option, where not all do.
 FORMATS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(["header_rows", "multilabel/images", "columns/keep"], TABLES),
+    **dict.fromkeys(["header_rows", "multilabel/images", "multilabel/labels"], TABLES),
+    "columns/keep": TABLES,
     **{
         f"columns/{name}": TABLES
         for name in ("step", "selection", "spread", "count", "publication")
@@ -43,6 +44,8 @@ READERS: dict[str, tuple[str, ...]] = {
     "leaderboard/complete": ("leaderboard",),
     "leaderboard/releases": ("releases",),
     "checkpoints/rankings": ("checkpoints",),
+    "published": ("published",),
+    "claims": ("published",),
 }
 DEFAULTS = find_faults({}, write_schema(Study))[0]
 

@@ -1,10 +1,19 @@
-"""Where results come from other than exports."""
+"""Where results come from other than exports, and files from elsewhere."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from capmap.settings.choices import Tuning
-from capmap.settings.sections import FilePath, Name, Section, option
+from capmap.settings.sections import REQUIRED, FilePath, Name, Section, limit, name_key, option
 
+DIGEST = "^[0-9a-f]{64}$"
+DOWNLOADS = "downloads"
+DownloadName = Annotated[
+    str,
+    name_key(
+        "A path below downloads/, without . and .. in it.",
+        pattern=r"^(?!\.)[^/\\\s](?!.*/[./])[^\\\n]*[^/\\\n]$",
+    ),
+]
 RunStatus = Literal["FINISHED", "FAILED", "KILLED", "RUNNING", "SCHEDULED"]
 
 
@@ -61,4 +70,20 @@ class Submission(Section):
     )
     method: Tuning = option(
         "full_ft", "What submissions without the column frozen_or_full_ft count as."
+    )
+
+
+class Download(Section):
+    """Files that others publish, by their path below downloads/, where settings can name them.
+
+    Those that the studies name are fetched before any job, also of a dry run, and once.
+    """
+
+    address: Annotated[str, limit(pattern="^https?://[^ ]+$")] = option(
+        REQUIRED, "Where it is published, http:// or https://."
+    )
+    sha256: Annotated[str, limit(pattern=DIGEST)] = option(
+        REQUIRED,
+        "SHA-256 of the file in hexadecimal; a file with another one is refused, wherever it is "
+        "from.",
     )

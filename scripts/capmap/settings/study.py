@@ -7,11 +7,13 @@ from capmap.settings.analyses import (
     Attributes,
     Capabilities,
     Checkpoints,
+    Claim,
     Comparison,
     Frontier,
     Group,
     Leaderboard,
     Multilabel,
+    Published,
     Ratings,
     Robustness,
     SampleSize,
@@ -55,7 +57,7 @@ from capmap.settings.sections import (
     option,
     section,
 )
-from capmap.settings.sources import Submission, Tracking
+from capmap.settings.sources import DIGEST, Download, DownloadName, Submission, Tracking
 
 Analysis = Annotated[str, limit(choices=tuple(ANALYSES))]
 STUDY_NAMES = (
@@ -73,12 +75,13 @@ StudyName = Annotated[
 ]
 FieldName = Annotated[str, name_key("A field has a name of letters.", min_length=1)]
 GroupName = Annotated[str, name_key("A group needs a name.", min_length=1)]
+PublishedName = Annotated[str, name_key("A published table has a name.", min_length=1)]
 ExportName = Annotated[str, name_key("A path or URL of an export.", format="path")]
 Digest = Annotated[
     str,
     name_key(
         "A SHA-256 has 64 hexadecimal digits; `sha256sum FILE` prints it.",
-        pattern="^[0-9a-f]{64}$",
+        pattern=DIGEST,
     ),
 ]
 Scalar: TypeAlias = str | float | bool
@@ -250,8 +253,9 @@ class Study(Section):
         'are "capabilities" and what follows it, as they need many models and datasets and take '
         'the most computing; "groups", "conditions" and "drift" (dates) need settings of their '
         'own. "multilabel" is for predictions and for published metrics, "checkpoints" for the '
-        'format of that name, "leaderboard" makes a page to sort and search, and "releases" (of '
-        "`leaderboard.releases`) shows how ranks moved.",
+        'format of that name, "leaderboard" makes a page to sort and search, "releases" (of '
+        '`leaderboard.releases`) shows how ranks moved, and "published" (of `published`) puts '
+        "printed numbers beside those of the study.",
         unique=True,
     )
     comparison: Comparison
@@ -287,6 +291,10 @@ class Study(Section):
     tracking: Tracking
     checkpoints: Checkpoints
     leaderboard: Leaderboard
+    published: dict[PublishedName, Published] = option({}, " ".join(str(Published.__doc__).split()))
+    claims: dict[PublishedName, Annotated[Claim, limit(min_length=1)]] = option(
+        {}, " ".join(str(Claim.__doc__).split())
+    )
     figures: Figures
     bootstrap: Bootstrap
 
@@ -296,6 +304,12 @@ class Config(Section):
 
     run: str | Annotated[list[str], limit(min_length=1)] = option(
         "all", 'Which studies to run, "all", one study\'s name, or a list of names.'
+    )
+    downloads: dict[DownloadName, Download] = option({}, " ".join(str(Download.__doc__).split()))
+    mirror: FilePath = option(
+        "",
+        "Folder, or address (http, https) of one, with the files of `downloads` under the same "
+        "names, from where they are taken instead; such as the downloads/ of another machine.",
     )
     studies: dict[StudyName, Study] = option(
         REQUIRED,
