@@ -15,7 +15,7 @@ from capmap.inputs.studies import (
     select_studies,
 )
 from capmap.settings.effects import find_ineffective
-from capmap.settings.files import read_yaml
+from capmap.settings.files import open_yaml
 
 # What decides whether a setting has an effect.
 DECIDING = {"format", "preset", "analyses", "columns", "take", "summary", "tracking"}
@@ -46,10 +46,11 @@ def check_configuration(
         When anything is wrong; the message has one line per fault. Files are looked for of the
         studies that run, and of those that they are compared with. No file is read.
     """
+    documents = [open_yaml(path) for path in files]
     inspected = inspect_config(given)
     names = _list_studies(given)
     faults = [
-        *(line for path in files for line in list_faults(read_yaml, path)),
+        *(fault for document in documents for fault in document.faults),
         *inspected.faults,
         *_find_rivals(names),
         *_find_useless(given, inspected),

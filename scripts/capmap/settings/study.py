@@ -60,14 +60,14 @@ from capmap.settings.sources import Submission, Tracking
 Analysis = Annotated[str, limit(choices=tuple(ANALYSES))]
 STUDY_NAMES = (
     'One named analysis per key. Names become folders in results/, so letters, digits, "_" and '
-    '"-" only; "logs" and "benchmarks" are folders of capmap itself.'
+    '"-" only, at most 100 of them; "logs" and "benchmarks" are folders of capmap itself.'
 )
 # Python's "$" also matches before a final line break.
 StudyName = Annotated[
     str,
     name_key(
         STUDY_NAMES,
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$(?!\n)",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$(?!\n)",
         excluded=("logs", "benchmarks"),
     ),
 ]
