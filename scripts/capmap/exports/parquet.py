@@ -169,7 +169,8 @@ def _sum_unpacked(metadata: pq.FileMetaData, fields: Sequence[str]) -> int:
     parts = tuple(f"{name}." for name in fields)
     groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]
     # The columns are only asked where it matters: pyarrow ends the process over a damaged one.
-    if (all_columns := sum(group.total_byte_size for group in groups)) <= LARGEST:
+    all_columns = sum(int(group.total_byte_size) for group in groups)
+    if all_columns <= LARGEST:
         return all_columns
     chunks = [group.column(place) for group in groups for place in range(group.num_columns)]
     return sum(
