@@ -10,6 +10,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+from capmap.addresses import hide_in_text
 from capmap.errors import CapmapError
 
 # Objects between two searches for garbage; Python's 700 cost a tenth of the time of a figure.
@@ -114,19 +115,26 @@ def _is_file_list(value: Any) -> bool:
     return type(value).__name__ == "Namedlist" or type(value).__module__.startswith("snakemake")
 
 
-class _Terminal(logging.Formatter):
-    """Says of which study and stage a message is; of a warning only as much as is read."""
+class _Log(logging.Formatter):
+    """Says of which study and stage a message is, and no secret of an address in it."""
 
     def __init__(self, place: str, path: Path) -> None:
         super().__init__()
         self.place, self.path = place, path
 
     def format(self, record: logging.LogRecord) -> str:
+        return f"{self.place}: {hide_in_text(super().format(record))}"
+
+
+class _Terminal(_Log):
+    """Says of a warning only as much as is read."""
+
+    def format(self, record: logging.LogRecord) -> str:
         text = record.getMessage()
         if record.levelno == logging.WARNING and len(text) > SHOWN:
             text = f"{text[:SHOWN].rstrip()}… ({self.path})"
-        trace = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
-        return f"{self.place}: {text}{trace}"
+            return f"{self.place}: {hide_in_text(text)}"
+        return super().format(record)
 
 
 def _log_to(path: Path, place: str) -> None:
@@ -134,8 +142,6 @@ def _log_to(path: Path, place: str) -> None:
     terminal = logging.StreamHandler()
     terminal.setLevel(logging.WARNING)
     terminal.setFormatter(_Terminal(place, path))
-    logging.basicConfig(
-        level=logging.INFO,
-        format=f"{place}: %(message)s",
-        handlers=[logging.FileHandler(path, mode="w", encoding="utf-8"), terminal],
-    )
+    log = logging.FileHandler(path, mode="w", encoding="utf-8", errors="backslashreplace")
+    log.setFormatter(_Log(place, path))
+    logging.basicConfig(level=logging.INFO, handlers=[log, terminal])

@@ -148,6 +148,12 @@ class Study(Section):
         "SHA-256 of some exports in hexadecimal, by path or URL as in `exports`. A file with "
         "another digest is refused.",
     )
+    redirects: list[str] = option(
+        [],
+        "Hosts, such as cdn.example.org, to which the servers of exports may redirect; another "
+        "host than that of the address is refused otherwise.",
+        unique=True,
+    )
     benchmark: FilePath = option(
         "",
         "File that defines the benchmark, with the metric and direction of each dataset, the "
