@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from capmap.addresses import hide_in_text
-from capmap.errors import CapmapError
+from capmap.errors import CapmapError, explain_machine
 
 # Objects between two searches for garbage; Python's 700 cost a tenth of the time of a figure.
 COLLECT_AFTER = 50_000
@@ -46,16 +46,20 @@ def run_job(function: Callable[..., None], job: Any) -> None:
     if "threads" in signature(function).parameters:
         arguments["threads"] = job.threads
     study = getattr(job.wildcards, "study", "")
-    _log_to(Path(str(job.log)), f"{study}, {function.__name__}" if study else function.__name__)
+    place = f"{study}, {function.__name__}" if study else function.__name__
     gc.set_threshold(COLLECT_AFTER)
     logger = logging.getLogger(function.__name__)
     try:
+        _log_to(Path(str(job.log)), place)
         function(**arguments)
     except CapmapError as error:
         logger.error("%s", error)
         sys.exit(1)
-    except Exception:
-        logger.exception("This is a fault of capmap, not of your data; please report it.")
+    except Exception as error:
+        if text := explain_machine(error):
+            logger.error("%s", text)
+        else:
+            logger.exception("This is a fault of capmap, not of your data; please report it.")
         sys.exit(1)
 
 
@@ -138,10 +142,13 @@ class _Terminal(_Log):
 
 
 def _log_to(path: Path, place: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     terminal = logging.StreamHandler()
     terminal.setLevel(logging.WARNING)
     terminal.setFormatter(_Terminal(place, path))
+    logging.basicConfig(level=logging.INFO, handlers=[terminal])
+    # A log that cannot be written, as the disk is full, is no fault to be told beside that.
+    logging.raiseExceptions = False
+    path.parent.mkdir(parents=True, exist_ok=True)
     log = logging.FileHandler(path, mode="w", encoding="utf-8", errors="backslashreplace")
     log.setFormatter(_Log(place, path))
-    logging.basicConfig(level=logging.INFO, handlers=[log, terminal])
+    logging.getLogger().addHandler(log)

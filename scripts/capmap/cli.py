@@ -15,7 +15,7 @@ import yaml
 
 from capmap.addresses import hide_in_text
 from capmap.drafting import CALL, name_study
-from capmap.errors import CapmapError, ConfigError
+from capmap.errors import CapmapError, ConfigError, explain_machine
 from capmap.settings.files import read_config
 from capmap.wording import find_nearest
 
@@ -43,6 +43,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(options.call(options, rest))
     except CapmapError as error:
         print(f"capmap: {hide_in_text(str(error))}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        if not (text := explain_machine(error)):
+            raise
+        print(f"capmap: {text}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

@@ -51,7 +51,7 @@ sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
 from capmap.addresses import hide_in_text, keep_secrets
 from capmap.catalog import ANALYSES, FIGURES, STEPS, find_owner, list_captions
-from capmap.errors import ConfigError
+from capmap.errors import ConfigError, explain_machine
 from capmap.inputs import analyses, configuration, exports, leaderboards
 from capmap.inputs import locks, looks, predictions, state, studies
 from capmap.settings.files import read_yaml
@@ -74,6 +74,10 @@ def ask(function, *arguments, **options):
         return function(*arguments, **options)
     except ConfigError as error:
         raise WorkflowError(hide_in_text(str(error)))
+    except OSError as error:
+        if text := explain_machine(error):
+            raise WorkflowError(text)
+        raise
 
 
 def check_config(settings):
@@ -118,7 +122,7 @@ config = (
     {"studies": {}, "run": "all"} if DRAFTED else keep_secrets(check_config(config))
 )
 STUDIES = ask(studies.select_studies, config["studies"], config["run"])
-CAPTIONS = write_captions(Path(".snakemake/captions"))
+CAPTIONS = ask(write_captions, Path(".snakemake/captions"))
 
 
 wildcard_constraints:
