@@ -110,12 +110,14 @@ def render_csv(table: pd.DataFrame) -> str:
     return safe.to_csv(index=False, lineterminator="\n")
 
 
-def read_table(path: str | Path, *, names: Sequence[str] = TEXT_COLUMNS) -> pd.DataFrame:
+def read_table(
+    path: str | Path | IO[bytes], *, names: Sequence[str] = TEXT_COLUMNS
+) -> pd.DataFrame:
     """Read a table that `render_csv` wrote.
 
     Parameters
     ----------
-    path : path-like
+    path : path-like or binary stream
         A CSV file.
     names : sequence of str, optional
         Columns of names, where ``007`` stays as it is; give ``["model"]`` for a table whose other

@@ -3,6 +3,7 @@
 import io
 import re
 from array import array
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -370,7 +371,7 @@ def _require_columns(sheet: Sheet, columns: Sequence[str]) -> None:
             "Call it `image` where it holds image ids, or write the table without its index.",
             line=1,
         )
-    twice = sorted({name for name in sheet.columns if sheet.columns.count(name) > 1})
+    twice = sorted(name for name, count in Counter(sheet.columns).items() if count > 1)
     if twice:
         raise refuse(
             "duplicated_column",

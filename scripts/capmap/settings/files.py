@@ -13,7 +13,8 @@ from capmap.errors import ConfigError
 # More than any study has settings, and less than it takes a second to read.
 LARGEST = 4 << 20
 DEEPEST = 100
-MOST_REPEATS = 100_000
+MOST_REPEATS = MOST_VALUES = 100_000
+TEXT = 64
 # Up to here a text with a fault is read again by the parser whose messages are plainer.
 SHORT = 1 << 16
 OCTAL = re.compile(r"[+-]?0[0-7_]+")
@@ -41,9 +42,9 @@ def read_yaml(path: str) -> Any:
     Raises
     ------
     ConfigError
-        When it cannot be read, is no YAML, is larger than `LARGEST` bytes or nested deeper than
-        `DEEPEST`, has aliases for more than `MOST_REPEATS` values, keys twice, or numbers that are
-        not what they look like, such as ``012``; with line and column.
+        When it cannot be read, is no YAML, has more than `LARGEST` bytes, `DEEPEST` levels or
+        `MOST_VALUES` keys and values, aliases for more than `MOST_REPEATS` values, keys twice, or
+        numbers that are not what they look like, such as ``012``; with line and column.
     """
     content, faults = open_yaml(path)
     if faults:
@@ -102,7 +103,7 @@ class _Extent:
     def __init__(self) -> None:
         self._sizes: dict[str, int] = {}
         self._within: list[tuple[str | None, int]] = []
-        self._size = self._repeats = 0
+        self._size = self._repeats = self._values = 0
 
     def add(self, event: Any) -> str:
         """Take the next event, and say what is wrong with it."""
@@ -123,8 +124,13 @@ class _Extent:
             if len(self._within) > DEEPEST:
                 return f"it is nested more than {DEEPEST} levels deep."
         elif isinstance(event, yaml.ScalarEvent):
-            self._size += 1
-            self._sizes[event.anchor or ""] = 1
+            # A long text counts as many values.
+            size = 1 + len(event.value) // TEXT
+            self._size += size
+            self._sizes[event.anchor or ""] = size
+            self._values += 1
+            if self._values > MOST_VALUES:
+                return f"it has more than {MOST_VALUES} keys and values, which settings never need."
         return ""
 
 
