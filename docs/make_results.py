@@ -37,7 +37,7 @@ score of a dataset is bold, the next underlined, and models that are not separat
 have a dagger. A table that is too large for a page is several floats, or one that is turned.
 
 `data.zip` is for those who check the paper, and can go to an archive that gives it a DOI: all
-tables as CSV, paragraphs and paper, the study's settings (without passwords and keys in addresses),
+tables as CSV, paragraphs and paper, the study's settings (without the secrets of addresses),
 what was read and rejected with digests of the exports, versions and, from a clone, the lock. Its
 `datapackage.json` describes each file, and each column by type and meaning, as a
 [Data Package](https://datapackage.org). The exports themselves are not in it: add them, an author

@@ -4,6 +4,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
+from capmap.addresses import reveal
 from capmap.artifacts import render_csv, write_bytes, write_json, write_text
 from capmap.benchmarks import read_benchmark
 from capmap.errors import ValidationError
@@ -65,7 +66,7 @@ def collect_submission(
         for path in benchmark
         for name, dataset in read_benchmark(path).datasets.items()
     }
-    tracking = read_submission_store(store, experiments=experiments)
+    tracking = read_submission_store(reveal(store), experiments=experiments)
     found = collect_runs(
         tracking.runs, status=status, metrics=metrics, seeds_per_cell=seeds_per_cell
     )

@@ -10,7 +10,8 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from capmap.errors import CapmapError
+from capmap.addresses import hide_in_text
+from capmap.errors import CapmapError, explain_machine
 
 # Objects between two searches for garbage; Python's 700 cost a tenth of the time of a figure.
 COLLECT_AFTER = 50_000
@@ -45,16 +46,20 @@ def run_job(function: Callable[..., None], job: Any) -> None:
     if "threads" in signature(function).parameters:
         arguments["threads"] = job.threads
     study = getattr(job.wildcards, "study", "")
-    _log_to(Path(str(job.log)), f"{study}, {function.__name__}" if study else function.__name__)
+    place = f"{study}, {function.__name__}" if study else function.__name__
     gc.set_threshold(COLLECT_AFTER)
     logger = logging.getLogger(function.__name__)
     try:
+        _log_to(Path(str(job.log)), place)
         function(**arguments)
     except CapmapError as error:
         logger.error("%s", error)
         sys.exit(1)
-    except Exception:
-        logger.exception("This is a fault of capmap, not of your data; please report it.")
+    except Exception as error:
+        if text := explain_machine(error):
+            logger.error("%s", text)
+        else:
+            logger.exception("This is a fault of capmap, not of your data; please report it.")
         sys.exit(1)
 
 
@@ -114,28 +119,36 @@ def _is_file_list(value: Any) -> bool:
     return type(value).__name__ == "Namedlist" or type(value).__module__.startswith("snakemake")
 
 
-class _Terminal(logging.Formatter):
-    """Says of which study and stage a message is; of a warning only as much as is read."""
+class _Log(logging.Formatter):
+    """Says of which study and stage a message is, and no secret of an address in it."""
 
     def __init__(self, place: str, path: Path) -> None:
         super().__init__()
         self.place, self.path = place, path
 
     def format(self, record: logging.LogRecord) -> str:
+        return f"{self.place}: {hide_in_text(super().format(record))}"
+
+
+class _Terminal(_Log):
+    """Says of a warning only as much as is read."""
+
+    def format(self, record: logging.LogRecord) -> str:
         text = record.getMessage()
         if record.levelno == logging.WARNING and len(text) > SHOWN:
             text = f"{text[:SHOWN].rstrip()}… ({self.path})"
-        trace = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
-        return f"{self.place}: {text}{trace}"
+            return f"{self.place}: {hide_in_text(text)}"
+        return super().format(record)
 
 
 def _log_to(path: Path, place: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     terminal = logging.StreamHandler()
     terminal.setLevel(logging.WARNING)
     terminal.setFormatter(_Terminal(place, path))
-    logging.basicConfig(
-        level=logging.INFO,
-        format=f"{place}: %(message)s",
-        handlers=[logging.FileHandler(path, mode="w", encoding="utf-8"), terminal],
-    )
+    logging.basicConfig(level=logging.INFO, handlers=[terminal])
+    # A log that cannot be written, as the disk is full, is no fault to be told beside that.
+    logging.raiseExceptions = False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    log = logging.FileHandler(path, mode="w", encoding="utf-8", errors="backslashreplace")
+    log.setFormatter(_Log(place, path))
+    logging.getLogger().addHandler(log)

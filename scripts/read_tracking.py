@@ -4,6 +4,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from capmap.addresses import reveal
 from capmap.artifacts import write_json, write_parquet
 from capmap.errors import ValidationError
 from capmap.tracking.evaluations import tabulate_evaluations
@@ -52,7 +53,7 @@ def read_tracking(
         When the store or a pattern is at fault, or no value belongs to a dataset.
     """
     patterns = compile_keys(metric_keys, datasets=datasets)
-    tracking = read_store(store, experiments=experiments, history_of=status)
+    tracking = read_store(reveal(store), experiments=experiments, history_of=status)
     found = tabulate_evaluations(tracking.runs, status=status, patterns=patterns, keep=keep)
     content = {
         "store": store,

@@ -6,6 +6,7 @@ EVERY_DEFAULT = {
     "preset": "",
     "format": "long",
     "checksums": {},
+    "redirects": [],
     "benchmark": "",
     "header_rows": 1,
     "columns": {

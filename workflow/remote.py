@@ -9,7 +9,7 @@ from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path, PurePosixPath
 from typing import Any
-from urllib.parse import urlparse
+from urllib.parse import urljoin, urlparse
 
 import boto3
 import requests
@@ -29,6 +29,7 @@ from botocore.exceptions import (
 from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_storage_plugins.io import Mtime
 
+from capmap.addresses import hide, reveal
 from capmap.inputs.servers import (
     ADDRESS,
     BLOCK,
@@ -60,9 +61,11 @@ class Facts:
 
 
 KNOWN: dict[str, Facts] = {}
+REDIRECTS: dict[str, set[str]] = {}
+MOST_REDIRECTS = 10
 
 
-def open_remote(storage: Any, url: str) -> Any:
+def open_remote(storage: Any, url: str, redirects: Collection[str] = ()) -> Any:
     """Name a file on a server as the input of a rule.
 
     Parameters
@@ -70,7 +73,10 @@ def open_remote(storage: Any, url: str) -> Any:
     storage : callable
         Snakemake's ``storage``, which finds the plugin for the kind of address.
     url : str
-        The address. ``http://``, ``https://`` and ``s3://`` are guarded; others go to their plugin.
+        The address, as `capmap.addresses.hide` shows it: Snakemake writes it down. ``http://``,
+        ``https://`` and ``s3://`` are guarded; others go to their plugin.
+    redirects : collection of str, optional
+        Hosts to which a server over HTTP may redirect.
 
     Returns
     -------
@@ -82,7 +88,8 @@ def open_remote(storage: Any, url: str) -> Any:
     RemoteError
         When the graph of jobs is built or the file is loaded: in one line with the address, what
         happened and what to do. It may be that the server refuses or is not there, that it does not
-        answer within `DEADLINES`, or that the file ends early.
+        answer within `DEADLINES`, that it redirects elsewhere, or that the file ends early. Also
+        when another plugin would have to write a secret down.
 
     Notes
     -----
@@ -91,11 +98,15 @@ def open_remote(storage: Any, url: str) -> Any:
     file. A file whose server sends no time of change counts as never changed. Addresses that differ
     in what follows ``?`` are different files.
     """
-    file = storage(url)
-    plain = file.flags["storage_object"]
     kind = {"http": HttpExport, "https": HttpExport, "s3": S3Export}.get(urlparse(url).scheme)
+    if kind is None and reveal(url) != url:
+        reason = "this kind of address cannot have a password or a token."
+        raise RemoteError(f"{url}: {reason} Give it to the plugin, or name a copy of the file.")
+    file = storage(url)
     if kind is None:
         return file
+    REDIRECTS.setdefault(url, set()).update(redirects)
+    plain = file.flags["storage_object"]
     file.flags["storage_object"] = kind(
         query=plain.query,
         keep_local=plain.keep_local,
@@ -157,9 +168,8 @@ class Guarded:
             fresh.unlink(missing_ok=True)
 
     def fail(self, reason: str, remedy: str) -> RemoteError:
-        """The one message of a fault; what follows ``?`` in an address may be a secret."""
-        address, mark, _ = self.print_query.partition("?")
-        return RemoteError(f"{address}{mark and '?…'}: {reason} {remedy}")
+        """The one message of a fault."""
+        return RemoteError(f"{hide(self.print_query)}: {reason} {remedy}")
 
 
 class HttpExport(Guarded, http.StorageObject):  # type: ignore[misc]
@@ -189,23 +199,50 @@ class HttpExport(Guarded, http.StorageObject):  # type: ignore[misc]
 
     @contextmanager
     def _request(self, verb: str, tolerated: Collection[int] = ()) -> Iterator[requests.Response]:
-        settings = self.provider.settings
-        options = {
-            "auth": settings.auth,
-            "allow_redirects": settings.allow_redirects,
-            # Compressed on the way, a file would be of unknown size.
-            "headers": {"Accept-Encoding": "identity"},
-        }
         try:
-            with requests.request(
-                verb, self.query, stream=True, timeout=DEADLINES, **options
-            ) as answer:
+            with self._follow(verb) as answer:
                 if answer.status_code not in {HTTPStatus.OK, *tolerated}:
                     reason = f"the server answers {answer.status_code} {answer.reason}."
                     raise self.fail(reason, REMEDIES.get(answer.status_code, LATER))
                 yield answer
         except requests.RequestException as error:
             raise self.fail(*explain_request(error)) from None
+
+    def _follow(self, verb: str) -> requests.Response:
+        """Ask, and follow redirections to the same host and to those that are allowed."""
+        settings = self.provider.settings
+        address = own = reveal(self.query)
+        for _ in range(MOST_REDIRECTS):
+            answer = requests.request(
+                verb,
+                address,
+                stream=True,
+                timeout=DEADLINES,
+                allow_redirects=False,
+                auth=settings.auth if same_host(own, address) else None,
+                # Compressed on the way, a file would be of unknown size.
+                headers={"Accept-Encoding": "identity"},
+            )
+            if not (answer.is_redirect and settings.allow_redirects):
+                return answer
+            answer.close()
+            address = urljoin(address, answer.headers["location"])
+            host = urlparse(address).netloc.rpartition("@")[2]
+            if urlparse(address).scheme not in ("http", "https"):
+                raise self.fail("the server redirects to what is no file on a server.", ADDRESS)
+            if not same_host(own, address) and host not in REDIRECTS.get(self.query, ()):
+                remedy = f"If you trust it, set `redirects: [{host}]` in the study."
+                raise self.fail(f"the server redirects to another one, {host}.", remedy)
+        raise self.fail("the server redirects in a circle.", ADDRESS)
+
+
+def same_host(first: str, second: str) -> bool:
+    """Whether two addresses are of one server; from HTTP to HTTPS it stays the same."""
+    one, other = urlparse(first), urlparse(second)
+    ports = {"http": 80, "https": 443}
+    places = [(url.scheme, url.port or ports.get(url.scheme)) for url in (one, other)]
+    is_safer = places == [("http", 80), ("https", 443)]
+    return one.hostname == other.hostname and (places[0] == places[1] or is_safer)
 
 
 def read_headers(answer: requests.Response) -> Facts:

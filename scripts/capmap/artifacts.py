@@ -8,6 +8,7 @@ import json
 import os
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
@@ -109,12 +110,14 @@ def render_csv(table: pd.DataFrame) -> str:
     return safe.to_csv(index=False, lineterminator="\n")
 
 
-def read_table(path: str | Path, *, names: Sequence[str] = TEXT_COLUMNS) -> pd.DataFrame:
+def read_table(
+    path: str | Path | IO[bytes], *, names: Sequence[str] = TEXT_COLUMNS
+) -> pd.DataFrame:
     """Read a table that `render_csv` wrote.
 
     Parameters
     ----------
-    path : path-like
+    path : path-like or binary stream
         A CSV file.
     names : sequence of str, optional
         Columns of names, where ``007`` stays as it is; give ``["model"]`` for a table whose other
@@ -172,9 +175,24 @@ def write_json(path: str | Path, content: Mapping[str, Any]) -> None:
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
-    """Read a JSON object."""
-    content: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+    """Read a JSON object.
+
+    Raises
+    ------
+    ValueError
+        When it is no JSON, or a key stands twice.
+    """
+    text = Path(path).read_text(encoding="utf-8")
+    content: dict[str, Any] = json.loads(text, object_pairs_hook=_pair)
     return content
+
+
+def _pair(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise ValueError(f"The key {twice!r} stands twice.")
+    return found
 
 
 def _umask() -> int:

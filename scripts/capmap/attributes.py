@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from capmap.errors import ValidationError
 from capmap.exports.cells import Cells, Wish, check_columns, reject_nested, trim
-from capmap.exports.numbers import Kind, parse_numbers
+from capmap.exports.numbers import Kind, parse_mixed, parse_numbers
 from capmap.exports.runs import find_blank_names, find_no_rows, find_words
 from capmap.exports.sheets import open_sheet
 from capmap.problems import Problem, UnreadableExportError
@@ -224,7 +224,11 @@ def _read_cells(path: str, columns: Mapping[str, str], role: Role) -> Cells:
 def _read_numbers(cells: Cells, key: str, column: str, path: str) -> tuple[Values, list[Problem]]:
     """Read numbers above 0."""
     texts = trim(cells.columns[column])
-    numbers = parse_numbers(texts, decimal="." if column in cells.numeric else "auto")
+    numbers = parse_mixed(
+        texts,
+        cells.find_numerals(column),
+        lambda texts, *, numeric: parse_numbers(texts, decimal="." if numeric else "auto"),
+    )
     remedy = f"Set `attributes: {{models: {{{key}: …}}}}` to a column of numbers."
     if words := find_words(
         numbers, texts, column=column, source=path, lines=cells.lines, remedy=remedy

@@ -3,15 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
-
-import yaml
 
 from capmap.errors import ConfigError
 from capmap.settings.benchmark import Definition
 from capmap.settings.checking import check_settings
 from capmap.settings.choices import Direction
+from capmap.settings.files import read_yaml
 from capmap.settings.sections import write_schema
 from capmap.wording import ALL, find_nearest, list_names, quote_name
 
@@ -97,10 +95,7 @@ def read_benchmark(path: str) -> Benchmark:
     A name that YAML reads as a number or a truth value has to be quoted. A key that stands twice is
     a fault. ``All`` cannot be the name of a dimension, because tables call all datasets so.
     """
-    try:
-        content = yaml.load(Path(path).read_text("utf-8"), _Loader)  # noqa: S506 (a safe loader)
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        raise ConfigError(f"{path}: the benchmark cannot be read: {error}") from error
+    content = read_yaml(path)
     if not isinstance(content, Mapping):
         raise ConfigError(f"{path}: expected a section with the key datasets.")
     try:
@@ -174,14 +169,3 @@ def _check_dimensions(
                 known = hint or f"Known are {list_names(sorted(datasets))}."
                 faults.append(f"{place}: there is no dataset {quote_name(name)}. {known}")
     return faults
-
-
-class _Loader(yaml.SafeLoader):
-    """A loader of plain values that refuses keys which stand twice."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = Counter(child.value for child, _ in node.value if isinstance(child.value, str))
-        if twice := [key for key, count in keys.items() if count > 1]:
-            line = node.start_mark.line + 1
-            raise yaml.YAMLError(f"the section at line {line} has the key {twice[0]!r} twice.")
-        return super().construct_mapping(node, deep=deep)

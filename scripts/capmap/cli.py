@@ -13,8 +13,9 @@ from typing import Any
 
 import yaml
 
+from capmap.addresses import hide_in_text
 from capmap.drafting import CALL, name_study
-from capmap.errors import CapmapError, ConfigError
+from capmap.errors import CapmapError, ConfigError, explain_machine
 from capmap.settings.files import read_config
 from capmap.wording import find_nearest
 
@@ -41,7 +42,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(options.call(options, rest))
     except CapmapError as error:
-        print(f"capmap: {error}", file=sys.stderr)
+        print(f"capmap: {hide_in_text(str(error))}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        if not (text := explain_machine(error)):
+            raise
+        print(f"capmap: {text}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
@@ -152,7 +158,7 @@ def _find_config() -> str:
 def _call(arguments: Sequence[str]) -> int:
     """Show a command of Snakemake and run it."""
     command = ["--snakefile", str(PROJECT / "Snakefile"), *arguments]
-    print(f"$ {shlex.join(['snakemake', *command])}", flush=True)
+    print(f"$ {hide_in_text(shlex.join(['snakemake', *command]))}", flush=True)
     environment = {**os.environ, CALL: "capmap run"}
     full = [sys.executable, "-m", "snakemake", *command]
     return subprocess.run(full, env=environment, check=False).returncode

@@ -1,4 +1,13 @@
-"""The exceptions whose message a user reads."""
+"""The exceptions whose message a user reads, and faults of the machine in words."""
+
+import errno
+import os
+import re
+
+ERRNO = re.compile(r"\[[Ee]rrno (\d+)\]")
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+CLOSED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+GO_ON = "What is finished stays; run the same command again."
 
 
 class CapmapError(Exception):
@@ -15,3 +24,57 @@ class ExportError(CapmapError):
 
 class ValidationError(CapmapError):
     """The runs of a study break its rules."""
+
+
+def explain_machine(error: BaseException) -> str:
+    """Say of an error that is a fault of the machine, not of a program, what to do; "" of others.
+
+    Parameters
+    ----------
+    error : BaseException
+        What was raised; what it was raised from is looked at as well.
+
+    Examples
+    --------
+    >>> explain_machine(OSError(28, "No space left on device", "results/a.csv"))[:44]
+    'The disk is full (results/a.csv). Make room.'
+    >>> explain_machine(ValueError("x"))
+    ''
+    """
+    seen: BaseException | None = error
+    while seen is not None:
+        if text := _explain_one(seen):
+            return text
+        seen = seen.__cause__
+    return ""
+
+
+def _explain_one(error: BaseException) -> str:
+    if isinstance(error, MemoryError):
+        return (
+            "There is too little memory. Close other programs, use fewer --cores, or a machine "
+            f"with more. {GO_ON}"
+        )
+    if isinstance(error, UnicodeEncodeError) and _is_escaped(error.object[error.start : error.end]):
+        name = error.object.encode("utf-8", "backslashreplace").decode()
+        return f"The name of a file is not Unicode: {name!r}. Rename the file."
+    if not isinstance(error, OSError):
+        return ""
+    # Libraries in C put the number into the text.
+    found = ERRNO.search(str(error))
+    number = error.errno or (int(found[1]) if found else 0)
+    where = f" ({os.fsdecode(error.filename)})" if isinstance(error.filename, str | bytes) else ""
+    if number in FULL:
+        return f"The disk is full{where}. Make room. {GO_ON}"
+    if number in CLOSED:
+        return f"A file or folder may not be read or written{where}. Check its permissions. {GO_ON}"
+    if number in (errno.EMFILE, errno.ENFILE):
+        return f"Too many files are open. Raise the limit (ulimit -n 4096). {GO_ON}"
+    if number == errno.EIO:
+        return f"The disk fails{where}. Check it, or work in another folder. {GO_ON}"
+    return ""
+
+
+def _is_escaped(text: str) -> bool:
+    """Tell whether bytes that are no UTF-8 stand for a text, as in names of files."""
+    return all("\udc80" <= character <= "\udcff" for character in text)

@@ -15,6 +15,7 @@ import pandas as pd
 import yaml
 from pandas.api.types import infer_dtype
 
+from capmap.addresses import hide, hide_everywhere
 from capmap.catalog import TABLES
 from capmap.catalog.meanings import explain_column
 
@@ -30,18 +31,8 @@ TYPES = {
     "mixed-integer-float": "number",
     "empty": "any",
 }
-# Names, passwords and keys in addresses.
-CREDENTIALS = re.compile(
-    r"(?<=://)[^/@\s]+@|(?<=[?&])[\w-]*(?:token|key|sig|password|secret|credential)[\w-]*=[^&\s\"]*",
-    re.IGNORECASE,
-)
 # Zip archives know no earlier time.
 NO_TIME = (1980, 1, 1, 0, 0, 0)
-
-
-def hide_credentials(text: str) -> str:
-    """Take names, passwords and keys out of the addresses in a text."""
-    return CREDENTIALS.sub("", text)
 
 
 def list_versions(own: str) -> dict[str, str]:
@@ -72,7 +63,7 @@ def pack_study(
     files : mapping of str to bytes
         What is packed, by its path in the archive.
     settings : mapping
-        The study's settings. Names, passwords and keys in addresses are left out.
+        The study's settings. Secrets in addresses are left out.
     sources : sequence of mapping
         The exports: ``path``, ``sha256`` and ``bytes``. Their content is not packed.
     versions : mapping of str to str
@@ -88,8 +79,9 @@ def pack_study(
     ----------
     Data Package 2.0 and Table Schema, Frictionless Data (2024): https://datapackage.org/standard
     """
-    kept = json.loads(hide_credentials(json.dumps(settings)))
-    text = yaml.safe_dump({"studies": {name: kept}}, sort_keys=False, allow_unicode=True)
+    text = yaml.safe_dump(
+        {"studies": {name: hide_everywhere(settings)}}, sort_keys=False, allow_unicode=True
+    )
     content = dict(sorted({**files, "settings.yaml": text.encode()}.items()))
     package = {
         "$schema": PROFILE,
@@ -98,7 +90,7 @@ def pack_study(
         "description": headline,
         "sources": [
             {
-                "title": hide_credentials(source["path"]),
+                "title": hide(source["path"]),
                 "hash": f"sha256:{source['sha256']}",
                 "bytes": source["bytes"],
             }

@@ -17,7 +17,8 @@ DAY = 86400
 class ExportServer(ThreadingHTTPServer):
     """Files by path, faults by path (a status, ``cut`` or ``silent``), and what was asked.
 
-    ``heads`` are faults of requests for the headers alone.
+    ``heads`` are faults of requests for the headers alone, ``moved`` are redirections, and
+    ``secrets`` what has to stand in the address or headers of each request.
     """
 
     def __init__(self) -> None:
@@ -25,6 +26,8 @@ class ExportServer(ThreadingHTTPServer):
         self.files: dict[str, tuple[bytes, float]] = {}
         self.faults: dict[str, int | str] = {}
         self.heads: dict[str, int | str] = {}
+        self.moved: dict[str, str] = {}
+        self.secrets: tuple[str, ...] = ()
         self.asked: list[tuple[str, str]] = []
         self.closing = threading.Event()
 
@@ -60,6 +63,16 @@ class Handler(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         path = self.path.partition("?")[0]
         self.server.asked.append((self.command, path))
+        if path in self.server.moved:
+            self.send_response(302)
+            self.send_header("Location", self.server.moved[path])
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        shown = f"{self.path} {self.headers.get('Authorization', '')}"
+        if not all(secret in shown for secret in self.server.secrets):
+            self.send_error(403)
+            return
         faults = self.server.faults | (self.server.heads if self.command == "HEAD" else {})
         fault = faults.get(path, 200 if path in self.server.files else 404)
         if fault == "silent":

@@ -83,6 +83,18 @@ def test_what_cannot_be_fetched_is_told_in_one_line(server, folder):
     assert f"{folder}/a folder/toy.csv: No such file or directory. Check the path" in told
 
 
+def test_no_secret_of_an_address_is_said(server, capsys):
+    address = f"{server.url.replace('://', '://me:pw-one@')}/none.csv?token=pw-two"
+    config = {
+        "downloads": {"none.csv": {"address": address, "sha256": "0" * 64}},
+        "studies": {"toy": {"exports": "downloads/none.csv"}},
+    }
+    with pytest.raises(ConfigError, match="none.csv") as raised:
+        check_configuration(config)
+    said = f"{raised.value} {capsys.readouterr()}"
+    assert "pw-" not in said
+
+
 def test_what_no_study_of_the_run_names_is_not_fetched(server):
     server.files["/toy.csv"] = (TOY.read_bytes(), 0.0)
     digest = sha256(TOY.read_bytes()).hexdigest()

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from tests.remote.servers import ExportServer
+from tests.remote.servers import ExportServer, serve_exports
 from tests.waiting import wait_until
 
 sys.path.append(str(Path(__file__).parents[2] / "workflow"))
@@ -104,13 +104,6 @@ def test_a_server_that_tells_of_no_file_alone_is_asked_for_the_file(open_http, s
     assert [verb for verb, _ in server.asked] == ["HEAD", "GET"]
 
 
-def test_what_may_be_a_token_is_not_said(open_http, server):
-    with pytest.raises(remote.RemoteError) as fault:
-        open_http(f"{server.url}/a.csv?token=secret").exists()
-    assert str(fault.value).startswith(f"{server.url}/a.csv?…: the server answers 404")
-    assert "secret" not in str(fault.value)
-
-
 def test_facts_are_those_of_the_server_and_asked_for_once(open_http, server):
     server.files = {"/a.csv": (b"abc", 1_000_000_000.0)}
     file = open_http(f"{server.url}/a.csv")
@@ -138,7 +131,7 @@ def test_an_interrupted_load_leaves_the_former_file_alone(open_http, monkeypatch
 def test_addresses_that_differ_after_the_question_mark_are_different_files(open_http):
     places = {
         Path(open_http(f"http://127.0.0.1/a.csv{query}").local_path())
-        for query in ("", "?id=1", "?id=2")
+        for query in ("", "?…", "?…1f3a5b7c")
     }
     assert len(places) == 3
     assert {place.name for place in places} == {"a.csv"}
@@ -163,3 +156,36 @@ def write_certificate(path: Path) -> Path:
     secret = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     path.write_bytes(secret + certificate.public_bytes(pem))
     return path
+
+
+@pytest.mark.parametrize("verb", ["exists", "retrieve_object"])
+def test_a_redirection_stays_with_its_server_or_goes_where_it_may(open_http, server, verb):
+    with serve_exports() as other:
+        other.files = {"/b.csv": (b"abc", 1e9)}
+        server.files = {"/c.csv": (b"abc", 1e9)}
+        server.moved = {
+            "/a.csv": f"{other.url}/b.csv?token=SECRET",
+            "/own.csv": "/c.csv",
+            "/circle.csv": "/circle.csv",
+            "/file.csv": "file:///etc/hostname",
+        }
+        host = other.url.removeprefix("http://")
+
+        def ask(path: str) -> None:
+            file = open_http(f"{server.url}{path}")
+            Path(file.local_path()).parent.mkdir(parents=True, exist_ok=True)
+            getattr(file, verb)()
+
+        for path, reason in {
+            "/a.csv": rf"redirects to another one, {host}\. .*`redirects: \[{host}\]`",
+            "/circle.csv": "redirects in a circle",
+            "/file.csv": "redirects to what is no file on a server",
+        }.items():
+            with pytest.raises(remote.RemoteError, match=reason) as fault:
+                ask(path)
+            assert "SECRET" not in str(fault.value)
+        assert other.asked == []
+        ask("/own.csv")
+        remote.REDIRECTS[f"{server.url}/a.csv"] = {host}
+        ask("/a.csv")
+        assert other.asked

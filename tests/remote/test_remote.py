@@ -2,10 +2,15 @@
 
 import sys
 import time
+from base64 import b64encode
+from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
+from capmap.artifacts import read_parquet
 from tests.remote.conftest import KEYS
 from tests.remote.servers import DAY, require_keys
 from tests.workflow.checkouts import Checkout, copy_project
@@ -49,6 +54,62 @@ def test_an_export_over_http_is_loaded_once_and_again_only_when_it_changes(check
     after = checkout.digests()
     assert before["second/runs.parquet"] == after["second/runs.parquet"]
     assert before["first/runs.parquet"] != after["first/runs.parquet"]
+
+
+def test_no_secret_of_an_address_is_written_or_said(checkout, server):
+    secrets = {"query": "tok-Q1z", "signed": "sig-S2y", "other": "id-O3x", "bare": "bare-B4w"}
+    user, password, part = "user-U5v", "pw-P6u", "part-F7t"
+    login = b64encode(f"{user}:{password}".encode()).decode()
+    server.secrets = (*secrets.values(), login)
+    server.files = {"/a.csv": (TOY, PAST)}
+    query = "token={query}&X-Amz-Signature={signed}&id={other}&{bare}".format(**secrets)
+    address = f"{server.url.replace('://', f'://{user}:{password}@')}/a.csv?{query}#{part}"
+    checkout.write_studies(
+        {
+            "first": {
+                "exports": address,
+                "metrics": METRICS,
+                "analyses": [],
+                "figures": {"only": ["intervals"]},
+                "checksums": {address: sha256(TOY).hexdigest()},
+            }
+        }
+    )
+    run = checkout.snakemake("results/first/report.html", "results/first/data.zip")
+    assert run.status == 0, run.output
+    planted = [*secrets.values(), user, password, part, login]
+    # A refusal says the address as well.
+    server.faults = {"/a.csv": 404}
+    refused = checkout.snakemake("results/first/runs.parquet", "--forcerun", "validate_exports")
+    assert "404" in refused.output
+    for text in (run.output, refused.output, *read_everything(checkout.folder)):
+        assert [secret for secret in planted if secret in text] == []
+    report = (checkout.folder / "results/first/report.html").read_text("utf-8")
+    assert f"{server.url}/a.csv?…" in report
+
+    # Signed anew, it is the same file.
+    server.faults = {}
+    server.secrets = (*server.secrets[:1], "sig-new", *server.secrets[2:])
+    for path in checkout.folder.glob("*.yaml"):
+        path.write_text(path.read_text().replace("sig-S2y", "sig-new"))
+    again = checkout.snakemake("results/first/report.html", "results/first/data.zip")
+    assert (again.status, again.rules) == (0, set()), again.output
+
+
+def read_everything(folder: Path) -> Iterator[str]:
+    """Every byte below results/ and .snakemake/, unpacked, and names of files, as text."""
+    for path in sorted([*folder.glob("results/**/*"), *folder.glob(".snakemake/**/*")]):
+        yield str(path)
+        if path.is_file():
+            data = path.read_bytes()
+            yield data.decode("utf-8", "replace")
+            if path.suffix == ".parquet":
+                yield read_parquet(path).to_csv()
+            elif path.suffix == ".zip":
+                with ZipFile(path) as archive:
+                    yield from (
+                        archive.read(name).decode("utf-8", "replace") for name in archive.namelist()
+                    )
 
 
 def test_an_export_on_s3_is_loaded_once_and_again_only_when_it_changes(checkout, s3):

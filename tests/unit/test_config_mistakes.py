@@ -167,7 +167,7 @@ def test_an_alias_of_what_is_around_it_is_told() -> None:
     # Snakemake itself ends in a traceback.
     Path("a.yaml").write_text("studies: &all {a: {exports: runs.csv}, b: *all}")
     assert list_faults(read_yaml, "a.yaml") == [
-        "a.yaml: an alias (*name) stands within what it is an alias of. Write it out."
+        "a.yaml, line 1: an alias (*name) stands within what it is an alias of. Write it out."
     ]
 
 

@@ -454,6 +454,15 @@ def test_an_export_is_a_submission_or_a_folder_of_some() -> None:
     assert exports.list_names(study) == files
 
 
+def test_a_folder_that_is_a_link_out_of_the_submissions_is_no_submission() -> None:
+    touch(f"elsewhere/{RESULTS}", f"sub/a/{RESULTS}")
+    Path("sub/link").symlink_to(Path("elsewhere").absolute())
+    with pytest.raises(ConfigError, match=r"sub/link is a link out of sub\. If it is yours, name"):
+        leaderboards.list_submissions(make_board(exports="sub"))
+    Path("mine").symlink_to("elsewhere")
+    assert leaderboards.list_submissions(make_board(exports="mine")) == ["mine"]
+
+
 @pytest.mark.parametrize(
     ("exports", "message"),
     [

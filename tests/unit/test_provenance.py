@@ -92,7 +92,7 @@ def test_the_settings_run_the_study_and_hold_no_password() -> None:
     content = unpack(archive)
     assert yaml.safe_load(content["settings.yaml"]) == {
         "studies": {
-            "My Study": {"exports": "https://tracking.example/api?&page=2", "seeds": [1, 2]}
+            "My Study": {"exports": "https://tracking.example/api?…bc7c7eb0", "seeds": [1, 2]}
         }
     }
     assert not any(HIDDEN.encode() in data for data in content.values())

@@ -124,9 +124,22 @@ def rejected(tmp_path_factory):
     for missing in ("results_and_parameters.csv", "additional_info.json"):
         (write_submission(folder / "submissions", f"no_{missing}") / missing).unlink()
     (folder / "submissions" / "line\nbreak").mkdir()
+    (folder / "private").write_text("PRIVATE,b\n")
+    for name in ("results_and_parameters.csv", "additional_info.json"):
+        path = write_submission(folder / "submissions", f"link_{name[:3]}") / name
+        path.unlink()
+        path.symlink_to(folder / "private")
     with pytest.raises(ValidationError) as caught:
         run(folder)
     return read_table(folder / "rejected.csv").fillna(""), str(caught.value)
+
+
+def test_a_file_that_is_a_link_out_of_its_submission_is_not_read(rejected):
+    table, message = rejected
+    for name in ("res", "add"):
+        rows = table[table["source"].str.contains(f"/link_{name}/", regex=False)]
+        assert rows["reason"].str.contains("is a link out of the folder").tolist() == [True]
+    assert "PRIVATE" not in message + table.to_csv()
 
 
 def test_each_planted_fault_has_one_message_with_its_place(rejected):

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -48,8 +49,9 @@ def git(folder, *arguments):
 ROOT = find_root(workflow.current_basedir)
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
+from capmap.addresses import hide_in_text, keep_secrets
 from capmap.catalog import ANALYSES, FIGURES, STEPS, find_owner, list_captions
-from capmap.errors import ConfigError
+from capmap.errors import ConfigError, explain_machine
 from capmap.inputs import analyses, configuration, exports, leaderboards
 from capmap.inputs import locks, looks, predictions, state, studies
 from capmap.settings.files import read_yaml
@@ -71,7 +73,11 @@ def ask(function, *arguments, **options):
     try:
         return function(*arguments, **options)
     except ConfigError as error:
-        raise WorkflowError(str(error))
+        raise WorkflowError(hide_in_text(str(error)))
+    except OSError as error:
+        if text := explain_machine(error):
+            raise WorkflowError(text)
+        raise
 
 
 def check_config(settings):
@@ -116,9 +122,11 @@ PREFIX = find_prefix()
 if not (DRAFTED or "studies" in config):
     # The shipped studies; by `configfile` Snakemake would say that what is given extends them.
     config = {**ask(read_yaml, str(ROOT / "config.yaml")), **config}
-config = {"studies": {}, "run": "all"} if DRAFTED else check_config(config)
+config = (
+    {"studies": {}, "run": "all"} if DRAFTED else keep_secrets(check_config(config))
+)
 STUDIES = ask(studies.select_studies, config["studies"], config["run"])
-CAPTIONS = write_captions(Path(".snakemake/captions"))
+CAPTIONS = ask(write_captions, Path(".snakemake/captions"))
 
 
 wildcard_constraints:
@@ -130,12 +138,12 @@ wildcard_constraints:
     cell="[0-9a-f]{16}",
 
 
-def open_url(url):
+def open_url(url, redirects):
     """A file on a server, which a storage plugin fetches."""
     # Not above: it would slow the start of the jobs of all studies.
     from remote import open_remote
 
-    return open_remote(storage, url)
+    return open_remote(storage, url, redirects)
 
 
 def place_beside(path):
@@ -153,7 +161,8 @@ def find_study(name):
     known = config["studies"]
     if name not in known:
         raise WorkflowError(studies.explain_unknown(name, known))
-    return studies.Study(name, known[name], open_url, find_manifest, PREFIX)
+    fetch = partial(open_url, redirects=known[name]["redirects"])
+    return studies.Study(name, known[name], fetch, find_manifest, PREFIX)
 
 
 def of(function, *arguments, **kinds):

@@ -4,11 +4,10 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
-import yaml
-
 from capmap.metrics import find_metric
+from capmap.settings.files import read_yaml
 
-_WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_text("utf-8"))
+_WORDS = read_yaml(str(Path(__file__).with_name("words.yaml")))
 ROLES = {role: frozenset(words.split()) for role, words in _WORDS["roles"].items()}
 EMPTY, LOWER, HIGHER, STATISTICS, SIZES, RESULTS, SETTINGS = (
     frozenset(_WORDS[key].split())

@@ -17,6 +17,8 @@ from capmap.wording import list_names
 
 ZIP = ".zip"
 METADATA = "__MACOSX"
+# Unpacked, such a file does no harm, however small it was.
+SUSPICIOUS = 1 << 26
 ABSOLUTE = re.compile(r"[/\\]|[A-Za-z]:")
 
 
@@ -76,8 +78,10 @@ def list_members(path: str) -> list[str]:
 
 
 @contextmanager
-def open_member(path: str) -> Iterator[IO[bytes]]:
-    """Open a file in a zip archive; no more of it is unpacked than is read.
+def open_member(path: str) -> Iterator[tuple[IO[bytes], float]]:
+    """Open a file in a zip archive, and say how many times larger it becomes, beyond some size.
+
+    No more is unpacked than is read.
 
     Parameters
     ----------
@@ -103,8 +107,10 @@ def open_member(path: str) -> Iterator[IO[bytes]]:
         }
         if parts[1] not in members:
             raise UnreadableExportError(_explain_absence(path, parts[1], sorted(members)))
-        with archive.open(members[parts[1]]) as stream:
-            yield stream
+        info = members[parts[1]]
+        with archive.open(info) as stream:
+            is_small = info.file_size <= SUSPICIOUS
+            yield stream, 1.0 if is_small else info.file_size / max(info.compress_size, 1)
 
 
 def explain_unreadable(path: str, error: OSError) -> Problem:

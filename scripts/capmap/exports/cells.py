@@ -1,8 +1,10 @@
 """Cells of text with the lines they stand on: columns, names, seeds and filters."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import reduce
 from typing import TypeAlias
 
@@ -17,6 +19,10 @@ from capmap.wording import list_names, quote_name
 SEPARATOR = " / "
 INVISIBLE = r"^[\p{Z}\p{Cf}]+$"
 INTEGRAL = r"^([+-]?\d+)\.0*$"
+WHOLE = re.compile(
+    r"([+-]?)0*(\d{1,18})(?:\.0*|,0{1,2})?|[+-]?\d(?:\.\d*)?[eE][+-]?\d{1,2}", re.ASCII
+)
+NO_SEED = frozenset({"nan", "NaN"})
 BOOLEANS = {"true": True, "false": False}
 
 Value: TypeAlias = str | int | float | bool
@@ -169,14 +175,29 @@ def find_confused_names(parts: Sequence[pa.Array]) -> list[str]:
 
 
 def read_seeds(texts: pa.Array) -> pa.Array:
-    """Read seeds as text; a whole number that went through a float loses its ".0".
+    """Read seeds as text, a whole number in one way however it is written; NaN is no seed.
 
     Examples
     --------
-    >>> read_seeds(make_texts(["205.0", " 7 ", "a", ""])).to_pylist()
-    ['205', '7', 'a', '']
+    >>> read_seeds(make_texts(["205.0", " 7 ", "007", "1e1", "a", "nan", ""])).to_pylist()
+    ['205', '7', '7', '10', 'a', '', '']
     """
-    return pc.replace_substring_regex(trim(texts), INTEGRAL, r"\1")
+    encoded = trim(texts).dictionary_encode()
+    return make_texts([_read_seed(text) for text in encoded.dictionary.to_pylist()]).take(
+        encoded.indices
+    )
+
+
+def _read_seed(text: str) -> str:
+    if text in NO_SEED:
+        return ""
+    found = WHOLE.fullmatch(text)
+    if found is None:
+        return text
+    if found[2]:
+        return str(int(found[1] + found[2]))
+    number = Decimal(text)
+    return str(int(number)) if number == int(number) else text
 
 
 def list_values(wanted: Value | Sequence[Value]) -> list[Value]:

@@ -40,10 +40,12 @@ OWN = ("training", "checkpoint", "split", "time")
 FAULTY_COLUMN = frozenset({"missing_column", "reserved_column"})
 SETTING = re.compile(r"columns: \{(keep|model): …\}")
 
-STEP = re.compile(r"steps?[\W_]*([0-9]+)", re.IGNORECASE)
-EPOCH = re.compile(r"epochs?[\W_]*([0-9]+)", re.IGNORECASE)
-PLAIN = re.compile(r"\s*([0-9]+)(?:\.0*)?\s*", re.ASCII)
-NUMBER = re.compile(r"[0-9]+")
+KIND = re.compile(r"(step|epoch)s?[\W_]*(?=[0-9])", re.IGNORECASE)
+NUMBER = re.compile(r"([0-9]+)(?:\.(?:0{1,2}|0{4,})(?![0-9]))?([kKmM](?![A-Za-z]))?")
+THOUSANDS = {"": 1, "k": 1_000, "m": 1_000_000}
+# A sign before a number, and behind it thousands apart, decimals or an exponent.
+SIGN = re.compile(r"(?:^|[=:\s(\-])[-\u2212]$")
+MORE = re.compile(r"[.,_' \u00a0\u2009\u202f][0-9]{3}(?![0-9])|[.,][0-9]|[eE][+-]?[0-9]")
 LARGEST = 2**63 - 1
 
 TRAINING = ["model", "training"]
@@ -220,29 +222,40 @@ def read_step(checkpoint: str) -> tuple[int, str] | None:
     Notes
     -----
     The last number called ``step`` counts, else the last one called ``epoch``, else the only number
-    of the name, which is taken for a step. Signs, decimals and words such as ``last`` are not read.
-    A number beyond 64 bits is none.
+    of the name, which is taken for a step; ``2k`` is 2000 and ``1M`` a million. A number is none
+    that has a sign, decimals other than ``.0``, an exponent or what may divide thousands
+    (``1_000``, ``1,000``), and one beyond 64 bits. Words such as ``last`` are not read.
 
     Examples
     --------
     >>> read_step("epoch=3-step=1200.ckpt"), read_step("epoch_07.pt"), read_step("checkpoint-500")
     ((1200, 'step'), (7, 'epoch'), (500, 'step'))
-    >>> read_step("300.0"), read_step("last.ckpt"), read_step("v2-500.ckpt")
-    ((300, 'step'), None, None)
+    >>> read_step("300.0"), read_step("step=2k"), read_step("last.ckpt"), read_step("v2-500.ckpt")
+    ((300, 'step'), (2000, 'step'), None, None)
+    >>> read_step("step=1_000"), read_step("step=-5"), read_step("1e3")
+    (None, None, None)
     """
-    plain = PLAIN.fullmatch(checkpoint)
-    numbers = [plain.group(1)] if plain else NUMBER.findall(checkpoint)
-    steps, epochs = STEP.findall(checkpoint), EPOCH.findall(checkpoint)
-    if steps or epochs:
-        text, kind = (steps[-1], "step") if steps else (epochs[-1], "epoch")
-    elif len(numbers) == 1:
-        text, kind = numbers[0], "step"
-    else:
+    name = checkpoint.strip()
+    kinds = list(KIND.finditer(name))
+    for kind in ("step", "epoch"):
+        starts = [found.end() for found in kinds if found[1].lower() == kind]
+        if starts:
+            return _read_number(name, starts[-1], kind)
+    numbers = list(NUMBER.finditer(name))
+    return _read_number(name, numbers[0].start(), "step") if len(numbers) == 1 else None
+
+
+def _read_number(name: str, start: int, kind: str) -> tuple[int, str] | None:
+    """Read the number at a place, unless it is not sure to be a whole one."""
+    found = NUMBER.match(name, start)
+    if found is None or SIGN.search(name[:start]) or MORE.match(name, found.end()):
         return None
     # Python refuses to read numbers of several thousand digits.
-    text = text.lstrip("0") or "0"
-    is_small = len(text) <= len(str(LARGEST)) and int(text) <= LARGEST
-    return (int(text), kind) if is_small else None
+    digits = found[1].lstrip("0") or "0"
+    if len(digits) > len(str(LARGEST)):
+        return None
+    step = int(digits) * THOUSANDS[(found[2] or "").lower()]
+    return (step, kind) if step <= LARGEST else None
 
 
 def check_evaluations(

@@ -119,7 +119,7 @@ class DelimitedSheet:
         except pa.ArrowInvalid:
             return None
         lines = content.rstrip(b"\r\n").count(b"\n") + 1
-        if table.num_rows + self.header_rows != lines:
+        if table.num_rows + self.header_rows != lines or is_cut_off(content, self.delimiter):
             return None
         return [table[key].combine_chunks() for key in wanted]
 
@@ -478,6 +478,17 @@ def _read_blank_records(stream: Iterable[str], comment: str) -> Iterator[Record]
         cells = [(match[1] or "").replace('""', '"') or match[2] or "" for match in found]
         if cells:
             yield Record(number, number, cells)
+
+
+def is_cut_off(content: bytes, delimiter: str) -> bool:
+    """Tell whether a quote that opens in the last line is never closed."""
+    last = content.rstrip(b"\r\n").rpartition(b"\n")[2]
+    try:
+        for _ in read_records([last.decode("utf-8", "replace")], "", delimiter):
+            pass
+    except UnreadableExportError:
+        return True
+    return False
 
 
 def _explain_quote(path: str, line: int) -> Problem:

@@ -3,6 +3,7 @@
 import io
 import re
 from array import array
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -18,7 +19,13 @@ import pyarrow.parquet as pq
 from capmap.exports.arrays import NPY, ZIP, map_array, read_archive
 from capmap.exports.cells import INTEGRAL, Cells, trim
 from capmap.exports.classes import IMAGE, check_images
-from capmap.exports.delimited import DelimitedSheet, Record, open_delimited, read_records
+from capmap.exports.delimited import (
+    DelimitedSheet,
+    Record,
+    is_cut_off,
+    open_delimited,
+    read_records,
+)
 from capmap.exports.files import (
     HEAD,
     JSON,
@@ -31,7 +38,7 @@ from capmap.exports.files import (
     read_content,
     refuse,
 )
-from capmap.exports.parquet import ParquetSheet, open_parquet
+from capmap.exports.parquet import ParquetSheet, explain_damage, open_parquet
 from capmap.problems import FaultTally, Problem, UnreadableExportError, shorten
 from capmap.wording import list_names, quote_name
 
@@ -111,7 +118,7 @@ def read_parquet_scores(sheet: ParquetSheet, columns: Sequence[str]) -> Scores:
         When a column holds no floats, the scores have more than 1 GiB, there are no rows, a cell is
         empty or NaN, or the file is damaged.
     """
-    try:
+    with explain_damage(sheet.path):
         file = pq.ParquetFile(sheet.path)
         dtype = _find_type(sheet, columns, file.schema_arrow)
         rows = file.metadata.num_rows
@@ -124,9 +131,6 @@ def read_parquet_scores(sheet: ParquetSheet, columns: Sequence[str]) -> Scores:
                 column = batch.column(batch.schema.get_field_index(sheet.fields[name]))
                 scores[start:end, place] = column.to_numpy(zero_copy_only=False)
             _require_numbers(scores[start:end], sheet.path, columns, start + FIRST_LINE)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        reason = f"The Parquet file is damaged ({shorten(str(error).partition(chr(10))[0])})."
-        raise refuse("damaged_parquet", sheet.path, reason, "Write it again.") from error
     return scores
 
 
@@ -205,7 +209,9 @@ def _read_quickly(
                 scores[start:end, place] = column.to_numpy()
     except pa.ArrowInvalid:
         return None
-    return None if np.isnan(scores[:end]).any() else scores[:end]
+    if np.isnan(scores[:end]).any() or is_cut_off(content, sheet.delimiter):
+        return None
+    return scores[:end]
 
 
 def _read_exactly(
@@ -365,7 +371,7 @@ def _require_columns(sheet: Sheet, columns: Sequence[str]) -> None:
             "Call it `image` where it holds image ids, or write the table without its index.",
             line=1,
         )
-    twice = sorted({name for name in sheet.columns if sheet.columns.count(name) > 1})
+    twice = sorted(name for name, count in Counter(sheet.columns).items() if count > 1)
     if twice:
         raise refuse(
             "duplicated_column",

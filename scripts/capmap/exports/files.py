@@ -6,13 +6,14 @@ import json
 import re
 import zlib
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import IO, Any
 
 from capmap.artifacts import digest_file
 from capmap.errors import ConfigError
-from capmap.exports.archives import explain_unreadable, open_member
+from capmap.exports.archives import SUSPICIOUS, explain_unreadable, open_member
 from capmap.problems import Problem, UnreadableExportError
 from capmap.wording import find_nearest, list_names, quote_name
 
@@ -23,6 +24,8 @@ LARGEST = 1 << 30
 SPLIT = (
     "Split it into several files; scores of images can be written as .npy, which is read in parts."
 )
+# Who packs a table makes it some ten times smaller, not a hundred times.
+EXPANSION, BLOCK = 100, 1 << 20
 GZIP = b"\x1f\x8b"
 PARQUET = b"PAR1"
 BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -187,10 +190,10 @@ def read_content(path: str, *, limit: int = -1) -> bytes:
     try:
         try:
             with open(path, "rb") as raw:
-                return _unpack(raw, limit)
+                return _unpack(raw, path, limit)
         except NotADirectoryError:
-            with open_member(path) as raw:
-                return _unpack(raw, limit)
+            with open_member(path) as (raw, expansion):
+                return _unpack(raw, path, limit, expansion)
     except EOFError as error:
         raise UnreadableExportError(
             Problem(
@@ -213,12 +216,18 @@ def read_content(path: str, *, limit: int = -1) -> bytes:
         raise UnreadableExportError(explain_unreadable(path, error)) from error
 
 
-def _unpack(raw: IO[bytes], limit: int) -> bytes:
-    packed = raw.read(len(GZIP)) == GZIP
+def _unpack(raw: IO[bytes], path: str, limit: int, expansion: float = 1.0) -> bytes:
+    """Read so much, unless a packed file becomes far larger than anybody packs tables."""
+    is_packed = raw.read(len(GZIP)) == GZIP
     raw.seek(0)
-    if not packed:
-        return raw.read(limit)
-    with gzip.open(raw) as stream:
+    with gzip.open(raw) if is_packed else nullcontext(raw) as stream:
+        if is_packed and not 0 <= limit <= SUSPICIOUS:
+            blocks = (len(stream.read(BLOCK)) == BLOCK for _ in range(SUSPICIOUS // BLOCK))
+            expansion *= SUSPICIOUS / raw.tell() if all(blocks) else 1
+            stream.seek(0)
+        if expansion > EXPANSION:
+            reason = f"The file becomes {expansion:.0f} times larger when it is unpacked."
+            raise refuse("too_large", path, reason, "Name the unpacked file if it is meant so.")
         return stream.read(limit)
 
 

@@ -4,10 +4,10 @@ A table has a row per run, with a column of scores, or is wide: several columns 
 their names say of what, as in ``{dataset}`` or ``{dataset}_seed{seed}``.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,15 @@ from capmap.exports.cells import (
     trim,
     wish_for,
 )
-from capmap.exports.numbers import Kind, Numbers, parse_numbers, parse_summaries, recode
+from capmap.exports.numbers import (
+    Kind,
+    Numbers,
+    Parse,
+    parse_mixed,
+    parse_numbers,
+    parse_summaries,
+    recode,
+)
 from capmap.exports.runs import (
     RUN_COLUMNS,
     Metrics,
@@ -64,8 +72,6 @@ BESIDE = ("step", "selection", "spread", "count", "publication")
 ROW = "row"
 # Columns of scores that are named where it is told how a file was read.
 SHOWN = 3
-
-Parse: TypeAlias = Callable[..., Numbers]
 
 
 class Layout(NamedTuple):
@@ -466,27 +472,7 @@ def _parse(
 def _parse_columns(cells: Cells, titles: Sequence[str], parse: Parse) -> Numbers:
     """Parse all columns, one after the other, with one decimal mark for all text in them."""
     texts = pa.concat_arrays([cells.columns[name] for name in titles])
-    is_numeral = np.concatenate([cells.find_numerals(name) for name in titles])
-    if not len(texts) or is_numeral.all() or not is_numeral.any():
-        return parse(texts, numeric=bool(len(texts)) and bool(is_numeral[0]))
-    values, kinds = np.empty(len(texts)), np.empty(len(texts), dtype=np.int8)
-    spreads = np.full(len(texts), np.nan)
-    parsed = []
-    for numeric in (True, False):
-        group = is_numeral == numeric
-        numbers = parse(texts.filter(pa.array(group)), numeric=numeric)
-        values[group], kinds[group] = numbers.values, numbers.kinds
-        if numbers.spreads is not None:
-            spreads[group] = numbers.spreads
-        parsed.append(numbers)
-    return Numbers(
-        values=values,
-        kinds=kinds,
-        mark=parsed[-1].mark,
-        percent_signs=sum(numbers.percent_signs for numbers in parsed),
-        decimal_commas=sum(numbers.decimal_commas for numbers in parsed),
-        spreads=spreads if parsed[-1].spreads is not None else None,
-    )
+    return parse_mixed(texts, np.concatenate([*map(cells.find_numerals, titles)]), parse)
 
 
 def _tell_columns(plan: _Plan, grid: _Grid) -> pa.Array:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -186,6 +186,47 @@ def parse_summaries(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     kinds[bad & (kinds == Kind.NUMBER)] = Kind.TEXT
     return replace(
         numbers, values=numbers.values[:count], kinds=kinds, spreads=numbers.values[count:]
+    )
+
+
+class Parse(Protocol):
+    """A parser of texts, told whether all of them are numbers of the file itself."""
+
+    def __call__(self, texts: pa.Array, *, numeric: bool) -> Numbers:
+        """Parse the texts."""
+
+
+def parse_mixed(texts: pa.Array, is_numeral: Mask, parse: Parse) -> Numbers:
+    """Parse cells some of which are numbers of the file (JSON, Parquet), whose mark is a point.
+
+    Parameters
+    ----------
+    texts : pyarrow array of large_string, shape (n,)
+        The cells.
+    is_numeral : ndarray of bool, shape (n,)
+        Which of them are such numbers; the others are text with one decimal mark of their own.
+    parse : callable
+        How each of the two groups is parsed.
+    """
+    if not len(texts) or is_numeral.all() or not is_numeral.any():
+        return parse(texts, numeric=bool(len(texts)) and bool(is_numeral[0]))
+    values, kinds = np.empty(len(texts)), np.empty(len(texts), dtype=np.int8)
+    spreads = np.full(len(texts), np.nan)
+    parsed = []
+    for numeric in (True, False):
+        group = is_numeral == numeric
+        numbers = parse(texts.filter(pa.array(group)), numeric=numeric)
+        values[group], kinds[group] = numbers.values, numbers.kinds
+        if numbers.spreads is not None:
+            spreads[group] = numbers.spreads
+        parsed.append(numbers)
+    return Numbers(
+        values=values,
+        kinds=kinds,
+        mark=parsed[-1].mark,
+        percent_signs=sum(numbers.percent_signs for numbers in parsed),
+        decimal_commas=sum(numbers.decimal_commas for numbers in parsed),
+        spreads=spreads if parsed[-1].spreads is not None else None,
     )
 
 

@@ -1,6 +1,7 @@
 """Parquet files."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +11,8 @@ import pyarrow.parquet as pq
 
 from capmap.exports.archives import split_member
 from capmap.exports.cells import Cells, clean_header
-from capmap.exports.files import LARGEST, PARQUET, read_bounded
-from capmap.problems import Problem, UnreadableExportError
+from capmap.exports.files import LARGEST, PARQUET, read_bounded, refuse
+from capmap.problems import Problem, UnreadableExportError, shorten
 from capmap.wording import quote_name
 
 ENTRY_BYTES = 8
@@ -44,7 +45,7 @@ class ParquetSheet:
         cell.
         """
         fields = [self.fields[name] for name in names]
-        try:
+        with explain_damage(self.path):
             schema = pq.read_schema(_open_source(self.path))
             self._require_fields(schema.names, fields)
             texts = [name for name in fields if _is_text(schema.field(name).type)]
@@ -53,10 +54,9 @@ class ParquetSheet:
             self._require_size(ENTRY_BYTES * file.metadata.num_rows * len(fields))
             self._require_size(_sum_unpacked(file.metadata, fields))
             table = file.read(fields)
-        except (pa.ArrowException, OSError) as error:
-            raise UnreadableExportError(_explain_damage(self.path, error)) from error
-        self._require_size(sum(map(_measure_texts, table.columns)))
-        columns = {name: self._read_column(table, name) for name in names}
+            table.validate(full=True)
+            self._require_size(sum(map(_measure_texts, table.columns)))
+            columns = {name: self._read_column(table, name) for name in names}
         numeric = frozenset(
             name for name in names if _is_number(table.field(self.fields[name]).type)
         )
@@ -83,10 +83,7 @@ class ParquetSheet:
                     column=name,
                 )
             ) from error
-        try:
-            texts.validate(full=True)
-        except pa.ArrowInvalid as error:
-            raise UnreadableExportError(_explain_damage(self.path, error)) from error
+        texts.validate(full=True)
         return texts.fill_null("")
 
     def _require_fields(self, present: Sequence[str], fields: Sequence[str]) -> None:
@@ -117,6 +114,24 @@ class ParquetSheet:
             )
 
 
+@contextmanager
+def explain_damage(path: str) -> Iterator[None]:
+    """Refuse a Parquet file whose bytes make its reader fail, however it fails.
+
+    Raises
+    ------
+    UnreadableExportError
+        For what pyarrow raises of lengths, indexes and names that make no sense.
+    """
+    try:
+        yield
+    except (pa.ArrowException, OSError, LookupError, ValueError, OverflowError) as error:
+        detail = shorten(str(error).partition("\n")[0])
+        reason = f"The Parquet file is damaged ({detail})."
+        remedy = "Copy or download it again, or write it again."
+        raise refuse("damaged_parquet", path, reason, remedy) from error
+
+
 def open_parquet(path: str, head: bytes) -> ParquetSheet:
     """Read the schema of a Parquet file.
 
@@ -138,12 +153,10 @@ def open_parquet(path: str, head: bytes) -> ParquetSheet:
         raise UnreadableExportError(
             Problem(code="not_parquet", source=path, reason=reason, remedy=remedy)
         )
-    try:
+    with explain_damage(path):
         schema = pq.read_schema(_open_source(path))
-    except (pa.ArrowException, OSError) as error:
-        raise UnreadableExportError(_explain_damage(path, error)) from error
-    columns = clean_header(schema.names)
-    return ParquetSheet(path, columns, dict(zip(columns, schema.names, strict=True)))
+        columns = clean_header(schema.names)
+        return ParquetSheet(path, columns, dict(zip(columns, schema.names, strict=True)))
 
 
 def _open_source(path: str) -> str | pa.BufferReader:
@@ -152,9 +165,13 @@ def _open_source(path: str) -> str | pa.BufferReader:
 
 
 def _sum_unpacked(metadata: pq.FileMetaData, fields: Sequence[str]) -> int:
-    """How many bytes the pages of some fields take once unpacked."""
+    """How many bytes the pages of some fields take once unpacked, or of all, if that is little."""
     parts = tuple(f"{name}." for name in fields)
     groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]
+    # The columns are only asked where it matters: pyarrow ends the process over a damaged one.
+    all_columns = sum(int(group.total_byte_size) for group in groups)
+    if all_columns <= LARGEST:
+        return all_columns
     chunks = [group.column(place) for group in groups for place in range(group.num_columns)]
     return sum(
         chunk.total_uncompressed_size
@@ -181,13 +198,3 @@ def _is_number(kind: pa.DataType) -> bool:
         kind = kind.value_type
     tests = (pa.types.is_floating, pa.types.is_integer, pa.types.is_decimal)
     return any(test(kind) for test in tests)
-
-
-def _explain_damage(path: str, error: Exception) -> Problem:
-    detail = str(error).splitlines()[0]
-    return Problem(
-        code="damaged_parquet",
-        source=path,
-        reason=f"The Parquet file is damaged ({detail}).",
-        remedy="Copy or download it again, or write it again.",
-    )

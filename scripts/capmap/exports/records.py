@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from capmap.errors import ConfigError
 from capmap.exports.documents import FaultError, Parts, list_toml
-from capmap.exports.files import check_text, read_bounded, recode_text
+from capmap.exports.files import LONGEST, check_text, has_suffix, read_bounded, recode_text
 from capmap.exports.flat_rows import LONGEST_LIST, Flat, FlatRows, flatten, list_items
 from capmap.exports.json_documents import list_json
 from capmap.exports.yaml_documents import list_yaml
@@ -21,6 +21,7 @@ TOML = frozenset({".toml"})
 LINES = frozenset({".jsonl", ".ndjson"})
 SCORE = "score"
 COMPARED = 1_000
+MOST_FAULTS = 1_000
 
 
 def open_records(path: str, *, records: str = "", encoding: str = "utf-8") -> FlatRows:
@@ -67,7 +68,9 @@ def open_records(path: str, *, records: str = "", encoding: str = "utf-8") -> Fl
     Numbers keep their text; true and false are these words, null is empty.
     """
     walker = _Walker(records)
-    content = recode_text(read_bounded(path), path, encoding)
+    is_whole = has_suffix(path, YAML | TOML)
+    content = read_bounded(path, limit=LONGEST) if is_whole else read_bounded(path)
+    content = recode_text(content, path, encoding)
     check_text(content, path)
     rows = FlatRows(path)
     try:
@@ -76,6 +79,9 @@ def open_records(path: str, *, records: str = "", encoding: str = "utf-8") -> Fl
                 rows.problems.append(part.explain(path))
             else:
                 _add_part(rows, *part, walker)
+            if len(rows.problems) > MOST_FAULTS:
+                reason = f"More than {MOST_FAULTS} values are at fault; the rest is not read."
+                raise FaultError("too_many_faults", reason, "Check `reading: {records: …}`.")
     except FaultError as fault:
         rows.problems.append(fault.explain(path))
     if not rows.lines:

@@ -39,6 +39,7 @@ from capmap.exports.submission_results import (
     open_submission,
 )
 from capmap.problems import Problem, UnreadableExportError
+from capmap.settings.paths import leads_out
 from capmap.wording import quote_name
 
 FILL_IN = "Fill in the score, or remove all rows of the dataset if it was not evaluated."
@@ -193,6 +194,9 @@ def _read(
 ) -> _Read:
     paths = {name: Path(folder) / name for name in (RESULTS, INFORMATION)}
     problems = _list_missing(folder, [name for name, path in paths.items() if path not in found])
+    foreign = {path for path in found & {*paths.values()} if leads_out(path, path.parent)}
+    found = found - foreign
+    problems += [_explain_link(path) for path in sorted(foreign)]
     information, part, rows = Information(), None, 0
     backbones: list[str] = []
     if paths[INFORMATION] in found:
@@ -208,7 +212,7 @@ def _read(
         problems += faults
         rows = part.rows if part else 0
     counts = {RESULTS: rows, INFORMATION: 0}
-    files = [_describe(path, counts[name]) for name, path in paths.items() if path.is_file()]
+    files = [_describe(path, counts[name]) for name, path in paths.items() if path in found]
     return _Read(
         part,
         problems,
@@ -222,6 +226,15 @@ def _read(
         },
         files,
         information.models,
+    )
+
+
+def _explain_link(path: Path) -> Problem:
+    return Problem(
+        code="foreign_file",
+        source=str(path),
+        reason="The file is a link out of the folder of its submission, and is not read.",
+        remedy="Put a copy of the file in its place.",
     )
 
 

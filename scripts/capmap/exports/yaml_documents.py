@@ -20,6 +20,7 @@ from capmap.exports.documents import (
 from capmap.wording import quote_name
 
 MOST_REPEATS = 1_000_000
+TEXT = 64
 NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 NOT_FINITE = re.compile(r"([+-]?)\.(inf|Inf|INF|nan|NaN|NAN)")
 WORDS: dict[str, bool | None] = dict.fromkeys(["", "~", "null", "Null", "NULL"])
@@ -120,7 +121,8 @@ class _Reader:
         if event.tag not in PLAIN:
             raise _refuse(f"The tag {quote_name(event.tag)} is not one of plain data.", line)
         size = self._size
-        self._size += 1
+        # A long text counts as many values.
+        self._size += 1 + len(getattr(event, "value", "")) // TEXT
         value: Any
         if isinstance(event, yaml.ScalarEvent):
             value = _resolve(event, line)

@@ -16,7 +16,7 @@ from capmap.inputs.studies import (
     select_studies,
 )
 from capmap.settings.effects import find_ineffective
-from capmap.settings.files import read_yaml
+from capmap.settings.files import open_yaml
 
 # What decides whether a setting has an effect.
 DECIDING = {"format", "preset", "analyses", "columns", "take", "summary", "tracking"}
@@ -54,6 +54,7 @@ def check_configuration(
         studies that run, and of those that they are compared with. Of all files only downloads are
         read, for their digests.
     """
+    documents = [open_yaml(path) for path in files]
     inspected = inspect_config(given)
     names, config = _list_studies(given), inspected.config
     named = list_texts([config["studies"][name] for name in _list_asked(names, inspected)])
@@ -62,7 +63,7 @@ def check_configuration(
     }
     unfetched = [*fetch_files(downloads, config.get("mirror", ""), tell)]
     faults = [
-        *(line for path in files for line in list_faults(read_yaml, path)),
+        *(fault for document in documents for fault in document.faults),
         *inspected.faults,
         *_find_rivals(names),
         *_find_useless(given, inspected),

@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
+from capmap.addresses import hide
 from capmap.errors import ConfigError
 from capmap.inputs.studies import list_faults
 from capmap.settings.sources import DOWNLOADS
@@ -67,7 +68,8 @@ def _fetch_file(
     source, other = file["address"], "Or name a folder or server that has it in `mirror`."
     if mirror:
         source, other = f"{mirror.rstrip('/')}/{quote(name) if '://' in mirror else name}", ""
-    tell(f"Fetching {source}")
+    shown = hide(source)
+    tell(f"Fetching {shown}")
     try:
         with replace_file(place) as stream:
             for block in _read_blocks(source):
@@ -79,10 +81,10 @@ def _fetch_file(
                     "sha256, or where the file is from."
                 )
     except ConfigError as error:
-        raise ConfigError(f"{option}: {source}: {error} {other}".rstrip()) from error
+        raise ConfigError(f"{option}: {shown}: {error} {other}".rstrip()) from error
     except OSError as error:
         text = f"{error.strerror}. Check the path of the mirror, and the folder {place.parent}."
-        raise ConfigError(f"{option}: {source}: {text}") from error
+        raise ConfigError(f"{option}: {shown}: {text}") from error
 
 
 def _read_blocks(source: str) -> Iterator[bytes]:

@@ -5,10 +5,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from capmap.addresses import reveal
 from capmap.benchmarks import read_benchmark
 from capmap.catalog import list_analyses
 from capmap.errors import ConfigError, ValidationError
 from capmap.inputs.studies import Study, list_faults, match_paths
+from capmap.settings.paths import leads_out
 from capmap.wording import ALL
 
 RESULTS = "results_and_parameters.csv"
@@ -43,7 +45,14 @@ def list_submissions(study: Study) -> list[str]:
         found = sorted(path for path in map(Path, match_paths(pattern)) if path.is_dir())
         if not found:
             raise study.miss("exports", f"no folder matches {pattern!r}", pattern)
-        folders += [submission for folder in found for submission in _look_into(folder)]
+        for folder in found:
+            below = _look_into(folder)
+            if outside := [path for path in below if leads_out(path, folder)]:
+                raise study.refuse(
+                    "exports",
+                    f"{outside[0]} is a link out of {folder}. If it is yours, name where it leads.",
+                )
+            folders += below
     if not folders:
         raise study.refuse(
             "exports",
@@ -125,7 +134,7 @@ def find_store(study: Study) -> Path | None:
     from capmap.tracking.locations import locate_store
 
     try:
-        return locate_store(study.read("tracking/store"))
+        return locate_store(reveal(study.read("tracking/store")))
     except ValidationError as error:
         raise ConfigError(f"studies.{study.name}.{error}") from error
 

@@ -94,7 +94,9 @@ class Study:
         raise self.miss(option, f"there is no folder {path}", path)
 
     def check_name(self, option: str, path: str) -> str:
-        """Give a path without braces and <names>, which Snakemake would replace."""
+        """Give a path without braces and <names>, which Snakemake would replace, and of Unicode."""
+        if not path.isascii() and any("\ud800" <= character <= "\udfff" for character in path):
+            raise self.refuse(option, f"rename {path!a}; the name of the file is not Unicode.")
         if REPLACED.search(path):
             raise self.refuse(option, f"rename {path}; a name cannot have braces or <words>.")
         return path

@@ -70,7 +70,7 @@ def embed_pictures(
         shown = "" if is_empty or len(svg.encode()) > max_bytes else svg
         max_bytes -= len(shown.encode())
         place = Path(files.get(f"figures/{name}", ""))
-        linked = {kind: place.with_suffix(suffix).as_posix() for kind, suffix in FILES.items()}
-        linked = linked if place.name else {}
+        kinds = FILES.items() if place.name else ()
+        linked = {kind: place.with_suffix(suffix).as_posix() for kind, suffix in kinds}
         pictures[name] = Picture(name, caption, alt, shown, linked, is_empty)
     return pictures

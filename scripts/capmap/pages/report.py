@@ -9,6 +9,7 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
+from capmap.addresses import hide_everywhere
 from capmap.catalog import FIGURES, MAIN, TOGETHER, Figure
 from capmap.claims import name_intervals, ranks_apart
 from capmap.pages import verdict
@@ -18,7 +19,6 @@ from capmap.pages.contents import show_tables
 from capmap.pages.methods import describe_methods
 from capmap.pages.pictures import embed_pictures
 from capmap.pages.rendering import TEMPLATES, render_page
-from capmap.provenance import hide_credentials
 
 MAX_PAGE = 1_950_000
 MAX_SETTINGS = 40_000
@@ -167,8 +167,8 @@ def _render(template: str, **content: object) -> str:
 
 
 def _render_settings(settings: Mapping[str, Any]) -> str:
-    text = yaml.safe_dump(dict(settings), sort_keys=False, allow_unicode=True, width=88)
-    text = hide_credentials(text)
+    hidden = hide_everywhere(settings)
+    text = yaml.safe_dump(hidden, sort_keys=False, allow_unicode=True, width=88)
     if len(text) <= MAX_SETTINGS:
         return text
     return f"{text[:MAX_SETTINGS]}\n… and {len(text) - MAX_SETTINGS:,} characters more"

@@ -15,6 +15,8 @@ from capmap.settings.sections import WHOLE_NUMBER
 from capmap.settings.words import Place, Schema
 
 RULES = Draft202012Validator.VALIDATORS
+# Unknown keys that are told one by one.
+MOST_KEYS = 50
 TYPE_CHECKER = Draft202012Validator.TYPE_CHECKER
 KINDS = ("type", "enum", "const")
 SENTENCES = {
@@ -206,8 +208,11 @@ def _explain_error(error: Any, root: Schema) -> Iterator[tuple[Place, str]]:
         for fault in meant:
             yield from _explain_error(fault, root)
     elif error.validator == "additionalProperties":
-        for key in value.keys() - known:
+        strange = [key for key in value if key not in known]
+        for key in strange[:MOST_KEYS]:
             yield (*place, key), words.explain_key(key, list(known), place, root)
+        if len(strange) > MOST_KEYS:
+            yield place, f"{len(strange) - MOST_KEYS} more keys are unknown here."
     elif error.validator == "required":
         for key in error.validator_value:
             if key not in value:

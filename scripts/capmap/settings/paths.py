@@ -1,6 +1,7 @@
 """Paths of settings, in which `~` stands for a home folder."""
 
 import os
+from pathlib import Path
 from typing import Any
 
 from capmap.settings.words import Schema
@@ -49,3 +50,8 @@ def expand_home(path: str) -> str:
     scheme = DATABASE if path.startswith(DATABASE) else ""
     # Not Path.expanduser, which drops a trailing slash and fails where there is no such user.
     return scheme + os.path.expanduser(path.removeprefix(scheme))  # noqa: PTH111
+
+
+def leads_out(path: Path, folder: Path) -> bool:
+    """Tell whether a file or folder is, by links, outside of a folder; what is nowhere is not."""
+    return path.exists() and not path.resolve().is_relative_to(folder.resolve())

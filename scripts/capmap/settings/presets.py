@@ -5,8 +5,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from capmap.errors import ConfigError
 from capmap.settings.files import read_yaml
 from capmap.settings.paths import expand_home
@@ -56,7 +54,7 @@ def fill_preset(study: Mapping[str, Any]) -> dict[str, Any]:
 @cache
 def list_presets() -> dict[str, dict[str, Any]]:
     """The shipped presets, by name."""
-    presets: dict[str, dict[str, Any]] = yaml.safe_load(SHIPPED.read_text("utf-8"))
+    presets: dict[str, dict[str, Any]] = read_yaml(str(SHIPPED))
     return presets
 
 

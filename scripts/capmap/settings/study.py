@@ -62,14 +62,14 @@ from capmap.settings.sources import DIGEST, Download, DownloadName, Submission, 
 Analysis = Annotated[str, limit(choices=tuple(ANALYSES))]
 STUDY_NAMES = (
     'One named analysis per key. Names become folders in results/, so letters, digits, "_" and '
-    '"-" only; "logs" and "benchmarks" are folders of capmap itself.'
+    '"-" only, at most 100 of them; "logs" and "benchmarks" are folders of capmap itself.'
 )
 # Python's "$" also matches before a final line break.
 StudyName = Annotated[
     str,
     name_key(
         STUDY_NAMES,
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$(?!\n)",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$(?!\n)",
         excluded=("logs", "benchmarks"),
     ),
 ]
@@ -150,6 +150,12 @@ class Study(Section):
         {},
         "SHA-256 of some exports in hexadecimal, by path or URL as in `exports`. A file with "
         "another digest is refused.",
+    )
+    redirects: list[str] = option(
+        [],
+        "Hosts, such as cdn.example.org, to which the servers of exports may redirect; another "
+        "host than that of the address is refused otherwise.",
+        unique=True,
     )
     benchmark: FilePath = option(
         "",

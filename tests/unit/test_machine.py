@@ -1,0 +1,117 @@
+"""Faults of the machine are told as such, in one line with what to do."""
+
+import errno
+import logging
+import os
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import job
+from capmap.errors import ConfigError, explain_machine
+from capmap.inputs.studies import Study
+
+TOO_MUCH = 1 << 50
+
+
+def allocate_array() -> None:
+    np.empty(TOO_MUCH)
+
+
+def allocate_buffer() -> None:
+    pa.allocate_buffer(TOO_MUCH)
+
+
+def raise_later() -> None:
+    try:
+        raise OSError(errno.ENOSPC, "No space left on device", "results/a.csv")
+    except OSError as error:
+        raise ValueError("the table cannot be written") from error
+
+
+def name_file() -> None:
+    Path(os.fsdecode(b"\xff.csv")).name.encode()
+
+
+def fail(number: int, name: str | None = "results/a.csv"):
+    def raise_error() -> None:
+        raise OSError(number, os.strerror(number), name)
+
+    return raise_error
+
+
+FAULTS = {
+    "full": (fail(errno.ENOSPC), r"The disk is full \(results/a\.csv\)\. Make room\."),
+    "quota": (fail(errno.EDQUOT, None), r"The disk is full\. Make room\."),
+    "wrapped": (raise_later, r"The disk is full"),
+    "read-only": (fail(errno.EROFS), r"may not be read or written \(results/a\.csv\)\. Check"),
+    "denied": (fail(errno.EACCES), r"may not be read or written"),
+    "open files": (fail(errno.EMFILE), r"ulimit -n"),
+    "disk": (fail(errno.EIO), r"The disk fails"),
+    "memory": (allocate_array, r"There is too little memory\. Close other programs"),
+    "memory of Arrow": (allocate_buffer, r"There is too little memory"),
+    "name": (name_file, r"The name of a file is not Unicode: .*Rename the file"),
+}
+
+
+def run(function, folder: Path, capsys, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What a job with a function says on the terminal."""
+    monkeypatch.setattr(logging, "root", logging.RootLogger(logging.WARNING))
+    monkeypatch.setattr(logging.Logger, "root", logging.root)
+    monkeypatch.setattr(logging.Logger, "manager", logging.Manager(logging.root))
+    monkeypatch.setattr(logging, "raiseExceptions", True)
+    empty = SimpleNamespace(items=dict)
+    given = SimpleNamespace(
+        input=empty, output=empty, params=empty, threads=1, wildcards=None, log=folder / "a.log"
+    )
+    with pytest.raises(SystemExit) as ended:
+        job.run_job(function, given)
+    for handler in logging.root.handlers:
+        handler.close()
+    assert ended.value.code == 1
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_of_the_machine_is_one_line_with_what_to_do(name, tmp_path, capsys, monkeypatch):
+    function, message = FAULTS[name]
+    told = run(function, tmp_path, capsys, monkeypatch)
+    assert len(told.splitlines()) == 1
+    assert "report" not in told
+    assert re.search(message, told), told
+    assert (tmp_path / "a.log").read_text("utf-8") == told
+
+
+def test_a_fault_of_capmap_is_still_told_as_such(tmp_path, capsys, monkeypatch):
+    def divide() -> None:
+        raise ZeroDivisionError
+
+    told = run(divide, tmp_path, capsys, monkeypatch)
+    assert "please report it" in told
+    assert "Traceback" in told
+
+
+def test_a_log_that_cannot_be_opened_is_one_line_too(tmp_path, capsys, monkeypatch):
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), "results/logs")
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    told = run(name_file, tmp_path, capsys, monkeypatch)
+    assert "may not be read or written (results/logs)" in told
+    assert len(told.splitlines()) == 1
+
+
+def test_an_export_whose_name_is_no_unicode_is_refused():
+    study = Study("s", {}, str, str)
+    with pytest.raises(ConfigError, match=r"rename 'runs/.udcff\.csv'; the name .* not Unicode"):
+        study.check_name("exports", os.fsdecode(b"runs/\xff.csv"))
+
+
+def test_other_errors_are_no_faults_of_the_machine():
+    others = [ValueError("[Errno 28]"), FileNotFoundError(2, "x")]
+    others.append(UnicodeEncodeError("ascii", "é", 0, 1, "not in range"))
+    assert [explain_machine(error) for error in others] == [""] * 3
