@@ -13,7 +13,7 @@ from tests.workflow.checkouts import PAGES, STUDY_PAGES, Checkout, copy_project
 
 MODELS = ["bee", "cow", "fox", "ibis", "jay"]
 DATASETS = ["x", "y", "z"]
-COMPARISONS = [name for name, analysis in ANALYSES.items() if analysis.folder == "tables"]
+COMPARISONS = [name for name, analysis in ANALYSES.items() if analysis.shared]
 SETTINGS: dict[str, Any] = {
     "incomplete": "keep",
     "analyses": COMPARISONS,

@@ -88,7 +88,9 @@ def test_a_table_in_memory_has_the_bytes_of_the_workflow(examples: Checkout, nam
 
 def test_every_result_of_the_examples_exists(examples: Checkout) -> None:
     studies = yaml.safe_load((PROJECT / "config.yaml").read_text())["studies"]
-    assert {name for study in studies.values() for name in study["analyses"]} == set(ANALYSES)
+    papers = [yaml.safe_load(path.read_text())["studies"] for path in PROJECT.glob("papers/*.yaml")]
+    asked = [study["analyses"] for some in (studies, *papers) for study in some.values()]
+    assert {name for names in asked for name in names} == set(ANALYSES)
     for study, settings in ((name, studies[name]) for name in TUTORIAL):
         folder = examples.folder / "results" / study
         settings = {"groups": {}, "conditions": [], **settings}
