@@ -14,6 +14,7 @@ from capmap.ranking.aggregation import FloatArray
 
 LEAST_VARIANCE = 1e-4
 PARTS = 10
+REWEIGHTINGS = 3
 
 
 class Estimate(NamedTuple):
@@ -100,6 +101,10 @@ class Calibration:
 
     weights: FloatArray
     ratios: FloatArray
+
+    def measure_deviations(self, features: FloatArray) -> FloatArray:
+        """Standard deviations of errors with some features, shape (predictions,)."""
+        return _measure_scale(features, self.weights)
 
     def measure_reach(self, features: FloatArray, *, confidence_level: float) -> FloatArray:
         """Measure how far from their predictions the truths may be.
@@ -197,7 +202,14 @@ def list_features(
 
 
 def _fit_weights(sizes: FloatArray, features: FloatArray) -> FloatArray:
-    return np.asarray(nnls(features, sizes**2)[0]) if len(sizes) else np.zeros(features.shape[1])
+    """Weights of features in variances; the square of an error varies as that of its variance."""
+    if not len(sizes):
+        return np.zeros(features.shape[1])
+    variances = np.ones(len(sizes))
+    for _ in range(1 + REWEIGHTINGS):
+        weights = nnls(features / variances[:, None], sizes**2 / variances)[0]
+        variances = np.maximum(features @ weights, LEAST_VARIANCE)
+    return np.asarray(weights)
 
 
 def _measure_scale(features: FloatArray, weights: FloatArray) -> FloatArray:
