@@ -243,7 +243,7 @@ def _describe_members(summary: pd.DataFrame, method: str, dimension: int) -> str
         )
         lower = row["difference_high"] < own["difference_low"]
         parts.append(f"{describe_error(row)} {where}{', so less' if lower else ''}")
-    return f"With random results hidden, {METHOD_NAMES[method]} had {join_words(parts)}."
+    return f"Of random results hidden, its MSE was {join_words(parts)}."
 
 
 def _describe_bilinear(summary: pd.DataFrame) -> str:
