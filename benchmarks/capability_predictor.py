@@ -290,8 +290,8 @@ def main() -> None:
     ]
     errors = [
         measure_errors(literature, arguments.splits),
-        measure_errors(openclip, max(arguments.splits // 8, 2)),
-        measure_errors(simulate_dense(), 2),
+        measure_errors(openclip, max(arguments.splits // 13, 1)),
+        measure_errors(simulate_dense(), 1),
     ]
     tables = {
         "capability_intervals": pd.concat([summarize_intervals(*own) for own in unseen]),

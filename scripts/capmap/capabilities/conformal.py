@@ -15,6 +15,7 @@ CENTERS = 25
 TAILS = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Weight of the mean squared error of all in that of a model or dataset, in results.
 SHRINKAGE = 5.0
+REWEIGHTINGS = 3
 
 
 class Hidden(NamedTuple):
@@ -140,9 +141,10 @@ def calibrate_locally(hidden: Hidden, errors: FloatArray) -> LocalCalibration:
     Society B 76:71-96, for conformal intervals from nearby errors; Vovk et al. (2003), Mondrian
     confidence machine.
     """
-    base = calibrate(errors, _add_spread(hidden))
+    base = calibrate(errors, _add_spread(hidden), reweightings=REWEIGHTINGS)
     features = _extend(hidden, errors, base, hidden, own_errors=True)
-    return LocalCalibration(hidden, errors, base, calibrate(errors, features))
+    scale = calibrate(errors, features, reweightings=REWEIGHTINGS)
+    return LocalCalibration(hidden, errors, base, scale)
 
 
 def _add_spread(predictions: Hidden) -> FloatArray:

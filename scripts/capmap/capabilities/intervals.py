@@ -14,7 +14,6 @@ from capmap.ranking.aggregation import FloatArray
 
 LEAST_VARIANCE = 1e-4
 PARTS = 10
-REWEIGHTINGS = 3
 
 
 class Estimate(NamedTuple):
@@ -133,7 +132,7 @@ class Calibration:
         return np.asarray(self.ratios[rank - 1] * _measure_scale(features, self.weights))
 
 
-def calibrate(errors: npt.ArrayLike, features: FloatArray) -> Calibration:
+def calibrate(errors: npt.ArrayLike, features: FloatArray, *, reweightings: int = 0) -> Calibration:
     """Learn from errors how their size depends on features.
 
     Parameters
@@ -142,6 +141,9 @@ def calibrate(errors: npt.ArrayLike, features: FloatArray) -> Calibration:
         Prediction minus truth, of results that had no part in the prediction. May be empty.
     features : ndarray, shape (errors, features)
         Not negative, such as those of `list_features`.
+    reweightings : int
+        How often weights are fitted again with squared errors divided by the variances before, so
+        that small variances count as much as large ones (iteratively reweighted least squares).
 
     Returns
     -------
@@ -174,9 +176,10 @@ def calibrate(errors: npt.ArrayLike, features: FloatArray) -> Calibration:
     for first in range(min(PARTS, len(sizes))):
         own = order[first::PARTS]
         others = np.delete(order, np.s_[first::PARTS])
-        weights = _fit_weights(sizes[others], features[others])
+        weights = _fit_weights(sizes[others], features[others], reweightings)
         ratios[own] = sizes[own] / _measure_scale(features[own], weights)
-    return Calibration(_fit_weights(sizes[order], features[order]), np.sort(ratios))
+    weights = _fit_weights(sizes[order], features[order], reweightings)
+    return Calibration(weights, np.sort(ratios))
 
 
 def list_features(
@@ -201,12 +204,11 @@ def list_features(
     return np.stack([np.ones_like(shares[0]), *shares, np.asarray(variance)], axis=1)
 
 
-def _fit_weights(sizes: FloatArray, features: FloatArray) -> FloatArray:
-    """Weights of features in variances; the square of an error varies as that of its variance."""
+def _fit_weights(sizes: FloatArray, features: FloatArray, reweightings: int) -> FloatArray:
     if not len(sizes):
         return np.zeros(features.shape[1])
     variances = np.ones(len(sizes))
-    for _ in range(1 + REWEIGHTINGS):
+    for _ in range(1 + reweightings):
         weights = nnls(features / variances[:, None], sizes**2 / variances)[0]
         variances = np.maximum(features @ weights, LEAST_VARIANCE)
     return np.asarray(weights)
