@@ -3,11 +3,15 @@
 import logging
 from functools import partial
 
+import pandas as pd
+
 from capmap.artifacts import read_table, write_parquet
-from capmap.capabilities.crossvalidation import crossvalidate
+from capmap.capabilities.crossvalidation import FACTORS, Predict, crossvalidate
 from capmap.capabilities.embedding import METHODS, draw_starts
-from capmap.capabilities.gaps import choose_results
+from capmap.capabilities.factors import gather_attributes
+from capmap.capabilities.gaps import Results, choose_results
 from capmap.capabilities.halves import Fitting, fit_map
+from capmap.capabilities.stacking import fit_stack
 from capmap.rng import make_stream
 
 logger = logging.getLogger(__name__)
@@ -16,6 +20,7 @@ logger = logging.getLogger(__name__)
 def crossvalidate_embedding(
     *,
     gaps: str,
+    models: str,
     datasets: str,
     folds: str,
     study: str,
@@ -32,8 +37,8 @@ def crossvalidate_embedding(
     ----------
     gaps : str
         Gaps of all cells, CSV.
-    datasets : str
-        Datasets with their families, CSV.
+    models, datasets : str
+        Models and datasets with their attributes, CSV.
     folds : str
         Where to write the predictions, Parquet.
     study : str
@@ -52,18 +57,28 @@ def crossvalidate_embedding(
         Seed of the study's random streams.
     """
     results = choose_results(read_table(gaps))
-    families = read_table(datasets).set_index("dataset")["family"]
+    about = read_table(datasets)
     starts = draw_starts(results, dimension=dimension, starts=n_starts, seed=seed, study=study)
+    fitting = Fitting(METHODS[method], starts)
+    attributes = gather_attributes(results, read_table(models), about)
+
+    def fit(known: Results) -> dict[str, Predict]:
+        if len(fitting.methods) == 1:
+            return {method: fit_map(known, fitting)}
+        rng = make_stream(seed, study, "capabilities", "stack")
+        stack = fit_stack(known, fitting, attributes, rng=rng)
+        return {method: stack["stack"], FACTORS: stack["factors"]}
+
     table = crossvalidate(
         results,
-        partial(fit_map, fitting=Fitting(METHODS[method], starts)),
-        families=families.loc[results.datasets].tolist(),
+        fit,
+        families=about.set_index("dataset")["family"].loc[results.datasets].tolist(),
         n_splits=n_splits,
         held_out=held_out,
         make_rng=partial(make_stream, seed, study, "capabilities", "folds"),
     )
-    table.insert(0, "distance", method)
-    table.insert(1, "dimension", dimension)
+    is_member = table["distance"] == FACTORS
+    table.insert(1, "dimension", pd.Series(dimension, table.index, "Int64").mask(is_member))
     write_parquet(folds, table)
     logger.info("%s in %d dimensions, %d predictions", method, dimension, len(table))
 

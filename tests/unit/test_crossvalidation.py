@@ -145,7 +145,7 @@ def run(results: Results, families: list[str] | None = None, **options: object) 
     given = {"n_splits": 4, "held_out": 6} | options
     return crossvalidate(
         results,
-        lambda known: fit_additive(known).predict,
+        lambda known: {"additive": fit_additive(known).predict},
         families=families or name_families(results),
         make_rng=partial(make_stream, 0, "toy"),
         **given,  # type: ignore[arg-type]
@@ -200,7 +200,8 @@ def test_a_protocol_that_leaves_nothing_known_is_left_out() -> None:
 def write_study(folder: Path, results: pd.DataFrame) -> dict[str, str]:
     datasets = pd.DataFrame({"dataset": results["dataset"].unique()})
     datasets["family"] = [f"00{place % 3}" for place in range(len(datasets))]
-    return write_inputs(folder, gaps=results, datasets=datasets.iloc[::-1])
+    models = pd.DataFrame({"model": results["model"].unique(), "architecture": "A"})
+    return write_inputs(folder, gaps=results, models=models, datasets=datasets.iloc[::-1])
 
 
 @pytest.mark.slow
@@ -214,11 +215,13 @@ def test_scripts_hide_the_same_results_from_every_method(tmp_path: Path) -> None
         crossvalidate_embedding(
             **paths, **options, folds=folds, method=method, dimension=dimension, n_starts=2
         )
-        tables.append(read_parquet(folds))
-        assert tables[-1][["distance", "dimension"]].drop_duplicates().to_numpy().tolist() == [
-            [method, dimension]
-        ]
-    run_step("crossvalidate_baselines", tmp_path, paths, **options)
+        found = read_parquet(folds)
+        tables += [own for _, own in found.groupby("distance", sort=False)]
+        assert set(found.loc[found["distance"] == method, "dimension"]) == {dimension}
+    assert [own["distance"].iloc[0] for own in tables] == ["l2", "ensemble", "factors"]
+    assert tables[-1]["dimension"].isna().all()
+    read = {name: paths[name] for name in ("gaps", "datasets")}
+    run_step("crossvalidate_baselines", tmp_path, read, **options)
     baselines = read_parquet(tmp_path / "capabilities/folds/baselines.parquet")
     assert baselines["distance"].drop_duplicates().tolist() == list(BASELINES)
     assert baselines["dimension"].isna().all()

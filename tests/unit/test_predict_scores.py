@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts, tabulate_fits
+from capmap.capabilities.factors import gather_attributes
 from capmap.capabilities.gaps import choose_results, scale_scores, tabulate_gaps
 from capmap.capabilities.halves import Fitting
 from capmap.capabilities.predictions import (
@@ -191,7 +192,13 @@ def test_steps_write_predictions_and_placements(tmp_path: Path) -> None:
     results = choose_results(gaps)
     starts = draw_starts(results, dimension=2, starts=2, seed=0, study="toy")
     fits = fit_starts(results, METHODS[method], starts=starts)
-    inputs = write_inputs(tmp_path, gaps=gaps, fits=tabulate_fits(fits, results))
+    inputs = write_inputs(
+        tmp_path,
+        gaps=gaps,
+        fits=tabulate_fits(fits, results),
+        models=pd.DataFrame({"model": results.models, "architecture": "A"}),
+        datasets=pd.DataFrame({"dataset": results.datasets, "family": results.datasets}),
+    )
     inputs["placement_replay"] = str(tmp_path / "capabilities/placement_replay.csv")
     found = {}
     for step in ("predict_scores", "replay_placements", "place_models"):
@@ -257,7 +264,8 @@ def test_intervals_hold_nine_of_ten_results_of_the_literature() -> None:
     fitting = Fitting(METHODS["ensemble"], starts)
     fits = fit_starts(results, fitting.methods, starts=starts)
     options = {"scale": scale_scores(gaps), "fitting": fitting, "confidence_level": 0.9}
-    table = predict_scores(results, fits, rng=make_stream(0, "toy"), **options)
+    known = gather_attributes(results)
+    table = predict_scores(results, fits, attributes=known, rng=make_stream(0, "toy"), **options)
     hidden = table[table["held_out"]]
     covered = hidden["observed"].between(hidden["low"], hidden["high"])
     assert covered.mean() == pytest.approx(0.9, abs=0.04)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts
+from capmap.capabilities.factors import gather_attributes
 from capmap.capabilities.gaps import (
     Results,
     arrange_results,
@@ -147,6 +148,7 @@ def predict(
         fit_starts(results, METHODS[method], starts=starts),
         scale=scale_scores(gaps),
         fitting=Fitting(METHODS[method], starts),
+        attributes=gather_attributes(results),
         confidence_level=level,
         rng=make_stream(seed, "toy"),
     )
@@ -167,7 +169,8 @@ def test_intervals_hold_their_share_of_hidden_results(method: str) -> None:
 @pytest.mark.slow
 def test_intervals_hold_scores_that_were_never_there() -> None:
     # A third of the cells of a matrix is left out, and compared with what is predicted for them.
-    # With about 10 results per dataset, 2 / 11 of them are beyond the best or the worst one.
+    # With about 10 results per dataset, 2 / 11 of them are beyond the best or the worst one, which
+    # is where an interval that reaches the bound is open.
     near, beyond = [], []
     for seed in range(4):
         truth = draw_gaps(seed, share=1.0).set_index(["model", "dataset"])["score"]
@@ -175,13 +178,13 @@ def test_intervals_hold_scores_that_were_never_there() -> None:
         table = predict(gaps)
         empty = table[~table["held_out"]].set_index(["model", "dataset"])
         scores = truth.loc[empty.index]
-        near += scores.between(empty["score_low"], empty["score_high"]).tolist()
         known = gaps[gaps["dropped"] == ""].groupby("dataset")["score"].agg(["min", "max"])
         ends = known.loc[empty.index.get_level_values("dataset")].to_numpy().T
         beyond += (~scores.between(*ends)).tolist()
+        near += scores.clip(*ends).between(empty["score_low"], empty["score_high"]).tolist()
     assert len(near) > 350
     assert np.mean(beyond) > 0.1
-    assert np.mean(near) == pytest.approx(0.92, abs=0.04)
+    assert np.mean(near) == pytest.approx(0.9, abs=0.04)
 
 
 @pytest.mark.slow

@@ -87,6 +87,18 @@ def test_without_plain_l2_errors_themselves_are_compared() -> None:
     assert "could not be told from the best simple baseline." in verdict
 
 
+def test_members_and_other_dimensions_are_told_beside_what_predicts() -> None:
+    # The own difference from plain L2 is −0.015 to −0.005.
+    row = make_table("summary").head(1)
+    other = row.assign(dimension=2, mse=0.07)
+    factors = row.assign(distance="factors", dimension=pd.NA, mse=0.05, difference_high=-0.02)
+    summary = pd.concat([make_table("summary"), other, factors], ignore_index=True)
+    verdict = tell(describe_capabilities, summary=summary)[1]
+    ends = "(95% interval 0.0500 to 0.0700)"
+    assert f"its MSE was 0.0700 {ends} in 2 dimensions and 0.0500 {ends} by its" in verdict
+    assert "by its factors alone, so less." in verdict
+
+
 def test_a_bilinear_model_is_told_beside_but_is_no_simple_baseline() -> None:
     row = make_table("summary").head(1).assign(distance="bilinear", mse=0.01)
     summary = pd.concat([make_table("summary"), row], ignore_index=True)

@@ -63,7 +63,8 @@ def test_tables_have_the_columns_that_others_rely_on(finished: Checkout) -> None
     for name, expected in columns.items():
         assert set(expected) <= set(read_table(folder / f"{name}.csv").columns)
     summary = read_table(folder / "summary.csv")
-    assert set(summary["distance"]) == {*METHODS, "mean", "model_mean", "dataset_mean", "additive"}
+    baselines = {"mean", "model_mean", "dataset_mean", "additive"}
+    assert set(summary["distance"]) == {*METHODS, "factors", *baselines}
     # A lower-is-better dataset of the example: the best model has the smallest error.
     datasets = read_table(folder / "datasets.csv").set_index("dataset")
     assert datasets.loc["Biomass / rmse 100 %", "best_score"] < 20

@@ -1,7 +1,7 @@
 """Cross-validation: hidden results, and how well each method predicts them from the others."""
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -23,16 +23,18 @@ Protocol = Literal["random", "strict", "family"]
 PROTOCOLS: tuple[Protocol, ...] = ("random", "strict", "family")
 Predict: TypeAlias = Callable[[IntArray, IntArray], FloatArray]
 COLUMNS = (
-    *("protocol", "fold", "set", "model", "dataset", "truth", "prediction", "results"),
+    *("distance", "protocol", "fold", "set", "model", "dataset", "truth", "prediction", "results"),
     *("train_mse", "train_mae", "train_pearson"),
 )
 SHOWN_FOLD, MOST_SHOWN = 0, 10_000
 
 PLAIN = "l2"
+# The member of the ensemble that is no distance, so that dimensions have no influence on it.
+FACTORS = "factors"
 # Least results of a model in each class, which ends where the next one begins.
 CLASSES = (0, 1, 5, 10, 20, 40)
 LARGEST: dict[object, int] = {start: end - 1 for start, end in pairwise(CLASSES)}
-ORDER = {name: place for place, name in enumerate((*METHODS, *BASELINES, *PROTOCOLS))}
+ORDER = {name: place for place, name in enumerate((*METHODS, FACTORS, *BASELINES, *PROTOCOLS))}
 ORDER |= {"train": 0, "validation": 1}
 LIMITS = {"mse": (0.0, np.inf), "mae": (0.0, np.inf), "pearson": (-1.0, 1.0)}
 MEASURES = tuple(f"{part}{name}" for part in ("train_", "") for name in LIMITS)
@@ -120,7 +122,7 @@ def split_results(
 
 def crossvalidate(
     results: Results,
-    fit: Callable[[Results], Predict],
+    fit: Callable[[Results], Mapping[str, Predict]],
     *,
     families: Sequence[str],
     n_splits: int,
@@ -134,8 +136,8 @@ def crossvalidate(
     results : Results
         At least two.
     fit : callable
-        Fits known results and returns what predicts gaps of pairs, by the places of model and
-        dataset.
+        Fits known results and returns, by name, what predicts gaps of pairs by the places of model
+        and dataset.
     families : sequence of str
         The family of each dataset.
     n_splits : int
@@ -149,7 +151,8 @@ def crossvalidate(
     Returns
     -------
     pandas.DataFrame
-        A row per predicted result, by protocol, fold, set, model and dataset: ``protocol``;
+        A row per predicted result, by protocol, fold, name, set, model and dataset: ``distance``,
+        the name of what predicts; ``protocol``;
         ``fold``, from 0; ``set``, "validation" or, in fold 0 of ``random`` only, "train" (at most
         10,000 known results, at even distances); ``model``; ``dataset``; ``truth`` and
         ``prediction``, both by the bounds of all results; ``results``, how many known ones the
@@ -171,7 +174,10 @@ def crossvalidate(
             rng=make_rng(str(fold)),
         )
         if len(split.train.gaps) and len(split.test.gaps):
-            tables.append(_predict_split(split, fit, protocol=protocol, fold=fold))
+            tables += [
+                _predict_split(split, predict, protocol=protocol, fold=fold).assign(distance=name)
+                for name, predict in fit(split.train).items()
+            ]
     return pd.concat(tables, ignore_index=True)[list(COLUMNS)]
 
 
@@ -235,9 +241,8 @@ def _share_family(results: Results, chosen: IntArray, families: Sequence[str]) -
 
 
 def _predict_split(
-    split: Split, fit: Callable[[Results], Predict], *, protocol: Protocol, fold: int
+    split: Split, predict: Predict, *, protocol: Protocol, fold: int
 ) -> pd.DataFrame:
-    predict = fit(split.train)
     test, train = split.test, split.train
     predicted = split.restore(predict(test.rows, test.columns))
     tables = [_tabulate(test, predicted, train).assign(set="validation")]
@@ -278,10 +283,12 @@ def join_folds(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     -------
     pandas.DataFrame
         All rows, ``dimension`` as Int64: embeddings before baselines, then by dimension, protocol,
-        fold, set, model and dataset. The order of tables and of rows has no influence.
+        fold, set, model and dataset. The order of tables and of rows has no influence. Those of the
+        factors come with the ensemble in each dimension, and count once.
     """
-    typed = [table.astype({"dimension": "Int64"}) for table in tables]
-    return pd.concat(typed, ignore_index=True).sort_values(
+    joined = pd.concat([table.astype({"dimension": "Int64"}) for table in tables])
+    is_known = joined["distance"].eq(FACTORS) & joined.duplicated()
+    return joined[~is_known].sort_values(
         [*GROUP, "fold", "set", "model", "dataset"],
         key=lambda column: (
             column.map(ORDER) if column.name in ("distance", "protocol", "set") else column
@@ -474,21 +481,16 @@ def crossvalidate_baselines(
     """
     results = choose_results(gaps)
     families = datasets.set_index("dataset")["family"]
-    tables = []
-    for name, fit in BASELINES.items():
-        table = crossvalidate(
-            results,
-            lambda known, fit=fit: fit(known).predict,  # type: ignore[misc]
-            families=families.loc[results.datasets].tolist(),
-            n_splits=n_splits,
-            held_out=held_out,
-            make_rng=partial(make_stream, seed, study, "capabilities", "folds"),
-        )
-        table.insert(0, "distance", name)
-        tables.append(table)
-    joined = pd.concat(tables, ignore_index=True)
-    joined.insert(1, "dimension", pd.Series(pd.NA, index=joined.index, dtype="Int64"))
-    return {"baselines": joined}
+    table = crossvalidate(
+        results,
+        lambda known: {name: fit(known).predict for name, fit in BASELINES.items()},
+        families=families.loc[results.datasets].tolist(),
+        n_splits=n_splits,
+        held_out=held_out,
+        make_rng=partial(make_stream, seed, study, "capabilities", "folds"),
+    )
+    table.insert(1, "dimension", pd.Series(pd.NA, index=table.index, dtype="Int64"))
+    return {"baselines": table}
 
 
 def summarize_crossvalidation(

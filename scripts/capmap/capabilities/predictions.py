@@ -3,21 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from capmap.capabilities.baselines import fit_dataset_mean
+from capmap.capabilities.conformal import Hidden, calibrate_locally
 from capmap.capabilities.crossvalidation import bound_split
 from capmap.capabilities.embedding import (
     METHODS,
     Embedding,
     draw_starts,
-    fit_starts,
     name_coordinates,
     restore_fits,
 )
+from capmap.capabilities.factors import SideInformation, gather_attributes
 from capmap.capabilities.gaps import (
     Results,
     are_connected,
@@ -29,7 +29,7 @@ from capmap.capabilities.gaps import (
 )
 from capmap.capabilities.geometry import settle_points
 from capmap.capabilities.halves import Fitting, MakeRng
-from capmap.capabilities.intervals import Calibration, calibrate, list_features
+from capmap.capabilities.intervals import list_features
 from capmap.capabilities.placement import (
     LIMITS,
     Masking,
@@ -44,11 +44,18 @@ from capmap.capabilities.placement import (
     rehearse_placements,
     show_points,
 )
+from capmap.capabilities.stacking import (
+    Fits,
+    Members,
+    choose_weights,
+    fit_chains,
+    fit_parts,
+    predict_members,
+)
 from capmap.ranking.aggregation import FloatArray, IntArray, round_significant
 from capmap.rng import make_stream
 
 FOLDS = 10
-FEATURES = 4
 MOST_PAIRS = 300_000
 COLUMNS = {
     **dict.fromkeys(("model", "dataset"), "str"),
@@ -77,6 +84,7 @@ def predict_scores(
     *,
     scale: pd.DataFrame,
     fitting: Fitting,
+    attributes: SideInformation,
     confidence_level: float,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
@@ -92,10 +100,12 @@ def predict_scores(
         Raw scores of the gaps 0 and 1 of each dataset, of `scale_scores`.
     fitting : Fitting
         How the fits were made.
+    attributes : SideInformation
+        Of models and datasets, may be empty.
     confidence_level : float
         Of the prediction intervals, between 0 and 1.
     rng : numpy.random.Generator
-        Splits the results into folds.
+        Splits the results into folds, and draws factors.
 
     Returns
     -------
@@ -106,41 +116,34 @@ def predict_scores(
     Notes
     -----
     Results are split into ten random folds (fewer if results are fewer), and each fold is predicted
-    by maps of the others; where no others connect its model and dataset, by the mean gap on the
-    dataset. Their gaps are by the bounds of all results, so their intervals are limited to 0…1, as
-    are all predictions. They are calibrated (`calibrate`, by `list_features`) by the errors of the
-    other folds.
+    by fits to the others; where no others connect its model and dataset, by the mean gap on the
+    dataset. The members of the method are weighted (`choose_weights`) and the intervals calibrated
+    (`calibrate_locally`) by the errors of the other folds, with gaps by the bounds of all results.
 
     Pairs without a result are predicted by the fits of all results. Such a result may be better
     than the best one or worse than the worst: of n results in random order, the next one is with
-    probability 2 / (n + 1). So their intervals are not limited to 0…1, and are calibrated by folds
-    whose gaps are by the bounds of the other folds; gaps beyond −1…2 count as −1 or 2.
+    probability 2 / (n + 1). Its gap is 0 or 1 then, as it sets the bound itself. So weights and
+    intervals are calibrated by folds whose gaps are by the bounds of the other folds, cut to 0…1.
 
     Intervals hold on average over results like those that are there, most of which are of models
-    that have many. Where results are too few to tell, an interval goes from 0 to 1 for a result
-    that is there and is NaN for others. Where no results connect the model with the dataset
+    that have many, and also over those whose predictions are alike. Where results are too few to
+    tell, an interval goes from 0 to 1. Where no results connect the model with the dataset
     (`are_connected`), nothing is predicted: prediction and interval are NaN.
     """
     folds = _split_evenly(len(results.gaps), rng)
     pairs = list_pairs(results)
     held_out = ~np.isnan(pairs.observed)
-    predicted, reach = np.empty((2, len(held_out)))
-    predicted[held_out], reach[held_out] = _predict_hidden(
-        results, folds, fitting, confidence_level
-    )
-    rows, columns = pairs.rows[~held_out], pairs.columns[~held_out]
-    if len(rows):
-        new = average_fits(fits, rows, columns)
-        counts = results.per_model[rows], results.per_dataset[columns]
-        predicted[~held_out] = new.gaps
-        reach[~held_out] = _calibrate_new(results, folds, fitting).measure_reach(
-            list_features(*counts, new.variance), confidence_level=confidence_level
-        )
-    reach[~held_out & np.isinf(reach)] = np.nan
-    predicted[~are_connected(results, pairs.rows, pairs.columns)] = np.nan
-    low, high = predicted - reach, predicted + reach
-    low[held_out], high[held_out] = low[held_out].clip(0, 1), high[held_out].clip(0, 1)
-    table = tabulate_predictions(results, pairs, (predicted, low, high), scale=scale)
+    found = np.empty((3, len(held_out)))
+    options: Any = {"fitting": fitting, "attributes": attributes, "rng": rng}
+    hidden = _hide_folds(results, folds, strict=False, **options)
+    found[:, held_out] = _predict_hidden(hidden, folds, confidence_level)
+    if not held_out.all():
+        whole = Fits(fits, fit_chains(results, fitting, attributes, rng=rng))
+        new = _predict_pairs(whole, results, pairs.rows[~held_out], pairs.columns[~held_out])
+        strict = _hide_folds(results, folds, strict=True, **options)
+        found[:, ~held_out] = _find_intervals(strict, new, confidence_level)
+    found[:, ~are_connected(results, pairs.rows, pairs.columns)] = np.nan
+    table = tabulate_predictions(results, pairs, tuple(found), scale=scale)  # type: ignore[arg-type]
     return table.assign(held_out=held_out)
 
 
@@ -213,49 +216,99 @@ def _split_evenly(count: int, rng: np.random.Generator) -> IntArray:
     return np.asarray(rng.permutation(count) % min(FOLDS, count))
 
 
-def _predict_hidden(
-    results: Results, folds: IntArray, fitting: Fitting, confidence_level: float
-) -> tuple[FloatArray, FloatArray]:
-    """Predictions of all results, each hidden in turn, and how far the truths may be."""
-    values, reach = np.empty((2, len(folds)))
-    features = np.empty((len(folds), FEATURES))
-    for fold in range(folds.max() + 1):
-        hidden = folds == fold
-        train, test = results.choose(~hidden), results.choose(hidden)
-        values[hidden], features[hidden] = _predict_fold(train, test, fitting)
-    for fold in range(folds.max() + 1):
-        hidden = folds == fold
-        errors = (values - results.gaps)[~hidden]
-        calibration = calibrate(errors, features[~hidden])
-        reach[hidden] = calibration.measure_reach(
-            features[hidden], confidence_level=confidence_level
+class _Found(NamedTuple):
+    """Predictions by each member, where they are, and the numbers of known results there."""
+
+    rows: IntArray
+    columns: IntArray
+    members: Members
+    per_model: IntArray
+    per_dataset: IntArray
+    truth: FloatArray
+
+    def choose(self, chosen: IntArray) -> "_Found":
+        members = Members(*(own[chosen] for own in self.members))
+        own = self._replace(members=members)
+        return own._replace(
+            **{name: getattr(self, name)[chosen] for name in self._fields if name != "members"}
         )
-    return values, reach
+
+    def weigh(self, weights: FloatArray) -> Hidden:
+        gaps, variance = self.members.weigh(weights)
+        features = list_features(self.per_model, self.per_dataset, variance)
+        features = np.concatenate([features, self.members.variance[:, None]], axis=1)
+        return Hidden(self.rows, self.columns, gaps, features)
 
 
-def _calibrate_new(results: Results, folds: IntArray, fitting: Fitting) -> Calibration:
-    """Learn how large errors are where bounds are those of the other results."""
-    errors, features = [], []
+def _predict_pairs(
+    fits: Fits, known: Results, rows: IntArray, columns: IntArray, truth: FloatArray | None = None
+) -> _Found:
+    members = predict_members(fits, known, rows, columns)
+    counts = known.per_model[rows], known.per_dataset[columns]
+    return _Found(rows, columns, members, *counts, np.zeros(0) if truth is None else truth)
+
+
+def _hide_folds(
+    results: Results,
+    folds: IntArray,
+    *,
+    strict: bool,
+    fitting: Fitting,
+    attributes: SideInformation,
+    rng: np.random.Generator,
+) -> _Found:
+    """Predictions of all results, each fold hidden in turn, by fold.
+
+    If strict, by the bounds of the other results, which count as those of a further result do.
+    """
+    places = [np.flatnonzero(folds == fold) for fold in range(folds.max() + 1)]
+    tests = [results.choose(own) for own in places]
+    parts = [results.choose(folds != fold) for fold in range(len(places))]
+    truths = [test.gaps for test in tests]
+    if strict:
+        splits = [bound_split(results, *own) for own in zip(parts, tests, strict=True)]
+        parts = [split.train for split in splits]
+        varies = [np.flatnonzero(split.scale > 0) for split in splits]
+        tests = [split.test.choose(own) for split, own in zip(splits, varies, strict=True)]
+        truths = [
+            ((split.test.gaps - split.shift)[own] / split.scale[own]).clip(0, 1)
+            for split, own in zip(splits, varies, strict=True)
+        ]
+    fitted = fit_parts(parts, fitting, attributes, rng=rng)
+    found = [
+        _predict_pairs(fits, part, test.rows, test.columns, truth)
+        for fits, part, test, truth in zip(fitted, parts, tests, truths, strict=True)
+    ]
+    return _join_found(found)
+
+
+def _join_found(found: Sequence[_Found]) -> _Found:
+    members = Members(*map(np.concatenate, zip(*(own.members for own in found), strict=True)))
+    rows, columns, _, *rest = map(list, zip(*found, strict=True))
+    return _Found(
+        np.concatenate(rows), np.concatenate(columns), members, *map(np.concatenate, rest)
+    )
+
+
+def _find_intervals(
+    known: _Found, predicted: _Found, confidence_level: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Predictions and the ends of their intervals, by errors of others."""
+    weights = choose_weights(known.members.gaps, known.truth)
+    hidden, new = known.weigh(weights), predicted.weigh(weights)
+    calibration = calibrate_locally(hidden, known.truth - hidden.gaps)
+    return new.gaps, *calibration.find_intervals(new, confidence_level=confidence_level)
+
+
+def _predict_hidden(found: _Found, folds: IntArray, confidence_level: float) -> FloatArray:
+    """Predictions and intervals of all results in order, each by the errors of other folds."""
+    order = np.argsort(folds, kind="stable")
+    ends = np.empty((3, len(folds)))
     for fold in range(folds.max() + 1):
-        hidden = folds == fold
-        split = bound_split(results, results.choose(~hidden), results.choose(hidden))
-        values, found = _predict_fold(split.train, split.test, fitting)
-        varies = split.scale > 0
-        truth = (split.test.gaps - split.shift)[varies] / split.scale[varies]
-        errors.append(values[varies] - truth.clip(*LIMITS))
-        features.append(found[varies])
-    return calibrate(np.concatenate(errors), np.concatenate(features))
-
-
-def _predict_fold(train: Results, test: Results, fitting: Fitting) -> tuple[FloatArray, FloatArray]:
-    """Predict hidden results; also the features of the predictions."""
-    fits = fit_starts(train, fitting.methods, starts=fitting.starts)
-    found = average_fits(fits, test.rows, test.columns)
-    counts = train.per_model[test.rows], train.per_dataset[test.columns]
-    mean = fit_dataset_mean(train).predict(test.rows, test.columns)
-    is_near = are_connected(train, test.rows, test.columns)
-    values = np.where(is_near, found.gaps, mean)
-    return values, list_features(*counts, found.variance)
+        is_own = folds[order] == fold
+        own, others = (found.choose(np.flatnonzero(chosen)) for chosen in (is_own, ~is_own))
+        ends[:, order[is_own]] = _find_intervals(others, own, confidence_level)
+    return ends
 
 
 @dataclass(frozen=True)
@@ -460,6 +513,8 @@ def _tabulate_placements(
 def predict_cells(
     gaps: pd.DataFrame,
     fits: pd.DataFrame,
+    models: pd.DataFrame,
+    datasets: pd.DataFrame,
     *,
     study: str,
     method: str,
@@ -476,6 +531,8 @@ def predict_cells(
         From `capmap.capabilities.gaps.tabulate_gaps`.
     fits : pandas.DataFrame
         From `capmap.capabilities.embedding.tabulate_fits`.
+    models, datasets : pandas.DataFrame
+        From `capmap.capabilities.quality.describe_results`, for their attributes.
     study : str
         Name of the study, part of the names of its random streams.
     method, dimension, n_starts, confidence_level
@@ -495,6 +552,7 @@ def predict_cells(
         restore_fits(fits),
         scale=scale_scores(gaps),
         fitting=Fitting(METHODS[method], starts),
+        attributes=gather_attributes(results, models, datasets),
         confidence_level=confidence_level,
         rng=make_stream(seed, study, "capabilities", "predictions"),
     )

@@ -177,7 +177,7 @@ CAPABILITIES = Analysis(
         "predict_scores": Step(
             "capmap.capabilities.predictions:predict_cells",
             tables=["predictions"],
-            reads=["gaps", "fits"],
+            reads=["gaps", "fits", "models", "datasets"],
             options={
                 **FIT,
                 "seed": "bootstrap/seed",

@@ -28,6 +28,7 @@ from capmap.figures.style import FAINT_INK, PALETTE, ModelStyle
 METHODS = {
     "ensemble": ("ensemble", ModelStyle(PALETTE[0], "o", "-")),
     "placed": ("placed", ModelStyle(PALETTE[5], "P", "-")),
+    "factors": ("factors", ModelStyle(PALETTE[1], "*", (0, (6.0, 1.5)))),
     "l2": ("L2", ModelStyle(PALETTE[3], "s", "-")),
     "cosine": ("cosine", ModelStyle(PALETTE[2], "D", "-")),
     "poincare": ("Poincaré", ModelStyle(PALETTE[4], "^", "-")),

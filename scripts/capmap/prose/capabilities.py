@@ -16,8 +16,9 @@ from capmap.wording import format_count, format_percent, join_words, quote_name
 
 FITTED = {
     "ensemble": (
-        "by an ensemble of L2 distances, L2 distances with offsets of models and datasets, and "
-        "cosine distances with such offsets, all with a ridge, whose predictions are averaged"
+        "by L2 distances with a ridge; predictions are the weighted mean of these, of cosine "
+        "distances, and of a Bayesian factorization with effects of models, datasets and their "
+        "attributes, with weights learnt from results that were hidden from all of them"
     ),
     "l2": "by the L2 (Euclidean) distance alone",
     "cosine": "by the cosine distance alone",
@@ -179,6 +180,7 @@ def _describe_verdict(
         _conclude(verdicts, method),
         *(_describe_protocol(name, *rows, is_plain=method == "l2") for name, rows in found.items()),
         "No two datasets are of one family." if is_single else "",
+        _describe_members(summary, method, dimension),
         _describe_bilinear(summary),
         "Intervals are over splits, which share most of their results.",
     )
@@ -222,6 +224,26 @@ def _describe_protocol(
         f"{PROTOCOLS[protocol]}{shape}, its {name} was {describe_error(own)}, against "
         f"{describe_error(simple)} of the best baseline, {METHOD_NAMES[simple['distance']]}{plain}."
     )
+
+
+def _describe_members(summary: pd.DataFrame, method: str, dimension: int) -> str:
+    """Say what one member alone, and the method in other dimensions, predicted."""
+    rows = summary[(summary["protocol"] == "random") & summary["mse"].notna()]
+    tried = rows[rows["distance"].isin({method, "factors"} if method == "ensemble" else {method})]
+    is_own = (tried["distance"] == method) & tried["dimension"].eq(dimension).fillna(False)
+    if not is_own.any() or is_own.all():
+        return ""
+    own = tried[is_own].iloc[0]
+    parts = []
+    for _, row in tried[~is_own].iterrows():
+        where = (
+            f"by {METHOD_NAMES['factors']}"
+            if row["distance"] == "factors"
+            else f"in {format_count(row['dimension'], 'dimension')}"
+        )
+        lower = row["difference_high"] < own["difference_low"]
+        parts.append(f"{describe_error(row)} {where}{', so less' if lower else ''}")
+    return f"Of random results hidden, its MSE was {join_words(parts)}."
 
 
 def _describe_bilinear(summary: pd.DataFrame) -> str:
@@ -277,8 +299,10 @@ def _describe_unseen(predictions: pd.DataFrame, confidence_level: float) -> str:
         return ""
     width = (unseen["high"] - unseen["low"]).mean()
     little = ", so a single prediction says little" if width > WIDE else ""
-    beyond = (unseen["low"] < 0).any() or (unseen["high"] > 1).any()
-    record = "; a new result may be a new best or worst, so they may leave 0 to 1" if beyond else ""
+    open_ = (unseen["low"] == 0).any() or (unseen["high"] == 1).any()
+    record = (
+        "; an end at 0 or 1 is open, as a new result may be a new best or worst" if open_ else ""
+    )
     return (
         f"Where a model has no result on a dataset ({format_count(len(unseen), 'pair')}), "
         f"{format_percent(confidence_level)} prediction intervals are {width:.2f} wide on average, "

@@ -6,6 +6,7 @@ from capmap.prose.words import format_interval
 
 METHOD_NAMES = {
     "ensemble": "the ensemble method",
+    "factors": "its factors alone",
     "l2": "the L2 distance",
     "cosine": "the cosine distance",
     "poincare": "the Poincaré distance",

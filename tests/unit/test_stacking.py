@@ -1,0 +1,186 @@
+"""Factors and their stack with distances: simulated truth, brute force, and few results."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts, predict_gaps
+from capmap.capabilities.factors import SideInformation, fit_factors, gather_attributes
+from capmap.capabilities.gaps import Results, arrange_results
+from capmap.capabilities.halves import Fitting
+from capmap.capabilities.stacking import choose_weights, fit_stack
+from capmap.ranking.aggregation import FloatArray
+from capmap.rng import make_stream
+from tests.capability_tables import list_cells
+
+NOISE = 0.03
+stream = partial(make_stream, 0, "test")
+
+
+def make_results(gaps: FloatArray) -> Results:
+    """Results with these gaps, not rescaled; NaN is empty."""
+    return replace(arrange_results(list_cells(gaps)), gaps=gaps[~np.isnan(gaps)])
+
+
+def draw_low_rank(seed: int = 0, *, models: int = 30, datasets: int = 24) -> FloatArray:
+    rng = np.random.default_rng(seed)
+    slopes = 1 + 0.4 * rng.normal(size=datasets)
+    gaps = 0.5 + 0.12 * rng.normal(size=(models, 1)) * slopes + 0.1 * rng.normal(size=datasets)
+    gaps += 0.1 * rng.normal(size=(models, 2)) @ rng.normal(size=(2, datasets))
+    return np.asarray(gaps + NOISE * rng.normal(size=gaps.shape))
+
+
+def hide(gaps: FloatArray, share: float, seed: int = 0) -> tuple[Results, Results]:
+    """Known and hidden results."""
+    results = make_results(gaps)
+    is_hidden = np.random.default_rng(seed).random(len(results.gaps)) < share
+    return results.choose(~is_hidden), results.choose(is_hidden)
+
+
+def test_factors_predict_simulated_results_and_know_how_well() -> None:
+    squares, ratios = [], []
+    for seed in range(4):
+        train, test = hide(draw_low_rank(seed), 0.25)
+        (posterior,) = fit_factors([train], gather_attributes(train), rng=stream(str(seed)))
+        found = posterior.predict(test.rows, test.columns)
+        squares += ((found.mean - test.gaps) ** 2).tolist()
+        ratios += ((found.mean - test.gaps) ** 2 / found.variance).tolist()
+    assert np.mean(squares) < 3 * NOISE**2
+    assert 0.7 < np.mean(ratios) < 1.3
+
+
+def test_an_attribute_tells_of_results_of_others_that_share_it() -> None:
+    # A model's effect on a family of datasets is all there is; no dataset alone tells of it.
+    rng = np.random.default_rng(0)
+    family = np.repeat(np.arange(5), 6)
+    gaps = 0.5 + 0.2 * rng.normal(size=(20, 5))[:, family] + NOISE * rng.normal(size=(20, 30))
+    train, test = hide(gaps, 0.7)
+    table = pd.DataFrame({"dataset": train.datasets, "family": family})
+    errors = []
+    for known in (gather_attributes(train, None, table), gather_attributes(train)):
+        (posterior,) = fit_factors([train], known, rng=stream())
+        errors.append(np.mean((posterior.predict(test.rows, test.columns).mean - test.gaps) ** 2))
+    assert errors[0] < 0.5 * errors[1]
+
+
+def test_a_covariate_tells_of_models_without_results() -> None:
+    rng = np.random.default_rng(1)
+    size = rng.uniform(0, 6, 40)
+    slopes = 0.05 * (1 + 0.5 * rng.normal(size=12))
+    gaps = 0.8 - (size - 3)[:, None] * slopes + NOISE * rng.normal(size=(40, 12))
+    results = make_results(gaps)
+    is_new = np.isin(results.rows, [0, 1, 2, 3])
+    train, test = results.choose(~is_new), results.choose(is_new)
+    models = pd.DataFrame({"model": results.models, "parameters": np.exp(size)})
+    (posterior,) = fit_factors([train], gather_attributes(train, models), rng=stream())
+    errors = posterior.predict(test.rows, test.columns).mean - test.gaps
+    assert np.mean(errors**2) < 0.3 * np.mean((train.gaps.mean() - test.gaps) ** 2)
+
+
+def test_each_part_is_fitted_as_if_the_others_were_not_there() -> None:
+    train, test = hide(draw_low_rank(), 0.3)
+    other = replace(train, gaps=train.gaps[::-1].copy())
+    known = gather_attributes(train)
+    means = [
+        fit_factors(parts, known, rng=stream())[0].predict(test.rows, test.columns).mean
+        for parts in ([train, train], [train, other])
+    ]
+    np.testing.assert_allclose(means[1], means[0], rtol=1e-9)
+
+
+def test_attributes_by_hand() -> None:
+    results = arrange_results(list_cells(np.arange(12).reshape(4, 3)))
+    models = pd.DataFrame(
+        {
+            "model": ["M003", "M001", "M000", "other"],
+            "architecture": ["A", "A", "B", "A"],
+            "parameters": [np.exp(2), np.exp(1), 0, 1],
+            "date": ["2020-01-03", None, "2020-01-01", "1999-01-01"],
+        }
+    )
+    datasets = pd.DataFrame({"dataset": results.datasets, "family": "F", "type": ["x", "y", "x"]})
+    found = gather_attributes(results, models, datasets)
+    # M002 is not among the models, so its architecture is one of its own.
+    codes = found.models[0]
+    assert codes[1] == codes[3]
+    assert len({codes[0], codes[1], codes[2]}) == 3
+    # A family that all datasets have says nothing.
+    assert [own.tolist() for own in found.datasets] == [[0, 1, 0]]
+    np.testing.assert_allclose(found.covariates[:, 0], [0, -1, 0, 1])
+    np.testing.assert_allclose(found.covariates[:, 1], [-1, 0, 0, 1])
+
+
+@given(st.integers(0, 1000))
+def test_weights_are_those_of_the_least_penalized_error(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    truth = rng.uniform(size=40)
+    gaps = truth[:, None] + rng.normal(size=(40, 3)) * [0.1, 0.2, 0.3] + rng.normal(size=(40, 1))
+    errors = gaps - truth[:, None]
+    grid = np.array(
+        [(a, b, 1 - a - b) for a in np.linspace(0, 1, 41) for b in np.linspace(0, 1, 41)]
+    )
+    grid = grid[grid[:, 2] > -1e-9]
+    penalty = 30 * np.mean(errors**2)
+
+    def measure_loss(weights: FloatArray) -> FloatArray:
+        away = ((weights - [0.5, 0.25, 0.25]) ** 2).sum(axis=1)
+        return np.asarray(((errors @ weights.T) ** 2).sum(axis=0) + penalty * away)
+
+    found = choose_weights(gaps, truth)
+    assert found.sum() == pytest.approx(1)
+    assert (found >= 0).all()
+    assert measure_loss(found[None])[0] <= measure_loss(grid).min() * (1 + 1e-4)
+    np.testing.assert_allclose(choose_weights(gaps[::-1], truth[::-1]), found, atol=1e-6)
+    np.testing.assert_allclose(choose_weights(5 * gaps + 1, 5 * truth + 1), found, atol=1e-6)
+
+
+def test_without_hidden_results_weights_are_those_of_the_start() -> None:
+    np.testing.assert_allclose(choose_weights(np.zeros((0, 3)), np.zeros(0)), [0.5, 0.25, 0.25])
+    np.testing.assert_allclose(choose_weights(np.ones((4, 3)), np.ones(4)), [0.5, 0.25, 0.25])
+    assert choose_weights(np.ones((4, 1)), np.zeros(4)) == [1]
+
+
+def stack(train: Results, known: SideInformation | None = None) -> dict[str, FloatArray]:
+    """Predictions of all pairs by the ensemble and its members."""
+    starts = draw_starts(train, dimension=2, starts=1, seed=0, study="test")
+    fitting = Fitting(METHODS["ensemble"], starts)
+    pairs = [own.ravel() for own in np.indices((len(train.models), len(train.datasets)))]
+    fitted = fit_stack(train, fitting, known or gather_attributes(train), rng=stream())
+    found = {name: predict(*pairs) for name, predict in fitted.items()}
+    distances = predict_gaps(fit_starts(train, fitting.methods, starts=starts), *pairs)
+    shape = len(train.models), len(train.datasets)
+    return {name: own.reshape(shape) for name, own in (found | {"distances": distances}).items()}
+
+
+def test_the_stack_is_near_its_best_member() -> None:
+    # Of low rank the factors are best; of distances the distances are.
+    train, test = hide(draw_low_rank(models=40), 0.2)
+    found = stack(train)
+    errors = {
+        name: np.mean((own[test.rows, test.columns] - test.gaps) ** 2)
+        for name, own in found.items()
+    }
+    assert errors["stack"] < 1.3 * errors["factors"] < 0.7 * errors["distances"]
+
+
+@pytest.mark.parametrize("gaps", [[[0.3]], [[0.0, 1.0]], [[0.0], [1.0]], [[0.0] * 3] * 3])
+def test_few_results_have_predictions_from_0_to_1(gaps: list[list[float]]) -> None:
+    for own in stack(make_results(np.array(gaps))).values():
+        assert np.isfinite(own).all()
+    train = make_results(np.array(gaps))
+    np.testing.assert_array_equal(stack(train)["stack"], stack(train)["stack"])
+    assert ((stack(train)["stack"] >= 0) & (stack(train)["stack"] <= 1)).all()
+
+
+def test_pairs_that_no_result_connects_have_the_mean_of_the_dataset() -> None:
+    gaps = np.full((6, 6), np.nan)
+    gaps[:3, :3] = gaps[3:, 3:] = np.random.default_rng(0).uniform(size=(3, 3))
+    found = stack(make_results(gaps))
+    means = np.broadcast_to(np.nanmean(gaps, axis=0), gaps.shape)
+    np.testing.assert_allclose(found["stack"][:3, 3:], means[:3, 3:])
+    np.testing.assert_allclose(found["stack"][3:, :3], means[3:, :3])
