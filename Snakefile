@@ -24,6 +24,10 @@ rule all:
     default_target: True
     input:
         index="results/index.html",
+        reports=expand("results/{study}/report.html", study=STUDIES),
+        runs=expand("results/{study}/runs.parquet", study=STUDIES),
+        bounds=expand("results/{study}/normalized/bounds.csv", study=STUDIES),
+        estimates=shards_of_all("bootstrap"),
         manifests=expand("results/{study}/normalized/manifest.csv", study=STUDIES),
         tables=of_all(analyses.place_tables, "csv", "md", "tex"),
         figures=of_all(analyses.place_figures, "pdf", "png", "svg"),

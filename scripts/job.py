@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from capmap.addresses import hide_in_text
+from capmap.digests import find_altered, record_files
 from capmap.errors import CapmapError, explain_machine
 
 # Objects between two searches for garbage; Python's 700 cost a tenth of the time of a figure.
@@ -51,7 +52,14 @@ def run_job(function: Callable[..., None], job: Any) -> None:
     logger = logging.getLogger(function.__name__)
     try:
         _log_to(Path(str(job.log)), place)
+        folder = _find_folder(job, study)
+        _check_inputs(job, folder)
         function(**arguments)
+        if folder is not None:
+            name = "_".join(
+                [job.rule, *(value for key, value in job.wildcards.items() if key != "study")]
+            )
+            record_files(folder, name, map(str, job.output))
     except CapmapError as error:
         logger.error("%s", error)
         sys.exit(1)
@@ -61,6 +69,21 @@ def run_job(function: Callable[..., None], job: Any) -> None:
         else:
             logger.exception("This is a fault of capmap, not of your data; please report it.")
         sys.exit(1)
+
+
+def _find_folder(job: Any, study: str) -> Path | None:
+    """The folder of the job's study, in which its results are."""
+    parts = Path(str(job.output[0])).parts if study and len(job.output) else ()
+    return Path(*parts[: parts.index(study) + 1]) if study in parts else None
+
+
+def _check_inputs(job: Any, folder: Path | None) -> None:
+    """Refuse to work on results that are not as a job has left them."""
+    if folder is not None and (altered := find_altered(folder, among=map(str, job.input))):
+        raise CapmapError(
+            f"{altered[0]} was altered while the run was going on. Run the same command again, "
+            "which makes it anew."
+        )
 
 
 def load_function(reference: str) -> Callable[..., Any]:

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from capmap.catalog.columns import TEXT_COLUMNS
+from capmap.errors import CapmapError
 
 FORMULA = re.compile(r"^'*[=+\-@\t\r]")
 ESCAPED_FORMULA = re.compile(r"^'+[=+\-@\t\r]")
@@ -148,7 +149,7 @@ def render_parquet(table: pd.DataFrame) -> bytes:
     """Write a table as Parquet bytes that depend on its values only."""
     arrow = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None)
     sink = pa.BufferOutputStream()
-    pq.write_table(arrow, sink, compression="zstd")
+    pq.write_table(arrow, sink, compression="zstd", write_page_checksum=True)
     return bytes(sink.getvalue())
 
 
@@ -158,9 +159,25 @@ def write_parquet(path: str | Path, table: pd.DataFrame) -> None:
 
 
 def read_parquet(path: str | Path, *, where: Mapping[str, str] | None = None) -> pd.DataFrame:
-    """Read a Parquet file as a table, or only the rows whose columns have the values of `where`."""
+    """Read a Parquet file as a table, or only the rows whose columns have the values of `where`.
+
+    Raises
+    ------
+    CapmapError
+        When its bytes are not those that were written.
+    """
     filters = [(column, "==", value) for column, value in where.items()] if where else None
-    table: pd.DataFrame = pq.read_table(path, filters=filters).to_pandas()
+    try:
+        read = pq.read_table(path, filters=filters, page_checksum_verification=True)
+        table: pd.DataFrame = read.to_pandas()
+    except pa.ArrowMemoryError:
+        raise
+    except (pa.ArrowException, LookupError, ValueError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise CapmapError(
+            f"{path} is damaged. Remove it, and run the same command again."
+        ) from error
     return table
 
 

@@ -97,7 +97,16 @@ def update_record(incoming: Mapping[str, Path], folder: str | Path) -> dict[str,
             write_bytes(path, content[name])
     if not all(path.is_file() for path in previous.values()):
         return {}
-    return {name: read_table(path) for name, path in previous.items()}
+    try:
+        found = {name: read_table(path) for name, path in previous.items()}
+    except (ValueError, LookupError):
+        found = {}
+    if all("model" in table and table["model"].is_unique for table in found.values()) and found:
+        return found
+    # A damaged record is as good as none.
+    for path in previous.values():
+        path.unlink()
+    return {}
 
 
 def close_record(folder: str | Path) -> None:

@@ -89,7 +89,7 @@ def test_no_secret_of_an_address_is_said(server, capsys):
         "downloads": {"none.csv": {"address": address, "sha256": "0" * 64}},
         "studies": {"toy": {"exports": "downloads/none.csv"}},
     }
-    with pytest.raises(ConfigError, match="none.csv") as raised:
+    with pytest.raises(ConfigError, match=r"none\.csv") as raised:
         check_configuration(config)
     said = f"{raised.value} {capsys.readouterr()}"
     assert "pw-" not in said

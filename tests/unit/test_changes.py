@@ -232,3 +232,17 @@ def test_a_run_killed_half_way_is_skipped_when_newer_tables_come(
             study.track()
     study.run(a=0.75)
     assert study.read()[0] == ["iqm", "a", "iqm", 0.5, 0.75]
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"", b"a,b\n1,2\n", b"model,iqm\nA,1\nA,2\n"])
+def test_a_damaged_record_is_as_good_as_none(tmp_path, content):
+    study = Study(tmp_path)
+    for scores in ({"A": 0.5, "B": 0.4}, {"A": 0.6, "B": 0.4}):
+        study.publish(**scores)
+        study.track()
+    (tmp_path / "previous/iqm.csv").write_bytes(content)
+    study.track()
+    assert pd.read_csv(study.changes[0]).empty
+    study.publish(A=0.7, B=0.4)
+    study.track()
+    assert pd.read_csv(study.changes[0])["after"].tolist()[0] == 0.7

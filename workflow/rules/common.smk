@@ -194,6 +194,11 @@ def of_all(function, *arguments):
     ]
 
 
+def shards_of_all(folder):
+    """The shards of the studies that run, known once `normalize_runs` has made their lists."""
+    return lambda wildcards: of_all(studies.list_shards, folder)
+
+
 def setting(path):
     """A setting of the job's study, such as ``bootstrap/replicates``, with its path.
 

@@ -3,14 +3,15 @@
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterable
-from hashlib import file_digest
 from html import unescape
 from pathlib import Path
 from time import time
 from typing import Any
 
 from capmap.catalog import HEADLINE
+from capmap.digests import find_altered, is_intact
 from capmap.errors import ConfigError
 from capmap.inputs.studies import Study
 
@@ -80,7 +81,9 @@ def forget_lost_shards(study: Study) -> None:
     # Runs that are missing are made again only if what is made of them is missing as well.
     void = void if has_same_exports(study) else [runs, manifest]
     try:
-        for path in void:
+        for path in [*void, *find_altered(folder)]:
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
             path.unlink(missing_ok=True)
         # What a clock that was ahead has dated would look newer than what is made of now on.
         now = time()
@@ -124,11 +127,3 @@ def has_all_shards(study: Study) -> bool:
     return (folder / "scope.json").is_file() and all(
         is_intact(folder / f"{shard}.parquet", digest) for shard, digest in shards
     )
-
-
-def is_intact(path: Path, digest: str) -> bool:
-    """Tell whether a file is there and its bytes have a SHA-256 (hexadecimal)."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as stream:
-        return file_digest(stream, "sha256").hexdigest() == digest

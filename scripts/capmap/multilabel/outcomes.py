@@ -176,7 +176,9 @@ class OutcomeWriter:
     """
 
     def __init__(self, stream: IO[bytes]) -> None:
-        self._writer = pq.ParquetWriter(stream, SCHEMA, compression="zstd")
+        self._writer = pq.ParquetWriter(
+            stream, SCHEMA, compression="zstd", write_page_checksum=True
+        )
 
     def write(self, cell: Cell, outcomes: pd.DataFrame) -> None:
         """Write the outcomes of a dump, from `score_images`."""
