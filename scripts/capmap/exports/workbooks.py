@@ -120,13 +120,6 @@ def list_sheets(path: str) -> list[str]:
     return sheets
 
 
-def _trim_columns(rows: list[tuple[int, list[Any]]]) -> list[tuple[int, list[Any]]]:
-    by_column = zip(*(cells for _, cells in rows), strict=True)
-    filled = [any(map(_is_filled, column)) for column in by_column]
-    left, right = filled.index(True), len(filled) - filled[::-1].index(True)
-    return [(line, cells[left:right]) for line, cells in rows]
-
-
 def _is_filled(cell: Any) -> bool:
     return not isinstance(cell, str) or bool(cell.strip())
 
