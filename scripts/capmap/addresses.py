@@ -33,7 +33,7 @@ def hide(address: str) -> str:
     >>> hide("https://me:pw@example.org/a.csv?token=T#part"), hide("runs/a.csv")
     ('https://example.org/a.csv?…', 'runs/a.csv')
     >>> hide("https://example.org/get?id=7")
-    'https://example.org/get?…e6eac96f'
+    'https://example.org/get?…f422c82d'
     """
     if "://" not in address:
         return address

@@ -31,11 +31,25 @@ def test_intervals_hold_for_small_and_large_gaps_and_for_each_model() -> None:
         held = (low <= later) & (later <= high)
         found.append(pd.DataFrame({"held": held, "gap": new.gaps, "model": new.rows}))
     table = pd.concat(found)
-    deciles = table.groupby(pd.qcut(table["gap"], 10))["held"].mean()
+    deciles = table.groupby(pd.qcut(table["gap"], 10), observed=True)["held"].mean()
     assert deciles.between(0.87, 0.93).all()
     # Errors of five models are 2.4 times as large, of which 50 each are known: most is learnt.
     by_model = table.groupby(table["model"] < 5)["held"].mean()
     assert by_model.between(0.82, 0.93).all()
+
+
+def test_equal_predictions_have_intervals_that_hold() -> None:
+    rng = np.random.default_rng(0)
+    count = 2000
+    rows, columns = rng.integers(0, MODELS, count), rng.integers(0, DATASETS, count)
+    for share in (1.0, 0.3):
+        gaps = np.where(rng.random(count) < share, 0.4, rng.random(count))
+        hidden = Hidden(rows, columns, gaps, np.ones((count, 1)))
+        known, later = (gaps + rng.normal(0, 0.1, count) for _ in range(2))
+        calibration = calibrate_locally(hidden, known - gaps)
+        low, high = calibration.find_intervals(hidden, confidence_level=0.9)
+        held = ((low <= later) & (later <= high))[gaps == 0.4]
+        assert 0.86 < held.mean() < 0.94
 
 
 def test_few_errors_have_intervals_from_0_to_1() -> None:

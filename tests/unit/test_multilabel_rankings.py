@@ -197,3 +197,16 @@ def test_the_order_of_rows_does_not_matter(models, seed):
     shuffled = metrics.sample(frac=1, random_state=seed)
     for function in (summarize_models, shift_all_ranks):
         pd.testing.assert_frame_equal(function(shuffled), function(metrics), check_exact=True)
+
+
+def test_equal_values_shift_no_model_where_the_images_are_not_known():
+    rows = [
+        (f"m{place}", "d2", "", metric, value)
+        for place, value in enumerate([0.9, 0.8, 0.8, 0.8, 0.7])
+        for metric in ("top1", "asma")
+    ]
+    rows += [(f"m{place}", "d1", "", "top1", 0.5) for place in range(5)]
+    shifts = shift_all_ranks(make_table(*rows), images={"d1": 50_000})
+    own = shifts[(shifts["dataset_a"] == "d2") & (shifts["dataset_b"] == "d2")]
+    assert len(own) == 5
+    assert own["shift"].eq(0).all()

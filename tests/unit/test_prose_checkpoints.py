@@ -53,8 +53,7 @@ def test_trials_domains_agreement_and_dates_are_told():
     assert trials == (
         "Of all 9 trainings, the best on the split 'validation' has 0.700 on the split 'test', "
         "where one drawn by lot has 0.500 on average. The best looked 0.050 better where it was "
-        "chosen than there, one drawn by lot 0.020 better, so the choice among trainings adds "
-        "0.030."
+        "chosen than there, one drawn by lot 0.020 better."
     )
     assert domains == (
         "Of 3 cases of a model and a dataset whose domain was left out, the checkpoint that the "

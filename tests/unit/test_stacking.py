@@ -109,6 +109,11 @@ def test_attributes_by_hand() -> None:
     codes = found.models[0]
     assert codes[1] == codes[3]
     assert len({codes[0], codes[1], codes[2]}) == 3
+    # What is not known is none of the groups, whatever these are called.
+    numbers = pd.DataFrame({"dataset": results.datasets, "type": ["1", None, "1"]})
+    assert [own.tolist() for own in gather_attributes(results, None, numbers).datasets] == [
+        [0, 1, 0]
+    ]
     # A family that all datasets have says nothing.
     assert [own.tolist() for own in found.datasets] == [[0, 1, 0]]
     np.testing.assert_allclose(found.covariates[:, 0], [0, -1, 0, 1])

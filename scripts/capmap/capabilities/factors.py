@@ -90,9 +90,9 @@ def _number(
     table = table.set_index(key).reindex(names)
     for column in columns:
         if column in table:
-            values = table[column].astype(object)
-            values = values.where(values.notna(), pd.Series(range(len(names)), index=names))
-            codes = pd.factorize(values.astype(str), sort=True)[0]
+            known = table[column].astype("str").where(table[column].notna())
+            codes = pd.factorize(known, sort=True)[0]
+            codes = np.where(codes < 0, codes.max(initial=-1) + np.cumsum(codes < 0), codes)
             if 1 < codes.max(initial=0) + 1 < len(names):
                 found.append(np.asarray(codes))
     return found
@@ -159,7 +159,8 @@ def fit_factors(
     ----------
     parts : sequence of Results
         Results of the same models and datasets, at least one in each part; each part is fitted
-        alone, as if the others were not there, but all in one sweep, which takes less time.
+        alone, but all in one sweep, which takes less time, with as many factors and effects as
+        the smallest part supports.
     attributes : SideInformation
         Of the models and datasets; may be empty.
     rng : numpy.random.Generator
@@ -176,11 +177,11 @@ def fit_factors(
 
         μ + a_m (1 + δ_d) + c_d + x_m · β_d + u_m · v_d + Σ_g e_{g(m, d)}
 
-    with covariates x, at most 12 factors u · v (about one per 1 + results / (models + datasets)),
-    and an effect e of every attribute of models, of datasets, and of every pair of the two (also of
-    a model with an attribute, and of an attribute with a dataset), left out where hardly any pair
-    shares one. That is a Gaussian process with one variance component per term, and a
-    factorization whose columns have variances of their own, so that those without use vanish.
+    with covariates x, at most 12 factors u · v (about 1 + results / (models + datasets)), and an
+    effect e of every attribute of models, of datasets, and of every pair of the two (also of a
+    model with an attribute, and of an attribute with a dataset), left out where hardly any pair
+    shares one. That is a Gaussian process with one variance component per term, and a factorization
+    whose columns have variances of their own, so that those without use vanish.
     The noise of a dataset has a scaled inverse χ² prior with 5 degrees of freedom around that of
     all. Variances have inverse-gamma priors, with shape 1 and scale 0.01 for effects.
 
@@ -331,7 +332,18 @@ class _Sampler:
         self._draw_noise()
         noise = self.variances[:, None] / self.weights.reshape(self.shape[0], -1)
         values = [effect.drawn for effect in self.effects]
-        return _Draw(self.levels.copy(), noise, self.models, self.datasets, values)
+
+        # Draws take most of the memory, and none needs all digits.
+        def shorten(values: FloatArray) -> FloatArray:
+            return values.astype(np.float32)
+
+        return _Draw(
+            self.levels.copy(),
+            shorten(noise),
+            shorten(self.models),
+            shorten(self.datasets),
+            list(map(shorten, values)),
+        )
 
     def _draw_levels(self, weights: FloatArray) -> None:
         count = self.shape[0]

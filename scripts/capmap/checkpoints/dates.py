@@ -30,7 +30,7 @@ def read_dates(times: "pd.Series[str]") -> "pd.Series[pd.Timestamp]":
     Examples
     --------
     >>> times = pd.Series(["2026-03-01T23:30:00-02:00", "2026-03-01", "1200"])
-    >>> read_dates(times).astype(str).tolist()
+    >>> [str(time) for time in read_dates(times)]
     ['2026-03-02 01:30:00+00:00', '2026-03-01 00:00:00+00:00', 'NaT']
     """
     is_date = times.str.fullmatch(DATE)

@@ -84,7 +84,7 @@ def measure_trials(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan) 
         name: wanted[wanted["split"] == split].set_index([*CHECKPOINT, "dataset"])["score"]
         for name, split in (("validation", plan.split), ("test", plan.report))
     }
-    both = pd.DataFrame(sides)
+    both = pd.DataFrame(sides).sort_index()
     shared = both["test"].dropna().index.get_level_values("dataset").unique()
     if plan.split == plan.report or shared.empty:
         return pd.DataFrame(columns=["model", "training", *names])
@@ -159,14 +159,15 @@ def expect_best(trials: pd.DataFrame, *, is_max: bool, confidence_level: float) 
     total, sign = len(trials), 1.0 if is_max else -1.0
     key = pd.Series(round_significant(-sign * trials["selection"].to_numpy(np.float64)))
     order = np.argsort(key, kind="stable")
-    values = trials[["validation", "test"]].reset_index(drop=True).groupby(key).transform("mean")
-    ordered = values.assign(optimism=sign * (values["validation"] - values["test"])).to_numpy(
-        np.float64
-    )[order]
+    values = trials[["validation", "test"]].reset_index(drop=True)
+    values = values.assign(optimism=sign * (values["validation"] - values["test"]))
+    ordered = values.groupby(key).transform("mean").to_numpy(np.float64)[order]
     n = np.unique(np.rint(np.geomspace(1, total, MOST)).astype(np.int64))
     n = np.arange(1, total + 1) if total <= MOST else n
     expected = _weigh_places(total, n).T @ ordered
-    half = _jackknife(ordered, n, confidence_level=confidence_level)
+    own = values.to_numpy(np.float64)[order]
+    places = np.asarray(key, dtype=np.float64)[order]
+    half = _jackknife(places, own, ordered, n, confidence_level=confidence_level)
     half[n > total / 2] = np.nan
     table = pd.DataFrame(expected, columns=["validation", "test", "optimism"])
     for place, name in ((1, "ci"), (2, "optimism")):
@@ -189,15 +190,24 @@ def _log_choose(total: FloatArray | np.float64, n: FloatArray) -> FloatArray:
     return np.asarray(found, dtype=np.float64)
 
 
-def _jackknife(ordered: FloatArray, n: np.ndarray, *, confidence_level: float) -> FloatArray:
-    """Half widths of the intervals, shape (n, values)."""
-    total = len(ordered)
+def _jackknife(
+    key: FloatArray, own: FloatArray, shared: FloatArray, n: np.ndarray, *, confidence_level: float
+) -> FloatArray:
+    """Half widths of the intervals, shape (n, values), of trials in the order of their key.
+
+    Trials with the same key have `shared` in common, the mean of what is their own.
+    """
+    total = len(key)
     weights = _weigh_places(total - 1, np.minimum(n, total - 1))
+    first, last = (np.searchsorted(key, key, side=side) for side in ("left", "right"))
+    sums = np.vstack([0 * weights[:1], np.cumsum(weights, axis=0)])
+    others = (sums[last - 1] - sums[first]) / np.maximum(last - first - 1, 1)[:, None]
     halves = []
-    for column in ordered.T:
+    for column, single in zip(shared.T, own.T, strict=True):
         # Without a trial, those after it move up a place.
         before = np.vstack([0 * weights[:1], np.cumsum(column[:-1, None] * weights, axis=0)])
         after = np.cumsum((column[1:, None] * weights)[::-1], axis=0)[::-1]
         without = before + np.vstack([after, 0 * weights[:1]])
+        without += (column - single)[:, None] * others
         halves.append(np.sqrt((total - 1) * without.var(axis=0)))
     return np.transpose(halves) * stats.t.ppf((1 + confidence_level) / 2, total - 1)

@@ -2,6 +2,8 @@
 
 import pandas as pd
 
+from capmap.ranking.aggregation import round_significant
+
 CELL = ["model", "dataset"]
 RUN = [*CELL, "seed"]
 RESULTS = [*CELL, "publication", "n", "score", "normalized", "others", "difference"]
@@ -40,7 +42,7 @@ def compare_publications(runs: pd.DataFrame, exported: pd.DataFrame) -> dict[str
     of_cell = results.groupby(CELL)["normalized"]
     others = of_cell.transform("size") - 1
     total = of_cell.transform("sum") - results["normalized"]
-    results["others"] = total / others.where(others > 0)
+    results["others"] = round_significant(total / others.where(others > 0))
     results["difference"] = results["normalized"] - results["others"]
     return {"publications": results[RESULTS], "disagreements": _span_cells(results)}
 

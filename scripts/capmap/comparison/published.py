@@ -95,7 +95,7 @@ def compare_published(
 def _judge_claims(claims: Mapping[str, Any], paths: Sequence[str]) -> pd.DataFrame:
     """Whether the interval of each statement lies within its range, outside, or across an end.
 
-    A statement on a row that the study does not have is open.
+    A statement on a row that the study does not have is open, and one without an interval.
     """
     rows = []
     for (name, claim), path in zip(claims.items(), paths, strict=True):
@@ -113,6 +113,7 @@ def _judge_claims(claims: Mapping[str, Any], paths: Sequence[str]) -> pd.DataFra
         least, most = claim.get("above", -math.inf), claim.get("below", math.inf)
         verdict = "holds" if least <= low and high <= most else "open"
         verdict = "fails" if high < least or low > most else verdict
+        verdict = verdict if rule["low"] and rule["high"] else "open"
         said = {end: claim.get(end, math.nan) for end in ("above", "below")}
         numbers = {"estimate": ours, "low": low, "high": high, "verdict": verdict}
         note = claim.get("note", "")
@@ -166,8 +167,10 @@ def _compare_cell(
     ours, low, high = read(rule["column"]), read(rule["low"]), read(rule["high"])
     apart = abs(ours - number)
     is_near = apart <= rule["tolerance"] * ROOM
+    named = [end for end, name in ((low, rule["low"]), (high, rule["high"])) if name]
+    is_known = bool(named) and not any(map(math.isnan, named))
     # An end that is not named is NaN, which is above and below nothing.
-    is_near |= bool(rule["low"] or rule["high"]) and not (number < low or number > high)
+    is_near |= is_known and not (number < low or number > high)
     if math.isnan(ours):
         verdict = "not computed"
     elif apart <= max(0.5 * 10.0**-decimals, SLACK * abs(number)) * ROOM:
@@ -192,7 +195,13 @@ def _find_rows(
         if all(match_value(texts[column][number], value) for column, value in where.items())
     ]
     rows = table.loc[chosen, list(dict.fromkeys(read))]
-    rows = (rows.notna() if rule.get("count") else rows).astype("float64")
+    try:
+        rows = (rows.notna() if rule.get("count") else rows).astype("float64")
+    except ValueError:
+        raise ValidationError(
+            f"{entry['table']}: of {list_names(read)}, which `published` or `claims` name, one is "
+            "a column of text. Name columns of numbers, or `count: true`."
+        ) from None
     found: dict[tuple[str, ...], list[dict[Hashable, Any]]] = {}
     for number, row in zip(chosen, rows.to_dict("records"), strict=True):
         found.setdefault(tuple(texts[part][number] for part in keys), []).append(row)
@@ -225,7 +234,10 @@ def _require_columns(
 
 def _read_number(text: str, place: str) -> float:
     try:
-        return float(text.replace("\N{MINUS SIGN}", "-").removesuffix("%"))
+        number = float(text.replace("\N{MINUS SIGN}", "-").replace("_", " ").removesuffix("%"))
+        if not math.isfinite(number):
+            raise ValueError(text)
+        return number
     except ValueError:
         raise ValidationError(
             f"{place}: {text!r} is no number. Leave the cell empty if it is none."

@@ -110,17 +110,19 @@ def draw_dates(dates: pd.DataFrame, *, order: Sequence[str] = ()) -> Figure:
     -------
     matplotlib.figure.Figure
         A column wide (3.4 in): a marker per chosen checkpoint in the color of its model, and a
-        stepped line that holds the value of each record until the next one.
+        stepped line that holds the value of each record until the next one; it has a gap where a
+        record has none.
     """
-    table = dates.dropna(subset="report").sort_values(["date", "model", "training"])
-    if table.empty:
+    table = dates.sort_values(["date", "model", "training"])
+    table = table.assign(day=table["date"].astype("datetime64[s]").astype("int64") / DAY)
+    records = table[table["record"]]
+    days = table.dropna(subset="report")
+    if days.empty:
         return draw_note(NO_DATES, heading=DATES_HEADING)
-    days = table.assign(day=table["date"].astype("datetime64[s]").astype("int64") / DAY)
     cast = cast_models(days["model"], order)
     legend = plan_legend(cast.colored, sheet_width=column_width())
     notes = (*cast.notes, "Line: the best checkpoint until then by the selection split.")
     sheet = _make_sheet(DATES_HEADING, "date", notes, legend.height, DATE_ROOM)
-    records = days[days["record"]]
     last = max(float(days["day"].max()), float(days["day"].min()) + 1)
     x = [*records["day"], last]
     y = [*records["report"], *records["report"].tail(1)]

@@ -66,6 +66,7 @@ def draw_disagreements(disagreements: pd.DataFrame, publications: pd.DataFrame) 
     [drawn] = sheet.axes.plot(
         points["normalized"], points["row"], "o", markersize=4, color=PALETTE[0], alpha=0.8
     )
+    points = points.fillna({"publication": "no name"})
     told = points[["model", "dataset", "publication", "score"]].itertuples(index=False)
     mark_members(
         drawn,

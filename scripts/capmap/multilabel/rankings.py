@@ -93,7 +93,7 @@ def summarize_models(
     """
     summary = average_metrics(metrics, RANKED)
     for metric in RANKED:
-        summary[f"{metric}_rank"] = _rank_datasets(summary[metric], images)
+        summary[f"{metric}_rank"] = _rank_datasets(summary, metric, images)
     known = metrics[metrics["metric"].isin(RANKED)].dropna(subset="value").fillna({"seed": ""})
     summary["seeds"] = known.groupby(["dataset", "model"])["seed"].nunique()
     ordered = summary.reset_index().sort_values(["dataset", "asma_rank", "model"])
@@ -133,16 +133,17 @@ def shift_ranks(
     of the values is rounded more coarsely, all its later ranks are too low, and every model at the
     end seems to move. With `images`, a tie therefore counts as many ranks as it is expected to have
     hidden, see `rank_densely`. A rounded share of right images (top-1 and ReaL accuracy) stands for
-    ``images × step`` numbers of right images, where ``step`` is the distance of rounded values; it
-    is taken as exact where `images` does not have the dataset. Other metrics are means over images
-    or subgroups, whose rounded values stand for so many that all models of a tie differ.
+    ``images × step`` numbers of right images, where ``step`` is the distance of rounded values;
+    where `images` lacks its dataset, all metrics on that are taken as exact. Other metrics are
+    means over images or subgroups, whose rounded values stand for so many that all models of a tie
+    differ.
     """
     sides = {"value_a": _take(values, first), "value_b": _take(values, second)}
     table = pd.DataFrame(sides).dropna().rename_axis("model").reset_index()
     for side, (metric, dataset) in (("a", first), ("b", second)):
         own = table[f"value_{side}"].to_numpy(np.float64)
         table[f"metric_{side}"], table[f"dataset_{side}"] = metric, dataset
-        table[f"rank_{side}"] = _rank(own, (metric, dataset), images)
+        table[f"rank_{side}"] = _rank(values, own, (metric, dataset), images)
         table[f"competition_{side}"] = rank_densely(own, hidden=np.inf)
     table["shift"] = table["rank_a"] - table["rank_b"]
     table["competition_shift"] = table["competition_a"] - table["competition_b"]
@@ -158,26 +159,28 @@ def _take(values: pd.DataFrame, column: Column) -> "pd.Series[float]":
 
 
 def _rank_datasets(
-    values: "pd.Series[float]", images: Mapping[str, int] | None
+    summary: pd.DataFrame, metric: str, images: Mapping[str, int] | None
 ) -> "pd.Series[int]":
     """Ranks of the models within each dataset, missing where there is no value."""
-    groups = values.dropna().groupby("dataset")
+    groups = summary[metric].dropna().groupby("dataset")
     ranks = groups.transform(
-        lambda own: _rank(own.to_numpy(), (str(values.name), str(own.name)), images)
+        lambda own: _rank(summary, own.to_numpy(), (metric, str(own.name)), images)
     )
-    return ranks.reindex(values.index).astype("Int64")
+    return ranks.reindex(summary.index).astype("Int64")
 
 
 def _rank(
-    values: FloatArray, column: Column, images: Mapping[str, int] | None
+    known: pd.DataFrame, values: FloatArray, column: Column, images: Mapping[str, int] | None
 ) -> npt.NDArray[np.int64]:
     """Dense ranks, with those that the rounding of a column is expected to hide."""
     metric, dataset = column
     hidden = 1.0
-    if images and metric not in SHARES:
-        hidden = np.inf
-    elif images and dataset in images:
+    if images and dataset in images and metric in SHARES:
         hidden = max(1.0, images[dataset] * _find_step(values))
+    elif images and metric not in SHARES:
+        own = known[known.index.get_level_values("dataset") == dataset]
+        is_alone = own.reindex(columns=list(SHARES)).isna().all(axis=None)
+        hidden = np.inf if dataset in images or is_alone else 1.0
     return rank_densely(values, hidden=hidden)
 
 
@@ -272,12 +275,12 @@ def shift_all_ranks(
     Raises
     ------
     ValidationError
-        If `images` names a dataset without top-1 accuracies.
+        If `images` names a dataset without top-1 and ReaL accuracies.
     """
     names = sorted({*RANKED, rank_by}, key=ORDER.index)
     values = average_metrics(metrics, names)
     known = [(name, str(key)) for name in names for key in _list_known(values, name)]
-    _require_known(images or {}, [dataset for metric, dataset in known if metric == "top1"])
+    _require_known(images or {}, [dataset for metric, dataset in known if metric in SHARES])
     pairs = sorted(
         combinations(known, 2),
         key=lambda pair: (pair[0][0] == pair[1][0], {pair[0][0], pair[1][0]} != {"top1", rank_by}),
@@ -305,8 +308,8 @@ def _require_known(images: Mapping[str, int], datasets: Sequence[str]) -> None:
         near = find_nearest(unknown[0], list(datasets))
         hint = f" Did you mean {quote_name(near)}?" if near else ""
         raise ValidationError(
-            f"multilabel.images: there is no top-1 accuracy on {list_names(unknown)}.{hint} Name "
-            "datasets with published top-1 accuracies, or leave it out."
+            f"multilabel.images: there is no top-1 or ReaL accuracy on {list_names(unknown)}."
+            f"{hint} Name datasets with published ones, or leave it out."
         )
 
 

@@ -114,8 +114,7 @@ def _describe_trials(best_of_n: pd.DataFrame, split: str, report: str) -> str:
         f"{format_value(every['test'])}{_name_split(report)}, where one drawn by lot has "
         f"{format_value(one['test'])} on average. The best looked {format_value(abs(after))} "
         f"{'better' if after >= 0 else 'worse'} where it was chosen than there, one drawn by lot "
-        f"{format_value(abs(before))} {'better' if before >= 0 else 'worse'}, so the choice among "
-        f"trainings adds {format_value(after - before) if after > before else 'none of that'}."
+        f"{format_value(abs(before))} {'better' if before >= 0 else 'worse'}."
     )
 
 

@@ -380,7 +380,7 @@ class Claim(Section):
     """Statements of a publication, by their words, as ranges of numbers in the study's tables.
 
     A statement holds if the interval lies within the range, fails if it lies outside, and is open
-    otherwise.
+    otherwise, also without an interval.
     """
 
     table: Name = option(REQUIRED, "The study's table, such as capabilities/bend.")
