@@ -92,7 +92,7 @@ class Checkout:
         return {
             str(path.relative_to(results)): sha256(path.read_bytes()).hexdigest()
             for path in sorted(results.rglob("*"))
-            if path.suffix in kept and ".kept" not in path.parts
+            if path.suffix in kept and not {".kept", ".digests"} & {*path.parts}
         }
 
     def list_made(self, run: Run, study: str) -> set[str]:
