@@ -131,9 +131,9 @@ class Capabilities(Section):
     )
     method: FitMethod = option(
         "ensemble",
-        'What positions and predictions are fitted with, "ensemble" (regularized '
-        "distances, and a Bayesian factorization that also knows attributes, weighted by their "
-        'errors), or a distance alone, "l2", "cosine" or "poincare".',
+        'What positions and predictions are fitted with, "ensemble" (regularized distances; for '
+        "predictions of the map also a Bayesian factorization that knows attributes, weighted by "
+        'their errors), or a distance alone, "l2", "cosine" or "poincare".',
     )
     dimension: int = option(5, "Number of dimensions of the space.", ge=1, le=50)
     distances: list[Distance] = option(
