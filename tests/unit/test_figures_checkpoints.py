@@ -179,3 +179,18 @@ def test_without_a_metric_that_of_most_datasets_on_the_split_of_the_choice_is_dr
 def test_the_best_models_come_first_in_the_legend():
     words = drawn_words(draw_curves(make_tables(["A", "B"], 1, 3), order=["B", "A"]))
     assert words.index("B") < words.index("A")
+
+
+def test_a_record_without_a_value_ends_the_line_of_the_one_before():
+    dates = pd.DataFrame(
+        {
+            "date": ["2026-01-01", "2026-02-01", "2026-03-01"],
+            "model": "A",
+            "training": ["1", "2", "3"],
+            "report": [0.5, np.nan, 0.4],
+            "chosen": True,
+            "record": [True, True, False],
+        }
+    )
+    [records, *_] = draw_dates(dates).axes[0].lines
+    assert np.array_equal(records.get_ydata(), [0.5, np.nan, np.nan], equal_nan=True)

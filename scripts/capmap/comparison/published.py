@@ -109,11 +109,10 @@ def _judge_claims(claims: Mapping[str, Any], paths: Sequence[str]) -> pd.DataFra
             )
         row = found[0] if found else {}
         ours = float(row.get(claim["column"], math.nan))
-        low, high = (float(row.get(rule[end], math.nan)) if rule[end] else ours for end in ENDS)
+        low, high = (float(row.get(rule[end], math.nan)) for end in ENDS)
         least, most = claim.get("above", -math.inf), claim.get("below", math.inf)
         verdict = "holds" if least <= low and high <= most else "open"
         verdict = "fails" if high < least or low > most else verdict
-        verdict = verdict if rule["low"] and rule["high"] else "open"
         said = {end: claim.get(end, math.nan) for end in ("above", "below")}
         numbers = {"estimate": ours, "low": low, "high": high, "verdict": verdict}
         note = claim.get("note", "")
