@@ -12,7 +12,7 @@ COMPILE := uv pip compile --universal --generate-hashes --no-emit-index-url pypr
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all examples help mlflow same test test-browser test-cluster test-envs test-latex test-pandas2 lint format docs bench lock clean
+.PHONY: all audit examples help mlflow same test test-browser test-cluster test-envs test-latex test-pandas2 lint format docs bench lock clean
 
 all: $(VENV)/runtime.stamp ## run the first examples; ends with results/index.html
 	@$(VENV)/bin/snakemake
@@ -74,6 +74,9 @@ format: $(VENV)/development.stamp ## format all code
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/snakefmt Snakefile workflow
 
+audit: $(VENV)/development.stamp ## look the pinned versions up among known advisories
+	$(VENV)/bin/python packaging/audit.py
+
 docs: export NO_MKDOCS_2_WARNING := 1
 docs: $(VENV)/development.stamp ## build the documentation site in site/, with its links checked
 	$(VENV)/bin/mkdocs build --strict
@@ -90,6 +93,8 @@ lock: $(VENV)/development.stamp ## pin the dependencies of pyproject.toml anew
 	$(VENV)/bin/$(COMPILE) -o requirements.lock >/dev/null
 	$(VENV)/bin/$(COMPILE) --extra mlflow -o requirements-mlflow.lock >/dev/null
 	$(VENV)/bin/$(COMPILE) --extra mlflow --group dev -o requirements-dev.lock >/dev/null
+	$(VENV)/bin/python $(INSTALL) --require-hashes -r requirements-dev.lock
+	$(VENV)/bin/python packaging/make_sbom.py
 
 clean: ## remove results and caches; the environments stay
 	find results -mindepth 1 ! -name README.md -delete
