@@ -57,6 +57,8 @@ PANDAS_FREE += strengths frontier label_files export_faults submission_faults fi
 PANDAS_FREE += example_capabilities score_scripts provenance inline coverage holes reliability scopes
 PANDAS_FREE += separation signed_rank standard_errors submissions transfer
 PANDAS_FREE += analyses conditions drafting improvement inputs misleading normalization_agreement
+PANDAS_FREE += bombs bootstrap_resampling stacking conformal factors multilabel domains trials published_rank_shifts
+PANDAS_FREE += ratings digests numbers addresses machine improvability
 test-pandas2: $(PANDAS2)/development.stamp ## run the quick unit tests of tables with pandas 2
 	$(PANDAS2)/bin/python -m pytest -n auto -m "not slow" $(PANDAS_FREE:%=--ignore-glob "*test_%*") tests/unit
 

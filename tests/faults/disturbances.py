@@ -19,7 +19,7 @@ TARGETS = [
     *("results/toy/normalized/manifest.csv", "results/toy/tables/iqm.csv"),
     "results/toy/tables/aggregate.csv",
 ]
-SETTINGS = {"exports": "toy.csv", "analyses": [], "bootstrap": {"replicates": 300, "shards": 3}}
+SETTINGS = {"exports": "toy.csv", "analyses": [], "bootstrap": {"replicates": 300, "shards": 2}}
 
 
 def make_export() -> str:

@@ -47,16 +47,11 @@ def project(finished: Checkout, tmp_path: Path) -> Checkout:
     return finished.copy(tmp_path / "project")
 
 
-@pytest.mark.parametrize("moment", [0, 1])
-def test_run_killed_at_a_random_moment_resumes(
-    project: Checkout, finished: Checkout, moment: int
-) -> None:
+def test_run_killed_at_a_random_moment_resumes(project: Checkout, finished: Checkout) -> None:
     forget_results(project)
     with start(project) as process:
-        wait_until(
-            lambda: read_log(project).jobs.total() > 2 * moment, "a few jobs", process=process
-        )
-        time.sleep(random.Random(moment).random())  # noqa: S311
+        wait_until(lambda: read_log(project).jobs.total() > 2, "a few jobs", process=process)
+        time.sleep(random.Random(1).random())  # noqa: S311
         kill_group(process)
     assert not find_damage(project, finished.digests())
     resume(project)

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.fuzz.readers import CASES, Case, take
 
-FILES = 50
+FILES = 30
 
 
 @pytest.mark.parametrize("kind", CASES)

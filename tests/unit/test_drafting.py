@@ -175,7 +175,7 @@ delimiters = st.sampled_from(",;\t")
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.lists(st.lists(cells, min_size=1, max_size=5), min_size=1, max_size=6),
     st.sampled_from(",;\t"),

@@ -33,7 +33,7 @@ def track(
     dates: list[str],
     *,
     families: list[str] | None = None,
-    method: str = "ensemble",
+    method: str = "l2",
     dimension: int = 2,
 ) -> Drift:
     starts = draw_starts(results, dimension=dimension, starts=4, seed=0, study="toy")
@@ -245,7 +245,7 @@ def test_the_step_writes_the_same_bytes_for_any_order_of_rows(tmp_path: Path) ->
     datasets["family"] = ["7", "7", *"abcdef"]
     tables = {"gaps": gaps, "models": models, "datasets": datasets}
     mixed = {name: table.sample(frac=1, random_state=6) for name, table in tables.items()}
-    options = {"method": "ensemble", "dimension": 3, "n_starts": 1, "confidence_level": 0.9}
+    options = {"method": "l2", "dimension": 3, "n_starts": 1, "confidence_level": 0.9}
     written = []
     for place, own in enumerate((tables, mixed)):
         folder = tmp_path / str(place)

@@ -68,7 +68,7 @@ def count_false(shape, *, unequal, studies):
     ("shape", "unequal"), [((5, 5, 3), 0.0), ((5, 5, 3), 1.0), ((3, 4, 2), 0.5), ((4, 8, 5), 0.5)]
 )
 def test_false_findings_are_no_more_frequent_than_the_level_says(shape, unequal):
-    studies = 200
+    studies = 120
     false = count_false(shape, unequal=unequal, studies=studies)
     assert stats.binomtest(false, studies, 0.05, alternative="greater").pvalue > 0.001
 
@@ -76,8 +76,8 @@ def test_false_findings_are_no_more_frequent_than_the_level_says(shape, unequal)
 @pytest.mark.slow
 @pytest.mark.parametrize("unequal", [0.0, 0.5, 1.0])
 def test_false_findings_of_a_larger_study(unequal):
-    false = count_false((20, 20, 3), unequal=unequal, studies=150)
-    assert stats.binomtest(false, 150, 0.06, alternative="greater").pvalue > 0.001
+    false = count_false((20, 20, 3), unequal=unequal, studies=100)
+    assert stats.binomtest(false, 100, 0.06, alternative="greater").pvalue > 0.001
 
 
 def test_a_strength_that_is_there_is_found():

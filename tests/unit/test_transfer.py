@@ -23,7 +23,7 @@ def measure(
     *,
     types: list[str] | None = None,
     families: list[str] | None = None,
-    method: str = "ensemble",
+    method: str = "l2",
     starts: int = 1,
 ) -> pd.DataFrame:
     drawn = draw_starts(results, dimension=2, starts=starts, seed=0, study="toy")
@@ -83,7 +83,7 @@ def test_training_on_another_type_helps_when_its_space_is_shared() -> None:
 @pytest.mark.slow
 def test_more_families_predict_the_others_better() -> None:
     cells = simulate_results(30, 32, dimension=2, share=0.5, noise=0.02).cells
-    table = measure(arrange_results(cells))
+    table = measure(arrange_results(cells), method="bilinear")
     assert table["kind"].unique().tolist() == ["families"]
     assert table["trained_on"].tolist() == [f"{n} families" for n in (5, 10, 20, 24)]
     assert table["mse"].is_monotonic_decreasing
@@ -229,7 +229,7 @@ def test_the_step_writes_the_same_bytes_for_any_order_of_rows(tmp_path: Path) ->
     datasets["family"] = [*"aabbccddee", "7", "8"]
     tables = {"gaps": make_gaps(cells), "datasets": datasets}
     mixed = {name: table.sample(frac=1, random_state=6) for name, table in tables.items()}
-    options = {"method": "ensemble", "dimension": 3, "n_starts": 1, "confidence_level": 0.9}
+    options = {"method": "l2", "dimension": 3, "n_starts": 1, "confidence_level": 0.9}
     written = []
     for place, own in enumerate((tables, mixed)):
         folder = tmp_path / str(place)
