@@ -3,8 +3,9 @@
 import atexit
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from logging.handlers import QueueHandler
+from pathlib import Path
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
@@ -17,6 +18,14 @@ NOISE = re.compile(
 )
 MEND = "Mend what is said above, and run the same command again: what is finished stays."
 PLACES = re.compile(r'^(WorkflowError in file .*:|  File ".*)\n?', re.MULTILINE)
+# What Slurm writes into the log of a job that it ends, and what it means.
+ENDINGS = {
+    r"oom.kill|exceeded memory limit": "it took more memory than it had asked for (`mem_mb`)",
+    r"DUE TO TIME LIMIT": "it took longer than it had asked for (`runtime`)",
+    r"DUE TO NODE FAILURE": "its node failed",
+    r"DUE TO PREEMPTION": "another job took its place",
+}
+MOST_BYTES = 100_000
 REFUSED = re.compile(
     r"InputFunctionException in .*\nError:\n\s*WorkflowError:\n\s*(.*)\n", re.DOTALL
 )
@@ -41,6 +50,9 @@ def quiet(
 
     def is_shown(record: logging.LogRecord) -> bool:
         message = record.getMessage()
+        failed = getattr(record, "event", None) in (LogEvent.JOB_ERROR, LogEvent.GROUP_ERROR)
+        if failed and not is_local():
+            _explain(record)
         end.follow(record, message)
         return NOISE.match(message) is None
 
@@ -67,6 +79,31 @@ def _shorten(handler: QueueHandler, is_local: Callable[[], bool]) -> None:
         return short
 
     handler.prepare = prepare_short  # type: ignore[method-assign]
+
+
+def _explain(record: logging.LogRecord) -> None:
+    """Say of what failed on a cluster why the cluster ended it, where its log tells."""
+    jobs = getattr(record, "job_error_info", None)
+    named = (record.aux_logs if jobs else record.log) or []  # type: ignore[attr-defined]
+    # The log of a task of an array is not the one that is named.
+    number = (getattr(record, "aux", None) or {}).get("external_jobid")
+    logs = [log for name in named for log in (Path(name), Path(name).with_name(f"{number}.log"))]
+    if reason := find_ending(logs):
+        message = {"rule_msg": f"The cluster ended this: {reason}."}
+        told = {"job_error_info": [job | message for job in jobs]} if jobs else message
+        vars(record).update(told)
+
+
+def find_ending(logs: Iterable[Path]) -> str:
+    """Why Slurm ended a job, by its logs; empty where they do not tell."""
+    for log in filter(Path.is_file, logs):
+        with log.open("rb") as stream:
+            stream.seek(max(0, log.stat().st_size - MOST_BYTES))
+            text = stream.read().decode("utf-8", "replace")
+        for pattern, reason in ENDINGS.items():
+            if re.search(pattern, text, re.IGNORECASE):
+                return reason
+    return ""
 
 
 class End:
