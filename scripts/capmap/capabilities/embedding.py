@@ -232,7 +232,10 @@ class _Loss:
 
     def __call__(self, parameters: FloatArray) -> tuple[float, FloatArray]:
         positions, offsets = self.split(parameters)
-        measured = self.measure(positions[self.first], positions[self.second])
+        # One coordinate after the other is several times faster than one point after the other.
+        by_axis = np.ascontiguousarray(positions.T)
+        first, second = (by_axis.take(own, axis=1).T for own in (self.first, self.second))
+        measured = self.measure(first, second)
         errors = measured.values - self.gaps  # noqa: PD011
         if self.has_offsets:
             errors += offsets[self.first] + offsets[self.second]
