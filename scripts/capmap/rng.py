@@ -82,3 +82,9 @@ def draw_uniforms(keys: KeyArray, count: int) -> npt.NDArray[np.float64]:
     """Draw numbers between 0 and 1 for each key, shape (*keys, count)."""
     drawn = combine_keys(keys[..., None], np.arange(count))
     return np.asarray(((drawn >> np.uint64(11)) + 0.5) * 2.0**-53)
+
+
+def order_names(names: Iterable[str], rng: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Places of names in random order: a further name comes in between and moves no other."""
+    root = rng.integers(2**64, size=1, dtype=np.uint64)
+    return np.argsort(combine_keys(root, hash_names(names)))

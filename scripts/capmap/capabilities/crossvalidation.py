@@ -195,6 +195,7 @@ def crossvalidate(
     hidden = [_draw_hidden(results, held_out, make_rng(str(fold))) for fold in range(n_splits)]
     together = max(1, int(HIDDEN_SHARE * len(results.gaps)) // max(held_out, 1))
     tables = []
+    predictions: dict[tuple[int, int, bool], Mapping[str, FloatArray]] = {}
     for protocol, first in itertools.product(PROTOCOLS, range(0, n_splits, together)):
         own = hidden[first : first + together]
         chosen = np.unique(np.concatenate(own))
@@ -204,7 +205,11 @@ def crossvalidate(
                 first + place: _find_results(results, places, split.test)
                 for place, places in enumerate(own)
             }
-            tables += _predict_split(split, fit, folds, protocol=protocol)
+            # Where families hide nothing more, they leave what random splits do.
+            key = first, len(split.train.gaps), protocol == "strict"
+            if key not in predictions:
+                predictions[key] = _fit_split(split, fit, protocol=protocol)
+            tables += _tabulate_split(split, predictions[key], folds, protocol=protocol)
     return pd.concat(tables, ignore_index=True)[list(COLUMNS)]
 
 
@@ -274,17 +279,27 @@ def _find_results(results: Results, places: IntArray, test: Results) -> IntArray
     return np.flatnonzero(np.isin(test.rows * width + test.columns, wanted))
 
 
-def _predict_split(
-    split: Split, fit: Fit, folds: Mapping[int, IntArray], *, protocol: Protocol
+def _fit_split(split: Split, fit: Fit, *, protocol: Protocol) -> Mapping[str, FloatArray]:
+    """Predictions of results that are hidden and, under ``random``, then of those that are not."""
+    shown = [split.test, split.train] if protocol == "random" else [split.test]
+    rows, columns = (
+        np.concatenate([getattr(own, name) for own in shown]) for name in ("rows", "columns")
+    )
+    return fit(split.train, rows, columns)
+
+
+def _tabulate_split(
+    split: Split,
+    predictions: Mapping[str, FloatArray],
+    folds: Mapping[int, IntArray],
+    *,
+    protocol: Protocol,
 ) -> list[pd.DataFrame]:
     """Tables of the folds, by the places of their results among those to predict."""
     test, train = split.test, split.train
     count, is_random = len(test.gaps), protocol == "random"
-    rows, columns = test.rows, test.columns
-    if is_random:
-        rows, columns = np.append(rows, train.rows), np.append(columns, train.columns)
     tables = []
-    for name, found in fit(train, rows, columns).items():
+    for name, found in predictions.items():
         predicted, known = split.restore(found[:count]), found[count:]
         errors = dict.fromkeys(("mse", "mae", "pearson"), float("nan"))
         if is_random:

@@ -14,9 +14,9 @@ from capmap.capabilities.halves import Fitting
 from capmap.ranking.aggregation import FloatArray
 
 FOLDS, ENOUGH = 3, 2000
-# Most chains of the factors, of all results and of those that are left of a fold; and how many
-# results all chains may have together.
-CHAINS, FOLD_CHAINS, WORK = 16, 4, 20_000
+# Most chains of the factors: of all results, of those left of a fold, and where weights are
+# learnt within a fold; and how many results all chains may have together.
+CHAINS, FOLD_CHAINS, NESTED_CHAINS, WORK = 16, 4, 2, 20_000
 # Weight of equal shares in the choice of weights, in results.
 PRIOR_RESULTS = 30
 
@@ -193,10 +193,10 @@ def predict_stack(
         [Pairs(test.rows, test.columns) for test in tests],
         fitting,
         attributes,
-        chains=count_chains(count, most=FOLD_CHAINS),
+        chains=count_chains(count, most=NESTED_CHAINS),
         rng=rng,
     )
-    chains = count_chains(count, most=CHAINS)
+    chains = count_chains(count, most=FOLD_CHAINS)
     (whole,) = predict_members([train], [pairs], fitting, attributes, chains=chains, rng=rng)
     gaps = np.concatenate([whole.gaps[:0], *(own.gaps for own in hidden)])
     weights = choose_weights(gaps, np.concatenate([np.zeros(0), *(test.gaps for test in tests)]))
