@@ -27,11 +27,11 @@ from capmap.capabilities.crossvalidation import (
     split_results,
 )
 from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts, predict_gaps
-from capmap.capabilities.factors import gather_attributes
+from capmap.capabilities.factors import Pairs, gather_attributes
 from capmap.capabilities.gaps import Results, arrange_results
 from capmap.capabilities.halves import Fitting
 from capmap.capabilities.predictions import predict_scores
-from capmap.capabilities.stacking import fit_stack
+from capmap.capabilities.stacking import predict_stack
 from capmap.ranking.aggregation import FloatArray
 from capmap.rng import make_stream
 from capmap.tables import render_markdown, write_table
@@ -179,17 +179,17 @@ def measure_errors(table: Table, splits: int) -> pd.DataFrame:
         rng = partial(make_stream, 0, "bench", "fit")
         train, test = split.train, split.test
         fits = fit_starts(train, fitting.methods, starts=starts)
-        stack = fit_stack(train, fitting, attributes, rng=rng())
-        predictors: dict[str, Predict] = {
+        pairs = Pairs(test.rows, test.columns)
+        stack = predict_stack(train, pairs, fitting, attributes, rng=rng())
+        predicted = {
             "ensemble": stack["stack"],
             "factors": stack["factors"],
-            "mean of distances": partial(predict_gaps, fits),
-            "soft-impute": fit_soft_impute(train, rng()),
-            "additive": fit_additive(train).predict,
+            "mean of distances": predict_gaps(fits, *pairs),
+            "soft-impute": fit_soft_impute(train, rng())(*pairs),
+            "additive": fit_additive(train).predict(*pairs),
         }
-        for name, predict in predictors.items():
-            found = split.restore(predict(test.rows, test.columns))
-            error = float(np.mean((found - test.gaps) ** 2))
+        for name, found in predicted.items():
+            error = float(np.mean((split.restore(found) - test.gaps) ** 2))
             rows.append((table.name, hidden, name, number, error))
     return pd.DataFrame(rows, columns=["table", "hidden", "method", "split", "mse"])
 

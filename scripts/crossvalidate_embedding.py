@@ -6,12 +6,13 @@ from functools import partial
 import pandas as pd
 
 from capmap.artifacts import read_table, write_parquet
-from capmap.capabilities.crossvalidation import FACTORS, Predict, crossvalidate
+from capmap.capabilities.crossvalidation import FACTORS, crossvalidate
 from capmap.capabilities.embedding import METHODS, draw_starts
-from capmap.capabilities.factors import gather_attributes
+from capmap.capabilities.factors import Pairs, gather_attributes
 from capmap.capabilities.gaps import Results, choose_results
 from capmap.capabilities.halves import Fitting, fit_map
-from capmap.capabilities.stacking import fit_stack
+from capmap.capabilities.stacking import predict_stack
+from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.rng import make_stream
 
 logger = logging.getLogger(__name__)
@@ -62,12 +63,12 @@ def crossvalidate_embedding(
     fitting = Fitting(METHODS[method], starts)
     attributes = gather_attributes(results, read_table(models), about)
 
-    def fit(known: Results) -> dict[str, Predict]:
+    def fit(known: Results, rows: IntArray, columns: IntArray) -> dict[str, FloatArray]:
         if len(fitting.methods) == 1:
-            return {method: fit_map(known, fitting)}
+            return {method: fit_map(known, fitting)(rows, columns)}
         rng = make_stream(seed, study, "capabilities", "stack")
-        stack = fit_stack(known, fitting, attributes, rng=rng)
-        return {method: stack["stack"], FACTORS: stack["factors"]}
+        found = predict_stack(known, Pairs(rows, columns), fitting, attributes, rng=rng)
+        return {method: found["stack"], FACTORS: found["factors"]}
 
     table = crossvalidate(
         results,

@@ -1,8 +1,13 @@
 """Named random streams: every draw is seeded by what it is for, never by where it stands."""
 
+from collections.abc import Iterable
 from hashlib import blake2b
 
 import numpy as np
+import numpy.typing as npt
+
+KeyArray = npt.NDArray[np.uint64]
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def make_stream(seed: int, *names: str) -> np.random.Generator:
@@ -39,3 +44,47 @@ def make_stream(seed: int, *names: str) -> np.random.Generator:
         digest.update(text)
     entropy = np.frombuffer(digest.digest(), dtype="<u4")
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence(entropy.tolist())))
+
+
+def hash_names(names: Iterable[str]) -> KeyArray:
+    """A number of 64 bits for each name, the same on every machine."""
+    texts = (name.encode("utf-8", "surrogatepass") for name in names)
+    digests = b"".join(blake2b(text, digest_size=8).digest() for text in texts)
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+def combine_keys(keys: KeyArray, others: npt.ArrayLike) -> KeyArray:
+    """Make further keys, for the names or numbers that follow.
+
+    Parameters
+    ----------
+    keys : ndarray of uint64
+        At least one axis.
+    others : array_like of int
+        Keys or numbers from 0, broadcast with the keys.
+
+    Returns
+    -------
+    ndarray of uint64
+        With numbers from 0, the outputs of SplitMix64 with the keys as seeds.
+
+    References
+    ----------
+    Steele, Lea and Flood (2014), Fast splittable pseudorandom number generators, OOPSLA.
+    """
+    mixed = keys + GOLDEN * (np.atleast_1d(np.asarray(others, dtype=np.uint64)) + np.uint64(1))
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+
+
+def draw_uniforms(keys: KeyArray, count: int) -> npt.NDArray[np.float64]:
+    """Draw numbers between 0 and 1 for each key, shape (*keys, count)."""
+    drawn = combine_keys(keys[..., None], np.arange(count))
+    return np.asarray(((drawn >> np.uint64(11)) + 0.5) * 2.0**-53)
+
+
+def order_names(names: Iterable[str], rng: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Places of names in random order: a further name comes in between and moves no other."""
+    root = rng.integers(2**64, size=1, dtype=np.uint64)
+    return np.argsort(combine_keys(root, hash_names(names)))

@@ -20,7 +20,13 @@ from capmap.capabilities.crossvalidation import (
     measure_errors,
     split_results,
 )
-from capmap.capabilities.gaps import Results, arrange_results, choose_results
+from capmap.capabilities.gaps import (
+    Results,
+    arrange_results,
+    choose_results,
+    order_by_names,
+)
+from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.rng import make_stream
 from crossvalidate_embedding import crossvalidate_embedding
 from tests.capability_tables import list_cells, make_gaps, simulate_results, write_inputs
@@ -145,7 +151,7 @@ def run(results: Results, families: list[str] | None = None, **options: object) 
     given = {"n_splits": 4, "held_out": 6} | options
     return crossvalidate(
         results,
-        lambda known: {"additive": fit_additive(known).predict},
+        lambda known, *pairs: {"additive": fit_additive(known).predict(*pairs)},
         families=families or name_families(results),
         make_rng=partial(make_stream, 0, "toy"),
         **given,  # type: ignore[arg-type]
@@ -184,6 +190,48 @@ def test_crossvalidation_is_the_sum_of_its_splits() -> None:
     trained = table[table["set"] == "train"]
     assert len(trained) == len(results.gaps) - 6
     assert set(zip(trained["protocol"], trained["fold"], strict=True)) == {("random", 0)}
+
+
+def test_many_results_share_a_fit_from_which_all_splits_are_hidden() -> None:
+    results = draw(0, models=30, datasets=14, share=1.0)
+    fitted: list[Results] = []
+
+    def fit(known: Results, rows: IntArray, columns: IntArray) -> dict[str, FloatArray]:
+        fitted.append(known)
+        return {"additive": fit_additive(known).predict(rows, columns)}
+
+    make_rng = partial(make_stream, 0, "toy")
+    families = name_families(results)
+    table = crossvalidate(
+        results, fit, families=families, n_splits=4, held_out=2, make_rng=make_rng
+    )
+    # Of 420 results 4 may be hidden: two splits of two.
+    assert len(fitted) == 2 * len(PROTOCOLS)
+    hidden = table[(table["set"] == "validation") & (table["protocol"] == "random")]
+    assert hidden.groupby("fold").size().tolist() == [2, 2, 2, 2]
+    for fold, own in hidden.groupby("fold"):
+        alone = split_results(
+            results, protocol="random", families=families, held_out=2, rng=make_rng(str(fold))
+        )
+        assert own["truth"].tolist() == alone.test.gaps.tolist()
+        train = fitted[fold // 2]
+        assert not list_pairs(train) & list_pairs(alone.test)
+        predicted = fit_additive(train).predict(alone.test.rows, alone.test.columns)
+        assert own["prediction"].tolist() == predicted.tolist()
+
+
+def test_another_model_moves_no_other_result_in_or_out_of_a_split_by_its_place() -> None:
+    cells = simulate_results(9, 6, dimension=2, share=0.6, noise=0.1, seed=0).cells
+    more = pd.concat([cells, cells.iloc[:1].assign(model="A")])
+    orders = []
+    for own in (cells, more):
+        results = arrange_results(own)
+        places = order_by_names(results, make_stream(0, "toy"))
+        names = np.array(results.models)[results.rows[places]]
+        datasets = np.array(results.datasets)[results.columns[places]]
+        orders.append([pair for pair in zip(names, datasets, strict=True) if pair[0] != "A"])
+    assert orders[0] == orders[1]
+    assert orders[0] != sorted(orders[0])
 
 
 def test_a_protocol_that_leaves_nothing_known_is_left_out() -> None:

@@ -6,16 +6,23 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import kstest
 
 from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts, predict_gaps
-from capmap.capabilities.factors import SideInformation, fit_factors, gather_attributes
+from capmap.capabilities.factors import (
+    Moments,
+    Pairs,
+    SideInformation,
+    fit_factors,
+    gather_attributes,
+)
 from capmap.capabilities.gaps import Results, arrange_results
 from capmap.capabilities.halves import Fitting
-from capmap.capabilities.stacking import choose_weights, fit_stack
+from capmap.capabilities.stacking import choose_weights, predict_stack
 from capmap.ranking.aggregation import FloatArray
-from capmap.rng import make_stream
+from capmap.rng import combine_keys, draw_uniforms, hash_names, make_stream
 from tests.capability_tables import list_cells
 
 NOISE = 0.03
@@ -42,12 +49,19 @@ def hide(gaps: FloatArray, share: float, seed: int = 0) -> tuple[Results, Result
     return results.choose(~is_hidden), results.choose(is_hidden)
 
 
+def fit(
+    train: Results, test: Results, known: SideInformation | None = None, name: str = ""
+) -> Moments:
+    known = known or gather_attributes(train)
+    pairs = [Pairs(test.rows, test.columns)]
+    return fit_factors([train], known, pairs, chains=4, rng=stream(name))[0]
+
+
 def test_factors_predict_simulated_results_and_know_how_well() -> None:
     squares, ratios = [], []
     for seed in range(4):
         train, test = hide(draw_low_rank(seed), 0.25)
-        (posterior,) = fit_factors([train], gather_attributes(train), rng=stream(str(seed)))
-        found = posterior.predict(test.rows, test.columns)
+        found = fit(train, test, name=str(seed))
         squares += ((found.mean - test.gaps) ** 2).tolist()
         ratios += ((found.mean - test.gaps) ** 2 / found.variance).tolist()
     assert np.mean(squares) < 3 * NOISE**2
@@ -63,8 +77,7 @@ def test_an_attribute_tells_of_results_of_others_that_share_it() -> None:
     table = pd.DataFrame({"dataset": train.datasets, "family": family})
     errors = []
     for known in (gather_attributes(train, None, table), gather_attributes(train)):
-        (posterior,) = fit_factors([train], known, rng=stream())
-        errors.append(np.mean((posterior.predict(test.rows, test.columns).mean - test.gaps) ** 2))
+        errors.append(np.mean((fit(train, test, known).mean - test.gaps) ** 2))
     assert errors[0] < 0.5 * errors[1]
 
 
@@ -77,20 +90,70 @@ def test_a_covariate_tells_of_models_without_results() -> None:
     is_new = np.isin(results.rows, [0, 1, 2, 3])
     train, test = results.choose(~is_new), results.choose(is_new)
     models = pd.DataFrame({"model": results.models, "parameters": np.exp(size)})
-    (posterior,) = fit_factors([train], gather_attributes(train, models), rng=stream())
-    errors = posterior.predict(test.rows, test.columns).mean - test.gaps
+    errors = fit(train, test, gather_attributes(train, models)).mean - test.gaps
     assert np.mean(errors**2) < 0.3 * np.mean((train.gaps.mean() - test.gaps) ** 2)
 
 
 def test_each_part_is_fitted_as_if_the_others_were_not_there() -> None:
     train, test = hide(draw_low_rank(), 0.3)
     other = replace(train, gaps=train.gaps[::-1].copy())
-    known = gather_attributes(train)
+    pairs, known = [Pairs(test.rows, test.columns)] * 2, gather_attributes(train)
     means = [
-        fit_factors(parts, known, rng=stream())[0].predict(test.rows, test.columns).mean
-        for parts in ([train, train], [train, other])
+        fit_factors(parts, known, pairs, chains=2, rng=stream())[place].mean
+        for place, parts in enumerate([[train, other], [other, train]])
     ]
-    np.testing.assert_allclose(means[1], means[0], rtol=1e-9)
+    np.testing.assert_allclose(means[1], means[0], rtol=1e-6)
+
+
+@settings(max_examples=5)
+@given(st.integers(0, 1000))
+def test_the_order_of_models_and_datasets_has_no_influence_on_draws(seed: int) -> None:
+    # Names stay with their results; only the places change.
+    rng = np.random.default_rng(seed)
+    train, test = hide(draw_low_rank(seed, models=9, datasets=7), 0.3, seed)
+    family = pd.DataFrame({"dataset": train.datasets, "family": np.arange(7) % 3})
+    models, datasets = rng.permutation(9), rng.permutation(7)
+    moved = [
+        replace(
+            own,
+            models=[own.models[place] for place in models],
+            datasets=[own.datasets[place] for place in datasets],
+            rows=np.argsort(models)[own.rows],
+            columns=np.argsort(datasets)[own.columns],
+        )
+        for own in (train, test)
+    ]
+    found = fit(train, test, gather_attributes(train, None, family))
+    other = fit(*moved, gather_attributes(moved[0], None, family))
+    np.testing.assert_allclose(other.mean, found.mean, atol=1e-6)
+    np.testing.assert_allclose(other.variance, found.variance, atol=1e-6)
+
+
+def test_another_seed_or_model_moves_predictions_little() -> None:
+    train, test = hide(draw_low_rank(), 0.3)
+    before = fit(train, test).mean
+    # A model with one result, which takes the first place of all.
+    more = replace(
+        train,
+        models=["A", *train.models],
+        rows=np.append(0, train.rows + 1),
+        columns=np.append(0, train.columns),
+        scores=np.append(0.5, train.scores),
+        gaps=np.append(0.5, train.gaps),
+    )
+    asked = replace(test, models=more.models, rows=test.rows + 1)
+    for after in (fit(more, asked).mean, fit(train, test, name="other").mean):
+        assert np.abs(after - before).max() < 0.03
+        assert np.sqrt(np.mean((after - before) ** 2)) < 0.01
+
+
+def test_keys_are_those_of_splitmix64() -> None:
+    # The first outputs of the reference implementation with seed 0.
+    found = combine_keys(np.zeros(1, np.uint64), np.arange(3))
+    assert found.tolist() == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
+    drawn = draw_uniforms(hash_names(f"model {number}" for number in range(400)), 500)
+    assert kstest(drawn.ravel(), "uniform").pvalue > 0.01
+    assert np.abs(np.corrcoef(drawn[:20])[np.triu_indices(20, 1)]).max() < 0.2
 
 
 def test_attributes_by_hand() -> None:
@@ -155,8 +218,8 @@ def stack(train: Results, known: SideInformation | None = None) -> dict[str, Flo
     starts = draw_starts(train, dimension=2, starts=1, seed=0, study="test")
     fitting = Fitting(METHODS["ensemble"], starts)
     pairs = [own.ravel() for own in np.indices((len(train.models), len(train.datasets)))]
-    fitted = fit_stack(train, fitting, known or gather_attributes(train), rng=stream())
-    found = {name: predict(*pairs) for name, predict in fitted.items()}
+    attributes = known or gather_attributes(train)
+    found = predict_stack(train, Pairs(*pairs), fitting, attributes, rng=stream())
     distances = predict_gaps(fit_starts(train, fitting.methods, starts=starts), *pairs)
     shape = len(train.models), len(train.datasets)
     return {name: own.reshape(shape) for name, own in (found | {"distances": distances}).items()}

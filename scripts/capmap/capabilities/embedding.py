@@ -15,6 +15,10 @@ from capmap.rng import make_stream
 
 SPREAD = 0.3
 TOLERANCE = 1e-2
+# Results that are looked at together, which fit into the cache of a processor.
+BLOCK = 4096
+# From so many results on, one start is as good as several.
+SURE = 20_000
 
 
 @dataclass(frozen=True)
@@ -187,7 +191,7 @@ def fit_starts(
         At least one.
     methods : sequence of Method
         One of `METHODS`. A method without penalty is fitted from the first start only, as in the
-        paper.
+        paper, and so is any to 20 000 results and more.
     starts : sequence of ndarray, shape (models + datasets, dimension)
         As from `draw_starts`.
 
@@ -198,7 +202,7 @@ def fit_starts(
     """
     fits = []
     for method in methods:
-        chosen = starts if method.ridge else starts[:1]
+        chosen = starts if method.ridge and len(results.gaps) < SURE else starts[:1]
         found = [fit_embedding(results, method, start=start) for start in chosen]
         fits += sorted(found, key=lambda fit: fit.loss)
     return fits
@@ -214,14 +218,19 @@ class _Loss:
 
     def __init__(self, results: Results, method: Method, *, points: int, dimension: int) -> None:
         self.measure = DISTANCES[method.distance]
-        self.first, self.second = results.rows, len(results.models) + results.columns
-        self.gaps = results.gaps
         self.shape = (points, dimension)
         self.ridge = method.ridge
         self.has_offsets = method.offset_ridge is not None
         self.offset_ridge = method.offset_ridge or 0.0
-        self.to_first = _make_sums(self.first, points)
-        self.to_second = _make_sums(self.second, points)
+        ends = range(BLOCK, len(results.gaps), BLOCK)
+        columns = len(results.models) + results.columns
+        self.blocks = [
+            (first, second, gaps, _make_sums(first, points), _make_sums(second, points))
+            for first, second, gaps in zip(
+                *(np.split(own, ends) for own in (results.rows, columns, results.gaps)),
+                strict=True,
+            )
+        ]
 
     def split(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The points, shape (points, dimension), and the offsets, shape (points,)."""
@@ -232,21 +241,26 @@ class _Loss:
 
     def __call__(self, parameters: FloatArray) -> tuple[float, FloatArray]:
         positions, offsets = self.split(parameters)
-        measured = self.measure(positions[self.first], positions[self.second])
-        errors = measured.values - self.gaps  # noqa: PD011
-        if self.has_offsets:
-            errors += offsets[self.first] + offsets[self.second]
-        slopes = 2 * errors
-        gradient = self.to_first @ (slopes[:, None] * measured.by_first)
-        gradient += self.to_second @ (slopes[:, None] * measured.by_second)
-        gradient += (2 * self.ridge) * positions
-        loss = errors @ errors + self.ridge * np.vdot(positions, positions)
+        # One coordinate after the other is several times faster than one point after the other.
+        by_axis = np.ascontiguousarray(positions.T)
+        gradient = (2 * self.ridge) * positions
+        loss = self.ridge * float(np.vdot(positions, positions))
+        by_offset = (2 * self.offset_ridge) * offsets
+        loss += self.offset_ridge * float(offsets @ offsets)
+        for first, second, gaps, to_first, to_second in self.blocks:
+            measured = self.measure(by_axis.take(first, axis=1).T, by_axis.take(second, axis=1).T)
+            errors = measured.values - gaps  # noqa: PD011
+            if self.has_offsets:
+                errors += offsets[first] + offsets[second]
+            slopes = 2 * errors
+            gradient += to_first @ (slopes[:, None] * measured.by_first)
+            gradient += to_second @ (slopes[:, None] * measured.by_second)
+            loss += float(errors @ errors)
+            if self.has_offsets:
+                by_offset += to_first @ slopes + to_second @ slopes
         if not self.has_offsets:
-            return float(loss), gradient.ravel()
-        by_offset = self.to_first @ slopes + self.to_second @ slopes
-        by_offset += (2 * self.offset_ridge) * offsets
-        loss += self.offset_ridge * (offsets @ offsets)
-        return float(loss), np.concatenate([gradient.ravel(), by_offset])
+            return loss, gradient.ravel()
+        return loss, np.concatenate([gradient.ravel(), by_offset])
 
 
 def _make_sums(places: IntArray, points: int) -> csr_array:

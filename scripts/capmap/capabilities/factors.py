@@ -1,22 +1,26 @@
 """Bayesian factorization of gaps with random effects of models, datasets and their attributes."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
+from scipy.special import gammaincinv, ndtri
 
 from capmap.capabilities.baselines import fit_additive
 from capmap.capabilities.gaps import Results
 from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.rng import KeyArray, combine_keys, draw_uniforms, hash_names
 
-BURN_IN, DRAWS = 50, 100
+# Sweeps that are dropped, and those that follow, of which every second one is used.
+BURN_IN, SWEEPS, THINNING = 30, 30, 2
 MOST_FACTORS = 12
 # Prior scale of effects, in gaps; degrees of freedom of the noise of a dataset.
 SCALE, FREEDOM = 0.1, 5.0
 START_NOISE = 0.03
+# Pairs are multiplied all at once where at least one in so many is asked for.
+DENSE = 4
 
 
 class SideInformation(NamedTuple):
@@ -105,55 +109,22 @@ def _standardize(values: FloatArray) -> FloatArray:
     return np.asarray(np.nan_to_num((values - known.mean()) / known.std()))
 
 
-@dataclass(frozen=True)
-class Posterior:
-    """Draws from what is believed of gaps.
+class Pairs(NamedTuple):
+    """Pairs of model and dataset by their places, shape (pairs,) each."""
 
-    Parameters
-    ----------
-    levels, noise, model_effects, dataset_effects, slopes, loadings, factors : ndarray
-        Of each draw, the first axis: mean gap; variance of a result, by dataset; effects of models
-        and datasets; how much of a model's effect a dataset adds to it; and what a dataset and a
-        model have in common, one column per covariate and per factor.
-    effects : sequence of (ndarray, ndarray)
-        Groups of pairs, and of each draw the effect of each and 0 for all other groups.
-    groupings : sequence of (ndarray, ndarray)
-        The attributes of models and datasets whose pairs have these effects.
-    """
-
-    levels: FloatArray
-    noise: FloatArray
-    model_effects: FloatArray
-    dataset_effects: FloatArray
-    slopes: FloatArray
-    loadings: FloatArray
-    factors: FloatArray
-    effects: Sequence[tuple[IntArray, FloatArray]]
-    groupings: Sequence[tuple[IntArray, IntArray]]
-
-    def predict(self, rows: IntArray, columns: IntArray) -> Moments:
-        """Predict results of some pairs of model and dataset, by their places."""
-        groups = [
-            _find(known, _pair(*grouping, rows, columns))
-            for (known, _), grouping in zip(self.effects, self.groupings, strict=True)
-        ]
-        total, squares = np.zeros((2, len(rows)))
-        for draw, level in enumerate(self.levels):
-            found = level + self.dataset_effects[draw, columns]
-            found += self.model_effects[draw, rows] * (1 + self.slopes[draw, columns])
-            found += np.einsum("nk,nk->n", self.factors[draw, rows], self.loadings[draw, columns])
-            for (_, values), group in zip(self.effects, groups, strict=True):
-                found += values[draw, group]
-            total += found
-            squares += found**2 + self.noise[draw, columns]
-        mean = total / len(self.levels)
-        return Moments(mean, squares / len(self.levels) - mean**2)
+    rows: IntArray
+    columns: IntArray
 
 
 def fit_factors(
-    parts: Sequence[Results], attributes: SideInformation, *, rng: np.random.Generator
-) -> list[Posterior]:
-    """Draw from the posterior of the gaps of models on datasets, by Gibbs sampling.
+    parts: Sequence[Results],
+    attributes: SideInformation,
+    pairs: Sequence[Pairs],
+    *,
+    chains: int,
+    rng: np.random.Generator,
+) -> list[Moments]:
+    """Predict the gaps of pairs of model and dataset by a Bayesian factorization.
 
     Parameters
     ----------
@@ -163,13 +134,69 @@ def fit_factors(
         the smallest part supports.
     attributes : SideInformation
         Of the models and datasets; may be empty.
+    pairs : sequence of Pairs
+        What to predict by each part.
+    chains : int
+        Chains of each part, whose draws are taken together.
     rng : numpy.random.Generator
-        Source of the draws.
+        Gives the key of all draws.
 
     Returns
     -------
-    list of Posterior
-        Of each part, with 100 draws after 50 that are dropped.
+    list of Moments
+        Of the pairs of each part: mean and variance of a result over the draws (`draw_gaps`).
+        Only sums are kept of these, so memory grows with chains × (results + pairs).
+    """
+    ends = np.cumsum([len(own.rows) for own in pairs])[:-1]
+    means, samples, squares = np.zeros((3, sum(len(own.rows) for own in pairs)))
+    for draw in draw_gaps(parts, attributes, pairs, chains=chains, rng=rng):
+        means += draw.expected.mean(axis=0)
+        samples += draw.sampled.mean(axis=0)
+        squares += (draw.sampled**2 + draw.variance).mean(axis=0)
+    count = SWEEPS // THINNING
+    variance = squares / count - (samples / count) ** 2
+    found = np.split(means / count, ends), np.split(variance, ends)
+    return [Moments(*own) for own in zip(*found, strict=True)]
+
+
+class Draw(NamedTuple):
+    """Gaps of all pairs of all parts, shape (chains, pairs) each.
+
+    Parameters
+    ----------
+    sampled : ndarray
+        A draw from the posterior.
+    expected : ndarray
+        What it was expected to be before the last effects and the last coefficients of the
+        datasets were drawn, which has the same mean over draws and less noise.
+    variance : ndarray
+        Of a result around the sampled gap.
+    """
+
+    sampled: FloatArray
+    expected: FloatArray
+    variance: FloatArray
+
+
+def draw_gaps(
+    parts: Sequence[Results],
+    attributes: SideInformation,
+    pairs: Sequence[Pairs],
+    *,
+    chains: int,
+    rng: np.random.Generator,
+) -> Iterator[Draw]:
+    """Draw from the posterior of the gaps of models on datasets, by Gibbs sampling.
+
+    Parameters
+    ----------
+    parts, attributes, pairs, chains, rng
+        As in `fit_factors`.
+
+    Yields
+    ------
+    Draw
+        15 times: after every second of 30 sweeps that follow 30 dropped ones.
 
     Notes
     -----
@@ -185,61 +212,70 @@ def fit_factors(
     The noise of a dataset has a scaled inverse χ² prior with 5 degrees of freedom around that of
     all. Variances have inverse-gamma priors, with shape 1 and scale 0.01 for effects.
 
+    Random numbers are made from the key, the number of the chain and of the sweep, and the name of
+    the model or dataset (of a group, that of the member whose hash is least), so neither the order
+    nor an unrelated model changes them. All parts have the same.
+
     A sweep takes time in proportion to results × factors².
 
     References
     ----------
     Salakhutdinov and Mnih (2008), Bayesian probabilistic matrix factorization using Markov chain
     Monte Carlo, ICML. Searle, Casella and McCulloch (1992), Variance components, chapter 9.
+    Gelfand and Smith (1990), Journal of the American Statistical Association 85:398-409, for means
+    of conditional expectations.
     """
-    sampler = _Sampler(parts, attributes, rng)
+    sampler = _Sampler(parts, attributes, pairs, chains=chains, rng=rng)
     for _ in range(BURN_IN):
         sampler.sweep()
-    return sampler.collect([sampler.sweep() for _ in range(DRAWS)])
-
-
-class _Draw(NamedTuple):
-    levels: FloatArray
-    noise: FloatArray
-    models: FloatArray
-    datasets: FloatArray
-    effects: list[FloatArray]
+    for _ in range(SWEEPS // THINNING):
+        for _ in range(THINNING):
+            sampler.sweep()
+        yield sampler.predict()
 
 
 class _Effect:
-    """Effects of the groups of one grouping, of all parts at once."""
+    """Effects of the groups of one grouping, of all copies at once."""
 
-    def __init__(self, own: IntArray, groups: IntArray, parts: int) -> None:
-        count = int(groups.max(initial=0)) + 1
-        self.known, self.places = np.unique(own * count + groups, return_inverse=True)
-        self.own, self.groups = np.divmod(self.known, count)
-        self.sizes = np.bincount(self.own, minlength=parts)
-        self.drawn = np.zeros(len(self.known))
-        self.variances = np.full(parts, SCALE**2)
+    def __init__(self, own: IntArray, groups: IntArray, copies: int) -> None:
+        self.count = int(groups.max(initial=0)) + 1
+        self.known, self.places = np.unique(own * self.count + groups, return_inverse=True)
+        self.own, self.groups = np.divmod(self.known, self.count)
+        self.sizes = np.bincount(self.own, minlength=copies)
+        self.drawn = self.means = np.zeros(len(self.known))
+        self.variances = np.full(copies, SCALE**2)
 
     def update(
-        self, errors: FloatArray, weights: FloatArray, rng: np.random.Generator
+        self, errors: FloatArray, weights: FloatArray, normals: FloatArray, uniforms: FloatArray
     ) -> FloatArray:
         """Draw effects and their variance; returns the errors that are left."""
         errors = errors + self.drawn[self.places]
         precision = np.bincount(self.places, weights) + 1 / self.variances[self.own]
-        mean = np.bincount(self.places, weights * errors) / precision
-        self.drawn = mean + rng.normal(size=len(mean)) / np.sqrt(precision)
+        self.means = np.bincount(self.places, weights * errors) / precision
+        self.drawn = self.means + normals / np.sqrt(precision)
         squares = np.bincount(self.own, self.drawn**2, minlength=len(self.sizes))
-        self.variances = (SCALE**2 + squares / 2) / rng.gamma(1 + self.sizes / 2)
+        self.variances = (SCALE**2 + squares / 2) / gammaincinv(1 + self.sizes / 2, uniforms)
         return np.asarray(errors - self.drawn[self.places])
+
+    def find(self, own: IntArray, groups: IntArray) -> IntArray:
+        """Places among known groups, in order; the number of these for a group without results."""
+        wanted = np.where(groups < self.count, own * self.count + groups, -1)
+        places = np.searchsorted(self.known, wanted)
+        is_known = np.append(self.known, -2)[places] == wanted
+        return np.where(is_known, places, len(self.known))
 
 
 class _Side:
-    """Coefficients of all models, or of all datasets, of all parts at once."""
+    """Coefficients of all models, or of all datasets, of all copies at once."""
 
     def __init__(self, places: IntArray, others: IntArray, shape: tuple[int, int, int]) -> None:
-        self.parts, count, partners = shape
+        self.copies, count, partners = shape
         self.order = np.lexsort((others, places))
         rows, columns = places[self.order], others[self.order]
-        ends = np.searchsorted(rows, np.arange(self.parts * count + 1))
+        ends = np.searchsorted(rows, np.arange(self.copies * count + 1))
         self.sums = csr_array(
-            (np.ones(len(rows)), columns, ends), shape=(self.parts * count, self.parts * partners)
+            (np.ones(len(rows)), columns, ends),
+            shape=(self.copies * count, self.copies * partners),
         )
 
     def draw(
@@ -248,173 +284,217 @@ class _Side:
         errors: FloatArray,
         weights: FloatArray,
         precisions: FloatArray,
-        rng: np.random.Generator,
-    ) -> FloatArray:
-        """Draw the coefficients of a regression of each on the designs of its partners."""
+        normals: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Draw the coefficients of a regression of each on the designs of its partners.
+
+        Returns the draws and their means.
+        """
         size = design.shape[1]
+        first, second = np.tril_indices(size)
         self.sums.data = weights[self.order]
-        squares = (design[:, :, None] * design[:, None, :]).reshape(len(design), -1)
-        information = np.asarray(self.sums @ squares).reshape(self.parts, -1, size, size)
-        information = information + precisions[:, None, :, None] * np.eye(size)
+        summed = np.asarray(self.sums @ (design[:, first] * design[:, second]))
+        information = np.empty((self.copies, len(summed) // self.copies, size, size))
+        information[:, :, first, second] = summed.reshape(*information.shape[:2], -1)
+        information[:, :, second, first] = information[:, :, first, second]
+        each = np.arange(size)
+        information[:, :, each, each] += precisions[:, None]
         self.sums.data = (weights * errors)[self.order]
-        sums = np.asarray(self.sums @ design).reshape(self.parts, -1, size)
+        sums = np.asarray(self.sums @ design).reshape(*information.shape[:2], size)
         root = np.linalg.cholesky(information)
-        drawn = np.einsum("pmij,pmj->pmi", root, rng.normal(size=sums.shape))
-        return np.asarray(np.linalg.solve(information, (sums + drawn)[..., None])[..., 0])
+        drawn = np.einsum("pmij,pmj->pmi", root, normals)
+        found = np.linalg.solve(information, np.stack([sums + drawn, sums], axis=3))
+        return found[..., 0], found[..., 1]
 
 
 class _Sampler:
-    """The state of a Gibbs sampler of several parts."""
+    """The state of a Gibbs sampler of several chains of several parts, a copy each."""
 
     def __init__(
-        self, parts: Sequence[Results], attributes: SideInformation, rng: np.random.Generator
+        self,
+        parts: Sequence[Results],
+        attributes: SideInformation,
+        pairs: Sequence[Pairs],
+        *,
+        chains: int,
+        rng: np.random.Generator,
     ) -> None:
-        self.rng, self.attributes = rng, attributes
-        self.shape = len(parts), len(parts[0].models), len(parts[0].datasets)
-        count, models, datasets = self.shape
-        self.sizes = np.array([len(part.gaps) for part in parts])
-        self.own = np.repeat(np.arange(count), self.sizes)
-        rows = np.concatenate([part.rows for part in parts])
-        columns = np.concatenate([part.columns for part in parts])
-        self.gaps = np.concatenate([part.gaps for part in parts])
+        self.covariates = attributes.covariates
+        models, datasets = len(parts[0].models), len(parts[0].datasets)
+        self.shape = copies, _, _ = len(parts) * chains, models, datasets
+        self.sizes = np.tile([len(part.gaps) for part in parts], chains)
+        self.own = np.repeat(np.arange(copies), self.sizes)
+        rows, columns, self.gaps = (
+            np.tile(np.concatenate([getattr(part, name) for part in parts]), chains)
+            for name in ("rows", "columns", "gaps")
+        )
         self.rows, self.columns = self.own * models + rows, self.own * datasets + columns
-        self.groupings, self.effects = [], []
+        self.model_side = _Side(self.rows, self.columns, (copies, models, datasets))
+        self.dataset_side = _Side(self.columns, self.rows, (copies, datasets, models))
+        self.wanted = np.repeat(
+            np.arange(copies), np.tile([len(own.rows) for own in pairs], chains)
+        )
+        asked = Pairs(*(np.tile(np.concatenate(own), chains) for own in zip(*pairs, strict=True)))
+        self.asked = Pairs(
+            self.wanted * models + asked.rows, self.wanted * datasets + asked.columns
+        )
+        self._name(parts[0], chains, rng)
+        self.effects, self.effect_keys, self.effect_places = [], [], []
         for grouping in list_groupings(attributes, models, datasets):
-            effect = _Effect(self.own, _pair(*grouping, rows, columns), count)
+            effect = _Effect(self.own, _pair(*grouping, rows, columns), copies)
             if len(effect.known) < 0.9 * len(rows):
-                self.groupings.append(grouping)
                 self.effects.append(effect)
-        self.model_side = _Side(self.rows, self.columns, (count, models, datasets))
-        self.dataset_side = _Side(self.columns, self.rows, (count, datasets, models))
-        self._start(parts)
+                self.effect_keys.append(self._name_groups(effect, grouping))
+                self.effect_places.append(effect.find(self.wanted, _pair(*grouping, *asked)))
+        self.chains = chains
+        self._start(parts, chains)
 
-    def _start(self, parts: Sequence[Results]) -> None:
-        count, models, datasets = self.shape
+    def _name(self, results: Results, chains: int, rng: np.random.Generator) -> None:
+        """Keys of the random numbers of copies, models and datasets."""
+        root = rng.integers(2**64, size=1, dtype=np.uint64)
+        copies = combine_keys(root, np.repeat(np.arange(chains), self.shape[0] // chains))
+        self.names = hash_names(results.models), hash_names(results.datasets)
+        self.copy_keys, model_keys, dataset_keys = (combine_keys(copies, own) for own in range(3))
+        self.model_keys, self.dataset_keys = (
+            combine_keys(keys[:, None], names)
+            for keys, names in zip((model_keys, dataset_keys), self.names, strict=True)
+        )
+
+    def _name_groups(self, effect: _Effect, grouping: tuple[IntArray, IntArray]) -> KeyArray:
+        """Keys of the groups of an effect, by the least hash of a member."""
+        least = []
+        for codes, names in zip(grouping, self.names, strict=True):
+            own = np.full(int(codes.max(initial=0)) + 1, np.iinfo(np.uint64).max, np.uint64)
+            np.minimum.at(own, codes, names if codes.any() else np.zeros_like(names))
+            least.append(own)
+        of_models, of_datasets = np.divmod(effect.groups, len(least[1]))
+        keys = combine_keys(self.copy_keys, 3 + len(self.effects))[effect.own]
+        return combine_keys(combine_keys(keys, least[0][of_models]), least[1][of_datasets])
+
+    def _start(self, parts: Sequence[Results], chains: int) -> None:
+        copies, models, datasets = self.shape
         factors = int(np.clip(1 + self.sizes.min() // (models + datasets), 1, MOST_FACTORS))
-        self.known = np.tile(self.attributes.covariates, (count, 1))
+        self.known = np.tile(self.covariates, (copies, 1))
         covariates = self.known.shape[1]
         self.scales = (
             np.array([SCALE**2] + [SCALE] * factors),
             np.array([SCALE**2, SCALE] + [SCALE**2] * covariates + [SCALE] * factors),
         )
-        self.precisions = [np.tile(1 / scales, (count, 1)) for scales in self.scales]
-        starts = [fit_additive(part) for part in parts]
+        self.precisions = [np.tile(1 / scales, (copies, 1)) for scales in self.scales]
+        starts = [fit_additive(part) for part in parts] * chains
         self.levels = np.array([start.level for start in starts])
         self.models, self.datasets = (
-            np.sqrt(scales) * self.rng.normal(size=(count, size, len(scales)))
-            for scales, size in zip(self.scales, (models, datasets), strict=True)
+            np.sqrt(scales) * ndtri(draw_uniforms(keys, len(scales)))
+            for scales, keys in zip(self.scales, (self.model_keys, self.dataset_keys), strict=True)
         )
         self.models[:, :, 0] = [start.models for start in starts]
         self.datasets[:, :, 0] = [start.datasets for start in starts]
         self.datasets[:, :, 1 : 2 + covariates] = 0
-        self.variances = np.full(count, START_NOISE)
-        self.weights = np.ones(count * datasets)
-        self.errors = self.gaps - self.levels[self.own] - self._join(*self._flatten())
+        self.dataset_means = self.datasets
+        self.variances = np.full(copies, START_NOISE)
+        self.weights = np.ones(copies * datasets)
+        self.count = 0
+        fitted = self._multiply(self._extend(), self.datasets, self.rows, self.columns)
+        self.errors = self.gaps - self.levels[self.own] - fitted
 
-    def _flatten(self) -> tuple[FloatArray, FloatArray]:
-        return tuple(side.reshape(-1, side.shape[2]) for side in (self.models, self.datasets))
-
-    def _join(self, models: FloatArray, datasets: FloatArray) -> FloatArray:
-        """What models, datasets, covariates and factors add to the results."""
-        factors = np.concatenate(
-            [1 + 0 * models[:, :1], models[:, :1], self.known, models[:, 1:]], 1
+    def _extend(self) -> FloatArray:
+        """What the coefficients of datasets are multiplied with, of all models."""
+        models = self.models.reshape(-1, self.models.shape[2])
+        return np.concatenate(
+            [np.ones_like(models[:, :1]), models[:, :1], self.known, models[:, 1:]], axis=1
         )
-        own = models[self.rows, 0]
-        return np.asarray(own + np.einsum("nk,nk->n", factors[self.rows], datasets[self.columns]))
 
-    def sweep(self) -> _Draw:
+    def _multiply(
+        self, factors: FloatArray, datasets: FloatArray, rows: IntArray, columns: IntArray
+    ) -> FloatArray:
+        """What models, datasets, covariates and factors add to the gaps of some pairs."""
+        copies, models, count = self.shape
+        if len(rows) * DENSE > copies * models * count:
+            by_copy = factors.reshape(copies, models, -1) @ datasets.transpose(0, 2, 1)
+            found = by_copy.reshape(-1, count)[rows, columns % count]
+        else:
+            size = datasets.shape[2]
+            found = np.einsum(
+                "nk,nk->n", factors[rows], datasets.reshape(-1, size)[columns], optimize=False
+            )
+        return np.asarray(self.models.reshape(len(factors), -1)[rows, 0] + found)
+
+    def sweep(self) -> None:
         """Draw everything once, each from what is believed of it if all else is known."""
-        weights = self.weights[self.columns] / self.variances[self.own]
-        self._draw_levels(weights)
-        for effect in self.effects:
-            self.errors = effect.update(self.errors, weights, self.rng)
-        self._draw_sides(weights)
-        self._draw_noise()
-        noise = self.variances[:, None] / self.weights.reshape(self.shape[0], -1)
-        values = [effect.drawn for effect in self.effects]
-
-        # Draws take most of the memory, and none needs all digits.
-        def shorten(values: FloatArray) -> FloatArray:
-            return values.astype(np.float32)
-
-        return _Draw(
-            self.levels.copy(),
-            shorten(noise),
-            shorten(self.models),
-            shorten(self.datasets),
-            list(map(shorten, values)),
+        self.count += 1
+        copies, models, datasets = (
+            combine_keys(keys, self.count)
+            for keys in (self.copy_keys, self.model_keys, self.dataset_keys)
         )
+        sizes = self.models.shape[2], self.datasets.shape[2]
+        uniforms = draw_uniforms(copies, 2 + len(self.effects) + sum(sizes))
+        weights = self.weights[self.columns] / self.variances[self.own]
+        self._draw_levels(weights, ndtri(uniforms[:, 0]))
+        for place, effect in enumerate(self.effects):
+            keys = combine_keys(self.effect_keys[place], self.count)
+            normals = ndtri(draw_uniforms(keys, 1)[:, 0])
+            self.errors = effect.update(self.errors, weights, normals, uniforms[:, 2 + place])
+        of_datasets = draw_uniforms(datasets, sizes[1] + 1)
+        of_models = ndtri(draw_uniforms(models, sizes[0]))
+        self._draw_sides(weights, (of_models, ndtri(of_datasets[:, :, 1:])))
+        self._draw_precisions(np.split(uniforms[:, -sum(sizes) :], [sizes[0]], axis=1))
+        self._draw_noise(of_datasets[:, :, 0].ravel(), uniforms[:, 1])
 
-    def _draw_levels(self, weights: FloatArray) -> None:
-        count = self.shape[0]
-        precision = np.bincount(self.own, weights, minlength=count)
+    def _draw_levels(self, weights: FloatArray, normals: FloatArray) -> None:
+        precision = np.bincount(self.own, weights)
         errors = self.errors + self.levels[self.own]
-        self.levels = np.bincount(self.own, weights * errors, minlength=count) / precision
-        self.levels += self.rng.normal(size=count) / np.sqrt(precision)
+        self.levels = np.bincount(self.own, weights * errors) / precision
+        self.levels += normals / np.sqrt(precision)
         self.errors = errors - self.levels[self.own]
 
-    def _draw_sides(self, weights: FloatArray) -> None:
-        models, datasets = self._flatten()
+    def _draw_sides(self, weights: FloatArray, normals: tuple[FloatArray, FloatArray]) -> None:
         covariates = self.known.shape[1]
-        targets = self.errors + self._join(models, datasets)
+        datasets = self.datasets.reshape(-1, self.datasets.shape[2])
+        fitted = self._multiply(self._extend(), self.datasets, self.rows, self.columns)
+        targets = self.errors + fitted
         given = datasets[self.columns, 0]
-        by_covariates = datasets[:, 2 : 2 + covariates][self.columns]
-        given += np.einsum("nk,nk->n", self.known[self.rows], by_covariates)
+        if covariates:
+            by_covariates = datasets[:, 2 : 2 + covariates][self.columns]
+            given += np.einsum("nk,nk->n", self.known[self.rows], by_covariates)
         design = np.concatenate([1 + datasets[:, 1:2], datasets[:, 2 + covariates :]], axis=1)
-        self.models = self.model_side.draw(
-            design, targets - given, weights, self.precisions[0], self.rng
+        self.models, _ = self.model_side.draw(
+            design, targets - given, weights, self.precisions[0], normals[0]
         )
-        models = self._flatten()[0]
-        design = np.concatenate(
-            [1 + 0 * models[:, :1], models[:, :1], self.known, models[:, 1:]], 1
+        own = self.models.reshape(-1, self.models.shape[2])[self.rows, 0]
+        design = self._extend()
+        self.datasets, self.dataset_means = self.dataset_side.draw(
+            design, targets - own, weights, self.precisions[1], normals[1]
         )
-        self.datasets = self.dataset_side.draw(
-            design, targets - models[self.rows, 0], weights, self.precisions[1], self.rng
-        )
-        self.errors = targets - self._join(*self._flatten())
+        self.errors = targets - self._multiply(design, self.datasets, self.rows, self.columns)
+
+    def _draw_precisions(self, uniforms: Sequence[FloatArray]) -> None:
         self.precisions = [
-            self.rng.gamma(1 + side.shape[1] / 2, size=(len(side), len(scales)))
-            / (scales + (side**2).sum(axis=1) / 2)
-            for side, scales in zip((self.models, self.datasets), self.scales, strict=True)
+            gammaincinv(1 + side.shape[1] / 2, own) / (scales + (side**2).sum(axis=1) / 2)
+            for side, scales, own in zip(
+                (self.models, self.datasets), self.scales, uniforms, strict=True
+            )
         ]
 
-    def _draw_noise(self) -> None:
-        count, _, datasets = self.shape
+    def _draw_noise(self, of_datasets: FloatArray, uniforms: FloatArray) -> None:
         squares = self.errors**2
         relative = squares / self.variances[self.own]
-        sums = np.bincount(self.columns, relative, minlength=count * datasets)
-        counts = np.bincount(self.columns, minlength=count * datasets)
-        self.weights = self.rng.gamma((FREEDOM + counts) / 2) / ((FREEDOM + sums) / 2)
-        total = np.bincount(self.own, self.weights[self.columns] * squares, minlength=count)
-        self.variances = (SCALE**2 + total / 2) / self.rng.gamma(1 + self.sizes / 2)
+        sums = np.bincount(self.columns, relative, minlength=len(of_datasets))
+        counts = np.bincount(self.columns, minlength=len(of_datasets))
+        self.weights = gammaincinv((FREEDOM + counts) / 2, of_datasets) / ((FREEDOM + sums) / 2)
+        total = np.bincount(self.own, self.weights[self.columns] * squares)
+        self.variances = (SCALE**2 + total / 2) / gammaincinv(1 + self.sizes / 2, uniforms)
 
-    def collect(self, draws: Sequence[_Draw]) -> list[Posterior]:
-        """The posterior of each part."""
-        covariates = self.known.shape[1]
-        found = []
-        for part in range(self.shape[0]):
-            models = np.stack([draw.models[part] for draw in draws])
-            datasets = np.stack([draw.datasets[part] for draw in draws])
-            known = np.broadcast_to(self.attributes.covariates, (*models.shape[:2], covariates))
-            effects = []
-            for place, effect in enumerate(self.effects):
-                chosen = effect.own == part
-                values = np.stack([draw.effects[place][chosen] for draw in draws])
-                effects.append((effect.groups[chosen], np.pad(values, ((0, 0), (0, 1)))))
-            found.append(
-                Posterior(
-                    levels=np.array([draw.levels[part] for draw in draws]),
-                    noise=np.stack([draw.noise[part] for draw in draws]),
-                    model_effects=models[:, :, 0],
-                    dataset_effects=datasets[:, :, 0],
-                    slopes=datasets[:, :, 1],
-                    loadings=datasets[:, :, 2:],
-                    factors=np.concatenate([known, models[:, :, 1:]], axis=2),
-                    effects=effects,
-                    groupings=self.groupings,
-                )
-            )
-        return found
+    def predict(self) -> Draw:
+        """The gaps of the pairs that are asked for, as they are drawn now."""
+        factors, level = self._extend(), self.levels[self.wanted]
+        sampled = level + self._multiply(factors, self.datasets, *self.asked)
+        expected = level + self._multiply(factors, self.dataset_means, *self.asked)
+        for effect, places in zip(self.effects, self.effect_places, strict=True):
+            sampled += np.append(effect.drawn, 0.0)[places]
+            expected += np.append(effect.means, 0.0)[places]
+        variance = self.variances[self.wanted] / self.weights[self.asked.columns]
+        shape = self.chains, -1
+        return Draw(*(own.reshape(shape) for own in (sampled, expected, variance)))
 
 
 def list_groupings(
@@ -436,10 +516,3 @@ def _pair(
     of_models: IntArray, of_datasets: IntArray, rows: IntArray, columns: IntArray
 ) -> IntArray:
     return np.asarray(of_models[rows] * (of_datasets.max(initial=0) + 1) + of_datasets[columns])
-
-
-def _find(known: IntArray, groups: IntArray) -> IntArray:
-    """Places among known groups, in order; the number of these for a group that is not there."""
-    places = np.searchsorted(known, groups)
-    is_known = np.append(known, -1)[places] == groups
-    return np.where(is_known, places, len(known))

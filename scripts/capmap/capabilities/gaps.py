@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from capmap.errors import ValidationError
 from capmap.ranking.aggregation import FloatArray, IntArray, round_significant, summarize_cells
+from capmap.rng import combine_keys, hash_names
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -60,6 +61,17 @@ class Results:
             scores=self.scores[chosen],
             gaps=self.gaps[chosen],
         )
+
+
+def order_by_names(results: Results, rng: np.random.Generator) -> IntArray:
+    """Places of the results in random order.
+
+    Each has a number from the random generator and the names of its model and its dataset, so that
+    other results come in between and move nothing else.
+    """
+    root = rng.integers(2**64, size=1, dtype=np.uint64)
+    models = combine_keys(root, hash_names(results.models))[results.rows]
+    return np.argsort(combine_keys(models, hash_names(results.datasets)[results.columns]))
 
 
 def arrange_results(cells: pd.DataFrame) -> Results:

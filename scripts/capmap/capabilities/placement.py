@@ -16,6 +16,7 @@ from capmap.capabilities.geometry import DISTANCES, enter_ball, normalize_length
 from capmap.capabilities.halves import Fitting, MakeRng
 from capmap.capabilities.intervals import Calibration, calibrate, list_features
 from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.rng import order_names
 
 RIDGE = 0.5
 STEPS = 30
@@ -286,11 +287,11 @@ def rehearse_placements(
     left out tie have no part.
     """
     models = np.flatnonzero(results.per_model >= 2)
-    order = models[make_rng("groups").permutation(len(models))]
+    order = models[order_names([results.models[model] for model in models], make_rng("groups"))]
     tables = [pd.DataFrame(columns=list(KINDS)).astype(KINDS)]
     count = 0
-    for first in range(min(GROUPS, len(order))):
-        left_out = np.isin(results.rows, order[first::GROUPS])
+    for group in np.array_split(order, min(GROUPS, len(order))) if len(order) else []:
+        left_out = np.isin(results.rows, group)
         train = results.choose(~left_out)
         usable = left_out & (train.per_dataset > 0)[results.columns]
         shown = results

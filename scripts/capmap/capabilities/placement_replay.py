@@ -22,11 +22,12 @@ from capmap.capabilities.placement import (
     rehearse_placements,
 )
 from capmap.ranking.aggregation import FloatArray
-from capmap.rng import make_stream
+from capmap.rng import make_stream, order_names
 
 COUNTS = (1, 2, 3, 4, 6, 9)
 POOLED = (1, 4)
-# Maskings to each count and most repetitions; share of models masked at once, and most of them.
+# Maskings to each count and most repetitions; share of models masked at once, and most
+# of them, unless a tenth is more.
 MASKINGS = 60
 REPETITIONS = 40
 SHARE = 0.2
@@ -89,11 +90,11 @@ def replay_placements(
 
     Notes
     -----
-    A fifth of the models, at most 24, are masked at once, each to 1, 2, 3, 4, 6 or 9 random results
-    (always fewer than it has). This is repeated until each number has had 60 turns, at most 40
-    times. All methods see the same results, and predictions are limited to 0…1. Gaps are by the
-    bounds of all results. Results of masked models on datasets that no other model has are left
-    out.
+    A fifth of the models, at most 24 or a tenth, are masked at once, each to 1, 2, 3, 4, 6 or 9
+    random results (always fewer than it has). This is repeated until each number has had 60 turns,
+    at most 40 times. All methods see the same results, and predictions are limited to 0…1. Gaps are
+    by the bounds of all results. Results of masked models on datasets that no other model has are
+    left out.
 
     Errors are means over predictions; models are the clusters of their intervals
     (`estimate_mean`). A change is the ratio of two mean errors, minus 1, with the
@@ -115,7 +116,8 @@ def replay_placements(
 
 def _count_masked(results: Results) -> int:
     """How many models are masked at once."""
-    return min(MOST, max(1, int(SHARE * np.count_nonzero(results.per_model))))
+    models = int(np.count_nonzero(results.per_model))
+    return min(max(MOST, models // 10), max(1, int(SHARE * models)))
 
 
 def _count_repetitions(results: Results) -> int:
@@ -125,7 +127,9 @@ def _count_repetitions(results: Results) -> int:
 def _draw_maskings(results: Results, *, number: int, make_rng: MakeRng) -> list[Masking]:
     """Choose models, and which of their results stay known."""
     rng, masked = make_rng("models"), _count_masked(results)
-    models = rng.permutation(np.flatnonzero(results.per_model))[:masked]
+    candidates = np.flatnonzero(results.per_model)
+    names = [results.models[model] for model in candidates]
+    models = candidates[order_names(names, rng)[:masked]]
     is_masked = np.isin(results.rows, models)
     usable = is_masked & (results.choose(~is_masked).per_dataset > 0)[results.columns]
     found = []

@@ -17,7 +17,7 @@ from capmap.capabilities.embedding import (
     name_coordinates,
     restore_fits,
 )
-from capmap.capabilities.factors import SideInformation, gather_attributes
+from capmap.capabilities.factors import Pairs, SideInformation, gather_attributes
 from capmap.capabilities.gaps import (
     Results,
     are_connected,
@@ -25,6 +25,7 @@ from capmap.capabilities.gaps import (
     choose_results,
     list_components,
     measure_gaps,
+    order_by_names,
     scale_scores,
 )
 from capmap.capabilities.geometry import settle_points
@@ -45,17 +46,19 @@ from capmap.capabilities.placement import (
     show_points,
 )
 from capmap.capabilities.stacking import (
-    Fits,
+    CHAINS,
+    FOLD_CHAINS,
     Members,
+    choose_members,
     choose_weights,
-    fit_chains,
-    fit_parts,
+    count_chains,
     predict_members,
 )
 from capmap.ranking.aggregation import FloatArray, IntArray, round_significant
 from capmap.rng import make_stream
 
-FOLDS = 10
+# Folds of the results, and hidden results that are enough to calibrate by.
+FOLDS, ENOUGH = 10, 5000
 MOST_PAIRS = 300_000
 COLUMNS = {
     **dict.fromkeys(("model", "dataset"), "str"),
@@ -70,7 +73,7 @@ PLACEMENTS = {
 }
 
 
-class Pairs(NamedTuple):
+class Cells(NamedTuple):
     """Pairs of model and dataset by their places, and their gaps, NaN where there is none."""
 
     rows: IntArray
@@ -115,7 +118,8 @@ def predict_scores(
 
     Notes
     -----
-    Results are split into ten random folds (fewer if results are fewer), and each fold is predicted
+    Results are split into ten folds by random numbers of the names of model and dataset (fewer if
+    results are fewer), and each fold is predicted
     by fits to the others; where no others connect its model and dataset, by the mean gap on the
     dataset. The members of the method are weighted (`choose_weights`) and the intervals calibrated
     (`calibrate_locally`) by the errors of the other folds, with gaps by the bounds of all results.
@@ -123,14 +127,17 @@ def predict_scores(
     Pairs without a result are predicted by the fits of all results. Such a result may be better
     than the best one or worse than the worst: of n results in random order, the next one is with
     probability 2 / (n + 1). Its gap is 0 or 1 then, as it sets the bound itself. So weights and
-    intervals are calibrated by folds whose gaps are by the bounds of the other folds, cut to 0…1.
+    intervals are calibrated by folds whose gaps are by the bounds of the other folds, cut to 0…1;
+    by so many of them that they have 5000 results.
 
     Intervals hold on average over results like those that are there, most of which are of models
     that have many, and also over those whose predictions are alike. Where results are too few to
     tell, an interval goes from 0 to 1. Where no results connect the model with the dataset
     (`are_connected`), nothing is predicted: prediction and interval are NaN.
     """
-    folds = _split_evenly(len(results.gaps), rng)
+    count = len(results.gaps)
+    folds = np.empty(count, dtype=np.intp)
+    folds[order_by_names(results, rng)] = np.arange(count) * min(FOLDS, count) // count
     pairs = list_pairs(results)
     held_out = ~np.isnan(pairs.observed)
     found = np.empty((3, len(held_out)))
@@ -138,8 +145,18 @@ def predict_scores(
     hidden = _hide_folds(results, folds, strict=False, **options)
     found[:, held_out] = _predict_hidden(hidden, folds, confidence_level)
     if not held_out.all():
-        whole = Fits(fits, fit_chains(results, fitting, attributes, rng=rng))
-        new = _predict_pairs(whole, results, pairs.rows[~held_out], pairs.columns[~held_out])
+        asked = Pairs(pairs.rows[~held_out], pairs.columns[~held_out])
+        chosen = choose_members(fitting.methods)
+        (members,) = predict_members(
+            [results],
+            [asked],
+            fitting,
+            attributes,
+            chains=count_chains(count, most=CHAINS),
+            rng=rng,
+            distances=[[fit for fit in fits if fit.method in chosen]],
+        )
+        new = _describe_pairs(members, results, asked)
         strict = _hide_folds(results, folds, strict=True, **options)
         found[:, ~held_out] = _find_intervals(strict, new, confidence_level)
     found[:, ~are_connected(results, pairs.rows, pairs.columns)] = np.nan
@@ -147,7 +164,7 @@ def predict_scores(
     return table.assign(held_out=held_out)
 
 
-def list_pairs(results: Results) -> Pairs:
+def list_pairs(results: Results) -> Cells:
     """List the pairs of model and dataset to predict.
 
     Parameters
@@ -157,21 +174,21 @@ def list_pairs(results: Results) -> Pairs:
 
     Returns
     -------
-    Pairs
+    Cells
         By model, then dataset: all pairs, or only those with a result if all are more than 300 000.
     """
     shape = len(results.models), len(results.datasets)
     if shape[0] * shape[1] > MOST_PAIRS:
-        return Pairs(results.rows, results.columns, results.gaps)
+        return Cells(results.rows, results.columns, results.gaps)
     observed = np.full(shape, np.nan)
     observed[results.rows, results.columns] = results.gaps
     rows, columns = np.indices(shape)
-    return Pairs(rows.ravel(), columns.ravel(), observed.ravel())
+    return Cells(rows.ravel(), columns.ravel(), observed.ravel())
 
 
 def tabulate_predictions(
     results: Results,
-    pairs: Pairs,
+    pairs: Cells,
     predicted: tuple[FloatArray, FloatArray, FloatArray],
     *,
     scale: pd.DataFrame,
@@ -182,7 +199,7 @@ def tabulate_predictions(
     ----------
     results : Results
         For its names.
-    pairs : Pairs
+    pairs : Cells
         What was predicted.
     predicted : tuple of three ndarray, shape (pairs,)
         Predicted gaps, and both ends of their intervals.
@@ -211,11 +228,6 @@ def tabulate_predictions(
     return pd.DataFrame(table).astype(COLUMNS)
 
 
-def _split_evenly(count: int, rng: np.random.Generator) -> IntArray:
-    """The fold of each result."""
-    return np.asarray(rng.permutation(count) % min(FOLDS, count))
-
-
 class _Found(NamedTuple):
     """Predictions by each member, where they are, and the numbers of known results there."""
 
@@ -240,12 +252,11 @@ class _Found(NamedTuple):
         return Hidden(self.rows, self.columns, gaps, features)
 
 
-def _predict_pairs(
-    fits: Fits, known: Results, rows: IntArray, columns: IntArray, truth: FloatArray | None = None
+def _describe_pairs(
+    members: Members, known: Results, pairs: Pairs, truth: FloatArray | None = None
 ) -> _Found:
-    members = predict_members(fits, known, rows, columns)
-    counts = known.per_model[rows], known.per_dataset[columns]
-    return _Found(rows, columns, members, *counts, np.zeros(0) if truth is None else truth)
+    counts = known.per_model[pairs.rows], known.per_dataset[pairs.columns]
+    return _Found(*pairs, members, *counts, np.zeros(0) if truth is None else truth)
 
 
 def _hide_folds(
@@ -259,11 +270,15 @@ def _hide_folds(
 ) -> _Found:
     """Predictions of all results, each fold hidden in turn, by fold.
 
-    If strict, by the bounds of the other results, which count as those of a further result do.
+    If strict, by the bounds of the other results, which count as those of a further result do, and
+    no more folds than have enough results.
     """
-    places = [np.flatnonzero(folds == fold) for fold in range(folds.max() + 1)]
-    tests = [results.choose(own) for own in places]
-    parts = [results.choose(folds != fold) for fold in range(len(places))]
+    count = int(folds.max()) + 1
+    if strict:
+        sizes = np.cumsum(np.bincount(folds))
+        count = min(count, 1 + int(np.searchsorted(sizes, ENOUGH)))
+    tests = [results.choose(folds == fold) for fold in range(count)]
+    parts = [results.choose(folds != fold) for fold in range(count)]
     truths = [test.gaps for test in tests]
     if strict:
         splits = [bound_split(results, *own) for own in zip(parts, tests, strict=True)]
@@ -274,12 +289,10 @@ def _hide_folds(
             ((split.test.gaps - split.shift)[own] / split.scale[own]).clip(0, 1)
             for split, own in zip(splits, varies, strict=True)
         ]
-    fitted = fit_parts(parts, fitting, attributes, rng=rng)
-    found = [
-        _predict_pairs(fits, part, test.rows, test.columns, truth)
-        for fits, part, test, truth in zip(fitted, parts, tests, truths, strict=True)
-    ]
-    return _join_found(found)
+    pairs = [Pairs(test.rows, test.columns) for test in tests]
+    chains = count_chains(len(results.gaps), most=FOLD_CHAINS)
+    fitted = predict_members(parts, pairs, fitting, attributes, chains=chains, rng=rng)
+    return _join_found(list(map(_describe_pairs, fitted, parts, pairs, truths)))
 
 
 def _join_found(found: Sequence[_Found]) -> _Found:

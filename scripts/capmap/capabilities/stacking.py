@@ -1,31 +1,24 @@
 """Stacking: a weighted mean of predictors, with weights learnt from results that are hidden."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import nnls
 
 from capmap.capabilities.baselines import fit_dataset_mean
-from capmap.capabilities.crossvalidation import Predict
 from capmap.capabilities.embedding import Embedding, Method, fit_starts, predict_gaps
-from capmap.capabilities.factors import Posterior, SideInformation, fit_factors
-from capmap.capabilities.gaps import Results, are_connected
+from capmap.capabilities.factors import Moments, Pairs, SideInformation, fit_factors
+from capmap.capabilities.gaps import Results, are_connected, order_by_names
 from capmap.capabilities.halves import Fitting
-from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.ranking.aggregation import FloatArray
 
 FOLDS, ENOUGH = 3, 2000
-CHAINS = 2
+# Most chains of the factors: of all results, of those left of a fold, and where weights are
+# learnt within a fold; and how many results all chains may have together.
+CHAINS, FOLD_CHAINS, NESTED_CHAINS, WORK = 16, 4, 2, 20_000
 # Weight of equal shares in the choice of weights, in results.
 PRIOR_RESULTS = 30
-
-
-class Fits(NamedTuple):
-    """What was fitted to some results: distances, and chains of factors, which may be none."""
-
-    distances: Sequence[Embedding]
-    factors: Sequence[Posterior]
 
 
 class Members(NamedTuple):
@@ -61,60 +54,63 @@ def choose_members(methods: Sequence[Method]) -> list[Method]:
     return [own for own in methods if own.distance != "l2" or own.offset_ridge is None]
 
 
-def predict_members(fits: Fits, known: Results, rows: IntArray, columns: IntArray) -> Members:
-    """Predict some pairs of model and dataset by each member.
-
-    Parameters
-    ----------
-    fits : Fits
-        Predictions of distances with the same method are averaged, and those of the chains.
-    known : Results
-        What was fitted.
-    rows, columns : ndarray of int, shape (pairs,)
-        Places of models and datasets.
-
-    Returns
-    -------
-    Members
-        Where no known result connects the two, the mean gap of the dataset.
-    """
-    moments = [posterior.predict(rows, columns) for posterior in fits.factors]
-    found = [np.mean([own.mean for own in moments], axis=0)] if moments else []
-    variance = np.mean([own.variance for own in moments], axis=0) if moments else 0.0
-    for method in choose_members(list(dict.fromkeys(fit.method for fit in fits.distances))):
-        own = [fit for fit in fits.distances if fit.method == method]
-        found.append(predict_gaps(own, rows, columns))
-    mean = fit_dataset_mean(known).predict(rows, columns)
-    is_near = are_connected(known, rows, columns)
-    gaps = np.where(is_near[:, None], np.stack(found, axis=1).clip(0, 1), mean[:, None])
-    return Members(gaps, np.asarray(variance + np.zeros(len(rows))))
+def count_chains(results: int, *, most: int) -> int:
+    """How many chains of factors are fitted: fewer for many results, which leave less to chance."""
+    return max(1, min(most, WORK // max(results, 1)))
 
 
-def fit_parts(
+def predict_members(
     parts: Sequence[Results],
+    pairs: Sequence[Pairs],
     fitting: Fitting,
     attributes: SideInformation,
     *,
+    chains: int,
     rng: np.random.Generator,
-) -> list[Fits]:
-    """Fit the members to each part of some results, alone; one method alone has no factors."""
+    distances: Sequence[Sequence[Embedding]] | None = None,
+) -> list[Members]:
+    """Fit each member to each part of some results, alone, and predict pairs.
+
+    Parameters
+    ----------
+    parts : sequence of Results
+        Of the same models and datasets.
+    pairs : sequence of Pairs
+        What to predict by each part.
+    fitting : Fitting
+        How distances are fitted; one method alone has no factors beside it.
+    attributes : SideInformation
+        Of models and datasets, may be empty.
+    chains : int
+        Chains of factors of each part.
+    rng : numpy.random.Generator
+        Draws factors.
+    distances : sequence of sequences of Embedding, optional
+        Fits of each part, if these are known. Predictions of one method are averaged.
+
+    Returns
+    -------
+    list of Members
+        Of each part. Where no known result connects the two, the mean gap of the dataset.
+    """
     methods = choose_members(fitting.methods)
-    chains: list[list[Posterior]] = [[] for _ in parts]
+    moments: list[Moments | None] = [None] * len(parts)
     if parts and len(fitting.methods) > 1:
-        chains = [[posterior] for posterior in fit_factors(parts, attributes, rng=rng)]
-    return [
-        Fits(fit_starts(part, methods, starts=fitting.starts), own)
-        for part, own in zip(parts, chains, strict=True)
-    ]
-
-
-def fit_chains(
-    results: Results, fitting: Fitting, attributes: SideInformation, *, rng: np.random.Generator
-) -> list[Posterior]:
-    """Fit the factors to results, in several chains; none if one method is alone."""
-    if len(fitting.methods) == 1:
-        return []
-    return fit_factors([results] * CHAINS, attributes, rng=rng)
+        moments = [*fit_factors(parts, attributes, pairs, chains=chains, rng=rng)]
+    found = []
+    for place, (known, asked) in enumerate(zip(parts, pairs, strict=True)):
+        fits = distances[place] if distances else fit_starts(known, methods, starts=fitting.starts)
+        own, variance = moments[place], np.zeros(len(asked.rows))
+        gaps = []
+        if own is not None:
+            gaps, variance = [own.mean], own.variance
+        for method in methods:
+            gaps.append(predict_gaps([fit for fit in fits if fit.method == method], *asked))
+        mean = fit_dataset_mean(known).predict(*asked)
+        is_near = are_connected(known, *asked)
+        stacked = np.stack(gaps, axis=1).clip(0, 1)
+        found.append(Members(np.where(is_near[:, None], stacked, mean[:, None]), variance))
+    return found
 
 
 def choose_weights(gaps: FloatArray, truth: FloatArray) -> FloatArray:
@@ -153,15 +149,22 @@ def choose_weights(gaps: FloatArray, truth: FloatArray) -> FloatArray:
     return np.asarray(found / found.sum())
 
 
-def fit_stack(
-    train: Results, fitting: Fitting, attributes: SideInformation, *, rng: np.random.Generator
-) -> dict[str, Predict]:
-    """Fit the stack of the factors and the distances of several methods.
+def predict_stack(
+    train: Results,
+    pairs: Pairs,
+    fitting: Fitting,
+    attributes: SideInformation,
+    *,
+    rng: np.random.Generator,
+) -> dict[str, FloatArray]:
+    """Predict pairs by the stack of the factors and the distances of several methods.
 
     Parameters
     ----------
     train : Results
         At least one.
+    pairs : Pairs
+        What to predict.
     fitting : Fitting
         How the distances are fitted.
     attributes : SideInformation
@@ -172,8 +175,7 @@ def fit_stack(
     Returns
     -------
     dict
-        What predicts the gaps of pairs, by the places of model and dataset: ``stack``, and its
-        member ``factors``.
+        Predicted gaps by ``stack``, and by its member ``factors``.
 
     Notes
     -----
@@ -181,23 +183,21 @@ def fit_stack(
     other is hidden, until there are 2000 of them, and predicted by fits to the other two.
     """
     count = len(train.gaps)
-    order = rng.permutation(count)
-    folds = [np.sort(order[fold::FOLDS]) for fold in range(FOLDS)] if count >= FOLDS else []
+    order = order_by_names(train, rng)
+    folds = [*map(np.sort, np.array_split(order, FOLDS))] if count >= FOLDS else []
     sizes = np.cumsum([0, *map(len, folds)])
     tests = [train.choose(own) for own, size in zip(folds, sizes, strict=False) if size < ENOUGH]
     parts = [train.choose(np.delete(np.arange(count), own)) for own in folds[: len(tests)]]
-    fitted = fit_parts(parts, fitting, attributes, rng=rng)
-    distances = fit_starts(train, choose_members(fitting.methods), starts=fitting.starts)
-    whole = Fits(distances, fit_chains(train, fitting, attributes, rng=rng))
-    found = [
-        predict_members(fits, part, test.rows, test.columns).gaps
-        for fits, part, test in zip(fitted, parts, tests, strict=False)
-    ]
-    gaps = np.concatenate([np.zeros((0, 1 + len(choose_members(fitting.methods)))), *found])
+    hidden = predict_members(
+        parts,
+        [Pairs(test.rows, test.columns) for test in tests],
+        fitting,
+        attributes,
+        chains=count_chains(count, most=NESTED_CHAINS),
+        rng=rng,
+    )
+    chains = count_chains(count, most=FOLD_CHAINS)
+    (whole,) = predict_members([train], [pairs], fitting, attributes, chains=chains, rng=rng)
+    gaps = np.concatenate([whole.gaps[:0], *(own.gaps for own in hidden)])
     weights = choose_weights(gaps, np.concatenate([np.zeros(0), *(test.gaps for test in tests)]))
-    alone = np.eye(len(weights))[0]
-
-    def predict(rows: IntArray, columns: IntArray, *, weights: FloatArray) -> FloatArray:
-        return predict_members(whole, train, rows, columns).gaps @ weights
-
-    return {"stack": partial(predict, weights=weights), "factors": partial(predict, weights=alone)}
+    return {"stack": whole.gaps @ weights, "factors": whole.gaps[:, 0]}
