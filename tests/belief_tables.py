@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from capmap.capabilities.choices import Belief
+from capmap.capabilities.beliefs import Belief
 from capmap.capabilities.embedding import METHODS, Embedding, draw_starts, fit_starts
 from capmap.capabilities.gaps import Results
 

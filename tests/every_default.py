@@ -93,8 +93,9 @@ EVERY_DEFAULT = {
             "date": "",
             "date_format": "%Y-%m-%d",
         },
-        "datasets": {"file": "", "name": "dataset", "type": "", "family": ""},
+        "datasets": {"file": "", "name": "dataset", "type": "", "family": "", "cost": ""},
     },
+    "next": {"datasets": [], "feasible": []},
     "predictions": {"classes": "", "datasets": {}},
     "multilabel": {
         "subgroups": [1, 2, 3, 4, 5],

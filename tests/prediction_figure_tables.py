@@ -38,7 +38,7 @@ def make_errors(
             "results",
             "error",
             "models",
-            {"random": 0.25, "largest_variance": 0.4, "most_results": 0.3, "a_optimal": 0.5},
+            {"random": 0.25, "most_results": 0.3, "a_optimal": 0.5},
         ),
         "replay_models": make_curves(
             "tried",
@@ -107,12 +107,12 @@ def make_placement_replay(rng):
     rows = [
         (method, k, 31 - 2 * k, level * (0.7 + 1 / (k + 1)), coverage)
         for method, level, coverage in (
-            ("l2", 0.10, np.nan),
-            ("ensemble", 0.07, 0.9),
+            ("ensemble", 0.07, np.nan),
             ("placed", 0.072, 0.88),
+            ("knn", 0.09, np.nan),
             ("additive", 0.08, np.nan),
         )
-        for k in range(1, 10)
+        for k in range(10)
     ]
     columns = ["method", "results", "models", "mse", "coverage"]
     table = pd.DataFrame(rows, columns=columns)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.capabilities import choices as beliefs
-from capmap.capabilities.choices import (
+from capmap.capabilities import beliefs
+from capmap.capabilities.beliefs import (
     exchange_roles,
     expect_gaps,
     form_belief,

@@ -1,6 +1,7 @@
 """Replays of choosing results, on studies in which it is known what pays, and by hand."""
 
 import itertools
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from capmap.capabilities.beliefs import Belief, form_belief, prefer_offsets
 from capmap.capabilities.choice_replay import (
     DATASET_POLICIES,
     Curves,
@@ -21,9 +23,9 @@ from capmap.capabilities.choice_replay import (
     split_folds,
     tabulate_curves,
 )
-from capmap.capabilities.choices import prefer_offsets
 from capmap.capabilities.embedding import METHODS, Embedding, draw_starts, fit_starts
 from capmap.capabilities.gaps import Results, arrange_results
+from capmap.ranking.aggregation import FloatArray
 from capmap.rng import make_stream
 from tests.capability_tables import list_cells, make_gaps, simulate_results, write_inputs
 from tests.steps import read_step, run_step
@@ -43,9 +45,13 @@ def fit(results: Results) -> list[Embedding]:
     return fit_starts(results, prefer_offsets(METHODS["ensemble"]), starts=starts)
 
 
-def replay(cells: pd.DataFrame) -> Curves:
+def believe(parts: Sequence[Results]) -> list[Belief]:
+    return [form_belief(fit(part), part) for part in parts]
+
+
+def replay(cells: pd.DataFrame, costs: FloatArray | None = None) -> Curves:
     make_rng = partial(make_stream, 0, "toy")
-    return replay_datasets(arrange_results(cells), fit=fit, make_rng=make_rng)
+    return replay_datasets(arrange_results(cells), believe=believe, make_rng=make_rng, costs=costs)
 
 
 def draw_study(*, models: int = 24, seed: int = 0) -> pd.DataFrame:
@@ -80,6 +86,24 @@ def test_telling_datasets_are_chosen_and_save_results() -> None:
     assert own["needed_high"] < 4
     assert own["needed_low"] <= own["needed"] <= own["needed_high"]
     assert own["saving"] == 1 - own["needed"] / 4
+
+
+def test_costs_are_what_budgets_pay_for() -> None:
+    cells = draw_study(models=10)
+    dear = np.repeat([20.0, 1.0], [3, 9])
+    plain, dearer, priced, cheap = (
+        replay(cells, costs).reached for costs in (None, np.full(12, 8.0), dear, 1 / dear)
+    )
+    # Eight times the cost for everything buys the same.
+    for policy, values in dearer.items():
+        np.testing.assert_allclose(values, plain[policy])
+    # One mean cost pays none of the three telling datasets, which cost 20 and come first where all
+    # have as many results, if one is among the candidates; if they are cheap, it pays them all.
+    popular = priced["most_results"].mean(axis=0)
+    assert popular[1] > 0.95 * popular[0]
+    first = [found["a_optimal"][:, 1].mean() for found in (plain, priced, cheap)]
+    assert first[1] > 1.1 * first[0]
+    assert first[2] < 0.8 * cheap["random"][:, 1].mean()
 
 
 def test_policies_agree_before_the_first_and_after_the_last_result() -> None:
@@ -140,7 +164,11 @@ def test_each_model_and_dataset_is_left_out_of_the_fit_that_it_is_replayed_with(
         )
         return fit(train)
 
-    replay_datasets(results, fit=watch, make_rng=partial(make_stream, 0))
+    replay_datasets(
+        results,
+        believe=lambda parts: [form_belief(watch(part), part) for part in parts],
+        make_rng=partial(make_stream, 0),
+    )
     replay_models(results, fit=watch)
     assert left_out == [([row], []) for row in range(11)] + [([], [row]) for row in range(12)]
 
@@ -168,7 +196,7 @@ def test_order_of_rows_changes_nothing(seed: int) -> None:
 
 
 def test_folds_hold_everything_once_and_are_few_for_many_results() -> None:
-    for count, results, folds in ((32, 820, 32), (121, 4598, 10), (5, 10**6, 5), (0, 10, 0)):
+    for count, results, folds in ((32, 820, 24), (121, 4598, 5), (4, 10**6, 4), (0, 10, 0)):
         found = list(split_folds(count, results=results))
         assert len(found) == folds
         assert sorted(np.concatenate([*found, []]).tolist()) == list(range(count))
@@ -260,6 +288,14 @@ def test_step_writes_tables_that_read_back(tmp_path: Path) -> None:
 
 def write_replays(folder: Path, cells: pd.DataFrame) -> dict[str, pd.DataFrame]:
     options = {"method": "ensemble", "dimension": 2, "n_starts": 1, "confidence_level": 0.95}
-    inputs = write_inputs(folder, gaps=make_gaps(cells))
-    run_step("replay_choices", folder, inputs, **options, seed=0)
+    names = {f"{kind}s": cells[[kind]].drop_duplicates() for kind in ("model", "dataset")}
+    inputs = write_inputs(folder, gaps=make_gaps(cells), **names) | {"dataset_file": []}
+    attributes = {"file": "", "name": "dataset", "type": "", "family": "", "cost": ""}
+    run_step(
+        *("replay_choices", folder, inputs),
+        **options,
+        seed=0,
+        dataset_attributes=attributes,
+        renamed={},
+    )
     return read_step("replay_choices", folder)

@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,27 +11,30 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from capmap.capabilities.beliefs import Belief, exchange_roles, form_belief, start_knowledge
+from capmap.capabilities.candidates import allow_pairs
 from capmap.capabilities.choices import (
-    Belief,
+    Restrictions,
     add_predictions,
     choose_datasets,
-    exchange_roles,
-    form_belief,
     list_next_datasets,
     list_next_models,
     measure_information,
     measure_reductions,
     order_models,
-    start_knowledge,
 )
-from capmap.capabilities.embedding import predict_gaps, tabulate_fits
-from capmap.capabilities.gaps import arrange_results, choose_results
+from capmap.capabilities.embedding import Embedding, predict_gaps, tabulate_fits
+from capmap.capabilities.gaps import Results, arrange_results, choose_results
 from capmap.capabilities.predictions import choose_newcomers
 from capmap.ranking.aggregation import FloatArray
 from tests.belief_tables import draw_belief, fit_all
 from tests.capability_tables import list_cells, make_gaps, simulate_results, write_inputs
 from tests.steps import read_step, run_step
 
+MODEL_ATTRIBUTES = {
+    **{"file": "", "name": "model", "architecture": "", "parameters": "", "cost": "", "date": ""},
+    "date_format": "%Y-%m-%d",
+}
 PREDICTIONS = ["model", "dataset", "predicted", "low", "high"]
 
 
@@ -41,6 +45,21 @@ def sum_variance(belief: Belief, columns: tuple[int, ...]) -> float:
     across = covariance[:, chosen]
     results = across[chosen] + np.diag(belief.noise[chosen])
     return float(np.trace(covariance - across @ np.linalg.inv(results) @ across.T))
+
+
+def list_datasets(
+    results: Results, others: Results, fits: list[Embedding], **changes: FloatArray
+) -> pd.DataFrame:
+    """List next datasets where everything may be run, but for the changes."""
+    shapes = ((len(own.models), len(own.datasets)) for own in (results, others))
+    free = Restrictions(*(np.ones(shape, dtype=bool) for shape in shapes))
+    belief = form_belief(fits, results)
+    return list_next_datasets(results, others, belief, free._replace(**changes))
+
+
+def list_models(results: Results, fits: list[Embedding]) -> pd.DataFrame:
+    shape = len(results.models), len(results.datasets)
+    return list_next_models(results, fits, np.ones(shape, dtype=bool))
 
 
 def start(belief: Belief) -> FloatArray:
@@ -110,7 +129,7 @@ def test_next_datasets_are_those_that_a_model_lacks() -> None:
     gaps = draw_gaps()
     results = choose_results(gaps)
     newcomers = choose_newcomers(gaps, results)
-    table = list_next_datasets(results, newcomers, fit_all(results))
+    table = list_datasets(results, newcomers, fit_all(results))
     filled = set(zip(gaps["model"], gaps["dataset"], strict=True))
     lacking = set(itertools.product([*results.models, "=new"], results.datasets)) - filled
     assert set(zip(table["model"], table["dataset"], strict=True)) == lacking
@@ -122,10 +141,41 @@ def test_next_datasets_are_those_that_a_model_lacks() -> None:
     assert table["model"].is_monotonic_increasing
 
 
+def test_only_what_may_be_run_is_listed_with_its_cost() -> None:
+    gaps = draw_gaps()
+    results = choose_results(gaps)
+    newcomers, fits = choose_newcomers(gaps, results), fit_all(results)
+    models = np.ones((12, 9), dtype=bool)
+    models[:, [1, 2]] = models[3] = False
+    none = np.zeros((1, 9), dtype=bool)
+    table = list_datasets(results, newcomers, fits, models=models, newcomers=none)
+    whole = list_datasets(results, newcomers, fits)
+    assert whole["cost"].isna().all()
+    kept = whole[~whole["model"].isin(["=new", "M003"]) & ~whole["dataset"].isin(["D001", "D002"])]
+    pairs = [set(zip(own["model"], own["dataset"], strict=True)) for own in (table, kept)]
+    assert pairs[0] == pairs[1]
+    assert list_next_models(results, fits, models)["dataset"].isin(["D001", "D002"]).sum() == 0
+
+
+def test_what_tells_most_for_its_cost_comes_first() -> None:
+    # Unrelated datasets with reductions 16/5, 81/49 and 4/3, as s² / (s + n).
+    belief = Belief(np.zeros(3), np.diag([2.0, 3.0, 2.0]), np.array([1.0, 40.0, 8.0]))
+    for costs, order in [
+        ([1.0, 1.0, 1.0], [0, 1, 2]),
+        ([4.0, 1.0, 1.0], [1, 2, 0]),
+        ([8.0, 8.0, 1.0], [2, 0, 1]),
+    ]:
+        found = choose_datasets(belief, start(belief), np.arange(3), count=3, costs=np.array(costs))
+        assert [choice.column for choice in found] == order
+        # Whatever it costs, all three together tell the same.
+        total = sum(choice.reduction for choice in found)
+        assert total == pytest.approx(16 / 5 + 81 / 49 + 4 / 3)
+
+
 def test_next_models_come_by_prediction_less_deviation() -> None:
     results = choose_results(draw_gaps())
     fits = fit_all(results)
-    table = list_next_models(results, fits)
+    table = list_models(results, fits)
     belief = form_belief(*exchange_roles(fits, results))
     covariance = belief.loadings @ belief.loadings.T
     for place, dataset in enumerate(results.datasets):
@@ -146,7 +196,7 @@ def test_models_that_no_result_connects_with_a_dataset_are_not_listed() -> None:
     scores[:4, :4] = scores[4:, 4:] = np.random.default_rng(0).random((4, 4))
     scores[0, 0] = scores[7, 7] = np.nan
     results = arrange_results(list_cells(scores))
-    table = list_next_models(results, fit_all(results))
+    table = list_models(results, fit_all(results))
     found = list(zip(table["dataset"], table["model"], strict=True))
     assert found == [
         (results.datasets[0], results.models[0]),
@@ -156,7 +206,7 @@ def test_models_that_no_result_connects_with_a_dataset_are_not_listed() -> None:
 
 def test_at_most_ten_models_are_listed_for_a_dataset() -> None:
     results = choose_results(make_gaps(simulate_results(40, 6, dimension=2, share=0.2).cells))
-    counts = list_next_models(results, fit_all(results, starts=1))["dataset"].value_counts()
+    counts = list_models(results, fit_all(results, starts=1))["dataset"].value_counts()
     assert counts.max() == 10
 
 
@@ -174,7 +224,9 @@ def test_predictions_are_added_where_there_are_any() -> None:
 def test_information_is_the_share_of_variance_that_a_result_takes_away() -> None:
     results = choose_results(draw_gaps())
     fits = fit_all(results)
-    table = measure_information(results, fits, describe_datasets(results.datasets[::-1]))
+    table = measure_information(
+        results, form_belief(fits, results), describe_datasets(results.datasets[::-1])
+    )
     belief = form_belief(fits, results)
     before = sum_variance(belief, ())
     expected = [1 - sum_variance(belief, (column,)) / before for column in range(9)]
@@ -198,9 +250,7 @@ def test_order_of_rows_changes_nothing(seed: int) -> None:
         results = choose_results(table)
         fits = fit_all(results, starts=1)
         newcomers = choose_newcomers(table, results)
-        tables.append(
-            [list_next_datasets(results, newcomers, fits), list_next_models(results, fits)]
-        )
+        tables.append([list_datasets(results, newcomers, fits), list_models(results, fits)])
     for one, other in zip(*tables, strict=True):
         pd.testing.assert_frame_equal(one, other, check_exact=True)
 
@@ -213,8 +263,8 @@ def test_tiny_studies_have_tables(scores: list[list[float]], empty: int) -> None
     gaps = make_gaps(list_cells(scores), min_results=1)
     results = choose_results(gaps)
     fits = fit_all(results)
-    table = list_next_datasets(results, choose_newcomers(gaps, results), fits)
-    assert len(table) == len(list_next_models(results, fits)) == empty
+    table = list_datasets(results, choose_newcomers(gaps, results), fits)
+    assert len(table) == len(list_models(results, fits)) == empty
     assert table["rank"].dtype == "int64"
     assert table["share"].between(0, 1).all()
 
@@ -224,19 +274,48 @@ def test_models_that_are_all_alike_leave_nothing_to_learn() -> None:
     results = choose_results(gaps)
     fits = fit_all(results)
     alike = [replace(fit, models=fit.models * 0, model_offsets=np.zeros(3)) for fit in fits]
-    table = list_next_datasets(results, choose_newcomers(gaps, results), alike)
+    table = list_datasets(results, choose_newcomers(gaps, results), alike)
     assert table["share"].tolist() == [0.0]
-    found = measure_information(results, alike, describe_datasets(results.datasets))
+    found = measure_information(
+        results, form_belief(alike, results), describe_datasets(results.datasets)
+    )
     assert set(found["information"]) == {0.0}
 
 
-def test_step_writes_tables_and_a_paragraph(tmp_path: Path) -> None:
+def test_pairs_match_in_all_values_and_blanks_forbid_nothing() -> None:
+    models = pd.DataFrame({"model": ["A", "B", "C"], "kind": ["text", "Image, text", None]})
+    kinds = ["text", "image", "text; image", None, "sound"]
+    datasets = pd.DataFrame({"dataset": ["D", "E", "F", "G", "Family"], "kind": kinds})
+    names = ["D", "E", "F", "G", "Family / variant", "unknown"]
+    allow = partial(
+        allow_pairs, datasets=names, of_models=models, of_datasets=datasets, feasible=["kind"]
+    )
+    assert allow(["A", "B", "C", "X"]).astype(int).tolist() == [
+        [1, 0, 0, 1, 0, 1],
+        [1, 1, 1, 1, 0, 1],
+        [1, 1, 1, 1, 1, 1],
+        [1, 1, 1, 1, 1, 1],
+    ]
+    assert allow(["B"], chosen=["E", "F"]).tolist() == [[False, True, True, False, False, False]]
+    assert allow([]).shape == (0, 6)
+
+
+def test_step_offers_only_what_the_settings_allow(tmp_path: Path) -> None:
     gaps = draw_gaps()
     results = choose_results(gaps)
+    names = [*results.models, "=new"]
+    of_models, of_datasets = tmp_path / "models.csv", tmp_path / "datasets.csv"
+    kinds = ["text" if place % 2 else "image, text" for place in range(len(names))]
+    pd.DataFrame({"model": names, "kind": kinds}).to_csv(of_models, index=False)
+    images = results.datasets[2::3]
+    asked = ["image" if name in images else "" for name in results.datasets]
+    table = {"dataset": results.datasets, "kind": asked, "hours": np.arange(1, 10)}
+    pd.DataFrame(table).to_csv(of_datasets, index=False)
     inputs = write_inputs(
         tmp_path,
         gaps=gaps,
         fits=tabulate_fits(fit_all(results), results),
+        models=pd.DataFrame({"model": names}),
         datasets=describe_datasets(results.datasets),
         predictions=pd.DataFrame([("M001", "D003", 0.3, 0.1, 0.7)], columns=PREDICTIONS),
         placement_predictions=pd.DataFrame(columns=PREDICTIONS),
@@ -244,9 +323,24 @@ def test_step_writes_tables_and_a_paragraph(tmp_path: Path) -> None:
         dataset_savings=pd.DataFrame(columns=["policy", "results", "needed", "models"]),
         model_replay=pd.DataFrame(columns=["policy", "tried", "regret", "datasets"]),
     )
-    run_step("choose_results", tmp_path, inputs)
+    inputs |= {"model_file": [str(of_models)], "dataset_file": [str(of_datasets)]}
+    attributes = {
+        "models": MODEL_ATTRIBUTES,
+        "datasets": {"file": "", "name": "dataset", "type": "", "family": "", "cost": "hours"},
+    }
+    allowed = {"datasets": ["*D0", *results.datasets[1:]], "feasible": ["kind"]}
+    options = {"method": "ensemble", "seed": 0, "renamed": {"*D0": "unknown"}}
+    run_step("choose_results", tmp_path, inputs, attributes=attributes, allowed=allowed, **options)
     found = read_step("choose_results", tmp_path)
+    is_text = dict(zip(names, [kind == "text" for kind in kinds], strict=True))
+    for chosen in (found["next"], found["next_models"]):
+        assert results.datasets[0] not in set(chosen["dataset"])
+        image_only = chosen[chosen["dataset"].isin(images)]
+        assert len(image_only)
+        assert not image_only["model"].map(is_text).any()
     assert "=new" in set(found["next"]["model"])
+    costs = dict(zip(results.datasets, range(1, 10), strict=True))
+    assert (found["next"]["cost"] == found["next"]["dataset"].map(costs)).all()
     assert found["next"].columns.tolist()[-3:] == ["predicted", "low", "high"]
     assert len(found["dataset_information"]) == 9
     assert (tmp_path / "text/next_results.txt").read_text("utf-8")

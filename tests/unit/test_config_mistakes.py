@@ -27,6 +27,7 @@ FILES = {
     "runs.csv": RUNS,
     "folder/a.csv": RUNS,
     "models.csv": "model,date\nResNet,2020-01-01\n",
+    "kinds.csv": "dataset,dates\ncifar,2020\n",
     "labels.json": "{}",
     "dumps/ViT/V1.npy": "",
     "net.onnx": "",

@@ -157,10 +157,9 @@ def test_one_row_with_an_error_of_zero_is_enough():
 
 
 def test_methods_look_the_same_in_all_figures(figures):
-    blue, red = style_method("ensemble").color, style_method("l2").color
-    for key in ("dimensions", "by_results", "placements"):
+    for key, other in (("dimensions", "l2"), ("by_results", "l2"), ("placements", "additive")):
         colors = {to_hex(line.get_color()).upper() for line in figures[key].axes[1].lines}
-        assert {blue, red} <= colors, key
+        assert {style_method(method).color for method in ("ensemble", other)} <= colors, key
 
 
 def test_points_of_a_fit_are_those_of_the_table_at_its_dimension():
@@ -274,7 +273,7 @@ def test_coverage_stands_beside_its_nominal_level(figures, words):
     assert set(level.get_ydata()) == {0.9}
     drawn = sum(np.isfinite(line.get_ydata()).sum() for line in figure.axes[2].lines[:-1])
     is_single = replay["results"] == replay["results_to"]
-    assert drawn == replay.loc[is_single, "coverage"].notna().sum() == 18
+    assert drawn == replay.loc[is_single, "coverage"].notna().sum() == 10
     assert "Dashed line: nominal coverage, 0.9." in words["placements"]
     replay["coverage"] = 0.0
     low = draw_placement_replay(replay, confidence_level=0.9)
@@ -297,7 +296,7 @@ def test_policies_of_the_library_have_names():
 
 def test_the_advised_choice_is_first_and_random_choice_is_last_and_dashed(figures):
     expected = {
-        "next_datasets": ["advised (A-optimal)", "most uncertain", "most results", "random"],
+        "next_datasets": ["advised (A-optimal)", "most results", "random"],
         "next_models": ["lowest plausible gap", "best on average", "random"],
     }
     for key, policies in expected.items():

@@ -258,7 +258,11 @@ def test_placements_name_the_best_and_the_unknown() -> None:
     assert (
         "With 1 to 2 results, the mean squared error (MSE) of hidden results was 0.1000" in replay
     )
-    assert "That of placing was 17% lower than that of plain L2 (90% interval 9% to 25%)." in replay
+    assert (
+        "A new fit did better with 1 or more results and worse with 0 results than additive "
+        "effects. Placing did better with 2 results than additive effects (5% level, tests over "
+        "models with Holm's allowance for 5 comparisons)." in replay
+    )
     assert "88% of hidden results lay within their 90% prediction intervals, about as" in replay
     one = make_table("placements").head(1)
     placed = tell(describe_placements, placements=one)[0]
@@ -267,15 +271,13 @@ def test_placements_name_the_best_and_the_unknown() -> None:
 
 
 def test_a_replay_without_gain_is_told_so() -> None:
-    placed = {"method": "placed", "results_to": 4}
-    changes = {"change": 0.1, "change_low": -0.05, "change_high": 0.25}
-    table = change("placement_replay", placed, mse=0.15, coverage=0.7, **changes)
+    table = change("placement_replay", {"method": "placed", "results_to": 4}, coverage=0.7)
+    table.loc[table["p_adjusted"].notna(), "p_adjusted"] = 0.06
     replay = tell(describe_placements, placement_replay=table)[1]
-    assert (
-        "placing was 10% higher than that of plain L2 (90% interval -5% to 25%), so it may"
-        in replay
-    )
-    assert "Additive effects did no worse than placing, so the map adds nothing here." in replay
+    assert "Nothing could be told from additive effects (5% level" in replay
+    assert "did better" not in replay
+    untested = table.assign(p_adjusted=NAN)
+    assert "additive effects (" not in tell(describe_placements, placement_replay=untested)[1]
     few = make_table("placement_replay").assign(models=9)
     assert (
         "intervals, of too few models to judge them by"
@@ -287,7 +289,10 @@ def test_a_replay_without_gain_is_told_so() -> None:
 
 
 def test_savings_are_told_with_their_doubts() -> None:
-    _, datasets, models = tell(describe_next_results)
+    advice, datasets, models = tell(describe_next_results)
+    assert "lowers the variance of all of its predictions most, whatever" in advice
+    priced = make_table("next").assign(cost=2.0)
+    assert "predictions most for its cost, whatever" in tell(describe_next_results, next=priced)[0]
     assert datasets.startswith(
         "In a replay, 30 models were taken as new in turn. The error of random choice with 8 "
         "results was reached by the advised choice with 4.8 (95% interval over models 3.6 to 5.9), "

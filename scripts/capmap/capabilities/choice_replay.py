@@ -1,6 +1,6 @@
 """Replays of choosing results by several policies, and how many results each policy saves."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -10,30 +10,35 @@ import pandas as pd
 from scipy.special import gammaln
 
 from capmap.capabilities.baselines import fit_additive
-from capmap.capabilities.choices import (
+from capmap.capabilities.beliefs import (
+    ROUNDING,
     Belief,
-    choose_datasets,
+    Knowledge,
     exchange_roles,
     expect_gaps,
     form_belief,
+    form_beliefs,
     learn_result,
     learn_results,
     measure_variance,
-    order_models,
     prefer_offsets,
     spread_out,
     start_knowledge,
 )
+from capmap.capabilities.candidates import read_costs
+from capmap.capabilities.choices import choose_datasets, order_models
 from capmap.capabilities.embedding import METHODS, Embedding, draw_starts, fit_starts
+from capmap.capabilities.factors import gather_attributes
 from capmap.capabilities.gaps import Results, bound_scores, choose_results
+from capmap.capabilities.halves import Fitting
 from capmap.capabilities.intervals import estimate_mean
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.rng import make_stream
 
 Fit = Callable[[Results], Sequence[Embedding]]
+Believe = Callable[[Sequence[Results]], Sequence[Belief]]
 MakeRng = Callable[..., np.random.Generator]
 
-DATASET_POLICIES = ("a_optimal", "largest_variance", "most_results", "random")
 MODEL_POLICIES = ("best_on_average", "lower_bound", "random")
 LEAST_RESULTS = 8
 LEAST_TRIED = 10
@@ -41,14 +46,14 @@ MOST = 150
 MOST_RESULTS = 16
 SPLITS = 20
 ORDERS = 8
-FITTED_RESULTS = 40_000
-FEWEST_FOLDS = 10
+FITTED_RESULTS = 20_000
+FEWEST_FOLDS = 5
+CHEAP = 4
 WIDE = 3.0
 
 SAVED_AT = (4, 6, 8, 12, 16)
 FEWEST = 5
 N_RESAMPLES = 1000
-CHANCE = "random"
 SAVINGS = {
     "policy": "str",
     "results": "int64",
@@ -58,6 +63,46 @@ SAVINGS = {
     "saving": "float64",
     "models": "int64",
 }
+
+
+class Offer(NamedTuple):
+    """What a policy chooses datasets by.
+
+    Parameters
+    ----------
+    belief : Belief
+        About the model.
+    pool : ndarray of int
+        Places of the datasets to choose from, in order.
+    counts, costs : ndarray, shape (datasets,)
+        Results of other models on each dataset, and what a result there costs.
+    """
+
+    belief: Belief
+    pool: IntArray
+    counts: IntArray
+    costs: FloatArray
+
+
+Policy = Callable[[Offer, int], IntArray]
+
+
+def choose_telling(offer: Offer, count: int) -> IntArray:
+    """Choose datasets by `choose_datasets`."""
+    start = start_knowledge(offer.belief).covariance
+    chosen = choose_datasets(offer.belief, start, offer.pool, count=count, costs=offer.costs)
+    return np.array([choice.column for choice in chosen], dtype=np.intp)
+
+
+def choose_popular(offer: Offer, count: int) -> IntArray:
+    """Choose the datasets with the most results of other models."""
+    order = np.argsort(-offer.counts[offer.pool], kind="stable")
+    return np.asarray(offer.pool[order[:count]])
+
+
+CHANCE = "random"
+POLICIES: dict[str, Policy] = {"a_optimal": choose_telling, "most_results": choose_popular}
+DATASET_POLICIES = (*POLICIES, CHANCE)
 
 
 class Curves(NamedTuple):
@@ -78,23 +123,35 @@ class Curves(NamedTuple):
     candidates: IntArray
 
 
-def replay_datasets(results: Results, *, fit: Fit, make_rng: MakeRng) -> Curves:
+def replay_datasets(
+    results: Results,
+    *,
+    believe: Believe,
+    make_rng: MakeRng,
+    policies: Mapping[str, Policy] = POLICIES,
+    costs: FloatArray | None = None,
+) -> Curves:
     """Choose datasets for models as if they were new.
 
     Parameters
     ----------
     results : Results
         All of them, of at least two models and two datasets.
-    fit : callable
-        Fits some of the results.
+    believe : callable
+        Forms beliefs from parts of the results.
     make_rng : callable
         Makes the random generator of the model whose name it is given.
+    policies : mapping
+        How datasets are chosen, beside the random policy.
+    costs : ndarray, shape (datasets,), optional
+        What a result on each dataset costs, above 0; all the same by default.
 
     Returns
     -------
     Curves
         Mean squared errors of predictions for models with 0, 1, 2, … chosen results, at most 16.
-        A model of which all candidates are known keeps its error.
+        A model of which all candidates are known keeps its error. With costs, those that can be
+        paid by as many times the mean cost of the candidates.
 
     Notes
     -----
@@ -104,26 +161,26 @@ def replay_datasets(results: Results, *, fit: Fit, make_rng: MakeRng) -> Curves:
     (`form_belief`) after the chosen results, limited to 0 … 1. That is repeated for 20 random
     thirds, and the random policy also for 8 orders of each.
 
-    ``a_optimal`` is `choose_datasets`; ``largest_variance`` takes the dataset with the most
-    uncertain expectation, ``most_results`` that with the most results of other models.
-
-    With many results, several models are left out of the same fit: about 40 000 results are fitted
-    in all, and there are at least 10 fits. Gaps are measured by the best and worst of all models,
+    With many results, several models are left out of the same fit: about 20 000 results are fitted
+    in all, and there are at least 5 fits. Gaps are measured by the best and worst of all models,
     the new one included.
     """
     taken = spread_out(np.flatnonzero(results.per_model >= LEAST_RESULTS), most=MOST)
     sizes = results.per_model[taken]
     candidates = sizes - sizes // 3
     longest = min(int(candidates.max(initial=0)), MOST_RESULTS)
-    curves = {policy: np.full((len(taken), longest + 1), np.nan) for policy in DATASET_POLICIES}
-    for fold in split_folds(len(taken), results=len(results.gaps)):
-        train = results.choose(~np.isin(results.rows, taken[fold]))
-        belief = form_belief(fit(train), train)
+    prices = np.ones(len(results.datasets)) if costs is None else costs
+    names = [*policies, CHANCE]
+    curves = {policy: np.full((len(taken), longest + 1), np.nan) for policy in names}
+    folds = [*split_folds(len(taken), results=len(results.gaps))]
+    parts = [results.choose(~np.isin(results.rows, taken[fold])) for fold in folds]
+    for fold, part, belief in zip(folds, parts, believe(parts), strict=True):
         for place in fold.tolist():
             own = results.choose(results.rows == taken[place])
+            offer = Offer(belief, np.unique(own.columns), part.per_dataset, prices)
             rng = make_rng(results.models[taken[place]])
-            found = _replay_model(belief, own, train.per_dataset, rng, longest)
-            for policy in DATASET_POLICIES:
+            found = _replay_model(own, offer, policies, rng=rng, longest=longest)
+            for policy in names:
                 curves[policy][place] = found[policy]
     return Curves(curves, np.arange(longest + 1), candidates)
 
@@ -182,7 +239,7 @@ def split_folds(count: int, *, results: int) -> Iterator[IntArray]:
     Examples
     --------
     >>> [fold.tolist() for fold in split_folds(12, results=100_000)][:2]
-    [[0, 10], [1, 11]]
+    [[0, 5, 10], [1, 6, 11]]
     """
     folds = min(count, max(FEWEST_FOLDS, FITTED_RESULTS // max(results, 1)))
     for fold in range(folds):
@@ -230,53 +287,48 @@ def _find_range(results: Results) -> float:
 
 
 def _replay_model(
-    belief: Belief, own: Results, counts: IntArray, rng: np.random.Generator, longest: int
+    own: Results,
+    offer: Offer,
+    policies: Mapping[str, Policy],
+    *,
+    rng: np.random.Generator,
+    longest: int,
 ) -> dict[str, FloatArray]:
-    """Mean errors by policy after 0, 1, … chosen results."""
-    found: dict[str, list[FloatArray]] = {policy: [] for policy in DATASET_POLICIES}
-    gaps = np.full(len(belief.mean), np.nan)
+    """Mean errors by policy after what 0, 1, … results cost on average."""
+    found: dict[str, list[FloatArray]] = {policy: [] for policy in (*policies, CHANCE)}
+    gaps = np.full(len(offer.belief.mean), np.nan)
     gaps[own.columns] = own.gaps
     for _ in range(SPLITS):
         mixed = rng.permutation(own.columns)
         test, pool = mixed[: len(mixed) // 3], np.sort(mixed[len(mixed) // 3 :])
-        count = min(longest, len(pool))
-        start = start_knowledge(belief).covariance
-        chosen = choose_datasets(belief, start, pool, count=count)
-        orders = {
-            "a_optimal": [np.array([choice.column for choice in chosen])],
-            "largest_variance": [_seek_variance(belief, pool, count)],
-            "most_results": [pool[np.argsort(-counts[pool], kind="stable")]],
-            "random": [rng.permutation(pool) for _ in range(ORDERS)],
-        }
-        for policy, own_orders in orders.items():
-            for order in own_orders:
-                found[policy].append(_trace_errors(belief, order[:count], gaps, test))
-    means = {policy: np.mean(errors, axis=0) for policy, errors in found.items()}
-    return {
-        policy: np.pad(mean, (0, longest + 1 - len(mean)), "edge") for policy, mean in means.items()
-    }
+        costs = offer.costs[pool]
+        # Cheap results may be more than the budget buys at the mean cost.
+        count = longest if np.ptp(costs) == 0 else CHEAP * longest
+        budgets = np.arange(longest + 1) * costs.mean() * (1 + ROUNDING)
+        turn = offer._replace(pool=pool)
+        orders = [choose(turn, count) for choose in policies.values()]
+        orders += [rng.permutation(pool)[:count] for _ in range(ORDERS)]
+        names = [*policies, *[CHANCE] * ORDERS]
+        traced = _trace_errors(offer.belief, np.array(orders), gaps, test)
+        for policy, order, errors in zip(names, orders, traced, strict=True):
+            paid = np.searchsorted(np.cumsum(offer.costs[order]), budgets, side="right")
+            found[policy].append(errors[paid])
+    return {policy: np.mean(errors, axis=0) for policy, errors in found.items()}
 
 
-def _trace_errors(belief: Belief, order: IntArray, gaps: FloatArray, test: IntArray) -> FloatArray:
-    """Mean squared error of the test results after 0, 1, … results in an order."""
+def _trace_errors(belief: Belief, orders: IntArray, gaps: FloatArray, test: IntArray) -> FloatArray:
+    """Mean squared error of the test results after 0, 1, … results in each order."""
     tested = replace(belief, mean=belief.mean[test], loadings=belief.loadings[test])
-    known, errors = start_knowledge(belief), []
-    for column in [*order.tolist(), None]:
+    start = start_knowledge(belief)
+    known = Knowledge(*(np.repeat(part[None], len(orders), axis=0) for part in start))
+    errors = np.empty((len(orders), orders.shape[1] + 1))
+    for place in range(orders.shape[1] + 1):
         expected = np.clip(expect_gaps(tested, known), 0, 1)
-        errors.append(np.mean((expected - gaps[test]) ** 2))
-        if column is not None:
-            known = learn_result(belief, known, column, float(gaps[column]))
-    return np.array(errors)
-
-
-def _seek_variance(belief: Belief, pool: IntArray, count: int) -> IntArray:
-    left, known = pool.tolist(), start_knowledge(belief)
-    order: list[int] = []
-    while len(order) < count:
-        variance = measure_variance(belief, known.covariance)
-        order.append(left.pop(int(np.argmax(variance[left]))))
-        known = learn_result(belief, known, order[-1], 0.0)
-    return np.array(order)
+        errors[:, place] = np.mean((expected - gaps[test]) ** 2, axis=1)
+        if place < orders.shape[1]:
+            columns = orders[:, place]
+            known = learn_result(belief, known, columns, gaps[columns])
+    return errors
 
 
 def _try_models(belief: Belief, rows: IntArray, costs: FloatArray) -> IntArray:
@@ -345,9 +397,13 @@ def tabulate_curves(
 
 
 def measure_savings(
-    curves: Curves, *, confidence_level: float, rng: np.random.Generator
+    curves: Curves,
+    *,
+    confidence_level: float,
+    rng: np.random.Generator,
+    reference: str = CHANCE,
 ) -> pd.DataFrame:
-    """Measure how many results each policy needs to get as far as random choice.
+    """Measure how many results each policy needs to get as far as another one.
 
     Parameters
     ----------
@@ -357,11 +413,13 @@ def measure_savings(
         Of the intervals, between 0 and 1.
     rng : numpy.random.Generator
         Resamples the models.
+    reference : str
+        The other policy, random choice by default.
 
     Returns
     -------
     pandas.DataFrame
-        For each policy but random, and 4, 6, 8, 12 and 16 ``results`` chosen at random, if at least
+        For each policy but that one, and 4, 6, 8, 12 and 16 ``results`` that it has, if at least
         5 models had as many to choose from: ``policy``; ``results``; ``needed``, the number with
         which the policy reaches the same mean error, interpolated; ``needed_low`` and
         ``needed_high``, its interval; ``saving``, 1 − needed / results; ``models``, how
@@ -382,8 +440,8 @@ def measure_savings(
         if len(chosen) < FEWEST:
             continue
         samples = rng.integers(len(chosen), size=(N_RESAMPLES, len(chosen)))
-        level, levels = _average(curves.reached[CHANCE][chosen], samples)
-        for policy in sorted(set(curves.reached) - {CHANCE}):
+        level, levels = _average(curves.reached[reference][chosen], samples)
+        for policy in sorted(set(curves.reached) - {reference}):
             curve, replicates = _average(curves.reached[policy][chosen], samples)
             needed = float(count_needed(curve[None], level[results, None])[0])
             others = count_needed(replicates, levels[:, results])
@@ -436,6 +494,9 @@ def _average(curves: FloatArray, samples: IntArray) -> tuple[FloatArray, FloatAr
 
 def replay_choices(
     gaps: pd.DataFrame,
+    models: pd.DataFrame,
+    datasets: pd.DataFrame,
+    dataset_file: Sequence[str],
     *,
     study: str,
     method: str,
@@ -443,6 +504,8 @@ def replay_choices(
     n_starts: int,
     confidence_level: float,
     seed: int,
+    dataset_attributes: Mapping[str, str],
+    renamed: Mapping[str, str],
 ) -> dict[str, pd.DataFrame]:
     """Replay how soon each policy of running results gets there.
 
@@ -450,12 +513,20 @@ def replay_choices(
     ----------
     gaps : pandas.DataFrame
         From `capmap.capabilities.gaps.tabulate_gaps`.
+    models, datasets : pandas.DataFrame
+        The finished tables of these names, for their attributes.
+    dataset_file : sequence of str
+        The table of attributes of datasets, or none.
     study : str
         Name of the study, part of the names of its random streams.
     method, dimension, n_starts
         As in the setting `capabilities`.
     confidence_level, seed
         As in the setting `bootstrap`.
+    dataset_attributes : mapping
+        As in the setting `attributes`.
+    renamed : mapping of str to str
+        New names of datasets by those of the exports.
 
     Returns
     -------
@@ -464,9 +535,19 @@ def replay_choices(
     """
     results = choose_results(gaps)
     starts = draw_starts(results, dimension=dimension, starts=n_starts, seed=seed, study=study)
-    fit = partial(fit_starts, methods=prefer_offsets(METHODS[method]), starts=starts)
     make_rng = partial(make_stream, seed, study, "capabilities", "choices")
-    errors = replay_datasets(results, fit=fit, make_rng=partial(make_rng, "model"))
+    errors = replay_datasets(
+        results,
+        believe=partial(
+            form_beliefs,
+            fitting=Fitting(METHODS[method], starts),
+            attributes=gather_attributes(results, models, datasets),
+            rng=make_rng("factors"),
+        ),
+        make_rng=partial(make_rng, "model"),
+        costs=read_costs(results.datasets, dataset_file, dataset_attributes, renamed),
+    )
+    fit = partial(fit_starts, methods=prefer_offsets(METHODS[method]), starts=starts)
     regrets = replay_models(results, fit=fit)
     tabulate = partial(tabulate_curves, confidence_level=confidence_level)
     return {

@@ -97,20 +97,26 @@ def predict_members(
     moments: list[Moments | None] = [None] * len(parts)
     if parts and len(fitting.methods) > 1:
         moments = [*fit_factors(parts, attributes, pairs, chains=chains, rng=rng)]
-    found = []
-    for place, (known, asked) in enumerate(zip(parts, pairs, strict=True)):
-        fits = distances[place] if distances else fit_starts(known, methods, starts=fitting.starts)
-        own, variance = moments[place], np.zeros(len(asked.rows))
-        gaps = []
-        if own is not None:
-            gaps, variance = [own.mean], own.variance
-        for method in methods:
-            gaps.append(predict_gaps([fit for fit in fits if fit.method == method], *asked))
-        mean = fit_dataset_mean(known).predict(*asked)
-        is_near = are_connected(known, *asked)
-        stacked = np.stack(gaps, axis=1).clip(0, 1)
-        found.append(Members(np.where(is_near[:, None], stacked, mean[:, None]), variance))
-    return found
+    fits = distances or [fit_starts(known, methods, starts=fitting.starts) for known in parts]
+    return [*map(gather_members, parts, pairs, [methods] * len(parts), fits, moments)]
+
+
+def gather_members(
+    known: Results,
+    pairs: Pairs,
+    methods: Sequence[Method],
+    fits: Sequence[Embedding],
+    moments: Moments | None,
+) -> Members:
+    """Gather what the fits of each method, and the factors if given, predict from known results."""
+    gaps = [predict_gaps([fit for fit in fits if fit.method == own], *pairs) for own in methods]
+    variance = np.zeros(len(pairs.rows))
+    if moments is not None:
+        gaps, variance = [moments.mean, *gaps], moments.variance
+    mean = fit_dataset_mean(known).predict(*pairs)
+    is_near = are_connected(known, *pairs)
+    stacked = np.stack(gaps, axis=1).clip(0, 1)
+    return Members(np.where(is_near[:, None], stacked, mean[:, None]), variance)
 
 
 def choose_weights(gaps: FloatArray, truth: FloatArray) -> FloatArray:

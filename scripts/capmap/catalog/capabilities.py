@@ -222,10 +222,11 @@ PLACEMENTS = Analysis(
             "model dataset observed predicted low high predicted_score score_low score_high",
         ),
         "placement_replay": Table(
-            "Errors and coverage of predictions for models whose results were hidden but for "
-            "a few.",
+            "Errors of predictions for models whose results were hidden but for a few, beside "
+            "those of additive effects, with Holm-adjusted tests over models; and coverage of "
+            "intervals.",
             "method results results_to models predictions mse mse_low mse_high change "
-            "change_low change_high coverage width",
+            "change_low change_high p_adjusted coverage width",
         ),
     },
     figures={
@@ -241,7 +242,7 @@ PLACEMENTS = Analysis(
         "replay_placements": Step(
             "capmap.capabilities.placement_replay:replay_few_results",
             tables=["placement_replay"],
-            reads=["gaps"],
+            reads=["gaps", "models", "datasets"],
             options={
                 **FIT,
                 "seed": "bootstrap/seed",
@@ -268,8 +269,8 @@ NEXT_RESULTS = Analysis(
     tables={
         "next": Table(
             "The datasets to evaluate next, for each model: those that reduce the variance "
-            "of its predictions most.",
-            "model rank dataset reduction share predicted low high",
+            "of its predictions most, or most for their cost.",
+            "model rank dataset reduction share cost predicted low high",
         ),
         "next_models": Table(
             "The models to try next, for each dataset, by their predicted gap.",
@@ -314,11 +315,14 @@ NEXT_RESULTS = Analysis(
         "replay_choices": Step(
             "capmap.capabilities.choice_replay:replay_choices",
             tables=["dataset_replay", "dataset_savings", "model_replay"],
-            reads=["gaps"],
+            reads=["gaps", "models", "datasets"],
+            paths=["dataset_file"],
             options={
                 **FIT,
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
+                "dataset_attributes": "attributes/datasets",
+                "renamed": "figures/names",
             },
         ),
         "choose_results": Step(
@@ -329,11 +333,20 @@ NEXT_RESULTS = Analysis(
                 "fits",
                 "predictions",
                 "placement_predictions",
+                "models",
                 "datasets",
                 "dataset_replay",
                 "dataset_savings",
                 "model_replay",
             ],
+            paths=["model_file", "dataset_file"],
+            options={
+                "method": "capabilities/method",
+                "seed": "bootstrap/seed",
+                "attributes": "attributes",
+                "allowed": "next",
+                "renamed": "figures/names",
+            },
             describe="capmap.prose.next_results:describe_next_results",
         ),
     },

@@ -190,6 +190,7 @@ MEANINGS = {
     "others": "Mean normalized score by the cell's other publications, each with the same weight.",
     "oracle": "The best value of any candidate on the dataset.",
     "p": "p-value.",
+    "p_adjusted": "p-value, adjusted by Holm for all that stand in the table.",
     "p_a_better": "Posterior probability that a is better by more than the region of equivalence.",
     "p_b_better": "Posterior probability that b is better by more than the region of equivalence.",
     "p_equivalent": "Posterior probability that the difference is in the region of equivalence.",
@@ -335,8 +336,9 @@ MEANINGS = {
     "wins": "Datasets on which the first model is better.",
     "worst_score": "The worst score of any model, in the metric's unit.",
     # Where tables differ.
+    "capabilities/next.cost": "Cost of a run on the dataset, as its attributes say.",
     "capabilities/next.share": "The reduction as a share of the variance, 0 to 1.",
-    "capabilities/placement_replay.change": "Mean squared error relative to plain L2's, minus 1.",
+    "capabilities/placement_replay.change": "Error over that of additive effects, less 1.",
     "capabilities/datasets.std": "Standard deviation of scores over models, in the metric's unit.",
     "tables/publications.difference": "Normalized score less that of the other publications.",
     "tables/disagreements.high": "The highest normalized score that a publication reports.",

@@ -53,7 +53,6 @@ POLICIES = {
     "a_optimal": ("advised (A-optimal)", ModelStyle(PALETTE[0], "o", "-")),
     "lower_bound": ("lowest plausible gap", ModelStyle(PALETTE[0], "o", "-")),
     "best_on_average": ("best on average", ModelStyle(PALETTE[1], "s", "-")),
-    "largest_variance": ("most uncertain", ModelStyle(PALETTE[1], "s", "-")),
     "most_results": ("most results", ModelStyle(PALETTE[2], "D", "-")),
     "random": ("random", ModelStyle(FAINT_INK, "X", (0, (4.0, 1.5)))),
 }

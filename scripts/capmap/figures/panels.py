@@ -33,6 +33,7 @@ METHODS = {
     "cosine": ("cosine", ModelStyle(PALETTE[2], "D", "-")),
     "poincare": ("Poincaré", ModelStyle(PALETTE[4], "^", "-")),
     "bilinear": ("bilinear", ModelStyle(PALETTE[6], "v", "-")),
+    "knn": ("nearest models", ModelStyle(PALETTE[2], "D", (0, (6.0, 1.5)))),
     "additive": ("additive", ModelStyle(PALETTE[7], "X", (0, (4.0, 1.5)))),
     "model_mean": ("model mean", ModelStyle(FAINT_INK, "P", (0, (1.2, 1.2)))),
     "dataset_mean": ("dataset mean", ModelStyle(FAINT_INK, "P", (0, (6.0, 1.5, 1.2, 1.5)))),

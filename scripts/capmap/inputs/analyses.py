@@ -144,6 +144,7 @@ def list_named(study: Study) -> list[dict[str, Any]]:
         ("pairwise", "comparison.rope", "metric", [*rope]),
         ("ranks", "comparison.highlight", "model", comparison["highlight"]),
         ("ratings", "ratings.calibration", "model", [settings["ratings"]["calibration"]]),
+        ("next_results", "next.datasets", "dataset", settings["next"]["datasets"]),
         *(
             ("groups", f"groups.{write_key(name)}.datasets", "dataset", group["datasets"])
             for name, group in settings["groups"].items()
@@ -167,7 +168,11 @@ def read_attributes(study: Study) -> dict[str, Any]:
     is_read = any(
         name == "frontier" or ANALYSES[name].folder == "capabilities" for name in list_asked(study)
     )
-    return study.settings["attributes"] if is_read else {}
+    if not is_read:
+        return {}
+    is_next = "next_results" in list_asked(study)
+    further = {"feasible": study.read("next/feasible")} if is_next else {}
+    return {kind: {**own, **further} for kind, own in study.settings["attributes"].items()}
 
 
 def list_checkpoint_rankings(study: Study) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ METHOD_NAMES = {
     "poincare": "the Poincaré distance",
     "placed": "placing without a new fit",
     "bilinear": "a bilinear model",
+    "knn": "the models with the nearest gaps",
     "additive": "additive effects of models and datasets",
     "model_mean": "the mean gap of the model",
     "dataset_mean": "the mean gap of the dataset",

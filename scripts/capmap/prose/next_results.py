@@ -18,7 +18,6 @@ from capmap.wording import format_count, format_percent, join_words, quote_name
 
 POLICIES = {
     "a_optimal": "the largest expected reduction of variance",
-    "largest_variance": "the most uncertain prediction",
     "most_results": "the dataset with the most results",
     "random": "random choice",
     "best_on_average": "the best model on average",
@@ -63,15 +62,16 @@ def describe_next_results(
 
 def _describe_datasets(table: pd.DataFrame) -> str:
     if table.empty:
-        return "Every model has a result on every dataset, so there is no dataset to choose."
+        return "No model lacks a result on a dataset that it may be run on."
     first = table[table["rank"] == 1]
     counts = first["dataset"].value_counts()
     top = sorted(counts.index[counts == counts.max()])
     row = first.sort_values(["share", "model"], ascending=[False, True]).iloc[0]
+    for_cost = " for its cost" if table["cost"].notna().any() else ""
     models, times = format_count(len(first), "model"), format_count(counts.max(), "time")
     return (
         "For each model, the next dataset is the one whose result lowers the variance of all of "
-        "its predictions most, whatever the result will be. "
+        f"its predictions most{for_cost}, whatever the result will be. "
         f"Over {models}, {join_names(top)} came first most often "
         f"({times}{' each' if len(top) > 1 else ''}); most is to be learnt from "
         f"{quote_name(row['model'])} on {quote_name(row['dataset'])}, which takes away "

@@ -1,8 +1,10 @@
 """Sentences on models that were placed on a map by few results."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 
-from capmap.prose.gap_errors import METHOD_NAMES, classify_difference, describe_error
+from capmap.prose.gap_errors import METHOD_NAMES, describe_error
 from capmap.prose.words import (
     format_interval,
     format_share,
@@ -13,6 +15,7 @@ from capmap.prose.words import (
 )
 from capmap.wording import format_count, format_percent, join_words, quote_name
 
+ALPHA = 0.05
 TOLERANCE = 0.04
 WIDE = 0.5
 FEWEST_MODELS = 10
@@ -101,18 +104,18 @@ def _describe_replay(replay: pd.DataFrame, confidence_level: float, method: str)
         "As a check, models on the map were placed anew with all of their results hidden but for "
         f"{_name_counts(single if len(single) else pooled)}.",
         _describe_methods(main, _name_pooled(main, single), confidence_level, method),
-        _describe_additive(known),
+        _describe_gains(single, {method: "A new fit", "placed": "Placing"}),
         _describe_coverage(main, confidence_level),
     )
 
 
 def _describe_methods(main: pd.DataFrame, counts: str, confidence_level: float, method: str) -> str:
-    """Compare placing with new fits and with the additive baseline."""
+    """Compare placing with new fits and with what needs no map."""
     rows = {str(row["method"]): row for _, row in main.iterrows()}
     names = {
         "placed": "by placing",
         method: "by a new fit of all results",
-        "l2": "by a new fit of plain L2",
+        "knn": f"by {METHOD_NAMES['knn']}",
         "additive": f"by {METHOD_NAMES['additive']}",
     }
     told = [
@@ -122,45 +125,45 @@ def _describe_methods(main: pd.DataFrame, counts: str, confidence_level: float, 
     ]
     if not told:
         return ""
-    return join_sentences(
-        f"With {counts}, the mean squared error (MSE) of hidden results was {join_words(told)}.",
-        _describe_change(rows["placed"], "placing", confidence_level) if "placed" in rows else "",
-        _describe_change(rows[method], "the new fit", confidence_level)
-        if method in rows and method != "l2"
-        else "",
-    )
+    return f"With {counts}, the mean squared error (MSE) of hidden results was {join_words(told)}."
 
 
-def _describe_change(row: "pd.Series", subject: str, confidence_level: float) -> str:
-    """Say how much lower or higher an error is than that of plain L2, in percent."""
-    change = row["change"]
-    if pd.isna(change):
+def _describe_gains(single: pd.DataFrame, names: Mapping[str, str]) -> str:
+    """Say with which numbers of results methods did better or worse than additive effects."""
+    tested = single.dropna(subset="p_adjusted").sort_values("results")
+    told = []
+    for method, subject in names.items():
+        own = tested[tested["method"] == method]
+        sure = own[own["p_adjusted"] < ALPHA]
+        parts = [
+            f"{word} with {_list_counts(rows['results'], own['results'])}"
+            for word, rows in (
+                ("better", sure[sure["change"] < 0]),
+                ("worse", sure[sure["change"] > 0]),
+            )
+            if len(rows)
+        ]
+        if parts:
+            told.append(f"{subject} did {join_words(parts)} than additive effects.")
+    if tested.empty:
         return ""
-    side = -1 if change < 0 else 1
-    ends = sorted([side * row["change_low"], side * row["change_high"]])
-    interval = format_interval(*ends, confidence_level=confidence_level, write=_write_percent)
-    doubt = ", so it may be chance" if classify_difference(row, "change") == "alike" else ""
-    return (
-        f"That of {subject} was {_write_percent(abs(change))} {'lower' if side < 0 else 'higher'} "
-        f"than that of plain L2{interval}{doubt}."
+    scope = (
+        f"{format_percent(ALPHA)} level, tests over models with Holm's allowance for "
+        f"{format_count(len(tested), 'comparison')}"
     )
+    if not told:
+        return f"Nothing could be told from additive effects ({scope})."
+    told[-1] = f"{told[-1].removesuffix('.')} ({scope})."
+    return join_sentences(*told)
 
 
-def _describe_additive(known: pd.DataFrame) -> str:
-    """Say with which numbers of results the additive baseline does no worse than placing."""
-    rows = [known[known["method"] == name] for name in ("placed", "additive")]
-    both = rows[0].merge(rows[1], on=["results", "results_to"], suffixes=("", "_additive"))
-    single = both[both["results"] == both["results_to"]].sort_values("results")
-    if single.empty:
-        single = both
-    lost = single[single["mse"] >= single["mse_additive"]]
-    if lost.empty:
-        return ""
-    if len(lost) == len(single):
-        return "Additive effects did no worse than placing, so the map adds nothing here."
-    *front, last = [f"{results:.0f}" for results in lost["results"]]
-    counts = join_words([*front, format_count(float(last), "result")])
-    return f"With {counts} additive effects did no worse than placing."
+def _list_counts(counts: "pd.Series[int]", known: "pd.Series[int]") -> str:
+    """Write numbers of results; those up to the most that were tried are "k or more"."""
+    chosen = counts.tolist()
+    if len(chosen) > 1 and chosen == known.tolist()[-len(chosen) :]:
+        return f"{chosen[0]} or more results"
+    *front, last = [f"{count:.0f}" for count in chosen]
+    return join_words([*front, format_count(float(last), "result")])
 
 
 def _describe_coverage(main: pd.DataFrame, confidence_level: float) -> str:
@@ -185,7 +188,7 @@ def _describe_coverage(main: pd.DataFrame, confidence_level: float) -> str:
 
 def _name_pooled(main: pd.DataFrame, single: pd.DataFrame) -> str:
     """Name those numbers of results up to that of the pooled rows that some model was left with."""
-    few = single[single["results_to"] <= main["results_to"].max()]
+    few = single[single["results"].between(main["results"].min(), main["results_to"].max())]
     return _name_counts(few if len(few) else main)
 
 
@@ -193,7 +196,3 @@ def _name_counts(rows: pd.DataFrame) -> str:
     """Name the numbers of results that models were left with."""
     low, high = rows["results"].min(), rows["results_to"].max()
     return format_span([low, high], "result")
-
-
-def _write_percent(share: float) -> str:
-    return f"{100 * share:z.0f}%"

@@ -13,6 +13,7 @@ from capmap.settings.analyses import (
     Group,
     Leaderboard,
     Multilabel,
+    NextResults,
     Published,
     Ratings,
     Robustness,
@@ -283,6 +284,7 @@ class Study(Section):
         "follows from how near they are; and what that predicts."
     )
     attributes: Attributes
+    next: NextResults
     predictions: Predictions = section(
         "What the score dumps of a study mean (predictions format only), the classes of their "
         "columns and the labels of their images."
