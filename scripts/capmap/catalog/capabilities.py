@@ -41,6 +41,11 @@ CAPABILITIES = Analysis(
             "over models.",
             "statistic estimate low high confidence models",
         ),
+        "axes": Table(
+            "Whether positions go with attributes, of all axes at once (which no rotation changes) "
+            "and of each principal axis, by permutation tests, with Holm's correction for all.",
+            "kind attribute axis points statistic estimate p p_holm",
+        ),
         "models": Table(
             "Results, mean gap and attributes of each model, and why it was dropped from the "
             "embedding, if it was.",
@@ -185,8 +190,8 @@ CAPABILITIES = Analysis(
             },
         ),
         "describe_capabilities": Step(
-            "capmap.capabilities.centrality:correlate_centrality",
-            tables=["centrality"],
+            "capmap.capabilities.summary:summarize_map",
+            tables=["centrality", "axes"],
             reads=[
                 "gaps",
                 "models",
@@ -201,6 +206,7 @@ CAPABILITIES = Analysis(
                 "dimension": "capabilities/dimension",
                 "confidence_level": "capabilities/confidence",
                 "min_results": "capabilities/min_results",
+                "seed": "bootstrap/seed",
             },
             describe="capmap.prose.capabilities:describe_capabilities",
         ),
