@@ -5,6 +5,7 @@ import math
 import pandas as pd
 
 from capmap.prose.axes import describe_axes
+from capmap.prose.budgets import describe_budgets
 from capmap.prose.distances import describe_distances
 from capmap.prose.gap_errors import (
     METHOD_NAMES,
@@ -55,6 +56,7 @@ def describe_capabilities(
     predictions: pd.DataFrame,
     centrality: pd.DataFrame,
     axes: pd.DataFrame,
+    best_models: pd.DataFrame,
     *,
     method: str,
     dimension: int,
@@ -65,7 +67,9 @@ def describe_capabilities(
 
     Parameters
     ----------
-    gaps, models, datasets, summary, by_results, predictions, centrality, axes : pandas.DataFrame
+    gaps, models, datasets, summary, by_results, predictions : pandas.DataFrame
+        The columns of the tables of these names in ``capabilities/``.
+    centrality, axes, best_models : pandas.DataFrame
         The columns of the tables of these names in ``capabilities/``.
     method : {"ensemble", "l2", "cosine", "poincare"}
         What positions and predictions were fitted with.
@@ -80,8 +84,8 @@ def describe_capabilities(
     -------
     list of str
         Methods; whether the map beats simple baselines; what the distances and dimensions do, and
-        whether that agrees with the paper; where it should not be trusted; and what its axes are
-        about.
+        whether that agrees with the paper; where it should not be trusted; what its axes are
+        about; and the best model of each dataset and budget.
     """
     if not gaps["gap"].notna().any():
         return ["No result was left to place models and datasets by."]
@@ -103,7 +107,10 @@ def describe_capabilities(
         _describe_unseen(predictions, confidence_level),
         _warn_of_saturation(datasets),
     )
-    told = (methods, verdict, paper, trust, describe_axes(axes))
+    told = (
+        *(methods, verdict, paper, trust, describe_axes(axes)),
+        describe_budgets(best_models, confidence_level=confidence_level),
+    )
     return [paragraph for paragraph in told if paragraph]
 
 
