@@ -89,8 +89,9 @@ def _describe_certainty(reduction: pd.DataFrame) -> str:
     falls_short = reduction.loc[reduction["ci_low"] < WANTED, "datasets"].max()
     sure = reduction.loc[~(reduction["datasets"] <= falls_short), "datasets"]
     if sure.empty or len(sure) == 1 < len(reduction):
-        return "" if sure.empty else f"Below all of them, no number surely gives {WANTED:g}."
-    return f"The whole interval is above {WANTED:g} from {int(sure.min()):,} on."
+        return "" if sure.empty else f"No smaller number than all surely gives {WANTED:g}."
+    least = format_count(int(sure.min()), "dataset")
+    return f"The whole interval is above {WANTED:g} from {least} on."
 
 
 def _compare_random(row: "pd.Series[float]", confidence_level: float) -> str:
