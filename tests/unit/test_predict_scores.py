@@ -198,6 +198,9 @@ def test_steps_write_predictions_and_placements(tmp_path: Path) -> None:
         fits=tabulate_fits(fits, results),
         models=pd.DataFrame({"model": results.models, "architecture": "A"}),
         datasets=pd.DataFrame({"dataset": results.datasets, "family": results.datasets}),
+        bounds=pd.DataFrame({"dataset": results.datasets}).assign(
+            metric="accuracy", direction="max", low=0.0, high=100.0
+        ),
     )
     inputs["placement_replay"] = str(tmp_path / "capabilities/placement_replay.csv")
     found = {}
@@ -212,6 +215,11 @@ def test_steps_write_predictions_and_placements(tmp_path: Path) -> None:
     expected = place(gaps, method=method).placements
     pd.testing.assert_frame_equal(found["placements"], expected, check_dtype=False)
     assert len(found["placement_predictions"]) == 36
+    # Accuracies end at 0 and 100, also where newcomers may be beyond all results.
+    for table in (predictions, found["placement_predictions"]):
+        known = table.dropna(subset=["score_low", "score_high"])
+        assert known["score_low"].ge(0).all()
+        assert known["score_high"].le(100).all()
     assert {"placed", method} < set(found["placement_replay"]["method"])
     assert "3 models" in (tmp_path / "text/placements.txt").read_text("utf-8")
 

@@ -9,7 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 
-from capmap.comparison.reliability import assess_reliability, count_effective, measure_components
+from capmap.comparison.reliability import (
+    assess_benchmark,
+    assess_reliability,
+    count_effective,
+    measure_components,
+)
 from capmap.comparison.score_matrix import arrange_runs
 from capmap.figures.reliability import draw_reliability
 from capmap.prose.reliability import describe_reliability
@@ -30,6 +35,11 @@ def make_runs(scores: np.ndarray) -> pd.DataFrame:
 
 def assess(scores: np.ndarray, level: float = 0.95) -> dict[str, pd.DataFrame]:
     return assess_reliability(make_runs(scores), confidence_level=level)
+
+
+def tell(scores: np.ndarray) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    tables = assess_benchmark(make_runs(scores), confidence_level=0.95, seed=0, study="s")
+    return tables, describe_reliability(**tables, confidence_level=0.95)
 
 
 def draw(number: int, *, models: int = 12, datasets: int = 9, seeds: int = 4) -> np.ndarray:
@@ -121,9 +131,9 @@ def test_constant_and_tiny_tables_are_told_as_such() -> None:
     assert flat["generalizability"][["relative", "absolute"]].eq(0).all(axis=None)
     assert flat["generalizability"]["ci_high"].dropna().eq(0).all()
     for scores in (draw(0, models=1), draw(0, datasets=1)):
-        tables = assess(scores)
+        tables, told = tell(scores)
         assert tables["generalizability"].empty
-        assert "two models" in describe_reliability(**tables, confidence_level=0.95)[0]
+        assert "two models" in told[0]
         plt.close(draw_reliability(tables["generalizability"]))
     apart = make_runs(draw(0, models=2, datasets=2))
     apart = apart[(apart["model"] == "m000") == (apart["dataset"] == "d000")]
@@ -151,8 +161,7 @@ def test_five_runs_everywhere_are_five_seeds() -> None:
 
 
 def test_what_is_told_is_in_the_tables() -> None:
-    tables = assess(draw(2))
-    methods, results = describe_reliability(**tables, confidence_level=0.95)
+    tables, (methods, results, *_) = tell(draw(2))
     now = tables["generalizability"].iloc[0]
     assert f"coefficient of {now['relative']:.3f} (95% " in results
     assert "12 models on the 9 datasets" in methods

@@ -31,6 +31,7 @@ from capmap.capabilities.gaps import (
 from capmap.capabilities.geometry import settle_points
 from capmap.capabilities.halves import Fitting, MakeRng
 from capmap.capabilities.intervals import list_features
+from capmap.capabilities.metric_units import open_ends
 from capmap.capabilities.placement import (
     LIMITS,
     Masking,
@@ -528,6 +529,7 @@ def predict_cells(
     fits: pd.DataFrame,
     models: pd.DataFrame,
     datasets: pd.DataFrame,
+    bounds: pd.DataFrame,
     *,
     study: str,
     method: str,
@@ -546,6 +548,8 @@ def predict_cells(
         From `capmap.capabilities.embedding.tabulate_fits`.
     models, datasets : pandas.DataFrame
         From `capmap.capabilities.quality.describe_results`, for their attributes.
+    bounds : pandas.DataFrame
+        Bounds of the datasets.
     study : str
         Name of the study, part of the names of its random streams.
     method, dimension, n_starts, confidence_level
@@ -556,11 +560,11 @@ def predict_cells(
     Returns
     -------
     pandas.DataFrame
-        The table ``predictions``.
+        The table ``predictions``; ends of its scores are those of `open_ends`.
     """
     results = choose_results(gaps)
     starts = draw_starts(results, dimension=dimension, starts=n_starts, seed=seed, study=study)
-    return predict_scores(
+    predictions = predict_scores(
         results,
         restore_fits(fits),
         scale=scale_scores(gaps),
@@ -569,11 +573,13 @@ def predict_cells(
         confidence_level=confidence_level,
         rng=make_stream(seed, study, "capabilities", "predictions"),
     )
+    return open_ends(predictions, bounds)
 
 
 def place_few_results(
     gaps: pd.DataFrame,
     fits: pd.DataFrame,
+    bounds: pd.DataFrame,
     *,
     study: str,
     method: str,
@@ -590,6 +596,8 @@ def place_few_results(
         From `capmap.capabilities.gaps.tabulate_gaps`.
     fits : pandas.DataFrame
         From `capmap.capabilities.embedding.tabulate_fits`.
+    bounds : pandas.DataFrame
+        Bounds of the datasets.
     study : str
         Name of the study, part of the names of its random streams.
     method, dimension, n_starts, confidence_level
@@ -613,4 +621,5 @@ def place_few_results(
         confidence_level=confidence_level,
         make_rng=partial(make_stream, seed, study, "capabilities", "placements"),
     )
-    return {"placements": found.placements, "placement_predictions": found.predictions}
+    predictions = open_ends(found.predictions, bounds)
+    return {"placements": found.placements, "placement_predictions": predictions}

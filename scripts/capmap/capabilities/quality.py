@@ -8,15 +8,14 @@ import pandas as pd
 
 from capmap.attributes import read_dataset_attributes, read_model_attributes
 from capmap.capabilities.gaps import choose_results, find_duplicates, list_components, scale_scores
+from capmap.capabilities.metric_units import find_limits
 from capmap.errors import ValidationError
 from capmap.exports.cells import SEPARATOR
-from capmap.metrics import find_metric
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.renaming import rename_column
 from capmap.wording import list_names
 
 SATURATED = 0.1
-SHARE, PERCENT = (0.0, 1.0), 100.0
 MODELS = (
     *("model", "results", "kept", "component", "mean_gap"),
     *("architecture", "parameters", "date", "dropped"),
@@ -178,23 +177,11 @@ def _require_match(known: pd.DataFrame, names: "pd.Series[str]", *, kind: str) -
 
 
 def _measure_headroom(best: "pd.Series[float]", bounds: pd.DataFrame) -> FloatArray:
-    """Distance of the best scores to the natural bound on their side; NaN if it is not there.
-
-    Bounds beyond 1 and up to 100 of a metric from 0 to 1 are percent.
-    """
-    rows = bounds.set_index("dataset").loc[best.index.tolist()].to_dict("records")
-    headroom = np.full(len(rows), np.nan)
-    for place, row in enumerate(rows):
-        metric = find_metric(str(row["metric"]))
-        low, high = (metric.low, metric.high) if metric else (None, None)
-        if (low, high) == SHARE and 1 < float(row["high"]) <= PERCENT:
-            high = PERCENT
-        is_max = row["direction"] == "max"
-        natural = high if is_max else low
-        if natural is not None:
-            reach = (natural - best.iloc[place]) * (1 if is_max else -1)
-            headroom[place] = reach if reach >= 0 else np.nan
-    return round_significant(headroom)
+    """Distance of the best scores to the natural bound on their side; NaN if it is not there."""
+    limits = find_limits(bounds).loc[best.index]
+    is_max = (limits["best"] > limits["worst"]).to_numpy()
+    reach = (limits["best"] - best).to_numpy() * np.where(is_max, 1, -1)
+    return round_significant(np.where(np.isfinite(reach) & (reach >= 0), reach, np.nan))
 
 
 def describe_results(

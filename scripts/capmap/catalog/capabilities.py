@@ -41,6 +41,21 @@ CAPABILITIES = Analysis(
             "over models.",
             "statistic estimate low high confidence models",
         ),
+        "axes": Table(
+            "Whether positions go with attributes, of all axes at once (which no rotation changes) "
+            "and of each principal axis, by permutation tests, with Holm's correction for all.",
+            "kind attribute axis points statistic estimate p p_holm",
+        ),
+        "best_models": Table(
+            "The best expected model of each dataset at each budget, its score in the metric's "
+            "unit (with a prediction interval if it has no result), and how many of the models "
+            "that cost no more may be the best.",
+            "dataset budget model cost is_result score score_low score_high models candidates",
+        ),
+        "best_candidates": Table(
+            "The models that may be the best of a dataset, and at which budgets.",
+            "dataset model cost is_result score score_low score_high budget_from budget_to",
+        ),
         "models": Table(
             "Results, mean gap and attributes of each model, and why it was dropped from the "
             "embedding, if it was.",
@@ -177,7 +192,7 @@ CAPABILITIES = Analysis(
         "predict_scores": Step(
             "capmap.capabilities.predictions:predict_cells",
             tables=["predictions"],
-            reads=["gaps", "fits", "models", "datasets"],
+            reads=["gaps", "fits", "models", "datasets", "bounds"],
             options={
                 **FIT,
                 "seed": "bootstrap/seed",
@@ -185,8 +200,8 @@ CAPABILITIES = Analysis(
             },
         ),
         "describe_capabilities": Step(
-            "capmap.capabilities.centrality:correlate_centrality",
-            tables=["centrality"],
+            "capmap.capabilities.summary:summarize_map",
+            tables=["centrality", "axes", "best_models", "best_candidates"],
             reads=[
                 "gaps",
                 "models",
@@ -196,11 +211,16 @@ CAPABILITIES = Analysis(
                 "predictions",
                 "positions",
             ],
+            paths=["model_file"],
             options={
+                "model_attributes": "attributes/models",
+                "renamed": "figures/names",
+                "against": "frontier/against",
                 "method": "capabilities/method",
                 "dimension": "capabilities/dimension",
                 "confidence_level": "capabilities/confidence",
                 "min_results": "capabilities/min_results",
+                "seed": "bootstrap/seed",
             },
             describe="capmap.prose.capabilities:describe_capabilities",
         ),
@@ -252,7 +272,7 @@ PLACEMENTS = Analysis(
         "place_models": Step(
             "capmap.capabilities.predictions:place_few_results",
             tables=["placements", "placement_predictions"],
-            reads=["gaps", "fits", "placement_replay"],
+            reads=["gaps", "fits", "bounds", "placement_replay"],
             options={
                 **FIT,
                 "seed": "bootstrap/seed",

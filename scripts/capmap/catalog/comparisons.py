@@ -666,6 +666,22 @@ RELIABILITY = Analysis(
             "levels, and about what it would be if they were independent.",
             "datasets models effective effective_independent cells_unused",
         ),
+        "reduction": Table(
+            "Kendall's tau of the ranking by so many chosen datasets with that by all, for models "
+            "that took no part in the choice, and how much higher it is than that of random ones.",
+            "datasets kendall_tau ci_low ci_high kendall_tau_random difference difference_low "
+            "difference_high",
+        ),
+        "reduced_datasets": Table(
+            "Datasets in the order of their choice on all models, and the share of choices on half "
+            "of the models that had each among as many.",
+            "order dataset share",
+        ),
+        "dataset_clusters": Table(
+            "Stable clusters of datasets that order models more alike than datasets do on average, "
+            "the most similar dataset of each, and its correlation with the mean of the others.",
+            "dataset cluster stability closest closest_correlation rest_correlation",
+        ),
     },
     figures={
         "reliability": Figure(
@@ -673,14 +689,23 @@ RELIABILITY = Analysis(
             "datasets and runs on each.",
             draw="capmap.figures.reliability:draw_reliability",
             reads=["generalizability"],
-        )
+        ),
+        "reduction": Figure(
+            "Kendall's tau with the ranking by all datasets, by the number of datasets chosen one "
+            "by one, for models that took no part in the choice, beside random datasets.",
+            draw="capmap.figures.reduction:draw_reduction",
+            reads=["reduction"],
+        ),
     },
     steps={
         "assess_reliability": Step(
-            "capmap.comparison.reliability:assess_reliability",
-            tables=["variance_components", "generalizability", "effective_datasets"],
+            "capmap.comparison.reliability:assess_benchmark",
+            tables=[
+                *("variance_components", "generalizability", "effective_datasets"),
+                *("reduction", "reduced_datasets", "dataset_clusters"),
+            ],
             reads=["runs"],
-            options={"confidence_level": "bootstrap/confidence"},
+            options={"confidence_level": "bootstrap/confidence", "seed": "bootstrap/seed"},
             describe="capmap.prose.reliability:describe_reliability",
         )
     },

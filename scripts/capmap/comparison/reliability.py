@@ -1,13 +1,17 @@
 """How reliable a ranking by mean scores is: variance components, and what more datasets bring."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from scipy import special
 
+from capmap.comparison.dataset_clusters import cluster_datasets
+from capmap.comparison.reduction import reduce_benchmark
 from capmap.comparison.score_matrix import ScoreMatrix, arrange_runs, count_unused
 from capmap.ranking.aggregation import FloatArray
+from capmap.rng import make_stream
 
 COMPONENTS = ["component", "variance", "share", "df"]
 COEFFICIENTS = ["datasets", "seeds", "relative", "ci_low", "ci_high", "absolute"]
@@ -238,3 +242,38 @@ def assess_reliability(runs: pd.DataFrame, *, confidence_level: float) -> dict[s
         rows.append((datasets, seeds, relative, *ends, absolute))
     tables["generalizability"] = pd.DataFrame(rows, columns=COEFFICIENTS)
     return tables
+
+
+def assess_benchmark(
+    runs: pd.DataFrame, *, confidence_level: float, seed: int, study: str
+) -> dict[str, pd.DataFrame]:
+    """Say how reliable the order is, which datasets order models alike, and how few would do.
+
+    Parameters
+    ----------
+    runs, confidence_level
+        As in `assess_reliability`.
+    seed : int
+        As in the setting `bootstrap`.
+    study : str
+        Name of the study, part of the names of its random streams.
+
+    Returns
+    -------
+    dict
+        The tables of `assess_reliability`, ``reduction``, ``reduced_datasets`` and
+        ``dataset_clusters``.
+    """
+    matrix = arrange_runs(runs)
+    make_rng = partial(make_stream, seed, study, "reliability")
+    reduction = reduce_benchmark(
+        matrix, confidence_level=confidence_level, rng=make_rng("reduction")
+    )
+    return {
+        **assess_reliability(runs, confidence_level=confidence_level),
+        "reduction": reduction.curve,
+        "reduced_datasets": reduction.chosen,
+        "dataset_clusters": cluster_datasets(
+            matrix, confidence_level=confidence_level, rng=make_rng("clusters")
+        ),
+    }

@@ -4,6 +4,8 @@ import math
 
 import pandas as pd
 
+from capmap.prose.axes import describe_axes
+from capmap.prose.budgets import describe_budgets
 from capmap.prose.distances import describe_distances
 from capmap.prose.gap_errors import (
     METHOD_NAMES,
@@ -53,6 +55,8 @@ def describe_capabilities(
     by_results: pd.DataFrame,
     predictions: pd.DataFrame,
     centrality: pd.DataFrame,
+    axes: pd.DataFrame,
+    best_models: pd.DataFrame,
     *,
     method: str,
     dimension: int,
@@ -63,7 +67,9 @@ def describe_capabilities(
 
     Parameters
     ----------
-    gaps, models, datasets, summary, by_results, predictions, centrality : pandas.DataFrame
+    gaps, models, datasets, summary, by_results, predictions : pandas.DataFrame
+        The columns of the tables of these names in ``capabilities/``.
+    centrality, axes, best_models : pandas.DataFrame
         The columns of the tables of these names in ``capabilities/``.
     method : {"ensemble", "l2", "cosine", "poincare"}
         What positions and predictions were fitted with.
@@ -78,7 +84,8 @@ def describe_capabilities(
     -------
     list of str
         Methods; whether the map beats simple baselines; what the distances and dimensions do, and
-        whether that agrees with the paper; and where it should not be trusted.
+        whether that agrees with the paper; where it should not be trusted; what its axes are
+        about; and the best model of each dataset and budget.
     """
     if not gaps["gap"].notna().any():
         return ["No result was left to place models and datasets by."]
@@ -100,7 +107,11 @@ def describe_capabilities(
         _describe_unseen(predictions, confidence_level),
         _warn_of_saturation(datasets),
     )
-    return [paragraph for paragraph in (methods, verdict, paper, trust) if paragraph]
+    told = (
+        *(methods, verdict, paper, trust, describe_axes(axes)),
+        describe_budgets(best_models, confidence_level=confidence_level),
+    )
+    return [paragraph for paragraph in told if paragraph]
 
 
 def _describe_kept(gaps: pd.DataFrame, models: pd.DataFrame, datasets: pd.DataFrame) -> str:

@@ -4,6 +4,7 @@ import math
 
 import pandas as pd
 
+from capmap.prose.reduction import describe_clusters, describe_reduction
 from capmap.prose.words import format_interval, format_share, format_value, join_sentences
 from capmap.wording import format_count, join_words
 
@@ -20,6 +21,9 @@ def describe_reliability(
     variance_components: pd.DataFrame,
     generalizability: pd.DataFrame,
     effective_datasets: pd.DataFrame,
+    reduction: pd.DataFrame,
+    reduced_datasets: pd.DataFrame,
+    dataset_clusters: pd.DataFrame,
     *,
     confidence_level: float,
 ) -> list[str]:
@@ -29,8 +33,10 @@ def describe_reliability(
     ----------
     variance_components, generalizability, effective_datasets : pandas.DataFrame
         The columns of the tables of these names.
+    reduction, reduced_datasets, dataset_clusters : pandas.DataFrame
+        The columns of the tables of these names.
     confidence_level : float
-        Of the interval, between 0 and 1.
+        Of intervals and clusters, between 0 and 1.
 
     Returns
     -------
@@ -38,8 +44,13 @@ def describe_reliability(
         Methods, then results.
     """
     row = effective_datasets.iloc[0]
+    about_datasets = [
+        describe_reduction(reduction, reduced_datasets, confidence_level=confidence_level),
+        describe_clusters(dataset_clusters, confidence_level=confidence_level),
+    ]
     if generalizability.empty:
-        return ["Reliability needs two models and two datasets on which both have runs."]
+        nothing = "Reliability needs two models and two datasets on which both have runs."
+        return [nothing, *about_datasets]
     methods = join_sentences(
         f"Normalized mean scores of {format_count(int(row['models']), 'model')} on the "
         f"{format_count(int(row['datasets']), 'dataset')} that all had runs on "
@@ -63,7 +74,7 @@ def describe_reliability(
         _describe_need(now),
         _describe_effective(row),
     )
-    return [methods, results]
+    return [methods, results, *about_datasets]
 
 
 def _describe_need(now: "pd.Series[float]") -> str:

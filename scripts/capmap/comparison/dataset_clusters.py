@@ -1,0 +1,187 @@
+"""Clusters of datasets that order models alike, as far as they are stable."""
+
+import numpy as np
+import pandas as pd
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
+from scipy.special import ndtri
+from scipy.stats import rankdata
+
+from capmap.comparison.score_matrix import ScoreMatrix
+from capmap.ranking.aggregation import FloatArray, IntArray
+
+COLUMNS = ["dataset", "cluster", "stability", "closest", "closest_correlation", "rest_correlation"]
+FEWEST_MODELS, FEWEST_DATASETS = 8, 4
+SIMULATIONS = 199
+RESAMPLES = 100
+STABLE = 0.75
+LARGEST = 1 - 1e-9
+NEGLIGIBLE = 1e-12
+
+
+def cluster_datasets(
+    matrix: ScoreMatrix, *, confidence_level: float, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Find datasets that order models more alike than datasets of the benchmark do on average.
+
+    Parameters
+    ----------
+    matrix : ScoreMatrix
+        May have empty cells, see `choose_block`.
+    confidence_level : float
+        Probability that no two independent or evenly correlated datasets end in one cluster,
+        between 0 and 1.
+    rng : numpy.random.Generator
+        Simulates scores without clusters, and resamples models.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `COLUMNS`, a row per dataset of the block, those of the largest cluster
+        first. ``cluster`` (from 1) and its ``stability`` are missing for a dataset in no stable
+        one. Empty with fewer than 8 models or 4 datasets that tell models apart.
+
+    Notes
+    -----
+    Correlations are those of normal scores of the models' ranks. Datasets are joined by average
+    linkage as long as the correlation exceeds what the largest of all pairs is by chance where all
+    are equally correlated: the quantile of simulated normal scores with the mean correlation, as
+    Fisher's z. A cluster is kept if it is stable, with a mean Jaccard similarity of 0.75 with the
+    most similar cluster where models are resampled.
+
+    References
+    ----------
+    Hennig, C. (2007). Cluster-wise assessment of cluster stability. Computational Statistics and
+    Data Analysis 52, 258–271.
+    """
+    block = choose_block(matrix)
+    block = block.choose_datasets(np.ptp(block.means, axis=0) > NEGLIGIBLE)
+    n_models, n_datasets = block.means.shape
+    if n_models < FEWEST_MODELS or n_datasets < FEWEST_DATASETS:
+        return pd.DataFrame(columns=COLUMNS)
+    scores = _score_ranks(block.means)
+    pairs = _correlate(scores)
+    excess = _simulate_excess(n_models, n_datasets, _average_pairs(pairs), confidence_level, rng)
+    labels = _join_datasets(pairs, excess)
+    stability = _measure_stability(scores, labels, excess, rng)
+    labels = np.where(stability >= STABLE, labels, 0)
+    np.fill_diagonal(pairs, -np.inf)
+    closest = pairs.argmax(axis=1)
+    rest = scores.sum(axis=1, keepdims=True) - scores
+    table = pd.DataFrame(
+        {
+            "dataset": block.datasets,
+            "cluster": pd.array(labels, dtype="Int64"),
+            "stability": stability,
+            "closest": [block.datasets[place] for place in closest],
+            "closest_correlation": pairs.max(axis=1),
+            "rest_correlation": [
+                float(_correlate(np.stack([own, others], axis=1))[0, 1])
+                for own, others in zip(scores.T, rest.T, strict=True)
+            ],
+        }
+    )
+    table.loc[labels == 0, ["cluster", "stability"]] = np.nan
+    return _number_clusters(table)
+
+
+def choose_block(matrix: ScoreMatrix) -> ScoreMatrix:
+    """Models and datasets without empty cells: whatever has the largest share of them goes first.
+
+    Models with a share as large go before datasets, and the last by name before others.
+    """
+    filled = matrix.is_filled
+    rows, columns = (np.arange(length) for length in filled.shape)
+    while not filled[np.ix_(rows, columns)].all():
+        own = filled[np.ix_(rows, columns)]
+        shares = own.mean(axis=1), own.mean(axis=0)
+        if shares[0].min() <= shares[1].min():
+            rows = np.delete(rows, len(rows) - 1 - shares[0][::-1].argmin())
+        else:
+            columns = np.delete(columns, len(columns) - 1 - shares[1][::-1].argmin())
+    return ScoreMatrix(
+        models=[matrix.models[row] for row in rows],
+        datasets=[matrix.datasets[column] for column in columns],
+        means=matrix.means[np.ix_(rows, columns)],
+        counts=matrix.counts[np.ix_(rows, columns)],
+        variances=matrix.variances[np.ix_(rows, columns)],
+    )
+
+
+def _score_ranks(means: FloatArray) -> FloatArray:
+    """Normal scores of ranks (Blom 1958), by dataset."""
+    ranks = np.apply_along_axis(rankdata, 0, np.round(means, 12))
+    return np.asarray(ndtri((ranks - 0.375) / (len(means) + 0.25)))
+
+
+def _correlate(scores: FloatArray) -> FloatArray:
+    centered = scores - scores.mean(axis=0)
+    lengths = np.linalg.norm(centered, axis=0)
+    directions = centered / np.where(lengths > NEGLIGIBLE, lengths, 1)
+    return np.asarray(np.clip(directions.T @ directions, -LARGEST, LARGEST))
+
+
+def _average_pairs(pairs: FloatArray) -> float:
+    count = len(pairs)
+    return float((pairs.sum() - np.trace(pairs)) / (count * (count - 1)))
+
+
+def _simulate_excess(
+    n_models: int,
+    n_datasets: int,
+    correlation: float,
+    confidence_level: float,
+    rng: np.random.Generator,
+) -> float:
+    """Quantile of the largest Fisher's z of a pair beyond that of their mean correlation."""
+    common = max(correlation, 0.0)
+    found = np.empty(SIMULATIONS)
+    for place in range(SIMULATIONS):
+        noise = rng.standard_normal((n_models, n_datasets))
+        level = rng.standard_normal((n_models, 1))
+        pairs = _correlate(np.sqrt(common) * level + np.sqrt(1 - common) * noise)
+        middle = _average_pairs(pairs)
+        np.fill_diagonal(pairs, -LARGEST)
+        found[place] = np.arctanh(pairs.max()) - np.arctanh(middle)
+    order = int(np.ceil(round(confidence_level * (SIMULATIONS + 1), 6)))
+    return float(np.sort(found)[min(order, SIMULATIONS) - 1])
+
+
+def _join_datasets(pairs: FloatArray, excess: float) -> IntArray:
+    """The cluster of each dataset, from 1; 0 for one that is joined with no other."""
+    least = np.tanh(np.arctanh(_average_pairs(pairs)) + excess)
+    distances = 1 - pairs
+    np.fill_diagonal(distances, 0)
+    tree = linkage(squareform(distances, checks=False), method="average")
+    labels = fcluster(tree, t=1 - least, criterion="distance")
+    sizes = np.bincount(labels)
+    return np.asarray(np.where(sizes[labels] > 1, labels, 0))
+
+
+def _measure_stability(
+    scores: FloatArray, labels: IntArray, excess: float, rng: np.random.Generator
+) -> FloatArray:
+    """Stability of the cluster of each dataset; 0 where it is in none."""
+    stability = np.zeros(len(labels))
+    names = np.unique(labels[labels > 0])
+    if not len(names):
+        return stability
+    own = labels == names[:, None]
+    for _ in range(RESAMPLES):
+        drawn = rng.integers(len(scores), size=len(scores))
+        found = _join_datasets(_correlate(scores[drawn]), excess)
+        others = found == np.unique(found[found > 0])[:, None]
+        shared = own.astype(int) @ others.T.astype(int)
+        union = own.sum(axis=1)[:, None] + others.sum(axis=1) - shared
+        best = (shared / union).max(axis=1, initial=0)
+        stability += best @ own
+    return np.round(stability / RESAMPLES, 12)
+
+
+def _number_clusters(table: pd.DataFrame) -> pd.DataFrame:
+    """Clusters by size, then by the first name; datasets by cluster, then by name."""
+    groups = table.dropna(subset="cluster").groupby("cluster")["dataset"]
+    order = sorted(groups, key=lambda group: (-len(group[1]), min(group[1])))
+    numbers = {name: number for number, (name, _) in enumerate(order, 1)}
+    table["cluster"] = table["cluster"].map(numbers).astype("Int64")
+    return table.sort_values(["cluster", "dataset"], na_position="last", ignore_index=True)[COLUMNS]
