@@ -44,6 +44,7 @@ from capmap.capabilities.placement import (
     rehearse_placements,
     show_points,
 )
+from capmap.capabilities.sensitivity import measure_sensitivity, shift_unreported
 from capmap.capabilities.stacking import (
     Fits,
     Members,
@@ -86,6 +87,7 @@ def predict_scores(
     fitting: Fitting,
     attributes: SideInformation,
     confidence_level: float,
+    unreported_worse: float = 0.0,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
     """Predict every model on every dataset.
@@ -104,6 +106,8 @@ def predict_scores(
         Of models and datasets, may be empty.
     confidence_level : float
         Of the prediction intervals, between 0 and 1.
+    unreported_worse : float, optional
+        Gap by which results are worse where there is none, see `shift_unreported`.
     rng : numpy.random.Generator
         Splits the results into folds, and draws factors.
 
@@ -141,7 +145,8 @@ def predict_scores(
         whole = Fits(fits, fit_chains(results, fitting, attributes, rng=rng))
         new = _predict_pairs(whole, results, pairs.rows[~held_out], pairs.columns[~held_out])
         strict = _hide_folds(results, folds, strict=True, **options)
-        found[:, ~held_out] = _find_intervals(strict, new, confidence_level)
+        ends = np.stack(_find_intervals(strict, new, confidence_level))
+        found[:, ~held_out] = shift_unreported(ends, unreported_worse)
     found[:, ~are_connected(results, pairs.rows, pairs.columns)] = np.nan
     table = tabulate_predictions(results, pairs, tuple(found), scale=scale)  # type: ignore[arg-type]
     return table.assign(held_out=held_out)
@@ -522,7 +527,8 @@ def predict_cells(
     n_starts: int,
     seed: int,
     confidence_level: float,
-) -> pd.DataFrame:
+    unreported_worse: float = 0.0,
+) -> dict[str, pd.DataFrame]:
     """Predict every model on every dataset, with an interval.
 
     Parameters
@@ -535,27 +541,29 @@ def predict_cells(
         From `capmap.capabilities.quality.describe_results`, for their attributes.
     study : str
         Name of the study, part of the names of its random streams.
-    method, dimension, n_starts, confidence_level
+    method, dimension, n_starts, confidence_level, unreported_worse
         As in the setting `capabilities`.
     seed
         As in the setting `bootstrap`.
 
     Returns
     -------
-    pandas.DataFrame
-        The table ``predictions``.
+    dict
+        The tables ``predictions`` and ``sensitivity``.
     """
     results = choose_results(gaps)
     starts = draw_starts(results, dimension=dimension, starts=n_starts, seed=seed, study=study)
-    return predict_scores(
+    predictions = predict_scores(
         results,
         restore_fits(fits),
         scale=scale_scores(gaps),
         fitting=Fitting(METHODS[method], starts),
         attributes=gather_attributes(results, models, datasets),
         confidence_level=confidence_level,
+        unreported_worse=unreported_worse,
         rng=make_stream(seed, study, "capabilities", "predictions"),
     )
+    return {"predictions": predictions, "sensitivity": measure_sensitivity(predictions)}
 
 
 def place_few_results(
