@@ -48,7 +48,7 @@ def measure(name: str, mask: str, number: int) -> dict[str, object]:
     cells = draw_cells(name, number)
     stays = choose_cells(cells, EMPTY, mask, make_stream(0, "selection", name, mask, str(number)))
     bounds = pd.DataFrame({"dataset": sorted(set(cells["dataset"]))})
-    bounds = bounds.assign(direction="max", low=0.0, high=100.0)
+    bounds = bounds.assign(direction="max", low=0.0, high=1.0)
     gaps = tabulate_gaps(cells[stays].rename(columns={"mean": "score"}), bounds, min_results=3)
     results = choose_results(gaps)
     starts = draw_starts(results, dimension=5, starts=2, seed=0, study="selection")
@@ -67,7 +67,8 @@ def measure(name: str, mask: str, number: int) -> dict[str, object]:
     truth = (unseen["mean"] - unseen["best"]) / (unseen["worst"] - unseen["best"])
     truth = truth.clip(0, 1)
     worse = max(float((truth - unseen["predicted"]).mean()), 0.0)
-    low, high = (shift_unreported(unseen[end].to_numpy(), worse) for end in ("low", "high"))
+    ends = (unseen[name].to_numpy() for name in ("predicted", "low", "high"))
+    _, low, high = shift_unreported(*ends, worse=worse)
     return {
         "table": name,
         "mask": mask,

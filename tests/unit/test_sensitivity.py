@@ -46,9 +46,11 @@ def test_order_of_rows_changes_nothing_and_unknown_pairs_are_left_out() -> None:
 
 
 def test_shifts_stay_within_gaps() -> None:
-    found = shift_unreported(np.array([0.0, 0.9, NAN]), 0.2)
-    assert found.tolist()[:2] == [0.2, 1.0]
-    assert np.isnan(found[2])
+    predicted = np.array([0.0, 0.9, NAN])
+    found = shift_unreported(predicted, predicted / 2, predicted, worse=0.2)
+    # A new best result has gap 0, however good it is.
+    assert [own[:2].tolist() for own in found] == [[0.2, 1.0], [0.0, 0.65], [0.2, 1.0]]
+    assert np.isnan([own[2] for own in found]).all()
 
 
 @pytest.mark.parametrize(("worse", "text"), [(0, "missing at random"), (0.2, "a gap of 0.2")])

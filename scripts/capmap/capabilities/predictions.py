@@ -145,8 +145,8 @@ def predict_scores(
         whole = Fits(fits, fit_chains(results, fitting, attributes, rng=rng))
         new = _predict_pairs(whole, results, pairs.rows[~held_out], pairs.columns[~held_out])
         strict = _hide_folds(results, folds, strict=True, **options)
-        ends = np.stack(_find_intervals(strict, new, confidence_level))
-        found[:, ~held_out] = shift_unreported(ends, unreported_worse)
+        ends = _find_intervals(strict, new, confidence_level)
+        found[:, ~held_out] = shift_unreported(*ends, worse=unreported_worse)
     found[:, ~are_connected(results, pairs.rows, pairs.columns)] = np.nan
     table = tabulate_predictions(results, pairs, tuple(found), scale=scale)  # type: ignore[arg-type]
     return table.assign(held_out=held_out)

@@ -17,27 +17,31 @@ STEPS = 100
 NEGLIGIBLE = 1e-9
 
 
-def shift_unreported(predicted: FloatArray, worse: float) -> FloatArray:
-    """Predicted gaps of empty cells, or ends of their intervals, if results there are worse.
+def shift_unreported(
+    predicted: FloatArray, low: FloatArray, high: FloatArray, *, worse: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Predictions and intervals of empty cells if results there are worse.
 
     Parameters
     ----------
-    predicted : numpy.ndarray
+    predicted, low, high : numpy.ndarray
         Gaps from 0 to 1 as if results were missing at random; NaN stays.
     worse : float
         By how much, in gaps.
 
     Returns
     -------
-    numpy.ndarray
-        From 0 to 1.
+    tuple of numpy.ndarray
+        The same moved, from 0 to 1. A lower end of 0 stays, as it is open: a new best result, by
+        however much it is better, has gap 0.
 
     References
     ----------
     Little, R. J. A. and Rubin, D. B. (2019). Statistical Analysis with Missing Data, 3rd edition,
     chapter 15. Wiley. The shift is the offset δ of a pattern-mixture model.
     """
-    return np.clip(predicted + worse, 0, 1)
+    moved, start, end = (np.clip(values + worse, 0, 1) for values in (predicted, low, high))
+    return moved, np.where(low == 0, low, start), end
 
 
 def measure_sensitivity(predictions: pd.DataFrame) -> pd.DataFrame:
@@ -96,7 +100,7 @@ def _follow_places(
     survived = np.ones(min(places, len(order)))
     successors = np.full(len(survived), -1)
     for step in range(1, STEPS + 1):
-        means = np.where(empty, shift_unreported(gaps, step / STEPS), gaps).mean(axis=1)
+        means = np.where(empty, np.minimum(gaps + step / STEPS, 1), gaps).mean(axis=1)
         # Ties keep the order.
         ranked = np.argsort(np.round(means / NEGLIGIBLE), kind="stable")[: len(survived)]
         lost = (ranked != np.arange(len(survived))) & (successors < 0)
