@@ -36,7 +36,7 @@ MEASURES = [
 ]
 SHARES = (0.2, 0.4, 0.6, 0.8)
 POLICIES: tuple[Incomplete, ...] = ("keep", "drop_models", "drop_datasets", "adjust", "impute")
-REPEATS = {"GEO-Bench-2": 4, "rtdl": 8, "openclip": 1}
+REPEATS = {"GEO-Bench-2": 12, "rtdl": 8, "openclip": 1}
 # openclip has a run per cell, so that its intervals are over datasets.
 UNITS: dict[str, Unit] = {"GEO-Bench-2": "runs", "rtdl": "runs", "openclip": "runs_and_datasets"}
 CLASSES = [1, 2, 4, 10]
