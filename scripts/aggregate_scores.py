@@ -6,14 +6,15 @@ from dataclasses import asdict
 
 import pandas as pd
 
-from capmap.artifacts import read_parquet, read_shards
+from capmap.artifacts import read_json, read_parquet, read_shards
 from capmap.comparison.publications import list_publications
 from capmap.normalization import apply_transforms
 from capmap.normalization.rules import DatasetRule
 from capmap.ranking.aggregation import aggregate_models, summarize_cells, unstack_cells
+from capmap.ranking.estimates import read_effects
 from capmap.ranking.holes import fill_cells
 from capmap.ranking.scopes import correlate_seeds
-from capmap.settings.choices import Aggregation, Incomplete
+from capmap.settings.choices import Aggregation
 from capmap.tables import write_table
 
 RUN = ["model", "dataset", "seed"]
@@ -24,13 +25,13 @@ logger = logging.getLogger(__name__)
 def aggregate_scores(
     *,
     shards: list[str],
+    scope: str,
     runs: str,
     scores: list[str],
     seeds: list[str],
     shared_seeds: list[str],
     aggregate: list[str],
     aggregations: list[Aggregation],
-    incomplete: Incomplete,
     datasets: Mapping[str, DatasetRule],
 ) -> None:
     """Write the score matrix, the seed summaries and the aggregate ranking.
@@ -39,6 +40,8 @@ def aggregate_scores(
     ----------
     shards : list of str
         Normalized runs, Parquet.
+    scope : str
+        What all models have in common, JSON: the effects that give scores to empty cells.
     runs : str
         Runs with scores as exported, Parquet; those that were not normalized are left out.
     scores : list of str
@@ -52,8 +55,6 @@ def aggregate_scores(
         Where to write the models' aggregate scores and ranks.
     aggregations : list of {"mean", "trimmed_mean", "median"}
         Aggregations across datasets; the first one orders the table.
-    incomplete : str
-        Policy for empty cells; "adjust" puts expected scores there.
     datasets : mapping
         Rules of datasets; their transforms are applied to scores as exported.
     """
@@ -70,7 +71,7 @@ def aggregate_scores(
     write_table(correlation[correlation["models"] > 0], shared_seeds)
     matrix = unstack_cells(cells)
     write_table(matrix, scores, best=dict.fromkeys(matrix.columns[1:], "max"))
-    scored = fill_cells(cells) if incomplete == "adjust" else cells
+    scored = fill_cells(cells, read_effects(read_json(scope)))
     ranking = aggregate_models(scored, aggregations=aggregations)
     counts = cells["model"].value_counts()
     ranking["datasets"] = ranking["model"].map(counts)

@@ -31,6 +31,7 @@ def normalize_runs(
     shards: int,
     references: list[str],
     benchmark: list[str],
+    study: str,
     **settings: Any,
 ) -> None:
     """Write the normalized runs of a study, shard by shard, and the bounds that made them.
@@ -49,6 +50,8 @@ def normalize_runs(
         Number of shards.
     references, benchmark : list of str
         As `normalize_study` takes them.
+    study : str
+        Name of the study, part of the names of its random streams.
     **settings
         The settings that it knows.
 
@@ -57,13 +60,17 @@ def normalize_runs(
     ValidationError
         When bounds cannot be resolved, or no runs are left.
     """
-    study = normalize_study(
-        read_parquet(runs), settings=settings, references=references, benchmark=benchmark
+    found = normalize_study(
+        read_parquet(runs),
+        study=study,
+        settings=settings,
+        references=references,
+        benchmark=benchmark,
     )
-    index = _write_shards(study.runs, Path(folder), shards)
-    write_bytes_if_changed(Path(folder) / "scope.json", json.dumps(study.scope).encode())
-    write_text(bounds, render_csv(study.bounds))
-    write_text(dropped, render_csv(study.dropped))
+    index = _write_shards(found.runs, Path(folder), shards)
+    write_bytes_if_changed(Path(folder) / "scope.json", json.dumps(found.scope).encode())
+    write_text(bounds, render_csv(found.bounds))
+    write_text(dropped, render_csv(found.dropped))
     write_text(manifest, render_csv(index))
 
 

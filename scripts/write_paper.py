@@ -6,6 +6,7 @@ from typing import Any
 from capmap.artifacts import read_table, write_text
 from capmap.claims import COLUMNS
 from capmap.paper.document import render_paper
+from capmap.settings.choices import Incomplete
 from capmap.tables import read_declared
 
 
@@ -24,6 +25,7 @@ def write_paper(
     bootstrap: dict[str, Any],
     comparison: dict[str, Any],
     failed: Any,
+    incomplete: Incomplete,
 ) -> None:
     """Write the folder of a study's paper.
 
@@ -44,6 +46,8 @@ def write_paper(
         Its settings of these names.
     failed : object
         Its setting of failed runs.
+    incomplete : str
+        Its setting of empty cells.
     """
     read = {"scopes": scopes, "seeds": seeds, "bounds": bounds, "coverage": coverage}
     read |= dict(zip(["entries"], entries, strict=False))
@@ -58,6 +62,7 @@ def write_paper(
         bootstrap=bootstrap,
         comparison=comparison,
         failed=failed,
+        incomplete=incomplete,
     )
     for path in paper:
         write_text(path, files[Path(path).stem])

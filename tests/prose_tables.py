@@ -184,6 +184,11 @@ B,d,1,0.8,0.5,1,64,60,70,True
 B,e,0,0.2,0,0.4,78,76,80,True
 A,f,,0.4,0,0.8,78,76,80,False
 """,
+    "sensitivity": """
+dataset,d,1,A,0,1,
+dataset,e,1,B,0,1,
+dataset,f,1,A,0.4,1,
+""",
     "placements": """
 C,1,0.3,0.1,0.5,0.4,0
 D,3,0.5,0.2,0.8,0.4,0
@@ -332,17 +337,11 @@ COMPARISONS = {
 CAPABILITIES = {
     describe_capabilities: (
         [
-            "gaps",
-            "models",
-            "datasets",
-            "summary",
-            "by_results",
-            "predictions",
-            "centrality",
-            "axes",
-            "best_models",
+            *("gaps", "models", "datasets", "summary", "by_results", "predictions"),
+            *("centrality", "axes", "best_models", "sensitivity"),
         ],
-        {"method": "ensemble", "dimension": 5, "min_results": 2, "confidence_level": 0.9},
+        {"method": "ensemble", "dimension": 5, "min_results": 2, "confidence_level": 0.9}
+        | {"unreported_worse": 0},
     ),
     describe_placements: (
         ["placements", "placement_replay"],

@@ -71,6 +71,8 @@ def make_results(folder, text):
         benchmark=[],
         unit="auto",
         interval="calibrated",
+        seed=0,
+        study="toy",
         rank_by="auto",
         **{name: str(normalized / f"{name}.csv") for name in ("bounds", "manifest", "dropped")},
         **both,

@@ -67,14 +67,15 @@ def test_an_additive_table_is_completed_exactly() -> None:
     runs = draw(1, spread=0).groupby(["model", "dataset"]).head(1)
     level = np.add.outer(np.linspace(0, 0.4, 6), np.linspace(0.1, 0.5, 8) ** 2)
     runs = runs.assign(score=level.ravel())
-    full = fill_cells(summarize_cells(mask(runs, 0.5)))
+    cells = summarize_cells(mask(runs, 0.5))
+    full = fill_cells(cells, fit_effects(cells))
     assert full["mean"].to_numpy() == pytest.approx(level.ravel(), abs=1e-9)
 
 
 def test_full_tables_need_no_effects_and_are_left_alone() -> None:
     cells = summarize_cells(draw(2))
     assert fit_effects(cells) is None
-    pd.testing.assert_frame_equal(fill_cells(cells), cells[["model", "dataset", "mean"]])
+    pd.testing.assert_frame_equal(fill_cells(cells, None), cells[["model", "dataset", "mean"]])
 
 
 def test_models_without_a_link_are_refused() -> None:
@@ -127,7 +128,8 @@ def test_complete_models_keep_their_estimate(unit: Unit) -> None:
 
 def test_the_mean_is_that_of_the_filled_table() -> None:
     runs = mask(draw(5), 0.5)
-    full = fill_cells(summarize_cells(runs)).groupby("model")["mean"].mean()
+    cells = summarize_cells(runs)
+    full = fill_cells(cells, fit_effects(cells)).groupby("model")["mean"].mean()
     assert estimate(runs).loc["mean", "estimate"].to_dict() == pytest.approx(full.to_dict())
 
 

@@ -31,6 +31,8 @@ def run(folder, runs, **settings):
             "unit": "auto",
             "rank_by": "auto",
             "interval": "calibrated",
+            "seed": 0,
+            "study": "toy",
             "references": [],
             "benchmark": [],
             **settings,

@@ -65,6 +65,7 @@ def make_paper(models, datasets, *, ranking=None, settings=None, seeds=None, **m
         bootstrap=settings["bootstrap"],
         comparison=settings["comparison"],
         failed=settings["failed"],
+        incomplete=settings["incomplete"],
     )
 
 

@@ -139,7 +139,12 @@ def draw_gaps(
 
 
 def predict(
-    gaps: pd.DataFrame, *, method: str = "ensemble", level: float = 0.9, seed: int = 0
+    gaps: pd.DataFrame,
+    *,
+    method: str = "ensemble",
+    level: float = 0.9,
+    seed: int = 0,
+    worse: float = 0,
 ) -> pd.DataFrame:
     results = choose_results(gaps)
     starts = draw_starts(results, dimension=2, starts=2, seed=seed, study="toy")
@@ -150,6 +155,7 @@ def predict(
         fitting=Fitting(METHODS[method], starts),
         attributes=gather_attributes(results),
         confidence_level=level,
+        unreported_worse=worse,
         rng=make_stream(seed, "toy"),
     )
 

@@ -220,7 +220,8 @@ def test_coverage_is_judged_by_how_many_results_there_are() -> None:
     trust = tell(describe_capabilities)[3]
     assert trust.startswith(
         "Of 4 results that were hidden when they were predicted, 75% lay within their 90% "
-        "prediction intervals, too few to judge them by. The mean absolute error was 0.250, "
+        "prediction intervals, too few to judge them by. That speaks of results like those "
+        "reported. The mean absolute error was 0.250, "
         "and largest for the models 'A' (0.300) and 'B' (0.200) and the datasets 'e' (0.350) and "
         "'d' (0.150): trust the map least there."
     )

@@ -52,9 +52,13 @@ class Folder:
 
     def aggregate(self, **options: object) -> None:
         """Run aggregate_scores."""
-        given = {"aggregations": ["median", "mean"], "incomplete": "keep", "datasets": {}} | options
+        given = {"aggregations": ["median", "mean"], "datasets": {}} | options
+        scope = self.path / "scope.json"
+        if not scope.is_file():
+            write_json(scope, {"effects": None})
         aggregate_scores(
             shards=self.shards,
+            scope=str(scope),
             runs=str(self.path / "runs.parquet"),
             scores=self.table("scores"),
             seeds=self.table("seeds"),

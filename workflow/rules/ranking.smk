@@ -10,6 +10,7 @@ rule aggregate_scores:
     """Normalized scores → summaries of seeds and of what they share, score matrix, ranking."""
     input:
         shards=of(studies.list_shards, "normalized"),
+        scope=of(studies.find_scope),
         runs="results/{study}/runs.parquet",
     output:
         scores=table("scores"),
@@ -24,7 +25,6 @@ rule aggregate_scores:
         "../../envs/analysis.yaml"
     params:
         aggregations=setting("aggregate"),
-        incomplete=setting("incomplete"),
         datasets=setting("datasets"),
         library=digest_library("aggregate_scores.py"),
     script:

@@ -96,6 +96,7 @@ rule write_paper:
         bootstrap=setting("bootstrap"),
         comparison=setting("comparison"),
         failed=setting("failed"),
+        incomplete=setting("incomplete"),
         library=digest_library("write_paper.py"),
     script:
         "../../scripts/write_paper.py"

@@ -46,6 +46,7 @@ from capmap.capabilities.placement import (
     rehearse_placements,
     show_points,
 )
+from capmap.capabilities.sensitivity import measure_sensitivity, shift_unreported
 from capmap.capabilities.stacking import (
     CHAINS,
     FOLD_CHAINS,
@@ -90,6 +91,7 @@ def predict_scores(
     fitting: Fitting,
     attributes: SideInformation,
     confidence_level: float,
+    unreported_worse: float = 0.0,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
     """Predict every model on every dataset.
@@ -108,6 +110,8 @@ def predict_scores(
         Of models and datasets, may be empty.
     confidence_level : float
         Of the prediction intervals, between 0 and 1.
+    unreported_worse : float, optional
+        Gap by which results are worse where there is none, see `shift_unreported`.
     rng : numpy.random.Generator
         Splits the results into folds, and draws factors.
 
@@ -159,7 +163,8 @@ def predict_scores(
         )
         new = _describe_pairs(members, results, asked)
         strict = _hide_folds(results, folds, strict=True, **options)
-        found[:, ~held_out] = _find_intervals(strict, new, confidence_level)
+        ends = _find_intervals(strict, new, confidence_level)
+        found[:, ~held_out] = shift_unreported(*ends, worse=unreported_worse)
     found[:, ~are_connected(results, pairs.rows, pairs.columns)] = np.nan
     table = tabulate_predictions(results, pairs, tuple(found), scale=scale)  # type: ignore[arg-type]
     return table.assign(held_out=held_out)
@@ -537,7 +542,8 @@ def predict_cells(
     n_starts: int,
     seed: int,
     confidence_level: float,
-) -> pd.DataFrame:
+    unreported_worse: float = 0.0,
+) -> dict[str, pd.DataFrame]:
     """Predict every model on every dataset, with an interval.
 
     Parameters
@@ -552,15 +558,16 @@ def predict_cells(
         Bounds of the datasets.
     study : str
         Name of the study, part of the names of its random streams.
-    method, dimension, n_starts, confidence_level
+    method, dimension, n_starts, confidence_level, unreported_worse
         As in the setting `capabilities`.
     seed
         As in the setting `bootstrap`.
 
     Returns
     -------
-    pandas.DataFrame
-        The table ``predictions``; ends of its scores are those of `open_ends`.
+    dict
+        The tables ``predictions``, whose ends of scores are those of `open_ends`, and
+        ``sensitivity``.
     """
     results = choose_results(gaps)
     starts = draw_starts(results, dimension=dimension, starts=n_starts, seed=seed, study=study)
@@ -571,9 +578,13 @@ def predict_cells(
         fitting=Fitting(METHODS[method], starts),
         attributes=gather_attributes(results, models, datasets),
         confidence_level=confidence_level,
+        unreported_worse=unreported_worse,
         rng=make_stream(seed, study, "capabilities", "predictions"),
     )
-    return open_ends(predictions, bounds)
+    return {
+        "predictions": open_ends(predictions, bounds),
+        "sensitivity": measure_sensitivity(predictions),
+    }
 
 
 def place_few_results(

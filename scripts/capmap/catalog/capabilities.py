@@ -79,6 +79,11 @@ CAPABILITIES = Analysis(
             "model dataset observed predicted low high predicted_score score_low score_high "
             "held_out",
         ),
+        "sensitivity": Table(
+            "Best expected model of each dataset, and the first by mean expected gap over all "
+            "datasets, with how much worse unreported results may be before they lose their place.",
+            "kind dataset place model gap survives successor",
+        ),
         "validation": Table(
             "Every hidden result with its predicted gap, by method, dimension and protocol.",
             "distance dimension protocol fold model dataset truth prediction",
@@ -191,12 +196,13 @@ CAPABILITIES = Analysis(
         ),
         "predict_scores": Step(
             "capmap.capabilities.predictions:predict_cells",
-            tables=["predictions"],
+            tables=["predictions", "sensitivity"],
             reads=["gaps", "fits", "models", "datasets", "bounds"],
             options={
                 **FIT,
                 "seed": "bootstrap/seed",
                 "confidence_level": "capabilities/confidence",
+                "unreported_worse": "capabilities/unreported_worse",
             },
         ),
         "describe_capabilities": Step(
@@ -210,6 +216,7 @@ CAPABILITIES = Analysis(
                 "by_results",
                 "predictions",
                 "positions",
+                "sensitivity",
             ],
             paths=["model_file"],
             options={
@@ -219,6 +226,7 @@ CAPABILITIES = Analysis(
                 "method": "capabilities/method",
                 "dimension": "capabilities/dimension",
                 "confidence_level": "capabilities/confidence",
+                "unreported_worse": "capabilities/unreported_worse",
                 "min_results": "capabilities/min_results",
                 "seed": "bootstrap/seed",
             },

@@ -31,7 +31,7 @@ COLUMNS = {
         "trained_on tested_on date dropped dataset_a dataset_b metric_a metric_b labels "
         "method backbone size submission ties release license training checkpoint ranking "
         "ranking_a ranking_b split stamp unit leader publication low_publication high_publication "
-        "closest attribute axis",
+        "closest attribute axis successor",
         model_a="Model a",
         model_b="Model b",
     ),

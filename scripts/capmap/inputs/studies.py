@@ -209,9 +209,9 @@ def _find_conflicts(study: Settings, written: Settings) -> Iterator[str]:
         )
     groups = {f"groups.{name}.": group for name, group in study["groups"].items()}
     for where, own in {"": study, **groups}.items():
-        if own["incomplete"] == "adjust":
+        if own["incomplete"] in ("adjust", "impute"):
             yield (
-                f"{where}incomplete: only calibrated intervals allow for expected scores. "
+                f"{where}incomplete: only calibrated intervals allow for scores of empty cells. "
                 "Set bootstrap: {interval: calibrated}, or another policy."
             )
 

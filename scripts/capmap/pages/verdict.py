@@ -345,11 +345,11 @@ def _warn_of_no_interval(ranking: pd.DataFrame, unit: str) -> Markup:
 
 
 def _explain_no_interval(models: pd.DataFrame, unit: str) -> str:
-    if models["filled"].all():
+    is_single = (models["runs"] <= models["datasets"]).all()
+    if models["filled"].all() and not (is_single and unit != "runs_and_datasets"):
         return "too few cells have runs to tell how far they lie from what is expected"
     if unit == "runs_and_datasets":
         return "there are fewer than four datasets"
-    is_single = (models["runs"] <= models["datasets"]).all()
     return f"on {'each dataset' if is_single else 'most datasets'} there is one run only"
 
 

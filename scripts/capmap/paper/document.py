@@ -13,6 +13,7 @@ from capmap.paper.methods import describe_methods, has_holes
 from capmap.paper.rankings import Ranking, list_rankings, render_rankings, write_intervals
 from capmap.paper.references import render_references
 from capmap.paper.scores import render_results
+from capmap.settings.choices import Incomplete
 from capmap.tables import escape_latex
 
 MAIN = r"""% All of this folder in one article: pdflatex main, bibtex main, and pdflatex main twice.
@@ -68,6 +69,7 @@ def render_paper(
     bootstrap: Mapping[str, Any],
     comparison: Mapping[str, Any],
     failed: object,
+    incomplete: Incomplete,
 ) -> dict[str, str]:
     """Write the files of a study's paper.
 
@@ -84,6 +86,8 @@ def render_paper(
         The settings of these names.
     failed : object
         The setting of failed runs.
+    incomplete : str
+        The setting of empty cells.
 
     Returns
     -------
@@ -105,6 +109,7 @@ def render_paper(
         bootstrap=bootstrap,
         comparison=comparison,
         failed=failed,
+        incomplete=incomplete,
         has_holes=has_holes(tables["seeds"]),
     )
     parts = {

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from capmap.paper.rankings import OVER, Ranking, write_percent
+from capmap.settings.choices import Incomplete
 from capmap.wording import join_words, spell_statistic
 
 Setting = Mapping[str, Any]
@@ -61,6 +62,15 @@ ANALYSES = {
 }
 
 
+FILLED = {
+    "adjust": "On datasets that a model lacks, its score is expected from an additive model of "
+    "models and datasets \\citep{yates1933}.",
+    "impute": "On datasets that a model lacks, its score is imputed repeatedly from a Bayesian "
+    "factorization of models and datasets, as if results were missing at random "
+    "\\citep{salakhutdinov2008,rubin1996}.",
+}
+
+
 def describe_methods(
     rankings: Sequence[Ranking],
     *,
@@ -68,6 +78,7 @@ def describe_methods(
     bootstrap: Setting,
     comparison: Setting,
     failed: object,
+    incomplete: Incomplete,
     has_holes: bool,
 ) -> list[str]:
     r"""Write what was done as paragraphs of LaTeX.
@@ -82,6 +93,8 @@ def describe_methods(
         The settings of these names.
     failed : object
         The setting of failed runs.
+    incomplete : str
+        The setting of empty cells.
     has_holes : bool
         Whether some model lacks some dataset.
 
@@ -91,14 +104,16 @@ def describe_methods(
         One on the ranking, and one on the analyses where there are any. Only methods that were
         used are cited.
     """
-    ranking = " ".join(_describe_ranking(rankings, bootstrap, failed))
+    ranking = " ".join(_describe_ranking(rankings, bootstrap, failed, incomplete))
     models = max((len(own.models) for own in rankings), default=0)
     told = [_describe_analysis(name, comparison, has_holes, models) for name in analyses]
     beyond = " ".join(filter(None, told))
     return [text for text in (ranking, beyond) if text]
 
 
-def _describe_ranking(rankings: Sequence[Ranking], bootstrap: Setting, failed: object) -> list[str]:
+def _describe_ranking(
+    rankings: Sequence[Ranking], bootstrap: Setting, failed: object, incomplete: Incomplete
+) -> list[str]:
     sentences = ["Scores were normalized on each dataset, so that 1 is best, whatever the metric."]
     if failed not in ("invalid", "drop"):
         sentences.append("Failed runs have a score in their place \\citep{gijsbers2024}.")
@@ -112,10 +127,7 @@ def _describe_ranking(rankings: Sequence[Ranking], bootstrap: Setting, failed: o
         f"scores{cite}; {WEIGHTS[bootstrap['weights']]}."
     )
     if first.models["filled"].any():
-        sentences.append(
-            "On datasets that a model lacks, its score is expected from an additive model of "
-            "models and datasets \\citep{yates1933}."
-        )
+        sentences.append(FILLED[incomplete])
     if any(ranking.is_sure for ranking in rankings):
         sentences += _describe_intervals(first, bootstrap)
     if any(ranking.is_sure and len(ranking.models) > 1 for ranking in rankings):

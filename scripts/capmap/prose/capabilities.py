@@ -45,6 +45,7 @@ FIRST_ALONE = 1
 TOLERANCE = 0.04
 CLEAR = 0.1
 WIDE = 0.5
+SHIFTS = (0.1, 0.2, 0.3)
 
 
 def describe_capabilities(
@@ -57,11 +58,13 @@ def describe_capabilities(
     centrality: pd.DataFrame,
     axes: pd.DataFrame,
     best_models: pd.DataFrame,
+    sensitivity: pd.DataFrame,
     *,
     method: str,
     dimension: int,
     min_results: int,
     confidence_level: float,
+    unreported_worse: float,
 ) -> list[str]:
     """Say what was placed on the map, how well it predicts, and where not to trust it.
 
@@ -69,7 +72,7 @@ def describe_capabilities(
     ----------
     gaps, models, datasets, summary, by_results, predictions : pandas.DataFrame
         The columns of the tables of these names in ``capabilities/``.
-    centrality, axes, best_models : pandas.DataFrame
+    centrality, axes, best_models, sensitivity : pandas.DataFrame
         The columns of the tables of these names in ``capabilities/``.
     method : {"ensemble", "l2", "cosine", "poincare"}
         What positions and predictions were fitted with.
@@ -79,6 +82,8 @@ def describe_capabilities(
         Results that each model and dataset had to have.
     confidence_level : float
         Of the prediction intervals, between 0 and 1. Intervals of errors have 95%.
+    unreported_worse : float
+        By how much predictions of empty cells were moved.
 
     Returns
     -------
@@ -105,6 +110,7 @@ def describe_capabilities(
         _describe_coverage(predictions, confidence_level),
         _describe_worst(predictions),
         _describe_unseen(predictions, confidence_level),
+        _describe_sensitivity(predictions, sensitivity, unreported_worse),
         _warn_of_saturation(datasets),
     )
     told = (
@@ -281,7 +287,7 @@ def _describe_coverage(predictions: pd.DataFrame, confidence_level: float) -> st
     return (
         f"Of {format_count(len(hidden), 'result')} that were hidden when they were predicted, "
         f"{format_share(covered)} lay within their {format_percent(confidence_level)} prediction "
-        f"intervals, {verdict}."
+        f"intervals, {verdict}. That speaks of results like those reported."
     )
 
 
@@ -319,6 +325,38 @@ def _describe_unseen(predictions: pd.DataFrame, confidence_level: float) -> str:
         f"{format_percent(confidence_level)} prediction intervals are {width:.2f} wide on average, "
         f"while the gaps on a dataset span 1{little}{record}."
     )
+
+
+def _describe_sensitivity(
+    predictions: pd.DataFrame, sensitivity: pd.DataFrame, worse: float
+) -> str:
+    """Name the assumption on empty cells, and say what survives if they are worse."""
+    if predictions["held_out"].all() or sensitivity.empty:
+        return ""
+    assumption = "as if results were missing at random"
+    if worse > 0:
+        assumption = (
+            f"as if results that nobody reported were worse, by a gap of {format_value(worse)}, "
+            "than the reported ones lead one to expect"
+        )
+    best = sensitivity[sensitivity["kind"] == "dataset"]
+    kept = [
+        f"{(best['survives'] >= further).sum():,} if they are worse by "
+        f"{'a further ' if worse > 0 else ''}{further:g}"
+        for further in SHIFTS
+    ]
+    text = (
+        f"They are predicted {assumption}; results are often published where models do well. Of "
+        f"{format_count(len(best), 'dataset')}, the best expected model stays the same on "
+        f"{join_words(kept)}."
+    )
+    first = sensitivity[(sensitivity["kind"] == "mean") & (sensitivity["place"] == 1)]
+    for row in first.to_dict("records"):
+        until = "whatever they are"
+        if row["successor"]:
+            until = f"up to {row['survives']:.2f}, and then {quote_name(row['successor'])}"
+        text += f" {quote_name(row['model'])} has the least mean gap over all datasets, {until}."
+    return text
 
 
 def _warn_of_saturation(datasets: pd.DataFrame) -> str:

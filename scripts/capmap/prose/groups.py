@@ -26,6 +26,7 @@ RULES = {
     "drop_datasets": "every dataset had to have runs of each model",
     "keep": "every model was kept that had runs on its datasets",
     "adjust": "every model was kept that had runs on its datasets, with expected scores elsewhere",
+    "impute": "every model was kept that had runs on its datasets, with imputed scores elsewhere",
     "error": "every model had to have runs on each of its datasets",
 }
 KINDS = {"percentile": "percentile", "basic": "basic", "bca": "BCa", "calibrated": "calibrated"}

@@ -7,6 +7,7 @@ import pandas as pd
 
 from capmap.ranking.groups import bootstrap_groups
 from capmap.ranking.holes import Effects
+from capmap.ranking.imputation import FactorDraws
 from capmap.ranking.models import Options
 from capmap.ranking.normalized import Scope
 from capmap.ranking.ranks import rank_statistic, widen_intervals
@@ -65,9 +66,17 @@ def estimate_models(
         seed=settings["seed"],
         datasets=scope["datasets"],
         seeds=scope["seeds"],
-        effects=Effects.from_json(scope["effects"]),
+        effects=read_effects(scope),
         dimensions=dimensions,
     )
+
+
+def read_effects(scope: Scope) -> Effects | FactorDraws | None:
+    """What gives models scores on the datasets that they lack, as its study asks for."""
+    known = scope["effects"]
+    if known and "loadings" in known:
+        return FactorDraws.from_json(known)
+    return Effects.from_json(known)
 
 
 def rank_estimates(

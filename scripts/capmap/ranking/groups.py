@@ -12,7 +12,8 @@ from capmap.errors import ValidationError
 from capmap.normalization import count_runs, drop_incomplete, find_missing
 from capmap.problems import require_known
 from capmap.ranking.aggregation import aggregate_models, summarize_cells
-from capmap.ranking.holes import Effects, fill_cells, fit_effects
+from capmap.ranking.holes import Effects, fill_cells, require_connected
+from capmap.ranking.imputation import FactorDraws, fit_policy
 from capmap.ranking.models import Options, bootstrap_models
 from capmap.ranking.ranks import rank_statistic
 from capmap.ranking.statistics import STATISTICS
@@ -109,7 +110,7 @@ def bootstrap_groups(
     seed: int,
     datasets: Sequence[str],
     seeds: Sequence[str],
-    effects: Effects | None = None,
+    effects: Effects | FactorDraws | None = None,
     dimensions: Mapping[str, Sequence[str]] | None = None,
 ) -> pd.DataFrame:
     """Estimate statistics of each model on all datasets, in each dimension, and on each dataset.
@@ -130,7 +131,7 @@ def bootstrap_groups(
         Seed of the study's random streams.
     datasets, seeds : sequence of str
         Those of the whole study.
-    effects : Effects, optional
+    effects : Effects or FactorDraws, optional
         Of the datasets, for models that lack some; where all datasets are ranked.
     dimensions : mapping of str to sequence of str, optional
         The datasets of each dimension of a leaderboard, which also has the single datasets.
@@ -215,9 +216,10 @@ def choose_groups(runs: pd.DataFrame, definitions: Mapping[str, Definition]) -> 
     -----
     The rules are those of the study. ``drop_models`` leaves out models that lack one of the group's
     datasets, ``drop_datasets`` leaves out datasets that one of the models with any run in the group
-    lacks, ``keep`` ranks each model by the datasets that it has, and ``adjust`` with the scores
-    that are expected on the others as well. ``error`` refuses every empty cell, also those of
-    models without any run in the group; otherwise these are left out.
+    lacks, ``keep`` ranks each model by the datasets that it has, ``adjust`` with the scores
+    that are expected on the others as well, and ``impute`` with imputed ones. ``error`` refuses
+    every empty cell, also those of models without any run in the group; otherwise these are left
+    out.
     """
     groups, faults = [], []
     for name, definition in sorted(definitions.items()):
@@ -254,7 +256,7 @@ def rank_groups(
     options : Options
         How to bootstrap.
     make_rng : callable
-        Makes a random generator: ``make_rng(group)`` draws a group's datasets,
+        Makes a random generator: ``make_rng(group)`` draws a group's datasets or factors,
         ``make_rng(group, model)`` a model's runs.
 
     Returns
@@ -288,11 +290,12 @@ def rank_groups(
     rankings = [pd.DataFrame(columns=list(kinds)).astype(kinds)]
     intervals = [pd.DataFrame(columns=list(INTERVALS)).astype(INTERVALS)]
     for group in groups:
-        tables = _rank_group(group, statistics=wanted, options=options, make_rng=make_rng)
         cells = summarize_cells(group.runs)
-        if group.coverage["incomplete"] == "adjust":
-            cells = fill_cells(cells)
-        scores = aggregate_models(cells, aggregations=aggregations)
+        effects = _fit_group(group, make_rng)
+        tables = _rank_group(
+            group, statistics=wanted, options=options, make_rng=make_rng, effects=effects
+        )
+        scores = aggregate_models(fill_cells(cells, effects), aggregations=aggregations)
         ranking = tables[rank_by].rename(columns={"estimate": rank_by})
         scores = scores.drop(columns=["datasets", rank_by], errors="ignore")
         rankings.append(ranking.merge(scores, on="model")[list(kinds)].astype(kinds))
@@ -305,17 +308,22 @@ def rank_groups(
     )
 
 
+def _fit_group(
+    group: Group, make_rng: Callable[..., np.random.Generator]
+) -> Effects | FactorDraws | None:
+    policy: Any = group.coverage["incomplete"]
+    return fit_policy(summarize_cells(group.runs), policy, rng=make_rng(group.name))
+
+
 def _rank_group(
     group: Group,
     *,
     statistics: Sequence[Statistic],
     options: Options,
     make_rng: Callable[..., np.random.Generator],
+    effects: Effects | FactorDraws | None,
 ) -> dict[Statistic, pd.DataFrame]:
     """Estimates, intervals and ranks of a group's models by each statistic."""
-    effects = None
-    if group.coverage["incomplete"] == "adjust":
-        effects = fit_effects(summarize_cells(group.runs))
     estimates = bootstrap_models(
         group.runs,
         statistics=statistics,
@@ -342,9 +350,9 @@ def _choose_group(name: str, runs: pd.DataFrame, definition: Definition) -> Grou
     if kept.empty:
         raise ValidationError(_explain_empty(option, policy, dropped))
     cells, kept_cells = (int(np.count_nonzero(count_runs(part))) for part in (inside, kept))
-    if policy == "adjust":
+    if policy in ("adjust", "impute"):
         try:
-            fit_effects(summarize_cells(kept))
+            require_connected(kept, policy=policy)
         except ValidationError as error:
             raise ValidationError(f"{option}: {error}") from error
     models, datasets = kept["model"].nunique(), kept["dataset"].nunique()
@@ -375,8 +383,8 @@ def _refuse_holes(option: str, inside: pd.DataFrame, *, models: list[str]) -> No
     if holes:
         raise ValidationError(
             f"{option}: {count_things(len(holes), 'model')} with empty cells. "
-            f"{_list_first(holes)}. Set its incomplete to adjust, drop_models, drop_datasets or "
-            "keep, or add the runs."
+            f"{_list_first(holes)}. Set its incomplete to impute, adjust, drop_models, "
+            "drop_datasets or keep, or add the runs."
         )
 
 
@@ -392,8 +400,8 @@ def _explain_empty(option: str, policy: Incomplete, dropped: pd.DataFrame) -> st
     ]
     return (
         f"{option}: no {kept} has runs for all of the group's {other}, so its rule {policy} "
-        f"leaves nothing. {_list_first(reasons)}. Set its incomplete to adjust, {rule} or keep, or "
-        "choose other datasets."
+        f"leaves nothing. {_list_first(reasons)}. Set its incomplete to impute, adjust, {rule} "
+        "or keep, or choose other datasets."
     )
 
 

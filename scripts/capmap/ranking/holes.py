@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.sparse import csgraph, linalg
 
 from capmap.errors import ValidationError
+from capmap.settings.choices import Incomplete
 from capmap.wording import count_things, list_names
 
 TOLERANCE = 1e-13
@@ -98,7 +99,7 @@ def fit_effects(cells: pd.DataFrame) -> Effects | None:
     n_models, n_datasets, n = len(models), len(datasets), len(cells)
     if n == n_models * n_datasets:
         return None
-    _require_connected(rows, columns + n_models, [*models], [*datasets])
+    require_connected(cells, policy="adjust")
     places = np.concatenate([rows, columns + n_models])
     design = sparse.csr_array(
         (np.ones(2 * n), (np.tile(np.arange(n), 2), places)), shape=(n, n_models + n_datasets)
@@ -116,8 +117,15 @@ def fit_effects(cells: pd.DataFrame) -> Effects | None:
     )
 
 
-def fill_cells(cells: pd.DataFrame) -> pd.DataFrame:
-    """Cells with the expected scores where there are no runs, by `fit_effects`.
+class Expectations(Protocol):
+    """What gives expected scores, as `Effects` does."""
+
+    def fill(self, means: Mapping[str, float], /) -> dict[str, float]:
+        """Expected scores of a model on the datasets that it lacks, by the means that it has."""
+
+
+def fill_cells(cells: pd.DataFrame, effects: Expectations | None) -> pd.DataFrame:
+    """Cells with the expected scores where there are no runs; as they are without `effects`.
 
     Returns
     -------
@@ -125,7 +133,6 @@ def fill_cells(cells: pd.DataFrame) -> pd.DataFrame:
         Columns ``model``, ``dataset`` and ``mean``, a row per model and dataset.
     """
     known = cells[["model", "dataset", "mean"]]
-    effects = fit_effects(known)
     if effects is None:
         return known
     rows = [
@@ -139,19 +146,27 @@ def fill_cells(cells: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([known, filled]).sort_values(["model", "dataset"], ignore_index=True)
 
 
-def _require_connected(
-    rows: np.ndarray[Any, Any],
-    columns: np.ndarray[Any, Any],
-    models: list[str],
-    datasets: list[str],
-) -> None:
+def require_connected(cells: pd.DataFrame, *, policy: Incomplete) -> None:
+    """Raise ValidationError if no chain of common datasets links some models with the others.
+
+    Parameters
+    ----------
+    cells : pandas.DataFrame
+        Columns ``model`` and ``dataset``, a row per cell with runs.
+    policy : str
+        What needs the links, for the message.
+    """
+    (rows, models), (columns, datasets) = (
+        pd.factorize(cells[kind], sort=True) for kind in ("model", "dataset")
+    )
     size = len(models) + len(datasets)
-    links = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(size, size))
+    places = rows, columns + len(models)
+    links = sparse.csr_array((np.ones(len(rows)), places), shape=(size, size))
     parts, part = csgraph.connected_components(links, directed=False)
     if parts > 1:
         apart = [name for name, place in zip(models, part, strict=False) if place != part[0]]
         raise ValidationError(
-            f"incomplete: adjust cannot compare {count_things(len(apart), 'model')} with the "
+            f"incomplete: {policy} cannot compare {count_things(len(apart), 'model')} with the "
             f"others, as no chain of common datasets links them: {list_names(apart)}. Add runs on "
             "common datasets, leave these models out with select, or set incomplete to keep."
         )

@@ -1,6 +1,6 @@
 """Estimates, intervals and replicates of models."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +9,7 @@ import pandas as pd
 
 from capmap.ranking.aggregation import FloatArray
 from capmap.ranking.holes import Effects
+from capmap.ranking.imputation import IMPUTATIONS, FactorDraws, combine_imputations
 from capmap.ranking.intervals import (
     acceleration_over_datasets,
     acceleration_over_runs,
@@ -31,7 +32,12 @@ from capmap.ranking.standard_errors import (
     bound_estimate,
     measure_error,
 )
-from capmap.ranking.statistics import estimate_population, evaluate_runs, evaluate_statistic
+from capmap.ranking.statistics import (
+    estimate_population,
+    evaluate_runs,
+    evaluate_samples,
+    evaluate_statistic,
+)
 from capmap.settings.choices import IntervalMethod, Statistic, Unit, Weights
 
 NO_ERROR = StandardError(np.nan, np.nan)
@@ -115,7 +121,7 @@ def bootstrap_model(
     rng: np.random.Generator,
     pool: DatasetPool | None = None,
     seeds: Sequence[str] | None = None,
-    effects: Effects | None = None,
+    effects: Effects | FactorDraws | None = None,
 ) -> list[Estimate]:
     """Estimate statistics of one model with intervals.
 
@@ -135,9 +141,9 @@ def bootstrap_model(
         The study's datasets; needed where they are resampled and only then.
     seeds : sequence of str, shape (runs,), optional
         The seed of each run; needed for ``unit="seeds"`` and only then.
-    effects : Effects, optional
+    effects : Effects or FactorDraws, optional
         Of the datasets on which the model is scored; on those that it lacks, it has the score that
-        is expected.
+        is expected, or imputed ones.
 
     Returns
     -------
@@ -178,7 +184,9 @@ def bootstrap_model(
         raise ValueError("Only calibrated intervals can be over seeds.")
     strata = stratify_runs(scores, datasets, seeds=seeds, weights=options.weights)
     filling, names = None, sorted(set(datasets))
-    if effects and len(names) < len(effects.datasets):
+    if isinstance(effects, FactorDraws) and len(names) < len(effects.datasets):
+        return _impute_statistics(statistics, strata, names, effects, options, rng)
+    if isinstance(effects, Effects) and len(names) < len(effects.datasets):
         strata, filling = _fill_datasets(strata, names, effects)
         names = sorted(effects.datasets)
     errors = [
@@ -214,7 +222,7 @@ def bootstrap_models(
     options: Options,
     make_rng: Callable[..., np.random.Generator],
     drawn: Sequence[str] = (),
-    effects: Effects | None = None,
+    effects: Effects | FactorDraws | None = None,
 ) -> pd.DataFrame:
     """Estimate statistics of each model of a table of runs.
 
@@ -229,7 +237,7 @@ def bootstrap_models(
     drawn : sequence of str, optional
         The datasets or seeds of all models, those in other shards as well, where the unit is
         "runs_and_datasets" or "seeds".
-    effects : Effects, optional
+    effects : Effects or FactorDraws, optional
         As in `bootstrap_model`.
 
     Returns
@@ -238,7 +246,8 @@ def bootstrap_models(
         A row per model and statistic, models by name: ``model``, ``statistic``, ``estimate``,
         ``ci_low``, ``ci_high``, ``standard_error``, ``freedom``, ``runs``, ``datasets``, ``filled``
         (how many more have expected scores), ``replicates`` (array; empty without a bootstrap) and
-        ``parts`` (array; what each of `drawn` adds to the error, empty where runs are drawn).
+        ``parts`` (array; what each of `drawn` and each imputation adds to the error, empty where
+        runs are drawn and nothing is imputed).
 
     Raises
     ------
@@ -269,6 +278,9 @@ def bootstrap_models(
             if error.parts is not None:
                 parts = np.zeros(len(known))
                 parts[places] = error.parts
+            if isinstance(effects, FactorDraws) and found.error:
+                nothing = np.zeros(IMPUTATIONS)
+                parts = np.append(parts, nothing if error.imputed is None else error.imputed)
             rows.append(
                 (
                     *(model, found.statistic, found.estimate, found.low, found.high),
@@ -292,22 +304,69 @@ def calibrated_interval(
     return min(low, estimate), max(high, estimate)
 
 
+def _impute_statistics(
+    statistics: Sequence[Statistic],
+    strata: Strata,
+    names: Sequence[str],
+    effects: FactorDraws,
+    options: Options,
+    rng: np.random.Generator,
+) -> list[Estimate]:
+    """Statistics of samples that are completed by imputed scores, combined by Rubin's rules."""
+    drawn = effects.draw(_average_cells(strata, names), rng)
+    samples = [
+        _complete(strata, names, {name: float(values[place]) for name, values in drawn.items()})
+        for place in range(len(effects.offsets))
+    ]
+    is_filled = np.array([name in drawn for name in effects.datasets])
+    filling = Filling(is_filled, 0.0, np.inf, follows=False)
+    found = []
+    for statistic in statistics:
+        values = evaluate_samples(statistic, samples)
+        errors = [
+            measure_error(statistic, sample, unit=options.unit, filling=filling)
+            for sample in samples
+        ]
+        known = [error for error in errors if error is not None]
+        estimate, low, high, error = float(values.mean()), np.nan, np.nan, None
+        if len(known) == len(samples):
+            over_datasets = options.unit == "runs_and_datasets"
+            error = combine_imputations(
+                values, known, freedom=effects.freedom, over_datasets=over_datasets
+            )
+            center = evaluate_samples(statistic, samples, population=True).mean()
+            level = options.confidence_level
+            low, high = bound_estimate(float(center), error, confidence_level=level)
+            low, high = min(low, estimate), max(high, estimate)
+        found.append(Estimate(statistic, estimate, low, high, error, np.empty(0)))
+    return found
+
+
+def _average_cells(strata: Strata, names: Sequence[str]) -> dict[str, float]:
+    means = np.bincount(strata.datasets, strata.scores) / strata.draws
+    return dict(zip(names, means.tolist(), strict=True))
+
+
 def _fill_datasets(
     strata: Strata, names: Sequence[str], effects: Effects
 ) -> tuple[Strata, Filling]:
-    """Put expected scores beside the runs, as many on each dataset as is usual for the model."""
-    means = np.bincount(strata.datasets, strata.scores) / strata.draws
-    expected = effects.fill(dict(zip(names, means.tolist(), strict=True)))
+    """Put expected scores beside the runs."""
+    expected = effects.fill(_average_cells(strata, names))
+    is_filled = np.array([name in expected for name in sorted(effects.datasets)])
+    filling = Filling(is_filled, effects.variance, effects.freedom)
+    return _complete(strata, names, expected), filling
+
+
+def _complete(strata: Strata, names: Sequence[str], expected: Mapping[str, float]) -> Strata:
+    """Put scores beside the runs, as many on each dataset as is usual for the model."""
     times = round(float(np.median(strata.draws)))
     more = [name for name in expected for _ in range(times)]
-    filled = stratify_runs(
+    return stratify_runs(
         np.concatenate([strata.scores, np.repeat(list(expected.values()), times)]),
         [*np.array(names, dtype=object)[strata.datasets], *more],
         seeds=[*strata.seeds.tolist(), *[0] * len(more)],
         weights=strata.weights,
     )
-    is_filled = np.array([name in expected for name in sorted(effects.datasets)])
-    return filled, Filling(is_filled, effects.variance, effects.freedom)
 
 
 def _estimate_interval(

@@ -19,8 +19,9 @@ from capmap.normalization import (
     select_runs,
 )
 from capmap.ranking.aggregation import summarize_cells
-from capmap.ranking.holes import fit_effects
+from capmap.ranking.imputation import fit_policy
 from capmap.ranking.scopes import resolve_statistic, resolve_unit
+from capmap.rng import make_stream
 
 Scope: TypeAlias = Mapping[str, Any]
 
@@ -51,6 +52,7 @@ class Normalized:
 def normalize_study(
     found: pd.DataFrame,
     *,
+    study: str,
     settings: Mapping[str, Any],
     references: Sequence[str] = (),
     benchmark: Sequence[str] = (),
@@ -61,9 +63,12 @@ def normalize_study(
     ----------
     found : pandas.DataFrame
         Valid runs.
+    study : str
+        Name of the study, part of the names of its random streams.
     settings : mapping
         The settings ``metrics``, ``datasets``, ``normalization``, ``select``, ``incomplete`` and
-        ``rank_by`` of the study, and ``unit`` and ``interval`` of its bootstrap; perhaps
+        ``rank_by`` of the study, and ``unit``, ``interval`` and ``seed`` of its
+        bootstrap; perhaps
         ``renamed``, new names by those that frozen bounds may have.
     references, benchmark : sequence of str
         No file or one with frozen bounds, and with the definition of the benchmark, whose rules of
@@ -99,11 +104,12 @@ def normalize_study(
     dropped = pd.concat([other_models, other_datasets, flat, gaps], ignore_index=True)
     counts = len(runs), runs["model"].nunique(), runs["dataset"].nunique()
     logger.info("%d runs of %d models on %d datasets", *counts)
-    return Normalized(runs, bounds, dropped, _describe_scope(runs, settings))
+    return Normalized(runs, bounds, dropped, _describe_scope(runs, study, settings))
 
 
-def _describe_scope(runs: pd.DataFrame, settings: Mapping[str, Any]) -> dict[str, Any]:
-    effects = fit_effects(summarize_cells(runs)) if settings["incomplete"] == "adjust" else None
+def _describe_scope(runs: pd.DataFrame, study: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    stream = make_stream(settings["seed"], study, "imputation")
+    effects = fit_policy(summarize_cells(runs), settings["incomplete"], rng=stream)
     unit = resolve_unit(settings["unit"], runs, interval=settings["interval"])
     return {
         "unit": unit,

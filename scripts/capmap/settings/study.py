@@ -220,7 +220,10 @@ class Study(Section):
         "error",
         'What to do about models without runs on some dataset, "error", "drop_models", '
         '"drop_datasets", "keep" (each is scored on what it has), which is the default of '
-        'submissions, or "adjust" (on what it lacks, its score is expected from the others).',
+        'submissions, "adjust" (on what it lacks, its score is expected from the others), or '
+        '"impute" (it is drawn many times from what the others lead to believe, and intervals and '
+        "ranks allow for how much the draws differ), which is recommended where more than 20% of "
+        "the cells are empty.",
     )
     duplicates: Duplicates = option(
         "error",

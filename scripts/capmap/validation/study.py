@@ -48,7 +48,7 @@ class Policies:
         Models and datasets that are analysed.
     min_seeds : int
         Runs that each cell should have.
-    incomplete : {"error", "drop_models", "drop_datasets", "keep", "adjust"}
+    incomplete : {"error", "drop_models", "drop_datasets", "keep", "adjust", "impute"}
         What to do about empty cells.
     duplicates : {"error", "mean", "first", "last"}
         What to do about differing scores of one run.
