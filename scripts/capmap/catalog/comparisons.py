@@ -519,7 +519,7 @@ ROBUSTNESS = Analysis(
             },
             files={"ranks": "robustness/ranks.parquet"},
             cost=Cost(
-                memory={"runs": 300, "models * models": 40, "cells * datasets": 30},
+                memory={"runs": 300, "models * models": 40, "cells": 400, "cells * datasets": 1},
                 seconds={"runs * datasets": 1e-6, "pairs * datasets": 1e-7},
             ),
             describe="capmap.prose.robustness:describe_robustness",
