@@ -152,7 +152,7 @@ RANKS = Analysis(
             options={"missing": "comparison/missing", "alpha": "comparison/alpha"},
             cost=Cost(
                 memory={"runs": 300, "models * models": 24, "pairs": 400},
-                seconds={"runs": 2e-5, "pairs": 5e-5},
+                seconds={"runs": 2e-5, "pairs": 1.5e-5},
             ),
             describe="capmap.prose.rank_tests:describe_rank_tests",
         )
@@ -375,8 +375,8 @@ RATINGS = Analysis(
                 "seed": "bootstrap/seed",
             },
             cost=Cost(
-                memory={"runs": 300, "models * models * n_resamples": 8},
-                seconds={"pairs * datasets * n_resamples": 2e-8},
+                memory={"runs": 300, "1": 1e8, "models * models": 100},
+                seconds={"pairs * datasets * n_resamples": 8e-8},
             ),
             describe="capmap.prose.ratings:describe_ratings",
         )
@@ -520,7 +520,7 @@ ROBUSTNESS = Analysis(
             files={"ranks": "robustness/ranks.parquet"},
             cost=Cost(
                 memory={"runs": 300, "models * models": 40, "cells": 400, "cells * datasets": 1},
-                seconds={"runs * datasets": 1e-6, "pairs * datasets": 1e-7},
+                seconds={"runs * datasets": 1e-6, "pairs": 1e-5, "pairs * datasets": 1e-7},
             ),
             describe="capmap.prose.robustness:describe_robustness",
         )
