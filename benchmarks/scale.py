@@ -62,8 +62,8 @@ STUDIES = [
 ]
 
 
-def write_export(study: Study) -> None:
-    """Write export.csv in the current folder."""
+def write_export(study: Study, path: str | Path = "export.csv") -> None:
+    """Write an export, by default in the current folder."""
     shape = (study.models, study.datasets, study.seeds)
     rng = make_stream(0, "benchmarks", "scale", "x".join(map(str, shape)))
     scores = 0.5 + 0.1 * rng.normal(size=(*shape[:1], 1, 1)) + 0.02 * rng.normal(size=shape)
@@ -77,7 +77,7 @@ def write_export(study: Study) -> None:
             "score": scores.clip(0, 1).ravel(),
         }
     )
-    table.to_csv("export.csv", index=False)
+    table.to_csv(path, index=False)
 
 
 def call_stage(stage: str, study: Study, shard: int) -> None:

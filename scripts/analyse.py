@@ -8,8 +8,17 @@ from typing import Any
 import pandas as pd
 
 from capmap.artifacts import read_parquet, read_shards, write_parquet
-from capmap.catalog import ANALYSES, STEPS, find_owner
+from capmap.catalog import ANALYSES, STEPS, Step, find_owner
 from capmap.freshness import Keeper, digest_origin
+from capmap.sizes import (
+    count_processes,
+    estimate_need,
+    explain_excess,
+    find_limits,
+    note_left_out,
+    read_left_out,
+    read_size,
+)
 from capmap.tables import read_declared, write_declared, write_paragraphs
 from job import load_function, run_parallel
 
@@ -23,6 +32,8 @@ def analyse(
     steps: list[str],
     options: Mapping[str, Mapping[str, Any]],
     code: Mapping[str, str],
+    measured: str,
+    limits: Mapping[str, float],
     threads: int,
     **inputs: str | list[str],
 ) -> None:
@@ -40,15 +51,28 @@ def analyse(
         What each step is told, by parameter.
     code : mapping of str to str
         Digest of the code of each step.
+    measured : str
+        The file that says how large the study is.
+    limits : mapping of str to float
+        What a step may need, as the setting of that name. Those that would need more, and what
+        reads their tables, write empty ones and the reason.
     threads : int
-        How many processes run at once.
+        How many processes run at once, at most; fewer where they would need more memory together.
     **inputs : str or list of str
         What the steps read, by name.
     """
     keeper, todo, origins = Keeper(folder), [], {}
+    size = read_size(measured)
+    needs = {name: estimate_need(STEPS[name].cost, size, options[name]) for name in steps}
     for name in steps:
         step = STEPS[name]
         own = {read: inputs[read] for read in [*step.reads, *step.paths]}
+        reason = _find_left_out(step, folder) or explain_excess(needs[name], limits, size)
+        note_left_out(folder, name, reason)
+        if reason:
+            logger.warning("%s: %s", name, reason)
+            _leave_out(name, reason, folder)
+            continue
         origins[name] = digest_origin(code[name], options[name], own)
         if not (len(steps) > 1 and keeper.restore(name, origins[name], _list_files(folder, name))):
             todo.append(name)
@@ -64,8 +88,28 @@ def analyse(
         if len(steps) > 1:
             keeper.keep(name, origins[name], _list_files(folder, name))
 
-    run_parallel(run, todo, processes=threads)
+    most = find_limits(limits).memory
+    processes = count_processes([needs[name].memory for name in todo], most, threads)
+    run_parallel(run, todo, processes=processes)
     logger.info("ran %d of %d steps: %s", len(todo), len(steps), ", ".join(sorted(todo)) or "none")
+
+
+def _find_left_out(step: Step, folder: str) -> str:
+    """Say which step is left out that makes what this one reads, if any is."""
+    makers = (name for name, made in STEPS.items() if {*made.tables, *made.files} & {*step.reads})
+    return next((reason for name in makers if (reason := read_left_out(folder, name))), "")
+
+
+def _leave_out(name: str, reason: str, folder: str) -> None:
+    """Write what a step makes without a row, and say why."""
+    step, owner = STEPS[name], find_owner(name, "steps")
+    for table in step.tables:
+        columns = owner.tables[table].columns.split()
+        write_declared(pd.DataFrame(columns=columns), f"{owner.folder}/{table}", folder)
+    for path in step.files.values():
+        write_parquet(f"{folder}/{path}", pd.DataFrame())
+    if step.describe:
+        write_paragraphs([reason], _list_texts(folder, name))
 
 
 def _read_input(place: str | list[str]) -> pd.DataFrame:

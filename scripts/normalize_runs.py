@@ -17,6 +17,7 @@ from capmap.artifacts import (
 )
 from capmap.ranking.normalized import normalize_study
 from capmap.shards import split_shards
+from capmap.sizes import measure_size
 
 SHARD = re.compile(r"[0-9]+\.parquet")
 
@@ -43,9 +44,9 @@ def normalize_runs(
     bounds, manifest, dropped : str
         Tables to write: the bounds of each dataset, the shards, and what was left out.
     folder : str
-        Where ``{shard}.parquet`` and ``scope.json`` go, what intervals generalize to and what
-        ranks the models. They are rewritten only when their bytes change, and shards that no
-        longer belong are deleted.
+        Where ``{shard}.parquet``, ``scope.json`` (what intervals generalize to and what ranks the
+        models) and ``size.json`` go. They are rewritten only when their bytes change, and shards
+        that no longer belong are deleted.
     shards : int
         Number of shards.
     references, benchmark : list of str
@@ -68,7 +69,9 @@ def normalize_runs(
         benchmark=benchmark,
     )
     index = _write_shards(found.runs, Path(folder), shards)
-    write_bytes_if_changed(Path(folder) / "scope.json", json.dumps(found.scope).encode())
+    size = measure_size(found.runs)._asdict()
+    for name, content in (("scope", found.scope), ("size", size)):
+        write_bytes_if_changed(Path(folder) / f"{name}.json", json.dumps(content).encode())
     write_text(bounds, render_csv(found.bounds))
     write_text(dropped, render_csv(found.dropped))
     write_text(manifest, render_csv(index))

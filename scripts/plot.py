@@ -5,10 +5,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from capmap.artifacts import read_parquet
-from capmap.catalog import FIGURES
+from capmap.catalog import FIGURES, find_owner
+from capmap.figures.canvas import draw_note
 from capmap.figures.look import read_look, wear_look
 from capmap.figures.style import save_figure
 from capmap.freshness import Keeper, digest_origin
+from capmap.sizes import read_left_out
 from capmap.tables import read_declared
 from job import load_function, run_parallel
 
@@ -46,12 +48,16 @@ def plot(
     """
     keeper = Keeper(folder)
     files = {name: [f"{folder}/figures/{name}.{suffix}" for suffix in FORMATS] for name in reads}
-    told = {name: {"options": options[name], "look": looks[name]} for name in reads}
+    left_out = {name: _find_left_out(name, folder) for name in reads}
+    told = {
+        name: {"options": options[name], "look": looks[name], "left_out": left_out[name]}
+        for name in reads
+    }
     origins = {name: digest_origin(code[name], told[name], reads[name]) for name in reads}
     todo = [name for name in reads if not keeper.restore(name, origins[name], files[name])]
 
     def draw(name: str) -> None:
-        _draw_figure(name, reads[name], options[name], looks[name], files[name])
+        _draw_figure(name, reads[name], options[name], looks[name], files[name], left_out[name])
         keeper.keep(name, origins[name], files[name])
 
     # Imported once, before the process is copied.
@@ -69,14 +75,26 @@ def _draw_figure(
     options: Mapping[str, Any],
     look: Mapping[str, Any],
     files: Sequence[str],
+    left_out: str,
 ) -> None:
     figure, known = FIGURES[name], dict(options)
+    if left_out:
+        with wear_look(read_look(look, style=reads.get("style", ""))):
+            save_figure(draw_note(left_out), files)
+        return
     tables = {read: _read(path) for read, path in reads.items() if read != "style"}
     if figure.order:
         known["order"] = tables["order"]["model"].unique().tolist()
     with wear_look(read_look(look, style=reads.get("style", ""))):
         drawn = load_function(figure.draw)(*(tables[read] for read in figure.reads), **known)
         save_figure(drawn, files)
+
+
+def _find_left_out(name: str, folder: str) -> str:
+    """Why a step of the figure's analysis that makes its tables is left out, if one is."""
+    reads, steps = FIGURES[name].reads, find_owner(name, "figures").steps
+    makers = (step for step in steps if {*steps[step].tables, *steps[step].files} & {*reads})
+    return next((reason for step in makers if (reason := read_left_out(folder, step))), "")
 
 
 def _read(path: str) -> Any:

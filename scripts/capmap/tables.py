@@ -10,12 +10,13 @@ from typing import Any
 
 import pandas as pd
 
-from capmap.artifacts import read_table, render_csv, write_text
+from capmap.artifacts import read_table, render_csv, render_parquet, write_bytes, write_text
 from capmap.catalog import TABLES, list_text_columns
 from capmap.catalog.declarations import Best
-from capmap.wording import find_statistic
+from capmap.wording import find_statistic, format_count
 
 DECIMALS = 3
+MOST_ROWS, MOST_CELLS = 20_000, 400_000
 NUMBERS = {"integer", "floating", "mixed-integer-float"}
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -49,7 +50,8 @@ def write_table(
     table : pandas.DataFrame
         The finished table; its order is kept and its index is left out.
     paths : sequence of path-like
-        Files ending in ``.csv``, ``.md``, ``.tex`` or ``.json``; each is replaced atomically.
+        Files ending in ``.csv``, ``.parquet``, ``.md``, ``.tex`` or ``.json``; each is replaced
+        atomically.
     best : mapping of {"max", "min"}, optional
         Columns whose best value is set in bold (not in CSV), and what is best in them.
 
@@ -57,18 +59,34 @@ def write_table(
     ------
     ValueError
         If a path has another suffix; nothing is written then.
+
+    Notes
+    -----
+    Nobody reads 20 000 rows or 400 000 cells: in place of a larger table Markdown and LaTeX say how
+    large it is, and that all of it is in the CSV.
     """
-    render: dict[str, Callable[[], str]] = {
+    render: dict[str, Callable[[], str | bytes]] = {
         ".csv": lambda: render_csv(table),
-        ".md": lambda: render_markdown(table, best=best),
-        ".tex": lambda: render_latex(table, best=best),
+        ".parquet": lambda: render_parquet(table),
+        ".md": lambda: render_markdown(shown, best=best),
+        ".tex": lambda: render_latex(shown, best=best),
         ".json": lambda: render_json(table),
     }
     unknown = [str(path) for path in paths if Path(path).suffix not in render]
     if unknown:
-        raise ValueError(f"A table is written as .csv, .md, .tex or .json, not as {unknown}.")
+        raise ValueError(
+            f"A table is written as .csv, .parquet, .md, .tex or .json, not as {unknown}."
+        )
+    shown = table
+    if len(table) > MOST_ROWS or table.size > MOST_CELLS:
+        rows, columns = (
+            format_count(n, noun) for n, noun in zip(table.shape, ("row", "column"), strict=True)
+        )
+        name = Path(paths[0]).stem
+        shown = pd.DataFrame({name: [f"{rows} and {columns}, too large to print: see {name}.csv"]})
     for path in paths:
-        write_text(path, render[Path(path).suffix]())
+        content = render[Path(path).suffix]()
+        write_bytes(path, content.encode() if isinstance(content, str) else content)
 
 
 def write_paragraphs(paragraphs: Sequence[str], paths: Sequence[str | Path]) -> None:

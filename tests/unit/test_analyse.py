@@ -11,6 +11,9 @@ from analyse import analyse
 from capmap.artifacts import write_parquet
 from capmap.catalog import STEPS
 from capmap.errors import ConfigError, ValidationError
+from capmap.sizes import note_left_out, read_left_out
+from capmap.tables import read_declared
+from tests.steps import LIMITS, run_step, write_size
 from tests.toy_runs import draw_benchmark
 
 NAMES = ["compare_ranks", "rate_models"]
@@ -30,6 +33,7 @@ class Study:
             | {"seed": 0, **RATINGS},
         }
         self.code = dict.fromkeys(NAMES, "code")
+        self.limits = LIMITS
         self.write_runs(0)
 
     def write_runs(self, seed: int) -> None:
@@ -45,6 +49,8 @@ class Study:
             steps=[*(names or NAMES)],
             options=self.options,
             code=self.code,
+            measured=str(write_size(self.folder)),
+            limits=self.limits,
             threads=threads,
             runs=[str(self.folder / "runs.parquet")],
         )
@@ -141,3 +147,29 @@ def test_an_error_of_a_step_is_that_of_the_job_and_older_results_stay(study: Stu
     study.options["rate_models"]["calibration"] = ""
     assert study.list_made() == []
     assert study.read() == written
+
+
+def test_what_needs_more_than_is_allowed_is_left_out_with_the_reason(study, tmp_path, caplog):
+    study.limits = {"memory": 0.001, "hours": 0}
+    study.analyse()
+    text = (tmp_path / "text/ratings.txt").read_text()
+    assert "3 models and 2 datasets need about" in text
+    assert "limits.memory" in text
+    assert read_left_out(tmp_path, "rate_models") == text.strip()
+    assert {r.getMessage() for r in caplog.records if r.levelname == "WARNING"} == {
+        f"{name}: {text.strip()}" for name in NAMES
+    }
+    elo = read_declared(tmp_path / "tables/elo.csv")
+    assert elo.empty
+    assert "elo" in elo
+    study.limits = LIMITS
+    study.analyse()
+    assert not read_left_out(tmp_path, "rate_models")
+    assert len(read_declared(tmp_path / "tables/elo.csv")) == 3
+
+
+def test_what_reads_tables_that_are_left_out_is_left_out_too(tmp_path):
+    note_left_out(tmp_path, "measure_gaps", "Left out: too large.")
+    run_step("replay_placements", tmp_path, {"gaps": tmp_path / "capabilities/gaps.csv"})
+    assert read_left_out(tmp_path, "replay_placements") == "Left out: too large."
+    assert read_declared(tmp_path / "capabilities/placement_replay.csv").empty

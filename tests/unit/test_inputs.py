@@ -158,7 +158,8 @@ def test_what_normalization_writes_is_named_after_it_has_run() -> None:
     asked: list[str] = []
     study = Study("s", make_study().settings, str, lambda name: (asked.append(name), name)[1])
     assert studies.find_scope(study) == "results/s/normalized/scope.json"
-    assert asked == ["s"]
+    assert studies.find_size(study) == "results/s/normalized/size.json"
+    assert asked == ["s", "s"]
 
 
 # Exports
@@ -306,7 +307,7 @@ def keep_results(*shards: str, export: str = "x") -> None:
     rows = "".join(f"{shard},{digest}\n" for shard in shards)
     touch("results/s/normalized/manifest.csv", text=f"shard,sha256\n{rows}")
     touch(*(f"results/s/normalized/{shard}.parquet" for shard in shards))
-    touch("results/s/normalized/scope.json")
+    touch("results/s/normalized/scope.json", "results/s/normalized/size.json")
     touch("results/s/runs.parquet")
     touch("a.csv", text=export)
     account = {"files": [{"path": "a.csv", "sha256": sha256(export.encode()).hexdigest()}]}
@@ -340,6 +341,7 @@ def test_a_study_without_results_has_nothing_to_forget() -> None:
         lambda: Path("results/s/normalized/1.parquet").unlink(),
         lambda: Path("results/s/normalized/1.parquet").write_text("y"),
         lambda: Path("results/s/normalized/scope.json").unlink(),
+        lambda: Path("results/s/normalized/size.json").unlink(),
         lambda: Path("results/s/normalized/manifest.csv").write_text("shard\n0\n"),
         lambda: Path("results/s/normalized/manifest.csv").write_bytes(b"\n\xff,\xff\n"),
     ],

@@ -47,7 +47,7 @@ GROUND = [
     {"addresses", "digests", "errors", "shards", "wording", "catalog"},
     {"settings"},
     {"problems", "artifacts", "rng", "metrics"},
-    {"benchmarks", "claims", "freshness", "looks", "patterns", "provenance", "renaming"},
+    {"benchmarks", "claims", "freshness", "looks", "patterns", "provenance", "renaming", "sizes"},
 ]
 # What the rules ask while Snakemake reads them. Only drafts, which are tried as rules would, stand
 # on it.

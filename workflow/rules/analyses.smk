@@ -15,6 +15,7 @@ for name in [name for name in STEPS if name not in analyses.SHARED]:
             name
         input:
             **inputs_of_steps(name),
+            measured=of(studies.find_size),
         output:
             outputs_of_steps(name),
         log:
@@ -23,9 +24,13 @@ for name in [name for name in STEPS if name not in analyses.SHARED]:
             f"results/benchmarks/{name}/{{study}}.tsv"
         conda:
             "../../envs/analysis.yaml"
+        resources:
+            mem_mb=need_of(name, kind="mem_mb"),
+            runtime=need_of(name, kind="runtime"),
         params:
             study="{study}",
             folder=of(studies.find_folder),
+            limits=setting("limits"),
             steps=[name],
             options=of(analyses.read_step_options, name),
             code=code_of(analyses.find_step_code, name),
@@ -44,6 +49,7 @@ for study in config["studies"]:
                 f"compare_models_of_{study}"
             input:
                 **inputs_of_steps(*steps),
+                measured=of(studies.find_size),
             output:
                 outputs_of_steps(*steps),
             log:
@@ -57,15 +63,14 @@ for study in config["studies"]:
                 group_of_page
             conda:
                 "../../envs/analysis.yaml"
-            threads: 4
+            threads: analyses.PROCESSES
             resources:
-                mem_mb=lambda wildcards, input, attempt: attempt
-                * max(1500, 40 * int(input.size_mb)),
-                runtime=lambda wildcards, input, attempt: attempt
-                * max(20, int(input.size_mb)),
+                mem_mb=need_of(*steps, kind="mem_mb"),
+                runtime=need_of(*steps, kind="runtime"),
             params:
                 study="{study}",
                 folder=of(studies.find_folder),
+                limits=setting("limits"),
                 steps=steps,
                 options=of(analyses.read_step_options, *steps),
                 code=code_of(analyses.find_step_code, *steps),
@@ -89,7 +94,10 @@ for study in config["studies"]:
             group_of_page
         conda:
             "../../envs/figures.yaml"
-        threads: 4
+        threads: analyses.PROCESSES
+        resources:
+            mem_mb=need_of(*steps, kind="mem_mb"),
+            runtime=need_of(*steps, kind="runtime"),
         params:
             folder=of(studies.find_folder),
             reads=of(analyses.find_figure_inputs, *figures),

@@ -50,6 +50,7 @@ ROOT = find_root(workflow.current_basedir)
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
 from capmap.addresses import hide_in_text, keep_secrets
+from capmap import sizes
 from capmap.catalog import ANALYSES, FIGURES, STEPS, find_owner, list_captions
 from capmap.errors import ConfigError, explain_machine
 from capmap.inputs import analyses, configuration, exports, leaderboards
@@ -59,6 +60,8 @@ import library
 import terminal
 
 if workflow.is_main_process:
+    # Jobs decide by the memory that this machine has, wherever they run.
+    os.environ[sizes.MEMORY_VARIABLE] = str(sizes.find_memory())
     terminal.quiet(
         logger,
         is_local=lambda: not workflow.executor_plugin.common_settings.non_local_exec,
@@ -297,6 +300,13 @@ def outputs_of_steps(*names):
         if step.describe:
             paths += text(next(key for key in ANALYSES if ANALYSES[key] is owner))
     return paths
+
+
+def need_of(*names, kind):
+    """What a job of steps asks for, by the size of the study, and more with each attempt."""
+    return lambda wildcards, attempt: (
+        attempt * ask(analyses.ask_for, find_study(wildcards.study), *names)[kind]
+    )
 
 
 def code_of(find_code, *names):

@@ -5,7 +5,7 @@ from typing import Any
 
 from capmap.catalog import capabilities, comparisons, leaderboard, multilabel, published
 from capmap.catalog.columns import COLUMNS, TEXT_COLUMNS
-from capmap.catalog.declarations import Analysis, Figure, Step, Table
+from capmap.catalog.declarations import Analysis, Cost, Figure, Step, Table
 from capmap.catalog.main import HEADLINE, MAIN, TOGETHER
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "TABLES",
     "TOGETHER",
     "Analysis",
+    "Cost",
     "Figure",
     "Step",
     "Table",

@@ -1,6 +1,6 @@
 """Analyses of the capability map: what each model is good at, and what to run next."""
 
-from capmap.catalog.declarations import Analysis, Figure, Step, Table
+from capmap.catalog.declarations import Analysis, Cost, Figure, Step, Table
 
 # How an embedding is fitted.
 FIT = {
@@ -143,6 +143,7 @@ CAPABILITIES = Analysis(
             tables=["gaps"],
             reads=["runs", "bounds"],
             options={"min_results": "capabilities/min_results"},
+            cost=Cost(memory={"runs": 300, "models * datasets": 100}, seconds={"runs": 5e-5}),
         ),
         "describe_results": Step(
             "capmap.capabilities.quality:describe_results",
@@ -154,6 +155,7 @@ CAPABILITIES = Analysis(
                 "dataset_attributes": "attributes/datasets",
                 "renamed": "figures/names",
             },
+            cost=Cost(memory={"cells": 300}, seconds={"cells": 2e-5}),
         ),
         "crossvalidate_baselines": Step(
             "capmap.capabilities.crossvalidation:crossvalidate_baselines",
@@ -165,6 +167,7 @@ CAPABILITIES = Analysis(
                 "seed": "bootstrap/seed",
             },
             files={"baselines": "capabilities/folds/baselines.parquet"},
+            cost=Cost(memory={"cells": 1000}, seconds={"cells": 1e-3}),
         ),
         "summarize_crossvalidation": Step(
             "capmap.capabilities.crossvalidation:summarize_crossvalidation",
@@ -177,6 +180,7 @@ CAPABILITIES = Analysis(
                 "seed": "bootstrap/seed",
             },
             files={"training": "capabilities/training.parquet"},
+            cost=Cost(memory={"cells": 4000}, seconds={"cells": 2e-3}),
         ),
         "embed_models": Step(
             "capmap.capabilities.embedding:embed_models",
@@ -187,12 +191,17 @@ CAPABILITIES = Analysis(
                 "seed": "bootstrap/seed",
             },
             files={"fits": "capabilities/fits.parquet"},
+            cost=Cost(memory={"cells": 600}, seconds={"cells": 2e-3}),
         ),
         "project_map": Step(
             "capmap.capabilities.maps:project_points",
             tables=[],
             reads=["fits"],
             files={"places": "capabilities/map/mds.parquet"},
+            cost=Cost(
+                memory={"models * models": 40, "datasets * datasets": 40},
+                seconds={"models * models": 1e-5, "datasets * datasets": 1e-5},
+            ),
         ),
         "predict_scores": Step(
             "capmap.capabilities.predictions:predict_cells",
@@ -204,6 +213,7 @@ CAPABILITIES = Analysis(
                 "confidence_level": "capabilities/confidence",
                 "unreported_worse": "capabilities/unreported_worse",
             },
+            cost=Cost(memory={"models * datasets": 600}, seconds={"models * datasets": 1e-4}),
         ),
         "describe_capabilities": Step(
             "capmap.capabilities.summary:summarize_map",
@@ -231,6 +241,10 @@ CAPABILITIES = Analysis(
                 "seed": "bootstrap/seed",
             },
             describe="capmap.prose.capabilities:describe_capabilities",
+            cost=Cost(
+                memory={"cells": 300, "models * models": 24},
+                seconds={"cells": 1e-4, "models * models": 1e-6},
+            ),
         ),
     },
 )
@@ -276,6 +290,7 @@ PLACEMENTS = Analysis(
                 "seed": "bootstrap/seed",
                 "confidence_level": "capabilities/confidence",
             },
+            cost=Cost(memory={"cells": 1000}, seconds={"cells": 1e-2}),
         ),
         "place_models": Step(
             "capmap.capabilities.predictions:place_few_results",
@@ -287,6 +302,7 @@ PLACEMENTS = Analysis(
                 "confidence_level": "capabilities/confidence",
             },
             describe="capmap.prose.placements:describe_placements",
+            cost=Cost(memory={"models * datasets": 600}, seconds={"models * datasets": 1e-4}),
         ),
     },
 )
@@ -352,6 +368,7 @@ NEXT_RESULTS = Analysis(
                 "dataset_attributes": "attributes/datasets",
                 "renamed": "figures/names",
             },
+            cost=Cost(memory={"cells": 1000}, seconds={"cells": 1e-2}),
         ),
         "choose_results": Step(
             "capmap.capabilities.choices:choose_next_results",
@@ -376,6 +393,7 @@ NEXT_RESULTS = Analysis(
                 "renamed": "figures/names",
             },
             describe="capmap.prose.next_results:describe_next_results",
+            cost=Cost(memory={"models * datasets": 600}, seconds={"models * datasets": 1e-4}),
         ),
     },
 )
@@ -417,6 +435,7 @@ DRIFT = Analysis(
                 "seed": "bootstrap/seed",
             },
             describe="capmap.prose.drift:describe_drift",
+            cost=Cost(memory={"cells": 600}, seconds={"cells": 1e-3}),
         )
     },
 )
@@ -452,6 +471,7 @@ TRANSFER = Analysis(
                 "seed": "bootstrap/seed",
             },
             describe="capmap.prose.transfer:describe_transfer",
+            cost=Cost(memory={"cells": 600}, seconds={"cells": 1e-3}),
         )
     },
 )

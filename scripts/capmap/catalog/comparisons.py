@@ -1,6 +1,6 @@
 """Analyses that compare models: which differences are real, and how robust the order is."""
 
-from capmap.catalog.declarations import Analysis, Figure, Step, Table
+from capmap.catalog.declarations import Analysis, Cost, Figure, Step, Table
 
 PAIRWISE = Analysis(
     question="Which differences are real?",
@@ -17,6 +17,7 @@ PAIRWISE = Analysis(
             "model_a model_b datasets cells_unused mean_difference ci_low ci_high wins ties "
             "losses wilcoxon_p wilcoxon_p_holm effect_size p_improvement p_improvement_low "
             "p_improvement_high p_a_better p_equivalent p_b_better decision",
+            formats="csv parquet md tex",
         ),
         "rope": Table(
             "The Bayesian signed-rank test of every model against the reference, with the "
@@ -88,6 +89,14 @@ PAIRWISE = Analysis(
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
+            cost=Cost(
+                memory={"1": 1e8, "runs * n_resamples": 1, "pairs": 800, "pairs * datasets": 24},
+                seconds={
+                    "pairs": 3e-4,
+                    "pairs * datasets * n_samples": 3e-9,
+                    "pairs * datasets * seeds * n_resamples": 2e-9,
+                },
+            ),
             describe="capmap.prose.pairwise:describe_pairwise",
         )
     },
@@ -107,6 +116,7 @@ RANKS = Analysis(
             "Nemenyi's test of every pair of mean ranks. It depends on which other models "
             "are compared.",
             "model_a model_b rank_difference critical_difference p separated datasets",
+            formats="csv parquet md tex",
         ),
         "mean_ranks": Table(
             "Mean rank of each model over its datasets, stretched where others are missing, "
@@ -140,6 +150,10 @@ RANKS = Analysis(
             tables=["friedman", "nemenyi", "mean_ranks"],
             reads=["runs"],
             options={"missing": "comparison/missing", "alpha": "comparison/alpha"},
+            cost=Cost(
+                memory={"runs": 300, "models * models": 24, "pairs": 400},
+                seconds={"runs": 2e-5, "pairs": 1.5e-5},
+            ),
             describe="capmap.prose.rank_tests:describe_rank_tests",
         )
     },
@@ -191,6 +205,10 @@ PROFILES = Analysis(
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
+            cost=Cost(
+                memory={"runs": 300, "models * n_resamples": 16},
+                seconds={"runs * n_resamples": 1e-7},
+            ),
             describe="capmap.prose.profiles:describe_profiles",
         )
     },
@@ -222,6 +240,7 @@ STRENGTHS = Analysis(
             tables=["strengths"],
             reads=["runs", "scopes"],
             options={"confidence_level": "bootstrap/confidence"},
+            cost=Cost(memory={"runs": 300, "cells": 400}, seconds={"runs": 2e-5, "cells": 1e-4}),
             describe="capmap.prose.strengths:describe_strengths",
         )
     },
@@ -257,6 +276,7 @@ PUBLICATIONS = Analysis(
             "capmap.comparison.publications:compare_publications",
             tables=["disagreements", "publications"],
             reads=["runs", "exported"],
+            cost=Cost(memory={"runs": 600}, seconds={"runs": 1e-4}),
             describe="capmap.prose.publications:describe_publications",
         )
     },
@@ -296,6 +316,10 @@ FRONTIER = Analysis(
                 "weights": "bootstrap/weights",
                 "seed": "bootstrap/seed",
             },
+            cost=Cost(
+                memory={"runs": 300, "models * n_resamples": 16},
+                seconds={"runs * n_resamples": 5e-8},
+            ),
             describe="capmap.prose.frontier:describe_frontier",
         )
     },
@@ -350,6 +374,10 @@ RATINGS = Analysis(
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
+            cost=Cost(
+                memory={"runs": 300, "1": 1e8, "models * models": 100},
+                seconds={"pairs * datasets * n_resamples": 8e-8},
+            ),
             describe="capmap.prose.ratings:describe_ratings",
         )
     },
@@ -400,6 +428,9 @@ IMPROVABILITY = Analysis(
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
+            cost=Cost(
+                memory={"runs": 300, "cells * n_resamples": 8}, seconds={"runs * n_resamples": 5e-8}
+            ),
             describe="capmap.prose.improvability:describe_improvability",
         )
     },
@@ -487,6 +518,10 @@ ROBUSTNESS = Analysis(
                 "seed": "bootstrap/seed",
             },
             files={"ranks": "robustness/ranks.parquet"},
+            cost=Cost(
+                memory={"runs": 300, "models * models": 40, "cells": 400, "cells * datasets": 1},
+                seconds={"runs * datasets": 1e-6, "pairs": 1e-5, "pairs * datasets": 1e-7},
+            ),
             describe="capmap.prose.robustness:describe_robustness",
         )
     },
@@ -538,6 +573,10 @@ GROUPS = Analysis(
                 "weights": "bootstrap/weights",
                 "seed": "bootstrap/seed",
             },
+            cost=Cost(
+                memory={"runs": 300, "models * n_resamples": 40},
+                seconds={"runs * n_resamples": 1e-7},
+            ),
             describe="capmap.prose.groups:describe_groups",
         )
     },
@@ -583,6 +622,9 @@ CONDITIONS = Analysis(
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
+            cost=Cost(
+                memory={"runs": 600, "cells * n_resamples": 8}, seconds={"runs * n_resamples": 1e-7}
+            ),
             describe="capmap.prose.conditions:describe_conditions",
         )
     },
@@ -640,6 +682,9 @@ SAMPLE_SIZE = Analysis(
                 "power": "sample_size/power",
                 "difference": "sample_size/difference",
             },
+            cost=Cost(
+                memory={"1": 3e7, "runs": 300, "cells": 300}, seconds={"cells": 3e-4, "pairs": 1e-7}
+            ),
             describe="capmap.prose.sample_size:describe_sample_size",
         )
     },
@@ -706,6 +751,7 @@ RELIABILITY = Analysis(
             ],
             reads=["runs"],
             options={"confidence_level": "bootstrap/confidence", "seed": "bootstrap/seed"},
+            cost=Cost(memory={"runs": 300}, seconds={"runs": 5e-5, "cells": 1e-4}),
             describe="capmap.prose.reliability:describe_reliability",
         )
     },

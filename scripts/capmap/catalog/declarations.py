@@ -86,6 +86,24 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Cost:
+    """What a step needs, as a sum of terms; `capmap.sizes.estimate_need` adds them up.
+
+    Parameters
+    ----------
+    memory : mapping of str to float
+        Bytes per unit of each term, beyond what every job has. A term is a product of quantities,
+        such as ``pairs * datasets``: those of `capmap.sizes.Size`, ``pairs`` of models, and options
+        of the step that are numbers, such as ``n_resamples``.
+    seconds : mapping of str to float
+        Processor time per unit of each term.
+    """
+
+    memory: Mapping[str, float] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Step:
     """A job, or part of one, that turns tables into tables.
 
@@ -108,6 +126,8 @@ class Step:
     describe : str
         The function that writes the analysis's paragraphs, ``module:function``, of what `run` took
         and returned. Empty: none.
+    cost : Cost
+        The memory and time that it needs, as measured by ``benchmarks/sizes.py``.
     """
 
     run: str
@@ -117,6 +137,7 @@ class Step:
     options: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     describe: str = ""
+    cost: Cost = Cost()
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Analyses of leaderboards: entries, releases and checkpoints."""
 
-from capmap.catalog.declarations import Analysis, Figure, Step, Table
+from capmap.catalog.declarations import Analysis, Cost, Figure, Step, Table
 
 LEADERBOARD = Analysis(
     question="Who leads, and on what?",
@@ -72,12 +72,20 @@ LEADERBOARD = Analysis(
                 "confidence_level": "bootstrap/confidence",
             },
             describe="capmap.prose.leaderboard:describe_leaderboard",
+            cost=Cost(
+                memory={"runs": 600, "models * datasets": 1000},
+                seconds={"runs": 1e-4, "models * datasets": 1e-3},
+            ),
         ),
         "summarize_entries": Step(
             "capmap.leaderboard.scores:summarize_entries",
             tables=["normalized", "raw", "submissions"],
             reads=["exported", "scopes"],
             paths=["replicates", "descriptions", "benchmark"],
+            cost=Cost(
+                memory={"runs": 600, "models * datasets": 1000},
+                seconds={"runs": 1e-4, "models * datasets": 1e-3},
+            ),
         ),
     },
 )
@@ -108,6 +116,7 @@ RELEASES = Analysis(
             tables=["rank_history"],
             paths=["entries", "releases"],
             describe="capmap.prose.leaderboard:describe_releases",
+            cost=Cost(memory={"models": 1000}, seconds={"models": 1e-3}),
         )
     },
 )
@@ -235,6 +244,7 @@ CHECKPOINTS = Analysis(
                 "seed": "bootstrap/seed",
             },
             describe="capmap.prose.checkpoints:describe_checkpoints",
+            cost=Cost(memory={"runs": 2000}, seconds={"runs": 1e-3}),
         )
     },
 )

@@ -1,6 +1,6 @@
 """The analysis of predictions on images with several valid labels."""
 
-from capmap.catalog.declarations import Analysis, Figure, Step, Table
+from capmap.catalog.declarations import Analysis, Cost, Figure, Step, Table
 
 MULTILABEL = Analysis(
     question="What changes once several labels are right?",
@@ -90,6 +90,9 @@ MULTILABEL = Analysis(
                 "confidence_level": "multilabel/confidence",
                 "seed": "bootstrap/seed",
             },
+            cost=Cost(
+                memory={"1": 2e8, "runs * n_resamples": 8}, seconds={"runs * n_resamples": 1e-4}
+            ),
         ),
         "summarize_metrics": Step(
             "capmap.multilabel.rankings:summarize_metrics",
@@ -104,6 +107,9 @@ MULTILABEL = Analysis(
                 "images": "multilabel/images",
             },
             describe="capmap.prose.multilabel:describe_multilabel",
+            cost=Cost(
+                memory={"1": 1e8, "runs * n_resamples": 8}, seconds={"runs * n_resamples": 1e-5}
+            ),
         ),
     },
 )

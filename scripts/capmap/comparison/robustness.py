@@ -35,6 +35,9 @@ from capmap.settings.choices import Aggregation, Missing, Statistic, Weights
 
 Bounds = Literal["configured", "observed", "ranks"]
 
+# A count of how often a dataset is taken.
+COUNT_BYTES = 8
+
 ALL_BOUNDS: tuple[Bounds, ...] = ("configured", "observed", "ranks")
 IQM: Statistic = "iqm"
 ALL_METHODS = (*AGGREGATIONS, IQM)
@@ -186,13 +189,14 @@ def _average_runs(
     for model, own in runs.groupby("model", sort=True):
         strata = stratify_runs(own["score"], own["dataset"].tolist(), weights=weights)
         names = sorted(own["dataset"].unique())
-        times = np.ones((len(names), 1 + len(names)), dtype=np.intp)
-        times[np.arange(len(names)), 1 + np.arange(len(names))] = 0
-        is_left = times.any(axis=0)
-        values = np.full(times.shape[1], np.nan)
-        values[is_left] = evaluate_statistic(
-            IQM, strata, repeat_datasets(strata, times[:, is_left])
-        )
+        values = np.full(1 + len(names), np.nan)
+        for block in iterate_blocks(len(values), runs=COUNT_BYTES * len(own)):
+            left_out = np.arange(len(values))[block] - 1
+            times = (np.arange(len(names))[:, None] != left_out).astype(np.intp)
+            is_left = times.any(axis=0)
+            values[np.flatnonzero(is_left) + block.start] = evaluate_statistic(
+                IQM, strata, repeat_datasets(strata, times[:, is_left])
+            )
         column = scores[:, models.index(str(model))]
         column[:] = values[0]
         column[1 + _find_places(datasets, names)] = values[1:]

@@ -14,7 +14,6 @@ from capmap.comparison.score_matrix import (
     arrange_runs,
     choose_common,
     count_unused,
-    list_pairs,
 )
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, round_significant
 from capmap.ranking.resampling import Strata, stratify_runs
@@ -28,6 +27,8 @@ DECIMALS = 12
 WIDTHS = ["model", "seeds", "width", "width_low", "width_high", "width_now"]
 DETECTABLE = ["seeds", "difference", "difference_all"]
 MOST_SEEDS = 10_000
+# Pairs of models that are looked at at once.
+BLOCK_PAIRS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -219,12 +220,16 @@ def count_misordered(noise: Noise) -> float:
     Errors are taken as normal and models as independent. A difference is rounded to 12 decimals,
     so that floating-point noise unties no pair.
     """
-    apart = _compare(noise)
-    first, second = list_pairs(len(apart))
-    chances = _misorder_probability(
-        apart[first, second], noise.variances[first] + noise.variances[second]
-    )
-    return float(chances.sum())
+    total, models = 0.0, np.arange(len(noise.estimates))
+    step = max(BLOCK_PAIRS // len(models), 1)
+    for start in range(0, len(models), step):
+        first, second = np.nonzero(models[start : start + step, None] < models)
+        first += start
+        distances = np.abs(noise.estimates[first] - noise.estimates[second])
+        apart = np.asarray(np.round(distances, DECIMALS), dtype=np.float64)
+        variances = noise.variances[first] + noise.variances[second]
+        total += float(_misorder_probability(apart, variances).sum())
+    return total
 
 
 def advise_runs(noise: Noise) -> pd.DataFrame:
@@ -455,12 +460,6 @@ def _pool_datasets(matrix: ScoreMatrix) -> FloatArray:
 def _divide(squares: FloatArray, freedom: FloatArray) -> FloatArray:
     known = np.asarray(freedom) > 0
     return np.asarray(np.divide(squares, freedom, out=np.full(known.shape, np.nan), where=known))
-
-
-def _compare(noise: Noise) -> FloatArray:
-    """Absolute differences of the interquartile means, shape (models, models)."""
-    distances = np.abs(noise.estimates[:, None] - noise.estimates)
-    return np.asarray(np.round(distances, DECIMALS))
 
 
 def _misorder_probability(distances: FloatArray, variances: FloatArray) -> FloatArray:

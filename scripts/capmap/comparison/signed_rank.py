@@ -12,6 +12,8 @@ from capmap.ranking.aggregation import FloatArray, IntArray
 PRIOR = 0.5
 DECIMALS = 12
 NEGLIGIBLE = 1e-12
+# Weights that are held at once; more samples are drawn in blocks, one after the other.
+BLOCK_CELLS = 1 << 23
 
 
 class Staircase(NamedTuple):
@@ -128,12 +130,16 @@ def compare_signed_ranks(
     """
     apart: FloatArray = np.sort(np.asarray(differences, dtype=np.float64), axis=-1)
     sizes = np.count_nonzero(~np.isnan(apart), axis=-1)
-    chances = np.full((len(apart), 3), np.nan)
+    wins = np.full((len(apart), 3), np.nan)
     for size in np.unique(sizes[sizes > 0]).tolist():
-        draws = Draws(size, n_samples=n_samples, rng=make_rng(size))
-        for row in np.flatnonzero(sizes == size):
-            chances[row] = _compare_pair(*_rescale_differences(apart[row, :size], rope), draws)
-    return chances
+        rng, rows = make_rng(size), np.flatnonzero(sizes == size)
+        wins[rows] = 0
+        width = max(BLOCK_CELLS // size, 1)
+        for first in range(0, n_samples, width):
+            draws = Draws(size, n_samples=min(width, n_samples - first), rng=rng)
+            for row in rows:
+                wins[row] += _compare_pair(*_rescale_differences(apart[row, :size], rope), draws)
+    return wins / n_samples
 
 
 def decide(chances: FloatArray, *, probability: float, words: tuple[str, str, str]) -> list[str]:
@@ -170,6 +176,7 @@ def _rescale_differences(ascending: FloatArray, rope: float) -> tuple[FloatArray
 
 
 def _compare_pair(ascending: FloatArray, rope: float, draws: Draws) -> FloatArray:
+    """In how many draws the first model is better, equivalent and worse."""
     # Of a pair and its mirror image only one is computed, so that the two agree exactly.
     lean = ascending + ascending[::-1]
     first = np.flatnonzero(lean)[:1]
@@ -184,13 +191,25 @@ def _compare_pair(ascending: FloatArray, rope: float, draws: Draws) -> FloatArra
 def _weigh_corner(values: FloatArray, threshold: float, draws: Draws) -> FloatArray:
     """Weight of the pairs of differences with a sum above the threshold, half of those at it."""
     edge = round(threshold, DECIMALS)
-    sums = np.round(values[:, None] + values, DECIMALS)
-    strict = Staircase((sums <= edge).sum(axis=1), int((values <= edge).sum()))
-    wide = Staircase((sums < edge).sum(axis=1), int((values < edge).sum()))
+    strict = Staircase(
+        _count_below(values, np.nextafter(edge, np.inf)), int((values <= edge).sum())
+    )
+    wide = Staircase(_count_below(values, edge), int((values < edge).sum()))
     weight = draws.weigh(strict)
     if strict.prior != wide.prior or not np.array_equal(strict.firsts, wide.firsts):
         weight = (weight + draws.weigh(wide)) / 2
     return np.asarray(weight + draws.prior**2 * np.heaviside(-edge, 0.5))
+
+
+def _count_below(values: FloatArray, edge: float) -> IntArray:
+    """How many sums of each of some ascending values with all of them are below an edge."""
+    low, high = np.zeros(len(values), dtype=np.intp), np.full(len(values), len(values))
+    while (open_ := low < high).any():
+        middle = (low + high) // 2
+        sums = np.round(values + values[np.minimum(middle, len(values) - 1)], DECIMALS)
+        is_below = open_ & (sums < edge)
+        low, high = np.where(is_below, middle + 1, low), np.where(open_ & ~is_below, middle, high)
+    return low
 
 
 def _count_winners(
@@ -204,4 +223,4 @@ def _count_winners(
     worse = np.count_nonzero(lead < -NEGLIGIBLE * total)
     middle = np.count_nonzero(is_middle)
     even = len(total) - better - middle - worse
-    return np.array([better + even / 2, middle, worse + even / 2]) / len(total)
+    return np.array([better + even / 2, middle, worse + even / 2])

@@ -1,5 +1,6 @@
 """What the steps of analyses and the figures read, make and are told, as the catalog declares."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias, get_args
@@ -27,11 +28,23 @@ from capmap.inputs.predictions import find_subgroups, list_datasets, list_parts
 from capmap.inputs.published import list_claimed, list_computed, list_printed
 from capmap.inputs.studies import Study, list_shards, list_shards_of_conditions
 from capmap.settings.choices import TableFormat
+from capmap.sizes import (
+    BASE_MEMORY,
+    BASE_SECONDS,
+    MIB,
+    Need,
+    estimate_need,
+    find_limits,
+    fits,
+    read_size,
+)
 from capmap.wording import write_key
 
 # Where something is: in the study's folder, or what a function of the study finds.
 Place: TypeAlias = str | Callable[[Study], str | list[str]]
 
+# How many steps of a job run at once, and by how much estimates may be too low.
+PROCESSES, MARGIN = 4, 2
 # Steps that share a job.
 SHARED = {name for name in STEPS if find_owner(name, "steps").shared}
 
@@ -217,6 +230,28 @@ def list_figure_inputs(study: Study, *names: str) -> list[str]:
 def read_step_options(study: Study, *names: str) -> dict[str, dict[str, Any]]:
     """Read what steps are told, by parameter."""
     return {name: _read_options(study, STEPS[name].options) for name in names}
+
+
+def ask_for(study: Study, *names: str) -> dict[str, int]:
+    """Say what a job of steps asks of a cluster: ``mem_mb``, and ``runtime`` in minutes.
+
+    Both have a margin: a machine may be slower, and estimates hold within a factor of two. What is
+    left out counts as nothing, and so does a study whose size is not known yet.
+    """
+    path = study.folder / "normalized/size.json"
+    needs, most = [Need(BASE_MEMORY, BASE_SECONDS)], find_limits(study.settings["limits"])
+    if path.is_file():
+        size = read_size(path)
+        options = read_step_options(study, *names)
+        found = [estimate_need(STEPS[name].cost, size, options[name]) for name in names]
+        needs += [need for need in found if fits(need, most)]
+    needs.sort(reverse=True)
+    memory = max(needs[0].memory, min(most.memory, sum(need.memory for need in needs[:PROCESSES])))
+    seconds = sum(need.seconds for need in needs)
+    return {
+        "mem_mb": max(1500, math.ceil(MARGIN * memory / MIB)),
+        "runtime": max(20, math.ceil(MARGIN * seconds / 60)),
+    }
 
 
 def read_figure_options(study: Study, *names: str) -> dict[str, dict[str, Any]]:

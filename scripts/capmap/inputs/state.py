@@ -124,6 +124,7 @@ def has_all_shards(study: Study) -> bool:
         return True
     lines = manifest.read_text(encoding="utf-8", errors="replace").splitlines()[1:]
     shards = [[*line.split(","), ""][:2] for line in lines]
-    return (folder / "scope.json").is_file() and all(
+    has_both = all((folder / name).is_file() for name in ("scope.json", "size.json"))
+    return has_both and all(
         is_intact(folder / f"{shard}.parquet", digest) for shard, digest in shards
     )

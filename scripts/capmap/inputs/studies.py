@@ -349,6 +349,12 @@ def find_scope(study: Study) -> str:
     return study.place("normalized/scope.json")
 
 
+def find_size(study: Study) -> str:
+    """Name the file that says how large the study is; `normalize_runs` writes it."""
+    study.find_manifest(study.name)
+    return study.place("normalized/size.json")
+
+
 def _list_shards(study: Study, name: str, folder: str) -> list[str]:
     with open(study.find_manifest(name), encoding="utf-8") as manifest:
         shards = [line.split(",")[0] for line in manifest][1:]

@@ -190,7 +190,8 @@ def report_problems(
     files, rows : int
         How many were read.
     logger : logging.Logger
-        Gets a warning for each cause, which the terminal shows, and the others for the log file.
+        Gets a warning for each cause, which the terminal shows, and the others for the log file,
+        at most 1000 of a cause.
 
     Raises
     ------
@@ -204,7 +205,7 @@ def report_problems(
         )
     for text, group in group_problems(result.warnings):
         logger.warning("%s", text)
-        for problem in group[1:]:
+        for problem in group[1:KEPT]:
             logger.info("%s", problem)
 
 
