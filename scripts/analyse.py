@@ -66,13 +66,13 @@ def analyse(
     needs = {name: estimate_need(STEPS[name].cost, size, options[name]) for name in steps}
     for name in steps:
         step = STEPS[name]
-        own = {read: inputs[read] for read in [*step.reads, *step.paths]}
         reason = _find_left_out(step, folder) or explain_excess(needs[name], limits, size)
         note_left_out(folder, name, reason)
         if reason:
             logger.warning("%s: %s", name, reason)
             _leave_out(name, reason, folder)
             continue
+        own = {read: inputs[read] for read in [*step.reads, *step.paths]}
         origins[name] = digest_origin(code[name], options[name], own)
         if not (len(steps) > 1 and keeper.restore(name, origins[name], _list_files(folder, name))):
             todo.append(name)

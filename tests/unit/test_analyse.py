@@ -156,9 +156,9 @@ def test_what_needs_more_than_is_allowed_is_left_out_with_the_reason(study, tmp_
     assert "3 models and 2 datasets need about" in text
     assert "limits.memory" in text
     assert read_left_out(tmp_path, "rate_models") == text.strip()
-    assert {r.getMessage() for r in caplog.records if r.levelname == "WARNING"} == {
-        f"{name}: {text.strip()}" for name in NAMES
-    }
+    told = [r.getMessage().partition(": ") for r in caplog.records if r.levelname == "WARNING"]
+    assert sorted(name for name, _, _ in told) == sorted(NAMES)
+    assert all("3 models and 2 datasets need about" in reason for _, _, reason in told)
     elo = read_declared(tmp_path / "tables/elo.csv")
     assert elo.empty
     assert "elo" in elo

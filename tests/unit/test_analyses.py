@@ -69,7 +69,7 @@ def test_columns_are_declared_once_and_what_is_said_of_columns_is_of_these(place
     columns = table.columns.split()
     assert columns
     assert len(set(columns)) == len(columns)
-    assert set(table.formats.split()) <= {"csv", "md", "tex", "json"}
+    assert set(table.formats.split()) <= {"csv", "md", "tex", "json", "parquet"}
     if not table.more:
         assert {*table.best, *table.text.split()} <= set(columns)
         labels = label_columns(place, columns)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from capmap import artifacts, changes
+from capmap import artifacts, changes, tables
 from track_changes import track_changes
 
 FORMATS = ("csv", "md", "tex")
@@ -186,6 +186,7 @@ def kill_after(writes: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(artifacts, "write_bytes", write_or_die)
     monkeypatch.setattr(changes, "write_bytes", write_or_die)
+    monkeypatch.setattr(tables, "write_bytes", write_or_die)
 
 
 def histories() -> Iterator[tuple[str, list[dict[str, float]]]]:

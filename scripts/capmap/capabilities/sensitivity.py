@@ -69,8 +69,9 @@ def measure_sensitivity(predictions: pd.DataFrame) -> pd.DataFrame:
     ...         "observed": [np.nan, 0.305], "predicted": [0.1, 0.4],
     ...     }
     ... )
-    >>> measure_sensitivity(pairs).loc[0, ["model", "survives", "successor"]].tolist()
-    ['a', 0.2, 'b']
+    >>> first = measure_sensitivity(pairs).loc[0]
+    >>> first["model"], float(first["survives"]), first["successor"]
+    ('a', 0.2, 'b')
     """
     known, expected = (
         predictions.set_index(["model", "dataset"])[name].sort_index().unstack()  # noqa: PD010
