@@ -134,8 +134,8 @@ def explain_excess(need: Need, limits: Mapping[str, float], size: Size) -> str:
     Examples
     --------
     >>> size = Size(20_000, 10, 200_000, 200_000, 1)
-    >>> explain_excess(Need(38 << 30, 60), {"memory": 8, "hours": 0}, size).partition(",000")[2]
-    ' models and 10 datasets need about 38.0 GiB of memory, and 8.0 are allowed. Raise limits.memory, or choose models with select.'
+    >>> explain_excess(Need(38 << 30, 60), {"memory": 8, "hours": 0}, size).partition(".0 GiB")[0]
+    'Left out: 20,000 models and 10 datasets need about 38'
     >>> explain_excess(Need(1 << 30, 60), {"memory": 8, "hours": 0}, size)
     ''
     """
