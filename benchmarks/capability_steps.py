@@ -81,10 +81,11 @@ def list_steps(cells: pd.DataFrame, folder: Path) -> dict[str, Callable[[], obje
             held_out=10,
         )
 
-    def predict() -> None:
-        predict_cells(gaps, found["fits"], models, datasets, confidence_level=0.9, **FIT)  # type: ignore[arg-type]
-
     level: Any = FIT | {"confidence_level": 0.9}
+
+    def predict() -> None:
+        predict_cells(gaps, found["fits"], models, datasets, bounds, **level)
+
     return {
         "embed_models": embed,
         "predict_scores": predict,
@@ -92,9 +93,11 @@ def list_steps(cells: pd.DataFrame, folder: Path) -> dict[str, Callable[[], obje
             f"crossvalidate {method}": partial(crossvalidate, method)
             for method in ("ensemble", "l2", "cosine", "poincare")
         },
-        "place_models": lambda: place_few_results(gaps, found["fits"], **level),
-        "replay_placements": lambda: replay_few_results(gaps, **level),
-        "replay_choices": lambda: replay_choices(gaps, **level),
+        "place_models": lambda: place_few_results(gaps, found["fits"], bounds, **level),
+        "replay_placements": lambda: replay_few_results(gaps, models, datasets, **level),
+        "replay_choices": lambda: replay_choices(
+            gaps, models, datasets, [], **level, dataset_attributes={}, renamed={}
+        ),
     }
 
 

@@ -15,7 +15,8 @@ HEAD = """\
 
 <!-- Generated from requirements.lock by packaging/make_sbom.py. -->
 
-The versions of `requirements.lock`, with the licenses that they declare. The same list as
+The versions of `requirements.lock`, with the licenses that they declare; "not known" is also that
+of a package for another system than the one on which this list was made. The same list as
 [CycloneDX](https://cyclonedx.org), with what needs what, lies in the wheel below
 `capmap-*.dist-info/sboms/` and in the checkout as `packaging/capmap.cdx.json`. Of a package with
 two versions the newer one is for newer versions of Python.
@@ -62,7 +63,7 @@ def render_sbom() -> dict[str, Any]:
 def render_page(sbom: dict[str, Any]) -> str:
     """Render the list of licenses."""
     rows = [
-        f"| {part['name']} | {part['version']} | {_name_license(part['licenses'])} |\n"
+        f"| {part['name']} | {part['version']} | {_name_license(part)} |\n"
         for part in sbom["components"]
     ]
     return HEAD + "".join(rows)
@@ -77,11 +78,11 @@ def _name(part: dict[str, Any]) -> str:
     return str(part["purl"]).partition("@")[0]
 
 
-def _name_license(licenses: list[dict[str, Any]]) -> str:
-    found = [entry.get("license", entry) for entry in licenses]
+def _name_license(part: dict[str, Any]) -> str:
+    found = [entry.get("license", entry) for entry in part["licenses"]]
     standard = [entry.get("expression") or entry.get("id") for entry in found]
     declared = [entry["name"].split(" :: ")[-1] for entry in found if "name" in entry]
-    return ", ".join(filter(None, standard)) or ", ".join(declared) or "not declared"
+    return ", ".join(filter(None, standard)) or ", ".join(declared) or "not known"
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ if ! account=$(qacct -j "$2" 2>/dev/null); then
     if [ -z "$(find "$logs/$2.asked" -mmin +5)" ]; then
         echo running
     else
+        rm -f "$logs/$2.asked"
         echo "Job $2 of Grid Engine is not known any more; see $logs/$2.log" >&2
         echo failed
     fi

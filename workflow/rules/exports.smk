@@ -220,7 +220,7 @@ checkpoint normalize_runs:
         unit=setting("bootstrap/unit"),
         rank_by=setting("rank_by"),
         interval=setting("bootstrap/interval"),
-        seed=setting("bootstrap/seed"),
+        seed=of(studies.find_imputation_seed),
         study="{study}",
         renamed=setting("figures/names"),
         library=digest_library("normalize_runs.py"),

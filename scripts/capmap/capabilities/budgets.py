@@ -106,7 +106,11 @@ def choose_best(
     is_result = table["is_result"]
     table.loc[is_result, ["score_low", "score_high"]] = np.nan
     table["score"] = table["score"].where(is_result, table["predicted_score"])
-    table = table.sort_values(["dataset", "cost", "value", "model"], ignore_index=True)
+    table = table.sort_values(
+        ["dataset", "cost", "value", "is_result", "model"],
+        ascending=[True, True, True, False, True],
+        ignore_index=True,
+    )
     budgets = _list_budgets(table["cost"].dropna())
     best, candidates = [], []
     for _, own in table.groupby("dataset", sort=True):

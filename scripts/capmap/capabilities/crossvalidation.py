@@ -210,6 +210,8 @@ def crossvalidate(
             if key not in predictions:
                 predictions[key] = _fit_split(split, fit, protocol=protocol)
             tables += _tabulate_split(split, predictions[key], folds, protocol=protocol)
+    if not tables:
+        return pd.DataFrame(columns=list(COLUMNS))
     return pd.concat(tables, ignore_index=True)[list(COLUMNS)]
 
 

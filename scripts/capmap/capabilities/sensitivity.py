@@ -1,12 +1,13 @@
 """Which conclusions from predictions survive if results that nobody reported are worse."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from capmap.ranking.aggregation import FloatArray
 
 COLUMNS = {
-    **dict.fromkeys(("kind", "dataset"), "str"),
     "place": "int64",
     "model": "str",
     **dict.fromkeys(("gap", "survives"), "float64"),
@@ -55,11 +56,15 @@ def measure_sensitivity(predictions: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``kind`` ("dataset": the best model of each, or "mean": the first ten by mean gap over all
-        datasets), ``dataset`` (empty for means), ``place``, ``model``, its ``gap`` (observed, or
-        else predicted), ``survives`` (the largest shift of all empty cells, of 0, 0.01 … 1, up to
-        which the model keeps its place) and ``successor``, who then has it (empty where nobody).
-        A dataset without a prediction has no row; a model that lacks one has no mean.
+        The first ten models by mean gap over all datasets: ``place``, ``model``, its mean ``gap``
+        (of results, or else predictions), ``survives`` (the largest shift of all empty cells, of 0,
+        0.01 … 1, up to which the model keeps its place) and ``successor``, who then has it (empty
+        where nobody). A model that lacks a prediction is left out.
+
+    Notes
+    -----
+    Best models of single datasets are none of these conclusions: gaps are from the best result, so
+    that no prediction comes before it.
 
     Examples
     --------
@@ -79,44 +84,26 @@ def measure_sensitivity(predictions: pd.DataFrame) -> pd.DataFrame:
     )
     models = known.index.astype(object).to_numpy()
     gaps, empty = known.fillna(expected).to_numpy(dtype=np.float64), known.isna().to_numpy()
-    rows = []
-    for place, dataset in enumerate(known.columns):
-        own = np.flatnonzero(~np.isnan(gaps[:, place]))
-        if own.size:
-            found = _follow_places(gaps[own, place, None], empty[own, place, None], places=1)
-            rows += [("dataset", dataset, *row) for row in _name_models(found, models[own])]
     own = np.flatnonzero(~np.isnan(gaps).any(axis=1))
-    found = _follow_places(gaps[own], empty[own], places=MOST_PLACES)
-    rows += [("mean", "", *row) for row in _name_models(found, models[own])]
+    rows = _follow_places(gaps[own], empty[own], models[own]) if len(own) else []
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
 
 
 def _follow_places(
-    gaps: FloatArray, empty: np.ndarray, *, places: int
-) -> list[tuple[int, int, float, float, int]]:
-    """Place, model, mean gap, shift that is survived and successor (or −1) of the first places."""
+    gaps: FloatArray, empty: np.ndarray, models: np.ndarray
+) -> list[tuple[Any, ...]]:
+    """Rows of the table."""
     start = gaps.mean(axis=1)
     order = np.argsort(start, kind="stable")
-    gaps, empty = gaps[order], empty[order]
-    survived = np.ones(min(places, len(order)))
-    successors = np.full(len(survived), -1)
+    gaps, empty, models = gaps[order], empty[order], models[order]
+    survived = np.ones(min(MOST_PLACES, len(order)))
+    successors = [""] * len(survived)
     for step in range(1, STEPS + 1):
         means = np.where(empty, np.minimum(gaps + step / STEPS, 1), gaps).mean(axis=1)
         # Ties keep the order.
         ranked = np.argsort(np.round(means / NEGLIGIBLE), kind="stable")[: len(survived)]
-        lost = (ranked != np.arange(len(survived))) & (successors < 0)
-        survived[lost] = (step - 1) / STEPS
-        successors[lost] = order[ranked[lost]]
-    return [
-        (place + 1, int(order[place]), float(start[order[place]]), *last)
-        for place, last in enumerate(zip(survived.tolist(), successors.tolist(), strict=True))
-    ]
-
-
-def _name_models(
-    found: list[tuple[int, int, float, float, int]], models: np.ndarray
-) -> list[tuple[int, str, float, float, str]]:
-    return [
-        (place, models[model], gap, survives, "" if next_ < 0 else models[next_])
-        for place, model, gap, survives, next_ in found
-    ]
+        for place in np.flatnonzero(ranked != np.arange(len(survived))):
+            if not successors[place]:
+                survived[place], successors[place] = (step - 1) / STEPS, models[ranked[place]]
+    places = range(1, len(survived) + 1)
+    return [*zip(places, models, start[order], survived, successors, strict=False)]

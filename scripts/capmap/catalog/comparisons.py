@@ -751,7 +751,13 @@ RELIABILITY = Analysis(
             ],
             reads=["runs"],
             options={"confidence_level": "bootstrap/confidence", "seed": "bootstrap/seed"},
-            cost=Cost(memory={"runs": 300}, seconds={"runs": 5e-5, "cells": 1e-4}),
+            cost=Cost(
+                memory={"runs": 300, "datasets * datasets": 40},
+                seconds={
+                    **{"runs": 5e-5, "cells": 1e-4, "datasets * datasets": 5e-6},
+                    "datasets * datasets * models": 6e-8,
+                },
+            ),
             describe="capmap.prose.reliability:describe_reliability",
         )
     },

@@ -361,7 +361,7 @@ MEANINGS = {
     "capabilities/best_candidates.score": "Score in the metric's unit, as it is or predicted.",
     "capabilities/next.share": "The reduction as a share of the variance, 0 to 1.",
     "capabilities/placement_replay.change": "Error over that of additive effects, less 1.",
-    "capabilities/sensitivity.gap": "Gap of the result or prediction, or its mean over datasets.",
+    "capabilities/sensitivity.gap": "Mean gap over datasets, of results or else predictions.",
     "capabilities/datasets.std": "Standard deviation of scores over models, in the metric's unit.",
     "tables/publications.difference": "Normalized score less that of the other publications.",
     "tables/disagreements.high": "The highest normalized score that a publication reports.",

@@ -45,9 +45,9 @@ def cluster_datasets(
     -----
     Correlations are those of normal scores of the models' ranks. Datasets are joined by average
     linkage as long as the correlation exceeds what the largest of all pairs is by chance where all
-    are equally correlated: the quantile of simulated normal scores with the mean correlation, as
-    Fisher's z. A cluster is kept if it is stable, with a mean Jaccard similarity of 0.75 with the
-    most similar cluster where models are resampled.
+    are equally correlated: the quantile of simulated normal scores with the mean correlation and
+    the ties of each dataset, as Fisher's z. A cluster is kept if it is stable, with a mean Jaccard
+    similarity of 0.75 with the most similar cluster where models are resampled.
 
     References
     ----------
@@ -61,7 +61,7 @@ def cluster_datasets(
         return pd.DataFrame(columns=COLUMNS)
     scores = _score_ranks(block.means)
     pairs = _correlate(scores)
-    excess = _simulate_excess(n_models, n_datasets, _average_pairs(pairs), confidence_level, rng)
+    excess = _simulate_excess(scores, _average_pairs(pairs), confidence_level, rng)
     labels = _join_datasets(pairs, excess)
     stability = _measure_stability(scores, labels, excess, rng)
     labels = np.where(stability >= STABLE, labels, 0)
@@ -127,19 +127,20 @@ def _average_pairs(pairs: FloatArray) -> float:
 
 
 def _simulate_excess(
-    n_models: int,
-    n_datasets: int,
-    correlation: float,
-    confidence_level: float,
-    rng: np.random.Generator,
+    scores: FloatArray, correlation: float, confidence_level: float, rng: np.random.Generator
 ) -> float:
     """Quantile of the largest Fisher's z of a pair beyond that of their mean correlation."""
     common = max(correlation, 0.0)
+    n_models, n_datasets = scores.shape
+    dealt = np.sort(scores, axis=0)
     found = np.empty(SIMULATIONS)
     for place in range(SIMULATIONS):
         noise = rng.standard_normal((n_models, n_datasets))
         level = rng.standard_normal((n_models, 1))
-        pairs = _correlate(np.sqrt(common) * level + np.sqrt(1 - common) * noise)
+        drawn = np.sqrt(common) * level + np.sqrt(1 - common) * noise
+        # As many models are tied as are on the dataset.
+        ranks = drawn.argsort(axis=0).argsort(axis=0)
+        pairs = _correlate(np.take_along_axis(dealt, ranks, axis=0))
         middle = _average_pairs(pairs)
         np.fill_diagonal(pairs, -LARGEST)
         found[place] = np.arctanh(pairs.max()) - np.arctanh(middle)

@@ -4,11 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import special
+from scipy import sparse, special
+from scipy.sparse import csgraph
 
 from capmap.comparison.correlation import compute_kendall_tau
 from capmap.comparison.score_matrix import BoolArray, ScoreMatrix
 from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.rng import order_names
 
 CURVE = [
     *("datasets", "kendall_tau", "ci_low", "ci_high", "kendall_tau_random"),
@@ -69,7 +71,8 @@ def reduce_benchmark(
         models that took no part in the choice, with its interval; the tau of random subsets of the
         same size; and the difference. ``chosen``: the datasets in the order of their choice with
         all models, and in what share of the splits each was among as many. Both are empty with
-        fewer than 8 models or 3 datasets, or where all models have one level.
+        fewer than 8 models or 3 datasets, where all models have one level, or where models fall
+        into groups without a common dataset.
 
     Notes
     -----
@@ -90,16 +93,18 @@ def reduce_benchmark(
     """
     n_models, n_datasets = matrix.means.shape
     whole = _level_scores(matrix.means, np.ones(n_models, dtype=bool))
-    if n_models < FEWEST_MODELS or n_datasets < FEWEST_DATASETS or not _varies(whole.mean):
+    is_small = n_models < FEWEST_MODELS or n_datasets < FEWEST_DATASETS
+    if is_small or not _varies(whole.mean) or not _is_connected(matrix.is_filled):
         return Reduction(pd.DataFrame(columns=CURVE), pd.DataFrame(columns=CHOSEN))
     sizes = _list_sizes(n_datasets)
     taus, randoms, choices = [], [], []
     for _ in range(PARTITIONS):
-        is_first = rng.permutation(n_models) < n_models // 2
+        is_first = np.zeros(n_models, dtype=bool)
+        is_first[order_names(matrix.models, rng)[: n_models // 2]] = True
         for is_known in (is_first, ~is_first):
             known = _level_scores(matrix.means, is_known)
             own = _choose_forward(known, is_known, sizes[-1])
-            orders = [own, *(rng.permutation(n_datasets) for _ in range(RANDOM_SUBSETS))]
+            orders = [own, *(order_names(matrix.datasets, rng) for _ in range(RANDOM_SUBSETS))]
             found = _test_orders(known, whole.mean, ~is_known, orders, sizes)
             taus.append(found[0])
             randoms.append(np.nanmean(found[1:], axis=0))
@@ -204,6 +209,11 @@ def _list_sizes(datasets: int) -> IntArray:
 
 def _average(sums: FloatArray, counts: FloatArray | IntArray) -> FloatArray:
     return np.asarray(sums / np.maximum(counts, 1))
+
+
+def _is_connected(filled: BoolArray) -> bool:
+    few = (filled if len(filled) <= len(filled.T) else filled.T).astype(float)
+    return bool(csgraph.connected_components(sparse.csr_array(few @ few.T))[0] == 1)
 
 
 def _varies(levels: FloatArray) -> bool:

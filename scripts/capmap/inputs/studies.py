@@ -349,6 +349,11 @@ def find_scope(study: Study) -> str:
     return study.place("normalized/scope.json")
 
 
+def find_imputation_seed(study: Study) -> int:
+    """The seed of imputations; 0 where nothing is imputed, so that another seed changes nothing."""
+    return int(study.read("bootstrap/seed")) if study.read("incomplete") == "impute" else 0
+
+
 def find_size(study: Study) -> str:
     """Name the file that says how large the study is; `normalize_runs` writes it."""
     study.find_manifest(study.name)

@@ -59,7 +59,10 @@ def describe_reduction(
         Of the intervals, between 0 and 1.
     """
     if reduction.empty:
-        return "A choice of few datasets needs 8 models whose levels differ, and 3 datasets."
+        return (
+            "A choice of few datasets needs 8 models whose levels differ, and 3 datasets; any two "
+            "models have to be connected by datasets in common."
+        )
     methods = (
         "Datasets were chosen one by one on half of the models, so that their mean scores "
         "correlate most with the mean of all; Kendall's tau of the two rankings is that of the "

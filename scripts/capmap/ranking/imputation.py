@@ -15,6 +15,8 @@ from capmap.settings.choices import Incomplete
 IMPUTATIONS = 50
 BURN_IN, THINNING = 200, 10
 MOST_FACTORS, CELLS_PER_COEFFICIENT = 8, 2
+# Least variance of noise, where scores have variance 1: a dataset may be fitted exactly.
+NEGLIGIBLE = 1e-8
 # Prior scales of variances, in that of all cells: of levels, of slopes, of loadings and noise.
 LEVELS, SLOPES, SMALL = 1.0, 0.1, 0.01
 # Degrees of freedom of the noise of a dataset.
@@ -157,7 +159,7 @@ def fit_factor_draws(cells: pd.DataFrame, *, rng: np.random.Generator) -> Factor
 
         o_d + a_m (1 + s_d) + u_m · v_d
 
-    with a level a of each model, its slope 1 + s on each dataset, and up to eight factors u · v:
+    with a level a of each model, its slope 1 + s on each dataset, and up to seven factors u · v:
     one for every two cells per coefficient of models and datasets. Variances have inverse-gamma
     priors of shape 1, small ones for loadings, so that factors without use vanish. The noise of a
     dataset has a scaled inverse χ² prior with 5 degrees of freedom around that of all. Cells count
@@ -178,7 +180,7 @@ def fit_factor_draws(cells: pd.DataFrame, *, rng: np.random.Generator) -> Factor
     if known.all():
         return None
     require_connected(cells, policy="impute")
-    center, spread = matrix[known].mean(), matrix[known].std() or 1.0
+    center, spread = matrix[known].mean(), max(matrix[known].std(), NEGLIGIBLE)
     chain = _Chain(np.where(known, (matrix - center) / spread, 0), known.astype(np.float64), rng)
     for _ in range(BURN_IN):
         chain.sweep()
@@ -252,9 +254,9 @@ class _Chain:
         errors = (known * (values - design @ self.coefficients.T)) ** 2
         counts = known.sum(axis=0)
         sums = FREEDOM * self.total + errors.sum(axis=0)
-        self.noise = sums / 2 / rng.gamma((FREEDOM + counts) / 2)
+        self.noise = np.maximum(sums / 2 / rng.gamma((FREEDOM + counts) / 2), NEGLIGIBLE)
         rate = 1 + FREEDOM * (1 / self.noise).sum() / 2
-        self.total = rng.gamma(1 + FREEDOM * len(apart) / 2) / rate
+        self.total = max(rng.gamma(1 + FREEDOM * len(apart) / 2) / rate, NEGLIGIBLE)
 
 
 def combine_imputations(
@@ -306,7 +308,7 @@ def combine_imputations(
     if over_datasets:
         missing = between / total if total else 0.0
         observed = (own + 1) / (own + 3) * own * (1 - missing) if missing else own
-        found = 1 / (missing**2 / others + 1 / observed)
+        found = 1 / (missing**2 / others + (1 / observed if observed else 0))
     else:
         spread = within**2 / own + between**2 / others
         found = total**2 / spread if spread else own
