@@ -134,7 +134,7 @@ def explain_excess(need: Need, limits: Mapping[str, float], size: Size) -> str:
     Examples
     --------
     >>> size = Size(20_000, 10, 200_000, 200_000, 1)
-    >>> explain_excess(Need(38 << 30, 60), {"memory": 8, "hours": 0}, size).partition(".0 GiB")[0]
+    >>> explain_excess(Need(38 << 30, 60), {"memory": 8, "hours": 0}, size).partition(".00 GiB")[0]
     'Left out: 20,000 models and 10 datasets need about 38'
     >>> explain_excess(Need(1 << 30, 60), {"memory": 8, "hours": 0}, size)
     ''
@@ -149,7 +149,7 @@ def explain_excess(need: Need, limits: Mapping[str, float], size: Size) -> str:
             models = format_count(size.models, "model")
             datasets = format_count(size.datasets, "dataset")
             return (
-                f"Left out: {models} and {datasets} need about {much:,.1f} {unit}, and {most:,.1f} "
+                f"Left out: {models} and {datasets} need about {much:,.2f} {unit}, and {most:,.2f} "
                 f"are allowed. Raise limits.{option}, or choose models with select."
             )
     return ""
