@@ -78,7 +78,7 @@ def test_every_table_figure_and_paragraph_is_made(finished: Checkout) -> None:
             assert (folder / f"{name}.{suffix}").stat().st_size > 0
     for name in list_figures(settings):
         for suffix in FORMATS:
-            assert (folder / f"figures/{name}.{suffix}").stat().st_size > 1000
+            assert (folder / f"figures/{name}.{suffix}").stat().st_size > 300
     headings = [
         max(FONT_TEXT.findall((folder / f"figures/{name}.inline.svg").read_text()))
         for name in list_figures(settings)

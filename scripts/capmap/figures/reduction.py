@@ -21,7 +21,7 @@ from capmap.figures.style import FAINT_INK, PALETTE, figure_style
 
 HEIGHT = 1.9
 HEADING = "Ranking by few datasets"
-TOO_FEW = "Fewer than 8 models or 3 datasets."
+TOO_FEW = "Fewer than 8 models or 3 datasets, or models without datasets in common."
 NOTE = "On models that took no part in the choice. Line at 0.9."
 CHOSEN, RANDOM = PALETTE[0], "#707070"
 MOST_TICKS = 7
