@@ -1,8 +1,9 @@
 """Time of each step of a capability analysis as results grow, and the memory of the process.
 
 Settings are the defaults. A cross-validation has five methods in six numbers of dimensions, of
-which those in five are timed; the factors of the ensemble are one step for all. Each size runs in a process of its own; times are those of the
-processor, and memory is the most that the process had held after the step.
+which those in five are timed; the factors of the ensemble are one step for all. Each size runs in a
+process of its own; times are those of the processor, and memory is the most that the process had
+held after the step.
 """
 
 import argparse
