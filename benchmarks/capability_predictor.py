@@ -31,7 +31,7 @@ from capmap.capabilities.factors import Pairs, gather_attributes
 from capmap.capabilities.gaps import Results, arrange_results
 from capmap.capabilities.halves import Fitting
 from capmap.capabilities.predictions import predict_scores
-from capmap.capabilities.stacking import predict_stack
+from capmap.capabilities.stacking import fit_stack_factors, predict_stack
 from capmap.ranking.aggregation import FloatArray
 from capmap.rng import make_stream
 from capmap.tables import render_markdown, write_table
@@ -180,10 +180,10 @@ def measure_errors(table: Table, splits: int) -> pd.DataFrame:
         train, test = split.train, split.test
         fits = fit_starts(train, fitting.methods, starts=starts)
         pairs = Pairs(test.rows, test.columns)
-        stack = predict_stack(train, pairs, fitting, attributes, rng=rng())
+        factors = fit_stack_factors(train, pairs, attributes, rng=rng())
         predicted = {
-            "ensemble": stack["stack"],
-            "factors": stack["factors"],
+            "ensemble": predict_stack(train, pairs, fitting, factors, rng=rng()),
+            "factors": factors[-1].mean.clip(0, 1),
             "mean of distances": predict_gaps(fits, *pairs),
             "soft-impute": fit_soft_impute(train, rng())(*pairs),
             "additive": fit_additive(train).predict(*pairs),

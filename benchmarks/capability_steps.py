@@ -1,8 +1,9 @@
 """Time of each step of a capability analysis as results grow, and the memory of the process.
 
-Settings are the defaults. A cross-validation has four methods in six numbers of dimensions, of
-which those in five are timed. Each size runs in a process of its own; times are those of the
-processor, and memory is the most that the process had held after the step.
+Settings are the defaults. A cross-validation has five methods in six numbers of dimensions, of
+which those in five are timed; the factors of the ensemble are one step for all. Each size runs in a
+process of its own; times are those of the processor, and memory is the most that the process had
+held after the step.
 """
 
 import argparse
@@ -20,8 +21,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from capmap.artifacts import write_parquet
 from capmap.capabilities.choice_replay import replay_choices
 from capmap.capabilities.embedding import embed_models
+from capmap.capabilities.fold_factors import crossvalidate_factors
 from capmap.capabilities.gaps import tabulate_gaps
 from capmap.capabilities.placement_replay import replay_few_results
 from capmap.capabilities.predictions import place_few_results, predict_cells
@@ -32,6 +35,7 @@ from workflow import RESULTS
 
 SIZES = [(45, 92, 820), (300, 180, 5000), (1000, 500, 50_000), (662, 1555, 100_000)]
 RANK = 6
+NO_COLUMNS = {"name": "", "type": "", "family": ""}
 FIT = {"study": "growth", "method": "ensemble", "dimension": 5, "n_starts": 2, "seed": 0}
 
 
@@ -65,20 +69,26 @@ def list_steps(cells: pd.DataFrame, folder: Path) -> dict[str, Callable[[], obje
     datasets = datasets.assign(family=datasets["dataset"])
     models = pd.DataFrame({"model": sorted(set(cells["model"]))})
     found: dict[str, Any] = {}
-    paths = {name: folder / f"{name}.csv" for name in ("gaps", "models", "datasets")}
-    for name, table in {"gaps": gaps, "models": models, "datasets": datasets}.items():
+    paths = {name: folder / f"{name}.csv" for name in ("gaps", "datasets")}
+    for name, table in {"gaps": gaps, "datasets": datasets}.items():
         write_table(table, [paths[name]])
 
     def embed() -> None:
         found["fits"] = embed_models(gaps, **FIT)["fits"]  # type: ignore[arg-type]
 
+    splits: Any = {"study": FIT["study"], "seed": FIT["seed"], "n_splits": 10, "held_out": 10}
+
+    def crossvalidate_members() -> None:
+        table = crossvalidate_factors(gaps, models, datasets, **splits)["factor_fits"]
+        write_parquet(folder / "factors.parquet", table)
+
     def crossvalidate(method: str) -> None:
-        options: Any = FIT | {name: str(path) for name, path in paths.items()}
         crossvalidate_embedding(
-            **(options | {"method": method}),
+            gaps=str(paths["gaps"]),
+            datasets=str(paths["datasets"]),
+            factors=[str(folder / "factors.parquet")] if method == "ensemble" else [],
             folds=str(folder / "folds.parquet"),
-            n_splits=10,
-            held_out=10,
+            **(FIT | splits | {"method": method}),
         )
 
     level: Any = FIT | {"confidence_level": 0.9}
@@ -89,14 +99,15 @@ def list_steps(cells: pd.DataFrame, folder: Path) -> dict[str, Callable[[], obje
     return {
         "embed_models": embed,
         "predict_scores": predict,
+        "crossvalidate_factors": crossvalidate_members,
         **{
             f"crossvalidate {method}": partial(crossvalidate, method)
-            for method in ("ensemble", "l2", "cosine", "poincare")
+            for method in ("ensemble", "l2", "cosine", "poincare", "bilinear")
         },
         "place_models": lambda: place_few_results(gaps, found["fits"], bounds, **level),
         "replay_placements": lambda: replay_few_results(gaps, models, datasets, **level),
         "replay_choices": lambda: replay_choices(
-            gaps, models, datasets, [], **level, dataset_attributes={}, renamed={}
+            gaps, models, datasets, [], **level, dataset_attributes=NO_COLUMNS, renamed={}
         ),
     }
 

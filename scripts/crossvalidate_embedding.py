@@ -1,14 +1,16 @@
 """Hide results and predict them by an embedding fitted to the others."""
 
 import logging
+from collections.abc import Sequence
 from functools import partial
 
 import pandas as pd
 
-from capmap.artifacts import read_table, write_parquet
-from capmap.capabilities.crossvalidation import FACTORS, crossvalidate
+from capmap.artifacts import read_parquet, read_table, write_parquet
+from capmap.capabilities.crossvalidation import crossvalidate
 from capmap.capabilities.embedding import METHODS, draw_starts
-from capmap.capabilities.factors import Pairs, gather_attributes
+from capmap.capabilities.factors import Pairs
+from capmap.capabilities.fold_factors import make_stack_stream, restore_factors
 from capmap.capabilities.gaps import Results, choose_results
 from capmap.capabilities.halves import Fitting, fit_map
 from capmap.capabilities.stacking import predict_stack
@@ -21,8 +23,8 @@ logger = logging.getLogger(__name__)
 def crossvalidate_embedding(
     *,
     gaps: str,
-    models: str,
     datasets: str,
+    factors: Sequence[str],
     folds: str,
     study: str,
     method: str,
@@ -38,8 +40,10 @@ def crossvalidate_embedding(
     ----------
     gaps : str
         Gaps of all cells, CSV.
-    models, datasets : str
-        Models and datasets with their attributes, CSV.
+    datasets : str
+        Datasets and their families, CSV.
+    factors : sequence of str
+        Fits of `crossvalidate_factors`, Parquet; none for a method without factors.
     folds : str
         Where to write the predictions, Parquet.
     study : str
@@ -61,14 +65,13 @@ def crossvalidate_embedding(
     about = read_table(datasets)
     starts = draw_starts(results, dimension=dimension, starts=n_starts, seed=seed, study=study)
     fitting = Fitting(METHODS[method], starts)
-    attributes = gather_attributes(results, read_table(models), about)
+    fits = restore_factors([*map(read_parquet, factors)])
 
     def fit(known: Results, rows: IntArray, columns: IntArray) -> dict[str, FloatArray]:
         if len(fitting.methods) == 1:
             return {method: fit_map(known, fitting)(rows, columns)}
-        rng = make_stream(seed, study, "capabilities", "stack")
-        found = predict_stack(known, Pairs(rows, columns), fitting, attributes, rng=rng)
-        return {method: found["stack"], FACTORS: found["factors"]}
+        pairs, rng = Pairs(rows, columns), make_stack_stream(seed, study)
+        return {method: predict_stack(known, pairs, fitting, next(fits), rng=rng)}
 
     table = crossvalidate(
         results,
@@ -78,8 +81,7 @@ def crossvalidate_embedding(
         held_out=held_out,
         make_rng=partial(make_stream, seed, study, "capabilities", "folds"),
     )
-    is_member = table["distance"] == FACTORS
-    table.insert(1, "dimension", pd.Series(dimension, table.index, "Int64").mask(is_member))
+    table.insert(1, "dimension", pd.Series(dimension, table.index, "Int64"))
     write_parquet(folds, table)
     logger.info("%s in %d dimensions, %d predictions", method, dimension, len(table))
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from capmap.capabilities.budgets import choose_best, read_costs
-from capmap.capabilities.metric_units import open_ends
+from capmap.capabilities.metric_units import find_limits, open_ends
 from capmap.prose.budgets import describe_budgets
 
 COLUMNS = ["model", "dataset", "observed", "predicted", "low", "high"]
@@ -175,6 +175,9 @@ def test_open_ends_reach_what_the_metric_allows() -> None:
     unknown = open_ends(predictions, bounds.assign(metric="some", direction="max"))
     assert unknown["score_high"].tolist() == [np.inf, 78, 80]
     assert unknown["score_low"].tolist() == [70, -np.inf, 60]
+    # A hard dataset may have no score above 1%; the unit is that of the metric.
+    hard = pd.concat([bounds.assign(dataset="hard", low=0.2, high=0.9), bounds])
+    assert find_limits(hard)["best"].tolist() == [100, 100]
     # Bounds up to 1 say that it is no percent, so 60 to 80 are beyond: no limit is known.
     odd = open_ends(predictions, bounds.assign(high=1.0))
     assert odd["score_high"].tolist() == [np.inf, 78, 80]

@@ -2,6 +2,7 @@
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -245,41 +246,57 @@ def test_a_protocol_that_leaves_nothing_known_is_left_out() -> None:
     assert (table["protocol"] == "random").sum() == 40 * 2 + 2
 
 
-def write_study(folder: Path, results: pd.DataFrame) -> dict[str, str]:
+def write_study(folder: Path, results: pd.DataFrame, **options: object) -> dict[str, str]:
+    """Files of a study; returns what every cross-validation of a map reads, and factors."""
     datasets = pd.DataFrame({"dataset": results["dataset"].unique()})
     datasets["family"] = [f"00{place % 3}" for place in range(len(datasets))]
     models = pd.DataFrame({"model": results["model"].unique(), "architecture": "A"})
-    return write_inputs(folder, gaps=results, models=models, datasets=datasets.iloc[::-1])
+    paths = write_inputs(folder, gaps=results, models=models, datasets=datasets.iloc[::-1])
+    run_step("crossvalidate_factors", folder, paths, **options)
+    factors = str(folder / "capabilities/folds/factor_fits.parquet")
+    return {"gaps": paths["gaps"], "datasets": paths["datasets"], "factors": factors}
+
+
+def crossvalidate_map(paths: dict[str, str], method: str, dimension: int, **options: Any) -> str:
+    """The file of the folds of a method."""
+    folder = Path(paths["gaps"]).parent
+    folds = str(folder / f"{method}.parquet")
+    factors = [paths["factors"]] if method == "ensemble" else []
+    crossvalidate_embedding(
+        **(paths | options | {"factors": factors}),
+        folds=folds,
+        method=method,
+        dimension=dimension,
+        n_starts=2,
+    )
+    return folds
 
 
 @pytest.mark.slow
 def test_scripts_hide_the_same_results_from_every_method(tmp_path: Path) -> None:
     gaps = make_gaps(simulate_results(9, 7, dimension=2, share=0.7, noise=0.1).cells)
-    paths = write_study(tmp_path, gaps)
     options = {"study": "toy", "n_splits": 3, "held_out": 5, "seed": 0}
-    tables = []
-    for method, dimension in (("l2", 2), ("ensemble", 3)):
-        folds = str(tmp_path / f"{method}.parquet")
-        crossvalidate_embedding(
-            **paths, **options, folds=folds, method=method, dimension=dimension, n_starts=2
-        )
-        found = read_parquet(folds)
-        tables += [own for _, own in found.groupby("distance", sort=False)]
-        assert set(found.loc[found["distance"] == method, "dimension"]) == {dimension}
-    assert [own["distance"].iloc[0] for own in tables] == ["l2", "ensemble", "factors"]
-    assert tables[-1]["dimension"].isna().all()
-    read = {name: paths[name] for name in ("gaps", "datasets")}
-    run_step("crossvalidate_baselines", tmp_path, read, **options)
-    baselines = read_parquet(tmp_path / "capabilities/folds/baselines.parquet")
-    assert baselines["distance"].drop_duplicates().tolist() == list(BASELINES)
-    assert baselines["dimension"].isna().all()
-    tables += [own for _, own in baselines.groupby("distance")]
+    paths = write_study(tmp_path, gaps, **options)
+    folds = tmp_path / "capabilities/folds"
+    found = {
+        name: read_parquet(crossvalidate_map(paths, name, dimension, **options))
+        for name, dimension in (("l2", 2), ("ensemble", 3))
+    }
+    for name, dimension in (("l2", 2), ("ensemble", 3)):
+        assert set(found[name]["distance"]) == {name}
+        assert set(found[name]["dimension"]) == {dimension}
+    run_step("crossvalidate_baselines", tmp_path, paths, **options)
+    for name in ("baselines", "factors"):
+        table = read_parquet(folds / f"{name}.parquet")
+        assert table["dimension"].isna().all()
+        found |= dict(iter(table.groupby("distance")))
+    assert set(found) == {"l2", "ensemble", "factors", *BASELINES}
     columns = ["protocol", "fold", "set", "model", "dataset", "truth", "results"]
-    for table in tables[1:]:
+    for table in found.values():
         pd.testing.assert_frame_equal(
-            table[columns].reset_index(drop=True), tables[0][columns].reset_index(drop=True)
+            table[columns].reset_index(drop=True), found["l2"][columns].reset_index(drop=True)
         )
-    means = baselines[(baselines["distance"] == "mean") & (baselines["protocol"] == "random")]
+    means = found["mean"][found["mean"]["protocol"] == "random"]
     results = choose_results(gaps)
     known = split_results(
         results,
@@ -294,20 +311,10 @@ def test_scripts_hide_the_same_results_from_every_method(tmp_path: Path) -> None
 @pytest.mark.slow
 def test_order_of_rows_changes_no_byte_of_the_folds(tmp_path: Path) -> None:
     gaps = make_gaps(simulate_results(7, 6, dimension=2, share=0.8, noise=0.1).cells)
+    options = {"study": "toy", "n_splits": 2, "held_out": 4, "seed": 0}
     contents = []
     for place, table in enumerate((gaps, gaps.sample(frac=1, random_state=0))):
-        folder = tmp_path / str(place)
-        paths = write_study(folder, gaps) | write_inputs(folder, gaps=table)
-        crossvalidate_embedding(
-            **paths,
-            folds=str(folder / "folds.parquet"),
-            study="toy",
-            method="ensemble",
-            dimension=2,
-            n_splits=2,
-            held_out=4,
-            n_starts=2,
-            seed=0,
-        )
-        contents.append((folder / "folds.parquet").read_bytes())
+        paths = write_study(tmp_path / str(place), gaps, **options)
+        paths |= write_inputs(tmp_path / str(place), gaps=table)
+        contents.append(Path(crossvalidate_map(paths, "ensemble", 2, **options)).read_bytes())
     assert contents[0] == contents[1]

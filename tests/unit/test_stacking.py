@@ -20,7 +20,7 @@ from capmap.capabilities.factors import (
 )
 from capmap.capabilities.gaps import Results, arrange_results
 from capmap.capabilities.halves import Fitting
-from capmap.capabilities.stacking import choose_weights, predict_stack
+from capmap.capabilities.stacking import choose_weights, fit_stack_factors, predict_stack
 from capmap.ranking.aggregation import FloatArray
 from capmap.rng import combine_keys, draw_uniforms, hash_names, make_stream
 from tests.capability_tables import list_cells
@@ -219,7 +219,9 @@ def stack(train: Results, known: SideInformation | None = None) -> dict[str, Flo
     fitting = Fitting(METHODS["ensemble"], starts)
     pairs = [own.ravel() for own in np.indices((len(train.models), len(train.datasets)))]
     attributes = known or gather_attributes(train)
-    found = predict_stack(train, Pairs(*pairs), fitting, attributes, rng=stream())
+    factors = fit_stack_factors(train, Pairs(*pairs), attributes, rng=stream())
+    stacked = predict_stack(train, Pairs(*pairs), fitting, factors, rng=stream())
+    found = {"stack": stacked, "factors": factors[-1].mean}
     distances = predict_gaps(fit_starts(train, fitting.methods, starts=starts), *pairs)
     shape = len(train.models), len(train.datasets)
     return {name: own.reshape(shape) for name, own in (found | {"distances": distances}).items()}

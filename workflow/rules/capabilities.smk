@@ -9,8 +9,8 @@ rule crossvalidate_embedding:
     """Gaps → predictions of hidden results by one method in one dimension."""
     input:
         gaps="results/{study}/capabilities/gaps.csv",
-        models="results/{study}/capabilities/models.csv",
         datasets="results/{study}/capabilities/datasets.csv",
+        factors=of(analyses.find_factors, method=str),
     output:
         folds="results/{study}/capabilities/folds/{method}/{dimension}.parquet",
     log:

@@ -337,18 +337,17 @@ def join_folds(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     Parameters
     ----------
     tables : iterable of pandas.DataFrame
-        Columns ``distance``, ``dimension`` (missing for baselines) and those of `crossvalidate`.
+        Columns ``distance``, ``dimension`` (missing for baselines and factors) and those of
+        `crossvalidate`.
 
     Returns
     -------
     pandas.DataFrame
         All rows, ``dimension`` as Int64: embeddings before baselines, then by dimension, protocol,
-        fold, set, model and dataset. The order of tables and of rows has no influence. Those of the
-        factors come with the ensemble in each dimension, and count once.
+        fold, set, model and dataset. The order of tables and of rows has no influence.
     """
     joined = pd.concat([table.astype({"dimension": "Int64"}) for table in tables])
-    is_known = joined["distance"].eq(FACTORS) & joined.duplicated()
-    return joined[~is_known].sort_values(
+    return joined.sort_values(
         [*GROUP, "fold", "set", "model", "dataset"],
         key=lambda column: (
             column.map(ORDER) if column.name in ("distance", "protocol", "set") else column
@@ -555,6 +554,7 @@ def crossvalidate_baselines(
 
 def summarize_crossvalidation(
     baselines: pd.DataFrame,
+    factors: pd.DataFrame,
     folds: Sequence[str],
     *,
     study: str,
@@ -566,8 +566,8 @@ def summarize_crossvalidation(
 
     Parameters
     ----------
-    baselines : pandas.DataFrame
-        From `crossvalidate_baselines`.
+    baselines, factors : pandas.DataFrame
+        From `crossvalidate_baselines` and `crossvalidate_factors`.
     folds : sequence of str
         Files of the predictions by each method and dimension.
     study : str
@@ -583,7 +583,7 @@ def summarize_crossvalidation(
         The tables ``validation``, ``summary``, ``by_results`` and ``bend``, and the file
         ``training``.
     """
-    table = join_folds([*map(read_parquet, folds), baselines])
+    table = join_folds([*map(read_parquet, folds), baselines, factors])
     options: Any = {"dimension": dimension, "confidence_level": confidence_level}
     return {
         "validation": list_validation(table),

@@ -249,13 +249,13 @@ class _Effect:
         self, errors: FloatArray, weights: FloatArray, normals: FloatArray, uniforms: FloatArray
     ) -> FloatArray:
         """Draw effects and their variance; returns the errors that are left."""
-        errors = errors + self.drawn[self.places]
+        errors = errors + self.drawn.take(self.places)
         precision = np.bincount(self.places, weights) + 1 / self.variances[self.own]
         self.means = np.bincount(self.places, weights * errors) / precision
         self.drawn = self.means + normals / np.sqrt(precision)
         squares = np.bincount(self.own, self.drawn**2, minlength=len(self.sizes))
         self.variances = (SCALE**2 + squares / 2) / gammaincinv(1 + self.sizes / 2, uniforms)
-        return np.asarray(errors - self.drawn[self.places])
+        return np.asarray(errors - self.drawn.take(self.places))
 
     def find(self, own: IntArray, groups: IntArray) -> IntArray:
         """Places among known groups, in order; the number of these for a group without results."""
@@ -293,18 +293,44 @@ class _Side:
         size = design.shape[1]
         first, second = np.tril_indices(size)
         self.sums.data = weights[self.order]
-        summed = np.asarray(self.sums @ (design[:, first] * design[:, second]))
-        information = np.empty((self.copies, len(summed) // self.copies, size, size))
-        information[:, :, first, second] = summed.reshape(*information.shape[:2], -1)
-        information[:, :, second, first] = information[:, :, first, second]
+        products = design.take(first, axis=1) * design.take(second, axis=1)
+        summed = np.asarray(self.sums @ products)
+        information = np.empty((size, size, len(summed)))
+        information[first, second] = summed.T
         each = np.arange(size)
-        information[:, :, each, each] += precisions[:, None]
+        information[each, each] += np.repeat(precisions.T, len(summed) // self.copies, axis=1)
         self.sums.data = (weights * errors)[self.order]
-        sums = np.asarray(self.sums @ design).reshape(*information.shape[:2], size)
-        root = np.linalg.cholesky(information)
-        drawn = np.einsum("pmij,pmj->pmi", root, normals)
-        found = np.linalg.solve(information, np.stack([sums + drawn, sums], axis=3))
-        return found[..., 0], found[..., 1]
+        sums = np.asarray(self.sums @ design)
+        found = _draw_normals(information, sums.T, normals.reshape(-1, size).T)
+        drawn, means = (own.T.reshape(normals.shape) for own in found)
+        return drawn, means
+
+
+def _draw_normals(
+    information: FloatArray, sums: FloatArray, normals: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Draws from normal distributions, and their means.
+
+    The precision of each is `information`, shape (size, size, count), of which the lower triangle
+    is read; times the mean it is `sums`, shape (size, count) as all others. Going through the
+    elements of all matrices at once is three times faster than a call of LAPACK for each.
+    """
+    size = len(information)
+    root = np.empty_like(information)
+    for at in range(size):
+        column = information[at:, at]
+        if at:
+            column = column - np.einsum("iqn,qn->in", root[at:, :at], root[at, :at])
+        root[at:, at] = column / np.sqrt(column[0])
+    scaled = sums.copy()
+    for at in range(size):
+        scaled[at] /= root[at, at]
+        scaled[at + 1 :] -= root[at + 1 :, at] * scaled[at]
+    found = np.stack([scaled + normals, scaled], axis=1)
+    for at in reversed(range(size)):
+        found[at] /= root[at, at]
+        found[:at] -= root[at, :at, None] * found[at]
+    return found[:, 0], found[:, 1]
 
 
 class _Sampler:
@@ -394,8 +420,8 @@ class _Sampler:
         self.variances = np.full(copies, START_NOISE)
         self.weights = np.ones(copies * datasets)
         self.count = 0
-        fitted = self._multiply(self._extend(), self.datasets, self.rows, self.columns)
-        self.errors = self.gaps - self.levels[self.own] - fitted
+        self.fitted = self._multiply(self._extend(), self.datasets, self.rows, self.columns)
+        self.errors = self.gaps - self.levels[self.own] - self.fitted
 
     def _extend(self) -> FloatArray:
         """What the coefficients of datasets are multiplied with, of all models."""
@@ -411,13 +437,13 @@ class _Sampler:
         copies, models, count = self.shape
         if len(rows) * DENSE > copies * models * count:
             by_copy = factors.reshape(copies, models, -1) @ datasets.transpose(0, 2, 1)
-            found = by_copy.reshape(-1, count)[rows, columns % count]
+            found = by_copy.ravel().take(rows * count + columns % count)
         else:
             size = datasets.shape[2]
             found = np.einsum(
                 "nk,nk->n", factors[rows], datasets.reshape(-1, size)[columns], optimize=False
             )
-        return np.asarray(self.models.reshape(len(factors), -1)[rows, 0] + found)
+        return np.asarray(self.models[:, :, 0].ravel().take(rows) + found)
 
     def sweep(self) -> None:
         """Draw everything once, each from what is believed of it if all else is known."""
@@ -428,7 +454,7 @@ class _Sampler:
         )
         sizes = self.models.shape[2], self.datasets.shape[2]
         uniforms = draw_uniforms(copies, 2 + len(self.effects) + sum(sizes))
-        weights = self.weights[self.columns] / self.variances[self.own]
+        weights = self.weights.take(self.columns) / self.variances.take(self.own)
         self._draw_levels(weights, ndtri(uniforms[:, 0]))
         for place, effect in enumerate(self.effects):
             keys = combine_keys(self.effect_keys[place], self.count)
@@ -442,30 +468,30 @@ class _Sampler:
 
     def _draw_levels(self, weights: FloatArray, normals: FloatArray) -> None:
         precision = np.bincount(self.own, weights)
-        errors = self.errors + self.levels[self.own]
+        errors = self.errors + self.levels.take(self.own)
         self.levels = np.bincount(self.own, weights * errors) / precision
         self.levels += normals / np.sqrt(precision)
-        self.errors = errors - self.levels[self.own]
+        self.errors = errors - self.levels.take(self.own)
 
     def _draw_sides(self, weights: FloatArray, normals: tuple[FloatArray, FloatArray]) -> None:
         covariates = self.known.shape[1]
         datasets = self.datasets.reshape(-1, self.datasets.shape[2])
-        fitted = self._multiply(self._extend(), self.datasets, self.rows, self.columns)
-        targets = self.errors + fitted
-        given = datasets[self.columns, 0]
+        targets = self.errors + self.fitted
+        given = datasets[:, 0].take(self.columns)
         if covariates:
-            by_covariates = datasets[:, 2 : 2 + covariates][self.columns]
-            given += np.einsum("nk,nk->n", self.known[self.rows], by_covariates)
+            by_covariates = datasets[:, 2 : 2 + covariates].take(self.columns, axis=0)
+            given += np.einsum("nk,nk->n", self.known.take(self.rows, axis=0), by_covariates)
         design = np.concatenate([1 + datasets[:, 1:2], datasets[:, 2 + covariates :]], axis=1)
         self.models, _ = self.model_side.draw(
             design, targets - given, weights, self.precisions[0], normals[0]
         )
-        own = self.models.reshape(-1, self.models.shape[2])[self.rows, 0]
+        own = self.models[:, :, 0].ravel().take(self.rows)
         design = self._extend()
         self.datasets, self.dataset_means = self.dataset_side.draw(
             design, targets - own, weights, self.precisions[1], normals[1]
         )
-        self.errors = targets - self._multiply(design, self.datasets, self.rows, self.columns)
+        self.fitted = self._multiply(design, self.datasets, self.rows, self.columns)
+        self.errors = targets - self.fitted
 
     def _draw_precisions(self, uniforms: Sequence[FloatArray]) -> None:
         self.precisions = [
@@ -477,11 +503,11 @@ class _Sampler:
 
     def _draw_noise(self, of_datasets: FloatArray, uniforms: FloatArray) -> None:
         squares = self.errors**2
-        relative = squares / self.variances[self.own]
+        relative = squares / self.variances.take(self.own)
         sums = np.bincount(self.columns, relative, minlength=len(of_datasets))
         counts = np.bincount(self.columns, minlength=len(of_datasets))
         self.weights = gammaincinv((FREEDOM + counts) / 2, of_datasets) / ((FREEDOM + sums) / 2)
-        total = np.bincount(self.own, self.weights[self.columns] * squares)
+        total = np.bincount(self.own, self.weights.take(self.columns) * squares)
         self.variances = (SCALE**2 + total / 2) / gammaincinv(1 + self.sizes / 2, uniforms)
 
     def predict(self) -> Draw:

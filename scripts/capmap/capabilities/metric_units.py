@@ -20,7 +20,8 @@ def find_limits(bounds: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         ``best`` and ``worst`` by dataset; infinite where the metric has no such bound or is not
-        known. Bounds beyond 1 and up to 100 of a metric from 0 to 1 are percent.
+        known. A metric from 0 to 1 is in percent on all datasets if one of them has a bound beyond
+        1 and none has one beyond 100.
 
     Examples
     --------
@@ -28,11 +29,12 @@ def find_limits(bounds: pd.DataFrame) -> pd.DataFrame:
     >>> find_limits(pd.DataFrame(bounds | {"low": [1.0], "high": [9.0]})).loc["D"].tolist()
     [0.0, inf]
     """
+    largest = bounds.groupby("metric")["high"].max()
     rows = []
     for row in bounds.to_dict("records"):
         metric = find_metric(str(row["metric"]))
         low, high = (metric.low, metric.high) if metric else (None, None)
-        if (low, high) == SHARE and 1 < float(row["high"]) <= PERCENT:
+        if (low, high) == SHARE and 1 < largest[row["metric"]] <= PERCENT:
             high = PERCENT
         ends = (-np.inf if low is None else low, np.inf if high is None else high)
         rows.append(ends[::-1] if row["direction"] == "max" else ends)

@@ -155,14 +155,68 @@ def choose_weights(gaps: FloatArray, truth: FloatArray) -> FloatArray:
     return np.asarray(found / found.sum())
 
 
+def hide_thirds(train: Results, rng: np.random.Generator) -> tuple[list[Results], list[Results]]:
+    """Hide a third of some results after the other, until 2000 were hidden.
+
+    Parameters
+    ----------
+    train : Results
+        At least one; of fewer than three none are hidden.
+    rng : numpy.random.Generator
+        Orders them (`order_by_names`).
+
+    Returns
+    -------
+    parts, tests : list of Results
+        What is left each time, and what is hidden.
+    """
+    count = len(train.gaps)
+    order = order_by_names(train, rng)
+    folds = [*map(np.sort, np.array_split(order, FOLDS))] if count >= FOLDS else []
+    sizes = np.cumsum([0, *map(len, folds)])
+    tests = [train.choose(own) for own, size in zip(folds, sizes, strict=False) if size < ENOUGH]
+    parts = [train.choose(np.delete(np.arange(count), own)) for own in folds[: len(tests)]]
+    return parts, tests
+
+
+def fit_stack_factors(
+    train: Results, pairs: Pairs, attributes: SideInformation, *, rng: np.random.Generator
+) -> list[Moments]:
+    """Fit the factors of a stack, which are the same whatever distances are beside them.
+
+    Parameters
+    ----------
+    train : Results
+        At least one.
+    pairs : Pairs
+        What to predict.
+    attributes : SideInformation
+        Of models and datasets, may be empty.
+    rng : numpy.random.Generator
+        Hides results and draws factors.
+
+    Returns
+    -------
+    list of Moments
+        Of what `hide_thirds` hides each time, and at the end of the pairs, by all results.
+    """
+    count = len(train.gaps)
+    parts, tests = hide_thirds(train, rng)
+    chains = count_chains(count, most=NESTED_CHAINS)
+    asked = [Pairs(test.rows, test.columns) for test in tests]
+    hidden = fit_factors(parts, attributes, asked, chains=chains, rng=rng) if parts else []
+    chains = count_chains(count, most=FOLD_CHAINS)
+    return [*hidden, *fit_factors([train], attributes, [pairs], chains=chains, rng=rng)]
+
+
 def predict_stack(
     train: Results,
     pairs: Pairs,
     fitting: Fitting,
-    attributes: SideInformation,
+    factors: Sequence[Moments],
     *,
     rng: np.random.Generator,
-) -> dict[str, FloatArray]:
+) -> FloatArray:
     """Predict pairs by the stack of the factors and the distances of several methods.
 
     Parameters
@@ -173,37 +227,30 @@ def predict_stack(
         What to predict.
     fitting : Fitting
         How the distances are fitted.
-    attributes : SideInformation
-        Of models and datasets, may be empty.
+    factors : sequence of Moments
+        Of `fit_stack_factors`.
     rng : numpy.random.Generator
-        Hides results and draws factors.
+        Like the one that the factors were fitted with.
 
     Returns
     -------
-    dict
-        Predicted gaps by ``stack``, and by its member ``factors``.
+    ndarray, shape (pairs,)
+        Predicted gaps.
 
     Notes
     -----
     The weights are those of predictions of hidden results: a third of the known ones after the
     other is hidden, until there are 2000 of them, and predicted by fits to the other two.
     """
-    count = len(train.gaps)
-    order = order_by_names(train, rng)
-    folds = [*map(np.sort, np.array_split(order, FOLDS))] if count >= FOLDS else []
-    sizes = np.cumsum([0, *map(len, folds)])
-    tests = [train.choose(own) for own, size in zip(folds, sizes, strict=False) if size < ENOUGH]
-    parts = [train.choose(np.delete(np.arange(count), own)) for own in folds[: len(tests)]]
-    hidden = predict_members(
-        parts,
-        [Pairs(test.rows, test.columns) for test in tests],
-        fitting,
-        attributes,
-        chains=count_chains(count, most=NESTED_CHAINS),
-        rng=rng,
-    )
-    chains = count_chains(count, most=FOLD_CHAINS)
-    (whole,) = predict_members([train], [pairs], fitting, attributes, chains=chains, rng=rng)
+    parts, tests = hide_thirds(train, rng)
+    asked = [*(Pairs(test.rows, test.columns) for test in tests), pairs]
+    methods = choose_members(fitting.methods)
+    *hidden, whole = [
+        gather_members(
+            known, own, methods, fit_starts(known, methods, starts=fitting.starts), moments
+        )
+        for known, own, moments in zip([*parts, train], asked, factors, strict=True)
+    ]
     gaps = np.concatenate([whole.gaps[:0], *(own.gaps for own in hidden)])
     weights = choose_weights(gaps, np.concatenate([np.zeros(0), *(test.gaps for test in tests)]))
-    return {"stack": whole.gaps @ weights, "factors": whole.gaps[:, 0]}
+    return np.asarray(whole.gaps @ weights)

@@ -169,10 +169,25 @@ CAPABILITIES = Analysis(
             files={"baselines": "capabilities/folds/baselines.parquet"},
             cost=Cost(memory={"cells": 1000}, seconds={"cells": 1e-3}),
         ),
+        "crossvalidate_factors": Step(
+            "capmap.capabilities.fold_factors:crossvalidate_factors",
+            tables=[],
+            reads=["gaps", "models", "datasets"],
+            options={
+                "n_splits": "capabilities/splits",
+                "held_out": "capabilities/held_out",
+                "seed": "bootstrap/seed",
+            },
+            files={
+                "factors": "capabilities/folds/factors.parquet",
+                "factor_fits": "capabilities/folds/factor_fits.parquet",
+            },
+            cost=Cost(memory={"cells": 1000}, seconds={"cells": 1e-3}),
+        ),
         "summarize_crossvalidation": Step(
             "capmap.capabilities.crossvalidation:summarize_crossvalidation",
             tables=["validation", "summary", "by_results", "bend"],
-            reads=["baselines"],
+            reads=["baselines", "factors"],
             paths=["folds"],
             options={
                 "dimension": "capabilities/dimension",

@@ -67,6 +67,12 @@ def list_folds(study: Study) -> list[str]:
     ]
 
 
+def find_factors(study: Study, *, method: str) -> list[str]:
+    """Find what the ensemble's cross-validation reads of the factors; others read nothing."""
+    files = STEPS["crossvalidate_factors"].files
+    return [study.place(files["factor_fits"])] if method == "ensemble" else []
+
+
 def find_map(study: Study) -> str:
     """Name the map of a study, by the projection that it asks for."""
     return study.place(f"capabilities/map/{study.read('capabilities/map')}.parquet")
