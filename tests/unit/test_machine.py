@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow as pa
 import pytest
+from snakemake.iocontainers import Namedlist
 
 import job
 from capmap.errors import ConfigError, explain_machine
@@ -69,7 +70,7 @@ def run(function, folder: Path, capsys, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(logging.Logger, "root", logging.root)
     monkeypatch.setattr(logging.Logger, "manager", logging.Manager(logging.root))
     monkeypatch.setattr(logging, "raiseExceptions", True)
-    empty = SimpleNamespace(items=dict)
+    empty = Namedlist()
     given = SimpleNamespace(
         input=empty, output=empty, params=empty, threads=1, wildcards=None, log=folder / "a.log"
     )
