@@ -5,6 +5,8 @@ import logging
 import multiprocessing
 import sys
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -121,6 +123,8 @@ def run_parallel(function: Callable[[str], None], names: Sequence[str], *, proce
     ------
     CapmapError
         The first that the function raises.
+    MemoryError
+        When a copy is killed, as the kernel does for want of memory.
     """
     global _shared
     _shared = function
@@ -129,9 +133,15 @@ def run_parallel(function: Callable[[str], None], names: Sequence[str], *, proce
         for name in names:
             function(name)
         return
-    with multiprocessing.get_context("fork").Pool(workers) as pool:
-        for _ in pool.imap(_call_shared, names, chunksize=1):
+    # A pool of multiprocessing would wait for ever for one that was killed.
+    pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork"))
+    try:
+        for _ in pool.map(_call_shared, names):
             pass
+    except BrokenProcessPool as error:
+        raise MemoryError from error
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 _shared: Callable[[str], None]
