@@ -5,6 +5,8 @@ import logging
 import multiprocessing
 import sys
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -54,12 +56,11 @@ def run_job(function: Callable[..., None], job: Any) -> None:
         _log_to(Path(str(job.log)), place)
         folder = _find_folder(job, study)
         _check_inputs(job, folder)
-        function(**arguments)
-        if folder is not None:
-            name = "_".join(
-                [job.rule, *(value for key, value in job.wildcards.items() if key != "study")]
-            )
-            record_files(folder, name, map(str, job.output))
+        try:
+            function(**arguments)
+        finally:
+            # Also what is refused says why, in a file that stays.
+            _record_outputs(job, folder)
     except CapmapError as error:
         logger.error("%s", error)
         sys.exit(1)
@@ -72,9 +73,22 @@ def run_job(function: Callable[..., None], job: Any) -> None:
 
 
 def _find_folder(job: Any, study: str) -> Path | None:
-    """The folder of the job's study, in which its results are."""
-    parts = Path(str(job.output[0])).parts if study and len(job.output) else ()
-    return Path(*parts[: parts.index(study) + 1]) if study in parts else None
+    """The folder of the job's study, or of all, in which its results are."""
+    if not len(job.output):
+        return None
+    path = Path(str(job.output[0]))
+    if not study:
+        return path.parent
+    return Path(*path.parts[: path.parts.index(study) + 1]) if study in path.parts else None
+
+
+def _record_outputs(job: Any, folder: Path | None) -> None:
+    """Record what a job made: its outputs, and what its params name in the folder beside them."""
+    if folder is not None:
+        inner = [str(value) for value in job.params if isinstance(value, str)]
+        beside = [value for value in inner if folder in Path(value).parents]
+        others = [value for key, value in job.wildcards.items() if key != "study"]
+        record_files(folder, "_".join([job.rule, *others]), map(str, job.output), beside)
 
 
 def _check_inputs(job: Any, folder: Path | None) -> None:
@@ -109,6 +123,8 @@ def run_parallel(function: Callable[[str], None], names: Sequence[str], *, proce
     ------
     CapmapError
         The first that the function raises.
+    MemoryError
+        When a copy is killed, as the kernel does for want of memory.
     """
     global _shared
     _shared = function
@@ -117,9 +133,15 @@ def run_parallel(function: Callable[[str], None], names: Sequence[str], *, proce
         for name in names:
             function(name)
         return
-    with multiprocessing.get_context("fork").Pool(workers) as pool:
-        for _ in pool.imap(_call_shared, names, chunksize=1):
+    # A pool of multiprocessing would wait for ever for one that was killed.
+    pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork"))
+    try:
+        for _ in pool.map(_call_shared, names):
             pass
+    except BrokenProcessPool as error:
+        raise MemoryError from error
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 _shared: Callable[[str], None]

@@ -167,9 +167,29 @@ def read_parquet(path: str | Path, *, where: Mapping[str, str] | None = None) ->
         When its bytes are not those that were written.
     """
     filters = [(column, "==", value) for column, value in where.items()] if where else None
-    try:
+    with _explain_damage(path):
         read = pq.read_table(path, filters=filters, page_checksum_verification=True)
         table: pd.DataFrame = read.to_pandas()
+    return table
+
+
+@contextmanager
+def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file, to be read piece by piece in the block.
+
+    Raises
+    ------
+    CapmapError
+        When the bytes of a piece are not those that were written.
+    """
+    with _explain_damage(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
+        yield file
+
+
+@contextmanager
+def _explain_damage(path: str | Path) -> Iterator[None]:
+    try:
+        yield
     except pa.ArrowMemoryError:
         raise
     except (pa.ArrowException, LookupError, ValueError, OSError) as error:
@@ -178,7 +198,6 @@ def read_parquet(path: str | Path, *, where: Mapping[str, str] | None = None) ->
         raise CapmapError(
             f"{path} is damaged. Remove it, and run the same command again."
         ) from error
-    return table
 
 
 def read_shards(paths: Iterable[str | Path]) -> pd.DataFrame:

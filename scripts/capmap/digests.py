@@ -13,36 +13,43 @@ def is_intact(path: Path, digest: str) -> bool:
     return path.is_file() and _digest(path) == digest
 
 
-def record_files(study: Path, job: str, files: Iterable[str]) -> None:
+def record_files(folder: Path, job: str, files: Iterable[str], beside: Iterable[str] = ()) -> None:
     """Write down the digests of all files that a job has written.
 
     Parameters
     ----------
-    study : pathlib.Path
+    folder : pathlib.Path
         The study's folder, in which the files are.
     job : str
         Name of the job, with its wildcards.
     files : iterable of str
-        The files.
+        What Snakemake knows that the job makes.
+    beside : iterable of str, optional
+        Further files, and folders of them, that it makes.
     """
+    declared = {Path(file) for file in files}
+    inner = [path for name in map(Path, beside) for path in (name, *name.rglob("*"))]
     known = {
-        path.relative_to(study).as_posix(): _digest(path)
-        for path in map(Path, sorted(files))
-        if path.is_file() and path.is_relative_to(study)
+        kind: {
+            path.relative_to(folder).as_posix(): _digest(path)
+            for path in sorted(paths)
+            if path.is_file() and path.is_relative_to(folder)
+        }
+        for kind, paths in (("files", declared), ("beside", {*inner} - declared))
     }
-    place = study / FOLDER / f"{job}.json"
+    place = folder / FOLDER / f"{job}.json"
     place.parent.mkdir(parents=True, exist_ok=True)
     fresh = place.with_suffix(".tmp")
     fresh.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", "utf-8")
     fresh.replace(place)
 
 
-def find_altered(study: Path, *, among: Iterable[str] | None = None) -> list[Path]:
+def find_altered(folder: Path, *, among: Iterable[str] | None = None) -> list[Path]:
     """Find files of a study that are no longer as a job has written them; lost ones are none.
 
     Parameters
     ----------
-    study : pathlib.Path
+    folder : pathlib.Path
         The study's folder.
     among : iterable of str, optional
         The files to look at; all by default.
@@ -50,21 +57,45 @@ def find_altered(study: Path, *, among: Iterable[str] | None = None) -> list[Pat
     wanted = None if among is None else {Path(path) for path in among}
     return sorted(
         path
-        for path, digest in _list_known(study)
+        for files, beside in _list_jobs(folder)
+        for path, digest in (files | beside).items()
         if (wanted is None or path in wanted)
-        and path.exists()
-        and not (path.is_file() and not path.is_symlink() and _digest(path) == digest)
+        and (path.exists() or path.is_symlink())
+        and not _is_own(path, digest)
     )
 
 
-def _list_known(study: Path) -> Iterator[tuple[Path, str]]:
-    for place in sorted((study / FOLDER).glob("*.json")):
+def find_spoiled(folder: Path) -> list[Path]:
+    """Find what has to go of a study, so that files which Snakemake does not know are made again.
+
+    Of a job that has lost such a file, or whose file was altered, these are all that it knows.
+    """
+    return sorted(
+        path
+        for files, beside in _list_jobs(folder)
+        if not all(_is_own(path, digest) for path, digest in beside.items())
+        for path in files
+    )
+
+
+def _is_own(path: Path, digest: str) -> bool:
+    """Tell whether a file is the one that was written, and no link to one."""
+    return not path.is_symlink() and is_intact(path, digest)
+
+
+def _list_jobs(folder: Path) -> Iterator[tuple[dict[Path, str], dict[Path, str]]]:
+    """The digests of what each job made, of files that Snakemake knows and of others."""
+    for place in sorted((folder / FOLDER).glob("*.json")):
         try:
             known = json.loads(place.read_bytes())
-            yield from [(study / name, str(digest)) for name, digest in known.items()]
-        except (ValueError, AttributeError):
+            files, beside = (
+                {folder / name: str(digest) for name, digest in known[kind].items()}
+                for kind in ("files", "beside")
+            )
+        except (ValueError, LookupError, TypeError, AttributeError):
             # Without its record a file counts as it is.
             continue
+        yield files, beside
 
 
 def _digest(path: Path) -> str:

@@ -21,12 +21,14 @@ from capmap.errors import CapmapError
 from capmap.exports import read_exports
 from capmap.exports.checkpoints import read_evaluations
 from capmap.exports.classes import read_classes
-from capmap.exports.dumps import open_scores
+from capmap.exports.dumps import open_scores, read_parquet_scores
 from capmap.exports.files import FileOptions
 from capmap.exports.labels import read_label_sets
+from capmap.exports.parquet import open_parquet
 from capmap.exports.submission_information import read_information
 from capmap.exports.submission_results import open_submission
 from capmap.normalization import read_references
+from capmap.problems import UnreadableExportError
 from capmap.settings.files import read_config, read_yaml
 
 SECONDS, BYTES = 1.0, 200 << 20
@@ -52,6 +54,35 @@ def write_texts(path: Path) -> None:
 def write_cells(path: Path) -> None:
     ones = pa.DictionaryArray.from_arrays(pa.nulls(140_000_000, pa.int8()), pa.array(["A"]))
     pq.write_table(pa.table(dict.fromkeys(("model", "dataset", "score"), ones)), path)
+
+
+def write_varint(value: int) -> bytes:
+    """A number as the footer of a Parquet file has it, which doubles those that may be negative."""
+    value *= 2
+    groups = []
+    while value > 127:
+        groups.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*groups, value])
+
+
+def forge_footer(*said: int) -> Callable[[Path], None]:
+    """Two hundred rows whose footer says other numbers: of the file, of columns, of a group."""
+
+    def write(path: Path) -> None:
+        columns = {"model": ["A", "B"] * 100, "dataset": ["D"] * 200, "score": [0.5] * 200}
+        options = {"write_statistics": False, "store_schema": False, "compression": "none"}
+        pq.write_table(pa.table({**columns, "1": [0.5] * 200}), path, **options)
+        content = path.read_bytes()
+        length = int.from_bytes(content[-8:-4], "little")
+        start, *middle, end = content[-8 - length : -8].split(write_varint(200))
+        whole, inner, group = map(write_varint, said)
+        footer = start + whole + inner.join(middle) + group + end
+        path.write_bytes(
+            content[: -8 - length] + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+        )
+
+    return write
 
 
 def write_zip(path: Path) -> None:
@@ -82,6 +113,11 @@ BOMBS: dict[str, str | Callable[[Path], None]] = {
     "archive.zip": write_zip,
     "texts.parquet": write_texts,
     "cells.parquet": write_cells,
+    "some.parquet": forge_footer(400, 400, 400),
+    "rows.parquet": forge_footer(1 << 24, 1 << 24, 1 << 24),
+    "more.parquet": forge_footer(1 << 60, 200, 1 << 60),
+    "file.parquet": forge_footer(1 << 32, 200, 200),
+    "group.parquet": forge_footer(200, 200, 1 << 32),
 }
 READERS: dict[str, Callable[[str], object]] = {
     "configuration": read_config,
@@ -164,6 +200,14 @@ def is_refused(found: object) -> bool:
     if isinstance(found, tuple):
         return any(problem.severity == "error" for problem in found[1])
     return any(problem.severity == "error" for problem in getattr(exports, "problems", ()))
+
+
+def test_scores_have_the_rows_that_their_footer_says(tmp_path):
+    path = tmp_path / "scores.parquet"
+    forge_footer(400, 400, 400)(path)
+    assert pq.ParquetFile(path).metadata.num_rows == 400
+    with pytest.raises(UnreadableExportError, match="damaged"):
+        read_parquet_scores(open_parquet(str(path), b"PAR1"), ["score", "1"])
 
 
 def test_a_table_that_packs_well_is_read(tmp_path):

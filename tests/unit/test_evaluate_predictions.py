@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from capmap.artifacts import read_json, read_parquet, read_table
-from capmap.errors import ConfigError, ValidationError
+from capmap.errors import CapmapError, ConfigError, ValidationError
 from capmap.multilabel.dumps import Cell, fill_pattern, match_dumps
 from capmap.multilabel.outcomes import OutcomeFiles
 from tests.multilabel_oracle import draw_case, evaluate
@@ -49,6 +49,25 @@ def test_outcomes_of_one_dump_are_read_back_alone(tmp_path: Path) -> None:
     pooled, names = files.read("good", "ML", ["0", "1"])
     assert len(pooled.labels) == 2 * len(SETS)
     assert set(names) == {""}, "images without ids are shared with none"
+
+
+def test_outcomes_whose_bytes_were_altered_are_refused(tmp_path: Path) -> None:
+    study = make_study(tmp_path)
+    study.evaluate()
+    path = Path(study.place("outcomes/0.parquet"))
+    content = path.read_bytes()
+    sound, _ = OutcomeFiles([path]).read("good", "V1", [""])
+    refused = 0
+    for place in range(5, len(content) // 3, 7):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
+        try:
+            found, _ = OutcomeFiles([path]).read("good", "V1", [""])
+        except CapmapError as error:
+            assert "is damaged" in str(error)  # noqa: PT017
+            refused += 1
+        else:
+            np.testing.assert_equal(found.metrics, sound.metrics)
+    assert refused > 20
 
 
 def test_a_dump_in_another_order_of_images_gives_the_same_bytes(tmp_path: Path) -> None:

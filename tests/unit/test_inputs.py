@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from capmap.artifacts import write_text
 from capmap.catalog import ANALYSES, FIGURES, STEPS, TABLES
+from capmap.digests import record_files
 from capmap.errors import ConfigError
 from capmap.exports.submission_information import INFORMATION
 from capmap.exports.submission_results import RESULTS
@@ -303,11 +304,11 @@ def test_the_order_in_which_files_were_made_does_not_matter(
 
 def keep_results(*shards: str, export: str = "x") -> None:
     """Write results as a run leaves them, of shards with the bytes "x" and an export."""
-    digest = sha256(b"x").hexdigest()
-    rows = "".join(f"{shard},{digest}\n" for shard in shards)
-    touch("results/s/normalized/manifest.csv", text=f"shard,sha256\n{rows}")
+    touch("results/s/normalized/manifest.csv", text="shard\n")
     touch(*(f"results/s/normalized/{shard}.parquet" for shard in shards))
     touch("results/s/normalized/scope.json", "results/s/normalized/size.json")
+    folder = Path("results/s/normalized")
+    record_files(folder.parent, "normalize_runs", [str(folder / "manifest.csv")], [str(folder)])
     touch("results/s/runs.parquet")
     touch("a.csv", text=export)
     account = {"files": [{"path": "a.csv", "sha256": sha256(export.encode()).hexdigest()}]}
@@ -320,7 +321,7 @@ def list_left() -> set[str]:
 
 
 def forget() -> set[str]:
-    state.forget_lost_shards(make_study(exports="a.csv"))
+    state.forget_altered(make_study(exports="a.csv"))
     return list_left()
 
 
@@ -349,8 +350,22 @@ def test_a_study_without_results_has_nothing_to_forget() -> None:
 def test_lost_and_altered_shards_are_made_again(spoil: Callable[[], None]) -> None:
     keep_results("0", "1")
     spoil()
-    assert not state.has_all_shards(make_study())
     assert forget() == {"runs.parquet"}
+
+
+def test_what_was_altered_is_told_with_the_command_that_makes_it_again() -> None:
+    keep_results("0", "1")
+    assert state.forget_altered(make_study(exports="a.csv")) == ""
+    for name in ("0.parquet", "scope.json"):
+        Path("results/s/normalized", name).write_text("y")
+    told = state.forget_altered(make_study(exports="a.csv"))
+    assert "results/s/normalized/0.parquet and 1 other file." in told
+    assert "snakemake" in told
+    assert not Path("results/s/normalized/scope.json").exists()
+    Path("a.csv").rename("b.csv")
+    Path("a.csv").symlink_to("b.csv")
+    keep_results("0")
+    assert forget() == {"normalized/manifest.csv", "runs.parquet"}
 
 
 @pytest.mark.parametrize(

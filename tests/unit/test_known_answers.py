@@ -70,6 +70,40 @@ def test_numbers_of_attributes_stay_beside_texts_with_commas(tmp_path):
     assert table["parameters"].tolist() == [1.234, 1234.5]
 
 
+@pytest.mark.parametrize("split", [False, True])
+def test_numbers_beside_scores_stay_beside_texts_with_commas(tmp_path, split):
+    rows = [
+        {"model": "a", "dataset": "d", "score": 1.5, "std": 1.234, "n": 3},
+        {"model": "b", "dataset": "d", "score": 1.5, "std": "1.234,5", "n": "3,0"},
+    ]
+    paths = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    parts = [rows[:1], rows[1:]] if split else [rows, []]
+    for path, part in zip(paths, parts, strict=True):
+        path.write_text("\n".join(map(json.dumps, part)))
+    read = read_exports(
+        [str(path) for path, part in zip(paths, parts, strict=True) if part],
+        metric="gain",
+        columns={"spread": "std", "count": "n"},
+        summary={"runs": 1, "spread": "std"},
+    )
+    assert [problem for problem in read.problems if problem.severity == "error"] == []
+    found = read.runs.groupby("model")["score"].std()
+    assert found.to_numpy() == pytest.approx([1.234, 1234.5])
+    assert read.runs.groupby("model").size().tolist() == [3, 3]
+
+
+@pytest.mark.parametrize(("take", "taken"), [("last", 0.2), ("best", 0.2), ({"step": 2.5}, 0.1)])
+def test_steps_that_are_numbers_stay_beside_texts_with_commas(tmp_path, take, taken):
+    rows = [
+        {"model": "a", "dataset": "d", "score": 0.1, "step": 2.5, "val": 2.5},
+        {"model": "a", "dataset": "d", "score": 0.2, "step": "1.234,5", "val": "1.234,5"},
+    ]
+    (tmp_path / "log.json").write_text(json.dumps(rows))
+    columns = {"step": "step", "selection": "val"}
+    read = read_exports([str(tmp_path / "log.json")], metric="accuracy", columns=columns, take=take)
+    assert read.runs["score"].tolist() == [taken]
+
+
 @pytest.mark.parametrize("texts", [["1", "01", "1.0", "+1", "1e0", "1,0"], ["-7", "-07"]])
 def test_a_seed_is_one_however_it_is_written(tmp_path, texts):
     rows = [f'A,d,"{text}",0.5' for text in texts]

@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 from capmap.errors import ConfigError
-from capmap.settings.checking import check_settings
+from capmap.settings import checking
+from capmap.settings.checking import check_settings, find_faults
 from capmap.settings.sections import write_schema
 from capmap.settings.study import Config
 from tests.every_default import EVERY_DEFAULT
@@ -330,3 +331,18 @@ def test_the_order_of_known_keys_is_that_of_the_schema() -> None:
     groups = {"b": {"datasets": ["x"]}, "a": {"datasets": ["y"]}}
     text = yaml.safe_dump({"studies": {"toy": {**one, "groups": groups}}}, sort_keys=False)
     assert [*check(text)["studies"]["toy"]["groups"]] == ["b", "a"]
+
+
+def test_many_faults_are_left_out_in_few_rounds(monkeypatch):
+    rounds = []
+
+    def count_rounds(*arguments):
+        rounds.append(arguments)
+        return find_faults(*arguments)
+
+    monkeypatch.setattr(checking, "find_faults", count_rounds)
+    study = {"exports": ["a.csv", 1, 2], "min_seeds": 2, "hihg": 1, "bootstrap": {"replicates": -1}}
+    given = {"studies": {f"s{place}": study for place in range(20)}}
+    left = checking.drop_faulty(given, SCHEMA)
+    assert left["studies"]["s7"] == {"min_seeds": 2, "bootstrap": {}}
+    assert len(rounds) < 5

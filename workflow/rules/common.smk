@@ -320,4 +320,5 @@ def code_of(find_code, *names):
 # Once per run and not in each of its jobs, which parse this file as well.
 if workflow.is_main_process:
     for name in ask(studies.list_involved, config["studies"], STUDIES):
-        ask(state.forget_lost_shards, find_study(name))
+        if notice := ask(state.forget_altered, find_study(name)):
+            logger.warning(notice)

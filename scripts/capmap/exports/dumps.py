@@ -38,7 +38,13 @@ from capmap.exports.files import (
     read_content,
     refuse,
 )
-from capmap.exports.parquet import ParquetSheet, explain_damage, open_parquet
+from capmap.exports.parquet import (
+    ParquetSheet,
+    count_rows,
+    explain_damage,
+    open_parquet,
+    require_rows,
+)
 from capmap.problems import FaultTally, Problem, UnreadableExportError, shorten
 from capmap.wording import list_names, quote_name
 
@@ -119,9 +125,9 @@ def read_parquet_scores(sheet: ParquetSheet, columns: Sequence[str]) -> Scores:
         empty or NaN, or the file is damaged.
     """
     with explain_damage(sheet.path):
-        file = pq.ParquetFile(sheet.path)
+        file = pq.ParquetFile(sheet.path, page_checksum_verification=True)
         dtype = _find_type(sheet, columns, file.schema_arrow)
-        rows = file.metadata.num_rows
+        rows = count_rows(file.metadata)
         _require_size(sheet.path, rows, rows * len(columns) * dtype.itemsize)
         scores: Scores = np.empty((rows, len(columns)), dtype)
         end = 0
@@ -131,6 +137,7 @@ def read_parquet_scores(sheet: ParquetSheet, columns: Sequence[str]) -> Scores:
                 column = batch.column(batch.schema.get_field_index(sheet.fields[name]))
                 scores[start:end, place] = column.to_numpy(zero_copy_only=False)
             _require_numbers(scores[start:end], sheet.path, columns, start + FIRST_LINE)
+        require_rows(rows, end)
     return scores
 
 

@@ -41,6 +41,7 @@ from capmap.exports.numbers import (
     parse_numbers,
     parse_summaries,
     recode,
+    write_plain,
 )
 from capmap.exports.runs import (
     RUN_COLUMNS,
@@ -211,9 +212,9 @@ def read_table(
             "column": _tell_columns(plan, grid),
             **{name: _read_part(cells, plan, grid, name) for name in plan.roles["keep"]},
             **{
-                role: _read_part(cells, plan, grid, name)
+                role: _read_beside(cells, plan, grid, role, decimal)
                 for role in BESIDE
-                for name in plan.roles[role]
+                if plan.roles[role]
             },
         },
         grid.numbers,
@@ -487,6 +488,17 @@ def _read_part(cells: Cells, plan: _Plan, grid: _Grid, name: str) -> pa.Array:
         return grid.spread(cells.columns[name])
     texts = make_texts([score.fields.get(name, "") for score in plan.scores])
     return texts.take(pa.array(grid.places))
+
+
+def _read_beside(cells: Cells, plan: _Plan, grid: _Grid, role: str, decimal: Decimal) -> pa.Array:
+    """Read what stands beside each score; numbers get a decimal point, as in any other file."""
+    name = plan.roles[role][-1]
+    texts = _read_part(cells, plan, grid, name)
+    if role == "publication" or name in plan.fields:
+        return texts
+    is_numeral = grid.spread(pa.array(cells.find_numerals(name))).to_numpy(zero_copy_only=False)
+    parse = partial(_parse, decimal=decimal, values={}, summarized=False)
+    return write_plain(texts, parse_mixed(texts, is_numeral, parse))
 
 
 def _read_names(

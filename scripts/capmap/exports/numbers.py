@@ -230,6 +230,19 @@ def parse_mixed(texts: pa.Array, is_numeral: Mask, parse: Parse) -> Numbers:
     )
 
 
+def write_plain(texts: pa.Array, numbers: Numbers) -> pa.Array:
+    """Write cells that are numbers with a decimal point and nothing else; others stay.
+
+    Examples
+    --------
+    >>> texts = pa.array(["1.234,5", "x"], pa.large_string())
+    >>> write_plain(texts, parse_numbers(texts)).to_pylist()
+    ['1234.5', 'x']
+    """
+    plain = pa.array(numbers.values).cast(pa.large_string())
+    return pc.if_else(pa.array(numbers.kinds == Kind.NUMBER), plain, texts)
+
+
 def recode(texts: pa.Array, values: Mapping[str, float | str]) -> pa.Array:
     """Replace what stands for a score, such as "pass" for 1, or for none ("missing").
 

@@ -16,6 +16,7 @@ from capmap.problems import Problem, UnreadableExportError, shorten
 from capmap.wording import quote_name
 
 ENTRY_BYTES = 8
+BATCH_ROWS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,16 @@ class ParquetSheet:
             self._require_fields(schema.names, fields)
             texts = [name for name in fields if _is_text(schema.field(name).type)]
             # Repeated texts stay packed until it is known how large they are.
-            file = pq.ParquetFile(_open_source(self.path), read_dictionary=texts)
-            self._require_size(ENTRY_BYTES * file.metadata.num_rows * len(fields))
+            file = pq.ParquetFile(
+                _open_source(self.path), read_dictionary=texts, page_checksum_verification=True
+            )
+            rows = count_rows(file.metadata)
+            self._require_size(ENTRY_BYTES * rows * len(fields))
             self._require_size(_sum_unpacked(file.metadata, fields))
-            table = file.read(fields)
+            # Room is taken for all rows of a part that the file claims to have, so parts are small.
+            parts = list(file.iter_batches(BATCH_ROWS, columns=fields))
+            table = pa.Table.from_batches(parts) if parts else file.schema_arrow.empty_table()
+            require_rows(rows, table.num_rows)
             table.validate(full=True)
             self._require_size(sum(map(_measure_texts, table.columns)))
             columns = {name: self._read_column(table, name) for name in names}
@@ -157,6 +164,19 @@ def open_parquet(path: str, head: bytes) -> ParquetSheet:
         schema = pq.read_schema(_open_source(path))
         columns = clean_header(schema.names)
         return ParquetSheet(path, columns, dict(zip(columns, schema.names, strict=True)))
+
+
+def count_rows(metadata: pq.FileMetaData) -> int:
+    """Count the rows that a file says it has, in all and in its parts."""
+    groups = (metadata.row_group(place) for place in range(metadata.num_row_groups))
+    require_rows(metadata.num_rows, sum(group.num_rows for group in groups))
+    return int(metadata.num_rows)
+
+
+def require_rows(said: int, found: int) -> None:
+    """Take a file that has not the rows which it says it has for a damaged one."""
+    if said != found:
+        raise ValueError(f"it has {found} rows instead of {said}")
 
 
 def _open_source(path: str) -> str | pa.BufferReader:

@@ -60,6 +60,7 @@ def take_rows(runs: pd.DataFrame, take: Taken) -> tuple[pd.DataFrame, list[Probl
         return runs, [_explain_bad(bad.iloc[0].to_dict(), role)]
     values = numbers.values  # noqa: PD011
     known = np.isfinite(values)
+    is_score = np.array_equal(values, runs["score"].to_numpy(), equal_nan=True)
     if way == "step":
         taken = runs.loc[values == wanted]
         return taken, _find_without(runs, taken, f"a row of step {wanted}")
@@ -69,7 +70,7 @@ def take_rows(runs: pd.DataFrame, take: Taken) -> tuple[pd.DataFrame, list[Probl
     if way == "last" and (problems := _find_ties(runs[known], values[known], taken)):
         return taken, problems
     problems = _find_without(runs, taken, f"a row with a {role}")
-    if way == "best" and (runs["selection"] == runs["raw"]).all():
+    if way == "best" and is_score:
         problems.append(SELECTED_BY_SCORE)
     return taken, problems
 

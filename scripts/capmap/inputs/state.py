@@ -1,4 +1,4 @@
-"""What Snakemake does not see of earlier results: lost shards, altered exports, a wrong clock."""
+"""What Snakemake does not see of earlier results: altered files and exports, a wrong clock."""
 
 import json
 import os
@@ -11,9 +11,10 @@ from time import time
 from typing import Any
 
 from capmap.catalog import HEADLINE
-from capmap.digests import find_altered, is_intact
+from capmap.digests import find_altered, find_spoiled, is_intact
 from capmap.errors import ConfigError
 from capmap.inputs.studies import Study
+from capmap.wording import format_count
 
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 
@@ -59,8 +60,13 @@ def _read_title(page: Path) -> str:
     return unescape(found[1]) if found else page.parent.name
 
 
-def forget_lost_shards(study: Study) -> None:
-    """Remove what is lost, altered or made of other exports, so that it is made again.
+def forget_altered(study: Study) -> str:
+    """Remove what was altered or made of other exports, so that it is made again.
+
+    Returns
+    -------
+    str
+        What was altered, and how it comes back; "" where nothing was.
 
     Raises
     ------
@@ -74,14 +80,14 @@ def forget_lost_shards(study: Study) -> None:
     """
     # Snakemake says so later.
     if any(Path(".snakemake/locks").glob("*")):
-        return
+        return ""
     path = folder = study.folder
-    runs, manifest = folder / "runs.parquet", folder / "normalized/manifest.csv"
-    void = [] if has_all_shards(study) else [manifest]
     # Runs that are missing are made again only if what is made of them is missing as well.
-    void = void if has_same_exports(study) else [runs, manifest]
+    made = [folder / "runs.parquet", folder / "normalized/manifest.csv"]
+    void = [] if has_same_exports(study) else made
+    altered = [*find_altered(folder), *find_altered(folder.parent)]
     try:
-        for path in [*void, *find_altered(folder)]:
+        for path in [*void, *find_spoiled(folder), *altered]:
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             path.unlink(missing_ok=True)
@@ -95,6 +101,13 @@ def forget_lost_shards(study: Study) -> None:
             f"{path}: this is lost, altered or dated in the future, and cannot be mended "
             f"({error.strerror}). Check the permissions of results/ and the clock."
         ) from error
+    if not altered:
+        return ""
+    others = f" and {format_count(len(altered) - 1, 'other file')}" if altered[1:] else ""
+    return (
+        f"Altered since capmap made it: {altered[0]}{others}. What was altered is removed, and the "
+        "next run (snakemake, or capmap run) makes it again."
+    )
 
 
 def has_same_exports(study: Study) -> bool:
@@ -114,17 +127,3 @@ def _has_same_files(folder: Path) -> bool:
     except (OSError, ValueError, LookupError, TypeError):
         return False
     return all(is_intact(path, digest) for path, digest in known.items() if path.is_file())
-
-
-def has_all_shards(study: Study) -> bool:
-    """Tell whether the shards in the manifest of a study, if it has one, are there and intact."""
-    folder = study.folder / "normalized"
-    manifest = folder / "manifest.csv"
-    if not manifest.is_file():
-        return True
-    lines = manifest.read_text(encoding="utf-8", errors="replace").splitlines()[1:]
-    shards = [[*line.split(","), ""][:2] for line in lines]
-    has_both = all((folder / name).is_file() for name in ("scope.json", "size.json"))
-    return has_both and all(
-        is_intact(folder / f"{shard}.parquet", digest) for shard, digest in shards
-    )

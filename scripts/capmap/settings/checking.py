@@ -114,23 +114,30 @@ def drop_faulty(settings: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """
     left: dict[str, Any] = deepcopy(dict(settings))
     while faults := find_faults(left, schema)[1]:
-        if not _remove(left, faults[0].place):
+        places = {_find_present(left, fault.place) for fault in faults}
+        if () in places:
             return {}
+        for place in places:
+            _remove(left, place)
     return left
 
 
-def _remove(settings: dict[str, Any], place: Place) -> bool:
-    """Remove what is at a place, or the innermost section or list around it that is there."""
-    sections: list[tuple[dict[str, Any], str]] = []
+def _find_present(settings: dict[str, Any], place: Place) -> Place:
+    """The place, or that of the innermost section or list around it that is there."""
     inner: Any = settings
-    for key in place:
+    for depth, key in enumerate(place):
         if not isinstance(inner, dict) or key not in inner:
-            break
-        sections.append((inner, str(key)))
+            return place[:depth]
         inner = inner[key]
-    for section, key in sections[-1:]:
-        del section[key]
-    return bool(sections)
+    return place
+
+
+def _remove(settings: dict[str, Any], place: Place) -> None:
+    """Remove what is at a place, if what is around it is there still."""
+    section: Any = settings
+    for key in place[:-1]:
+        section = section.get(key, {})
+    section.pop(place[-1], None)
 
 
 def _complete(value: Any, part: Schema) -> Any:
