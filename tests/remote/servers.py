@@ -17,8 +17,9 @@ DAY = 86400
 class ExportServer(ThreadingHTTPServer):
     """Files by path, faults by path (a status, ``cut`` or ``silent``), and what was asked.
 
-    ``heads`` are faults of requests for the headers alone, ``moved`` are redirections, and
-    ``secrets`` what has to stand in the address or headers of each request.
+    ``heads`` are faults of requests for the headers alone, ``moved`` are redirections, ``undated``
+    are files without Last-Modified, and ``secrets`` what has to stand in the address or headers of
+    each request.
     """
 
     def __init__(self) -> None:
@@ -28,6 +29,7 @@ class ExportServer(ThreadingHTTPServer):
         self.heads: dict[str, int | str] = {}
         self.moved: dict[str, str] = {}
         self.secrets: tuple[str, ...] = ()
+        self.undated: set[str] = set()
         self.asked: list[tuple[str, str]] = []
         self.closing = threading.Event()
 
@@ -84,7 +86,8 @@ class Handler(BaseHTTPRequestHandler):
         content, changed = self.server.files[path]
         self.send_response(200)
         self.send_header("Content-Length", str(len(content)))
-        self.send_header("Last-Modified", formatdate(changed, usegmt=True))
+        if path not in self.server.undated:
+            self.send_header("Last-Modified", formatdate(changed, usegmt=True))
         self.end_headers()
         if self.command == "GET":
             self.wfile.write(content[: len(content) // 2] if fault == "cut" else content)
