@@ -178,8 +178,8 @@ def test_step_writes_tables_in_a_fixed_order(tmp_path: Path) -> None:
         paths = [folder / f"{number}.parquet" for number in range(4)]
         for path, table in zip(paths, order, strict=True):
             write_parquet(path, table)
-        baselines, *folds = paths
-        inputs = {"baselines": baselines, "folds": folds[:: 1 - 2 * place]}
+        baselines, factors, *folds = paths
+        inputs = {"baselines": baselines, "factors": factors, "folds": folds[:: 1 - 2 * place]}
         options = {"dimension": 5, "confidence_level": 0.9, "seed": 0}
         run_step("summarize_crossvalidation", folder, inputs, **options)
         written = sorted((folder / "capabilities").iterdir())
