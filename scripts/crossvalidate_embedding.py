@@ -2,12 +2,9 @@
 
 import logging
 from collections.abc import Sequence
-from functools import partial
-
-import pandas as pd
 
 from capmap.artifacts import read_parquet, read_table, write_parquet
-from capmap.capabilities.crossvalidation import crossvalidate
+from capmap.capabilities.crossvalidation import crossvalidate_study
 from capmap.capabilities.embedding import METHODS, draw_starts
 from capmap.capabilities.factors import Pairs
 from capmap.capabilities.fold_factors import make_stack_stream, restore_factors
@@ -15,7 +12,6 @@ from capmap.capabilities.gaps import Results, choose_results
 from capmap.capabilities.halves import Fitting, fit_map
 from capmap.capabilities.stacking import predict_stack
 from capmap.ranking.aggregation import FloatArray, IntArray
-from capmap.rng import make_stream
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +58,6 @@ def crossvalidate_embedding(
         Seed of the study's random streams.
     """
     results = choose_results(read_table(gaps))
-    about = read_table(datasets)
     starts = draw_starts(results, dimension=dimension, starts=n_starts, seed=seed, study=study)
     fitting = Fitting(METHODS[method], starts)
     fits = restore_factors([*map(read_parquet, factors)])
@@ -73,15 +68,16 @@ def crossvalidate_embedding(
         pairs, rng = Pairs(rows, columns), make_stack_stream(seed, study)
         return {method: predict_stack(known, pairs, fitting, next(fits), rng=rng)}
 
-    table = crossvalidate(
+    table = crossvalidate_study(
         results,
         fit,
-        families=about.set_index("dataset")["family"].loc[results.datasets].tolist(),
+        read_table(datasets),
+        study=study,
         n_splits=n_splits,
         held_out=held_out,
-        make_rng=partial(make_stream, seed, study, "capabilities", "folds"),
+        seed=seed,
+        dimension=dimension,
     )
-    table.insert(1, "dimension", pd.Series(dimension, table.index, "Int64"))
     write_parquet(folds, table)
     logger.info("%s in %d dimensions, %d predictions", method, dimension, len(table))
 

@@ -509,6 +509,51 @@ def _name_ends(name: str, interval: Iterable[float]) -> dict[str, object]:
     return {f"{name}{end}": float(value) for end, value in zip(ENDS, interval, strict=True)}
 
 
+def crossvalidate_study(
+    results: Results,
+    fit: Callable[[Results, IntArray, IntArray], Mapping[str, FloatArray]],
+    datasets: pd.DataFrame,
+    *,
+    study: str,
+    n_splits: int,
+    held_out: int,
+    seed: int,
+    dimension: int | None = None,
+) -> pd.DataFrame:
+    """`crossvalidate` in the folds of a study, which are the same for all that predicts.
+
+    Parameters
+    ----------
+    results, fit
+        As in `crossvalidate`.
+    datasets : pandas.DataFrame
+        Columns ``dataset`` and ``family``.
+    study : str
+        Name of the study, part of the names of its random streams.
+    n_splits, held_out
+        As in the setting `capabilities`.
+    seed
+        As in the setting `bootstrap`.
+    dimension : int, optional
+        Of what predicts, if it has one.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `crossvalidate`, with a column ``dimension`` after the first.
+    """
+    table = crossvalidate(
+        results,
+        fit,
+        families=datasets.set_index("dataset")["family"].loc[results.datasets].tolist(),
+        n_splits=n_splits,
+        held_out=held_out,
+        make_rng=partial(make_stream, seed, study, "capabilities", "folds"),
+    )
+    table.insert(1, "dimension", pd.Series(dimension, table.index, "Int64"))
+    return table
+
+
 def crossvalidate_baselines(
     gaps: pd.DataFrame,
     datasets: pd.DataFrame,
@@ -538,17 +583,15 @@ def crossvalidate_baselines(
     dict
         The file ``baselines``.
     """
-    results = choose_results(gaps)
-    families = datasets.set_index("dataset")["family"]
-    table = crossvalidate(
-        results,
+    table = crossvalidate_study(
+        choose_results(gaps),
         lambda known, *pairs: {name: fit(known).predict(*pairs) for name, fit in BASELINES.items()},
-        families=families.loc[results.datasets].tolist(),
+        datasets,
+        study=study,
         n_splits=n_splits,
         held_out=held_out,
-        make_rng=partial(make_stream, seed, study, "capabilities", "folds"),
+        seed=seed,
     )
-    table.insert(1, "dimension", pd.Series(pd.NA, index=table.index, dtype="Int64"))
     return {"baselines": table}
 
 

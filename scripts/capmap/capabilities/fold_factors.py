@@ -1,12 +1,11 @@
 """Cross-validation of the factors, once for the ensembles of all numbers of dimensions."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from capmap.capabilities.crossvalidation import FACTORS, crossvalidate
+from capmap.capabilities.crossvalidation import FACTORS, crossvalidate_study
 from capmap.capabilities.factors import Moments, Pairs, gather_attributes
 from capmap.capabilities.gaps import Results, choose_results
 from capmap.capabilities.stacking import fit_stack_factors, gather_members
@@ -59,15 +58,15 @@ def crossvalidate_factors(
         found.append(fit_stack_factors(known, pairs, attributes, rng=rng))
         return {FACTORS: gather_members(known, pairs, [], [], found[-1][-1]).gaps[:, 0]}
 
-    table = crossvalidate(
+    table = crossvalidate_study(
         results,
         fit,
-        families=datasets.set_index("dataset")["family"].loc[results.datasets].tolist(),
+        datasets,
+        study=study,
         n_splits=n_splits,
         held_out=held_out,
-        make_rng=partial(make_stream, seed, study, "capabilities", "folds"),
+        seed=seed,
     )
-    table.insert(1, "dimension", pd.Series(pd.NA, index=table.index, dtype="Int64"))
     fits = [
         pd.DataFrame({"fit": number, "part": part, **moments._asdict()})
         for number, own in enumerate(found)
