@@ -13,6 +13,9 @@ def audit(lock: Path) -> tuple[list[str], int, int]:
     command = [sys.executable, "-m", "pip_audit", "--requirement", str(lock), "--format", "json"]
     flags = ["--no-deps", "--disable-pip", "--progress-spinner", "off"]
     done = subprocess.run([*command, *flags], capture_output=True, text=True)
+    if "requests.exceptions" in done.stderr:
+        print(f"{lock.name} was not checked: {done.stderr.strip().splitlines()[-1]}")
+        sys.exit()
     if done.returncode not in (0, 1) or not done.stdout:
         sys.exit(f"{lock.name} was not checked:\n{done.stderr}")
     packages = json.loads(done.stdout)["dependencies"]
