@@ -80,7 +80,8 @@ def simulate(
             np.array([error.freedom for error in found]),
         )
         scores = np.array([one.estimate for one in pair])
-        separated += int(find_rank_sets(scores, errors, confidence_level=LEVEL).separated[0, 1])
+        sets = find_rank_sets(scores, errors, confidence_level=LEVEL)
+        separated += int(sets.high_all.min() == 1)
     return {
         "dimension": name,
         "datasets": len(datasets),

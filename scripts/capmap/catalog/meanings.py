@@ -313,7 +313,7 @@ MEANINGS = {
     "tested_on": "The datasets that were predicted.",
     "tied_a": "Number of checkpoints that share their first rank.",
     "tied_b": "Number of checkpoints that share their second rank.",
-    "ties": "Models that share a letter cannot be separated.",
+    "ties": "Models that share a letter cannot be separated; empty of more than 200 models.",
     "top": "How many places count as the top.",
     "top1": "Share of images whose first answer is the label, 0 to 1.",
     "top1_rank": "Rank by top-1 accuracy; 1 is best.",

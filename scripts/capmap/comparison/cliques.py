@@ -23,7 +23,8 @@ from capmap.comparison.score_matrix import (
 )
 from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
 from capmap.ranking.aggregation import FloatArray, round_significant
-from capmap.ranking.ranks import compact_letter_display, list_groups
+from capmap.ranking.rank_sets import MOST_PAIRED
+from capmap.ranking.ranks import display_letters
 from capmap.settings.choices import Missing
 
 CHUNK_CELLS = 1 << 20
@@ -89,11 +90,12 @@ def group_by_nemenyi(matrix: ScoreMatrix, *, alpha: float) -> list[str]:
     Returns
     -------
     list of str
-        The letters of each model's groups; empty without a dataset that all have. Groups are
+        The letters of each model's groups; empty without a dataset that all have, and of more than
+        200 models. Groups are
         consecutive in the order of mean ranks, and a model may be a group of its own.
     """
     common = average_common(matrix)
-    if common is None:
+    if common is None or len(common) > MOST_PAIRED:
         return [""] * len(matrix.models)
     n_datasets = int(matrix.is_filled.all(axis=0).sum())
     critical = np.inf
@@ -117,11 +119,13 @@ def group_by_wilcoxon(matrix: ScoreMatrix, mean_ranks: FloatArray, *, alpha: flo
     Returns
     -------
     list of str
-        The letters of each model's groups. Two models share a letter exactly if their corrected p
-        is not below `alpha`, or if no dataset has both: then nothing separates them. Groups need
-        not be consecutive.
+        The letters of each model's groups, empty of more than 200 models. Two models share a letter
+        exactly if their corrected p is not below `alpha`, or if no dataset has both: then nothing
+        separates them. Groups need not be consecutive.
     """
     n_models = len(matrix.models)
+    if n_models > MOST_PAIRED:
+        return [""] * n_models
     pairs = list_pairs(n_models)
     p = np.full(len(pairs.first), np.nan)
     step = max(CHUNK_CELLS // len(matrix.datasets), 1)
@@ -136,7 +140,7 @@ def group_by_wilcoxon(matrix: ScoreMatrix, mean_ranks: FloatArray, *, alpha: flo
 
 def _name_models(tied: BoolArray, mean_ranks: FloatArray) -> list[str]:
     order = _order_models(mean_ranks)
-    names = compact_letter_display(list_groups(tied[np.ix_(order, order)]), n=len(order))
+    names = display_letters(tied[np.ix_(order, order)])
     return [names[place] for place in np.argsort(order)]
 
 

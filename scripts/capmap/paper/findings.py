@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from capmap.claims import ANY_DATASETS, BAYESIAN, BETTER, COLUMNS, SCOPES, WORSE, has_letters
+from capmap.claims import ANY_DATASETS, BAYESIAN, BETTER, COLUMNS, SCOPES, WORSE
 from capmap.paper.latex import Column, Sheet, break_name, measure, render_sheet, write_name
 from capmap.paper.rankings import (
     OVER,
@@ -220,7 +220,7 @@ def _warn(ranking: Ranking) -> Iterator[str]:
             "The ranking has no measure of uncertainty, so nothing tells a real difference from "
             "chance."
         )
-    elif not models["ties"].map(has_letters).all():
+    elif models["ci_low"].isna().any():
         yield "Models without an interval cannot be compared with the others."
     if first["filled"].any():
         yield (

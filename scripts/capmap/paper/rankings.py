@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import nan
 
+import numpy as np
 import pandas as pd
 
 from capmap.claims import choose_first, find_candidates, find_rivals, has_letters, ranks_apart
@@ -174,8 +175,8 @@ def mark_models(ranking: Ranking) -> list[str]:
         return [""] * len(ranking.models)
     rivals = set(find_rivals(ranking.models))
     return [
-        DAGGER if model in rivals else "" if has_letters(ties) else NO_INTERVAL
-        for model, ties in zip(ranking.models["model"], ranking.models["ties"], strict=True)
+        DAGGER if model in rivals else NO_INTERVAL if np.isnan(low) else ""
+        for model, low in zip(ranking.models["model"], ranking.models["ci_low"], strict=True)
     ]
 
 

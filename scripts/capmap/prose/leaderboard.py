@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from capmap.claims import find_rivals
+from capmap.claims import find_rivals, has_letters
 from capmap.prose.words import (
     describe_leader,
     describe_no_interval,
@@ -169,12 +169,13 @@ def _describe_method(
 
 def _describe_rivals(ranked: pd.DataFrame, confidence_level: float) -> str:
     """Say from whom the leaders could not be separated; those without an interval are not told."""
-    first, behind = ranked[ranked["rank"] == 1], _find_sure(ranked[ranked["rank"] > 1])
+    is_compared = ranked["ties"].map(has_letters)
+    first, behind = ranked[ranked["rank"] == 1], ranked[(ranked["rank"] > 1) & is_compared]
     rivals = find_rivals(ranked)
     them = "it" if len(first) == 1 else "them"
     if rivals:
         return f"{join_names(rivals)} could not be separated from {them}."
-    if behind.empty or first["ci_low"].isna().any():
+    if behind.empty or not is_compared[first.index].all():
         return ""
     others = "All other ranked entries were"
     if len(behind) < len(ranked) - len(first):
@@ -182,10 +183,6 @@ def _describe_rivals(ranked: pd.DataFrame, confidence_level: float) -> str:
     if len(behind) == 1:
         others = f"{quote_name(behind['model'].iloc[0])} was"
     return f"{others} separated from {them} at the {format_percent(confidence_level)} level."
-
-
-def _find_sure(entries: pd.DataFrame) -> pd.DataFrame:
-    return entries[entries["ci_low"].notna()]
 
 
 def _describe_partial(entries: pd.DataFrame, ranked: pd.DataFrame) -> str:

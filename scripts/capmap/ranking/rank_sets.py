@@ -7,7 +7,8 @@ the bounds hold for near ties as well, where the middle part of bootstrapped ran
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,8 @@ from capmap.ranking.aggregation import FloatArray, IntArray
 BoolArray = npt.NDArray[np.bool_]
 
 NEGLIGIBLE = 1e-12
+# Of more models, nobody reads which pairs differ.
+MOST_PAIRED = 200
 
 
 @dataclass(frozen=True)
@@ -44,17 +47,27 @@ class SamplingErrors:
         parts = None if self.parts is None else self.parts[places]
         return SamplingErrors(self.variances[places], self.freedom[places], parts)
 
-    def compare(self, place: int) -> tuple[FloatArray, FloatArray]:
-        """Standard errors of the differences from a model, and their degrees of freedom."""
-        least = np.minimum(self.freedom, self.freedom[place])
+    @cached_property
+    def _own(self) -> FloatArray:
+        """Variances beyond the parts that models have in common."""
+        if self.parts is None:
+            return self.variances
+        own: FloatArray = self.variances - (self.parts**2).sum(axis=1)
+        own[own <= NEGLIGIBLE * self.variances] = 0
+        return own
+
+    def compare(self, place: int, first: int = 0) -> tuple[FloatArray, FloatArray]:
+        """Standard errors of the differences from a model, and their degrees of freedom.
+
+        The others are the models from `first` on.
+        """
+        least = np.minimum(self.freedom[first:], self.freedom[place])
+        total = self._own[first:] + self._own[place]
         if self.parts is not None:
-            apart = self.parts - self.parts[place]
-            own = self.variances - (self.parts**2).sum(axis=1)
-            own[own <= NEGLIGIBLE * self.variances] = 0
-            return np.sqrt((apart**2).sum(axis=1) + own + own[place]), least
-        total = self.variances + self.variances[place]
+            apart = self.parts[first:] - self.parts[place]
+            return np.sqrt(np.einsum("mp,mp->m", apart, apart) + total), least
         parts = self.variances**2 / self.freedom
-        parts = parts + parts[place]
+        parts = parts[first:] + parts[place]
         # Welch and Satterthwaite.
         freedom = np.divide(total**2, parts, out=least.copy(), where=parts > 0)
         return np.sqrt(total), np.maximum(freedom, least)
@@ -72,8 +85,8 @@ class RankSets:
         The same for all models at once: with the level's probability all of them hold.
     may_be_best : numpy.ndarray of bool, shape (models,)
         The confidence set of the best model.
-    separated : numpy.ndarray of bool, shape (models, models)
-        Which pairs differ, allowing for all pairs.
+    separated : numpy.ndarray of bool, shape (models, models), or None
+        Which pairs differ, allowing for all pairs; None for more than 200 models.
     """
 
     low: IntArray
@@ -81,7 +94,28 @@ class RankSets:
     low_all: IntArray
     high_all: IntArray
     may_be_best: BoolArray
-    separated: BoolArray
+    separated: BoolArray | None
+
+
+class Differences(NamedTuple):
+    """Differences of models from one, their t statistics without sign, and degrees of freedom."""
+
+    apart: FloatArray
+    ratios: FloatArray
+    freedom: FloatArray
+
+    def reject(self, level: float) -> BoolArray:
+        """Which two-sided p-values are at or below a level."""
+        most, least = -special.stdtrit([self.freedom.min(), self.freedom.max()], level / 2)
+        found: BoolArray = self.ratios >= most
+        doubtful = (self.ratios >= least) & ~found
+        p = 2 * special.stdtr(self.freedom[doubtful], -self.ratios[doubtful])
+        found[doubtful] = p <= level
+        return found
+
+    def count(self, level: float) -> int:
+        """How many they are."""
+        return int(self.reject(level).sum())
 
 
 def find_rank_sets(
@@ -130,32 +164,34 @@ def find_rank_sets(
     n, alpha = len(scores), 1 - confidence_level
     rounding = NEGLIGIBLE * float(np.abs(scores).max(initial=0))
 
-    def compare(place: int) -> tuple[FloatArray, FloatArray]:
-        """How much each model is above a model, and the two-sided p-values."""
-        apart = scores - scores[place]
+    def compare(place: int, first: int = 0) -> Differences:
+        """Compare the models from `first` on with one."""
+        apart = scores[first:] - scores[place]
         apart[np.abs(apart) <= rounding] = 0
-        spread, freedom = errors.compare(place)
+        spread, freedom = errors.compare(place, first)
         with np.errstate(divide="ignore"):
             ratios = np.divide(apart, spread, out=np.zeros_like(apart), where=apart != 0)
-        p = 2 * special.stdtr(freedom, -np.abs(ratios))
-        p[place] = 1
-        return apart, p
+        return Differences(apart, np.abs(ratios), freedom)
 
     def count_all(level: float) -> int:
-        return sum(int((compare(place)[1] <= level).sum()) for place in range(n)) // 2
+        return sum(compare(place, first=place).count(level) for place in range(n))
 
     level_all = step_down(count_all, alpha, pairs=n * (n - 1) // 2)
     own, together = np.empty((2, n), dtype=np.intp), np.empty((2, n), dtype=np.intp)
     may_be_best = np.ones(n, dtype=np.bool_)
-    separated = np.zeros((n, n), dtype=np.bool_)
+    separated = []
     for place in range(n):
-        apart, p = compare(place)
-        level = step_down(partial(_count_below, np.sort(p)), alpha, pairs=n - 1)
-        own[:, place] = _bound_rank(apart, p <= level)
-        separated[place] = p <= level_all
-        together[:, place] = _bound_rank(apart, separated[place])
-        may_be_best[place] = not (p[apart > 0] / 2 <= alpha / max(n - 1, 1)).any()
-    return RankSets(own[0], own[1], together[0], together[1], may_be_best, separated)
+        found = compare(place)
+        level = step_down(found.count, alpha, pairs=n - 1)
+        own[:, place] = _bound_rank(found.apart, found.reject(level))
+        differs = found.reject(level_all)
+        together[:, place] = _bound_rank(found.apart, differs)
+        better = found.reject(2 * alpha / max(n - 1, 1)) & (found.apart > 0)
+        may_be_best[place] = not better.any()
+        if n <= MOST_PAIRED:
+            separated.append(differs)
+    pairs = np.array(separated) if n <= MOST_PAIRED else None
+    return RankSets(own[0], own[1], together[0], together[1], may_be_best, pairs)
 
 
 def step_down(count: Callable[[float], int], alpha: float, *, pairs: int) -> float:
@@ -181,10 +217,6 @@ def step_down(count: Callable[[float], int], alpha: float, *, pairs: int) -> flo
         if (found := count(level)) <= rejected:
             return level
         rejected = found
-
-
-def _count_below(ordered: FloatArray, level: float) -> int:
-    return int(np.searchsorted(ordered, level, side="right"))
 
 
 def _bound_rank(apart: FloatArray, differs: BoolArray) -> tuple[int, int]:

@@ -48,7 +48,8 @@ def rank_estimates(
         The models by rank, then name, with the further columns ``rank`` (competition ranks),
         ``rank_low`` and ``rank_high`` (of the model's own confidence set), ``rank_low_all`` and
         ``rank_high_all`` (of the sets of all models at once), ``may_be_best`` and ``ties`` (letters
-        of the groups). All but ``rank`` are missing without an interval, ``ties`` is empty.
+        of the groups). All but ``rank`` are missing without an interval, ``ties`` is empty, as it
+        is for more than 200 models.
 
     Raises
     ------
@@ -80,8 +81,8 @@ def rank_estimates(
     for column, values in zip(RANK_SETS, found, strict=True):
         table.loc[is_sure, column] = values
     table.loc[is_sure, "may_be_best"] = sets.may_be_best
-    letters = compact_letter_display(list_groups(~sets.separated), n=int(is_sure.sum()))
-    table.loc[is_sure, "ties"] = letters
+    if sets.separated is not None:
+        table.loc[is_sure, "ties"] = display_letters(~sets.separated)
     return table
 
 
@@ -286,6 +287,11 @@ def _grow_group(tied: npt.NDArray[np.bool_], first: int, second: int) -> list[in
         allowed &= tied[member]
         allowed[member] = False
     return sorted(group)
+
+
+def display_letters(tied: npt.NDArray[np.bool_]) -> list[str]:
+    """Letters of the groups of tied models, as `list_groups` finds them."""
+    return compact_letter_display(list_groups(tied), n=len(tied))
 
 
 def compact_letter_display(groups: Sequence[Sequence[int]], *, n: int) -> list[str]:
