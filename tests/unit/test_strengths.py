@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy import special, stats
 
 from capmap.claims import BETTER, WORSE, claim_strengths
-from capmap.comparison.strengths import _invert_design, measure_strengths, moderate_variances
+from capmap.comparison.strengths import AdditiveFit, measure_strengths, moderate_variances
 from capmap.figures.strengths import draw_strengths
 from capmap.prose.strengths import describe_strengths
 
@@ -205,5 +205,20 @@ def test_trigamma_has_its_inverse():
 
 
 def test_levels_of_unconnected_parts_are_their_own():
-    inverse = _invert_design(np.array([0, 1]), np.array([0, 1]), (2, 2))
-    assert np.isfinite(inverse).all()
+    filled = np.kron(np.eye(2, dtype=bool), np.ones((3, 2), dtype=bool))
+    scores = np.random.default_rng(0).normal(size=filled.shape)
+    whole = AdditiveFit(filled)
+    part = AdditiveFit(filled[:3, :2])
+    assert_allclose(whole.predict(scores)[:3, :2], part.predict(scores[:3, :2]), atol=1e-12)
+    assert_allclose(whole.measure_leverages()[filled], 2 / 3, rtol=1e-9)
+
+
+def test_thousands_of_models_or_datasets_need_no_matrix_of_their_own():
+    rng = np.random.default_rng(0)
+    filled = rng.random((20_000, 10)) < 0.8
+    filled[:, 0] = True
+    levels = rng.normal(size=(20_000, 1)) + rng.normal(size=10)
+    for lay in (np.asarray, np.transpose):
+        fit = AdditiveFit(lay(filled))
+        assert_allclose(fit.predict(lay(levels)), lay(levels), atol=1e-9)
+        assert_allclose(fit.measure_leverages()[lay(filled)].sum(), 20_000 + 10 - 1)

@@ -9,6 +9,7 @@ from capmap.ranking.aggregation import FloatArray, IntArray
 
 COLUMNS = ["model", "dataset", "score", "expected", "difference", "ci_low", "ci_high"]
 NEGLIGIBLE = 1e-9
+SINGULAR = 1e-12
 # Variances far below the median of their dataset say that the scores are coarse.
 SMALLEST = 1e-5
 STEPS = 50
@@ -51,10 +52,10 @@ def measure_strengths(
     matrix = arrange_runs(runs)
     rows, columns = np.nonzero(matrix.is_filled)
     means = matrix.means[rows, columns]
-    inverse = _invert_design(rows, columns, matrix.means.shape)
-    expected = _fit_levels(inverse, rows, columns, means, matrix.means.shape)
+    fit = AdditiveFit(matrix.is_filled)
+    expected = fit.predict(matrix.means)[rows, columns]
+    error, df = (found[rows, columns] for found in _measure_errors(matrix, fit))
     difference = np.where(np.abs(means - expected) < NEGLIGIBLE, 0.0, means - expected)
-    error, df = _measure_errors(matrix, inverse, rows, columns)
     is_sure = error > 0
     tail = (1 - confidence_level) / (2 * max(is_sure.sum(), 1))
     half = np.where(is_sure, special.stdtrit(df, 1 - tail) * error, np.nan)
@@ -155,60 +156,69 @@ def _invert_trigamma(values: FloatArray) -> FloatArray:
     return np.where(finite, x, 0.0)
 
 
-def _invert_design(rows: IntArray, columns: IntArray, shape: tuple[int, ...]) -> FloatArray:
-    """Pseudo-inverse of the normal equations of levels of models, then of datasets."""
-    return np.asarray(np.linalg.pinv(_weigh_design(rows, columns, shape, 1.0), hermitian=True))
+class AdditiveFit:
+    """Least squares of a level for each model and each dataset.
+
+    Of the normal equations only what the longer axis leaves of those of the shorter one is
+    inverted (Schur's complement).
+
+    Parameters
+    ----------
+    filled : numpy.ndarray of bool, shape (models, datasets)
+        Which cells there are; each model and dataset has one or more.
+    """
+
+    def __init__(self, filled: BoolArray) -> None:
+        self._lay = np.transpose if filled.shape[1] > filled.shape[0] else np.asarray
+        self._filled = self._lay(filled)
+        self._cells = self._filled.sum(axis=1, keepdims=True)
+        self._shares = self._filled / self._cells
+        left = np.diag(self._filled.sum(axis=0)) - self._shares.T @ self._filled
+        self._inverse = np.linalg.pinv(left, rcond=SINGULAR, hermitian=True)
+
+    def predict(self, means: FloatArray) -> FloatArray:
+        """Fitted values of all cells; `means` of empty ones are not read."""
+        known = np.where(self._filled, self._lay(means), 0)
+        rows = known.sum(axis=1, keepdims=True) / self._cells
+        columns = self._inverse @ (known - self._filled * rows).sum(axis=0)
+        return self._lay(rows - (self._shares @ columns)[:, None] + columns)
+
+    def measure_leverages(self) -> FloatArray:
+        """Leverage of each cell."""
+        return self._lay(1 / self._cells + self._read_form(self._inverse))
+
+    def spread_noise(self, noise: FloatArray) -> FloatArray:
+        """Variances of the fitted values from those of the cells' means, 0 for empty cells."""
+        noise = self._lay(noise)
+        rows = noise.sum(axis=1, keepdims=True)
+        crossed = noise.T @ self._shares
+        moved = np.diag(noise.sum(axis=0)) - crossed - crossed.T
+        moved += self._shares.T @ (rows * self._shares)
+        common = (noise - rows * self._shares) @ self._inverse
+        common -= (common * self._shares).sum(axis=1, keepdims=True)
+        own = (rows / self._cells + 2 * common) / self._cells
+        return self._lay(own + self._read_form(self._inverse @ moved @ self._inverse))
+
+    def _read_form(self, matrix: FloatArray) -> FloatArray:
+        """U'Mu of each cell, whose u is one in its column, less the shares of its row."""
+        crossed = self._shares @ matrix
+        rows = (crossed * self._shares).sum(axis=1, keepdims=True)
+        return np.asarray(np.diag(matrix) - 2 * crossed + rows)
 
 
-def _weigh_design(
-    rows: IntArray, columns: IntArray, shape: tuple[int, ...], weights: FloatArray | float
-) -> FloatArray:
-    """Z'WZ, where Z tells which model and which dataset each cell has."""
-    cells = np.zeros(shape)
-    cells[rows, columns] = weights
-    return np.block([[np.diag(cells.sum(axis=1)), cells], [cells.T, np.diag(cells.sum(axis=0))]])
-
-
-def _fit_levels(
-    inverse: FloatArray,
-    rows: IntArray,
-    columns: IntArray,
-    means: FloatArray,
-    shape: tuple[int, ...],
-) -> FloatArray:
-    sums = np.concatenate(
-        [
-            np.bincount(rows, weights=means, minlength=shape[0]),
-            np.bincount(columns, weights=means, minlength=shape[1]),
-        ]
-    )
-    levels = inverse @ sums
-    return np.asarray(levels[rows] + levels[shape[0] + columns])
-
-
-def _measure_errors(
-    matrix: ScoreMatrix, inverse: FloatArray, rows: IntArray, columns: IntArray
-) -> tuple[FloatArray, FloatArray]:
+def _measure_errors(matrix: ScoreMatrix, fit: AdditiveFit) -> tuple[FloatArray, FloatArray]:
     """Standard error of each residual and its degrees of freedom; 0 where runs do not tell."""
-    nothing = np.zeros(len(rows)), np.ones(len(rows))
     found = moderate_variances(matrix.variances, matrix.counts)
     if found is None:
-        return nothing
-    variance, df = (values[rows, columns] for values in found)
-    known: BoolArray = np.isfinite(variance)
-    noise = np.where(known, variance, 0) / matrix.counts[rows, columns]
-    places = rows, matrix.means.shape[0] + columns
-    leverage = _read_form(inverse, *places)
-    spread = inverse @ _weigh_design(rows, columns, matrix.means.shape, noise) @ inverse
+        return np.zeros(matrix.counts.shape), np.ones(matrix.counts.shape)
+    variance, df = found
+    known: BoolArray = np.isfinite(variance) & matrix.is_filled
+    noise = np.where(known, variance, 0) / np.maximum(matrix.counts, 1)
+    leverage = fit.measure_leverages()
     own = (1 - leverage) ** 2 * noise
-    total = np.maximum(noise * (1 - 2 * leverage) + _read_form(spread, *places), own)
+    total = np.maximum(noise * (1 - 2 * leverage) + fit.spread_noise(noise), own)
     fewest = df[known].min()
     with np.errstate(invalid="ignore", divide="ignore"):
         freedom = total**2 / (own**2 / df + (total - own) ** 2 / fewest)
-    sure = known.all() & (1 - leverage > NEGLIGIBLE) & (total > 0)
+    sure = (known == matrix.is_filled).all() & (1 - leverage > NEGLIGIBLE) & (total > 0)
     return np.where(sure, np.sqrt(total), 0), np.where(sure, freedom, 1)
-
-
-def _read_form(matrix: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
-    """Z'Mz of each cell, whose z has a one at two places."""
-    return np.asarray(matrix[first, first] + 2 * matrix[first, second] + matrix[second, second])
