@@ -2,6 +2,7 @@
 
 import itertools
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -270,3 +271,15 @@ def test_evaluma_agrees(data: st.DataObject) -> None:
 def test_no_runs_are_refused() -> None:
     with pytest.raises(ValueError, match="without runs"):
         stratify_runs([], [])
+
+
+@pytest.mark.parametrize("weights", ["datasets", "runs"])
+@pytest.mark.parametrize("statistic", ["iqm", "mean", "median", "optimality_gap"])
+def test_few_resamples_have_the_bits_of_many(statistic: Statistic, weights: Weights) -> None:
+    rng = np.random.default_rng(0)
+    strata = stratify_runs(rng.random(200), rng.choice(["a", "b", "c"], 200), weights=weights)
+    many = draw_resamples(strata, n_resamples=100, rng=rng)
+    values = evaluate_statistic(statistic, strata, many)
+    for place in range(100):
+        few = replace(many, counts=many.counts[:, [place]])
+        assert evaluate_statistic(statistic, strata, few).tolist() == [values[place]]
