@@ -22,6 +22,7 @@ from capmap.ranking.aggregation import (
     summarize_cells,
 )
 from capmap.ranking.ranks import Ranks, rank_intervals, rank_replicates
+from capmap.ranking.repeated_datasets import RepeatedDatasets
 from capmap.ranking.resampling import (
     DatasetPool,
     draw_datasets,
@@ -571,11 +572,10 @@ def _rank_resamples(
         strata = stratify_runs(own["score"], own["dataset"].tolist(), weights=weights)
         names = sorted(own["dataset"].unique())
         pool, rng = DatasetPool(datasets, make_rng()), make_rng(str(model))
-        row = np.empty(n_resamples)
+        repeated, row = RepeatedDatasets(strata), np.empty(n_resamples)
         for block in iterate_blocks(n_resamples, runs=len(own)):
             width = block.stop - block.start
-            times = draw_datasets(names, pool=pool, n_resamples=width, rng=rng)
-            row[block] = evaluate_statistic("iqm", strata, repeat_datasets(strata, times))
+            row[block] = repeated.trim(draw_datasets(names, pool=pool, n_resamples=width, rng=rng))
         replicates.append(row)
     return rank_replicates(replicates, np.zeros(len(replicates)))
 
