@@ -1,52 +1,35 @@
-"""Time and memory of each stage on simulated studies larger than real ones, and how both grow.
+"""Whole runs of simulated studies larger than real ones, with all default analyses, to their page.
 
-Each stage is the script of its rule with default settings, in processes of its own: one, or one per
-shard. Times are processor time (user and system), so that other work on the machine counts little;
-memory is the peak of the largest process. The exponent is that of time against the row before; 1 is
-linear, and the half second that a process takes to start makes it smaller.
+Seconds are those of the processor for `snakemake --cores 2` and all its jobs, so that other work on
+the machine counts little; memory is the most that one job held with its processes.
 """
 
 import argparse
-import importlib
-import inspect
-import json
-import math
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
+import yaml
 
-from capmap.figures.look import COLUMN_WIDTH, PAGE_WIDTH
-from capmap.figures.style import figure_style, model_colors, save_figure
 from capmap.rng import make_stream
-from capmap.settings.checking import check_settings
-from capmap.settings.sections import write_schema
-from capmap.settings.study import Config
+from capmap.sizes import LEFT_OUT
 from capmap.tables import render_markdown, write_table
 from workflow import PROJECT, RESULTS
 
-SHARDS = 4
-STAGES = [
-    *("write_export", "validate_exports", "normalize_runs"),
-    *("aggregate_scores", "bootstrap_shard", "rank_models"),
-]
+NAME = "scale"
 
 
 class Study(NamedTuple):
     """The size of a simulated study."""
 
-    series: str
     models: int
     datasets: int
     seeds: int
-    replicates: int = 200
 
     @property
     def runs(self) -> int:
@@ -55,146 +38,70 @@ class Study(NamedTuple):
 
 
 STUDIES = [
-    *(Study("more models", models, 50, 5) for models in (2500, 5000)),
-    *(Study("more datasets", 300, datasets, 3) for datasets in (500, 1000)),
-    *(Study("more seeds", 50, 20, seeds) for seeds in (100, 200)),
-    *(Study("more replicates", 300, 50, 5, count) for count in (5000, 10_000, 20_000)),
+    *(Study(300, 50, 5), Study(2500, 50, 5), Study(300, 1000, 3), Study(50, 20, 200)),
+    *(Study(20_000, 10, 1), Study(5, 20_000, 1), Study(2000, 200, 3), Study(500, 50, 400)),
 ]
 
 
-def write_export(study: Study, path: str | Path = "export.csv") -> None:
-    """Write an export, by default in the current folder."""
-    shape = (study.models, study.datasets, study.seeds)
-    rng = make_stream(0, "benchmarks", "scale", "x".join(map(str, shape)))
-    scores = 0.5 + 0.1 * rng.normal(size=(*shape[:1], 1, 1)) + 0.02 * rng.normal(size=shape)
-    model, dataset, seed = np.indices(shape).reshape(3, -1)
-    table = pd.DataFrame(
-        {
-            "model": np.array([f"model {number:04d}" for number in range(shape[0])])[model],
-            "dataset": np.array([f"dataset {number:04d}" for number in range(shape[1])])[dataset],
-            "metric": "accuracy",
-            "seed": seed,
-            "score": scores.clip(0, 1).ravel(),
-        }
-    )
-    table.to_csv(path, index=False)
-
-
-def call_stage(stage: str, study: Study, shard: int) -> None:
-    """Call a stage's function on the files in the current folder, with default settings."""
-    function = getattr(importlib.import_module(stage), stage)
-    given = {"studies": {"scale": {"exports": "export.csv"}}}
-    settings = check_settings(given, write_schema(Config))["studies"]["scale"]
-    bootstrap = settings["bootstrap"]
-    kept = "bootstrap" if stage == "rank_models" else "normalized"
-    files = {
-        **{name: f"{name}.file" for name in ("runs", "validation", "rejected")},
-        **{name: f"normalized/{name}.csv" for name in ("bounds", "manifest", "dropped")},
-        **{
-            name: [f"{name}.csv", f"{name}.md", f"{name}.tex"]
-            for name in (
-                *("scores", "seeds", "shared_seeds", "aggregate"),
-                *("iqm", "scopes", "intervals"),
-            )
-        },
-        "exports": ["export.csv"],
-        "folder": "normalized",
-        "shard": f"normalized/{shard}.parquet",
-        "scope": "normalized/scope.json",
-        "replicates": f"bootstrap/{shard}.parquet",
-        "shards": [f"{kept}/{number}.parquet" for number in range(SHARDS)],
-    }
-    options = {
-        "names": ["export.csv"],
-        "references": [],
-        "benchmark": [],
-        "aggregations": settings["aggregate"],
-        "confidence_level": bootstrap["confidence"],
-        "n_resamples": study.replicates,
-        "study": "scale",
-    }
-    particular = {
-        "normalize_runs": {"shards": SHARDS},
-        "bootstrap_shard": {"dimensions": None},
-    }
-    known = settings | bootstrap | files | options | particular.get(stage, {})
-    function(**{name: known[name] for name in inspect.signature(function).parameters})
-
-
-def measure_process(stage: str, study: Study, shard: int, folder: Path) -> tuple[float, float]:
-    """Seconds of processor time and peak MiB of a stage in a process of its own."""
-    command = [sys.executable, __file__, "--stage", stage, str(shard), json.dumps(study)]
-    environment = os.environ | {"PYTHONPATH": str(PROJECT / "scripts")}
-    process = subprocess.Popen(command, cwd=folder, env=environment)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"{stage} failed on {study}.")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
-
-
-def measure_study(study: Study) -> list[dict[str, Any]]:
-    """Measure each stage of one study."""
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        for stage in STAGES:
-            shards = range(SHARDS) if stage == "bootstrap_shard" else [0]
-            used = [measure_process(stage, study, shard, Path(folder)) for shard in shards]
-            seconds, memory = sum(time for time, _ in used), max(peak for _, peak in used)
-            rows.append(
-                {**study._asdict(), "runs": study.runs, "stage": stage}
-                | {"seconds": seconds, "MiB": memory}
-            )
-    return rows[1:]
-
-
-def add_exponents(table: pd.DataFrame) -> pd.DataFrame:
-    """Add the exponent of time against the row before of the same series and stage."""
-    groups = [table["series"], table["stage"]]
-    size = (table["runs"] * table["replicates"]).map(math.log).groupby(groups).diff()
-    time = table["seconds"].map(math.log).groupby(groups).diff()
-    return table.assign(exponent=(time / size).round(2))
-
-
-@figure_style()
-def draw_growth(table: pd.DataFrame) -> Figure:
-    """Time and memory of each stage as models grow, and of the bootstrap as replicates grow."""
-    figure = Figure(figsize=(PAGE_WIDTH, 0.75 * COLUMN_WIDTH), layout="constrained")
-    colors = model_colors(STAGES)
-    panels = [
-        ("more models", "runs", "seconds"),
-        ("more models", "runs", "MiB"),
-        ("more replicates", "replicates", "seconds"),
+def write_export(study: Study, path: str | Path) -> None:
+    """Write an export, model by model."""
+    rng = make_stream(0, "benchmarks", "scale", "x".join(map(str, study)))
+    seeds = list(range(study.seeds)) * study.datasets
+    datasets = [
+        f"dataset {place:04d}" for place in range(study.datasets) for _ in range(study.seeds)
     ]
-    for axes, (series, across, up) in zip(figure.subplots(1, 3), panels, strict=True):
-        for stage, rows in table[table["series"] == series].groupby("stage", sort=False):
-            look = {"color": colors[str(stage)], "marker": "o", "markersize": 3}
-            axes.loglog(rows[across], rows[up], label=str(stage), **look)
-        axes.set(xlabel=across, ylabel=up, title=series)
-        places = sorted(set(table.loc[table["series"] == series, across]))
-        axes.xaxis.set(major_locator=FixedLocator(places), minor_locator=NullLocator())
-        axes.xaxis.set_major_formatter("{x:,.0f}")
-        axes.yaxis.set(major_locator=LogLocator(subs=(1, 2, 5)), minor_locator=NullLocator())
-        axes.yaxis.set_major_formatter("{x:g}")
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=5)
-    return figure
+    with Path(path).open("w", encoding="utf-8") as file:
+        file.write("model,dataset,metric,seed,score\n")
+        for place in range(study.models):
+            scores = 0.5 + 0.1 * rng.normal() + 0.02 * rng.normal(size=len(seeds))
+            table = pd.DataFrame({"dataset": datasets, "metric": "accuracy", "seed": seeds})
+            table = table.assign(score=scores.clip(0, 1).round(6))
+            table.insert(0, "model", f"model {place:05d}")
+            table.to_csv(file, index=False, header=False)
+
+
+def run_study(study: Study, folder: Path) -> dict[str, Any]:
+    """Run a study and measure it."""
+    write_export(study, folder / "export.csv")
+    settings = {"studies": {NAME: {"exports": "export.csv"}}, "run": NAME}
+    (folder / "study.yaml").write_text(yaml.safe_dump(settings))
+    program = [sys.executable, "-m", "snakemake", "--cores", "2", "-s", str(PROJECT / "Snakefile")]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(
+        [*program, "--configfile", "study.yaml"], cwd=folder, check=True, capture_output=True
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    results = folder / "results"
+    jobs = pd.concat(
+        pd.read_csv(path, sep="\t").assign(rule=path.parent.name)
+        for path in (results / "benchmarks").glob("*/*.tsv")
+    )
+    used = jobs.groupby("rule")["cpu_time"].sum()
+    left_out = sorted(path.stem for path in (results / NAME / LEFT_OUT).glob("*.txt"))
+    return {
+        **{**study._asdict(), "runs": study.runs},
+        "seconds": after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime,
+        "slowest": used.idxmax(),
+        "seconds_of_it": used.max(),
+        "MiB": jobs["max_rss"].max(),
+        "page_MB": (results / NAME / "report.html").stat().st_size / 1e6,
+        "left_out": ", ".join(left_out),
+    }
 
 
 def main() -> None:
-    """Measure and write benchmarks/results/scale.{csv,md,svg}."""
+    """Measure and write benchmarks/results/scale.{csv,md}."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--stage", nargs=3, metavar=("STAGE", "SHARD", "STUDY"))
+    parser.add_argument("--studies", type=int, nargs="*", default=range(len(STUDIES)))
     arguments = parser.parse_args()
-    if arguments.stage:
-        stage, shard, study = arguments.stage
-        size = Study(*json.loads(study))
-        write_export(size) if stage == "write_export" else call_stage(stage, size, int(shard))
-        return
     os.nice(10)
-    rows = [row for study in STUDIES for row in measure_study(study)]
-    table = add_exponents(pd.DataFrame(rows)).round({"seconds": 2, "MiB": 0})
+    rows = []
+    for place in arguments.studies:
+        with tempfile.TemporaryDirectory() as folder:
+            rows.append(run_study(STUDIES[place], Path(folder)))
+        sys.stderr.write(f"{rows[-1]}\n")
+    table = pd.DataFrame(rows).round({"seconds": 0, "seconds_of_it": 0, "MiB": 0, "page_MB": 1})
     write_table(table, [RESULTS / "scale.csv", RESULTS / "scale.md"])
-    save_figure(draw_growth(table), [RESULTS / "scale.svg"])
     sys.stdout.write(render_markdown(table))
 
 

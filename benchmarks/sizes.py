@@ -48,7 +48,7 @@ NAME = "size"
 def write_study(folder: Path, shape: tuple[int, int, int], analyses: list[str]) -> None:
     """Write an export, and a configuration that leaves nothing out."""
     models, datasets, seeds = shape
-    write_export(Shape("size", models, datasets, seeds), folder / "export.csv")
+    write_export(Shape(models, datasets, seeds), folder / "export.csv")
     groups = {
         f"group {part}": {
             "datasets": [f"dataset {number:04d}" for number in range(part, datasets, 2)]

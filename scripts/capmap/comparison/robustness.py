@@ -27,10 +27,8 @@ from capmap.ranking.resampling import (
     DatasetPool,
     draw_datasets,
     iterate_blocks,
-    repeat_datasets,
     stratify_runs,
 )
-from capmap.ranking.statistics import evaluate_statistic
 from capmap.rng import make_stream
 from capmap.settings.choices import Aggregation, Missing, Statistic, Weights
 
@@ -190,14 +188,12 @@ def _average_runs(
     for model, own in runs.groupby("model", sort=True):
         strata = stratify_runs(own["score"], own["dataset"].tolist(), weights=weights)
         names = sorted(own["dataset"].unique())
-        values = np.full(1 + len(names), np.nan)
+        repeated, values = RepeatedDatasets(strata), np.full(1 + len(names), np.nan)
         for block in iterate_blocks(len(values), runs=COUNT_BYTES * len(own)):
             left_out = np.arange(len(values))[block] - 1
             times = (np.arange(len(names))[:, None] != left_out).astype(np.intp)
             is_left = times.any(axis=0)
-            values[np.flatnonzero(is_left) + block.start] = evaluate_statistic(
-                IQM, strata, repeat_datasets(strata, times[:, is_left])
-            )
+            values[np.flatnonzero(is_left) + block.start] = repeated.trim(times[:, is_left])
         column = scores[:, models.index(str(model))]
         column[:] = values[0]
         column[1 + _find_places(datasets, names)] = values[1:]
