@@ -316,6 +316,8 @@ def trace_scores(
     ----------
     Agarwal, R. et al. (2021). Deep reinforcement learning at the edge of the statistical
     precipice. NeurIPS 34.
+    Cornish, E. A. and Fisher, R. A. (1938). Moments and cumulants in the specification of
+    distributions. Revue de l'Institut International de Statistique 5, 307–320.
     """
     taus = _step_scores(runs["score"].to_numpy(dtype=np.float64))
     tail = (1 - confidence_level) / 2
