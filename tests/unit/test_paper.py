@@ -121,6 +121,15 @@ def test_a_best_model_is_called_so_only_if_claimed():
     assert "A and B may be the best" in text
 
 
+def test_models_too_many_for_letters_are_not_said_to_be_separated():
+    ranking = make_ranking(model=["A", "B"], ties=["", ""], may_be_best=[True, True])
+    paper = make_paper(["A", "B"], ["x", "y"], ranking=ranking)
+    text = paper["ranking_table"] + paper["results_table"] + paper["results"]
+    assert "A and B may be the best" in text
+    for word in ("Ties", "letter", "separated", "Without an interval", "no measure"):
+        assert word not in text
+
+
 def test_a_study_without_intervals_says_less():
     columns = dict.fromkeys(["ci_low", "ci_high", "rank_low", "rank_high", "may_be_best"], np.nan)
     ranking = make_ranking(model=["A", "B"], ties=["", ""]).assign(**columns)

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from capmap.catalog import MAIN, Table, label_columns
-from capmap.claims import choose_first, find_candidates
+from capmap.claims import choose_first, find_candidates, has_letters
 from capmap.pages.accounts import count_rejected, count_rows, list_files, list_warnings
 from capmap.pages.views import View, list_formats, make_view
 from capmap.wording import spell_statistic
@@ -33,9 +33,9 @@ TABLES = {
     **{name: (table.share, table.short) for name, table in MAIN.tables.items() if name != "iqm"},
     **OTHERS,
 }
-SHARED_LETTERS = (
-    " Scores and ranks come with intervals. Models that share a letter cannot be separated; the "
-    "shaded rows are the models that may be the best."
+SHARED_LETTERS = " Models that share a letter cannot be separated."
+INTERVALS = (
+    " Scores and ranks come with intervals; the shaded rows are the models that may be the best."
 )
 SPARSE = {"ranking", "intervals", "seeds"}
 RANKING = [
@@ -80,7 +80,8 @@ def show_tables(
         shown |= {name: shown[name].drop(columns="filled") for name in ("ranking", "scopes")}
     best = find_candidates(ranking)
     heading = f"Models by {spell_statistic(statistic)}, best first."
-    heading += SHARED_LETTERS if best else ""
+    heading += INTERVALS if best else ""
+    heading += SHARED_LETTERS if ranking["ties"].map(has_letters).any() else ""
     files = {**files, "ranking": files.get("iqm" if statistic == "iqm" else "scopes", "")}
     declared = {**MAIN.tables, "ranking": MAIN.tables["iqm"]}
     return {

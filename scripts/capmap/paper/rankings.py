@@ -89,6 +89,11 @@ class Ranking:
         return bool(self.models["ci_low"].notna().any())
 
     @property
+    def has_groups(self) -> bool:
+        """Whether letters tell which models cannot be separated."""
+        return bool(self.models["ties"].map(has_letters).any())
+
+    @property
     def names(self) -> dict[str, str]:
         """What is printed of each model, in plain text."""
         return dict(zip(self.models["model"], self.models["name"], strict=True))
@@ -268,6 +273,7 @@ def _make_sheet(ranking: Ranking, level: float) -> Sheet:
         columns.append(_make_column("Datasets", [f"{count:.0f}" for count in models["datasets"]]))
     if ranking.is_sure:
         columns.append(_make_column("Ranks", _write_sets(models, ranking.candidates)))
+    if ranking.has_groups:
         columns.append(_make_column("Ties", [_write_ties(ties) for ties in models["ties"]]))
     if not ranking.other.empty:
         other = ranking.other.reindex(models["model"]).reset_index()
@@ -285,9 +291,10 @@ def _describe_ranking(ranking: Ranking, level: float) -> str:
     if ranking.is_sure:
         text += (
             f" In brackets: {write_intervals(ranking, level)}, over {OVER[ranking.unit]}. Ranks: "
-            f"{write_percent(level)} confidence sets of each model's rank. Models that share a "
-            "letter cannot be separated, allowing for all pairs."
+            f"{write_percent(level)} confidence sets of each model's rank."
         )
+    if ranking.has_groups:
+        text += " Models that share a letter cannot be separated, allowing for all pairs."
     if len(ranking.candidates) > 1:
         text += f" {STAR}May be the best."
     if not ranking.other.empty:
