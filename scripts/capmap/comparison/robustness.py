@@ -15,9 +15,10 @@ from capmap.comparison.score_matrix import BoolArray, arrange_runs, choose_commo
 from capmap.ranking.aggregation import (
     AGGREGATIONS,
     FloatArray,
+    Groups,
     IntArray,
-    group_values,
     rank_competitors,
+    require_finite,
     round_significant,
     summarize_cells,
 )
@@ -162,14 +163,18 @@ def _aggregate_cells(
 ) -> dict[Aggregation, FloatArray]:
     """Scores by each aggregation, with all datasets and without each in turn."""
     rows, columns = _find_places(models, cells["model"]), _find_places(datasets, cells["dataset"])
-    means = cells["mean"].to_numpy(dtype=np.float64)
+    means = require_finite(cells["mean"])
+    order = np.lexsort((means, rows))
+    rows, columns, means = rows[order], columns[order], means[order]
     shape = (1 + len(datasets), len(models))
     scores = {name: np.full(shape, np.nan) for name in AGGREGATIONS}
     for line in range(shape[0]):
         is_left = columns != line - 1
-        present, codes = np.unique(rows[is_left], return_inverse=True)
+        counts = np.bincount(rows[is_left], minlength=len(models))
+        present = np.flatnonzero(counts)
         if len(present):
-            groups = group_values(means[is_left], codes)
+            sizes = counts[present]
+            groups = Groups(means[is_left], np.cumsum(sizes) - sizes, sizes)
             for name, aggregate in AGGREGATIONS.items():
                 scores[name][line, present] = aggregate(groups)
     return scores
