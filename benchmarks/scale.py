@@ -37,10 +37,7 @@ class Study(NamedTuple):
         return self.models * self.datasets * self.seeds
 
 
-STUDIES = [
-    *(Study(300, 50, 5), Study(2500, 50, 5), Study(300, 1000, 3), Study(50, 20, 200)),
-    *(Study(20_000, 10, 1), Study(5, 20_000, 1), Study(2000, 200, 3), Study(500, 50, 400)),
-]
+STUDIES = [Study(20_000, 10, 1), Study(5, 20_000, 1), Study(2000, 200, 3), Study(500, 50, 400)]
 
 
 def write_export(study: Study, path: str | Path) -> None:
