@@ -91,8 +91,8 @@ def group_by_nemenyi(matrix: ScoreMatrix, *, alpha: float) -> list[str]:
     -------
     list of str
         The letters of each model's groups; empty without a dataset that all have, and of more than
-        200 models. Groups are
-        consecutive in the order of mean ranks, and a model may be a group of its own.
+        200 models. Groups are consecutive in the order of mean ranks, and a model may be a group of
+        its own.
     """
     common = average_common(matrix)
     if common is None or len(common) > MOST_PAIRED:

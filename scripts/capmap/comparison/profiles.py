@@ -321,21 +321,17 @@ def trace_scores(
     """
     taus = _step_scores(runs["score"].to_numpy(dtype=np.float64))
     tail = (1 - confidence_level) / 2
-    tables = []
+    levels, tables = [tail, 1 - tail], []
     for model, own in runs.groupby("model", sort=True):
         strata = stratify_runs(own["score"], own["dataset"].tolist())
         passed = np.searchsorted(taus, np.round(strata.scores, DECIMALS), side="left")
         low = high = np.full(len(taus), np.nan)
-        if has_enough_runs(strata.draws):
-            if len(own) > MOST_DRAWN and strata.draws.min() >= FEWEST_EXPANDED:
-                fractions = _expand_fractions(strata, passed, [tail, 1 - tail], steps=len(taus))
-            else:
-                fractions = np.quantile(
-                    _draw_fractions(strata, passed, n_resamples, make_rng(str(model)), len(taus)),
-                    [tail, 1 - tail],
-                    axis=1,
-                )
-            low, high = fractions
+        if len(own) > MOST_DRAWN and strata.draws.min() >= FEWEST_EXPANDED:
+            low, high = _expand_fractions(strata, passed, levels, steps=len(taus))
+        elif has_enough_runs(strata.draws):
+            rng = make_rng(str(model))
+            drawn = _draw_fractions(strata, passed, n_resamples, rng=rng, steps=len(taus))
+            low, high = np.quantile(drawn, levels, axis=1)
         fraction = _count_above(strata, original_sample(strata), passed, steps=len(taus))[:, 0]
         columns = {"fraction": fraction, "ci_low": low, "ci_high": high}
         tables.append(pd.DataFrame({"model": model, "tau": taus, **columns}))
@@ -343,7 +339,7 @@ def trace_scores(
 
 
 def _draw_fractions(
-    strata: Strata, passed: IntArray, n_resamples: int, rng: np.random.Generator, steps: int
+    strata: Strata, passed: IntArray, n_resamples: int, *, rng: np.random.Generator, steps: int
 ) -> FloatArray:
     """Fraction of runs above each step in each resample."""
     fractions = np.empty((steps, n_resamples))

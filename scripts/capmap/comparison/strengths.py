@@ -9,6 +9,7 @@ from capmap.ranking.aggregation import FloatArray, IntArray
 
 COLUMNS = ["model", "dataset", "score", "expected", "difference", "ci_low", "ci_high"]
 NEGLIGIBLE = 1e-9
+# Eigenvalues below this part of the largest are rounding.
 SINGULAR = 1e-12
 # Variances far below the median of their dataset say that the scores are coarse.
 SMALLEST = 1e-5
@@ -200,7 +201,7 @@ class AdditiveFit:
         return self._lay(own + self._read_form(self._inverse @ moved @ self._inverse))
 
     def _read_form(self, matrix: FloatArray) -> FloatArray:
-        """U'Mu of each cell, whose u is one in its column, less the shares of its row."""
+        """Form u'Mu of each cell, whose u is one in its column, less the shares of its row."""
         crossed = self._shares @ matrix
         rows = (crossed * self._shares).sum(axis=1, keepdims=True)
         return np.asarray(np.diag(matrix) - 2 * crossed + rows)

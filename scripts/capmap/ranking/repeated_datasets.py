@@ -3,7 +3,7 @@
 import numpy as np
 
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray
-from capmap.ranking.resampling import Strata, repeat_datasets
+from capmap.ranking.resampling import Strata, repeat_datasets, sum_datasets
 from capmap.ranking.statistics import evaluate_statistic
 
 # Where runs are so many per dataset, and the tables of both no larger.
@@ -55,8 +55,7 @@ class RepeatedDatasets:
         """
         if not self._is_tabulated:
             return evaluate_statistic("iqm", self._strata, repeat_datasets(self._strata, times))
-        drawn = self._strata.draws @ times
-        total = (self._strata.draws * self._strata.dataset_weights) @ times
+        drawn, total = sum_datasets(self._strata, times)
         cut = np.floor(TRIMMED * drawn) / drawn * total
         kept = self._sum_to(total - cut, times) - self._sum_to(cut, times)
         return np.asarray(self._middle + kept / (total - 2 * cut))

@@ -287,14 +287,16 @@ def iterate_blocks(n_resamples: int, *, runs: int) -> Iterator[slice]:
         yield slice(first, min(first + step, n_resamples))
 
 
-def _gather(strata: Strata, counts: npt.NDArray[Any], times: IntArray) -> Resamples:
+def sum_datasets(strata: Strata, times: IntArray) -> tuple[FloatArray, FloatArray]:
+    """How many runs each resample of datasets has, and the sum of their weights."""
     drawn = strata.draws[:, None] * times
-    return Resamples(
-        counts=counts,
-        runs=drawn.sum(axis=0).astype(np.float64),
-        total=(drawn * strata.dataset_weights[:, None]).sum(axis=0),
-        times=times,
-    )
+    weights = (drawn * strata.dataset_weights[:, None]).sum(axis=0)
+    return drawn.sum(axis=0).astype(np.float64), weights
+
+
+def _gather(strata: Strata, counts: npt.NDArray[Any], times: IntArray) -> Resamples:
+    runs, total = sum_datasets(strata, times)
+    return Resamples(counts=counts, runs=runs, total=total, times=times)
 
 
 def _draw_repeatedly(
