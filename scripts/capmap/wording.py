@@ -11,6 +11,8 @@ from itertools import takewhile
 ALL = "All"
 LONGEST_NAME = 80
 LISTED_NAMES = 10
+# Letters of tie groups of more models would be hundreds per model.
+MOST_LETTERED = 200
 SIMILAR = 0.65
 # Characters times characters: a tenth of a second.
 COMPARED = 2_000_000

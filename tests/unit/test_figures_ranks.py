@@ -13,6 +13,7 @@ from capmap.figures.rank_tests import (
     find_groups,
     stack_bars,
 )
+from capmap.wording import MOST_LETTERED
 from tests.curve_figure_tables import make_study, name
 from tests.figure_checks import assert_legible, drawn_texts, drawn_words
 
@@ -198,3 +199,11 @@ def test_without_a_common_dataset_the_diagram_says_so():
     tables["friedman"] = tables["friedman"].head(0)
     words = " ".join(drawn_words(draw_critical(tables)))
     assert "No dataset has scores of all models" in words
+
+
+def test_without_letters_the_diagram_does_not_look_as_if_all_were_separated():
+    figure = draw_diagram([""] * (MOST_LETTERED + 1))
+    words = " ".join(drawn_words(figure))
+    assert "no bars say which are not separated" in words
+    assert "Bars join" not in words
+    assert bar_spans(figure) == []

@@ -1,6 +1,7 @@
 """What is told of comparisons, word for word."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from capmap.prose import (
@@ -14,6 +15,7 @@ from capmap.prose import (
     describe_robustness,
     describe_sample_size,
 )
+from capmap.wording import MOST_LETTERED
 from tests.prose_tables import make_table, tell
 
 NAN = np.nan
@@ -120,6 +122,15 @@ def test_rank_tests_are_told_with_their_numbers() -> None:
         "depends on which other models are present. By Wilcoxon's test after Holm's correction, "
         "'B' could not be separated from 'A'."
     )
+
+
+def test_of_models_too_many_for_letters_no_wilcoxon_test_is_told() -> None:
+    names = [f"m{place:03d}" for place in range(MOST_LETTERED + 1)]
+    mean_ranks = pd.DataFrame({"model": names, "mean_rank": range(len(names)), "datasets": 14})
+    told = " ".join(tell(describe_rank_tests, mean_ranks=mean_ranks.assign(wilcoxon_group="")))
+    assert "'m000' had the best mean rank" in told
+    assert "Wilcoxon" not in told
+    assert "could not be separated" not in told
 
 
 def test_a_leader_apart_from_all_is_told() -> None:

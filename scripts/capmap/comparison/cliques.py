@@ -23,9 +23,9 @@ from capmap.comparison.score_matrix import (
 )
 from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
 from capmap.ranking.aggregation import FloatArray, round_significant
-from capmap.ranking.rank_sets import MOST_PAIRED
 from capmap.ranking.ranks import display_letters
 from capmap.settings.choices import Missing
+from capmap.wording import MOST_LETTERED
 
 CHUNK_CELLS = 1 << 20
 
@@ -95,7 +95,7 @@ def group_by_nemenyi(matrix: ScoreMatrix, *, alpha: float) -> list[str]:
         its own.
     """
     common = average_common(matrix)
-    if common is None or len(common) > MOST_PAIRED:
+    if common is None or len(common) > MOST_LETTERED:
         return [""] * len(matrix.models)
     n_datasets = int(matrix.is_filled.all(axis=0).sum())
     critical = np.inf
@@ -124,7 +124,7 @@ def group_by_wilcoxon(matrix: ScoreMatrix, mean_ranks: FloatArray, *, alpha: flo
         separates them. Groups need not be consecutive.
     """
     n_models = len(matrix.models)
-    if n_models > MOST_PAIRED:
+    if n_models > MOST_LETTERED:
         return [""] * n_models
     pairs = list_pairs(n_models)
     p = np.full(len(pairs.first), np.nan)

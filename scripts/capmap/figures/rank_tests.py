@@ -36,7 +36,7 @@ from capmap.figures.style import (
     model_styles,
 )
 from capmap.problems import require_known
-from capmap.wording import count_things, format_p, split_letters
+from capmap.wording import MOST_LETTERED, count_things, format_p, split_letters
 
 HEADING = "Mean ranks and critical difference"
 CLIQUES_HEADING = "Mean ranks and groups by Wilcoxon\N{EN DASH}Holm"
@@ -55,6 +55,7 @@ STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 MAX_BARS = 12
 ARROW_DISTANCE = 0.05
 ARROW_ROOM = 4
+NO_BARS = f"Of more than {MOST_LETTERED} models, no bars say which are not separated."
 DOTS_NOTE = "Dots: members of a bar's group; a model without a dot on a bar is not in it."
 ARROW_NOTE = "Arrow: the group goes on among models that are not drawn."
 
@@ -111,7 +112,7 @@ def draw_critical_difference(
     datasets = int(nemenyi["datasets"].iloc[0])
     notes = (
         f"Mean ranks over the {count_things(datasets, 'dataset')} common to all models. "
-        "Bars join models that the Nemenyi test does not separate.",
+        f"{_tell_bars('Bars join models that the Nemenyi test does not separate.', mean_ranks)}",
         "Nemenyi: depends on which models are compared.",
     )
     return draw_rank_axis(
@@ -154,8 +155,11 @@ def draw_rank_cliques(
     fewest, most = (int(count) for count in mean_ranks["datasets"].agg(["min", "max"]))
     span = f"{fewest}\N{EN DASH}{most} datasets" if fewest < most else count_things(most, "dataset")
     notes = (
-        "Bars join models that pairwise Wilcoxon signed-rank tests do not separate "
-        f"(Holm-corrected, {ALPHA} = {alpha:g}).",
+        _tell_bars(
+            "Bars join models that pairwise Wilcoxon signed-rank tests do not separate "
+            f"(Holm-corrected, {ALPHA} = {alpha:g}).",
+            mean_ranks,
+        ),
         f"Each model ranked on {span}.",
         *_warn_of_few(len(mean_ranks), most, alpha),
     )
@@ -165,6 +169,11 @@ def draw_rank_cliques(
         highlight=highlight,
         wording=Wording(CLIQUES_HEADING, "", notes),
     )
+
+
+def _tell_bars(note: str, mean_ranks: pd.DataFrame) -> str:
+    """Say what bars mean, or why there are none."""
+    return note if len(mean_ranks) <= MOST_LETTERED else NO_BARS
 
 
 def _place_ranks(nemenyi: pd.DataFrame) -> "pd.Series[float]":

@@ -7,7 +7,7 @@ import pandas as pd
 
 from capmap.paper.rankings import OVER, Ranking, write_percent
 from capmap.settings.choices import Incomplete
-from capmap.wording import join_words, spell_statistic
+from capmap.wording import MOST_LETTERED, join_words, spell_statistic
 
 Setting = Mapping[str, Any]
 
@@ -177,7 +177,7 @@ def _describe_analysis(name: str, comparison: Setting, has_holes: bool, models: 
     if name == "pairwise":
         return _describe_pairs(comparison)
     if name == "ranks":
-        return _describe_ranks(comparison, has_holes)
+        return _describe_ranks(comparison, has_holes, models)
     return ANALYSES.get(name, "")
 
 
@@ -200,16 +200,20 @@ def _describe_pairs(comparison: Setting) -> str:
     )
 
 
-def _describe_ranks(comparison: Setting, has_holes: bool) -> str:
+def _describe_ranks(comparison: Setting, has_holes: bool, models: int) -> str:
     tests = [
         "Friedman's test \\citep{friedman1937}",
         "the $F$ test of \\citet{iman1980}",
         *(["the test of \\citet{skillings1981}"] if has_holes else []),
     ]
+    wilcoxon = (
+        " and by Wilcoxon's signed-rank test \\citep{wilcoxon1945} with Holm's correction "
+        "\\citep{holm1979}"
+    )
     return (
         f"Mean ranks over datasets \\citep{{demsar2006}} were compared by {join_words(tests)}, and "
-        "pairs of them by Nemenyi's test \\citep{nemenyi1963} and by Wilcoxon's signed-rank test "
-        "\\citep{wilcoxon1945} with Holm's correction \\citep{holm1979}, at the "
+        "pairs of them by Nemenyi's test \\citep{nemenyi1963}"
+        f"{wilcoxon if models <= MOST_LETTERED else ''}, at the "
         f"{write_percent(comparison['alpha'])} level."
     )
 

@@ -14,7 +14,7 @@ from capmap.prose.words import (
     join_some,
     name_covered,
 )
-from capmap.wording import format_count, format_p, format_percent
+from capmap.wording import MOST_LETTERED, format_count, format_p, format_percent
 
 
 def describe_rank_tests(
@@ -44,12 +44,13 @@ def describe_rank_tests(
     """
     if len(mean_ranks) < 2:
         return ["With a single model there were no ranks to test."]
+    wilcoxon = " and by Wilcoxon's signed-rank test with Holm's correction over all pairs,"
     methods = join_sentences(
         "The models were ranked on each dataset by mean score (average ranks for ties). "
         "Friedman's chi-squared test (corrected for ties) and the F test of Iman and Davenport "
         "used the datasets on which every model had runs"
-        f"{_describe_incomplete(friedman, missing)}. Pairs were compared by Nemenyi's test, and by "
-        "Wilcoxon's signed-rank test with Holm's correction over all pairs, at the "
+        f"{_describe_incomplete(friedman, missing)}. Pairs were compared by Nemenyi's test,"
+        f"{wilcoxon if len(mean_ranks) <= MOST_LETTERED else ''} at the "
         f"{format_percent(alpha)} level. Datasets were assumed independent."
     )
     results = join_sentences(
@@ -149,7 +150,7 @@ def _describe_nemenyi(nemenyi: pd.DataFrame, alpha: float) -> str:
 
 
 def _describe_wilcoxon(mean_ranks: pd.DataFrame, alpha: float) -> str:
-    if mean_ranks["mean_rank"].isna().all():
+    if mean_ranks["mean_rank"].isna().all() or len(mean_ranks) > MOST_LETTERED:
         return ""
     is_first = mean_ranks["mean_rank"] == mean_ranks["mean_rank"].min()
     leaders = join_names(mean_ranks.loc[is_first, "model"])

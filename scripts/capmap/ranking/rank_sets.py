@@ -15,12 +15,11 @@ import numpy.typing as npt
 from scipy import special
 
 from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.wording import MOST_LETTERED
 
 BoolArray = npt.NDArray[np.bool_]
 
 NEGLIGIBLE = 1e-12
-# Of more models, nobody reads which pairs differ.
-MOST_PAIRED = 200
 
 
 @dataclass(frozen=True)
@@ -188,9 +187,9 @@ def find_rank_sets(
         together[:, place] = _bound_rank(found.apart, differs)
         better = found.reject(2 * alpha / max(n - 1, 1)) & (found.apart > 0)
         may_be_best[place] = not better.any()
-        if n <= MOST_PAIRED:
+        if n <= MOST_LETTERED:
             separated.append(differs)
-    pairs = np.array(separated) if n <= MOST_PAIRED else None
+    pairs = np.array(separated) if n <= MOST_LETTERED else None
     return RankSets(own[0], own[1], together[0], together[1], may_be_best, pairs)
 
 
