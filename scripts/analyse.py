@@ -5,6 +5,9 @@ from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any
 
+from job import load_function, run_parallel
+
+# isort: split
 import pandas as pd
 
 from capmap.artifacts import read_parquet, read_shards, write_parquet
@@ -20,7 +23,6 @@ from capmap.sizes import (
     read_size,
 )
 from capmap.tables import read_declared, write_declared, write_paragraphs
-from job import load_function, run_parallel
 
 logger = logging.getLogger(__name__)
 

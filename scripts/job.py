@@ -3,6 +3,7 @@
 import gc
 import logging
 import multiprocessing
+import os
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -15,6 +16,11 @@ from typing import Any
 from capmap.addresses import hide_in_text
 from capmap.digests import find_altered, record_files
 from capmap.errors import CapmapError, explain_machine
+
+# Sums in matrix products depend on how many threads share them, which must not be the number of
+# cores. The libraries read this when they are loaded, so what uses NumPy imports this module first.
+for library in ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "VECLIB_MAXIMUM"):
+    os.environ[f"{library}_THREADS"] = "1"
 
 # Objects between two searches for garbage; Python's 700 cost a tenth of the time of a figure.
 COLLECT_AFTER = 50_000

@@ -4,6 +4,9 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from job import load_function, run_parallel
+
+# isort: split
 from capmap.artifacts import read_parquet
 from capmap.catalog import FIGURES, find_owner
 from capmap.figures.canvas import draw_note
@@ -12,7 +15,6 @@ from capmap.figures.style import save_figure
 from capmap.freshness import Keeper, digest_origin
 from capmap.sizes import read_left_out
 from capmap.tables import read_declared
-from job import load_function, run_parallel
 
 FORMATS = ("pdf", "png", "svg", "inline.svg")
 

@@ -1,5 +1,8 @@
 """The catalog of analyses holds together, and agrees with settings, library and page."""
 
+import os
+import subprocess
+import sys
 from collections import Counter
 from inspect import getsource, signature
 
@@ -187,3 +190,21 @@ def test_a_section_holds_its_text_figures_and_tables():
     assert [view.caption for view in section.views] == captions
     assert [len(view.rows) for view in section.views] == [1, 0]
     assert section.views[0].columns[1].label == "Elo"
+
+
+@pytest.mark.parametrize("script", ["analyse", "plot"])
+def test_scripts_of_several_processes_calculate_in_one_thread_each(script):
+    # Snakemake sets these to the number of cores that such a job has.
+    environment = {f"{library}_NUM_THREADS": "4" for library in ("OMP", "OPENBLAS", "MKL")}
+    print_threads = (
+        f"import {script}, scipy.linalg, threadpoolctl; "
+        "print({library['num_threads'] for library in threadpoolctl.threadpool_info()})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", print_threads],
+        env=os.environ | environment | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "{1}\n"
