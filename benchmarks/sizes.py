@@ -33,14 +33,19 @@ COMPARISONS = [
     *("pairwise", "ranks", "strengths", "profiles", "ratings", "improvability"),
     *("robustness", "reliability", "groups", "conditions", "sample_size"),
 ]
+MANY_MODELS = [name for name in COMPARISONS if name not in ("pairwise", "ratings")]
 CAPABILITIES = ["capabilities", "placements", "next_results", "transfer"]
 # Models, datasets and seeds, and what is asked of the study.
 STUDIES = [
     ((100, 20, 3), COMPARISONS),
     ((600, 10, 1), COMPARISONS),
     ((20, 1000, 3), COMPARISONS),
+    ((5, 10_000, 3), COMPARISONS),
+    ((300, 50, 100), COMPARISONS),
+    ((2000, 50, 1), MANY_MODELS),
     ((50, 20, 1), CAPABILITIES),
     ((150, 30, 1), CAPABILITIES),
+    ((300, 80, 1), CAPABILITIES),
 ]
 NAME = "size"
 
@@ -64,14 +69,10 @@ def write_study(folder: Path, shape: tuple[int, int, int], analyses: list[str]) 
 
 def prepare_study(folder: Path, analyses: list[str]) -> None:
     """Make what the steps read: for the comparisons the ranking, for the others everything."""
-    targets = [f"results/{NAME}/tables/scopes.csv", "results/other/normalized/bounds.csv"]
+    ranked = [f"results/{NAME}/tables/scopes.csv", "results/other/normalized/bounds.csv"]
+    targets = [] if "capabilities" in analyses else ranked
     program = [sys.executable, "-m", "snakemake", "--cores", "2", "-s", str(PROJECT / "Snakefile")]
-    command = [
-        *program,
-        "--configfile",
-        "study.yaml",
-        *([] if "capabilities" in analyses else targets),
-    ]
+    command = [*program, "--configfile", "study.yaml", "--", *targets]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
 
 

@@ -129,6 +129,104 @@ def test_what_only_the_user_knows_is_asked(tmp_path):
     assert "Is a higher quality better?" in decisions[0] + decisions[1]
 
 
+# Files as published repositories have them, with other numbers, and what a draft has to say.
+PUBLISHED = {
+    "a JSON per model with several metrics": (
+        {
+            f"info/{data}/{name}.json": json.dumps(
+                {"name": name, "dataset": data, "eps": "8/255"}
+                | {"clean_acc": str(80 + place), "autoattack_acc": str(50 + place)}
+            )
+            for place, name in enumerate(("Bai2024", "Cui2023", "Gowal2020"))
+            for data in ("cifar10", "imagenet")
+        },
+        {"columns": {"model": "name", "score": "clean_acc"}, "metric": "acc"},
+    ),
+    "an average and a speed among error rates": (
+        {
+            "asr.csv": "model,Avg. WER,RTFx,License,AMI WER,LS Clean WER,Tedlium WER\n"
+            "a/one,5.4,524.9,Open,8.1,1.3,2.5\nb/two,6.1,120.4,Open,9.4,1.9,2.6\n"
+            "c/three,7.7,331.0,Open,9.9,2.8,3.4\n"
+        },
+        {
+            "format": "matrix",
+            "columns": {"ignore": ["RTFx", "License", "Avg. WER"]},
+            "metric": "wer",
+            "metrics": {"wer": {"high": "observed"}},
+        },
+    ),
+    "series of datasets, and two tiers": (
+        {
+            "all.csv": "dataset,series,detector,tier,auc_pr,runtime_s\n"
+            + "".join(
+                f"{series[0]},{series},{detector},{tier},0.{place + 3}{number}1,1.5\n"
+                for number, series in enumerate(("n-1", "n-2", "s-1"))
+                for place, detector in enumerate(("lof", "knn"))
+                for tier in ("default", "tuned")
+            )
+        },
+        {
+            "columns": {
+                "dataset": ["dataset", "series"],
+                "model": ["detector", "tier"],
+                "score": "auc_pr",
+            }
+        },
+    ),
+    "metrics of one dataset beside times and a constant setting": (
+        {
+            "all.csv": "epochs,seed,model_name,ft_metric,train_loss,pred_accuracy,pred_f1,"
+            "train_runtime\n"
+            + "".join(
+                f"30,{seed},{model},f1,0.{place + 2}1,0.9{place}{seed},0.8{place},20{seed}.5\n"
+                for place, model in enumerate(("bart", "bert", "t5"))
+                for seed in (1, 2)
+            )
+        },
+        {
+            "columns": {"model": "model_name", "score": "pred_accuracy"},
+            "metric": "accuracy",
+            "fields": {"dataset": "all"},
+        },
+    ),
+    "means with their spreads and numbers of seeds": (
+        {
+            "all.csv": "cell,dataset,backbone,n_seeds,acc_mean,acc_std\n"
+            "a,x,r18,3,40.2,0.5\nb,x,r50,10,47.7,0.6\nc,y,r18,3,10.1,0.2\nd,y,r50,3,12.9,0.1\n"
+        },
+        {
+            "columns": {
+                "model": "backbone",
+                "score": "acc_mean",
+                "spread": "acc_std",
+                "count": "n_seeds",
+            }
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PUBLISHED)
+def test_structures_of_repositories_are_recognized(case, tmp_path, monkeypatch):
+    files, wanted = PUBLISHED[case]
+    monkeypatch.chdir(tmp_path)
+    write_files(files, tmp_path)
+    drafted = draft_settings([next(iter(files)).partition("/")[0]])
+    assert {name: drafted.get(name) for name in wanted} == wanted
+    assert {"take", "datasets"}.isdisjoint(drafted)
+
+
+def test_the_direction_of_a_metric_without_name_is_asked(tmp_path):
+    path = tmp_path / "rates.csv"
+    path.write_text("model,de_mls,fr_mls,it_mls\nA,2.4,4.5,2.9\nB,3.1,5.9,4.2\n")
+    assert any("Is a higher score better?" in text for text in draft_study([str(path)]).decisions)
+
+
+def test_fields_in_braces_are_found_by_the_draft_itself():
+    with pytest.raises(ConfigError, match=r"runs/\*/\*\.csv"):
+        draft_study(["runs/{model}/{dataset}.csv"])
+
+
 def test_other_files_are_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_files(

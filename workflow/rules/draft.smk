@@ -12,6 +12,6 @@ rule draft:
     conda:
         "../../envs/analysis.yaml"
     params:
-        exports=DRAFTED if isinstance(DRAFTED, list) else [DRAFTED],
+        exports=lambda wildcards: DRAFTED if isinstance(DRAFTED, list) else [DRAFTED],
     script:
         "../../scripts/draft.py"

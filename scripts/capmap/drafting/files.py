@@ -20,6 +20,7 @@ BOOKS = frozenset({".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"})
 TEXTS = frozenset({".csv", ".tsv", ".txt", ".dat", ".log", ".out", ".parquet", ".pq"})
 LOGS = frozenset({".txt", ".dat", ".log", ".out"})
 MOST_NAMES = 20
+FIELD = re.compile(r"\{\w*\}")
 NUMBER = re.compile(r"[-+.\d]+")
 ALIKE = 0.3
 READABLE = TEXTS | NESTED | MARKDOWN | LATEX | BOOKS
@@ -52,6 +53,11 @@ def list_files(exports: Sequence[str]) -> tuple[list[str], list[str]]:
             found.append(str(path))
         elif has_magic(text) and (matches := match_paths(str(path), recursive=True)):
             found += [name for name in matches if Path(name).is_file()]
+        elif "{" in text:
+            raise ConfigError(
+                f"{text}: a draft finds out by itself what differs between paths. Name files, "
+                f"folders or globs: {FIELD.sub('*', text)}"
+            )
         else:
             raise ConfigError(
                 f"{text}: there is no such file or folder. Paths are relative to {Path.cwd()}."

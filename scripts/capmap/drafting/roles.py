@@ -28,6 +28,7 @@ NAMING = ("seed", "metric", "dataset", "model", "split")
 MOST_ROWS = 50
 MOST_VARIANTS = 10
 SURE = 2.0
+MOSTLY_APART = 0.9
 
 
 def assign_roles(table: Table, *, taken: Collection[str] = ()) -> dict[str, str]:
@@ -62,10 +63,21 @@ def assign_roles(table: Table, *, taken: Collection[str] = ()) -> dict[str, str]
         steps = [
             name
             for name, column in table.columns.items()
-            if column.is_number and name not in found.values() and rate_role(name, "step") >= 2
+            if column.is_number
+            and len(column.names) > 1
+            and name not in found.values()
+            and rate_role(name, "step") >= 2
+            and _counts_steps(table, found, name)
         ]
         found |= {"step": steps[0]} if steps else {}
     return found
+
+
+def _counts_steps(table: Table, found: Mapping[str, str], name: str) -> bool:
+    """Tell whether nearly all rows of the same names differ in a column."""
+    names = {*found.values(), name} | {own for own in table.columns if table.columns[own].is_field}
+    rows = {*zip(*(table.columns[own].texts for own in sorted(names)), strict=True)}
+    return len(rows) >= MOSTLY_APART * table.size
 
 
 def _rate_name(column: Column, role: str, size: int) -> float:
@@ -228,6 +240,19 @@ def find_variants(
     return fields
 
 
+def is_part(table: Table, name: str, roles: Mapping[str, str]) -> bool:
+    """Tell whether what a column names is of one dataset each, but of several models."""
+    if not {"model", "dataset"} <= {*roles}:
+        return False
+    own = table.columns[name]
+    pairs = {
+        role: len({*zip(own.texts, table.columns[roles[role]].texts, strict=True)})
+        for role in ("model", "dataset")
+    }
+    is_nested = pairs["dataset"] == len({*own.texts}) < pairs["model"]
+    return is_nested and len(table.columns[roles["dataset"]].names) > 1
+
+
 def _count_keys(columns: Sequence[npt.NDArray[np.intp]]) -> int:
     return len(np.unique(np.column_stack(columns), axis=0)) if columns else 1
 
@@ -241,6 +266,7 @@ def find_spread(table: Table, score: str) -> dict[str, str]:
             own = split_words(name)
             rest = [word for word in own if word not in ROLES[role]]
             is_beside = own != rest and rest in ([], words, words[:-1])
+            is_beside |= "".join(own) in ROLES[role]
             if column.is_number and name != score and is_beside and role not in found:
                 found[role] = name
     return found if "spread" in found else {}

@@ -4,9 +4,12 @@ from collections.abc import Collection, Sequence
 
 from capmap.drafting.draft import Certainty, Draft
 from capmap.drafting.roles import find_known
-from capmap.drafting.words import ROLES, split_words, tell_direction
-from capmap.metrics import find_metric
+from capmap.drafting.words import ROLES, find_words, split_words, tell_direction
+from capmap.metrics import find_metric, is_same_metric
 from capmap.wording import list_names, quote_name
+
+# What scores are called of which no name tells the metric.
+UNNAMED = "score"
 
 
 def put_score(draft: Draft, name: str, certainty: Certainty) -> None:
@@ -19,9 +22,11 @@ def put_errors(draft: Draft, names: Sequence[str]) -> None:
     """Put the metric of datasets that are called after an error."""
     rules = {}
     for name in names:
-        known = [word for word in split_words(name) if find_metric(word) is not None]
+        known = find_words(name)
         metric = find_metric(known[-1]) if known else None
-        if metric is not None and metric.direction == "min":
+        if metric is None or is_same_metric(metric.name, draft.settings["metric"]):
+            continue
+        if metric.direction == "min":
             rules[name] = {"metric": metric.name}
     if rules:
         draft.put("datasets", rules, "guess", "These are called after an error: lower is better.")
@@ -77,7 +82,7 @@ def put_metric(draft: Draft, columns: Sequence[str], paths: Sequence[str]) -> No
     elif any("\u2193" in name for name in columns):
         draft.put("metric", "error", "guess", "Arrows say that lower is better.")
     else:
-        draft.put("metric", "score", "guess", "No metric is named; any name will do.")
+        draft.put("metric", UNNAMED, "guess", "No metric is named; any name will do.")
 
 
 def _is_plain(name: str) -> bool:

@@ -11,6 +11,7 @@ from capmap.drafting.roles import (
     find_preset,
     find_spread,
     find_variants,
+    is_part,
     list_scores,
     name_split,
     rate_score,
@@ -162,7 +163,7 @@ def _draft_tables(draft: Draft, paths: Paths, table: Table) -> None:
         draft_wide(draft, paths.paths, table, roles, scores)
     _put_reading(draft, table)
     _put_names(draft, roles)
-    _put_variants(draft, roles, [renamed.get(name, name) for name in variants])
+    _put_variants(draft, table, roles, [renamed.get(name, name) for name in variants])
     _put_constants(draft, paths, {*roles, *_list_fields(draft)})
     draft.settings["exports"] = paths.write(renamed)
     _put_rows(draft, table, roles)
@@ -275,14 +276,19 @@ def _choose_variants(draft: Draft, table: Table, roles: dict[str, str]) -> list[
     return variants
 
 
-def _put_variants(draft: Draft, roles: Mapping[str, str], variants: Sequence[str]) -> None:
-    """Join columns into the names of models that tell rows of the same names apart."""
-    if variants:
-        text = f"Rows are told apart by {list_names(variants)}, which is taken as part of models."
-        draft.put("columns", {"model": [roles["model"], *variants]}, "guess", text)
-        ignored = draft.settings["columns"].get("ignore", [])
-        rest = [name for name in ignored if name not in variants]
-        draft.settings["columns"] |= {"ignore": rest} if ignored else {}
+def _put_variants(
+    draft: Draft, table: Table, roles: Mapping[str, str], variants: Sequence[str]
+) -> None:
+    """Join columns that tell rows apart into the names of models, or of datasets."""
+    parts = [name for name in variants if is_part(table, name, roles)]
+    rest = [name for name in variants if name not in parts]
+    for role, own in (("dataset", parts), ("model", rest)):
+        if own:
+            text = f"Rows are told apart by {list_names(own)}, which is taken as part of {role}s."
+            draft.put("columns", {role: [roles[role], *own]}, "guess", text)
+    columns = draft.settings.get("columns", {})
+    if "ignore" in columns:
+        columns["ignore"] = [name for name in columns["ignore"] if name not in variants]
 
 
 def _put_constants(draft: Draft, paths: Paths, known: set[str]) -> None:

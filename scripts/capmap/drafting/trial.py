@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from capmap.drafting.draft import Draft
+from capmap.drafting.scores import UNNAMED
 from capmap.drafting.words import MISSING, split_words, tell_direction
 from capmap.exports import Exports
 from capmap.inputs.exports import find_exports
@@ -97,8 +98,9 @@ def _ignore_words(draft: Draft, problems: list[Problem], read: Exports) -> bool:
 
 
 def _ignore(draft: Draft, column: str, reason: str) -> None:
-    ignored = draft.settings.get("columns", {}).get("ignore", [])
-    draft.put("columns", {"ignore": [*ignored, column]}, "guess", reason)
+    ignored = [*draft.settings.get("columns", {}).get("ignore", []), column]
+    draft.put("columns", {"ignore": list(dict.fromkeys(ignored))}, "guess", reason)
+    draft.settings.get("datasets", {}).pop(column, None)
 
 
 def _choose_metric(draft: Draft, _problems: list[Problem], read: Exports) -> bool:
@@ -192,7 +194,8 @@ def _ask_direction(name: str, direction: str) -> str:
 
 def _is_asked(name: str, rule: Mapping[str, Any]) -> bool:
     """Tell whether the direction of a metric is anybody's guess."""
-    return "direction" in rule and not tell_direction(name)
+    is_open = "observed" in (rule.get("low"), rule.get("high"))
+    return "direction" in rule and (not tell_direction(name) or (is_open and name == UNNAMED))
 
 
 def _allow_percent(draft: Draft, problems: list[Problem], read: Exports) -> bool:

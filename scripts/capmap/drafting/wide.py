@@ -4,16 +4,26 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from capmap.drafting.draft import Draft
+from capmap.drafting.draft import Certainty, Draft
 from capmap.drafting.files import label_slot
 from capmap.drafting.roles import find_known, rate_score
 from capmap.drafting.scores import put_errors, put_metric, put_summary
 from capmap.drafting.slots import Piece, Slot, find_slots, write_pattern
 from capmap.drafting.tables import Column, Table
-from capmap.drafting.words import is_label, rate_role, rate_values, split_words
+from capmap.drafting.words import (
+    SPLITS,
+    find_words,
+    is_label,
+    rate_role,
+    rate_values,
+    split_words,
+    tell_direction,
+)
 from capmap.wording import list_names, quote_name
 
 NUMBERED = re.compile(r"(\D*)(\d+)(\D*)")
+# Words beside metrics that name no dataset.
+PARTS = frozenset({*SPLITS, "train", "training", "pred", "prediction", "mean", "avg"})
 # From this on, what the names of rows and columns look like is no guess.
 SURE = 0.3
 
@@ -50,13 +60,18 @@ def draft_wide(
     scores = _leave_others(draft, scores)
     names = [column.name for column in scores]
     _name_rows(draft, table, roles, names)
-    if rate_values(names, "metric") > 0.5 and "model" in roles:
-        best = max(scores, key=rate_score)
-        text = f"Other metrics are in {list_names([name for name in names if name != best.name])}."
-        draft.put("columns", {"score": best.name}, "guess" if len(names) > 1 else "found", text)
+    heads = _read_heads(names, roles)
+    is_metric = rate_values(names, "metric") > 0.5 and "model" in roles
+    if is_metric or _are_measures(names, roles, heads):
+        best = max(scores, key=_rate_measure)
+        if "metric" in roles and len(table.columns[roles["metric"]].names) == 1:
+            del roles["metric"]
+        others = list_names([name for name in names if name != best.name])
+        certainty: Certainty = "guess" if is_metric else "decide"
+        text = f"Other scores are in {others}." if others else "It is the only column of scores."
+        draft.put("columns", {"score": best.name}, certainty, text)
         put_metric(draft, [best.name], paths)
         return
-    heads = _read_heads(names, roles)
     is_turned = heads.pattern == "{model}"
     if is_turned or heads.pattern == "{dataset}":
         what = "Rows are datasets, columns models." if is_turned else "Columns are datasets."
@@ -82,6 +97,24 @@ def draft_wide(
             put_errors(draft, names)
     if any(column.kinds[1] for column in scores):
         put_summary(draft)
+
+
+def _are_measures(names: Sequence[str], roles: Mapping[str, str], heads: _Heads) -> bool:
+    """Tell whether columns are metrics: others name the datasets, or they vary in metrics alone."""
+    if "model" not in roles or rate_values(names, "dataset") >= SURE:
+        return False
+    found = [(find_words(name), split_words(name)) for name in names]
+    metrics = {own[-1] for own, _ in found if own}
+    rests = {tuple({*words} - {*own} - PARTS) for own, words in found if own}
+    is_named = "dataset" in roles and "dataset" in heads.roles
+    return is_named or len(metrics) > max(len(rests), 1)
+
+
+def _rate_measure(column: Column) -> tuple[float, bool, bool, int]:
+    words = split_words(column.name)
+    is_training = not {"train", "training"}.isdisjoint(words)
+    is_merit = tell_direction(column.name) == "max" and not is_training
+    return rate_score(column), bool(find_words(column.name)), is_merit, sum(column.filled)
 
 
 def _leave_others(draft: Draft, scores: Sequence[Column]) -> list[Column]:

@@ -9,9 +9,9 @@ from capmap.settings.files import read_yaml
 
 _WORDS = read_yaml(str(Path(__file__).with_name("words.yaml")))
 ROLES = {role: frozenset(words.split()) for role, words in _WORDS["roles"].items()}
-EMPTY, LOWER, HIGHER, STATISTICS, SIZES, RESULTS, SETTINGS = (
+EMPTY, COUNTED, LOWER, HIGHER, STATISTICS, SIZES, RESULTS, SETTINGS = (
     frozenset(_WORDS[key].split())
-    for key in ("empty", "lower", "higher", "statistics", "sizes", "results", "settings")
+    for key in ("empty", "counted", "lower", "higher", "statistics", "sizes", "results", "settings")
 )
 SPLITS = tuple(_WORDS["splits"].split())
 MISSING = tuple(_WORDS["missing"])
@@ -59,8 +59,12 @@ def rate_role(name: str, role: str) -> int:
     --------
     >>> [rate_role(name, "dataset") for name in ("Dataset name", "test dataset", "task x", "seed")]
     [3, 2, 1, 0]
+    >>> rate_role("n_seeds", "seed")
+    0
     """
     own = split_words(name)
+    if len(own) > 1 and own[0] in COUNTED and role != "count":
+        return 0
     words = [word if word in ROLES[role] else word.removesuffix("s") for word in own]
     if role != "seed" and len(words) > 1 and words[-1] in EMPTY:
         words.pop()
@@ -89,6 +93,17 @@ def rate_values(values: Collection[str], role: str) -> float:
     else:
         return 0.0
     return sum(found) / len(names)
+
+
+def find_words(name: str) -> list[str]:
+    """Find the words of a name that are metrics.
+
+    Examples
+    --------
+    >>> find_words("pred_accuracy"), find_words("LS Clean WER"), find_words("mnist")
+    (['accuracy'], ['wer'], [])
+    """
+    return [word for word in split_words(name) if find_metric(word) is not None]
 
 
 def is_statistic(name: str) -> bool:

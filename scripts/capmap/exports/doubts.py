@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -12,12 +13,12 @@ from capmap.wording import list_names, quote_name, write_key
 AVERAGE = re.compile(
     r"(macro |micro |overall |grand )?(avg|average|mean|overall|total)"
     r"( (acc|accuracy|scores?|results?|performance|perf|all|of|on|over|across|the|\d+|datasets|"
-    r"tasks|benchmarks|games))*"
+    r"tasks|benchmarks|games))*( \([^()]*\))?"
 )
 RANK = re.compile(r"((avg|average|mean|overall) )?rank(ing)?")
 ATTRIBUTE = re.compile(
     r"(# ?|n |num |number of |no )?(of )?"
-    r"(params?|parameters|flops|gflops|macs|gmacs|year|epochs?|latency|throughput|size|"
+    r"(params?|parameters|flops|gflops|macs|gmacs|year|epochs?|latency|throughput|rtfx?|fps|size|"
     r"model size|batch size|resolution|index|id|row|nr|seed|fold|split|run|step|rank)"
     r"( \(?(k|m|b|g|s|ms|mb|gb|px|mio|million|%)\)?)?"
 )
@@ -59,13 +60,14 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
     ranks = _find_ranks(runs) if is_wide and len(names) <= MOST else set()
     rest = runs[~runs["dataset"].isin(ranks)] if ranks else runs
     averages = _find_averages(rest) if len(names) <= MOST else set()
+    common = _find_common_words(names.tolist())
     for name in names.tolist():
         plain = _simplify(name)
         if name in averages:
             reason = "holds the mean of the others"
         elif name in ranks:
             reason = "holds the ranks 1 to n, or is called like an attribute of models"
-        elif AVERAGE.fullmatch(plain) or RANK.fullmatch(plain):
+        elif _is_average(plain, common) or RANK.fullmatch(plain):
             reason = "is called like an average or a rank of others"
         elif is_wide and INDEX.fullmatch(name.strip().casefold()):
             reason = "is called like a number of rows"
@@ -98,6 +100,18 @@ def _simplify(name: str) -> str:
     """A name in lower case, with single blanks for separators, in one Unicode form."""
     plain = unicodedata.normalize("NFKC", name).casefold()
     return re.sub(r"[\s_.\-\u2010-\u2015]+", " ", plain).strip()
+
+
+def _find_common_words(names: list[str]) -> set[str]:
+    """Find the words that most names have, such as that of their metric."""
+    counts = Counter(word for name in names for word in {*_simplify(name).split()})
+    return {word for word, count in counts.items() if 2 * count > len(names) > 2}
+
+
+def _is_average(plain: str, common: set[str]) -> bool:
+    """Tell whether a name is that of an average, but for words that most names have."""
+    rest = " ".join(word for word in plain.split() if word not in common)
+    return AVERAGE.fullmatch(plain) is not None or AVERAGE.fullmatch(rest) is not None
 
 
 def _find_alike(runs: pd.DataFrame, kind: str) -> list[Problem]:
