@@ -206,6 +206,59 @@ PUBLISHED = {
 }
 
 
+# A table of a README: headings between the rows, footnotes, short rows, efforts as parts of names.
+README = """
+| Model            | Prompt  | MMLU | GPQA [^8] | DROP[^5]<br>(F1) | SimpleQA |
+|:----------------:|:-------:|:----:|:---------:|:----------------:|:--------:|
+| **o3**           |         |      |           |                  |          |    |
+| o3-high [^10]    | n/a     | 93.3 | 83.4      | 89.8             | 48.6     |
+| o3 [^9] [^10]    | n/a     | 92.9 | 82.8      | 80.6             | 49.4     |
+| **Others**       |         |      |
+| [L 405b](http://x.org/a_(b)) | chat | 88.6 | 50.7 | 84.8             |
+"""
+
+
+def test_a_table_of_a_readme_is_read_as_it_is_shown(tmp_path):
+    (tmp_path / "README.md").write_text(README)
+    drafted = draft_settings([str(tmp_path / "README.md")])
+    assert drafted["columns"] == {"model": "Model", "ignore": ["Prompt"]}
+    runs = read_study(yaml.safe_dump(drafted), tmp_path)
+    assert sorted({*runs["model"]}) == ["L 405b", "o3", "o3-high"]
+    assert sorted({*runs["dataset"]}) == ["DROP (F1)", "GPQA", "MMLU", "SimpleQA"]
+    assert len(runs) == 11
+
+
+def test_models_of_high_effort_are_no_bounds(tmp_path):
+    path = tmp_path / "m.csv"
+    path.write_text(
+        "Language,o3-high,o1,o3-mini,o3-mini-high\nArabic,0.9,0.8,0.7,0.6\n"
+        "Bengali,0.8,0.7,0.5,0.7\nFrench,0.7,0.9,0.6,0.8\n"
+    )
+    assert "ignore" not in draft_settings([str(path)])["columns"]
+
+
+@pytest.mark.parametrize(
+    ("header", "datasets"),
+    [
+        ("Flickr R@1,Flickr R@5,COCO R@1,COCO R@5", 4),
+        ("Hallucination Rate,Answer Rate,Refusal Rate,Average Length (Words)", 3),
+    ],
+)
+def test_ranks_of_recall_and_rates_are_datasets(header, datasets, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("time-cost").mkdir()
+    path = Path("time-cost/results.csv")
+    path.write_text(f"model,{header}\nA,0.11,0.25,0.37,0.5\nB,0.12,0.31,0.35,0.6\n")
+    drafted = draft_settings([str(path)])
+    assert drafted["format"] == "matrix"
+    assert drafted["metric"] == "score"
+    assert len({*read_study(yaml.safe_dump(drafted), tmp_path)["dataset"]}) == datasets
+    is_error = "Hallucination" in header
+    assert drafted.get("datasets", {}) == (
+        {"Hallucination Rate": {"direction": "min"}} if is_error else {}
+    )
+
+
 @pytest.mark.parametrize("case", PUBLISHED)
 def test_structures_of_repositories_are_recognized(case, tmp_path, monkeypatch):
     files, wanted = PUBLISHED[case]

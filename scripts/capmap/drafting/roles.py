@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from capmap.drafting.tables import Column, Table
 from capmap.drafting.words import (
+    BOUNDS,
     ROLES,
     SPLITS,
     is_size,
@@ -17,8 +18,9 @@ from capmap.drafting.words import (
     rate_values,
     split_words,
 )
-from capmap.exports.cells import SEPARATOR
+from capmap.exports.cells import SEPARATOR, make_texts
 from capmap.exports.doubts import is_attribute
+from capmap.exports.numbers import parse_numbers
 from capmap.metrics import find_metric
 from capmap.patterns import Pattern
 from capmap.settings.presets import list_presets
@@ -135,11 +137,34 @@ def list_scores(table: Table, found: Collection[str]) -> list[Column]:
         for column in table.columns.values()
         if column.is_number
         and column.name not in found
-        and not is_statistic(column.name)
+        and not _is_statistic(table, column)
         and not is_attribute(column.name)
         and not is_size(column.name)
         and not column.name.startswith("Unnamed: ")
     ]
+
+
+def _is_statistic(table: Table, column: Column) -> bool:
+    """Tell whether a column is a spread, a count, or a bound of what another column holds."""
+    *rest, last = split_words(column.name) or [""]
+    if not rest or last not in BOUNDS:
+        return is_statistic(column.name)
+    beside = [
+        other
+        for other in table.columns.values()
+        if split_words(other.name) in (rest, *([*rest, word] for word in BOUNDS - {last}))
+    ]
+    return any(_is_ordered(column, other) for other in beside)
+
+
+def _is_ordered(column: Column, other: Column) -> bool:
+    """Tell whether one column is nowhere larger, or nowhere smaller, than another."""
+    pairs = [pair for pair in zip(column.texts, other.texts, strict=True) if all(pair)]
+    values = [parse_numbers(make_texts([*side])).values for side in zip(*pairs, strict=True)]
+    if len(values) < 2:
+        return False
+    apart = values[0] - values[1]
+    return bool((apart >= 0).all() or (apart <= 0).all())
 
 
 def rate_score(column: Column) -> float:

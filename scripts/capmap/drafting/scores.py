@@ -10,6 +10,7 @@ from capmap.wording import list_names, quote_name
 
 # What scores are called of which no name tells the metric.
 UNNAMED = "score"
+ERRORS = ("error", "errors", "loss")
 
 
 def put_score(draft: Draft, name: str, certainty: Certainty) -> None:
@@ -20,13 +21,15 @@ def put_score(draft: Draft, name: str, certainty: Certainty) -> None:
 
 def put_errors(draft: Draft, names: Sequence[str]) -> None:
     """Put the metric of datasets that are called after an error."""
-    rules = {}
+    rules: dict[str, dict[str, str]] = {}
     for name in names:
         known = find_words(name)
         metric = find_metric(known[-1]) if known else None
-        if metric is None or is_same_metric(metric.name, draft.settings["metric"]):
+        if metric is None and tell_direction(name) == "min":
+            rules[name] = {"direction": "min"}
+        elif metric is None or is_same_metric(metric.name, draft.settings["metric"]):
             continue
-        if metric.direction == "min":
+        elif metric.direction == "min":
             rules[name] = {"metric": metric.name}
     if rules:
         draft.put("datasets", rules, "guess", "These are called after an error: lower is better.")
@@ -74,6 +77,9 @@ def put_metric(draft: Draft, columns: Sequence[str], paths: Sequence[str]) -> No
         words = [word for word in split_words(places[0]) if word in shared] if places else []
         known = [word for word in words if find_metric(word) is not None]
         told = known or [word for word in words if tell_direction(word) and not _is_plain(word)]
+        if places is paths:
+            # Folders are called after anything: time-series, cost-sensitive.
+            told = known or [word for word in words if word in ERRORS]
         if told:
             draft.put("metric", told[0], "guess", f"The metric is called {quote_name(told[0])}.")
             return

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -154,14 +155,17 @@ def read_table(
             known += [""] * (count - len(known))
             known += [text.strip() for text in found.columns[name].to_pylist()]
         count += len(found.lines)
+    rows = [texts + [""] * (count - len(texts)) for texts in cells.values()]
+    # A row with nothing but a name is a heading of the rows below it.
+    are_rows = [sum(map(bool, row)) > 1 or len(rows) < 3 for row in zip(*rows, strict=True)]
     columns = {
         name: Column(
             name,
-            tuple(texts + [""] * (count - len(texts))),
+            tuple(compress(texts, are_rows)),
             is_field=name in labels,
             label=labels.get(name, ""),
         )
-        for name, texts in cells.items()
+        for name, texts in zip(cells, rows, strict=True)
     }
     said = {"names": list(options.names), "comment": options.comment, "encoding": options.encoding}
     said |= {"records": records, "sheet": options.sheet}

@@ -9,9 +9,12 @@ from capmap.settings.files import read_yaml
 
 _WORDS = read_yaml(str(Path(__file__).with_name("words.yaml")))
 ROLES = {role: frozenset(words.split()) for role, words in _WORDS["roles"].items()}
-EMPTY, COUNTED, LOWER, HIGHER, STATISTICS, SIZES, RESULTS, SETTINGS = (
+EMPTY, COUNTED, LOWER, HIGHER = (
+    frozenset(_WORDS[key].split()) for key in ("empty", "counted", "lower", "higher")
+)
+STATISTICS, BOUNDS, SIZES, RATES, RESULTS, SETTINGS = (
     frozenset(_WORDS[key].split())
-    for key in ("empty", "counted", "lower", "higher", "statistics", "sizes", "results", "settings")
+    for key in ("statistics", "bounds", "sizes", "rates", "results", "settings")
 )
 SPLITS = tuple(_WORDS["splits"].split())
 MISSING = tuple(_WORDS["missing"])
@@ -117,13 +120,14 @@ def is_size(name: str) -> bool:
 
     Examples
     --------
-    >>> [is_size(name) for name in ("image_gflops", "#Features", "run_id", "accuracy")]
+    >>> [is_size(name) for name in ("image_gflops", "#Features", "run_id", "answer rate")]
     [True, True, True, False]
     """
     words = split_words(name)
-    return name.lstrip().startswith("#") or (
-        bool(words) and (words[-1] in SIZES or words[-1].endswith(("params", "flops", "macs")))
-    )
+    if not words or name.lstrip().startswith("#"):
+        return bool(words)
+    is_rate = words[-1] == "rate" and not RATES.isdisjoint(words)
+    return is_rate or words[-1] in SIZES or words[-1].endswith(("params", "flops", "macs"))
 
 
 def tell_direction(name: str) -> str:
@@ -147,6 +151,8 @@ def tell_direction(name: str) -> str:
 def is_label(text: str) -> bool:
     """Tell whether a word before a number says what it numbers, as in ``seed_3`` or ``s3``."""
     words = split_words(text)
-    return bool(words) and (
-        rate_role(words[-1], "seed") > 0 or words[-1] in ("s", "r", "split", "cv")
+    return (
+        bool(words)
+        and not text.endswith("@")
+        and (rate_role(words[-1], "seed") > 0 or words[-1] in ("s", "r", "split", "cv"))
     )

@@ -28,6 +28,8 @@ FENCE = re.compile(r"\s*(?:`{3,}|~{3,})")
 SPECIAL = re.compile(r"([!-/:-@\[-`{-~])")
 ESCAPED = re.compile(rf"\\{SPECIAL.pattern}")
 CODE = re.compile(r"(?<!\\)(`+)([^`]+)\1")
+FOOTNOTE = re.compile(r"(?<!\\)\[\^[^\[\]]+\]")
+BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 MARKS = (
     (re.compile(r"!?(?<!\\)\[((?:\\.|[^\[\]\\])*)\]\((?:[^()]|\([^()]*\))*\)"), r"\1"),
     (re.compile(r"(?<!\\)(\*{1,3})(?=\S)((?:\\.|[^*\\])+)(?<=\S)\1"), r"\2"),
@@ -241,8 +243,11 @@ def _list_pipe_tables(text: str, header_rows: int) -> Iterator[Table]:
             above = block[: dashes[0]]
             # A header is one line, unless the options say more.
             above = above[-header_rows:] if header_rows else above
+            width = len(block[dashes[0]].cells)
             rows = [*above, *(row for row in block[dashes[0] :] if not _is_alignment(row))]
-            cleaned = [row._replace(cells=[*map(_clean_markdown, row.cells)]) for row in rows]
+            cleaned = [
+                row._replace(cells=_fit([*map(_clean_markdown, row.cells)], width)) for row in rows
+            ]
             yield Table([row for row in cleaned if any(row.cells)], [])
         block = []
 
@@ -257,8 +262,15 @@ def _is_alignment(row: Record) -> bool:
     return all(map(ALIGNMENT.fullmatch, row.cells))
 
 
+def _fit(cells: list[str], width: int) -> list[str]:
+    """Fill up a row that is short, and leave out surplus blank cells, as Markdown is shown."""
+    while len(cells) > width and not cells[-1]:
+        cells.pop()
+    return cells + [""] * (width - len(cells))
+
+
 def _clean_markdown(cell: str) -> str:
-    cell = cell.replace(r"\|", "|")
+    cell = BREAK.sub(" ", FOOTNOTE.sub("", cell.replace(r"\|", "|")))
     cell = CODE.sub(lambda match: SPECIAL.sub(r"\\\1", match[2].strip()), cell)
     for _ in range(DEPTH):
         before = cell
