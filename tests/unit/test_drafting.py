@@ -275,6 +275,13 @@ def test_the_direction_of_a_metric_without_name_is_asked(tmp_path):
     assert any("Is a higher score better?" in text for text in draft_study([str(path)]).decisions)
 
 
+def test_rows_of_means_and_spreads_are_left_out(tmp_path):
+    path = tmp_path / "runs.csv"
+    rows = [f"A,d,{seed},0.5{seed}" for seed in range(2)] + ["A,d,mean,0.505", "A,d,std,0.007"]
+    path.write_text("\n".join(["model,dataset,seed,accuracy", *rows]))
+    assert draft_settings([str(path)])["where"] == {"seed": ["0", "1"]}
+
+
 def test_fields_in_braces_are_found_by_the_draft_itself():
     with pytest.raises(ConfigError, match=r"runs/\*/\*\.csv"):
         draft_study(["runs/{model}/{dataset}.csv"])

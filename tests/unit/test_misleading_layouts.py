@@ -72,6 +72,12 @@ CASES = [
     ),
     ("average of tasks", LONG + "A,d,0.5\nA,average,0.5\nB,d,0.6\n", {}, "doubtful_dataset"),
     ("mean model", LONG + "A,d,0.5\nMean,d,0.55\nB,d,0.6\n", {}, "doubtful_model"),
+    (
+        "summaries among seeds",
+        "model,dataset,seed,score\nA,d,0,0.5\nA,d,1,0.6\nA,d,mean,0.55\nA,d,std,0.07\n",
+        {},
+        "summary_seed",
+    ),
     # Names written in two ways.
     ("case", LONG + "ViT,d,0.5\nvit,d,0.6\n", {}, "alike_names"),
     ("white space", LONG + "ViT B,d,0.5\nViT  B,d,0.6\n", {}, "alike_names"),
@@ -106,6 +112,12 @@ def test_no_table_is_ranked_in_silence(write, text, options, code):
 )
 def test_datasets_that_are_called_a_little_like_it_are_ranked(write, name):
     read = read_exports([write(add(name, "0.71", "0.62", "0.63"))], metric="acc", **MATRIX)
+    assert read.problems == []
+
+
+def test_means_without_runs_beside_them_are_ranked(write):
+    text = "model,dataset,seed,score\nA,d,mean,0.5\nB,d,mean,0.6\n"
+    read = read_exports([write(text)], metric="accuracy")
     assert read.problems == []
 
 

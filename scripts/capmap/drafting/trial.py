@@ -9,6 +9,7 @@ from capmap.drafting.draft import Draft
 from capmap.drafting.scores import UNNAMED
 from capmap.drafting.words import MISSING, split_words, tell_direction
 from capmap.exports import Exports
+from capmap.exports.doubts import list_summaries
 from capmap.inputs.exports import find_exports
 from capmap.inputs.studies import Study, check_config
 from capmap.metrics import find_metric
@@ -132,6 +133,16 @@ def _tell_rows_apart(draft: Draft, problems: list[Problem], read: Exports) -> bo
         draft.put("columns", {"seed": "row"}, "guess", text)
         return True
     return False
+
+
+def _leave_summaries(draft: Draft, problems: list[Problem], read: Exports) -> bool:
+    """Leave out rows that summarize runs."""
+    seeds = sorted({*read.runs["seed"]} - set(list_summaries(read.runs["seed"])))
+    column = draft.settings.get("columns", {}).get("seed", "seed")
+    if column in draft.settings.get("where", {}) or not isinstance(column, str):
+        return False
+    draft.put("where", {column: seeds}, "guess", problems[0].reason)
+    return True
 
 
 def _bound_metric(draft: Draft, problems: list[Problem], read: Exports) -> bool:
@@ -277,6 +288,7 @@ def _count_failures(draft: Draft, problems: list[Problem], _read: Exports) -> bo
 ANSWERS: dict[str, Answer] = {
     "doubtful_dataset": _ignore_doubtful,
     "no_numbers": _ignore_words,
+    "summary_seed": _leave_summaries,
     "mixed_metrics": _choose_metric,
     "duplicate": _tell_rows_apart,
     "unknown_metric": _bound_metric,

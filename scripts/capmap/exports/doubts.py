@@ -15,6 +15,9 @@ AVERAGE = re.compile(
     r"( (acc|accuracy|scores?|results?|performance|perf|all|of|on|over|across|the|\d+|datasets|"
     r"tasks|benchmarks|games))*( \([^()]*\))?"
 )
+SUMMARY = re.compile(
+    r"std|stdev|stddev|sd|sem|se|stderr|var|variance|standard (deviation|error)|median|min|max|best"
+)
 RANK = re.compile(r"((avg|average|mean|overall) )?rank(ing)?")
 ATTRIBUTE = re.compile(
     r"(# ?|n |num |number of |no )?(of )?"
@@ -26,6 +29,7 @@ INDEX = re.compile(r"unnamed: \d+|index|id|row|nr|#|")
 # Averages of more datasets than that are not looked for.
 MOST = 2000
 FEWEST_MODELS = 3
+MOST_LISTED = 20
 
 
 def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
@@ -42,8 +46,8 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
     -------
     list of Problem
         Errors for columns that are averages, ranks, indices or attributes of models, unless they
-        are listed; warnings for rows of that kind, and for names that differ in case, white space,
-        separators or Unicode form only.
+        are listed, and for seeds that summarize others; warnings for rows of averages, and for
+        names that differ in case, white space, separators or Unicode form only.
 
     Notes
     -----
@@ -53,6 +57,7 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
     if runs.empty:
         return []
     problems = [*_find_alike(runs, "model"), *_find_alike(runs, "dataset")]
+    problems += _find_summaries(runs)
     names = runs["dataset"].unique()
     columns = set(runs["column"].unique())
     is_wide = len(columns) > 1 and not columns.isdisjoint(names)
@@ -96,6 +101,20 @@ def is_attribute(name: str) -> bool:
     return INDEX.fullmatch(plain) is not None or ATTRIBUTE.fullmatch(plain) is not None
 
 
+def list_summaries(seeds: "pd.Series[str]") -> list[str]:
+    """List the seeds that are called like a mean, a spread or a bound.
+
+    Examples
+    --------
+    >>> list_summaries(pd.Series(["0", "1", "mean", "Std.", "max"]))
+    ['mean', 'Std.', 'max']
+    """
+    plain = {seed: _simplify(seed) for seed in seeds.unique().tolist()}
+    return [
+        seed for seed in plain if AVERAGE.fullmatch(plain[seed]) or SUMMARY.fullmatch(plain[seed])
+    ]
+
+
 def _simplify(name: str) -> str:
     """A name in lower case, with single blanks for separators, in one Unicode form."""
     plain = unicodedata.normalize("NFKC", name).casefold()
@@ -135,6 +154,27 @@ def _find_alike(runs: pd.DataFrame, kind: str) -> list[Problem]:
                 )
             )
     return problems
+
+
+def _find_summaries(runs: pd.DataFrame) -> list[Problem]:
+    """Find seeds that are called like a mean or a spread of others."""
+    found = list_summaries(runs["seed"])
+    others = sorted({*runs["seed"].unique()} - {*found, ""})
+    if not found or not others:
+        return []
+    first = runs[runs["seed"].isin(found)].iloc[0]
+    kept = ", ".join(map(write_key, others)) if len(others) <= MOST_LISTED else "…"
+    return [
+        Problem(
+            code="summary_seed",
+            source=str(first["source"]),
+            line=int(first["line"]),
+            value=str(first["seed"]),
+            reason=f"The seeds {list_names(found)} are called like summaries of others.",
+            remedy=f"Remove these rows, or read the others only with `where: {{seed: [{kept}]}}`, "
+            "by the name of their column.",
+        )
+    ]
 
 
 def _find_ranks(runs: pd.DataFrame) -> set[str]:
