@@ -48,6 +48,10 @@ CASES = [
         MATRIX,
         "doubtful_dataset",
     ),
+    *(
+        (repr(name), add(name, "0.01", "0.02", "0.01"), MATRIX, "doubtful_dataset")
+        for name in ("d2_std", "d1 (SD)", "d2 rank", "d1-stderr")
+    ),
     # Columns that number rows or describe models.
     *(
         (repr(name), add(name, "0", "1", "2"), MATRIX, "doubtful_dataset")
@@ -83,6 +87,7 @@ CASES = [
     ("white space", LONG + "ViT B,d,0.5\nViT  B,d,0.6\n", {}, "alike_names"),
     ("separators", LONG + "ViT-B,d,0.5\nViT_B,d,0.6\n", {}, "alike_names"),
     ("Unicode form", LONG + "Caf\u00e9,d,0.5\nCafe\u0301,d,0.6\n", {}, "alike_names"),
+    ("no separator", LONG + "ResNet-50,d,0.5\nresnet50,d,0.6\n", {}, "alike_names"),
     ("dash", LONG + "A,d\u2013x,0.5\nA,d-x,0.6\n", {}, "alike_names"),
     ("datasets", LONG + "A,CIFAR,0.5\nA,cifar,0.6\n", {}, "alike_names"),
     # Tables in the other layout.
@@ -108,7 +113,8 @@ def test_no_table_is_ranked_in_silence(write, text, options, code):
 
 
 @pytest.mark.parametrize(
-    "name", ["mean IoU of roads", "size-bias", "rankings2k", "Indexing", "totally"]
+    "name",
+    ["mean IoU of roads", "size-bias", "rankings2k", "Indexing", "totally", "d2 high", "d3_std"],
 )
 def test_datasets_that_are_called_a_little_like_it_are_ranked(write, name):
     read = read_exports([write(add(name, "0.71", "0.62", "0.63"))], metric="acc", **MATRIX)
@@ -118,6 +124,11 @@ def test_datasets_that_are_called_a_little_like_it_are_ranked(write, name):
 def test_means_without_runs_beside_them_are_ranked(write):
     text = "model,dataset,seed,score\nA,d,mean,0.5\nB,d,mean,0.6\n"
     read = read_exports([write(text)], metric="accuracy")
+    assert read.problems == []
+
+
+def test_versions_are_no_spellings_of_one_name(write):
+    read = read_exports([write(LONG + "m 3.1,d,0.5\nm 31,d,0.6\nm 3 1b,d,0.7\n")], metric="acc")
     assert read.problems == []
 
 

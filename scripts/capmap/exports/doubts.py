@@ -18,6 +18,7 @@ AVERAGE = re.compile(
 SUMMARY = re.compile(
     r"std|stdev|stddev|sd|sem|se|stderr|var|variance|standard (deviation|error)|median|min|max|best"
 )
+BESIDE = re.compile(r"(.+?) \(?(std|stdev|stddev|stderr|sem|var|variance|rank|\(sd|\(se)\)?")
 RANK = re.compile(r"((avg|average|mean|overall) )?rank(ing)?")
 ATTRIBUTE = re.compile(
     r"(# ?|n |num |number of |no )?(of )?"
@@ -45,9 +46,9 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
     Returns
     -------
     list of Problem
-        Errors for columns that are averages, ranks, indices or attributes of models, unless they
-        are listed, and for seeds that summarize others; warnings for rows of averages, and for
-        names that differ in case, white space, separators or Unicode form only.
+        Errors for columns that are averages, spreads, ranks, indices or attributes of models,
+        unless they are listed, and for seeds that summarize others; warnings for rows of averages,
+        and for names that differ in case, white space, separators or Unicode form only.
 
     Notes
     -----
@@ -66,12 +67,15 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
     rest = runs[~runs["dataset"].isin(ranks)] if ranks else runs
     averages = _find_averages(rest) if len(names) <= MOST else set()
     common = _find_common_words(names.tolist())
+    every = {*map(_simplify, names)}
     for name in names.tolist():
         plain = _simplify(name)
         if name in averages:
             reason = "holds the mean of the others"
         elif name in ranks:
             reason = "holds the ranks 1 to n, or is called like an attribute of models"
+        elif is_wide and _is_beside(plain, every):
+            reason = "is called like the spread or the rank of another column"
         elif _is_average(plain, common) or RANK.fullmatch(plain):
             reason = "is called like an average or a rank of others"
         elif is_wide and INDEX.fullmatch(name.strip().casefold()):
@@ -127,6 +131,14 @@ def _find_common_words(names: list[str]) -> set[str]:
     return {word for word, count in counts.items() if 2 * count > len(names) > 2}
 
 
+def _is_beside(plain: str, every: set[str]) -> bool:
+    """Tell whether a name is that of another with a word for its spread or rank."""
+    found = BESIDE.fullmatch(plain)
+    return found is not None and not every.isdisjoint(
+        {found[1], *(f"{found[1]} {word}" for word in ("mean", "avg", "average"))}
+    )
+
+
 def _is_average(plain: str, common: set[str]) -> bool:
     """Tell whether a name is that of an average, but for words that most names have."""
     rest = " ".join(word for word in plain.split() if word not in common)
@@ -136,7 +148,9 @@ def _is_average(plain: str, common: set[str]) -> bool:
 def _find_alike(runs: pd.DataFrame, kind: str) -> list[Problem]:
     spellings: dict[str, list[str]] = {}
     for name in runs[kind].unique().tolist():
-        spellings.setdefault(_simplify(name), []).append(name)
+        # Separators say something between digits only: 3.1 and 31 are two versions.
+        key = re.sub(r"(?<!\d) | (?!\d)", "", _simplify(name))
+        spellings.setdefault(key, []).append(name)
     problems = []
     for names in spellings.values():
         if len(names) > 1:
