@@ -233,6 +233,15 @@ def test_errors_that_look_converted_stop_the_study_without_an_explicit_direction
     assert "datasets: {D: {direction: min}} if they are plain errors" in problem.remedy
 
 
+def test_errors_that_look_converted_beside_others_above_1_are_a_warning():
+    runs = make_runs(
+        *(("A", "D", 0.8, "1", "MASE"), ("B", "D", 0.7, "1", "MASE")),
+        *(("A", "E", 3.2, "1", "MASE"), ("B", "E", 2.9, "1", "MASE")),
+    )
+    problem = find_one(runs, "suspicious_direction", normalization={"high": 100})
+    assert (problem.severity, problem.value) == ("warning", "D")
+
+
 def test_negated_errors_stop_the_study_without_an_explicit_direction():
     problem = find_one(column(-0.4, -0.5, metric="rmse"), "suspicious_direction", **BOUNDED)
     assert problem.severity == "error"

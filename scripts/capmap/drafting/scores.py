@@ -13,10 +13,12 @@ UNNAMED = "score"
 ERRORS = ("error", "errors", "loss")
 
 
-def put_score(draft: Draft, name: str, certainty: Certainty) -> None:
-    """Put the column of scores."""
+def put_score(draft: Draft, name: str, certainty: Certainty, *, others: Sequence[str] = ()) -> None:
+    """Put the column of scores, and say which others hold metrics."""
     if name != "score":
         draft.put("columns", {"score": name}, certainty, f"Scores are in {quote_name(name)}.")
+    if others:
+        draft.note("columns", "guess", f"Other metrics are in {list_names(others)}.")
 
 
 def put_errors(draft: Draft, names: Sequence[str]) -> None:

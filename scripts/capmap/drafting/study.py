@@ -211,7 +211,8 @@ def _draft_long(
         draft.put("columns", {"score": list(best)}, "found", text)
         return
     certainty: Certainty = "found" if rate_score(table.columns[best[0]]) >= SEVERAL else "guess"
-    put_score(draft, best[0], certainty)
+    scores = list_scores(table, [*roles.values(), best[0]])
+    put_score(draft, best[0], certainty, others=[own.name for own in scores if rate_score(own)])
     if "metric" not in roles:
         put_metric(draft, best, paths.paths)
     elif tell_direction(best[0]) == "min":

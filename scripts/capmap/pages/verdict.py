@@ -129,8 +129,8 @@ def _name_candidates(
     candidates: list[str], total: int, at: str = "", *, any_word: str = "any"
 ) -> Markup:
     if len(candidates) == total:
-        return Markup("{} of the {} models may be the best{}").format(any_word, total, at)
-    return Markup("{} models may be the best{}: {}").format(
+        return Markup("{} of the {:,} models may be the best{}").format(any_word, total, at)
+    return Markup("{:,} models may be the best{}: {}").format(
         len(candidates), at, join_names(candidates)
     )
 

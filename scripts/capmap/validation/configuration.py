@@ -301,8 +301,9 @@ def find_doubtful_directions(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
     Returns
     -------
     list of Problem
-        "suspicious_direction", an error where nobody chose the direction and a warning where the
-        chosen one is that of the name, and "overruled_direction", a warning.
+        "suspicious_direction", an error where nobody chose the direction, and a warning where the
+        chosen one is that of the name, or where scores look converted on some datasets of the
+        metric and exceed 1 on others; and "overruled_direction", a warning.
 
     Notes
     -----
@@ -331,6 +332,7 @@ def find_doubtful_directions(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
             "within": score <= 1,
         }
     )
+    most = score.groupby(runs["metric"]).max()
     looks = shares.groupby(runs["dataset"]).mean().to_dict("index")
     problems: list[Problem] = []
     overruled: dict[tuple[str, str], list[Row]] = {}
@@ -344,7 +346,9 @@ def find_doubtful_directions(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
         elif origin == "dataset":
             continue
         elif appearance := _describe_errors(known, looks[row.dataset]):
-            problems.append(_explain_suspicion(row, appearance, chosen=origin != "natural"))
+            problem = _explain_suspicion(row, appearance, chosen=origin != "natural")
+            is_unlike_others = most[row.metric] > 1 and appearance.startswith(CONVERSIONS)
+            problems.append(replace(problem, severity="warning") if is_unlike_others else problem)
         elif origin == "natural" and _look_converted(known, looks[row.dataset]):
             problem = _explain_suspicion(row, f"{CONVERSIONS} 0.9)", chosen=False)
             problems.append(replace(problem, severity="warning"))
