@@ -84,7 +84,7 @@ REAL = {
         "columns.model": ["algorithm", "variant"],
         "columns.score": ["accuracy", "rmse"],
         "columns.seed": "run",
-        "datasets.yahoo": {"direction": "min"},
+        "metrics": {"rmse": {"high": "observed"}},
     },
 }
 
