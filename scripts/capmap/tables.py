@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from capmap.artifacts import read_table, render_csv, render_parquet, write_bytes, write_text
@@ -293,13 +294,15 @@ def escape_markdown(text: str) -> str:
     return escaped.replace("://", "&#58;//").replace("www.", "www&#46;").replace("@", "&#64;")
 
 
-def format_numbers(values: pd.Series) -> list[str]:
+def format_numbers(values: pd.Series, *, decimals: int | None = None) -> list[str]:
     """Print a column of numbers for a reader.
 
     Parameters
     ----------
     values : pandas.Series
         Numbers; missing ones are NaN, NA or None.
+    decimals : int, optional
+        Of numbers that are no integers, where they are part of a longer column.
 
     Returns
     -------
@@ -316,13 +319,18 @@ def format_numbers(values: pd.Series) -> list[str]:
     >>> format_numbers(pd.Series([3, 0.5], dtype="object"))
     ['3', '0.500']
     """
-    known = values.dropna().tolist()
-    decimals = 0 if all(float(value).is_integer() for value in known) else DECIMALS
+    decimals = count_decimals(values) if decimals is None else decimals
     plain, whole = f"z.{decimals}f", "z.0f"
     return [
         "" if missing else format(value, whole if isinstance(value, int) else plain)
         for value, missing in zip(values.tolist(), values.isna().tolist(), strict=True)
     ]
+
+
+def count_decimals(values: pd.Series) -> int:
+    """Count the decimals with which `format_numbers` prints a column."""
+    known = values.dropna().to_numpy(dtype=np.float64)
+    return 0 if (known == np.floor(known)).all() and np.isfinite(known).all() else DECIMALS
 
 
 def is_number(values: "pd.Series[Any]") -> bool:

@@ -242,6 +242,17 @@ def test_a_view_counts_the_rows_that_its_table_lacks() -> None:
     assert view.note == "Shown here: the first 2 of 1,501 rows."
 
 
+def test_rows_that_are_cut_count_for_decimals_and_for_the_best():
+    table = pd.DataFrame({"model": [f"m{place}" for place in range(200)], "score": 1.0})
+    table.loc[199, "score"] = 2.5
+    table.loc[3, "score"] = 0.0
+    for direction, best in (("max", []), ("min", ["0.000"])):
+        view = make_view(table, name="t", caption="", max_bytes=1000, best={"score": direction})
+        assert 3 < len(view.rows) < 199
+        assert [row.cells[1].text for row in view.rows][:4] == ["1.000", "1.000", "1.000", "0.000"]
+        assert [row.cells[1].text for row in view.rows if row.cells[1].is_best] == best
+
+
 def test_a_page_has_one_ranking_that_of_the_leaderboard_where_it_ranks_apart() -> None:
     tables = make_tables(["A", "B"], ["D1"])
     names = {"model": ["a", "b"], "name": ["<A>", "B"], "iqm": [0.8, 0.7], "rank": [1, 2]}

@@ -9,7 +9,7 @@ from markupsafe import escape
 
 from capmap.catalog.declarations import Best
 from capmap.catalog.meanings import explain_column
-from capmap.tables import find_best, format_numbers, is_number
+from capmap.tables import count_decimals, find_best, format_numbers, is_number
 
 MAX_COLUMNS = 60
 MARKUP_OF_ROW = 35
@@ -162,8 +162,9 @@ def make_view(
         Column(label, (labels or {}).get(label, label), kind, meaning=explain_column(name, label))
         for label, kind in zip(map(str, shown.columns), numeric, strict=True)
     ]
+    most = max_bytes // MARKUP_OF_ROW + 1
     cells = [
-        _format_column(shown.iloc[:, place], column, (best or {}).get(column.name))
+        _format_column(shown.iloc[:, place], column, (best or {}).get(column.name), most=most)
         for place, column in enumerate(columns)
     ]
     for place, ends in _find_ends(columns).items():
@@ -195,12 +196,18 @@ def _find_header(columns: list[Column]) -> int:
     return names.index("model") if "model" in names else [*text, 0][0]
 
 
-def _format_column(values: pd.Series, column: Column, direction: str | None) -> list[Cell]:
+def _format_column(
+    values: pd.Series, column: Column, direction: str | None, *, most: int
+) -> list[Cell]:
+    """The first cells of a column, as many as the page may have rows."""
+    first = values.iloc[:most]
     if not column.numeric:
-        return [Cell("" if pd.isna(value) else str(value)) for value in values]
-    exact = ["" if pd.isna(value) else repr(value) for value in values.tolist()]
-    printed = format_numbers(values)
-    best = find_best(printed, direction)
+        return [Cell("" if pd.isna(value) else str(value)) for value in first]
+    exact = ["" if pd.isna(value) else repr(value) for value in first.tolist()]
+    decimals = count_decimals(values)
+    printed = format_numbers(first, decimals=decimals)
+    ends = values.dropna().agg(["min", "max"]) if len(values) > most else first
+    best = find_best(format_numbers(ends, decimals=decimals), direction)
     return [
         Cell(text, "" if text == number else number, is_best=text == best)
         for text, number in zip(printed, exact, strict=True)
