@@ -189,6 +189,19 @@ PUBLISHED = {
             "fields": {"dataset": "all"},
         },
     ),
+    "algorithms and environments with versions in one name": (
+        {
+            f"logs/benchmark/{name}-{game}/0.monitor.csv": '#{"env_id": "x"}\nr,l,t\n'
+            f"{place}.5,73,0.1\n{place + 1}.5,80,0.2\n"
+            for place, name in enumerate(("a2c", "ppo", "ppo_lstm"))
+            for game in ("Ant-v3", "Hopper-v3", "CartPoleNoVel-v1")
+        },
+        {
+            "exports": r"logs/benchmark/{model,[^\-]+}-{dataset}/0.monitor.csv",
+            "columns": {"score": "r", "seed": "row"},
+            "reading": {"comment": "#"},
+        },
+    ),
     "means with their spreads and numbers of seeds": (
         {
             "all.csv": "cell,dataset,backbone,n_seeds,acc_mean,acc_std\n"

@@ -30,6 +30,8 @@ NAMING = ("seed", "metric", "dataset", "model", "split")
 MOST_ROWS = 50
 MOST_VARIANTS = 10
 SURE = 2.0
+# Folders that hold everything, whatever it is of.
+FOLDERS = frozenset({"data", "benchmark", "benchmarks"})
 MOSTLY_APART = 0.9
 
 
@@ -90,6 +92,8 @@ def _rate_name(column: Column, role: str, size: int) -> float:
     # Of a header of several rows, such a corner names these rows.
     text = "" if SEPARATOR in text else text
     by_name, by_value = rate_role(text, role), rate_values(column.names, role)
+    if column.is_field and text in FOLDERS:
+        by_name = 0
     if role == "seed":
         is_named = by_name == 3 and by_value >= 0.5
         if not is_named and (by_value < 1 or not column.is_whole):

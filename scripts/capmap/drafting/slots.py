@@ -10,6 +10,8 @@ from capmap.drafting.words import is_label
 
 SEPARATORS = re.compile(r"( / |[_\-. :=,]+|/)")
 NUMBERED = re.compile(r"([A-Za-z]*)(\d+)")
+# Parts that stand beside so many others on average vary on their own.
+REPEATED = 2
 
 
 @dataclass(frozen=True)
@@ -65,11 +67,36 @@ def find_slots(names: Sequence[str]) -> list[Piece]:
 
 
 def write_pattern(pieces: Sequence[Piece], fields: Mapping[int, str]) -> str:
-    """Write pieces as a pattern, with the names of some slots; others become ``*``."""
+    r"""Write pieces as a pattern, with the names of some slots; others become ``*``.
+
+    Examples
+    --------
+    >>> names = ["ppo-Ant-v1", "ppo-Pong-v0", "dqn-Ant-v1", "dqn-Pong-v0"]
+    >>> print(write_pattern(find_slots(names), {0: "model", 2: "dataset"}))
+    {model,[^\-]+}-{dataset}
+    """
     return "".join(
-        piece if isinstance(piece, str) else f"{{{fields[place]}}}" if place in fields else "*"
+        piece
+        if isinstance(piece, str)
+        else f"{{{fields[place]}{_limit_slot(pieces, place)}}}"
+        if place in fields
+        else "*"
         for place, piece in enumerate(pieces)
     )
+
+
+def _limit_slot(pieces: Sequence[Piece], place: int) -> str:
+    """What a slot is made of, where the text beside it also stands in the next slot."""
+    own = pieces[place]
+    for step in (1, -1):
+        if not 0 <= place + 2 * step < len(pieces):
+            continue
+        text, other = pieces[place + step], pieces[place + 2 * step]
+        if isinstance(own, Slot) and isinstance(text, str) and isinstance(other, Slot):
+            is_ambiguous = any(text in value for value in other.names)
+            if is_ambiguous and len(text) == 1 and not any(text in value for value in own.names):
+                return f",[^{re.escape(text)}]+"
+    return ""
 
 
 def _find_in_part(values: Sequence[str]) -> list[Piece]:
@@ -88,27 +115,31 @@ def _find_in_part(values: Sequence[str]) -> list[Piece]:
 
 def _cut(rows: Sequence[Sequence[str]], before: str) -> list[Piece]:
     """Cut names in two where each part varies on its own, or a number ends all of them."""
-    for place in (-1, 1):
-        if min(map(len, rows)) < 3:
-            break
-        cuts = [len(row) - 1 if place < 0 else 1 for row in rows]
-        left, right = (
-            tuple("".join(row[part]) for row, part in zip(rows, parts, strict=True))
-            for parts in (
-                [slice(cut - (place < 0)) for cut in cuts],
-                [slice(cut + (place > 0), None) for cut in cuts],
-            )
-        )
-        between = {row[cut - (place < 0)] for row, cut in zip(rows, cuts, strict=True)}
-        sizes = len(set(left)), len(set(right))
-        is_crossed = (
-            min(sizes) > 1 and len(set(zip(left, right, strict=True))) == sizes[0] * sizes[1]
-        )
-        letters = {_split_number(value) for value in right}
-        is_numbered = place < 0 and len(letters) == 1 and None not in letters
-        if len(between) == 1 and (is_crossed or is_numbered):
-            return [*_find_in_part(left), *between, *_merge([_make_piece(right)])]
+    shared = set.intersection(*({*row[1::2]} for row in rows))
+    if min(map(len, rows)) >= 3:
+        cuts = [[len(row) - 2 for row in rows], [1] * len(rows)]
+        for cut in (*cuts, *([row.index(mark) for row in rows] for mark in sorted(shared))):
+            pairs = [*zip(rows, cut, strict=True)]
+            left = tuple("".join(row[:at]) for row, at in pairs)
+            right = tuple("".join(row[at + 1 :]) for row, at in pairs)
+            between = {row[at] for row, at in pairs}
+            if len(between) == 1 and (
+                _is_crossed(left, right) or (cut is cuts[0] and _are_numbered(right))
+            ):
+                return [*_find_in_part(left), *between, *_merge([_make_piece(right)])]
     return [Slot(tuple(map("".join, rows)), before)]
+
+
+def _is_crossed(left: Sequence[str], right: Sequence[str]) -> bool:
+    """Tell whether two parts of names vary on their own."""
+    pairs, sizes = len({*zip(left, right, strict=True)}), (len({*left}), len({*right}))
+    return min(sizes) > 1 and (pairs == sizes[0] * sizes[1] or pairs >= REPEATED * max(sizes))
+
+
+def _are_numbered(names: Sequence[str]) -> bool:
+    """Tell whether names are numbers after the same letters, but for those of versions."""
+    letters = {*map(_split_number, names)}
+    return len(letters) == 1 and letters.isdisjoint({None, "v"})
 
 
 def _split_number(text: str) -> str | None:
