@@ -1,5 +1,6 @@
-"""Submissions, checkpoints, tracked runs and benchmarks, taken as the workflow takes them."""
+"""Submissions, checkpoints, runs, benchmarks and configurations, taken as the workflow does."""
 
+from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -10,6 +11,8 @@ from capmap.artifacts import render_parquet
 from capmap.benchmarks import read_benchmark
 from capmap.exports.submission_information import INFORMATION
 from capmap.exports.submission_results import RESULTS
+from capmap.inputs.configuration import check_configuration
+from capmap.settings.files import read_config
 from capmap.tracking.evaluations import tabulate_evaluations
 from capmap.tracking.keys import compile_keys
 from capmap.tracking.store import Measurement, TrackedRun, Tracking, count_runs, list_metrics
@@ -78,6 +81,14 @@ def read_tracked(path: str, *, patterns: list[str], runs: list[dict[str, Any]]) 
 def read_definition(path: str) -> str:
     """Read the definition of a benchmark."""
     read_benchmark(path)
+    return "read"
+
+
+def read_configuration(path: str) -> str:
+    """Read a configuration and look for the files that it names."""
+    with chdir(Path(path).parent):
+        Path("runs.csv").touch()
+        check_configuration(read_config(path), files=[path])
     return "read"
 
 
