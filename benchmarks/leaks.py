@@ -56,9 +56,11 @@ def list_variants(url: str, elsewhere: str) -> Iterator[Variant]:
     yield Variant(
         "a quote in the password, 404", False, {"exports": quoted}, {"faults": {"/a.csv": 404}}
     )
-    for option in ("--dry-run", "--summary", "--detailed-summary", "--dag", "--rulegraph"):
-        yield Variant(option, True, own, {}, [option, RUNS])
-    yield Variant("--verbose", True, own, {}, ["--verbose", "--printshellcmds", RUNS])
+    for option in ("--dry-run", "--summary", "--detailed-summary"):
+        yield Variant(option, True, own, {}, [RUNS, option])
+    for option in ("--dag", "--rulegraph"):
+        yield Variant(option, True, own, {}, [RUNS, option, "dot"])
+    yield Variant("--verbose", True, own, {}, [RUNS, "--verbose", "--printshellcmds"])
     yield Variant("pages", True, own, {}, PAGES)
 
 
@@ -143,7 +145,7 @@ def try_variant(checkout: Checkout, server: ExportServer, variant: Variant) -> t
     for name, value in variant.server.items():
         setattr(server, name, value)
     checkout.write_studies({"first": STUDY | variant.settings})
-    run = checkout.snakemake("--forcerun", "validate_exports", *variant.arguments, cores=1)
+    run = checkout.snakemake(*variant.arguments, "--forcerun", "validate_exports", cores=1)
     found = find_planted(run.output, *read_everything(checkout.folder))
     is_lost = (run.status == 0) != variant.ends_well or "Traceback" in run.output
     if found or is_lost:
