@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from attacks import record_attack
 
 from capmap.tables import render_markdown, write_table
 from tests.faults.disturbances import (
@@ -88,6 +89,13 @@ def main() -> None:
     counts.insert(1, "moments", pd.DataFrame(rows).groupby("killed").size().to_numpy())
     print(render_markdown(counts), end="")
     write_table(counts, [RESULTS / "faults.csv", RESULTS / "faults.md"])
+    harm = counts.sum(numeric_only=True).astype(int)
+    record_attack(
+        "kills of runs and jobs",
+        tries=harm["alive"],
+        lost=harm["damaged"] + harm["remains"],
+        misread=harm["different"],
+    )
     if counts[["damaged", "different", "remains"]].to_numpy().any():
         sys.exit("A killed run has left what a whole run does not.")
 

@@ -98,7 +98,7 @@ def make_board(
 def write_board(folder: Path, board: Mapping[str, Any], **settings: Any) -> Path:
     """Write a leaderboard's tables and its page; returns the page."""
     folder.mkdir(parents=True, exist_ok=True)
-    paths = {}
+    paths: dict[str, Any] = {}
     for name, table in board.items():
         if name == "runs":
             paths[name] = str(folder / "runs.parquet")
@@ -107,7 +107,7 @@ def write_board(folder: Path, board: Mapping[str, Any], **settings: Any) -> Path
             paths[name] = str(folder / f"{name}.csv")
             write_table(table, [paths[name]])
     page = folder / "index.html"
-    options = {"study": "toy", "title": "Toy leaderboard", "confidence_level": 0.95}
+    options: dict[str, Any] = {"study": "toy", "title": "Toy leaderboard", "confidence_level": 0.95}
     options["groups"] = board["groups"]
     options["about"] = dict.fromkeys(["method", "dimension", "version", "submit", "citation"], "")
     write_leaderboard(page=str(page), **paths, **{**options, **settings})
@@ -122,7 +122,7 @@ def _make_runs(
     gaps: set[tuple[str, str]],
     seeds: int,
 ) -> pd.DataFrame:
-    rows = []
+    rows: list[dict[str, Any]] = []
     for method in methods:
         for i, name in enumerate(models):
             model = " / ".join(part for part in (name, method, submission) if part)

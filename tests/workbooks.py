@@ -1,13 +1,16 @@
 """Workbooks and archives for tests, made by hand."""
 
 import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 SPREADSHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 
 
-def zip_up(path, members):
+def zip_up(path: str | Path, members: Mapping[str, str]) -> str:
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in members.items():
             kind = zipfile.ZIP_STORED if name == "mimetype" else zipfile.ZIP_DEFLATED
@@ -15,7 +18,7 @@ def zip_up(path, members):
     return str(path)
 
 
-def make_xlsx(path, sheets):
+def make_xlsx(path: str | Path, sheets: Mapping[str, Mapping[str, Any]]) -> str:
     """Make a workbook of sheets, each the cells by place; styles 1 and 2 are a date and a time."""
     listed = "".join(
         f'<sheet name="{name}" sheetId="{number}" r:id="r{number}"/>'
@@ -37,7 +40,7 @@ def make_xlsx(path, sheets):
         '<xf numFmtId="14"/><xf numFmtId="22"/></cellXfs></styleSheet>',
     }
     for number, cells in enumerate(sheets.values(), 1):
-        rows = {}
+        rows: dict[str, list[str]] = {}
         for place, cell in cells.items():
             rows.setdefault(place[1:], []).append(write_cell(place, cell))
         data = "".join(f'<row r="{row}">{"".join(found)}</row>' for row, found in rows.items())
@@ -48,7 +51,7 @@ def make_xlsx(path, sheets):
     return zip_up(path, members)
 
 
-def write_cell(place, cell):
+def write_cell(place: str, cell: Any) -> str:
     if isinstance(cell, tuple):
         number, style = cell
         return f'<c r="{place}" s="{style}"><v>{number}</v></c>'

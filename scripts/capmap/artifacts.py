@@ -4,6 +4,7 @@ Every write goes to a temporary file in the same folder and is moved into place,
 the old bytes or the new ones and never half of them.
 """
 
+import csv
 import json
 import os
 import re
@@ -22,8 +23,10 @@ import pyarrow.parquet as pq
 from capmap.catalog.columns import TEXT_COLUMNS
 from capmap.errors import CapmapError
 
-FORMULA = re.compile(r"^'*[=+\-@\t\r]")
-ESCAPED_FORMULA = re.compile(r"^'+[=+\-@\t\r]")
+# Spreadsheets take full-width signs for the others.
+SIGNS = r"[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]"
+FORMULA = re.compile(rf"^'*{SIGNS}")
+ESCAPED_FORMULA = re.compile(rf"^'+{SIGNS}")
 # From pandas 3.1 on every digit counts by default, and asking for it is deprecated.
 PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
 EXACT: Any = "round_trip" if PANDAS < (3, 1) else None
@@ -96,8 +99,8 @@ def render_csv(table: pd.DataFrame) -> str:
     Notes
     -----
     Names come from other people's files. Text that a spreadsheet would run as a formula (it starts
-    with ``=``, ``+``, ``-``, ``@``, tab or return) gets an apostrophe in front, headers included;
-    `read_table` takes it off again, so names survive the round trip exactly.
+    with ``=``, ``+``, ``-``, ``@``, their full-width forms, tab or return) gets an apostrophe in
+    front, headers included; `read_table` takes it off again, so names survive exactly.
     """
     safe = table.rename(columns=lambda name: _defuse(str(name)))
     for position in range(table.shape[1]):
@@ -108,7 +111,11 @@ def render_csv(table: pd.DataFrame) -> str:
             defused = {text: _defuse(text) for text in set(filter(_is_text, values))}
             cells = [defused[value] if _is_text(value) else value for value in values]
             safe.isetitem(position, pd.array(cells, dtype="object"))
-    return safe.to_csv(index=False, lineterminator="\n")
+    text = safe.to_csv(index=False, lineterminator="\n")
+    if "\r" in text:
+        # The csv module quotes only the line ends that it writes itself.
+        text = safe.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    return text
 
 
 def read_table(

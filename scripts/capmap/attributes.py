@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from capmap.errors import ValidationError
-from capmap.exports.cells import Cells, Wish, check_columns, reject_nested, trim
+from capmap.exports.cells import Cells, Wish, check_columns, reject_unusable, trim
 from capmap.exports.numbers import Kind, parse_mixed, parse_numbers
 from capmap.exports.runs import find_blank_names, find_no_rows, find_words
 from capmap.exports.sheets import open_sheet
@@ -239,7 +239,7 @@ def _read_cells(path: str, columns: Mapping[str, str], role: Role) -> Cells:
         raise UnreadableExportError(*problems)
     counts = Counter(sheet.columns)
     cells = sheet.read_cells([column for column in counts if counts[column] == 1])
-    cells = reject_nested(cells, list(columns.values()), source=path)
+    cells = reject_unusable(cells, list(columns.values()), source=path)
     filled = np.zeros(len(cells.lines), dtype=np.bool_)
     for column in cells.columns.values():
         filled |= pc.not_equal(trim(column), "").to_numpy(zero_copy_only=False)

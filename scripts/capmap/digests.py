@@ -1,6 +1,7 @@
 """What jobs wrote, by SHA-256, so that what was altered since is known and made again."""
 
 import json
+import shutil
 from collections.abc import Iterable, Iterator
 from hashlib import file_digest
 from pathlib import Path
@@ -39,6 +40,8 @@ def record_files(folder: Path, job: str, files: Iterable[str], beside: Iterable[
     }
     place = folder / FOLDER / f"{job}.json"
     place.parent.mkdir(parents=True, exist_ok=True)
+    if place.is_dir():
+        shutil.rmtree(place)
     fresh = place.with_suffix(".tmp")
     fresh.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", "utf-8")
     fresh.replace(place)
@@ -92,7 +95,7 @@ def _list_jobs(folder: Path) -> Iterator[tuple[dict[Path, str], dict[Path, str]]
                 {folder / name: str(digest) for name, digest in known[kind].items()}
                 for kind in ("files", "beside")
             )
-        except (ValueError, LookupError, TypeError, AttributeError):
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
             # Without its record a file counts as it is.
             continue
         yield files, beside

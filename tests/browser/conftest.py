@@ -6,30 +6,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.board_tables import HOSTILE, make_board, write_board
-from tests.waiting import PATIENCE_FOR_ANSWERS
+from tests.browser.pages import MILLISECONDS, open_watched, start_browser
 
 GROUPS = {"Core": ["d1", "d2"], "Rare": ["d3"]}
-# Without a graphics card its emulation takes most of the time.
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-extensions"]
 Open = Callable[..., Page]
-MILLISECONDS = 1000 * PATIENCE_FOR_ANSWERS
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    path = shutil.which("chromium")
-    if path is None:
+    if shutil.which("chromium") is None:
         pytest.skip("no chromium on this machine: apt-get install chromium")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=path, args=ARGUMENTS, timeout=MILLISECONDS
-        )
+    with start_browser() as chromium:
         expect.set_options(timeout=MILLISECONDS)
         yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="session")
@@ -55,27 +47,12 @@ def open_page(browser: Browser) -> Iterator[Open]:
     contexts: list[BrowserContext] = []
     faults: list[str] = []
 
-    def open_one(
-        path: Path, *, address: str = "", ready: str = "#board[aria-busy=false]", **settings: Any
-    ) -> Page:
-        viewport = {"width": 1280, "height": 900}
-        context = browser.new_context(**{"viewport": viewport, "offline": True, **settings})
-        context.set_default_timeout(MILLISECONDS)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("request", lambda request: faults.extend(_list_remote(request.url)))
-        page.on("console", lambda message: faults.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("dialog", lambda dialog: (faults.append(dialog.message), dialog.dismiss()))
-        page.goto(f"{path.as_uri()}{address}")
-        page.wait_for_selector(ready)
+    def open_one(path: Path, **settings: Any) -> Page:
+        page = open_watched(browser, path, faults, **settings)
+        contexts.append(page.context)
         return page
 
     yield open_one
     for context in contexts:
         context.close()
     assert faults == []
-
-
-def _list_remote(url: str) -> list[str]:
-    return [] if url.startswith(("file:", "data:", "blob:")) else [f"asked for {url}"]

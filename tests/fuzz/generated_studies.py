@@ -1,6 +1,7 @@
-"""Submissions, checkpoints, tracked runs and definitions of benchmarks, good, odd and damaged."""
+"""Submissions, checkpoints, tracked runs, benchmarks and configurations: good, odd and damaged."""
 
 import json
+from copy import deepcopy
 from typing import Any
 
 import yaml
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from capmap.exports.submission_information import MODEL_KEYS, NEW_MODELS
 from capmap.exports.submission_information import TEXTS as QUESTIONS
 from capmap.tracking.keys import USUAL_KEYS
+from tests.every_default import EVERY_DEFAULT
 from tests.fuzz.generated_files import TEXTS, VALUES, GeneratedFile, mostly
 
 FOLDERS = st.sampled_from(["clay", "-rf", "$(id)", "a\nb", "\u202e", "=1+1", "😀", "{x}", " "])
@@ -19,6 +21,10 @@ BENCHMARK: dict[str, Any] = {
     "dimensions": {"Core": ["D", "E"]},
     "models": {"A": {"name": "Clay", "size": "100M"}},
 }
+LINES = mostly(
+    *("", "x: !!python/object/apply:os.system [id]", "a: &a [*a]", "? [x]", "<<: [1]"),
+    *("studies: {}", "run: 012", "__use_yte__: true", "- x", "a: 'b", "\tx: 1"),
+)
 KEYS = st.one_of(
     st.sampled_from(["val/D/accuracy", "test/E/f1", "val_D_accuracy", "accuracy", "system/gpu"]),
     st.lists(TEXTS, min_size=1, max_size=4).map("/".join),
@@ -85,6 +91,32 @@ def definitions(draw: st.DrawFn) -> GeneratedFile:
         mostly("", "x: !!python/object/apply:os.system [id]", "a: &a [*a]", "? [x]", "<<: [1]")
     )
     return GeneratedFile("a.yaml", f"{text}{line}\n".encode("utf-8", "replace"))
+
+
+@st.composite
+def configurations(draw: st.DrawFn) -> GeneratedFile:
+    """A file of settings, perhaps with other values, keys and sections at any depth."""
+    chosen = draw(st.lists(st.sampled_from([*EVERY_DEFAULT]), unique=True, max_size=8))
+    own: dict[str, Any] = {name: deepcopy(EVERY_DEFAULT[name]) for name in chosen}
+    content: dict[str, Any] = {"studies": {draw(mostly("toy", "other", "a b")): own}}
+    own["exports"] = "runs.csv"
+    for _ in range(draw(st.integers(0, 2))):
+        section: Any = content
+        while inner := [part for part in _list_parts(section) if draw(st.booleans())]:
+            section = inner[0]
+        if isinstance(section, dict):
+            section[draw(st.sampled_from([*section, "x"]))] = draw(VALUES)
+        else:
+            section.append(draw(VALUES))
+    text = yaml.dump(content, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True)
+    line = draw(LINES)
+    return GeneratedFile("toy.yaml", f"{text}{line}\n".encode("utf-8", "replace"))
+
+
+def _list_parts(section: Any) -> list[Any]:
+    """The sections and lists within one."""
+    values = section.values() if isinstance(section, dict) else section
+    return [value for value in values if isinstance(value, (dict, list))]
 
 
 def keys() -> st.SearchStrategy[GeneratedFile]:

@@ -29,8 +29,22 @@ from tests.fuzz.generated_files import (
     mostly,
     parquet,
 )
-from tests.fuzz.generated_studies import FOLDERS, PATTERNS, RUNS, definitions, information, keys
-from tests.fuzz.studies import read_checkpoints, read_definition, read_submission, read_tracked
+from tests.fuzz.generated_studies import (
+    FOLDERS,
+    PATTERNS,
+    RUNS,
+    configurations,
+    definitions,
+    information,
+    keys,
+)
+from tests.fuzz.studies import (
+    read_checkpoints,
+    read_configuration,
+    read_definition,
+    read_submission,
+    read_tracked,
+)
 
 GRID = ["model", "D", "E", "F"]
 SCORES = ["image", "1", "2"]
@@ -131,6 +145,7 @@ CASES = {
     ),
     "tracked metrics": _other("tracked", keys(), settings=TRACKED),
     "benchmarks": _other("benchmarks", definitions()),
+    "configurations": _other("configurations", configurations()),
 }
 
 
@@ -168,6 +183,10 @@ def _read_study(path: str, **settings: Any) -> str:
     """Read and validate an export, and write what the workflow would write of it."""
     policies = Policies({}, **settings.pop("policies"))
     read = read_exports([path], **settings)
+    if settings["layout"] == "long":
+        # What is neither a run nor counted as left out has a problem of its own.
+        lost = read.rows - read.rows_filtered - len(read.runs)
+        assert 0 <= lost <= len({problem.line for problem in read.problems})
     if read.runs.empty and read.problems:
         return "refused"
     result = validate_runs(
@@ -228,4 +247,5 @@ READERS: dict[str, Callable[..., str]] = {
     "checkpoints": read_checkpoints,
     "tracked": read_tracked,
     "benchmarks": read_definition,
+    "configurations": read_configuration,
 }

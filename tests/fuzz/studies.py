@@ -1,5 +1,7 @@
-"""Submissions, checkpoints, tracked runs and benchmarks, taken as the workflow takes them."""
+"""Submissions, checkpoints, runs, benchmarks and configurations, taken as the workflow does."""
 
+from collections.abc import Mapping
+from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -7,14 +9,24 @@ from typing import Any
 import yaml
 
 from capmap.artifacts import render_parquet
+from capmap.attributes import find_attribute_faults
 from capmap.benchmarks import read_benchmark
+from capmap.errors import CapmapError
+from capmap.exports import Exports
 from capmap.exports.submission_information import INFORMATION
 from capmap.exports.submission_results import RESULTS
+from capmap.inputs import analyses, exports
+from capmap.inputs.configuration import check_configuration
+from capmap.inputs.studies import Study
+from capmap.settings.files import read_config
 from capmap.tracking.evaluations import tabulate_evaluations
 from capmap.tracking.keys import compile_keys
 from capmap.tracking.store import Measurement, TrackedRun, Tracking, count_runs, list_metrics
+from capmap.validation import Validation
+from capmap.validation.exports import check_exports
 from tests.fuzz.generated_files import GeneratedFile
 from tests.fuzz.generated_studies import BENCHMARK
+from tests.fuzz.known_readings import KnownReading
 from tests.submissions import RULES
 from validate_checkpoints import validate_checkpoints
 from validate_submissions import validate_submissions
@@ -78,6 +90,63 @@ def read_tracked(path: str, *, patterns: list[str], runs: list[dict[str, Any]]) 
 def read_definition(path: str) -> str:
     """Read the definition of a benchmark."""
     read_benchmark(path)
+    return "read"
+
+
+def read_exports_of(config: Mapping[str, Any], study: str) -> tuple[Exports, Validation]:
+    """Read and validate the exports of a checked study, as its first job does."""
+    settings = config["studies"][study]
+    known = Study(study, settings, str, str)
+    return check_exports(
+        exports.list_exports(known),
+        names=exports.list_names(known),
+        patterns=settings["exports"],
+        settings=settings,
+        named=analyses.list_named(known),
+        found=find_attribute_faults(analyses.read_attributes(known)),
+        renamed=known.read("figures/names"),
+    )
+
+
+def read_known(reading: KnownReading) -> str:
+    """Read an export in the present folder whose answer is known, and judge what was read.
+
+    Returns
+    -------
+    str
+        "read", "refused", "misread", or "lost" where a message names no file or nothing to do.
+    """
+    for name, content in reading.files.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_bytes(content)
+    study = {"incomplete": "keep"} | reading.settings
+    try:
+        _, result = read_exports_of(check_configuration({"studies": {"toy": study}}), "toy")
+    except CapmapError as error:
+        return (
+            "refused"
+            if any(name in str(error) for name in ("studies.toy", *reading.files))
+            else "lost"
+        )
+    if result.errors:
+        told = all(
+            problem.remedy and "fault of capmap" not in str(problem) for problem in result.errors
+        )
+        return "refused" if told else "lost"
+    keys = result.runs[["model", "dataset", "seed"]].itertuples(index=False, name=None)
+    found = dict(zip(keys, result.runs["score"], strict=True))
+    if reading.known is None or found.keys() != reading.known.keys():
+        return "misread"
+    # What stands for several runs is computed; all else is the number that was written.
+    distance = max(abs(found[key] - score) for key, score in reading.known.items())
+    return "read" if distance <= (1e-15 if "summary" in reading.settings else 0) else "misread"
+
+
+def read_configuration(path: str) -> str:
+    """Read a configuration and look for the files that it names."""
+    with chdir(Path(path).parent):
+        Path("runs.csv").touch()
+        check_configuration(read_config(path), files=[path])
     return "read"
 
 

@@ -2,16 +2,13 @@
 
 import sys
 import time
-from base64 import b64encode
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from zipfile import ZipFile
 
 import pytest
 
-from capmap.artifacts import read_parquet
 from tests.remote.conftest import KEYS
+from tests.remote.planted import LOGIN, QUERY, find_planted, plant, read_everything
 from tests.remote.servers import DAY, require_keys
 from tests.workflow.checkouts import Checkout, copy_project
 
@@ -21,11 +18,6 @@ TOY = (Path(__file__).parents[2] / "data/tutorial/toy.csv").read_bytes()
 METRICS = {"rmse": {"low": 0, "high": 100}}
 TARGETS = ["results/first/runs.parquet", "results/second/runs.parquet"]
 PAST = time.time() - 30 * DAY
-# Each under the name of its part of the address.
-QUERY = {"query": "tok-Q1z", "signed": "sig-S2y", "other": "id-O3x", "bare": "bare-B4w"}
-USER, PASSWORD, PART = "user-U5v", "pw-P6u", "part-F7t"
-LOGIN = b64encode(f"{USER}:{PASSWORD}".encode()).decode()
-PLANTED = [*QUERY.values(), USER, PASSWORD, PART, LOGIN]
 
 
 @pytest.fixture
@@ -74,8 +66,7 @@ def test_an_export_over_http_is_loaded_once_and_again_only_when_it_changes(check
 def test_no_secret_of_an_address_is_written_or_said(checkout, server):
     server.secrets = (*QUERY.values(), LOGIN)
     server.files = {"/a.csv": (TOY, PAST)}
-    query = "token={query}&X-Amz-Signature={signed}&id={other}&{bare}".format(**QUERY)
-    address = f"{server.url.replace('://', f'://{USER}:{PASSWORD}@')}/a.csv?{query}#{PART}"
+    address = plant(f"{server.url}/a.csv")
     checkout.write_studies(
         {
             "first": {
@@ -93,8 +84,7 @@ def test_no_secret_of_an_address_is_written_or_said(checkout, server):
     server.faults = {"/a.csv": 404}
     refused = checkout.snakemake("results/first/runs.parquet", "--forcerun", "validate_exports")
     assert "404" in refused.output
-    for text in (run.output, refused.output, *read_everything(checkout.folder)):
-        assert [secret for secret in PLANTED if secret in text] == []
+    assert find_planted(run.output, refused.output, *read_everything(checkout.folder)) == []
     report = (checkout.folder / "results/first/report.html").read_text("utf-8")
     assert f"{server.url}/a.csv?…" in report
 
@@ -105,22 +95,6 @@ def test_no_secret_of_an_address_is_written_or_said(checkout, server):
         path.write_text(path.read_text().replace("sig-S2y", "sig-new"))
     again = checkout.snakemake("results/first/report.html", "results/first/data.zip")
     assert (again.status, again.rules) == (0, set()), again.output
-
-
-def read_everything(folder: Path) -> Iterator[str]:
-    """Every byte below results/ and .snakemake/, unpacked, and names of files, as text."""
-    for path in sorted([*folder.glob("results/**/*"), *folder.glob(".snakemake/**/*")]):
-        yield str(path)
-        if path.is_file():
-            data = path.read_bytes()
-            yield data.decode("utf-8", "replace")
-            if path.suffix == ".parquet":
-                yield read_parquet(path).to_csv()
-            elif path.suffix == ".zip":
-                with ZipFile(path) as archive:
-                    yield from (
-                        archive.read(name).decode("utf-8", "replace") for name in archive.namelist()
-                    )
 
 
 def test_an_export_on_s3_is_loaded_once_and_again_only_when_it_changes(checkout, s3):

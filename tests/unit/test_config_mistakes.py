@@ -8,13 +8,11 @@ from typing import Any
 import pytest
 import yaml
 
-from capmap.attributes import find_attribute_faults
-from capmap.inputs import analyses, exports
 from capmap.inputs.configuration import check_configuration
-from capmap.inputs.studies import Study, list_faults
+from capmap.inputs.studies import list_faults
 from capmap.settings.files import read_yaml
 from capmap.settings.paths import expand_home
-from capmap.validation.exports import check_exports
+from tests.fuzz.studies import read_exports_of
 
 MISTAKES = yaml.safe_load(Path(__file__).with_name("config_mistakes.yaml").read_text("utf-8"))
 RUNS = "model,dataset,metric,seed,score\n" + "".join(
@@ -79,16 +77,7 @@ def list_messages(text: str) -> list[str]:
 def list_problems(text: str) -> list[str]:
     """What the validation of exports says, which is the first job."""
     config = check_configuration(yaml.safe_load(text))
-    study = Study("toy", config["studies"]["toy"], str, str)
-    _, result = check_exports(
-        exports.list_exports(study),
-        names=exports.list_names(study),
-        patterns=study.settings["exports"],
-        settings=study.settings,
-        named=analyses.list_named(study),
-        found=find_attribute_faults(analyses.read_attributes(study)),
-        renamed=study.read("figures/names"),
-    )
+    _, result = read_exports_of(config, "toy")
     return [str(problem) for problem in result.errors if problem.code != "no_runs"]
 
 

@@ -18,13 +18,8 @@ from capmap.exports.arrays import read_archive
 from capmap.exports.cells import join_names, make_texts
 from capmap.problems import UnreadableExportError
 from capmap.tables import render_latex, render_markdown
+from tests.hostile_names import NAMES
 
-HOSTILE = [
-    *("../../../etc/passwd", "/etc/passwd", "-rf", "$(touch x)", "`id`", "{wildcard}", "%s%n"),
-    *("=1+1", "@SUM(A1)", "+1", "\t=1", "<script>alert(1)</script>", "<img src=x onerror=y>"),
-    *(r"\input{/etc/passwd}", r"\write18{id}", "$x^{2}$", "a|b", "a&b_c#d~e^f%", "[a](js:b)"),
-    *("x" * 300, "a\nb", 'say "so"', "None", "nan", "007", "\u202eabc", "😀", "__proto__"),
-]
 LIMIT = 100_000
 
 
@@ -46,42 +41,54 @@ def bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_hostile_names_are_read_as_they_stand(tmp_path: Path, suffix: str) -> None:
     table = pd.DataFrame(
-        {"model": HOSTILE, "dataset": HOSTILE[::-1], "metric": "accuracy", "score": 0.5}
+        {"model": NAMES, "dataset": NAMES[::-1], "metric": "accuracy", "score": 0.5}
     )
     path = tmp_path / f"runs.{suffix}"
-    table.to_csv(path, index=False) if suffix == "csv" else table.to_parquet(path)
+    table.to_csv(path, index=False, quoting=1) if suffix == "csv" else table.to_parquet(path)
     runs = read_exports([str(path)]).runs
-    assert runs["model"].tolist() == [name.strip() for name in HOSTILE]
-    assert runs["dataset"].tolist() == [name.strip() for name in HOSTILE[::-1]]
+    assert runs["model"].tolist() == [name.strip() for name in NAMES]
+    assert runs["dataset"].tolist() == [name.strip() for name in NAMES[::-1]]
 
 
 def test_hostile_names_survive_a_table_and_are_no_formulas() -> None:
-    table = pd.DataFrame({"model": HOSTILE, "score": 0.5})
+    table = pd.DataFrame({"model": NAMES, "score": 0.5})
     text = render_csv(table)
     cells = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)["model"]
-    assert not cells.str.startswith(("=", "+", "-", "@", "\t", "\r")).any()
+    assert not cells.str.startswith(("=", "+", "-", "@", "\uff1d", "\t", "\r")).any()
 
 
 def test_hostile_names_come_back_from_a_table(tmp_path: Path) -> None:
-    path = write(tmp_path, "a.csv", render_csv(pd.DataFrame({"model": HOSTILE})).encode())
-    assert read_table(path)["model"].tolist() == HOSTILE
+    path = write(tmp_path, "a.csv", render_csv(pd.DataFrame({"model": NAMES})).encode())
+    assert read_table(path)["model"].tolist() == NAMES
 
 
 def test_hostile_names_are_neither_latex_nor_markup() -> None:
-    table = pd.DataFrame({"model": HOSTILE, "score": 0.5})
+    table = pd.DataFrame({"model": NAMES, "score": 0.5})
     latex, markdown = render_latex(table), render_markdown(table)
     body = latex.partition("midrule")[2].partition("bottomrule")[0]
     assert not re.search(r"(?<!\\)[$#%_]|\\(input|write)", body)
-    assert len(re.findall(r"(?<!\\)&", body)) == len(HOSTILE)
+    assert len(re.findall(r"(?<!\\)&", body)) == len(NAMES)
     assert "<script" not in markdown
     assert "<img" not in markdown
-    assert len(markdown.splitlines()) == len(HOSTILE) + 2
+    assert len(markdown.splitlines()) == len(NAMES) + 2
 
 
 def test_name_with_a_zero_byte_is_refused_with_its_line(tmp_path: Path) -> None:
     path = write(tmp_path, "a.csv", b"model,dataset,metric,score\nA\0,D,f1,0.5\n")
     (problem,) = read_exports([path]).problems
     assert (problem.code, problem.line) == ("binary_file", 2)
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_name_with_a_nul_is_refused_where_its_file_can_hold_it(tmp_path: Path, suffix: str) -> None:
+    table = pd.DataFrame({"model": ["A", "B\0"], "dataset": "D", "metric": "f1", "score": 0.5})
+    path = str(tmp_path / f"a.{suffix}")
+    if suffix == "parquet":
+        table.to_parquet(path)
+    else:
+        table.to_json(path, orient="records", lines=True)
+    (problem,) = read_exports([path]).problems
+    assert (problem.code, problem.column) == ("zero_character", "model")
 
 
 def test_pickle_is_refused_and_never_loaded(tmp_path: Path) -> None:

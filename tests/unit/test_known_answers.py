@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from capmap.attributes import read_model_attributes
 from capmap.exports import read_exports
 from capmap.exports.dumps import open_scores
+from capmap.exports.numbers import Kind, parse_summaries
 from capmap.problems import UnreadableExportError
 
 # The decimal mark and what divides thousands.
@@ -150,6 +151,50 @@ def test_a_file_that_ends_within_quotes_is_told_beside_odd_quotes(tmp_path, text
     scores.write_text('image,cat,dog\n5" a,0.5,1\nb,0.5,"1')
     with pytest.raises(UnreadableExportError, match="never closed"):
         open_scores(str(scores))
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ('A,d,"0.5"9', True),
+        ('A,d,""9', True),
+        ('A,d,"0""5"9', True),
+        ('"A\\"x",d,0.5', True),
+        ('"A,\n"x,d,0.5', True),
+        ('"A" ,d,"0.5" ', False),
+        ('A 5" x,d,0.5', False),
+        ('"a,"",\n""b","d\n","0.5"', False),
+    ],
+)
+@pytest.mark.parametrize("divider", [",", "\t"])
+def test_text_behind_a_closing_quote_is_told(tmp_path, row, told, divider):
+    text = f"model,dataset,score\nB,d,0.25\n{row}\n".replace(",", divider)
+    (tmp_path / "runs.csv").write_text(text)
+    read = read_exports([str(tmp_path / "runs.csv")], metric="accuracy")
+    found = [(problem.code, problem.line) for problem in read.problems]
+    assert found == ([("text_behind_quote", 3)] if told else [])
+    assert read.runs["score"].tolist() == ([0.25] if told else [0.25, 0.5])
+
+
+@pytest.mark.parametrize("text", ["0.912(3)", "0.91 (5)", "91.2(3)%", "91,2 (12 %)"])
+def test_a_spread_in_units_of_the_last_digit_is_ambiguous(text):
+    for other, kind in {text: Kind.LAST_DIGITS, "0.91 (0)": Kind.NUMBER, "91 (2)": 0}.items():
+        assert parse_summaries(pa.array([other], pa.large_string())).kinds.tolist() == [kind]
+
+
+def test_durations_are_no_scores(tmp_path):
+    table = {"model": ["A"], "dataset": ["d"], "score": pa.array([1], pa.duration("ns"))}
+    pq.write_table(pa.table(table), tmp_path / "runs.parquet")
+    (problem,) = read_exports([str(tmp_path / "runs.parquet")], metric="accuracy").problems
+    assert (problem.code, problem.column) == ("nested_column", "score")
+
+
+def test_raised_text_is_read(tmp_path):
+    rows = r"model & dataset & score \\ A & d & \raisebox{1pt}{0.5} \\"
+    text = rf"\begin{{tabular}}{{lll}}{rows}\end{{tabular}}"
+    (tmp_path / "runs.tex").write_text(text)
+    read = read_exports([str(tmp_path / "runs.tex")], metric="accuracy")
+    assert read.runs["score"].tolist() == [0.5]
 
 
 def test_damaged_parquet_is_read_or_refused_whatever_byte_it_is(tmp_path: Path):

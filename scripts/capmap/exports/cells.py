@@ -79,8 +79,16 @@ class Cells:
         return np.full(len(self.lines), name in self.numeric)
 
 
-def reject_nested(cells: Cells, names: Sequence[str], *, source: str) -> Cells:
-    """Leave out the rows that have an array or an object where a name or a seed should be.
+NESTED = (
+    "nested_value",
+    "The cell holds an array or an object where a plain value should be.",
+    "Write text or a number.",
+)
+ZERO = ("zero_character", "The cell holds the character NUL, which ends a text.", "Remove it.")
+
+
+def reject_unusable(cells: Cells, names: Sequence[str], *, source: str) -> Cells:
+    """Leave out the rows with an array, an object or a NUL where a name or a seed should be.
 
     Parameters
     ----------
@@ -96,18 +104,22 @@ def reject_nested(cells: Cells, names: Sequence[str], *, source: str) -> Cells:
     Cells
         The other rows, with a problem more for each row that is left out.
     """
-    faults = {row: name for name in reversed(names) for row in cells.nested.get(name, ())}
+    faults: dict[int, tuple[str, tuple[str, str, str]]] = {}
+    for name in reversed(names):
+        zeros = pc.match_substring(cells.columns[name], "\0").to_numpy(zero_copy_only=False)
+        faults.update((int(row), (name, ZERO)) for row in np.flatnonzero(zeros))
+        faults.update((row, (name, NESTED)) for row in cells.nested.get(name, ()))
     problems = [
         Problem(
-            code="nested_value",
+            code=code,
             source=source,
-            reason="The cell holds an array or an object where a plain value should be.",
-            remedy="Write text or a number.",
+            reason=reason,
+            remedy=remedy,
             line=int(cells.lines[row]),
-            column=faults[row],
-            value=cells.columns[faults[row]][row].as_py(),
+            column=name,
+            value=cells.columns[name][row].as_py(),
         )
-        for row in sorted(faults)
+        for row, (name, (code, reason, remedy)) in sorted(faults.items())
     ]
     rows = np.ones(len(cells.lines), dtype=np.bool_)
     rows[list(faults)] = False

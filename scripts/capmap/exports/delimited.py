@@ -29,6 +29,7 @@ AUTO = "auto"
 DELIMITERS = (",", ";", "\t", "|")
 BLANKS = " "
 BLANK_CELL = re.compile(r'"((?:[^"]|"")*)"(?![^ \t])|([^ \t]+)')
+QUOTED = r'"[^"]*+(?:""[^"]*+)*+"'
 END = "\N{END OF TEXT}"
 QUOTE = "Put cells that contain the delimiter, such as decimal commas, into quotes."
 
@@ -99,6 +100,7 @@ class DelimitedSheet:
             self.header_end != self.header_rows
             or (returns and returns != content.count(b"\r\n"))
             or content.count(b'"') % 2
+            or self._may_have_rests(content)
         ):
             return None
         keys = [str(place) for place in range(len(self.columns))]
@@ -122,6 +124,12 @@ class DelimitedSheet:
         if table.num_rows + self.header_rows != lines or is_cut_off(content, self.delimiter):
             return None
         return [table[key].combine_chunks() for key in wanted]
+
+    def _may_have_rests(self, content: bytes) -> bool:
+        """Tell whether text may follow a closing quote; some cells with breaks look like that."""
+        divider = re.escape(self.delimiter)
+        rest = rf"(?:^|[{divider}\r\n]){QUOTED}(?![ \t]*(?:{divider}|[\r\n]|$))"
+        return b'"' in content and re.search(rest.encode(), content) is not None
 
     def _is_plain(self, content: bytes) -> bool:
         """Tell whether the quick reader knows the delimiter, and there are no comments."""
@@ -438,13 +446,14 @@ def read_records(
     Raises
     ------
     UnreadableExportError
-        When a quote is never closed, or a cell is longer than the csv module takes. Rows before it
-        have been yielded by then.
+        When a quote is never closed, text follows one that closes a cell, or a cell is longer than
+        the csv module takes. Rows before it have been yielded by then.
     """
     if delimiter == BLANKS:
         yield from _read_blank_records(stream, comment)
         return
     ended, is_first = False, True
+    row: list[str] = []
 
     def add_end() -> Iterator[str]:
         nonlocal ended, is_first
@@ -453,6 +462,7 @@ def read_records(
                 yield "\n"
             else:
                 is_first = False
+                row.append(line)
                 yield line
         ended = True
         yield END
@@ -464,8 +474,11 @@ def read_records(
             if ended and first < reader.line_num:
                 raise UnreadableExportError(_explain_quote(path, first))
             if cells and not ended:
+                if not _ends_with_its_quotes("".join(row), delimiter):
+                    raise UnreadableExportError(_explain_rest(path, first))
                 yield Record(first, reader.line_num, cells)
             first, is_first = reader.line_num + 1, True
+            row.clear()
     except csv.Error as error:
         raise UnreadableExportError(_explain_length(path, first)) from error
 
@@ -489,6 +502,21 @@ def is_cut_off(content: bytes, delimiter: str) -> bool:
     except UnreadableExportError:
         return True
     return False
+
+
+def _ends_with_its_quotes(row: str, delimiter: str) -> bool:
+    """Tell whether nothing but blanks follows a quote that closes a cell of a row."""
+    if '"' not in row:
+        return True
+    divider = re.escape(delimiter)
+    cell = rf'(?:{QUOTED}(?:(?!{divider})[ \t])*|(?!")[^{divider}\r\n]*)'
+    return re.fullmatch(rf"{cell}(?:{divider}{cell})*+[\r\n]*", row) is not None
+
+
+def _explain_rest(path: str, line: int) -> Problem:
+    reason = "Text follows the quote that closes a cell of this row."
+    remedy = "Write a quote within a quoted cell twice, or remove the text."
+    return Problem(code="text_behind_quote", source=path, reason=reason, remedy=remedy, line=line)
 
 
 def _explain_quote(path: str, line: int) -> Problem:

@@ -28,7 +28,7 @@ from capmap.exports.cells import (
     match_rows,
     match_value,
     read_seeds,
-    reject_nested,
+    reject_unusable,
     repeat_text,
     trim,
     wish_for,
@@ -199,7 +199,7 @@ def read_table(
     filters = {name: wanted for name, wanted in where.items() if name not in plan.fields}
     problems = _find_unread_seed(sheet.columns, plan, source) if layout == "long" else []
     file = sheet.read_cells(list(dict.fromkeys([*plan.needed, *filters])))
-    file = reject_nested(file, plan.named, source=source)
+    file = reject_unusable(file, plan.named, source=source)
     chosen = match_rows(file, filters)
     cells = file.select(chosen)
     parse = partial(_parse, decimal=decimal, values=values or {}, summarized=summarized)

@@ -91,9 +91,9 @@ PASSED: dict[str, int] = {
         1,
         "cellcolor color textcolor colorbox rowcolor rotatebox href cite citep citet citealp "
         "footnote tablefootnote tnote textsuperscript phantom hphantom vphantom hspace vspace "
-        "label begin end",
+        "label begin end raisebox",
     ),
-    **_list_commands(2, "resizebox rule raisebox"),
+    **_list_commands(2, "resizebox rule"),
 }
 OPTIONAL = frozenset({"num", "makecell", "thead", "shortstack", "footnotemark"})
 WORDS: dict[str, str] = {

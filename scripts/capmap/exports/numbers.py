@@ -29,6 +29,8 @@ SUMMARY = (
     r"^(?P<mean>[^±(%]*\d[^±(%+/]*?)\s*%?\s*(?:±|\+/?-|\()\s*"
     r"(?P<spread>[^)%]*\d[^)%]*?)\s*%?\s*\)?\s*%?$"
 )
+# 0.912(3) is 0.912 ± 0.003 for a physicist, and 0.912 of three runs or ± 3 for others.
+LAST_DIGITS = r"\d[.,]\d.*\(\s*\d*[1-9]\d*\s*%?\s*\)"
 INFINITE = r"^(?i:[+-]?inf(?:inity)?)$"
 
 
@@ -42,6 +44,7 @@ class Kind(IntEnum):
     TEXT = 4
     OTHER_MARK = 5
     AMBIGUOUS = 6
+    LAST_DIGITS = 7
 
 
 @dataclass(frozen=True)
@@ -184,6 +187,7 @@ def parse_summaries(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     kinds = numbers.kinds[:count].copy()
     bad = is_summary.to_numpy(zero_copy_only=False) & (numbers.kinds[count:] != Kind.NUMBER)
     kinds[bad & (kinds == Kind.NUMBER)] = Kind.TEXT
+    kinds[_match(texts, LAST_DIGITS) & (kinds == Kind.NUMBER)] = Kind.LAST_DIGITS
     return replace(
         numbers, values=numbers.values[:count], kinds=kinds, spreads=numbers.values[count:]
     )

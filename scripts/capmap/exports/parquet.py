@@ -76,6 +76,9 @@ class ParquetSheet:
         if pa.types.is_floating(column.type):
             column = column.cast(pa.float64())
         try:
+            if pa.types.is_duration(column.type):
+                # As a text it would be without its unit.
+                raise pa.ArrowInvalid
             texts = column.cast(pa.large_string()).combine_chunks()
         except pa.ArrowException as error:
             reason = f"The column holds {column.type}, which is neither text nor number."

@@ -47,6 +47,11 @@ SCORE_FAULTS = {
         "The mark may be a decimal mark or divide thousands.",
         'Set `decimal` to "." or ",", whichever is the decimal mark.',
     ),
+    Kind.LAST_DIGITS: (
+        "ambiguous_spread",
+        "The number in brackets may be a spread, one in units of the last digit, or count runs.",
+        "Write the spread like the mean, as in 0.912 ± 0.003 or 0.912 (0.003), or remove it.",
+    ),
 }
 
 

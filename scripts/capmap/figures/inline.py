@@ -27,6 +27,9 @@ NUMBER = re.compile(r"-?\d+\.\d+")
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 NO_TURN = re.compile(r"rotate\(-?0 ")
 HIDDEN = (f"{SVG}metadata", f"{SVG}style")
+# What XML cannot hold, as JSON writes it.
+CODES = (*range(9), 0xB, 0xC, *range(0xE, 0x20), 0xFFFE, 0xFFFF)
+OUTSIDE_XML = {code: f"\\u{code:04x}" for code in CODES}
 DROPPED = ("font-family", "stroke-miterlimit")
 PAPER = "paper"
 # Matplotlib leaves out what fills a marker by default, which style sheets cannot tell.
@@ -93,7 +96,8 @@ def _convert(
     }
     for grid in grids:
         told = ElementTree.SubElement(shown, "metadata")
-        told.text = json.dumps(grid, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(grid, ensure_ascii=False, separators=(",", ":"))
+        told.text = text.translate(OUTSIDE_XML)
     return ElementTree.tostring(shown, encoding="unicode") + "\n"
 
 
@@ -107,7 +111,7 @@ def _tell_marks(group: Element, marks: list[Mark]) -> None:
     for member, mark in zip(members, marks, strict=True):
         for key, value in vars(mark).items():
             if value:
-                member.set(f"data-{key}", value)
+                member.set(f"data-{key}", value.translate(OUTSIDE_XML))
 
 
 def _name_references(root: Element, name: str) -> dict[str, str]:

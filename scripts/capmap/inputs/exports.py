@@ -63,7 +63,7 @@ def find_exports(study: Study) -> dict[str, str]:
     files: dict[str, str] = {}
     for pattern in [patterns] if isinstance(patterns, str) else patterns:
         if "://" in pattern:
-            files[pattern] = study.open_url(pattern)
+            files[pattern] = study.fetch("exports", pattern)
             continue
         if ARCHIVE.search(pattern):
             files |= _match_members(study, pattern)
@@ -172,7 +172,7 @@ def find_references(study: Study) -> list[str]:
             f"this study itself writes {path}. Copy the file out of results/ and name the copy.",
         )
     if "://" in path:
-        return [study.open_url(path)]
+        return [study.fetch(option, path)]
     return [study.find_file(option, path)]
 
 

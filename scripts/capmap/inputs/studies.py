@@ -7,6 +7,7 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
+from capmap.addresses import hide
 from capmap.catalog import read_setting
 from capmap.errors import ConfigError
 from capmap.settings.checking import Fault, drop_faulty, find_faults
@@ -20,6 +21,8 @@ from capmap.wording import find_nearest, join_words, write_key
 Settings: TypeAlias = Mapping[str, Any]
 # What the name of an input must not hold, as Snakemake would replace it.
 TABLES_ONLY = ("failed", "fields", "reading", "values", "summary", "take")
+# Kinds of addresses that the workflow loads by itself.
+GUARDED = ("http", "https", "s3")
 REPLACED = re.compile(r"[{}]|<[a-z][a-z0-9_]*>")
 SCHEMA = write_schema(Config)
 OPTIONS = list(SCHEMA["properties"]["studies"]["additionalProperties"]["properties"])
@@ -76,6 +79,16 @@ class Study:
         is_absolute = Path(path).is_absolute()
         here = "Check it." if is_absolute else f"Paths are relative to {Path.cwd()}."
         return self.refuse(option, f"{message}. {_suggest_path(path)}{here}".rstrip())
+
+    def fetch(self, option: str, url: str) -> str:
+        """Give the input for a URL, which has a secret only where it is kept from Snakemake."""
+        if url.partition("://")[0].lower() not in GUARDED and hide(url) != url:
+            raise self.refuse(
+                option,
+                f"{hide(url)}: this kind of address cannot have a password or a token. "
+                "Give it to the plugin, or name a copy of the file.",
+            )
+        return self.open_url(url)
 
     def find_file(self, option: str, path: str) -> str:
         """Give a path to a file that is there, whose name Snakemake would not replace."""

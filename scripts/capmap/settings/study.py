@@ -85,6 +85,14 @@ Digest = Annotated[
         pattern=DIGEST,
     ),
 ]
+# Nothing else of an address, which may have a secret.
+Host = Annotated[
+    str,
+    name_key(
+        "Name a host alone, such as cdn.example.org, or with its port.",
+        pattern=r"^([^\s/@?#:]+|\[[0-9a-fA-F:.]+\])(:[0-9]+)?$(?!\n)",
+    ),
+]
 Scalar: TypeAlias = str | float | bool
 
 
@@ -165,7 +173,7 @@ class Study(Section):
         "SHA-256 of some exports in hexadecimal, by path or URL as in `exports`. A file with "
         "another digest is refused.",
     )
-    redirects: list[str] = option(
+    redirects: list[Host] = option(
         [],
         "Hosts, such as cdn.example.org, to which the servers of exports may redirect; another "
         "host than that of the address is refused otherwise.",

@@ -30,7 +30,7 @@ const showTip = (subject, event) => {
 };
 
 // RFC 4180, with formulas defused as in the files of the study.
-const FORMULA = /^'*[=+\-@\t\r]/;
+const FORMULA = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 const QUOTED = /[",\r\n]/;
 
 const quote = (text, numeric = false) => {

@@ -1,0 +1,717 @@
+"""Exports whose values were there first and were then written down as people and programs do."""
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+
+from tests.workbooks import make_xlsx
+
+# By model, dataset and seed.
+Known = Mapping[Any, float]
+
+HEADER = ["model", "dataset", "metric", "seed", "score"]
+SCORES: Known = {
+    (model, dataset, seed): round(0.5 + place / 16 + int(seed) / 64, 6)
+    for place, (model, dataset) in enumerate([("A", "D"), ("A", "E"), ("B", "D"), ("B", "E")])
+    for seed in "12"
+}
+CELLS: Known = {key: score for key, score in SCORES.items() if key[2] == "1"}
+LARGE: Known = {("A", "D", "1"): 1234.5, ("B", "D", "1"): 2345678.25, ("C", "D", "1"): 0.75}
+GAIN: dict[str, Any] = {
+    "metric": "gain",
+    "metrics": {"gain": {"direction": "max", "low": -1e9, "high": 1e23}},
+}
+WIDE: dict[str, Any] = {"format": "matrix", "metric": "accuracy"}
+NAMES = [
+    *("None", "NaN", "null", "007", "1e5", "TRUE", "2024-01-01", "=1+1", "'x'", 'say "so"', "a,b"),
+    *(
+        "a;b",
+        "a\tb",
+        "line\nbreak",
+        "é",
+        "日本",
+        "🇨🇭",
+        "-1",
+        "#1",
+        "x" * 300,
+        "0.5",
+        "a / b",
+        "\\n",
+    ),
+]
+
+
+MARKDOWN = ["{}*", "~~0.1~~ {}", "{}<sup>2</sup>", "{}^2^", "{}[1]", "<b>{}</b>", "↑{}", "${}$"]
+LATEX = [
+    *("{}", r"\textbf{{{}}}", r"$\mathbf{{{}}}$", r"\underline{{{}}}", r"{{\bf {}}}", "${}$"),
+    *(r"\textcolor{{red}}{{{}}}", r"\cellcolor[gray]{{0.9}}{}", r"{}\textsuperscript{{2}}"),
+    *(r"\multicolumn{{1}}{{c}}{{{}}}", r"\multirow{{1}}{{*}}{{{}}}", r"\raisebox{{1pt}}{{{}}}"),
+    *(r"\rotatebox{{90}}{{{}}}", r"\resizebox{{1em}}{{!}}{{{}}}", r"\phantom{{0}}{}", r"{}\,"),
+    *(r"{}\footnote{{2}}", r"{}\cite{{x1}}", r"\num{{{}}}", r"{}$^\dagger$", "{}~"),
+]
+REFUSED_LATEX = ["{}*", "{}$^{{2}}$", "${}_{{2}}$", r"\best{{{}}}", r"{} {{\tiny 0.1}}"]
+
+
+class KnownReading(NamedTuple):
+    """An export: its files, the study's settings, its runs (none: to be refused)."""
+
+    name: str
+    files: Mapping[str, bytes]
+    settings: dict[str, Any]
+    known: Known | None
+
+
+def make_reading(
+    name: str,
+    content: str | bytes,
+    known: Known | None = SCORES,
+    *,
+    file: str = "runs.csv",
+    **settings: Any,
+) -> KnownReading:
+    """Describe an export of one file."""
+    data = content.encode() if isinstance(content, str) else content
+    return KnownReading(name, {file: data}, {"exports": file} | settings, known)
+
+
+def list_readings() -> list[KnownReading]:
+    """All exports."""
+    families = [
+        *(_vary_delimiters, _vary_lines, _vary_encodings, _pack, _nest, _type_columns),
+        *(
+            _fill_workbooks,
+            _mark_up,
+            _tag,
+            _vary_headers,
+            _write_numbers,
+            _write_large,
+            _leave_out,
+            _write_seeds,
+            _name_models,
+        ),
+        *(_widen, _spread_columns, _divide, _damage, _summarize),
+    ]
+    return [reading for family in families for reading in family()]
+
+
+def list_rows(known: Known = SCORES, write: Callable[[float], str] = repr) -> list[list[str]]:
+    """A row per run, with its score as it is to be written."""
+    return [[model, data, "accuracy", seed, write(v)] for (model, data, seed), v in known.items()]
+
+
+def write_csv(
+    rows: list[list[str]], header: list[str] = HEADER, delimiter: str = ",", **options: Any
+) -> str:
+    """A table as text."""
+    text = io.StringIO()
+    options = {"lineterminator": "\n"} | options
+    csv.writer(text, delimiter=delimiter, **options).writerows([header, *rows])
+    return text.getvalue()
+
+
+def write_comma(value: float) -> str:
+    """A number with a decimal comma."""
+    return repr(value).replace(".", ",")
+
+
+def write_by(write: Callable[[float], str], table: Mapping[int, str]) -> Callable[[float], str]:
+    """A way to write numbers with some characters replaced."""
+    return lambda value: write(value).translate(table)
+
+
+def _list_records(known: Known = SCORES) -> list[dict[str, Any]]:
+    return [
+        dict(zip(HEADER, [*row[:3], int(row[3]), float(row[4])], strict=True))
+        for row in list_rows(known)
+    ]
+
+
+def _vary_delimiters() -> Iterator[KnownReading]:
+    for delimiter, name in {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}.items():
+        for mark, write in {"point": repr, "comma": write_comma}.items():
+            text = write_csv(list_rows(write=write), delimiter=delimiter)
+            yield make_reading(f"{name}, decimal {mark}", text)
+            text = write_csv(list_rows(write=write), delimiter=delimiter, quoting=csv.QUOTE_ALL)
+            yield make_reading(f"{name}, decimal {mark}, all in quotes", text)
+    yield make_reading("blanks", write_csv(list_rows(), delimiter=" "))
+    for delimiter in (":", "¦", "~"):
+        text = write_csv(list_rows(), delimiter=delimiter)
+        yield make_reading(f"{delimiter} as said", text, reading={"delimiter": delimiter})
+    text = "".join(",".join(row) + "\n" for row in [HEADER, *list_rows(write=write_comma)])
+    yield make_reading("decimal commas between commas", text, None)
+
+
+def _vary_lines() -> Iterator[KnownReading]:
+    text = write_csv(list_rows())
+    for name, end in {"Windows": "\r\n", "old Mac": "\r", "blank": "\n\n"}.items():
+        yield make_reading(f"lines of {name}", text.replace("\n", end))
+    yield make_reading("no last line end", text.rstrip("\n"))
+    yield make_reading("blank lines at the end", f"{text}\n\n")
+    yield make_reading("a line of blanks", f"{text} \n", None)
+    yield make_reading("blank lines before", f"\n\n{text}")
+    yield make_reading("comments", f"# a\n{text}# b\n", reading={"comment": "#"})
+    yield make_reading("comments that were not told", f"# exported, today\n{text}", None)
+    yield make_reading("blanks around", text.replace(",", " , ").replace("\n", " \n"))
+    yield make_reading("a separator said", f"sep=,\n{text}", None)
+    yield make_reading("commas at the end", text.replace("\n", ",\n"))
+
+
+def _vary_encodings() -> Iterator[KnownReading]:
+    known = {(f"é{model}", *rest): score for (model, *rest), score in SCORES.items()}
+    text = write_csv(list_rows(known))
+    for encoding in ("utf-8", "utf-8-sig"):
+        yield make_reading(f"encoded as {encoding}", text.encode(encoding), known)
+    for encoding in ("latin-1", "cp1252", "mac-roman", "cp437", "utf-16", "utf-16-le", "utf-32"):
+        data = text.encode(encoding)
+        yield make_reading(f"{encoding} as said", data, known, reading={"encoding": encoding})
+        yield make_reading(f"{encoding} not said", data, None)
+
+
+def _pack() -> Iterator[KnownReading]:
+    data = write_csv(list_rows()).encode()
+    packed = gzip.compress(data, mtime=0)
+    yield make_reading("gzip", packed, file="runs.csv.gz")
+    yield make_reading("gzip of another name", packed)
+    members = gzip.compress(data[:9]) + gzip.compress(data[9:])
+    yield make_reading("gzip of two members", members)
+    yield make_reading("gzip, cut", packed[:-9], None, file="runs.csv.gz")
+    yield make_reading("no gzip", data, file="runs.csv.gz")
+    yield make_reading("bzip2", bz2.compress(data), None, file="runs.csv.bz2")
+    yield make_reading("xz", lzma.compress(data), None, file="runs.csv.xz")
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("sub/runs.csv", data)
+    zipped = sink.getvalue()
+    yield make_reading("zip", zipped, file="a.zip", exports="a.zip/sub/runs.csv")
+    yield make_reading("zip, any table", zipped, file="a.zip", exports="a.zip/*/*.csv")
+    yield make_reading("zip, cut", zipped[:-30], None, file="a.zip", exports="a.zip/sub/runs.csv")
+
+
+def _nest() -> Iterator[KnownReading]:
+    records = _list_records()
+    lines = "\n".join(map(json.dumps, records))
+    yield make_reading("JSON lines", lines, file="runs.jsonl")
+    yield make_reading("JSON lines, blank between", lines.replace("\n", "\n\n"), file="runs.ndjson")
+    yield make_reading("JSON lines, cut", lines[:-9], None, file="runs.jsonl")
+    yield make_reading("JSON", json.dumps(records), file="runs.json")
+    yield make_reading("JSON with a mark", "\ufeff" + json.dumps(records), file="runs.json")
+    yield make_reading("JSON, cut", json.dumps(records)[:-9], None, file="runs.json")
+    yield make_reading("YAML", yaml.safe_dump(records), file="runs.yaml")
+    tree: dict[str, Any] = {}
+    for model, dataset, metric, seed, score in (record.values() for record in records):
+        tree.setdefault(model, {}).setdefault(dataset, {})[f"s{seed}"] = {metric: score}
+    pattern = {"records": "results.{model}.{dataset}.s{seed}"}
+    columns = {"score": ["accuracy"]}
+    for name, text in {
+        "runs.json": json.dumps({"results": tree}),
+        "runs.yaml": yaml.safe_dump({"results": tree}),
+        "runs.toml": "".join(
+            f"[results.{model}.{dataset}.s{seed}]\naccuracy = {score}\n"
+            for (model, dataset, seed), score in SCORES.items()
+        ),
+    }.items():
+        yield make_reading(f"nested {name}", text, file=name, reading=pattern, columns=columns)
+    twice = json.dumps(records[0])[:-1] + ', "score": 0.1}'
+    yield make_reading("JSON, a score twice", f"[{twice}]", None, file="runs.json")
+    yield make_reading("JSON lines, a score twice", twice, None, file="runs.jsonl")
+
+
+def _type_columns() -> Iterator[KnownReading]:
+    models, datasets, metrics, seeds, scores = zip(*list_rows(), strict=True)
+    numbers = pa.array(list(map(float, scores)))
+    names = pa.array(models).dictionary_encode()
+    for name, column in {
+        **{kind: numbers.cast(kind) for kind in ("float64", "float32", "float16")},
+        "decimal": pa.array(list(map(float, scores))).cast(pa.decimal128(9, 6)),
+        "text": pa.array(scores),
+        "text with commas": pa.array([score.replace(".", ",") for score in scores]),
+        "large text": pa.array(scores, pa.large_string()),
+        "words": pa.array(scores).dictionary_encode(),
+    }.items():
+        columns = [names, pa.array(datasets), pa.array(metrics), pa.array(seeds), column]
+        yield _write_parquet(f"scores as {name}", columns)
+    for name, column in {
+        "int": pa.array(list(map(int, seeds))),
+        "float": pa.array(list(map(float, seeds))),
+        "bytes": pa.array([seed.encode() for seed in seeds]),
+    }.items():
+        columns = [names, pa.array(datasets), pa.array(metrics), column, numbers]
+        yield _write_parquet(f"seeds as {name}", columns)
+    two = [pa.array(["A", "B"]), pa.array(["D", "D"])]
+    for kind, values in {
+        "whole scores": pa.array([2**53 + 2, -7]),
+        "single precision": pa.array([0.1, 0.2], pa.float32()),
+        "large whole scores": pa.array([2**63 + 2**11, 1], pa.uint64()),
+    }.items():
+        known = dict(zip([(m, "D", "") for m in "AB"], map(float, values.to_pylist()), strict=True))
+        yield _write_parquet(kind, [*two, values], known, ["model", "dataset", "score"], **GAIN)
+    for kind, odd in {
+        **{kind: [1, 2] for kind in (pa.date32(), pa.timestamp("s"), pa.duration("ns"))},
+        pa.bool_(): [True, False],
+        pa.list_(pa.int8()): [[1], [0]],
+    }.items():
+        columns = [*two, pa.array(odd, kind)]
+        name = f"scores of {kind}"
+        yield _write_parquet(name, columns, None, ["model", "dataset", "score"], **GAIN)
+
+
+def _fill_workbooks() -> Iterator[KnownReading]:
+    with tempfile.TemporaryDirectory() as folder:
+        rows: list[list[Any]] = [HEADER, *map(list, map(dict.values, _list_records()))]
+        cells: dict[str, Any] = {
+            f"{column}{line}": cell
+            for line, row in enumerate(rows, 1)
+            for column, cell in zip("ABCDE", row, strict=True)
+        }
+        content = Path(make_xlsx(f"{folder}/a.xlsx", {"runs": cells})).read_bytes()
+        both = Path(make_xlsx(f"{folder}/b.xlsx", {"x": {"A1": "x"}, "runs": cells})).read_bytes()
+        for name, cell in {
+            "an error": "#DIV/0!",
+            "a date": (45000, 1),
+            "a time": (45000.5, 2),
+            "a truth": True,
+        }.items():
+            bad = Path(make_xlsx(f"{folder}/c.xlsx", {"runs": cells | {"E3": cell}})).read_bytes()
+            yield make_reading(f"workbook with {name} for a score", bad, None, file="runs.xlsx")
+        text = cells | {"E2": write_comma(cells["E2"])}
+        mixed = Path(make_xlsx(f"{folder}/d.xlsx", {"runs": text})).read_bytes()
+    yield make_reading("workbook with a text of a comma", mixed, file="runs.xlsx")
+    yield make_reading("workbook", content, file="runs.xlsx")
+    yield make_reading("workbook of two sheets", both, file="runs.xlsx", reading={"sheet": "runs"})
+    yield make_reading("workbook of two sheets, none said", both, None, file="runs.xlsx")
+
+
+def _write_parquet(
+    name: str,
+    columns: list[Any],
+    known: Known | None = SCORES,
+    names: Sequence[str] = HEADER,
+    **settings: Any,
+) -> KnownReading:
+    sink = io.BytesIO()
+    pq.write_table(pa.table(columns, names=names), sink)
+    return make_reading(f"Parquet {name}", sink.getvalue(), known, file="a.parquet", **settings)
+
+
+def _mark_up() -> Iterator[KnownReading]:
+    first = repr(SCORES["A", "D", "1"])
+    rows = [HEADER, ["-"] * 5, *list_rows()]
+    table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    body = "".join(f"{' & '.join(row)} \\\\\n" for row in [HEADER, *list_rows()])
+    latex = f"\\begin{{tabular}}{{lllll}}\n{body}\\end{{tabular}}\n"
+    for suffix, text, read, refused in [
+        ("md", table, ["{}", "**{}**", "_{}_", "**_{}_**", "`{}`", "[{}](http://x)"], MARKDOWN),
+        (
+            "tex",
+            latex,
+            LATEX,
+            ["{}*", "{}$^{{2}}$", "${}_{{2}}$", r"\best{{{}}}", r"{} {{\tiny 0.1}}"],
+        ),
+    ]:
+        for form in [*read, *refused]:
+            marked, known = (
+                text.replace(first, form.format(first)),
+                SCORES if form in read else None,
+            )
+            yield make_reading(f"{suffix} {form}", marked, known, file=f"runs.{suffix}")
+
+
+def _tag() -> Iterator[KnownReading]:
+    # YAML takes some of these for truths, numbers of other bases, times and dates.
+    for name in (
+        "NO",
+        "yes",
+        "Off",
+        "012",
+        "1_0",
+        "1:30",
+        "0x10",
+        "2024-01-01",
+        "1.10",
+        "1e3",
+        "=",
+    ):
+        known = {(name, "D", "1"): 0.5}
+        text = f"- {{model: {name}, dataset: D, metric: accuracy, seed: 1, score: 0.5}}"
+        yield make_reading(f"YAML model {name}", text, known, file="runs.yaml")
+    for score in ("1:30", "1_000", "0x1", "yes", "2024-01-01", "0b1", ".inf", "[0.5]", "{a: 0.5}"):
+        text = f"- {{model: A, dataset: D, metric: accuracy, seed: 1, score: {score}}}"
+        yield make_reading(f"YAML score {score}", text, None, file="runs.yaml")
+    for score in ("00.5", "1e400", ".5", "+0.5", "0.5,", "Infinity", '"0x1"', "[0.5]", "true"):
+        text = f'{{"model": "A", "dataset": "D", "metric": "accuracy", "score": {score}}}'
+        yield make_reading(f"JSON score {score}", text, None, file="runs.jsonl")
+
+
+def _vary_headers() -> Iterator[KnownReading]:
+    rows = list_rows()
+    for name, header in {
+        "in quotes": [f"'{name}'" for name in HEADER],
+        "with capitals": [name.title() for name in HEADER],
+        "of other words": ["method", "task", "measure", "run", "value"],
+        "with a name twice": ["model", "dataset", "metric", "score", "score"],
+        "with an empty name": ["", *HEADER[1:]],
+    }.items():
+        yield make_reading(f"header {name}", write_csv(rows, header), None)
+    renamed = dict(zip(HEADER, ["Method", "Task", "My metric", "#", "test acc [%]"], strict=True))
+    yield make_reading("header told", write_csv(rows, [*renamed.values()]), columns=renamed)
+    yield make_reading("header with blanks", write_csv(rows, [f" {name}\u00a0" for name in HEADER]))
+    yield make_reading("no header", write_csv(rows[1:], rows[0]), reading={"names": HEADER})
+    yield make_reading("no header, not told", write_csv(rows[1:], rows[0]), None)
+    yield make_reading("header again below", write_csv([*rows, HEADER]), None)
+    turned = [row[::-1] for row in rows]
+    yield make_reading("other order", write_csv(turned, HEADER[::-1]))
+    more = [[str(place), *row, "x"] for place, row in enumerate(rows)]
+    yield make_reading("an index and notes", write_csv(more, ["", *HEADER, "note"]))
+    parts = [[row[0], "base", *row[1:]] for row in rows]
+    known = {(f"{model} / base", *rest): score for (model, *rest), score in SCORES.items()}
+    text = write_csv(parts, ["model", "size", *HEADER[1:]])
+    yield make_reading("name of two columns", text, known, columns={"model": ["model", "size"]})
+
+
+def _write_numbers() -> Iterator[KnownReading]:
+    for name, write in {
+        "with a plus": "+{:.6f}",
+        "as exponents": "{:e}",
+        "as large exponents": "{:.6E}",
+        "without a zero": "{:.6f}",
+        "with many zeros": "{:.30f}",
+        "in blanks": "  {}\t",
+        "in no-break blanks": "\u00a0{}\u202f",
+        "in quotes": "'{}'",
+        "with percent signs": "{:.4%}",
+    }.items():
+        text = write_csv(list_rows(write=write.format))
+        yield make_reading(f"scores {name}", text.replace(",0.", ",.") if "zero" in name else text)
+    yield make_reading(
+        "percent signs behind blanks", write_csv(list_rows(write=lambda v: f"{100 * v} %"))
+    )
+    text = write_csv(list_rows(write=lambda v: f"{100 * v}%".replace(".", ",")), delimiter=";")
+    yield make_reading("percent signs and commas", text)
+    rows = list_rows(write=lambda v: f"{100 * v}%" if v > 0.6 else repr(v))
+    yield make_reading("percent signs on some", write_csv(rows))
+    others: dict[str, Callable[[float], str]] = {
+        "percent without signs": lambda v: repr(100 * v),
+        "percent without signs on some": lambda v: repr(100 * v if v > 0.6 else v),
+        "per mille": lambda v: f"{1000 * v}‰",
+        "with a unit": "{} s".format,
+        "with a currency": "${}".format,
+        "in brackets": "({})".format,
+        "as fractions": lambda v: "{}/{}".format(*v.as_integer_ratio()),
+        "in hexadecimal": float.hex,
+        "of full width": lambda v: repr(v).translate({ord("0") + n: 0xFF10 + n for n in range(10)}),
+        "in Arabic digits": lambda v: repr(v).translate({48 + n: 0x660 + n for n in range(10)}),
+        "with a middle dot": lambda v: repr(v).replace(".", "·"),
+        "with a star": "{}*".format,
+        "as approximate": "~{}".format,
+        "as bounds": ">{}".format,
+        "as ranges": "{0}-{0}".format,
+        "as complex numbers": "{}+0j".format,
+        "as booleans": lambda v: str(v > 0.6),
+        "as lists": "[{}]".format,
+        "with both marks": lambda v: repr(v) if v > 0.6 else write_comma(v),
+        "with a blank": lambda v: repr(v).replace(".", ". "),
+        "with a Python underline": lambda v: f"{v:.6f}"[:4] + "_" + f"{v:.6f}"[4:],
+        "as words": lambda v: "good" if v > 0.6 else "bad",
+        "as formulas": "={}".format,
+    }
+    for name, form in others.items():
+        yield make_reading(f"scores {name}", write_csv(list_rows(write=form)), None)
+    signed = {("A", "D", "1"): -0.5, ("B", "D", "1"): 0.25}
+    text = write_csv(list_rows(signed, lambda v: repr(v).replace("-", "\u2212")))
+    yield make_reading("minus of typesetters", text, signed, **GAIN)
+    for sign in "\u2013\u2014\u2010":
+        text = write_csv(list_rows(signed, write_by(repr, {ord("-"): sign})))
+        yield make_reading(f"minus as {sign!a}", text, None, **GAIN)
+    floats = [0.1 + 0.2, 1 / 3, 5e-324, 1.0, 0.0, -0.0, 1e-17, 1 - 2**-53]
+    odd = dict(zip(SCORES, floats, strict=True))
+    yield make_reading("floats to the last digit", write_csv(list_rows(odd)), odd)
+    text = write_csv(list_rows(write=lambda v: f"{v:.60f}"))
+    yield make_reading("sixty digits", text)
+
+
+def _write_large() -> Iterator[KnownReading]:
+    for name, mark, divider in [
+        ("English", ".", ","),
+        ("German", ",", "."),
+        ("French", ",", "\u202f"),
+        ("Polish", ",", "\u00a0"),
+        ("thin", ".", "\u2009"),
+        ("no", ".", ""),
+        ("no, comma", ",", ""),
+    ]:
+        table = {ord(","): divider, ord("."): mark}
+        rows = list_rows(LARGE, write_by("{:,.2f}".format, table))
+        yield make_reading(f"{name} thousands", write_csv(rows), LARGE, **GAIN)
+    swiss = write_csv(list_rows(LARGE, lambda v: f"{v:,}".replace(",", "'")))
+    yield make_reading("Swiss thousands", swiss, None, **GAIN)
+    yield make_reading("Swiss thousands, curly", swiss.replace("'", "\u2019"), None, **GAIN)
+    blank = write_csv(list_rows(LARGE, lambda v: f"{v:,}".replace(",", " ")))
+    yield make_reading("thousands by blanks", blank, None, **GAIN)
+    indian = swiss.replace("2'345'678", "23,45,678").replace("1'234.5", "1234.5")
+    indian = indian.replace("23,45,678.25", '"23,45,678.25"')
+    yield make_reading("Indian thousands", indian, None, **GAIN)
+    doubtful = {("A", "D", "1"): 1234.0, ("B", "D", "1"): 1.234}
+    for mark, written in {".": ("1,234", "1.234"), ",": ("1.234", "1,234")}.items():
+        rows = [["A", "D", "x", "1", written[0]], ["B", "D", "x", "1", written[1]]]
+        yield make_reading(f"either mark of {mark}", write_csv(rows), None, **GAIN)
+        yield make_reading(f"mark {mark} said", write_csv(rows), doubtful, decimal=mark, **GAIN)
+    records = [
+        {"model": "A", "dataset": "D", "score": 1.234},
+        {"model": "B", "dataset": "D", "score": "1.234,5"},
+    ]
+    known = {("A", "D", ""): 1.234, ("B", "D", ""): 1234.5}
+    yield make_reading("JSON numbers by texts", json.dumps(records), known, file="a.json", **GAIN)
+    huge = {("A", "D", "1"): 1e22, ("B", "D", "1"): 2.0**60}
+    rows = list_rows(huge, lambda v: f"{v:.0f}")
+    yield make_reading("long whole numbers", write_csv(rows), huge, **GAIN)
+    yield make_reading("beyond floats", write_csv(list_rows(huge, lambda _: "1e400")), None, **GAIN)
+
+
+def _leave_out() -> Iterator[KnownReading]:
+    kept = {key: score for key, score in SCORES.items() if key != ("B", "E", "2")}
+    last = repr(SCORES["B", "E", "2"])
+    text = write_csv(list_rows())
+    assert text.count(last) == 1
+    for word in [
+        "NaN",
+        "nan",
+        "NA",
+        "N/A",
+        "#N/A",
+        "null",
+        "None",
+        "<NA>",
+        "-nan",
+        "inf",
+        "-",
+        "—",
+        "n.d.",
+        "OOM",
+    ]:
+        other, missing = text.replace(last, word), {word: "missing"}
+        yield make_reading(f"score {word}", other, None)
+        yield make_reading(f"score {word} as missing", other, kept, values=missing)
+    yield make_reading("score empty", text.replace(last, ""), kept)
+    yield make_reading("score of blanks", text.replace(last, " \u00a0"), kept)
+    yield make_reading("score empty in quotes", text.replace(last, '""'), kept)
+    *others, record = _list_records()
+    for value, known in {None: kept, np.nan: None, True: None, "": kept}.items():
+        runs = json.dumps([*others, record | {"score": value}])
+        yield make_reading(f"JSON score {value!r}", runs, known, file="a.json")
+    del record["score"]
+    yield make_reading("JSON without a score", json.dumps([*others, record]), kept, file="a.json")
+    yield make_reading("quarantined", text.replace(last, "OOM"), kept, invalid="quarantine")
+    worst = text.replace(last, "pass").replace("0.5", "fail", 1)
+    known = {**SCORES, ("B", "E", "2"): 1.0}
+    yield make_reading("words for scores", text.replace(last, "pass"), known, values={"pass": 1})
+    yield make_reading("words, one not told", worst, None, values={"pass": 1})
+    rows = [*list_rows(), ["", "", "", "", ""], ["mean", "", "", "", "0.7"]]
+    yield make_reading("a mean below", write_csv(rows), None)
+
+
+def _write_seeds() -> Iterator[KnownReading]:
+    for name, seeds in {
+        "dates": ("2024-01-01", "2024-02-01"),
+        "dates of Europe": ("1.2.2024", "2.1.2024"),
+        "dates of America": ("1/2/2024", "2/1/2024"),
+        "times": ("10:00", "10:01"),
+        "long": ("12345678901234567890", "12345678901234567891"),
+        "commits": ("1e5a", "0x1f"),
+        "words": ("first", "second"),
+        "negative": ("-1", "1"),
+        "fractions": ("1.5", "1.25"),
+    }.items():
+        known = {(*key[:2], seeds[int(key[2]) - 1]): score for key, score in SCORES.items()}
+        yield make_reading(f"seeds are {name}", write_csv(list_rows(known)), known)
+    text = write_csv(list_rows())
+    for name, seed in {"floats": "{}.0", "zeros": "00{}", "signs": "+{}", "powers": "{}e0"}.items():
+        rows = [[*row[:3], seed.format(row[3]), row[4]] for row in list_rows()]
+        yield make_reading(f"seeds with {name}", write_csv(rows))
+    same = [[*row[:3], "1.0" if row[3] == "2" else row[3], row[4]] for row in list_rows()]
+    yield make_reading("one seed, written in two ways", write_csv(same), None)
+    bare = write_csv([[*row[:3], row[4]] for row in list_rows()], [*HEADER[:3], "score"])
+    yield make_reading("no seeds, several runs", bare, None)
+    mean = {
+        (model, dataset, ""): (SCORES[model, dataset, "1"] + SCORES[model, dataset, "2"]) / 2
+        for model, dataset, _ in CELLS
+    }
+    yield make_reading("no seeds, averaged", bare, mean, duplicates="mean")
+    yield make_reading("twice the same", text + text.partition("\n")[2], SCORES)
+    yield make_reading("twice and different", text + "A,D,accuracy,1,0.9\n", None)
+    first = text + "A,D,accuracy,1,0.9\n"
+    yield make_reading("the first counts", first, duplicates="first")
+    last = {**SCORES, ("A", "D", "1"): 0.9}
+    yield make_reading("the last counts", first, last, duplicates="last")
+
+
+def _name_models() -> Iterator[KnownReading]:
+    for name in NAMES:
+        known = {(name if m == "A" else m, data, s): v for (m, data, s), v in SCORES.items()}
+        yield make_reading(f"a model {name[:20]!a}", write_csv(list_rows(known)), known)
+    for name in NAMES[:12]:
+        known = {(m, name if data == "D" else data, s): v for (m, data, s), v in SCORES.items()}
+        yield make_reading(f"a dataset {name[:20]!a}", write_csv(list_rows(known)), known)
+    numbers = {"A": 7, "B": 7.5}
+    numbered = [record | {"model": numbers[record["model"]]} for record in _list_records()]
+    known = {(str(numbers[model]), *rest): v for (model, *rest), v in SCORES.items()}
+    yield make_reading("JSON models are numbers", json.dumps(numbered), known, file="a.json")
+
+
+def _widen() -> Iterator[KnownReading]:
+    rows = [[m, *(repr(CELLS[m, data, "1"]) for data in "DE")] for m in "AB"]
+    known = {(model, data, ""): score for (model, data, _), score in CELLS.items()}
+    text = write_csv(rows, ["model", "D", "E"])
+    yield make_reading("matrix", text, known, **WIDE)
+    yield make_reading("matrix in tabs", text.replace(",", "\t"), known, **WIDE)
+    comma = text.replace(",", ";").replace(".", ",")
+    yield make_reading("matrix with commas", comma, known, **WIDE)
+    yield make_reading("matrix read as rows", text, None)
+    yield make_reading("rows read as a matrix", write_csv(list_rows()), None, **WIDE)
+    _, *by_dataset = zip(*rows, strict=True)
+    lines = [[name, *line] for name, line in zip("DE", by_dataset, strict=True)]
+    turned = write_csv(lines, ["task", "A", "B"])
+    yield make_reading("matrix, turned", turned, known, columns={"dataset": "task"}, **WIDE)
+    yield make_reading("matrix, turned, not told", turned, None, **WIDE)
+    index = write_csv([[str(n), *row] for n, row in enumerate(rows)], ["", "model", "D", "E"])
+    yield make_reading("matrix with an index", index, None, **WIDE)
+    ignored = WIDE | {"columns": {"ignore": ["Unnamed: 0"]}}
+    index = index.replace(",model", "Unnamed: 0,model", 1)
+    yield make_reading("matrix, index ignored", index, known, **ignored)
+    for name, extra in {
+        "average": [repr((float(row[1]) + float(row[2])) / 2) for row in rows],
+        "rank": ["2", "1"],
+        "params": ["86", "304"],
+        "license": ["MIT", "BSD"],
+        "year": ["2023", "2024"],
+    }.items():
+        longer = [[*row, cell] for row, cell in zip(rows, extra, strict=True)]
+        more = write_csv(longer, ["model", "D", "E", name])
+        yield make_reading(f"matrix with {name}", more, None, **WIDE)
+        ignored = {"columns": {"ignore": [name]}}
+        yield make_reading(f"matrix, {name} ignored", more, known, **WIDE | ignored)
+        listed = {"columns": {"datasets": ["D", "E"]}}
+        yield make_reading(f"matrix, {name} is none", more, known, **WIDE | listed)
+    header = write_csv([["", "x", "y"], *rows], ["model", "D", ""])
+    two = {(m, f"D / {'xy'['DE'.index(data)]}", ""): v for (m, data, _), v in CELLS.items()}
+    yield make_reading("matrix, two rows of names", header, two, header_rows=2, **WIDE)
+    yield make_reading("matrix, two rows not told", header, None, **WIDE)
+    percents = [[row[0], *(f"{100 * float(cell)}%" for cell in row[1:])] for row in rows]
+    percent = write_csv(percents, ["model", "D", "E"])
+    yield make_reading("matrix of percent", percent, known, **WIDE)
+
+
+def _spread_columns() -> Iterator[KnownReading]:
+    rows = [[*key, *(repr(SCORES[(*key, s)]) for s in "12")] for key in [k[:2] for k in CELLS]]
+    for name, header, pattern in [
+        ("seeds in columns", ["acc_seed1", "acc_seed2"], "acc_seed{seed}"),
+        ("seeds in brackets", ["acc (1)", "acc (2)"], "acc ({seed})"),
+    ]:
+        text = write_csv(rows, ["model", "dataset", *header])
+        yield make_reading(name, text, metric="accuracy", columns={"score": pattern})
+    wide = [[m, s, *(repr(SCORES[m, data, s]) for data in "DE")] for m in "AB" for s in "12"]
+    text = write_csv(wide, ["model", "seed", "D/accuracy", "E/accuracy"])
+    both: dict[str, Any] = {"columns": {"score": "{dataset}/{metric}"}}
+    yield make_reading("datasets and metrics in columns", text, **both)
+    text = write_csv(wide, ["model", "seed", "D", "E"])
+    one: dict[str, Any] = {"metric": "accuracy", "columns": {"score": "{dataset}"}}
+    yield make_reading("datasets in columns", text, **one)
+    logged = [[*row[:4], str(step), repr(step / 9)] for row in list_rows() for step in range(3)]
+    ends = [[*row[:4], "2000", row[4]] for row in list_rows()]
+    log = write_csv(logged + ends, [*HEADER[:4], "step", "score"])
+    yield make_reading("the last row of a log", log, columns={"step": "step"}, take="last")
+    yield make_reading("a step of a log", log, columns={"step": "step"}, take={"step": 2000})
+    yield make_reading("all rows of a log", log, None, columns={"step": "step"})
+
+
+def _divide() -> Iterator[KnownReading]:
+    files = {
+        f"runs/{model}/{dataset}/s{seed}.json": json.dumps({"accuracy": score}).encode()
+        for (model, dataset, seed), score in SCORES.items()
+    }
+    pattern = "runs/{model}/{dataset}/s{seed,[0-9]+}.json"
+    settings = {"exports": pattern, "columns": {"score": ["accuracy"]}}
+    yield KnownReading("names in paths", files, settings, SCORES)
+    stray = files | {"runs/A/D/sx.json": files["runs/A/D/s1.json"]}
+    yield KnownReading("names in paths, one astray", stray, settings, None)
+    rows = list_rows()
+    halves = {
+        "a.csv": write_csv(rows[:4]).encode(),
+        "b.csv": write_csv(
+            [[*row[:4], row[4].replace(".", ",")] for row in rows[4:]], delimiter=";"
+        ).encode("utf-8-sig"),
+    }
+    yield KnownReading("two files of two kinds", halves, {"exports": ["a.csv", "b.csv"]}, SCORES)
+    yield KnownReading("two files by a pattern", halves, {"exports": "*.csv"}, SCORES)
+    both = write_csv([[*row, part] for row in rows for part in ("val", "test")], [*HEADER, "split"])
+    yield make_reading("one split of two", both, where={"split": "test"})
+    yield make_reading("a split that is not there", both, None, where={"split": "tset"})
+    mixed = both.replace(",test\n", "9,test\n")
+    known = {key: float(f"{score!r}9") for key, score in SCORES.items()}
+    yield make_reading("the other split is other", mixed, known, where={"split": ["test"]})
+    yield make_reading("both splits differ", mixed, None)
+
+
+def _damage() -> Iterator[KnownReading]:
+    text = write_csv(list_rows())
+    for name, damaged in {
+        "text behind a quote": text.replace("0.71875", '"0.7"1875'),
+        "quotes of a backslash": text.replace("B,", '"B\\"x",'),
+        "a cell too few": text.replace("B,E,accuracy,2,", "B,E,accuracy,"),
+        "a cell too many": text.replace("B,E,accuracy,2", "B,E,x,accuracy,2"),
+        "cut in quotes": text + 'C,D,accuracy,1,"0.5',
+        "cut in a row": text + "C,D,acc",
+        "a zero byte": text.replace("B,E", "B\0,E"),
+        "two tables": text + "\nmodel,params\nA,86\n",
+        "a merge of versions": text.replace("B,E", "<<<<<<< ours\nB,E", 1),
+        "a page": "<!DOCTYPE html><html><body>Sign in</body></html>",
+        "a pointer": "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 2\n",
+        "nothing": "",
+        "a header alone": text.partition("\n")[0] + "\n",
+        "an error below": text + "Killed\n",
+    }.items():
+        yield make_reading(f"damage: {name}", damaged, None)
+
+
+def _summarize() -> Iterator[KnownReading]:
+    # Two runs with a standard deviation s lie s/√2 from their mean.
+    for name, write, spread in [
+        ("±", "{} ± {}", "std"),
+        ("+/-", "{}+/-{}", "std"),
+        ("brackets", "{} ({})", "std"),
+        ("standard errors", "{}±{}", "sem"),
+    ]:
+        rows = [[*key[:2], write.format(v, 0.0625)] for key, v in CELLS.items()]
+        away = 0.0625 / (2**0.5 if spread == "std" else 1)
+        known = {
+            (m, data, seed): v + sign * away
+            for (m, data, _), v in CELLS.items()
+            for seed, sign in (("1", -1), ("2", 1))
+        }
+        text = write_csv(rows, ["model", "dataset", "score"])
+        summary = {"runs": 2, "spread": spread}
+        yield make_reading(f"means {name}", text, known, metric="accuracy", summary=summary)
+        yield make_reading(f"means {name}, not told", text, None, metric="accuracy")
+    for cell in (
+        "0.912(3)",
+        "0.91 (5)",
+        "91.2(3)%",
+        "0.91 [0.8, 0.9]",
+        "0.91 (n=3)",
+        "0.91 ± 0,02",
+    ):
+        text = write_csv([["A", "D", cell]], ["model", "dataset", "score"])
+        summary = {"runs": 2, "spread": "std"}
+        yield make_reading(f"mean {cell}", text, None, metric="accuracy", summary=summary)
