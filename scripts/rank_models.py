@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from capmap.artifacts import read_json, read_parquet
-from capmap.ranking.estimates import RANKING, choose_columns, rank_estimates
+from capmap.ranking.estimates import RANKING, choose_columns, rank_estimates, read_limits
 from capmap.ranking.statistics import STATISTICS
 from capmap.settings.choices import Statistic
 from capmap.tables import write_table
@@ -38,7 +38,7 @@ def rank_models(
     shards : list of str
         Estimates, intervals and replicates, Parquet.
     scope : str
-        What ranks the models, JSON.
+        What all models have in common, JSON.
     iqm : list of str
         Where to write the ranking by interquartile mean.
     scopes : list of str
@@ -48,16 +48,20 @@ def rank_models(
     confidence_level : float
         Of rank intervals and tie groups.
     """
+    common = read_json(scope)
+    limits = read_limits(common)
 
     def read(own: Mapping[str, str]) -> pd.DataFrame:
         return pd.concat([read_parquet(path, where=own) for path in shards], ignore_index=True)
 
     def rank(statistic: Statistic, kind: str = "dimension") -> pd.DataFrame:
-        return rank_estimates(read, statistic, confidence_level=confidence_level, kind=kind)
+        return rank_estimates(
+            read, statistic, confidence_level=confidence_level, limits=limits, kind=kind
+        )
 
     # One at a time: the replicates of all together could be too much at once.
     rankings = {statistic: rank(statistic) for statistic in STATISTICS}
-    rank_by: Statistic = read_json(scope)["rank_by"]
+    rank_by: Statistic = common["rank_by"]
     both = [rankings[rank_by], rank(rank_by, "beside")]
     ranking = choose_columns(rankings["iqm"], "iqm")
     write_table(ranking, iqm, best={"iqm": "max"})

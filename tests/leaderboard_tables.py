@@ -104,7 +104,7 @@ def rank_study(folder, *, dimensions=DIMENSIONS, benchmark=()):
     run_step(
         "rank_entries",
         folder,
-        {**about, "runs": shards},
+        {**about, "runs": shards, "bounds": folder / "bounds.csv"},
         dimension_datasets=dimensions,
         complete=1.0,
         confidence_level=0.95,

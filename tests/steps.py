@@ -1,12 +1,14 @@
 """Steps of analyses, run as their rule runs them: from files to files."""
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from analyse import analyse
+from capmap.artifacts import render_csv
 from capmap.catalog import STEPS, find_owner
 from capmap.sizes import Size
 from capmap.tables import read_declared
@@ -51,6 +53,16 @@ def write_size(folder: Path) -> Path:
     """Write the size of a small study; no step may depend on it while it is within the limits."""
     path = folder / "size.json"
     path.write_text(json.dumps(Size(3, 2, 6, 18, 3)._asdict()))
+    return path
+
+
+def write_bounds(folder: Path, datasets: Collection[str], *, origin: str = "references") -> Path:
+    """Write bounds 0 and 1 of datasets, all of one origin."""
+    names = sorted({*datasets})
+    bounds: dict[str, Any] = {"dataset": names, "metric": "accuracy", "direction": "max"}
+    bounds |= {"low": 0.0, "high": 1.0, "low_origin": origin, "high_origin": origin}
+    path = folder / "bounds.csv"
+    path.write_text(render_csv(pd.DataFrame(bounds)), "utf-8")
     return path
 
 

@@ -14,7 +14,7 @@ from capmap.artifacts import read_json
 from capmap.catalog import HEADLINE
 from capmap.errors import CapmapError, ConfigError, ValidationError
 from capmap.inputs.studies import check_config
-from capmap.ranking.estimates import choose_columns, estimate_models, rank_estimates
+from capmap.ranking.estimates import choose_columns, estimate_models, rank_estimates, read_limits
 from capmap.ranking.normalized import normalize_study
 from capmap.tables import read_declared
 from capmap.validation.exports import check_exports
@@ -203,6 +203,7 @@ def rank(frame: pd.DataFrame, *, study: str = "study", **settings: Any) -> pd.Da
         partial(_select, estimates),
         normalized.scope["rank_by"],
         confidence_level=bootstrap["confidence"],
+        limits=read_limits(normalized.scope),
     )
     return choose_columns(ranking, normalized.scope["rank_by"])
 

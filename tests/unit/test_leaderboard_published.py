@@ -15,6 +15,7 @@ from capmap.artifacts import write_json, write_parquet
 from capmap.tables import write_table
 from capmap.wording import ALL
 from tests.leaderboard_tables import rank_study
+from tests.steps import write_bounds
 
 SHARED = Path(__file__).parents[3] / "shared"
 DATA, REFERENCE = SHARED / "data/geobench", SHARED / "reference/geobench"
@@ -60,9 +61,11 @@ def tables(tmp_path_factory):
             "datasets": sorted(set(runs["dataset"])),
             "seeds": [],
             "effects": None,
+            "limits": [None, None],
         },
     )
     write_table(pd.DataFrame({"statistic": ["iqm"]}), [folder / "scopes.csv"])
+    write_bounds(folder, runs["dataset"])
     benchmark = json.loads((REFERENCE / "benchmark.json").read_text("utf-8"))
     bootstrap_shard(
         shard=str(folder / "0.parquet"),

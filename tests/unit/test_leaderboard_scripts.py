@@ -20,7 +20,7 @@ from tests.leaderboard_tables import (
     make_record,
     rank_study,
 )
-from tests.steps import read_step, run_step
+from tests.steps import read_step, run_step, write_bounds
 
 SETTINGS = {
     "study": "toy",
@@ -46,9 +46,17 @@ def write_study(folder, runs, *, shards=1, records=(), rank_by="iqm"):
     names = sorted(set(runs["dataset"]))
     write_json(
         folder / "scope.json",
-        {"unit": "runs", "rank_by": rank_by, "datasets": names, "seeds": [], "effects": None},
+        {
+            "unit": "runs",
+            "rank_by": rank_by,
+            "datasets": names,
+            "seeds": [],
+            "effects": None,
+            "limits": [0, 1],
+        },
     )
     write_table(pd.DataFrame({"statistic": [rank_by]}), [folder / "scopes.csv"])
+    write_bounds(folder, names)
     (folder / "benchmark.yaml").write_text(BENCHMARK, encoding="utf-8")
     models = sorted(set(runs["model"]))
     for shard in range(shards):

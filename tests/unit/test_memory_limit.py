@@ -34,7 +34,8 @@ def simulate(path, models, first=0):
     write_parquet(path, runs.assign(score=np.linspace(0, 1, len(runs))))
 
 
-about = {"unit": "runs", "rank_by": "iqm", "datasets": ["d0", "d1"], "seeds": [], "effects": None}
+about = {"unit": "runs", "rank_by": "iqm", "datasets": ["d0", "d1"], "seeds": []}
+about |= {"effects": None, "limits": [0, 1]}
 Path("scope").write_text(json.dumps(about))
 
 

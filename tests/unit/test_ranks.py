@@ -12,6 +12,7 @@ from scipy import stats
 from capmap.ranking.rank_sets import SamplingErrors
 from capmap.ranking.ranks import (
     compact_letter_display,
+    keep_within,
     list_groups,
     measure_replicates,
     rank_estimates,
@@ -169,3 +170,22 @@ def test_all_intervals_at_once_are_bonferroni_s() -> None:
     assert wide["ci_high_all"].isna().tolist() == [False, True]
     one = widen_intervals(table.iloc[:1], confidence_level=0.9)
     assert one["ci_low_all"].tolist() == pytest.approx([0])
+
+
+@pytest.mark.parametrize(
+    ("limits", "statistic", "expected"),
+    [
+        ((0, 1), "iqm", [0.0, 1.0, 0.0, 1.0]),
+        ((-np.inf, 1), "mean", [-0.2, 1.0, -0.5, 1.0]),
+        ((0, np.inf), "median", [0.0, 1.1, 0.0, 1.4]),
+        ((0, 1), "optimality_gap", [0.0, 1.0, 0.0, 1.0]),
+        ((-np.inf, 1), "optimality_gap", [0.0, 1.1, 0.0, 1.4]),
+        ((0, np.inf), "optimality_gap", [0.0, 1.0, 0.0, 1.0]),
+    ],
+)
+def test_intervals_end_where_scores_do(limits, statistic, expected) -> None:
+    ends = {"ci_low": -0.2, "ci_high": 1.1, "ci_low_all": -0.5, "ci_high_all": 1.4}
+    table = pd.DataFrame({name: [end, np.nan] for name, end in ends.items()})
+    kept = keep_within(table, limits, statistic=statistic)
+    assert kept.loc[0, list(ends)].tolist() == expected
+    assert kept.loc[1, list(ends)].isna().all()

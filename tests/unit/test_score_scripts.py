@@ -73,7 +73,9 @@ class Folder:
         """Run bootstrap_shard on a shard."""
         target, scope = self.path / f"replicates{shard}.parquet", self.path / "scope.json"
         names = {f"{name}s": sorted(self.runs[name].unique()) for name in ("dataset", "seed")}
-        write_json(scope, {"unit": unit, "rank_by": rank_by, **names, "effects": None})
+        write_json(
+            scope, {"unit": unit, "rank_by": rank_by, **names, "effects": None, "limits": [None, 1]}
+        )
         given = {
             "study": "toy",
             "replicates": 200,

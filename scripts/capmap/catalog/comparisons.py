@@ -562,7 +562,7 @@ GROUPS = Analysis(
         "rank_groups": Step(
             "capmap.ranking.groups:compare_groups",
             tables=["groups", "group_intervals", "group_coverage"],
-            reads=["runs", "scopes"],
+            reads=["runs", "scopes", "bounds"],
             options={
                 "definitions": "groups",
                 "aggregations": "aggregate",

@@ -64,7 +64,7 @@ LEADERBOARD = Analysis(
         "rank_entries": Step(
             "capmap.leaderboard.scores:rank_entries",
             tables=["entries", "dimensions", "best"],
-            reads=["exported", "runs", "scopes"],
+            reads=["exported", "runs", "scopes", "bounds"],
             paths=["replicates", "descriptions", "benchmark"],
             options={
                 "dimension_datasets": "leaderboard/dimensions",

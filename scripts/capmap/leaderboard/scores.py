@@ -9,8 +9,9 @@ import pandas as pd
 from capmap.artifacts import read_json, read_parquet
 from capmap.benchmarks import read_benchmark
 from capmap.leaderboard.entries import describe_entries, summarize_submissions
+from capmap.normalization import find_limits
 from capmap.ranking.aggregation import FloatArray, rank_competitors, summarize_cells
-from capmap.ranking.ranks import rank_statistic
+from capmap.ranking.ranks import keep_within, rank_statistic
 from capmap.ranking.statistics import STATISTICS
 from capmap.settings.choices import Statistic
 from capmap.wording import ALL
@@ -233,6 +234,7 @@ def rank_entries(
     exported: pd.DataFrame,
     runs: pd.DataFrame,
     scopes: pd.DataFrame,
+    bounds: pd.DataFrame,
     replicates: Sequence[str],
     descriptions: Sequence[str],
     benchmark: Sequence[str],
@@ -249,6 +251,8 @@ def rank_entries(
         Runs as exported, and normalized.
     scopes : pandas.DataFrame
         The ranking, which says what ranks the models.
+    bounds : pandas.DataFrame
+        The bounds of the datasets.
     replicates : sequence of str
         Files of estimates and replicates of each dimension.
     descriptions, benchmark : sequence of str
@@ -267,9 +271,14 @@ def rank_entries(
     """
     about, _ = _describe(exported, descriptions, benchmark)
     cells, statistic = summarize_cells(runs), scopes["statistic"].iloc[0]
+    limits = find_limits(bounds, runs)
     ranked = {
         name: rank_dimension(
-            _read_estimates(replicates, kind="dimension", group=name, statistic=statistic),
+            keep_within(
+                _read_estimates(replicates, kind="dimension", group=name, statistic=statistic),
+                limits,
+                statistic=statistic,
+            ),
             cells,
             about,
             statistic=statistic,

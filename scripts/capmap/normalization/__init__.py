@@ -1,6 +1,6 @@
 """From raw scores to normalized scores: transforms, directions, bounds, selection."""
 
-from capmap.normalization.bounds import normalize_scores, resolve_bounds
+from capmap.normalization.bounds import find_limits, normalize_scores, resolve_bounds
 from capmap.normalization.precedence import Reference, Rules, read_references
 from capmap.normalization.rules import apply_transforms, scale_rmse
 from capmap.normalization.selection import (
@@ -17,6 +17,7 @@ __all__ = [
     "apply_transforms",
     "count_runs",
     "drop_incomplete",
+    "find_limits",
     "find_missing",
     "list_dropped",
     "normalize_scores",

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from capmap.metrics import suggest
+from capmap.metrics import find_metric, suggest
 from capmap.normalization.precedence import Reference, Rules
 from capmap.normalization.rules import Bound, DatasetRule, MetricRule, Normalization
 from capmap.problems import Problem, Severity
@@ -16,6 +16,8 @@ from capmap.settings.choices import Direction
 from capmap.wording import count_things, find_nearest, list_names, quote_name, write_key
 
 COLUMNS = ("dataset", "metric", "direction", "low", "high", "low_origin", "high_origin")
+# Who may give a number as a bound, and the numbers that end a share.
+CONFIGURED, SHARES = ("dataset", "metric", "study"), (0, 1, 100)
 Row: TypeAlias = tuple[str, str, Direction, float, float, str, str]
 
 
@@ -394,3 +396,37 @@ def _tabulate(rows: list[Row]) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     numbers = ("low", "high")
     return table.astype({name: "float64" if name in numbers else "str" for name in COLUMNS})
+
+
+def find_limits(bounds: pd.DataFrame, runs: pd.DataFrame) -> tuple[float, float]:
+    """Find what normalized scores can be on any dataset like these.
+
+    Parameters
+    ----------
+    bounds : pandas.DataFrame
+        From `resolve_bounds`.
+    runs : pandas.DataFrame
+        Columns ``dataset`` and ``score``: normalized scores.
+
+    Returns
+    -------
+    tuple of float
+        0 and 1, each only where it is a limit on every dataset and no score is beyond it; else −∞
+        and ∞. A bound is a limit where it is that of the metric or of the scores observed, or the
+        end of a share of a metric that is not known to go farther: 0, 1 or 100. The score of a
+        model, a frozen reference or another number is none.
+    """
+    used = bounds[bounds["dataset"].isin(runs["dataset"].unique())]
+    are_limits: dict[bool, bool] = {False: True, True: True}
+    for row in used.itertuples(index=False):
+        known = find_metric(str(row.metric))
+        for side in ("low", "high"):
+            is_best = (side == "high") == (row.direction == "max")
+            origin, value = str(getattr(row, f"{side}_origin")), getattr(row, side)
+            is_open = known is not None and getattr(known, side) is None
+            is_share = origin in CONFIGURED and value in SHARES and not is_open
+            is_limit = origin.rpartition(": ")[2] in ("natural", "observed") or is_share
+            are_limits[is_best] &= is_limit
+    low = 0.0 if are_limits[False] and runs["score"].min() >= 0 else -np.inf
+    high = 1.0 if are_limits[True] and runs["score"].max() <= 1 else np.inf
+    return low, high

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from capmap.ranking.groups import bootstrap_groups
@@ -10,7 +11,7 @@ from capmap.ranking.holes import Effects
 from capmap.ranking.imputation import FactorDraws
 from capmap.ranking.models import Options
 from capmap.ranking.normalized import Scope
-from capmap.ranking.ranks import rank_statistic, widen_intervals
+from capmap.ranking.ranks import keep_within, rank_statistic, widen_intervals
 from capmap.ranking.statistics import STATISTICS
 from capmap.settings.choices import Statistic
 from capmap.wording import ALL
@@ -79,11 +80,18 @@ def read_effects(scope: Scope) -> Effects | FactorDraws | None:
     return Effects.from_json(known)
 
 
+def read_limits(scope: Scope) -> tuple[float, float]:
+    """What normalized scores can be, on these datasets and on others like them."""
+    low, high = scope["limits"]
+    return -np.inf if low is None else low, np.inf if high is None else high
+
+
 def rank_estimates(
     read: Callable[[Mapping[str, str]], pd.DataFrame],
     statistic: Statistic,
     *,
     confidence_level: float,
+    limits: tuple[float, float],
     kind: str = "dimension",
 ) -> pd.DataFrame:
     """Rank models by one statistic on all datasets.
@@ -96,6 +104,8 @@ def rank_estimates(
         What ranks the models.
     confidence_level : float
         Of rank intervals and tie groups.
+    limits : tuple of float
+        What scores can be, from `read_limits`.
     kind : str
         "dimension", or "beside" for the other of what intervals generalize to.
 
@@ -108,7 +118,8 @@ def rank_estimates(
     if models.empty:
         return models
     table = rank_statistic(models, statistic, confidence_level=confidence_level)
-    return widen_intervals(table, confidence_level=confidence_level)
+    table = widen_intervals(table, confidence_level=confidence_level)
+    return keep_within(table, limits, statistic=statistic)
 
 
 def choose_columns(ranking: pd.DataFrame, statistic: Statistic) -> pd.DataFrame:

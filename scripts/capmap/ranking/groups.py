@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from capmap.errors import ValidationError
-from capmap.normalization import count_runs, drop_incomplete, find_missing
+from capmap.normalization import count_runs, drop_incomplete, find_limits, find_missing
 from capmap.problems import require_known
 from capmap.ranking.aggregation import aggregate_models, summarize_cells
 from capmap.ranking.holes import Effects, fill_cells, require_connected
 from capmap.ranking.imputation import FactorDraws, fit_policy
 from capmap.ranking.models import Options, bootstrap_models
-from capmap.ranking.ranks import rank_statistic
+from capmap.ranking.ranks import keep_within, rank_statistic
 from capmap.ranking.statistics import STATISTICS
 from capmap.rng import make_stream
 from capmap.settings.choices import (
@@ -239,6 +239,7 @@ def rank_groups(
     rank_by: Statistic = "iqm",
     aggregations: Sequence[Aggregation],
     options: Options,
+    limits: tuple[float, float],
     make_rng: Callable[..., np.random.Generator],
 ) -> Rankings:
     """Rank the models of all groups.
@@ -255,6 +256,8 @@ def rank_groups(
         What else ranks the models, across the means of datasets.
     options : Options
         How to bootstrap.
+    limits : tuple of float
+        What normalized scores can be, see `find_limits`.
     make_rng : callable
         Makes a random generator: ``make_rng(group)`` draws a group's datasets or factors,
         ``make_rng(group, model)`` a model's runs.
@@ -295,6 +298,9 @@ def rank_groups(
         tables = _rank_group(
             group, statistics=wanted, options=options, make_rng=make_rng, effects=effects
         )
+        tables = {
+            name: keep_within(table, limits, statistic=name) for name, table in tables.items()
+        }
         scores = aggregate_models(fill_cells(cells, effects), aggregations=aggregations)
         ranking = tables[rank_by].rename(columns={"estimate": rank_by})
         scores = scores.drop(columns=["datasets", rank_by], errors="ignore")
@@ -414,6 +420,7 @@ def _list_first(sentences: list[str]) -> str:
 def compare_groups(
     runs: pd.DataFrame,
     scopes: pd.DataFrame,
+    bounds: pd.DataFrame,
     *,
     study: str,
     definitions: Mapping[str, Definition],
@@ -433,6 +440,8 @@ def compare_groups(
         Normalized runs of all models.
     scopes : pandas.DataFrame
         The ranking, which says what intervals are over and what ranks the models.
+    bounds : pandas.DataFrame
+        The bounds of the datasets.
     study : str
         Name of the study, part of the names of its random streams.
     definitions : mapping
@@ -455,6 +464,7 @@ def compare_groups(
         rank_by=scopes["statistic"].iloc[0],
         aggregations=aggregations,
         options=Options(n_resamples, confidence_level, interval, unit, weights),
+        limits=find_limits(bounds, runs),
         make_rng=partial(make_stream, seed, study, "groups"),
     )
     return {

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from capmap.benchmarks import complete_rules, read_benchmark
@@ -12,6 +13,7 @@ from capmap.errors import ValidationError
 from capmap.normalization import (
     apply_transforms,
     drop_incomplete,
+    find_limits,
     list_dropped,
     normalize_scores,
     read_references,
@@ -39,8 +41,8 @@ class Normalized:
     bounds, dropped : pandas.DataFrame
         The bounds of each dataset, and what was left out.
     scope : mapping
-        What all models have in common: ``unit``, ``rank_by``, ``datasets``, ``seeds`` and
-        ``effects``, as JSON.
+        What all models have in common: ``unit``, ``rank_by``, ``datasets``, ``seeds``,
+        ``effects`` and ``limits`` (of scores, None where there is none), as JSON.
     """
 
     runs: pd.DataFrame
@@ -104,7 +106,9 @@ def normalize_study(
     dropped = pd.concat([other_models, other_datasets, flat, gaps], ignore_index=True)
     counts = len(runs), runs["model"].nunique(), runs["dataset"].nunique()
     logger.info("%d runs of %d models on %d datasets", *counts)
-    return Normalized(runs, bounds, dropped, _describe_scope(runs, study, settings))
+    limits = [end if np.isfinite(end) else None for end in find_limits(bounds, runs)]
+    scope = _describe_scope(runs, study, settings) | {"limits": limits}
+    return Normalized(runs, bounds, dropped, scope)
 
 
 def _describe_scope(runs: pd.DataFrame, study: str, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ Ranks = npt.NDArray[np.signedinteger[Any]]
 
 CHUNK_CELLS = 1 << 20
 MOST_PARTS = 1000
+INTERVAL_ENDS = ["ci_low", "ci_high", "ci_low_all", "ci_high_all"]
 RANK_SETS = ["rank_low", "rank_high", "rank_low_all", "rank_high_all"]
 
 
@@ -152,6 +153,32 @@ def widen_intervals(table: pd.DataFrame, *, confidence_level: float) -> pd.DataF
     middle = (table["ci_low"] + table["ci_high"]) / 2
     reach = (table["ci_high"] - table["ci_low"]) / 2 * (every / own)
     return table.assign(ci_low_all=middle - reach, ci_high_all=middle + reach)
+
+
+def keep_within(
+    table: pd.DataFrame, limits: tuple[float, float], *, statistic: Statistic
+) -> pd.DataFrame:
+    """Let no interval go beyond what scores can be.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        With some of the columns ``ci_low``, ``ci_high``, ``ci_low_all`` and ``ci_high_all``.
+    limits : tuple of float
+        Of normalized scores, from `find_limits`.
+    statistic : {"iqm", "mean", "median", "optimality_gap"}
+        What the intervals are of; a gap is what a score lacks to 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `table` with these columns cut off. That keeps their coverage: the truth is within.
+    """
+    low, high = limits
+    if statistic == "optimality_gap":
+        low, high = max(0.0, 1 - high), 1 - low
+    own = table.columns.intersection(INTERVAL_ENDS)
+    return table.assign(**{name: table[name].clip(low, high) for name in own})
 
 
 def measure_replicates(
