@@ -2,10 +2,11 @@
 
 1. Every kind of artifact is tampered with in every way: each is found, by what every run looks
    with.
-2. Each is deleted alone: a run would make it again (its plan is looked at).
+2. Each is deleted alone: a run would make it again (its plan is looked at). A record of digests is
+   tampered with alone: a run takes it, or says that it is damaged and what to do.
 3. In rounds, all are tampered with at once, each in another way than in the round before, and also
-   the records of digests and what is kept for the next run: the next run says so, ends well, and
-   every result has the bytes of the untouched run.
+   what is kept for the next run: the next run says so, ends well, and every result has the bytes of
+   the untouched run.
 
 Prints the counts; what is not found, not planned, or has other bytes ends the script with an error.
 """
@@ -99,13 +100,28 @@ def plan_all(checkout: Checkout) -> tuple[int, list[str]]:
     return len(artifacts), unplanned
 
 
+def spoil_records(checkout: Checkout) -> tuple[int, list[str]]:
+    """Tamper with a record of digests in every way: the tries, and what is not told."""
+    untold = []
+    for kind, tamper in TAMPERINGS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            copy = checkout.copy(Path(folder) / "project")
+            record = min((copy.folder / STUDY).glob(".digests/*.json"))
+            tamper(record)
+            run = copy.snakemake("--dry-run", cores=1)
+            told = f"{record.name} is damaged" in run.output and "Traceback" not in run.output
+            if run.status and not told:
+                untold.append(f"record, {kind}")
+    return len(TAMPERINGS), untold
+
+
 def make_all(checkout: Checkout, number: int) -> tuple[int, int, list[str]]:
     """Tamper with everything at once and run: the tries, whether it failed, what is different."""
     before, kinds = checkout.digests(), [*TAMPERINGS]
     with tempfile.TemporaryDirectory() as folder:
         copy = checkout.copy(Path(folder) / "project")
         study = copy.folder / STUDY
-        artifacts = [*list_artifacts(study), *list_artifacts(study, hidden=True)]
+        artifacts = [*list_artifacts(study), *list_artifacts(study / ".kept")]
         for place, path in enumerate(artifacts):
             TAMPERINGS[kinds[(place + number) % len(kinds)]](path)
         run = copy.snakemake(cores=1)
@@ -130,6 +146,9 @@ def main() -> None:
         tries, unplanned = plan_all(checkout)
         rows.append(("planned", tries, len(unplanned), 0))
         faults = [*unseen, *unplanned]
+        tries, untold = spoil_records(checkout)
+        rows.append(("records", tries, len(untold), 0))
+        faults += untold
         for number in range(rounds):
             tries, lost, different = make_all(checkout, number)
             rows.append(("made again", tries, lost, len(different)))
