@@ -64,7 +64,7 @@ def test_the_next_run_makes_again_what_was_altered_or_deleted(complete, tmp_path
     assert find_altered(study) == []
 
 
-@pytest.mark.parametrize("kind", ["emptied, old", "cut", "folder", "link to another file"])
+@pytest.mark.parametrize("kind", ["emptied, old", "first bit", "folder", "link to another file"])
 def test_a_damaged_record_is_told_with_what_to_do(complete, kind, tmp_path):
     study = shutil.copytree(complete.folder / STUDY, tmp_path / STUDY)
     record = min(study.glob(".digests/*.json"))
