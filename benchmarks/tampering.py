@@ -2,15 +2,17 @@
 
 1. Every kind of artifact is tampered with in every way: each is found, by what every run looks
    with.
-2. Each is deleted alone: a run would make it again (its plan is looked at).
+2. Each is deleted alone: a run would make it again (its plan is looked at). A record of digests is
+   tampered with alone: a run takes it, or says that it is damaged and what to do.
 3. In rounds, all are tampered with at once, each in another way than in the round before, and also
-   the records of digests and what is kept for the next run: the next run says so, ends well, and
-   every result has the bytes of the untouched run.
+   what is kept for the next run: the next run says so, ends well, and every result has the bytes of
+   the untouched run.
 
 Prints the counts; what is not found, not planned, or has other bytes ends the script with an error.
 """
 
 import argparse
+import re
 import shutil
 import sys
 import tempfile
@@ -21,6 +23,7 @@ import pandas as pd
 from attacks import record_attack
 
 from capmap.digests import find_altered
+from capmap.errors import ConfigError
 from capmap.tables import render_markdown, write_table
 from tests.faults.tampering import OTHER, TAMPERINGS, list_artifacts
 from tests.workflow.checkouts import Checkout, copy_project
@@ -87,16 +90,40 @@ def find_all(checkout: Checkout) -> tuple[int, list[str]]:
 
 
 def plan_all(checkout: Checkout) -> tuple[int, list[str]]:
-    """Delete every kind of artifact alone: the tries, and what no run would make again."""
+    """Delete every kind of artifact alone: the tries, and what no run would make again.
+
+    What the rule ``all`` asks for is made again if it is lost; the others are tried.
+    """
+    plan = checkout.snakemake("--dry-run", "--forceall", cores=1).output
+    asked = re.findall(r"^(?:local)?rule all:\n    input: (.+)$", plan, re.MULTILINE)[0].split(", ")
     artifacts, unplanned = list_artifacts(checkout.folder / STUDY), []
     for path in artifacts:
+        name = path.relative_to(checkout.folder)
+        if str(name) in asked:
+            continue
         with tempfile.TemporaryDirectory() as folder:
             copy = checkout.copy(Path(folder) / "project")
-            (copy.folder / path.relative_to(checkout.folder)).unlink()
+            (copy.folder / name).unlink()
             run = copy.snakemake("--dry-run", cores=1)
             if run.status or not run.jobs:
-                unplanned.append(f"deleted: {path.name}")
+                unplanned.append(f"deleted: {name}")
     return len(artifacts), unplanned
+
+
+def spoil_records(checkout: Checkout) -> tuple[int, list[str]]:
+    """Tamper with a record of digests in every way: the tries, and what is not told."""
+    untold = []
+    for kind, tamper in TAMPERINGS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(checkout.folder / "results", f"{folder}/results")
+            record = min((Path(folder) / STUDY).glob(".digests/*.json"))
+            tamper(record)
+            try:
+                find_altered(Path(folder) / STUDY)
+            except ConfigError as error:
+                if f"{record} is damaged" not in str(error):
+                    untold.append(f"record, {kind}")
+    return len(TAMPERINGS), untold
 
 
 def make_all(checkout: Checkout, number: int) -> tuple[int, int, list[str]]:
@@ -105,7 +132,7 @@ def make_all(checkout: Checkout, number: int) -> tuple[int, int, list[str]]:
     with tempfile.TemporaryDirectory() as folder:
         copy = checkout.copy(Path(folder) / "project")
         study = copy.folder / STUDY
-        artifacts = [*list_artifacts(study), *list_artifacts(study, hidden=True)]
+        artifacts = [*list_artifacts(study), *list_artifacts(study / ".kept")]
         for place, path in enumerate(artifacts):
             TAMPERINGS[kinds[(place + number) % len(kinds)]](path)
         run = copy.snakemake(cores=1)
@@ -130,6 +157,10 @@ def main() -> None:
         tries, unplanned = plan_all(checkout)
         rows.append(("planned", tries, len(unplanned), 0))
         faults = [*unseen, *unplanned]
+        tries, untold = spoil_records(checkout)
+        rows.append(("records", tries, len(untold), 0))
+        faults += untold
+        print(rows, faults, file=sys.stderr, flush=True)
         for number in range(rounds):
             tries, lost, different = make_all(checkout, number)
             rows.append(("made again", tries, lost, len(different)))

@@ -203,6 +203,8 @@ class HttpExport(Guarded, http.StorageObject):  # type: ignore[misc]
                 yield answer
         except requests.RequestException as error:
             raise self.fail(*explain_request(error)) from None
+        except ValueError:
+            raise self.fail("the address, or one it redirects to, is malformed.", ADDRESS) from None
 
     def _follow(self, verb: str) -> requests.Response:
         """Ask, and follow redirections to the same host and to those that are allowed."""

@@ -1,10 +1,11 @@
 """What jobs wrote, by SHA-256, so that what was altered since is known and made again."""
 
 import json
-import shutil
 from collections.abc import Iterable, Iterator
 from hashlib import file_digest
 from pathlib import Path
+
+from capmap.errors import ConfigError
 
 FOLDER = ".digests"
 
@@ -40,8 +41,6 @@ def record_files(folder: Path, job: str, files: Iterable[str], beside: Iterable[
     }
     place = folder / FOLDER / f"{job}.json"
     place.parent.mkdir(parents=True, exist_ok=True)
-    if place.is_dir():
-        shutil.rmtree(place)
     fresh = place.with_suffix(".tmp")
     fresh.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", "utf-8")
     fresh.replace(place)
@@ -56,6 +55,11 @@ def find_altered(folder: Path, *, among: Iterable[str] | None = None) -> list[Pa
         The study's folder.
     among : iterable of str, optional
         The files to look at; all by default.
+
+    Raises
+    ------
+    ConfigError
+        When a record is damaged; one that is lost says nothing.
     """
     wanted = None if among is None else {Path(path) for path in among}
     return sorted(
@@ -95,9 +99,12 @@ def _list_jobs(folder: Path) -> Iterator[tuple[dict[Path, str], dict[Path, str]]
                 {folder / name: str(digest) for name, digest in known[kind].items()}
                 for kind in ("files", "beside")
             )
-        except (OSError, ValueError, LookupError, TypeError, AttributeError):
-            # Without its record a file counts as it is.
-            continue
+        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+            spoiled = folder if folder.parent.name == "results" else place.parent
+            raise ConfigError(
+                f"{place} is damaged, so what was altered besides cannot be told. Remove {spoiled} "
+                "and run the same command again, which makes it anew."
+            ) from error
         yield files, beside
 
 

@@ -59,6 +59,8 @@ class Keeper:
         """Keep a result, once its files are written."""
         kept = self.folder / KEPT / name
         shutil.rmtree(kept, ignore_errors=True)
+        if kept.is_file() or kept.is_symlink():
+            kept.unlink()
         places = {file: self._place(kept, file) for file in sorted(files)}
         for file, place in places.items():
             _link(Path(file), place)

@@ -60,19 +60,16 @@ def take_other(path: Path) -> None:
 
 
 def swap(path: Path) -> None:
-    """Swap the bytes of a file with those of one beside it, of the same kind if there is any."""
+    """Swap the bytes of a file with those of another one of its kind, or lengthen an only one."""
     content = path.read_bytes()
     others = [
         file
-        for file in path.parent.iterdir()
+        for file in sorted(path.parent.glob(f"*{path.suffix}"))
         if file.is_file() and not file.is_symlink() and file.read_bytes() != content
     ]
-    if not others:
-        path.write_bytes(content + b"\n")
-        return
-    other = max(others, key=lambda file: (file.suffix == path.suffix, file.name))
-    path.write_bytes(other.read_bytes())
-    other.write_bytes(content)
+    path.write_bytes(others[-1].read_bytes() if others else content + b"\n")
+    if others:
+        others[-1].write_bytes(content)
 
 
 TAMPERINGS: dict[str, Callable[[Path], None]] = {
@@ -91,14 +88,11 @@ TAMPERINGS: dict[str, Callable[[Path], None]] = {
 }
 
 
-def list_artifacts(study: Path, *, hidden: bool = False) -> list[Path]:
-    """One artifact of each kind: what stands in one folder and has one suffix.
-
-    Hidden are the records of digests and what is kept for the next run.
-    """
+def list_artifacts(folder: Path) -> list[Path]:
+    """One artifact of each kind: what stands in one folder and has one suffix; nothing hidden."""
     kinds: dict[tuple[Path, str], Path] = {}
-    for path in sorted(study.rglob("*")):
-        inner = path.relative_to(study)
-        if path.is_file() and inner.parts[0].startswith(".") == hidden:
+    for path in sorted(folder.rglob("*")):
+        inner = path.relative_to(folder)
+        if path.is_file() and not inner.parts[0].startswith("."):
             kinds.setdefault((inner.parent, "".join(path.suffixes)), path)
     return list(kinds.values())

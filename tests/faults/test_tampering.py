@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from capmap.digests import find_altered
+from capmap.errors import ConfigError
 from tests.faults.disturbances import lay_out
 from tests.faults.tampering import (
     DAY,
@@ -52,12 +53,7 @@ def test_the_next_run_makes_again_what_was_altered_or_deleted(complete, tmp_path
     link_elsewhere(study / "figures/intervals.svg")
     for name in ("report.html", "runs.parquet", "normalized/bounds.csv", shards[-1]):
         (study / name).unlink()
-    records = sorted(study.glob(".digests/*.json"))
-    for path in (records[0], study / ".kept/intervals"):
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
-    records[0].mkdir()
-    records[1].unlink()
-    records[1].symlink_to("nowhere")
+    shutil.rmtree(study / ".kept/intervals")
     (study / ".kept/intervals").write_bytes(b"")
     for path in study.glob("previous/**/*.csv"):
         path.write_bytes(b"\xff\xfe")
@@ -66,3 +62,12 @@ def test_the_next_run_makes_again_what_was_altered_or_deleted(complete, tmp_path
     assert "Altered since capmap made it" in run.output
     assert {name: digest for name, digest in project.digests().items() if name in before} == before
     assert find_altered(study) == []
+
+
+@pytest.mark.parametrize("kind", ["emptied, old", "first bit", "folder", "link to another file"])
+def test_a_damaged_record_is_told_with_what_to_do(complete, kind, tmp_path):
+    study = shutil.copytree(complete.folder / STUDY, tmp_path / STUDY)
+    record = min(study.glob(".digests/*.json"))
+    TAMPERINGS[kind](record)
+    with pytest.raises(ConfigError, match=rf"{record.name} is damaged.*Remove {study} and run"):
+        find_altered(study)

@@ -158,6 +158,11 @@ def write_certificate(path: Path) -> Path:
     return path
 
 
+def test_an_address_without_a_port_is_said_so(open_http):
+    with pytest.raises(remote.RemoteError, match=r"^http://127\.0\.0\.1:x/a\.csv: the address"):
+        open_http("http://127.0.0.1:x/a.csv").exists()
+
+
 @pytest.mark.parametrize("verb", ["exists", "retrieve_object"])
 def test_a_redirection_stays_with_its_server_or_goes_where_it_may(open_http, server, verb):
     with serve_exports() as other:
@@ -168,6 +173,7 @@ def test_a_redirection_stays_with_its_server_or_goes_where_it_may(open_http, ser
             "/own.csv": "/c.csv",
             "/circle.csv": "/circle.csv",
             "/file.csv": "file:///etc/hostname",
+            "/odd.csv": "http://[/a.csv?token=SECRET",
         }
         host = other.url.removeprefix("http://")
 
@@ -180,6 +186,7 @@ def test_a_redirection_stays_with_its_server_or_goes_where_it_may(open_http, ser
             "/a.csv": rf"redirects to another one, {host}\. .*`redirects: \[{host}\]`",
             "/circle.csv": "redirects in a circle",
             "/file.csv": "redirects to what is no file on a server",
+            "/odd.csv": "one it redirects to, is malformed",
         }.items():
             with pytest.raises(remote.RemoteError, match=reason) as fault:
                 ask(path)
