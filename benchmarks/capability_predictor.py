@@ -176,7 +176,7 @@ def measure_errors(table: Table, splits: int) -> pd.DataFrame:
     fitting = Fitting(METHODS["ensemble"], starts)
     rows = []
     for hidden, number, split in list_splits(table, splits):
-        rng = partial(make_stream, 0, "bench", "fit")
+        rng = partial(make_stream, 0, "bench", "fit", str(number))
         train, test = split.train, split.test
         fits = fit_starts(train, fitting.methods, starts=starts)
         pairs = Pairs(test.rows, test.columns)

@@ -49,7 +49,6 @@ from capmap.capabilities.placement import (
 from capmap.capabilities.sensitivity import measure_sensitivity, shift_unreported
 from capmap.capabilities.stacking import (
     CHAINS,
-    FOLD_CHAINS,
     Members,
     choose_members,
     choose_weights,
@@ -296,7 +295,7 @@ def _hide_folds(
             for split, own in zip(splits, varies, strict=True)
         ]
     pairs = [Pairs(test.rows, test.columns) for test in tests]
-    chains = count_chains(len(results.gaps), most=FOLD_CHAINS)
+    chains = count_chains(len(results.gaps), most=CHAINS)
     fitted = predict_members(parts, pairs, fitting, attributes, chains=chains, rng=rng)
     return _join_found(list(map(_describe_pairs, fitted, parts, pairs, truths)))
 
