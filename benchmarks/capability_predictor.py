@@ -176,7 +176,7 @@ def measure_errors(table: Table, splits: int) -> pd.DataFrame:
     fitting = Fitting(METHODS["ensemble"], starts)
     rows = []
     for hidden, number, split in list_splits(table, splits):
-        rng = partial(make_stream, 0, "bench", "fit")
+        rng = partial(make_stream, 0, "bench", "fit", str(number))
         train, test = split.train, split.test
         fits = fit_starts(train, fitting.methods, starts=starts)
         pairs = Pairs(test.rows, test.columns)
@@ -210,8 +210,8 @@ def compare_errors(errors: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=pd.Index(names))
 
 
-def predict_unseen(table: Table, *, folds: int = 10) -> pd.DataFrame:
-    """Hide some tenths of all results in turn, and predict them as if nobody had run them.
+def predict_unseen(table: Table) -> pd.DataFrame:
+    """Hide each tenth of all results in turn, and predict them as if nobody had run them.
 
     Their gaps are by the bounds of the others, and 0 or 1 for those that are beyond.
     """
@@ -221,7 +221,7 @@ def predict_unseen(table: Table, *, folds: int = 10) -> pd.DataFrame:
     fitting = Fitting(METHODS["ensemble"], starts)
     attributes = gather_attributes(results, table.models, table.datasets)
     found = []
-    for fold in range(folds):
+    for fold in range(10):
         is_own = places == fold
         split = bound_split(results, results.choose(~is_own), results.choose(is_own))
         predicted = predict_scores(
@@ -284,10 +284,7 @@ def main() -> None:
     if not SHARED.is_dir():
         sys.exit(f"Nothing is measured: there is no {SHARED}.")
     literature, openclip = read_literature(), read_openclip()
-    unseen = [
-        (literature, predict_unseen(literature)),
-        (openclip, predict_unseen(openclip, folds=3)),
-    ]
+    unseen = [(own, predict_unseen(own)) for own in (literature, openclip)]
     errors = [
         measure_errors(literature, arguments.splits),
         measure_errors(openclip, max(arguments.splits // 13, 1)),

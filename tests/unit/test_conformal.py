@@ -5,20 +5,20 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.capabilities.conformal import Hidden, calibrate_locally
+from capmap.capabilities.conformal import Hidden, find_intervals
 from capmap.ranking.aggregation import FloatArray
 
-MODELS, DATASETS = 30, 25
+MODELS = 30
 
 
 def draw(count: int, seed: int) -> tuple[Hidden, FloatArray]:
     """Predictions and truths: errors are large in the middle, skewed at the ends, and by model."""
     rng = np.random.default_rng(seed)
-    rows, columns = rng.integers(0, MODELS, count), rng.integers(0, DATASETS, count)
+    rows = rng.integers(0, MODELS, count)
     gaps = rng.beta(0.7, 0.9, count)
     spread = np.sqrt(gaps * (1 - gaps) + 0.01) * np.where(rows < 5, 0.6, 0.25)
     errors = spread * (rng.exponential(size=count) - 1) * np.where(gaps > 0.7, -1.0, 1.0)
-    return Hidden(rows, columns, gaps, np.ones((count, 1))), (gaps + errors).clip(0, 1)
+    return Hidden(rows, gaps, np.ones(count)), (gaps + errors).clip(0, 1)
 
 
 def test_intervals_hold_for_small_and_large_gaps_and_for_each_model() -> None:
@@ -26,8 +26,7 @@ def test_intervals_hold_for_small_and_large_gaps_and_for_each_model() -> None:
     for seed in range(8):
         hidden, truth = draw(1500, seed)
         new, later = draw(1500, seed + 100)
-        calibration = calibrate_locally(hidden, truth - hidden.gaps)
-        low, high = calibration.find_intervals(new, confidence_level=0.9)
+        low, high = find_intervals(hidden, truth, new, confidence_level=0.9)
         held = (low <= later) & (later <= high)
         found.append(pd.DataFrame({"held": held, "gap": new.gaps, "model": new.rows}))
     table = pd.concat(found)
@@ -41,13 +40,12 @@ def test_intervals_hold_for_small_and_large_gaps_and_for_each_model() -> None:
 def test_equal_predictions_have_intervals_that_hold() -> None:
     rng = np.random.default_rng(0)
     count = 2000
-    rows, columns = rng.integers(0, MODELS, count), rng.integers(0, DATASETS, count)
+    rows = rng.integers(0, MODELS, count)
     for share in (1.0, 0.3):
         gaps = np.where(rng.random(count) < share, 0.4, rng.random(count))
-        hidden = Hidden(rows, columns, gaps, np.ones((count, 1)))
+        hidden = Hidden(rows, gaps, np.ones(count))
         known, later = (gaps + rng.normal(0, 0.1, count) for _ in range(2))
-        calibration = calibrate_locally(hidden, known - gaps)
-        low, high = calibration.find_intervals(hidden, confidence_level=0.9)
+        low, high = find_intervals(hidden, known, hidden, confidence_level=0.9)
         held = ((low <= later) & (later <= high))[gaps == 0.4]
         assert 0.86 < held.mean() < 0.94
 
@@ -55,9 +53,8 @@ def test_equal_predictions_have_intervals_that_hold() -> None:
 def test_few_errors_have_intervals_from_0_to_1() -> None:
     hidden, truth = draw(8, 0)
     for count in (0, 1, 8):
-        known = hidden.choose(np.arange(count))
-        calibration = calibrate_locally(known, truth[:count] - known.gaps)
-        low, high = calibration.find_intervals(hidden, confidence_level=0.9)
+        known = Hidden(*(own[:count] for own in hidden))
+        low, high = find_intervals(known, truth[:count], hidden, confidence_level=0.9)
         assert (low == 0).all()
         assert (high == 1).all()
 
@@ -65,17 +62,16 @@ def test_few_errors_have_intervals_from_0_to_1() -> None:
 def test_nine_errors_are_enough_for_one_side() -> None:
     # All misses above, as predictions are 0: rank ⌈(9 + 1) · 0.9⌉ = 9, the largest ratio.
     nothing = np.zeros(9, dtype=np.intp)
-    hidden = Hidden(nothing, nothing, np.zeros(9), np.ones((9, 1)))
+    hidden = Hidden(nothing, np.zeros(9), np.ones(9))
     errors = np.linspace(0.1, 0.5, 9)
-    low, high = calibrate_locally(hidden, errors).find_intervals(hidden, confidence_level=0.9)
+    low, high = find_intervals(hidden, errors, hidden, confidence_level=0.9)
     assert (low == 0).all()
     assert ((high >= 0.5 * 0.9) & (high < 1)).all()
 
 
 def test_exact_predictions_have_narrow_intervals() -> None:
     hidden, _ = draw(60, 0)
-    calibration = calibrate_locally(hidden, np.zeros(60))
-    low, high = calibration.find_intervals(hidden, confidence_level=0.9)
+    low, high = find_intervals(hidden, hidden.gaps, hidden, confidence_level=0.9)
     np.testing.assert_allclose(low, hidden.gaps)
     np.testing.assert_allclose(high, hidden.gaps)
 
@@ -86,8 +82,10 @@ def test_the_order_has_no_influence(seed: int) -> None:
     new, _ = draw(40, seed + 1)
     order = np.random.default_rng(seed).permutation(60)
     ends = [
-        calibrate_locally(known, true - known.gaps).find_intervals(new, confidence_level=0.8)
-        for known, true in ((hidden, truth), (hidden.choose(order), truth[order]))
+        find_intervals(
+            Hidden(*(own[chosen] for own in hidden)), truth[chosen], new, confidence_level=0.8
+        )
+        for chosen in (np.arange(60), order)
     ]
     np.testing.assert_allclose(ends[1], ends[0], atol=1e-9)
     assert (ends[0][0] <= ends[0][1]).all()

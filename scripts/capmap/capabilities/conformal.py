@@ -1,206 +1,119 @@
 """Prediction intervals of gaps that hold for small and for large ones, and model by model."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
 
-from capmap.capabilities.intervals import Calibration, calibrate
+from capmap.capabilities.intervals import LEAST_VARIANCE
 from capmap.ranking.aggregation import FloatArray, IntArray
 
-# Errors of the nearest predictions that an interval is made of: this share of all, but not fewer.
-SHARE, LEAST = 0.1, 100
-CENTERS = 25
-# Shares of the misses that are below the interval, of which the one with narrow intervals is taken.
-TAILS = (0.0, 0.25, 0.5, 0.75, 1.0)
-# Weight of the mean squared error of all in that of a model or dataset, in results.
-SHRINKAGE = 5.0
-REWEIGHTINGS = 3
+# Standard deviation of the weights of nearby predictions: a share of all, or so many if more.
+SHARE, LEAST = 0.05, 50
+CENTERS = 50
+# Weight of the mean squared error of all in that of a model, in results.
+SHRINKAGE = 10.0
+# Misses of the normal distribution that gives intervals their shape, and least share of a side.
+MISS, LEAST_SIDE = 0.1, 1e-3
+# Reaches further than any bound.
+FAR = 1e6
 
 
 class Hidden(NamedTuple):
-    """Predictions of gaps, and what their errors depend on.
+    """Predictions of gaps, and how sure they are.
 
     Parameters
     ----------
-    rows, columns : ndarray of int, shape (predictions,)
-        Places of models and datasets.
+    rows : ndarray of int, shape (predictions,)
+        Places of models.
     gaps : ndarray, shape (predictions,)
         Predicted, from 0 to 1.
-    features : ndarray, shape (predictions, features)
-        Not negative, such as those of `capmap.capabilities.intervals.list_features`.
+    variance : ndarray, shape (predictions,)
+        Of a result around the prediction, above 0; only ratios have an influence.
     """
 
     rows: IntArray
-    columns: IntArray
     gaps: FloatArray
-    features: FloatArray
-
-    def choose(self, chosen: IntArray) -> "Hidden":
-        """Some of the predictions."""
-        return Hidden(
-            self.rows[chosen], self.columns[chosen], self.gaps[chosen], self.features[chosen]
-        )
+    variance: FloatArray
 
 
-@dataclass(frozen=True)
-class LocalCalibration:
-    """Errors of predictions, by which those of others are judged.
+def find_intervals(
+    known: Hidden, truth: FloatArray, new: Hidden, *, confidence_level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Find prediction intervals of gaps by the errors of other predictions.
 
     Parameters
     ----------
-    hidden : Hidden
-        The predictions.
-    errors : ndarray, shape (predictions,)
-        Truth, from 0 to 1, minus prediction.
-    base, scale : Calibration
-        Of the size of errors by their features, and also by model and dataset.
-    """
-
-    hidden: Hidden
-    errors: FloatArray
-    base: Calibration
-    scale: Calibration
-
-    def find_intervals(
-        self, predictions: Hidden, *, confidence_level: float
-    ) -> tuple[FloatArray, FloatArray]:
-        """Find the ends of the prediction intervals.
-
-        Parameters
-        ----------
-        predictions : Hidden
-            Of other results.
-        confidence_level : float
-            Share of truths that are to be within, between 0 and 1.
-
-        Returns
-        -------
-        low, high : ndarray, shape (predictions,)
-            From 0 to 1; 0 and 1 where the errors are too few to tell (less than 9 for 90%).
-
-        Notes
-        -----
-        Errors are divided by their standard deviations. Of those of the tenth of results (100 at
-        least) whose predictions are nearest, the ends are conformal quantiles: those whose rank is
-        that of n + 1 errors. Which share of the misses is on either side is the choice (of five)
-        with the narrowest intervals, so that next to 0 or 1 all of them are on the other side; as
-        the same errors make the choice, 1 or 2% more truths are missed. Equal predictions have
-        the same errors nearby, however many they are.
-        """
-        low, high = np.zeros(len(predictions.gaps)), np.ones(len(predictions.gaps))
-        count = len(self.errors)
-        if not count or not len(low):
-            return low, high
-        deviations = self._measure_deviations(predictions)
-        own = self._measure_deviations(self.hidden, own_errors=True)
-        order = np.lexsort((self.errors, self.hidden.gaps))
-        known, ratios = self.hidden.gaps[order], (self.errors / own)[order]
-        size = min(count, max(LEAST, int(np.ceil(SHARE * count))))
-        spans = _choose_spans(known, size)
-        middles = np.array([np.median(known[start:stop]) for start, stop in spans])
-        nearest = np.searchsorted((middles[1:] + middles[:-1]) / 2, predictions.gaps)
-        for place, (start, stop) in enumerate(spans):
-            chosen = np.flatnonzero(nearest == place)
-            nearby = order[start:stop]
-            ends = _choose_ends(
-                np.sort(ratios[start:stop]),
-                self.hidden.gaps[nearby],
-                own[nearby],
-                1 - confidence_level,
-            )
-            reach = deviations[chosen, None] * ends
-            found = (predictions.gaps[chosen, None] + reach).clip(0, 1)
-            low[chosen], high[chosen] = found[:, 0], found[:, 1]
-        return low, high
-
-    def _measure_deviations(self, predictions: Hidden, *, own_errors: bool = False) -> FloatArray:
-        known = self.hidden, self.errors, self.base
-        return self.scale.measure_deviations(_extend(*known, predictions, own_errors=own_errors))
-
-
-def calibrate_locally(hidden: Hidden, errors: FloatArray) -> LocalCalibration:
-    """Learn how errors depend on the prediction, the model, the dataset and the features.
-
-    Parameters
-    ----------
-    hidden : Hidden
+    known : Hidden
         Predictions of results that had no part in them; may be empty.
-    errors : ndarray, shape (predictions,)
-        Truth minus prediction.
+    truth : ndarray, shape (known predictions,)
+        These results, from 0 to 1.
+    new : Hidden
+        Predictions of others.
+    confidence_level : float
+        Share of truths that are to be within, between 0 and 1.
 
     Returns
     -------
-    LocalCalibration
-        The variance of an error is σ² (a + b M + c D + d M D). In σ² the features and p (1 − p) of
-        the prediction p, and in the bracket M and D, have weights that are not negative (those of
-        `calibrate`). M and D are the mean squares of error / σ of the other results of the model
-        and of the dataset, both as if 5 further results had that of all.
+    low, high : ndarray, shape (new predictions,)
+        From 0 to 1; 0 and 1 where the errors are too few to tell (less than 9 for 90%).
+
+    Notes
+    -----
+    The believed variance is multiplied with the mean of squared error / variance of the other
+    results of the model, as if 10 further results had that of all. An interval is that of a normal
+    distribution with this variance of which the share p of misses is below, for the prediction p,
+    so that next to 0 or 1 nearly all of them are on the other side; stretched by the conformal
+    quantile of the errors in units of it. Errors count by how near their predictions are: with
+    normal weights of the difference in rank, whose standard deviation is 5% of all results (50 at
+    least). Equal predictions have the same errors nearby.
 
     References
     ----------
-    Papadopoulos et al. (2002), ECML; Lei and Wasserman (2014), Journal of the Royal Statistical
-    Society B 76:71-96, for conformal intervals from nearby errors; Vovk et al. (2003), Mondrian
-    confidence machine.
+    Papadopoulos et al. (2002), ECML, for conformal intervals by normalized errors; Guan (2023),
+    Localized conformal prediction, Biometrika 110:33-50.
     """
-    base = calibrate(errors, _add_spread(hidden), reweightings=REWEIGHTINGS)
-    features = _extend(hidden, errors, base, hidden, own_errors=True)
-    scale = calibrate(errors, features, reweightings=REWEIGHTINGS)
-    return LocalCalibration(hidden, errors, base, scale)
+    if not len(truth):
+        return np.zeros(len(new.gaps)), np.ones(len(new.gaps))
+    errors = truth - known.gaps
+    own, others = _measure_deviations(known, errors, new)
+    reach = np.abs(errors) / (own * np.where(errors < 0, *_shape_reach(known.gaps)))
+    width = others * _find_quantiles(known.gaps, reach, new.gaps, confidence_level)
+    down, up = _shape_reach(new.gaps)
+    return (new.gaps - width * down).clip(0, 1), (new.gaps + width * up).clip(0, 1)
 
 
-def _add_spread(predictions: Hidden) -> FloatArray:
-    """The features, and the variance that a gap from 0 to 1 with that mean has at most."""
-    spread = predictions.gaps * (1 - predictions.gaps)
-    return np.concatenate([predictions.features, spread[:, None]], axis=1)
+def _measure_deviations(
+    known: Hidden, errors: FloatArray, new: Hidden
+) -> tuple[FloatArray, FloatArray]:
+    """Standard deviations of errors: of known ones by the others of the model, and of new ones."""
+    ratios = errors**2 / known.variance
+    size = int(max(known.rows.max(), new.rows.max(initial=0))) + 1
+    sums = np.bincount(known.rows, ratios, minlength=size) + SHRINKAGE * ratios.mean()
+    counts = np.bincount(known.rows, minlength=size) + SHRINKAGE
+    own = known.variance * (sums[known.rows] - ratios) / (counts[known.rows] - 1)
+    others = new.variance * sums[new.rows] / counts[new.rows]
+    return np.sqrt(own.clip(LEAST_VARIANCE)), np.sqrt(others.clip(LEAST_VARIANCE))
 
 
-def _extend(
-    known: Hidden,
-    errors: FloatArray,
-    base: Calibration,
-    predictions: Hidden,
-    *,
-    own_errors: bool,
+def _shape_reach(gaps: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """How many standard deviations an interval goes down and up."""
+    below = gaps.clip(LEAST_SIDE, 1 - LEAST_SIDE)
+    return -ndtri(MISS * below), -ndtri(MISS * (1 - below))
+
+
+def _find_quantiles(
+    gaps: FloatArray, reach: FloatArray, new: FloatArray, level: float
 ) -> FloatArray:
-    """Variances by the features, times what other errors (if it is one, less the own) tell."""
-    variances = base.measure_deviations(_add_spread(predictions)) ** 2
-    squares = (errors / base.measure_deviations(_add_spread(known))) ** 2
-    mean = squares.mean() if len(squares) else 0.0
-    own = squares if own_errors else 0.0
-    ratios = []
-    for theirs, places in ((known.rows, predictions.rows), (known.columns, predictions.columns)):
-        size = int(max(theirs.max(initial=0), places.max(initial=0))) + 1
-        sums = np.bincount(theirs, squares, minlength=size)[places] - own
-        counts = np.bincount(theirs, minlength=size)[places] - own_errors
-        ratios.append((sums + SHRINKAGE * mean) / (counts + SHRINKAGE))
-    products = np.stack([np.ones(len(variances)), *ratios, ratios[0] * ratios[1]], axis=1)
-    return np.asarray((variances[:, None] * products).clip(min=0))
-
-
-def _choose_spans(gaps: FloatArray, size: int) -> IntArray:
-    """Starts and stops of up to 25 spans of sorted predictions, which part no equal ones."""
-    starts = np.linspace(0, len(gaps) - size, CENTERS).round().astype(np.intp)
-    first = np.searchsorted(gaps, gaps[starts])
-    last = np.searchsorted(gaps, gaps[starts + size - 1], side="right")
-    return np.unique(np.stack([first, last], axis=1), axis=0)
-
-
-def _choose_ends(
-    ratios: FloatArray, gaps: FloatArray, deviations: FloatArray, miss: float
-) -> FloatArray:
-    """Both ends in standard deviations, so that intervals of nearby results are narrow."""
-    options = []
-    for tail in TAILS:
-        ends = np.array(
-            [-_find_quantile(-ratios[::-1], miss * tail), _find_quantile(ratios, miss * (1 - tail))]
-        )
-        found = (gaps[:, None] + deviations[:, None] * ends).clip(0, 1)
-        options.append((float(np.diff(found, axis=1).mean()), ends))
-    return min(options, key=lambda option: option[0])[1]
-
-
-def _find_quantile(ratios: FloatArray, miss: float) -> float:
-    """What a further ratio exceeds with a probability of at most ``miss``."""
-    rank = int(np.ceil((len(ratios) + 1) * (1 - miss) - 1e-9))
-    return float(ratios[rank - 1]) if 0 < rank <= len(ratios) else np.inf
+    """What the reach of a further error exceeds with a probability of at most 1 − level, nearby."""
+    count, ordered = len(gaps), np.sort(gaps)
+    ranks, wanted = (
+        (np.searchsorted(ordered, own) + np.searchsorted(ordered, own, side="right")) / (2 * count)
+        for own in (gaps, new)
+    )
+    order = np.lexsort((gaps, reach))
+    centers = np.linspace(0, 1, CENTERS)
+    apart = (ranks[order] - centers[:, None]) / max(SHARE, LEAST / count)
+    sums = np.cumsum(np.exp(-(apart**2) / 2), axis=1)
+    places = (sums / sums[:, -1:] < level * (1 + 1 / count) - 1e-9).sum(axis=1)
+    return np.asarray(np.interp(wanted, centers, np.append(reach[order], FAR)[places]))

@@ -13,8 +13,8 @@ from capmap.capabilities.gaps import Results
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.rng import KeyArray, combine_keys, draw_uniforms, hash_names
 
-# Sweeps that are dropped, and those that follow, of which every second one is used.
-BURN_IN, SWEEPS, THINNING = 30, 30, 2
+# Sweeps that are dropped, and those that follow, of which every fifth one is used.
+BURN_IN, SWEEPS, THINNING = 10, 110, 5
 MOST_FACTORS = 12
 # Prior scale of effects, in gaps; degrees of freedom of the noise of a dataset.
 SCALE, FREEDOM = 0.1, 5.0
@@ -196,7 +196,7 @@ def draw_gaps(
     Yields
     ------
     Draw
-        15 times: after every second of 30 sweeps that follow 30 dropped ones.
+        22 times: after every fifth of 110 sweeps that follow 10 dropped ones.
 
     Notes
     -----

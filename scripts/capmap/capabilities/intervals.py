@@ -101,10 +101,6 @@ class Calibration:
     weights: FloatArray
     ratios: FloatArray
 
-    def measure_deviations(self, features: FloatArray) -> FloatArray:
-        """Standard deviations of errors with some features, shape (predictions,)."""
-        return _measure_scale(features, self.weights)
-
     def measure_reach(self, features: FloatArray, *, confidence_level: float) -> FloatArray:
         """Measure how far from their predictions the truths may be.
 
@@ -132,7 +128,7 @@ class Calibration:
         return np.asarray(self.ratios[rank - 1] * _measure_scale(features, self.weights))
 
 
-def calibrate(errors: npt.ArrayLike, features: FloatArray, *, reweightings: int = 0) -> Calibration:
+def calibrate(errors: npt.ArrayLike, features: FloatArray) -> Calibration:
     """Learn from errors how their size depends on features.
 
     Parameters
@@ -141,9 +137,6 @@ def calibrate(errors: npt.ArrayLike, features: FloatArray, *, reweightings: int 
         Prediction minus truth, of results that had no part in the prediction. May be empty.
     features : ndarray, shape (errors, features)
         Not negative, such as those of `list_features`.
-    reweightings : int
-        How often weights are fitted again with squared errors divided by the variances before, so
-        that small variances count as much as large ones (iteratively reweighted least squares).
 
     Returns
     -------
@@ -176,9 +169,9 @@ def calibrate(errors: npt.ArrayLike, features: FloatArray, *, reweightings: int 
     for first in range(min(PARTS, len(sizes))):
         own = order[first::PARTS]
         others = np.delete(order, np.s_[first::PARTS])
-        weights = _fit_weights(sizes[others], features[others], reweightings)
+        weights = _fit_weights(sizes[others], features[others])
         ratios[own] = sizes[own] / _measure_scale(features[own], weights)
-    weights = _fit_weights(sizes[order], features[order], reweightings)
+    weights = _fit_weights(sizes[order], features[order])
     return Calibration(weights, np.sort(ratios))
 
 
@@ -204,14 +197,10 @@ def list_features(
     return np.stack([np.ones_like(shares[0]), *shares, np.asarray(variance)], axis=1)
 
 
-def _fit_weights(sizes: FloatArray, features: FloatArray, reweightings: int) -> FloatArray:
+def _fit_weights(sizes: FloatArray, features: FloatArray) -> FloatArray:
     if not len(sizes):
         return np.zeros(features.shape[1])
-    variances = np.ones(len(sizes))
-    for _ in range(1 + reweightings):
-        weights = nnls(features / variances[:, None], sizes**2 / variances)[0]
-        variances = np.maximum(features @ weights, LEAST_VARIANCE)
-    return np.asarray(weights)
+    return np.asarray(nnls(features, sizes**2)[0])
 
 
 def _measure_scale(features: FloatArray, weights: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from capmap.capabilities.conformal import Hidden, calibrate_locally
+from capmap.capabilities.conformal import Hidden, find_intervals
 from capmap.capabilities.crossvalidation import bound_split
 from capmap.capabilities.embedding import (
     METHODS,
@@ -30,7 +30,7 @@ from capmap.capabilities.gaps import (
 )
 from capmap.capabilities.geometry import settle_points
 from capmap.capabilities.halves import Fitting, MakeRng
-from capmap.capabilities.intervals import list_features
+from capmap.capabilities.intervals import LEAST_VARIANCE, list_features
 from capmap.capabilities.metric_units import open_ends
 from capmap.capabilities.placement import (
     LIMITS,
@@ -49,7 +49,6 @@ from capmap.capabilities.placement import (
 from capmap.capabilities.sensitivity import measure_sensitivity, shift_unreported
 from capmap.capabilities.stacking import (
     CHAINS,
-    FOLD_CHAINS,
     Members,
     choose_members,
     choose_weights,
@@ -127,7 +126,7 @@ def predict_scores(
     results are fewer), and each fold is predicted
     by fits to the others; where no others connect its model and dataset, by the mean gap on the
     dataset. The members of the method are weighted (`choose_weights`) and the intervals calibrated
-    (`calibrate_locally`) by the errors of the other folds, with gaps by the bounds of all results.
+    (`find_intervals`) by the errors of the other folds, with gaps by the bounds of all results.
 
     Pairs without a result are predicted by the fits of all results. Such a result may be better
     than the best one or worse than the worst: of n results in random order, the next one is with
@@ -161,7 +160,7 @@ def predict_scores(
             rng=rng,
             distances=[[fit for fit in fits if fit.method in chosen]],
         )
-        new = _describe_pairs(members, results, asked)
+        new = _Found(asked.rows, members, np.zeros(0))
         strict = _hide_folds(results, folds, strict=True, **options)
         ends = _find_intervals(strict, new, confidence_level)
         found[:, ~held_out] = shift_unreported(*ends, worse=unreported_worse)
@@ -235,34 +234,20 @@ def tabulate_predictions(
 
 
 class _Found(NamedTuple):
-    """Predictions by each member, where they are, and the numbers of known results there."""
+    """Predictions by each member, the places of their models, and the truth, if it is known."""
 
     rows: IntArray
-    columns: IntArray
     members: Members
-    per_model: IntArray
-    per_dataset: IntArray
     truth: FloatArray
 
     def choose(self, chosen: IntArray) -> "_Found":
         members = Members(*(own[chosen] for own in self.members))
-        own = self._replace(members=members)
-        return own._replace(
-            **{name: getattr(self, name)[chosen] for name in self._fields if name != "members"}
-        )
+        return _Found(self.rows[chosen], members, self.truth[chosen])
 
     def weigh(self, weights: FloatArray) -> Hidden:
         gaps, variance = self.members.weigh(weights)
-        features = list_features(self.per_model, self.per_dataset, variance)
-        features = np.concatenate([features, self.members.variance[:, None]], axis=1)
-        return Hidden(self.rows, self.columns, gaps, features)
-
-
-def _describe_pairs(
-    members: Members, known: Results, pairs: Pairs, truth: FloatArray | None = None
-) -> _Found:
-    counts = known.per_model[pairs.rows], known.per_dataset[pairs.columns]
-    return _Found(*pairs, members, *counts, np.zeros(0) if truth is None else truth)
+        variance = np.maximum(variance + self.members.variance, LEAST_VARIANCE)
+        return Hidden(self.rows, gaps, variance)
 
 
 def _hide_folds(
@@ -296,17 +281,10 @@ def _hide_folds(
             for split, own in zip(splits, varies, strict=True)
         ]
     pairs = [Pairs(test.rows, test.columns) for test in tests]
-    chains = count_chains(len(results.gaps), most=FOLD_CHAINS)
+    chains = count_chains(len(results.gaps), most=CHAINS)
     fitted = predict_members(parts, pairs, fitting, attributes, chains=chains, rng=rng)
-    return _join_found(list(map(_describe_pairs, fitted, parts, pairs, truths)))
-
-
-def _join_found(found: Sequence[_Found]) -> _Found:
-    members = Members(*map(np.concatenate, zip(*(own.members for own in found), strict=True)))
-    rows, columns, _, *rest = map(list, zip(*found, strict=True))
-    return _Found(
-        np.concatenate(rows), np.concatenate(columns), members, *map(np.concatenate, rest)
-    )
+    members = Members(*map(np.concatenate, zip(*fitted, strict=True)))
+    return _Found(np.concatenate([own.rows for own in pairs]), members, np.concatenate(truths))
 
 
 def _find_intervals(
@@ -315,8 +293,8 @@ def _find_intervals(
     """Predictions and the ends of their intervals, by errors of others."""
     weights = choose_weights(known.members.gaps, known.truth)
     hidden, new = known.weigh(weights), predicted.weigh(weights)
-    calibration = calibrate_locally(hidden, known.truth - hidden.gaps)
-    return new.gaps, *calibration.find_intervals(new, confidence_level=confidence_level)
+    ends = find_intervals(hidden, known.truth, new, confidence_level=confidence_level)
+    return new.gaps, *ends
 
 
 def _predict_hidden(found: _Found, folds: IntArray, confidence_level: float) -> FloatArray:

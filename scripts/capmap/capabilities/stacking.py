@@ -14,9 +14,9 @@ from capmap.capabilities.halves import Fitting
 from capmap.ranking.aggregation import FloatArray
 
 FOLDS, ENOUGH = 3, 2000
-# Most chains of the factors: of all results, of those left of a fold, and where weights are
-# learnt within a fold; and how many results all chains may have together.
-CHAINS, FOLD_CHAINS, NESTED_CHAINS, WORK = 16, 4, 2, 20_000
+# Most chains of the factors, also where weights are learnt within a fold; and how many results all
+# chains may have together.
+CHAINS, NESTED_CHAINS, WORK = 8, 1, 20_000
 # Weight of equal shares in the choice of weights, in results.
 PRIOR_RESULTS = 30
 
@@ -205,7 +205,7 @@ def fit_stack_factors(
     chains = count_chains(count, most=NESTED_CHAINS)
     asked = [Pairs(test.rows, test.columns) for test in tests]
     hidden = fit_factors(parts, attributes, asked, chains=chains, rng=rng) if parts else []
-    chains = count_chains(count, most=FOLD_CHAINS)
+    chains = count_chains(count, most=CHAINS)
     return [*hidden, *fit_factors([train], attributes, [pairs], chains=chains, rng=rng)]
 
 
