@@ -95,7 +95,8 @@ def estimate_need(cost: Cost, size: Size, options: Mapping[str, object]) -> Need
     """
     pairs = size.models * (size.models - 1) // 2
     numbers = {name: value for name, value in options.items() if isinstance(value, int | float)}
-    known = {**numbers, **size._asdict(), "pairs": pairs, "1": 1}
+    repeated = min(size.cells, size.runs - size.cells)
+    known = {**numbers, **size._asdict(), "pairs": pairs, "repeated": repeated, "1": 1}
     memory, seconds = (
         sum(
             factor * math.prod(known[name] for name in term.split(" * "))

@@ -44,8 +44,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 # Rooms of the library from the ground up. A room stands on lower floors and on itself only.
 GROUND = [
-    {"addresses", "digests", "errors", "shards", "wording", "catalog"},
-    {"settings"},
+    {"addresses", "errors", "shards", "wording", "catalog"},
+    {"digests", "settings"},
     {"problems", "artifacts", "rng", "metrics"},
     {"benchmarks", "claims", "freshness", "looks", "patterns", "provenance", "renaming", "sizes"},
 ]

@@ -182,7 +182,7 @@ CAPABILITIES = Analysis(
                 "factors": "capabilities/folds/factors.parquet",
                 "factor_fits": "capabilities/folds/factor_fits.parquet",
             },
-            cost=Cost(memory={"cells": 1000}, seconds={"cells": 1e-3}),
+            cost=Cost(memory={"cells": 1000}, seconds={"1": 5, "cells": 1e-3}),
         ),
         "summarize_crossvalidation": Step(
             "capmap.capabilities.crossvalidation:summarize_crossvalidation",
@@ -228,7 +228,7 @@ CAPABILITIES = Analysis(
                 "confidence_level": "capabilities/confidence",
                 "unreported_worse": "capabilities/unreported_worse",
             },
-            cost=Cost(memory={"models * datasets": 600}, seconds={"models * datasets": 1e-4}),
+            cost=Cost(memory={"models * datasets": 600}, seconds={"1": 5, "cells": 1e-3}),
         ),
         "describe_capabilities": Step(
             "capmap.capabilities.summary:summarize_map",
@@ -486,7 +486,7 @@ TRANSFER = Analysis(
                 "seed": "bootstrap/seed",
             },
             describe="capmap.prose.transfer:describe_transfer",
-            cost=Cost(memory={"cells": 600}, seconds={"cells": 1e-3}),
+            cost=Cost(memory={"cells": 600}, seconds={"cells": 2.4e-3}),
         )
     },
 )

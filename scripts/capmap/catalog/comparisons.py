@@ -93,6 +93,7 @@ PAIRWISE = Analysis(
                 memory={"1": 1e8, "runs * n_resamples": 1, "pairs": 800, "pairs * datasets": 24},
                 seconds={
                     "pairs": 3e-4,
+                    "datasets * n_samples": 2e-7,
                     "pairs * datasets * n_samples": 3e-9,
                     "pairs * datasets * seeds * n_resamples": 2e-9,
                 },
@@ -151,8 +152,8 @@ RANKS = Analysis(
             reads=["runs"],
             options={"missing": "comparison/missing", "alpha": "comparison/alpha"},
             cost=Cost(
-                memory={"runs": 300, "models * models": 24, "pairs": 400},
-                seconds={"runs": 2e-5, "pairs": 1.5e-5},
+                memory={"runs": 120, "models * models": 24, "pairs": 400},
+                seconds={"runs": 2e-6, "pairs": 1.5e-5},
             ),
             describe="capmap.prose.rank_tests:describe_rank_tests",
         )
@@ -206,8 +207,8 @@ PROFILES = Analysis(
                 "seed": "bootstrap/seed",
             },
             cost=Cost(
-                memory={"runs": 300, "models * n_resamples": 16},
-                seconds={"runs * n_resamples": 1e-7},
+                memory={"runs": 120, "cells": 700, "models * n_resamples": 16},
+                seconds={"runs * n_resamples": 2e-8},
             ),
             describe="capmap.prose.profiles:describe_profiles",
         )
@@ -240,7 +241,7 @@ STRENGTHS = Analysis(
             tables=["strengths"],
             reads=["runs", "scopes"],
             options={"confidence_level": "bootstrap/confidence"},
-            cost=Cost(memory={"runs": 300, "cells": 400}, seconds={"runs": 2e-5, "cells": 1e-4}),
+            cost=Cost(memory={"runs": 120, "cells": 400}, seconds={"runs": 2e-6, "cells": 1e-5}),
             describe="capmap.prose.strengths:describe_strengths",
         )
     },
@@ -375,8 +376,11 @@ RATINGS = Analysis(
                 "seed": "bootstrap/seed",
             },
             cost=Cost(
-                memory={"runs": 300, "1": 1e8, "models * models": 100},
-                seconds={"pairs * datasets * n_resamples": 8e-8},
+                memory={
+                    **{"1": 1e8, "runs": 120, "models * models": 100},
+                    "datasets * n_resamples": 40,
+                },
+                seconds={"pairs * n_resamples": 8e-7, "datasets * n_resamples": 1e-6},
             ),
             describe="capmap.prose.ratings:describe_ratings",
         )
@@ -429,7 +433,8 @@ IMPROVABILITY = Analysis(
                 "seed": "bootstrap/seed",
             },
             cost=Cost(
-                memory={"runs": 300, "cells * n_resamples": 8}, seconds={"runs * n_resamples": 5e-8}
+                memory={"runs": 120, "repeated * n_resamples": 8},
+                seconds={"runs * n_resamples": 1.5e-8, "repeated * n_resamples": 6e-8},
             ),
             describe="capmap.prose.improvability:describe_improvability",
         )
@@ -519,8 +524,14 @@ ROBUSTNESS = Analysis(
             },
             files={"ranks": "robustness/ranks.parquet"},
             cost=Cost(
-                memory={"runs": 300, "models * models": 40, "cells": 400, "cells * datasets": 1},
-                seconds={"runs * datasets": 1e-6, "pairs": 1e-5, "pairs * datasets": 1e-7},
+                memory={
+                    **{"runs": 200, "cells": 500, "cells * datasets": 0.6},
+                    "models * models": 60,
+                },
+                seconds={
+                    **{"runs": 2e-6, "runs * datasets": 1e-7},
+                    **{"pairs": 1e-5, "pairs * datasets": 1e-7},
+                },
             ),
             describe="capmap.prose.robustness:describe_robustness",
         )
@@ -574,8 +585,8 @@ GROUPS = Analysis(
                 "seed": "bootstrap/seed",
             },
             cost=Cost(
-                memory={"runs": 300, "models * n_resamples": 40},
-                seconds={"runs * n_resamples": 1e-7},
+                memory={"runs": 150, "cells": 800, "models * n_resamples": 20},
+                seconds={"models": 6e-3, "cells": 5e-5, "runs * n_resamples": 5e-9},
             ),
             describe="capmap.prose.groups:describe_groups",
         )
@@ -623,7 +634,8 @@ CONDITIONS = Analysis(
                 "seed": "bootstrap/seed",
             },
             cost=Cost(
-                memory={"runs": 600, "cells * n_resamples": 8}, seconds={"runs * n_resamples": 1e-7}
+                memory={"runs": 280, "cells": 500, "repeated * n_resamples": 8},
+                seconds={"models": 1.5e-3, "runs * n_resamples": 1.6e-8},
             ),
             describe="capmap.prose.conditions:describe_conditions",
         )
@@ -683,7 +695,8 @@ SAMPLE_SIZE = Analysis(
                 "difference": "sample_size/difference",
             },
             cost=Cost(
-                memory={"1": 3e7, "runs": 300, "cells": 300}, seconds={"cells": 3e-4, "pairs": 1e-7}
+                memory={"1": 3e7, "runs": 150, "cells": 300},
+                seconds={"runs": 1e-6, "cells": 1e-5, "pairs": 1e-7},
             ),
             describe="capmap.prose.sample_size:describe_sample_size",
         )
@@ -752,10 +765,11 @@ RELIABILITY = Analysis(
             reads=["runs"],
             options={"confidence_level": "bootstrap/confidence", "seed": "bootstrap/seed"},
             cost=Cost(
-                memory={"runs": 300, "datasets * datasets": 40},
+                memory={"runs": 120, "datasets * datasets": 40},
                 seconds={
-                    **{"runs": 5e-5, "cells": 1e-4, "datasets * datasets": 5e-6},
+                    **{"runs": 1e-6, "datasets * datasets": 5e-6},
                     "datasets * datasets * models": 6e-8,
+                    "models * models * datasets": 1e-7,
                 },
             ),
             describe="capmap.prose.reliability:describe_reliability",

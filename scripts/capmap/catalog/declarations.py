@@ -93,8 +93,9 @@ class Cost:
     ----------
     memory : mapping of str to float
         Bytes per unit of each term, beyond what every job has. A term is a product of quantities,
-        such as ``pairs * datasets``: those of `capmap.sizes.Size`, ``pairs`` of models, and options
-        of the step that are numbers, such as ``n_resamples``.
+        such as ``pairs * datasets``: those of `capmap.sizes.Size`, ``pairs`` of models, the cells
+        that may be ``repeated`` (have several runs), and options of the step that are numbers, such
+        as ``n_resamples``.
     seconds : mapping of str to float
         Processor time per unit of each term.
     """
