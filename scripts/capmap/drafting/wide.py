@@ -105,7 +105,7 @@ def _are_measures(names: Sequence[str], roles: Mapping[str, str], heads: _Heads)
         return False
     found = [(find_words(name), split_words(name)) for name in names]
     metrics = {own[-1] for own, _ in found if own}
-    rests = {tuple({*words} - {*own} - PARTS) for own, words in found if own}
+    rests = {frozenset(words) - {*own} - PARTS for own, words in found if own}
     is_named = "dataset" in roles and "dataset" in heads.roles
     return is_named or len(metrics) > max(len(rests), 1)
 
