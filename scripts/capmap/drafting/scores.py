@@ -78,10 +78,9 @@ def put_metric(draft: Draft, columns: Sequence[str], paths: Sequence[str]) -> No
         shared = set.intersection(*(set(split_words(name)) for name in places)) if places else set()
         words = [word for word in split_words(places[0]) if word in shared] if places else []
         known = [word for word in words if find_metric(word) is not None]
-        told = known or [word for word in words if tell_direction(word) and not _is_plain(word)]
-        if places is paths:
-            # Folders are called after anything: time-series, cost-sensitive.
-            told = known or [word for word in words if word in ERRORS]
+        # Folders are called after anything: time-series, cost-sensitive.
+        is_told = ERRORS.__contains__ if places is paths else tell_direction
+        told = known or [word for word in words if is_told(word) and not _is_plain(word)]
         if told:
             draft.put("metric", told[0], "guess", f"The metric is called {quote_name(told[0])}.")
             return

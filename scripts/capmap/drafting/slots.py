@@ -75,12 +75,9 @@ def write_pattern(pieces: Sequence[Piece], fields: Mapping[int, str]) -> str:
     >>> print(write_pattern(find_slots(names), {0: "model", 2: "dataset"}))
     {model,[^\-]+}-{dataset}
     """
+    written = {place: f"{{{name}{_limit_slot(pieces, place)}}}" for place, name in fields.items()}
     return "".join(
-        piece
-        if isinstance(piece, str)
-        else f"{{{fields[place]}{_limit_slot(pieces, place)}}}"
-        if place in fields
-        else "*"
+        piece if isinstance(piece, str) else written.get(place, "*")
         for place, piece in enumerate(pieces)
     )
 
