@@ -10,14 +10,13 @@ from capmap.artifacts import read_json, read_parquet, read_shards
 from capmap.comparison.publications import list_publications
 from capmap.normalization import apply_transforms
 from capmap.normalization.rules import DatasetRule
+from capmap.normalization.selection import leave_out
 from capmap.ranking.aggregation import aggregate_models, summarize_cells, unstack_cells
 from capmap.ranking.estimates import read_effects
 from capmap.ranking.holes import fill_cells
 from capmap.ranking.scopes import correlate_seeds
 from capmap.settings.choices import Aggregation
 from capmap.tables import write_table
-
-RUN = ["model", "dataset", "seed"]
 
 logger = logging.getLogger(__name__)
 
@@ -58,16 +57,20 @@ def aggregate_scores(
     datasets : mapping
         Rules of datasets; their transforms are applied to scores as exported.
     """
-    normalized = read_shards(shards)
-    exported = read_parquet(runs).merge(normalized[RUN].drop_duplicates(), on=RUN)
+    normalized = read_shards(shards, packed=True)
+    correlation = pd.DataFrame([asdict(correlate_seeds(normalized))])
     cells = summarize_cells(normalized)
+    del normalized
+    exported = read_parquet(runs, packed=True)
+    # Models and datasets are left out as a whole.
+    for kind in ("model", "dataset"):
+        exported = leave_out(exported, kind, {*exported[kind].unique()} - {*cells[kind]})
     exported_cells = summarize_cells(apply_transforms(exported, datasets))
     named = cells.drop(columns="n").rename(columns=_prefix)
     cells_told = exported_cells.merge(named, on=["model", "dataset"])
     if "publication" in exported:
         cells_told = cells_told.merge(list_publications(exported), on=["model", "dataset"])
     write_table(cells_told, seeds)
-    correlation = pd.DataFrame([asdict(correlate_seeds(normalized))])
     write_table(correlation[correlation["models"] > 0], shared_seeds)
     matrix = unstack_cells(cells)
     write_table(matrix, scores, best=dict.fromkeys(matrix.columns[1:], "max"))

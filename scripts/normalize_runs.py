@@ -62,7 +62,7 @@ def normalize_runs(
         When bounds cannot be resolved, or no runs are left.
     """
     found = normalize_study(
-        read_parquet(runs),
+        read_parquet(runs, packed=True),
         study=study,
         settings=settings,
         references=references,

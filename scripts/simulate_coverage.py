@@ -39,7 +39,7 @@ def simulate_coverage(
         Seed of the study's random streams.
     """
     table = tabulate_coverage(
-        read_shards(shards),
+        read_shards(shards, packed=True),
         confidence_level=confidence_level,
         weights=weights,
         make_rng=partial(make_stream, seed, study, "coverage"),

@@ -12,6 +12,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
@@ -22,6 +23,7 @@ import pyarrow.parquet as pq
 
 from capmap.catalog.columns import TEXT_COLUMNS
 from capmap.errors import CapmapError
+from capmap.packing import join_packed, pack_names
 
 # Spreadsheets take full-width signs for the others.
 SIGNS = r"[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]"
@@ -29,6 +31,7 @@ FORMULA = re.compile(rf"^'*{SIGNS}")
 ESCAPED_FORMULA = re.compile(rf"^'+{SIGNS}")
 # From pandas 3.1 on every digit counts by default, and asking for it is deprecated.
 PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
+GROUP_ROWS = 1 << 20
 EXACT: Any = "round_trip" if PANDAS < (3, 1) else None
 
 
@@ -153,20 +156,45 @@ def read_table(
 
 
 def render_parquet(table: pd.DataFrame) -> bytes:
-    """Write a table as Parquet bytes that depend on its values only."""
-    arrow = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None)
+    """Write a table as Parquet bytes that depend on its values only, not on what is packed."""
     sink = pa.BufferOutputStream()
-    pq.write_table(arrow, sink, compression="zstd", write_page_checksum=True)
+    _write_parquet(sink, table)
     return bytes(sink.getvalue())
 
 
 def write_parquet(path: str | Path, table: pd.DataFrame) -> None:
     """Write a table as a Parquet file, atomically."""
-    write_bytes(path, render_parquet(table))
+    with replace_file(path) as stream:
+        _write_parquet(stream, table)
 
 
-def read_parquet(path: str | Path, *, where: Mapping[str, str] | None = None) -> pd.DataFrame:
-    """Read a Parquet file as a table, or only the rows whose columns have the values of `where`.
+def _write_parquet(sink: IO[bytes] | pa.NativeFile, table: pd.DataFrame) -> None:
+    """Write a table group by group, since packed columns take more memory written out."""
+    found = pa.Schema.from_pandas(table, preserve_index=False).remove_metadata()
+    schema = pa.schema([field.with_type(_unpack_type(field.type)) for field in found])
+    with pq.ParquetWriter(sink, schema, compression="zstd", write_page_checksum=True) as writer:
+        for start in range(0, max(len(table), 1), GROUP_ROWS):
+            group = pa.Table.from_pandas(table[start : start + GROUP_ROWS], preserve_index=False)
+            writer.write_table(group.cast(schema), row_group_size=GROUP_ROWS)
+
+
+def _unpack_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def read_parquet(
+    path: str | Path, *, where: Mapping[str, str] | None = None, packed: bool = False
+) -> pd.DataFrame:
+    """Read a Parquet file as a table.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    where : mapping of str to str, optional
+        The values of columns of the rows to read.
+    packed : bool, optional
+        Whether columns of texts are packed, see `pack_names`.
 
     Raises
     ------
@@ -174,10 +202,19 @@ def read_parquet(path: str | Path, *, where: Mapping[str, str] | None = None) ->
         When its bytes are not those that were written.
     """
     filters = [(column, "==", value) for column, value in where.items()] if where else None
+    read = partial(pq.read_table, path, filters=filters, page_checksum_verification=True)
     with _explain_damage(path):
-        read = pq.read_table(path, filters=filters, page_checksum_verification=True)
-        table: pd.DataFrame = read.to_pandas()
-    return table
+        if not packed:
+            table: pd.DataFrame = read().to_pandas()
+            return table
+        columns = {}
+        for field in pq.read_schema(path):
+            is_text = field.type in (pa.string(), pa.large_string())
+            texts = [field.name] if is_text else []
+            column = read(columns=[field.name], read_dictionary=texts).column(0)
+            values = column.unify_dictionaries().to_pandas()
+            columns[field.name] = pack_names(values) if is_text else values
+    return pd.DataFrame(columns)
 
 
 @contextmanager
@@ -207,9 +244,9 @@ def _explain_damage(path: str | Path) -> Iterator[None]:
         ) from error
 
 
-def read_shards(paths: Iterable[str | Path]) -> pd.DataFrame:
+def read_shards(paths: Iterable[str | Path], *, packed: bool = False) -> pd.DataFrame:
     """Read the Parquet files of a table that is kept in parts, one after the other."""
-    return pd.concat([read_parquet(path) for path in paths], ignore_index=True)
+    return join_packed([read_parquet(path, packed=packed) for path in paths])
 
 
 def write_json(path: str | Path, content: Mapping[str, Any]) -> None:

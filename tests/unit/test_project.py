@@ -44,7 +44,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 # Rooms of the library from the ground up. A room stands on lower floors and on itself only.
 GROUND = [
-    {"addresses", "errors", "shards", "wording", "catalog"},
+    {"addresses", "errors", "packing", "shards", "wording", "catalog"},
     {"digests", "settings"},
     {"problems", "artifacts", "rng", "metrics"},
     {"benchmarks", "claims", "freshness", "looks", "patterns", "provenance", "renaming", "sizes"},

@@ -134,12 +134,12 @@ def test_transforms_apply_to_raw_scores(folder: Folder) -> None:
 
 
 def test_runs_that_were_not_normalized_are_left_out(folder: Folder) -> None:
-    # The last run is one of c on dataset 007, which comes first by name.
-    write_parquet(folder.shards[1], folder.runs[folder.runs["model"] == "c"].iloc[:-1])
+    kept = folder.runs[folder.runs["dataset"] != "007"]
+    for shard, model in zip(folder.shards, ("b", "c"), strict=True):
+        write_parquet(shard, kept[kept["model"] == model])
     folder.aggregate()
-    seeds = folder.read("seeds")
-    assert seeds["model"].unique().tolist() == ["b", "c"]
-    assert seeds["n"].tolist() == [3, 3, 3, 2, 3, 3]
+    cells = folder.read("seeds")[["model", "dataset"]].to_numpy().tolist()
+    assert cells == [["b", "x"], ["b", "y"], ["c", "x"], ["c", "y"]]
 
 
 def test_missing_cells_stay_empty(folder: Folder) -> None:

@@ -20,6 +20,7 @@ from capmap.exports.cells import (
 from capmap.exports.reading import Exports, read_exports
 from capmap.exports.runs import RUN_COLUMNS
 from capmap.exports.sheets import open_sheet
+from capmap.packing import unpack_columns
 from capmap.problems import Problem, Severity, UnreadableExportError
 from capmap.settings.choices import Decimal, Duplicates
 from capmap.wording import count_things, list_names, quote_name
@@ -132,7 +133,7 @@ def read_evaluations(
     )
     problems = [_name_role(problem, plan) for problem in exports.problems]
     exports = dataclasses.replace(exports, problems=problems)
-    return Evaluations(_arrange(exports.runs, plan, keep), exports, plan)
+    return Evaluations(_arrange(unpack_columns(exports.runs), plan, keep), exports, plan)
 
 
 def _list_present(paths: Sequence[str], columns: Mapped) -> set[str]:

@@ -194,7 +194,7 @@ def _find_summaries(runs: pd.DataFrame) -> list[Problem]:
 def _find_ranks(runs: pd.DataFrame) -> set[str]:
     """Find the columns beside others that hold each rank of the models once, or attributes."""
     found = set()
-    for name, scores in runs.groupby("dataset")["score"]:
+    for name, scores in runs.groupby("dataset", observed=True)["score"]:
         ranks = np.sort(scores.to_numpy(dtype=np.float64))
         is_ranks = len(ranks) >= FEWEST_MODELS and np.array_equal(ranks, np.arange(len(ranks)) + 1)
         if is_ranks or is_attribute(str(name)):
@@ -205,7 +205,7 @@ def _find_ranks(runs: pd.DataFrame) -> set[str]:
 
 def _find_averages(runs: pd.DataFrame) -> set[str]:
     """Find the datasets whose scores are the mean of those on the others."""
-    cells = runs.groupby(["model", "dataset"])["score"].mean().unstack()  # noqa: PD010
+    cells = runs.groupby(["model", "dataset"], observed=True)["score"].mean().unstack()  # noqa: PD010
     if cells.shape[1] < 3 or len(cells) < FEWEST_MODELS:
         return set()
     table = cells.to_numpy(dtype=np.float64)
@@ -223,7 +223,12 @@ def _find_averages(runs: pd.DataFrame) -> set[str]:
     if not found.any():
         return set()
     # A printed mean is rounded, and so may be the scores that it is the mean of.
-    digits = runs.groupby("dataset")["raw"].apply(_measure_digit).loc[cells.columns].to_numpy()
+    digits = (
+        runs.groupby("dataset", observed=True)["raw"]
+        .apply(_measure_digit)
+        .loc[cells.columns]
+        .to_numpy()
+    )
     rounding = digits + (digits.sum() - digits) / (len(digits) - 1)
     near = [(distance <= digit) & (spread > 4 * digit) for digit in (digits, rounding)]
     found &= np.any(near, axis=0)

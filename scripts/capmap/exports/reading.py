@@ -1,7 +1,7 @@
 """The exports of a study, read together."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -24,11 +24,13 @@ from capmap.exports.layouts import BESIDE, list_wanted, name_sheet, numbers_rows
 from capmap.exports.repeats import Taken, number_rows, spread_summaries, take_rows
 from capmap.exports.runs import RUN_COLUMNS, Metrics, Part, Reading
 from capmap.exports.sheets import open_sheet
+from capmap.packing import pack_names
 from capmap.patterns import has_fields
 from capmap.problems import Problem, UnreadableExportError, ask_nearest
 from capmap.settings.choices import Decimal, TableFormat
 from capmap.wording import list_names, quote_name
 
+COUNTS = ("rows", "rows_filtered", "rows_empty_score", "percent_signs", "decimal_commas")
 NO_PLACE = {"path": "", "files": 0}
 
 
@@ -144,6 +146,7 @@ def read_exports(
     problems = _check_roles(columns, layout)
     files: list[ExportFile] = []
     parts: list[Part] = []
+    tables: list[pa.Table] = []
     is_summarized = bool(summary and (summary["runs"] > 1 or list_columns(columns, "count")))
     wanted = list_wanted(columns, layout) | {*where}
     for path, own in zip(paths, fields or [{}] * len(paths), strict=True):
@@ -166,22 +169,19 @@ def read_exports(
         else:
             problems += part.problems
             rows = part.rows
-            parts.append(part)
+            tables.append(part.runs)
+            parts.append(replace(part, runs=part.runs.schema.empty_table()))
         files += _describe_file(path, rows)
     if len(parts) == len(paths):
         problems += _check_filters(parts, where)
         problems += _check_ignored(parts, list_columns(columns, "ignore"))
     problems += _check_metrics(parts, list_columns(columns, "metric")[0])
-    runs, doubts = _arrange_runs(parts, columns, take, summary)
+    runs, doubts = _arrange_runs(tables, columns, take, summary)
     return Exports(
         runs=runs,
         problems=[*problems, *doubts],
         files=files,
-        rows=sum(part.rows for part in parts),
-        rows_filtered=sum(part.rows_filtered for part in parts),
-        rows_empty_score=sum(part.rows_empty_score for part in parts),
-        percent_signs=sum(part.percent_signs for part in parts),
-        decimal_commas=sum(part.decimal_commas for part in parts),
+        **{name: sum(getattr(part, name) for part in parts) for name in COUNTS},
         readings=_list_readings(parts),
     )
 
@@ -209,22 +209,32 @@ def _describe_file(path: str, rows: int) -> list[ExportFile]:
         return []
 
 
-def join_runs(parts: Sequence[Part], keep: Sequence[str]) -> pd.DataFrame:
-    """Join the runs of files to one table; without any it has its columns, and those to keep."""
-    if parts:
-        tables = [part.runs for part in parts]
-        runs: pd.DataFrame = pa.concat_tables(tables, promote_options="default").to_pandas()
-        return runs
+def join_runs(tables: list[pa.Table], keep: Sequence[str]) -> pd.DataFrame:
+    """Join the runs of files to one table; without any it has its columns, and those to keep.
+
+    Texts are packed, see `pack_names`, but for those of scores. The list is emptied, so that the
+    memory of a column is free once it is joined.
+    """
+    if tables:
+        table = pa.concat_tables(tables, promote_options="default")
+        tables.clear()
+        columns = {}
+        for name in table.column_names:
+            column = table.column(name).unify_dictionaries()
+            table = table.drop_columns(name)
+            joined = column.to_pandas()
+            columns[name] = pack_names(joined) if pa.types.is_dictionary(column.type) else joined
+        return pd.DataFrame(columns)
     kinds = {"score": "float64", "line": "int64"}
     names = dict.fromkeys([*RUN_COLUMNS, *keep])
     return pd.DataFrame({name: pd.Series(dtype=kinds.get(name, "str")) for name in names})
 
 
 def _arrange_runs(
-    parts: Sequence[Part], columns: Mapped, take: Taken, summary: Mapping[str, Any] | None
+    tables: list[pa.Table], columns: Mapped, take: Taken, summary: Mapping[str, Any] | None
 ) -> tuple[pd.DataFrame, list[Problem]]:
     """Join the runs of files, choose the rows that count, and spread those that are summaries."""
-    runs = join_runs(parts, list_columns(columns, "keep"))
+    runs = join_runs(tables, list_columns(columns, "keep"))
     if numbers_rows(columns) and not runs["seed"].ne("").any():
         runs = number_rows(runs)
     if "publication" in runs:
@@ -241,7 +251,8 @@ def _arrange_runs(
 def _name_runs(publications: "pd.Series[str]", seeds: "pd.Series[str]") -> "pd.Series[str]":
     """Name runs by their publication and, where there are any, their seed."""
     apart = publications.ne("") & seeds.ne("")
-    return publications + apart.map({True: SEPARATOR, False: ""}) + seeds
+    separators = apart.map({True: SEPARATOR, False: ""})
+    return pack_names(publications.astype("str") + separators + seeds.astype("str"))
 
 
 def _check_roles(columns: Mapped, layout: TableFormat) -> list[Problem]:

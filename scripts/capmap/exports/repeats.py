@@ -11,6 +11,7 @@ from pandas.api.types import is_numeric_dtype
 
 from capmap.exports.cells import make_texts
 from capmap.exports.numbers import Kind, parse_numbers
+from capmap.packing import pack_names
 from capmap.problems import Problem
 from capmap.settings.choices import Spread, Take
 from capmap.wording import format_count, quote_name
@@ -94,7 +95,11 @@ def _find_ties(
     runs: pd.DataFrame, values: npt.NDArray[np.float64], taken: pd.DataFrame
 ) -> list[Problem]:
     """Find runs whose highest step has several rows of different scores."""
-    highest = pd.Series(values, runs.index).groupby([runs[name] for name in KEY]).transform("max")
+    highest = (
+        pd.Series(values, runs.index)
+        .groupby([runs[name] for name in KEY], observed=True)
+        .transform("max")
+    )
     last = runs[values == highest]
     rivals = last[~last.index.isin(taken.index)].merge(taken[[*KEY, "score"]], on=KEY)
     rivals = rivals[rivals["score_x"] != rivals["score_y"]]
@@ -158,8 +163,8 @@ def _explain_missing(way: str, role: str) -> Problem:
 
 def number_rows(runs: pd.DataFrame) -> pd.DataFrame:
     """Make each row of a cell a run of its own, with its position as seed."""
-    place = runs.groupby(["model", "dataset", "metric"], sort=False).cumcount() + 1
-    return runs.assign(seed=place.astype(str).astype(runs["seed"].dtype))
+    place = runs.groupby(KEY[:3], sort=False, observed=True).cumcount() + 1
+    return runs.assign(seed=pack_names(place.astype("str")))
 
 
 def spread_summaries(
@@ -218,7 +223,7 @@ def spread_summaries(
     return (
         table.assign(
             score=table["score"] + shifts,
-            seed=pd.Series(seeds, dtype=table["seed"].dtype),
+            seed=pack_names(pd.Series(seeds, dtype="str")),
             summary=is_summary[rows],
         ),
         [],

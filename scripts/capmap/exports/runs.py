@@ -179,8 +179,20 @@ def make_runs(
         }
     )
     kept = [name for name in columns if name not in RUN_COLUMNS]
-    table = table.select([*RUN_COLUMNS, *kept])
+    table = _pack_texts(table.select([*RUN_COLUMNS, *kept]))
     return table if usable.all() else table.filter(pa.array(usable))
+
+
+def _pack_texts(table: pa.Table) -> pa.Table:
+    """Keep each text of a column once, but for the texts of scores, most of which differ."""
+    return pa.table(
+        {
+            name: column.dictionary_encode()
+            if name != "raw" and pa.types.is_large_string(column.type)
+            else column
+            for name, column in zip(table.column_names, table.columns, strict=True)
+        }
+    )
 
 
 def find_blank_names(

@@ -38,6 +38,7 @@ from capmap.exports.submission_results import (
     check_rows,
     open_submission,
 )
+from capmap.packing import unpack_columns
 from capmap.problems import Problem, UnreadableExportError
 from capmap.settings.paths import leads_out
 from capmap.wording import quote_name
@@ -131,7 +132,9 @@ def read_submissions(
     reads = [_read(folder, found, mapped, demands) for folder in sorted(readable)]
     parts = [read.part for read in reads if read.part]
     exports = Exports(
-        runs=join_runs(parts, list_columns(mapped, "keep")).rename(columns=KEPT),
+        runs=unpack_columns(
+            join_runs([part.runs for part in parts], list_columns(mapped, "keep"))
+        ).rename(columns=KEPT),
         problems=[
             *problems,
             *(problem for read in reads for problem in read.problems),

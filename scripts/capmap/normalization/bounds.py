@@ -11,6 +11,7 @@ import pandas as pd
 from capmap.metrics import find_metric, suggest
 from capmap.normalization.precedence import Reference, Rules
 from capmap.normalization.rules import Bound, DatasetRule, MetricRule, Normalization
+from capmap.packing import sort_rows
 from capmap.problems import Problem, Severity
 from capmap.settings.choices import Direction
 from capmap.wording import count_things, find_nearest, list_names, quote_name, write_key
@@ -87,7 +88,7 @@ def gather_evidence(runs: pd.DataFrame, *, models: Collection[str]) -> Iterator[
 
 def _average_models(runs: pd.DataFrame) -> dict[str, dict[str, float]]:
     ordered = runs.sort_values("score")  # sums of floats depend on their order
-    table = ordered.groupby(["dataset", "model"], as_index=False)["score"].mean()
+    table = ordered.groupby(["dataset", "model"], observed=True, as_index=False)["score"].mean()
     means: dict[str, dict[str, float]] = {}
     for row in table.itertuples(index=False):
         means.setdefault(row.dataset, {})[row.model] = float(row.score)
@@ -318,15 +319,15 @@ def normalize_scores(runs: pd.DataFrame, bounds: pd.DataFrame) -> pd.DataFrame:
     """
     rules = bounds.set_index("dataset")
     position = rules.index.get_indexer(pd.Index(runs["dataset"]))
-    kept = position >= 0
-    position = position[kept]
-    low, high = (rules[side].to_numpy(dtype=np.float64)[position] for side in ("low", "high"))
+    if (position < 0).any():
+        runs, position = runs[position >= 0], position[position >= 0]
+    low, high = (rules[side].to_numpy(dtype=np.float64) for side in ("low", "high"))
     flip = (rules["direction"] == "min").to_numpy(dtype=bool)[position]
-    score = (runs["score"].to_numpy(dtype=np.float64)[kept] - low) / (high - low)
-    normalized = runs.loc[kept, ["model", "dataset", "seed"]].assign(
-        score=np.where(flip, 1.0 - score, score)
-    )
-    return normalized.sort_values(list(normalized.columns), ignore_index=True)
+    score = runs["score"].to_numpy(dtype=np.float64) - low[position]
+    score /= (high - low)[position]
+    score[flip] = 1.0 - score[flip]
+    names = ["model", "dataset", "seed"]
+    return sort_rows(runs[names].assign(score=score), names, "score")
 
 
 def _resolve_dataset(evidence: Evidence, rules: Rules, findings: _Findings) -> None:

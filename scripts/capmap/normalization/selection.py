@@ -1,6 +1,7 @@
 """Which models and datasets are analysed."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -38,7 +39,14 @@ def select_runs(
         reasons = _find_unselected(runs[kind].unique(), selection, option=f"select.{kind}s")
         keep &= ~runs[kind].isin(list(reasons)).to_numpy(dtype=bool)
         dropped += [(kind, name, reason) for name, reason in sorted(reasons.items())]
-    return runs[keep], list_dropped(dropped)
+    return runs if keep.all() else runs[keep], list_dropped(dropped)
+
+
+def leave_out(
+    runs: pd.DataFrame, kind: Literal["model", "dataset"], names: Collection[str]
+) -> pd.DataFrame:
+    """Leave out the runs of some models or datasets."""
+    return runs[~runs[kind].isin(list(names))] if names else runs
 
 
 def drop_incomplete(runs: pd.DataFrame, *, policy: Incomplete) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -66,6 +74,7 @@ def drop_incomplete(runs: pd.DataFrame, *, policy: Incomplete) -> tuple[pd.DataF
     """
     if policy in ("error", "keep", "adjust", "impute"):
         return runs, list_dropped([])
+    kind: Literal["model", "dataset"]
     kind, other = ("model", "dataset") if policy == "drop_models" else ("dataset", "model")
     counts = count_runs(runs)
     missing = find_missing(counts if kind == "model" else counts.T)
@@ -73,7 +82,7 @@ def drop_incomplete(runs: pd.DataFrame, *, policy: Incomplete) -> tuple[pd.DataF
         (kind, name, f"No runs for {count_things(len(holes), other)}: {list_names(holes)}.")
         for name, holes in missing.items()
     ]
-    return runs[~runs[kind].isin(list(missing))], list_dropped(reasons)
+    return leave_out(runs, kind, missing), list_dropped(reasons)
 
 
 def list_dropped(rows: Iterable[tuple[str, str, str]]) -> pd.DataFrame:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from capmap.packing import unpack_columns
 from capmap.settings.choices import Aggregation, Direction
 
 FloatArray = npt.NDArray[np.float64]
@@ -156,8 +157,8 @@ def summarize_cells(runs: pd.DataFrame) -> pd.DataFrame:
     ValueError
         If a score is NaN or infinite.
     """
-    cells = runs.groupby(["model", "dataset"], sort=True)
-    names = cells.size().index.to_frame(index=False)
+    cells = runs.groupby(["model", "dataset"], observed=True, sort=True)
+    names = unpack_columns(cells.size().index.to_frame(index=False))
     groups = group_values(runs["score"], cells.ngroup())
     std = group_standard_deviations(groups)
     return names.assign(
@@ -219,7 +220,7 @@ def aggregate_models(cells: pd.DataFrame, *, aggregations: Sequence[Aggregation]
     -----
     A model without runs on some dataset is aggregated over the datasets that it has.
     """
-    models = cells.groupby("model", sort=True)
+    models = cells.groupby("model", observed=True, sort=True)
     groups = group_values(cells["mean"], models.ngroup())
     table = models.size().index.to_frame(index=False)
     values = {name: AGGREGATIONS[name](groups) for name in aggregations}

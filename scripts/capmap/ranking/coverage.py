@@ -64,7 +64,7 @@ def tabulate_coverage(
     """
     models = [
         stratify_runs(own["score"], own["dataset"].tolist(), weights=weights)
-        for _, own in runs.groupby("model", sort=True)
+        for _, own in runs.groupby("model", observed=True, sort=True)
     ]
     draws = np.concatenate([model.draws for model in models])
     able = [model for model in models if measure_error("iqm", model, unit="runs")]

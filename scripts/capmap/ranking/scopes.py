@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from capmap.packing import unpack_columns
 from capmap.ranking.aggregation import FloatArray
 from capmap.rng import make_stream
 from capmap.settings.choices import (
@@ -76,7 +77,7 @@ def resolve_unit(unit: UnitOrAuto, runs: pd.DataFrame, *, interval: IntervalMeth
     """
     if unit != "auto":
         return unit
-    counts = runs.groupby(["model", "dataset"]).size()
+    counts = runs.groupby(["model", "dataset"], observed=True).size()
     by_model = [own.to_numpy(dtype=np.intp) for _, own in counts.groupby(level="model")]
     if any(map(has_enough_runs, by_model)):
         if interval == "calibrated" and correlate_seeds(runs).p <= LEVEL:
@@ -142,10 +143,10 @@ def correlate_seeds(runs: pd.DataFrame) -> SeedCorrelation:
     datasets, seeds = (sorted(runs[name].unique()) for name in ("dataset", "seed"))
     blocks: dict[Places, list[FloatArray]] = defaultdict(list)
     taken = 0
-    for _, own in runs.groupby("model", sort=True):
+    for _, own in runs.groupby("model", observed=True, sort=True):
         if taken > MOST_RUNS:
             break
-        cells = own.pivot_table(index="dataset", columns="seed", values="score")
+        cells = unpack_columns(own).pivot_table(index="dataset", columns="seed", values="score")
         if (directions := _standardize(cells)) is not None:
             taken += directions.size
             rows, columns = directions.index, directions.columns

@@ -9,7 +9,8 @@ import pandas as pd
 from capmap.metrics import Metric, canonical_name, find_metric
 from capmap.normalization.precedence import Rules
 from capmap.normalization.rules import DatasetRule, MetricRule, Select, Selection
-from capmap.normalization.selection import select_runs
+from capmap.normalization.selection import leave_out, select_runs
+from capmap.packing import pack_names
 from capmap.problems import Problem, Row, group_problem, list_rows
 from capmap.renaming import KINDS, OPTION, find_bad_renames
 from capmap.settings.choices import Failed
@@ -56,7 +57,9 @@ def rename_runs(
     ]
     refused = {problem.value for problem in problems}
     given = {old: new for old, new in names.items() if old not in refused}
-    renamed = {kind: runs[kind].map(lambda name: given.get(name, name)) for kind in KINDS}
+    renamed = {
+        kind: pack_names(runs[kind].map(lambda name: given.get(name, name))) for kind in KINDS
+    }
     return runs.assign(**renamed), problems
 
 
@@ -145,7 +148,7 @@ def find_unanalysed_names(
     kept, _ = select_runs(
         runs, datasets=select.get("datasets", "all"), models=select.get("models", "all")
     )
-    kept = kept[~kept["dataset"].isin(constant)]
+    kept = leave_out(kept, "dataset", constant)
     known, read = _list_kinds(kept), _list_kinds(runs)
     problems = []
     for item in named:
@@ -285,7 +288,9 @@ def find_mixed_metrics(runs: pd.DataFrame) -> list[Problem]:
     """
     firsts = runs.drop_duplicates(["dataset", "metric"])
     mixed = firsts[firsts.duplicated("dataset", keep=False)]
-    return [_explain_mixed(list(list_rows(rows))) for _, rows in mixed.groupby("dataset")]
+    return [
+        _explain_mixed(list(list_rows(rows))) for _, rows in mixed.groupby("dataset", observed=True)
+    ]
 
 
 def find_doubtful_directions(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
@@ -332,8 +337,8 @@ def find_doubtful_directions(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
             "within": score <= 1,
         }
     )
-    most = score.groupby(runs["metric"]).max()
-    looks = shares.groupby(runs["dataset"]).mean().to_dict("index")
+    most = score.groupby(runs["metric"], observed=True).max()
+    looks = shares.groupby(runs["dataset"], observed=True).mean().to_dict("index")
     problems: list[Problem] = []
     overruled: dict[tuple[str, str], list[Row]] = {}
     for row in list_rows(runs.drop_duplicates("dataset")):

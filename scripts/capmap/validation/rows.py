@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from capmap.exports import LAYOUTS
 from capmap.normalization.selection import find_missing
+from capmap.packing import number_rows
 from capmap.problems import Problem, Row, group_problem, list_rows, score_problem
 from capmap.settings.choices import Duplicates, Incomplete, Invalid, TableFormat
 from capmap.wording import count_things, list_names, quote_name
@@ -123,7 +125,9 @@ def reject_rows(runs: pd.DataFrame, found: Sequence[Problem], *, policy: Invalid
     unusable = runs.loc[~usable, ["source", "line"]].itertuples(index=False, name=None)
     empty = {(problem.source, problem.line) for problem in others if problem.code == "empty_score"}
     lines = {(problem.source, problem.line) for problem in faults} | (set(unusable) - empty)
-    return Rejected(runs[usable], faults=faults, others=others, lines=len(lines))
+    return Rejected(
+        runs if usable.all() else runs[usable], faults=faults, others=others, lines=len(lines)
+    )
 
 
 def resolve_duplicates(
@@ -153,11 +157,15 @@ def resolve_duplicates(
     whatever the other columns say; the first of them stays (with "last" the last). Without seeds,
     all rows of a cell are one run, so two runs that happen to have the same score count as one.
     """
+    number = number_rows(runs, KEY)
+    ordered = np.sort(number)
+    if (ordered[1:] != ordered[:-1]).all():
+        return Deduplicated(runs, [], [], [], identical=0, resolved=0)
     if policy in ("mean", "sum"):
-        return _combine_duplicates(runs, policy, layout)
+        return _combine_duplicates(runs, number, policy, layout)
     stays: Literal["first", "last"] = "last" if policy == "last" else "first"
     table = pd.DataFrame({"score": runs["score"].to_numpy()})
-    table["run"] = runs.groupby(KEY, sort=False).ngroup().to_numpy()
+    table["run"] = number
     is_repeat = table.duplicated(keep=stays).to_numpy()
     distinct, table = runs[~is_repeat], table[~is_repeat]
     is_conflict = table.duplicated("run", keep=stays).to_numpy()
@@ -179,10 +187,9 @@ def resolve_duplicates(
 
 
 def _combine_duplicates(
-    runs: pd.DataFrame, policy: Duplicates, layout: TableFormat
+    runs: pd.DataFrame, number: npt.NDArray[np.int64], policy: Duplicates, layout: TableFormat
 ) -> Deduplicated:
     """Take the mean or the sum of all rows of each run."""
-    number = runs.groupby(KEY, sort=False).ngroup().to_numpy()
     is_later = pd.Series(number).duplicated().to_numpy()
     # Sums of floats depend on their order.
     table = pd.DataFrame({"run": number, "score": runs["score"].to_numpy()})

@@ -51,7 +51,8 @@ def find_misfits(
     """
     facts = _gather_facts(bounds, transformed)
     position = facts.index.get_indexer(pd.Index(runs["dataset"]))
-    rows, position = runs[position >= 0], position[position >= 0]
+    known = position >= 0
+    rows, position = (runs, position) if known.all() else (runs[known], position[known])
     score = _read_scores(rows)
     size = np.where(facts["signed"].to_numpy(dtype=bool)[position], np.abs(score), score)
     sizes = pd.Series(size).groupby(position)
@@ -88,7 +89,8 @@ def _read_scores(runs: pd.DataFrame) -> npt.NDArray[np.float64]:
     """Scores; those of runs that stand for the mean of a row are that mean."""
     score = runs["score"]
     if "summary" in runs:
-        means = score.groupby([runs[name] for name in ("source", "line", "column")])
+        places = [runs[name] for name in ("source", "line", "column")]
+        means = score.groupby(places, observed=True)
         score = score.where(~runs["summary"].astype(bool), means.transform("mean").round(12))
     return score.to_numpy(dtype=np.float64)
 
@@ -106,7 +108,7 @@ def find_constant(runs: pd.DataFrame) -> list[Problem]:
     list of Problem
         A warning per dataset.
     """
-    table = runs.groupby("dataset").agg(
+    table = runs.groupby("dataset", observed=True).agg(
         low=("score", "min"), high=("score", "max"), models=("model", "nunique")
     )
     constant = table.index[(table["low"] == table["high"]) & (table["models"] > 1)]

@@ -9,7 +9,8 @@ import pandas as pd
 from capmap.normalization.bounds import resolve_bounds
 from capmap.normalization.precedence import Rules
 from capmap.normalization.rules import Select, apply_transforms
-from capmap.normalization.selection import count_runs, select_runs
+from capmap.normalization.selection import count_runs, leave_out, select_runs
+from capmap.packing import sort_rows
 from capmap.problems import Problem
 from capmap.settings.choices import Duplicates, Failed, Incomplete, Invalid, TableFormat
 from capmap.validation.configuration import (
@@ -24,7 +25,7 @@ from capmap.validation.failures import replace_failed
 from capmap.validation.rows import find_few_seeds, find_incomplete, reject_rows, resolve_duplicates
 from capmap.validation.scores import find_constant, find_misfits
 
-ORDER = ["model", "dataset", "seed", "source", "line"]
+ORDER = ["model", "dataset", "seed", "source"]
 READING = ["raw", "column"]
 NO_RUNS = Problem(
     code="no_runs",
@@ -183,7 +184,7 @@ def _check_selected(runs: pd.DataFrame, rules: Rules, policies: Policies) -> lis
     problems = find_mixed_metrics(selected)
     mixed = [problem.value for problem in problems]
     problems += find_reserved_names(selected)
-    sound = selected[~selected["dataset"].isin(mixed)]
+    sound = leave_out(selected, "dataset", mixed)
     problems += find_doubtful_directions(sound, rules)
     converted = apply_transforms(sound, rules.datasets)
     bounds, faults = resolve_bounds(
@@ -198,7 +199,7 @@ def _check_selected(runs: pd.DataFrame, rules: Rules, policies: Policies) -> lis
     constant = [fault.value for fault in faults if fault.code == "constant_dataset"]
 
     analysed, _ = select_runs(selected, models=policies.select.get("models", "all"))
-    analysed = analysed[~analysed["dataset"].isin(constant)]
+    analysed = leave_out(analysed, "dataset", constant)
     if analysed.empty:
         return problems if runs.empty else [*problems, NOTHING_SELECTED]
     counts = count_runs(analysed)
@@ -211,7 +212,7 @@ def _check_selected(runs: pd.DataFrame, rules: Rules, policies: Policies) -> lis
 
 
 def _arrange(runs: pd.DataFrame) -> pd.DataFrame:
-    return runs.drop(columns=READING).sort_values(ORDER, ignore_index=True)
+    return sort_rows(runs.drop(columns=READING), ORDER, "line")
 
 
 def _count(runs: pd.DataFrame) -> dict[str, int]:

@@ -39,7 +39,7 @@ def summarize(validation: Validation) -> dict[str, Any]:
         "seeds_per_cell": _summarize_seeds(runs),
         "metrics": {
             str(metric): int(count)
-            for metric, count in runs.groupby("metric")["dataset"].nunique().items()
+            for metric, count in runs.groupby("metric", observed=True)["dataset"].nunique().items()
         },
         "rejected": count_codes(validation.left_out),
         "warnings": [asdict(problem) for problem in choose_examples(warnings, most=KEPT)],
@@ -170,7 +170,7 @@ def write_message(problems: Sequence[Problem], *, place: str, files: int, rows: 
 
 
 def _summarize_seeds(runs: pd.DataFrame) -> dict[str, float]:
-    sizes = runs.groupby(["model", "dataset"]).size()
+    sizes = runs.groupby(["model", "dataset"], observed=True).size()
     if sizes.empty:
         return {"min": 0, "median": 0, "max": 0}
     return {"min": int(sizes.min()), "median": float(sizes.median()), "max": int(sizes.max())}

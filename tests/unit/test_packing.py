@@ -1,0 +1,62 @@
+"""Packed names sort, group and are written as the texts they stand for."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capmap import artifacts, packing
+from capmap.artifacts import read_parquet, read_shards, render_parquet, write_parquet
+from capmap.packing import join_packed, number_rows, pack_names, unpack_columns
+
+texts = st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3), st.text(max_size=3)))
+
+
+def make_table(rows):
+    table = pd.DataFrame(rows, columns=["model", "dataset", "seed"], dtype="str")
+    return table.assign(score=np.arange(len(table)) / 7)
+
+
+def pack(table):
+    return table.assign(**{name: pack_names(table[name]) for name in ("model", "dataset", "seed")})
+
+
+@pytest.mark.parametrize("most", [packing.MOST, 1])
+@given(rows=texts)
+def test_rows_are_numbered_in_the_order_of_their_names(rows, most):
+    names = ["model", "dataset", "seed"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packing, "MOST", most)
+        numbers = number_rows(make_table(rows), names)
+    assert [rows[place] for place in np.argsort(numbers, kind="stable")] == sorted(rows)
+    assert len(set(numbers.tolist())) == len(set(rows))
+
+
+@given(rows=texts, split=st.integers(0, 5))
+def test_joined_tables_are_the_table_that_was_split(rows, split):
+    table = make_table(rows)
+    joined = join_packed([pack(table[:split]), pack(table[split:])])
+    pd.testing.assert_frame_equal(joined, pack(table))
+    pd.testing.assert_frame_equal(unpack_columns(joined), table)
+
+
+@given(rows=texts.filter(bool), group=st.integers(1, 4))
+def test_what_is_packed_and_read_in_groups_changes_no_byte(rows, group, tmp_path_factory):
+    table = make_table([[name.replace("\0", "0") for name in row] for row in rows])
+    path = tmp_path_factory.mktemp("packed") / "runs.parquet"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(artifacts, "GROUP_ROWS", group)
+        write_parquet(path, pack(table))
+        assert path.read_bytes() == render_parquet(table)
+    pd.testing.assert_frame_equal(read_parquet(path), table)
+    pd.testing.assert_frame_equal(read_parquet(path, packed=True), pack(table))
+    twice = pd.concat([table, table], ignore_index=True)
+    pd.testing.assert_frame_equal(read_shards([path, path], packed=True), pack(twice))
+
+
+def test_a_column_that_begins_without_values_keeps_its_kind(tmp_path, monkeypatch):
+    monkeypatch.setattr(artifacts, "GROUP_ROWS", 2)
+    table = pd.DataFrame({"note": pd.Series([None, None, None, "late"], dtype="str")})
+    write_parquet(tmp_path / "table.parquet", table)
+    assert read_parquet(tmp_path / "table.parquet")["note"].tolist()[3] == "late"
