@@ -1,7 +1,8 @@
 """Whole runs of simulated studies larger than real ones, with all default analyses, to their page.
 
-Seconds are those of the processor for `snakemake --cores 2` and all its jobs, so that other work on
-the machine counts little; memory is the most that one job held with its processes.
+Exports are Parquet files of up to a million runs. Seconds are those of the processor for
+`snakemake --cores 2` and all its jobs, so that other work on the machine counts little; memory is
+the most that one job held with its processes.
 """
 
 import argparse
@@ -13,7 +14,10 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import yaml
 
 from capmap.rng import make_stream
@@ -37,30 +41,47 @@ class Study(NamedTuple):
         return self.models * self.datasets * self.seeds
 
 
-STUDIES = [Study(20_000, 10, 1), Study(5, 20_000, 1), Study(2000, 200, 3), Study(500, 50, 400)]
+STUDIES = [
+    Study(20_000, 10, 1),
+    Study(5, 20_000, 1),
+    Study(2000, 200, 3),
+    Study(500, 50, 400),
+    Study(1000, 500, 200),
+]
+# Runs of a file, and of a shard of the bootstrap where there are more than of four shards.
+FILE_RUNS, SHARD_RUNS = 1_000_000, 2_500_000
 
 
-def write_export(study: Study, path: str | Path) -> None:
-    """Write an export, model by model."""
+def write_exports(study: Study, folder: Path) -> None:
+    """Write the runs to Parquet files of some models each."""
     rng = make_stream(0, "benchmarks", "scale", "x".join(map(str, study)))
-    seeds = list(range(study.seeds)) * study.datasets
-    datasets = [
-        f"dataset {place:04d}" for place in range(study.datasets) for _ in range(study.seeds)
-    ]
-    with Path(path).open("w", encoding="utf-8") as file:
-        file.write("model,dataset,metric,seed,score\n")
-        for place in range(study.models):
-            scores = 0.5 + 0.1 * rng.normal() + 0.02 * rng.normal(size=len(seeds))
-            table = pd.DataFrame({"dataset": datasets, "metric": "accuracy", "seed": seeds})
-            table = table.assign(score=scores.clip(0, 1).round(6))
-            table.insert(0, "model", f"model {place:05d}")
-            table.to_csv(file, index=False, header=False)
+    seeds = np.tile(np.arange(study.seeds), study.datasets)
+    datasets = np.repeat([f"dataset {place:05d}" for place in range(study.datasets)], study.seeds)
+    step = max(FILE_RUNS // len(seeds), 1)
+    for first in range(0, study.models, step):
+        models = range(first, min(first + step, study.models))
+        scores = [0.5 + 0.1 * rng.normal() + 0.02 * rng.normal(size=len(seeds)) for _ in models]
+        table = {
+            "model": np.repeat([f"model {place:05d}" for place in models], len(seeds)),
+            "dataset": np.tile(datasets, len(models)),
+            "seed": np.tile(seeds, len(models)),
+            "score": np.concatenate(scores).clip(0, 1).round(6),
+        }
+        pq.write_table(pa.table(table), folder / f"{first:05d}.parquet")
 
 
 def run_study(study: Study, folder: Path) -> dict[str, Any]:
     """Run a study and measure it."""
-    write_export(study, folder / "export.csv")
-    settings = {"studies": {NAME: {"exports": "export.csv"}}, "run": NAME}
+    exports = folder / "exports"
+    exports.mkdir()
+    write_exports(study, exports)
+    shards = max(4, study.runs // SHARD_RUNS)
+    options = {
+        "exports": "exports/*.parquet",
+        "metric": "accuracy",
+        "bootstrap": {"shards": shards},
+    }
+    settings = {"studies": {NAME: options}, "run": NAME}
     (folder / "study.yaml").write_text(yaml.safe_dump(settings))
     program = [sys.executable, "-m", "snakemake", "--cores", "2", "-s", str(PROJECT / "Snakefile")]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

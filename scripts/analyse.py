@@ -117,7 +117,7 @@ def _leave_out(name: str, reason: str, folder: str) -> None:
 def _read_input(place: str | list[str]) -> pd.DataFrame:
     """Read a table, or a table that is kept in parts."""
     if isinstance(place, list):
-        return read_shards(place)
+        return read_shards(place, packed=True)
     return read_parquet(place) if place.endswith(".parquet") else read_declared(place)
 
 

@@ -29,9 +29,12 @@ def pack_names(names: pd.Series) -> pd.Series:
     [1, 0, 1]
     """
     packed = names.astype("category")
-    if packed.cat.categories.is_monotonic_increasing:
+    # Without a row they are no texts yet.
+    texts = packed.cat.categories.astype("str")
+    packed = packed.cat.rename_categories(texts)
+    if texts.is_monotonic_increasing:
         return packed
-    return packed.cat.reorder_categories(packed.cat.categories.sort_values())
+    return packed.cat.reorder_categories(texts.sort_values())
 
 
 def unpack_columns(table: pd.DataFrame) -> pd.DataFrame:

@@ -370,7 +370,7 @@ def scale_scores(gaps: pd.DataFrame) -> pd.DataFrame:
     {'dataset': ['D'], 'best': [0.25], 'worst': [0.75]}
     """
     kept = gaps[gaps["gap"].notna()].sort_values(["dataset", "gap"], kind="stable")
-    scores = kept.groupby("dataset", sort=True)["score"]
+    scores = kept.groupby("dataset", sort=True, observed=True)["score"]
     return pd.DataFrame({"best": scores.first(), "worst": scores.last()}).reset_index()
 
 

@@ -243,7 +243,7 @@ def iterate_meetings(
     means costs nothing. Differences that exceed the threshold by less than 10⁻¹² (times the largest
     score of the dataset, where that exceeds 1) are noise: a tie.
     """
-    scores = runs.groupby("dataset", sort=True)["score"]
+    scores = runs.groupby("dataset", sort=True, observed=True)["score"]
     noise = NOISE * np.maximum(scores.agg(_find_largest).to_numpy(dtype=np.float64), 1)
     centered = runs.assign(score=runs["score"] - scores.transform("median"))
     setup = _Setup(centered, noise, tie_threshold, n_resamples, make_rng)
@@ -273,7 +273,7 @@ def _meet_by_runs(setup: _Setup) -> Iterator[Meeting]:
     places = {name: place for place, name in enumerate(matrix.datasets)}
     most = np.min_scalar_type(int(matrix.counts.max()))
     scores, datasets, counts = [], [], []
-    for model, own in setup.runs.groupby("model", sort=True):
+    for model, own in setup.runs.groupby("model", sort=True, observed=True):
         strata = stratify_runs(own["score"], own["dataset"].tolist())
         names = sorted(own["dataset"].unique())
         scores.append(strata.scores)
@@ -297,7 +297,7 @@ def _meet_by_runs(setup: _Setup) -> Iterator[Meeting]:
 
 def _meet_by_seeds(setup: _Setup) -> Iterator[Meeting]:
     models = np.unique(setup.runs["model"].astype(object))
-    for dataset, (name, own) in enumerate(setup.runs.groupby("dataset", sort=True)):
+    for dataset, (name, own) in enumerate(setup.runs.groupby("dataset", sort=True, observed=True)):
         present, rows = np.unique(own["model"].astype(object), return_inverse=True)
         seeds, columns = np.unique(own["seed"].astype(object), return_inverse=True)
         scores = np.full((len(present), len(seeds)), np.nan)

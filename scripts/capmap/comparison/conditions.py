@@ -169,7 +169,9 @@ def _choose_common(runs: pd.DataFrame, other: pd.DataFrame, *, missing: Missing)
     cells = filled[0].merge(filled[1], on=CELL)
     if missing == "common":
         n_models = len(set(runs["model"]) & set(other["model"]))
-        cells = cells[cells.groupby("dataset")["model"].transform("size") == n_models]
+        cells = cells[
+            cells.groupby("dataset", observed=True)["model"].transform("size") == n_models
+        ]
     first, second = (side.merge(cells, on=CELL) for side in (runs, other))
     models, datasets = (sorted(cells[kind].unique()) for kind in CELL)
     cells_unused = len(filled[0]) + len(filled[1]) - 2 * len(cells)
@@ -180,7 +182,7 @@ def _score_models(
     common: _Common, options: Options, make_rng: Callable[..., np.random.Generator]
 ) -> tuple[FloatArray, FloatArray]:
     """Scores in both conditions, shape (2, models), and in resamples of datasets."""
-    sides = [dict(list(side.groupby("model", sort=True))) for side in common.sides]
+    sides = [dict(list(side.groupby("model", sort=True, observed=True))) for side in common.sides]
     drawn = np.empty((2, len(common.models), 1 + options.n_resamples))
     for place, model in enumerate(common.models):
         names = sorted(sides[0][model]["dataset"].unique())

@@ -249,7 +249,9 @@ class _Draws:
     ) -> None:
         self.matrix = matrix
         self.n_resamples = n_resamples
-        self._runs = {str(model): own for model, own in errors.groupby("model", sort=True)}
+        self._runs = {
+            str(model): own for model, own in errors.groupby("model", sort=True, observed=True)
+        }
         self._make_rng = make_rng
 
     def draw(self, place: int) -> tuple[IntArray, FloatArray]:

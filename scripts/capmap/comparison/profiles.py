@@ -322,7 +322,7 @@ def trace_scores(
     taus = _step_scores(runs["score"].to_numpy(dtype=np.float64))
     tail = (1 - confidence_level) / 2
     levels, tables = [tail, 1 - tail], []
-    for model, own in runs.groupby("model", sort=True):
+    for model, own in runs.groupby("model", sort=True, observed=True):
         strata = stratify_runs(own["score"], own["dataset"].tolist())
         passed = np.searchsorted(taus, np.round(strata.scores, DECIMALS), side="left")
         low = high = np.full(len(taus), np.nan)

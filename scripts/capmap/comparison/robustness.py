@@ -134,7 +134,7 @@ def _bound_scores(runs: pd.DataFrame, bounds: Bounds) -> tuple[pd.DataFrame, pd.
     if bounds == "observed":
         scaled = _scale_scores(runs)
         return summarize_cells(scaled), scaled
-    rivals = runs.groupby("dataset")["model"].transform("nunique")
+    rivals = runs.groupby("dataset", observed=True)["model"].transform("nunique")
     contested = runs[rivals > 1]
     cells = summarize_cells(contested)
     return _rank_column(cells, "mean"), _rank_column(contested, "score")
@@ -142,7 +142,8 @@ def _bound_scores(runs: pd.DataFrame, bounds: Bounds) -> tuple[pd.DataFrame, pd.
 
 def _scale_scores(runs: pd.DataFrame) -> pd.DataFrame:
     """Min–max scores over all runs of each dataset, without datasets that do not vary."""
-    scores = runs.assign(score=round_significant(runs["score"])).groupby("dataset")["score"]
+    rounded = runs.assign(score=round_significant(runs["score"]))
+    scores = rounded.groupby("dataset", observed=True)["score"]
     low, high = scores.transform("min"), scores.transform("max")
     varies = high > low
     own = runs[varies]
@@ -190,7 +191,7 @@ def _average_runs(
 ) -> FloatArray:
     """Interquartile means with all datasets and without each in turn."""
     scores = np.full((1 + len(datasets), len(models)), np.nan)
-    for model, own in runs.groupby("model", sort=True):
+    for model, own in runs.groupby("model", sort=True, observed=True):
         strata = stratify_runs(own["score"], own["dataset"].tolist(), weights=weights)
         names = sorted(own["dataset"].unique())
         repeated, values = RepeatedDatasets(strata), np.full(1 + len(names), np.nan)
@@ -569,7 +570,7 @@ def _rank_resamples(
     """Ranks of all models by name in each resample of datasets, shape (models, n_resamples)."""
     datasets = sorted(runs["dataset"].unique())
     replicates = []
-    for model, own in runs.groupby("model", sort=True):
+    for model, own in runs.groupby("model", sort=True, observed=True):
         strata = stratify_runs(own["score"], own["dataset"].tolist(), weights=weights)
         names = sorted(own["dataset"].unique())
         pool, rng = DatasetPool(datasets, make_rng()), make_rng(str(model))

@@ -125,7 +125,7 @@ def measure_noise(runs: pd.DataFrame, *, missing: Missing, weights: Weights) -> 
     kept = runs[runs["dataset"].isin(places)]
     estimates = np.empty(len(matrix.models))
     run_variances, scales, stays, shares, lost = (np.zeros(matrix.counts.shape) for _ in range(5))
-    for row, (_, own) in enumerate(kept.groupby("model", sort=True)):
+    for row, (_, own) in enumerate(kept.groupby("model", sort=True, observed=True)):
         scores = round_significant(own["score"])
         strata = stratify_runs(scores, own["dataset"].tolist(), weights=weights)
         columns = [places[dataset] for dataset in sorted(own["dataset"].unique())]

@@ -183,7 +183,7 @@ def resample_means(
     """
     datasets = sorted(runs["dataset"].unique())
     places = {dataset: place for place, dataset in enumerate(datasets)}
-    models = list(runs.groupby("model", sort=True))
+    models = list(runs.groupby("model", sort=True, observed=True))
     means = np.full((len(models), len(datasets), n_resamples), np.nan, dtype=np.float32)
     for row, (model, own) in zip(means, models, strict=True):
         strata = stratify_runs(own["score"], own["dataset"].tolist())

@@ -180,7 +180,7 @@ def bootstrap_groups(
                 drawn=seeds if options.unit == "seeds" else sorted({*datasets} & {*members}),
             )
             tables.append(found.assign(unit=options.unit, kind="dimension", group=name))
-        for dataset, own in runs.groupby("dataset", sort=True):
+        for dataset, own in runs.groupby("dataset", sort=True, observed=True):
             found = bootstrap_models(
                 own,
                 statistics=[rank_by],

@@ -257,7 +257,7 @@ def bootstrap_models(
     rows = []
     known = np.array(sorted(set(drawn)), dtype=object)
     kind = "seed" if options.unit == "seeds" else "dataset"
-    for model, own in runs.groupby("model", sort=True):
+    for model, own in runs.groupby("model", sort=True, observed=True):
         names = own[kind].unique().tolist()
         count, filled = own["dataset"].nunique(), 0
         if effects is not None:

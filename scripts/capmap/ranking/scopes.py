@@ -78,7 +78,9 @@ def resolve_unit(unit: UnitOrAuto, runs: pd.DataFrame, *, interval: IntervalMeth
     if unit != "auto":
         return unit
     counts = runs.groupby(["model", "dataset"], observed=True).size()
-    by_model = [own.to_numpy(dtype=np.intp) for _, own in counts.groupby(level="model")]
+    by_model = [
+        own.to_numpy(dtype=np.intp) for _, own in counts.groupby(level="model", observed=True)
+    ]
     if any(map(has_enough_runs, by_model)):
         if interval == "calibrated" and correlate_seeds(runs).p <= LEVEL:
             return "seeds"
