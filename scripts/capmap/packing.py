@@ -29,12 +29,9 @@ def pack_names(names: pd.Series) -> pd.Series:
     [1, 0, 1]
     """
     packed = names.astype("category")
-    # Without a row they are no texts yet.
-    texts = packed.cat.categories.astype("str")
-    packed = packed.cat.rename_categories(texts)
-    if texts.is_monotonic_increasing:
-        return packed
-    return packed.cat.reorder_categories(texts.sort_values())
+    # Without a row the categories would be no texts.
+    texts = packed.cat.categories.astype("str").sort_values()
+    return packed.cat.set_categories(texts)
 
 
 def unpack_columns(table: pd.DataFrame) -> pd.DataFrame:

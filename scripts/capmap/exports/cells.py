@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import reduce
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -134,6 +134,11 @@ def make_texts(values: Sequence[str | None]) -> pa.Array:
 def repeat_text(value: str, count: int) -> pa.Array:
     """Make a column that says the same everywhere."""
     return pa.repeat(pa.scalar(value, pa.large_string()), count)
+
+
+def choose_texts(values: Sequence[str], places: npt.NDArray[np.integer[Any]]) -> pa.Array:
+    """Make a column of the values at some places, each of which is kept once."""
+    return pa.DictionaryArray.from_arrays(places.astype(np.int32), make_texts(values))
 
 
 def trim(texts: pa.Array) -> pa.Array:

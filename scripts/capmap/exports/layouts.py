@@ -21,6 +21,7 @@ from capmap.exports.cells import (
     Mapped,
     Wish,
     check_columns,
+    choose_texts,
     join_names,
     list_columns,
     list_values,
@@ -209,7 +210,7 @@ def read_table(
         {
             **names,
             "raw": grid.raw,
-            "column": _tell_columns(plan, grid),
+            "column": choose_texts([score.column for score in plan.scores], grid.places),
             **{name: _read_part(cells, plan, grid, name) for name in plan.roles["keep"]},
             **{
                 role: _read_beside(cells, plan, grid, role, decimal)
@@ -474,12 +475,6 @@ def _parse_columns(cells: Cells, titles: Sequence[str], parse: Parse) -> Numbers
     """Parse all columns, one after the other, with one decimal mark for all text in them."""
     texts = pa.concat_arrays([cells.columns[name] for name in titles])
     return parse_mixed(texts, np.concatenate([*map(cells.find_numerals, titles)]), parse)
-
-
-def _tell_columns(plan: _Plan, grid: _Grid) -> pa.Array:
-    if len(plan.scores) == 1:
-        return repeat_text(plan.scores[0].column, len(grid.lines))
-    return make_texts([score.column for score in plan.scores]).take(pa.array(grid.places))
 
 
 def _read_part(cells: Cells, plan: _Plan, grid: _Grid, name: str) -> pa.Array:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from capmap.exports.cells import find_confused_names, make_texts, repeat_text
+from capmap.exports.cells import choose_texts, find_confused_names, make_texts
 from capmap.exports.numbers import SUMMARY, Kind, Numbers
 from capmap.metrics import is_same_metric
 from capmap.problems import Problem
@@ -174,7 +174,7 @@ def make_runs(
         {
             **columns,
             "score": pa.array(numbers.values),
-            "source": repeat_text(source, len(lines)),
+            "source": choose_texts([source], np.zeros(len(lines), dtype=np.int32)),
             "line": pa.array(lines),
         }
     )
