@@ -43,11 +43,13 @@ STUDIES = [
     ((5, 10_000, 3), COMPARISONS),
     ((300, 50, 100), COMPARISONS),
     ((2000, 50, 1), MANY_MODELS),
+    ((20, 5000, 1), ["reliability"]),
     ((50, 20, 1), CAPABILITIES),
     ((150, 30, 1), CAPABILITIES),
     ((300, 80, 1), CAPABILITIES),
 ]
 NAME = "size"
+KEY = ["step", "models", "datasets", "seeds"]
 
 
 def write_study(folder: Path, shape: tuple[int, int, int], analyses: list[str]) -> None:
@@ -153,7 +155,7 @@ def measure_study(
 
 
 def main() -> None:
-    """Measure and write benchmarks/results/sizes.{csv,md}."""
+    """Measure and write benchmarks/results/sizes.{csv,md}; rows not measured stay as they are."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--studies", type=int, nargs="*", default=range(len(STUDIES)))
@@ -167,7 +169,9 @@ def main() -> None:
     table = pd.DataFrame(rows)
     table["memory_ratio"] = table["stated_MiB"] / table["MiB"]
     table["time_ratio"] = table["stated_seconds"] / table["seconds"]
-    table = table.sort_values(["step", "models", "datasets"], ignore_index=True)
+    known = pd.read_csv(RESULTS / "sizes.csv")
+    table = pd.concat([known, table]).drop_duplicates(KEY, keep="last")
+    table = table.sort_values(KEY, ignore_index=True)
     table = table.round({"MiB": 0, "stated_MiB": 0, "seconds": 1, "stated_seconds": 1})
     table = table.round({"memory_ratio": 2, "time_ratio": 2})
     write_table(table, [RESULTS / "sizes.csv", RESULTS / "sizes.md"])

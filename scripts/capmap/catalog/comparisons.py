@@ -765,10 +765,9 @@ RELIABILITY = Analysis(
             reads=["runs"],
             options={"confidence_level": "bootstrap/confidence", "seed": "bootstrap/seed"},
             cost=Cost(
-                memory={"runs": 120, "datasets * datasets": 40},
+                memory={"runs": 120, "cells": 150},
                 seconds={
-                    **{"runs": 1e-6, "datasets * datasets": 5e-6},
-                    "datasets * datasets * models": 6e-8,
+                    **{"runs": 1e-6, "models * datasets * datasets": 8e-8},
                     "models * models * datasets": 1e-7,
                 },
             ),
