@@ -184,16 +184,16 @@ CAPABILITIES = Analysis(
             },
             cost=Cost(memory={"cells": 1000}, seconds={"1": 5, "cells": 1e-3}),
         ),
-        # One job for each method and number of dimensions.
+        # One job for each method and dimension, which take the place of those of the map.
         "crossvalidate_embedding": Step(
             "capmap.capabilities.fold_factors:crossvalidate_embedding",
             tables=[],
             reads=["gaps", "datasets"],
             paths=["factor_fits"],
             options={
+                **FIT,
                 "n_splits": "capabilities/splits",
                 "held_out": "capabilities/held_out",
-                "n_starts": "capabilities/starts",
                 "seed": "bootstrap/seed",
             },
             files={"folds": "capabilities/folds/{method}/{dimension}.parquet"},

@@ -90,7 +90,7 @@ PAIRWISE = Analysis(
                 "seed": "bootstrap/seed",
             },
             cost=Cost(
-                memory={"1": 1e8, "runs * n_resamples": 1, "pairs": 800, "pairs * datasets": 24},
+                memory={"1": 7e7, "runs * n_resamples": 1, "pairs": 800, "pairs * datasets": 24},
                 seconds={
                     "pairs": 3e-4,
                     "datasets * n_samples": 2e-7,
@@ -277,7 +277,7 @@ PUBLICATIONS = Analysis(
             "capmap.comparison.publications:compare_publications",
             tables=["disagreements", "publications"],
             reads=["runs", "exported"],
-            cost=Cost(memory={"runs": 600}, seconds={"runs": 1e-4}),
+            cost=Cost(memory={"runs": 600}, seconds={"runs": 1e-5}),
             describe="capmap.prose.publications:describe_publications",
         )
     },
