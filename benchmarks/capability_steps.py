@@ -24,13 +24,12 @@ import pandas as pd
 from capmap.artifacts import write_parquet
 from capmap.capabilities.choice_replay import replay_choices
 from capmap.capabilities.embedding import embed_models
-from capmap.capabilities.fold_factors import crossvalidate_factors
+from capmap.capabilities.fold_factors import crossvalidate_embedding, crossvalidate_factors
 from capmap.capabilities.gaps import tabulate_gaps
 from capmap.capabilities.placement_replay import replay_few_results
 from capmap.capabilities.predictions import place_few_results, predict_cells
 from capmap.rng import make_stream
 from capmap.tables import render_markdown, write_table
-from crossvalidate_embedding import crossvalidate_embedding
 from workflow import RESULTS
 
 SIZES = [(45, 92, 820), (300, 180, 5000), (1000, 500, 50_000), (662, 1555, 100_000)]
@@ -69,9 +68,6 @@ def list_steps(cells: pd.DataFrame, folder: Path) -> dict[str, Callable[[], obje
     datasets = datasets.assign(family=datasets["dataset"])
     models = pd.DataFrame({"model": sorted(set(cells["model"]))})
     found: dict[str, Any] = {}
-    paths = {name: folder / f"{name}.csv" for name in ("gaps", "datasets")}
-    for name, table in {"gaps": gaps, "datasets": datasets}.items():
-        write_table(table, [paths[name]])
 
     def embed() -> None:
         found["fits"] = embed_models(gaps, **FIT)["fits"]  # type: ignore[arg-type]
@@ -83,13 +79,8 @@ def list_steps(cells: pd.DataFrame, folder: Path) -> dict[str, Callable[[], obje
         write_parquet(folder / "factors.parquet", table)
 
     def crossvalidate(method: str) -> None:
-        crossvalidate_embedding(
-            gaps=str(paths["gaps"]),
-            datasets=str(paths["datasets"]),
-            factors=[str(folder / "factors.parquet")] if method == "ensemble" else [],
-            folds=str(folder / "folds.parquet"),
-            **(FIT | splits | {"method": method}),
-        )
+        factors = [str(folder / "factors.parquet")] if method == "ensemble" else []
+        crossvalidate_embedding(gaps, datasets, factors, **(FIT | splits | {"method": method}))
 
     level: Any = FIT | {"confidence_level": 0.9}
 

@@ -72,11 +72,12 @@ def analyse(
         note_left_out(folder, name, reason)
         if reason:
             logger.warning("%s: %s", name, reason)
-            _leave_out(name, reason, folder)
+            _leave_out(name, reason, options[name], folder)
             continue
         own = {read: inputs[read] for read in [*step.reads, *step.paths]}
         origins[name] = digest_origin(code[name], options[name], own)
-        if not (len(steps) > 1 and keeper.restore(name, origins[name], _list_files(folder, name))):
+        files = _list_files(name, options[name], folder)
+        if not (len(steps) > 1 and keeper.restore(name, origins[name], files)):
             todo.append(name)
     shared = {name for step in todo for name in STEPS[step].reads}
     content = {name: _read_input(inputs[name]) for name in sorted(shared)}
@@ -88,7 +89,7 @@ def analyse(
         known |= {path: inputs[path] for path in step.paths}
         _run_step(name, known, folder)
         if len(steps) > 1:
-            keeper.keep(name, origins[name], _list_files(folder, name))
+            keeper.keep(name, origins[name], _list_files(name, options[name], folder))
 
     most = find_limits(limits).memory
     processes = count_processes([needs[name].memory for name in todo], most, threads)
@@ -98,18 +99,19 @@ def analyse(
 
 def _find_left_out(step: Step, folder: str) -> str:
     """Say which step is left out that makes what this one reads, if any is."""
-    makers = (name for name, made in STEPS.items() if {*made.tables, *made.files} & {*step.reads})
+    reads = {*step.reads, *step.paths}
+    makers = (name for name, made in STEPS.items() if {*made.tables, *made.files} & reads)
     return next((reason for name in makers if (reason := read_left_out(folder, name))), "")
 
 
-def _leave_out(name: str, reason: str, folder: str) -> None:
+def _leave_out(name: str, reason: str, options: Mapping[str, Any], folder: str) -> None:
     """Write what a step makes without a row, and say why."""
     step, owner = STEPS[name], find_owner(name, "steps")
     for table in step.tables:
         columns = owner.tables[table].columns.split()
         write_declared(pd.DataFrame(columns=columns), f"{owner.folder}/{table}", folder)
-    for path in step.files.values():
-        write_parquet(f"{folder}/{path}", pd.DataFrame())
+    for path in _place_files(step, options, folder).values():
+        write_parquet(path, pd.DataFrame())
     if step.describe:
         write_paragraphs([reason], _list_texts(folder, name))
 
@@ -129,8 +131,8 @@ def _run_step(name: str, known: Mapping[str, Any], folder: str) -> None:
         made = dict.fromkeys([*step.tables, *step.files], made)
     for table in step.tables:
         write_declared(made[table], f"{owner.folder}/{table}", folder)
-    for file, path in step.files.items():
-        write_parquet(f"{folder}/{path}", made[file])
+    for file, path in _place_files(step, known, folder).items():
+        write_parquet(path, made[file])
     if step.describe:
         paragraphs = _call(load_function(step.describe), {**known, **made})
         write_paragraphs(paragraphs, _list_texts(folder, name))
@@ -149,7 +151,12 @@ def _list_texts(folder: str, name: str) -> list[str]:
     return [f"{folder}/text/{owner}.{suffix}" for suffix in ("txt", "tex")]
 
 
-def _list_files(folder: str, name: str) -> list[str]:
+def _place_files(step: Step, options: Mapping[str, Any], folder: str) -> dict[str, str]:
+    """Where the files of a step are that are no tables, by name."""
+    return {name: f"{folder}/{path.format(**options)}" for name, path in step.files.items()}
+
+
+def _list_files(name: str, options: Mapping[str, Any], folder: str) -> list[str]:
     """All files that a step writes."""
     step, owner = STEPS[name], find_owner(name, "steps")
     tables = [
@@ -157,7 +164,7 @@ def _list_files(folder: str, name: str) -> list[str]:
         for table in step.tables
         for suffix in owner.tables[table].formats.split()
     ]
-    files = [f"{folder}/{path}" for path in step.files.values()]
+    files = _place_files(step, options, folder).values()
     return [*tables, *files, *(_list_texts(folder, name) if step.describe else [])]
 
 

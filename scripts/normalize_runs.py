@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from capmap.artifacts import (
+    count_rows,
     read_parquet,
     render_csv,
     render_parquet,
@@ -32,6 +33,7 @@ def normalize_runs(
     shards: int,
     references: list[str],
     benchmark: list[str],
+    evaluations: list[str],
     study: str,
     **settings: Any,
 ) -> None:
@@ -51,6 +53,8 @@ def normalize_runs(
         Number of shards.
     references, benchmark : list of str
         As `normalize_study` takes them.
+    evaluations : list of str
+        The table of all evaluations, where the runs are of chosen checkpoints.
     study : str
         Name of the study, part of the names of its random streams.
     **settings
@@ -69,7 +73,7 @@ def normalize_runs(
         benchmark=benchmark,
     )
     index = _write_shards(found.runs, Path(folder), shards)
-    size = measure_size(found.runs)._asdict()
+    size = measure_size(found.runs, evaluations=sum(map(count_rows, evaluations)))._asdict()
     for name, content in (("scope", found.scope), ("size", size)):
         write_bytes_if_changed(Path(folder) / f"{name}.json", json.dumps(content).encode())
     write_text(bounds, render_csv(found.bounds))

@@ -50,7 +50,7 @@ def plot(
     """
     keeper = Keeper(folder)
     files = {name: [f"{folder}/figures/{name}.{suffix}" for suffix in FORMATS] for name in reads}
-    left_out = {name: _find_left_out(name, folder) for name in reads}
+    left_out = {name: _find_left_out(name, own, folder) for name, own in reads.items()}
     told = {
         name: {"options": options[name], "look": looks[name], "left_out": left_out[name]}
         for name in reads
@@ -92,10 +92,14 @@ def _draw_figure(
         save_figure(drawn, files)
 
 
-def _find_left_out(name: str, folder: str) -> str:
+def _find_left_out(name: str, reads: Mapping[str, str], folder: str) -> str:
     """Why a step of the figure's analysis that makes its tables is left out, if one is."""
-    reads, steps = FIGURES[name].reads, find_owner(name, "figures").steps
-    makers = (step for step in steps if {*steps[step].tables, *steps[step].files} & {*reads})
+    makers = (
+        step
+        for step, made in find_owner(name, "figures").steps.items()
+        if {*made.tables} & {*FIGURES[name].reads}
+        or any(path.endswith(f"/{file}") for path in reads.values() for file in made.files.values())
+    )
     return next((reason for step in makers if (reason := read_left_out(folder, step))), "")
 
 

@@ -34,6 +34,8 @@ class Size(NamedTuple):
         How many there are; cells have one run or more.
     seeds : int
         The most runs of a cell.
+    evaluations : int
+        Of checkpoints, of which the runs are chosen; 0 in other studies.
     """
 
     models: int
@@ -41,6 +43,7 @@ class Size(NamedTuple):
     cells: int
     runs: int
     seeds: int
+    evaluations: int = 0
 
 
 class Need(NamedTuple):
@@ -50,18 +53,18 @@ class Need(NamedTuple):
     seconds: float
 
 
-def measure_size(runs: "pd.DataFrame") -> Size:
+def measure_size(runs: "pd.DataFrame", *, evaluations: int = 0) -> Size:
     """Measure a study by its runs, columns ``model`` and ``dataset``.
 
     Examples
     --------
     >>> import pandas as pd
     >>> measure_size(pd.DataFrame({"model": ["a", "a", "b"], "dataset": ["x", "x", "y"]}))
-    Size(models=2, datasets=2, cells=2, runs=3, seeds=2)
+    Size(models=2, datasets=2, cells=2, runs=3, seeds=2, evaluations=0)
     """
     counts = runs.groupby(["model", "dataset"], observed=True).size()
     models, datasets = (runs[name].nunique() for name in ("model", "dataset"))
-    return Size(models, datasets, len(counts), len(runs), int(counts.max()))
+    return Size(models, datasets, len(counts), len(runs), int(counts.max()), evaluations)
 
 
 def read_size(path: str | Path) -> Size:

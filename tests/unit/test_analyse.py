@@ -173,3 +173,15 @@ def test_what_reads_tables_that_are_left_out_is_left_out_too(tmp_path):
     run_step("replay_placements", tmp_path, {"gaps": tmp_path / "capabilities/gaps.csv"})
     assert read_left_out(tmp_path, "replay_placements") == "Left out: too large."
     assert read_declared(tmp_path / "capabilities/placement_replay.csv").empty
+
+
+def test_what_reads_folds_that_are_left_out_is_left_out_too(tmp_path):
+    note_left_out(tmp_path, "crossvalidate_embedding", "Left out: too large.")
+    inputs = {"baselines": "baselines.parquet", "factors": "factors.parquet", "folds": []}
+    run_step("summarize_crossvalidation", tmp_path, inputs)
+    assert read_left_out(tmp_path, "summarize_crossvalidation") == "Left out: too large."
+    told = {"method": "l2", "dimension": 3}
+    inputs = {"gaps": "gaps.csv", "datasets": "datasets.csv", "factor_fits": []}
+    note_left_out(tmp_path, "measure_gaps", "Left out: too large.")
+    run_step("crossvalidate_embedding", tmp_path, inputs, **told)
+    assert (tmp_path / "capabilities/folds/l2/3.parquet").is_file()

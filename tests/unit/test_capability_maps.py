@@ -15,7 +15,6 @@ from capmap.capabilities.maps import measure_pairs, project_points, scale_distan
 from capmap.capabilities.neighbor_maps import project_neighbors
 from capmap.errors import ValidationError
 from capmap.rng import make_stream
-from project_umap import project_umap
 from tests.capability_tables import write_inputs
 from tests.steps import run_step
 
@@ -115,9 +114,10 @@ def test_both_maps_of_few_points_are_written_as_parquet(tmp_path):
     table = tabulate(draw_points(4))
     inputs = write_inputs(tmp_path, fits=table)
     run_step("project_map", tmp_path, inputs)
-    project_umap(**inputs, places=str(tmp_path / "umap.parquet"), study="toy", seed=0)
-    for name in ("capabilities/map/mds.parquet", "umap.parquet"):
-        pd.testing.assert_frame_equal(read_parquet(tmp_path / name), project_points(table))
+    run_step("project_umap", tmp_path, inputs, seed=0)
+    for name in ("mds", "umap"):
+        found = read_parquet(tmp_path / f"capabilities/map/{name}.parquet")
+        pd.testing.assert_frame_equal(found, project_points(table))
 
 
 def test_without_umap_the_message_says_what_to_do(monkeypatch):

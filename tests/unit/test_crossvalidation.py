@@ -29,7 +29,6 @@ from capmap.capabilities.gaps import (
 )
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.rng import make_stream
-from crossvalidate_embedding import crossvalidate_embedding
 from tests.capability_tables import list_cells, make_gaps, simulate_results, write_inputs
 from tests.steps import run_step
 
@@ -260,16 +259,11 @@ def write_study(folder: Path, results: pd.DataFrame, **options: object) -> dict[
 def crossvalidate_map(paths: dict[str, str], method: str, dimension: int, **options: Any) -> str:
     """The file of the folds of a method."""
     folder = Path(paths["gaps"]).parent
-    folds = str(folder / f"{method}.parquet")
     factors = [paths["factors"]] if method == "ensemble" else []
-    crossvalidate_embedding(
-        **(paths | options | {"factors": factors}),
-        folds=folds,
-        method=method,
-        dimension=dimension,
-        n_starts=2,
-    )
-    return folds
+    inputs = {"gaps": paths["gaps"], "datasets": paths["datasets"], "factor_fits": factors}
+    told = options | {"method": method, "dimension": dimension, "n_starts": 2}
+    run_step("crossvalidate_embedding", folder, inputs, **told)
+    return str(folder / f"capabilities/folds/{method}/{dimension}.parquet")
 
 
 @pytest.mark.slow

@@ -69,6 +69,7 @@ def make_results(folder, text):
         shards=1,
         references=[],
         benchmark=[],
+        evaluations=[],
         unit="auto",
         interval="calibrated",
         seed=0,

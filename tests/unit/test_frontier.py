@@ -72,6 +72,13 @@ def make_runs(scores):
     return pd.DataFrame(rows, columns=["model", "dataset", "seed", "score"])
 
 
+def test_there_is_no_share_where_seeds_are_shared(tmp_path):
+    runs = make_runs({"a": [(0.5, 0.6)], "b": [(0.7, 0.8)]})
+    table = trace(tmp_path, "model,size,price,date\na,1,1,\nb,2,2,\n", runs, unit="seeds")
+    assert table["on_front"].tolist() == [True, False]
+    assert table["p_front"].isna().all()
+
+
 def test_the_share_of_resamples_is_that_of_two_means(tmp_path):
     rng = np.random.default_rng(2)
     noise = rng.normal(0, 0.05, (2, 1, 400))

@@ -11,6 +11,7 @@ from capmap.errors import ValidationError
 from capmap.figures.datasets import draw_runs_per_cell, draw_scores
 from capmap.figures.ratings import draw_elo
 from capmap.figures.style import save_figure
+from capmap.sizes import note_left_out
 from plot import FORMATS, plot
 from tests.curve_figure_tables import make_study
 from tests.figure_checks import make_tables
@@ -150,3 +151,10 @@ def test_a_refused_figure_fails_the_job(study, monkeypatch):
     monkeypatch.setattr(script, "load_function", lambda _reference: refuse)
     with pytest.raises(ValidationError, match="no model 'x'"):
         study.draw()
+
+
+def test_a_map_that_is_left_out_is_missed_only_where_it_is_drawn(tmp_path):
+    note_left_out(tmp_path, "project_umap", "Left out: too large.")
+    for projection, reason in (("mds", ""), ("umap", "Left out: too large.")):
+        reads = {"places": str(tmp_path / f"capabilities/map/{projection}.parquet")}
+        assert script._find_left_out("capability_map", reads, str(tmp_path)) == reason

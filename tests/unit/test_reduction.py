@@ -116,6 +116,7 @@ def test_holes_shifts_and_the_order_of_rows_do_not_matter() -> None:
     pd.testing.assert_frame_equal(reduce(means).curve, shifted.curve)
     means[np.random.default_rng(0).random(means.shape) < 0.4] = np.nan
     holes = reduce(means)
+    pd.testing.assert_frame_equal(holes.curve, reduce(means - 100).curve)
     assert holes.curve["kendall_tau"].iloc[0] < holes.curve["kendall_tau"].iloc[-1] <= 1
     rows = pd.DataFrame(
         [(f"m{i:03d}", f"d{j:03d}", "0", means[i, j]) for i, j in np.argwhere(~np.isnan(means))],

@@ -22,10 +22,10 @@ from capmap.tables import write_table
 COMPUTED = [name for name, step in STEPS.items() if step.reads]
 NUMBERS = {"n_resamples": 2000, "n_samples": 50_000}
 SIZES = st.builds(
-    lambda models, datasets, seeds: Size(
-        models, datasets, models * datasets, models * datasets * seeds, seeds
+    lambda models, datasets, seeds, evaluations: Size(
+        models, datasets, models * datasets, models * datasets * seeds, seeds, evaluations
     ),
-    *(st.integers(1, most) for most in (10_000, 1000, 100)),
+    *(st.integers(1, most) for most in (10_000, 1000, 100, 10_000)),
 )
 
 
@@ -34,7 +34,7 @@ def test_every_step_states_what_it_needs_by_what_the_study_has(name):
     cost = STEPS[name].cost
     assert cost.memory
     assert cost.seconds
-    need = estimate_need(cost, Size(10, 5, 50, 150, 3), NUMBERS)
+    need = estimate_need(cost, Size(10, 5, 50, 150, 3, 600), NUMBERS)
     assert BASE_MEMORY < need.memory < 1 << 30
     assert 0 < need.seconds < 3600
 

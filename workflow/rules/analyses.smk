@@ -8,7 +8,7 @@ each as PDF, PNG and SVG. What shares a job is kept in .kept/ with what it was m
 run makes only that again which differs.
 """
 
-for name in [name for name in STEPS if name not in analyses.SHARED]:
+for name in [name for name in STEPS if name not in analyses.SHARED | analyses.SINGLE]:
 
     rule:
         name:

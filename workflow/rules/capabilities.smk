@@ -1,52 +1,60 @@
-"""Places models and datasets in one space, says how well that predicts, and what to run next.
+"""Steps of capability maps that are several jobs, or have an environment of their own.
 
-Reads: normalized/{shard}.parquet, normalized/bounds.csv, the tables of attributes.
-Writes: capabilities/, with a file of folds per method and dimension; paragraphs in text/.
+Reads: capabilities/gaps.csv, datasets.csv and fits.parquet.
+Writes: capabilities/, with a file of folds per method and dimension.
 """
 
 
 rule crossvalidate_embedding:
     """Gaps → predictions of hidden results by one method in one dimension."""
     input:
-        gaps="results/{study}/capabilities/gaps.csv",
-        datasets="results/{study}/capabilities/datasets.csv",
-        factors=of(analyses.find_factors, method=str),
+        **inputs_of_steps("crossvalidate_embedding")
+        | {"factor_fits": of(analyses.find_factors, method=str)},
+        measured=of(studies.find_size),
     output:
-        folds="results/{study}/capabilities/folds/{method}/{dimension}.parquet",
+        outputs_of_steps("crossvalidate_embedding"),
     log:
         "results/logs/crossvalidate_embedding/{study}/{method}/{dimension}.log",
     benchmark:
         "results/benchmarks/crossvalidate_embedding/{study}/{method}/{dimension}.tsv"
     conda:
         "../../envs/analysis.yaml"
+    resources:
+        mem_mb=need_of("crossvalidate_embedding", kind="mem_mb"),
+        runtime=need_of("crossvalidate_embedding", kind="runtime"),
     params:
         study="{study}",
-        method="{method}",
-        dimension=number("dimension"),
-        n_splits=setting("capabilities/splits"),
-        held_out=setting("capabilities/held_out"),
-        n_starts=setting("capabilities/starts"),
-        seed=setting("bootstrap/seed"),
-        library=digest_library("crossvalidate_embedding.py"),
+        folder=of(studies.find_folder),
+        limits=setting("limits"),
+        steps=["crossvalidate_embedding"],
+        options=of(analyses.read_fold_options, method=str, dimension=int),
+        code=code_of(analyses.find_step_code, "crossvalidate_embedding"),
     script:
-        "../../scripts/crossvalidate_embedding.py"
+        "../../scripts/analyse.py"
 
 
 rule project_umap:
     """Positions → a map in two dimensions by UMAP."""
     input:
-        fits="results/{study}/capabilities/fits.parquet",
+        **inputs_of_steps("project_umap"),
+        measured=of(studies.find_size),
     output:
-        places="results/{study}/capabilities/map/umap.parquet",
+        outputs_of_steps("project_umap"),
     log:
         "results/logs/project_umap/{study}.log",
     benchmark:
         "results/benchmarks/project_umap/{study}.tsv"
     conda:
         "../../envs/umap.yaml"
+    resources:
+        mem_mb=need_of("project_umap", kind="mem_mb"),
+        runtime=need_of("project_umap", kind="runtime"),
     params:
         study="{study}",
-        seed=setting("bootstrap/seed"),
-        library=digest_library("project_umap.py"),
+        folder=of(studies.find_folder),
+        limits=setting("limits"),
+        steps=["project_umap"],
+        options=of(analyses.read_step_options, "project_umap"),
+        code=code_of(analyses.find_step_code, "project_umap"),
     script:
-        "../../scripts/project_umap.py"
+        "../../scripts/analyse.py"

@@ -199,6 +199,7 @@ checkpoint normalize_runs:
         runs="results/{study}/runs.parquet",
         references=of(exports.find_references),
         benchmark=of(leaderboards.find_benchmark_rules),
+        evaluations=of(exports.find_evaluations),
     output:
         bounds="results/{study}/normalized/bounds.csv",
         manifest="results/{study}/normalized/manifest.csv",

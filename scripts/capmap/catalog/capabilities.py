@@ -184,6 +184,21 @@ CAPABILITIES = Analysis(
             },
             cost=Cost(memory={"cells": 1000}, seconds={"1": 5, "cells": 1e-3}),
         ),
+        # One job for each method and dimension, which take the place of those of the map.
+        "crossvalidate_embedding": Step(
+            "capmap.capabilities.fold_factors:crossvalidate_embedding",
+            tables=[],
+            reads=["gaps", "datasets"],
+            paths=["factor_fits"],
+            options={
+                **FIT,
+                "n_splits": "capabilities/splits",
+                "held_out": "capabilities/held_out",
+                "seed": "bootstrap/seed",
+            },
+            files={"folds": "capabilities/folds/{method}/{dimension}.parquet"},
+            cost=Cost(memory={"cells": 1000}, seconds={"1": 10, "cells": 2e-4}),
+        ),
         "summarize_crossvalidation": Step(
             "capmap.capabilities.crossvalidation:summarize_crossvalidation",
             tables=["validation", "summary", "by_results", "bend"],
@@ -216,6 +231,20 @@ CAPABILITIES = Analysis(
             cost=Cost(
                 memory={"models * models": 40, "datasets * datasets": 40},
                 seconds={"models * models": 1e-5, "datasets * datasets": 1e-5},
+            ),
+        ),
+        "project_umap": Step(
+            "capmap.capabilities.neighbor_maps:project_umap",
+            tables=[],
+            reads=["fits"],
+            options={"seed": "bootstrap/seed"},
+            files={"places": "capabilities/map/umap.parquet"},
+            cost=Cost(
+                memory={
+                    **{"1": 2e8, "models * models": 10, "datasets * datasets": 10},
+                    "models * datasets": 20,
+                },
+                seconds={"1": 10, "models": 6e-3, "datasets": 6e-3},
             ),
         ),
         "predict_scores": Step(
@@ -450,7 +479,7 @@ DRIFT = Analysis(
                 "seed": "bootstrap/seed",
             },
             describe="capmap.prose.drift:describe_drift",
-            cost=Cost(memory={"cells": 600}, seconds={"cells": 1e-3}),
+            cost=Cost(memory={"cells": 600}, seconds={"1": 3, "cells": 2.5e-3}),
         )
     },
 )

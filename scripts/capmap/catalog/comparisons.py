@@ -90,7 +90,7 @@ PAIRWISE = Analysis(
                 "seed": "bootstrap/seed",
             },
             cost=Cost(
-                memory={"1": 1e8, "runs * n_resamples": 1, "pairs": 800, "pairs * datasets": 24},
+                memory={"1": 7e7, "runs * n_resamples": 1, "pairs": 800, "pairs * datasets": 24},
                 seconds={
                     "pairs": 3e-4,
                     "datasets * n_samples": 2e-7,
@@ -277,7 +277,7 @@ PUBLICATIONS = Analysis(
             "capmap.comparison.publications:compare_publications",
             tables=["disagreements", "publications"],
             reads=["runs", "exported"],
-            cost=Cost(memory={"runs": 600}, seconds={"runs": 1e-4}),
+            cost=Cost(memory={"runs": 600}, seconds={"runs": 1e-5}),
             describe="capmap.prose.publications:describe_publications",
         )
     },
@@ -765,10 +765,9 @@ RELIABILITY = Analysis(
             reads=["runs"],
             options={"confidence_level": "bootstrap/confidence", "seed": "bootstrap/seed"},
             cost=Cost(
-                memory={"runs": 120, "datasets * datasets": 40},
+                memory={"runs": 120, "cells": 150},
                 seconds={
-                    **{"runs": 1e-6, "datasets * datasets": 5e-6},
-                    "datasets * datasets * models": 6e-8,
+                    **{"runs": 1e-6, "models * datasets * datasets": 8e-8},
                     "models * models * datasets": 1e-7,
                 },
             ),

@@ -74,7 +74,10 @@ LEADERBOARD = Analysis(
             describe="capmap.prose.leaderboard:describe_leaderboard",
             cost=Cost(
                 memory={"runs": 600, "models * datasets": 1000},
-                seconds={"runs": 1e-4, "models * datasets": 1e-3},
+                seconds={
+                    **{"runs": 2e-6, "models * datasets": 2e-5},
+                    **{"models": 1e-3, "models * models": 1.5e-6},
+                },
             ),
         ),
         "summarize_entries": Step(
@@ -84,7 +87,7 @@ LEADERBOARD = Analysis(
             paths=["replicates", "descriptions", "benchmark"],
             cost=Cost(
                 memory={"runs": 600, "models * datasets": 1000},
-                seconds={"runs": 1e-4, "models * datasets": 1e-3},
+                seconds={"runs": 2e-6, "models * datasets": 3e-5},
             ),
         ),
     },
@@ -244,7 +247,7 @@ CHECKPOINTS = Analysis(
                 "seed": "bootstrap/seed",
             },
             describe="capmap.prose.checkpoints:describe_checkpoints",
-            cost=Cost(memory={"runs": 2000}, seconds={"runs": 1e-3}),
+            cost=Cost(memory={"evaluations": 700}, seconds={"1": 1, "evaluations": 2e-5}),
         )
     },
 )

@@ -90,9 +90,7 @@ MULTILABEL = Analysis(
                 "confidence_level": "multilabel/confidence",
                 "seed": "bootstrap/seed",
             },
-            cost=Cost(
-                memory={"1": 2e8, "runs * n_resamples": 8}, seconds={"runs * n_resamples": 1e-4}
-            ),
+            cost=Cost(memory={"1": 4e7, "seeds": 2e7}, seconds={"runs * n_resamples": 1.5e-3}),
         ),
         "summarize_metrics": Step(
             "capmap.multilabel.rankings:summarize_metrics",
@@ -107,9 +105,7 @@ MULTILABEL = Analysis(
                 "images": "multilabel/images",
             },
             describe="capmap.prose.multilabel:describe_multilabel",
-            cost=Cost(
-                memory={"1": 1e8, "runs * n_resamples": 8}, seconds={"runs * n_resamples": 1e-5}
-            ),
+            cost=Cost(memory={"runs": 5000}, seconds={"runs": 1e-2}),
         ),
     },
 )

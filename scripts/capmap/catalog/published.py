@@ -33,7 +33,7 @@ PUBLISHED = Analysis(
             paths=["printed", "computed", "claimed"],
             options={"published": "published", "claims": "claims"},
             describe="capmap.prose.published:describe_published",
-            cost=Cost(memory={"cells": 600}, seconds={"cells": 1e-4}),
+            cost=Cost(memory={"cells": 600}, seconds={"cells": 3e-5}),
         )
     },
 )

@@ -1,9 +1,9 @@
 """Clusters of datasets that order models alike, as far as they are stable."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
@@ -17,6 +17,8 @@ RESAMPLES = 100
 STABLE = 0.75
 LARGEST = 1 - 1e-9
 NEGLIGIBLE = 1e-12
+# Correlations that are held at once.
+BLOCK_PAIRS = 1 << 21
 
 
 def cluster_datasets(
@@ -60,25 +62,21 @@ def cluster_datasets(
     if n_models < FEWEST_MODELS or n_datasets < FEWEST_DATASETS:
         return pd.DataFrame(columns=COLUMNS)
     scores = _score_ranks(block.means)
-    pairs = _correlate(scores)
-    excess = _simulate_excess(scores, _average_pairs(pairs), confidence_level, rng)
-    labels = _join_datasets(pairs, excess)
+    directions = _find_directions(scores)
+    excess = _simulate_excess(scores, _average_pairs(directions), confidence_level, rng)
+    labels = _join_datasets(directions, excess)
     stability = _measure_stability(scores, labels, excess, rng)
     labels = np.where(stability >= STABLE, labels, 0)
-    np.fill_diagonal(pairs, -np.inf)
-    closest = pairs.argmax(axis=1)
-    rest = scores.sum(axis=1, keepdims=True) - scores
+    closest, pairs = _find_closest(directions)
+    rest = _find_directions(scores.sum(axis=1, keepdims=True) - scores)
     table = pd.DataFrame(
         {
             "dataset": block.datasets,
             "cluster": pd.array(labels, dtype="Int64"),
             "stability": stability,
             "closest": [block.datasets[place] for place in closest],
-            "closest_correlation": pairs.max(axis=1),
-            "rest_correlation": [
-                float(_correlate(np.stack([own, others], axis=1))[0, 1])
-                for own, others in zip(scores.T, rest.T, strict=True)
-            ],
+            "closest_correlation": pairs,
+            "rest_correlation": np.clip((directions * rest).sum(axis=1), -LARGEST, LARGEST),
         }
     )
     table.loc[labels == 0, ["cluster", "stability"]] = np.nan
@@ -114,16 +112,36 @@ def _score_ranks(means: FloatArray) -> FloatArray:
     return np.asarray(ndtri((ranks - 0.375) / (len(means) + 0.25)))
 
 
-def _correlate(scores: FloatArray) -> FloatArray:
-    centered = scores - scores.mean(axis=0)
-    lengths = np.linalg.norm(centered, axis=0)
-    directions = centered / np.where(lengths > NEGLIGIBLE, lengths, 1)
-    return np.asarray(np.clip(directions.T @ directions, -LARGEST, LARGEST))
+def _find_directions(scores: FloatArray) -> FloatArray:
+    """Vectors whose products are the correlations of datasets, shape (datasets, models)."""
+    centered = (scores - scores.mean(axis=0)).T
+    lengths = np.linalg.norm(centered, axis=1, keepdims=True)
+    return np.asarray(centered / np.where(lengths > NEGLIGIBLE, lengths, 1))
 
 
-def _average_pairs(pairs: FloatArray) -> float:
-    count = len(pairs)
-    return float((pairs.sum() - np.trace(pairs)) / (count * (count - 1)))
+def _correlate(directions: FloatArray) -> Iterator[FloatArray]:
+    """Correlations of some datasets after others with all; −∞ with themselves."""
+    count = len(directions)
+    step = max(BLOCK_PAIRS // count, 1)
+    for first in range(0, count, step):
+        pairs = directions[first : first + step] @ directions.T
+        np.clip(pairs, -LARGEST, LARGEST, out=pairs)
+        rows = np.arange(len(pairs))
+        pairs[rows, first + rows] = -np.inf
+        yield pairs
+
+
+def _find_closest(directions: FloatArray) -> tuple[IntArray, FloatArray]:
+    """With which other dataset each correlates most, and how much."""
+    found = [(pairs.argmax(axis=1), pairs.max(axis=1)) for pairs in _correlate(directions)]
+    closest, largest = map(np.concatenate, zip(*found, strict=True))
+    return closest, largest
+
+
+def _average_pairs(directions: FloatArray) -> float:
+    count = len(directions)
+    total = (directions.sum(axis=0) ** 2).sum() - (directions**2).sum()
+    return float(total / (count * (count - 1)))
 
 
 def _simulate_excess(
@@ -140,23 +158,37 @@ def _simulate_excess(
         drawn = np.sqrt(common) * level + np.sqrt(1 - common) * noise
         # As many models are tied as are on the dataset.
         ranks = drawn.argsort(axis=0).argsort(axis=0)
-        pairs = _correlate(np.take_along_axis(dealt, ranks, axis=0))
-        middle = _average_pairs(pairs)
-        np.fill_diagonal(pairs, -LARGEST)
-        found[place] = np.arctanh(pairs.max()) - np.arctanh(middle)
+        directions = _find_directions(np.take_along_axis(dealt, ranks, axis=0))
+        largest = max(pairs.max() for pairs in _correlate(directions))
+        found[place] = np.arctanh(largest) - np.arctanh(_average_pairs(directions))
     order = int(np.ceil(round(confidence_level * (SIMULATIONS + 1), 6)))
     return float(np.sort(found)[min(order, SIMULATIONS) - 1])
 
 
-def _join_datasets(pairs: FloatArray, excess: float) -> IntArray:
-    """The cluster of each dataset, from 1; 0 for one that is joined with no other."""
-    least = np.tanh(np.arctanh(_average_pairs(pairs)) + excess)
-    distances = 1 - pairs
-    np.fill_diagonal(distances, 0)
-    tree = linkage(squareform(distances, checks=False), method="average")
-    labels = fcluster(tree, t=1 - least, criterion="distance")
-    sizes = np.bincount(labels)
-    return np.asarray(np.where(sizes[labels] > 1, labels, 0))
+def _join_datasets(directions: FloatArray, excess: float) -> IntArray:
+    """The cluster of each dataset, from 1; 0 for one that is joined with no other.
+
+    The mean of the pairs of two clusters is the product of their mean directions, and a join brings
+    a cluster closer to no other, so what was once the largest mean of a cluster bounds it.
+    """
+    least = np.tanh(np.arctanh(_average_pairs(directions)) + excess)
+    labels, sizes = np.arange(len(directions)), np.ones(len(directions))
+    closest, bounds = _find_closest(directions)
+    means, is_exact = directions.copy(), np.ones(len(directions), dtype=bool)
+    while bounds[one := int(bounds.argmax())] >= least:
+        other = closest[one]
+        if is_exact[one]:
+            labels[labels == other] = one
+            share = sizes[other] / (sizes[one] + sizes[other])
+            means[one] += share * (means[other] - means[one])
+            sizes[one], sizes[other] = sizes[one] + sizes[other], 0
+            is_exact &= (closest != one) & (closest != other)
+            bounds[other] = -np.inf
+        pairs = np.where(sizes > 0, means @ means[one], -np.inf)
+        pairs[one] = -np.inf
+        closest[one] = pairs.argmax()
+        bounds[one], is_exact[one] = pairs[closest[one]], True
+    return np.asarray(np.where(sizes[labels] > 1, labels + 1, 0))
 
 
 def _measure_stability(
@@ -164,18 +196,18 @@ def _measure_stability(
 ) -> FloatArray:
     """Stability of the cluster of each dataset; 0 where it is in none."""
     stability = np.zeros(len(labels))
-    names = np.unique(labels[labels > 0])
-    if not len(names):
+    if not labels.any():
         return stability
-    own = labels == names[:, None]
     for _ in range(RESAMPLES):
         drawn = rng.integers(len(scores), size=len(scores))
-        found = _join_datasets(_correlate(scores[drawn]), excess)
-        others = found == np.unique(found[found > 0])[:, None]
-        shared = own.astype(int) @ others.T.astype(int)
-        union = own.sum(axis=1)[:, None] + others.sum(axis=1) - shared
-        best = (shared / union).max(axis=1, initial=0)
-        stability += best @ own
+        found = _join_datasets(_find_directions(scores[drawn]), excess)
+        in_both = (labels > 0) & (found > 0)
+        pairs = np.stack([labels, found])[:, in_both]
+        (one, other), shared = np.unique(pairs, axis=1, return_counts=True)
+        union = np.bincount(labels)[one] + np.bincount(found)[other] - shared
+        best = np.zeros(len(labels) + 1)
+        np.maximum.at(best, one, shared / union)
+        stability += best[labels]
     return np.round(stability / RESAMPLES, 12)
 
 

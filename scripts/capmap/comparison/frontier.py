@@ -62,8 +62,8 @@ def trace_frontier(
     pandas.DataFrame
         The columns of `COLUMNS`, the cheapest first; those whose cost is not known have no place
         on the front. ``p_front`` is the share of bootstrap resamples in which a model is on the
-        front of those with a cost; empty where no run can be drawn anew, or scores are expected
-        from other models.
+        front of those with a cost; empty where no run can be drawn anew on its own (seeds are
+        shared), or scores are expected from other models.
     """
     ranking = choose_first(scopes)
     columns = {name: model_attributes[name] for name in READ}
@@ -79,8 +79,8 @@ def trace_frontier(
     is_front = np.zeros(len(table), dtype=bool)
     is_front[priced] = find_front(cost, score[:, None])[:, 0]
     share = np.full(len(table), np.nan)
-    if not table["filled"].any() and table["ci_low"].notna().any():
-        statistic, unit = ranking["statistic"].iloc[0], ranking["unit"].iloc[0]
+    statistic, unit = ranking[["statistic", "unit"]].iloc[0]
+    if unit != "seeds" and not table["filled"].any() and table["ci_low"].notna().any():
         drawn = _resample(
             runs[runs["model"].isin(table.loc[priced, "model"])],
             statistic,
@@ -126,8 +126,7 @@ def find_front(costs: npt.ArrayLike, scores: FloatArray) -> BoolArray:
 
 def _resample(runs: pd.DataFrame, statistic: Any, options: Options, make_rng: Any) -> Any:
     """Bootstrap replicates of each model's statistic."""
-    kind = "seed" if options.unit == "seeds" else "dataset"
-    drawn = [] if options.unit == "runs" else sorted(set(runs[kind]))
+    drawn = [] if options.unit == "runs" else sorted(set(runs["dataset"]))
     found = bootstrap_models(
         runs, statistics=[statistic], options=options, make_rng=make_rng, drawn=drawn
     )

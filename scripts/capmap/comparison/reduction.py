@@ -92,10 +92,12 @@ def reduce_benchmark(
     239–281.
     """
     n_models, n_datasets = matrix.means.shape
+    nothing = Reduction(pd.DataFrame(columns=CURVE), pd.DataFrame(columns=CHOSEN))
+    if n_models < FEWEST_MODELS or n_datasets < FEWEST_DATASETS:
+        return nothing
     whole = _level_scores(matrix.means, np.ones(n_models, dtype=bool))
-    is_small = n_models < FEWEST_MODELS or n_datasets < FEWEST_DATASETS
-    if is_small or not _varies(whole.mean) or not _is_connected(matrix.is_filled):
-        return Reduction(pd.DataFrame(columns=CURVE), pd.DataFrame(columns=CHOSEN))
+    if not _varies(whole.mean) or not _is_connected(matrix.is_filled):
+        return nothing
     sizes = _list_sizes(n_datasets)
     taus, randoms, choices = [], [], []
     for _ in range(PARTITIONS):
@@ -125,18 +127,29 @@ def reduce_benchmark(
 
 
 def _level_scores(means: FloatArray, is_known: BoolArray) -> _Levels:
-    """Take off the effects of datasets, as the known models have them."""
+    """Take off the effects of datasets, as the known models have them, whose mean is then 0."""
     filled = ~np.isnan(means)
     scores, cells = np.where(filled, means, 0)[is_known], filled[is_known].astype(float)
-    totals, counts = scores.sum(axis=0), cells.sum(axis=0)
-    if cells.all():
-        effects = totals / counts
-    else:
-        shares = cells / np.maximum(cells.sum(axis=1, keepdims=True), 1)
-        normal = np.diag(counts) - cells.T @ shares
-        effects = np.linalg.lstsq(normal, totals - shares.T @ scores.sum(axis=1), rcond=None)[0]
+    counts = cells.sum(axis=0)
+    effects = _average(scores.sum(axis=0), counts)
+    if not cells.all():
+        effects = _fit_effects(scores, cells)
+        levels = _average(scores.sum(axis=1) - cells @ effects, cells.sum(axis=1))
+        effects += levels[cells.any(axis=1)].mean()
     usable = filled & (counts > 0)
     return _Levels(np.where(usable, means - effects, 0), usable)
+
+
+def _fit_effects(scores: FloatArray, cells: FloatArray) -> FloatArray:
+    """Effects of columns by least squares, beside those of rows; the fewer of both are solved."""
+    totals, counts = scores.sum(axis=0), cells.sum(axis=0)
+    if len(cells) < len(cells.T):
+        return _average(totals - cells.T @ _fit_effects(scores.T, cells.T), counts)
+    shares = cells / np.maximum(cells.sum(axis=1, keepdims=True), 1)
+    normal = np.diag(counts) - cells.T @ shares
+    return np.asarray(
+        np.linalg.lstsq(normal, totals - shares.T @ scores.sum(axis=1), rcond=None)[0]
+    )
 
 
 def _choose_forward(levels: _Levels, is_known: BoolArray, count: int) -> IntArray:

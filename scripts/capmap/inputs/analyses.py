@@ -45,8 +45,9 @@ Place: TypeAlias = str | Callable[[Study], str | list[str]]
 
 # How many steps of a job run at once, and by how much estimates may be too low.
 PROCESSES, MARGIN = 4, 2
-# Steps that share a job.
+# Steps that share a job, and those with a rule of their own.
 SHARED = {name for name in STEPS if find_owner(name, "steps").shared}
+SINGLE = {"crossvalidate_embedding", "project_umap"}
 
 
 class Code(NamedTuple):
@@ -71,6 +72,13 @@ def find_factors(study: Study, *, method: str) -> list[str]:
     """Find what the ensemble's cross-validation reads of the factors; others read nothing."""
     files = STEPS["crossvalidate_factors"].files
     return [study.place(files["factor_fits"])] if method == "ensemble" else []
+
+
+def read_fold_options(study: Study, *, method: str, dimension: int) -> dict[str, dict[str, Any]]:
+    """Read what the cross-validation of a method is told, by parameter."""
+    name = "crossvalidate_embedding"
+    options = read_step_options(study, name)[name]
+    return {name: {**options, "method": method, "dimension": dimension}}
 
 
 def find_map(study: Study) -> str:

@@ -49,7 +49,7 @@ def describe_frontier(frontier: pd.DataFrame, *, against: str) -> list[str]:
     bracket = (
         "In brackets: the share of bootstrap resamples in which it is on the front."
         if front["p_front"].notna().any()
-        else "How sure that is cannot be told: no runs can be drawn anew."
+        else "How sure that is cannot be told: no runs can be drawn anew on their own."
     )
     count = format_count(len(priced), "model")
     verb = "is" if len(named) == 1 else "are"
