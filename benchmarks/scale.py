@@ -11,13 +11,12 @@ import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import yaml
 
 from capmap.rng import make_stream
@@ -52,29 +51,32 @@ STUDIES = [
 FILE_RUNS, SHARD_RUNS = 1_000_000, 2_500_000
 
 
-def write_exports(study: Study, folder: Path) -> None:
-    """Write the runs to Parquet files of some models each."""
+def simulate_runs(study: Study) -> Iterator[pd.DataFrame]:
+    """Simulate the runs of some models after the other, as many as a file has."""
     rng = make_stream(0, "benchmarks", "scale", "x".join(map(str, study)))
     seeds = np.tile(np.arange(study.seeds), study.datasets)
-    datasets = np.repeat([f"dataset {place:05d}" for place in range(study.datasets)], study.seeds)
+    datasets = np.repeat([f"dataset {place:04d}" for place in range(study.datasets)], study.seeds)
     step = max(FILE_RUNS // len(seeds), 1)
     for first in range(0, study.models, step):
         models = range(first, min(first + step, study.models))
         scores = [0.5 + 0.1 * rng.normal() + 0.02 * rng.normal(size=len(seeds)) for _ in models]
-        table = {
-            "model": np.repeat([f"model {place:05d}" for place in models], len(seeds)),
-            "dataset": np.tile(datasets, len(models)),
-            "seed": np.tile(seeds, len(models)),
-            "score": np.concatenate(scores).clip(0, 1).round(6),
-        }
-        pq.write_table(pa.table(table), folder / f"{first:05d}.parquet")
+        yield pd.DataFrame(
+            {
+                "model": np.repeat([f"model {place:05d}" for place in models], len(seeds)),
+                "dataset": np.tile(datasets, len(models)),
+                "metric": "accuracy",
+                "seed": np.tile(seeds, len(models)),
+                "score": np.concatenate(scores).clip(0, 1).round(6),
+            }
+        )
 
 
 def run_study(study: Study, folder: Path) -> dict[str, Any]:
     """Run a study and measure it."""
     exports = folder / "exports"
     exports.mkdir()
-    write_exports(study, exports)
+    for number, runs in enumerate(simulate_runs(study)):
+        runs.to_parquet(exports / f"{number:05d}.parquet", index=False)
     shards = max(4, study.runs // SHARD_RUNS)
     options = {
         "exports": "exports/*.parquet",

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 import yaml
 from scale import Study as Shape
-from scale import write_export
+from scale import simulate_runs
 
 from analyse import analyse
 from capmap.catalog import ANALYSES, STEPS, list_analyses
@@ -82,10 +82,9 @@ IMAGES, CLASSES, MOST_LABELS = 10_000, 20, 5
 def write_runs(folder: Path, shape: tuple[int, int, int], analyses: list[str]) -> dict[str, Any]:
     """Write runs, attributes of models, and what is published of them; returns their settings."""
     models, datasets, seeds = shape
-    path = folder / "export.csv"
-    write_export(Shape(models, datasets, seeds), path)
-    runs = pd.read_csv(path)
-    runs.assign(paper=runs["seed"] % PUBLICATIONS).to_csv(path, index=False)
+    runs = pd.concat(simulate_runs(Shape(models, datasets, seeds)), ignore_index=True)
+    runs = runs.assign(paper=runs["seed"] % PUBLICATIONS)
+    runs.to_csv(folder / "export.csv", index=False)
     names = runs["model"].unique()
     days = pd.date_range("2020-01-01", periods=len(names)).strftime("%Y-%m-%d")
     about = pd.DataFrame({"model": names, "date": days, "parameters": range(1, len(names) + 1)})
