@@ -80,7 +80,7 @@ def analyse(
         if not (len(steps) > 1 and keeper.restore(name, origins[name], files)):
             todo.append(name)
     shared = {name for step in todo for name in STEPS[step].reads}
-    content = {name: _read_input(inputs[name]) for name in sorted(shared)}
+    content = {name: _read_input(name, inputs[name]) for name in sorted(shared)}
 
     def run(name: str) -> None:
         step = STEPS[name]
@@ -116,10 +116,10 @@ def _leave_out(name: str, reason: str, options: Mapping[str, Any], folder: str) 
         write_paragraphs([reason], _list_texts(folder, name))
 
 
-def _read_input(place: str | list[str]) -> pd.DataFrame:
+def _read_input(name: str, place: str | list[str]) -> pd.DataFrame:
     """Read a table, or a table that is kept in parts."""
     if isinstance(place, list):
-        return read_shards(place, packed=True)
+        return read_shards(place, packed=name == "runs")
     return read_parquet(place) if place.endswith(".parquet") else read_declared(place)
 
 
