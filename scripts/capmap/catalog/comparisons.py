@@ -152,7 +152,7 @@ RANKS = Analysis(
             reads=["runs"],
             options={"missing": "comparison/missing", "alpha": "comparison/alpha"},
             cost=Cost(
-                memory={"runs": 120, "models * models": 24, "pairs": 400},
+                memory={"runs": 60, "models * models": 24, "pairs": 400},
                 seconds={"runs": 2e-6, "pairs": 1.5e-5},
             ),
             describe="capmap.prose.rank_tests:describe_rank_tests",
@@ -207,7 +207,7 @@ PROFILES = Analysis(
                 "seed": "bootstrap/seed",
             },
             cost=Cost(
-                memory={"runs": 120, "cells": 700, "models * n_resamples": 16},
+                memory={"runs": 60, "cells": 700, "models * n_resamples": 16},
                 seconds={"runs * n_resamples": 2e-8},
             ),
             describe="capmap.prose.profiles:describe_profiles",
@@ -241,7 +241,7 @@ STRENGTHS = Analysis(
             tables=["strengths"],
             reads=["runs", "scopes"],
             options={"confidence_level": "bootstrap/confidence"},
-            cost=Cost(memory={"runs": 120, "cells": 400}, seconds={"runs": 2e-6, "cells": 1e-5}),
+            cost=Cost(memory={"runs": 60, "cells": 400}, seconds={"runs": 2e-6, "cells": 1e-5}),
             describe="capmap.prose.strengths:describe_strengths",
         )
     },
@@ -318,7 +318,7 @@ FRONTIER = Analysis(
                 "seed": "bootstrap/seed",
             },
             cost=Cost(
-                memory={"runs": 300, "models * n_resamples": 16},
+                memory={"runs": 150, "models * n_resamples": 16},
                 seconds={"runs * n_resamples": 5e-8},
             ),
             describe="capmap.prose.frontier:describe_frontier",
@@ -377,7 +377,7 @@ RATINGS = Analysis(
             },
             cost=Cost(
                 memory={
-                    **{"1": 1e8, "runs": 120, "models * models": 100},
+                    **{"1": 1e8, "runs": 60, "models * models": 100},
                     "datasets * n_resamples": 40,
                 },
                 seconds={"pairs * n_resamples": 8e-7, "datasets * n_resamples": 1e-6},
@@ -433,7 +433,7 @@ IMPROVABILITY = Analysis(
                 "seed": "bootstrap/seed",
             },
             cost=Cost(
-                memory={"runs": 120, "repeated * n_resamples": 8},
+                memory={"runs": 60, "repeated * n_resamples": 8},
                 seconds={"runs * n_resamples": 1.5e-8, "repeated * n_resamples": 6e-8},
             ),
             describe="capmap.prose.improvability:describe_improvability",
@@ -525,7 +525,7 @@ ROBUSTNESS = Analysis(
             files={"ranks": "robustness/ranks.parquet"},
             cost=Cost(
                 memory={
-                    **{"runs": 200, "cells": 500, "cells * datasets": 0.6},
+                    **{"runs": 80, "cells": 500, "cells * datasets": 0.6},
                     "models * models": 60,
                 },
                 seconds={
@@ -585,7 +585,7 @@ GROUPS = Analysis(
                 "seed": "bootstrap/seed",
             },
             cost=Cost(
-                memory={"runs": 150, "cells": 800, "models * n_resamples": 20},
+                memory={"runs": 100, "cells": 800, "models * n_resamples": 20},
                 seconds={"models": 6e-3, "cells": 5e-5, "runs * n_resamples": 5e-9},
             ),
             describe="capmap.prose.groups:describe_groups",
@@ -695,7 +695,7 @@ SAMPLE_SIZE = Analysis(
                 "difference": "sample_size/difference",
             },
             cost=Cost(
-                memory={"1": 3e7, "runs": 150, "cells": 300},
+                memory={"1": 3e7, "runs": 60, "cells": 300},
                 seconds={"runs": 1e-6, "cells": 1e-5, "pairs": 1e-7},
             ),
             describe="capmap.prose.sample_size:describe_sample_size",
@@ -765,7 +765,7 @@ RELIABILITY = Analysis(
             reads=["runs"],
             options={"confidence_level": "bootstrap/confidence", "seed": "bootstrap/seed"},
             cost=Cost(
-                memory={"runs": 120, "cells": 150},
+                memory={"runs": 60, "cells": 150},
                 seconds={
                     **{"runs": 1e-6, "models * datasets * datasets": 8e-8},
                     "models * models * datasets": 1e-7,

@@ -73,7 +73,7 @@ LEADERBOARD = Analysis(
             },
             describe="capmap.prose.leaderboard:describe_leaderboard",
             cost=Cost(
-                memory={"runs": 600, "models * datasets": 1000},
+                memory={"runs": 300, "models * datasets": 1000},
                 seconds={
                     **{"runs": 2e-6, "models * datasets": 2e-5},
                     **{"models": 1e-3, "models * models": 1.5e-6},
@@ -86,7 +86,7 @@ LEADERBOARD = Analysis(
             reads=["exported", "scopes"],
             paths=["replicates", "descriptions", "benchmark"],
             cost=Cost(
-                memory={"runs": 600, "models * datasets": 1000},
+                memory={"runs": 300, "models * datasets": 1000},
                 seconds={"runs": 2e-6, "models * datasets": 3e-5},
             ),
         ),
