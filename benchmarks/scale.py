@@ -49,6 +49,7 @@ STUDIES = [
 ]
 # Runs of a file, and of a shard of the bootstrap where there are more than of four shards.
 FILE_RUNS, SHARD_RUNS = 1_000_000, 2_500_000
+LIMITS = {"hours": 0.5}
 
 
 def simulate_runs(study: Study) -> Iterator[pd.DataFrame]:
