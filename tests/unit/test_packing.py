@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from capmap import artifacts, packing
 from capmap.artifacts import read_parquet, read_shards, render_parquet, write_parquet
+from capmap.exports import read_exports
 from capmap.packing import join_packed, number_rows, pack_names, unpack_columns
 
+ROLES = ("model", "dataset")
 texts = st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3), st.text(max_size=3)))
 
 
@@ -60,3 +62,14 @@ def test_a_column_that_begins_without_values_keeps_its_kind(tmp_path, monkeypatc
     table = pd.DataFrame({"note": pd.Series([None, None, None, "late"], dtype="str")})
     write_parquet(tmp_path / "table.parquet", table)
     assert read_parquet(tmp_path / "table.parquet")["note"].tolist()[3] == "late"
+
+
+def test_a_run_takes_few_bytes_beside_the_text_of_its_score(tmp_path):
+    places = np.arange(100_000)
+    names = {name: [f"a long name of a {name} {place % 200}" for place in places] for name in ROLES}
+    path = tmp_path / "runs.parquet"
+    pd.DataFrame({**names, "seed": places // 200, "score": places / 1e5}).to_parquet(path)
+    runs = read_exports([str(path)], metric="accuracy").runs
+    assert len(runs) == len(places)
+    used = runs.drop(columns="raw").memory_usage(index=False, deep=True).sum()
+    assert used < 32 * len(runs)
