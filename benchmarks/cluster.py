@@ -25,7 +25,7 @@ from tests.workflow.checkouts import Checkout
 from workflow import RESULTS
 
 SHARDS = 12
-MODELS, DATASETS, SEEDS = 300, 50, 20
+MODELS, DATASETS, SEEDS = 300, 100, 20
 TARGETS = [f"results/large/bootstrap/{shard}.parquet" for shard in range(SHARDS)]
 
 
