@@ -51,9 +51,10 @@ class Exports:
     ----------
     runs : DataFrame
         A row per run, in the order of the files and their lines: model, dataset, metric and seed
-        (text; seed is empty where the export has none), score (float, NaN or infinite where it is
+        (seed is empty where the export has none), score (float, NaN or infinite where it is
         unusable), raw (the score's text as it stands in the file), source (the file), line (the
-        header is line 1), column (where the score stands), and the columns to keep (text).
+        header is line 1), column (where the score stands), and the columns to keep (text). All
+        texts but `raw` are packed, see `capmap.packing.pack_names`.
     problems : list of Problem
         Everything that is wrong, in the order of the files.
     files : list of ExportFile
