@@ -242,6 +242,7 @@ def run_step(name: str) -> None:
         options=read_options(study, name),
         code={name: ""},
         measured=f"results/{NAME}/normalized/size.json",
+        excess={},
         limits=study.settings["limits"],
         threads=1,
         **places,

@@ -16,7 +16,6 @@ from capmap.freshness import Keeper, digest_origin
 from capmap.sizes import (
     count_processes,
     estimate_need,
-    explain_excess,
     find_limits,
     note_left_out,
     read_left_out,
@@ -35,6 +34,7 @@ def analyse(
     options: Mapping[str, Mapping[str, Any]],
     code: Mapping[str, str],
     measured: str,
+    excess: Mapping[str, str],
     limits: Mapping[str, float],
     threads: int,
     **inputs: str | list[str],
@@ -55,9 +55,11 @@ def analyse(
         Digest of the code of each step.
     measured : str
         The file that says how large the study is.
+    excess : mapping of str to str
+        Why steps are left out that would need more than is allowed. They, and what reads their
+        tables, write empty ones and the reason.
     limits : mapping of str to float
-        What a step may need, as the setting of that name. Those that would need more, and what
-        reads their tables, write empty ones and the reason.
+        What the steps that run at once may need, as the setting of that name.
     threads : int
         How many processes run at once, at most; fewer where they would need more memory together.
     **inputs : str or list of str
@@ -68,7 +70,7 @@ def analyse(
     needs = {name: estimate_need(STEPS[name].cost, size, options[name]) for name in steps}
     for name in steps:
         step = STEPS[name]
-        reason = _find_left_out(step, folder) or explain_excess(needs[name], limits, size)
+        reason = _find_left_out(step, folder) or excess.get(name, "")
         note_left_out(folder, name, reason)
         if reason:
             logger.warning("%s: %s", name, reason)

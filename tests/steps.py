@@ -43,6 +43,7 @@ def run_step(name: str, folder: Path, inputs: dict[str, Any], **options: Any) ->
         options={name: options},
         code={name: ""},
         measured=str(write_size(folder)),
+        excess={},
         limits=LIMITS,
         threads=1,
         **places,

@@ -30,7 +30,8 @@ for name in [name for name in STEPS if name not in analyses.SHARED | analyses.SI
         params:
             study="{study}",
             folder=of(studies.find_folder),
-            limits=setting("limits"),
+            excess=of(analyses.find_excess, name),
+            limits=told(studies.Study.read, "limits"),
             steps=[name],
             options=of(analyses.read_step_options, name),
             code=code_of(analyses.find_step_code, name),
@@ -70,7 +71,8 @@ for study in config["studies"]:
             params:
                 study="{study}",
                 folder=of(studies.find_folder),
-                limits=setting("limits"),
+                excess=of(analyses.find_excess, *steps),
+                limits=told(studies.Study.read, "limits"),
                 steps=steps,
                 options=of(analyses.read_step_options, *steps),
                 code=code_of(analyses.find_step_code, *steps),

@@ -25,7 +25,8 @@ rule crossvalidate_embedding:
     params:
         study="{study}",
         folder=of(studies.find_folder),
-        limits=setting("limits"),
+        excess=of(analyses.find_excess, "crossvalidate_embedding"),
+        limits=told(studies.Study.read, "limits"),
         steps=["crossvalidate_embedding"],
         options=of(analyses.read_fold_options, method=str, dimension=int),
         code=code_of(analyses.find_step_code, "crossvalidate_embedding"),
@@ -52,7 +53,8 @@ rule project_umap:
     params:
         study="{study}",
         folder=of(studies.find_folder),
-        limits=setting("limits"),
+        excess=of(analyses.find_excess, "project_umap"),
+        limits=told(studies.Study.read, "limits"),
         steps=["project_umap"],
         options=of(analyses.read_step_options, "project_umap"),
         code=code_of(analyses.find_step_code, "project_umap"),

@@ -212,12 +212,12 @@ def setting(path):
     return lambda wildcards: {"setting": path, "value": read(wildcards)}
 
 
-def told(function):
+def told(function, *arguments):
     """What a function finds for the job's study, as a param whose change makes nothing run again.
 
     Snakemake compares the params of a job, apart from those whose functions take its inputs.
     """
-    find = of(function)
+    find = of(function, *arguments)
     return lambda wildcards, input: find(wildcards)
 
 

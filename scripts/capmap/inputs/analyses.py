@@ -33,7 +33,9 @@ from capmap.sizes import (
     BASE_SECONDS,
     MIB,
     Need,
+    Size,
     estimate_need,
+    explain_excess,
     find_limits,
     fits,
     read_size,
@@ -246,19 +248,36 @@ def read_step_options(study: Study, *names: str) -> dict[str, dict[str, Any]]:
     return {name: _read_options(study, STEPS[name].options) for name in names}
 
 
+def find_excess(study: Study, *names: str) -> dict[str, str]:
+    """Say why steps are left out that would need more than a study allows, by step.
+
+    None is while the size of the study is not known yet.
+    """
+    limits, found = study.settings["limits"], {}
+    for name, (need, size) in _estimate_needs(study, *names).items():
+        if reason := explain_excess(need, limits, size):
+            found[name] = reason
+    return found
+
+
+def _estimate_needs(study: Study, *names: str) -> dict[str, tuple[Need, Size]]:
+    """Estimate what steps need, with the size of the study; nothing while that is not known."""
+    path = study.folder / "normalized/size.json"
+    if not path.is_file():
+        return {}
+    size, options = read_size(path), read_step_options(study, *names)
+    return {name: (estimate_need(STEPS[name].cost, size, options[name]), size) for name in names}
+
+
 def ask_for(study: Study, *names: str) -> dict[str, int]:
     """Say what a job of steps asks of a cluster: ``mem_mb``, and ``runtime`` in minutes.
 
     Both have a margin: a machine may be slower, and estimates hold within a factor of two. What is
     left out counts as nothing, and so does a study whose size is not known yet.
     """
-    path = study.folder / "normalized/size.json"
-    needs, most = [Need(BASE_MEMORY, BASE_SECONDS)], find_limits(study.settings["limits"])
-    if path.is_file():
-        size = read_size(path)
-        options = read_step_options(study, *names)
-        found = [estimate_need(STEPS[name].cost, size, options[name]) for name in names]
-        needs += [need for need in found if fits(need, most)]
+    most = find_limits(study.settings["limits"])
+    found = [need for need, _ in _estimate_needs(study, *names).values()]
+    needs = [Need(BASE_MEMORY, BASE_SECONDS), *(need for need in found if fits(need, most))]
     needs.sort(reverse=True)
     memory = max(needs[0].memory, min(most.memory, sum(need.memory for need in needs[:PROCESSES])))
     seconds = sum(need.seconds for need in needs)
