@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy import integrate, stats
 
+from capmap.ranking import coverage
 from capmap.ranking.coverage import average_middle, pool_residuals, tabulate_coverage
 from capmap.ranking.resampling import stratify_runs
 from capmap.rng import make_stream
@@ -75,6 +76,15 @@ def test_nothing_is_simulated_where_no_model_has_an_interval() -> None:
     assert table["simulations"].tolist() == [0, 0]
     equal = tabulate(draw_runs(2, 3, 2).assign(score=0.5))
     assert equal["simulations"].tolist() == [0, 0]
+
+
+def test_too_few_simulations_tell_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = draw_runs(2, 4, 3)
+    for fitting, told in ((200, 200), (199, 0)):
+        monkeypatch.setattr(coverage, "CELLS", fitting * 12 * coverage.N_RESAMPLES)
+        table = tabulate(runs)
+        assert table["simulations"].tolist() == [told, told]
+        assert table["expected"].isna().all() == (told == 0)
 
 
 def test_unequal_numbers_of_runs_are_told() -> None:

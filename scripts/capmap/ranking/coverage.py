@@ -19,8 +19,8 @@ from capmap.settings.choices import IntervalMethod, Weights
 INTERVALS: tuple[IntervalMethod, ...] = ("percentile", "calibrated")
 
 N_RESAMPLES = 399
-N_SIMULATIONS = 1000
-CELLS = 1 << 26
+N_SIMULATIONS, FEWEST_SIMULATIONS = 1000, 200
+CELLS = 1 << 27
 QUANTILES = 400
 NEGLIGIBLE = 1e-12
 
@@ -50,8 +50,8 @@ def tabulate_coverage(
     pandas.DataFrame
         A row per kind of interval: ``interval``, ``datasets`` and ``seeds`` (medians over models
         and cells, halves rounded up), ``seeds_min``, ``seeds_max``, ``nominal``, ``expected`` and
-        ``simulations``. Where no model has an interval, ``expected`` is NaN and nothing is
-        simulated.
+        ``simulations``. Where no model has an interval, or so many runs that fewer than 200
+        simulations fit the work, ``expected`` is NaN and nothing is simulated.
 
     Notes
     -----
@@ -68,12 +68,12 @@ def tabulate_coverage(
     ]
     draws = np.concatenate([model.draws for model in models])
     able = [model for model in models if measure_error("iqm", model, unit="runs")]
-    simulations = 0
+    size = max((len(model.scores) for model in able), default=CELLS)
+    simulations = min(CELLS // (size * N_RESAMPLES), N_SIMULATIONS)
+    residuals = pool_residuals(models) if simulations >= FEWEST_SIMULATIONS else np.empty(0)
+    simulations = simulations if len(residuals) else 0
     expected: dict[str, float] = dict.fromkeys(INTERVALS, np.nan)
-    residuals = pool_residuals(models)
-    if able and len(residuals):
-        size = max(len(model.scores) for model in able)
-        simulations = max(min(CELLS // (size * N_RESAMPLES), N_SIMULATIONS), 1)
+    if simulations:
         held: dict[str, int] = dict.fromkeys(INTERVALS, 0)
         for number in range(simulations):
             model = able[number % len(able)]
