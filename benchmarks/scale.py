@@ -81,8 +81,8 @@ def run_study(study: Study, folder: Path) -> dict[str, Any]:
     shards = max(4, study.runs // SHARD_RUNS)
     options = {
         "exports": "exports/*.parquet",
-        "metric": "accuracy",
         "bootstrap": {"shards": shards},
+        "limits": LIMITS,
     }
     settings = {"studies": {NAME: options}, "run": NAME}
     (folder / "study.yaml").write_text(yaml.safe_dump(settings))
