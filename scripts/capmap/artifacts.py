@@ -252,7 +252,8 @@ def _explain_damage(path: str | Path) -> Iterator[None]:
 
 def read_shards(paths: Iterable[str | Path], *, packed: bool = False) -> pd.DataFrame:
     """Read the Parquet files of a table that is kept in parts, one after the other."""
-    return join_packed([read_parquet(path, packed=packed) for path in paths])
+    tables = [read_parquet(path, packed=packed) for path in paths]
+    return join_packed(tables) if packed else pd.concat(tables, ignore_index=True)
 
 
 def write_json(path: str | Path, content: Mapping[str, Any]) -> None:

@@ -42,6 +42,7 @@ def unpack_columns(table: pd.DataFrame) -> pd.DataFrame:
 
 def join_packed(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Join tables of the same columns, one below the other; what is packed in them stays so."""
+    tables = [table for table in tables if len(table)] or tables[:1]
     return pd.DataFrame(
         {
             name: union_categoricals([table[name] for table in tables], sort_categories=True)

@@ -88,9 +88,9 @@ def test_numbers_beside_scores_stay_beside_texts_with_commas(tmp_path, split):
         summary={"runs": 1, "spread": "std"},
     )
     assert [problem for problem in read.problems if problem.severity == "error"] == []
-    found = read.runs.groupby("model")["score"].std()
+    found = read.runs.groupby("model", observed=True)["score"].std()
     assert found.to_numpy() == pytest.approx([1.234, 1234.5])
-    assert read.runs.groupby("model").size().tolist() == [3, 3]
+    assert read.runs.groupby("model", observed=True).size().tolist() == [3, 3]
 
 
 @pytest.mark.parametrize(("take", "taken"), [("last", 0.2), ("best", 0.2), ({"step": 2.5}, 0.1)])

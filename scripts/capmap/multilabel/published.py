@@ -192,7 +192,7 @@ def _take_fractions(known: pd.DataFrame) -> FloatArray:
         )
     if not (values > 1).any():
         return values
-    highest = known.groupby("dataset")["score"].max()
+    highest = known.groupby("dataset", observed=True)["score"].max()
     mixed = sorted(highest[(highest > 0) & (highest <= 1)].index)
     if mixed:
         raise ValidationError(

@@ -57,10 +57,9 @@ def rename_runs(
     ]
     refused = {problem.value for problem in problems}
     given = {old: new for old, new in names.items() if old not in refused}
-    renamed = {
-        kind: pack_names(runs[kind].map(lambda name: given.get(name, name))) for kind in KINDS
-    }
-    return runs.assign(**renamed), problems
+    renamed = {kind: runs[kind].map(lambda name: given.get(name, name)) for kind in KINDS}
+    packed = {kind: pack_names(renamed[kind]) for kind in KINDS if runs[kind].dtype == "category"}
+    return runs.assign(**{**renamed, **packed}), problems
 
 
 def name_anew(problems: Iterable[Problem], names: Mapping[str, str]) -> list[Problem]:
