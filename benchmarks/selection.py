@@ -2,8 +2,11 @@
 
 Complete tables (real accuracies of openclip, and low rank plus noise) keep the half of their cells
 where models are good, up to noise ("where good": as `benchmarks/holes.py` does), or at random. The
-right shift is the mean error of the predictions of unseen cells. Run by ``make bench`` where the
-shared files are; ``benchmarks/results/selection.csv`` and ``.md`` keep the table.
+right shift is the mean error of the predictions of unseen cells. Counted are also intervals of raw
+scores that end at the best and worst score of the dataset, as if no result could lie beyond
+("closed"), and how many models may be the best of a dataset, and whether they hold it at all
+budgets, for costs that say nothing of scores. Run by ``make bench`` where the shared files are;
+``benchmarks/results/selection.csv`` and ``.md`` keep the table.
 """
 
 import sys
@@ -13,6 +16,7 @@ import numpy as np
 import pandas as pd
 from holes import RESULTS, SHARED, choose_cells, read_openclip
 
+from capmap.capabilities.budgets import choose_best
 from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts
 from capmap.capabilities.factors import gather_attributes
 from capmap.capabilities.gaps import choose_results, scale_scores, tabulate_gaps
@@ -21,9 +25,10 @@ from capmap.capabilities.predictions import predict_scores
 from capmap.capabilities.sensitivity import shift_unreported
 from capmap.rng import make_stream
 from capmap.tables import render_markdown, write_table
+from tests.unit.test_budgets import keep_best
 
-REPEATS, MODELS, DATASETS, FACTORS = 2, 40, 30, 3
-EMPTY = 0.5
+REPEATS, MODELS, DATASETS, FACTORS = 8, 40, 30, 3
+EMPTY, LEVEL = 0.5, 0.9
 
 
 def draw_cells(name: str, number: int) -> pd.DataFrame:
@@ -59,13 +64,13 @@ def measure(name: str, mask: str, number: int) -> dict[str, object]:
         scale=scale,
         fitting=Fitting(METHODS["ensemble"], starts),
         attributes=gather_attributes(results),
-        confidence_level=0.9,
+        confidence_level=LEVEL,
         rng=make_stream(0, "selection"),
     )
     known = table[table["held_out"]]
     unseen = table[~table["held_out"]].merge(cells).merge(scale)
-    truth = (unseen["mean"] - unseen["best"]) / (unseen["worst"] - unseen["best"])
-    truth = truth.clip(0, 1)
+    exact = (unseen["mean"] - unseen["best"]) / (unseen["worst"] - unseen["best"])
+    truth = exact.clip(0, 1)
     worse = max(float((truth - unseen["predicted"]).mean()), 0.0)
     ends = (unseen[name].to_numpy() for name in ("predicted", "low", "high"))
     _, low, high = shift_unreported(*ends, worse=worse)
@@ -78,6 +83,24 @@ def measure(name: str, mask: str, number: int) -> dict[str, object]:
         "worse": worse,
         "shifted": truth.between(pd.Series(low), pd.Series(high)).mean(),
         "width": (high - low).mean(),
+        "closed": exact.between(unseen["low"], unseen["high"]).mean(),
+        **count_best(table, gaps, cells, make_stream(0, "selection", "costs", str(number))),
+    }
+
+
+def count_best(
+    predictions: pd.DataFrame, gaps: pd.DataFrame, cells: pd.DataFrame, rng: np.random.Generator
+) -> dict[str, float]:
+    """How often the candidates hold the best model, and their share of all models."""
+    models = predictions["model"].drop_duplicates()
+    costs = pd.Series(rng.lognormal(size=len(models)), models)
+    found = choose_best(predictions, gaps, costs, confidence_level=LEVEL)
+    last = found["best_models"].groupby("dataset").tail(1)
+    scores = cells.pivot_table(index="model", columns="dataset", values="mean")
+    truth = -scores.loc[models, last["dataset"]]
+    return {
+        "best_held": float(np.mean(keep_best(found["best_candidates"], truth, costs))),
+        "candidates": float((last["candidates"] / last["models"]).mean()),
     }
 
 
