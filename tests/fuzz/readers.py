@@ -184,9 +184,12 @@ def _read_study(path: str, **settings: Any) -> str:
     policies = Policies({}, **settings.pop("policies"))
     read = read_exports([path], **settings)
     if settings["layout"] == "long":
-        # What is neither a run nor counted as left out has a problem of its own.
+        # What is neither a run nor counted as left out has a problem of its own, or the whole file
+        # has an error, as where nothing tells the metric.
         lost = read.rows - read.rows_filtered - len(read.runs)
-        assert 0 <= lost <= len({problem.line for problem in read.problems})
+        is_refused = any(own.line == 0 and own.severity == "error" for own in read.problems)
+        assert lost >= 0
+        assert is_refused or lost <= len({problem.line for problem in read.problems})
     if read.runs.empty and read.problems:
         return "refused"
     result = validate_runs(
