@@ -218,7 +218,7 @@ def read_parquet(
 
 
 @contextmanager
-def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
+def open_table(path: str | Path) -> Iterator[pq.ParquetFile]:
     """Open a Parquet file, to be read piece by piece in the block.
 
     Raises
@@ -232,7 +232,7 @@ def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
 
 def count_rows(path: str | Path) -> int:
     """Count the rows of a Parquet file without reading them."""
-    with open_parquet(path) as file:
+    with open_table(path) as file:
         return int(file.metadata.num_rows)
 
 

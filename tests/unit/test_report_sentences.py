@@ -86,9 +86,10 @@ def test_the_headline_says_what_changes_between_metrics() -> None:
     shift = shift.assign(metric_a="top1", metric_b="asma", dataset_a="V1", dataset_b="V1")
     other = shift.assign(dataset_b="V2", rank_b=[3, 2, 1])
     told = verdict.describe_metrics(pd.concat([other, shift]), rank_by="asma").striptags()
-    assert told == (
-        "On V1, A is first by top-1 accuracy and by ASMA; 2 of 3 models have another rank."
-    )
+    assert told == ("On V1, A is first by top-1 accuracy and by ASMA; 2 of 3 models change rank.")
+    alike = shift.assign(rank_b=shift["rank_a"])
+    told = verdict.describe_metrics(alike, rank_by="asma").striptags()
+    assert told == "On V1, A is first by top-1 accuracy and by ASMA; no model changes its rank."
     told = verdict.describe_metrics(other.assign(dataset_a="V2"), rank_by="asma").striptags()
     assert "A is first by top-1 accuracy and C by ASMA" in told
     assert not verdict.describe_metrics(shift, rank_by="real")

@@ -40,7 +40,7 @@ from capmap.exports.files import (
 )
 from capmap.exports.parquet import (
     ParquetSheet,
-    count_rows,
+    count_declared_rows,
     explain_damage,
     open_parquet,
     require_rows,
@@ -127,7 +127,7 @@ def read_parquet_scores(sheet: ParquetSheet, columns: Sequence[str]) -> Scores:
     with explain_damage(sheet.path):
         file = pq.ParquetFile(sheet.path, page_checksum_verification=True)
         dtype = _find_type(sheet, columns, file.schema_arrow)
-        rows = count_rows(file.metadata)
+        rows = count_declared_rows(file.metadata)
         _require_size(sheet.path, rows, rows * len(columns) * dtype.itemsize)
         scores: Scores = np.empty((rows, len(columns)), dtype)
         end = 0

@@ -54,7 +54,7 @@ class ParquetSheet:
             file = pq.ParquetFile(
                 _open_source(self.path), read_dictionary=texts, page_checksum_verification=True
             )
-            rows = count_rows(file.metadata)
+            rows = count_declared_rows(file.metadata)
             self._require_size(ENTRY_BYTES * rows * len(fields))
             self._require_size(_sum_unpacked(file.metadata, fields))
             # Room is taken for all rows of a part that the file claims to have, so parts are small.
@@ -169,7 +169,7 @@ def open_parquet(path: str, head: bytes) -> ParquetSheet:
         return ParquetSheet(path, columns, dict(zip(columns, schema.names, strict=True)))
 
 
-def count_rows(metadata: pq.FileMetaData) -> int:
+def count_declared_rows(metadata: pq.FileMetaData) -> int:
     """Count the rows that a file says it has, in all and in its parts."""
     groups = (metadata.row_group(place) for place in range(metadata.num_row_groups))
     require_rows(metadata.num_rows, sum(group.num_rows for group in groups))

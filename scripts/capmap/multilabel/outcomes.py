@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from capmap.artifacts import open_parquet
+from capmap.artifacts import open_table
 from capmap.multilabel.dumps import Cell
 from capmap.multilabel.labels import UNKNOWN, Int64Array, LabelSets
 from capmap.multilabel.ranks import Ranks
@@ -211,7 +211,7 @@ class OutcomeFiles:
         self._places: dict[Cell, tuple[str, int]] = {}
         self._seeds: dict[tuple[str, str], set[str]] = {}
         for path in sorted(map(str, paths)):
-            with open_parquet(path) as file:
+            with open_table(path) as file:
                 for group in range(file.num_row_groups):
                     head = file.read_row_group(group, columns=list(Cell._fields)).slice(0, 1)
                     for row in head.to_pylist():
@@ -251,7 +251,7 @@ class OutcomeFiles:
         tables = []
         for seed in seeds:
             path, group = self._places[Cell(model, dataset, seed)]
-            with open_parquet(path) as file:
+            with open_table(path) as file:
                 tables.append(file.read_row_group(group))
         table = pa.concat_tables(tables).to_pandas(types_mapper=_choose_type)
         ids = [

@@ -138,7 +138,7 @@ def describe_changes(changes: pd.DataFrame) -> Markup:
     return text or Markup("Numbers moved, but no model changed its rank by IQM.")
 
 
-def count_rows(validation: Mapping[str, Any]) -> pd.DataFrame:
+def tabulate_rows(validation: Mapping[str, Any]) -> pd.DataFrame:
     """Tabulate what became of the exports' rows.
 
     Parameters

@@ -7,7 +7,7 @@ import pandas as pd
 
 from capmap.catalog import MAIN, Table, label_columns
 from capmap.claims import choose_first, find_candidates, has_letters
-from capmap.pages.accounts import count_rejected, count_rows, list_files, list_warnings
+from capmap.pages.accounts import count_rejected, list_files, list_warnings, tabulate_rows
 from capmap.pages.views import View, list_formats, make_view
 from capmap.wording import spell_statistic
 
@@ -69,7 +69,7 @@ def show_tables(
         **tables,
         "ranking": ranking[RANKING].rename(columns={"score": statistic}),
         "changes": _restore_integers(tables["changes"]),
-        "counts": count_rows(validation),
+        "counts": tabulate_rows(validation),
         "rejected": count_rejected(validation),
         "warnings": list_warnings(validation),
         "files": list_files(validation),

@@ -72,15 +72,17 @@ def describe_metrics(rank_shift: pd.DataFrame, *, rank_by: str) -> Markup:
     first, others = (rows.loc[rows[rank] == 1, "model"] for rank in ("rank_a", "rank_b"))
     moved = int((rows["rank_a"] != rows["rank_b"]).sum())
     both = join_names(others) + " " if list(first) != list(others) else ""
-    text = Markup(" On {}, {} {} first by top-1 accuracy and {}by {}; {} of {} another rank.")
+    changes = "no model changes its rank"
+    if moved:
+        changes = f"{moved:,} of {format_count(len(rows), 'model changes', 'models change')} rank"
+    text = Markup(" On {}, {} {} first by top-1 accuracy and {}by {}; {}.")
     return text.format(
         NAME.format(rows["dataset_a"].iloc[0]),
         join_names(first),
         "is" if len(first) == 1 else "are",
         both,
         LABEL_METRICS[rank_by],
-        f"{moved:,}",
-        format_count(len(rows), "model has", "models have"),
+        changes,
     )
 
 
