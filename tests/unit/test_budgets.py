@@ -36,7 +36,7 @@ def make_hidden(count: int) -> list[tuple[object, ...]]:
 def test_candidates_by_hand() -> None:
     # Two models have no result on d, and 19 results are hidden: of their errors in widths of the
     # intervals the largest, 0.25 of dear, is the quantile at 10% / 2.
-    rows = [
+    rows: list[tuple[object, ...]] = [
         ("cheap", "d", 0.6, 0.5, 0.2, 0.8),
         ("dear", "d", 0.0, 0.1, 0.0, 0.4),
         ("near", "d", None, 0.65, 0.4, 0.9),  # bound 0.65 - 0.25 * 0.5 = 0.525, below 0.6
@@ -64,7 +64,7 @@ def test_candidates_by_hand() -> None:
 
 
 def test_too_few_hidden_results_exclude_nobody_without_a_result() -> None:
-    rows = [
+    rows: list[tuple[object, ...]] = [
         ("a", "d", 0.0, 0.1, 0.0, 0.4),
         *((f"b{n}", "d", None, 0.9, 0.8, 1.0) for n in range(3)),
     ]
@@ -91,7 +91,7 @@ def simulate(
     truth = (0.5 + 0.25 * rng.normal(size=(12, 1)) + 0.1 * rng.normal(size=shape)).clip(0, 1)
     predicted = (truth + spread * rng.normal(size=shape)).clip(0, 1)
     known = rng.random(shape) < 0.6
-    rows = [
+    rows: list[tuple[object, ...]] = [
         (
             *(f"m{i:02d}", f"d{j:02d}", truth[i, j] if known[i, j] else None, predicted[i, j]),
             *(max(predicted[i, j] - 2 * spread, 0), min(predicted[i, j] + 2 * spread, 1)),
@@ -115,7 +115,7 @@ def keep_best(candidates: pd.DataFrame, truth: pd.DataFrame, costs: pd.Series) -
     )
     models, kept = costs.sort_values().index, []
     for dataset in truth:
-        ordered = truth.loc[models, dataset]
+        ordered = truth.loc[models, str(dataset)]
         records = models[ordered < ordered.cummin().shift(fill_value=np.inf)]
         needed = [*costs[records][1:], np.inf]
         pairs = zip(records, needed, strict=True)
