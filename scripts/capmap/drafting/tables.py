@@ -67,6 +67,8 @@ class Column:
         numbers = [Kind.NUMBER, Kind.NAN, Kind.INFINITE, Kind.AMBIGUOUS, Kind.OTHER_MARK]
         cells = make_texts([text for text in cells.to_pylist() if text not in MISSING] or [""])
         fine = np.isin(parse_numbers(cells).kinds, numbers)
+        if fine.all():
+            return 1.0, 0.0
         spreads = parse_summaries(cells).spreads
         known = np.zeros(len(cells), bool) if spreads is None else np.isfinite(spreads)
         # "0.76 (2)" has a rank in brackets.
@@ -93,7 +95,7 @@ class Table:
     reading: dict[str, Any]
     header_rows: int = 1
 
-    @property
+    @cached_property
     def size(self) -> int:
         """The number of rows."""
         return max((len(column.texts) for column in self.columns.values()), default=0)
@@ -189,9 +191,10 @@ def _find_options(path: str) -> FileOptions:
         if not any(problem.code == "several_sheets" for problem in error.problems):
             raise
         options, grid = _choose_sheet(path, options)
-    if _lacks_header(grid):
+    numeric = _find_numeric(grid)
+    if _lacks_header([grid[0][place] for place in numeric]):
         return replace(options, names=[f"column {place + 1}" for place in range(len(grid[0]))])
-    return replace(options, header_rows=_count_headers(grid))
+    return replace(options, header_rows=_count_headers(grid, numeric))
 
 
 def _choose_sheet(path: str, options: FileOptions) -> tuple[FileOptions, list[list[str]]]:
@@ -234,9 +237,9 @@ def _read_grid(path: str, options: FileOptions) -> list[list[str]]:
 
 def _are_numbers(texts: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     cells = make_texts(list(texts))
-    spreads = parse_summaries(cells).spreads
-    known = np.zeros(len(texts), bool) if spreads is None else np.isfinite(spreads)
-    return np.asarray((parse_numbers(cells).kinds == Kind.NUMBER) | known)
+    fine = parse_numbers(cells).kinds == Kind.NUMBER
+    spreads = None if fine.all() else parse_summaries(cells).spreads
+    return np.asarray(fine if spreads is None else fine | np.isfinite(spreads))
 
 
 def _find_numeric(grid: Sequence[Sequence[str]]) -> list[int]:
@@ -250,10 +253,8 @@ def _find_numeric(grid: Sequence[Sequence[str]]) -> list[int]:
     return numeric
 
 
-def _lacks_header(grid: Sequence[Sequence[str]]) -> bool:
+def _lacks_header(names: Sequence[str]) -> bool:
     """Tell whether numbers stand where names should, unless they count the columns."""
-    numeric = _find_numeric(grid)
-    names = [grid[0][place] for place in numeric]
     counts = (
         [str(number) for number in range(int(names[0]), int(names[0]) + len(names))]
         if (names and names[0].isdecimal())
@@ -264,9 +265,8 @@ def _lacks_header(grid: Sequence[Sequence[str]]) -> bool:
     return bool(_are_numbers(names).all())
 
 
-def _count_headers(grid: Sequence[Sequence[str]]) -> int:
-    """Count the rows at the top that have no number where the others have."""
-    numeric = _find_numeric(grid)
+def _count_headers(grid: Sequence[Sequence[str]], numeric: Sequence[int]) -> int:
+    """Count the rows at the top that have no number in numeric columns, where the others have."""
     for count, row in enumerate(grid[1 : MOST_HEADERS + 1], 1):
         texts = [row[place] for place in numeric if row[place] and row[place] not in MISSING]
         if not texts or _are_numbers(texts).mean() >= RARELY or not any(map(split_words, texts)):
