@@ -282,6 +282,14 @@ def test_structures_of_repositories_are_recognized(case, tmp_path, monkeypatch):
     assert {"take", "datasets"}.isdisjoint(drafted)
 
 
+def test_the_first_row_of_a_table_without_a_header_may_say_a_number_twice(tmp_path):
+    path = tmp_path / "grid.csv"
+    path.write_text("A,1,1,0.7\nB,0.5,0.25,0.6\nC,0.4,0.5,0.5\n")
+    drafted = draft_settings([str(path)])
+    assert len(drafted["reading"]["names"]) == 4
+    assert sorted(read_study(yaml.safe_dump(drafted), tmp_path)["score"])[-2:] == [1, 1]
+
+
 def test_the_direction_of_a_metric_without_name_is_asked(tmp_path):
     path = tmp_path / "rates.csv"
     path.write_text("model,de_mls,fr_mls,it_mls\nA,2.4,4.5,2.9\nB,3.1,5.9,4.2\n")

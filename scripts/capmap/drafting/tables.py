@@ -193,7 +193,9 @@ def _find_options(path: str) -> FileOptions:
         options, grid = _choose_sheet(path, options)
     numeric = _find_numeric(grid)
     if _lacks_header([grid[0][place] for place in numeric]):
-        return replace(options, names=[f"column {place + 1}" for place in range(len(grid[0]))])
+        # Cells of the first row may be equal, where names of columns would not be.
+        count = len(open_sheet(path, wanted=(), options=options).columns)
+        return replace(options, names=[f"column {place + 1}" for place in range(count)])
     return replace(options, header_rows=_count_headers(grid, numeric))
 
 
