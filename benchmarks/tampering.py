@@ -2,8 +2,9 @@
 
 1. Every kind of artifact is tampered with in every way: each is found, by what every run looks
    with.
-2. Each is deleted alone: a run would make it again (its plan is looked at). A record of digests is
-   tampered with alone: a run takes it, or says that it is damaged and what to do.
+2. Each is deleted alone: a run would make it again (its plan is looked at, which is empty where
+   nothing is deleted). A record of digests is tampered with alone: a run takes it, or says that it
+   is damaged and what to do.
 3. In rounds, all are tampered with at once, each in another way than in the round before, and also
    what is kept for the next run: the next run says so, ends well, and every result has the bytes of
    the untouched run.
@@ -12,7 +13,6 @@ Prints the counts; what is not found, not planned, or has other bytes ends the s
 """
 
 import argparse
-import re
 import shutil
 import sys
 import tempfile
@@ -89,23 +89,16 @@ def find_all(checkout: Checkout) -> tuple[int, list[str]]:
 
 
 def plan_all(checkout: Checkout) -> tuple[int, list[str]]:
-    """Delete every kind of artifact alone: the tries, and what no run would make again.
-
-    What the rule ``all`` asks for is made again if it is lost; the others are tried.
-    """
-    plan = checkout.snakemake("--dry-run", "--forceall", cores=1).output
-    asked = re.findall(r"^(?:local)?rule all:\n    input: (.+)$", plan, re.MULTILINE)[0].split(", ")
+    """Delete every kind of artifact alone: the tries, and what no run would make again."""
     artifacts, unplanned = list_artifacts(checkout.folder / STUDY), []
-    for path in artifacts:
-        name = path.relative_to(checkout.folder)
-        if str(name) in asked:
-            continue
+    for path in [None, *artifacts]:
         with tempfile.TemporaryDirectory() as folder:
             copy = checkout.copy(Path(folder) / "project")
-            (copy.folder / name).unlink()
+            if path:
+                (copy.folder / path.relative_to(checkout.folder)).unlink()
             run = copy.snakemake("--dry-run", cores=1)
-            if run.status or not run.jobs:
-                unplanned.append(f"deleted: {name}")
+            if run.status or bool(run.jobs) != bool(path):
+                unplanned.append(f"deleted: {path and path.name}, planned: {[*run.jobs]}")
     return len(artifacts), unplanned
 
 

@@ -73,14 +73,16 @@ def find_altered(folder: Path, *, among: Iterable[str] | None = None) -> list[Pa
 
 
 def find_spoiled(folder: Path) -> list[Path]:
-    """Find what has to go of a study, so that files which Snakemake does not know are made again.
+    """Find what has to go of a study, so that files are made again which Snakemake does not miss.
 
-    Of a job that has lost such a file, or whose file was altered, these are all that it knows.
+    It does not know some, and does not miss one that nothing else asks for. Of a job that has lost
+    a file, or one of whose files that it does not know was altered, these are all that it knows.
     """
     return sorted(
         path
         for files, beside in _list_jobs(folder)
         if not all(_is_own(path, digest) for path, digest in beside.items())
+        or not all(path.exists() for path in files)
         for path in files
     )
 

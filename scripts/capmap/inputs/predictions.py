@@ -138,6 +138,18 @@ def list_label_files(study: Study, *, shard: int) -> list[str]:
     return files
 
 
+def list_made(study: Study) -> list[str]:
+    """List the dumps of a study, the files of their labels and tables of objects, if it makes any.
+
+    Those that are the user's are among them.
+    """
+    shards = shard_dumps(study)
+    read = [
+        list_dumps(study, shard=shard) + list_label_files(study, shard=shard) for shard in shards
+    ]
+    return [*list_objects(study), *(path for paths in read for path in paths)]
+
+
 def list_parts(study: Study, name: str) -> list[str]:
     """List what every shard of a study wrote, such as "facts.json", or the published metrics."""
     stem, suffix = name.split(".")
