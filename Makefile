@@ -4,7 +4,8 @@
 PYTHON ?= python3
 VENV := .venv
 PANDAS2 := .venv-pandas2
-INSTALL := -m pip install --disable-pip-version-check --quiet --quiet
+# Modules are compiled where they are imported first, which most are not.
+INSTALL := -m pip install --disable-pip-version-check --no-compile --quiet --quiet
 # Debian packages for a program that lacks; without rights or Debian its tests say so and are skipped.
 APT = command -v $(1) >/dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && \
 	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(2) >/dev/null; } || true

@@ -51,6 +51,7 @@ def test_outcomes_of_one_dump_are_read_back_alone(tmp_path: Path) -> None:
     assert set(names) == {""}, "images without ids are shared with none"
 
 
+@pytest.mark.slow
 def test_outcomes_whose_bytes_were_altered_are_refused(tmp_path: Path) -> None:
     study = make_study(tmp_path)
     study.evaluate()

@@ -137,6 +137,7 @@ def test_complete_models_keep_their_intervals_and_others_share_imputations(unit:
     assert ranked["rank_low"].notna().all()
 
 
+@pytest.mark.slow
 def test_intervals_hold_what_the_complete_table_would_give() -> None:
     held = []
     for number in range(4):

@@ -197,6 +197,7 @@ def test_raised_text_is_read(tmp_path):
     assert read.runs["score"].tolist() == [0.5]
 
 
+@pytest.mark.slow
 def test_damaged_parquet_is_read_or_refused_whatever_byte_it_is(tmp_path: Path):
     table = pa.table({"model": ["A", "B"] * 4, "dataset": ["é"] * 8, "score": [0.5] * 8})
     sound, runs = tmp_path / "sound.parquet", tmp_path / "runs.parquet"

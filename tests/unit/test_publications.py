@@ -68,6 +68,7 @@ def test_the_range_of_a_cell_has_the_names_of_its_ends():
     assert "0.625 by 'Li' and 1.000 by 'Wu'" in text
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(CELLS, st.randoms(use_true_random=False))
 def test_ranges_equal_a_brute_force_and_do_not_depend_on_the_order_of_rows(rows, random):

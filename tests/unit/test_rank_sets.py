@@ -114,6 +114,7 @@ def test_shared_errors_cancel() -> None:
     assert not find(scores, SamplingErrors(variances, freedom)).separated[0, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("models", "freedom"), [(2, 8), (5, 8), (20, 20)])
 def test_equal_models_are_seldom_separated(models: int, freedom: int) -> None:
     # benchmarks/claims.py counts false claims in whole studies. Four errors of 400: 0.044.

@@ -150,6 +150,7 @@ def test_the_catalog_has_thirty_faults_with_names_of_their_own():
     assert len({broken.name for broken in CATALOG}) == len(CATALOG) >= 30
 
 
+@pytest.mark.slow
 def test_many_equal_faults_take_time_in_proportion(tmp_path):
     rows = "".join(f"A,D,accuracy,word {n},{n}\n" for n in range(50_000))
     path = write(tmp_path, HEADER + GOOD + rows)
