@@ -1,7 +1,7 @@
 """What the steps of analyses and the figures read, make and are told, as the catalog declares."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias, get_args
 
@@ -26,7 +26,7 @@ from capmap.inputs.leaderboards import (
     list_submission_files,
 )
 from capmap.inputs.looks import find_style, list_looked_for, list_styles
-from capmap.inputs.predictions import find_subgroups, list_datasets, list_made, list_parts
+from capmap.inputs.predictions import find_subgroups, list_datasets, list_evaluated, list_parts
 from capmap.inputs.published import list_claimed, list_computed, list_printed
 from capmap.inputs.studies import Study, list_shards, list_shards_of_conditions
 from capmap.settings.choices import TableFormat
@@ -225,10 +225,9 @@ def list_handed(study: Study) -> list[str]:
     steps = [name for made in list_analyses(study.settings) for name in ANALYSES[made].steps]
     places = place_step_inputs(*steps).values()
     found = [place(study) if callable(place) else study.place(place) for place in places]
-    paths = [path for some in found for path in ([some] if isinstance(some, str) else some)]
-    paths += list_figure_inputs(study, *list_drawn(study))
+    paths = [*_join(found), *list_figure_inputs(study, *list_drawn(study))]
     if study.settings["format"] == "predictions":
-        paths += list_made(study)
+        paths += list_evaluated(study)
     elif has_store(study):
         is_submission = study.settings["format"] == "submission"
         paths += (list_submission_files if is_submission else list_evaluations)(study)
@@ -255,9 +254,7 @@ def find_figure_inputs(study: Study, *names: str) -> dict[str, dict[str, str | l
 def list_figure_inputs(study: Study, *names: str) -> list[str]:
     """List the files that figures are made of, each once."""
     reads = [found for name in names for _, found in _find_reads(study, name)]
-    paths = [[found] if isinstance(found, str) else found for found in reads]
-    paths.append(list_styles(study, *names))
-    return list(dict.fromkeys(path for some in paths for path in some))
+    return list(dict.fromkeys([*_join(reads), *list_styles(study, *names)]))
 
 
 def read_step_options(study: Study, *names: str) -> dict[str, dict[str, Any]]:
@@ -330,6 +327,11 @@ def find_figure_code(name: str) -> Code:
 def _place_artifact(name: str, owner: Analysis) -> Place:
     place = place_table(name, owner)
     return f"{place}.csv" if place else ARTIFACTS[name]
+
+
+def _join(found: Iterable[str | list[str]]) -> list[str]:
+    """Join paths and lists of paths."""
+    return [path for some in found for path in ([some] if isinstance(some, str) else some)]
 
 
 def _find_reads(study: Study, name: str) -> Iterator[tuple[str, str | list[str]]]:

@@ -138,11 +138,8 @@ def list_label_files(study: Study, *, shard: int) -> list[str]:
     return files
 
 
-def list_made(study: Study) -> list[str]:
-    """List the dumps of a study, the files of their labels and tables of objects, if it makes any.
-
-    Those that are the user's are among them.
-    """
+def list_evaluated(study: Study) -> list[str]:
+    """List the dumps, files of labels and tables of objects of a study, its own and the user's."""
     shards = shard_dumps(study)
     read = [
         list_dumps(study, shard=shard) + list_label_files(study, shard=shard) for shard in shards
