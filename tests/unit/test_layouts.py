@@ -276,6 +276,25 @@ def test_columns_can_hold_deviation_and_number_of_runs(write):
     assert found.runs[found.runs["model"] == "B"]["score"].tolist() == [0.6]
 
 
+@pytest.mark.parametrize(
+    ("count", "fragments"),
+    [
+        ("2.5", ["line 2", "'2.5'", "no whole number from 1 to 10,000"]),
+        ("1e9", ["line 2", "'1000000000'", "no whole number from 1 to 10,000"]),
+        ("inf", ["line 2", "'inf'", "no whole number from 1 to 10,000"]),
+        ("10000", ["1,001 summary rows would stand for 10,010,000 runs", "test images"]),
+    ],
+)
+def test_numbers_of_images_are_no_numbers_of_runs(write, count, fragments):
+    rows = [f"A,d{number},0.5,0.1,{count}\n" for number in range(1001)]
+    path = write("".join(["model,dataset,score,std,n\n", *rows]))
+    columns = {"spread": "std", "count": "n"}
+    (problem,) = read_exports(
+        [path], metric="acc", columns=columns, summary={"runs": 1, "spread": "std"}
+    ).problems
+    assert [fragment for fragment in fragments if fragment not in str(problem)] == []
+
+
 def test_summaries_are_known_where_they_are_not_expected(write):
     (problem,) = read_exports([write("model,dataset,score\nA,d,1 ± 2\n")], metric="acc").problems
     assert "`summary: {runs: N}`" in problem.remedy

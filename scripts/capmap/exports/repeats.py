@@ -13,7 +13,7 @@ from capmap.exports.cells import make_texts
 from capmap.exports.numbers import Kind, parse_numbers
 from capmap.packing import pack_names
 from capmap.problems import Problem
-from capmap.settings.choices import Spread, Take
+from capmap.settings.choices import MOST_RUNS, Spread, Take
 from capmap.wording import format_count, quote_name
 
 SELECTED_BY_SCORE = Problem(
@@ -24,6 +24,8 @@ SELECTED_BY_SCORE = Problem(
     remedy="Choose by a score on other data, under `columns: {selection: …}`.",
 )
 KEY = ["model", "dataset", "metric", "seed"]
+# Runs that all summaries of a study may stand for: each has a row, with its texts, in memory.
+MOST_SPREAD = 10_000_000
 Taken: TypeAlias = Take | Mapping[str, float | str]
 
 
@@ -201,8 +203,9 @@ def spread_summaries(
     if "count" in runs:
         numbers = parse_numbers(make_texts(runs["count"].tolist()))
         found, said = numbers.values, numbers.kinds != Kind.EMPTY  # noqa: PD011
-        whole = (found >= 1) & (found % 1 == 0)
-        problems += _refuse(runs[said & ~whole], "count", "number of runs is no whole number")
+        whole = (found >= 1) & (found <= MOST_RUNS) & (found == np.floor(found))
+        what = f"number of runs is no whole number from 1 to {MOST_RUNS:,}"
+        problems += _refuse(runs[said & ~whole], "count", what)
         sizes = np.where(said & whole, found, count).astype(int)
     if is_numeric_dtype(runs["spread"]):
         spreads = runs["spread"].to_numpy(dtype=np.float64)
@@ -212,6 +215,8 @@ def spread_summaries(
     if problems:
         return runs, problems
     is_summary = np.isfinite(spreads) & (sizes > 1)
+    if (total := int(sizes[is_summary].sum())) > MOST_SPREAD:
+        return runs, [_explain_size(total, int(is_summary.sum()))]
     deviations = spreads * (np.sqrt(sizes) if spread == "sem" else 1)
     rows = np.repeat(np.arange(len(runs)), np.where(is_summary, sizes, 1))
     table = runs.iloc[rows].reset_index(drop=True)
@@ -227,6 +232,16 @@ def spread_summaries(
             summary=is_summary[rows],
         ),
         [],
+    )
+
+
+def _explain_size(total: int, rows: int) -> Problem:
+    return Problem(
+        code="bad_summary",
+        reason=f"{format_count(rows, 'summary row')} would stand for {format_count(total, 'run')}, "
+        f"more than {MOST_SPREAD:,}.",
+        remedy="Check what the number of runs counts (it is not that of test images), or set it "
+        "lower.",
     )
 
 

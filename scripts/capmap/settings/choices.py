@@ -15,6 +15,8 @@ Duplicates = Literal["error", "mean", "sum", "first", "last"]
 # Or {"step": N} or {"best": "min"}.
 Take = Literal["all", "last", "best"]
 Spread = Literal["std", "sem"]
+# Runs that one summary row may stand for.
+MOST_RUNS = 10_000
 Invalid = Literal["error", "quarantine"]
 # Or a score, or {"model": NAME}.
 Failure = Literal["invalid", "drop", "worst"]

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from capmap.settings.choices import Direction, Spread
+from capmap.settings.choices import MOST_RUNS, Direction, Spread
 from capmap.settings.sections import REQUIRED, FilePath, Name, Section, limit, name_key, option
 
 DatasetName = Annotated[str, name_key("A dataset needs a name.", min_length=1)]
@@ -114,6 +114,7 @@ class Summary(Section):
         "Number of runs behind such a row; with 2 or more the row stands for as many runs with "
         "that mean and standard deviation.",
         ge=1,
+        le=MOST_RUNS,
     )
     spread: Spread = option(
         "std",
