@@ -8,7 +8,12 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s\"'<>`\\]+")
+# With one slash or without a colon it is a mistake, which is told with what else stands there.
+START = r"(?:[A-Za-z][A-Za-z0-9+.-]+:/|[A-Za-z]:(?=//)|https?/(?=/))"
+ADDRESS = re.compile(START + r"[^\s\"'<>`\\]+")
+MISTAKE = re.compile(rf"({START})[^?]*[@?]", re.DOTALL)
+# Of an address such as https://me:a#b@example.org: a password that is cut at what ends a host.
+CUT = re.compile(r"[?#][^=]*@")
 HIDDEN = "…"
 # What is new whenever an address is signed again, and says nothing of which file it is.
 SIGNATURE = re.compile(
@@ -36,10 +41,15 @@ def hide(address: str) -> str:
     'https://example.org/get?…f422c82d'
     """
     if "://" not in address:
-        return address
+        mistake = MISTAKE.match(address)
+        return f"{mistake[1]}{HIDDEN}" if mistake else address
     try:
         parts = urlsplit(address)
         host, query = parts.netloc.rpartition("@")[2], parts.query
+        if CUT.search(address) and "@" not in parts.netloc:
+            raise ValueError("The password is cut.")
+        # No number: what follows the colon is a password, cut at a slash.
+        _ = parts.port
     except ValueError:
         return address.partition("://")[0] + f"://{HIDDEN}"
     plain = f"{parts.scheme}://{host}{parts.path}"

@@ -48,6 +48,30 @@ def test_what_is_no_address_stays_and_what_is_damaged_says_nothing(text):
     assert hide(text) in (text, "http://…")
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        *(f"http://user:SECRET{mark}x@example.org/a.csv" for mark in "#?/"),
+        "http://SECRET#x@example.org/a.csv",
+        "http://user:123#SECRET@example.org:81/a.csv",
+        "https:/user:SECRET@example.org/a.csv",
+        "https//user:SECRET@example.org/a.csv",
+        "s3:/bucket/a.csv?token=SECRET",
+    ],
+)
+def test_addresses_with_mistakes_keep_their_secrets(address):
+    assert "SECRET" not in hide(address)
+    assert hide(hide(address)) == hide(address)
+    assert "SECRET" not in hide_in_text(f"no file matches {address!r}")
+
+
+@pytest.mark.parametrize(
+    "address", ["http://localhost:5000/pkg@1.0/a.csv", "C:/runs/a?@.csv", "//disk/a?.csv"]
+)
+def test_what_only_looks_like_a_secret_stays(address):
+    assert hide(address) == hide_in_text(address) == address
+
+
 @pytest.fixture
 def clean(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(addresses, "_known", {})
