@@ -309,6 +309,37 @@ def test_one_percentage_among_fractions_is_an_error_for_the_cell():
     assert '"91%"' in problem.remedy
 
 
+PERCENT = {"metrics": {"accuracy": {"low": 0, "high": 100}}}
+
+
+def test_fractions_among_percentages_are_a_warning_for_the_dataset():
+    rows = [*(("m", name, score) for name, score in (("P", 90), ("Q", 0.9), ("R", 0)))]
+    runs = make_runs(*rows, ("n", "P", 80), ("n", "Q", 0.7), ("n", "R", 2), metric="accuracy")
+    problem = find_one(runs, "fractions", **PERCENT)
+    assert (problem.severity, problem.value) == ("warning", "0.9")
+    assert "All scores of the dataset 'Q' are at most 1" in problem.reason
+    assert "datasets: {Q: {low: 0, high: 1}}" in problem.remedy
+    problem = find_one(column(90, 0.8, 70, metric="accuracy"), "fraction", **PERCENT)
+    assert problem.reason.startswith("1 score of the dataset 'D' is at most 1")
+    assert codes(column(3, 0.8, 0.0, 12, metric="accuracy"), **PERCENT) == []
+
+
+@pytest.mark.parametrize(
+    ("scores", "rule"),
+    [
+        (["91%", "85%"], {"low": 0, "high": 100}),
+        (["91%", "85"], {"low": 0, "high": 100}),
+        (["91%", "85"], {"low": 0, "high": "observed"}),
+    ],
+)
+def test_percent_signs_beside_another_scale_are_an_error(scores, rule):
+    runs = column(
+        *(float(s.removesuffix("%")) / (100 if "%" in s else 1) for s in scores), metric="accuracy"
+    )
+    problem = find_one(runs.assign(raw=scores), "percent_sign", metrics={"accuracy": rule})
+    assert problem.severity == "error"
+
+
 def test_an_unbounded_metric_with_bounds_of_its_own_may_leave_them_far_behind():
     runs = column(0.4, 3.0, 30.0, metric="human normalized")
     rule = {"human normalized": {"direction": "max", "low": 0, "high": 1}}

@@ -12,6 +12,8 @@ from capmap.wording import count_things, quote_name, write_key
 
 FRACTION = 1.5
 PERCENT = 100.0
+# A median in percent beside which a score of at most 1 is strange.
+HIGH_PERCENT = 20.0
 
 
 def find_misfits(
@@ -83,6 +85,85 @@ def find_misfits(
         *(_explain_mixed(row) for row in list_rows(rows[mixed])),
         *_explain_outside(rows[outside], excess[outside], facts.assign(scores=totals)),
     ]
+
+
+def find_mixed_scales(
+    runs: pd.DataFrame, bounds: pd.DataFrame, *, transformed: Collection[str] = ()
+) -> list[Problem]:
+    """Find fractions among percentages where the bounds allow both.
+
+    Parameters
+    ----------
+    runs, bounds, transformed
+        As in `find_misfits`.
+
+    Returns
+    -------
+    list of Problem
+        "percent_sign", an error per dataset whose scores have percent signs, which make them
+        fractions, beside a bound of 100 or scores without a sign above 1.5; of datasets with
+        bounds of 0 and 100 "fractions", a warning where all scores are at most 1 and others of the
+        metric have a median above 1.5, and "fraction" where some are and the median is at least 20.
+    """
+    facts = bounds[~bounds["dataset"].isin(list(transformed))].set_index("dataset")
+    facts = facts[~(facts["low"].isin([-1.0, 0.0]) & (facts["high"] == 1))]
+    place = facts.index.get_indexer(pd.Index(runs["dataset"]))
+    rows, place = runs[place >= 0], place[place >= 0]
+    if rows.empty:
+        return []
+    size, is_signed = rows["score"].abs(), rows["raw"].str.contains("%", regex=False)
+    known, place = np.unique(place, return_inverse=True)
+    sizes = size.groupby(place)
+    facts = facts.iloc[known].assign(
+        median=sizes.median().to_numpy(),
+        largest=sizes.max().to_numpy(),
+        has_signed=is_signed.groupby(place).any().to_numpy(),
+        in_percent=lambda own: own["low"].isin([-PERCENT, 0.0]) & (own["high"] == PERCENT),
+        others=lambda own: own.groupby("metric", observed=True)["median"].transform("max"),
+    )
+    in_percent, has_signed = (
+        facts[name].to_numpy()[place] for name in ("in_percent", "has_signed")
+    )
+    clashes = (is_signed & in_percent) | (has_signed & ~is_signed & (size > FRACTION))
+    are_small = (facts["largest"] <= 1) & (facts["others"] > FRACTION)
+    may_be = facts["in_percent"] & ~facts["has_signed"]
+    may_be &= are_small | (facts["median"] >= HIGH_PERCENT)
+    small = rows[may_be.to_numpy()[place] & (size > 0) & (size <= 1)]
+    counts = small["dataset"].value_counts()
+    return [
+        *map(_explain_sign, list_rows(rows[clashes].drop_duplicates("dataset"))),
+        *(
+            _explain_fraction(
+                row, counts[row.dataset], all_of_it=facts["largest"][row.dataset] <= 1
+            )
+            for row in list_rows(small.drop_duplicates("dataset"))
+        ),
+    ]
+
+
+def _explain_sign(row: Row) -> Problem:
+    return score_problem(
+        row,
+        "percent_sign",
+        f'Scores of the dataset {quote_name(row.dataset)} with a percent sign are fractions ("91%" '
+        "is 0.91), beside a bound of 100 or scores without a sign.",
+        "Write all of them in one way, with bounds of that scale.",
+        severity="error",
+    )
+
+
+def _explain_fraction(row: Row, count: int, *, all_of_it: bool) -> Problem:
+    scores = "All scores" if all_of_it else count_things(count, "score")
+    are = "are" if all_of_it or count > 1 else "is"
+    return score_problem(
+        row,
+        "fractions" if all_of_it else "fraction",
+        f"{scores} of the dataset {quote_name(row.dataset)} {are} at most 1, where others in "
+        "percent are far above.",
+        "If these are fractions, write them in percent, or give the dataset its own bounds: "
+        f"datasets: {{{write_key(row.dataset)}: {{low: 0, high: 1}}}}.",
+        severity="warning",
+    )
 
 
 def _read_scores(runs: pd.DataFrame) -> npt.NDArray[np.float64]:

@@ -23,7 +23,7 @@ from capmap.validation.configuration import (
 )
 from capmap.validation.failures import replace_failed
 from capmap.validation.rows import find_few_seeds, find_incomplete, reject_rows, resolve_duplicates
-from capmap.validation.scores import find_constant, find_misfits
+from capmap.validation.scores import find_constant, find_misfits, find_mixed_scales
 
 ORDER = ["model", "dataset", "seed", "source"]
 READING = ["raw", "column"]
@@ -196,6 +196,7 @@ def _check_selected(runs: pd.DataFrame, rules: Rules, policies: Policies) -> lis
     )
     transformed = [name for name, rule in rules.datasets.items() if "transform" in rule]
     problems += [*faults, *find_misfits(converted, bounds, transformed=transformed)]
+    problems += find_mixed_scales(converted, bounds, transformed=transformed)
     constant = [fault.value for fault in faults if fault.code == "constant_dataset"]
 
     analysed, _ = select_runs(selected, models=policies.select.get("models", "all"))
