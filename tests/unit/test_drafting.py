@@ -296,6 +296,43 @@ def test_the_direction_of_a_metric_without_name_is_asked(tmp_path):
     assert any("Is a higher score better?" in text for text in draft_study([str(path)]).decisions)
 
 
+@pytest.mark.parametrize(
+    ("header", "metric", "lower", "asked"),
+    [
+        ("P ↑,Q ↑,R ↓", "score", ["R ↓"], False),
+        ("P ↓,Q ↓,R ↓", "error", [], False),
+        ("P error,Q error,R error", "error", [], False),
+        ("P error,Q,R error", "score", ["P error", "R error"], False),
+        ("error detection,error correction,error location", "error", [], True),
+        ("time_qa,time_mc,time_order", "time", [], True),
+        ("toxicity_detection,squad,qnli", "score", ["toxicity_detection"], True),
+    ],
+)
+def test_lower_is_better_where_a_name_says_so_of_its_scores(
+    header, metric, lower, asked, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text(f"Method,{header}\nA,0.3,0.6,0.21\nB,0.4,0.7,0.32\nC,0.2,0.5,0.1\n")
+    draft = draft_study(["t.csv"])
+    assert draft.settings["metric"] == metric
+    assert draft.settings.get("datasets", {}) == {name: {"direction": "min"} for name in lower}
+    assert bool(draft.decisions) == asked
+
+
+def test_what_a_file_is_called_after_is_asked(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("loss_landscape.csv").write_text("model,dataset,score\nA,D,0.3\nB,D,0.6\n")
+    (decision,) = draft_study(["loss_landscape.csv"]).decisions
+    assert decision == "metric: Is 'loss' the metric, or part of a name?"
+
+
+def test_fractions_among_percentages_are_asked(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("model,P,Q,R\nA,90,0.9,88\nB,80,0.7,81\nC,70,0.8,60\n")
+    (decision,) = draft_study(["t.csv"]).decisions
+    assert "All scores of the dataset 'Q' are at most 1" in decision
+
+
 def test_rows_of_means_and_spreads_are_left_out(tmp_path):
     path = tmp_path / "runs.csv"
     rows = [f"A,d,{seed},0.5{seed}" for seed in range(2)] + ["A,d,mean,0.505", "A,d,std,0.007"]

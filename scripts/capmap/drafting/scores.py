@@ -11,6 +11,7 @@ from capmap.wording import list_names, quote_name
 # What scores are called of which no name tells the metric.
 UNNAMED = "score"
 ERRORS = ("error", "errors", "loss")
+LESS = "\u2193"
 
 
 def put_score(draft: Draft, name: str, certainty: Certainty, *, others: Sequence[str] = ()) -> None:
@@ -24,6 +25,8 @@ def put_score(draft: Draft, name: str, certainty: Certainty, *, others: Sequence
 def put_errors(draft: Draft, names: Sequence[str]) -> None:
     """Put the metric of datasets that are called after an error."""
     rules: dict[str, dict[str, str]] = {}
+    if tell_direction(draft.settings["metric"]) == "min":
+        return
     for name in names:
         known = find_words(name)
         metric = find_metric(known[-1]) if known else None
@@ -33,8 +36,13 @@ def put_errors(draft: Draft, names: Sequence[str]) -> None:
             continue
         elif metric.direction == "min":
             rules[name] = {"metric": metric.name}
-    if rules:
+    if not rules:
+        return
+    if all("metric" in rule or _ends_low(name) for name, rule in rules.items()):
         draft.put("datasets", rules, "guess", "These are called after an error: lower is better.")
+    else:
+        text = "A word in these names speaks of errors, so lower is taken as better: is it?"
+        draft.put("datasets", rules, "decide", text)
 
 
 def put_summary(draft: Draft, *, counted: bool = False) -> None:
@@ -82,14 +90,24 @@ def put_metric(draft: Draft, columns: Sequence[str], paths: Sequence[str]) -> No
         is_told = ERRORS.__contains__ if places is paths else tell_direction
         told = known or [word for word in words if is_told(word) and not _is_plain(word)]
         if told:
-            draft.put("metric", told[0], "guess", f"The metric is called {quote_name(told[0])}.")
+            word = quote_name(told[0])
+            if known or (places is columns and all(map(_ends_low, places))):
+                draft.put("metric", told[0], "guess", f"The metric is called {word}.")
+            else:
+                draft.put("metric", told[0], "decide", f"Is {word} the metric, or part of a name?")
             return
     if len(columns) == 1 and not _is_plain(columns[0]):
         draft.put("metric", columns[0], "guess", "The metric is called like the column.")
-    elif any("\u2193" in name for name in columns):
+    elif columns and all(LESS in name for name in columns):
         draft.put("metric", "error", "guess", "Arrows say that lower is better.")
     else:
         draft.put("metric", UNNAMED, "guess", "No metric is named; any name will do.")
+
+
+def _ends_low(name: str) -> bool:
+    """Tell whether a name ends with a word or an arrow that says that lower is better."""
+    words = split_words(name)
+    return LESS in name or bool(words and tell_direction(words[-1]) == "min")
 
 
 def _is_plain(name: str) -> bool:
