@@ -13,7 +13,8 @@ from capmap.tables import write_table
 
 SCOPES = [
     *("unit", "statistic", "model", "score", "ci_low", "ci_high", "ci_low_all", "ci_high_all"),
-    *RANKING[4:],
+    *RANKING[4:-1],
+    *("missing", "ties"),
 ]
 INTERVALS = [
     *("statistic", "model", "estimate", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
@@ -65,7 +66,9 @@ def rank_models(
     both = [rankings[rank_by], rank(rank_by, "beside")]
     ranking = choose_columns(rankings["iqm"], "iqm")
     write_table(ranking, iqm, best={"iqm": "max"})
-    write_table(_stack(both).rename(columns={"estimate": "score"})[SCOPES], scopes)
+    table = _stack(both).rename(columns={"estimate": "score"})
+    missing = len(common["datasets"]) - table["datasets"] - table["filled"]
+    write_table(table.assign(missing=missing)[SCOPES], scopes)
     write_table(_stack(rankings.values())[INTERVALS], intervals)
     logger.info("%d models, %d without interval", len(ranking), ranking["ci_low"].isna().sum())
 

@@ -44,4 +44,7 @@ def make_ranking(**columns: list[Any]) -> pd.DataFrame:
             **columns,
         }
     )
+    if "missing" not in columns:
+        known = table["datasets"] + table["filled"]
+        table["missing"] = known.max() - known
     return table[["model", *table.columns.drop("model")]]

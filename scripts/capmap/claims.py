@@ -84,7 +84,8 @@ def claim_ranking(
     ranking : pandas.DataFrame
         Models ordered by rank, with columns ``model``, ``rank`` and ``ties``. If it has
         ``may_be_best``, also ``rank_high_all``, ``datasets`` and ``ci_low``; else nothing is said
-        of the best.
+        of the best. If it has ``missing``, nothing is said of models that lack datasets: another
+        model may be ahead by the datasets alone.
     unit : {"runs", "seeds", "runs_and_datasets"}, optional
         What its confidence sets are over.
     confidence_level : float, optional
@@ -105,10 +106,10 @@ def claim_ranking(
     family = f"pairs of {format_count(len(ranking), 'model')}" + (f", {within}" if within else "")
     about = confidence_level, method, "Holm, all pairs", family
     scope = SCOPES.get(unit, ANY_DATASETS)
-    is_first = ranking["rank"] == ranking["rank"].min()
+    is_first, is_complete = ranking["rank"] == ranking["rank"].min(), _lacks(ranking) == 0
     firsts, others = (
         [(name, ties) for name, ties in rows[["model", "ties"]].to_numpy() if has_letters(ties)]
-        for rows in (ranking[is_first], ranking[~is_first])
+        for rows in (ranking[is_first & is_complete], ranking[~is_first & is_complete])
     )
     shared = {ties for _, ties in firsts}
     claims = [
@@ -313,7 +314,8 @@ def find_rivals(ranking: pd.DataFrame) -> list[str]:
     >>> find_rivals(pd.DataFrame(columns))
     ['B']
     """
-    separated = {claim.object for claim in claim_ranking(ranking[["model", "rank", "ties"]])}
+    columns = [name for name in ("model", "rank", "ties", "missing") if name in ranking]
+    separated = {claim.object for claim in claim_ranking(ranking[columns])}
     is_first, is_sure = ranking["rank"] == ranking["rank"].min(), ranking["ties"].map(has_letters)
     if not (is_first & is_sure).any():
         return []
@@ -322,11 +324,18 @@ def find_rivals(ranking: pd.DataFrame) -> list[str]:
 
 
 def find_candidates(ranking: pd.DataFrame) -> list[str]:
-    """Names of the models that may be the best; none without intervals."""
+    """Names of the models that may be best; none without intervals, or if some lack datasets."""
+    if _lacks(ranking).any():
+        return []
     # Read back from CSV, the column holds texts, truth values, or both with gaps.
     may_be_best = ranking["may_be_best"].map(lambda value: str(value) == "True")
     names: list[str] = ranking.loc[may_be_best, "model"].tolist()
     return names
+
+
+def _lacks(ranking: pd.DataFrame) -> "pd.Series[int]":
+    """How many datasets each model is not scored on."""
+    return ranking.get("missing", pd.Series(0, ranking.index))
 
 
 def ranks_apart(tables: Mapping[str, pd.DataFrame]) -> bool:

@@ -22,7 +22,7 @@ def make_scope(estimates: list[float], *, error: float, unit: str = "runs") -> p
     ranked = rank_estimates(models, errors, confidence_level=0.95)
     about = {"ci_low": -1.0, "ci_high": 1.0, "ci_low_all": -2.0, "ci_high_all": 2.0}
     return ranked.rename(columns={"estimate": "score"}).assign(
-        unit=unit, statistic="iqm", datasets=5, filled=0, runs=15, **about
+        unit=unit, statistic="iqm", datasets=5, filled=0, missing=0, runs=15, **about
     )
 
 
@@ -63,6 +63,18 @@ def test_nobody_is_best_that_is_not_separated_or_has_more_datasets() -> None:
     (alone,) = claims.claim_ranking(make_scope([1.0], error=0.1))
     assert alone.relation == "may be best"
     assert claims.claim_ranking(make_scope([1.0, 2.0], error=np.nan)) == []
+
+
+def test_models_on_different_datasets_are_not_compared() -> None:
+    scope = make_scope([3.0, 2.0, 1.0], error=0.01)
+    # All have as many, and none has those of another.
+    apart = scope.assign(datasets=2, missing=4)
+    assert claims.claim_ranking(apart) == []
+    assert claims.find_rivals(apart) == ["b", "c"]
+    # The last lacks one.
+    (claim,) = claims.claim_ranking(scope.assign(missing=[0, 0, 1]))
+    assert (claim.relation, claim.subject, claim.object) == ("is separated from", "a", "b")
+    assert claims.claim_ranking(scope.assign(missing=[1, 0, 0])) == []
 
 
 def list_claims(**tables: pd.DataFrame) -> pd.DataFrame:

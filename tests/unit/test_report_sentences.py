@@ -119,12 +119,19 @@ def test_a_model_on_a_part_of_the_datasets_is_not_called_best() -> None:
 
 
 def test_a_leader_on_few_datasets_is_told_with_doubt() -> None:
-    ranking = make_single_run(["A", "B"]).assign(datasets=[1, 29])
-    assert (
-        "It is scored on 1 dataset only, where others have up to 29: ranks may come from which "
-        "datasets a model has." in describe(ranking)
-    )
-    assert "scored on" not in describe(ranking.assign(datasets=[2, 1]))
+    ranking = make_single_run(["A", "B"]).assign(datasets=[1, 29], missing=[28, 0])
+    why = "so ranks may come from which datasets a model has, and such models are not compared."
+    assert f" It is scored on 1 of 29 datasets, {why}" in describe(ranking)
+    other = describe(ranking.assign(datasets=[29, 1], missing=[0, 28]))
+    assert f" 1 model lacks some of the datasets, {why}" in other
+
+
+def test_models_on_different_datasets_are_ranked_without_a_judgement() -> None:
+    text = describe(make_ranking(model=["A", "B"], datasets=[3, 3], missing=[3, 3]))
+    assert text.startswith("On these 6 datasets A has the highest IQM, 0.800 (95% interval")
+    assert "It is scored on 3 of 6 datasets, so ranks may come" in text
+    assert "separated" not in text
+    assert "may be the best" not in text
 
 
 def test_expected_scores_and_empty_tables_are_told() -> None:

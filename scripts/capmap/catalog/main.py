@@ -13,6 +13,7 @@ LABELS = {
     "ci_high_all": "Score to, all models at once",
     "ties": "Tie group",
     "filled": "Filled in",
+    "missing": "Missing",
     "rank_mean": "Rank by mean",
     "rank_trimmed_mean": "Rank by trimmed mean",
     "rank_median": "Rank by median",
@@ -44,7 +45,7 @@ MAIN = Analysis(
             "what holds on other datasets like these (over runs and datasets): intervals, of each "
             "model and of all at once, and confidence sets, as in the ranking by IQM.",
             "unit statistic model score ci_low ci_high ci_low_all ci_high_all rank rank_low "
-            "rank_high rank_low_all rank_high_all may_be_best runs datasets filled ties",
+            "rank_high rank_low_all rank_high_all may_be_best runs datasets filled missing ties",
             labels=LABELS | {"unit": "Over", "statistic": "Ranked by"},
             short="What holds on these datasets (over runs or seeds), and on other datasets like "
             "these (over runs and datasets).",

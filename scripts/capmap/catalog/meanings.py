@@ -158,6 +158,7 @@ MEANINGS = {
     "model_a": "The first model of the pair.",
     "model_b": "The second model of the pair.",
     "models": "Number of models.",
+    "missing": "Datasets of the study on which the model has no score.",
     "models_dropped": "Models that the rule about missing runs left out.",
     "more": "How many of as many further runs as there are cells are best spent here.",
     "moved": "Number of checkpoints with another rank.",

@@ -40,7 +40,7 @@ INTERVALS = (
 SPARSE = {"ranking", "intervals", "seeds"}
 RANKING = [
     *("rank", "model", "score", "ci_low", "ci_high", "rank_low", "rank_high"),
-    *("ties", "runs", "datasets", "filled"),
+    *("ties", "runs", "datasets", "filled", "missing"),
 ]
 
 
@@ -76,8 +76,8 @@ def show_tables(
         "versions": pd.DataFrame(versions.items(), columns=["software", "version"]),
     }
     shown |= {name: shown[name].dropna(axis="columns", how="all") for name in SPARSE}
-    if not ranking["filled"].any():
-        shown |= {name: shown[name].drop(columns="filled") for name in ("ranking", "scopes")}
+    spare = [column for column in ("filled", "missing") if not ranking[column].any()]
+    shown |= {name: shown[name].drop(columns=spare) for name in ("ranking", "scopes")}
     best = find_candidates(ranking)
     heading = f"Models by {spell_statistic(statistic)}, best first."
     heading += INTERVALS if best else ""

@@ -288,39 +288,43 @@ def _find_best(ranking: pd.DataFrame) -> str:
 
 
 def _describe_scope(ranking: pd.DataFrame, unit: str) -> str:
-    datasets = int((ranking["datasets"] + ranking["filled"]).max())
+    datasets = _count_datasets(ranking)
     if unit == "runs_and_datasets":
         return f"On datasets like these {datasets:,}"
     return f"On these {datasets:,} datasets" if datasets > 1 else "On this dataset"
 
 
+def _count_datasets(ranking: pd.DataFrame) -> int:
+    """How many datasets the study has."""
+    return int(ranking[["datasets", "filled", "missing"]].iloc[0].sum())
+
+
 def _warn_of_few_datasets(ranking: pd.DataFrame, best: list[str]) -> Markup:
-    """Say when the first are scored on fewer datasets than another model."""
+    """Say when the first, or other models, are not scored on all datasets."""
     first = ranking[ranking["model"].isin(best)]
-    own, most = first["datasets"].min(), ranking["datasets"].max()
+    own, total = first["datasets"].min(), _count_datasets(ranking)
     they = "They have" if len(best) > 1 else "It has"
     if first["filled"].any():
         return Markup(" {} runs on {:,.0f} of {:,.0f} datasets; {}.").format(
             they,
             own,
-            (first["datasets"] + first["filled"]).max(),
+            total,
             "on the others the score is expected from the other models",
         )
-    if own == most:
+    without = int((ranking["missing"] > 0).sum())
+    if not without:
         return Markup("")
-    return Markup(" {} scored on {} only, where others have up to {:,.0f}: {}.").format(
-        "They are" if len(best) > 1 else "It is",
-        format_count(own, "dataset"),
-        most,
-        "ranks may come from which datasets a model has",
-    )
+    why = "so ranks may come from which datasets a model has, and such models are not compared"
+    if not first["missing"].any():
+        lacking = format_count(without, "model lacks", "models lack")
+        return Markup(" {} some of the datasets, {}.").format(lacking, why)
+    they = "They are" if len(best) > 1 else "It is"
+    return Markup(" {} scored on {:,.0f} of {:,.0f} datasets, {}.").format(they, own, total, why)
 
 
 def _warn_of_few_cells(ranking: pd.DataFrame) -> Markup:
     """Say when most cells are empty."""
-    share = ranking["datasets"].sum() / (
-        len(ranking) * (ranking["datasets"] + ranking["filled"]).max()
-    )
+    share = ranking["datasets"].sum() / (len(ranking) * _count_datasets(ranking))
     if share >= SPARSE:
         return Markup("")
     return Markup(

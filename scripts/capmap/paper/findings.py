@@ -226,10 +226,10 @@ def _warn(ranking: Ranking) -> Iterator[str]:
         yield (
             "The first lacks some datasets, on which its score is expected from the other models."
         )
-    elif first["datasets"].min() < models["datasets"].max():
+    elif models["missing"].any():
         yield (
-            "The first is scored on fewer datasets than others, so ranks may come from which "
-            "datasets a model has."
+            "Not all models are scored on the same datasets, so ranks may come from which datasets "
+            "a model has, and models that lack some are not compared."
         )
     if models["datasets"].sum() < FEW_CELLS * len(models) * ranking.datasets:
         yield "Most cells have no runs, too many for the order to be trusted."

@@ -34,7 +34,7 @@ OVER = {
     "runs_and_datasets": "other datasets like these",
 }
 COLUMNS = ["model", "name", "score", "ci_low", "ci_high", "rank", "rank_low", "rank_high"]
-COLUMNS += ["ties", "datasets", "filled"]
+COLUMNS += ["ties", "datasets", "filled", "missing"]
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def list_rankings(
             "",
             1,
             find_candidates(first),
-            others.set_index("model")[["rank_low", "rank_high", "may_be_best"]],
+            others.set_index("model")[["rank_low", "rank_high", "may_be_best", "missing"]],
             _count_datasets(models, seeds),
             actual,
         )
@@ -154,7 +154,7 @@ def _list_methods(entries: pd.DataFrame, seeds: pd.DataFrame, unit: str) -> list
     rankings = []
     for number, (method, own) in enumerate(complete.groupby("method", sort=True), start=1):
         named = own["model"].map(_name_entries(own))
-        models = own.assign(name=named, score=own[statistic], filled=0)
+        models = own.assign(name=named, score=own[statistic], filled=0, missing=0)
         models = models.sort_values(["rank", "model"])[COLUMNS].reset_index(drop=True)
         count, none = _count_datasets(models, seeds), pd.DataFrame()
         rankings.append(Ranking(models, statistic, unit, str(method), number, [], none, count))
