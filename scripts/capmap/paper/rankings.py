@@ -190,8 +190,9 @@ def explain_marks(ranking: Ranking, *, level: float) -> str:
     marks, first = mark_models(ranking), _name_first_ones(ranking)
     text = ""
     if DAGGER in marks:
+        apart = ", or not on the same datasets" if ranking.models["missing"].any() else ""
         text += (
-            f" {DAGGER}Not separated from {first} ({_describe_test(level)}, over "
+            f" {DAGGER}Not separated from {first}{apart} ({_describe_test(level)}, over "
             f"{OVER[ranking.unit]})."
         )
     elif first and len(ranking.models) > 1:
