@@ -276,6 +276,42 @@ def test_columns_can_hold_deviation_and_number_of_runs(write):
     assert found.runs[found.runs["model"] == "B"]["score"].tolist() == [0.6]
 
 
+def read_spreads(write, rows, runs=1):
+    path = write(f"model,dataset,score,std,n\n{rows}")
+    columns = {"spread": "std", "count": "n"}
+    summary = {"runs": runs, "spread": "std"}
+    return read_exports([path], metric="acc", columns=columns, summary=summary)
+
+
+@pytest.mark.parametrize("cell", ["±0.02", "+/- 0.02", "+-.02", "(0.02)", '"(0,02)"', "'0.02'"])
+def test_a_sign_or_brackets_belong_to_a_spread(write, cell):
+    found = read_spreads(write, f"A,d,0.5,{cell},3\n")
+    assert found.problems == []
+    # The quantiles of three runs are −1, 0 and 1 standard deviations, as their shape is symmetric.
+    assert found.runs["score"].tolist() == pytest.approx([0.48, 0.5, 0.52])
+
+
+@pytest.mark.parametrize("cell", ["0.02*", "0.02±0", "0.02 (se)", "(3)", "inf", "1e400", "std"])
+def test_a_spread_that_is_no_number_is_refused(write, cell):
+    (problem,) = read_spreads(write, f"B,d,0.6,0.1,3\nA,d,0.5,{cell},3\n").problems
+    assert (problem.code, problem.line, problem.value) == ("bad_summary", 3, cell)
+
+
+@pytest.mark.parametrize("cells", ["-,3", "--,3", "n/a,3", "nan,3", ",3", "—,3", "0.1,"])
+def test_half_a_summary_is_one_run_with_a_warning(write, cells):
+    found = read_spreads(write, f"A,d,0.5,0.1,3\nB,d,0.6,{cells}\nC,d,0.6,{cells}\nD,d,0.6,,\n")
+    (problem,) = found.problems
+    assert (problem.severity, problem.code, problem.line) == ("warning", "half_summary", 3)
+    assert problem.reason.startswith("2 rows with a spread but no number of runs")
+    assert found.runs["model"].value_counts().to_dict() == {"A": 3, "B": 1, "C": 1, "D": 1}
+
+
+@pytest.mark.parametrize("cells", ["0.1,1", "nan,1", ",1", ",", "0.1,"])
+def test_rows_of_one_run_and_of_the_usual_number_are_no_halves(write, cells):
+    runs = 5 if cells == "0.1," else 1
+    assert read_spreads(write, f"A,d,0.5,{cells}\n", runs=runs).problems == []
+
+
 @pytest.mark.parametrize(
     ("count", "fragments"),
     [

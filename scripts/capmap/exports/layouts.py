@@ -38,6 +38,7 @@ from capmap.exports.numbers import (
     Kind,
     Numbers,
     Parse,
+    bare_spreads,
     parse_mixed,
     parse_numbers,
     parse_summaries,
@@ -492,6 +493,7 @@ def _read_beside(cells: Cells, plan: _Plan, grid: _Grid, role: str, decimal: Dec
     if role == "publication" or name in plan.fields:
         return texts
     is_numeral = grid.spread(pa.array(cells.find_numerals(name))).to_numpy(zero_copy_only=False)
+    texts = bare_spreads(texts) if role == "spread" else texts
     parse = partial(_parse, decimal=decimal, values={}, summarized=False)
     return write_plain(texts, parse_mixed(texts, is_numeral, parse))
 

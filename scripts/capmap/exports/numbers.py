@@ -32,6 +32,10 @@ SUMMARY = (
 # 0.912(3) is 0.912 ± 0.003 for a physicist, and 0.912 of three runs or ± 3 for others.
 LAST_DIGITS = r"\d[.,]\d.*\(\s*\d*[1-9]\d*\s*%?\s*\)"
 INFINITE = r"^(?i:[+-]?inf(?:inity)?)$"
+# In a column of spreads; (3) without a decimal mark may count units of the last digit.
+BRACKETED = r"^\(([^()]*[.,]\d[^()]*)\)$"
+SIGNED = r"^(?:±|\+/?-)"
+DASH = r"^(?:-{1,3}|[\x{2013}\x{2014}])$"
 
 
 class Kind(IntEnum):
@@ -191,6 +195,20 @@ def parse_summaries(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     return replace(
         numbers, values=numbers.values[:count], kinds=kinds, spreads=numbers.values[count:]
     )
+
+
+def bare_spreads(texts: pa.Array) -> pa.Array:
+    """Take the sign or the brackets off spreads; a dash is an empty cell.
+
+    Examples
+    --------
+    >>> bare_spreads(pa.array(["±0.02", "+/- 2%", "(0.02)", "-"], pa.large_string())).to_pylist()
+    ['0.02', ' 2%', '0.02', '']
+    """
+    clean = _clean(texts)
+    for pattern, rest in ((BRACKETED, r"\1"), (SIGNED, ""), (DASH, "")):
+        clean = pc.replace_substring_regex(clean, pattern, rest)
+    return clean
 
 
 class Parse(Protocol):

@@ -191,29 +191,20 @@ def spread_summaries(
         ``summary`` being true; they lie where a normal distribution would have them. Other rows
         stay.
     list of Problem
-        Numbers of runs and spreads that are none.
+        Numbers of runs and spreads that are none, and a warning where a row says one of the two
+        only.
 
     Notes
     -----
     Only mean and standard deviation of such runs are known, so Student's t interval of a mean is
     that of the real runs; what depends on their shape is that of a normal distribution.
     """
-    sizes = np.full(len(runs), count)
-    problems: list[Problem] = []
-    if "count" in runs:
-        numbers = parse_numbers(make_texts(runs["count"].tolist()))
-        found, said = numbers.values, numbers.kinds != Kind.EMPTY  # noqa: PD011
-        whole = (found >= 1) & (found <= MOST_RUNS) & (found == np.floor(found))
-        what = f"number of runs is no whole number from 1 to {MOST_RUNS:,}"
-        problems += _refuse(runs[said & ~whole], "count", what)
-        sizes = np.where(said & whole, found, count).astype(int)
-    if is_numeric_dtype(runs["spread"]):
-        spreads = runs["spread"].to_numpy(dtype=np.float64)
-    else:
-        spreads = parse_numbers(make_texts(runs["spread"].tolist())).values  # noqa: PD011
-    problems += _refuse(runs[spreads < 0], "raw", "spread is negative")
-    if problems:
+    sizes, said, problems = _read_sizes(runs, count)
+    spreads, faults = _read_spreads(runs)
+    if problems := [*problems, *faults]:
         return runs, problems
+    half = np.where(np.isfinite(spreads), (sizes == 1) & ~said, (sizes > 1) & said)
+    problems = _warn_of_halves(runs[half & np.isfinite(runs["score"])])
     is_summary = np.isfinite(spreads) & (sizes > 1)
     if (total := int(sizes[is_summary].sum())) > MOST_SPREAD:
         return runs, [_explain_size(total, int(is_summary.sum()))]
@@ -231,8 +222,52 @@ def spread_summaries(
             seed=pack_names(pd.Series(seeds, dtype="str")),
             summary=is_summary[rows],
         ),
-        [],
+        problems,
     )
+
+
+def _read_sizes(
+    runs: pd.DataFrame, count: int
+) -> tuple[npt.NDArray[np.int_], npt.NDArray[np.bool_], list[Problem]]:
+    """Read the number of runs of each row, and whether the row says it."""
+    if "count" not in runs:
+        return np.full(len(runs), count), np.zeros(len(runs), dtype=bool), []
+    numbers = parse_numbers(make_texts(runs["count"].tolist()))
+    found, said = numbers.values, numbers.kinds != Kind.EMPTY  # noqa: PD011
+    whole = (found >= 1) & (found <= MOST_RUNS) & (found == np.floor(found))
+    what = f"number of runs is no whole number from 1 to {MOST_RUNS:,}"
+    problems = _refuse(runs[said & ~whole], "count", what)
+    return np.where(said & whole, found, count).astype(int), said, problems
+
+
+def _read_spreads(runs: pd.DataFrame) -> tuple[npt.NDArray[np.float64], list[Problem]]:
+    """Read the spread of each row, NaN where it has none."""
+    if is_numeric_dtype(runs["spread"]):
+        spreads = runs["spread"].to_numpy(dtype=np.float64)
+        problems = []
+    else:
+        numbers = parse_numbers(make_texts(runs["spread"].tolist()))
+        spreads = numbers.values  # noqa: PD011
+        bad = ~np.isin(numbers.kinds, [Kind.NUMBER, Kind.EMPTY, Kind.NAN])
+        problems = _refuse(runs[bad & np.isfinite(runs["score"])], "spread", "spread is no number")
+    return spreads, problems + _refuse(runs[spreads < 0], "raw", "spread is negative")
+
+
+def _warn_of_halves(rows: pd.DataFrame) -> list[Problem]:
+    """Tell of rows with a spread or a number of runs, of which the other is missing."""
+    return [
+        Problem(
+            severity="warning",
+            code="half_summary",
+            source=first["source"],
+            line=int(first["line"]),
+            value=first["raw"],
+            reason=f"{format_count(len(rows), 'row')} with a spread but no number of runs, or the "
+            "other way round: each counts as one run.",
+            remedy="Fill in what is missing, or set `summary: {runs: N}` for the number of runs.",
+        )
+        for first in rows.head(1).to_dict("records")
+    ]
 
 
 def _explain_size(total: int, rows: int) -> Problem:
