@@ -250,7 +250,9 @@ def test_what_cannot_be_taken_is_told(write, columns, take, code):
     assert [problem.code for problem in found.problems] == [code]
 
 
-@pytest.mark.parametrize("cell", ["0.91 ± 0.02", "0.91 (0.02)", "91 ± 2%", "0.91+/-.02"])
+@pytest.mark.parametrize(
+    "cell", ["0.91 ± 0.02", "0.91 (0.02)", "91 ± 2%", "91% ± 2%", "0.91+/-.02"]
+)
 def test_a_summary_stands_for_runs_with_its_mean_and_deviation(write, cell):
     path = write(f"model,D,E\nA,{cell},0.5\n")
     found = read_exports(
@@ -310,6 +312,26 @@ def test_half_a_summary_is_one_run_with_a_warning(write, cells):
 def test_rows_of_one_run_and_of_the_usual_number_are_no_halves(write, cells):
     runs = 5 if cells == "0.1," else 1
     assert read_spreads(write, f"A,d,0.5,{cells}\n", runs=runs).problems == []
+
+
+@pytest.mark.parametrize("cells", ["91.2%,0.5", "0.912,0.5%", '"91,2%","0,5"'])
+def test_a_percent_sign_behind_either_mean_or_spread_is_refused(write, cells):
+    (problem,) = read_spreads(write, f"A,d,91%,1%,5\nB,d,{cells},5\nC,d,{cells},5\n").problems
+    assert (problem.severity, problem.code, problem.line) == ("error", "bad_summary", 3)
+    assert "(2 rows in all)" in problem.reason
+
+
+@pytest.mark.parametrize("cells", ["91%,2%,5", "0.91,0.02,5", "91%,0.0,5", "91%,,", "91%,nan,1"])
+def test_percent_signs_behind_both_or_none_are_fine(write, cells):
+    assert read_spreads(write, f"A,d,{cells}\n").problems == []
+
+
+@pytest.mark.parametrize("cell", ["91% ± 0.02", "91.2 % +/- 0.5", "91% (0.5)", "91%±2"])
+def test_a_percent_sign_behind_the_mean_alone_is_refused(write, cell):
+    path = write(f"model,D,E\nA,{cell},100% ± 0\nB,90% ± 1%,50%\n")
+    summary = {"runs": 5, "spread": "std"}
+    (problem,) = read_exports([path], layout="matrix", metric="acc", summary=summary).problems
+    assert (problem.code, problem.value) == ("ambiguous_spread", cell)
 
 
 @pytest.mark.parametrize(

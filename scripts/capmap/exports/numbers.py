@@ -31,6 +31,8 @@ SUMMARY = (
 )
 # 0.912(3) is 0.912 ± 0.003 for a physicist, and 0.912 of three runs or ± 3 for others.
 LAST_DIGITS = r"\d[.,]\d.*\(\s*\d*[1-9]\d*\s*%?\s*\)"
+# A spread that is not 0 behind a percent sign, and none behind itself.
+PERCENT_MEAN = r"^[^±(]*%\s*(?:±|\+/?-|\()[^%]*[1-9][^%]*$"
 INFINITE = r"^(?i:[+-]?inf(?:inity)?)$"
 # In a column of spreads; (3) without a decimal mark may count units of the last digit.
 BRACKETED = r"^\(([^()]*[.,]\d[^()]*)\)$"
@@ -49,6 +51,7 @@ class Kind(IntEnum):
     OTHER_MARK = 5
     AMBIGUOUS = 6
     LAST_DIGITS = 7
+    PERCENT_MEAN = 8
 
 
 @dataclass(frozen=True)
@@ -159,7 +162,8 @@ def parse_summaries(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     ----------
     texts : pyarrow array of large_string, shape (n,)
         Cells without nulls: "0.91 ± 0.02", "0.91 +/- 0.02" or "0.91 (0.02)". A percent sign behind
-        the spread holds for both. Cells with one number have no spread.
+        the spread holds for both; one behind the mean alone has the kind PERCENT_MEAN. Cells with
+        one number have no spread.
     decimal : {"auto", ".", ","}, optional
         The decimal mark, one for all numbers.
 
@@ -191,7 +195,8 @@ def parse_summaries(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     kinds = numbers.kinds[:count].copy()
     bad = is_summary.to_numpy(zero_copy_only=False) & (numbers.kinds[count:] != Kind.NUMBER)
     kinds[bad & (kinds == Kind.NUMBER)] = Kind.TEXT
-    kinds[_match(texts, LAST_DIGITS) & (kinds == Kind.NUMBER)] = Kind.LAST_DIGITS
+    for pattern, kind in ((LAST_DIGITS, Kind.LAST_DIGITS), (PERCENT_MEAN, Kind.PERCENT_MEAN)):
+        kinds[_match(texts, pattern) & (kinds == Kind.NUMBER)] = kind
     return replace(
         numbers, values=numbers.values[:count], kinds=kinds, spreads=numbers.values[count:]
     )
