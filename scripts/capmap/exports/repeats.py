@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from capmap.exports.cells import make_texts
+from capmap.exports.cells import SEPARATOR, make_texts
 from capmap.exports.numbers import Kind, parse_numbers
 from capmap.packing import pack_names
 from capmap.problems import Problem
@@ -188,8 +188,8 @@ def spread_summaries(
     -------
     pandas.DataFrame
         n runs for each row that has a spread, with its mean and its standard deviation exactly,
-        ``summary`` being true; they lie where a normal distribution would have them. Other rows
-        stay.
+        ``summary`` being true; they lie where a normal distribution would have them. Their seeds
+        are 1 to n, behind that of the row where it has one ("7 / 1"). Other rows stay.
     list of Problem
         Numbers of runs and spreads that are none, and a warning where a row says one of the two
         only.
@@ -215,7 +215,9 @@ def spread_summaries(
     quantiles = {n: _place_runs(n) for n in np.unique(sizes).tolist()}
     shifts = np.array([quantiles[n][k] for n, k in zip(sizes[rows], places, strict=True)])
     shifts = np.where(is_summary[rows], shifts * deviations[rows], 0)
-    seeds = np.where(is_summary[rows], (places + 1).astype(str), table["seed"])
+    own = table["seed"].astype("str")
+    made = own.where(own == "", own + SEPARATOR) + (places + 1).astype(str)
+    seeds = np.where(is_summary[rows], made, own)
     return (
         table.assign(
             score=table["score"] + shifts,
@@ -224,6 +226,33 @@ def spread_summaries(
         ),
         problems,
     )
+
+
+def fold_summaries(runs: pd.DataFrame) -> tuple[pd.DataFrame, npt.NDArray[np.int_]]:
+    """Put the rows in the place of runs that `spread_summaries` made of them.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        With ``summary``, in the order in which they were made.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Rows with their own seed and, to 12 digits, their mean; other runs are rows as they are.
+        The index numbers them.
+    ndarray of int, shape (n,)
+        The number of the row of each run.
+    """
+    made = runs["summary"].to_numpy(dtype=bool)
+    seeds = runs["seed"].astype("str")
+    parts = seeds.str.rpartition(SEPARATOR)
+    numbers = np.cumsum(~made | (parts[2] == "1").to_numpy(), dtype=np.int_)
+    means = runs["score"].groupby(numbers).transform("mean").map("{:.12g}".format).astype(float)
+    rows = runs.assign(
+        score=runs["score"].where(~made, means), seed=pack_names(seeds.where(~made, parts[0]))
+    ).set_axis(numbers)
+    return rows[~rows.index.duplicated()], numbers
 
 
 def _read_sizes(
