@@ -406,6 +406,28 @@ def test_marks_of_runs_that_were_not_made_are_no_runs(tmp_path):
     assert found.runs["score"].tolist() == [0.5, 0.0, 0.7]
 
 
+@pytest.mark.parametrize("key", ["-1", "-1.0", "\u22121"])
+@pytest.mark.parametrize(
+    ("other", "cell"),
+    [
+        *(("0,5", cell) for cell in ("-1,0", "-1", "\u22121,00", "-1.0")),
+        *(("0.5", cell) for cell in ("\u22121", "'-1'", " -1.0 ", "-1e0")),
+    ],
+)
+def test_a_number_that_stands_for_no_run_is_known_however_it_is_written(write, key, other, cell):
+    path = write(f"model;d\nA;{other}\nB;{other}\nC;{cell}\n")
+    values = {key: "missing"}
+    found = read_exports([path], layout="matrix", metric="m", values=values)
+    assert found.problems == []
+    assert found.runs["score"].tolist() == [0.5, 0.5]
+
+
+def test_a_percentage_is_no_number_that_stands_for_no_run(write):
+    path = write("model,d\nA,100%\nB,1%\n")
+    found = read_exports([path], layout="matrix", metric="m", values={"1": "missing"})
+    assert found.runs["score"].tolist() == [1, 0.01]
+
+
 def test_runs_with_two_last_steps_are_told(tmp_path):
     for seed, last in enumerate((0.9, 0.6)):
         text = f"model,dataset,step,score\nA,D,1,0.1\nA,D,2,{last}\n"

@@ -470,7 +470,7 @@ def _parse(
     summarized: bool,
 ) -> Numbers:
     mark: Decimal = "." if numeric else decimal
-    texts = recode(texts, values) if values else texts
+    texts = recode(texts, values, decimal=mark) if values else texts
     return (parse_summaries if summarized else parse_numbers)(texts, decimal=mark)
 
 

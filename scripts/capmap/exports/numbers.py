@@ -1,5 +1,6 @@
 """Numbers as people write them: 0.91, 91%, 0,91, 1.234,5 and −3e-4."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -270,31 +271,47 @@ def write_plain(texts: pa.Array, numbers: Numbers) -> pa.Array:
     return pc.if_else(pa.array(numbers.kinds == Kind.NUMBER), plain, texts)
 
 
-def recode(texts: pa.Array, values: Mapping[str, float | str]) -> pa.Array:
+def recode(
+    texts: pa.Array, values: Mapping[str, float | str], *, decimal: Decimal = "auto"
+) -> pa.Array:
     """Replace what stands for a score, such as "pass" for 1, or for none ("missing").
 
-    Numbers are compared as numbers.
+    Numbers without a percent sign are compared as numbers, as `parse_numbers` reads them.
 
     Examples
     --------
-    >>> recode(pa.array(["1.0", "pass", "0.5"], pa.large_string()), {"1": 2, "pass": 1}).to_pylist()
-    ['2', '1', '0.5']
+    >>> texts = pa.array(["1,0", "pass", "'-0,50'"], pa.large_string())
+    >>> recode(texts, {"1": 2, "pass": 1, "-0.5": "missing"}).to_pylist()
+    ['2', '1', '']
     """
     encoded = texts.dictionary_encode()
-    written = [_recode_one(text, values) for text in encoded.dictionary.to_pylist()]
+    words = encoded.dictionary
+    numerals = np.full(len(words), np.nan)
+    numerals[encoded.indices.to_numpy()] = parse_numbers(texts, decimal=decimal).values
+    keys = _clean(pa.array([*values], pa.large_string())).to_pylist()
+    known = dict(zip(keys, values.values(), strict=True))
+    written = [
+        _recode_one(word, clean, numeral, known)
+        for word, clean, numeral in zip(
+            words.to_pylist(), _clean(words).to_pylist(), numerals.tolist(), strict=True
+        )
+    ]
     return pa.array(written, pa.large_string()).take(encoded.indices)
 
 
-def _recode_one(text: str, values: Mapping[str, float | str]) -> str:
-    clean = text.strip()
+def _recode_one(word: str, clean: str, numeral: float, values: Mapping[str, float | str]) -> str:
+    number = numeral if math.isfinite(numeral) and "%" not in clean else _to_float(clean)
     for name, value in values.items():
-        try:
-            same = clean == name.strip() or float(clean) == float(name)
-        except ValueError:
-            same = False
-        if same:
+        if clean == name or number == _to_float(name):
             return "" if value == MISSING else repr(value)
-    return text
+    return word
+
+
+def _to_float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 @dataclass(frozen=True)
