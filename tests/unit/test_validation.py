@@ -386,6 +386,13 @@ def test_a_constant_dataset_is_a_warning():
     assert "All scores of the dataset 'D' are 0.5" in problem.reason
 
 
+def test_a_dataset_on_which_all_failed_is_constant_at_what_they_count_with():
+    runs = column(np.nan, np.nan, 0.0, metric="accuracy").assign(raw=["nan", "nan", "0.00"])
+    found = [fault("nan_score", line=line) for line in (2, 3)]
+    (problem,) = find(runs, "constant_dataset", found=found, failed="worst")
+    assert "All scores of the dataset 'D' are 0.0, so" in problem.reason
+
+
 def test_a_constant_dataset_with_observed_bounds_is_reported_once():
     runs = make_runs(("A", "D", 0.5), ("B", "D", 0.5), ("A", "E", 0.1), ("B", "E", 0.2))
     observed = {"low": "observed", "high": "observed"}
