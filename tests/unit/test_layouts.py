@@ -439,3 +439,19 @@ def test_runs_with_two_last_steps_are_told(tmp_path):
         metric="accuracy",
     )
     assert [problem.code for problem in found.problems] == ["tied_step"]
+
+
+@pytest.mark.parametrize(
+    ("second", "columns", "codes"),
+    [
+        ("A,D,0.4,x\n", {}, [("empty_seed", 2)]),
+        ("C,D,0.4,x\nA,D,0.4,x\n", {}, [("empty_seed", 3)]),
+        ("A,E,0.4,x\n", {}, []),
+        ("A,D,0.4,x\n", {"publication": "paper"}, []),
+    ],
+)
+def test_a_file_without_seeds_beside_one_with_seeds_is_told(write, second, columns, codes):
+    first = write("model,dataset,seed,score,paper\nA,D,1,0.5,y\nB,D,1,0.6,y\n", "a.csv")
+    other = write(f"model,dataset,score,paper\n{second}", "b.csv")
+    found = read_exports([first, other], metric="m", columns=columns)
+    assert [(problem.code, problem.line) for problem in found.problems] == codes
