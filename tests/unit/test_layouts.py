@@ -455,3 +455,18 @@ def test_a_file_without_seeds_beside_one_with_seeds_is_told(write, second, colum
     other = write(f"model,dataset,score,paper\n{second}", "b.csv")
     found = read_exports([first, other], metric="m", columns=columns)
     assert [(problem.code, problem.line) for problem in found.problems] == codes
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ("A,D,1,0.1\nA,D,,0.9\nB,D,1,0.2\nB,D,,0.9\n", [("empty_step", 3, "2 rows")]),
+        ("A,D,1,0.1\nB,D,,0.9\n", [("untaken_run", 3, "1 run ")]),
+        ("A,D,1,0.1\nA,D,2,0.9\n", []),
+    ],
+)
+def test_rows_without_a_step_are_told_where_the_last_is_taken(write, rows, expected):
+    path = write(f"model,dataset,step,score\n{rows}")
+    problems = read_exports([path], columns={"step": "step"}, take="last", metric="m").problems
+    found = [(problem.code, problem.line, problem.reason[:6]) for problem in problems]
+    assert found == expected
