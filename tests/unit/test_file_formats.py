@@ -409,6 +409,20 @@ def test_files_in_an_archive_are_listed_and_read(tmp_path):
     assert read(f"{nested}/book.xlsx") == (["m"], [(2, "1")], [])
 
 
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize(("second", "refused"), [("m,s\nA,2\n", True), ("m,s\nA,1\n", False)])
+def test_files_of_one_name_in_an_archive_must_be_equal(tmp_path, second, refused):
+    path = tmp_path / "results.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for content in ("m,s\nA,1\n", second):
+            archive.writestr("sub/a.csv", content)
+    if refused:
+        problem = refuse(f"{path}/sub/a.csv")
+        assert (problem.code, "'sub/a.csv'" in problem.reason) == ("repeated_member", True)
+    else:
+        assert read(f"{path}/sub/a.csv")[1] == [(2, "A", "1")]
+
+
 def test_an_archive_itself_is_told_how_to_name_its_files(tmp_path):
     path = zip_up(tmp_path / "results.zip", FILES)
     for options in ({}, {"encoding": "latin-1"}):

@@ -250,7 +250,9 @@ def test_what_cannot_be_taken_is_told(write, columns, take, code):
     assert [problem.code for problem in found.problems] == [code]
 
 
-@pytest.mark.parametrize("cell", ["0.91 ± 0.02", "0.91 (0.02)", "91 ± 2%", "0.91+/-.02"])
+@pytest.mark.parametrize(
+    "cell", ["0.91 ± 0.02", "0.91 (0.02)", "91 ± 2%", "91% ± 2%", "0.91+/-.02"]
+)
 def test_a_summary_stands_for_runs_with_its_mean_and_deviation(write, cell):
     path = write(f"model,D,E\nA,{cell},0.5\n")
     found = read_exports(
@@ -274,6 +276,62 @@ def test_columns_can_hold_deviation_and_number_of_runs(write):
     own = found.runs[found.runs["model"] == "A"]["score"]
     assert (len(own), own.mean(), own.std()) == (4, pytest.approx(0.5), pytest.approx(0.2))
     assert found.runs[found.runs["model"] == "B"]["score"].tolist() == [0.6]
+
+
+def read_spreads(write, rows, runs=1):
+    path = write(f"model,dataset,score,std,n\n{rows}")
+    columns = {"spread": "std", "count": "n"}
+    summary = {"runs": runs, "spread": "std"}
+    return read_exports([path], metric="acc", columns=columns, summary=summary)
+
+
+@pytest.mark.parametrize("cell", ["±0.02", "+/- 0.02", "+-.02", "(0.02)", '"(0,02)"', "'0.02'"])
+def test_a_sign_or_brackets_belong_to_a_spread(write, cell):
+    found = read_spreads(write, f"A,d,0.5,{cell},3\n")
+    assert found.problems == []
+    # The quantiles of three runs are −1, 0 and 1 standard deviations, as their shape is symmetric.
+    assert found.runs["score"].tolist() == pytest.approx([0.48, 0.5, 0.52])
+
+
+@pytest.mark.parametrize("cell", ["0.02*", "0.02±0", "0.02 (se)", "(3)", "inf", "1e400", "std"])
+def test_a_spread_that_is_no_number_is_refused(write, cell):
+    (problem,) = read_spreads(write, f"B,d,0.6,0.1,3\nA,d,0.5,{cell},3\n").problems
+    assert (problem.code, problem.line, problem.value) == ("bad_summary", 3, cell)
+
+
+@pytest.mark.parametrize("cells", ["-,3", "--,3", "n/a,3", "nan,3", ",3", "—,3", "0.1,"])
+def test_half_a_summary_is_one_run_with_a_warning(write, cells):
+    found = read_spreads(write, f"A,d,0.5,0.1,3\nB,d,0.6,{cells}\nC,d,0.6,{cells}\nD,d,0.6,,\n")
+    (problem,) = found.problems
+    assert (problem.severity, problem.code, problem.line) == ("warning", "half_summary", 3)
+    assert problem.reason.startswith("2 rows with a spread but no number of runs")
+    assert found.runs["model"].value_counts().to_dict() == {"A": 3, "B": 1, "C": 1, "D": 1}
+
+
+@pytest.mark.parametrize("cells", ["0.1,1", "nan,1", ",1", ",", "0.1,"])
+def test_rows_of_one_run_and_of_the_usual_number_are_no_halves(write, cells):
+    runs = 5 if cells == "0.1," else 1
+    assert read_spreads(write, f"A,d,0.5,{cells}\n", runs=runs).problems == []
+
+
+@pytest.mark.parametrize("cells", ["91.2%,0.5", "0.912,0.5%", '"91,2%","0,5"'])
+def test_a_percent_sign_behind_either_mean_or_spread_is_refused(write, cells):
+    (problem,) = read_spreads(write, f"A,d,91%,1%,5\nB,d,{cells},5\nC,d,{cells},5\n").problems
+    assert (problem.severity, problem.code, problem.line) == ("error", "bad_summary", 3)
+    assert "(2 rows in all)" in problem.reason
+
+
+@pytest.mark.parametrize("cells", ["91%,2%,5", "0.91,0.02,5", "91%,0.0,5", "91%,,", "91%,nan,1"])
+def test_percent_signs_behind_both_or_none_are_fine(write, cells):
+    assert read_spreads(write, f"A,d,{cells}\n").problems == []
+
+
+@pytest.mark.parametrize("cell", ["91% ± 0.02", "91.2 % +/- 0.5", "91% (0.5)", "91%±2"])
+def test_a_percent_sign_behind_the_mean_alone_is_refused(write, cell):
+    path = write(f"model,D,E\nA,{cell},100% ± 0\nB,90% ± 1%,50%\n")
+    summary = {"runs": 5, "spread": "std"}
+    (problem,) = read_exports([path], layout="matrix", metric="acc", summary=summary).problems
+    assert (problem.code, problem.value) == ("ambiguous_spread", cell)
 
 
 @pytest.mark.parametrize(
@@ -348,6 +406,28 @@ def test_marks_of_runs_that_were_not_made_are_no_runs(tmp_path):
     assert found.runs["score"].tolist() == [0.5, 0.0, 0.7]
 
 
+@pytest.mark.parametrize("key", ["-1", "-1.0", "\u22121"])
+@pytest.mark.parametrize(
+    ("other", "cell"),
+    [
+        *(("0,5", cell) for cell in ("-1,0", "-1", "\u22121,00", "-1.0")),
+        *(("0.5", cell) for cell in ("\u22121", "'-1'", " -1.0 ", "-1e0")),
+    ],
+)
+def test_a_number_that_stands_for_no_run_is_known_however_it_is_written(write, key, other, cell):
+    path = write(f"model;d\nA;{other}\nB;{other}\nC;{cell}\n")
+    values = {key: "missing"}
+    found = read_exports([path], layout="matrix", metric="m", values=values)
+    assert found.problems == []
+    assert found.runs["score"].tolist() == [0.5, 0.5]
+
+
+def test_a_percentage_is_no_number_that_stands_for_no_run(write):
+    path = write("model,d\nA,100%\nB,1%\n")
+    found = read_exports([path], layout="matrix", metric="m", values={"1": "missing"})
+    assert found.runs["score"].tolist() == [1, 0.01]
+
+
 def test_runs_with_two_last_steps_are_told(tmp_path):
     for seed, last in enumerate((0.9, 0.6)):
         text = f"model,dataset,step,score\nA,D,1,0.1\nA,D,2,{last}\n"
@@ -359,3 +439,34 @@ def test_runs_with_two_last_steps_are_told(tmp_path):
         metric="accuracy",
     )
     assert [problem.code for problem in found.problems] == ["tied_step"]
+
+
+@pytest.mark.parametrize(
+    ("second", "columns", "codes"),
+    [
+        ("A,D,0.4,x\n", {}, [("empty_seed", 2)]),
+        ("C,D,0.4,x\nA,D,0.4,x\n", {}, [("empty_seed", 3)]),
+        ("A,E,0.4,x\n", {}, []),
+        ("A,D,0.4,x\n", {"publication": "paper"}, []),
+    ],
+)
+def test_a_file_without_seeds_beside_one_with_seeds_is_told(write, second, columns, codes):
+    first = write("model,dataset,seed,score,paper\nA,D,1,0.5,y\nB,D,1,0.6,y\n", "a.csv")
+    other = write(f"model,dataset,score,paper\n{second}", "b.csv")
+    found = read_exports([first, other], metric="m", columns=columns)
+    assert [(problem.code, problem.line) for problem in found.problems] == codes
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ("A,D,1,0.1\nA,D,,0.9\nB,D,1,0.2\nB,D,,0.9\n", [("empty_step", 3, "2 rows")]),
+        ("A,D,1,0.1\nB,D,,0.9\n", [("untaken_run", 3, "1 run ")]),
+        ("A,D,1,0.1\nA,D,2,0.9\n", []),
+    ],
+)
+def test_rows_without_a_step_are_told_where_the_last_is_taken(write, rows, expected):
+    path = write(f"model,dataset,step,score\n{rows}")
+    problems = read_exports([path], columns={"step": "step"}, take="last", metric="m").problems
+    found = [(problem.code, problem.line, problem.reason[:6]) for problem in problems]
+    assert found == expected

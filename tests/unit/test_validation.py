@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from capmap.exports.repeats import spread_summaries
 from capmap.normalization import Reference
 from capmap.validation import list_rejected, summarize
 from tests.toy_runs import make_runs
@@ -147,6 +148,47 @@ def test_the_mean_of_duplicates_does_not_depend_on_the_order_of_rows(order):
     runs = make_runs(*(("A", "D", score) for score in (0.1, 0.2, 0.3, 0.7, 0.30000000000000004)))
     means = validate(runs.iloc[order], duplicates="mean").runs["score"]
     assert means.to_list() == validate(runs, duplicates="mean").runs["score"].to_list()
+
+
+def spread_two(seeds, scores, spread=("0.1", "0.1")):
+    """The runs of two summary rows of a cell, of 2 and 4 runs, and a run of another model."""
+    rows = make_runs(*(("A", "D", score) for score in scores), ("B", "D", 0.2)).assign(
+        seed=[*seeds, seeds[0]], spread=[*spread, ""], count=["2", "4", ""]
+    )
+    runs, problems = spread_summaries(rows, count=1, spread="std")
+    assert [problem for problem in problems if problem.severity == "error"] == []
+    return runs
+
+
+def test_summary_rows_with_seeds_keep_all_their_runs():
+    validation = validate(spread_two(["1", "2"], [0.5, 0.5]), incomplete="keep")
+    own = validation.runs[validation.runs["model"] == "A"]["seed"]
+    assert own.tolist() == ["1 / 1", "1 / 2", "2 / 1", "2 / 2", "2 / 3", "2 / 4"]
+
+
+@pytest.mark.parametrize(("seed", "hint"), [("", True), ("7", False)])
+def test_summary_rows_of_one_run_that_differ_are_one_problem(seed, hint):
+    problem = find_one(spread_two([seed, seed], [0.5, 0.6]), "duplicate")
+    assert (problem.severity, problem.line) == ("error", 3)
+    assert ("If these are runs with several seeds" in problem.remedy) == hint
+
+
+@pytest.mark.parametrize(("seed", "codes"), [("", ["seedless_repeat"]), ("7", [])])
+def test_summary_rows_of_one_run_and_score_are_repeats(seed, codes):
+    validation = validate(spread_two([seed, seed], [0.5, 0.5]))
+    found = [problem.code for problem in validation.problems]
+    assert [code for code in found if code in ("seedless_repeat", "duplicate")] == codes
+    assert validation.counts["duplicates_identical"] == 1
+
+
+@pytest.mark.parametrize(("policy", "count"), [("first", 2), ("last", 4)])
+def test_of_summary_rows_one_is_kept_with_all_its_runs(policy, count):
+    runs = validate(spread_two(["", ""], [0.5, 0.6]), duplicates=policy).runs
+    assert (runs["model"] == "A").sum() == count
+
+
+def test_a_run_beside_a_summary_of_the_same_seed_is_told():
+    find_one(spread_two(["", ""], [0.5, 0.6], ["0.1", ""]), "duplicate")
 
 
 # Names
@@ -373,6 +415,13 @@ def test_a_constant_dataset_is_a_warning():
     problem = find_one(column(0.5, 0.5, metric="accuracy"), "constant_dataset")
     assert problem.severity == "warning"
     assert "All scores of the dataset 'D' are 0.5" in problem.reason
+
+
+def test_a_dataset_on_which_all_failed_is_constant_at_what_they_count_with():
+    runs = column(np.nan, np.nan, 0.0, metric="accuracy").assign(raw=["nan", "nan", "0.00"])
+    found = [fault("nan_score", line=line) for line in (2, 3)]
+    (problem,) = find(runs, "constant_dataset", found=found, failed="worst")
+    assert "All scores of the dataset 'D' are 0.0, so" in problem.reason
 
 
 def test_a_constant_dataset_with_observed_bounds_is_reported_once():

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO
-from zipfile import BadZipFile, ZipFile, is_zipfile
+from zipfile import BadZipFile, ZipFile, ZipInfo, is_zipfile
 
 from capmap.problems import Problem, UnreadableExportError, ask_nearest
-from capmap.wording import list_names
+from capmap.wording import list_names, quote_name
 
 ZIP = ".zip"
 METADATA = "__MACOSX"
@@ -93,21 +93,22 @@ def open_member(path: str) -> Iterator[tuple[IO[bytes], float]]:
     NotADirectoryError
         When no part of the path is a zip archive.
     UnreadableExportError
-        When the archive has no such file, or it is encrypted or damaged, which may show only when
-        it is read to its end.
+        When the archive has no such file, or several that differ, or it is encrypted or damaged,
+        which may show only when it is read to its end.
     """
     parts = split_member(path)
     if parts is None:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
     with _explain_faults(path), ZipFile(parts[0]) as archive:
-        members = {
-            str(PurePosixPath(info.filename)): info
-            for info in archive.infolist()
-            if not info.is_dir()
-        }
+        members: dict[str, list[ZipInfo]] = {}
+        for info in archive.infolist():
+            if not info.is_dir():
+                members.setdefault(str(PurePosixPath(info.filename)), []).append(info)
         if parts[1] not in members:
             raise UnreadableExportError(_explain_absence(path, parts[1], sorted(members)))
-        info = members[parts[1]]
+        info, *others = members[parts[1]]
+        if any((other.CRC, other.file_size) != (info.CRC, info.file_size) for other in others):
+            raise UnreadableExportError(_explain_twins(path, parts[1]))
         with archive.open(info) as stream:
             is_small = info.file_size <= SUSPICIOUS
             yield stream, 1.0 if is_small else info.file_size / max(info.compress_size, 1)
@@ -148,4 +149,13 @@ def _explain_absence(path: str, member: str, members: list[str]) -> Problem:
         source=path,
         reason=reason,
         remedy=remedy if members else "Pack it again.",
+    )
+
+
+def _explain_twins(path: str, member: str) -> Problem:
+    return Problem(
+        code="repeated_member",
+        source=path,
+        reason=f"The archive has several files called {quote_name(member)}, which differ.",
+        remedy="Pack it again with the one that is meant.",
     )

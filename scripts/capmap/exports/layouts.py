@@ -38,6 +38,7 @@ from capmap.exports.numbers import (
     Kind,
     Numbers,
     Parse,
+    bare_spreads,
     parse_mixed,
     parse_numbers,
     parse_summaries,
@@ -56,6 +57,7 @@ from capmap.exports.runs import (
     find_empty_scores,
     find_no_rows,
     find_overruled_metrics,
+    find_scale_breaks,
     find_words,
     make_runs,
 )
@@ -206,6 +208,7 @@ def read_table(
     parse = partial(_parse, decimal=decimal, values=values or {}, summarized=summarized)
     grid = _read_grid(cells, plan, source, parse)
     names, doubts = _read_names(cells, plan, grid, metrics, source)
+    doubts += _check_scales(cells, plan, grid, source)
     runs = make_runs(
         {
             **names,
@@ -467,7 +470,7 @@ def _parse(
     summarized: bool,
 ) -> Numbers:
     mark: Decimal = "." if numeric else decimal
-    texts = recode(texts, values) if values else texts
+    texts = recode(texts, values, decimal=mark) if values else texts
     return (parse_summaries if summarized else parse_numbers)(texts, decimal=mark)
 
 
@@ -492,8 +495,22 @@ def _read_beside(cells: Cells, plan: _Plan, grid: _Grid, role: str, decimal: Dec
     if role == "publication" or name in plan.fields:
         return texts
     is_numeral = grid.spread(pa.array(cells.find_numerals(name))).to_numpy(zero_copy_only=False)
+    texts = bare_spreads(texts) if role == "spread" else texts
     parse = partial(_parse, decimal=decimal, values={}, summarized=False)
     return write_plain(texts, parse_mixed(texts, is_numeral, parse))
+
+
+def _check_scales(cells: Cells, plan: _Plan, grid: _Grid, source: str) -> list[Problem]:
+    """Compare the percent signs of scores with those of a column of spreads."""
+    if not plan.roles["spread"]:
+        return []
+    return find_scale_breaks(
+        grid.raw,
+        _read_part(cells, plan, grid, plan.roles["spread"][-1]),
+        columns=[plan.scores[place].column for place in grid.places],
+        source=source,
+        lines=grid.lines,
+    )
 
 
 def _read_names(

@@ -1,5 +1,6 @@
 """Numbers as people write them: 0.91, 91%, 0,91, 1.234,5 and −3e-4."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -31,7 +32,13 @@ SUMMARY = (
 )
 # 0.912(3) is 0.912 ± 0.003 for a physicist, and 0.912 of three runs or ± 3 for others.
 LAST_DIGITS = r"\d[.,]\d.*\(\s*\d*[1-9]\d*\s*%?\s*\)"
+# A spread that is not 0 behind a percent sign, and none behind itself.
+PERCENT_MEAN = r"^[^±(]*%\s*(?:±|\+/?-|\()[^%]*[1-9][^%]*$"
 INFINITE = r"^(?i:[+-]?inf(?:inity)?)$"
+# In a column of spreads; (3) without a decimal mark may count units of the last digit.
+BRACKETED = r"^\(([^()]*[.,]\d[^()]*)\)$"
+SIGNED = r"^(?:±|\+/?-)"
+DASH = r"^(?:-{1,3}|[\x{2013}\x{2014}])$"
 
 
 class Kind(IntEnum):
@@ -45,6 +52,7 @@ class Kind(IntEnum):
     OTHER_MARK = 5
     AMBIGUOUS = 6
     LAST_DIGITS = 7
+    PERCENT_MEAN = 8
 
 
 @dataclass(frozen=True)
@@ -155,7 +163,8 @@ def parse_summaries(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     ----------
     texts : pyarrow array of large_string, shape (n,)
         Cells without nulls: "0.91 ± 0.02", "0.91 +/- 0.02" or "0.91 (0.02)". A percent sign behind
-        the spread holds for both. Cells with one number have no spread.
+        the spread holds for both; one behind the mean alone has the kind PERCENT_MEAN. Cells with
+        one number have no spread.
     decimal : {"auto", ".", ","}, optional
         The decimal mark, one for all numbers.
 
@@ -187,10 +196,25 @@ def parse_summaries(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     kinds = numbers.kinds[:count].copy()
     bad = is_summary.to_numpy(zero_copy_only=False) & (numbers.kinds[count:] != Kind.NUMBER)
     kinds[bad & (kinds == Kind.NUMBER)] = Kind.TEXT
-    kinds[_match(texts, LAST_DIGITS) & (kinds == Kind.NUMBER)] = Kind.LAST_DIGITS
+    for pattern, kind in ((LAST_DIGITS, Kind.LAST_DIGITS), (PERCENT_MEAN, Kind.PERCENT_MEAN)):
+        kinds[_match(texts, pattern) & (kinds == Kind.NUMBER)] = kind
     return replace(
         numbers, values=numbers.values[:count], kinds=kinds, spreads=numbers.values[count:]
     )
+
+
+def bare_spreads(texts: pa.Array) -> pa.Array:
+    """Take the sign or the brackets off spreads; a dash is an empty cell.
+
+    Examples
+    --------
+    >>> bare_spreads(pa.array(["±0.02", "+/- 2%", "(0.02)", "-"], pa.large_string())).to_pylist()
+    ['0.02', ' 2%', '0.02', '']
+    """
+    clean = _clean(texts)
+    for pattern, rest in ((BRACKETED, r"\1"), (SIGNED, ""), (DASH, "")):
+        clean = pc.replace_substring_regex(clean, pattern, rest)
+    return clean
 
 
 class Parse(Protocol):
@@ -247,31 +271,47 @@ def write_plain(texts: pa.Array, numbers: Numbers) -> pa.Array:
     return pc.if_else(pa.array(numbers.kinds == Kind.NUMBER), plain, texts)
 
 
-def recode(texts: pa.Array, values: Mapping[str, float | str]) -> pa.Array:
+def recode(
+    texts: pa.Array, values: Mapping[str, float | str], *, decimal: Decimal = "auto"
+) -> pa.Array:
     """Replace what stands for a score, such as "pass" for 1, or for none ("missing").
 
-    Numbers are compared as numbers.
+    Numbers without a percent sign are compared as numbers, as `parse_numbers` reads them.
 
     Examples
     --------
-    >>> recode(pa.array(["1.0", "pass", "0.5"], pa.large_string()), {"1": 2, "pass": 1}).to_pylist()
-    ['2', '1', '0.5']
+    >>> texts = pa.array(["1,0", "pass", "'-0,50'"], pa.large_string())
+    >>> recode(texts, {"1": 2, "pass": 1, "-0.5": "missing"}).to_pylist()
+    ['2', '1', '']
     """
     encoded = texts.dictionary_encode()
-    written = [_recode_one(text, values) for text in encoded.dictionary.to_pylist()]
+    words = encoded.dictionary
+    numerals = np.full(len(words), np.nan)
+    numerals[encoded.indices.to_numpy()] = parse_numbers(texts, decimal=decimal).values
+    keys = _clean(pa.array([*values], pa.large_string())).to_pylist()
+    known = dict(zip(keys, values.values(), strict=True))
+    written = [
+        _recode_one(word, clean, numeral, known)
+        for word, clean, numeral in zip(
+            words.to_pylist(), _clean(words).to_pylist(), numerals.tolist(), strict=True
+        )
+    ]
     return pa.array(written, pa.large_string()).take(encoded.indices)
 
 
-def _recode_one(text: str, values: Mapping[str, float | str]) -> str:
-    clean = text.strip()
+def _recode_one(word: str, clean: str, numeral: float, values: Mapping[str, float | str]) -> str:
+    number = numeral if math.isfinite(numeral) and "%" not in clean else _to_float(clean)
     for name, value in values.items():
-        try:
-            same = clean == name.strip() or float(clean) == float(name)
-        except ValueError:
-            same = False
-        if same:
+        if clean == name or number == _to_float(name):
             return "" if value == MISSING else repr(value)
-    return text
+    return word
+
+
+def _to_float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 @dataclass(frozen=True)

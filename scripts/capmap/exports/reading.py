@@ -21,14 +21,14 @@ from capmap.exports.cells import (
 from capmap.exports.doubts import find_doubts
 from capmap.exports.files import PLAIN, FileOptions
 from capmap.exports.layouts import BESIDE, list_wanted, name_sheet, numbers_rows, read_table
-from capmap.exports.repeats import Taken, number_rows, spread_summaries, take_rows
+from capmap.exports.repeats import KEY, Taken, number_rows, spread_summaries, take_rows
 from capmap.exports.runs import RUN_COLUMNS, Metrics, Part, Reading
 from capmap.exports.sheets import open_sheet
 from capmap.packing import pack_names
 from capmap.patterns import has_fields
 from capmap.problems import Problem, UnreadableExportError, ask_nearest
 from capmap.settings.choices import Decimal, TableFormat
-from capmap.wording import list_names, quote_name
+from capmap.wording import format_count, list_names, quote_name
 
 COUNTS = ("rows", "rows_filtered", "rows_empty_score", "percent_signs", "decimal_commas")
 NO_PLACE = {"path": "", "files": 0}
@@ -236,17 +236,42 @@ def _arrange_runs(
 ) -> tuple[pd.DataFrame, list[Problem]]:
     """Join the runs of files, choose the rows that count, and spread those that are summaries."""
     runs = join_runs(tables, list_columns(columns, "keep"))
+    seedless = [] if "publication" in runs else _find_seedless_files(runs)
     if numbers_rows(columns) and not runs["seed"].ne("").any():
         runs = number_rows(runs)
     if "publication" in runs:
         runs = runs.assign(seed=_name_runs(runs["publication"], runs["seed"]))
     runs, problems = take_rows(runs, take)
+    problems += seedless
     problems += find_doubts(runs, listed=bool(list_columns(columns, "datasets")))
     if "spread" in runs and summary is not None:
         runs, doubts = spread_summaries(runs, count=summary["runs"], spread=summary["spread"])
         problems = [*problems, *doubts]
     spent = {*BESIDE} - {"publication"}
     return runs.drop(columns=[name for name in runs if name in spent]), problems
+
+
+def _find_seedless_files(runs: pd.DataFrame) -> list[Problem]:
+    """Find runs of files without seeds beside runs of the same cells that have one."""
+    seeded = runs["seed"].ne("")
+    if seeded.all() or not seeded.any():
+        return []
+    has_seeds = seeded.groupby(runs["source"], observed=True).transform("any")
+    cells = runs.loc[seeded, KEY[:3]].drop_duplicates()
+    strays = runs[~has_seeds].merge(cells, on=KEY[:3])
+    return [
+        Problem(
+            severity="warning",
+            code="empty_seed",
+            source=row["source"],
+            line=int(row["line"]),
+            reason="The file has no seeds, while others have some of the same cells: "
+            f"{format_count(len(strays), 'run')} without a seed beside them.",
+            remedy="Add a column of seeds, or take them from the file's name, as in exports: "
+            "runs/{model}-{seed}.csv; runs without one count as the same run.",
+        )
+        for row in strays.head(1).to_dict("records")
+    ]
 
 
 def _name_runs(publications: "pd.Series[str]", seeds: "pd.Series[str]") -> "pd.Series[str]":

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from capmap.exports.cells import make_texts
+from capmap.exports.cells import SEPARATOR, make_texts
 from capmap.exports.numbers import Kind, parse_numbers
 from capmap.packing import pack_names
 from capmap.problems import Problem
@@ -47,7 +47,8 @@ def take_rows(runs: pd.DataFrame, take: Taken) -> tuple[pd.DataFrame, list[Probl
     pandas.DataFrame
         Its rows that count, in their order.
     list of Problem
-        Steps and selections that are no numbers, and runs without the wanted step.
+        Steps and selections that are no numbers, runs without the wanted step, and, where the last
+        is taken, rows without a step beside others of their run.
     """
     if take == "all" or runs.empty:
         return runs, []
@@ -72,7 +73,8 @@ def take_rows(runs: pd.DataFrame, take: Taken) -> tuple[pd.DataFrame, list[Probl
     taken = _take_last(runs[known], values[known])
     if way == "last" and (problems := _find_ties(runs[known], values[known], taken)):
         return taken, problems
-    problems = _find_without(runs, taken, f"a row with a {role}")
+    problems = _find_stepless(runs[~known], taken) if way == "last" else []
+    problems += _find_without(runs, taken, f"a row with a {role}")
     if way == "best" and is_score:
         problems.append(SELECTED_BY_SCORE)
     return taken, problems
@@ -119,6 +121,24 @@ def _find_ties(
             remedy="If they are different runs, say by what: a column, or a field of the path, of "
             "seeds.",
         )
+    ]
+
+
+def _find_stepless(rows: pd.DataFrame, taken: pd.DataFrame) -> list[Problem]:
+    """Find rows without a step of runs that have other rows."""
+    lost = rows.merge(taken[KEY], on=KEY)
+    return [
+        Problem(
+            severity="warning",
+            code="empty_step",
+            source=row["source"],
+            line=int(row["line"]),
+            value=row["raw"],
+            reason=f"{format_count(len(lost), 'row')} without a step cannot be the last of a run "
+            "that has others.",
+            remedy="Fill in the step if one of them is the last row of its run.",
+        )
+        for row in lost.head(1).to_dict("records")
     ]
 
 
@@ -188,32 +208,23 @@ def spread_summaries(
     -------
     pandas.DataFrame
         n runs for each row that has a spread, with its mean and its standard deviation exactly,
-        ``summary`` being true; they lie where a normal distribution would have them. Other rows
-        stay.
+        ``summary`` being true; they lie where a normal distribution would have them. Their seeds
+        are 1 to n, behind that of the row where it has one ("7 / 1"). Other rows stay.
     list of Problem
-        Numbers of runs and spreads that are none.
+        Numbers of runs and spreads that are none, and a warning where a row says one of the two
+        only.
 
     Notes
     -----
     Only mean and standard deviation of such runs are known, so Student's t interval of a mean is
     that of the real runs; what depends on their shape is that of a normal distribution.
     """
-    sizes = np.full(len(runs), count)
-    problems: list[Problem] = []
-    if "count" in runs:
-        numbers = parse_numbers(make_texts(runs["count"].tolist()))
-        found, said = numbers.values, numbers.kinds != Kind.EMPTY  # noqa: PD011
-        whole = (found >= 1) & (found <= MOST_RUNS) & (found == np.floor(found))
-        what = f"number of runs is no whole number from 1 to {MOST_RUNS:,}"
-        problems += _refuse(runs[said & ~whole], "count", what)
-        sizes = np.where(said & whole, found, count).astype(int)
-    if is_numeric_dtype(runs["spread"]):
-        spreads = runs["spread"].to_numpy(dtype=np.float64)
-    else:
-        spreads = parse_numbers(make_texts(runs["spread"].tolist())).values  # noqa: PD011
-    problems += _refuse(runs[spreads < 0], "raw", "spread is negative")
-    if problems:
+    sizes, said, problems = _read_sizes(runs, count)
+    spreads, faults = _read_spreads(runs)
+    if problems := [*problems, *faults]:
         return runs, problems
+    half = np.where(np.isfinite(spreads), (sizes == 1) & ~said, (sizes > 1) & said)
+    problems = _warn_of_halves(runs[half & np.isfinite(runs["score"])])
     is_summary = np.isfinite(spreads) & (sizes > 1)
     if (total := int(sizes[is_summary].sum())) > MOST_SPREAD:
         return runs, [_explain_size(total, int(is_summary.sum()))]
@@ -224,15 +235,88 @@ def spread_summaries(
     quantiles = {n: _place_runs(n) for n in np.unique(sizes).tolist()}
     shifts = np.array([quantiles[n][k] for n, k in zip(sizes[rows], places, strict=True)])
     shifts = np.where(is_summary[rows], shifts * deviations[rows], 0)
-    seeds = np.where(is_summary[rows], (places + 1).astype(str), table["seed"])
+    own = table["seed"].astype("str")
+    made = own.where(own == "", own + SEPARATOR) + (places + 1).astype(str)
+    seeds = np.where(is_summary[rows], made, own)
     return (
         table.assign(
             score=table["score"] + shifts,
             seed=pack_names(pd.Series(seeds, dtype="str")),
             summary=is_summary[rows],
         ),
-        [],
+        problems,
     )
+
+
+def fold_summaries(runs: pd.DataFrame) -> tuple[pd.DataFrame, npt.NDArray[np.int_]]:
+    """Put the rows in the place of runs that `spread_summaries` made of them.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        With ``summary``, in the order in which they were made.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Rows with their own seed and, to 12 digits, their mean; other runs are rows as they are.
+        The index numbers them.
+    ndarray of int, shape (n,)
+        The number of the row of each run.
+    """
+    made = runs["summary"].to_numpy(dtype=bool)
+    seeds = runs["seed"].astype("str")
+    parts = seeds.str.rpartition(SEPARATOR)
+    numbers = np.cumsum(~made | (parts[2] == "1").to_numpy(), dtype=np.int_)
+    means = runs["score"].groupby(numbers).transform("mean").map("{:.12g}".format).astype(float)
+    rows = runs.assign(
+        score=runs["score"].where(~made, means), seed=pack_names(seeds.where(~made, parts[0]))
+    ).set_axis(numbers)
+    return rows[~rows.index.duplicated()], numbers
+
+
+def _read_sizes(
+    runs: pd.DataFrame, count: int
+) -> tuple[npt.NDArray[np.int_], npt.NDArray[np.bool_], list[Problem]]:
+    """Read the number of runs of each row, and whether the row says it."""
+    if "count" not in runs:
+        return np.full(len(runs), count), np.zeros(len(runs), dtype=bool), []
+    numbers = parse_numbers(make_texts(runs["count"].tolist()))
+    found, said = numbers.values, numbers.kinds != Kind.EMPTY  # noqa: PD011
+    whole = (found >= 1) & (found <= MOST_RUNS) & (found == np.floor(found))
+    what = f"number of runs is no whole number from 1 to {MOST_RUNS:,}"
+    problems = _refuse(runs[said & ~whole], "count", what)
+    return np.where(said & whole, found, count).astype(int), said, problems
+
+
+def _read_spreads(runs: pd.DataFrame) -> tuple[npt.NDArray[np.float64], list[Problem]]:
+    """Read the spread of each row, NaN where it has none."""
+    if is_numeric_dtype(runs["spread"]):
+        spreads = runs["spread"].to_numpy(dtype=np.float64)
+        problems = []
+    else:
+        numbers = parse_numbers(make_texts(runs["spread"].tolist()))
+        spreads = numbers.values  # noqa: PD011
+        bad = ~np.isin(numbers.kinds, [Kind.NUMBER, Kind.EMPTY, Kind.NAN])
+        problems = _refuse(runs[bad & np.isfinite(runs["score"])], "spread", "spread is no number")
+    return spreads, problems + _refuse(runs[spreads < 0], "raw", "spread is negative")
+
+
+def _warn_of_halves(rows: pd.DataFrame) -> list[Problem]:
+    """Tell of rows with a spread or a number of runs, of which the other is missing."""
+    return [
+        Problem(
+            severity="warning",
+            code="half_summary",
+            source=first["source"],
+            line=int(first["line"]),
+            value=first["raw"],
+            reason=f"{format_count(len(rows), 'row')} with a spread but no number of runs, or the "
+            "other way round: each counts as one run.",
+            remedy="Fill in what is missing, or set `summary: {runs: N}` for the number of runs.",
+        )
+        for first in rows.head(1).to_dict("records")
+    ]
 
 
 def _explain_size(total: int, rows: int) -> Problem:

@@ -14,7 +14,7 @@ from capmap.exports.cells import choose_texts, find_confused_names, make_texts
 from capmap.exports.numbers import SUMMARY, Kind, Numbers
 from capmap.metrics import is_same_metric
 from capmap.problems import Problem
-from capmap.wording import list_names, quote_name
+from capmap.wording import format_count, list_names, quote_name
 
 NAMES = ("model", "dataset", "metric", "seed")
 RUN_COLUMNS = (*NAMES, "score", "raw", "source", "line", "column")
@@ -51,6 +51,11 @@ SCORE_FAULTS = {
         "ambiguous_spread",
         "The number in brackets may be a spread, one in units of the last digit, or count runs.",
         "Write the spread like the mean, as in 0.912 ± 0.003 or 0.912 (0.003), or remove it.",
+    ),
+    Kind.PERCENT_MEAN: (
+        "ambiguous_spread",
+        "The percent sign stands behind the mean only, so the spread may be in percent or not.",
+        "Write it behind both or neither, as in 91% ± 2% or 0.91 ± 0.02.",
     ),
 }
 
@@ -344,6 +349,46 @@ def find_bad_scores(
             )
         )
     return problems
+
+
+def find_scale_breaks(
+    raw: pa.Array,
+    spreads: pa.Array,
+    *,
+    columns: Sequence[str] | npt.NDArray[np.object_],
+    source: str,
+    lines: Lines,
+) -> list[Problem]:
+    """Find rows with a percent sign behind either the mean or its spread, which is not 0.
+
+    Parameters
+    ----------
+    raw, spreads : pyarrow array of large_string, shape (n,)
+        The text of each mean, and of its spread in a column of its own.
+    columns, source, lines
+        As in `find_bad_scores`.
+
+    Returns
+    -------
+    list of Problem
+        One, at the first such row, if there is any.
+    """
+    signs = [pc.match_substring(texts, "%") for texts in (raw, spreads)]
+    filled = [pc.match_substring_regex(*pair) for pair in ((raw, r"\d"), (spreads, "[1-9]"))]
+    differ = pc.and_(pc.xor(*signs), pc.and_(*filled)).to_numpy(zero_copy_only=False)
+    return [
+        Problem(
+            code="bad_summary",
+            source=source,
+            line=int(lines[place]),
+            column=columns[place],
+            value=raw[place].as_py(),
+            reason=f"Of the mean and its spread, {quote_name(spreads[place].as_py())}, one has a "
+            f"percent sign and the other has none ({format_count(differ.sum(), 'row')} in all).",
+            remedy="Write it behind both or neither.",
+        )
+        for place in np.flatnonzero(differ)[:1].tolist()
+    ]
 
 
 def find_words(

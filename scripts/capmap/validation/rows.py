@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from capmap.exports import LAYOUTS
+from capmap.exports.repeats import fold_summaries
 from capmap.normalization.selection import find_missing
 from capmap.packing import number_rows
 from capmap.problems import Problem, Row, group_problem, list_rows, score_problem
@@ -156,7 +157,17 @@ def resolve_duplicates(
     The mean and the sum are of all rows. Otherwise rows of a run with the same score are repeats,
     whatever the other columns say; the first of them stays (with "last" the last). Without seeds,
     all rows of a cell are one run, so two runs that happen to have the same score count as one.
+    Rows that stand for several runs are judged by their means, and stay or go with all their runs;
+    the mean and the sum are of the runs of one number.
     """
+    if policy in ("mean", "sum") or "summary" not in runs or not runs["summary"].any():
+        return _judge_repeats(runs, policy, layout)
+    rows, number = fold_summaries(runs)
+    judged = _judge_repeats(rows, policy, layout)
+    return replace(judged, runs=runs[np.isin(number, judged.runs.index)])
+
+
+def _judge_repeats(runs: pd.DataFrame, policy: Duplicates, layout: TableFormat) -> Deduplicated:
     number = number_rows(runs, KEY)
     ordered = np.sort(number)
     if (ordered[1:] != ordered[:-1]).all():

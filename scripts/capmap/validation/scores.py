@@ -197,8 +197,8 @@ def find_constant(runs: pd.DataFrame) -> list[Problem]:
         group_problem(
             row,
             "constant_dataset",
-            f"All scores of the dataset {quote_name(row.dataset)} are {row.raw}, so it cannot "
-            "tell models apart.",
+            f"All scores of the dataset {quote_name(row.dataset)} are {row.score!r}, so it "
+            "cannot tell models apart.",
             "Check the export, or leave the dataset out with select.",
             severity="warning",
         )
