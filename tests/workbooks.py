@@ -19,7 +19,10 @@ def zip_up(path: str | Path, members: Mapping[str, str]) -> str:
 
 
 def make_xlsx(path: str | Path, sheets: Mapping[str, Mapping[str, Any]]) -> str:
-    """Make a workbook of sheets, each the cells by place; styles 1 and 2 are a date and a time."""
+    """Make a workbook of sheets, each the cells by place; styles 1 and 2 are a date and a time.
+
+    Bytes are the XML of a cell, with its place as a field.
+    """
     listed = "".join(
         f'<sheet name="{name}" sheetId="{number}" r:id="r{number}"/>'
         for number, name in enumerate(sheets, 1)
@@ -52,6 +55,8 @@ def make_xlsx(path: str | Path, sheets: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def write_cell(place: str, cell: Any) -> str:
+    if isinstance(cell, bytes):
+        return cell.decode().format(place=place)
     if isinstance(cell, tuple):
         number, style = cell
         return f'<c r="{place}" s="{style}"><v>{number}</v></c>'

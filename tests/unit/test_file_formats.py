@@ -336,6 +336,26 @@ def test_a_sheet_of_excel_is_read_with_its_rows(tmp_path, name):
     assert sheet.read_cells(["PASTIS / val", "day"]).numeric == {"PASTIS / val"}
 
 
+@pytest.mark.parametrize(
+    ("cell", "is_told"),
+    [
+        (b'<c r="{place}"><f>B2/2</f><v></v></c>', True),
+        (b"<c><f>B2/2</f></c>", True),
+        (b'<c r="{place}"><f>B2/2</f><v>0.5</v></c>', False),
+        (b'<c r="{place}" t="str"><f>IF(B2,"","")</f><v></v></c>', False),
+        ("", False),
+    ],
+)
+def test_formulas_that_were_never_computed_are_told(tmp_path, cell, is_told):
+    table = {"A3": "m", "B3": "P", "C3": "Q", "A4": "A", "B4": 0.5, "C4": 1, "A6": "B", "B6": 0.5}
+    path = make_xlsx(tmp_path / "a.xlsx", {"other": {"A1": 1}, "S": {**table, "C6": cell}})
+    sheet = open_sheet(path, wanted=(), options=FileOptions(sheet="S"))
+    problems = sheet.read_cells(["m", "Q"]).problems
+    found = [(problem.code, problem.line, problem.column) for problem in problems]
+    assert found == ([("uncomputed_formula", 6, "Q")] if is_told else [])
+    assert sheet.read_cells(["m", "P"]).problems == []
+
+
 def test_a_packed_sheet_with_given_names_is_read(tmp_path):
     path = make_xlsx(tmp_path / "a.xlsx", {"S": {"A2": "A", "B2": 2, "A3": "B", "B3": 0.5}})
     packed = tmp_path / "a.xlsx.gz"

@@ -225,7 +225,8 @@ def read_table(
         source=source,
         lines=grid.lines,
     )
-    found = find_no_rows(file.lines, file.problems, source=source)
+    rejected = [problem for problem in file.problems if problem.severity == "error"]
+    found = find_no_rows(file.lines, rejected, source=source)
     seen = {name: set(file.columns[name].unique().to_pylist()) for name in filters}
     for name in where.keys() - filters:
         seen[name] = {score.fields.get(name, "") for score in plan.scores}
@@ -233,7 +234,7 @@ def read_table(
         runs=runs,
         problems=[*problems, *file.problems, *found, *doubts, *grid.problems],
         columns=list(sheet.columns),
-        rows=len(file.lines) + len(file.problems),
+        rows=len(file.lines) + len(rejected),
         rows_filtered=int((~chosen).sum()),
         rows_empty_score=grid.empty,
         percent_signs=grid.numbers.percent_signs,
