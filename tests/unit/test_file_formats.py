@@ -356,6 +356,38 @@ def test_formulas_that_were_never_computed_are_told(tmp_path, cell, is_told):
     assert sheet.read_cells(["m", "P"]).problems == []
 
 
+RUN = "<r>{look}<t>{text}</t></r>"
+RAISED = '<rPr><vertAlign val="superscript"/></rPr>'
+
+
+def join(*texts):
+    """Text of which every second part is raised."""
+    looks = ["", RAISED] * len(texts)
+    runs = (RUN.format(look=look, text=text) for look, text in zip(looks, texts, strict=False))
+    return "".join(runs)
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+@pytest.mark.parametrize(
+    ("texts", "read_as"),
+    [
+        (("0.91", "2"), "0.91^2"),
+        (("0.91 ± 0.0", "2"), "0.91 ± 0.0^2"),
+        (("A", "2"), "A2"),
+        (("0.91", ""), "0.91"),
+        (("0.91",), "0.91"),
+    ],
+)
+def test_raised_digits_join_no_number(tmp_path, texts, read_as, is_shared):
+    content = join(*texts)
+    cell = f'<c r="{{place}}" t="inlineStr"><is>{content}</is></c>'
+    if is_shared:
+        cell = '<c r="{place}" t="s"><v>1</v></c>'
+    table = {"A1": "m", "B1": "P", "A2": "A", "B2": cell.encode(), "A3": "B", "B3": 1}
+    path = make_xlsx(tmp_path / "a.xlsx", {"S": table}, shared=["<t>x</t>", content])
+    assert read(path) == (["m", "P"], [(2, "A", read_as), (3, "B", "1")], [])
+
+
 def test_a_packed_sheet_with_given_names_is_read(tmp_path):
     path = make_xlsx(tmp_path / "a.xlsx", {"S": {"A2": "A", "B2": 2, "A3": "B", "B3": 0.5}})
     packed = tmp_path / "a.xlsx.gz"

@@ -72,7 +72,8 @@ def open_workbook(path: str, *, options: FileOptions) -> RowSheet:
         float again, without ".0"; dates are ISO 8601, and truth values true and false. Cells are
         as they were last computed, and blank where that is an error or, with a warning in
         ``.xlsx``, was never done. Of merged cells, all but the first are blank. Blank rows, and
-        blank columns on either side, are left out.
+        blank columns on either side, are left out. In numbers of ``.xlsx``, raised or lowered
+        text such as the mark of a footnote has "^" or "_" before it, so that it joins no digits.
 
     Raises
     ------
@@ -182,7 +183,7 @@ def _run_reader(path: str, content: bytes, sheet: str) -> dict[str, Any]:
     Damaged workbooks make calamine 0.9 loop for ever, or ask for so much memory that the process is
     aborted. The limits of this process hold for XML that is made to do harm as well.
     """
-    sources = map(inspect.getsource, (_open_part, _list_cells, _find_uncomputed, _read_sheet))
+    sources = [inspect.getsource(step) for step in (*HELPERS, _read_sheet)]
     program = "\n".join(["from __future__ import annotations", *sources, "_read_sheet()"])
     seconds = SECONDS + len(content) // BYTES_PER_SECOND
     # Neither the files of the working directory nor those of this room are modules of the reader.
@@ -213,14 +214,15 @@ def _explain_fault(path: str, content: bytes, fault: str, kind: str) -> Unreadab
     return refuse("damaged_workbook", path, reason, remedy)
 
 
-def _open_part(content: bytes, sheet: str) -> bytes:
-    """Unpack the XML of a sheet of an Excel workbook; there is none in other workbooks."""
+def _open_parts(content: bytes, sheet: str) -> tuple[bytes, bytes]:
+    """Unpack the XML of a sheet of an Excel workbook, and that of shared texts if there are any."""
     import io
     import zlib
     from contextlib import suppress
     from xml.etree import ElementTree as Xml
     from zipfile import BadZipFile, ZipFile
 
+    part = texts = b""
     damage = (BadZipFile, EOFError, KeyError, RuntimeError, Xml.ParseError, zlib.error)
     with suppress(*damage), ZipFile(io.BytesIO(content)) as archive:
         book = Xml.fromstring(archive.read("xl/workbook.xml"))  # noqa: S314
@@ -230,8 +232,9 @@ def _open_part(content: bytes, sheet: str) -> bytes:
             if about.tag.endswith("}sheet") and about.get("name") == sheet:
                 keys = [text for name, text in about.attrib.items() if name.endswith("}id")]
                 target = targets[keys[0]].removeprefix("/") if keys else ""
-                return archive.read(target if target.startswith("xl/") else f"xl/{target}")
-    return b""
+                part = archive.read(target if target.startswith("xl/") else f"xl/{target}")
+        texts = archive.read("xl/sharedStrings.xml")
+    return part, texts
 
 
 def _list_cells(part: bytes) -> Iterator[tuple[int, int, Any]]:
@@ -258,14 +261,51 @@ def _list_cells(part: bytes) -> Iterator[tuple[int, int, Any]]:
                 column += 1
 
 
-def _find_uncomputed(
-    content: bytes, sheet: str, rows: Sequence[Sequence[Any]]
-) -> list[tuple[int, int]]:
+def _mark_raised(text: Any) -> str:
+    """Write a number of several runs with marks before what is raised or lowered, or nothing."""
+    import re
+
+    signs = {"superscript": "^", "subscript": "_"}
+    written, is_raised = "", False
+    for run in text:
+        said = "".join(part.text or "" for part in run if part.tag.endswith("}t"))
+        places = [part.get("val") for part in run.iter() if part.tag.endswith("}vertAlign")]
+        sign = signs.get(places[0], "") if places and said.strip() else ""
+        written, is_raised = f"{written}{sign}{said}", is_raised or sign != ""
+    is_number = re.match(r"\W*\d", written) and not re.search(r"[^\W\d_eE]", written)
+    return written if is_raised and is_number else ""
+
+
+def _find_raised(part: bytes, shared: bytes) -> list[tuple[int, int, str]]:
+    """Find the cells of a sheet with numbers that are partly raised or lowered."""
+    import io
+    from contextlib import suppress
+    from xml.etree import ElementTree as Xml
+
+    texts: list[str] = []
+    with suppress(Xml.ParseError):
+        if b"vertAlign" in shared:
+            for _, found in Xml.iterparse(io.BytesIO(shared)):  # noqa: S314
+                if found.tag.endswith("}si"):
+                    texts.append(_mark_raised(found))
+                    found.clear()
+    raised = {str(place): text for place, text in enumerate(texts) if text}
+    if not raised and b"vertAlign" not in part:
+        return []
+    marked = []
+    for line, column, cell in _list_cells(part):
+        is_shared = cell.get("t") == "s"
+        for child in cell:
+            text = raised.get(child.text, "") if is_shared else _mark_raised(child)
+            if text:
+                marked.append((line, column, text))
+    return marked
+
+
+def _find_uncomputed(part: bytes) -> list[tuple[int, int]]:
     """Find the cells of a sheet that have a formula and no value, not even an empty text."""
     import re
 
-    is_filled = all(cell != "" for row in rows for cell in row)
-    part = b"" if is_filled else _open_part(content, sheet)
     if not re.search(rb"<(\w+:)?f[\s/>]", part):
         return []
     found = []
@@ -274,6 +314,9 @@ def _find_uncomputed(
         if "f" in texts and not texts.get("v") and cell.get("t") != "str":
             found.append((line, column))
     return found
+
+
+HELPERS = (_open_parts, _list_cells, _mark_raised, _find_raised, _find_uncomputed)
 
 
 def _read_sheet() -> None:
@@ -316,11 +359,16 @@ def _read_sheet() -> None:
         found = {"sheets": sheets}
         if sheet in sheets or (len(sheets) == 1 and not sheet):
             rows = book.get_sheet_by_name(sheet or sheets[0]).to_python(skip_empty_area=False)
+            part, shared = _open_parts(content, sheet or sheets[0])
+            for line, column, text in _find_raised(part, shared):
+                if 0 < line <= len(rows) and 0 <= column < len(rows[line - 1]):
+                    rows[line - 1][column] = text
             lines = enumerate(rows, start=1)
             found["rows"] = [
                 (line, [*map(write, row)]) for line, row in lines if any(map(str, row))
             ]
-            found["uncomputed"] = _find_uncomputed(content, sheet or sheets[0], rows)
+            is_filled = all(cell != "" for row in rows for cell in row)
+            found["uncomputed"] = [] if is_filled else _find_uncomputed(part)
     except python_calamine.CalamineError as error:
         found = {"fault": str(error), "kind": type(error).__name__}
     json.dump(found, sys.stdout)
