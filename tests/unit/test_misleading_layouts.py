@@ -114,6 +114,15 @@ CASES = [
     ("white space", LONG + "ViT B,d,0.5\nViT  B,d,0.6\n", {}, "alike_names"),
     ("separators", LONG + "ViT-B,d,0.5\nViT_B,d,0.6\n", {}, "alike_names"),
     ("Unicode form", LONG + "Caf\u00e9,d,0.5\nCafe\u0301,d,0.6\n", {}, "alike_names"),
+    *(
+        (
+            f"invisible {ord(mark):x}",
+            LONG + f"A,d,0.5\n{mark}A{mark}B,d,0.6\nAB,d,0.7\n",
+            {},
+            "alike_names",
+        )
+        for mark in "\u00ad\u200b\u200e\ufeff"
+    ),
     ("no separator", LONG + "ResNet-50,d,0.5\nresnet50,d,0.6\n", {}, "alike_names"),
     ("dash", LONG + "A,d\u2013x,0.5\nA,d-x,0.6\n", {}, "alike_names"),
     ("datasets", LONG + "A,CIFAR,0.5\nA,cifar,0.6\n", {}, "alike_names"),

@@ -57,7 +57,8 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
     list of Problem
         Errors for columns that are averages, spreads, ranks, indices or attributes of models,
         unless they are listed, and for seeds that summarize others; warnings for rows of averages
-        or spreads, and for names that differ in case, white space, separators or Unicode form only.
+        or spreads, and for names that differ in case, white space, separators, Unicode form or
+        invisible characters only.
 
     Notes
     -----
@@ -129,8 +130,9 @@ def list_summaries(seeds: "pd.Series[str]") -> list[str]:
 
 
 def _simplify(name: str) -> str:
-    """A name in lower case, with single blanks for separators, in one Unicode form."""
+    """A name as it looks, in lower case, with single blanks for separators, in one Unicode form."""
     plain = unicodedata.normalize("NFKC", name).casefold()
+    plain = "".join(mark for mark in plain if unicodedata.category(mark) != "Cf")
     return re.sub(r"[\s_.\-\u2010-\u2015]+", " ", plain).strip()
 
 
@@ -174,8 +176,8 @@ def _find_alike(runs: pd.DataFrame, kind: str) -> list[Problem]:
                     source=str(first["source"]),
                     line=int(first["line"]),
                     value=names[1],
-                    reason=f"The {kind}s {list_names(sorted(names))} differ in case, white space "
-                    "or separators only, and count as different.",
+                    reason=f"The {kind}s {list_names(sorted(names))} differ in case, white "
+                    "space, separators or invisible characters only, and count as different.",
                     remedy="If they are one, write it one way in the export.",
                 )
             )
