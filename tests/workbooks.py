@@ -1,7 +1,7 @@
 """Workbooks and archives for tests, made by hand."""
 
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,14 @@ def zip_up(path: str | Path, members: Mapping[str, str]) -> str:
     return str(path)
 
 
-def make_xlsx(path: str | Path, sheets: Mapping[str, Mapping[str, Any]]) -> str:
-    """Make a workbook of sheets, each the cells by place; styles 1 and 2 are a date and a time."""
+def make_xlsx(
+    path: str | Path, sheets: Mapping[str, Mapping[str, Any]], *, shared: Sequence[str] = ()
+) -> str:
+    """Make a workbook of sheets, each the cells by place; styles 1 and 2 are a date and a time.
+
+    Bytes are the XML of a cell, with its place as a field, and `shared` that of texts which cells
+    name by number.
+    """
     listed = "".join(
         f'<sheet name="{name}" sheetId="{number}" r:id="r{number}"/>'
         for number, name in enumerate(sheets, 1)
@@ -35,7 +41,11 @@ def make_xlsx(path: str | Path, sheets: Mapping[str, Mapping[str, Any]]) -> str:
         "xl/workbook.xml": f'<workbook xmlns="{SPREADSHEET}" xmlns:r="{OFFICE}"><sheets>{listed}'
         "</sheets></workbook>",
         "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{PACKAGE}/relationships">{related}'
-        f'<Relationship Id="s" Type="{OFFICE}/styles" Target="styles.xml"/></Relationships>',
+        f'<Relationship Id="s" Type="{OFFICE}/styles" Target="styles.xml"/>'
+        f'<Relationship Id="t" Type="{OFFICE}/sharedStrings" Target="sharedStrings.xml"/>'
+        "</Relationships>",
+        "xl/sharedStrings.xml": f'<sst xmlns="{SPREADSHEET}">'
+        f"{''.join(f'<si>{text}</si>' for text in shared)}</sst>",
         "xl/styles.xml": f'<styleSheet xmlns="{SPREADSHEET}"><cellXfs><xf numFmtId="0"/>'
         '<xf numFmtId="14"/><xf numFmtId="22"/></cellXfs></styleSheet>',
     }
@@ -52,6 +62,8 @@ def make_xlsx(path: str | Path, sheets: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def write_cell(place: str, cell: Any) -> str:
+    if isinstance(cell, bytes):
+        return cell.decode().format(place=place)
     if isinstance(cell, tuple):
         number, style = cell
         return f'<c r="{place}" s="{style}"><v>{number}</v></c>'

@@ -319,6 +319,43 @@ def test_a_matrix_column_of_words_is_one_problem_and_no_dataset(write):
     assert set(exports.runs["dataset"]) == {"d1"}
 
 
+@pytest.mark.parametrize(
+    ("text", "columns", "expected"),
+    [
+        ("model,P,Q,R\nA,.1,,\nB,.2,,\n", {}, [("empty_column", 1, "Q", "", "warning")]),
+        ("model,P,Q\nA,.1,\n", {"datasets": ["P", "Q"]}, [("empty_column", 1, "Q", "", "error")]),
+        ("model,P,Q\nA,.1,.2\nY,,\nZ,,\n", {}, [("empty_row", 3, "", "Y", "warning")]),
+        (
+            "d,A,Z\nP,.1,\nQ,,\n",
+            {"dataset": "d"},
+            [
+                ("empty_column", 1, "Z", "", "warning"),
+                ("empty_row", 3, "", "Q", "warning"),
+            ],
+        ),
+        (
+            "model,dataset,f1,acc\nA,P,.1,\n",
+            {"score": ["f1", "acc"]},
+            [("empty_column", 1, "acc", "", "error")],
+        ),
+        ("model,dataset,f1,acc\nA,P,.1,\nA,Q,,.2\n", {"score": ["f1", "acc"]}, []),
+        ("model,P,Q,params,\nA,.1,,,\nA,,.2,,\nA,,,,\n", {}, []),
+    ],
+)
+def test_what_no_cell_of_a_wide_table_tells_of_is_told(write, text, columns, expected):
+    layout = "long" if "score" in columns else "matrix"
+    options = {} if "score" in columns else {"metric": "acc"}
+    exports = read_exports([write(text)], layout=layout, columns=columns, **options)
+    found = [(*place(problem), problem.severity) for problem in exports.problems]
+    assert found == expected
+
+
+def test_what_another_file_tells_of_is_not_missed(write):
+    paths = [write("model,P,Q\nA,.1,\nB,,\n", "1.csv"), write("model,P,Q\nB,,.2\n", "2.csv")]
+    columns = {"datasets": ["P", "Q"]}
+    assert read_exports(paths, layout="matrix", columns=columns, metric="acc").problems == []
+
+
 def test_names_that_become_the_same_by_joining_are_told(write):
     path = write("a,b,dataset,score\nx / y,z,d,0.5\nx,y / z,d,0.6\n")
     problem = only_problem(read_exports([path], columns={"model": ["a", "b"]}, metric="acc"))

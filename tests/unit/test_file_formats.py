@@ -241,6 +241,35 @@ def test_odd_tabulars(write, text, expected):
     assert read(write(text, "a.tex"), wanted=["m", "s"]) == expected
 
 
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        # Part of a name.
+        (r"A$^{S}$", "A^S"),
+        (r"A\textsuperscript{S}", "A^S"),
+        (r"A\textsuperscript{\textbf{S}}-x", "A^S-x"),
+        (r"L$^2$-net", "L^2-net"),
+        (r"$L^2$-net", "L^2-net"),
+        (r"A$^*$-net", "A^*-net"),
+        (r"E$^{b}$", "E^b"),
+        # Marks of footnotes.
+        (r"A$^{1}$", "A"),
+        (r"A\textsuperscript{1,2}", "A"),
+        (r"\textbf{A$^{*}$}", "A"),
+        (r"$A^{\star}$~\cite{x}", "A"),
+        (r"A$^{\dagger}$ (ours)", "A (ours)"),
+        (r"A$^{1}$$^{\ddagger}$", "A"),
+        # Beside numbers.
+        (r"0.5$^{a}$", "0.5"),
+        (r"1e-3\textsuperscript{b}", "1e-3"),
+        (r"10$^{-3}$", "10^-3"),
+    ],
+)
+def test_raised_text_of_latex_is_a_footnote_behind_names_and_numbers(write, cell, text):
+    table = rf"\begin{{tabular}}{{ll}} m & s \\ {cell} & 1 \\ \end{{tabular}}"
+    assert read(write(table, "a.tex"))[1] == [(1, text, "1")]
+
+
 @pytest.mark.parametrize("name", ["a.md", "a.tex", "a.tex.gz"])
 def test_markup_without_a_table_is_told(write, name):
     assert refuse(write("a | b\n", name)).code == "no_table"
@@ -334,6 +363,58 @@ def test_a_sheet_of_excel_is_read_with_its_rows(tmp_path, name):
     # No column with text, a date or a truth value is one of numbers.
     assert sheet.read_cells(sheet.columns).numeric == {"PASTIS / test", "PASTIS / val"}
     assert sheet.read_cells(["PASTIS / val", "day"]).numeric == {"PASTIS / val"}
+
+
+@pytest.mark.parametrize(
+    ("cell", "is_told"),
+    [
+        (b'<c r="{place}"><f>B2/2</f><v></v></c>', True),
+        (b"<c><f>B2/2</f></c>", True),
+        (b'<c r="{place}"><f>B2/2</f><v>0.5</v></c>', False),
+        (b'<c r="{place}" t="str"><f>IF(B2,"","")</f><v></v></c>', False),
+        ("", False),
+    ],
+)
+def test_formulas_that_were_never_computed_are_told(tmp_path, cell, is_told):
+    table = {"A3": "m", "B3": "P", "C3": "Q", "A4": "A", "B4": 0.5, "C4": 1, "A6": "B", "B6": 0.5}
+    path = make_xlsx(tmp_path / "a.xlsx", {"other": {"A1": 1}, "S": {**table, "C6": cell}})
+    sheet = open_sheet(path, wanted=(), options=FileOptions(sheet="S"))
+    problems = sheet.read_cells(["m", "Q"]).problems
+    found = [(problem.code, problem.line, problem.column) for problem in problems]
+    assert found == ([("uncomputed_formula", 6, "Q")] if is_told else [])
+    assert sheet.read_cells(["m", "P"]).problems == []
+
+
+RUN = "<r>{look}<t>{text}</t></r>"
+RAISED = '<rPr><vertAlign val="superscript"/></rPr>'
+
+
+def join(*texts):
+    """Text of which every second part is raised."""
+    looks = ["", RAISED] * len(texts)
+    runs = (RUN.format(look=look, text=text) for look, text in zip(looks, texts, strict=False))
+    return "".join(runs)
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+@pytest.mark.parametrize(
+    ("texts", "read_as"),
+    [
+        (("0.91", "2"), "0.91^2"),
+        (("0.91 ± 0.0", "2"), "0.91 ± 0.0^2"),
+        (("A", "2"), "A2"),
+        (("0.91", ""), "0.91"),
+        (("0.91",), "0.91"),
+    ],
+)
+def test_raised_digits_join_no_number(tmp_path, texts, read_as, is_shared):
+    content = join(*texts)
+    cell = f'<c r="{{place}}" t="inlineStr"><is>{content}</is></c>'
+    if is_shared:
+        cell = '<c r="{place}" t="s"><v>1</v></c>'
+    table = {"A1": "m", "B1": "P", "A2": "A", "B2": cell.encode(), "A3": "B", "B3": 1}
+    path = make_xlsx(tmp_path / "a.xlsx", {"S": table}, shared=["<t>x</t>", content])
+    assert read(path) == (["m", "P"], [(2, "A", read_as), (3, "B", "1")], [])
 
 
 def test_a_packed_sheet_with_given_names_is_read(tmp_path):

@@ -50,7 +50,25 @@ CASES = [
     ),
     *(
         (repr(name), add(name, "0.01", "0.02", "0.01"), MATRIX, "doubtful_dataset")
-        for name in ("d2_std", "d1 (SD)", "d2 rank", "d1-stderr")
+        for name in (
+            *("d2_std", "d1 (SD)", "d2 rank", "d1-stderr", "d2 ±", "d2±", "d1_ci", "d1_ci95"),
+            *(
+                "d2_err",
+                "d2 error",
+                "std_d2",
+                "Std(d2)",
+                "\u03c3(d1)",
+                "± d1",
+                "std of d1",
+                "d1 +/-",
+            ),
+        )
+    ),
+    (
+        "spreads before names of means",
+        "model,mean_d1,std_d1,mean_d2\nA,0.9,0.01,0.7\nB,0.8,0.02,0.5\nC,0.6,0.01,0.9\n",
+        MATRIX,
+        "doubtful_dataset",
     ),
     # Columns that number rows or describe models.
     *(
@@ -74,6 +92,15 @@ CASES = [
         MATRIX,
         "doubtful_model",
     ),
+    *(
+        (
+            f"{name} row",
+            add("d3", "1", "1", "0.5") + f"{name},0.01,0.02,0.03\n",
+            MATRIX,
+            "doubtful_model",
+        )
+        for name in ("std", "± std", "SEM", "StdErr", "(std)", "±", "max")
+    ),
     ("average of tasks", LONG + "A,d,0.5\nA,average,0.5\nB,d,0.6\n", {}, "doubtful_dataset"),
     ("mean model", LONG + "A,d,0.5\nMean,d,0.55\nB,d,0.6\n", {}, "doubtful_model"),
     (
@@ -87,6 +114,15 @@ CASES = [
     ("white space", LONG + "ViT B,d,0.5\nViT  B,d,0.6\n", {}, "alike_names"),
     ("separators", LONG + "ViT-B,d,0.5\nViT_B,d,0.6\n", {}, "alike_names"),
     ("Unicode form", LONG + "Caf\u00e9,d,0.5\nCafe\u0301,d,0.6\n", {}, "alike_names"),
+    *(
+        (
+            f"invisible {ord(mark):x}",
+            LONG + f"A,d,0.5\n{mark}A{mark}B,d,0.6\nAB,d,0.7\n",
+            {},
+            "alike_names",
+        )
+        for mark in "\u00ad\u200b\u200e\ufeff"
+    ),
     ("no separator", LONG + "ResNet-50,d,0.5\nresnet50,d,0.6\n", {}, "alike_names"),
     ("dash", LONG + "A,d\u2013x,0.5\nA,d-x,0.6\n", {}, "alike_names"),
     ("datasets", LONG + "A,CIFAR,0.5\nA,cifar,0.6\n", {}, "alike_names"),
@@ -114,11 +150,28 @@ def test_no_table_is_ranked_in_silence(write, text, options, code):
 
 @pytest.mark.parametrize(
     "name",
-    ["mean IoU of roads", "size-bias", "rankings2k", "Indexing", "totally", "d2 high", "d3_std"],
+    [
+        *(
+            "mean IoU of roads",
+            "size-bias",
+            "rankings2k",
+            "Indexing",
+            "totally",
+            "d2 high",
+            "d3_std",
+        ),
+        *("std_d3", "± d3", "errd1", "ci95", "standard d1", "d1 variants", "errors d1"),
+    ],
 )
 def test_datasets_that_are_called_a_little_like_it_are_ranked(write, name):
     read = read_exports([write(add(name, "0.71", "0.62", "0.63"))], metric="acc", **MATRIX)
     assert read.problems == []
+
+
+@pytest.mark.parametrize("model", ["SD", "VAR", "SE", "stdnet", "max-ViT"])
+def test_models_that_are_called_a_little_like_spreads_are_ranked(write, model):
+    text = add("d3", "1", "1", "0.5") + f"{model},0.01,0.02,0.03\n"
+    assert read_exports([write(text)], metric="acc", **MATRIX).problems == []
 
 
 def test_means_without_runs_beside_them_are_ranked(write):

@@ -156,7 +156,7 @@ class RowSheet:
     numerals : mapping of str to set of int
         The lines in which columns that hold text as well have numbers.
     problems : sequence of Problem
-        What else is wrong with the file.
+        What else is wrong with the file, or with the column that a problem names.
     remedy : str
         What to do about a row with too many cells.
     """
@@ -180,7 +180,10 @@ class RowSheet:
                 for name in names
                 if name in self.numerals
             },
-            problems=[*cells.problems, *self.problems],
+            problems=[
+                *cells.problems,
+                *(problem for problem in self.problems if problem.column in {"", *names}),
+            ],
         )
 
 

@@ -18,7 +18,16 @@ AVERAGE = re.compile(
 SUMMARY = re.compile(
     r"std|stdev|stddev|sd|sem|se|stderr|var|variance|standard (deviation|error)|median|min|max|best"
 )
-BESIDE = re.compile(r"(.+?) \(?(std|stdev|stddev|stderr|sem|var|variance|rank|\(sd|\(se)\)?")
+# Of rows: SD, SE and VAR are models.
+SPREAD = re.compile(
+    r"±|([±\u03c3] ?)?\(?"
+    r"(std|stdev|stddev|sem|stderr|variance|standard (deviation|error)|median|min|max|best)\)?"
+)
+BESIDE = r"std|stdev|stddev|stderr|sem|var|variance|rank|err|error|ci ?\d*|\u03c3"
+SIGN = r"±|\+/"
+BEHIND = re.compile(rf"(.+?)( \(?({BESIDE}|\(sd|\(se)\)?| ?\(?({SIGN})\)?)")
+BEFORE = re.compile(rf"(?:({BESIDE})( of)?[ (]+|({SIGN}) ?\(?)(?P<name>.+?)\)?")
+MEANS = ("mean", "avg", "average")
 RANK = re.compile(r"((avg|average|mean|overall) )?rank(ing)?")
 ATTRIBUTE = re.compile(
     r"(# ?|n |num |number of |no )?(of )?"
@@ -47,8 +56,9 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
     -------
     list of Problem
         Errors for columns that are averages, spreads, ranks, indices or attributes of models,
-        unless they are listed, and for seeds that summarize others; warnings for rows of averages,
-        and for names that differ in case, white space, separators or Unicode form only.
+        unless they are listed, and for seeds that summarize others; warnings for rows of averages
+        or spreads, and for names that differ in case, white space, separators, Unicode form or
+        invisible characters only.
 
     Notes
     -----
@@ -88,7 +98,7 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
     problems += [
         _explain_model(runs, name)
         for name in runs["model"].unique().tolist()
-        if AVERAGE.fullmatch(_simplify(name))
+        if AVERAGE.fullmatch(_simplify(name)) or SPREAD.fullmatch(_simplify(name))
     ]
     return problems
 
@@ -120,8 +130,9 @@ def list_summaries(seeds: "pd.Series[str]") -> list[str]:
 
 
 def _simplify(name: str) -> str:
-    """A name in lower case, with single blanks for separators, in one Unicode form."""
+    """A name as it looks, in lower case, with single blanks for separators, in one Unicode form."""
     plain = unicodedata.normalize("NFKC", name).casefold()
+    plain = "".join(mark for mark in plain if unicodedata.category(mark) != "Cf")
     return re.sub(r"[\s_.\-\u2010-\u2015]+", " ", plain).strip()
 
 
@@ -133,10 +144,13 @@ def _find_common_words(names: list[str]) -> set[str]:
 
 def _is_beside(plain: str, every: set[str]) -> bool:
     """Tell whether a name is that of another with a word for its spread or rank."""
-    found = BESIDE.fullmatch(plain)
-    return found is not None and not every.isdisjoint(
-        {found[1], *(f"{found[1]} {word}" for word in ("mean", "avg", "average"))}
-    )
+    behind, before = BEHIND.fullmatch(plain), BEFORE.fullmatch(plain)
+    names = [behind[1]] if behind else []
+    names += [before["name"]] if before else []
+    means = [
+        text for name in names for word in MEANS for text in (f"{name} {word}", f"{word} {name}")
+    ]
+    return not every.isdisjoint([*names, *means])
 
 
 def _is_average(plain: str, common: set[str]) -> bool:
@@ -162,8 +176,8 @@ def _find_alike(runs: pd.DataFrame, kind: str) -> list[Problem]:
                     source=str(first["source"]),
                     line=int(first["line"]),
                     value=names[1],
-                    reason=f"The {kind}s {list_names(sorted(names))} differ in case, white space "
-                    "or separators only, and count as different.",
+                    reason=f"The {kind}s {list_names(sorted(names))} differ in case, white "
+                    "space, separators or invisible characters only, and count as different.",
                     remedy="If they are one, write it one way in the export.",
                 )
             )
@@ -274,6 +288,6 @@ def _explain_model(runs: pd.DataFrame, name: str) -> Problem:
         source=str(row["source"]),
         line=int(row["line"]),
         value=name,
-        reason=f"The model {quote_name(name)} is called like an average of others.",
+        reason=f"The model {quote_name(name)} is called like an average or a spread of others.",
         remedy=f"Leave it out with `select: {{models: {{exclude: [{write_key(name)}]}}}}`.",
     )

@@ -62,6 +62,7 @@ from capmap.exports.runs import (
     make_runs,
 )
 from capmap.exports.sheets import Sheet
+from capmap.exports.unfilled import Unfilled
 from capmap.patterns import Pattern, has_fields
 from capmap.problems import Problem, UnreadableExportError, ask_nearest
 from capmap.settings.choices import Decimal, TableFormat
@@ -138,7 +139,8 @@ class _Grid:
     """The scores of a table, row by row.
 
     ``rows`` and ``places`` say in which row and which of the columns of scores each stands;
-    ``rows`` is None where each row has one.
+    ``rows`` is None where each row has one. ``filled`` says of each column and row of a wide table
+    whether its cell is filled.
     """
 
     rows: npt.NDArray[np.intp] | None
@@ -148,6 +150,7 @@ class _Grid:
     raw: pa.Array
     empty: int
     problems: list[Problem]
+    filled: npt.NDArray[np.bool_] | None = None
 
     def spread(self, column: pa.Array) -> pa.Array:
         """Repeat what a row says for each of its scores."""
@@ -225,7 +228,8 @@ def read_table(
         source=source,
         lines=grid.lines,
     )
-    found = find_no_rows(file.lines, file.problems, source=source)
+    rejected = [problem for problem in file.problems if problem.severity == "error"]
+    found = find_no_rows(file.lines, rejected, source=source)
     seen = {name: set(file.columns[name].unique().to_pylist()) for name in filters}
     for name in where.keys() - filters:
         seen[name] = {score.fields.get(name, "") for score in plan.scores}
@@ -233,7 +237,7 @@ def read_table(
         runs=runs,
         problems=[*problems, *file.problems, *found, *doubts, *grid.problems],
         columns=list(sheet.columns),
-        rows=len(file.lines) + len(file.problems),
+        rows=len(file.lines) + len(rejected),
         rows_filtered=int((~chosen).sum()),
         rows_empty_score=grid.empty,
         percent_signs=grid.numbers.percent_signs,
@@ -241,6 +245,7 @@ def read_table(
         filter_values=seen,
         reading=_describe_reading(plan, source),
         unmeasured=set(names["dataset"].filter(names["metric"].is_null()).to_pylist()),
+        unfilled=_list_unfilled(cells, plan, grid, source),
     )
 
 
@@ -425,7 +430,7 @@ def _read_grid(cells: Cells, plan: _Plan, source: str, parse: Parse) -> _Grid:
     values = numbers.values.reshape(len(titles), count)
     problems = []
     filled = kinds != Kind.EMPTY
-    empty = int((~filled).sum())
+    is_filled, empty = filled.copy(), int((~filled).sum())
     for place, name in enumerate(titles):
         found = find_words(
             replace(numbers, values=values[place], kinds=kinds[place], spreads=None),
@@ -447,7 +452,27 @@ def _read_grid(cells: Cells, plan: _Plan, source: str, parse: Parse) -> _Grid:
     lines = cells.lines[rows]
     columns = np.array(titles, dtype=object)[places]
     problems += find_bad_scores(numbers, raw, columns=columns, source=source, lines=lines)
-    return _Grid(rows, places, lines, numbers, raw, empty, problems)
+    return _Grid(rows, places, lines, numbers, raw, empty, problems, is_filled)
+
+
+def _list_unfilled(cells: Cells, plan: _Plan, grid: _Grid, source: str) -> Unfilled:
+    """List the columns of scores, and the models and datasets of rows without a filled cell."""
+    if grid.filled is None or not len(cells.lines):
+        return Unfilled()
+    titles = [score.column for score in plan.scores]
+    columns = {name: bool(own.any()) for name, own in zip(titles, grid.filled, strict=True)}
+    is_blank = ~grid.filled.any(axis=0)
+    lines = cells.lines[is_blank].tolist()
+    names: dict[str, dict[str, int]] = {}
+    for role in ("model", "dataset"):
+        parts = plan.roles[role]
+        if {*parts} & plan.fields:
+            continue
+        texts = [trim(cells.columns[name].filter(pa.array(is_blank))) for name in parts]
+        firsts = names.setdefault(role, {})
+        for name, line in zip(join_names(texts).to_pylist(), lines, strict=True):
+            firsts.setdefault(name, line)
+    return Unfilled(source, columns, names)
 
 
 def _check_long(cells: Cells, column: str, numbers: Numbers, source: str) -> _Grid:

@@ -24,6 +24,7 @@ from capmap.exports.layouts import BESIDE, list_wanted, name_sheet, numbers_rows
 from capmap.exports.repeats import KEY, Taken, number_rows, spread_summaries, take_rows
 from capmap.exports.runs import RUN_COLUMNS, Metrics, Part, Reading
 from capmap.exports.sheets import open_sheet
+from capmap.exports.unfilled import find_unfilled
 from capmap.packing import pack_names
 from capmap.patterns import has_fields
 from capmap.problems import Problem, UnreadableExportError, ask_nearest
@@ -178,6 +179,7 @@ def read_exports(
         problems += _check_ignored(parts, list_columns(columns, "ignore"))
     problems += _check_metrics(parts, list_columns(columns, "metric")[0])
     runs, doubts = _arrange_runs(tables, columns, take, summary)
+    problems += find_unfilled([part.unfilled for part in parts], runs, columns)
     return Exports(
         runs=runs,
         problems=[*problems, *doubts],

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from capmap.exports.cells import choose_texts, find_confused_names, make_texts
 from capmap.exports.numbers import SUMMARY, Kind, Numbers
+from capmap.exports.unfilled import Unfilled
 from capmap.metrics import is_same_metric
 from capmap.problems import Problem
 from capmap.wording import format_count, list_names, quote_name
@@ -95,6 +96,8 @@ class Part:
     unmeasured : set of str
         Datasets of which neither the file nor the configuration tells the metric; their rows are
         not among the runs.
+    unfilled : Unfilled
+        What has no filled cell.
     """
 
     runs: pa.Table
@@ -108,6 +111,7 @@ class Part:
     filter_values: dict[str, set[str]]
     reading: Reading
     unmeasured: set[str]
+    unfilled: Unfilled
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,15 @@ import io
 import json
 import subprocess
 import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from capmap.exports.delimited import Record, RowSheet, check_header, name_columns
 from capmap.exports.files import LONGEST, FileOptions, has_suffix, read_bounded, refuse
-from capmap.problems import UnreadableExportError, ask_nearest, shorten
-from capmap.wording import list_names, quote_name
+from capmap.problems import Problem, UnreadableExportError, ask_nearest, shorten
+from capmap.wording import count_things, list_names, quote_name
 
 WORKBOOKS = frozenset({".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"})
 ZIP = b"PK\x03\x04"
@@ -68,8 +70,10 @@ def open_workbook(path: str, *, options: FileOptions) -> RowSheet:
     RowSheet
         Its rows have the numbers of the sheet. Numbers are the shortest text that gives the same
         float again, without ".0"; dates are ISO 8601, and truth values true and false. Cells are
-        as they were last computed, and blank where that is an error. Of merged cells, all but the
-        first are blank. Blank rows, and blank columns on either side, are left out.
+        as they were last computed, and blank where that is an error or, with a warning in
+        ``.xlsx``, was never done. Of merged cells, all but the first are blank. Blank rows, and
+        blank columns on either side, are left out. In numbers of ``.xlsx``, raised or lowered
+        text such as the mark of a footnote has "^" or "_" before it, so that it joins no digits.
 
     Raises
     ------
@@ -79,7 +83,8 @@ def open_workbook(path: str, *, options: FileOptions) -> RowSheet:
     """
     remedy = "Save the sheet as CSV or Parquet."
     content = read_bounded(path, limit=LONGEST, remedy=remedy)
-    rows = _choose_sheet(path, _run_reader(path, content, options.sheet), options.sheet)
+    found = _run_reader(path, content, options.sheet)
+    rows = _choose_sheet(path, found, options.sheet)
     rows = [(line, cells) for line, cells in rows if any(map(_is_filled, cells))]
     if not rows:
         raise refuse("empty_file", path, "The sheet is empty.", "Fill it in, or leave it out.")
@@ -105,7 +110,34 @@ def open_workbook(path: str, *, options: FileOptions) -> RowSheet:
         elif any(numbers):
             lines = (line for line, _ in rows[first:])
             numerals[name] = {line for line, number in zip(lines, numbers, strict=True) if number}
-    return RowSheet(path, columns, records[first:], frozenset(numeric), numerals)
+    head = header[-1].last if first else 0
+    places = [
+        (line, columns[place - left])
+        for line, place in found["uncomputed"]
+        if line > head and left <= place < right
+    ]
+    problems = _explain_uncomputed(path, places)
+    return RowSheet(path, columns, records[first:], frozenset(numeric), numerals, problems)
+
+
+def _explain_uncomputed(path: str, places: Sequence[tuple[int, str]]) -> list[Problem]:
+    """Explain cells of formulas without a value, by line and column."""
+    lines = defaultdict(list)
+    for line, column in places:
+        lines[column].append(line)
+    return [
+        Problem(
+            severity="warning",
+            code="uncomputed_formula",
+            source=path,
+            line=own[0],
+            column=column,
+            reason=f"The column has {count_things(len(own), 'formula')} without a value, read as "
+            "blank; this is the first.",
+            remedy="Open the file in a spreadsheet program, which computes them, and save it.",
+        )
+        for column, own in lines.items()
+    ]
 
 
 def list_sheets(path: str) -> list[str]:
@@ -149,9 +181,10 @@ def _run_reader(path: str, content: bytes, sheet: str) -> dict[str, Any]:
     Notes
     -----
     Damaged workbooks make calamine 0.9 loop for ever, or ask for so much memory that the process is
-    aborted.
+    aborted. The limits of this process hold for XML that is made to do harm as well.
     """
-    program = f"{inspect.getsource(_read_sheet)}\n_read_sheet()"
+    sources = [inspect.getsource(step) for step in (*HELPERS, _read_sheet)]
+    program = "\n".join(["from __future__ import annotations", *sources, "_read_sheet()"])
     seconds = SECONDS + len(content) // BYTES_PER_SECOND
     # Neither the files of the working directory nor those of this room are modules of the reader.
     command = [sys.executable, "-P", "-c", program, sheet, str(MEMORY), str(seconds)]
@@ -179,6 +212,111 @@ def _explain_fault(path: str, content: bytes, fault: str, kind: str) -> Unreadab
     reason = f"The workbook is damaged, or protected by a password ({shorten(fault)})."
     remedy = "Copy it again, save it without a password, or save the sheet as CSV."
     return refuse("damaged_workbook", path, reason, remedy)
+
+
+def _open_parts(content: bytes, sheet: str) -> tuple[bytes, bytes]:
+    """Unpack the XML of a sheet of an Excel workbook, and that of shared texts if there are any."""
+    import io
+    import zlib
+    from contextlib import suppress
+    from xml.etree import ElementTree as Xml
+    from zipfile import BadZipFile, ZipFile
+
+    part = texts = b""
+    damage = (BadZipFile, EOFError, KeyError, RuntimeError, Xml.ParseError, zlib.error)
+    with suppress(*damage), ZipFile(io.BytesIO(content)) as archive:
+        book = Xml.fromstring(archive.read("xl/workbook.xml"))  # noqa: S314
+        links = Xml.fromstring(archive.read("xl/_rels/workbook.xml.rels"))  # noqa: S314
+        targets = {link.get("Id"): link.get("Target", "") for link in links}
+        for about in book.iter():
+            if about.tag.endswith("}sheet") and about.get("name") == sheet:
+                keys = [text for name, text in about.attrib.items() if name.endswith("}id")]
+                target = targets[keys[0]].removeprefix("/") if keys else ""
+                part = archive.read(target if target.startswith("xl/") else f"xl/{target}")
+        texts = archive.read("xl/sharedStrings.xml")
+    return part, texts
+
+
+def _list_cells(part: bytes) -> Iterator[tuple[int, int, Any]]:
+    """List the cells in the XML of a sheet, with their line and, counted from 0, their column."""
+    import io
+    from contextlib import suppress
+    from xml.etree import ElementTree as Xml
+
+    line = column = 0
+    with suppress(Xml.ParseError, ValueError):
+        for event, found in Xml.iterparse(io.BytesIO(part), ("start", "end")):  # noqa: S314
+            kind = found.tag.rpartition("}")[2]
+            if kind == "row" and event == "start":
+                line, column = int(found.get("r", line + 1)), 0
+            elif kind == "row":
+                found.clear()
+            elif kind == "c" and event == "end":
+                if letters := found.get("r", "").rstrip("0123456789"):
+                    column = 0
+                    for letter in letters:
+                        column = 26 * column + ord(letter) - 64
+                    column -= 1
+                yield line, column, found
+                column += 1
+
+
+def _mark_raised(text: Any) -> str:
+    """Write a number of several runs with marks before what is raised or lowered, or nothing."""
+    import re
+
+    signs = {"superscript": "^", "subscript": "_"}
+    written, is_raised = "", False
+    for run in text:
+        said = "".join(part.text or "" for part in run if part.tag.endswith("}t"))
+        places = [part.get("val") for part in run.iter() if part.tag.endswith("}vertAlign")]
+        sign = signs.get(places[0], "") if places and said.strip() else ""
+        written, is_raised = f"{written}{sign}{said}", is_raised or sign != ""
+    is_number = re.match(r"\W*\d", written) and not re.search(r"[^\W\d_eE]", written)
+    return written if is_raised and is_number else ""
+
+
+def _find_raised(part: bytes, shared: bytes) -> list[tuple[int, int, str]]:
+    """Find the cells of a sheet with numbers that are partly raised or lowered."""
+    import io
+    from contextlib import suppress
+    from xml.etree import ElementTree as Xml
+
+    texts: list[str] = []
+    with suppress(Xml.ParseError):
+        if b"vertAlign" in shared:
+            for _, found in Xml.iterparse(io.BytesIO(shared)):  # noqa: S314
+                if found.tag.endswith("}si"):
+                    texts.append(_mark_raised(found))
+                    found.clear()
+    raised = {str(place): text for place, text in enumerate(texts) if text}
+    if not raised and b"vertAlign" not in part:
+        return []
+    marked = []
+    for line, column, cell in _list_cells(part):
+        is_shared = cell.get("t") == "s"
+        for child in cell:
+            text = raised.get(child.text, "") if is_shared else _mark_raised(child)
+            if text:
+                marked.append((line, column, text))
+    return marked
+
+
+def _find_uncomputed(part: bytes) -> list[tuple[int, int]]:
+    """Find the cells of a sheet that have a formula and no value, not even an empty text."""
+    import re
+
+    if not re.search(rb"<(\w+:)?f[\s/>]", part):
+        return []
+    found = []
+    for line, column, cell in _list_cells(part):
+        texts = {child.tag.rpartition("}")[2]: child.text for child in cell}
+        if "f" in texts and not texts.get("v") and cell.get("t") != "str":
+            found.append((line, column))
+    return found
+
+
+HELPERS = (_open_parts, _list_cells, _mark_raised, _find_raised, _find_uncomputed)
 
 
 def _read_sheet() -> None:
@@ -214,16 +352,23 @@ def _read_sheet() -> None:
 
     found: dict[str, object]
     try:
-        book = python_calamine.load_workbook(io.BytesIO(sys.stdin.buffer.read()))
+        content = sys.stdin.buffer.read()
+        book = python_calamine.load_workbook(io.BytesIO(content))
         is_cells = python_calamine.SheetTypeEnum.WorkSheet
         sheets = [about.name for about in book.sheets_metadata if about.typ == is_cells]
         found = {"sheets": sheets}
         if sheet in sheets or (len(sheets) == 1 and not sheet):
             rows = book.get_sheet_by_name(sheet or sheets[0]).to_python(skip_empty_area=False)
+            part, shared = _open_parts(content, sheet or sheets[0])
+            for line, column, text in _find_raised(part, shared):
+                if 0 < line <= len(rows) and 0 <= column < len(rows[line - 1]):
+                    rows[line - 1][column] = text
             lines = enumerate(rows, start=1)
             found["rows"] = [
                 (line, [*map(write, row)]) for line, row in lines if any(map(str, row))
             ]
+            is_filled = all(cell != "" for row in rows for cell in row)
+            found["uncomputed"] = [] if is_filled else _find_uncomputed(part)
     except python_calamine.CalamineError as error:
         found = {"fault": str(error), "kind": type(error).__name__}
     json.dump(found, sys.stdout)
