@@ -241,6 +241,35 @@ def test_odd_tabulars(write, text, expected):
     assert read(write(text, "a.tex"), wanted=["m", "s"]) == expected
 
 
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        # Part of a name.
+        (r"A$^{S}$", "A^S"),
+        (r"A\textsuperscript{S}", "A^S"),
+        (r"A\textsuperscript{\textbf{S}}-x", "A^S-x"),
+        (r"L$^2$-net", "L^2-net"),
+        (r"$L^2$-net", "L^2-net"),
+        (r"A$^*$-net", "A^*-net"),
+        (r"E$^{b}$", "E^b"),
+        # Marks of footnotes.
+        (r"A$^{1}$", "A"),
+        (r"A\textsuperscript{1,2}", "A"),
+        (r"\textbf{A$^{*}$}", "A"),
+        (r"$A^{\star}$~\cite{x}", "A"),
+        (r"A$^{\dagger}$ (ours)", "A (ours)"),
+        (r"A$^{1}$$^{\ddagger}$", "A"),
+        # Beside numbers.
+        (r"0.5$^{a}$", "0.5"),
+        (r"1e-3\textsuperscript{b}", "1e-3"),
+        (r"10$^{-3}$", "10^-3"),
+    ],
+)
+def test_raised_text_of_latex_is_a_footnote_behind_names_and_numbers(write, cell, text):
+    table = rf"\begin{{tabular}}{{ll}} m & s \\ {cell} & 1 \\ \end{{tabular}}"
+    assert read(write(table, "a.tex"))[1] == [(1, text, "1")]
+
+
 @pytest.mark.parametrize("name", ["a.md", "a.tex", "a.tex.gz"])
 def test_markup_without_a_table_is_told(write, name):
     assert refuse(write("a | b\n", name)).code == "no_table"

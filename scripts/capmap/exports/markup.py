@@ -118,9 +118,19 @@ SYMBOLS = {
     **dict.fromkeys(",;: \n\t\\", " "),
     **dict.fromkeys("!/-()", ""),
 }
-NOTES = re.compile(
-    r"(?:[\s{}*†‡§¶,]|\\(?:dagger|ddagger|ast|star|bullet|diamond|S|P)(?![A-Za-z]))+"
+LOOKS = r"\\(?:mathrm|mathbf|text|textrm|textbf|rm|bf)(?![A-Za-z])"
+DAGGER = rf"[\s{{}}†‡§¶,]|\\(?:dagger|ddagger|textdagger|textdaggerdbl|S|P)(?![A-Za-z])|{LOOKS}"
+NOTE = rf"\*|\\(?:ast|star|bullet|diamond|textasteriskcentered)(?![A-Za-z])|{DAGGER}"
+DAGGERS, NOTES = re.compile(rf"(?:{DAGGER})+"), re.compile(rf"(?:{NOTE})+")
+NUMBERED = re.compile(rf"(?:[0-9]|{NOTE})+")
+LETTER = re.compile(r"[^\W\d_eE]|(?<!\d)[eE]")
+# What may stand behind a name: further raised text, footnotes and citations.
+ENDING = re.compile(
+    r"(?:[\s{}$~]|\\[,;:!]|\^\s*(?:\{[^{}]*\}|\\[A-Za-z]+|[^\\{}])"
+    r"|\\(?:textsuperscript|footnote(?:mark)?|tablefootnote|tnote|cite[a-z]*|label)"
+    r"(?![A-Za-z])\s*(?:\[[^\[\]]*\]\s*)?(?:\{[^{}]*\})?)*"
 )
+FARTHEST = 300
 SPREAD = re.compile(r"[{$\s]*\\pm(?![A-Za-z])")
 ALONE = re.compile(r"\$\s*(?:\{\})?\s*$")
 EXPONENT = re.compile(r"[{\s]*[+-]?[0-9]+[}\s]*")
@@ -160,7 +170,8 @@ def open_markup(path: str, *, wanted: Collection[str], options: FileOptions) -> 
         Of several tables, the first of those whose header has most of the wanted names. Cells are
         plain text: of LaTeX, the commands of a paper's tables are known (type, color, citations,
         footnotes), ``\multicolumn`` is followed by blank cells, ``\multirow`` repeated below the
-        header, and any other command stays as it stands.
+        header, and any other command stays as it stands. Raised text is a footnote beside a number
+        and, of signs or digits, behind a name; in a name it is written ``A^S``.
 
     Raises
     ------
@@ -509,8 +520,12 @@ def _read_command(
     if name in OPTIONAL:
         position = _pass_brackets(cell, position)
     end = _pass_groups(cell, position, count, close)
-    is_square = name == "textsuperscript" and _is_square(cell[position:end], texts)
-    return "2" if is_square else "", end
+    if name == "textsuperscript":
+        if _is_square(cell[position:end], texts):
+            return "2", end
+        if _is_in_name(texts) and not _is_footnote(cell, position, end):
+            return "^", position
+    return "", end
 
 
 def _read_script(
@@ -531,9 +546,27 @@ def _read_script(
     if _is_square(script, texts):
         return "2", end
     is_alone = ALONE.search(cell, max(match.start() - 9, 0), match.start()) is not None
+    if _is_in_name(texts):
+        is_note = _is_footnote(cell, start, end, is_alone=is_alone)
+        return ("", end) if is_note else ("^", match.end())
     is_power = EXPONENT.fullmatch(script) and "".join(texts[-3:]).rstrip()[-1:].isdigit()
     is_mark = NOTES.fullmatch(script) or (is_alone and not is_power)
     return ("", end) if is_mark else ("^", match.end())
+
+
+def _is_in_name(texts: Sequence[str]) -> bool:
+    """Tell whether letters were read that belong to no number."""
+    return any(map(LETTER.search, texts[-FARTHEST:]))
+
+
+def _is_footnote(cell: str, start: int, end: int, *, is_alone: bool = True) -> bool:
+    """Tell whether what is raised in a name marks a footnote: signs and numbers behind it do."""
+    if DAGGERS.fullmatch(cell, start, end):
+        return True
+    marks = NUMBERED if is_alone else NOTES
+    behind = ENDING.match(cell, end, end + FARTHEST)
+    is_last = behind is not None and behind.end() == len(cell)
+    return is_last and marks.fullmatch(cell, start, end) is not None
 
 
 def _is_square(script: str, texts: Sequence[str]) -> bool:
