@@ -547,9 +547,8 @@ def _read_script(
         return "2", end
     is_alone = ALONE.search(cell, max(match.start() - 9, 0), match.start()) is not None
     if _is_in_name(texts):
-        return (
-            ("", end) if _is_footnote(cell, start, end, is_alone=is_alone) else ("^", match.end())
-        )
+        is_note = _is_footnote(cell, start, end, is_alone=is_alone)
+        return ("", end) if is_note else ("^", match.end())
     is_power = EXPONENT.fullmatch(script) and "".join(texts[-3:]).rstrip()[-1:].isdigit()
     is_mark = NOTES.fullmatch(script) or (is_alone and not is_power)
     return ("", end) if is_mark else ("^", match.end())

@@ -306,7 +306,10 @@ def _find_uncomputed(part: bytes) -> list[tuple[int, int]]:
     """Find the cells of a sheet that have a formula and no value, not even an empty text."""
     import re
 
-    if not re.search(rb"<(\w+:)?f[\s/>]", part):
+    # Going through all cells takes several times as long as reading them.
+    formula = rb"(</(\w+:)?f>|<(\w+:)?f(\s[^<>]*)?/>)\s*"
+    value = rb"(<(\w+:)?v\s*/>|<(\w+:)?v>\s*</(\w+:)?v>)?\s*"
+    if not re.search(formula + value + rb"</(\w+:)?c>", part):
         return []
     found = []
     for line, column, cell in _list_cells(part):
