@@ -12,6 +12,7 @@ from capmap.claims import BETTER, WORSE, claim_strengths
 from capmap.comparison.strengths import AdditiveFit, measure_strengths, moderate_variances
 from capmap.figures.strengths import draw_strengths
 from capmap.prose.strengths import describe_strengths
+from tests.figure_checks import drawn_words
 
 LEVEL = 0.95
 
@@ -145,6 +146,14 @@ def test_single_runs_and_runs_that_do_not_vary_tell_nothing():
         [text] = describe_strengths(table, confidence_level=LEVEL)
         assert "nothing tells a strength from chance" in text
         assert draw_strengths(table).get_gid() == "nothing-to-show"
+
+
+@pytest.mark.parametrize(("scale", "digits"), [(1, 2), (0.01, 3)])
+def test_small_differences_have_a_third_decimal(scale, digits):
+    table = measure(make_runs(scale * np.random.default_rng(0).normal(size=(3, 4, 3))))
+    words = [word for word in drawn_words(draw_strengths(table)) if "." in word]
+    largest = f"{table['difference'].max():.{digits}f}".removeprefix("0")
+    assert largest in words
 
 
 @pytest.mark.parametrize("shape", [(1, 5, 3), (5, 1, 3), (1, 1, 3)])

@@ -1,6 +1,7 @@
 """On which datasets models do better or worse than expected."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -20,6 +21,8 @@ from capmap.figures.style import figure_style
 HEADING = "Strengths and weaknesses"
 UNIT = "normalized score (observed \N{MINUS SIGN} expected)"
 NOTHING = "Without runs that vary, nothing tells a strength from chance."
+# A largest difference below which two decimals say little.
+FINE = 0.1
 CORNER = "Corner: the interval, for all cells at once, excludes 0."
 
 
@@ -54,7 +57,8 @@ def draw_strengths(strengths: pd.DataFrame, *, order: Sequence[str] = ()) -> Fig
     if sure.eq(True).to_numpy().any():
         notes = (*notes, CORNER)
     end = span_evenly(table)
-    scale = Scale(UNIT, -end, end, (format_decimal,), DIVERGING)
+    finer = (partial(format_decimal, decimals=3),) if end < FINE else ()
+    scale = Scale(UNIT, -end, end, (*finer, format_decimal), DIVERGING)
     return draw_heatmap(
         table, scale=scale, wording=Wording(HEADING, "", notes), marks=[Mark(sure.eq(True))]
     )
