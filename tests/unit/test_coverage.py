@@ -65,8 +65,17 @@ def test_the_noise_is_that_of_the_study() -> None:
     assert (residuals.mean(), residuals.std()) == (pytest.approx(0), pytest.approx(1))
 
 
+@pytest.mark.parametrize(
+    ("models", "datasets", "seeds", "told"), [(9, 9, 2, 0), (3, 6, 3, 0), (5, 4, 3, 1000)]
+)
+def test_few_runs_do_not_tell_their_noise(models, datasets, seeds, told) -> None:
+    table = tabulate(draw_runs(models, datasets, seeds))
+    assert table["simulations"].tolist() == [told, told]
+    assert table["expected"].isna().all() == (told == 0)
+
+
 def test_the_order_of_the_rows_changes_nothing() -> None:
-    runs = draw_runs(2, 4, 3)
+    runs = draw_runs(5, 4, 3)
     pd.testing.assert_frame_equal(tabulate(runs), tabulate(runs.iloc[::-1]))
 
 
@@ -79,7 +88,7 @@ def test_nothing_is_simulated_where_no_model_has_an_interval() -> None:
 
 
 def test_too_few_simulations_tell_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs = draw_runs(2, 4, 3)
+    runs = draw_runs(5, 4, 3)
     for fitting, told in ((200, 200), (199, 0)):
         monkeypatch.setattr(coverage, "CELLS", fitting * 12 * coverage.N_RESAMPLES)
         table = tabulate(runs)

@@ -122,14 +122,17 @@ def test_models_that_are_described_otherwise_elsewhere_are_told(tmp_path):
     assert told["clay"].reason.endswith("and 'Clay' (100M) in the benchmark.")
 
 
-def test_two_decoders_or_partitions_of_one_model_are_warned_of(tmp_path):
-    rows = [
-        row | ({"decoder": "FPN", "partition name": "50%"} if row["Seed"] == "5" else {})
-        for row in make_rows(("clay",))
-    ]
+def test_decoders_partitions_and_shares_of_one_model_are_warned_of(tmp_path):
+    other = {"decoder": "FPN", "partition name": "50%", "data_percentages": "10"}
+    equal = {"data_percentages": "100.0"}
+    rows = [row | {"4": equal, "5": other}.get(row["Seed"], {}) for row in make_rows(("clay",))]
     exports, _ = read(write_submission(tmp_path, "a", rows=rows), benchmark=define(tmp_path))
     # One warning for each of the three datasets, at its fifth row.
-    assert list_codes(exports) == ["several_decoders"] * 3 + ["several_partitions"] * 3
+    assert list_codes(exports) == [
+        *["several_decoders"] * 3,
+        *["several_partitions"] * 3,
+        *["several_shares_of_the_data"] * 3,
+    ]
     assert {problem.line for problem in exports.problems} == {6, 11, 16}
     assert {problem.severity for problem in exports.problems} == {"warning"}
 

@@ -412,7 +412,7 @@ def test_a_score_outside_its_bounds_is_a_warning_at_the_farthest_one():
 
 
 def test_a_constant_dataset_is_a_warning():
-    problem = find_one(column(0.5, 0.5, metric="accuracy"), "constant_dataset")
+    problem = find_one(column(0.5, 0.5, metric="accuracy"), "equal_scores")
     assert problem.severity == "warning"
     assert "All scores of the dataset 'D' are 0.5" in problem.reason
 
@@ -420,7 +420,7 @@ def test_a_constant_dataset_is_a_warning():
 def test_a_dataset_on_which_all_failed_is_constant_at_what_they_count_with():
     runs = column(np.nan, np.nan, 0.0, metric="accuracy").assign(raw=["nan", "nan", "0.00"])
     found = [fault("nan_score", line=line) for line in (2, 3)]
-    (problem,) = find(runs, "constant_dataset", found=found, failed="worst")
+    (problem,) = find(runs, "equal_scores", found=found, failed="worst")
     assert "All scores of the dataset 'D' are 0.0, so" in problem.reason
 
 

@@ -47,6 +47,7 @@ NUMBERS = (
 OPTIONAL = frozenset({"early_stop_patience"})
 # What a file may lack, unless the board is strict.
 SPARED = frozenset({METHOD, DECODER, PARTITION, "data_percentages"})
+VARIANTS = {DECODER: "decoders", PARTITION: "partitions", "data_percentages": "shares of the data"}
 CODES = {BACKBONE: "empty_model", DATASET: "empty_dataset", METRIC: "empty_metric"}
 ENTRY = [BACKBONE, METHOD]
 CELL = [*ENTRY, DATASET]
@@ -438,13 +439,16 @@ def _check_dimensions(
 
 
 def _check_variants(rows: Rows) -> None:
-    for column, what in ((DECODER, "decoders"), (PARTITION, "partitions")):
+    for column, what in VARIANTS.items():
         table = rows.table[(rows.table[[*CELL, column]] != "").all(axis=1)]
-        firsts = table.drop_duplicates([*CELL, column])
+        # 100 and 100.0 are one share.
+        numbers = pd.to_numeric(table[column], errors="coerce")
+        value = numbers.astype("str").where(numbers.notna(), table[column])
+        firsts = table[~table[CELL].assign(value=value).duplicated()]
         for row in firsts[firsts.duplicated(CELL)].to_dict("records"):
             rows.add_problem(
                 row,
-                f"several_{what}",
+                f"several_{what.replace(' ', '_')}",
                 column,
                 f"{_name_entry(row)} has several {what} on {quote_name(row[DATASET])}.",
                 "They count as one model; give the other runs a backbone key of their own if they "

@@ -22,6 +22,7 @@ N_RESAMPLES = 399
 N_SIMULATIONS, FEWEST_SIMULATIONS = 1000, 200
 CELLS = 1 << 27
 QUANTILES = 400
+FEWEST_RESIDUALS = 60
 NEGLIGIBLE = 1e-12
 
 
@@ -51,13 +52,14 @@ def tabulate_coverage(
         A row per kind of interval: ``interval``, ``datasets`` and ``seeds`` (medians over models
         and cells, halves rounded up), ``seeds_min``, ``seeds_max``, ``nominal``, ``expected`` and
         ``simulations``. Where no model has an interval, or so many runs that fewer than 200
-        simulations fit the work, ``expected`` is NaN and nothing is simulated.
+        simulations fit the work, or where cells with three runs have fewer than 60 residuals, too
+        few to tell the noise, ``expected`` is NaN and nothing is simulated.
 
     Notes
     -----
     The models of the study take turns. A run is its cell's mean plus the cell's standard deviation
-    times a draw from the standardized residuals of all cells with three runs or more (of two, where
-    there are none), so it is as skewed and has outliers as often. The standard error of a share p
+    times a draw from the standardized residuals of all cells with three runs or more, so it is as
+    skewed and has outliers as often. The standard error of a share p
     is sqrt(p (1 − p) / simulations), 0.007 for 1000 simulations near 0.95. Large studies are
     simulated as often as fits a fixed amount of work. Percentile intervals of 399 replicates hold
     the truth about 0.005 less often than those of very many.
@@ -71,7 +73,7 @@ def tabulate_coverage(
     size = max((len(model.scores) for model in able), default=CELLS)
     simulations = min(CELLS // (size * N_RESAMPLES), N_SIMULATIONS)
     residuals = pool_residuals(models) if simulations >= FEWEST_SIMULATIONS else np.empty(0)
-    simulations = simulations if len(residuals) else 0
+    simulations = simulations if len(residuals) >= FEWEST_RESIDUALS else 0
     expected: dict[str, float] = dict.fromkeys(INTERVALS, np.nan)
     if simulations:
         held: dict[str, int] = dict.fromkeys(INTERVALS, 0)
@@ -102,19 +104,14 @@ def pool_residuals(models: list[Strata]) -> FloatArray:
     Returns
     -------
     numpy.ndarray
-        At most 400, at equal distances of all; empty where no cell has runs that differ.
+        Of cells with three runs or more, as those of two are always 1 and −1. At most 400, at equal
+        distances of all; empty where no such cell has runs that differ.
     """
-    for fewest in (3, 2):
-        found = [
-            _standardize(part.scores)
-            for model in models
-            for part in model.parts
-            if part.draws >= fewest
-        ]
-        pooled = np.sort(np.concatenate(found)) if found else np.empty(0)
-        if len(pooled):
-            break
-    else:
+    found = [
+        _standardize(part.scores) for model in models for part in model.parts if part.draws > 2
+    ]
+    pooled = np.sort(np.concatenate([np.empty(0), *found]))
+    if not len(pooled):
         return pooled
     if len(pooled) > QUANTILES:
         pooled = pooled[(2 * np.arange(QUANTILES) + 1) * len(pooled) // (2 * QUANTILES)]

@@ -196,7 +196,7 @@ def find_constant(runs: pd.DataFrame) -> list[Problem]:
     return [
         group_problem(
             row,
-            "constant_dataset",
+            "equal_scores",
             f"All scores of the dataset {quote_name(row.dataset)} are {row.score!r}, so it "
             "cannot tell models apart.",
             "Check the export, or leave the dataset out with select.",
