@@ -12,7 +12,7 @@ import pandas as pd
 from capmap.attributes import read_model_attributes
 from capmap.claims import choose_first
 from capmap.comparison.score_matrix import BoolArray
-from capmap.ranking.aggregation import FloatArray
+from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.ranking.models import Options, bootstrap_models
 from capmap.renaming import rename_column
 from capmap.rng import make_stream
@@ -101,7 +101,7 @@ def find_front(costs: npt.ArrayLike, scores: FloatArray) -> BoolArray:
     costs : array_like, shape (models,)
         Lower is better.
     scores : numpy.ndarray, shape (models, resamples)
-        Higher is better; those of each column are compared.
+        Higher is better; those of each column are compared, to 12 digits as ranks are.
 
     Returns
     -------
@@ -112,8 +112,10 @@ def find_front(costs: npt.ArrayLike, scores: FloatArray) -> BoolArray:
     --------
     >>> find_front([1, 2, 2, 3], np.array([[0.5], [0.6], [0.4], [0.6]]))[:, 0].tolist()
     [True, True, False, False]
+    >>> find_front([1, 2], np.array([[0.3], [0.1 + 0.2]]))[:, 0].tolist()
+    [True, False]
     """
-    costs = np.asarray(costs, float)
+    costs, scores = np.asarray(costs, float), round_significant(scores)
     front = np.zeros(scores.shape, dtype=bool)
     best = np.full(scores.shape[1], -np.inf)
     for cost in np.unique(costs):
