@@ -245,7 +245,8 @@ def read_table(
         filter_values=seen,
         reading=_describe_reading(plan, source),
         unmeasured=set(names["dataset"].filter(names["metric"].is_null()).to_pylist()),
-        unfilled=_list_unfilled(cells, plan, grid, source),
+        # A column may be filled in a row that was rejected.
+        unfilled=Unfilled() if rejected else _list_unfilled(cells, plan, grid, source),
     )
 
 
