@@ -31,7 +31,7 @@ from capmap.normalization import read_references
 from capmap.problems import UnreadableExportError
 from capmap.settings.files import read_config, read_yaml
 
-# A busy processor is slower; the real bombs took minutes.
+# Bombs took 23 s or more; a busy processor may need some for the refusal.
 SECONDS, BYTES = 5.0, 200 << 20
 SETTINGS = ("configuration", "settings", "benchmark")
 ROW = b"a,b,c,0.5\n"
