@@ -340,7 +340,8 @@ def choose_comparable(ranking: pd.DataFrame) -> pd.DataFrame:
     """The models without missing datasets; none if one of the first lacks some."""
     is_complete = count_missing(ranking) == 0
     is_first = ranking["rank"] == ranking["rank"].min()
-    return ranking[is_complete & is_complete[is_first].all()]
+    comparable: pd.DataFrame = ranking[is_complete & is_complete[is_first].all()]
+    return comparable
 
 
 def count_missing(ranking: pd.DataFrame) -> "pd.Series[int]":
