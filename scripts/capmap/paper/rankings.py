@@ -277,7 +277,7 @@ def _make_sheet(ranking: Ranking, level: float) -> Sheet:
     header = f"{statistic} [{percent} interval]" if ranking.is_sure else statistic
     scores = [write_score(row) for _, row in models.iterrows()]
     columns = [_make_column(_capitalize(header), scores)]
-    if models["datasets"].min() < models["datasets"].max():
+    if models["datasets"].min() < models["datasets"].max() or models["missing"].any():
         columns.append(_make_column("Datasets", [f"{count:.0f}" for count in models["datasets"]]))
     if ranking.is_sure:
         columns.append(_make_column("Ranks", _write_sets(models, ranking.candidates)))
