@@ -10,6 +10,7 @@ from capmap.benchmarks import Benchmark, complete_rules, read_benchmark
 from capmap.exports.files import check_digests
 from capmap.exports.submission_results import Demands
 from capmap.exports.submissions import read_submissions
+from capmap.leaderboard.entries import find_mixes
 from capmap.normalization import Rules, read_references
 from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
 from capmap.renaming import list_metrics
@@ -74,7 +75,8 @@ def validate_submissions(
     metrics, datasets, normalization : mapping
         Rules of direction and bounds; they win over those of the benchmark.
     select, incomplete, duplicates, invalid : mapping and str
-        What the study wants of its runs. The same seed twice in a cell is refused in any case.
+        What the study wants of its runs. The same seed twice in a cell is refused in any case, and
+        so are models whose runs come from several submissions, methods or backbones.
     named : sequence of mapping, optional
         Names in the settings of analyses, as `validate_runs` takes them.
     renamed : mapping of str to str, optional
@@ -106,7 +108,7 @@ def validate_submissions(
     result = validate_runs(
         doubted.runs,
         [
-            *(*read.problems, *misnamed, *doubted.problems),
+            *(*read.problems, *misnamed, *doubted.problems, *find_mixes(submitted)),
             *check_digests(files, checksums, names=names),
         ],
         rules=replace(rules, datasets=complete_rules(datasets, definition, present)),

@@ -92,9 +92,9 @@ A,1,0.8,1.0,3,1.2,1,2
 B,2,0.2,1.0,3,1.8,1,2
 """,
     "groups": """
-sea,A,0.8,0.7,0.9,1,1,1,a,0.8,1,9,3
-sea,B,0.7,0.6,0.8,2,1,2,a,0.7,2,9,3
-land,A,0.8,,,1,,,,0.8,1,3,3
+sea,A,0.8,0.7,0.9,1,1,1,a,0.8,1,9,3,0
+sea,B,0.7,0.6,0.8,2,1,2,a,0.7,2,9,3,0
+land,A,0.8,,,1,,,,0.8,1,3,3,0
 """,
     "group_coverage": """
 land,drop_models,3,1,0,1,2
@@ -253,7 +253,7 @@ families,9 families,other families,9,9,90,90,0.1,0.06,0.07,0.5,0.07,0.05,0.09,-0
 OWN_COLUMNS = {
     "elo": "model elo ci_low ci_high rank rank_low rank_high datasets separated component",
     "groups": "group model iqm ci_low ci_high rank rank_low rank_high ties mean rank_mean runs "
-    "datasets",
+    "datasets missing",
     "summary": "distance dimension protocol folds predictions train_mse mse mse_low mse_high "
     "difference difference_low difference_high",
     "placements": "model results mean_gap mean_gap_low mean_gap_high radius x1",

@@ -4,7 +4,7 @@ Sentences are written from these rows, and ``text/claims.csv`` keeps them. Not l
 that are told without a judgement, and that models could not be separated, which claims nothing.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from functools import partial
 from math import nan
@@ -34,6 +34,8 @@ PARTS = {
     "groups": ("groups", ["group"]),
     "leaderboard": ("leaderboard/dimensions", ["method", "dimension"]),
 }
+
+COMPARED = ("model", "rank", "ties", "datasets", "expected", "missing")
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,8 @@ def claim_ranking(
     ranking : pandas.DataFrame
         Models ordered by rank, with columns ``model``, ``rank`` and ``ties``. If it has
         ``may_be_best``, also ``rank_high_all``, ``datasets`` and ``ci_low``; else nothing is said
-        of the best. If it has ``missing``, nothing is said of models that lack datasets: another
-        model may be ahead by the datasets alone.
+        of the best. If it has ``missing``, or ``expected`` and ``datasets``, nothing is said of
+        models that lack datasets: another model may be ahead by the datasets alone.
     unit : {"runs", "seeds", "runs_and_datasets"}, optional
         What its confidence sets are over.
     confidence_level : float, optional
@@ -106,7 +108,7 @@ def claim_ranking(
     family = f"pairs of {format_count(len(ranking), 'model')}" + (f", {within}" if within else "")
     about = confidence_level, method, "Holm, all pairs", family
     scope = SCOPES.get(unit, ANY_DATASETS)
-    is_first, is_complete = ranking["rank"] == ranking["rank"].min(), _lacks(ranking) == 0
+    is_first, is_complete = ranking["rank"] == ranking["rank"].min(), count_missing(ranking) == 0
     firsts, others = (
         [(name, ties) for name, ties in rows[["model", "ties"]].to_numpy() if has_letters(ties)]
         for rows in (ranking[is_first & is_complete], ranking[~is_first & is_complete])
@@ -314,8 +316,9 @@ def find_rivals(ranking: pd.DataFrame) -> list[str]:
     >>> find_rivals(pd.DataFrame(columns))
     ['B']
     """
-    columns = [name for name in ("model", "rank", "ties", "missing") if name in ranking]
-    separated = {claim.object for claim in claim_ranking(ranking[columns])}
+    if ranking.empty:
+        return []
+    separated = {claim.object for claim in claim_ranking(_keep_columns(ranking))}
     is_first, is_sure = ranking["rank"] == ranking["rank"].min(), ranking["ties"].map(has_letters)
     if not (is_first & is_sure).any():
         return []
@@ -325,7 +328,7 @@ def find_rivals(ranking: pd.DataFrame) -> list[str]:
 
 def find_candidates(ranking: pd.DataFrame) -> list[str]:
     """Names of the models that may be best; none without intervals, or if some lack datasets."""
-    if _lacks(ranking).any():
+    if count_missing(ranking).any():
         return []
     # Read back from CSV, the column holds texts, truth values, or both with gaps.
     may_be_best = ranking["may_be_best"].map(lambda value: str(value) == "True")
@@ -333,9 +336,25 @@ def find_candidates(ranking: pd.DataFrame) -> list[str]:
     return names
 
 
-def _lacks(ranking: pd.DataFrame) -> "pd.Series[int]":
-    """How many datasets each model is not scored on."""
+def choose_comparable(ranking: pd.DataFrame) -> pd.DataFrame:
+    """The models without missing datasets; none if one of the first lacks some."""
+    is_complete = count_missing(ranking) == 0
+    is_first = ranking["rank"] == ranking["rank"].min()
+    comparable: pd.DataFrame = ranking[is_complete & is_complete[is_first].all()]
+    return comparable
+
+
+def count_missing(ranking: pd.DataFrame) -> "pd.Series[int]":
+    """How many datasets each model is not scored on; leaderboards tell how many they expect."""
+    if "expected" in ranking:
+        missing: pd.Series[int] = ranking["expected"] - ranking["datasets"]
+        return missing
     return ranking.get("missing", pd.Series(0, ranking.index))
+
+
+def _keep_columns(table: pd.DataFrame, keys: Sequence[str] = ()) -> pd.DataFrame:
+    """What claims on pairs need of a ranking."""
+    return table[[name for name in (*keys, *COMPARED) if name in table]]
 
 
 def ranks_apart(tables: Mapping[str, pd.DataFrame]) -> bool:
@@ -403,7 +422,8 @@ def list_claims(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any])
 
 def _split_rankings(table: pd.DataFrame, keys: list[str]) -> Iterator[tuple[str, pd.DataFrame]]:
     """The rankings that a table holds, each with the names of what is ranked on its own."""
-    table = table[[*keys, "model", "rank", "ties"]].dropna(subset="rank").fillna("")
+    texts = dict.fromkeys((*keys, "ties"), "")
+    table = _keep_columns(table, keys).dropna(subset="rank").fillna(texts)
     for _, own in table.groupby(keys, sort=False):
         within = [name for name in own[keys].iloc[0] if name]
         yield ", ".join(within), own.sort_values(["rank", "model"])

@@ -138,3 +138,11 @@ def test_groups_and_leaderboards_are_rankings_of_their_own() -> None:
         "pairs of 2 models, h",
     ]
     assert table.loc["leaderboard", "family"] == "pairs of 2 models, All"
+
+
+def test_parts_do_not_compare_models_on_different_datasets() -> None:
+    own = make_scope([3.0, 2.0], error=0.01)
+    groups = own.assign(group="g", missing=[1, 0])
+    board = own.assign(method="", dimension="All", datasets=[2, 4], expected=4)
+    table = list_claims(groups=groups, **{"leaderboard/dimensions": board.drop(columns="missing")})
+    assert not table["section"].isin(["groups", "leaderboard"]).any()

@@ -143,7 +143,7 @@ def test_each_aggregation_ranks_the_models_of_a_group() -> None:
     few = rank_all(runs, {"G": define("error", "wxyz")}, aggregations=["median"])
     assert few.ranking.columns.tolist() == [
         *("group", "model", "iqm", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "ties"),
-        *("median", "rank_median", "runs", "datasets"),
+        *("median", "rank_median", "runs", "datasets", "missing"),
     ]
 
 
@@ -177,7 +177,10 @@ def test_dropping_datasets_leaves_out_those_that_a_model_lacks() -> None:
 def test_keeping_ranks_each_model_by_the_datasets_it_has() -> None:
     ranking, coverage = rank(draw_runs(holes={"aw", "bz"}), G=define("keep"))
     assert ranking.set_index("model")["datasets"].to_dict() == {"a": 1, "b": 2, "c": 2}
+    assert ranking.set_index("model")["missing"].to_dict() == {"a": 1, "b": 0, "c": 0}
     assert coverage.iloc[0].tolist() == ["G", "keep", 2, 3, 0, 0, 0]
+    filled, _ = rank(draw_runs(models="abcd", holes={"aw"}), G=define("adjust", "wxyz"))
+    assert set(filled["missing"]) == {0}
 
 
 @pytest.mark.parametrize("policy", ["drop_models", "drop_datasets", "keep"])

@@ -101,6 +101,13 @@ def test_odd_columns_are_printed(means):
     assert len(read_cells(means)) == len(means)
 
 
+def test_the_number_of_datasets_is_told_where_models_lack_some():
+    for missing, is_told in ((0, False), (1, True)):
+        ranking = make_ranking(model=["A", "B"], datasets=[2, 2], missing=[missing] * 2)
+        paper = make_paper(["A", "B"], ["x", "y", "z"], ranking=ranking)
+        assert ("Datasets" in paper["ranking_table"]) == is_told
+
+
 def test_models_that_are_not_separated_are_marked_and_said_with_the_test():
     can = [True, True, False]
     ranking = make_ranking(model=["A", "B", "C"], ties=["a", "ab", "b"], may_be_best=can)

@@ -5,6 +5,7 @@ import re
 import pandas as pd
 import pytest
 
+from capmap.pages.verdict import describe_board
 from capmap.prose.leaderboard import describe_leaderboard, describe_releases
 from tests.leaderboard_tables import HOSTILE, make_entry_runs, make_leaderboard
 from tests.prose_tables import NOT_A_NUMBER
@@ -171,3 +172,18 @@ def test_an_empty_leaderboard_has_only_methods():
         entries.iloc[:0], dimensions.iloc[:0], complete=1.0, confidence_level=0.95
     )
     assert len(told) == 1
+
+
+def test_entries_on_different_datasets_are_not_compared():
+    runs = make_entry_runs([*PAIR, ("c", "frozen", "s1")], missing=[("a", "y"), ("a", "z")])
+    _, frozen = tell(runs, {"Core": ["w", "y"]}, complete=0.5)
+    assert "'a' (on 2 of 4 datasets) had the highest IQM" in frozen
+    assert "1 entry lacks some of the datasets, so ranks may come from which" in frozen
+    assert "In 'Core', entries that lack datasets are not compared." in frozen
+    assert "separated" not in frozen
+    entries, _ = make_leaderboard(runs, {}, complete=0.5)
+    assert "1 entry lacks some of the datasets" in describe_board(entries)
+    assert "separated" not in describe_board(entries)
+    four = [(name, "frozen", "s1") for name in "abcd"]
+    told = tell(make_entry_runs(four, missing=[("d", "w")]), complete=0.5)[1]
+    assert "All other ranked entries with every dataset were separated from it" in told

@@ -312,6 +312,17 @@ def test_models_without_noise_are_in_order() -> None:
     assert foretell(noise)["width"].tolist() == [0] * 8
 
 
+def test_noise_of_equal_floats_is_no_noise() -> None:
+    # Their mean is not one of them.
+    scores = {"w": 0.9, "x": 0.91, "y": 0.1, "z": 0.7}
+    runs = {("A", name): [score] * 3 for name, score in scores.items()}
+    runs |= {("B", name): [score - 0.1] * 3 for name, score in scores.items()}
+    noise = measure(make_cells(runs))
+    assert advise_runs(noise).empty
+    assert count_misordered(noise) == 0
+    assert foretell(noise)["width"].tolist() == [0] * 8
+
+
 def test_a_single_run_borrows_the_variance_of_the_models_other_cells() -> None:
     # Pooled over x (2 degrees of freedom, s² = 0.01) and y (1, s² = 0.0002): 0.0202 / 3.
     cells = {("A", "x"): [0.5, 0.6, 0.7], ("A", "y"): [0.6, 0.62], ("A", "z"): [0.6]}

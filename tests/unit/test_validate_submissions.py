@@ -76,6 +76,15 @@ def test_more_seeds_than_needed_are_fine(tmp_path):
     ]
 
 
+def test_equal_submissions_do_not_merge_into_one_model(tmp_path):
+    for name in ("a", "b"):
+        write_submission(tmp_path / "submissions", name)
+    message = r"'resnet50' has runs of several values of 'submission': 'a', 'b'\..*columns: \{model"
+    for duplicates in ("error", "mean"):
+        with pytest.raises(ValidationError, match=message):
+            run(tmp_path, columns={"model": ["backbone"]}, duplicates=duplicates)
+
+
 def test_the_number_of_seeds_is_configured(tmp_path):
     write_submission(tmp_path / "submissions", "one", rows=make_rows(("clay",), seeds=1))
     with pytest.raises(ValidationError, match="1 seed on this dataset, where 2 are needed"):

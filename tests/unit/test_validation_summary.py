@@ -67,6 +67,23 @@ def test_one_seed_is_a_warning_once():
     assert find_one(runs, "one_seed").reason.startswith("Some models ('B') have one run")
 
 
+def test_scores_that_no_seed_changes_are_a_warning_once():
+    def repeat(*cells):
+        return make_runs(*((*cell, seed) for cell in cells for seed in "123"))
+
+    cells = [("A", "D", 0.9), ("A", "E", 0.8), ("B", "D", 0.7), ("B", "E", 0.6)]
+    problem = find_one(repeat(*cells), "identical_seeds")
+    assert problem.severity == "warning"
+    assert problem.reason.startswith("Every model has the same score with every seed")
+    other = make_runs(("B", "F", 0.5, "1"), ("B", "F", 0.51, "2"))
+    for runs in (GOOD, repeat(cells[0]), pd.concat([repeat(*cells), other])):
+        assert find(runs, "identical_seeds", incomplete="keep") == []
+    outcomes = [(*cell[:2], score) for cell, score in zip(cells, (0, 0, 1, 1), strict=True)]
+    assert find(repeat(*outcomes), "identical_seeds") != []
+    many = [(f"M{n}", "D", n % 2) for n in range(8)]
+    assert find(repeat(*many), "identical_seeds") == []
+
+
 # Summary
 
 

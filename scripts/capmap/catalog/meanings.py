@@ -403,6 +403,7 @@ MEANINGS = {
     "tables/elo.component": "Number of a group of models that met each other.",
     "tables/elo.separated": "Share of resamples in which some models only win or only lose.",
     "tables/flips.share": "Share of the variations in which the pair is in the other order.",
+    "tables/groups.missing": "Datasets of the group on which the model has no score.",
     "tables/next_seeds.share": "The gain as a share of that sum, 0 to 1.",
     "tables/next_seeds.std": "Standard deviation of normalized scores over runs.",
     "tables/rank_distribution.share": "Share of the resamples in which the model has that rank.",

@@ -1,7 +1,7 @@
 """How many runs are enough: widths to expect, and the cells where one more run tells most."""
 
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -24,6 +24,8 @@ from capmap.settings.choices import IntervalMethod, Missing, Weights
 
 SEEDS = (3, 5, 10, 20)
 DECIMALS = 12
+# Spreads below this part of the largest score are floating-point noise.
+QUIET = 1e-12
 WIDTHS = ["model", "seeds", "width", "width_low", "width_high", "width_now"]
 DETECTABLE = ["seeds", "difference", "difference_all"]
 MOST_SEEDS = 10_000
@@ -112,6 +114,8 @@ def measure_noise(runs: pd.DataFrame, *, missing: Missing, weights: Weights) -> 
     and where there is none either, that of the whole study. It counts by the part of the run that
     is kept.
 
+    Floating-point noise of equal runs counts as no variance.
+
     References
     ----------
     Tukey, J. W. and McLaughlin, D. H. (1963). Less vulnerable confidence and significance
@@ -119,6 +123,8 @@ def measure_noise(runs: pd.DataFrame, *, missing: Missing, weights: Weights) -> 
     331–352.
     """
     every = arrange_runs(runs)
+    least = (QUIET * float(runs["score"].abs().max())) ** 2
+    every = replace(every, variances=_drop_quiet(every.variances, least))
     matrix = choose_common(every, missing=missing)
     borrowed = _pool_variances(matrix)
     places = {dataset: place for place, dataset in enumerate(matrix.datasets)}
@@ -132,7 +138,8 @@ def measure_noise(runs: pd.DataFrame, *, missing: Missing, weights: Weights) -> 
         estimates[row] = evaluate_runs("iqm", strata)
         shares[row, columns] = _share_weight(strata)
         lost[row, columns] = measure_influences("iqm", strata).lost / strata.draws
-        run_variances[row, columns] = _winsorize_variances(strata, borrowed[row, columns])
+        own_variances = _winsorize_variances(strata, borrowed[row, columns], least=least)
+        run_variances[row, columns] = own_variances
         scales[row, columns], stays[row, columns] = _scale_squared(strata), _keep_by_dataset(strata)
     return Noise(
         matrix=matrix,
@@ -386,7 +393,11 @@ def _share_weight(strata: Strata) -> FloatArray:
     return np.asarray(weights / weights.mean())
 
 
-def _winsorize_variances(strata: Strata, borrowed: FloatArray) -> FloatArray:
+def _drop_quiet(variances: FloatArray, least: float) -> FloatArray:
+    return np.where(variances <= least, 0, variances)
+
+
+def _winsorize_variances(strata: Strata, borrowed: FloatArray, *, least: float) -> FloatArray:
     """Variance of the interquartile mean per single run of each of a model's datasets."""
     shares = _keep_shares(strata)
     kept = strata.scores[shares > 0]
@@ -396,7 +407,7 @@ def _winsorize_variances(strata: Strata, borrowed: FloatArray) -> FloatArray:
         last = first + part.scores.size
         if part.draws > 1:
             moved = np.clip(part.scores, kept.min(), kept.max())
-            variances[part.datasets] = moved.var(axis=0, ddof=1)
+            variances[part.datasets] = _drop_quiet(moved.var(axis=0, ddof=1), least)
         else:
             variances[part.datasets] = borrowed[part.datasets] * shares[first:last] ** 2
         first = last

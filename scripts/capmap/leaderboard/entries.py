@@ -6,11 +6,16 @@ from typing import Any
 import pandas as pd
 
 from capmap.errors import ValidationError
+from capmap.problems import Problem, group_problem, list_rows
 from capmap.wording import list_names, quote_name
 
 ABOUT = ["model", "method", "name", "backbone", "size", "submission"]
 PARTS = ("method", "backbone", "submission")
 COUNTED = {"models": "backbone", "datasets": "dataset"}
+MIX_REMEDY = (
+    "Make it part of the models' names: "
+    "columns: {model: [backbone, frozen_or_full_ft, submission]}."
+)
 TOLD = ("paper", "code", "license", "hpo_trials", "information", "comments")
 SUBMISSION_COLUMNS = ["submission", "models", "runs", "datasets", *TOLD]
 
@@ -65,7 +70,8 @@ def describe_entries(
     for part in known:
         is_mixed = groups[part].nunique(dropna=False).to_numpy() > 1
         if is_mixed.any() and submissions:
-            raise ValidationError(_explain_mix(runs, table.loc[is_mixed, "model"].iloc[0], part))
+            reason = _explain_mix(runs, table.loc[is_mixed, "model"].iloc[0], part)
+            raise ValidationError(f"{reason} {MIX_REMEDY}")
         table[part] = table[part].astype(object).where(~is_mixed, None)
     for part in PARTS:
         values = table[part] if part in table else pd.Series([None] * len(table))
@@ -106,9 +112,39 @@ def _explain_mix(runs: pd.DataFrame, model: str, part: str) -> str:
     values = runs.loc[runs["model"] == model, part].dropna().unique()
     return (
         f"Model {quote_name(model)} has runs of several values of {part!r}: "
-        f"{list_names(sorted(map(str, values)))}. Make it part of the models' names: "
-        "columns: {model: [backbone, frozen_or_full_ft, submission]}."
+        f"{list_names(sorted(map(str, values)))}."
     )
+
+
+def find_mixes(runs: pd.DataFrame) -> list[Problem]:
+    """Find models whose runs come from several methods, backbones or submissions.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        As read from submissions, before repeated rows are resolved.
+
+    Returns
+    -------
+    list of Problem
+        An error "mixed_entries" per model and part, at its first row.
+    """
+    problems = []
+    for part in (part for part in PARTS if part in runs):
+        counts = runs.groupby("model")[part].nunique(dropna=False)
+        rows = runs[runs["model"].isin(counts.index[counts > 1])].drop_duplicates("model")
+        problems += [
+            group_problem(
+                row,
+                "mixed_entries",
+                _explain_mix(runs, row.model, part),
+                MIX_REMEDY,
+                severity="error",
+                value=row.model,
+            )
+            for row in list_rows(rows)
+        ]
+    return problems
 
 
 def summarize_submissions(

@@ -11,6 +11,8 @@ from capmap.settings.choices import Incomplete
 from capmap.wording import count_things, list_names
 
 DROPPED = ("kind", "name", "reason")
+MOST_VALUES = 5
+FEWEST_OUTCOMES = 20
 
 
 def select_runs(
@@ -103,6 +105,13 @@ def count_runs(runs: pd.DataFrame) -> pd.DataFrame:
     shape = (len(models), len(datasets))
     counts = np.bincount(row * shape[1] + column, minlength=shape[0] * shape[1])
     return pd.DataFrame(counts.reshape(shape), index=models, columns=datasets)
+
+
+def are_outcomes(scores: "pd.Series[float]") -> bool:
+    """Whether scores, at least 20, have at most five values, 0 and 1 among them."""
+    values = set(scores.unique())
+    is_outcome = len(values) <= MOST_VALUES and {0.0, 1.0} <= values
+    return is_outcome and len(scores) >= FEWEST_OUTCOMES
 
 
 def find_missing(counts: pd.DataFrame) -> dict[str, list[str]]:

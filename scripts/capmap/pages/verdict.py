@@ -3,7 +3,14 @@
 import pandas as pd
 from markupsafe import Markup
 
-from capmap.claims import claim_ranking, find_candidates, find_rivals, find_shortfall
+from capmap.claims import (
+    choose_comparable,
+    claim_ranking,
+    count_missing,
+    find_candidates,
+    find_rivals,
+    find_shortfall,
+)
 from capmap.pages.wording import NAME, format_ordinal, join_names, join_words
 from capmap.wording import (
     AGGREGATION_NAMES,
@@ -154,13 +161,18 @@ def describe_board(entries: pd.DataFrame) -> Markup:
     statistic = find_statistic(entries.columns)
     sentences = []
     for method, own in ranked.groupby("method", sort=True):
-        first, rivals = own[own["rank"] == 1].sort_values("model"), find_rivals(own)
+        first, compared = own[own["rank"] == 1].sort_values("model"), choose_comparable(own)
+        rivals, lacking = find_rivals(compared), int((count_missing(own) > 0).sum())
         among = Markup(" with the method {}").format(NAME.format(method)) if method else ""
         others = ""
         if rivals:
             others = f"; {format_count(len(rivals), 'other')} cannot be separated from the first"
-        elif claim_ranking(own.sort_values(["rank", "model"])):
+        elif len(compared) and claim_ranking(compared.sort_values(["rank", "model"])):
             others = ", separated from all others with an interval"
+            others += " and every dataset" if lacking else ""
+        if lacking:
+            lack = format_count(lacking, "entry lacks", "entries lack")
+            others += f"; {lack} some of the datasets, and such entries are not compared"
         sentences.append(
             Markup("Of {}{}, {} {} {}, {:.3f}{}.").format(
                 format_count(len(own), "complete entry", "complete entries"),

@@ -7,7 +7,14 @@ from math import nan
 import numpy as np
 import pandas as pd
 
-from capmap.claims import choose_first, find_candidates, find_rivals, has_letters, ranks_apart
+from capmap.claims import (
+    choose_first,
+    count_missing,
+    find_candidates,
+    find_rivals,
+    has_letters,
+    ranks_apart,
+)
 from capmap.paper.latex import (
     Column,
     Sheet,
@@ -154,7 +161,7 @@ def _list_methods(entries: pd.DataFrame, seeds: pd.DataFrame, unit: str) -> list
     rankings = []
     for number, (method, own) in enumerate(complete.groupby("method", sort=True), start=1):
         named = own["model"].map(_name_entries(own))
-        models = own.assign(name=named, score=own[statistic], filled=0, missing=0)
+        models = own.assign(name=named, score=own[statistic], filled=0, missing=count_missing(own))
         models = models.sort_values(["rank", "model"])[COLUMNS].reset_index(drop=True)
         count, none = _count_datasets(models, seeds), pd.DataFrame()
         rankings.append(Ranking(models, statistic, unit, str(method), number, [], none, count))
@@ -270,7 +277,7 @@ def _make_sheet(ranking: Ranking, level: float) -> Sheet:
     header = f"{statistic} [{percent} interval]" if ranking.is_sure else statistic
     scores = [write_score(row) for _, row in models.iterrows()]
     columns = [_make_column(_capitalize(header), scores)]
-    if models["datasets"].min() < models["datasets"].max():
+    if models["datasets"].min() < models["datasets"].max() or models["missing"].any():
         columns.append(_make_column("Datasets", [f"{count:.0f}" for count in models["datasets"]]))
     if ranking.is_sure:
         columns.append(_make_column("Ranks", _write_sets(models, ranking.candidates)))

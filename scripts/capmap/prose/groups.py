@@ -2,9 +2,10 @@
 
 import pandas as pd
 
-from capmap.claims import find_rivals
+from capmap.claims import choose_comparable, find_rivals
 from capmap.prose.words import (
     describe_leader,
+    describe_missing,
     describe_no_interval,
     describe_unused,
     format_span,
@@ -101,7 +102,8 @@ def _describe_group(
     )
     return join_sentences(
         f"In the group {quote_name(name)} ({format_count(len(own), 'model')}), {lead}",
-        _describe_rivals(own),
+        _describe_rivals(choose_comparable(own)),
+        describe_missing(own),
         _describe_coverage(row),
         describe_no_interval(own),
     )

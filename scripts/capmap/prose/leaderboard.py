@@ -2,9 +2,10 @@
 
 import pandas as pd
 
-from capmap.claims import find_rivals, has_letters
+from capmap.claims import choose_comparable, count_missing, find_rivals, has_letters
 from capmap.prose.words import (
     describe_leader,
+    describe_missing,
     describe_no_interval,
     format_span,
     format_value,
@@ -16,6 +17,7 @@ from capmap.wording import (
     find_statistic,
     format_count,
     format_percent,
+    join_words,
     name_first,
     quote_name,
     spell_statistic,
@@ -161,6 +163,7 @@ def _describe_method(
     return join_sentences(
         opening + lead,
         _describe_rivals(ranked, confidence_level),
+        describe_missing(ranked, "entry", "entries"),
         _describe_partial(entries, ranked),
         describe_no_interval(ranked),
         _describe_dimensions(dimensions, names),
@@ -169,17 +172,21 @@ def _describe_method(
 
 def _describe_rivals(ranked: pd.DataFrame, confidence_level: float) -> str:
     """Say from whom the leaders could not be separated; those without an interval are not told."""
-    is_compared = ranked["ties"].map(has_letters)
-    first, behind = ranked[ranked["rank"] == 1], ranked[(ranked["rank"] > 1) & is_compared]
-    rivals = find_rivals(ranked)
+    own = choose_comparable(ranked)
+    is_compared = own["ties"].map(has_letters).astype(bool)
+    first, behind = own[own["rank"] == 1], own[(own["rank"] > 1) & is_compared]
+    rivals = find_rivals(own)
     them = "it" if len(first) == 1 else "them"
     if rivals:
         return f"{join_names(rivals)} could not be separated from {them}."
     if behind.empty or not is_compared[first.index].all():
         return ""
-    others = "All other ranked entries were"
-    if len(behind) < len(ranked) - len(first):
-        others = "All other ranked entries with an interval were"
+    needs = {
+        "every dataset": len(own) < len(ranked),
+        "an interval": len(behind) < len(own) - len(first),
+    }
+    needed = [name for name, is_needed in needs.items() if is_needed]
+    others = f"All other ranked entries{f' with {join_words(needed)}' if needed else ''} were"
     if len(behind) == 1:
         others = f"{quote_name(behind['model'].iloc[0])} was"
     return f"{others} separated from {them} at the {format_percent(confidence_level)} level."
@@ -205,18 +212,21 @@ def _describe_dimensions(dimensions: pd.DataFrame, labels: dict[str, str]) -> st
     """Say who leads each dimension but the first, which holds all datasets."""
     names = dimensions["dimension"].unique()[1:].tolist()
     statistic = find_statistic(dimensions.columns)
-    told, unsure = [], []
+    told, unsure, apart = [], [], []
     for name in names:
         ranked = dimensions[(dimensions["dimension"] == name) & dimensions["rank"].notna()]
         first = ranked[ranked["rank"] == 1]
         if len(first):
             who = " and ".join(quote_name(labels[model]) for model in first["model"])
             told.append(f"{who} in {quote_name(name)} ({format_value(first[statistic].iloc[0])})")
-        if find_rivals(ranked):
+        if find_rivals(choose_comparable(ranked)):
             unsure.append(quote_name(name))
+        if count_missing(ranked).any():
+            apart.append(quote_name(name))
     none = len(names) - len(told)
     return join_sentences(
         f"By dimension, {name_first(statistic)} was that of {join_some(told)}." if told else "",
         f"In {join_some(unsure)}, others could not be separated from the first." if unsure else "",
+        f"In {join_some(apart)}, entries that lack datasets are not compared." if apart else "",
         f"{format_count(none, 'dimension')} had no entry with enough datasets." if none else "",
     )

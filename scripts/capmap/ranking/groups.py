@@ -47,7 +47,7 @@ RANKING = {
     "rank_high": "Int64",
     "ties": "str",
 }
-SHAPE = {"runs": "int64", "datasets": "int64"}
+SHAPE = {"runs": "int64", "datasets": "int64", "missing": "int64"}
 COVERAGE = {
     "group": "str",
     "incomplete": "str",
@@ -267,8 +267,9 @@ def rank_groups(
     Rankings
         ``ranking``: group by group, best first, ties by name: ``group``, ``model``, the statistic,
         ``ci_low``, ``ci_high``, ``rank``, ``rank_low``, ``rank_high``, ``ties``, a column per
-        aggregation, a column ``rank_…`` per aggregation, ``runs`` and ``datasets``. Interval, rank
-        interval and ties are empty for a model without an interval.
+        aggregation, a column ``rank_…`` per aggregation, ``runs``, ``datasets`` and ``missing``
+        (datasets of the group without a score). Interval, rank interval and ties are empty for a
+        model without an interval.
 
         ``intervals``: group by group and statistic by statistic, best first: ``group``,
         ``statistic``, ``model``, ``estimate``, ``ci_low``, ``ci_high``, ``rank``, ``rank_low`` and
@@ -303,6 +304,8 @@ def rank_groups(
         }
         scores = aggregate_models(fill_cells(cells, effects), aggregations=aggregations)
         ranking = tables[rank_by].rename(columns={"estimate": rank_by})
+        lacked = group.runs["dataset"].nunique() - ranking["datasets"] - ranking["filled"]
+        ranking = ranking.assign(missing=lacked)
         scores = scores.drop(columns=["datasets", rank_by], errors="ignore")
         rankings.append(ranking.merge(scores, on="model")[list(kinds)].astype(kinds))
         intervals += [table[list(INTERVALS)].astype(INTERVALS) for table in tables.values()]

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from capmap.normalization.selection import are_outcomes
 from capmap.packing import unpack_columns
 from capmap.ranking.aggregation import FloatArray
 from capmap.rng import make_stream
@@ -27,8 +28,6 @@ LEVEL = 0.05
 NEGLIGIBLE = 1e-9
 N_PERMUTATIONS = 999
 MOST_RUNS = 100_000
-MOST_VALUES = 5
-FEWEST_OUTCOMES = 20
 
 
 @dataclass(frozen=True)
@@ -102,8 +101,7 @@ def resolve_statistic(rank_by: StatisticOrAuto, runs: pd.DataFrame) -> Statistic
     Returns
     -------
     str
-        `rank_by`, unless it is "auto". Then "mean" where the runs, at least 20, have at most five
-        values, 0 and 1 among them; otherwise "iqm".
+        `rank_by`, unless it is "auto". Then "mean" where `are_outcomes` holds; otherwise "iqm".
 
     Examples
     --------
@@ -114,9 +112,7 @@ def resolve_statistic(rank_by: StatisticOrAuto, runs: pd.DataFrame) -> Statistic
     """
     if rank_by != "auto":
         return rank_by
-    values = set(runs["score"].unique())
-    is_outcome = len(values) <= MOST_VALUES and {0.0, 1.0} <= values
-    return "mean" if is_outcome and len(runs) >= FEWEST_OUTCOMES else "iqm"
+    return "mean" if are_outcomes(runs["score"]) else "iqm"
 
 
 def correlate_seeds(runs: pd.DataFrame) -> SeedCorrelation:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from capmap.exports import LAYOUTS
 from capmap.exports.repeats import fold_summaries
-from capmap.normalization.selection import find_missing
+from capmap.normalization.selection import are_outcomes, find_missing
 from capmap.packing import number_rows
 from capmap.problems import Problem, Row, group_problem, list_rows, score_problem
 from capmap.settings.choices import Duplicates, Incomplete, Invalid, TableFormat
@@ -403,6 +403,37 @@ def find_few_seeds(runs: pd.DataFrame, counts: pd.DataFrame, *, min_seeds: int) 
             )
         )
     return problems
+
+
+def find_identical_seeds(runs: pd.DataFrame) -> list[Problem]:
+    """Find out that no model's score depends on the seed.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        The runs that are analysed.
+
+    Returns
+    -------
+    list of Problem
+        At most one warning, where two cells or more have several runs and none of these differ;
+        not of outcomes of a few values, see `are_outcomes`.
+    """
+    cells = runs.groupby(["model", "dataset"], observed=True)["score"].agg(["size", "min", "max"])
+    repeated = cells[cells["size"] > 1]
+    is_same = (repeated["min"] == repeated["max"]).all()
+    if len(repeated) < 2 or not is_same or are_outcomes(runs["score"]):
+        return []
+    return [
+        Problem(
+            code="identical_seeds",
+            reason="Every model has the same score with every seed: was the seed applied, or one "
+            "run copied?",
+            remedy="Run with seeds that differ, or give each score once: copies make intervals "
+            "too narrow.",
+            severity="warning",
+        )
+    ]
 
 
 def _find_first_rows(

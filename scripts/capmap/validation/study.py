@@ -22,7 +22,13 @@ from capmap.validation.configuration import (
     name_anew,
 )
 from capmap.validation.failures import replace_failed
-from capmap.validation.rows import find_few_seeds, find_incomplete, reject_rows, resolve_duplicates
+from capmap.validation.rows import (
+    find_few_seeds,
+    find_identical_seeds,
+    find_incomplete,
+    reject_rows,
+    resolve_duplicates,
+)
 from capmap.validation.scores import find_constant, find_misfits, find_mixed_scales
 
 ORDER = ["model", "dataset", "seed", "source"]
@@ -209,6 +215,7 @@ def _check_selected(runs: pd.DataFrame, rules: Rules, policies: Policies) -> lis
         *find_constant(analysed),
         *find_incomplete(analysed, counts, policy=policies.incomplete),
         *find_few_seeds(analysed, counts, min_seeds=policies.min_seeds),
+        *find_identical_seeds(analysed),
     ]
 
 
