@@ -15,6 +15,7 @@ from capmap.checkpoints.scales import find_misfit_values
 from capmap.checkpoints.selection import (
     choose_checkpoints,
     count_choices,
+    find_absent_datasets,
     find_unreported,
     gather_runs,
 )
@@ -22,6 +23,7 @@ from capmap.exports.checkpoints import check_evaluations, read_evaluations
 from capmap.exports.files import check_digests
 from capmap.normalization import Rules, read_references
 from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
+from capmap.normalization.selection import select_runs
 from capmap.problems import Problem
 from capmap.renaming import list_metrics
 from capmap.settings.choices import Decimal, Duplicates, Incomplete, Invalid
@@ -120,7 +122,7 @@ def validate_checkpoints(
         [
             *check_digests(exports, checksums, names=names),
             *(*sound.faults, *sound.others, *misnamed, *faults, *doubts),
-            *find_unreported(values, listed, plan),
+            *_find_lacks(values, listed, plan, checkpoints, select, incomplete),
         ],
         rules=rules,
         policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
@@ -154,6 +156,23 @@ def _choose(
         return plan, listed, doubts
     doubts += [*find_undated(values), *check_domains(checkpoints.get("domains", {}), values)]
     return plan, listed, [*doubts, *check_rankings(rankings, values, plan)]
+
+
+def _find_lacks(
+    values: pd.DataFrame,
+    listed: pd.DataFrame,
+    plan: Plan,
+    checkpoints: Settings,
+    select: Select,
+    incomplete: Incomplete,
+) -> list[Problem]:
+    """Find trainings, and analysed datasets, that are not compared or not chosen by."""
+    analysed, _ = select_runs(values, datasets=select.get("datasets", "all"))
+    meant = checkpoints.get("select", {}).get("datasets", [])
+    return [
+        *find_unreported(values, listed, plan),
+        *find_absent_datasets(analysed, listed, plan, meant=meant, incomplete=incomplete),
+    ]
 
 
 def _arrange(values: pd.DataFrame) -> pd.DataFrame:

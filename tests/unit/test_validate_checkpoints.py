@@ -338,3 +338,41 @@ def test_a_value_out_of_bounds_that_has_a_part_in_the_choice_is_told(tmp_path):
 def test_values_that_can_be_are_not_told(tmp_path, text, settings):
     *_, summary = run(tmp_path, write(tmp_path, HEADER + text), **settings)
     assert summary["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "codes"),
+    [
+        ("E,accuracy,test", "E,accuracy,Test", ["alike_names", "one_split"]),
+        ("E,accuracy,validation", "E,accuracy,Validation", ["alike_names", "one_split"]),
+        ("E,accuracy,test", "E,accuracy,train", ["one_split"]),
+        ("E,accuracy,test", "E,Accuracy,test", ["alike_names"]),
+        ("A,A2", "A,a-1", ["alike_names"]),
+        ("A,A2", "A,b1", []),
+    ],
+)
+def test_what_drops_out_by_its_spelling_is_told(tmp_path, old, new, codes):
+    *_, summary = run(tmp_path, write(tmp_path, HEADER + GOOD.replace(old, new)))
+    assert sorted(one["code"] for one in summary["warnings"]) == codes
+
+
+def test_a_dataset_may_be_on_one_split_where_that_is_meant(tmp_path):
+    path = write(tmp_path, HEADER + GOOD.replace("E,accuracy,validation", "E,accuracy,train"))
+    for settings in (
+        {"checkpoints": {"select": {"datasets": ["D"]}}},
+        {"select": {"datasets": ["D"]}},
+    ):
+        assert run(tmp_path, path, **settings)[-1]["warnings"] == []
+    # One dataset chooses, and others compare.
+    text = GOOD.replace("E,accuracy,validation", "E,accuracy,train")
+    path = write(tmp_path, HEADER + text.replace("D,accuracy,test", "D,accuracy,train"))
+    assert run(tmp_path, path)[-1]["warnings"] == []
+
+
+def test_a_dataset_that_nothing_chosen_has_is_told(tmp_path):
+    rows = [row for row in GOOD.splitlines() if "step=2,E,accuracy,test" not in row]
+    path = write(tmp_path, HEADER + "\n".join(rows) + "\n")
+    message, _ = find_codes(tmp_path, path)
+    assert "No chosen checkpoint has a value to compare on 'E' on the split 'test'" in message
+    *_, summary = run(tmp_path, path, incomplete="drop_datasets")
+    assert [one["code"] for one in summary["warnings"]] == ["no_chosen_value"]
