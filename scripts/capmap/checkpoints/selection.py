@@ -179,7 +179,7 @@ def measure_optimism(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan
 
         Differences are positive where the chosen checkpoint is better: ``optimism_mean`` than the
         mean and ``optimism_last`` than the last on the selection split, ``gain_report`` than the
-        last on the report split.
+        last on the report split, which is 0 where both are equal to 12 significant digits.
 
     Notes
     -----
@@ -195,12 +195,13 @@ def measure_optimism(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan
     sign = 1.0 if plan.find_direction(plan.metrics) == "max" else -1.0
     report_sign = 1.0 if plan.find_direction(plan.primary) == "max" else -1.0
     best, final = (_look_up(report, table.reset_index()) for table in (chosen, last))
+    is_equal = round_significant(best) == round_significant(final)
     table = chosen.assign(
         report=best,
         checkpoints=groups.size(),
         mean=groups.mean(),
         last=last["selection"],
-        gain_report=report_sign * (best - final),
+        gain_report=np.where(is_equal, 0.0, report_sign * (best - final)),
     )
     table["optimism_mean"] = sign * (table["selection"] - table["mean"])
     table["optimism_last"] = sign * (table["selection"] - table["last"])
