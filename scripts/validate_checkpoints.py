@@ -11,9 +11,11 @@ from capmap.checkpoints.dates import find_undated
 from capmap.checkpoints.domains import check_domains
 from capmap.checkpoints.plan import Plan, Settings, plan_selection
 from capmap.checkpoints.rankings import check_rankings
+from capmap.checkpoints.scales import find_misfit_values
 from capmap.checkpoints.selection import (
     choose_checkpoints,
     count_choices,
+    find_absent_datasets,
     find_unreported,
     gather_runs,
 )
@@ -21,6 +23,7 @@ from capmap.exports.checkpoints import check_evaluations, read_evaluations
 from capmap.exports.files import check_digests
 from capmap.normalization import Rules, read_references
 from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
+from capmap.normalization.selection import select_runs
 from capmap.problems import Problem
 from capmap.renaming import list_metrics
 from capmap.settings.choices import Decimal, Duplicates, Incomplete, Invalid
@@ -113,20 +116,20 @@ def validate_checkpoints(
     table, misnamed = rename_runs(read.table, renamed or {})
     sound = reject_rows(table, read.exports.problems, policy=invalid)
     values, faults = check_evaluations(sound.runs, read.columns, duplicates=duplicates)
-    plan, doubts = _plan(values, checkpoints, rankings, metric=metric, rules=rules)
-    listed = choose_checkpoints(values, plan)
+    plan, listed, doubts = _choose(values, checkpoints, rankings, metric=metric, rules=rules)
     result = validate_runs(
         gather_runs(values, listed, plan),
         [
             *check_digests(exports, checksums, names=names),
             *(*sound.faults, *sound.others, *misnamed, *faults, *doubts),
-            *find_unreported(values, listed, plan),
+            *_find_lacks(values, listed, plan, checkpoints, select, incomplete),
         ],
         rules=rules,
         policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
         named=named,
         renamed=renamed,
     )
+    result = result.add_problems(find_misfit_values(values, plan, rules, told=result.problems))
     rows = read.exports.rows
     report_problems(result, rejected=rejected, files=len(exports), rows=rows, logger=logger)
     logger.info("%d checkpoints, %d runs", len(listed), result.counts["runs"])
@@ -136,22 +139,40 @@ def validate_checkpoints(
     write_json(validation, describe_exports(read.exports, result) | choices)
 
 
-def _plan(
+def _choose(
     values: pd.DataFrame,
     checkpoints: Settings,
     rankings: Sequence[Mapping[str, Any]],
     *,
     metric: str,
     rules: Rules,
-) -> tuple[Plan, list[Problem]]:
-    """Decide by what checkpoints are chosen, and find what is wrong with that or with rankings."""
+) -> tuple[Plan, pd.DataFrame, list[Problem]]:
+    """Choose checkpoints, and find what is wrong with the plan of that or with rankings."""
     plan, doubts = plan_selection(values, checkpoints, metric=metric, rules=rules)
+    listed = choose_checkpoints(values, plan)
     if values.empty:
-        return plan, []  # the files are at fault, and not the settings
+        return plan, listed, []  # the files are at fault, and not the settings
     if any(problem.severity == "error" for problem in doubts):
-        return plan, doubts
+        return plan, listed, doubts
     doubts += [*find_undated(values), *check_domains(checkpoints.get("domains", {}), values)]
-    return plan, [*doubts, *check_rankings(rankings, values, plan)]
+    return plan, listed, [*doubts, *check_rankings(rankings, values, plan)]
+
+
+def _find_lacks(
+    values: pd.DataFrame,
+    listed: pd.DataFrame,
+    plan: Plan,
+    checkpoints: Settings,
+    select: Select,
+    incomplete: Incomplete,
+) -> list[Problem]:
+    """Find trainings, and analysed datasets, that are not compared or not chosen by."""
+    analysed, _ = select_runs(values, datasets=select.get("datasets", "all"))
+    meant = checkpoints.get("select", {}).get("datasets", [])
+    return [
+        *find_unreported(values, listed, plan),
+        *find_absent_datasets(analysed, listed, plan, meant=meant, incomplete=incomplete),
+    ]
 
 
 def _arrange(values: pd.DataFrame) -> pd.DataFrame:

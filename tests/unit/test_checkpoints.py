@@ -89,6 +89,15 @@ def test_of_errors_the_lowest_is_chosen():
     assert row[["optimism_mean", "optimism_last"]].tolist() == [1, 1]
 
 
+def test_equal_values_are_no_gain_whatever_their_last_bit():
+    rows = make_training([0.1, 0.5, 0.2])
+    values = make_values([*rows, *make_training([0.1, 0.1 + 0.2, 0.3], split="test")])
+    found = plan(values)
+    assert measure_optimism(values, choose_checkpoints(values, found), found)[
+        "gain_report"
+    ].tolist() == [0]
+
+
 def test_a_configured_direction_wins_over_the_name():
     values = make_values(make_training([3.0, 1.0, 2.0], metric="quality"))
     assert find_chosen(values, plan(values, select={"direction": "min"})) == {"run": 2}

@@ -191,3 +191,8 @@ def test_listed_columns_are_meant(write):
         [write(add("size", "0.71", "0.62", "0.63"))], metric="acc", columns=columns, **MATRIX
     )
     assert [problem.severity for problem in read.problems] == ["warning"]
+
+
+def test_a_sign_tells_two_names_apart(write):
+    text = LONG + "lr=1e-3,d,0.5\nlr=1e3,d,0.6\nx=-1,d,0.5\nx=1,d,0.6\n"
+    assert read_exports([write(text)], metric="accuracy").problems == []

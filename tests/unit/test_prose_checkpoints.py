@@ -81,10 +81,10 @@ def test_choice_worth_and_rankings_are_told():
     # Means over the two trainings with several checkpoints: 0.15, 0.075 and -0.02.
     assert worth == (
         "Averaged over 2 trainings, the chosen checkpoint was 0.150 better than the mean and 0.075 "
-        "better than the last of its training on the split 'validation'. The best of several is "
-        "above their mean even where they differ by noise only. On the split 'test', it was 0.020 "
-        "worse than the last (better in 0 and worse in 2 of 2 trainings), which the choice does "
-        "not flatter."
+        "better than the last that could be chosen of its training on the split 'validation'. The "
+        "best of several is above their mean even where they differ by noise only. On the split "
+        "'test', it was 0.020 worse than the last (better in 0 and worse in 2 of 2 trainings), "
+        "which the choice does not flatter."
     )
     gains = SELECTED.assign(gain_report=[0.3, 0.0, np.nan])
     assert "better than the last (better in 1 and worse in 0 of 2 trainings)" in tell(gains)[1]

@@ -283,3 +283,96 @@ def test_times_that_are_no_dates_are_a_warning_and_domains_without_a_dataset_an_
     message, _ = find_codes(tmp_path, path, checkpoints={"domains": {"north": ["D", "F"]}})
     assert "checkpoints.domains.north" in message
     assert "There is no dataset 'F'." in message
+
+
+def scale(text, part, factor):
+    """Multiply the values of the rows that have some text."""
+    rows = [row.rsplit(",", 1) for row in text.splitlines()]
+    return "".join(
+        f"{start},{float(value) * (factor if part in start else 1):g}\n" for start, value in rows
+    )
+
+
+@pytest.mark.parametrize(
+    ("part", "factor", "told"),
+    [
+        ("A,A1,step=1,D,accuracy,validation", 100, "1 mixed_percent"),
+        ("A,A1,step=1,E,accuracy,validation", 3, "1 mixed_percent"),
+        ("A,A1,step=1,E,accuracy,test", 100, "1 mixed_percent"),
+        ("A,A1,step=1", 100, "4 mixed_percent"),
+        ("D,accuracy,validation", 100, "1 percent"),
+        ("D,accuracy", 100, "1 percent"),
+    ],
+)
+def test_values_on_another_scale_do_not_choose(tmp_path, part, factor, told):
+    message, rejected = find_codes(tmp_path, write(tmp_path, HEADER + scale(GOOD, part, factor)))
+    assert f"{told})" in message
+    assert len(rejected) == int(told[0])
+
+
+def test_a_value_out_of_bounds_that_has_a_part_in_the_choice_is_told(tmp_path):
+    text = scale(GOOD, "A,A1,step=1,D,accuracy,validation", -1)
+    *_, summary = run(tmp_path, write(tmp_path, HEADER + text))
+    (warning,) = summary["warnings"]
+    assert (warning["code"], warning["line"], warning["value"]) == ("out_of_bounds", 2, "-0.51")
+    assert "(on the split 'validation')" in warning["reason"]
+
+
+@pytest.mark.parametrize(
+    ("text", "settings"),
+    [
+        (scale(GOOD, "", 100), {"metrics": {"accuracy": {"low": 0, "high": 100}}}),
+        # Untrained checkpoints may be below chance, and bad ones beyond what is observed.
+        (scale(GOOD, "step=1", 0.2), {"metrics": {"accuracy": {"low": 0.4, "high": 1}}}),
+        (GOOD, {"normalization": {"low": "observed", "high": "observed"}}),
+        # A scale that all share has no part in the choice, and errors have no limit.
+        *(
+            (
+                scale(GOOD.replace("accuracy,validation", f"{other},validation"), other, 90),
+                {"metric": "accuracy", "checkpoints": {"select": {"metric": other}}},
+            )
+            for other in ("F1", "MSE")
+        ),
+    ],
+)
+def test_values_that_can_be_are_not_told(tmp_path, text, settings):
+    *_, summary = run(tmp_path, write(tmp_path, HEADER + text), **settings)
+    assert summary["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "codes"),
+    [
+        ("E,accuracy,test", "E,accuracy,Test", ["alike_names", "one_split"]),
+        ("E,accuracy,validation", "E,accuracy,Validation", ["alike_names", "one_split"]),
+        ("E,accuracy,test", "E,accuracy,train", ["one_split"]),
+        ("E,accuracy,test", "E,Accuracy,test", ["alike_names"]),
+        ("A,A2", "A,a-1", ["alike_names"]),
+        ("A,A2", "A,b1", []),
+    ],
+)
+def test_what_drops_out_by_its_spelling_is_told(tmp_path, old, new, codes):
+    *_, summary = run(tmp_path, write(tmp_path, HEADER + GOOD.replace(old, new)))
+    assert sorted(one["code"] for one in summary["warnings"]) == codes
+
+
+def test_a_dataset_may_be_on_one_split_where_that_is_meant(tmp_path):
+    path = write(tmp_path, HEADER + GOOD.replace("E,accuracy,validation", "E,accuracy,train"))
+    for settings in (
+        {"checkpoints": {"select": {"datasets": ["D"]}}},
+        {"select": {"datasets": ["D"]}},
+    ):
+        assert run(tmp_path, path, **settings)[-1]["warnings"] == []
+    # One dataset chooses, and others compare.
+    text = GOOD.replace("E,accuracy,validation", "E,accuracy,train")
+    path = write(tmp_path, HEADER + text.replace("D,accuracy,test", "D,accuracy,train"))
+    assert run(tmp_path, path)[-1]["warnings"] == []
+
+
+def test_a_dataset_that_nothing_chosen_has_is_told(tmp_path):
+    rows = [row for row in GOOD.splitlines() if "step=2,E,accuracy,test" not in row]
+    path = write(tmp_path, HEADER + "\n".join(rows) + "\n")
+    message, _ = find_codes(tmp_path, path)
+    assert "No chosen checkpoint has a value to compare on 'E' on the split 'test'" in message
+    *_, summary = run(tmp_path, path, incomplete="drop_datasets")
+    assert [one["code"] for one in summary["warnings"]] == ["no_chosen_value"]

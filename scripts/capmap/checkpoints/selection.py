@@ -1,15 +1,15 @@
 """Which checkpoint of each training is chosen, and how much the choice flatters it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import pandas as pd
 
 from capmap.checkpoints.plan import Plan
-from capmap.problems import Problem
+from capmap.problems import Problem, Severity
 from capmap.ranking.aggregation import FloatArray, round_significant
-from capmap.settings.choices import Direction
-from capmap.wording import quote_name
+from capmap.settings.choices import Direction, Incomplete
+from capmap.wording import list_names, quote_name
 
 TRAINING = ["model", "training"]
 CHECKPOINT = [*TRAINING, "step", "checkpoint"]
@@ -179,7 +179,7 @@ def measure_optimism(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan
 
         Differences are positive where the chosen checkpoint is better: ``optimism_mean`` than the
         mean and ``optimism_last`` than the last on the selection split, ``gain_report`` than the
-        last on the report split.
+        last on the report split, which is 0 where both are equal to 12 significant digits.
 
     Notes
     -----
@@ -195,12 +195,13 @@ def measure_optimism(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan
     sign = 1.0 if plan.find_direction(plan.metrics) == "max" else -1.0
     report_sign = 1.0 if plan.find_direction(plan.primary) == "max" else -1.0
     best, final = (_look_up(report, table.reset_index()) for table in (chosen, last))
+    is_equal = round_significant(best) == round_significant(final)
     table = chosen.assign(
         report=best,
         checkpoints=groups.size(),
         mean=groups.mean(),
         last=last["selection"],
-        gain_report=report_sign * (best - final),
+        gain_report=np.where(is_equal, 0.0, report_sign * (best - final)),
     )
     table["optimism_mean"] = sign * (table["selection"] - table["mean"])
     table["optimism_last"] = sign * (table["selection"] - table["last"])
@@ -274,6 +275,82 @@ def find_unreported(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan)
         for model, training, checkpoint in chosen.itertuples(index=False, name=None)
         if (model, training, checkpoint) not in known
     ]
+
+
+def find_absent_datasets(
+    values: pd.DataFrame,
+    checkpoints: pd.DataFrame,
+    plan: Plan,
+    *,
+    meant: Collection[str],
+    incomplete: Incomplete,
+) -> list[Problem]:
+    """Find datasets that have no part in the choice, or on which nothing chosen is compared.
+
+    Parameters
+    ----------
+    values : pandas.DataFrame
+        As `gather_runs` takes them, of the datasets that are analysed.
+    checkpoints, plan
+        As `gather_runs` takes them.
+    meant : collection of str
+        Datasets of ``checkpoints.select.datasets``. If there are any, it is meant that others have
+        no part in the choice, and that these may not be compared.
+    incomplete : str
+        The policy on empty cells.
+
+    Returns
+    -------
+    list of Problem
+        A warning "one_split" for all datasets with values on the selection split only and for all
+        with values on the report split only, unless no dataset has both; and "no_chosen_value" for
+        all on which no chosen checkpoint has a value to compare, an error where empty cells are.
+    """
+    compared = set(gather_runs(values, checkpoints, plan)["dataset"])
+    unseen = sorted(set(values["dataset"]).intersection(plan.primary) - compared)
+    problems = []
+    if unseen and compared:
+        severity: Severity = "error" if incomplete == "error" else "warning"
+        problems.append(_explain_unseen(unseen, plan.report, severity))
+    offered, reported = (
+        set(values.loc[values["split"] == split, "dataset"]) for split in (plan.split, plan.report)
+    )
+    if meant or not offered & reported:
+        return problems
+    for names, here, there, lack in (
+        (offered - reported, plan.split, plan.report, "are not compared"),
+        (reported - offered, plan.report, plan.split, "have no part in the choice"),
+    ):
+        if names:
+            problems.append(_explain_one_split(sorted(names), here, there, lack))
+    return problems
+
+
+def _explain_unseen(names: list[str], report: str, severity: Severity) -> Problem:
+    return Problem(
+        severity=severity,
+        code="no_chosen_value",
+        value=names[0],
+        reason=f"No chosen checkpoint has a value to compare on {list_names(names)}"
+        f"{_name_split(report)}, though others have.",
+        remedy="Evaluate the chosen ones there, or leave these datasets out with where.",
+    )
+
+
+def _explain_one_split(names: list[str], here: str, there: str, lack: str) -> Problem:
+    return Problem(
+        severity="warning",
+        code="one_split",
+        value=names[0],
+        reason=f"Of {list_names(names)} there are values on the split {quote_name(here)} and none "
+        f"on {quote_name(there)}, so they {lack}.",
+        remedy="Check how their splits are spelled. If it is meant, name the datasets to choose by "
+        "in checkpoints.select.datasets.",
+    )
+
+
+def _name_split(split: str) -> str:
+    return f" on the split {quote_name(split)}" if split else ""
 
 
 def count_choices(

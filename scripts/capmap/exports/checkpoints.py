@@ -17,6 +17,7 @@ from capmap.exports.cells import (
     make_texts,
     trim,
 )
+from capmap.exports.doubts import find_alike
 from capmap.exports.reading import Exports, read_exports
 from capmap.exports.runs import RUN_COLUMNS
 from capmap.exports.sheets import open_sheet
@@ -281,8 +282,9 @@ def check_evaluations(
         Rows without training or step are left out.
     problems : list of Problem
         "empty_training", "no_step", "mixed_steps", "repeated_step", "several_seeds",
-        "conflicting_value" and "repeated_value". All but the last are errors; rows in conflict are
-        warnings where a policy settles them.
+        "conflicting_value", "repeated_value" and "alike_names" (of splits, metrics, and trainings
+        of a model). All but the last two are errors; rows in conflict are warnings where a policy
+        settles them.
 
     Notes
     -----
@@ -299,6 +301,11 @@ def check_evaluations(
     problems += _find_mixed_steps(table.assign(kind=kinds), columns)
     problems += _find_repeated_steps(table, columns)
     problems += _find_several_seeds(table, columns)
+    problems += [*find_alike(table, "split"), *find_alike(table, "metric")]
+    names = table.drop_duplicates(TRAINING)
+    problems += [
+        problem for _, own in names.groupby("model") for problem in find_alike(own, "training")
+    ]
     table, conflicts = _resolve_conflicts(table, duplicates)
     return table, problems + conflicts
 

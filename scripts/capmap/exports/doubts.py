@@ -35,6 +35,8 @@ ATTRIBUTE = re.compile(
     r"model size|batch size|resolution|index|id|row|nr|seed|fold|split|run|step|rank)"
     r"( \(?(k|m|b|g|s|ms|mb|gb|px|mio|million|%)\)?)?"
 )
+# lr=1e-3 and lr=1e3 are two.
+MINUS = re.compile(r"(?<=[=:])[-\u2212](?=\d)|(?<=\de)[-\u2212](?=\d)", re.IGNORECASE)
 INDEX = re.compile(r"unnamed: \d+|index|id|row|nr|#|")
 # Averages of more datasets than that are not looked for.
 MOST = 2000
@@ -67,7 +69,7 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
     """
     if runs.empty:
         return []
-    problems = [*_find_alike(runs, "model"), *_find_alike(runs, "dataset")]
+    problems = [*find_alike(runs, "model"), *find_alike(runs, "dataset")]
     problems += _find_summaries(runs)
     names = runs["dataset"].unique()
     columns = set(runs["column"].unique())
@@ -159,11 +161,25 @@ def _is_average(plain: str, common: set[str]) -> bool:
     return AVERAGE.fullmatch(plain) is not None or AVERAGE.fullmatch(rest) is not None
 
 
-def _find_alike(runs: pd.DataFrame, kind: str) -> list[Problem]:
+def find_alike(runs: pd.DataFrame, kind: str) -> list[Problem]:
+    """Find names that differ in case, white space, separators or invisible characters only.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        With ``source``, ``line`` and a column of names.
+    kind : str
+        That column, and what its names name.
+
+    Returns
+    -------
+    list of Problem
+        A warning for all spellings of a name, at the first row of the second one.
+    """
     spellings: dict[str, list[str]] = {}
     for name in runs[kind].unique().tolist():
         # Separators say something between digits only: 3.1 and 31 are two versions.
-        key = re.sub(r"(?<!\d) | (?!\d)", "", _simplify(name))
+        key = re.sub(r"(?<!\d) | (?!\d)", "", _simplify(MINUS.sub("minus", name)))
         spellings.setdefault(key, []).append(name)
     problems = []
     for names in spellings.values():

@@ -79,7 +79,7 @@ def _describe_worth(selected: pd.DataFrame, split: str, report: str) -> str:
     worth = (
         f"Averaged over {format_count(len(several), 'training')}, the chosen checkpoint was "
         f"{format_value(mean)} better than the mean and {format_value(last)} better than the last "
-        f"of its training{_name_split(split)}."
+        f"that could be chosen of its training{_name_split(split)}."
     )
     noise = "The best of several is above their mean even where they differ by noise only."
     gains = several["gain_report"].dropna()

@@ -1,7 +1,7 @@
 """All that is wrong with the runs of a study, found in one pass."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -105,6 +105,10 @@ class Validation:
     def warnings(self) -> list[Problem]:
         """The problems that are only reported."""
         return [problem for problem in self.problems if problem.severity == "warning"]
+
+    def add_problems(self, problems: Sequence[Problem]) -> "Validation":
+        """Take in what was found of more than the runs, in order."""
+        return replace(self, problems=sorted([*self.problems, *problems], key=_order_problems))
 
 
 def validate_runs(
