@@ -11,6 +11,7 @@ from capmap.claims import (
     find_rivals,
     find_shortfall,
 )
+from capmap.leaderboard.entries import label_entries
 from capmap.pages.wording import NAME, format_ordinal, join_names, join_words
 from capmap.wording import (
     AGGREGATION_NAMES,
@@ -161,6 +162,7 @@ def describe_board(entries: pd.DataFrame) -> Markup:
     statistic = find_statistic(entries.columns)
     sentences = []
     for method, own in ranked.groupby("method", sort=True):
+        own = own.assign(name=label_entries(own))
         first, compared = own[own["rank"] == 1].sort_values("model"), choose_comparable(own)
         rivals, lacking = find_rivals(compared), int((count_missing(own) > 0).sum())
         among = Markup(" with the method {}").format(NAME.format(method)) if method else ""

@@ -15,6 +15,7 @@ from capmap.claims import (
     has_letters,
     ranks_apart,
 )
+from capmap.leaderboard.entries import label_entries
 from capmap.paper.latex import (
     Column,
     Sheet,
@@ -138,7 +139,9 @@ def list_rankings(
     if entries is not None and ranks_apart(tables):
         return _list_methods(entries, seeds, unit)
     others = scopes[scopes["unit"] != unit]
-    names = {} if entries is None else _name_entries(entries)
+    names = {}
+    if entries is not None:
+        names = dict(zip(entries["model"], label_entries(entries), strict=True))
     models = first.assign(name=[names.get(name, name) for name in first["model"]])
     return [
         Ranking(
@@ -160,8 +163,9 @@ def _list_methods(entries: pd.DataFrame, seeds: pd.DataFrame, unit: str) -> list
     complete = entries[entries["complete"]].fillna({"method": ""})
     rankings = []
     for number, (method, own) in enumerate(complete.groupby("method", sort=True), start=1):
-        named = own["model"].map(_name_entries(own))
-        models = own.assign(name=named, score=own[statistic], filled=0, missing=count_missing(own))
+        models = own.assign(
+            name=label_entries(own), score=own[statistic], filled=0, missing=count_missing(own)
+        )
         models = models.sort_values(["rank", "model"])[COLUMNS].reset_index(drop=True)
         count, none = _count_datasets(models, seeds), pd.DataFrame()
         rankings.append(Ranking(models, statistic, unit, str(method), number, [], none, count))
@@ -170,15 +174,6 @@ def _list_methods(entries: pd.DataFrame, seeds: pd.DataFrame, unit: str) -> list
 
 def _count_datasets(models: pd.DataFrame, seeds: pd.DataFrame) -> int:
     return int(seeds.loc[seeds["model"].isin(models["model"]), "dataset"].nunique())
-
-
-def _name_entries(entries: pd.DataFrame) -> dict[str, str]:
-    """Names of entries, with their submission where others have the same."""
-    named = entries[["model", "name", "submission"]].fillna("").astype("str")
-    twice = named["name"].duplicated(keep=False)
-    shown = named["name"].where(~twice, named["name"] + " (" + named["submission"] + ")")
-    again = shown.duplicated(keep=False)
-    return dict(zip(named["model"], shown.where(~again, named["model"]), strict=True))
 
 
 def mark_models(ranking: Ranking) -> list[str]:

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from capmap.claims import choose_comparable, count_missing, find_rivals, has_letters
+from capmap.leaderboard.entries import label_entries
 from capmap.prose.words import (
     describe_leader,
     describe_missing,
@@ -60,7 +61,7 @@ def describe_leaderboard(
     )
     told = [methods]
     for method, own in entries.groupby("method", sort=True):
-        labeled = own.assign(model=_label_entries(own), runner=own["model"])
+        labeled = own.assign(model=label_entries(own), runner=own["model"])
         by_dimension = dimensions[dimensions["method"] == method]
         told.append(_describe_method(str(method), labeled, by_dimension, confidence_level))
     return told
@@ -104,7 +105,7 @@ def describe_releases(rank_history: pd.DataFrame) -> list[str]:
 def _describe_changes(before: pd.DataFrame, now: pd.DataFrame) -> list[str]:
     """Say what is new, gone, ranked and moved; both releases are indexed by model."""
     every = pd.concat([now, before]).drop_duplicates("model").assign(submission="")
-    labels = dict(zip(every["model"], _label_entries(every), strict=True))
+    labels = dict(zip(every["model"], label_entries(every), strict=True))
     both = now[now.index.isin(before.index)]
     both = both.assign(rank_before=before["rank"].reindex(both.index))
     is_ranked, was_ranked = both["rank"].notna(), both["rank_before"].notna()
@@ -127,16 +128,6 @@ def _describe_changes(before: pd.DataFrame, now: pd.DataFrame) -> list[str]:
     ]
     last = f"Moved in rank: {join_some(moves)}." if moves else "No entry that both rank moved."
     return [*told, last]
-
-
-def _label_entries(entries: pd.DataFrame) -> list[str]:
-    """Names of entries, with what tells them apart where several are called alike."""
-    repeated = entries["name"].duplicated(keep=False)
-    apart = entries["submission"].where(entries["submission"] != "", entries["model"])
-    return [
-        f"{name} ({other})" if again else name
-        for name, other, again in zip(entries["name"], apart, repeated, strict=True)
-    ]
 
 
 def _describe_method(
