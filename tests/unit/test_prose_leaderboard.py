@@ -5,6 +5,7 @@ import re
 import pandas as pd
 import pytest
 
+from capmap.leaderboard.entries import label_entries
 from capmap.pages.verdict import describe_board
 from capmap.prose.leaderboard import describe_leaderboard, describe_releases
 from tests.leaderboard_tables import HOSTILE, make_entry_runs, make_leaderboard
@@ -187,3 +188,11 @@ def test_entries_on_different_datasets_are_not_compared():
     four = [(name, "frozen", "s1") for name in "abcd"]
     told = tell(make_entry_runs(four, missing=[("d", "w")]), complete=0.5)[1]
     assert "All other ranked entries with every dataset were separated from it" in told
+
+
+def test_leaders_of_one_name_are_told_apart():
+    entries, _ = make_leaderboard(make_entry_runs([*PAIR, ("c", "frozen", "s1")]), {})
+    alike = entries.assign(name="Net", rank=1)
+    labels = label_entries(alike[alike["method"] == "frozen"])
+    assert len(set(labels)) == len(labels)
+    assert all(label in describe_board(alike).striptags() for label in labels)
