@@ -371,6 +371,22 @@ def ranks_apart(tables: Mapping[str, pd.DataFrame]) -> bool:
     return bool(len(set(entries["method"])) > 1 or not entries["complete"].all())
 
 
+def label_entries(entries: pd.DataFrame) -> list[str]:
+    """Names of entries, with their submission where several have the same, or else their model.
+
+    Examples
+    --------
+    >>> table = {"model": ["c / a", "c / b", "d / b"], "name": ["C", "C", "D"]}
+    >>> label_entries(pd.DataFrame({**table, "submission": ["a", "b", "b"]}))
+    ['C (a)', 'C (b)', 'D']
+    """
+    named = entries[["model", "name", "submission"]].fillna("").astype("str")
+    apart = named["submission"].where(named["submission"] != "", named["model"])
+    twice = named["name"].duplicated(keep=False)
+    shown = named["name"].where(~twice, named["name"] + " (" + apart + ")")
+    return shown.where(~shown.duplicated(keep=False), named["model"]).tolist()
+
+
 def has_letters(ties: object) -> bool:
     """Whether a model has tie letters, which those without an interval lack."""
     return isinstance(ties, str) and bool(ties)

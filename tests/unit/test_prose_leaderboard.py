@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from capmap.leaderboard.entries import label_entries
+from capmap.claims import label_entries
 from capmap.pages.verdict import describe_board
 from capmap.prose.leaderboard import describe_leaderboard, describe_releases
 from tests.leaderboard_tables import HOSTILE, make_entry_runs, make_leaderboard

@@ -257,6 +257,7 @@ def test_a_page_has_one_ranking_that_of_the_leaderboard_where_it_ranks_apart() -
     tables = make_tables(["A", "B"], ["D1"])
     names = {"model": ["a", "b"], "name": ["<A>", "B"], "iqm": [0.8, 0.7], "rank": [1, 2]}
     entries = pd.DataFrame({**names, "ties": ["a", "ab"], "method": "", "complete": True})
+    entries = entries.assign(submission="")
     one = "Of 1 complete entry"
     for board, told in (
         (entries, "On these 2 datasets A is best"),

@@ -20,22 +20,6 @@ TOLD = ("paper", "code", "license", "hpo_trials", "information", "comments")
 SUBMISSION_COLUMNS = ["submission", "models", "runs", "datasets", *TOLD]
 
 
-def label_entries(entries: pd.DataFrame) -> list[str]:
-    """Names of entries, with their submission where several have the same, or else their model.
-
-    Examples
-    --------
-    >>> table = {"model": ["c / a", "c / b", "d / b"], "name": ["C", "C", "D"]}
-    >>> label_entries(pd.DataFrame({**table, "submission": ["a", "b", "b"]}))
-    ['C (a)', 'C (b)', 'D']
-    """
-    named = entries[["model", "name", "submission"]].fillna("").astype("str")
-    apart = named["submission"].where(named["submission"] != "", named["model"])
-    twice = named["name"].duplicated(keep=False)
-    shown = named["name"].where(~twice, named["name"] + " (" + apart + ")")
-    return shown.where(~shown.duplicated(keep=False), named["model"]).tolist()
-
-
 def describe_entries(
     runs: pd.DataFrame,
     *,

@@ -10,8 +10,8 @@ from capmap.claims import (
     find_candidates,
     find_rivals,
     find_shortfall,
+    label_entries,
 )
-from capmap.leaderboard.entries import label_entries
 from capmap.pages.wording import NAME, format_ordinal, join_names, join_words
 from capmap.wording import (
     AGGREGATION_NAMES,

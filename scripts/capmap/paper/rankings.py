@@ -13,9 +13,9 @@ from capmap.claims import (
     find_candidates,
     find_rivals,
     has_letters,
+    label_entries,
     ranks_apart,
 )
-from capmap.leaderboard.entries import label_entries
 from capmap.paper.latex import (
     Column,
     Sheet,

@@ -2,8 +2,7 @@
 
 import pandas as pd
 
-from capmap.claims import choose_comparable, count_missing, find_rivals, has_letters
-from capmap.leaderboard.entries import label_entries
+from capmap.claims import choose_comparable, count_missing, find_rivals, has_letters, label_entries
 from capmap.prose.words import (
     describe_leader,
     describe_missing,
