@@ -14,6 +14,7 @@ ADDRESS = re.compile(START + r"[^\s\"'<>`\\]+")
 MISTAKE = re.compile(rf"({START})[^?]*[@?]", re.DOTALL)
 # Of an address such as https://me:a#b@example.org: a password that is cut at what ends a host.
 CUT = re.compile(r"[?#][^=]*@")
+NO_PORT = re.compile(r":\d*[^\d\]][^\]]*$")
 HIDDEN = "…"
 # What is new whenever an address is signed again, and says nothing of which file it is.
 SIGNATURE = re.compile(
@@ -46,10 +47,9 @@ def hide(address: str) -> str:
     try:
         parts = urlsplit(address)
         host, query = parts.netloc.rpartition("@")[2], parts.query
-        if CUT.search(address) and "@" not in parts.netloc:
+        is_cut = CUT.search(address) or ("@" in parts.path and NO_PORT.search(parts.netloc))
+        if is_cut and "@" not in parts.netloc:
             raise ValueError("The password is cut.")
-        # No number: what follows the colon is a password, cut at a slash.
-        _ = parts.port
     except ValueError:
         return address.partition("://")[0] + f"://{HIDDEN}"
     plain = f"{parts.scheme}://{host}{parts.path}"
