@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -21,6 +22,7 @@ from capmap.checkpoints.selection import (
 )
 from capmap.exports.checkpoints import check_evaluations, read_evaluations
 from capmap.exports.files import check_digests
+from capmap.metrics import canonical_name
 from capmap.normalization import Rules, read_references
 from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
 from capmap.normalization.selection import select_runs
@@ -117,14 +119,15 @@ def validate_checkpoints(
     sound = reject_rows(table, read.exports.problems, policy=invalid)
     values, faults = check_evaluations(sound.runs, read.columns, duplicates=duplicates)
     plan, listed, doubts = _choose(values, checkpoints, rankings, metric=metric, rules=rules)
+    compared = gather_runs(values, listed, plan)
     result = validate_runs(
-        gather_runs(values, listed, plan),
+        compared,
         [
             *check_digests(exports, checksums, names=names),
             *(*sound.faults, *sound.others, *misnamed, *faults, *doubts),
             *_find_lacks(values, listed, plan, checkpoints, select, incomplete),
         ],
-        rules=rules,
+        rules=_leave_out_choosing(rules, values, compared),
         policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
         named=named,
         renamed=renamed,
@@ -137,6 +140,17 @@ def validate_checkpoints(
     write_parquet(runs, result.runs)
     choices = {"checkpoints": count_choices(values, listed, plan)}
     write_json(validation, describe_exports(read.exports, result) | choices)
+
+
+def _leave_out_choosing(rules: Rules, values: pd.DataFrame, compared: pd.DataFrame) -> Rules:
+    """Leave out the rules of metrics that checkpoints are chosen, but not compared by."""
+    read, ranked = ({*map(canonical_name, rows["metric"].unique())} for rows in (values, compared))
+    kept = {
+        name: rule
+        for name, rule in rules.metrics.items()
+        if canonical_name(name) not in read - ranked
+    }
+    return replace(rules, metrics=kept)
 
 
 def _choose(

@@ -199,6 +199,23 @@ def test_an_unknown_metric_needs_a_direction(tmp_path):
     run(tmp_path, text, metrics={"quality": {"direction": "max", "low": 0, "high": 1}})
 
 
+def test_a_metric_that_only_chooses_may_have_the_rule_that_is_asked_for(tmp_path):
+    lines = (line.split(",") for line in GOOD.splitlines() if ",validation," in line)
+    surprise = [",".join([*row[:4], "surprise", *row[5:]]) for row in lines]
+    path = write(tmp_path, HEADER + GOOD + "\n".join(surprise) + "\n")
+    chosen = {"checkpoints": {"select": {"metric": "surprise"}}}
+    message, _ = find_codes(tmp_path, path, **chosen)
+    assert "or metrics: {surprise: {direction: max}} or min" in message
+    best = {}
+    for direction in ("max", "min"):
+        rule = {"Surprise": {"direction": direction}}
+        _, runs, _ = run(tmp_path, path, metrics=rule, **chosen)
+        best[direction] = set(runs["step"])
+    assert best == {"max": {"2"}, "min": {"1"}}
+    message, _ = find_codes(tmp_path, path, metrics={"surprize": {"direction": "max"}})
+    assert "surprize" in message
+
+
 def test_selection_on_the_test_split_is_stamped_where_it_is_allowed(tmp_path):
     checkpoints = {"select": {"split": "test"}, "allow_test_selection": True}
     _, _, summary = run(tmp_path, write(tmp_path, HEADER + GOOD), checkpoints=checkpoints)
