@@ -269,6 +269,17 @@ def test_warnings_count_unlabeled_merged_and_unscored_images(tmp_path: Path) -> 
     }
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_images_of_which_a_dump_says_nothing_are_counted(tmp_path: Path, dtype: str) -> None:
+    study = Study(tmp_path)
+    study.add_dataset("V1", labels=[[0], [1], [2]])
+    rows = [[0] * 6, [0.5, 1, 0, 0, 0, 0.5], [0.25] * 6]
+    study.add_dump("broken", "V1", np.array(rows, dtype=dtype))
+    (problem,) = study.evaluate()["problems"]
+    assert problem["code"] == "flat_scores"
+    assert problem["reason"] == "All classes have the same score in 2 of 3 images."
+
+
 def test_gathered_runs_are_what_validate_exports_writes(tmp_path: Path) -> None:
     study = make_study(tmp_path)
     for shard, model in enumerate(("good", "poor")):

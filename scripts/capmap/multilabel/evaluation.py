@@ -23,7 +23,7 @@ from capmap.multilabel.dumps import Cell, fill_pattern
 from capmap.multilabel.gathering import UNMATCHED
 from capmap.multilabel.labels import LabelSets, arrange_labels
 from capmap.multilabel.outcomes import score_images
-from capmap.multilabel.ranks import rank_labels, rank_listed
+from capmap.multilabel.ranks import Scores, rank_labels, rank_listed
 from capmap.problems import Problem, UnreadableExportError
 from capmap.wording import count_things
 
@@ -117,6 +117,7 @@ class Evaluator:
             labels, notes = self._label(path, dump, classes, files)
             if isinstance(dump, ScoreDump):
                 ranks = rank_labels(dump.scores, labels)
+                notes += _note_flat_scores(path, dump.scores)
             else:
                 ranks = rank_listed(dump.top, labels)
         except UnreadableExportError:
@@ -246,6 +247,20 @@ def _list_notes(source: str, labels: LabelSets, extra: int) -> list[Problem]:
         for code, (count, reason, remedy) in notes.items()
         if count
     ]
+
+
+def _note_flat_scores(source: str, scores: Scores) -> list[Problem]:
+    """Warn of images for which a model says nothing: their first class would count as the best."""
+    if scores.shape[1] < 2:
+        return []
+    rows = np.flatnonzero(scores[:, 0] == scores[:, -1])
+    flat = sum(bool((scores[row] == scores[row, 0]).all()) for row in rows)
+    reason = f"All classes have the same score in {flat} of {count_things(len(scores), 'image')}."
+    remedy = "The first class counts as the highest; check how the scores were made and written."
+    problem = Problem(
+        severity="warning", code="flat_scores", source=source, reason=reason, remedy=remedy
+    )
+    return [problem] if flat else []
 
 
 def _describe_error(error: CapmapError, path: str, *, code: str = "unusable_dump") -> Problem:
