@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.path import Path
 from scipy import stats
 
 from capmap.comparison.frontier import find_front, trace_frontier
@@ -141,13 +142,18 @@ def test_the_axis_of_costs_is_logarithmic_where_they_span_much(span, scale):
 
 
 @pytest.mark.parametrize("n", [1, 12, 60])
-def test_names_do_not_cover_each_other(n):
+def test_names_cover_neither_each_other_nor_the_front(n):
     figure = draw_frontier(make_table(n), against="parameters")
     renderer = figure.canvas.get_renderer() if hasattr(figure.canvas, "get_renderer") else None
     boxes = [text.get_window_extent(renderer) for text in figure.axes[1].texts]
     pairs = [(a, b) for place, a in enumerate(boxes) for b in boxes[:place]]
     assert not any(a.shrunk(0.9, 0.9).overlaps(b.shrunk(0.9, 0.9)) for a, b in pairs)
     assert boxes
+    axes = figure.axes[0]
+    xs, ys = axes.lines[0].get_data()
+    steps = np.column_stack([np.repeat(xs, 2)[1:], np.repeat(ys, 2)[:-1]])
+    front = Path(axes.transData.transform(steps))
+    assert not any(front.intersects_bbox(box.shrunk(0.9, 0.6), filled=False) for box in boxes)
 
 
 def test_without_a_cost_there_is_nothing_to_show():

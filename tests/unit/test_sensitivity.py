@@ -61,6 +61,13 @@ def test_the_page_names_the_assumption(worse: float, text: str) -> None:
     )
 
 
+def test_a_lead_that_no_shift_leaves_is_not_said_to_be_kept() -> None:
+    lead = pd.DataFrame({"place": [1], "model": "a", "gap": 0.5, "survives": 0.0, "successor": "b"})
+    said = _describe_sensitivity(make_predictions(), lead, 0)
+    assert "as little as 0.01, 'b' has the least mean gap over all datasets, not 'a'." in said
+    assert "keeps" not in said
+
+
 def test_intervals_hold_results_that_were_not_reported_where_models_are_bad() -> None:
     # Truth is known: a table of rank 1 and noise, of which the better half was reported.
     rng = np.random.default_rng(0)

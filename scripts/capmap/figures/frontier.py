@@ -1,5 +1,6 @@
 """Score against what a model costs."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from capmap.figures.canvas import (
     make_sheet,
 )
 from capmap.figures.curves import choose_log_ticks
-from capmap.figures.labels import FloatArray, Label, draw_labels, place_labels
+from capmap.figures.labels import FloatArray, Label, Line, draw_labels, place_labels
 from capmap.figures.look import column_width, page_width
 from capmap.figures.marks import Mark, mark_members, write_estimates
 from capmap.figures.names import shorten_names
@@ -79,7 +80,8 @@ def draw_frontier(frontier: pd.DataFrame, *, against: str) -> Figure:
         ]
     )
     labels = _label(table, points)
-    found = place_labels(labels, area=area, points=points, radius=RADIUS)
+    lines = _trace_front(points[table["on_front"].to_numpy(bool)])
+    found = place_labels(labels, area=area, points=points, radius=RADIUS, lines=lines)
     unnamed = len(table) - sum(place is not None for place in found)
     unit = f"{LABELS[against]}{' (log scale)' if is_log else ''}"
     notes = ["Colored: no model scores as high at the same cost or less. Line: the front."]
@@ -103,6 +105,16 @@ def draw_frontier(frontier: pd.DataFrame, *, against: str) -> Figure:
     layer.set_axis_off()
     draw_labels(layer, labels, found)
     return sheet.figure
+
+
+def _trace_front(points: FloatArray) -> list[Line]:
+    """The lines of the front: from each of its points to the right, then up to the next."""
+    ordered = [(float(x), float(y)) for x, y in points[np.argsort(points[:, 0])]]
+    return [
+        line
+        for (x, y), (right, high) in pairwise(ordered)
+        for line in (((x, y), (right, y)), ((right, y), (right, high)))
+    ]
 
 
 def _draw_models(sheet: Sheet, table: pd.DataFrame) -> None:

@@ -32,7 +32,7 @@ UNIT_NOTES = {
     "seeds": "Intervals: other seeds on these datasets.",
     "runs_and_datasets": "Intervals: other datasets like these.",
 }
-TIES_NOTE = "Models that share a letter cannot be separated."
+TIES_NOTE = "Models that share a letter cannot be separated, allowing for all pairs."
 
 NARROW_LABEL = 0.8
 WIDE_LABEL = 2.2

@@ -33,7 +33,7 @@ TABLES = {
     **{name: (table.share, table.short) for name, table in MAIN.tables.items() if name != "iqm"},
     **OTHERS,
 }
-SHARED_LETTERS = " Models that share a letter cannot be separated."
+SHARED_LETTERS = " Models that share a letter cannot be separated, allowing for all pairs."
 INTERVALS = (
     " Scores and ranks come with intervals; the shaded rows are the models that may be the best."
 )

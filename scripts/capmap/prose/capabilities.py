@@ -339,15 +339,19 @@ def _describe_sensitivity(
             "than the reported ones lead one to expect"
         )
     text = f"They are predicted {assumption}; results are often published where models do well."
+    further = "a further " if worse > 0 else ""
     for row in sensitivity[sensitivity["place"] == 1].to_dict("records"):
+        model, successor = quote_name(row["model"]), quote_name(row["successor"])
+        if not row["survives"]:
+            text += (
+                f" If they are worse by as little as {further}0.01, {successor} has the least mean "
+                f"gap over all datasets, not {model}."
+            )
+            continue
         until = "whatever they are"
         if row["survives"] < 1:
-            further = "a further " if worse > 0 else ""
-            until = f"up to {further}{row['survives']:.2f}, and then {quote_name(row['successor'])}"
-        text += (
-            f" If they are worse, {quote_name(row['model'])} keeps the least mean gap over all "
-            f"datasets {until}."
-        )
+            until = f"up to {further}{row['survives']:.2f}, and then {successor}"
+        text += f" If they are worse, {model} keeps the least mean gap over all datasets {until}."
     return text
 
 
