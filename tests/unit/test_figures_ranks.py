@@ -190,7 +190,7 @@ def test_without_a_significant_friedman_test_the_diagram_says_so():
     tables = make_study(name("Model", 3))
     tables["friedman"]["p"] = 0.3
     words = " ".join(drawn_words(draw_critical(tables)))
-    assert "Friedman test: p = 0.300: no evidence that any models differ." in words
+    assert "Friedman test: p = 0.300: no evidence that mean ranks differ." in words
 
 
 def test_without_a_common_dataset_the_diagram_says_so():

@@ -109,7 +109,7 @@ def test_dates_are_years_and_models_without_a_cost_are_left_out(tmp_path):
     sizes = trace(tmp_path, text, make_runs(scores))
     assert sizes["p_front"].isna().tolist() == [False, True, True]
     methods, results = describe_frontier(sizes, against="parameters")
-    assert "Of 2 models it is not known." in methods
+    assert "It is not known of 2 models." in methods
     assert results.startswith("Of 1 model, 'a' (100%) is on the front.")
 
 

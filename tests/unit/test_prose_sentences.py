@@ -36,8 +36,8 @@ def test_pairs_are_told_with_their_tests() -> None:
         "Of 3 pairs tested, 2 differed significantly at the 5% level after Holm's correction. The "
         "largest mean difference was 0.190, of 'C' over 'B' on 6 datasets (corrected p < 0.001, "
         "effect size 0.800, probability of improvement 0.800). With posterior probability 95%, "
-        "allowing for 3 pairs, 'A' was better than 'B'. 'A' against 'C' stayed undecided. The "
-        "verdict on 'C' changed with regions 0 to 1 times as wide."
+        "allowing for 3 pairs, 'A' was better than 'B'. 'A' against 'C' stayed undecided. Of each "
+        "pair alone, the decision on 'C' changed with regions 0 to 1 times as wide."
     )
 
 
@@ -52,7 +52,9 @@ def test_one_pair_is_told_in_the_singular() -> None:
         "The two models differed significantly at the 5% level (p = 0.030). The mean difference "
         "was 0.100 (95% interval over runs 0.050 to 0.150), of 'A' over 'B' (effect size 0.900, "
     )
-    assert results.endswith("No verdict changed with regions 0 to 1 times as wide.")
+    assert results.endswith(
+        "No decision of a pair alone changed with regions 0 to 1 times as wide."
+    )
 
 
 def test_the_unit_of_intervals_is_told() -> None:
@@ -77,7 +79,7 @@ def test_too_few_datasets_for_any_separation_are_told() -> None:
     # Five differences have 2^5 equally likely signs: the smallest two-sided p is 2 / 32. With seven
     # it is 2 / 128, and Holm's correction makes 3 / 64 = 0.047 of it.
     pairwise = make_table("pairwise").assign(wilcoxon_p_holm=1.0, datasets=5)
-    told = "With {} datasets no pair can be separated after correction over 3 pairs."
+    told = "With {} datasets Wilcoxon's test can separate no pair after correction over 3 pairs."
     assert told.format(5) in tell(describe_pairwise, pairwise=pairwise)[1]
     assert "be separated" not in tell(describe_pairwise, pairwise=pairwise.assign(datasets=7))[1]
     _, results = tell(describe_pairwise, pairwise=pairwise.head(1))
@@ -273,22 +275,24 @@ def test_robustness_names_the_worst_variation() -> None:
     assert results == (
         "Kendall's tau-b had a median of 0.650 and was lowest, 0.300, by the median with ranks "
         "instead of scores without 'd'. 'A' came first in 2 of 2 variations. 1 of 1 pair "
-        "changed their order at least once, most often 'A' (reported above) and 'B', in 50% of "
+        "changed order at least once, most often 'A' (ranked higher) and 'B', in 50% of "
         "variations; leaving out one dataset alone did so for 1. In resamples of the datasets, "
-        "'A' came first most often, in 80% (rank 1 to 2 in the middle 95%). 'A' was better than "
-        "each other one on most of their datasets. Without 3 of 8 datasets 'B' would reach the "
-        "mean score of 'A'."
+        "'A' came first most often, in 80% (ranks 1 to 2 in 95% of them, which is no confidence "
+        "set). 'A' won on more datasets than it lost against every other one. Leaving out 3 chosen "
+        "ones of 8 datasets lets 'B' reach the mean score of 'A'."
     )
     _, circle = tell(describe_robustness, votes=make_table("votes").assign(condorcet=False))
-    assert "No model was better than each other one on most of their datasets." in circle
+    assert "No model won on more datasets than it lost against every other one." in circle
     _, safe = tell(describe_robustness, dethroning=make_table("dethroning").head(0))
     assert safe.endswith(
         "No choice of datasets would let another model reach the leader's mean score."
     )
     ahead = make_table("dethroning").assign(removed=0)
     _, behind = tell(describe_robustness, dethroning=ahead)
-    assert behind.endswith("By mean score 'B' is level with or ahead of 'A'.")
-    assert "in the middle 90%)." in tell(describe_robustness, confidence_level=0.9)[1]
+    assert behind.endswith("By mean score 'B' and 'C' are level with or ahead of 'A'.")
+    both = pd.concat([make_table("dethroning"), make_table("dethroning").assign(model="C")])
+    assert "lets 'B' and 'C' reach" in tell(describe_robustness, dethroning=both)[1]
+    assert "in 90% of them," in tell(describe_robustness, confidence_level=0.9)[1]
 
 
 def test_variations_without_a_best_model_do_not_count() -> None:
@@ -297,11 +301,16 @@ def test_variations_without_a_best_model_do_not_count() -> None:
     assert (
         "'A' came first in 1 of 1 variation." in tell(describe_robustness, robustness=robustness)[1]
     )
+    robustness.loc[1, "best"] = "B"
+    assert (
+        "'A' and 'B' each came first in 1 of 2 variations."
+        in tell(describe_robustness, robustness=robustness)[1]
+    )
 
 
 def test_no_flips_are_told() -> None:
     _, results = tell(describe_robustness, flips=make_table("flips").head(0))
-    assert "None of 1 pair changed their order in any variation." in results
+    assert "None of 1 pair changed order in any variation." in results
 
 
 def test_groups_have_a_paragraph_each() -> None:

@@ -189,7 +189,10 @@ def test_a_model_without_interval_is_not_compared() -> None:
 
 def test_few_datasets_have_no_interval_where_datasets_are_resampled() -> None:
     ranking = make_single_run(["A", "B"]).assign(datasets=3, unit="runs_and_datasets")
-    assert "no measure of uncertainty: there are fewer than four datasets, so" in describe(ranking)
+    assert (
+        "no measure of uncertainty: there are scores on fewer than four datasets only, so"
+        in describe(ranking)
+    )
 
 
 def test_a_single_model_is_compared_with_nobody() -> None:

@@ -201,7 +201,7 @@ def test_the_account_names_three_datasets_and_counts_the_rest():
     assert "all 6 cells at once with 95%" in methods
     assert results == (
         "'a' did better on 'v', 'w', 'x' and 1 more and worse on 'z' than its level leads one to "
-        "expect. Of no other model can that be said."
+        "expect. No other model deviates significantly from its expected scores."
     )
 
 

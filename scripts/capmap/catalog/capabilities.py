@@ -109,7 +109,7 @@ CAPABILITIES = Analysis(
         ),
         "centrality": Figure(
             "Distance of each model from the center of the embedding, in all its dimensions, "
-            "against its mean gap: generalists stand near the center.",
+            "against its mean gap.",
             draw="capmap.figures.capability_map:draw_centrality",
             reads=["positions", "models", "centrality"],
         ),

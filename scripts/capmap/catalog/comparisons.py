@@ -12,8 +12,9 @@ PAIRWISE = Analysis(
             "normalized scores with its interval (over runs or over datasets, as "
             "configured), wins, ties and losses, Wilcoxon signed-rank test over datasets "
             "(with Holm's correction over all pairs), matched-pairs rank-biserial "
-            "correlation, probability of improvement, and the Bayesian signed-rank test. "
-            "Only the corrected p-value depends on which other models take part.",
+            "correlation, probability of improvement, and the Bayesian signed-rank test, "
+            "whose decision is of each pair alone. Only the corrected p-value depends on which "
+            "other models take part.",
             "model_a model_b datasets cells_unused mean_difference ci_low ci_high wins ties "
             "losses wilcoxon_p wilcoxon_p_holm effect_size p_improvement p_improvement_low "
             "p_improvement_high p_a_better p_equivalent p_b_better decision",

@@ -86,8 +86,9 @@ OUTCOMES = {
 LETTERS = {"reference better": "R", "equivalent": "E", "model better": "M"}
 BAYES_HEADING = "Bayesian signed-rank test"
 BAYES_UNIT = "probability that the row is better than the column"
-MARK_NOTE = "Corner: decided that one is better. Bar: decided that they are equivalent."
-LETTER_NOTE = "Decision: R reference better, E equivalent, M model better. Pale: undecided."
+ALONE = "Decisions are of each pair alone."
+MARK_NOTE = f"Corner: one is better. Bar: they are equivalent. {ALONE}"
+LETTER_NOTE = f"R: reference better. E: equivalent. M: model better. Pale: undecided. {ALONE}"
 DASH = "\N{EN DASH}"
 DASH_NOTE = f"{DASH}: {NO_SHARED}."
 
@@ -415,7 +416,7 @@ def draw_bayes_reference(
     side = plan_columns({"decided": [names.get(word, "") for word in facing["decision"]]})
     rows = plan_rows(models, side)
     strong = facing["decision"].isin(list(names)).to_numpy()
-    notes = notes if strong.all() else (*notes, "Pale: undecided.")
+    notes = (*notes, ALONE if strong.all() else f"Pale: undecided. {ALONE}")
     wording = Wording(f"{BAYES_HEADING} against {reference}", "probability (%)", notes)
     sheet = _make_bars(rows.sheet_width, len(models), rows.margins, wording)
     _stack(sheet.axes, shares, strong, width=100)

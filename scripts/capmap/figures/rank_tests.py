@@ -208,7 +208,7 @@ def _tell_friedman(friedman: pd.DataFrame, alpha: float) -> tuple[str, ...]:
     if p.empty:
         return ()
     value = float(p.iloc[0])
-    verdict = "" if value < alpha else ": no evidence that any models differ"
+    verdict = "" if value < alpha else ": no evidence that mean ranks differ"
     return (f"Friedman test: {format_p(value)}{verdict}.",)
 
 

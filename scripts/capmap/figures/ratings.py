@@ -16,8 +16,8 @@ from capmap.wording import depends_on_ridge
 SCALE_LABEL = "datasets on which the row beats the column (%)"
 ODDS = "200 points more: 76% of battles won. Elo depends on which models are compared."
 SEPARATED_NOTE = (
-    "In {:.1%} of the resamples some models only won or only lost: ends of intervals there hang on "
-    "the fit's ridge."
+    "In {:.1%} of the resamples some models only won or only lost: ends of intervals there depend "
+    "on the ridge of the fit."
 )
 # 10 battles won to one lost, in points.
 REACH = 400.0

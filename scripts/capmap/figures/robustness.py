@@ -38,7 +38,7 @@ TAU_NOTE = (
     f"{TAU}: Kendall's rank correlation with the reported ranking; "
     "least: when each dataset is left out in turn."
 )
-STABILITY_HEADING = "Rank when other datasets are drawn"
+STABILITY_HEADING = "Rank when datasets are resampled"
 STABILITY_UNIT = "share of bootstrap samples of datasets (%)"
 
 Columns = list[tuple[str, str]]

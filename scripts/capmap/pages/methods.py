@@ -250,5 +250,5 @@ def _describe_ranks(bootstrap: Setting) -> Markup:
 def _describe_ties(bootstrap: Setting) -> Markup:
     return Markup(
         "A letter marks models of which no two can be separated at {}, allowing for all pairs of "
-        "models. That does not show them to be equal; more runs may separate them."
+        "models. That does not show them to be equal; more runs or datasets may separate them."
     ).format(format_percent(bootstrap["confidence"]))

@@ -369,7 +369,7 @@ def _explain_no_interval(models: pd.DataFrame, unit: str) -> str:
     if models["filled"].all() and not (is_single and unit != "runs_and_datasets"):
         return "too few cells have runs to tell how far they lie from what is expected"
     if unit == "runs_and_datasets":
-        return "there are fewer than four datasets"
+        return "there are scores on fewer than four datasets only"
     return f"on {'each dataset' if is_single else 'most datasets'} there is one run only"
 
 

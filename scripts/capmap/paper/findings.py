@@ -68,11 +68,18 @@ def describe_results(rankings: Sequence[Ranking], claims: pd.DataFrame) -> list[
         own = _choose_claims(ranking, claims)
         sentences = [_describe_first(ranking), *_tell_claims(own, names, ranking)]
         if ranking.is_sure and own.empty and len(ranking.models) > 1:
-            sentences.append("No model could be separated from the first.")
+            sentences.append(_describe_unseparated(ranking))
         paragraphs.append(" ".join([*sentences, *_warn(ranking)]))
     beyond = claims[~claims["section"].isin(["main", "leaderboard"])]
     told = list(_tell_claims(beyond, names, None))
     return [*paragraphs, " ".join(told)] if told else paragraphs
+
+
+def _describe_unseparated(ranking: Ranking) -> str:
+    first = ranking.models.loc[ranking.models["rank"].idxmin()]
+    if pd.isna(first["ci_low"]):
+        return "The first has no interval, so no model was compared with it."
+    return "No model could be separated from the first."
 
 
 def render_tests(claims: pd.DataFrame) -> str:

@@ -305,7 +305,7 @@ def _describe_worst(predictions: pd.DataFrame) -> str:
         parts.append(f"the {kind}{'s' if len(listed) > 1 else ''} {join_words(listed)}")
     return (
         f"The mean absolute error was {format_value(errors['error'].mean())}, and largest for "
-        f"{parts[0]} and {parts[1]}: trust the map least there."
+        f"{parts[0]} and {parts[1]}."
     )
 
 

@@ -164,7 +164,7 @@ def _describe_dimensions(plain: pd.DataFrame, dimension: int) -> str:
         least = format_count(enough["dimension"].iloc[0], "dimension")
         parts.append(f"Already with {least} it was not clearly higher than with {dimension}.")
     elif len(fewer):
-        parts.append(f"With fewer than {dimension} it was higher.")
+        parts.append(f"With fewer than {dimension} dimensions the error of L2 was higher.")
     return " ".join(parts)
 
 

@@ -36,7 +36,7 @@ def describe_frontier(frontier: pd.DataFrame, *, against: str) -> list[str]:
         f"A model is on the front of score against {COSTS[against]} if no other one "
         + ("is as old or older" if against == "date" else "costs as much or less")
         + " and scores as high or higher, with one of both better.",
-        f"Of {format_count(lacking, 'model')} it is not known." if lacking else "",
+        f"It is not known of {format_count(lacking, 'model')}." if lacking else "",
     )
     front = priced[priced["on_front"]]
     named = [
@@ -47,7 +47,7 @@ def describe_frontier(frontier: pd.DataFrame, *, against: str) -> list[str]:
     if len(named) > MOST_NAMES:
         shown.append(f"{len(named) - MOST_NAMES} more")
     bracket = (
-        "In brackets: the share of bootstrap resamples in which it is on the front."
+        "In brackets: the share of bootstrap resamples in which the model is on the front."
         if front["p_front"].notna().any()
         else "How sure that is cannot be told: no runs can be drawn anew on their own."
     )

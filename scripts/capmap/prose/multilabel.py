@@ -211,7 +211,7 @@ def _describe_other_subgroups(
 def _judge_drop(drops: dict[str, float], first: "pd.Series") -> str:
     top1 = drops.pop("top1", None)
     if top1 is None:
-        return "Without single labels there is no drop of top-1 accuracy to set this against."
+        return "Without single labels there is no top-1 accuracy to compare this with."
     if top1 <= 0:
         return "So there is no drop of top-1 accuracy that several labels could explain."
     unsure = ""
@@ -219,15 +219,18 @@ def _judge_drop(drops: dict[str, float], first: "pd.Series") -> str:
         unsure = "The drop of top-1 accuracy itself is not certain, as its interval includes 0."
     if not drops:
         return unsure
-    less = [metric for metric, drop in drops.items() if abs(drop) < top1]
-    more = [metric for metric in drops if metric not in less]
+    rises = [metric for metric, drop in drops.items() if drop <= 0]
+    less = [metric for metric, drop in drops.items() if 0 < drop < top1]
+    more = [metric for metric in drops if metric not in (*less, *rises)]
     parts = []
     if less:
         shares = [
-            f"by {format_percent(round(1 - abs(drops[metric]) / top1, 2))} with {TITLES[metric]}"
+            f"by {format_percent(round(1 - drops[metric] / top1, 2))} with {TITLES[metric]}"
             for metric in less
         ]
         parts.append(f"shrinks once several labels count ({join_words(shares)})")
+    if rises:
+        parts.append(f"disappears with {join_words([TITLES[metric] for metric in rises])}")
     if more:
         parts.append(f"does not shrink with {join_words([TITLES[metric] for metric in more])}")
     return join_sentences(f"The apparent drop {', but '.join(parts)}.", unsure)

@@ -82,8 +82,8 @@ def describe_pairwise(
         "over all pairs and the rank-biserial correlation as effect size.",
         _describe_improvement(pairwise, unit, level, n_resamples),
         _describe_bayes(rope_setting, n_samples, probability),
-        "Datasets are assumed independent and exchangeable; only Wilcoxon's p is corrected for the "
-        "number of pairs.",
+        "Datasets are assumed independent and exchangeable. Decisions in the table are of each "
+        "pair alone; what is said below allows for the number of pairs.",
     )
     if not pairwise["datasets"].any():
         return [methods, "No two models had a dataset in common."]
@@ -224,6 +224,6 @@ def _describe_sensitivity(rope: pd.DataFrame) -> str:
     changed = verdicts.index[verdicts > 1].sort_values().tolist()
     span = f"with regions {low:g} to {high:g} times as wide"
     if not changed:
-        return f"No verdict changed {span}."
-    verdict = "verdict" if len(changed) == 1 else "verdicts"
-    return f"The {verdict} on {join_names(changed)} changed {span}."
+        return f"No decision of a pair alone changed {span}."
+    decision = "decision" if len(changed) == 1 else "decisions"
+    return f"Of each pair alone, the {decision} on {join_names(changed)} changed {span}."

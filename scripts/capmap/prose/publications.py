@@ -31,13 +31,14 @@ def describe_publications(publications: pd.DataFrame, disagreements: pd.DataFram
     ]
     unnamed = int(publications["publication"].eq("").sum())
     if unnamed:
-        told.append(f"Of {format_count(unnamed, 'result')} no publication is named.")
+        told.append(f"{format_count(unnamed, 'result has', 'results have')} no publication.")
     if disagreements.empty:
-        told.append("None is reported by several.")
+        told.append("No result is reported by several publications.")
         return [methods, join_sentences(*told)]
     first = disagreements.iloc[0]
     told.append(
-        f"{len(disagreements)} of them come from several publications; the median range is "
+        f"Several publications report {format_count(len(disagreements), 'result')}; the median "
+        f"range is "
         f"{disagreements['range'].median():.3f}, the largest {first['range']:.3f}: "
         f"{quote_name(first['model'])} on {quote_name(first['dataset'])}, "
         f"{first['low']:.3f} by {_name(first['low_publication'])} and {first['high']:.3f} by "

@@ -68,7 +68,7 @@ def describe_robustness(
     methods = join_sentences(
         f"The reported ranking was compared with {format_count(len(robustness), 'variation')}: "
         f"aggregation by {join_words(aggregations)}, with {join_words(bounds)}, on all datasets"
-        f"{once}. Shares of variations are no probabilities.",
+        f"{once}. Shares of variations are not probabilities.",
         describe_policy(
             missing, subject="Each model was ranked", own=PER_MODEL, cells_unused=cells_unused
         ),
@@ -90,9 +90,9 @@ def _describe_votes(votes: pd.DataFrame) -> str:
     """Name the Condorcet winner."""
     winners = votes.loc[votes["condorcet"].astype(bool), "model"]
     if winners.empty:
-        return "No model was better than each other one on most of their datasets."
+        return "No model won on more datasets than it lost against every other one."
     return (
-        f"{quote_name(winners.iloc[0])} was better than each other one on most of their datasets."
+        f"{quote_name(winners.iloc[0])} won on more datasets than it lost against every other one."
     )
 
 
@@ -100,12 +100,15 @@ def _describe_dethroning(dethroning: pd.DataFrame) -> str:
     if dethroning.empty:
         return "No choice of datasets would let another model reach the leader's mean score."
     row = dethroning.iloc[0]
-    rival, leader = quote_name(row["model"]), quote_name(row["leader"])
+    leader = quote_name(row["leader"])
+    equal = dethroning["removed"].eq(row["removed"]) & dethroning["datasets"].eq(row["datasets"])
+    rivals = join_names(dethroning.loc[equal, "model"])
     if row["removed"] == 0:
-        return f"By mean score {rival} is level with or ahead of {leader}."
+        verb = "is" if equal.sum() == 1 else "are"
+        return f"By mean score {rivals} {verb} level with or ahead of {leader}."
     return (
-        f"Without {row['removed']:,} of {format_count(row['datasets'], 'dataset')} {rival} would "
-        f"reach the mean score of {leader}."
+        f"Leaving out {row['removed']:,} chosen ones of {format_count(row['datasets'], 'dataset')} "
+        f"lets {rivals} reach the mean score of {leader}."
     )
 
 
@@ -128,20 +131,21 @@ def _describe_agreement(robustness: pd.DataFrame) -> str:
 def _describe_best(robustness: pd.DataFrame) -> str:
     best = robustness.loc[robustness["best"] != "", "best"].dropna()
     counts = best.value_counts()
-    name = min(counts.index[counts == counts.max()])
+    names = sorted(counts.index[counts == counts.max()])
+    each = " each" if len(names) > 1 else ""
     variations = format_count(len(best), "variation")
-    return f"{quote_name(name)} came first in {counts.max():,} of {variations}."
+    return f"{join_names(names)}{each} came first in {counts.max():,} of {variations}."
 
 
 def _describe_flips(flips: pd.DataFrame, models: int) -> str:
     pairs = format_count(models * (models - 1) // 2, "pair")
     if flips.empty:
-        return f"None of {pairs} changed their order in any variation."
+        return f"None of {pairs} changed order in any variation."
     row = flips.sort_values(["share", "model_a", "model_b"], ascending=[False, True, True]).iloc[0]
     by_dataset = flips.loc[flips["left_out"] != "", "left_out"].count()
     return (
-        f"{len(flips):,} of {pairs} changed their order at least once, most often "
-        f"{quote_name(row['model_a'])} (reported above) and {quote_name(row['model_b'])}, in "
+        f"{len(flips):,} of {pairs} changed order at least once, most often "
+        f"{quote_name(row['model_a'])} (ranked higher) and {quote_name(row['model_b'])}, in "
         f"{format_share(row['share'])} of variations; leaving out one dataset alone did so for "
         f"{by_dataset or 'none'}."
     )
@@ -156,6 +160,6 @@ def _describe_stability(stability: pd.DataFrame, confidence_level: float) -> str
         return f"In resamples of the datasets, {join_names(tied)} each came first in {share}."
     return (
         f"In resamples of the datasets, {quote_name(row['model'])} came first most often, in "
-        f"{share} (rank {row['rank_low']:.0f} to {row['rank_high']:.0f} in the middle "
-        f"{format_percent(confidence_level)})."
+        f"{share} (ranks {row['rank_low']:.0f} to {row['rank_high']:.0f} in "
+        f"{format_percent(confidence_level)} of them, which is no confidence set)."
     )

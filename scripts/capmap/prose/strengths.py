@@ -45,11 +45,11 @@ def describe_strengths(strengths: pd.DataFrame, *, confidence_level: float) -> l
     sentences = [_describe_model(model, own) for model, own in list(found.items())[:MOST_MODELS]]
     models = strengths["model"].nunique()
     if len(found) > MOST_MODELS:
-        sentences.append(f"{len(found) - MOST_MODELS} more models have such datasets.")
-    rest = models - len(found)
-    if rest:
-        word = "no other model" if found else "no model"
-        sentences.append(f"Of {word} can that be said.")
+        more = format_count(len(found) - MOST_MODELS, "more model has", "more models have")
+        sentences.append(f"{more} such datasets.")
+    if models > len(found):
+        word = "No other model" if found else "No model"
+        sentences.append(f"{word} deviates significantly from its expected scores.")
     return [methods, join_sentences(*sentences)]
 
 

@@ -179,7 +179,7 @@ def describe_few(datasets: int, *, pairs: int, alpha: float) -> str:
     Examples
     --------
     >>> describe_few(7, pairs=10, alpha=0.05)
-    'With 7 datasets no pair can be separated after correction over 10 pairs.'
+    "With 7 datasets Wilcoxon's test can separate no pair after correction over 10 pairs."
     >>> describe_few(5, pairs=1, alpha=0.05)
     'With 5 datasets the signed-rank test gives no p-value below 0.062.'
     """
@@ -189,7 +189,9 @@ def describe_few(datasets: int, *, pairs: int, alpha: float) -> str:
     count = format_count(datasets, "dataset")
     if pairs == 1:
         return f"With {count} the signed-rank test gives no p-value below {format_value(least)}."
-    return f"With {count} no pair can be separated after correction over {pairs:,} pairs."
+    return (
+        f"With {count} Wilcoxon's test can separate no pair after correction over {pairs:,} pairs."
+    )
 
 
 def name_covered(name: str, datasets: float, total: float) -> str:
