@@ -128,6 +128,15 @@ def test_a_best_model_is_called_so_only_if_claimed():
     assert "A and B may be the best" in text
 
 
+def test_a_first_without_an_interval_is_compared_with_nobody():
+    tied = make_ranking(model=["A", "B"], ties=["a", "a"], may_be_best=[True] * 2, missing=[1, 1])
+    assert "No model could be" in make_paper(["A", "B"], ["x", "y"], ranking=tied)["results"]
+    alone = tied.assign(ci_low=[np.nan, 0.1], ties=["", "a"])
+    text = make_paper(["A", "B"], ["x", "y"], ranking=alone)["results"]
+    assert "The first has no interval, so no model was compared with it." in text
+    assert "could be separated" not in text
+
+
 def test_models_too_many_for_letters_are_not_said_to_be_separated():
     ranking = make_ranking(model=["A", "B"], ties=["", ""], may_be_best=[True, True])
     paper = make_paper(["A", "B"], ["x", "y"], ranking=ranking)

@@ -51,7 +51,7 @@ def test_planted_clusters_are_found_and_nothing_else() -> None:
     assert set(home[names[:6]]) <= set(names[:6])
     sentence = describe_clusters(table, confidence_level=0.95)
     assert "3 stable clusters order models more alike" in sentence
-    assert "a probability of 5% at most" in sentence
+    assert "probability of any false cluster is at most 5%" in sentence
 
 
 @pytest.mark.parametrize("level", [0.0, 1.5])

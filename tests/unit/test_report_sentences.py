@@ -314,6 +314,21 @@ def test_the_policies_on_rows_are_told() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("failed", "counts"),
+    [
+        ("drop", "is left out and counted."),
+        ("worst", "counts with the worst score of its dataset."),
+        (0.1, "counts with 0.1."),
+        ({"model": "<b>"}, "counts with the mean score of the model <b> on its dataset."),
+    ],
+)
+def test_what_failed_runs_count_with_is_explained(failed: object, counts: str) -> None:
+    text = describe_step("Reading", failed=failed)
+    assert f"A run whose score is empty, NaN or infinite {counts}" in text
+    assert "never stop" not in text
+
+
 def test_warnings_of_a_rare_kind_come_before_repeats_of_a_frequent_one() -> None:
     blank = {"remedy": "", "source": "x.csv", "line": 0, "column": "", "value": ""}
     kinds = ["empty", "empty", "empty", "one_seed", "one_seed"]

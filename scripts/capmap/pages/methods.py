@@ -152,13 +152,28 @@ def _describe_reading(settings: Setting) -> Markup:
         sentences.append(Markup("Only rows are read where {}.").format(join_words(rules)))
     sentences += [
         Markup.escape(INVALID[settings["invalid"]]),
-        Markup("Empty scores are left out and counted, and never stop the study."),
+        _describe_failed(settings["failed"]),
         Markup("{}; repeats with the same score count once.").format(
             DUPLICATES[settings["duplicates"]]
         ),
         Markup.escape(INCOMPLETE[settings["incomplete"]]),
     ]
     return Markup(" ").join(sentences)
+
+
+def _describe_failed(failed: Any) -> Markup:
+    if failed == "invalid":
+        return Markup("Empty scores are left out and counted, and never stop the study.")
+    subject = Markup("A run whose score is empty, NaN or infinite ")
+    if failed == "drop":
+        return subject + Markup("is left out and counted.")
+    if failed == "worst":
+        return subject + Markup("counts with the worst score of its dataset.")
+    if isinstance(failed, Mapping):
+        return subject + Markup(
+            "counts with the mean score of the model {} on its dataset."
+        ).format(NAME.format(failed["model"]))
+    return subject + Markup("counts with {}.").format(failed)
 
 
 def _list_values(values: Any) -> Markup:
@@ -201,8 +216,8 @@ def _describe_aggregation(settings: Setting) -> Markup:
 
 def _describe_iqm(bootstrap: Setting) -> Markup:
     return Markup(
-        "The IQM ranks the models. It is the mean of the middle half of all of a model's "
-        "normalized runs on all datasets, so neither the lowest nor the highest quarter of its "
+        "This is the mean of the middle half of all of a model's normalized runs on all "
+        "datasets, so neither the lowest nor the highest quarter of its "
         "scores counts (each quarter rounded down to whole runs). {}"
     ).format(WEIGHTS[bootstrap["weights"]])
 

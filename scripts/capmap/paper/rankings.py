@@ -138,7 +138,7 @@ def list_rankings(
     unit = str(first["unit"].iloc[0])
     if entries is not None and ranks_apart(tables):
         return _list_methods(entries, seeds, unit)
-    others = scopes[scopes["unit"] != unit]
+    others = scopes[scopes["unit"] != unit].dropna(subset="rank_low")
     names = {}
     if entries is not None:
         names = dict(zip(entries["model"], label_entries(entries), strict=True))

@@ -30,11 +30,11 @@ def describe_budgets(best_models: pd.DataFrame, *, confidence_level: float) -> s
         "The best expected model of each dataset"
         + (f" at each of {format_count(budgets, 'budget')}" if budgets else "")
         + " is the one with the smallest gap, known or predicted; candidates are the models that "
-        "no result is sure to beat. They hold the best model of a dataset with a probability of "
+        "may still be the best. They hold the best model of a dataset with a probability of "
         f"{format_percent(confidence_level)}"
         + (", at all budgets at once" if budgets else "")
         + ", if new results are like those that are there.",
         f"On average a dataset has {last['candidates'].mean():.1f} candidates of "
-        f"{last['models'].mean():.1f} models{' at the largest budget' if budgets else ''}; in "
+        f"{last['models'].mean():.3g} models{' at the largest budget' if budgets else ''}; in "
         f"{alone:,} of {format_count(len(best_models), 'case')} there is one candidate only.",
     )

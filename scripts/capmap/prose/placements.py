@@ -70,10 +70,11 @@ def _describe_best(known: pd.DataFrame, confidence_level: float) -> str:
     if known.empty:
         return ""
     row = known.iloc[0]
-    ends = format_interval(
-        row["mean_gap_low"], row["mean_gap_high"], confidence_level=confidence_level
-    )
-    lowest = "The" if len(known) == 1 else "The lowest"
+    # The interval of the lowest of several would have to allow for its choice.
+    lowest, ends = "The lowest", ""
+    if len(known) == 1:
+        limits = row["mean_gap_low"], row["mean_gap_high"]
+        lowest, ends = "The", format_interval(*limits, confidence_level=confidence_level)
     return (
         f"{lowest} mean gap to expect over the datasets of the map was "
         f"{format_value(row['mean_gap'])}{ends}, of {quote_name(row['model'])} (from "
@@ -152,16 +153,16 @@ def _describe_gains(single: pd.DataFrame, names: Mapping[str, str]) -> str:
         f"{format_count(len(tested), 'comparison')}"
     )
     if not told:
-        return f"Nothing could be told from additive effects ({scope})."
+        return f"No method differed significantly from additive effects ({scope})."
     told[-1] = f"{told[-1].removesuffix('.')} ({scope})."
     return join_sentences(*told)
 
 
 def _list_counts(counts: "pd.Series[int]", known: "pd.Series[int]") -> str:
-    """Write numbers of results; those up to the most that were tried are "k or more"."""
+    """Write numbers of results; those up to the most that were tried are a range."""
     chosen = counts.tolist()
     if len(chosen) > 1 and chosen == known.tolist()[-len(chosen) :]:
-        return f"{chosen[0]} or more results"
+        return f"{chosen[0]} to {chosen[-1]} results"
     *front, last = [f"{count:.0f}" for count in chosen]
     return join_words([*front, format_count(float(last), "result")])
 

@@ -24,8 +24,8 @@ def describe_clusters(dataset_clusters: pd.DataFrame, *, confidence_level: float
     known = dataset_clusters.dropna(subset="cluster")
     methods = (
         f"{format_count(len(dataset_clusters), 'dataset')} without empty cells were joined by "
-        "average linkage as long as their correlation over models is above what chance makes of "
-        "equally correlated ones."
+        "average linkage as long as their correlation over models is higher than chance makes it "
+        "among equally correlated ones."
     )
     if known.empty:
         nothing = "No stable cluster orders models more alike than datasets do on average"
@@ -41,8 +41,8 @@ def describe_clusters(dataset_clusters: pd.DataFrame, *, confidence_level: float
         methods,
         f"{format_count(len(groups), 'stable cluster')} {order} models more alike than datasets do "
         f"on average: {'; '.join(named)}{f'; and {rest} more' if rest else ''}.",
-        f"That it joins any by chance has a probability of {format_percent(1 - confidence_level)} "
-        "at most; stability is the mean Jaccard similarity over resampled models.",
+        f"The probability of any false cluster is at most {format_percent(1 - confidence_level)}; "
+        "stability is the mean Jaccard similarity over resampled models.",
     )
 
 

@@ -79,7 +79,7 @@ def describe_reliability(
 
 def _describe_need(now: "pd.Series[float]") -> str:
     """How many datasets would make it reliable, by the Spearman–Brown formula."""
-    if not 0 < now["relative"] < 1:
+    if not 0 < now["relative"] < 1 or now["ci_low"] <= 0:
         return ""
     single = now["relative"] / (1 - now["relative"]) / now["datasets"]
     needed = math.ceil(round(RELIABLE / (1 - RELIABLE) / single, 6))
@@ -93,7 +93,7 @@ def _describe_effective(row: "pd.Series[float]") -> str:
     if pd.isna(row["effective"]):
         return ""
     return (
-        f"Beyond models' overall levels, {int(row['datasets']):,} datasets tell models apart in "
-        f"{row['effective']:.1f} ways; independent ones would with so many models in about "
-        f"{row['effective_independent']:.1f}."
+        f"Beyond models' overall levels, the effective number of the {int(row['datasets']):,} "
+        f"datasets is {row['effective']:.1f}, and would be about "
+        f"{row['effective_independent']:.1f} if they were independent."
     )
