@@ -119,9 +119,8 @@ def validate_checkpoints(
     sound = reject_rows(table, read.exports.problems, policy=invalid)
     values, faults = check_evaluations(sound.runs, read.columns, duplicates=duplicates)
     plan, listed, doubts = _choose(values, checkpoints, rankings, metric=metric, rules=rules)
-    compared = gather_runs(values, listed, plan)
     result = validate_runs(
-        compared,
+        compared := gather_runs(values, listed, plan),
         [
             *check_digests(exports, checksums, names=names),
             *(*sound.faults, *sound.others, *misnamed, *faults, *doubts),

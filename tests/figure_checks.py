@@ -163,12 +163,13 @@ def make_tables(
     seeds["normalized_std"] = rng.uniform(0, 0.1, len(seeds)) if n_seeds > 1 else np.nan
     aggregate = _make_aggregate(models, rng)
     scopes = _make_ranking(models, rng, low, high, has_intervals=n_seeds > 1)
+    lacking = np.isnan(values).sum(axis=1)
     return {
         "scores": scores,
         "seeds": seeds.reset_index(drop=True),
         "aggregate": aggregate,
         "iqm": scopes.rename(columns={"score": "iqm"}),
-        "scopes": scopes.assign(unit="runs", statistic="iqm"),
+        "scopes": scopes.assign(unit="runs", statistic="iqm", missing=lacking),
     }
 
 

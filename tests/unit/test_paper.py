@@ -106,6 +106,7 @@ def test_the_number_of_datasets_is_told_where_models_lack_some():
         ranking = make_ranking(model=["A", "B"], datasets=[2, 2], missing=[missing] * 2)
         paper = make_paper(["A", "B"], ["x", "y", "z"], ranking=ranking)
         assert ("Datasets" in paper["ranking_table"]) == is_told
+        assert ("take the datasets that a model lacks" in paper["ranking_table"]) == is_told
 
 
 def test_models_that_are_not_separated_are_marked_and_said_with_the_test():

@@ -24,7 +24,7 @@ from capmap.figures.marks import mark
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.side_columns import RANK_NOTE, write_ranks
 from capmap.figures.style import SMALL_SIZE, TEXT_SIZE, ModelStyle, figure_style
-from capmap.wording import AGGREGATION_NAMES, spell_statistic
+from capmap.wording import AGGREGATION_NAMES, EXCHANGEABLE, spell_statistic
 
 LETTERS_WIDTH = 0.6
 UNIT_NOTES = {
@@ -78,6 +78,7 @@ def draw_intervals(scopes: pd.DataFrame) -> Figure:
         notes += (UNIT_NOTES[table["unit"].iloc[0]], RANK_NOTE)
     if any(spans):
         notes += (TIES_NOTE,)
+        notes += (EXCHANGEABLE,) if table["missing"].any() else ()
     return draw_forest(
         table,
         everyone=ranking["model"],

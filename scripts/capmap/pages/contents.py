@@ -9,7 +9,7 @@ from capmap.catalog import MAIN, Table, label_columns
 from capmap.claims import choose_first, find_candidates, has_letters
 from capmap.pages.accounts import count_rejected, list_files, list_warnings, tabulate_rows
 from capmap.pages.views import View, list_formats, make_view
-from capmap.wording import spell_statistic
+from capmap.wording import EXCHANGEABLE, spell_statistic
 
 # Tables that stand on the page only, with about how many of its bytes each may take.
 OTHERS = {
@@ -81,7 +81,8 @@ def show_tables(
     best = find_candidates(ranking)
     heading = f"Models by {spell_statistic(statistic)}, best first."
     heading += INTERVALS if best else ""
-    heading += SHARED_LETTERS if ranking["ties"].map(has_letters).any() else ""
+    if ranking["ties"].map(has_letters).any():
+        heading += SHARED_LETTERS + (f" {EXCHANGEABLE}" if ranking["missing"].any() else "")
     files = {**files, "ranking": files.get("iqm" if statistic == "iqm" else "scopes", "")}
     declared = {**MAIN.tables, "ranking": MAIN.tables["iqm"]}
     return {

@@ -26,6 +26,7 @@ from capmap.paper.latex import (
     write_name,
 )
 from capmap.wording import (
+    EXCHANGEABLE,
     find_statistic,
     format_count,
     format_percent,
@@ -298,6 +299,7 @@ def _describe_ranking(ranking: Ranking, level: float) -> str:
         )
     if ranking.has_groups:
         text += " Models that share a letter cannot be separated, allowing for all pairs."
+        text += f" {EXCHANGEABLE}" if ranking.models["missing"].any() else ""
     if len(ranking.candidates) > 1:
         text += f" {STAR}May be the best."
     if not ranking.other.empty:
