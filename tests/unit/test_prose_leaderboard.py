@@ -27,11 +27,11 @@ def test_the_leader_is_told_with_its_interval_and_what_separates_it():
     assert "an entry without runs on every dataset was not ranked" in methods
     assert frozen.startswith("With the method 'frozen' (2 entries), 'a' had the highest IQM, 0.")
     assert "(95% interval 0." in frozen
-    assert frozen.endswith("'b' was separated from it at the 95% level.")
+    assert frozen.endswith("'b' was separated from it (95% confidence).")
     three = make_entry_runs([*PAIR, ("c", "frozen", "s1")], missing=[("c", "w")])
     assert "'b' was separated" in tell(three)[1]
     _, frozen = tell(make_entry_runs([*PAIR, ("c", "frozen", "s1")]))
-    assert frozen.endswith("All other ranked entries were separated from it at the 95% level.")
+    assert frozen.endswith("All other ranked entries were separated from it (95% confidence).")
 
 
 def test_entries_without_an_interval_are_not_said_to_be_separated():
@@ -40,7 +40,7 @@ def test_entries_without_an_interval_are_not_said_to_be_separated():
     lone = runs["backbone"].isin(["c", "d"])
     mixed = pd.concat([runs[~lone], single[single["backbone"].isin(["c", "d"])]])
     told = tell(mixed)[1]
-    assert "'b' was separated from it at the 95% level." in told
+    assert "'b' was separated from it (95% confidence)." in told
     assert "2 models had no interval" in told
     mixed = pd.concat([runs[runs["backbone"] != "d"], single[single["backbone"] == "d"]])
     assert "All other ranked entries with an interval were separated" in tell(mixed)[1]
@@ -59,7 +59,7 @@ def test_dimensions_whose_leader_is_not_sure_are_named():
 
 def test_entries_that_cannot_be_separated_from_the_leader_are_named():
     _, frozen = tell(make_entry_runs(PAIR, spread=1.0))
-    assert re.search(r"'[ab]' could not be separated from it\.$", frozen)
+    assert re.search(r"'[ab]' could not be separated from it \(95% confidence\)\.$", frozen)
 
 
 def test_leaders_that_share_the_first_rank_are_told_together():
@@ -67,7 +67,7 @@ def test_leaders_that_share_the_first_rank_are_told_together():
     runs.loc[runs["backbone"] == "b", "score"] = 0.8
     _, frozen = tell(runs)
     assert "'a' and 'b' shared the highest IQM, 0.800." in frozen
-    assert "'c' was separated from them at the 95% level." in frozen
+    assert "'c' was separated from them (95% confidence)." in frozen
 
 
 def test_methods_have_a_paragraph_each_and_are_not_compared():

@@ -166,7 +166,7 @@ def _describe_rivals(ranked: pd.DataFrame, confidence_level: float) -> str:
     is_compared = own["ties"].map(has_letters).astype(bool)
     first, behind = own[own["rank"] == 1], own[(own["rank"] > 1) & is_compared]
     rivals = find_rivals(own)
-    them = "it" if len(first) == 1 else "them"
+    them = f"{'it' if len(first) == 1 else 'them'} ({format_percent(confidence_level)} confidence)"
     if rivals:
         return f"{join_names(rivals)} could not be separated from {them}."
     if behind.empty or not is_compared[first.index].all():
@@ -179,7 +179,7 @@ def _describe_rivals(ranked: pd.DataFrame, confidence_level: float) -> str:
     others = f"All other ranked entries{f' with {join_words(needed)}' if needed else ''} were"
     if len(behind) == 1:
         others = f"{quote_name(behind['model'].iloc[0])} was"
-    return f"{others} separated from {them} at the {format_percent(confidence_level)} level."
+    return f"{others} separated from {them}."
 
 
 def _describe_partial(entries: pd.DataFrame, ranked: pd.DataFrame) -> str:
