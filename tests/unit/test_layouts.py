@@ -235,6 +235,21 @@ def test_one_row_of_a_log_counts(write, take, scores):
 
 
 @pytest.mark.parametrize(
+    ("take", "scores"),
+    [("last", [0.8, 0.7]), ("best", [0.8, 0.7]), ({"step": 9}, [0.5, 0.7])],
+)
+def test_rows_of_a_log_without_a_score_do_not_count_beside_others(write, take, scores):
+    rows = "A,d,9,,0.2\nA,d,9,0.5,0.2\nA,d,19,0.8,0.3\nA,d,19,,0.9\nA,d,20,-,0.9\nB,d,9,0.7,0.1\n"
+    path = write(f"model,dataset,step,score,val\n{rows}C,d,9,,0.1\n")
+    columns = {"step": "step", "selection": "val"}
+    values = {"-": "missing"}
+    found = read_exports([path], metric="acc", columns=columns, take=take, values=values)
+    assert {problem.code for problem in found.problems} == {"empty_score"}
+    assert found.runs["score"].dropna().tolist() == scores
+    assert found.runs["model"].tolist() == ["A", "B", "C"]
+
+
+@pytest.mark.parametrize(
     ("columns", "take", "code"),
     [
         ({}, "best", "no_take"),

@@ -45,6 +45,7 @@ from capmap.exports.numbers import (
     recode,
     write_plain,
 )
+from capmap.exports.repeats import EMPTY
 from capmap.exports.runs import (
     RUN_COLUMNS,
     Metrics,
@@ -133,6 +134,10 @@ class _Plan:
         kept = [name for name in others if name not in self.fields]
         return list(dict.fromkeys([*self.named, *(score.column for score in self.scores), *kept]))
 
+    def list_texts(self, field: str) -> set[str]:
+        """What the columns of scores say of a field."""
+        return {score.fields.get(field, "") for score in self.scores}
+
 
 @dataclass(frozen=True)
 class _Grid:
@@ -168,6 +173,7 @@ def read_table(
     layout: TableFormat = "long",
     values: Mapping[str, float | str] | None = None,
     summarized: bool = False,
+    logged: bool = False,
 ) -> Part:
     """Read the runs of a table.
 
@@ -181,6 +187,8 @@ def read_table(
         As in `read_exports`.
     summarized : bool, optional
         Whether cells may hold how far runs spread as well, see `parse_summaries`.
+    logged : bool, optional
+        Whether a run may have several rows, so that `take_rows` has to know which scores are empty.
     metrics : Metrics
         The configured metrics.
 
@@ -217,6 +225,7 @@ def read_table(
             **names,
             "raw": grid.raw,
             "column": choose_texts([score.column for score in plan.scores], grid.places),
+            **({EMPTY: pa.array(grid.numbers.kinds == Kind.EMPTY)} if logged else {}),
             **{name: _read_part(cells, plan, grid, name) for name in plan.roles["keep"]},
             **{
                 role: _read_beside(cells, plan, grid, role, decimal)
@@ -231,8 +240,7 @@ def read_table(
     rejected = [problem for problem in file.problems if problem.severity == "error"]
     found = find_no_rows(file.lines, rejected, source=source)
     seen = {name: set(file.columns[name].unique().to_pylist()) for name in filters}
-    for name in where.keys() - filters:
-        seen[name] = {score.fields.get(name, "") for score in plan.scores}
+    seen |= {name: plan.list_texts(name) for name in where.keys() - filters}
     return Part(
         runs=runs,
         problems=[*problems, *file.problems, *found, *doubts, *grid.problems],

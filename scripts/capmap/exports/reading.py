@@ -21,7 +21,14 @@ from capmap.exports.cells import (
 from capmap.exports.doubts import find_doubts
 from capmap.exports.files import PLAIN, FileOptions
 from capmap.exports.layouts import BESIDE, list_wanted, name_sheet, numbers_rows, read_table
-from capmap.exports.repeats import KEY, Taken, number_rows, spread_summaries, take_rows
+from capmap.exports.repeats import (
+    EMPTY,
+    KEY,
+    Taken,
+    number_rows,
+    spread_summaries,
+    take_rows,
+)
 from capmap.exports.runs import RUN_COLUMNS, Metrics, Part, Reading
 from capmap.exports.sheets import open_sheet
 from capmap.exports.unfilled import find_unfilled
@@ -164,6 +171,7 @@ def read_exports(
                 layout=layout,
                 values=values,
                 summarized=is_summarized,
+                logged=take != "all",
             )
         except UnreadableExportError as error:
             problems += error.problems
@@ -249,7 +257,7 @@ def _arrange_runs(
     if "spread" in runs and summary is not None:
         runs, doubts = spread_summaries(runs, count=summary["runs"], spread=summary["spread"])
         problems = [*problems, *doubts]
-    spent = {*BESIDE} - {"publication"}
+    spent = {*BESIDE, EMPTY} - {"publication"}
     return runs.drop(columns=[name for name in runs if name in spent]), problems
 
 
