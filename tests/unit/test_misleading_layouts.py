@@ -73,8 +73,13 @@ CASES = [
     # Columns that number rows or describe models.
     *(
         (repr(name), add(name, "0", "1", "2"), MATRIX, "doubtful_dataset")
-        for name in ("", "Unnamed: 0", "index", "id", "Nr", "#", "row")
+        for name in ("", "Unnamed: 0", "index", "idx", "id", "Nr", "#", "row")
     ),
+    *(
+        (repr(name), add(name, "4", "0", "7"), MATRIX, "doubtful_dataset")
+        for name in ("__index_level_0__", "level_0")
+    ),
+    ("numbers from 0", add("Place", "1", "0", "2"), MATRIX, "doubtful_dataset"),
     *(
         (name, add(name, "86", "22", "5"), MATRIX, "doubtful_dataset")
         for name in (
@@ -161,6 +166,7 @@ def test_no_table_is_ranked_in_silence(write, text, options, code):
             "d3_std",
         ),
         *("std_d3", "± d3", "errd1", "ci95", "standard d1", "d1 variants", "errors d1"),
+        *("level_1", "no"),
     ],
 )
 def test_datasets_that_are_called_a_little_like_it_are_ranked(write, name):

@@ -37,7 +37,9 @@ ATTRIBUTE = re.compile(
 )
 # lr=1e-3 and lr=1e3 are two.
 MINUS = re.compile(r"(?<=[=:])[-\u2212](?=\d)|(?<=\de)[-\u2212](?=\d)", re.IGNORECASE)
-INDEX = re.compile(r"unnamed: \d+|index|id|row|nr|#|")
+INDEX = re.compile(
+    r"unnamed: \d+|(__)?index[_ ]level[_ ]\d+(__)?|level[_ ]0|index|idx|id|row|nr|#|"
+)
 # Averages of more datasets than that are not looked for.
 MOST = 2000
 FEWEST_MODELS = 3
@@ -85,7 +87,7 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
         if name in averages:
             reason = "holds the mean of the others"
         elif name in ranks:
-            reason = "holds the ranks 1 to n, or is called like an attribute of models"
+            reason = "numbers the models, or is called like an attribute of models"
         elif is_wide and _is_beside(plain, every):
             reason = "is called like the spread or the rank of another column"
         elif _is_average(plain, common) or RANK.fullmatch(plain):
@@ -222,11 +224,12 @@ def _find_summaries(runs: pd.DataFrame) -> list[Problem]:
 
 
 def _find_ranks(runs: pd.DataFrame) -> set[str]:
-    """Find the columns beside others that hold each rank of the models once, or attributes."""
+    """Find the columns beside others that number the models, from 0 or 1, or are attributes."""
     found = set()
     for name, scores in runs.groupby("dataset", observed=True)["score"]:
         ranks = np.sort(scores.to_numpy(dtype=np.float64))
-        is_ranks = len(ranks) >= FEWEST_MODELS and np.array_equal(ranks, np.arange(len(ranks)) + 1)
+        is_ranks = len(ranks) >= FEWEST_MODELS and ranks[0] in (0, 1)
+        is_ranks = is_ranks and np.array_equal(ranks, np.arange(len(ranks)) + ranks[0])
         if is_ranks or is_attribute(str(name)):
             found.add(str(name))
     # Where all are whole, those are the scores.
