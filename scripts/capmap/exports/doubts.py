@@ -23,9 +23,11 @@ SPREAD = re.compile(
     r"±|([±\u03c3] ?)?\(?"
     r"(std|stdev|stddev|sem|stderr|variance|standard (deviation|error)|median|min|max|best)\)?"
 )
-BESIDE = r"std|stdev|stddev|stderr|sem|var|variance|rank|err|error|ci ?\d*|\u03c3"
+BESIDE = r"std|stdev|stddev|stderr|sem|var|variance|rank|err|error|ci ?\d*|p ?val(ue)?|\u03c3"
 SIGN = r"±|\+/"
-BEHIND = re.compile(rf"(.+?)( \(?({BESIDE}|\(sd|\(se)\)?| ?\(?({SIGN})\)?)")
+BEHIND = re.compile(rf"(.+?)( \(?({BESIDE}|sd|se)\)?| ?\(?({SIGN})\)?)")
+# ImageNet and ImageNet-P are two datasets, ImageNet_mean and ImageNet_p are not.
+BEHIND_MEAN = re.compile(r"(.+?) \(?p\)?")
 BEFORE = re.compile(rf"(?:({BESIDE})( of)?[ (]+|({SIGN}) ?\(?)(?P<name>.+?)\)?")
 MEANS = ("mean", "avg", "average")
 RANK = re.compile(r"((avg|average|mean|overall) )?rank(ing)?")
@@ -151,8 +153,10 @@ def _is_beside(plain: str, every: set[str]) -> bool:
     behind, before = BEHIND.fullmatch(plain), BEFORE.fullmatch(plain)
     names = [behind[1]] if behind else []
     names += [before["name"]] if before else []
+    of_mean = BEHIND_MEAN.fullmatch(plain)
+    stems = [*names, of_mean[1]] if of_mean else names
     means = [
-        text for name in names for word in MEANS for text in (f"{name} {word}", f"{word} {name}")
+        text for name in stems for word in MEANS for text in (f"{name} {word}", f"{word} {name}")
     ]
     return not every.isdisjoint([*names, *means])
 
