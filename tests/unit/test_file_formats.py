@@ -241,6 +241,37 @@ def test_odd_tabulars(write, text, expected):
     assert read(write(text, "a.tex"), wanted=["m", "s"]) == expected
 
 
+OLD_TABULAR = "\\begin{tabular}{ll}\nm & s \\\\\nOld & 1 \\\\\n\\end{tabular}\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("\\begin{comment}", "\\end{comment}"),
+        ("\\iffalse", "\\fi"),
+        ("\\iffalse \\ifx ab", "\\else \\iff \\fi \\fi"),
+    ],
+)
+def test_tables_and_rows_of_latex_that_are_commented_out_are_not_read(write, before, after):
+    rows = f"A & 1 \\\\{before} Old & 2 \\\\\n {after}\nB & \\iftrue 3 \\fi \\\\"
+    table = f"\\begin{{tabular}}{{ll}}m & s \\\\{rows}\\end{{tabular}}"
+    path = write(f"{before}\n{OLD_TABULAR}{after}\n{table}", "a.tex")
+    assert read(path) == (["m", "s"], [(7, "A", "1"), (9, "B", "\\iftrue 3 \\fi")], [])
+
+
+def test_what_stands_behind_else_is_read(write):
+    new = OLD_TABULAR.replace("Old", "New")
+    path = write(f"\\iffalse\n{OLD_TABULAR}\\else\n{new}\\fi\n", "a.tex")
+    assert read(path) == (["m", "s"], [(9, "New", "1")], [])
+
+
+def test_tables_and_rows_of_markdown_that_are_commented_out_are_not_read(write):
+    old = "| m | s |\n|---|---|\n| Old | 1 |\n"
+    new = "| m | s |\n|---|---|\n| A | 1 |\n<!-- | Old | 2 | -->\n| B <!-- x --> | 3 |\n"
+    path = write(f"<!--\n{old}-->\n{new}", "a.md")
+    assert read(path) == (["m", "s"], [(8, "A", "1"), (10, "B", "3")], [])
+
+
 @pytest.mark.parametrize(
     ("cell", "text"),
     [
