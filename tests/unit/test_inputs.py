@@ -192,6 +192,14 @@ def test_a_file_may_be_called_like_a_glob() -> None:
     assert exports.list_names(make_study(exports="runs [1].csv")) == ["runs [1].csv"]
 
 
+@pytest.mark.parametrize("second", ["d/./a.csv", "./d/a.c*", "./d/{model}.csv"])
+def test_a_file_that_is_found_under_two_paths_is_refused(second: str) -> None:
+    touch("d/a.csv")
+    exports.check_files(make_study(exports=["d/*.csv", "d/a.csv", "https://h/x.csv"]))
+    with pytest.raises(ConfigError, match=r"d/a\.csv and \S+a\.csv are one file"):
+        exports.check_files(make_study(exports=["d/*.csv", second]))
+
+
 @pytest.mark.parametrize("pattern", ["x.csv", "d/*.csv"])
 def test_exports_that_match_no_file_are_refused(pattern: str) -> None:
     Path("d").mkdir()

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable
 from functools import partial
 from glob import has_magic
 from pathlib import Path
@@ -259,8 +259,19 @@ def _look_for_exports(study: Study) -> None:
                 "exports", f"this study itself writes {pattern}. Name what it is made of."
             )
     names = list_names(study)
+    _refuse_spellings(study, names)
     for name in study.settings["checksums"]:
         if name not in names:
             near = find_nearest(name, names)
             hint = f"Did you mean {near}?" if near else "Name a file as exports has it."
             raise study.refuse("checksums", f"{quote_name(name)} is no export. {hint}")
+
+
+def _refuse_spellings(study: Study, names: Iterable[str]) -> None:
+    """Refuse files that are found under two paths, each of which would be read."""
+    found: dict[str, str] = {}
+    for name in names:
+        path = name if "://" in name else os.path.abspath(name)  # noqa: PTH100
+        first = found.setdefault(path, name)
+        if first != name:
+            raise study.refuse("exports", f"{first} and {name} are one file. Name it one way.")
