@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
 from glob import has_magic
 from pathlib import Path
@@ -99,13 +99,7 @@ def _match_fields(study: Study, text: str) -> list[str]:
         others = [path for path in paths if pattern.match(path) is None]
     except ConfigError as error:
         raise study.refuse("exports", str(error)) from error
-    if others:
-        raise study.refuse(
-            "exports",
-            f"{others[0]} lies where {text} looks and does not match it"
-            + (f", nor do {len(others) - 1} more" if len(others) > 1 else "")
-            + ". Move it elsewhere, or correct the pattern.",
-        )
+    _refuse_others(study, text, others)
     if not paths:
         beginning = text.partition("{")[0].rpartition("/")[0]
         near = match_paths(str(Path(beginning, "**/*.*")), recursive=True)[:1]
@@ -113,6 +107,17 @@ def _match_fields(study: Study, text: str) -> list[str]:
             "exports", f"no file matches {text!r}" + (f"; there is {near[0]}" if near else ""), text
         )
     return [study.check_name("exports", path) for path in paths]
+
+
+def _refuse_others(study: Study, text: str, others: Sequence[str]) -> None:
+    """Refuse files that are where a pattern looks and do not match it."""
+    if others:
+        raise study.refuse(
+            "exports",
+            f"{others[0]} lies where {text} looks and does not match it"
+            + (f", nor do {len(others) - 1} more" if len(others) > 1 else "")
+            + ". Move it elsewhere, or correct the pattern.",
+        )
 
 
 def _match_members(study: Study, text: str) -> dict[str, str]:
@@ -131,6 +136,14 @@ def _match_members(study: Study, text: str) -> dict[str, str]:
             chosen = [name for name in members if pattern.match(name) is not None]
         except (ConfigError, BadZipFile, OSError) as error:
             raise study.refuse("exports", f"{path}: {error}") from error
+        others = [
+            name
+            for name in members
+            # A glob in a folder does not find hidden files either.
+            if pattern.loose.match(name) is not None and "/." not in name.removeprefix(path)
+        ]
+        others = [name for name in others if pattern.match(name) is None]
+        _refuse_others(study, text, others)
         found |= {study.check_name("exports", name): path for name in chosen}
     if not found:
         raise study.refuse("exports", f"no file in {archives[0]} matches {text!r}.")
