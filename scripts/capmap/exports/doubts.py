@@ -167,6 +167,19 @@ def _is_average(plain: str, common: set[str]) -> bool:
     return AVERAGE.fullmatch(plain) is not None or AVERAGE.fullmatch(rest) is not None
 
 
+def fold_spelling(name: str) -> str:
+    """Fold a name to what it shares with others that are spelled otherwise only.
+
+    Separators say something between digits only: 3.1 and 31 are two versions.
+
+    Examples
+    --------
+    >>> fold_spelling("5-Shot"), fold_spelling("5 shot"), fold_spelling("v3.1")
+    ('5shot', '5shot', 'v3 1')
+    """
+    return re.sub(r"(?<!\d) | (?!\d)", "", _simplify(MINUS.sub("minus", name)))
+
+
 def find_alike(runs: pd.DataFrame, kind: str) -> list[Problem]:
     """Find names that differ in case, white space, separators or invisible characters only.
 
@@ -184,9 +197,7 @@ def find_alike(runs: pd.DataFrame, kind: str) -> list[Problem]:
     """
     spellings: dict[str, list[str]] = {}
     for name in runs[kind].unique().tolist():
-        # Separators say something between digits only: 3.1 and 31 are two versions.
-        key = re.sub(r"(?<!\d) | (?!\d)", "", _simplify(MINUS.sub("minus", name)))
-        spellings.setdefault(key, []).append(name)
+        spellings.setdefault(fold_spelling(name), []).append(name)
     problems = []
     for names in spellings.values():
         if len(names) > 1:
