@@ -102,6 +102,16 @@ def test_text_is_read_in_its_encoding(write, encoding):
     assert read(write(marked), encoding=encoding)[1] == [(2, "É", "1")]
 
 
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "iso8859-15", "mac-roman"])
+def test_utf_8_is_known_beside_text_of_8_bits(write, encoding):
+    path = write("modèle,s\nÉ,1\n".encode())
+    assert read(path, encoding=encoding) == (["modèle", "s"], [(2, "É", "1")], [])
+    # The characters of these bytes are valid UTF-8 by chance.
+    path = write("m,s\n联通,1\n".encode("gbk"))
+    assert read(path, encoding="gbk")[1] == [(2, "联通", "1")]
+    assert refuse(write("m,s\né,1\n".encode()), encoding="ascii").code == "wrong_encoding"
+
+
 def test_another_encoding_is_read_beyond_the_head_of_the_file(write):
     # The head ends within a character of two bytes, at an odd place.
     rows = "é,1\n" * 600_000
