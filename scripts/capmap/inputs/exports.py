@@ -23,7 +23,7 @@ from capmap.inputs.looks import check_looks
 from capmap.inputs.predictions import check_predictions, find_dumps
 from capmap.inputs.published import check_published
 from capmap.inputs.studies import Study, list_faults, match_paths
-from capmap.patterns import Pattern, has_fields
+from capmap.patterns import Pattern, has_fields, order_paths
 from capmap.settings.choices import TableFormat
 from capmap.wording import find_nearest, quote_name
 
@@ -43,7 +43,8 @@ def find_exports(study: Study) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        Inputs for Snakemake by the paths or URLs that users know. Globs are expanded and sorted.
+        Inputs for Snakemake by the paths or URLs that users know. Globs are expanded and sorted,
+        ``log_2.csv`` before ``log_10.csv``.
 
     Raises
     ------
@@ -132,7 +133,8 @@ def _match_members(study: Study, text: str) -> dict[str, str]:
             pattern = Pattern(path + (text[end:] or "/**/*"), "/")
             with ZipFile(path) as archive:
                 files = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
-            members = sorted(f"{path}/{name}" for name in files if not name.startswith("__MACOSX/"))
+            files = order_paths(name for name in files if not name.startswith("__MACOSX/"))
+            members = [f"{path}/{name}" for name in files]
             chosen = [name for name in members if pattern.match(name) is not None]
         except (ConfigError, BadZipFile, OSError) as error:
             raise study.refuse("exports", f"{path}: {error}") from error
