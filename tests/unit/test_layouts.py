@@ -204,6 +204,20 @@ def test_fields_win_over_columns_and_filter(write):
     assert read_exports([path], where={"fold": "1"}, **options).runs.empty
 
 
+@pytest.mark.parametrize(
+    ("header", "score"),
+    [("model,dataset,acc,f1", ["acc", "f1"]), ("model,x,d/acc,d/f1", "{dataset}/{metric}")],
+)
+def test_datasets_may_be_made_of_metrics_in_columns(write, header, score):
+    path = write(f"{header}\nA,d,0.1,0.2\n")
+    columns = {"score": score, "dataset": ["dataset", "metric"]}
+    columns |= {"ignore": ["x"]} if "x" in header else {}
+    found = read_exports([path], columns=columns)
+    assert found.problems == []
+    names = found.runs[["dataset", "metric", "score"]].itertuples(index=False, name=None)
+    assert [*names] == [("d / acc", "acc", 0.1), ("d / f1", "f1", 0.2)]
+
+
 def test_filters_hold_for_what_columns_are_called(write):
     path = write("model,d/acc,d/f1,e/acc\nA,0.1,0.2,0.3\n")
     columns = {"score": "{dataset}/{metric}"}

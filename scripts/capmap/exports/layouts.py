@@ -342,7 +342,8 @@ def _plan_reading(
         wish
         for role, names in roles.items()
         for wish in (wish_for(columns, role) if names else ())
-        if wish.name not in fields or (wish.name in NAMED and wish.name != role)
+        # A field is a part of a joined name as well: [dataset, metric] makes a dataset of each.
+        if wish.name not in fields or (wish.name in NAMED and wish.name != role and len(names) == 1)
     ]
     wishes += [Wish("where", name) for name in where if name not in fields]
     scores = _find_scores(texts, present, columns=columns, taken={wish.name for wish in wishes})
