@@ -218,6 +218,16 @@ def test_datasets_may_be_made_of_metrics_in_columns(write, header, score):
     assert [*names] == [("d / acc", "acc", 0.1), ("d / f1", "f1", 0.2)]
 
 
+def test_a_matrix_with_a_row_per_dataset_is_known_by_its_columns(write):
+    path = write("dataset,m1,m2\nd,0.5,0.6\n")
+    (problem,) = read_exports([path], layout="matrix", metric="acc").problems
+    assert (problem.code, problem.column) == ("missing_column", "model")
+    assert "columns: {score: '{model}'}" in problem.remedy
+    columns = {"score": "{model}"}
+    found = read_exports([path], layout="matrix", metric="acc", columns=columns)
+    assert found.runs["model"].tolist() == ["m1", "m2"]
+
+
 def test_filters_hold_for_what_columns_are_called(write):
     path = write("model,d/acc,d/f1,e/acc\nA,0.1,0.2,0.3\n")
     columns = {"score": "{dataset}/{metric}"}

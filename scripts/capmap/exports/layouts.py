@@ -70,6 +70,7 @@ from capmap.settings.choices import Decimal, TableFormat
 from capmap.wording import list_names, quote_name
 
 MATRIX_HINT = "If the file has a column per dataset, set `format: matrix`."
+TURNED_HINT = "If each row is a dataset and each column a model, set `columns: {score: '{model}'}`."
 DELIMITER_HINT = "Columns must be divided by commas, semicolons or tabs."
 NESTED_HINT = "In nested files `reading: {records: …}` says where the runs are."
 NAMED = ("model", "dataset", "metric", "seed")
@@ -357,6 +358,8 @@ def _plan_reading(
     hint = NESTED_HINT if any("." in name for name in present) else ""
     if not patterns and not {*roles["dataset"], *texts} & {*present}:
         hint = DELIMITER_HINT if len(present) == 1 else MATRIX_HINT
+    elif texts == ["{dataset}"] and "dataset" in present and "model" not in present:
+        hint = TURNED_HINT
     problems = check_columns(list(dict.fromkeys(wishes)), present, source, hint=hint)
     problems += [_explain_reserved(name, source) for name in roles["keep"] if name in RUN_COLUMNS]
     if patterns:

@@ -32,7 +32,7 @@ class Columns(Section):
         "Column of the score. A table can hold scores in several columns: a name with fields, "
         'such as "{dataset}", "{dataset}_{metric}" or "acc_seed{seed}", stands for all columns '
         "like it, and a list of columns for metrics of their names. In the matrix format it is "
-        "{dataset}, or {model} where `dataset` names the column of datasets.",
+        "{dataset}, or {model} where `dataset` names another column of datasets than dataset.",
     )
     seed: str = option(
         "seed",
