@@ -485,6 +485,17 @@ def test_one_of_several_sheets_is_named(tmp_path):
     assert refuse(path, sheet="three").code == "empty_file"
 
 
+def test_a_sheet_and_a_table_are_named_for_files_that_have_several(tmp_path, write):
+    table = write("|m|s|\n|-|-|\n|A|1|\n", "a.md")
+    assert read(table, sheet="Results") == (["m", "s"], [(3, "A", "1")], [])
+    assert refuse(table, sheet="2").code == "no_sheet"
+    book = make_xlsx(tmp_path / "a.xlsx", {"Results": {"A1": "x"}})
+    assert read(book, sheet="2") == (["x"], [], [])
+    assert refuse(book, sheet="Notes").code == "no_sheet"
+    years = make_xlsx(tmp_path / "b.xlsx", {"2023": {"A1": "x"}})
+    assert refuse(years, sheet="2024").code == "no_sheet"
+
+
 def test_workbooks_that_cannot_be_read_are_one_problem(tmp_path, write, monkeypatch):
     monkeypatch.setattr(workbooks, "SECONDS", 2)
     whole = Path(make_xlsx(tmp_path / "whole.xlsx", {"S": TABLE})).read_bytes()

@@ -212,7 +212,9 @@ def open_markup(path: str, *, wanted: Collection[str], options: FileOptions) -> 
 
 
 def _choose_table(path: str, sheets: Sequence[RowSheet], number: str) -> RowSheet:
-    """Choose a table by its number in the file, from 1."""
+    """Choose a table by its number in the file, from 1; the only one where a sheet is named."""
+    if len(sheets) == 1 and not number.isdecimal():
+        return sheets[0]
     if number.isdecimal() and 0 < int(number) <= len(sheets):
         return sheets[int(number) - 1]
     reason = f"There is no table {quote_name(number)}: the file has {len(sheets)}."
