@@ -1,7 +1,7 @@
 """Names taken out of paths, keys and columns: ``runs/{model}/{dataset}.json``, ``acc_{seed}``."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from glob import escape
@@ -10,6 +10,7 @@ from typing import NamedTuple
 from capmap.errors import ConfigError
 from capmap.wording import quote_name
 
+DIGITS = re.compile("([0-9]+)")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -76,6 +77,12 @@ class Pattern:
             {"literal": escape(part.text), "field": "*"}.get(part.kind, part.text)
             for part in self._parts
         )
+
+    @cached_property
+    def loose(self) -> "Pattern":
+        """The pattern with ``*`` in place of each field."""
+        texts = ("*" if part.kind == "field" else part.text for part in self._parts)
+        return Pattern("".join(texts), self.separator)
 
     def match(self, text: str) -> dict[str, str] | None:
         """Read the fields of a text.
@@ -154,6 +161,28 @@ def has_fields(text: str) -> bool:
     (True, False)
     """
     return "{" in text
+
+
+def split_digits(name: str) -> list[tuple[int, str]]:
+    """Split a name into texts and numbers, so that img2 comes before img10.
+
+    A number is its length and its digits, which compare as numbers do, however long they are.
+
+    Examples
+    --------
+    >>> sorted(["log_10", "log_2", "log"], key=split_digits)
+    ['log', 'log_2', 'log_10']
+    """
+    parts = DIGITS.split(name)
+    return [
+        (len(part.lstrip("0")), part.lstrip("0")) if place % 2 else (0, part)
+        for place, part in enumerate(parts)
+    ]
+
+
+def order_paths(paths: Iterable[str]) -> list[str]:
+    """Sort paths, by the numbers in them where their texts are equal."""
+    return sorted(sorted(paths), key=split_digits)
 
 
 def _split(text: str) -> Iterator[_Part]:

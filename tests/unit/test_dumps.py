@@ -285,6 +285,13 @@ def test_columns_called_after_ids_are_scores_in_the_order_of_the_ids(write, head
     assert dump.classes is None
 
 
+def test_rankings_of_all_ids_are_no_scores(write):
+    problem = refuse(write("image,0,1,2\na.jpg,2,0,1\nb.jpg,1,2,0\n"))
+    assert place(problem) == ("wrong_type", 1, "", "")
+    assert open_scores(write("image,0,1,2\na.jpg,2,0,1\nb.jpg,1,2,1\n")).n_classes == 3
+    assert open_scores(write("image,0,1\na.jpg,1,0\nb.jpg,0,1\n")).n_classes == 2
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_parquet_keeps_the_type_of_the_scores(tmp_path, dtype):
     values = np.arange(6, dtype=dtype).reshape(3, 2)

@@ -369,6 +369,28 @@ def test_a_filter_that_matches_nothing_is_told(write):
     assert only_problem(both).code == "unmatched_filter"
 
 
+def test_rows_whose_value_is_one_of_a_filter_in_other_spelling_are_told(write):
+    text = "model,dataset,split,score\nA,d,5-shot,1\nB,d,5 Shot,1\nC,d,5shots,1\nD,d,1-shot,1\n"
+    exports = read_exports([write(text)], where={"split": "5-shot"}, metric="acc")
+    problem = only_problem(exports)
+    assert place(problem) == ("alike_names", 0, "split", "5 Shot")
+    assert exports.runs["model"].tolist() == ["A"]
+    listed = {"split": ["5-shot", "5 Shot"]}
+    assert read_exports([write(text)], where=listed, metric="acc").problems == []
+    numbers = write("model,dataset,lr,score\nA,d,1,1\nB,d,-1,1\n", "b.csv")
+    assert read_exports([numbers], where={"lr": 1}, metric="acc").problems == []
+
+
+def test_a_file_without_a_row_that_passes_the_filters_is_told(write):
+    paths = [write(LONG, "1.csv"), write(LONG.replace("A", "C"), "2.csv")]
+    exports = read_exports(paths, where={"model": "A"})
+    assert [(problem.code, problem.source) for problem in exports.problems] == [
+        ("unmatched_filter", paths[1])
+    ]
+    fields = [{"model": "A"}, {"model": "C"}]
+    assert read_exports(paths, fields=fields, where={"model": "A"}).problems == []
+
+
 def test_a_filter_may_match_in_another_file_only(write):
     first, second = write(LONG, "1.csv"), write(LONG.replace("A", "C"), "2.csv")
     exports = read_exports([first, second], where={"model": ["A", "C"]})

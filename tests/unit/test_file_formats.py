@@ -102,6 +102,16 @@ def test_text_is_read_in_its_encoding(write, encoding):
     assert read(write(marked), encoding=encoding)[1] == [(2, "É", "1")]
 
 
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "iso8859-15", "mac-roman"])
+def test_utf_8_is_known_beside_text_of_8_bits(write, encoding):
+    path = write("modèle,s\nÉ,1\n".encode())
+    assert read(path, encoding=encoding) == (["modèle", "s"], [(2, "É", "1")], [])
+    # The characters of these bytes are valid UTF-8 by chance.
+    path = write("m,s\n联通,1\n".encode("gbk"))
+    assert read(path, encoding="gbk")[1] == [(2, "联通", "1")]
+    assert refuse(write("m,s\né,1\n".encode()), encoding="ascii").code == "wrong_encoding"
+
+
 def test_another_encoding_is_read_beyond_the_head_of_the_file(write):
     # The head ends within a character of two bytes, at an odd place.
     rows = "é,1\n" * 600_000
@@ -239,6 +249,37 @@ def test_a_tabular_of_latex_is_read_as_plain_text(write):
 )
 def test_odd_tabulars(write, text, expected):
     assert read(write(text, "a.tex"), wanted=["m", "s"]) == expected
+
+
+OLD_TABULAR = "\\begin{tabular}{ll}\nm & s \\\\\nOld & 1 \\\\\n\\end{tabular}\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("\\begin{comment}", "\\end{comment}"),
+        ("\\iffalse", "\\fi"),
+        ("\\iffalse \\ifx ab", "\\else \\iff \\fi \\fi"),
+    ],
+)
+def test_tables_and_rows_of_latex_that_are_commented_out_are_not_read(write, before, after):
+    rows = f"A & 1 \\\\{before} Old & 2 \\\\\n {after}\nB & \\iftrue 3 \\fi \\\\"
+    table = f"\\begin{{tabular}}{{ll}}m & s \\\\{rows}\\end{{tabular}}"
+    path = write(f"{before}\n{OLD_TABULAR}{after}\n{table}", "a.tex")
+    assert read(path) == (["m", "s"], [(7, "A", "1"), (9, "B", "\\iftrue 3 \\fi")], [])
+
+
+def test_what_stands_behind_else_is_read(write):
+    new = OLD_TABULAR.replace("Old", "New")
+    path = write(f"\\iffalse\n{OLD_TABULAR}\\else\n{new}\\fi\n", "a.tex")
+    assert read(path) == (["m", "s"], [(9, "New", "1")], [])
+
+
+def test_tables_and_rows_of_markdown_that_are_commented_out_are_not_read(write):
+    old = "| m | s |\n|---|---|\n| Old | 1 |\n"
+    new = "| m | s |\n|---|---|\n| A | 1 |\n<!-- | Old | 2 | -->\n| B <!-- x --> | 3 |\n"
+    path = write(f"<!--\n{old}-->\n{new}", "a.md")
+    assert read(path) == (["m", "s"], [(8, "A", "1"), (10, "B", "3")], [])
 
 
 @pytest.mark.parametrize(
@@ -442,6 +483,17 @@ def test_one_of_several_sheets_is_named(tmp_path):
     problem = refuse(path, sheet="tow")
     assert (problem.code, "'two'?" in problem.remedy) == ("no_sheet", True)
     assert refuse(path, sheet="three").code == "empty_file"
+
+
+def test_a_sheet_and_a_table_are_named_for_files_that_have_several(tmp_path, write):
+    table = write("|m|s|\n|-|-|\n|A|1|\n", "a.md")
+    assert read(table, sheet="Results") == (["m", "s"], [(3, "A", "1")], [])
+    assert refuse(table, sheet="2").code == "no_sheet"
+    book = make_xlsx(tmp_path / "a.xlsx", {"Results": {"A1": "x"}})
+    assert read(book, sheet="2") == (["x"], [], [])
+    assert refuse(book, sheet="Notes").code == "no_sheet"
+    years = make_xlsx(tmp_path / "b.xlsx", {"2023": {"A1": "x"}})
+    assert refuse(years, sheet="2024").code == "no_sheet"
 
 
 def test_workbooks_that_cannot_be_read_are_one_problem(tmp_path, write, monkeypatch):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from hypothesis import given
@@ -187,9 +188,28 @@ def test_globs_are_sorted_and_urls_are_opened() -> None:
     ]
 
 
+def test_files_are_read_in_the_order_of_their_numbers() -> None:
+    names = ["log_1.csv", "log_2.csv", "log_10.csv"]
+    touch(*names)
+    assert exports.list_names(make_study(exports="log_*.csv")) == names
+    with ZipFile("logs.zip", "w") as archive:
+        for name in reversed(names):
+            archive.writestr(name, "x")
+    packed = [f"logs.zip/{name}" for name in names]
+    assert exports.list_names(make_study(exports="logs.zip")) == packed
+
+
 def test_a_file_may_be_called_like_a_glob() -> None:
     touch("runs [1].csv", "runs 1.csv")
     assert exports.list_names(make_study(exports="runs [1].csv")) == ["runs [1].csv"]
+
+
+@pytest.mark.parametrize("second", ["d/./a.csv", "./d/a.c*", "./d/{model}.csv"])
+def test_a_file_that_is_found_under_two_paths_is_refused(second: str) -> None:
+    touch("d/a.csv")
+    exports.check_files(make_study(exports=["d/*.csv", "d/a.csv", "https://h/x.csv"]))
+    with pytest.raises(ConfigError, match=r"d/a\.csv and \S+a\.csv are one file"):
+        exports.check_files(make_study(exports=["d/*.csv", second]))
 
 
 @pytest.mark.parametrize("pattern", ["x.csv", "d/*.csv"])

@@ -204,6 +204,30 @@ def test_fields_win_over_columns_and_filter(write):
     assert read_exports([path], where={"fold": "1"}, **options).runs.empty
 
 
+@pytest.mark.parametrize(
+    ("header", "score"),
+    [("model,dataset,acc,f1", ["acc", "f1"]), ("model,x,d/acc,d/f1", "{dataset}/{metric}")],
+)
+def test_datasets_may_be_made_of_metrics_in_columns(write, header, score):
+    path = write(f"{header}\nA,d,0.1,0.2\n")
+    columns = {"score": score, "dataset": ["dataset", "metric"]}
+    columns |= {"ignore": ["x"]} if "x" in header else {}
+    found = read_exports([path], columns=columns)
+    assert found.problems == []
+    names = found.runs[["dataset", "metric", "score"]].itertuples(index=False, name=None)
+    assert [*names] == [("d / acc", "acc", 0.1), ("d / f1", "f1", 0.2)]
+
+
+def test_a_matrix_with_a_row_per_dataset_is_known_by_its_columns(write):
+    path = write("dataset,m1,m2\nd,0.5,0.6\n")
+    (problem,) = read_exports([path], layout="matrix", metric="acc").problems
+    assert (problem.code, problem.column) == ("missing_column", "model")
+    assert "columns: {score: '{model}'}" in problem.remedy
+    columns = {"score": "{model}"}
+    found = read_exports([path], layout="matrix", metric="acc", columns=columns)
+    assert found.runs["model"].tolist() == ["m1", "m2"]
+
+
 def test_filters_hold_for_what_columns_are_called(write):
     path = write("model,d/acc,d/f1,e/acc\nA,0.1,0.2,0.3\n")
     columns = {"score": "{dataset}/{metric}"}
@@ -232,6 +256,21 @@ def test_one_row_of_a_log_counts(write, take, scores):
     found = read_exports([path], metric="acc", columns=columns, take=take)
     assert found.problems == []
     assert found.runs.sort_values("model")["score"].tolist() == scores
+
+
+@pytest.mark.parametrize(
+    ("take", "scores"),
+    [("last", [0.8, 0.7]), ("best", [0.8, 0.7]), ({"step": 9}, [0.5, 0.7])],
+)
+def test_rows_of_a_log_without_a_score_do_not_count_beside_others(write, take, scores):
+    rows = "A,d,9,,0.2\nA,d,9,0.5,0.2\nA,d,19,0.8,0.3\nA,d,19,,0.9\nA,d,20,-,0.9\nB,d,9,0.7,0.1\n"
+    path = write(f"model,dataset,step,score,val\n{rows}C,d,9,,0.1\n")
+    columns = {"step": "step", "selection": "val"}
+    values = {"-": "missing"}
+    found = read_exports([path], metric="acc", columns=columns, take=take, values=values)
+    assert {problem.code for problem in found.problems} == {"empty_score"}
+    assert found.runs["score"].dropna().tolist() == scores
+    assert found.runs["model"].tolist() == ["A", "B", "C"]
 
 
 @pytest.mark.parametrize(

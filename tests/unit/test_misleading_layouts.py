@@ -51,6 +51,7 @@ CASES = [
     *(
         (repr(name), add(name, "0.01", "0.02", "0.01"), MATRIX, "doubtful_dataset")
         for name in (
+            *("d2_sd", "d1_SE", "d1_p_value", "d2 pvalue"),
             *("d2_std", "d1 (SD)", "d2 rank", "d1-stderr", "d2 ±", "d2±", "d1_ci", "d1_ci95"),
             *(
                 "d2_err",
@@ -70,11 +71,25 @@ CASES = [
         MATRIX,
         "doubtful_dataset",
     ),
+    *(
+        (
+            f"{word} behind means",
+            f"model,d1_mean,d1_{word},d2_mean\nA,0.9,0.01,0.7\nB,0.8,0.02,0.5\nC,0.6,0.01,0.9\n",
+            MATRIX,
+            "doubtful_dataset",
+        )
+        for word in ("sd", "se", "p")
+    ),
     # Columns that number rows or describe models.
     *(
         (repr(name), add(name, "0", "1", "2"), MATRIX, "doubtful_dataset")
-        for name in ("", "Unnamed: 0", "index", "id", "Nr", "#", "row")
+        for name in ("", "Unnamed: 0", "index", "idx", "id", "Nr", "#", "row")
     ),
+    *(
+        (repr(name), add(name, "4", "0", "7"), MATRIX, "doubtful_dataset")
+        for name in ("__index_level_0__", "level_0")
+    ),
+    ("numbers from 0", add("Place", "1", "0", "2"), MATRIX, "doubtful_dataset"),
     *(
         (name, add(name, "86", "22", "5"), MATRIX, "doubtful_dataset")
         for name in (
@@ -161,6 +176,7 @@ def test_no_table_is_ranked_in_silence(write, text, options, code):
             "d3_std",
         ),
         *("std_d3", "± d3", "errd1", "ci95", "standard d1", "d1 variants", "errors d1"),
+        *("level_1", "no", "d1-P", "d3_sd"),
     ],
 )
 def test_datasets_that_are_called_a_little_like_it_are_ranked(write, name):

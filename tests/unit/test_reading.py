@@ -249,6 +249,7 @@ def test_it_is_told_which_columns_were_taken_for_what(tmp_path, monkeypatch):
         ("runs/a/{model}-{model}.txt", "runs/a/x-y.txt lies where"),
         ("runs/{model}/{x y}.txt", "no field"),
         ("all.zip/{model}.csv", "no file in all.zip"),
+        ("all.zip/{model}/{seed,[0-9]+}.txt", "all.zip/c/x_y.txt lies where"),
         ("none.zip", "no file matches 'none.zip'"),
     ],
 )
@@ -256,7 +257,8 @@ def test_a_file_that_does_not_match_is_told(exports, message, tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     archive = io.BytesIO()
     with ZipFile(archive, "w") as stream:
-        stream.writestr("a/b.csv", "x")
+        for name in ("a/b.csv", "c/1.txt", "c/x_y.txt", "c/.2.txt"):
+            stream.writestr(name, "x")
     write_files({"runs/a/x-y.txt": "", "all.zip": archive.getvalue()}, tmp_path)
     settings = check_config({"studies": {"s": {"exports": exports}}})["studies"]["s"]
     with pytest.raises(Exception, match=r"^studies\.s\.exports: ") as caught:

@@ -23,9 +23,11 @@ SPREAD = re.compile(
     r"±|([±\u03c3] ?)?\(?"
     r"(std|stdev|stddev|sem|stderr|variance|standard (deviation|error)|median|min|max|best)\)?"
 )
-BESIDE = r"std|stdev|stddev|stderr|sem|var|variance|rank|err|error|ci ?\d*|\u03c3"
+BESIDE = r"std|stdev|stddev|stderr|sem|var|variance|rank|err|error|ci ?\d*|p ?val(ue)?|\u03c3"
 SIGN = r"±|\+/"
-BEHIND = re.compile(rf"(.+?)( \(?({BESIDE}|\(sd|\(se)\)?| ?\(?({SIGN})\)?)")
+BEHIND = re.compile(rf"(.+?)( \(?({BESIDE}|sd|se)\)?| ?\(?({SIGN})\)?)")
+# ImageNet and ImageNet-P are two datasets, ImageNet_mean and ImageNet_p are not.
+BEHIND_MEAN = re.compile(r"(.+?) \(?p\)?")
 BEFORE = re.compile(rf"(?:({BESIDE})( of)?[ (]+|({SIGN}) ?\(?)(?P<name>.+?)\)?")
 MEANS = ("mean", "avg", "average")
 RANK = re.compile(r"((avg|average|mean|overall) )?rank(ing)?")
@@ -37,7 +39,9 @@ ATTRIBUTE = re.compile(
 )
 # lr=1e-3 and lr=1e3 are two.
 MINUS = re.compile(r"(?<=[=:])[-\u2212](?=\d)|(?<=\de)[-\u2212](?=\d)", re.IGNORECASE)
-INDEX = re.compile(r"unnamed: \d+|index|id|row|nr|#|")
+INDEX = re.compile(
+    r"unnamed: \d+|(__)?index[_ ]level[_ ]\d+(__)?|level[_ ]0|index|idx|id|row|nr|#|"
+)
 # Averages of more datasets than that are not looked for.
 MOST = 2000
 FEWEST_MODELS = 3
@@ -85,7 +89,7 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
         if name in averages:
             reason = "holds the mean of the others"
         elif name in ranks:
-            reason = "holds the ranks 1 to n, or is called like an attribute of models"
+            reason = "numbers the models, or is called like an attribute of models"
         elif is_wide and _is_beside(plain, every):
             reason = "is called like the spread or the rank of another column"
         elif _is_average(plain, common) or RANK.fullmatch(plain):
@@ -149,8 +153,10 @@ def _is_beside(plain: str, every: set[str]) -> bool:
     behind, before = BEHIND.fullmatch(plain), BEFORE.fullmatch(plain)
     names = [behind[1]] if behind else []
     names += [before["name"]] if before else []
+    of_mean = BEHIND_MEAN.fullmatch(plain)
+    stems = [*names, of_mean[1]] if of_mean else names
     means = [
-        text for name in names for word in MEANS for text in (f"{name} {word}", f"{word} {name}")
+        text for name in stems for word in MEANS for text in (f"{name} {word}", f"{word} {name}")
     ]
     return not every.isdisjoint([*names, *means])
 
@@ -159,6 +165,19 @@ def _is_average(plain: str, common: set[str]) -> bool:
     """Tell whether a name is that of an average, but for words that most names have."""
     rest = " ".join(word for word in plain.split() if word not in common)
     return AVERAGE.fullmatch(plain) is not None or AVERAGE.fullmatch(rest) is not None
+
+
+def fold_spelling(name: str) -> str:
+    """Fold a name to what it shares with others that are spelled otherwise only.
+
+    Separators say something between digits only: 3.1 and 31 are two versions.
+
+    Examples
+    --------
+    >>> fold_spelling("5-Shot"), fold_spelling("5 shot"), fold_spelling("v3.1")
+    ('5shot', '5shot', 'v3 1')
+    """
+    return re.sub(r"(?<!\d) | (?!\d)", "", _simplify(MINUS.sub("minus", name)))
 
 
 def find_alike(runs: pd.DataFrame, kind: str) -> list[Problem]:
@@ -178,9 +197,7 @@ def find_alike(runs: pd.DataFrame, kind: str) -> list[Problem]:
     """
     spellings: dict[str, list[str]] = {}
     for name in runs[kind].unique().tolist():
-        # Separators say something between digits only: 3.1 and 31 are two versions.
-        key = re.sub(r"(?<!\d) | (?!\d)", "", _simplify(MINUS.sub("minus", name)))
-        spellings.setdefault(key, []).append(name)
+        spellings.setdefault(fold_spelling(name), []).append(name)
     problems = []
     for names in spellings.values():
         if len(names) > 1:
@@ -222,11 +239,12 @@ def _find_summaries(runs: pd.DataFrame) -> list[Problem]:
 
 
 def _find_ranks(runs: pd.DataFrame) -> set[str]:
-    """Find the columns beside others that hold each rank of the models once, or attributes."""
+    """Find the columns beside others that number the models, from 0 or 1, or are attributes."""
     found = set()
     for name, scores in runs.groupby("dataset", observed=True)["score"]:
         ranks = np.sort(scores.to_numpy(dtype=np.float64))
-        is_ranks = len(ranks) >= FEWEST_MODELS and np.array_equal(ranks, np.arange(len(ranks)) + 1)
+        is_ranks = len(ranks) >= FEWEST_MODELS and ranks[0] in (0, 1)
+        is_ranks = is_ranks and np.array_equal(ranks, np.arange(len(ranks)) + ranks[0])
         if is_ranks or is_attribute(str(name)):
             found.add(str(name))
     # Where all are whole, those are the scores.

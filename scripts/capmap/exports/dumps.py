@@ -334,7 +334,7 @@ def read_score_table(path: str, *, n_classes: int | None = None) -> Dump:
     ------
     UnreadableExportError
         When the table cannot be read, has a column without a name or two of one name, an image
-        stands twice, or a cell is no score or id of a class.
+        stands twice, a cell is no score or id of a class, or the scores of ids are a ranking.
     """
     sheet = _open_sheet(path)
     columns = [name for name in sheet.columns if name != IMAGE]
@@ -352,8 +352,19 @@ def read_score_table(path: str, *, n_classes: int | None = None) -> Dump:
         scores = read_parquet_scores(sheet, columns)
     else:
         scores = read_text_scores(sheet, columns)
+    if names is None:
+        _refuse_rankings(scores, path)
     images = _read_images(sheet, sheet.read_cells([IMAGE])) if IMAGE in sheet.columns else None
     return ScoreDump(scores, images, names)
+
+
+def _refuse_rankings(scores: Scores, path: str) -> None:
+    """Refuse rows that hold each id once; scores of two classes may be 0 and 1."""
+    ids = np.arange(scores.shape[1])
+    if len(ids) > 2 and all(np.array_equal(np.sort(row), ids) for row in scores):
+        reason = f"Every row has each number from 0 to {ids[-1]} once, as ids and ranks do."
+        remedy = "Call the columns 1, 2, 3, … where they hold the best classes, the best first."
+        raise refuse("wrong_type", path, reason, remedy, line=1)
 
 
 def _open_sheet(path: str) -> Sheet:

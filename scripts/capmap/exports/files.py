@@ -310,7 +310,8 @@ def recode_text(content: bytes, path: str, encoding: str, *, complete: bool = Tr
     path : str
         Where it came from.
     encoding : str
-        Such as "latin-1" or "utf-16". A byte order mark of UTF-8 in the file wins over it.
+        Such as "latin-1" or "utf-16". A byte order mark of UTF-8 in the file wins over it, and over
+        one of 8 bits other characters than ASCII that are valid UTF-8, which no such text is.
     complete : bool, optional
         Whether this is the whole file; a character cut off at the end is left out otherwise.
 
@@ -327,6 +328,8 @@ def recode_text(content: bytes, path: str, encoding: str, *, complete: bool = Tr
     codec = _find_codec(encoding, path)
     if codec.name in ("utf-8", "utf-8-sig") or content.startswith(codecs.BOM_UTF8):
         return content
+    if _has_8_bits(codec) and _is_utf8(content, complete=complete):
+        return content
     if content.startswith(BYTE_ORDER_MARKS) and not codec.name.startswith(("utf-16", "utf-32")):
         raise UnreadableExportError(_explain_encoding(path, content, 0, "It is UTF-16.", encoding))
     _check_nature(content, path)
@@ -340,6 +343,23 @@ def recode_text(content: bytes, path: str, encoding: str, *, complete: bool = Tr
         remedy = "Set `reading: {encoding: …}` to what it is, such as utf-16-le."
         raise refuse("wrong_encoding", path, reason, remedy, line=1) from error
     return text.encode("utf-8", "replace")
+
+
+def _has_8_bits(codec: codecs.CodecInfo) -> bool:
+    """Tell whether each byte from 128 up is a character of its own, as it is not of ASCII."""
+    text, _ = codec.decode(bytes(range(128, 256)), "replace")
+    return len(text) == 128 and text.strip("\ufffd") != ""
+
+
+def _is_utf8(content: bytes, *, complete: bool) -> bool:
+    """Tell whether text has other characters than ASCII, all in UTF-8."""
+    if content.isascii():
+        return False
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(content, complete)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _find_codec(encoding: str, path: str) -> codecs.CodecInfo:

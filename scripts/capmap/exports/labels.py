@@ -23,6 +23,7 @@ from capmap.exports.files import (
     refuse,
 )
 from capmap.exports.sheets import open_sheet
+from capmap.patterns import split_digits
 from capmap.problems import FaultTally, UnreadableExportError
 from capmap.wording import count_things, list_names, quote_name
 
@@ -42,8 +43,6 @@ SEPARATOR = ";"
 INTEGRAL = re.compile(r"([+-]?[0-9]{1,18})(?:\.0*)?")
 LARGEST_LABEL = 2**31 - 1
 ID_REMEDY = "Ids are whole numbers from 0; an image without labels has none, or [] in JSON."
-
-DIGITS = re.compile("([0-9]+)")
 
 
 class Entry(NamedTuple):
@@ -464,7 +463,7 @@ def _join_by_order(labels: LabelFile, n_images: int, images: Sequence[str] | Non
 
 def _require_file_order(labels: LabelFile, images: Sequence[str]) -> None:
     files = [PurePosixPath(image).name for image in images]
-    numbers = [_split_digits(name) for name in files]
+    numbers = [split_digits(name) for name in files]
     if files == sorted(files) or numbers == sorted(numbers):
         return
     place = next(place for place in range(1, len(files)) if numbers[place] < numbers[place - 1])
@@ -474,18 +473,6 @@ def _require_file_order(labels: LabelFile, images: Sequence[str]) -> None:
         f"scores are not: first {pair}. Tell the labels apart by image ids, or sort the scores by "
         "file name."
     )
-
-
-def _split_digits(name: str) -> list[tuple[int, str]]:
-    """Split a name into texts and numbers, so that img2 comes before img10.
-
-    A number is its length and its digits, which compare as numbers do, however long they are.
-    """
-    parts = DIGITS.split(name)
-    return [
-        (len(part.lstrip("0")), part.lstrip("0")) if place % 2 else (0, part)
-        for place, part in enumerate(parts)
-    ]
 
 
 def _explain_missing(labels: LabelFile, images: Sequence[str], missing: Sequence[str]) -> str:

@@ -45,6 +45,7 @@ from capmap.exports.numbers import (
     recode,
     write_plain,
 )
+from capmap.exports.repeats import EMPTY
 from capmap.exports.runs import (
     RUN_COLUMNS,
     Metrics,
@@ -69,6 +70,7 @@ from capmap.settings.choices import Decimal, TableFormat
 from capmap.wording import list_names, quote_name
 
 MATRIX_HINT = "If the file has a column per dataset, set `format: matrix`."
+TURNED_HINT = "If each row is a dataset and each column a model, set `columns: {score: '{model}'}`."
 DELIMITER_HINT = "Columns must be divided by commas, semicolons or tabs."
 NESTED_HINT = "In nested files `reading: {records: …}` says where the runs are."
 NAMED = ("model", "dataset", "metric", "seed")
@@ -133,6 +135,10 @@ class _Plan:
         kept = [name for name in others if name not in self.fields]
         return list(dict.fromkeys([*self.named, *(score.column for score in self.scores), *kept]))
 
+    def list_texts(self, field: str) -> set[str]:
+        """What the columns of scores say of a field."""
+        return {score.fields.get(field, "") for score in self.scores}
+
 
 @dataclass(frozen=True)
 class _Grid:
@@ -168,6 +174,7 @@ def read_table(
     layout: TableFormat = "long",
     values: Mapping[str, float | str] | None = None,
     summarized: bool = False,
+    logged: bool = False,
 ) -> Part:
     """Read the runs of a table.
 
@@ -181,6 +188,8 @@ def read_table(
         As in `read_exports`.
     summarized : bool, optional
         Whether cells may hold how far runs spread as well, see `parse_summaries`.
+    logged : bool, optional
+        Whether a run may have several rows, so that `take_rows` has to know which scores are empty.
     metrics : Metrics
         The configured metrics.
 
@@ -217,6 +226,7 @@ def read_table(
             **names,
             "raw": grid.raw,
             "column": choose_texts([score.column for score in plan.scores], grid.places),
+            **({EMPTY: pa.array(grid.numbers.kinds == Kind.EMPTY)} if logged else {}),
             **{name: _read_part(cells, plan, grid, name) for name in plan.roles["keep"]},
             **{
                 role: _read_beside(cells, plan, grid, role, decimal)
@@ -231,8 +241,7 @@ def read_table(
     rejected = [problem for problem in file.problems if problem.severity == "error"]
     found = find_no_rows(file.lines, rejected, source=source)
     seen = {name: set(file.columns[name].unique().to_pylist()) for name in filters}
-    for name in where.keys() - filters:
-        seen[name] = {score.fields.get(name, "") for score in plan.scores}
+    seen |= {name: plan.list_texts(name) for name in where.keys() - filters}
     return Part(
         runs=runs,
         problems=[*problems, *file.problems, *found, *doubts, *grid.problems],
@@ -334,7 +343,8 @@ def _plan_reading(
         wish
         for role, names in roles.items()
         for wish in (wish_for(columns, role) if names else ())
-        if wish.name not in fields or (wish.name in NAMED and wish.name != role)
+        # A field is a part of a joined name as well: [dataset, metric] makes a dataset of each.
+        if wish.name not in fields or (wish.name in NAMED and wish.name != role and len(names) == 1)
     ]
     wishes += [Wish("where", name) for name in where if name not in fields]
     scores = _find_scores(texts, present, columns=columns, taken={wish.name for wish in wishes})
@@ -348,6 +358,8 @@ def _plan_reading(
     hint = NESTED_HINT if any("." in name for name in present) else ""
     if not patterns and not {*roles["dataset"], *texts} & {*present}:
         hint = DELIMITER_HINT if len(present) == 1 else MATRIX_HINT
+    elif texts == ["{dataset}"] and "dataset" in present and "model" not in present:
+        hint = TURNED_HINT
     problems = check_columns(list(dict.fromkeys(wishes)), present, source, hint=hint)
     problems += [_explain_reserved(name, source) for name in roles["keep"] if name in RUN_COLUMNS]
     if patterns:

@@ -29,6 +29,7 @@ SPECIAL = re.compile(r"([!-/:-@\[-`{-~])")
 ESCAPED = re.compile(rf"\\{SPECIAL.pattern}")
 CODE = re.compile(r"(?<!\\)(`+)([^`]+)\1")
 FOOTNOTE = re.compile(r"(?<!\\)\[\^[^\[\]]+\]")
+HIDDEN_HTML = re.compile(r"(?P<begin><!--)|-->")
 BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 MARKS = (
     (re.compile(r"!?(?<!\\)\[((?:\\.|[^\[\]\\])*)\]\((?:[^()]|\([^()]*\))*\)"), r"\1"),
@@ -48,6 +49,11 @@ TABULARS = {
 }
 ENVIRONMENT = re.compile(r"(?<!\\)(?:\\\\)*\\(begin|end)[ \t]*\{([A-Za-z]+\*?)\}")
 COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)(%[^\n]*)")
+HIDDEN_LATEX = re.compile(r"(?P<begin>\\begin[ \t]*\{comment\})|\\end[ \t]*\{comment\}")
+# \ifthenelse takes arguments, and \iff is an arrow: neither has a \fi.
+CONDITION = re.compile(
+    r"(?<!\\)(?:\\\\)*\\(if(?!thenelse|f(?![A-Za-z@]))[A-Za-z@]*|else|fi)(?![A-Za-z@])"
+)
 BRACKET = re.compile(r"\s*\[[^\[\]{}]*\]")
 GROUP = r"[ \t]*\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
 SQUARE = r"[ \t]*\[[^\[\]\n&]*\]"
@@ -206,7 +212,9 @@ def open_markup(path: str, *, wanted: Collection[str], options: FileOptions) -> 
 
 
 def _choose_table(path: str, sheets: Sequence[RowSheet], number: str) -> RowSheet:
-    """Choose a table by its number in the file, from 1."""
+    """Choose a table by its number in the file, from 1; the only one where a sheet is named."""
+    if len(sheets) == 1 and not number.isdecimal():
+        return sheets[0]
     if number.isdecimal() and 0 < int(number) <= len(sheets):
         return sheets[int(number) - 1]
     reason = f"There is no table {quote_name(number)}: the file has {len(sheets)}."
@@ -242,7 +250,12 @@ def _list_pipe_tables(text: str, header_rows: int) -> Iterator[Table]:
     """List the blocks of lines with pipes that have a row of dashes; those in fences are none."""
     block: list[Record] = []
     fence = ""
-    for number, line in enumerate([*text.split("\n"), ""], start=1):
+    written = [*text.split("\n"), ""]
+    shown = [*_blank_hidden(text, HIDDEN_HTML).split("\n"), ""]
+    for number, (line, before) in enumerate(zip(shown, written, strict=True), start=1):
+        # A row of a table that is commented out does not end the table.
+        if not line.strip() and PIPE.search(before):
+            continue
         if match := FENCE.match(line):
             mark = match[0].strip()[0]
             fence = "" if fence == mark else fence or mark
@@ -294,6 +307,7 @@ def _clean_markdown(cell: str) -> str:
 
 def _list_tabulars(text: str, path: str, header_rows: int) -> Iterator[Table]:
     text = COMMENT.sub(lambda match: match[1] + _blank(match[2]), text)
+    text = _blank_conditions(_blank_hidden(text, HIDDEN_LATEX))
     line, counted = 1, 0
     for tabular in _find_tabulars(text):
         line, counted = line + text.count("\n", counted, tabular.start), tabular.start
@@ -309,6 +323,50 @@ def _list_tabulars(text: str, path: str, header_rows: int) -> Iterator[Table]:
 def _blank(text: str) -> str:
     """Put blanks in place of text, so that what follows keeps its line and place."""
     return re.sub(r"[^\n]", " ", text)
+
+
+def _blank_spans(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    parts, last = [], 0
+    for start, end in spans:
+        parts += [text[last:start], _blank(text[start:end])]
+        last = end
+    return "".join(parts) + text[last:]
+
+
+def _blank_hidden(text: str, marks: re.Pattern[str]) -> str:
+    """Blank what stands between marks that begin and end a comment."""
+    spans: list[tuple[int, int]] = []
+    start: int | None = None
+    for match in marks.finditer(text):
+        if match["begin"]:
+            start = match.start() if start is None else start
+        elif start is not None:
+            spans.append((start, match.end()))
+            start = None
+    return _blank_spans(text, spans)
+
+
+def _blank_conditions(text: str) -> str:
+    r"""Blank what is between \iffalse and its \else or \fi, as LaTeX leaves it out."""
+    spans: list[tuple[int, int]] = []
+    opened: list[str] = []
+    # Where the outermost \iffalse begins, and how many conditions are open with it.
+    start, depth = 0, 0
+    for match in CONDITION.finditer(text):
+        name = match[1]
+        if name.startswith("if"):
+            opened.append(name)
+            if name == "iffalse" and not depth:
+                start, depth = match.start(1) - 1, len(opened)
+        elif depth:
+            if len(opened) == depth:
+                spans.append((start, match.end()))
+                depth = 0
+        elif name == "fi" and opened[-1:] == ["iffalse"]:
+            spans.append((match.start(1) - 1, match.end()))
+        if name == "fi" and opened:
+            opened.pop()
+    return _blank_spans(text, spans)
 
 
 def _explain_tabular(code: str, path: str, line: int, reason: str, remedy: str) -> Problem:

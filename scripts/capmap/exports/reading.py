@@ -18,10 +18,17 @@ from capmap.exports.cells import (
     list_values,
     match_value,
 )
-from capmap.exports.doubts import find_doubts
+from capmap.exports.doubts import find_doubts, fold_spelling
 from capmap.exports.files import PLAIN, FileOptions
 from capmap.exports.layouts import BESIDE, list_wanted, name_sheet, numbers_rows, read_table
-from capmap.exports.repeats import KEY, Taken, number_rows, spread_summaries, take_rows
+from capmap.exports.repeats import (
+    EMPTY,
+    KEY,
+    Taken,
+    number_rows,
+    spread_summaries,
+    take_rows,
+)
 from capmap.exports.runs import RUN_COLUMNS, Metrics, Part, Reading
 from capmap.exports.sheets import open_sheet
 from capmap.exports.unfilled import find_unfilled
@@ -164,6 +171,7 @@ def read_exports(
                 layout=layout,
                 values=values,
                 summarized=is_summarized,
+                logged=take != "all",
             )
         except UnreadableExportError as error:
             problems += error.problems
@@ -175,7 +183,7 @@ def read_exports(
             parts.append(replace(part, runs=part.runs.schema.empty_table()))
         files += _describe_file(path, rows)
     if len(parts) == len(paths):
-        problems += _check_filters(parts, where)
+        problems += _check_filters(parts, where, fields)
         problems += _check_ignored(parts, list_columns(columns, "ignore"))
     problems += _check_metrics(parts, list_columns(columns, "metric")[0])
     runs, doubts = _arrange_runs(tables, columns, take, summary)
@@ -249,7 +257,7 @@ def _arrange_runs(
     if "spread" in runs and summary is not None:
         runs, doubts = spread_summaries(runs, count=summary["runs"], spread=summary["spread"])
         problems = [*problems, *doubts]
-    spent = {*BESIDE} - {"publication"}
+    spent = {*BESIDE, EMPTY} - {"publication"}
     return runs.drop(columns=[name for name in runs if name in spent]), problems
 
 
@@ -305,9 +313,12 @@ def _check_roles(columns: Mapped, layout: TableFormat) -> list[Problem]:
     return [Problem(code="long_setting", reason=reason, remedy=remedy, column=place)]
 
 
-def _check_filters(parts: Sequence[Part], where: Filters) -> list[Problem]:
-    """Find the values of `where` that no row of any file has."""
-    problems = []
+def _check_filters(
+    parts: Sequence[Part], where: Filters, fields: Sequence[Mapping[str, str]]
+) -> list[Problem]:
+    """Find the values of `where` that no row has, or some in other spelling, and files without."""
+    problems: list[Problem] = []
+    spellings: list[Problem] = []
     for column, wanted in where.items():
         seen = sorted(set().union(*(part.filter_values[column] for part in parts)))
         for value in list_values(wanted):
@@ -323,12 +334,64 @@ def _check_filters(parts: Sequence[Part], where: Filters) -> list[Problem]:
                         value=str(value),
                     )
                 )
+        spellings += _find_left_spellings(column, list_values(wanted), seen)
     if where and not problems and all(part.rows == part.rows_filtered for part in parts):
         reason = "No row passes all filters of `where` together."
         problems.append(
             Problem(code="unmatched_filter", reason=reason, remedy="Correct or remove a filter.")
         )
-    return problems
+    return [*problems, *spellings, *_find_filtered_files(parts, where, fields)]
+
+
+def _find_left_spellings(column: str, wanted: Sequence[Any], seen: Sequence[str]) -> list[Problem]:
+    """Find values that no filter lets through, though they are one of its own in other spelling."""
+    passed = {text for text in seen if any(match_value(text, value) for value in wanted)}
+    words = [text for text in seen if text in passed and any(map(str.isalpha, text))]
+    folded = {fold_spelling(text): text for text in words}
+    left = [text for text in seen if text not in passed]
+    pairs = [(text, folded[key]) for text in left if (key := fold_spelling(text)) in folded]
+    return [
+        Problem(
+            severity="warning",
+            code="alike_names",
+            column=column,
+            value=text,
+            reason=f"Rows with {quote_name(text)} do not pass where: {{{column}: …}}, though it "
+            f"differs from {quote_name(value)} in case, white space, separators or invisible "
+            "characters only.",
+            remedy="If they are one, list both in `where`, or write it one way in the export.",
+        )
+        for text, value in pairs
+    ]
+
+
+def _find_filtered_files(
+    parts: Sequence[Part], where: Filters, fields: Sequence[Mapping[str, str]]
+) -> list[Problem]:
+    """Find files whose rows, unlike those of others, are all left out, not by their own path."""
+    named = {name for own in fields for name in own} & where.keys()
+    lost = [
+        part.reading["path"]
+        for part in parts
+        if 0 < part.rows == part.rows_filtered
+        and all(
+            any(match_value(text, value) for value in list_values(where[name]))
+            for name in named
+            for text in part.filter_values[name]
+        )
+    ]
+    if not 0 < len(lost) < len(parts):
+        return []
+    return [
+        Problem(
+            severity="warning",
+            code="unmatched_filter",
+            source=lost[0],
+            reason=f"{format_count(len(lost), 'file')} of {len(parts)} without a row that passes "
+            "`where`; this is the first.",
+            remedy="Correct the filter, or leave such files out of `exports`.",
+        )
+    ]
 
 
 def _check_ignored(parts: Sequence[Part], ignored: Sequence[str]) -> list[Problem]:

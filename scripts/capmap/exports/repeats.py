@@ -24,6 +24,8 @@ SELECTED_BY_SCORE = Problem(
     remedy="Choose by a score on other data, under `columns: {selection: …}`.",
 )
 KEY = ["model", "dataset", "metric", "seed"]
+# Whether a score is empty. Headers are trimmed, so no column of a file is called so.
+EMPTY = " empty"
 # Runs that all summaries of a study may stand for: each has a row, with its texts, in memory.
 MOST_SPREAD = 10_000_000
 Taken: TypeAlias = Take | Mapping[str, float | str]
@@ -36,11 +38,12 @@ def take_rows(runs: pd.DataFrame, take: Taken) -> tuple[pd.DataFrame, list[Probl
     ----------
     runs : pandas.DataFrame
         As read, in the order of reading; with the texts ``step`` and ``selection`` where those are
-        configured.
+        configured, and with `EMPTY`, whether the score is empty.
     take : {"all", "last", "best"} or mapping
         "last" takes the row of the highest step, or the last one where no step is configured;
         "best" that of the highest ``selection``, ``{"best": "min"}`` that of the lowest, of equal
-        ones the first; ``{"step": N}`` that of step N.
+        ones the first; ``{"step": N}`` that of step N. Rows with an empty score do not count where
+        others do.
 
     Returns
     -------
@@ -54,6 +57,7 @@ def take_rows(runs: pd.DataFrame, take: Taken) -> tuple[pd.DataFrame, list[Probl
         return runs, []
     way, wanted = (take, "max") if isinstance(take, str) else next(iter(take.items()))
     role = "selection" if way == "best" else "step"
+    runs = runs if way == "step" else _leave_out_empty(runs)
     if role not in runs:
         if way == "last":
             return _take_last(runs, np.arange(len(runs))), []
@@ -66,7 +70,7 @@ def take_rows(runs: pd.DataFrame, take: Taken) -> tuple[pd.DataFrame, list[Probl
     known = np.isfinite(values)
     is_score = np.array_equal(values, runs["score"].to_numpy(), equal_nan=True)
     if way == "step":
-        taken = runs.loc[values == wanted]
+        taken = _leave_out_empty(runs.loc[values == wanted])
         return taken, _find_without(runs, taken, f"a row of step {wanted}")
     if way == "best":
         values = _rank_backwards(-values if wanted == "min" else values)
@@ -78,6 +82,15 @@ def take_rows(runs: pd.DataFrame, take: Taken) -> tuple[pd.DataFrame, list[Probl
     if way == "best" and is_score:
         problems.append(SELECTED_BY_SCORE)
     return taken, problems
+
+
+def _leave_out_empty(runs: pd.DataFrame) -> pd.DataFrame:
+    """Leave out rows with an empty score beside others of their run."""
+    filled = ~runs[EMPTY]
+    if filled.all():
+        return runs
+    has_filled = filled.groupby([runs[name] for name in KEY], observed=True).transform("any")
+    return runs[filled | ~has_filled]
 
 
 def _rank_backwards(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -360,9 +360,13 @@ def _read_sheet() -> None:
         is_cells = python_calamine.SheetTypeEnum.WorkSheet
         sheets = [about.name for about in book.sheets_metadata if about.typ == is_cells]
         found = {"sheets": sheets}
-        if sheet in sheets or (len(sheets) == 1 and not sheet):
-            rows = book.get_sheet_by_name(sheet or sheets[0]).to_python(skip_empty_area=False)
-            part, shared = _open_parts(content, sheet or sheets[0])
+        # A number is that of a table in another file of the study.
+        is_other = sheet.isdecimal() and not "".join(sheets).isdecimal()
+        if len(sheets) == 1 and (not sheet or is_other):
+            sheet = sheets[0]
+        if sheet in sheets:
+            rows = book.get_sheet_by_name(sheet).to_python(skip_empty_area=False)
+            part, shared = _open_parts(content, sheet)
             for line, column, text in _find_raised(part, shared):
                 if 0 < line <= len(rows) and 0 <= column < len(rows[line - 1]):
                     rows[line - 1][column] = text

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
 from glob import has_magic
 from pathlib import Path
@@ -23,7 +23,7 @@ from capmap.inputs.looks import check_looks
 from capmap.inputs.predictions import check_predictions, find_dumps
 from capmap.inputs.published import check_published
 from capmap.inputs.studies import Study, list_faults, match_paths
-from capmap.patterns import Pattern, has_fields
+from capmap.patterns import Pattern, has_fields, order_paths
 from capmap.settings.choices import TableFormat
 from capmap.wording import find_nearest, quote_name
 
@@ -43,7 +43,8 @@ def find_exports(study: Study) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        Inputs for Snakemake by the paths or URLs that users know. Globs are expanded and sorted.
+        Inputs for Snakemake by the paths or URLs that users know. Globs are expanded and sorted,
+        ``log_2.csv`` before ``log_10.csv``.
 
     Raises
     ------
@@ -99,13 +100,7 @@ def _match_fields(study: Study, text: str) -> list[str]:
         others = [path for path in paths if pattern.match(path) is None]
     except ConfigError as error:
         raise study.refuse("exports", str(error)) from error
-    if others:
-        raise study.refuse(
-            "exports",
-            f"{others[0]} lies where {text} looks and does not match it"
-            + (f", nor do {len(others) - 1} more" if len(others) > 1 else "")
-            + ". Move it elsewhere, or correct the pattern.",
-        )
+    _refuse_others(study, text, others)
     if not paths:
         beginning = text.partition("{")[0].rpartition("/")[0]
         near = match_paths(str(Path(beginning, "**/*.*")), recursive=True)[:1]
@@ -113,6 +108,17 @@ def _match_fields(study: Study, text: str) -> list[str]:
             "exports", f"no file matches {text!r}" + (f"; there is {near[0]}" if near else ""), text
         )
     return [study.check_name("exports", path) for path in paths]
+
+
+def _refuse_others(study: Study, text: str, others: Sequence[str]) -> None:
+    """Refuse files that are where a pattern looks and do not match it."""
+    if others:
+        raise study.refuse(
+            "exports",
+            f"{others[0]} lies where {text} looks and does not match it"
+            + (f", nor do {len(others) - 1} more" if len(others) > 1 else "")
+            + ". Move it elsewhere, or correct the pattern.",
+        )
 
 
 def _match_members(study: Study, text: str) -> dict[str, str]:
@@ -127,10 +133,19 @@ def _match_members(study: Study, text: str) -> dict[str, str]:
             pattern = Pattern(path + (text[end:] or "/**/*"), "/")
             with ZipFile(path) as archive:
                 files = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
-            members = sorted(f"{path}/{name}" for name in files if not name.startswith("__MACOSX/"))
+            files = order_paths(name for name in files if not name.startswith("__MACOSX/"))
+            members = [f"{path}/{name}" for name in files]
             chosen = [name for name in members if pattern.match(name) is not None]
         except (ConfigError, BadZipFile, OSError) as error:
             raise study.refuse("exports", f"{path}: {error}") from error
+        others = [
+            name
+            for name in members
+            # A glob in a folder does not find hidden files either.
+            if pattern.loose.match(name) is not None and "/." not in name.removeprefix(path)
+        ]
+        others = [name for name in others if pattern.match(name) is None]
+        _refuse_others(study, text, others)
         found |= {study.check_name("exports", name): path for name in chosen}
     if not found:
         raise study.refuse("exports", f"no file in {archives[0]} matches {text!r}.")
@@ -259,8 +274,19 @@ def _look_for_exports(study: Study) -> None:
                 "exports", f"this study itself writes {pattern}. Name what it is made of."
             )
     names = list_names(study)
+    _refuse_spellings(study, names)
     for name in study.settings["checksums"]:
         if name not in names:
             near = find_nearest(name, names)
             hint = f"Did you mean {near}?" if near else "Name a file as exports has it."
             raise study.refuse("checksums", f"{quote_name(name)} is no export. {hint}")
+
+
+def _refuse_spellings(study: Study, names: Iterable[str]) -> None:
+    """Refuse files that are found under two paths, each of which would be read."""
+    found: dict[str, str] = {}
+    for name in names:
+        path = name if "://" in name else os.path.abspath(name)  # noqa: PTH100
+        first = found.setdefault(path, name)
+        if first != name:
+            raise study.refuse("exports", f"{first} and {name} are one file. Name it one way.")

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, get_args
 from capmap.addresses import hide
 from capmap.catalog import read_setting
 from capmap.errors import ConfigError
+from capmap.patterns import order_paths
 from capmap.settings.checking import Fault, drop_faulty, find_faults
 from capmap.settings.choices import TableFormat
 from capmap.settings.paths import expand_paths
@@ -332,9 +333,9 @@ def list_faults(check: Callable[..., object], *arguments: object) -> list[str]:
 
 
 def match_paths(pattern: str, *, recursive: bool = False) -> list[str]:
-    """List the paths that a glob matches, sorted; ``**`` stands for folders if `recursive`."""
+    """List the paths that a glob matches, in order; ``**`` stands for folders if `recursive`."""
     # Of an absolute pattern, too, and with the spelling of the pattern, unlike Path.glob.
-    return sorted(glob(pattern, recursive=recursive))  # noqa: PTH207
+    return order_paths(glob(pattern, recursive=recursive))  # noqa: PTH207
 
 
 def find_folder(study: Study) -> str:

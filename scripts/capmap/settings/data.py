@@ -32,7 +32,7 @@ class Columns(Section):
         "Column of the score. A table can hold scores in several columns: a name with fields, "
         'such as "{dataset}", "{dataset}_{metric}" or "acc_seed{seed}", stands for all columns '
         "like it, and a list of columns for metrics of their names. In the matrix format it is "
-        "{dataset}, or {model} where `dataset` names the column of datasets.",
+        "{dataset}, or {model} where `dataset` names another column of datasets than dataset.",
     )
     seed: str = option(
         "seed",
@@ -98,7 +98,9 @@ class Reading(Section):
         'What stands between two cells of a text, one character (" " stands for any blanks), or '
         '"auto", which finds it.',
     )
-    encoding: str = option("utf-8", "Encoding of text, such as latin-1 or utf-16.", min_length=1)
+    encoding: str = option(
+        "utf-8", "Encoding of text that is not UTF-8, such as latin-1 or utf-16.", min_length=1
+    )
     sheet: str = option(
         "",
         "Sheet of a workbook, or of several tables in Markdown or LaTeX the number of one, from 1; "
