@@ -225,6 +225,14 @@ def test_failed_runs_count_as_configured(tmp_path, failed, scores):
     assert summary["counts"]["rows_empty_score"] == 1
 
 
+@pytest.mark.parametrize("own", [{}, {"direction": "max"}])
+def test_the_worst_score_before_a_transform_is_the_largest_error(tmp_path, own):
+    path = write(tmp_path, "model,dataset,metric,score\nA,D,rmse,0.2\nB,D,rmse,1.5\nC,D,rmse,nan\n")
+    rule = {"transform": {"scale_rmse": {"std": 0.25}}, **own}
+    runs, _ = run(tmp_path, exports=path, datasets={"D": rule}, failed="worst")
+    assert runs.set_index("model").loc["C", "score"] == 1.5
+
+
 def test_failed_runs_that_count_with_nothing_known_are_an_error(tmp_path):
     nowhere = "model,dataset,metric,score,seed\nA,D,accuracy,0.8,1\nB,E,accuracy,nan,1\n"
     for text, failed, words in (

@@ -120,8 +120,9 @@ def _find_worst(own: pd.DataFrame, direction: Direction | None) -> _Substitute:
 
 def _find_raw_direction(rules: Rules, dataset: str, metric: str) -> Direction | None:
     """Which score as exported is better; every transform turns errors into scores."""
-    direction, origin = rules.find_direction(dataset, metric)
-    return "min" if origin == "transform" else direction
+    if "transform" in rules.of_dataset(dataset):
+        return "min"
+    return rules.find_direction(dataset, metric)[0]
 
 
 def _tell(problem: Problem, used: _Substitute) -> Problem:
