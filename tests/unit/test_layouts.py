@@ -251,7 +251,16 @@ def test_what_cannot_be_taken_is_told(write, columns, take, code):
 
 
 @pytest.mark.parametrize(
-    "cell", ["0.91 ± 0.02", "0.91 (0.02)", "91 ± 2%", "91% ± 2%", "0.91+/-.02"]
+    "cell",
+    [
+        "0.91 ± 0.02",
+        "0.91 (0.02)",
+        "91 ± 2%",
+        "91% ± 2%",
+        "0.91+/-.02",
+        "0.91 (±0.02)",
+        "91( ± 2)%",
+    ],
 )
 def test_a_summary_stands_for_runs_with_its_mean_and_deviation(write, cell):
     path = write(f"model,D,E\nA,{cell},0.5\n")

@@ -94,6 +94,14 @@ def test_quarantined_rows_are_listed_and_counted(tmp_path):
     assert "'=cmd" in (tmp_path / "rejected.csv").read_text(encoding="utf-8")
 
 
+def test_a_quarantined_summary_leaves_no_run(tmp_path):
+    text = "model,dataset,score\nA,D,0.9 ± 0.1\nB,D,0.8 ± 0.1\nC,D,0.95 ± 0.02 *\n"
+    settings = {"metric": "accuracy", "summary": {"runs": 3, "spread": "std"}}
+    runs, summary = run(tmp_path, exports=write(tmp_path, text), invalid="quarantine", **settings)
+    assert runs["model"].unique().tolist() == ["A", "B"]
+    assert summary["rejected"] == {"not_a_number": 1}
+
+
 def test_rejected_rows_are_written_also_when_the_study_stops(tmp_path):
     path = write(tmp_path, HEADER + GOOD + "A,D,accuracy,x,3\nA,E,accuracy,y,3\n")
     with pytest.raises(ValidationError, match=r"2 errors \(2 not_a_number\)"):

@@ -27,7 +27,7 @@ PERCENT = r"^[^eE]*\d[.,]?[\s\pZ]*%$"
 NAN = r"^(?i:[+-]?nan|na|n/a|#n/a|<na>|null|none)$"
 # A percent sign may stand behind the number, the spread, or the bracket.
 SUMMARY = (
-    r"^(?P<mean>[^±(%]*\d[^±(%+/]*?)\s*%?\s*(?:±|\+/?-|\()\s*"
+    r"^(?P<mean>[^±(%]*\d[^±(%+/]*?)\s*%?\s*(?:±|\+/?-|\(\s*(?:±|\+/?-)?)\s*"
     r"(?P<spread>[^)%]*\d[^)%]*?)\s*%?\s*\)?\s*%?$"
 )
 # 0.912(3) is 0.912 ± 0.003 for a physicist, and 0.912 of three runs or ± 3 for others.
@@ -162,9 +162,9 @@ def parse_summaries(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     Parameters
     ----------
     texts : pyarrow array of large_string, shape (n,)
-        Cells without nulls: "0.91 ± 0.02", "0.91 +/- 0.02" or "0.91 (0.02)". A percent sign behind
-        the spread holds for both; one behind the mean alone has the kind PERCENT_MEAN. Cells with
-        one number have no spread.
+        Cells without nulls: "0.91 ± 0.02", "0.91 +/- 0.02", "0.91 (0.02)" or "0.91 (±0.02)". A
+        percent sign behind the spread holds for both; one behind the mean alone has the kind
+        PERCENT_MEAN. Cells with one number have no spread.
     decimal : {"auto", ".", ","}, optional
         The decimal mark, one for all numbers.
 
@@ -198,9 +198,8 @@ def parse_summaries(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     kinds[bad & (kinds == Kind.NUMBER)] = Kind.TEXT
     for pattern, kind in ((LAST_DIGITS, Kind.LAST_DIGITS), (PERCENT_MEAN, Kind.PERCENT_MEAN)):
         kinds[_match(texts, pattern) & (kinds == Kind.NUMBER)] = kind
-    return replace(
-        numbers, values=numbers.values[:count], kinds=kinds, spreads=numbers.values[count:]
-    )
+    values = np.where(kinds > Kind.INFINITE, np.nan, numbers.values[:count])
+    return replace(numbers, values=values, kinds=kinds, spreads=numbers.values[count:])
 
 
 def bare_spreads(texts: pa.Array) -> pa.Array:
