@@ -259,6 +259,33 @@ def test_a_row_with_another_fault_has_not_only_failed(tmp_path):
         run(tmp_path, exports=write(tmp_path, text), metrics=BOUNDED, failed="worst")
 
 
+@pytest.mark.parametrize("divider", [", ", ",\n"])
+def test_failed_runs_in_one_line_of_json_are_told_apart(tmp_path, divider):
+    scores = [("A", "D", 0.5), ("B", "D", 0.6), ("C", "D", None), ("D", "D", "OOM")]
+    scores += [("A", "E", 0.3), ("B", "E", 0.4), ("C", "E", None), ("D", "E", 0.7)]
+    rows = [dict(zip(("model", "dataset", "score"), row, strict=True)) for row in scores]
+    path = write(tmp_path, f"[{divider.join(map(json.dumps, rows))}]", "runs.json")
+    settings = {"metric": "accuracy", "failed": "worst", "invalid": "quarantine"}
+    runs, summary = run(tmp_path, exports=path, incomplete="keep", **settings)
+    assert runs.loc[runs["model"] == "C", "score"].tolist() == [0.5, 0.3]
+    assert runs.loc[runs["model"] == "D", "score"].tolist() == [0.7]
+    reasons = [row["reason"] for row in summary["warnings"] if row["code"] == "failed_run"]
+    assert [reason[-5:] for reason in reasons] == [" 0.5.", " 0.3."]
+
+
+@pytest.mark.parametrize("divider", [", ", ",\n"])
+def test_summaries_in_one_line_of_json_keep_their_own_means(tmp_path, divider):
+    rows = [
+        {"model": model, "dataset": metric, "metric": metric, "score": score, "std": std}
+        for metric, low, std in (("accuracy", 0.8, 0.02), ("rmse", 30, 2))
+        for model, score in (("A", low), ("B", 1.1 * low))
+    ]
+    path = write(tmp_path, f"[{divider.join(map(json.dumps, rows))}]", "runs.json")
+    settings = {"summary": {"runs": 3, "spread": "std"}, "metrics": {"rmse": {"high": 100}}}
+    runs, _ = run(tmp_path, exports=path, columns={"spread": "std"}, **settings)
+    assert len(runs) == 12
+
+
 VIEWS = [{"option": "multilabel.rank_by", "kind": "views", "names": ["asma"]}]
 
 

@@ -1,5 +1,7 @@
 """Everything that can be wrong with rows, names, metrics and scores, and what is said about it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -185,6 +187,11 @@ def test_summary_rows_of_one_run_and_score_are_repeats(seed, codes):
 def test_of_summary_rows_one_is_kept_with_all_its_runs(policy, count):
     runs = validate(spread_two(["", ""], [0.5, 0.6]), duplicates=policy).runs
     assert (runs["model"] == "A").sum() == count
+
+
+def test_summaries_of_which_none_is_left_are_judged():
+    runs = spread_two(("7", "8"), (0.5, 0.6)).assign(score=np.nan)
+    assert codes(runs, found=[fault("not_a_number")]) == ["not_a_number"]
 
 
 def test_a_run_beside_a_summary_of_the_same_seed_is_told():
@@ -419,7 +426,7 @@ def test_a_constant_dataset_is_a_warning():
 
 def test_a_dataset_on_which_all_failed_is_constant_at_what_they_count_with():
     runs = column(np.nan, np.nan, 0.0, metric="accuracy").assign(raw=["nan", "nan", "0.00"])
-    found = [fault("nan_score", line=line) for line in (2, 3)]
+    found = [replace(fault("nan_score", line=line), value="nan") for line in (2, 3)]
     (problem,) = find(runs, "equal_scores", found=found, failed="worst")
     assert "All scores of the dataset 'D' are 0.0, so" in problem.reason
 

@@ -479,7 +479,7 @@ def _list_unfilled(cells: Cells, plan: _Plan, grid: _Grid, source: str) -> Unfil
 def _check_long(cells: Cells, column: str, numbers: Numbers, source: str) -> _Grid:
     raw, lines = cells.columns[column], cells.lines
     remedy = "Name the column of scores under `columns: {score: …}`."
-    empty = find_empty_scores(numbers, column=column, source=source, lines=lines)
+    empty = find_empty_scores(numbers, raw, column=column, source=source, lines=lines)
     words = find_words(numbers, raw, column=column, source=source, lines=lines, remedy=remedy)
     columns = [column] * len(lines)
     bad = find_bad_scores(numbers, raw, columns=columns, source=source, lines=lines)

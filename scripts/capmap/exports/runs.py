@@ -297,7 +297,9 @@ def find_blank_seeds(seeds: pa.Array, *, column: str, source: str, lines: Lines)
     ]
 
 
-def find_empty_scores(numbers: Numbers, *, column: str, source: str, lines: Lines) -> list[Problem]:
+def find_empty_scores(
+    numbers: Numbers, raw: pa.Array, *, column: str, source: str, lines: Lines
+) -> list[Problem]:
     """Find rows without a score."""
     reason = "The score is empty, so the row is left out."
     remedy = "Fill in the score if the run was made."
@@ -307,11 +309,12 @@ def find_empty_scores(numbers: Numbers, *, column: str, source: str, lines: Line
             source=source,
             reason=reason,
             remedy=remedy,
-            line=int(line),
+            line=int(lines[place]),
             column=column,
+            value=raw[place].as_py(),
             severity="warning",
         )
-        for line in lines[numbers.kinds == Kind.EMPTY]
+        for place in np.flatnonzero(numbers.kinds == Kind.EMPTY).tolist()
     ]
 
 

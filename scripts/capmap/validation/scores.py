@@ -170,8 +170,10 @@ def _read_scores(runs: pd.DataFrame) -> npt.NDArray[np.float64]:
     """Scores; those of runs that stand for the mean of a row are that mean."""
     score = runs["score"]
     if "summary" in runs:
-        places = [runs[name] for name in ("source", "line", "column")]
-        means = score.groupby(places, observed=True)
+        # Lines do not tell rows of JSON apart that stand in one.
+        places = [runs[name] for name in ("source", "line", "column", "model", "dataset", "metric")]
+        own = runs["seed"].astype("str").str.replace(r"\d+$", "", regex=True)
+        means = score.groupby([*places, own], observed=True)
         score = score.where(~runs["summary"].astype(bool), means.transform("mean").round(12))
     return score.to_numpy(dtype=np.float64)
 
