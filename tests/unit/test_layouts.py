@@ -431,6 +431,16 @@ def test_a_number_that_stands_for_no_run_is_known_however_it_is_written(write, k
     assert found.runs["score"].tolist() == [0.5, 0.5]
 
 
+@pytest.mark.parametrize("decimal", ["auto", ","])
+@pytest.mark.parametrize("value", [0.5, 1.125])
+def test_values_are_numbers_whatever_the_decimal_mark_of_a_file(write, decimal, value):
+    path = write("model;d\nA;2,5\nB;3,25\nC;half\n")
+    options = {"layout": "matrix", "metric": "m", "values": {"half": value}}
+    found = read_exports([path], decimal=decimal, **options)
+    assert found.problems == []
+    assert found.runs["score"].tolist() == [2.5, 3.25, value]
+
+
 def test_a_percentage_is_no_number_that_stands_for_no_run(write):
     path = write("model,d\nA,100%\nB,1%\n")
     found = read_exports([path], layout="matrix", metric="m", values={"1": "missing"})

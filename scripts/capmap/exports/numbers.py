@@ -272,16 +272,24 @@ def write_plain(texts: pa.Array, numbers: Numbers) -> pa.Array:
 
 def recode(
     texts: pa.Array, values: Mapping[str, float | str], *, decimal: Decimal = "auto"
-) -> pa.Array:
+) -> tuple[pa.Array, Mask]:
     """Replace what stands for a score, such as "pass" for 1, or for none ("missing").
 
     Numbers without a percent sign are compared as numbers, as `parse_numbers` reads them.
 
+    Returns
+    -------
+    pyarrow array of large_string, shape (n,)
+        The cells, the replaced ones with a decimal point.
+    ndarray of bool, shape (n,)
+        Which of them are replaced.
+
     Examples
     --------
-    >>> texts = pa.array(["1,0", "pass", "'-0,50'"], pa.large_string())
-    >>> recode(texts, {"1": 2, "pass": 1, "-0.5": "missing"}).to_pylist()
-    ['2', '1', '']
+    >>> texts = pa.array(["1,0", "half", "'-0,50'", "0,7"], pa.large_string())
+    >>> recoded, replaced = recode(texts, {"1": 2, "half": 0.5, "-0.5": "missing"})
+    >>> recoded.to_pylist(), replaced.tolist()
+    (['2', '0.5', '', '0,7'], [True, True, True, False])
     """
     encoded = texts.dictionary_encode()
     words = encoded.dictionary
@@ -290,20 +298,20 @@ def recode(
     keys = _clean(pa.array([*values], pa.large_string())).to_pylist()
     known = dict(zip(keys, values.values(), strict=True))
     written = [
-        _recode_one(word, clean, numeral, known)
-        for word, clean, numeral in zip(
-            words.to_pylist(), _clean(words).to_pylist(), numerals.tolist(), strict=True
-        )
+        _recode_one(clean, numeral, known)
+        for clean, numeral in zip(_clean(words).to_pylist(), numerals.tolist(), strict=True)
     ]
-    return pa.array(written, pa.large_string()).take(encoded.indices)
+    is_replaced = np.array([text is not None for text in written], dtype=np.bool_)
+    recoded = pc.coalesce(pa.array(written, pa.large_string()), words)
+    return recoded.take(encoded.indices), is_replaced[encoded.indices.to_numpy()]
 
 
-def _recode_one(word: str, clean: str, numeral: float, values: Mapping[str, float | str]) -> str:
+def _recode_one(clean: str, numeral: float, values: Mapping[str, float | str]) -> str | None:
     number = numeral if math.isfinite(numeral) and "%" not in clean else _to_float(clean)
     for name, value in values.items():
         if clean == name or number == _to_float(name):
             return "" if value == MISSING else repr(value)
-    return word
+    return None
 
 
 def _to_float(text: str) -> float:
