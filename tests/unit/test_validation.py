@@ -342,6 +342,16 @@ def test_percentages_against_fractions_are_an_error_for_the_dataset():
     assert '"91%"' in problem.remedy
 
 
+def test_percentages_are_known_by_their_median_beside_scores_that_cannot_be():
+    assert codes(column(95.5, 90.1, 100.000001, 0.0, metric="accuracy")) == ["percent"]
+    problem = find_one(column(955.0, 901.0, 0.0, metric="accuracy"), "all_out_of_bounds")
+    assert problem.severity == "error"
+    assert problem.reason.startswith("Most scores of the dataset 'D' are outside")
+    rule = {"human normalized": {"direction": "max"}}
+    runs = column(3.0, 300.0, 0.5, metric="human normalized")
+    assert codes(runs, metrics=rule, **BOUNDED) == ["out_of_bounds"]
+
+
 def test_percentages_are_fine_when_declared():
     runs = column(91.2, 88.0, metric="accuracy")
     assert codes(runs, metrics={"accuracy": {"low": 0, "high": 100}}) == []
