@@ -373,6 +373,7 @@ def test_rows_of_a_cell_can_be_runs_and_words_scores(write):
         [path], metric="acc", columns={"seed": "row"}, values={"pass": 1, "fail": 0.0}
     )
     assert found.problems == []
+    assert found.runs["numbered"].all()
     assert found.runs[["seed", "score", "raw"]].to_numpy().tolist() == [
         ["1", 1.0, "pass"],
         ["2", 1.0, "pass"],
