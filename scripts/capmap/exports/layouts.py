@@ -7,7 +7,7 @@ their names say of what, as in ``{dataset}`` or ``{dataset}_seed{seed}``.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +58,7 @@ from capmap.exports.runs import (
     find_no_rows,
     find_overruled_metrics,
     find_scale_breaks,
+    find_thousands,
     find_words,
     make_runs,
 )
@@ -211,7 +212,7 @@ def read_table(
     parse = partial(_parse, decimal=decimal, values=values or {}, summarized=summarized)
     grid = _read_grid(cells, plan, source, parse)
     names, doubts = _read_names(cells, plan, grid, metrics, source)
-    doubts += _check_scales(cells, plan, grid, source)
+    doubts += _check_scales(cells, plan, grid, source, decimal)
     runs = make_runs(
         {
             **names,
@@ -530,17 +531,21 @@ def _read_beside(cells: Cells, plan: _Plan, grid: _Grid, role: str, decimal: Dec
     return write_plain(texts, parse_mixed(texts, is_numeral, parse))
 
 
-def _check_scales(cells: Cells, plan: _Plan, grid: _Grid, source: str) -> list[Problem]:
-    """Compare the percent signs of scores with those of a column of spreads."""
-    if not plan.roles["spread"]:
-        return []
-    return find_scale_breaks(
-        grid.raw,
-        _read_part(cells, plan, grid, plan.roles["spread"][-1]),
-        columns=[plan.scores[place].column for place in grid.places],
-        source=source,
-        lines=grid.lines,
-    )
+def _check_scales(
+    cells: Cells, plan: _Plan, grid: _Grid, source: str, decimal: Decimal
+) -> list[Problem]:
+    """Doubt thousands, and compare the percent signs of scores with those of spreads."""
+    titles = np.array([score.column for score in plan.scores], dtype=object)
+    options: dict[str, Any] = {
+        "columns": titles[grid.places],
+        "source": source,
+        "lines": grid.lines,
+    }
+    problems = [] if decimal == "auto" else find_thousands(grid.numbers, grid.raw, **options)
+    if plan.roles["spread"]:
+        spreads = _read_part(cells, plan, grid, plan.roles["spread"][-1])
+        problems += find_scale_breaks(grid.raw, spreads, **options)
+    return problems
 
 
 def _read_names(
