@@ -308,6 +308,23 @@ def test_a_spread_that_is_no_number_is_refused(write, cell):
     assert (problem.code, problem.line, problem.value) == ("bad_summary", 3, cell)
 
 
+@pytest.mark.parametrize(("first", "last"), [("900", "1.000"), ("0.5", "1.000"), ("1,5", "1.000")])
+def test_steps_have_the_decimal_mark_of_their_scores(write, first, last):
+    path = write(f"model;dataset;step;score\nA;D;{first};0,6\nA;D;{last};0,8\n")
+    found = read_exports([path], metric="m", columns={"step": "step"}, take="last")
+    assert (found.problems, found.runs["score"].tolist()) == ([], [0.8])
+
+
+def test_counts_and_spreads_have_the_decimal_mark_of_their_scores(write):
+    path = write("model;dataset;score;std;n\nA;D;91,25;1,234;1.000\nB;D;90,5;1,532;2\n")
+    columns = {"spread": "std", "count": "n"}
+    summary = {"runs": 1, "spread": "std"}
+    found = read_exports([path], metric="m", columns=columns, summary=summary)
+    assert found.problems == []
+    spreads = found.runs.groupby("model")["score"].agg(["size", "std"])
+    assert spreads.to_numpy().ravel() == pytest.approx([1000, 1.234, 2, 1.532])
+
+
 @pytest.mark.parametrize("cells", ["-,3", "--,3", "n/a,3", "nan,3", ",3", "—,3", "0.1,"])
 def test_half_a_summary_is_one_run_with_a_warning(write, cells):
     found = read_spreads(write, f"A,d,0.5,0.1,3\nB,d,0.6,{cells}\nC,d,0.6,{cells}\nD,d,0.6,,\n")

@@ -75,6 +75,7 @@ NESTED_HINT = "In nested files `reading: {records: …}` says where the runs are
 NAMED = ("model", "dataset", "metric", "seed")
 # What says how rows of one run or several runs of one row are to be taken; texts beside the scores.
 BESIDE = ("step", "selection", "spread", "count", "publication")
+WHOLE = ("step", "count")
 ROW = "row"
 # Columns of scores that are named where it is told how a file was read.
 SHOWN = 3
@@ -520,15 +521,24 @@ def _read_part(cells: Cells, plan: _Plan, grid: _Grid, name: str) -> pa.Array:
 
 
 def _read_beside(cells: Cells, plan: _Plan, grid: _Grid, role: str, decimal: Decimal) -> pa.Array:
-    """Read what stands beside each score; numbers get a decimal point, as in any other file."""
+    """Read what stands beside each score; numbers get a decimal point, as in any other file.
+
+    Where scores have decimal commas, these decide on marks that leave it open: 1.000 is a thousand
+    steps, and 1,234 a spread. They do not where another number of the column contradicts.
+    """
     name = plan.roles[role][-1]
     texts = _read_part(cells, plan, grid, name)
     if role == "publication" or name in plan.fields:
         return texts
     is_numeral = grid.spread(pa.array(cells.find_numerals(name))).to_numpy(zero_copy_only=False)
     texts = bare_spreads(texts) if role == "spread" else texts
-    parse = partial(_parse, decimal=decimal, values={}, summarized=False)
-    return write_plain(texts, parse_mixed(texts, is_numeral, parse))
+    parse = partial(_parse, values={}, summarized=False)
+    numbers = parse_mixed(texts, is_numeral, partial(parse, decimal=decimal))
+    is_open = role in WHOLE or (numbers.kinds == Kind.AMBIGUOUS).any()
+    if decimal == "auto" and grid.numbers.decimal_commas and is_open:
+        alike = parse_mixed(texts, is_numeral, partial(parse, decimal=","))
+        numbers = numbers if (alike.kinds == Kind.OTHER_MARK).any() else alike
+    return write_plain(texts, numbers)
 
 
 def _check_scales(
