@@ -384,6 +384,19 @@ def test_summaries_are_known_where_they_are_not_expected(write):
     assert "`summary: {runs: N}`" in problem.remedy
 
 
+@pytest.mark.parametrize(
+    "cell", ["0.91 (+0.02)", "0.91 (-0.02)", "0.91 (\u2212.02)", "0.91 (↑0.02)", "91% (0.5↑)"]
+)
+def test_changes_are_no_spreads(write, cell):
+    path = write(f"model,D\nA,{cell}\n")
+    options = {"layout": "matrix", "metric": "acc"}
+    for summary in ({}, {"summary": {"runs": 3, "spread": "std"}}):
+        found = read_exports([path], **options, **summary)
+        problem = found.problems[0]
+        assert (problem.code, found.runs.empty) == ("no_numbers", True)
+        assert "summary" not in problem.remedy
+
+
 def test_rows_of_a_cell_can_be_runs_and_words_scores(write):
     path = write("model,dataset,score\nA,d,pass\nA,d,pass\nA,d,fail\n")
     found = read_exports(

@@ -28,8 +28,10 @@ NAN = r"^(?i:[+-]?nan|na|n/a|#n/a|<na>|null|none)$"
 # A percent sign may stand behind the number, the spread, or the bracket.
 SUMMARY = (
     r"^(?P<mean>[^±(%]*\d[^±(%+/]*?)\s*%?\s*(?:±|\+/?-|\(\s*(?:±|\+/?-)?)\s*"
-    r"(?P<spread>[^)%]*\d[^)%]*?)\s*%?\s*\)?\s*%?$"
+    r"(?P<spread>[^)%+\-↑↓▲▼]*\d[^)%↑↓▲▼]*?)\s*%?\s*\)?\s*%?$"
 )
+# 0.91 (+0.02) has improved by 0.02.
+CHANGE = r"^[^±(]*\d[^±(]*\(\s*[+\-↑↓▲▼]\s*[.,]?\d[^)]*\).*$"
 # 0.912(3) is 0.912 ± 0.003 for a physicist, and 0.912 of three runs or ± 3 for others.
 LAST_DIGITS = r"\d[.,]\d.*\(\s*\d*[1-9]\d*\s*%?\s*\)"
 # A spread that is not 0 behind a percent sign, and none behind itself.
@@ -164,7 +166,8 @@ def parse_summaries(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     texts : pyarrow array of large_string, shape (n,)
         Cells without nulls: "0.91 ± 0.02", "0.91 +/- 0.02", "0.91 (0.02)" or "0.91 (±0.02)". A
         percent sign behind the spread holds for both; one behind the mean alone has the kind
-        PERCENT_MEAN. Cells with one number have no spread.
+        PERCENT_MEAN. Cells with one number have no spread, and a change, as in "0.91 (+0.02)", is
+        none.
     decimal : {"auto", ".", ","}, optional
         The decimal mark, one for all numbers.
 

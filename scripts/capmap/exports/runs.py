@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from capmap.exports.cells import choose_texts, find_confused_names, make_texts
-from capmap.exports.numbers import SUMMARY, Kind, Numbers
+from capmap.exports.numbers import CHANGE, SUMMARY, Kind, Numbers
 from capmap.exports.unfilled import Unfilled
 from capmap.metrics import is_same_metric
 from capmap.problems import Problem
@@ -458,10 +458,13 @@ def find_words(
     if not filled.size or (numbers.kinds[filled] != Kind.TEXT).any():
         return []
     first = int(filled[0])
+    text = raw[first].as_py().strip().replace("\u2212", "-")
     reason = "No cell of the column is a number."
-    if re.fullmatch(SUMMARY, raw[first].as_py().strip()):
+    if re.fullmatch(SUMMARY, text):
         reason = "The cells hold a mean and how far runs spread."
         remedy = "Set `summary: {runs: N}` with the number of runs behind each cell."
+    elif re.fullmatch(CHANGE, text):
+        reason, remedy = "The cells hold a score and its change.", "Leave only the score in each."
     return [
         Problem(
             code="no_numbers",
