@@ -14,7 +14,7 @@ from capmap.normalization.selection import leave_out
 from capmap.ranking.aggregation import aggregate_models, summarize_cells, unstack_cells
 from capmap.ranking.estimates import read_effects
 from capmap.ranking.holes import fill_cells
-from capmap.ranking.scopes import correlate_seeds
+from capmap.ranking.scopes import correlate_seeds, has_own_seeds
 from capmap.settings.choices import Aggregation
 from capmap.tables import write_table
 
@@ -49,7 +49,8 @@ def aggregate_scores(
         Where to write the summary of each cell's scores as exported, after transforms, and of its
         normalized scores.
     shared_seeds : list of str
-        Where to write how much the runs of a seed on different datasets move together.
+        Where to write how much the runs of a seed on different datasets move together; no row
+        where seeds only number the runs of a cell.
     aggregate : list of str
         Where to write the models' aggregate scores and ranks.
     aggregations : list of {"mean", "trimmed_mean", "median"}
@@ -62,6 +63,7 @@ def aggregate_scores(
     cells = summarize_cells(normalized)
     del normalized
     exported = read_parquet(runs, packed=True)
+    is_known = (correlation["models"] > 0) & has_own_seeds(exported)
     # Models and datasets are left out as a whole.
     for kind in ("model", "dataset"):
         exported = leave_out(exported, kind, {*exported[kind].unique()} - {*cells[kind]})
@@ -71,7 +73,7 @@ def aggregate_scores(
     if "publication" in exported:
         cells_told = cells_told.merge(list_publications(exported), on=["model", "dataset"])
     write_table(cells_told, seeds)
-    write_table(correlation[correlation["models"] > 0], shared_seeds)
+    write_table(correlation[is_known], shared_seeds)
     matrix = unstack_cells(cells)
     write_table(matrix, scores, best=dict.fromkeys(matrix.columns[1:], "max"))
     scored = fill_cells(cells, read_effects(read_json(scope)))

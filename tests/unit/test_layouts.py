@@ -290,7 +290,16 @@ def test_what_cannot_be_taken_is_told(write, columns, take, code):
 
 
 @pytest.mark.parametrize(
-    "cell", ["0.91 ± 0.02", "0.91 (0.02)", "91 ± 2%", "91% ± 2%", "0.91+/-.02"]
+    "cell",
+    [
+        "0.91 ± 0.02",
+        "0.91 (0.02)",
+        "91 ± 2%",
+        "91% ± 2%",
+        "0.91+/-.02",
+        "0.91 (±0.02)",
+        "91( ± 2)%",
+    ],
 )
 def test_a_summary_stands_for_runs_with_its_mean_and_deviation(write, cell):
     path = write(f"model,D,E\nA,{cell},0.5\n")
@@ -336,6 +345,23 @@ def test_a_sign_or_brackets_belong_to_a_spread(write, cell):
 def test_a_spread_that_is_no_number_is_refused(write, cell):
     (problem,) = read_spreads(write, f"B,d,0.6,0.1,3\nA,d,0.5,{cell},3\n").problems
     assert (problem.code, problem.line, problem.value) == ("bad_summary", 3, cell)
+
+
+@pytest.mark.parametrize(("first", "last"), [("900", "1.000"), ("0.5", "1.000"), ("1,5", "1.000")])
+def test_steps_have_the_decimal_mark_of_their_scores(write, first, last):
+    path = write(f"model;dataset;step;score\nA;D;{first};0,6\nA;D;{last};0,8\n")
+    found = read_exports([path], metric="m", columns={"step": "step"}, take="last")
+    assert (found.problems, found.runs["score"].tolist()) == ([], [0.8])
+
+
+def test_counts_and_spreads_have_the_decimal_mark_of_their_scores(write):
+    path = write("model;dataset;score;std;n\nA;D;91,25;1,234;1.000\nB;D;90,5;1,532;2\n")
+    columns = {"spread": "std", "count": "n"}
+    summary = {"runs": 1, "spread": "std"}
+    found = read_exports([path], metric="m", columns=columns, summary=summary)
+    assert found.problems == []
+    spreads = found.runs.groupby("model")["score"].agg(["size", "std"])
+    assert spreads.to_numpy().ravel() == pytest.approx([1000, 1.234, 2, 1.532])
 
 
 @pytest.mark.parametrize("cells", ["-,3", "--,3", "n/a,3", "nan,3", ",3", "—,3", "0.1,"])
@@ -397,12 +423,26 @@ def test_summaries_are_known_where_they_are_not_expected(write):
     assert "`summary: {runs: N}`" in problem.remedy
 
 
+@pytest.mark.parametrize(
+    "cell", ["0.91 (+0.02)", "0.91 (-0.02)", "0.91 (\u2212.02)", "0.91 (↑0.02)", "91% (0.5↑)"]
+)
+def test_changes_are_no_spreads(write, cell):
+    path = write(f"model,D\nA,{cell}\n")
+    options = {"layout": "matrix", "metric": "acc"}
+    for summary in ({}, {"summary": {"runs": 3, "spread": "std"}}):
+        found = read_exports([path], **options, **summary)
+        problem = found.problems[0]
+        assert (problem.code, found.runs.empty) == ("no_numbers", True)
+        assert "summary" not in problem.remedy
+
+
 def test_rows_of_a_cell_can_be_runs_and_words_scores(write):
     path = write("model,dataset,score\nA,d,pass\nA,d,pass\nA,d,fail\n")
     found = read_exports(
         [path], metric="acc", columns={"seed": "row"}, values={"pass": 1, "fail": 0.0}
     )
     assert found.problems == []
+    assert found.runs["numbered"].all()
     assert found.runs[["seed", "score", "raw"]].to_numpy().tolist() == [
         ["1", 1.0, "pass"],
         ["2", 1.0, "pass"],
@@ -459,6 +499,29 @@ def test_a_number_that_stands_for_no_run_is_known_however_it_is_written(write, k
     found = read_exports([path], layout="matrix", metric="m", values=values)
     assert [problem.code for problem in found.problems] == ["empty_row"]
     assert found.runs["score"].tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("decimal", ["auto", ","])
+@pytest.mark.parametrize("value", [0.5, 1.125])
+def test_values_are_numbers_whatever_the_decimal_mark_of_a_file(write, decimal, value):
+    path = write("model;d\nA;2,5\nB;3,25\nC;half\n")
+    options = {"layout": "matrix", "metric": "m", "values": {"half": value}}
+    found = read_exports([path], decimal=decimal, **options)
+    assert found.problems == []
+    assert found.runs["score"].tolist() == [2.5, 3.25, value]
+
+
+def test_thousands_that_only_the_configured_mark_makes_are_told(write):
+    german = write("model;dataset;score\nA;D;1,234\nA;E;2,345\n", "a.csv")
+    english = write("model,dataset,score\nB,D,1.250\nB,E,2.400\n", "b.csv")
+    found = read_exports([german, english], metric="rmse", decimal=",")
+    (problem,) = found.problems
+    assert (problem.severity, problem.code) == ("warning", "only_thousands")
+    assert (problem.source, problem.line, problem.value) == (english, 2, "1.250")
+    for more in ("B,F,12\n", 'B,F,"1,5"\n', "B,F,1.250.000\n"):
+        both = write(f"model,dataset,score\nB,D,1.250\n{more}", "b.csv")
+        problems = read_exports([both], metric="rmse", decimal=",").problems
+        assert len(problems) == (more == "B,F,12\n")
 
 
 def test_a_percentage_is_no_number_that_stands_for_no_run(write):

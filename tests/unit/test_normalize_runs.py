@@ -162,6 +162,21 @@ def test_dropped_datasets_have_bounds_but_are_not_among_the_datasets(tmp_path):
     assert tables["bounds"]["dataset"].to_list() == ["007", "D", "E"]
 
 
+@pytest.mark.parametrize(("marks", "unit"), [({}, "seeds"), ({"summary": True}, "runs")])
+def test_runs_of_summaries_share_no_seeds(tmp_path, marks, unit):
+    cells = [(model, dataset) for model in "ABC" for dataset in "DEFGH"]
+    shifts = (-0.02, -0.01, 0.0, 0.01, 0.02)
+    runs = make_runs(
+        *(
+            (*cell, 0.6 + place / 100 + shift)
+            for place, cell in enumerate(cells)
+            for shift in shifts
+        )
+    ).assign(seed=[str(seed) for _ in cells for seed in range(5)], **marks)
+    run(tmp_path, runs, normalization=OBSERVED)
+    assert read_json(tmp_path / "normalized" / "scope.json")["unit"] == unit
+
+
 def test_other_bounds_leave_what_is_drawn_alone(tmp_path):
     path = tmp_path / "normalized" / "scope.json"
     run(tmp_path, RUNS, normalization={"low": -9, "high": 9})

@@ -84,6 +84,8 @@ def test_the_unit_follows_from_the_runs() -> None:
     assert resolve_unit("auto", shared, interval="calibrated") == "seeds"
     assert resolve_unit("auto", shared, interval="percentile") == "runs"
     assert resolve_unit("runs", shared, interval="calibrated") == "runs"
+    numbered = resolve_unit("auto", shared, interval="calibrated", own_seeds=False)
+    assert numbered == "runs"
     single = runs[runs["seed"] == "s00"]
     assert resolve_unit("auto", single, interval="calibrated") == "runs_and_datasets"
     few = single[single["dataset"] < "d03"]

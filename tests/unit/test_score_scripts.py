@@ -125,6 +125,15 @@ def test_seed_table_has_raw_and_normalized_scores(folder: Folder) -> None:
     np.testing.assert_allclose(seeds[statistics], 10 * seeds[normalized], rtol=1e-12)
 
 
+def test_runs_that_are_only_numbered_are_not_compared_over_datasets(folder: Folder) -> None:
+    folder.aggregate()
+    assert folder.read("shared_seeds")["models"].tolist() == [3]
+    raw = read_parquet(folder.path / "runs.parquet")
+    write_parquet(folder.path / "runs.parquet", raw.assign(numbered=True))
+    folder.aggregate()
+    assert folder.read("shared_seeds").empty
+
+
 def test_transforms_apply_to_raw_scores(folder: Folder) -> None:
     folder.aggregate(datasets={"x": {"transform": {"scale_rmse": {"std": 0.1}}}})
     seeds = folder.read("seeds").set_index(["model", "dataset"])

@@ -1,5 +1,6 @@
 """Reading, choosing and ranking checkpoints, from files to files."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -325,6 +326,13 @@ def test_values_on_another_scale_do_not_choose(tmp_path, part, factor, told):
     message, rejected = find_codes(tmp_path, write(tmp_path, HEADER + scale(GOOD, part, factor)))
     assert f"{told})" in message
     assert len(rejected) == int(told[0])
+
+
+def test_values_in_one_line_of_json_are_told_apart(tmp_path):
+    names, *rows = csv.reader((HEADER + scale(GOOD, "A,A1,step=1", 100)).splitlines())
+    values = [dict(zip(names, row, strict=True)) for row in rows]
+    message, _ = find_codes(tmp_path, write(tmp_path, json.dumps(values), "values.json"))
+    assert "4 mixed_percent)" in message
 
 
 def test_a_value_out_of_bounds_that_has_a_part_in_the_choice_is_told(tmp_path):

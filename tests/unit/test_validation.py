@@ -1,5 +1,7 @@
 """Everything that can be wrong with rows, names, metrics and scores, and what is said about it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -187,6 +189,11 @@ def test_of_summary_rows_one_is_kept_with_all_its_runs(policy, count):
     assert (runs["model"] == "A").sum() == count
 
 
+def test_summaries_of_which_none_is_left_are_judged():
+    runs = spread_two(("7", "8"), (0.5, 0.6)).assign(score=np.nan)
+    assert codes(runs, found=[fault("not_a_number")]) == ["not_a_number"]
+
+
 def test_a_run_beside_a_summary_of_the_same_seed_is_told():
     find_one(spread_two(["", ""], [0.5, 0.6], ["0.1", ""]), "duplicate")
 
@@ -335,6 +342,16 @@ def test_percentages_against_fractions_are_an_error_for_the_dataset():
     assert '"91%"' in problem.remedy
 
 
+def test_percentages_are_known_by_their_median_beside_scores_that_cannot_be():
+    assert codes(column(95.5, 90.1, 100.000001, 0.0, metric="accuracy")) == ["percent"]
+    problem = find_one(column(955.0, 901.0, 0.0, metric="accuracy"), "all_out_of_bounds")
+    assert problem.severity == "error"
+    assert problem.reason.startswith("Most scores of the dataset 'D' are outside")
+    rule = {"human normalized": {"direction": "max"}}
+    runs = column(3.0, 300.0, 0.5, metric="human normalized")
+    assert codes(runs, metrics=rule, **BOUNDED) == ["out_of_bounds"]
+
+
 def test_percentages_are_fine_when_declared():
     runs = column(91.2, 88.0, metric="accuracy")
     assert codes(runs, metrics={"accuracy": {"low": 0, "high": 100}}) == []
@@ -419,7 +436,7 @@ def test_a_constant_dataset_is_a_warning():
 
 def test_a_dataset_on_which_all_failed_is_constant_at_what_they_count_with():
     runs = column(np.nan, np.nan, 0.0, metric="accuracy").assign(raw=["nan", "nan", "0.00"])
-    found = [fault("nan_score", line=line) for line in (2, 3)]
+    found = [replace(fault("nan_score", line=line), value="nan") for line in (2, 3)]
     (problem,) = find(runs, "equal_scores", found=found, failed="worst")
     assert "All scores of the dataset 'D' are 0.0, so" in problem.reason
 

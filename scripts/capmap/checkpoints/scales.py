@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,8 @@ from capmap.wording import quote_name
 SCALES = frozenset({"percent", "percent_sign", "fractions"})
 SINGLE, OUTSIDE = "mixed_percent", "out_of_bounds"
 CODES = SCALES | {SINGLE, OUTSIDE, "all_out_of_bounds", "fraction"}
+# A line is not enough: JSON may have all values in one.
+Place: TypeAlias = tuple[str, int, str, str]
 SHARE_LOWS, SHARE_HIGHS = (-100.0, -1.0, 0.0), (1.0, 100.0)
 
 
@@ -59,13 +62,17 @@ def find_misfit_values(
     return found
 
 
-def _find_places(values: pd.DataFrame) -> dict[tuple[str, int], tuple[str, str]]:
-    """Tell of each line its dataset and split."""
-    lines, names = (
+def _find_places(values: pd.DataFrame) -> dict[Place, tuple[str, str]]:
+    """Tell of each cell its dataset and split."""
+    cells, names = (
         values[columns].itertuples(index=False, name=None)
-        for columns in (["source", "line"], ["dataset", "split"])
+        for columns in (["source", "line", "column", "raw"], ["dataset", "split"])
     )
-    return dict(zip(lines, names, strict=True))
+    return dict(zip(cells, names, strict=True))
+
+
+def _place(problem: Problem) -> Place:
+    return problem.source, problem.line, problem.column, problem.value
 
 
 def _leave_out_told(
@@ -73,16 +80,16 @@ def _leave_out_told(
 ) -> list[Problem]:
     """Leave out what is known of a value, of a dataset on a split, or of a dataset's scale."""
     places = _find_places(values)
-    lines = {(one.source, one.line) for one in told}
-    known = {(*places.get((one.source, one.line), ("", "")), one.code == SINGLE) for one in told}
-    scales = {(places.get((one.source, one.line), ("", ""))[0], one.code) for one in told}
+    cells = {_place(one) for one in told}
+    known = {(*places.get(_place(one), ("", "")), one.code == SINGLE) for one in told}
+    scales = {(places.get(_place(one), ("", ""))[0], one.code) for one in told}
     new = []
     for problem in problems:
-        line = (problem.source, problem.line)
-        place, is_single = places[line], problem.code == SINGLE
+        cell = _place(problem)
+        place, is_single = places[cell], problem.code == SINGLE
         is_known = (*place, False) in known or (not is_single and (*place, True) in known)
         is_scale = problem.code in SCALES and (place[0], problem.code) in scales
-        if not (is_known or is_scale or line in lines):
+        if not (is_known or is_scale or cell in cells):
             new.append(problem)
     return new
 
@@ -117,7 +124,7 @@ def _check_split(
     return [
         problem
         for problem in problems
-        if (problem.source, problem.line) not in places or problem.code in (SINGLE, OUTSIDE)
+        if _place(problem) not in places or problem.code in (SINGLE, OUTSIDE)
     ]
 
 

@@ -7,7 +7,7 @@ their names say of what, as in ``{dataset}`` or ``{dataset}_seed{seed}``.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -59,6 +59,7 @@ from capmap.exports.runs import (
     find_no_rows,
     find_overruled_metrics,
     find_scale_breaks,
+    find_thousands,
     find_words,
     make_runs,
 )
@@ -76,6 +77,7 @@ NESTED_HINT = "In nested files `reading: {records: …}` says where the runs are
 NAMED = ("model", "dataset", "metric", "seed")
 # What says how rows of one run or several runs of one row are to be taken; texts beside the scores.
 BESIDE = ("step", "selection", "spread", "count", "publication")
+WHOLE = ("step", "count")
 ROW = "row"
 # Columns of scores that are named where it is told how a file was read.
 SHOWN = 3
@@ -220,7 +222,7 @@ def read_table(
     parse = partial(_parse, decimal=decimal, values=values or {}, summarized=summarized)
     grid = _read_grid(cells, plan, source, parse)
     names, doubts = _read_names(cells, plan, grid, metrics, source)
-    doubts += _check_scales(cells, plan, grid, source)
+    doubts += _check_scales(cells, plan, grid, source, decimal)
     runs = make_runs(
         {
             **names,
@@ -491,7 +493,7 @@ def _list_unfilled(cells: Cells, plan: _Plan, grid: _Grid, source: str) -> Unfil
 def _check_long(cells: Cells, column: str, numbers: Numbers, source: str) -> _Grid:
     raw, lines = cells.columns[column], cells.lines
     remedy = "Name the column of scores under `columns: {score: …}`."
-    empty = find_empty_scores(numbers, column=column, source=source, lines=lines)
+    empty = find_empty_scores(numbers, raw, column=column, source=source, lines=lines)
     words = find_words(numbers, raw, column=column, source=source, lines=lines, remedy=remedy)
     columns = [column] * len(lines)
     bad = find_bad_scores(numbers, raw, columns=columns, source=source, lines=lines)
@@ -507,9 +509,13 @@ def _parse(
     values: Mapping[str, float | str],
     summarized: bool,
 ) -> Numbers:
-    mark: Decimal = "." if numeric else decimal
-    texts = recode(texts, values, decimal=mark) if values else texts
-    return (parse_summaries if summarized else parse_numbers)(texts, decimal=mark)
+    if values:
+        texts, is_replaced = recode(texts, values, decimal="." if numeric else decimal)
+        parse = partial(_parse, decimal=decimal, values={}, summarized=summarized)
+        return parse_mixed(texts, is_replaced | numeric, parse)
+    return (parse_summaries if summarized else parse_numbers)(
+        texts, decimal="." if numeric else decimal
+    )
 
 
 def _parse_columns(cells: Cells, titles: Sequence[str], parse: Parse) -> Numbers:
@@ -527,28 +533,41 @@ def _read_part(cells: Cells, plan: _Plan, grid: _Grid, name: str) -> pa.Array:
 
 
 def _read_beside(cells: Cells, plan: _Plan, grid: _Grid, role: str, decimal: Decimal) -> pa.Array:
-    """Read what stands beside each score; numbers get a decimal point, as in any other file."""
+    """Read what stands beside each score; numbers get a decimal point, as in any other file.
+
+    Where scores have decimal commas, these decide on marks that leave it open: 1.000 is a thousand
+    steps, and 1,234 a spread. They do not where another number of the column contradicts.
+    """
     name = plan.roles[role][-1]
     texts = _read_part(cells, plan, grid, name)
     if role == "publication" or name in plan.fields:
         return texts
     is_numeral = grid.spread(pa.array(cells.find_numerals(name))).to_numpy(zero_copy_only=False)
     texts = bare_spreads(texts) if role == "spread" else texts
-    parse = partial(_parse, decimal=decimal, values={}, summarized=False)
-    return write_plain(texts, parse_mixed(texts, is_numeral, parse))
+    parse = partial(_parse, values={}, summarized=False)
+    numbers = parse_mixed(texts, is_numeral, partial(parse, decimal=decimal))
+    is_open = role in WHOLE or (numbers.kinds == Kind.AMBIGUOUS).any()
+    if decimal == "auto" and grid.numbers.decimal_commas and is_open:
+        alike = parse_mixed(texts, is_numeral, partial(parse, decimal=","))
+        numbers = numbers if (alike.kinds == Kind.OTHER_MARK).any() else alike
+    return write_plain(texts, numbers)
 
 
-def _check_scales(cells: Cells, plan: _Plan, grid: _Grid, source: str) -> list[Problem]:
-    """Compare the percent signs of scores with those of a column of spreads."""
-    if not plan.roles["spread"]:
-        return []
-    return find_scale_breaks(
-        grid.raw,
-        _read_part(cells, plan, grid, plan.roles["spread"][-1]),
-        columns=[plan.scores[place].column for place in grid.places],
-        source=source,
-        lines=grid.lines,
-    )
+def _check_scales(
+    cells: Cells, plan: _Plan, grid: _Grid, source: str, decimal: Decimal
+) -> list[Problem]:
+    """Doubt thousands, and compare the percent signs of scores with those of spreads."""
+    titles = np.array([score.column for score in plan.scores], dtype=object)
+    options: dict[str, Any] = {
+        "columns": titles[grid.places],
+        "source": source,
+        "lines": grid.lines,
+    }
+    problems = [] if decimal == "auto" else find_thousands(grid.numbers, grid.raw, **options)
+    if plan.roles["spread"]:
+        spreads = _read_part(cells, plan, grid, plan.roles["spread"][-1])
+        problems += find_scale_breaks(grid.raw, spreads, **options)
+    return problems
 
 
 def _read_names(

@@ -27,9 +27,11 @@ PERCENT = r"^[^eE]*\d[.,]?[\s\pZ]*%$"
 NAN = r"^(?i:[+-]?nan|na|n/a|#n/a|<na>|null|none)$"
 # A percent sign may stand behind the number, the spread, or the bracket.
 SUMMARY = (
-    r"^(?P<mean>[^±(%]*\d[^±(%+/]*?)\s*%?\s*(?:±|\+/?-|\()\s*"
-    r"(?P<spread>[^)%]*\d[^)%]*?)\s*%?\s*\)?\s*%?$"
+    r"^(?P<mean>[^±(%]*\d[^±(%+/]*?)\s*%?\s*(?:±|\+/?-|\(\s*(?:±|\+/?-)?)\s*"
+    r"(?P<spread>[^)%+\-↑↓▲▼]*\d[^)%↑↓▲▼]*?)\s*%?\s*\)?\s*%?$"
 )
+# 0.91 (+0.02) has improved by 0.02.
+CHANGE = r"^[^±(]*\d[^±(]*\(\s*[+\-↑↓▲▼]\s*[.,]?\d[^)]*\).*$"
 # 0.912(3) is 0.912 ± 0.003 for a physicist, and 0.912 of three runs or ± 3 for others.
 LAST_DIGITS = r"\d[.,]\d.*\(\s*\d*[1-9]\d*\s*%?\s*\)"
 # A spread that is not 0 behind a percent sign, and none behind itself.
@@ -162,9 +164,10 @@ def parse_summaries(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     Parameters
     ----------
     texts : pyarrow array of large_string, shape (n,)
-        Cells without nulls: "0.91 ± 0.02", "0.91 +/- 0.02" or "0.91 (0.02)". A percent sign behind
-        the spread holds for both; one behind the mean alone has the kind PERCENT_MEAN. Cells with
-        one number have no spread.
+        Cells without nulls: "0.91 ± 0.02", "0.91 +/- 0.02", "0.91 (0.02)" or "0.91 (±0.02)". A
+        percent sign behind the spread holds for both; one behind the mean alone has the kind
+        PERCENT_MEAN. Cells with one number have no spread, and a change, as in "0.91 (+0.02)", is
+        none.
     decimal : {"auto", ".", ","}, optional
         The decimal mark, one for all numbers.
 
@@ -198,9 +201,8 @@ def parse_summaries(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     kinds[bad & (kinds == Kind.NUMBER)] = Kind.TEXT
     for pattern, kind in ((LAST_DIGITS, Kind.LAST_DIGITS), (PERCENT_MEAN, Kind.PERCENT_MEAN)):
         kinds[_match(texts, pattern) & (kinds == Kind.NUMBER)] = kind
-    return replace(
-        numbers, values=numbers.values[:count], kinds=kinds, spreads=numbers.values[count:]
-    )
+    values = np.where(kinds > Kind.INFINITE, np.nan, numbers.values[:count])
+    return replace(numbers, values=values, kinds=kinds, spreads=numbers.values[count:])
 
 
 def bare_spreads(texts: pa.Array) -> pa.Array:
@@ -273,16 +275,24 @@ def write_plain(texts: pa.Array, numbers: Numbers) -> pa.Array:
 
 def recode(
     texts: pa.Array, values: Mapping[str, float | str], *, decimal: Decimal = "auto"
-) -> pa.Array:
+) -> tuple[pa.Array, Mask]:
     """Replace what stands for a score, such as "pass" for 1, or for none ("missing").
 
     Numbers without a percent sign are compared as numbers, as `parse_numbers` reads them.
 
+    Returns
+    -------
+    pyarrow array of large_string, shape (n,)
+        The cells, the replaced ones with a decimal point.
+    ndarray of bool, shape (n,)
+        Which of them are replaced.
+
     Examples
     --------
-    >>> texts = pa.array(["1,0", "pass", "'-0,50'"], pa.large_string())
-    >>> recode(texts, {"1": 2, "pass": 1, "-0.5": "missing"}).to_pylist()
-    ['2', '1', '']
+    >>> texts = pa.array(["1,0", "half", "'-0,50'", "0,7"], pa.large_string())
+    >>> recoded, replaced = recode(texts, {"1": 2, "half": 0.5, "-0.5": "missing"})
+    >>> recoded.to_pylist(), replaced.tolist()
+    (['2', '0.5', '', '0,7'], [True, True, True, False])
     """
     encoded = texts.dictionary_encode()
     words = encoded.dictionary
@@ -291,20 +301,20 @@ def recode(
     keys = _clean(pa.array([*values], pa.large_string())).to_pylist()
     known = dict(zip(keys, values.values(), strict=True))
     written = [
-        _recode_one(word, clean, numeral, known)
-        for word, clean, numeral in zip(
-            words.to_pylist(), _clean(words).to_pylist(), numerals.tolist(), strict=True
-        )
+        _recode_one(clean, numeral, known)
+        for clean, numeral in zip(_clean(words).to_pylist(), numerals.tolist(), strict=True)
     ]
-    return pa.array(written, pa.large_string()).take(encoded.indices)
+    is_replaced = np.array([text is not None for text in written], dtype=np.bool_)
+    recoded = pc.coalesce(pa.array(written, pa.large_string()), words)
+    return recoded.take(encoded.indices), is_replaced[encoded.indices.to_numpy()]
 
 
-def _recode_one(word: str, clean: str, numeral: float, values: Mapping[str, float | str]) -> str:
+def _recode_one(clean: str, numeral: float, values: Mapping[str, float | str]) -> str | None:
     number = numeral if math.isfinite(numeral) and "%" not in clean else _to_float(clean)
     for name, value in values.items():
         if clean == name or number == _to_float(name):
             return "" if value == MISSING else repr(value)
-    return word
+    return None
 
 
 def _to_float(text: str) -> float:

@@ -197,9 +197,9 @@ def _explain_missing(way: str, role: str) -> Problem:
 
 
 def number_rows(runs: pd.DataFrame) -> pd.DataFrame:
-    """Make each row of a cell a run of its own, with its position as seed."""
+    """Make each row of a cell a run of its own, with its position as seed, and say so."""
     place = runs.groupby(KEY[:3], sort=False, observed=True).cumcount() + 1
-    return runs.assign(seed=pack_names(place.astype("str")))
+    return runs.assign(seed=pack_names(place.astype("str")), numbered=True)
 
 
 def spread_summaries(

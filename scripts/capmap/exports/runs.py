@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from capmap.exports.cells import choose_texts, find_confused_names, make_texts
-from capmap.exports.numbers import SUMMARY, Kind, Numbers
+from capmap.exports.numbers import CHANGE, SUMMARY, Kind, Numbers
 from capmap.exports.unfilled import Unfilled
 from capmap.metrics import is_same_metric
 from capmap.problems import Problem
@@ -19,6 +19,8 @@ from capmap.wording import format_count, list_names, quote_name
 
 NAMES = ("model", "dataset", "metric", "seed")
 RUN_COLUMNS = (*NAMES, "score", "raw", "source", "line", "column")
+
+THOUSANDS = r"^\s*[+-]?[1-9]\d{0,2}[.,]\d{3}\s*$"
 
 Lines = npt.NDArray[np.int64]
 
@@ -297,7 +299,9 @@ def find_blank_seeds(seeds: pa.Array, *, column: str, source: str, lines: Lines)
     ]
 
 
-def find_empty_scores(numbers: Numbers, *, column: str, source: str, lines: Lines) -> list[Problem]:
+def find_empty_scores(
+    numbers: Numbers, raw: pa.Array, *, column: str, source: str, lines: Lines
+) -> list[Problem]:
     """Find rows without a score."""
     reason = "The score is empty, so the row is left out."
     remedy = "Fill in the score if the run was made."
@@ -307,11 +311,12 @@ def find_empty_scores(numbers: Numbers, *, column: str, source: str, lines: Line
             source=source,
             reason=reason,
             remedy=remedy,
-            line=int(line),
+            line=int(lines[place]),
             column=column,
+            value=raw[place].as_py(),
             severity="warning",
         )
-        for line in lines[numbers.kinds == Kind.EMPTY]
+        for place in np.flatnonzero(numbers.kinds == Kind.EMPTY).tolist()
     ]
 
 
@@ -395,6 +400,50 @@ def find_scale_breaks(
     ]
 
 
+def find_thousands(
+    numbers: Numbers,
+    raw: pa.Array,
+    *,
+    columns: Sequence[str] | npt.NDArray[np.object_],
+    source: str,
+    lines: Lines,
+) -> list[Problem]:
+    """Find a file whose only mark, with three digits behind it, was read as dividing thousands.
+
+    Parameters
+    ----------
+    numbers, raw, columns, source, lines
+        As in `find_bad_scores`, the numbers being read with a configured decimal mark.
+
+    Returns
+    -------
+    list of Problem
+        A warning at the first such score, if no score of the file has the decimal mark.
+    """
+    marked = pc.match_substring_regex(raw, "[.,]").to_numpy(zero_copy_only=False)
+    marked &= numbers.kinds == Kind.NUMBER
+    whole = pc.match_substring_regex(raw, THOUSANDS).to_numpy(zero_copy_only=False)
+    whole &= np.abs(numbers.values) >= 1000
+    if not marked.any() or not whole[marked].all():
+        return []
+    place = int(np.flatnonzero(marked)[0])
+    return [
+        Problem(
+            severity="warning",
+            code="only_thousands",
+            source=source,
+            line=int(lines[place]),
+            column=columns[place],
+            value=raw[place].as_py(),
+            reason=f"With `decimal: {numbers.mark!r}` the score is {numbers.values[place]:g}, and "
+            "no score of the file shows that its mark divides thousands "
+            f"({format_count(marked.sum(), 'score')} in all).",
+            remedy=f"If it is a decimal mark here, write {numbers.mark!r} in its place: `decimal` "
+            "holds for all files of a study.",
+        )
+    ]
+
+
 def find_words(
     numbers: Numbers, raw: pa.Array, *, column: str, source: str, lines: Lines, remedy: str
 ) -> list[Problem]:
@@ -409,10 +458,13 @@ def find_words(
     if not filled.size or (numbers.kinds[filled] != Kind.TEXT).any():
         return []
     first = int(filled[0])
+    text = raw[first].as_py().strip().replace("\u2212", "-")
     reason = "No cell of the column is a number."
-    if re.fullmatch(SUMMARY, raw[first].as_py().strip()):
+    if re.fullmatch(SUMMARY, text):
         reason = "The cells hold a mean and how far runs spread."
         remedy = "Set `summary: {runs: N}` with the number of runs behind each cell."
+    elif re.fullmatch(CHANGE, text):
+        reason, remedy = "The cells hold a score and its change.", "Leave only the score in each."
     return [
         Problem(
             code="no_numbers",

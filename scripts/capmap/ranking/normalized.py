@@ -22,7 +22,7 @@ from capmap.normalization import (
 )
 from capmap.ranking.aggregation import summarize_cells
 from capmap.ranking.imputation import fit_policy
-from capmap.ranking.scopes import resolve_statistic, resolve_unit
+from capmap.ranking.scopes import has_own_seeds, resolve_statistic, resolve_unit
 from capmap.rng import make_stream
 
 Scope: TypeAlias = Mapping[str, Any]
@@ -107,14 +107,17 @@ def normalize_study(
     counts = len(runs), runs["model"].nunique(), runs["dataset"].nunique()
     logger.info("%d runs of %d models on %d datasets", *counts)
     limits = [end if np.isfinite(end) else None for end in find_limits(bounds, runs)]
-    scope = _describe_scope(runs, study, settings) | {"limits": limits}
+    scope = _describe_scope(runs, study, settings, own_seeds=has_own_seeds(found))
+    scope |= {"limits": limits}
     return Normalized(runs, bounds, dropped, scope)
 
 
-def _describe_scope(runs: pd.DataFrame, study: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _describe_scope(
+    runs: pd.DataFrame, study: str, settings: Mapping[str, Any], *, own_seeds: bool
+) -> dict[str, Any]:
     stream = make_stream(settings["seed"], study, "imputation")
     effects = fit_policy(summarize_cells(runs), settings["incomplete"], rng=stream)
-    unit = resolve_unit(settings["unit"], runs, interval=settings["interval"])
+    unit = resolve_unit(settings["unit"], runs, interval=settings["interval"], own_seeds=own_seeds)
     return {
         "unit": unit,
         "rank_by": resolve_statistic(settings["rank_by"], runs),

@@ -27,6 +27,8 @@ Places = tuple[tuple[int, ...], tuple[int, ...]]
 LEVEL = 0.05
 NEGLIGIBLE = 1e-9
 N_PERMUTATIONS = 999
+# Columns that say which runs have no seed of their own but their number.
+NUMBERED = ("summary", "numbered")
 MOST_RUNS = 100_000
 
 
@@ -55,7 +57,22 @@ def has_enough_runs(draws: npt.NDArray[np.integer[Any]]) -> bool:
     return bool(2 * np.count_nonzero(draws > 1) >= len(draws))
 
 
-def resolve_unit(unit: UnitOrAuto, runs: pd.DataFrame, *, interval: IntervalMethod) -> Unit:
+def has_own_seeds(runs: pd.DataFrame) -> bool:
+    """Tell whether a seed can mean the same on several datasets.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        As validated. The runs that stand for a summary (``summary``) and rows that count as runs
+        (``numbered``) are only numbered: the first of one dataset has nothing in common with the
+        first of another.
+    """
+    return not any(runs[name].any() for name in NUMBERED if name in runs)
+
+
+def resolve_unit(
+    unit: UnitOrAuto, runs: pd.DataFrame, *, interval: IntervalMethod, own_seeds: bool = True
+) -> Unit:
     """What the intervals of a study generalize to.
 
     Parameters
@@ -66,13 +83,15 @@ def resolve_unit(unit: UnitOrAuto, runs: pd.DataFrame, *, interval: IntervalMeth
         Columns ``model``, ``dataset``, ``seed`` and ``score``, of the whole study.
     interval : {"percentile", "basic", "bca", "calibrated"}
         Kind of interval; only calibrated ones can be over seeds.
+    own_seeds : bool, optional
+        What `has_own_seeds` says of the study.
 
     Returns
     -------
     str
         `unit`, unless it is "auto". Then "runs" where some model has two runs or more on half of
-        its datasets, or "seeds" where besides the runs of a seed move together significantly;
-        otherwise "runs_and_datasets" where some model has four datasets.
+        its datasets, or "seeds" where besides the runs of a seed of their own move together
+        significantly; otherwise "runs_and_datasets" where some model has four datasets.
     """
     if unit != "auto":
         return unit
@@ -81,7 +100,7 @@ def resolve_unit(unit: UnitOrAuto, runs: pd.DataFrame, *, interval: IntervalMeth
         own.to_numpy(dtype=np.intp) for _, own in counts.groupby(level="model", observed=True)
     ]
     if any(map(has_enough_runs, by_model)):
-        if interval == "calibrated" and correlate_seeds(runs).p <= LEVEL:
+        if interval == "calibrated" and own_seeds and correlate_seeds(runs).p <= LEVEL:
             return "seeds"
         return "runs"
     has_datasets = max(map(len, by_model)) >= FEWEST_DATASETS

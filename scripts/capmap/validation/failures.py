@@ -9,11 +9,11 @@ import pandas as pd
 from capmap.normalization.precedence import Rules
 from capmap.problems import Problem
 from capmap.settings.choices import Direction, Failed
-from capmap.validation.rows import ROW_FAULTS
 from capmap.wording import quote_name
 
 FAILURES = frozenset({"empty_score", "infinite_score", "nan_score"})
-PLACE = ["source", "line", "column"]
+# All cells of JSON in one line have the same line; of those alike, one problem tells of all.
+PLACE = ["source", "line", "column", "raw"]
 
 
 @dataclass(frozen=True)
@@ -61,19 +61,20 @@ def replace_failed(
     """
     if failed == "invalid":
         return Failures(runs, list(found))
-    places = pd.MultiIndex.from_frame(runs[PLACE])
-    others = {_place(problem) for problem in found if problem.code in ROW_FAULTS - FAILURES}
-    told = [problem for problem in found if problem.code in FAILURES]
-    told = [problem for problem in told if _place(problem) not in others]
-    is_failed = places.isin([_place(problem) for problem in told])
-    is_failed &= ~np.isfinite(runs["score"].to_numpy(dtype=np.float64))
+    told = {_place(problem): problem for problem in found if problem.code in FAILURES}
+    values = runs["score"].to_numpy(dtype=np.float64, copy=True)
+    is_failed = ~np.isfinite(values)
+    places = [*runs.loc[is_failed, PLACE].itertuples(index=False, name=None)]
+    is_failed[is_failed] = [place in told for place in places]
     without = runs[is_failed]
     scores = _find_scores(runs, without, failed, rules)
-    datasets = dict(zip(places[is_failed], without["dataset"], strict=True))
-    known = [problem for problem in told if _place(problem) in datasets]
-    kept = [problem for problem in found if not any(problem is other for other in known)]
-    problems = [_tell(problem, scores[datasets[_place(problem)]]) for problem in known]
-    values = runs["score"].to_numpy(dtype=np.float64, copy=True)
+    known = [place for place in places if place in told]
+    problems = [
+        _tell(told[place], scores[dataset])
+        for place, dataset in dict.fromkeys(zip(known, without["dataset"], strict=True))
+    ]
+    replaced = {told[place] for place in known}
+    kept = [problem for problem in found if problem not in replaced]
     values[is_failed] = [scores[name].score for name in without["dataset"]]
     return Failures(runs.assign(score=values), [*kept, *problems])
 
@@ -120,8 +121,9 @@ def _find_worst(own: pd.DataFrame, direction: Direction | None) -> _Substitute:
 
 def _find_raw_direction(rules: Rules, dataset: str, metric: str) -> Direction | None:
     """Which score as exported is better; every transform turns errors into scores."""
-    direction, origin = rules.find_direction(dataset, metric)
-    return "min" if origin == "transform" else direction
+    if "transform" in rules.of_dataset(dataset):
+        return "min"
+    return rules.find_direction(dataset, metric)[0]
 
 
 def _tell(problem: Problem, used: _Substitute) -> Problem:
@@ -138,5 +140,5 @@ def _tell(problem: Problem, used: _Substitute) -> Problem:
     )
 
 
-def _place(problem: Problem) -> tuple[str, int, str]:
-    return problem.source, problem.line, problem.column
+def _place(problem: Problem) -> tuple[str, int, str, str]:
+    return problem.source, problem.line, problem.column, problem.value

@@ -36,7 +36,7 @@ def find_misfits(
         "percent", an error per dataset; "mixed_percent", an error per score; "out_of_bounds", a
         warning per dataset at the score that is farthest out; and "all_out_of_bounds", an error
         instead, where no score of a dataset is within bounds that are natural, or stated of a
-        known metric.
+        known metric, or where the median is above 100 of a metric that cannot exceed 1.
 
     Notes
     -----
@@ -44,7 +44,8 @@ def find_misfits(
     The sign is not left aside for a metric that has no natural lower bound, such as R²: there a
     score far below 0 is a bad model, and only scores above 1 tell of percentages.
 
-    A dataset holds percentages when its median score is above 1.5 and none is above 100. A single
+    A dataset holds percentages when its median score is above 1.5 and none is above 100, or, of a
+    metric that cannot exceed 1 by its nature, when the median itself is at most 100. A single
     score is one when the metric cannot exceed 1 by its nature, the dataset's median is at most 1.5,
     and the score is above 1.5 and at most 100: fractions and percentages are mixed.
 
@@ -66,7 +67,9 @@ def find_misfits(
     fractional, bounded, declared = (
         facts[name].to_numpy(dtype=bool) for name in ("fractional", "bounded", "declared")
     )
-    percent = fractional & ~declared & is_large & (largest <= PERCENT)
+    impossible = fractional & bounded & is_large
+    highest = np.where(impossible, facts["median"], largest)
+    percent = fractional & ~declared & is_large & (highest <= PERCENT)
     mixable = fractional & bounded & ~is_large
     in_percent = percent[position]
     mixed = mixable[position] & (size > FRACTION) & (size <= PERCENT)
@@ -83,7 +86,9 @@ def find_misfits(
     return [
         *(_explain_percent(row, facts) for row in list_rows(examples)),
         *(_explain_mixed(row) for row in list_rows(rows[mixed])),
-        *_explain_outside(rows[outside], excess[outside], facts.assign(scores=totals)),
+        *_explain_outside(
+            rows[outside], excess[outside], facts.assign(scores=totals, impossible=impossible)
+        ),
     ]
 
 
@@ -170,8 +175,10 @@ def _read_scores(runs: pd.DataFrame) -> npt.NDArray[np.float64]:
     """Scores; those of runs that stand for the mean of a row are that mean."""
     score = runs["score"]
     if "summary" in runs:
-        places = [runs[name] for name in ("source", "line", "column")]
-        means = score.groupby(places, observed=True)
+        # Lines do not tell rows of JSON apart that stand in one.
+        places = [runs[name] for name in ("source", "line", "column", "model", "dataset", "metric")]
+        own = runs["seed"].astype("str").str.replace(r"\d+$", "", regex=True)
+        means = score.groupby([*places, own], observed=True)
         score = score.where(~runs["summary"].astype(bool), means.transform("mean").round(12))
     return score.to_numpy(dtype=np.float64)
 
@@ -263,13 +270,14 @@ def _explain_outside(
     counts = runs["dataset"].value_counts().to_dict()
     order = np.argsort(-excess, kind="stable")
     farthest = runs.iloc[order].drop_duplicates("dataset").sort_values("dataset")
-    bounds = facts[["low", "high", "scores", "stated"]].to_dict("index")
+    bounds = facts[["low", "high", "scores", "stated", "impossible"]].to_dict("index")
     problems = []
     for row in list_rows(farthest):
         fact, count = bounds[row.dataset], counts[row.dataset]
         low, high = fact["low"], fact["high"]
-        if count == fact["scores"] and fact["stated"]:
-            problems.append(_explain_all_outside(row, low, high))
+        if fact["impossible"] or (count == fact["scores"] and fact["stated"]):
+            share = "All" if count == fact["scores"] else "Most"
+            problems.append(_explain_all_outside(row, low, high, share))
             continue
         problems.append(
             score_problem(
@@ -284,13 +292,13 @@ def _explain_outside(
     return problems
 
 
-def _explain_all_outside(row: Row, low: float, high: float) -> Problem:
+def _explain_all_outside(row: Row, low: float, high: float, share: str) -> Problem:
     name, metric = quote_name(row.dataset), write_key(row.metric)
     return score_problem(
         row,
         "all_out_of_bounds",
-        f"All scores of the dataset {name} are outside its bounds [{low:g}, {high:g}]; this one is "
-        "farthest out.",
+        f"{share} scores of the dataset {name} are outside its bounds [{low:g}, {high:g}]; this "
+        "one is farthest out.",
         "Check that this column or metric is what it is taken for, and give its own bounds: "
         f"metrics: {{{metric}: {{low: …, high: …}}}}.",
         severity="error",
