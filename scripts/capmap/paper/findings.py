@@ -76,7 +76,7 @@ def describe_results(rankings: Sequence[Ranking], claims: pd.DataFrame) -> list[
 
 
 def _describe_unseparated(ranking: Ranking) -> str:
-    first = ranking.models.loc[ranking.models["rank"].idxmin()]
+    first = ranking.models.sort_values("rank").iloc[0]
     if pd.isna(first["ci_low"]):
         return "The first has no interval, so no model was compared with it."
     return "No model could be separated from the first."
