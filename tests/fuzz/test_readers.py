@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.fuzz.readers import CASES, Case, take
 
-FILES = 30
+FILES = 60
 
 
 @pytest.mark.parametrize("kind", CASES)
