@@ -360,7 +360,7 @@ def test_counts_and_spreads_have_the_decimal_mark_of_their_scores(write):
     summary = {"runs": 1, "spread": "std"}
     found = read_exports([path], metric="m", columns=columns, summary=summary)
     assert found.problems == []
-    spreads = found.runs.groupby("model")["score"].agg(["size", "std"])
+    spreads = found.runs.groupby("model", observed=True)["score"].agg(["size", "std"])
     assert spreads.to_numpy().ravel() == pytest.approx([1000, 1.234, 2, 1.532])
 
 
