@@ -20,6 +20,7 @@ PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 LETTER = re.compile(r"[a-z][0-9]*")
 SMALLEST_P = 0.001
+SHARED_LETTERS = "Models that share a letter cannot be separated, allowing for all pairs."
 EXCHANGEABLE = (
     "Ranks and letters take the datasets that a model lacks to be like those that it has."
 )

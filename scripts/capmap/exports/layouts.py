@@ -509,13 +509,12 @@ def _parse(
     values: Mapping[str, float | str],
     summarized: bool,
 ) -> Numbers:
+    mark: Decimal = "." if numeric else decimal
     if values:
-        texts, is_replaced = recode(texts, values, decimal="." if numeric else decimal)
+        texts, is_replaced = recode(texts, values, decimal=mark)
         parse = partial(_parse, decimal=decimal, values={}, summarized=summarized)
         return parse_mixed(texts, is_replaced | numeric, parse)
-    return (parse_summaries if summarized else parse_numbers)(
-        texts, decimal="." if numeric else decimal
-    )
+    return (parse_summaries if summarized else parse_numbers)(texts, decimal=mark)
 
 
 def _parse_columns(cells: Cells, titles: Sequence[str], parse: Parse) -> Numbers:

@@ -24,7 +24,7 @@ from capmap.figures.marks import mark
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.side_columns import RANK_NOTE, write_ranks
 from capmap.figures.style import SMALL_SIZE, TEXT_SIZE, ModelStyle, figure_style
-from capmap.wording import AGGREGATION_NAMES, EXCHANGEABLE, spell_statistic
+from capmap.wording import AGGREGATION_NAMES, EXCHANGEABLE, SHARED_LETTERS, spell_statistic
 
 LETTERS_WIDTH = 0.6
 UNIT_NOTES = {
@@ -32,7 +32,6 @@ UNIT_NOTES = {
     "seeds": "Intervals: other seeds on these datasets.",
     "runs_and_datasets": "Intervals: other datasets like these.",
 }
-TIES_NOTE = "Models that share a letter cannot be separated, allowing for all pairs."
 
 NARROW_LABEL = 0.8
 WIDE_LABEL = 2.2
@@ -77,7 +76,7 @@ def draw_intervals(scopes: pd.DataFrame) -> Figure:
     if table["rank_low"].notna().any():
         notes += (UNIT_NOTES[table["unit"].iloc[0]], RANK_NOTE)
     if any(spans):
-        notes += (TIES_NOTE,)
+        notes += (SHARED_LETTERS,)
         notes += (EXCHANGEABLE,) if table["missing"].any() else ()
     return draw_forest(
         table,

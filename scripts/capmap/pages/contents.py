@@ -9,7 +9,7 @@ from capmap.catalog import MAIN, Table, label_columns
 from capmap.claims import choose_first, find_candidates, has_letters
 from capmap.pages.accounts import count_rejected, list_files, list_warnings, tabulate_rows
 from capmap.pages.views import View, list_formats, make_view
-from capmap.wording import EXCHANGEABLE, spell_statistic
+from capmap.wording import EXCHANGEABLE, SHARED_LETTERS, spell_statistic
 
 # Tables that stand on the page only, with about how many of its bytes each may take.
 OTHERS = {
@@ -33,7 +33,6 @@ TABLES = {
     **{name: (table.share, table.short) for name, table in MAIN.tables.items() if name != "iqm"},
     **OTHERS,
 }
-SHARED_LETTERS = " Models that share a letter cannot be separated, allowing for all pairs."
 INTERVALS = (
     " Scores and ranks come with intervals; the shaded rows are the models that may be the best."
 )
@@ -82,7 +81,7 @@ def show_tables(
     heading = f"Models by {spell_statistic(statistic)}, best first."
     heading += INTERVALS if best else ""
     if ranking["ties"].map(has_letters).any():
-        heading += SHARED_LETTERS + (f" {EXCHANGEABLE}" if ranking["missing"].any() else "")
+        heading += f" {SHARED_LETTERS}" + (f" {EXCHANGEABLE}" if ranking["missing"].any() else "")
     files = {**files, "ranking": files.get("iqm" if statistic == "iqm" else "scopes", "")}
     declared = {**MAIN.tables, "ranking": MAIN.tables["iqm"]}
     return {

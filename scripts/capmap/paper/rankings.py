@@ -27,6 +27,7 @@ from capmap.paper.latex import (
 )
 from capmap.wording import (
     EXCHANGEABLE,
+    SHARED_LETTERS,
     find_statistic,
     format_count,
     format_percent,
@@ -298,7 +299,7 @@ def _describe_ranking(ranking: Ranking, level: float) -> str:
             f"{write_percent(level)} confidence sets of each model's rank."
         )
     if ranking.has_groups:
-        text += " Models that share a letter cannot be separated, allowing for all pairs."
+        text += f" {SHARED_LETTERS}"
         text += f" {EXCHANGEABLE}" if ranking.models["missing"].any() else ""
     if len(ranking.candidates) > 1:
         text += f" {STAR}May be the best."

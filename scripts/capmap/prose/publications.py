@@ -38,8 +38,7 @@ def describe_publications(publications: pd.DataFrame, disagreements: pd.DataFram
     first = disagreements.iloc[0]
     told.append(
         f"Several publications report {format_count(len(disagreements), 'result')}; the median "
-        f"range is "
-        f"{disagreements['range'].median():.3f}, the largest {first['range']:.3f}: "
+        f"range is {disagreements['range'].median():.3f}, the largest {first['range']:.3f}: "
         f"{quote_name(first['model'])} on {quote_name(first['dataset'])}, "
         f"{first['low']:.3f} by {_name(first['low_publication'])} and {first['high']:.3f} by "
         f"{_name(first['high_publication'])}."
