@@ -207,6 +207,36 @@ def format_p(p: float) -> str:
     return f"p < {SMALLEST_P}" if p < SMALLEST_P else f"p = {p:.3f}"
 
 
+def describe_few(datasets: int, *, pairs: int, alpha: float) -> str:
+    """Say that signed-rank tests of so few datasets cannot separate models, where it is so.
+
+    Parameters
+    ----------
+    datasets : int
+        The most that a pair was tested on.
+    pairs : int
+        Number of pairs that Holm's correction allows for.
+    alpha : float
+        Level of the tests.
+
+    Examples
+    --------
+    >>> describe_few(7, pairs=10, alpha=0.05)
+    "With 7 datasets Wilcoxon's test can separate no pair after correction over 10 pairs."
+    >>> describe_few(5, pairs=1, alpha=0.05)
+    'With 5 datasets the signed-rank test gives no p-value below 0.062.'
+    """
+    least = 2.0 ** (1 - datasets)
+    if pairs * least < alpha:
+        return ""
+    count = format_count(datasets, "dataset")
+    if pairs == 1:
+        return f"With {count} the signed-rank test gives no p-value below {least:.3f}."
+    return (
+        f"With {count} Wilcoxon's test can separate no pair after correction over {pairs:,} pairs."
+    )
+
+
 def join_words(words: Sequence[str]) -> str:
     """Join words as a list in a sentence.
 

@@ -292,7 +292,7 @@ FRONTIER = Analysis(
         "frontier": Table(
             "Score and cost of each model, the cheapest first; whether no other scores as high at "
             "the same cost or less, and the share of bootstrap resamples in which none does.",
-            "model cost score ci_low ci_high on_front p_front",
+            "model cost score ci_low ci_high on_front p_front datasets missing",
         )
     },
     figures={

@@ -19,6 +19,7 @@ from capmap.rng import make_stream
 from capmap.settings.choices import Weights
 
 COLUMNS = ["model", "cost", "score", "ci_low", "ci_high", "on_front", "p_front"]
+COLUMNS += ["datasets", "missing"]
 READ = ("name", "architecture", "parameters", "cost", "date", "date_format")
 
 

@@ -36,7 +36,7 @@ from capmap.figures.style import (
     model_styles,
 )
 from capmap.problems import require_known
-from capmap.wording import MOST_LETTERED, count_things, format_p, split_letters
+from capmap.wording import MOST_LETTERED, count_things, describe_few, format_p, split_letters
 
 HEADING = "Mean ranks and critical difference"
 CLIQUES_HEADING = "Mean ranks and groups by Wilcoxon\N{EN DASH}Holm"
@@ -154,6 +154,7 @@ def draw_rank_cliques(
         return draw_note(ONE_MODEL, heading=CLIQUES_HEADING)
     fewest, most = (int(count) for count in mean_ranks["datasets"].agg(["min", "max"]))
     span = f"{fewest}\N{EN DASH}{most} datasets" if fewest < most else count_things(most, "dataset")
+    pairs = len(mean_ranks) * (len(mean_ranks) - 1) // 2
     notes = (
         _tell_bars(
             "Bars join models that pairwise Wilcoxon signed-rank tests do not separate "
@@ -161,7 +162,7 @@ def draw_rank_cliques(
             mean_ranks,
         ),
         f"Each model ranked on {span}.",
-        *_warn_of_few(len(mean_ranks), most, alpha),
+        *filter(None, [describe_few(most, pairs=pairs, alpha=alpha)]),
     )
     return draw_rank_axis(
         mean_ranks,
@@ -190,16 +191,6 @@ def _place_ranks(nemenyi: pd.DataFrame) -> "pd.Series[float]":
     sums = pd.concat([ahead, behind]).groupby(level=0).sum()
     ranks: pd.Series[float] = (len(sums) + 1) / 2 + sums / len(sums)
     return ranks.round(12)
-
-
-def _warn_of_few(models: int, datasets: int, alpha: float) -> tuple[str, ...]:
-    """Say when the least exact p value, that of a model that wins everywhere, is not enough."""
-    pairs = models * (models - 1) // 2
-    if pairs * 2.0 ** (1 - datasets) < alpha:
-        return ()
-    number = count_things(datasets, "dataset")
-    correction = f"after correction over {count_things(pairs, 'pair')}"
-    return (f"With {number} no pair can be separated {correction}.",)
 
 
 def _tell_friedman(friedman: pd.DataFrame, alpha: float) -> tuple[str, ...]:

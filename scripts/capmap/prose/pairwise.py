@@ -8,14 +8,20 @@ import pandas as pd
 from capmap.claims import BAYESIAN, claim_decisions, claim_pairs
 from capmap.prose.words import (
     PER_PAIR,
-    describe_few,
     format_interval,
     format_span,
     format_value,
     join_names,
     join_sentences,
 )
-from capmap.wording import format_count, format_p, format_percent, join_words, quote_name
+from capmap.wording import (
+    describe_few,
+    format_count,
+    format_p,
+    format_percent,
+    join_words,
+    quote_name,
+)
 
 OVER = {"runs": "runs", "seeds": "seeds", "runs_and_datasets": "datasets"}
 DIFFERENCES = {

@@ -6,7 +6,6 @@ import pandas as pd
 
 from capmap.claims import claim_mean_ranks, claim_nemenyi, claim_wilcoxon
 from capmap.prose.words import (
-    describe_few,
     describe_unused,
     format_value,
     join_names,
@@ -14,7 +13,7 @@ from capmap.prose.words import (
     join_some,
     name_covered,
 )
-from capmap.wording import MOST_LETTERED, format_count, format_p, format_percent
+from capmap.wording import MOST_LETTERED, describe_few, format_count, format_p, format_percent
 
 
 def describe_rank_tests(

@@ -98,7 +98,9 @@ def _describe_votes(votes: pd.DataFrame) -> str:
 
 def _describe_dethroning(dethroning: pd.DataFrame) -> str:
     if dethroning.empty:
-        return "No choice of datasets would let another model reach the leader's mean score."
+        return (
+            "No model reaches the leader's mean score on any choice of the datasets that both have."
+        )
     row = dethroning.iloc[0]
     leader = quote_name(row["leader"])
     equal = dethroning["removed"].eq(row["removed"]) & dethroning["datasets"].eq(row["datasets"])

@@ -164,36 +164,6 @@ def describe_missing(ranking: pd.DataFrame, thing: str = "model", things: str = 
     )
 
 
-def describe_few(datasets: int, *, pairs: int, alpha: float) -> str:
-    """Say that signed-rank tests of so few datasets cannot separate models, where it is so.
-
-    Parameters
-    ----------
-    datasets : int
-        The most that a pair was tested on.
-    pairs : int
-        Number of pairs that Holm's correction allows for.
-    alpha : float
-        Level of the tests.
-
-    Examples
-    --------
-    >>> describe_few(7, pairs=10, alpha=0.05)
-    "With 7 datasets Wilcoxon's test can separate no pair after correction over 10 pairs."
-    >>> describe_few(5, pairs=1, alpha=0.05)
-    'With 5 datasets the signed-rank test gives no p-value below 0.062.'
-    """
-    least = 2.0 ** (1 - datasets)
-    if pairs * least < alpha:
-        return ""
-    count = format_count(datasets, "dataset")
-    if pairs == 1:
-        return f"With {count} the signed-rank test gives no p-value below {format_value(least)}."
-    return (
-        f"With {count} Wilcoxon's test can separate no pair after correction over {pairs:,} pairs."
-    )
-
-
 def name_covered(name: str, datasets: float, total: float) -> str:
     """Name a model, with its number of datasets where that is not the full one.
 
