@@ -24,10 +24,10 @@ HEAD = """\
 `config.yaml` holds the shipped examples. A file of your own, given as `capmap run my.yaml` or with
 Snakemake's `--configfile my.yaml`, replaces its studies. A key that you leave out has its default.
 
-Before any job, all that is wrong is told in one list: keys and values that are not listed here,
+Before any job, all that is wrong is listed at once: keys and values that are not listed here,
 with what was probably meant, keys that stand twice, studies and files that are not there, and
 settings without effect. Names of models, datasets and metrics are looked for when the exports are
-read, which is the first job, and are told with what is wrong there. Where Snakemake itself says
+read, which is the first job, and are reported with what is wrong there. Where Snakemake itself says
 that a file is no YAML, `capmap check my.yaml` says in which line.
 
 Paths are relative to the folder in which you call `snakemake`, and `~` is your home.

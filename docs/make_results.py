@@ -29,7 +29,7 @@ scope, level, test and the family that the test allows for.
 | `ranking_table.tex` | the ranking, with each interval in one cell, sets of ranks and letters |
 | `tests_table.tex` | how many statements are made of models, by which test, at which level |
 | `figures.tex` | every figure with its caption and label |
-| `methods.tex`, `results.tex` | paragraphs; that of results tells claims only |
+| `methods.tex`, `results.tex` | paragraphs; that of results states claims only |
 | `references.bib` | the publications that the paragraphs cite |
 
 Models stand in the order of the ranking, and the numbers of the results in the tables. The best
@@ -72,7 +72,7 @@ def _render_analysis(name: str, analysis: Analysis) -> Iterator[str]:
 
 
 def _render_meanings() -> Iterator[str]:
-    yield "\n## What columns hold\n\nWhere tables differ, the table is told before the column.\n"
+    yield "\n## What columns hold\n\nWhere tables differ, the table is named before the column.\n"
     yield "\n| column | what it holds |\n|---|---|\n"
     for name, meaning in sorted(MEANINGS.items()):
         yield f"| `{name}` | {meaning} |\n"

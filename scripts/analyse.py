@@ -50,7 +50,7 @@ def analyse(
     steps : list of str
         Names of the steps, see `capmap.catalog.STEPS`.
     options : mapping of str to mapping
-        What each step is told, by parameter.
+        What each step is given, by parameter.
     code : mapping of str to str
         Digest of the code of each step.
     measured : str

@@ -95,12 +95,12 @@ def evaluate_predictions(
             problems |= dict.fromkeys(found.notes)
             logger.info("%s: %d images", path, len(found.outcomes))
     write_parquet(scores, _join(tables))
-    told = [asdict(problem) for problem in problems]
-    write_json(facts, {"dumps": known, "broken": broken, "problems": told})
+    listed = [asdict(problem) for problem in problems]
+    write_json(facts, {"dumps": known, "broken": broken, "problems": listed})
 
 
 def _find_sources(datasets: Mapping[str, Sources], name: str) -> Sources:
-    """The files of a dataset; that there are none is told in the same words for all its dumps."""
+    """The files of a dataset; that there are none is said in the same words of all its dumps."""
     sources = datasets.get(name)
     if sources and sources.get("labels"):
         return sources

@@ -197,7 +197,7 @@ def _log_to(path: Path, place: str) -> None:
     terminal.setLevel(logging.WARNING)
     terminal.setFormatter(_Terminal(place, path))
     logging.basicConfig(level=logging.INFO, handlers=[terminal])
-    # A log that cannot be written, as the disk is full, is no fault to be told beside that.
+    # A log that cannot be written, as the disk is full, is no fault to report beside that.
     logging.raiseExceptions = False
     path.parent.mkdir(parents=True, exist_ok=True)
     log = logging.FileHandler(path, mode="w", encoding="utf-8", errors="backslashreplace")

@@ -40,7 +40,7 @@ def plot(
         The files of the tables of each figure, by name; ``order`` orders the models, ``style`` is a
         style sheet.
     options : mapping of str to mapping
-        What each figure's function is told, by parameter.
+        What each figure's function is given, by parameter.
     looks : mapping of str to mapping
         What the study has chosen for the look of each, see `capmap.figures.look.read_look`.
     code : mapping of str to str
@@ -51,11 +51,11 @@ def plot(
     keeper = Keeper(folder)
     files = {name: [f"{folder}/figures/{name}.{suffix}" for suffix in FORMATS] for name in reads}
     left_out = {name: _find_left_out(name, own, folder) for name, own in reads.items()}
-    told = {
+    given = {
         name: {"options": options[name], "look": looks[name], "left_out": left_out[name]}
         for name in reads
     }
-    origins = {name: digest_origin(code[name], told[name], reads[name]) for name in reads}
+    origins = {name: digest_origin(code[name], given[name], reads[name]) for name in reads}
     todo = [name for name in reads if not keeper.restore(name, origins[name], files[name])]
 
     def draw(name: str) -> None:

@@ -1,4 +1,4 @@
-"""Say which ranks and scores moved since the last run, and keep the tables to tell next time."""
+"""Say which ranks and scores moved since the last run, and keep the tables for next time."""
 
 from pathlib import Path
 

@@ -131,7 +131,7 @@ def validate_checkpoints(
         named=named,
         renamed=renamed,
     )
-    result = result.add_problems(find_misfit_values(values, plan, rules, told=result.problems))
+    result = result.add_problems(find_misfit_values(values, plan, rules, reported=result.problems))
     rows = read.exports.rows
     report_problems(result, rejected=rejected, files=len(exports), rows=rows, logger=logger)
     logger.info("%d checkpoints, %d runs", len(listed), result.counts["runs"])

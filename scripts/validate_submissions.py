@@ -126,11 +126,11 @@ def validate_submissions(
 
 def _drop_told(result: Validation, definition: Benchmark | None) -> Validation:
     """Drop warnings of what the definition of the benchmark says."""
-    told = {dataset.metric for dataset in definition.datasets.values()} if definition else set()
+    defined = {dataset.metric for dataset in definition.datasets.values()} if definition else set()
     problems = [
         problem
         for problem in result.problems
-        if problem.code != "overruled_direction" or problem.value not in told
+        if problem.code != "overruled_direction" or problem.value not in defined
     ]
     return replace(result, problems=problems)
 

@@ -8,7 +8,7 @@ from capmap.catalog.declarations import INLINE
 from capmap.claims import list_claims
 from capmap.pages.analyses import Outcome
 from capmap.pages.rendering import relate_path
-from capmap.pages.report import Results, render_report, tell_headline
+from capmap.pages.report import Results, describe_result, render_report
 from capmap.provenance import list_versions
 from capmap.tables import read_declared, write_table
 
@@ -82,7 +82,7 @@ def write_report(
         settings=settings,
         versions=list_versions(version),
     )
-    write_text(headline, tell_headline(results).striptags() + "\n")
+    write_text(headline, describe_result(results).striptags() + "\n")
     write_table(list_claims(results.tables, settings), [claims])
     write_text(report, render_report(results, study=study, title=title))
 

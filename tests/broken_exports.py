@@ -116,7 +116,7 @@ COLUMNS = (
     describe(
         "no_metric",
         make_table(header=HEADER.replace("metric", "measure")),
-        "tell the metric of 'D', 'E'.",
+        "name the metric of 'D', 'E'.",
     ),
     describe(
         "unmatched_filter",

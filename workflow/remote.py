@@ -41,7 +41,7 @@ from capmap.inputs.servers import (
 )
 
 LOGIN = "Check the credentials: SNAKEMAKE_STORAGE_S3_ACCESS_KEY and _SECRET_KEY."
-# How servers answer that hand out a file but will not tell of it alone.
+# How servers answer that hand out a file but say nothing of it alone.
 NO_HEAD = (403, 405, 501)
 S3_REMEDIES = {403: LOGIN, 404: "Check the names of the bucket and of the object."}
 
@@ -133,7 +133,7 @@ class Guarded:
         return KNOWN[self.query]
 
     async def inventory(self, cache: Any) -> None:
-        """Tell Snakemake the facts."""
+        """Hand Snakemake the facts."""
         name = self.local_path()  # type: ignore[attr-defined]
         facts = self.look()
         for key in {name, str(name)}:

@@ -82,7 +82,7 @@ def _shorten(handler: QueueHandler, is_local: Callable[[], bool]) -> None:
 
 
 def _explain(record: logging.LogRecord) -> None:
-    """Say of what failed on a cluster why the cluster ended it, where its log tells."""
+    """Say of what failed on a cluster why the cluster ended it, where its log says so."""
     jobs = getattr(record, "job_error_info", None)
     named = (record.aux_logs if jobs else record.log) or []  # type: ignore[attr-defined]
     # The log of a task of an array is not the one that is named.
@@ -90,12 +90,12 @@ def _explain(record: logging.LogRecord) -> None:
     logs = [log for name in named for log in (Path(name), Path(name).with_name(f"{number}.log"))]
     if reason := find_ending(logs):
         message = {"rule_msg": f"The cluster ended this: {reason}."}
-        told = {"job_error_info": [job | message for job in jobs]} if jobs else message
-        vars(record).update(told)
+        changed = {"job_error_info": [job | message for job in jobs]} if jobs else message
+        vars(record).update(changed)
 
 
 def find_ending(logs: Iterable[Path]) -> str:
-    """Why Slurm ended a job, by its logs; empty where they do not tell."""
+    """Why Slurm ended a job, by its logs; empty where they do not say."""
     for log in filter(Path.is_file, logs):
         with log.open("rb") as stream:
             stream.seek(max(0, log.stat().st_size - MOST_BYTES))

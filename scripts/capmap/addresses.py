@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-# With one slash or without a colon it is a mistake, which is told with what else stands there.
+# With one slash or without a colon it is a mistake, which is reported with what else stands there.
 START = r"(?:[A-Za-z][A-Za-z0-9+.-]+:/|[A-Za-z]:(?=//)|https?/(?=/))"
 ADDRESS = re.compile(START + r"[^\s\"'<>`\\]+")
 MISTAKE = re.compile(rf"({START})[^?]*[@?]", re.DOTALL)
@@ -58,8 +58,8 @@ def hide(address: str) -> str:
     if query.startswith(HIDDEN):
         return f"{plain}?{query}"
     given = parse_qsl(query, keep_blank_values=True)
-    telling = sorted(pair for pair in given if not SIGNATURE.search(pair[0]))
-    digest = sha256(urlencode(telling).encode()).hexdigest()[:8] if telling else ""
+    naming = sorted(pair for pair in given if not SIGNATURE.search(pair[0]))
+    digest = sha256(urlencode(naming).encode()).hexdigest()[:8] if naming else ""
     return f"{plain}?{HIDDEN}{digest}"
 
 

@@ -68,7 +68,7 @@ def replace_file(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 def write_bytes_if_changed(path: str | Path, content: bytes) -> bool:
-    """Write a file only when its bytes differ, so that its time stamp tells of a real change.
+    """Write a file only when its bytes differ, so that its time stamp means a real change.
 
     Returns
     -------

@@ -302,7 +302,7 @@ def _read_dates(
 
 
 def _has_year(date_format: str) -> bool:
-    """Tell whether dates written so can be read again, with their year."""
+    """Whether dates written so can be read again, with their year."""
     try:
         written, other = (day.strftime(date_format) for day in DAYS)
         return written != other and datetime.strptime(written, date_format).year == DAYS[0].year

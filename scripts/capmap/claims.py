@@ -1,7 +1,7 @@
 """What a study says of its models, one row per claim, with the test that it rests on.
 
 Sentences are written from these rows, and ``text/claims.csv`` keeps them. Not listed are numbers
-that are told without a judgement, and that models could not be separated, which claims nothing.
+that are stated without a judgement, and that models could not be separated, which claims nothing.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ OMNIBUS = {
     "iman_davenport": "the F test of Iman and Davenport",
     "skillings_mack": "the test of Skillings and Mack",
 }
-# Tables of rankings of their own by section, and what tells those apart.
+# Tables of rankings of their own by section, and what distinguishes those.
 PARTS = {
     "groups": ("groups", ["group"]),
     "leaderboard": ("leaderboard/dimensions", ["method", "dimension"]),
@@ -51,7 +51,7 @@ class Claim:
     subject, object : str
         Models; the object may be empty.
     level : float
-        With what probability all claims of the family are true, at least; NaN if not told.
+        With what probability all claims of the family are true, at least; NaN if not stated.
     method, multiplicity : str
         The test, and how it allows for the number of tests.
     family : str
@@ -252,8 +252,8 @@ def claim_strengths(strengths: pd.DataFrame, *, confidence_level: float) -> list
     Parameters
     ----------
     strengths : pandas.DataFrame
-        Columns ``model``, ``dataset``, ``ci_low`` and ``ci_high``; ends are NaN where runs do not
-        tell.
+        Columns ``model``, ``dataset``, ``ci_low`` and ``ci_high``; ends are NaN without an
+        estimate of noise.
     confidence_level : float
         Of all intervals at once, between 0 and 1.
     """
@@ -345,7 +345,7 @@ def choose_comparable(ranking: pd.DataFrame) -> pd.DataFrame:
 
 
 def count_missing(ranking: pd.DataFrame) -> "pd.Series[int]":
-    """How many datasets each model is not scored on; leaderboards tell how many they expect."""
+    """How many datasets each model is not scored on; leaderboards say how many they expect."""
     if "expected" in ranking:
         missing: pd.Series[int] = ranking["expected"] - ranking["datasets"]
         return missing

@@ -11,7 +11,7 @@ FOLDER = ".digests"
 
 
 def is_intact(path: Path, digest: str) -> bool:
-    """Tell whether a file is there and its bytes have a SHA-256 (hexadecimal)."""
+    """Whether a file is there and its bytes have a SHA-256 (hexadecimal)."""
     return path.is_file() and _digest(path) == digest
 
 
@@ -88,7 +88,7 @@ def find_spoiled(folder: Path) -> list[Path]:
 
 
 def _is_own(path: Path, digest: str) -> bool:
-    """Tell whether a file is the one that was written, and no link to one."""
+    """Whether a file is the one that was written, and no link to one."""
     return not path.is_symlink() and is_intact(path, digest)
 
 
@@ -104,7 +104,7 @@ def _list_jobs(folder: Path) -> Iterator[tuple[dict[Path, str], dict[Path, str]]
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             spoiled = folder if folder.parent.name == "results" else place.parent
             raise ConfigError(
-                f"{place} is damaged, so what was altered besides cannot be told. Remove {spoiled} "
+                f"{place} is damaged, so further alterations cannot be found. Remove {spoiled} "
                 "and run the same command again, which makes it anew."
             ) from error
         yield files, beside

@@ -76,5 +76,5 @@ def _explain_one(error: BaseException) -> str:
 
 
 def _is_escaped(text: str) -> bool:
-    """Tell whether bytes that are no UTF-8 stand for a text, as in names of files."""
+    """Whether bytes that are no UTF-8 stand for a text, as in names of files."""
     return all("\udc80" <= character <= "\udcff" for character in text)

@@ -80,7 +80,7 @@ def digest_origin(
     code : str
         Digest of the code that makes it.
     options : mapping
-        What it is told, as JSON can hold it.
+        What it is given, as JSON can hold it.
     paths : mapping of str to path or iterable of paths
         The files that it reads, by name.
 

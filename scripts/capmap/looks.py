@@ -47,7 +47,7 @@ GENERIC = ("serif", "sans-serif", "monospace", "cursive", "fantasy")
 
 
 def is_style_file(style: str) -> bool:
-    """Tell whether a style sheet is named by its file, rather than by a name of matplotlib's.
+    """Whether a style sheet is named by its file, rather than by a name of matplotlib's.
 
     Examples
     --------

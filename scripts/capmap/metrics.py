@@ -198,7 +198,7 @@ NEGATIONS = frozenset({"neg", "negative", "negated", "minus"})
 
 
 def canonical_name(name: str) -> str:
-    """Reduce a metric's name to what tells it apart: no case, no separators.
+    """Reduce a metric's name to what distinguishes it: no case, no separators.
 
     Parameters
     ----------

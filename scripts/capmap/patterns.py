@@ -153,7 +153,7 @@ def _parse_path(text: str) -> Pattern:
 
 
 def has_fields(text: str) -> bool:
-    """Tell whether a text has braces, so that it is a pattern.
+    """Whether a text has braces, so that it is a pattern.
 
     Examples
     --------

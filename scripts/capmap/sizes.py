@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 GIB, MIB = 1 << 30, 1 << 20
 # What a process has once it has loaded what most analyses use.
 BASE_MEMORY, BASE_SECONDS = 200 * MIB, 2.0
-# Where the memory of the machine on which Snakemake was started is told to its jobs, in bytes.
+# Where the memory of the machine on which Snakemake was started is handed to its jobs, in bytes.
 MEMORY_VARIABLE = "CAPMAP_MEMORY"
 LEFT_OUT = ".left_out"
 
@@ -82,7 +82,7 @@ def estimate_need(cost: Cost, size: Size, options: Mapping[str, object]) -> Need
     size : Size
         Of the study.
     options : mapping
-        What the step is told; those that are numbers may stand in terms.
+        What the step is given; those that are numbers may stand in terms.
 
     Returns
     -------
@@ -111,9 +111,9 @@ def estimate_need(cost: Cost, size: Size, options: Mapping[str, object]) -> Need
 
 
 def find_memory() -> int:
-    """Bytes that the machine has, or the container; as the run was told, if it was."""
-    if told := os.environ.get(MEMORY_VARIABLE):
-        return int(told)
+    """Bytes that the machine has, or the container; as the run was started with, if it was."""
+    if stated := os.environ.get(MEMORY_VARIABLE):
+        return int(stated)
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     container = Path("/sys/fs/cgroup/memory.max")
     if container.is_file() and (limit := container.read_text().strip()).isdigit():

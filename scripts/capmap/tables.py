@@ -334,7 +334,7 @@ def count_decimals(values: pd.Series) -> int:
 
 
 def is_number(values: "pd.Series[Any]") -> bool:
-    """Tell columns of numbers, integers and decimals mixed or not, from text and booleans."""
+    """Whether a column holds numbers, integers and decimals mixed or not, rather than text."""
     return pd.api.types.infer_dtype(values, skipna=True) in NUMBERS or (
         pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype)
     )

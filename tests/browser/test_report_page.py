@@ -128,7 +128,7 @@ def test_a_map_zooms_pans_and_tells_gaps_and_what_is_near(page):
     point.hover()
     expect(page.locator(".tip")).to_contain_text("Gaps: Dataset 0 0.00, Dataset 1 0.01")
     point.click()
-    expect(figure.locator(".told")).to_contain_text("Nearest models: Beta <b>, Gamma & Co")
+    expect(figure.locator(".reading")).to_contain_text("Nearest models: Beta <b>, Gamma & Co")
     figure.get_by_label("Zoom in").click()
     width = float(svg.get_attribute("viewBox").split()[2])
     assert width == pytest.approx(float(whole.split()[2]) / 1.5, rel=1e-3)
@@ -150,7 +150,7 @@ def test_the_keyboard_does_the_same(page):
     plot.focus()
     for _ in range(2):
         page.keyboard.press("ArrowDown")
-    told = page.locator("#figure-intervals .told")
+    told = page.locator("#figure-intervals .reading")
     expect(told).to_have_text("Beta <b>\n0.764 [0.754, 0.774]")
     expect(told).to_have_attribute("aria-live", "polite")
     assert plot.locator("rect.cursor").count() == 1
@@ -163,7 +163,7 @@ def test_the_keyboard_does_the_same(page):
     for key in ("ArrowRight", "ArrowDown", "ArrowRight"):
         page.keyboard.press(key)
     value = read_grid(scores)["texts"][1][1]
-    expect(page.locator("#figure-scores .told")).to_have_text(f"Beta <b> · Dataset 1\n{value}")
+    expect(page.locator("#figure-scores .reading")).to_have_text(f"Beta <b> · Dataset 1\n{value}")
 
 
 def test_tables_are_copied_as_they_stand(open_page, study_page):

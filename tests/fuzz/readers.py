@@ -185,7 +185,7 @@ def _read_study(path: str, **settings: Any) -> str:
     read = read_exports([path], **settings)
     if settings["layout"] == "long":
         # What is neither a run nor counted as left out has a problem of its own, or the whole file
-        # has an error, as where nothing tells the metric.
+        # has an error, as where nothing names the metric.
         lost = read.rows - read.rows_filtered - len(read.runs)
         is_refused = any(own.line == 0 and own.severity == "error" for own in read.problems)
         assert lost >= 0

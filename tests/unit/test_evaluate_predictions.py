@@ -325,7 +325,7 @@ def test_a_metric_that_no_dump_tells_is_said(tmp_path: Path) -> None:
     study.add_dataset("V1", labels=[[0, 1, 2]])
     study.cells[V1] = study.write("top.csv", "1,2\n0,3\n")
     study.evaluate()
-    with pytest.raises(ValidationError, match="'asma' cannot be told from this dump"):
+    with pytest.raises(ValidationError, match="'asma' cannot be estimated from this dump"):
         study.gather()
 
 

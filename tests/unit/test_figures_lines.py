@@ -187,8 +187,8 @@ def test_figure_and_paragraph_warn_of_the_ridge_together(separated, confidence_l
     # Half of what lies beyond an end: 5%, 1.25% and 0.25%.
     elo = make_study(["a", "b"])["elo"].assign(separated=separated)
     figure = draw_elo(elo, confidence_level=confidence_level)
-    is_told = separated > {0.8: 0.05, 0.95: 0.0125, 0.99: 0.0025}[confidence_level]
-    assert any("ridge of the fit" in words for words in drawn_words(figure)) == is_told
+    is_named = separated > {0.8: 0.05, 0.95: 0.0125, 0.99: 0.0025}[confidence_level]
+    assert any("ridge of the fit" in words for words in drawn_words(figure)) == is_named
     assert_legible(figure)
     told = describe_ratings(
         elo,
@@ -201,7 +201,7 @@ def test_figure_and_paragraph_warn_of_the_ridge_together(separated, confidence_l
         confidence_level=confidence_level,
         cells_unused=0,
     )
-    assert ("ends of intervals there depend on the ridge" in " ".join(told)) == is_told
+    assert ("ends of intervals there depend on the ridge" in " ".join(told)) == is_named
 
 
 def test_win_rates_stand_in_the_row_of_the_winner_sorted_by_their_average():

@@ -407,7 +407,7 @@ def test_a_sheet_of_excel_is_read_with_its_rows(tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    ("cell", "is_told"),
+    ("cell", "is_named"),
     [
         (b'<c r="{place}"><f>B2/2</f><v></v></c>', True),
         (b"<c><f>B2/2</f></c>", True),
@@ -416,13 +416,13 @@ def test_a_sheet_of_excel_is_read_with_its_rows(tmp_path, name):
         ("", False),
     ],
 )
-def test_formulas_that_were_never_computed_are_told(tmp_path, cell, is_told):
+def test_formulas_that_were_never_computed_are_told(tmp_path, cell, is_named):
     table = {"A3": "m", "B3": "P", "C3": "Q", "A4": "A", "B4": 0.5, "C4": 1, "A6": "B", "B6": 0.5}
     path = make_xlsx(tmp_path / "a.xlsx", {"other": {"A1": 1}, "S": {**table, "C6": cell}})
     sheet = open_sheet(path, wanted=(), options=FileOptions(sheet="S"))
     problems = sheet.read_cells(["m", "Q"]).problems
     found = [(problem.code, problem.line, problem.column) for problem in problems]
-    assert found == ([("uncomputed_formula", 6, "Q")] if is_told else [])
+    assert found == ([("uncomputed_formula", 6, "Q")] if is_named else [])
     assert sheet.read_cells(["m", "P"]).problems == []
 
 

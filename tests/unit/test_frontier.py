@@ -120,7 +120,7 @@ def test_single_runs_have_a_front_and_no_share(tmp_path):
     table = trace(tmp_path, text, make_runs(scores), ci_low=[np.nan] * 2, score=[0.45, 0.55])
     assert table["on_front"].all()
     assert table["p_front"].isna().all()
-    assert "cannot be told" in describe_frontier(table, against="cost")[1]
+    assert "cannot be estimated" in describe_frontier(table, against="cost")[1]
 
 
 def make_table(n, *, span=1000.0):

@@ -102,11 +102,11 @@ def test_odd_columns_are_printed(means):
 
 
 def test_the_number_of_datasets_is_told_where_models_lack_some():
-    for missing, is_told in ((0, False), (1, True)):
+    for missing, is_named in ((0, False), (1, True)):
         ranking = make_ranking(model=["A", "B"], datasets=[2, 2], missing=[missing] * 2)
         paper = make_paper(["A", "B"], ["x", "y", "z"], ranking=ranking)
-        assert ("Datasets" in paper["ranking_table"]) == is_told
-        assert ("take the datasets that a model lacks" in paper["ranking_table"]) == is_told
+        assert ("Datasets" in paper["ranking_table"]) == is_named
+        assert ("take the datasets that a model lacks" in paper["ranking_table"]) == is_named
 
 
 def test_models_that_are_not_separated_are_marked_and_said_with_the_test():

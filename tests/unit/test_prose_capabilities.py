@@ -60,7 +60,7 @@ def test_the_verdict_follows_the_numbers_of_each_protocol() -> None:
     verdict = tell(describe_capabilities)[1]
     assert verdict.startswith(
         "On this study the ensemble method beat the best simple baseline with random results "
-        "hidden, could not be told from it with bounds hidden and did not beat it with families "
+        "hidden, could not be separated from it with bounds hidden and did not beat it with families "
         "hidden. With random results hidden (100 results in 10 splits), its mean squared error "
         "(MSE) was 0.0600 (95% interval 0.0500 to 0.0700), against 0.1000 (95% interval 0.0800 to "
         "0.1200) of the best baseline, additive effects of models and datasets; it was 0.0100 "
@@ -84,7 +84,7 @@ def test_without_plain_l2_errors_themselves_are_compared() -> None:
     close = change("summary", {"distance": "additive", "protocol": "random"}, mse_low=0.065)
     close = close[close["protocol"] == "random"].assign(**dict.fromkeys(names, NAN))
     verdict = tell(describe_capabilities, summary=close)[1]
-    assert "could not be told from the best simple baseline." in verdict
+    assert "could not be separated from the best simple baseline." in verdict
 
 
 def test_members_and_other_dimensions_are_told_beside_what_predicts() -> None:
@@ -137,7 +137,7 @@ def test_what_agrees_with_the_paper_is_told_as_agreeing() -> None:
     assert paper == (
         "Of the distances alone, the L2 distance in 5 dimensions had the lowest MSE of hidden "
         "results, 0.0700 (95% interval 0.0600 to 0.0800). With 5 dimensions, the error of the "
-        "Poincaré distance could not be told from that of L2 (difference 0.0010, 95% interval "
+        "Poincaré distance could not be separated from that of L2 (difference 0.0010, 95% interval "
         "-0.0020 to 0.0040), as in Adorni et al. (2025); the error of the cosine distance was "
         "0.0200 higher "
         "(95% interval 0.0100 to 0.0300) than that of L2, as in Adorni et al. (2025). The cosine "
@@ -306,13 +306,13 @@ def test_savings_are_told_with_their_doubts() -> None:
     )
     assert models.endswith(
         "Random choice had 0.200 after 3, so the advice is better. The best model on average had "
-        "0.060 after 3, which could not be told from it."
+        "0.060 after 3, which could not be separated from it."
     )
     last = {"results": 8}
     told = {
-        (4.8, 3.6, 8.5): "models 3.6 to 8.5), 40% fewer, which could not be told from random",
-        (4.8, 3.6, NAN): "models from 3.6 upward), 40% fewer, which could not be told from random",
-        (4.8, 3.6, 7.99): "models 3.6 to 8.0), 40% fewer, which could not be told from random",
+        (4.8, 3.6, 8.5): "models 3.6 to 8.5), 40% fewer, which could not be separated from random",
+        (4.8, 3.6, NAN): "models from 3.6 upward), 40% fewer, which could not be separated from random",
+        (4.8, 3.6, 7.99): "models 3.6 to 8.0), 40% fewer, which could not be separated from random",
         (9.0, 8.5, 9.9): "12% more: it does worse than random choice.",
     }
     for (needed, low, high), words in told.items():

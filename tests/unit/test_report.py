@@ -14,7 +14,7 @@ from capmap.claims import list_claims, ranks_apart
 from capmap.figures.canvas import draw_note
 from capmap.figures.style import save_figure
 from capmap.pages.analyses import Outcome
-from capmap.pages.report import Results, tell_headline
+from capmap.pages.report import Results, describe_result
 from capmap.pages.views import make_view
 from tests.report_pages import make_tables, make_validation, write_study
 from tests.toy_settings import make_settings
@@ -277,7 +277,7 @@ def test_a_page_has_one_ranking_that_of_the_leaderboard_where_it_ranks_apart() -
             settings=make_settings(),
             versions={},
         )
-        headline = tell_headline(results).striptags()
+        headline = describe_result(results).striptags()
         assert headline.startswith(told)
         assert ranks_apart(results.tables) == (" is best" not in headline)
         claims = list_claims(results.tables, results.settings)

@@ -144,7 +144,7 @@ def test_single_runs_and_runs_that_do_not_vary_tell_nothing():
         assert table[["ci_low", "ci_high"]].isna().all(axis=None)
         assert claim_strengths(table, confidence_level=LEVEL) == []
         [text] = describe_strengths(table, confidence_level=LEVEL)
-        assert "nothing tells a strength from chance" in text
+        assert "nothing separates a strength from chance" in text
         assert draw_strengths(table).get_gid() == "nothing-to-show"
 
 

@@ -1,6 +1,6 @@
 """The checked configuration, wildcard constraints, and how rules ask the library.
 
-What rules read and are told is in `capmap.inputs`; `of` makes it a function of a job's wildcards.
+What rules read and are given is in `capmap.inputs`; `of` makes it a function of a job's wildcards.
 """
 
 import os
@@ -93,7 +93,7 @@ def check_config(settings):
         settings,
         files=files,
         prefix=find_prefix(),
-        tell=logger.info,
+        report=logger.info,
     )
 
 
@@ -212,7 +212,7 @@ def setting(path):
     return lambda wildcards: {"setting": path, "value": read(wildcards)}
 
 
-def told(function, *arguments):
+def unwatched(function, *arguments):
     """What a function finds for the job's study, as a param whose change makes nothing run again.
 
     Snakemake compares the params of a job, apart from those whose functions take its inputs.

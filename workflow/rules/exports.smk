@@ -53,9 +53,9 @@ rule validate_exports:
         duplicates=setting("duplicates"),
         invalid=setting("invalid"),
         failed=setting("failed"),
-        named=told(analyses.list_named),
+        named=unwatched(analyses.list_named),
         renamed=setting("figures/names"),
-        attributes=told(analyses.read_attributes),
+        attributes=unwatched(analyses.read_attributes),
         library=digest_library("validate_exports.py"),
     script:
         "../../scripts/validate_exports.py"
@@ -94,7 +94,7 @@ rule validate_submissions:
         incomplete=setting("incomplete"),
         duplicates=setting("duplicates"),
         invalid=setting("invalid"),
-        named=told(analyses.list_named),
+        named=unwatched(analyses.list_named),
         renamed=setting("figures/names"),
         library=digest_library("validate_submissions.py"),
     script:
@@ -185,9 +185,9 @@ rule validate_checkpoints:
         duplicates=setting("duplicates"),
         invalid=setting("invalid"),
         checkpoints=of(leaderboards.read_choice),
-        named=told(analyses.list_named),
+        named=unwatched(analyses.list_named),
         renamed=setting("figures/names"),
-        rankings=told(analyses.list_checkpoint_rankings),
+        rankings=unwatched(analyses.list_checkpoint_rankings),
         library=digest_library("validate_checkpoints.py"),
     script:
         "../../scripts/validate_checkpoints.py"

@@ -145,7 +145,7 @@ rule gather_scores:
         incomplete=setting("incomplete"),
         duplicates=setting("duplicates"),
         invalid=setting("invalid"),
-        named=told(analyses.list_named),
+        named=unwatched(analyses.list_named),
         renamed=setting("figures/names"),
         library=digest_library("gather_scores.py"),
     script:

@@ -23,7 +23,7 @@ ROUNDING = 1e-9
 
 
 class _Attribute(NamedTuple):
-    """Places of the points whose attribute is known, and an orthonormal base of what it tells."""
+    """Places of the points whose attribute is known, and an orthonormal base of its values."""
 
     places: pd.Index
     base: FloatArray

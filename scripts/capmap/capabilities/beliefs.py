@@ -1,4 +1,4 @@
-"""What is expected of a model that is not known yet, and what its results tell."""
+"""What is expected of a model that is not known yet, and what its results say."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -60,7 +60,7 @@ def prefer_offsets(methods: Sequence[Method]) -> list[Method]:
 
     Notes
     -----
-    Offsets hold how good a model is overall, which is what its first results tell most about. Of
+    Offsets hold how good a model is overall, about which its first results say most. Of
     the ensemble, beliefs from L2 with offsets predicted new models better than those with the plain
     L2 fits on both studies that were tried, and choosing by them saved more results.
     """

@@ -96,7 +96,7 @@ def locate_bend(
     Returns
     -------
     dict
-        The columns of `locate_bends` that are numbers; NaN where they cannot be told.
+        The columns of `locate_bends` that are numbers; NaN where they cannot be estimated.
     """
     count, names = len(known), (*NUMBERS, *FITTED)
     if len(np.unique(known)) < FEWEST:

@@ -56,7 +56,7 @@ def allow_pairs(
     feasible: Sequence[str],
     chosen: Sequence[str] = (),
 ) -> BoolArray:
-    """Tell which models may be run on which datasets.
+    """Which models may be run on which datasets.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def read_allowed(
     feasible: Sequence[str],
     chosen: Sequence[str],
 ) -> BoolArray:
-    """Tell which models may be run on which datasets, by tables of attributes (`allow_pairs`).
+    """Which models may be run on which datasets, by tables of attributes (`allow_pairs`).
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ class Offer(NamedTuple):
 Policy = Callable[[Offer, int], IntArray]
 
 
-def choose_telling(offer: Offer, count: int) -> IntArray:
+def choose_informative(offer: Offer, count: int) -> IntArray:
     """Choose datasets by `choose_datasets`."""
     start = start_knowledge(offer.belief).covariance
     chosen = choose_datasets(offer.belief, start, offer.pool, count=count, costs=offer.costs)
@@ -101,7 +101,7 @@ def choose_popular(offer: Offer, count: int) -> IntArray:
 
 
 CHANCE = "random"
-POLICIES: dict[str, Policy] = {"a_optimal": choose_telling, "most_results": choose_popular}
+POLICIES: dict[str, Policy] = {"a_optimal": choose_informative, "most_results": choose_popular}
 DATASET_POLICIES = (*POLICIES, CHANCE)
 
 

@@ -1,4 +1,4 @@
-"""Which result to run next: which dataset tells most of a model, and which model may be best."""
+"""Which result to run next: which dataset says most of a model, and which model may be best."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -114,7 +114,7 @@ def choose_datasets(
     Returns
     -------
     list of Choice
-        The one first that tells most for its cost. Reductions add up to that of all of them.
+        The most informative for its cost first. Reductions add up to that of all of them.
 
     Notes
     -----
@@ -202,7 +202,7 @@ def list_next_datasets(
     -------
     pandas.DataFrame
         For each model, by name, up to 10 datasets without a result of it that it may be run on, the
-        most telling one (for its cost) first: ``model``; ``rank``, from 1; ``dataset``;
+        most informative one (for its cost) first: ``model``; ``rank``, from 1; ``dataset``;
         ``reduction``, by how much its result lowers the variance of the model's expected gaps,
         summed over all datasets, once those before it have been run; ``share``, that part of the
         variance as it is now, so that shares add up; and ``cost``, NaN if it is not known. A
@@ -287,7 +287,7 @@ def add_predictions(choices: pd.DataFrame, predictions: Sequence[pd.DataFrame]) 
 
 
 def measure_information(results: Results, belief: Belief, datasets: pd.DataFrame) -> pd.DataFrame:
-    """Measure what a result on each dataset tells about a model.
+    """Measure what a result on each dataset says about a model.
 
     Parameters
     ----------
@@ -368,7 +368,7 @@ def choose_next_results(
     allowed: Mapping[str, Sequence[str]],
     renamed: Mapping[str, str],
 ) -> dict[str, pd.DataFrame]:
-    """Choose the results that tell most: datasets for each model, models for each dataset.
+    """Choose the most informative results: datasets for each model, models for each dataset.
 
     Parameters
     ----------

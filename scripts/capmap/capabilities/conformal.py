@@ -56,7 +56,7 @@ def find_intervals(
     Returns
     -------
     low, high : ndarray, shape (new predictions,)
-        From 0 to 1; 0 and 1 where the errors are too few to tell (less than 9 for 90%).
+        From 0 to 1; 0 and 1 where the errors are too few (less than 9 for 90%).
 
     Notes
     -----

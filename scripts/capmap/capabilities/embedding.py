@@ -296,7 +296,7 @@ def restore_fits(table: pd.DataFrame) -> list[Embedding]:
 
 
 def tabulate_positions(fit: Embedding, results: Results) -> pd.DataFrame:
-    """Tell where models and datasets stand.
+    """Where models and datasets stand.
 
     Parameters
     ----------

@@ -223,7 +223,7 @@ def list_components(results: Results) -> tuple[IntArray, IntArray]:
 
 
 def are_connected(results: Results, rows: IntArray, columns: IntArray) -> BoolArray:
-    """Tell of some pairs of model and dataset whether results connect the two.
+    """Whether results connect the model and the dataset of each pair.
 
     Parameters
     ----------

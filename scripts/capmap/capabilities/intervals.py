@@ -95,7 +95,7 @@ class Calibration:
     weights : ndarray, shape (features,)
         What each feature adds to the variance of an error.
     ratios : ndarray, shape (errors,)
-        Absolute errors divided by the standard deviations that others tell, ascending.
+        Absolute errors divided by the standard deviations by the others, ascending.
     """
 
     weights: FloatArray
@@ -114,7 +114,7 @@ class Calibration:
         Returns
         -------
         ndarray, shape (predictions,)
-            Infinite where the errors are too few to tell (less than 9 for 90%).
+            Infinite where the errors are too few (less than 9 for 90%).
 
         Notes
         -----

@@ -135,8 +135,8 @@ def predict_scores(
     by so many of them that they have 5000 results.
 
     Intervals hold on average over results like those that are there, most of which are of models
-    that have many, and also over those whose predictions are alike. Where results are too few to
-    tell, an interval goes from 0 to 1. Where no results connect the model with the dataset
+    that have many, and also over those whose predictions are alike. Where results are too few
+    for that, an interval goes from 0 to 1. Where no results connect the model with the dataset
     (`are_connected`), nothing is predicted: prediction and interval are NaN.
     """
     count = len(results.gaps)

@@ -69,7 +69,7 @@ def describe_models(gaps: pd.DataFrame, attributes: pd.DataFrame) -> pd.DataFram
 def describe_datasets(
     gaps: pd.DataFrame, bounds: pd.DataFrame, attributes: pd.DataFrame
 ) -> pd.DataFrame:
-    """Describe the results of each dataset, how much it tells models apart, and its attributes.
+    """Describe the results of each dataset, how well it separates models, and its attributes.
 
     Parameters
     ----------

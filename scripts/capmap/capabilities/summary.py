@@ -1,4 +1,4 @@
-"""What a finished map tells: its middle, what its axes go with, and the best model of a budget."""
+"""What a finished map shows: its middle, what its axes go with, and the best model of a budget."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

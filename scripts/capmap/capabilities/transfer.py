@@ -1,4 +1,4 @@
-"""Whether what models do on some datasets tells what they do on others."""
+"""Whether what models do on some datasets predicts what they do on others."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
@@ -98,7 +98,7 @@ def measure_transfer(
     Notes
     -----
     Of each family that is tested on, a random half of the models is hidden, then the other half;
-    the variants of a family are hidden together, as each tells the others. A map of the results
+    the variants of a family are hidden together, as each predicts the others. A map of the results
     that are not hidden and of those that are trained on predicts the hidden ones. The other
     predictions, of the same results, differ only in what is trained on, and the additive baseline
     in what is fitted.

@@ -352,7 +352,7 @@ PLACEMENTS = Analysis(
 )
 
 NEXT_RESULTS = Analysis(
-    question="Which result would tell most?",
+    question="Which result would be most informative?",
     folder="capabilities",
     tables={
         "next": Table(
@@ -365,7 +365,7 @@ NEXT_RESULTS = Analysis(
             "dataset rank model predicted low high",
         ),
         "dataset_information": Table(
-            "What one result on each dataset tells about a new model: the share of its "
+            "What one result on each dataset says about a new model: the share of its "
             "variance over all datasets that it removes (information), and the share of a "
             "result that is not noise (reliability).",
             "dataset results std_gap saturation reliability information",

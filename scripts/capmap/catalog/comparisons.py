@@ -721,7 +721,7 @@ RELIABILITY = Analysis(
             "datasets seeds relative ci_low ci_high absolute",
         ),
         "effective_datasets": Table(
-            "Effective number of datasets, by what they tell of models beyond the models' overall "
+            "Effective number of datasets, by what they say of models beyond the models' overall "
             "levels, and about what it would be if they were independent.",
             "datasets models effective effective_independent cells_unused",
         ),

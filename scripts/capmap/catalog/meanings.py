@@ -94,7 +94,7 @@ MEANINGS = {
     "dropped": "Why it was left out; empty: it was not.",
     "duplicate_of": "The dataset with the same results.",
     "effect_size": "Matched-pairs rank-biserial correlation, -1 to 1; above 0: a is better.",
-    "effective": "Effective number of datasets, by what they tell beyond overall levels.",
+    "effective": "Effective number of datasets, by what they say beyond overall levels.",
     "effective_independent": "What that number would be if datasets were independent.",
     "elo": "Bradley-Terry rating on the Elo scale; 400 points are odds of 10 to 1.",
     "equal": "Published numbers that are those of this study, as printed.",

@@ -68,7 +68,7 @@ def trace_curves(
     same datasets share their draws, so curves are compared on the same ones.
 
     A model's curve is the mean of its trainings at the steps that all of them have, on the same
-    datasets, with Student's t interval of that mean: it tells what another training might do on
+    datasets, with Student's t interval of that mean: it says what another training might do on
     these datasets, and not what other datasets might.
     """
     tables = [pd.DataFrame(columns=list(CURVES)).astype(CURVES)]

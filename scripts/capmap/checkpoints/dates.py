@@ -61,7 +61,7 @@ def find_undated(values: pd.DataFrame) -> list[Problem]:
 
 
 def trace_dates(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan) -> pd.DataFrame:
-    """Order checkpoints by date, and tell which of them validation would have chosen then.
+    """Order checkpoints by date, and mark which of them validation would have chosen then.
 
     Parameters
     ----------

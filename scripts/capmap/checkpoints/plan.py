@@ -231,7 +231,7 @@ def _find_unknown_directions(
         Problem(
             code="unknown_direction",
             value=name,
-            reason=f"Checkpoints are chosen by the metric {quote_name(name)}, and nothing tells "
+            reason=f"Checkpoints are chosen by the metric {quote_name(name)}, and nothing says "
             "whether its higher or its lower value is better.",
             remedy="Set checkpoints: {select: {direction: max}} or min, or "
             f"metrics: {{{write_key(name)}: {{direction: max}}}} or min.",
@@ -274,7 +274,7 @@ def _explain_test_split(split: str) -> Problem:
         code="test_selection",
         value=split,
         reason=f"Checkpoints would be chosen on the test split {quote_name(split)}, so that "
-        "what is told of them there is too good.",
+        "what is found of them there is too good.",
         remedy="Choose them on another split (checkpoints.select.split), or set "
         "checkpoints.allow_test_selection: true, which is said in every table.",
     )
@@ -307,7 +307,7 @@ def _explain_choice(dataset: str, present: Sequence[str]) -> Problem:
         code="no_primary_metric",
         value=dataset,
         reason=f"The dataset {quote_name(dataset)} has the metrics {list_names(present)}, and "
-        "nothing tells by which of them models are compared.",
+        "nothing says by which of them models are compared.",
         remedy="Set metric, or datasets: "
         f"{{{write_key(dataset)}: {{metric: {write_key(present[0])}}}}}.",
     )

@@ -290,7 +290,7 @@ def _check_directions(
     for name in metrics:
         if any(pair not in plan.directions for pair in _list_pairs(name, reported)):
             yield (
-                f"Nothing tells whether higher or lower is better of {quote_name(name)}.",
+                f"Nothing says whether higher or lower is better of {quote_name(name)}.",
                 f"Set metrics: {{{write_key(name)}: {{direction: max}}}} or min.",
             )
 

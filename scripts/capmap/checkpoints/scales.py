@@ -15,7 +15,7 @@ from capmap.problems import Problem
 from capmap.validation.scores import find_misfits, find_mixed_scales
 from capmap.wording import quote_name
 
-# Each is told of a whole dataset, on whichever split.
+# Each is reported of a whole dataset, on whichever split.
 SCALES = frozenset({"percent", "percent_sign", "fractions"})
 SINGLE, OUTSIDE = "mixed_percent", "out_of_bounds"
 CODES = SCALES | {SINGLE, OUTSIDE, "all_out_of_bounds", "fraction"}
@@ -25,7 +25,7 @@ SHARE_LOWS, SHARE_HIGHS = (-100.0, -1.0, 0.0), (1.0, 100.0)
 
 
 def find_misfit_values(
-    values: pd.DataFrame, plan: Plan, rules: Rules, *, told: Sequence[Problem]
+    values: pd.DataFrame, plan: Plan, rules: Rules, *, reported: Sequence[Problem]
 ) -> list[Problem]:
     """Find values of any checkpoint that cannot be, as `find_misfits` does of runs.
 
@@ -37,8 +37,8 @@ def find_misfit_values(
         Which values choose, and which ones compare.
     rules : Rules
         What is configured about bounds.
-    told : sequence of Problem
-        What was found of the chosen checkpoints, which is not told again.
+    reported : sequence of Problem
+        What was found of the chosen checkpoints, which is not reported again.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def find_misfit_values(
     Other bounds say what maps to 0 and 1, and an untrained or diverged checkpoint may be beyond:
     they are widened to the natural ones, or the dataset is left out, as one with a transform is.
     """
-    known = [problem for problem in told if problem.code in CODES]
+    known = [problem for problem in reported if problem.code in CODES]
     found: list[Problem] = []
     for split, metrics in ((plan.split, plan.metrics), (plan.report, plan.primary)):
         if problems := _check_split(values, split, metrics, plan.primary, rules):
@@ -63,7 +63,7 @@ def find_misfit_values(
 
 
 def _find_places(values: pd.DataFrame) -> dict[Place, tuple[str, str]]:
-    """Tell of each cell its dataset and split."""
+    """Dataset and split of each cell."""
     cells, names = (
         values[columns].itertuples(index=False, name=None)
         for columns in (["source", "line", "column", "raw"], ["dataset", "split"])
@@ -76,13 +76,13 @@ def _place(problem: Problem) -> Place:
 
 
 def _leave_out_told(
-    problems: Sequence[Problem], told: Sequence[Problem], values: pd.DataFrame
+    problems: Sequence[Problem], reported: Sequence[Problem], values: pd.DataFrame
 ) -> list[Problem]:
     """Leave out what is known of a value, of a dataset on a split, or of a dataset's scale."""
     places = _find_places(values)
-    cells = {_place(one) for one in told}
-    known = {(*places.get(_place(one), ("", "")), one.code == SINGLE) for one in told}
-    scales = {(places.get(_place(one), ("", ""))[0], one.code) for one in told}
+    cells = {_place(one) for one in reported}
+    known = {(*places.get(_place(one), ("", "")), one.code == SINGLE) for one in reported}
+    scales = {(places.get(_place(one), ("", ""))[0], one.code) for one in reported}
     new = []
     for problem in problems:
         cell = _place(problem)

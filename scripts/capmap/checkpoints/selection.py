@@ -74,7 +74,7 @@ def average_values(
     -----
     One dataset: its raw value. Several: the mean of normalized values, 0 for the worst and 1 for
     the best value that any checkpoint of any training has on the dataset, split and metric. A
-    dataset on which all values are equal tells nothing and counts as 0.5 for all of them. The ends
+    dataset on which all values are equal says nothing and counts as 0.5 for all of them. The ends
     are those of the study, so with several datasets a training that is added or diverges changes
     the weight of a dataset for all others, and with it may change their choice.
     """
@@ -158,7 +158,7 @@ def choose_checkpoints(values: pd.DataFrame, plan: Plan) -> pd.DataFrame:
 
 
 def measure_optimism(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan) -> pd.DataFrame:
-    """Tell of each training what was chosen, and how much the choice flatters it.
+    """What was chosen of each training, and how much the choice flatters it.
 
     Parameters
     ----------

@@ -136,7 +136,7 @@ def expect_best(trials: pd.DataFrame, *, is_max: bool, confidence_level: float) 
     digits, share their weights.
 
     Intervals are Student's t of the jackknife over trials, up to n = N / 2: beyond, subsets overlap
-    too much to tell how another sweep would differ. In simulated sweeps of 6 to 30 trials, 95%
+    too much to say how another sweep would differ. In simulated sweeps of 6 to 30 trials, 95%
     intervals held the expected test value in 94 to 96% of cases with n = 1, in 88 to 94% at N / 3
     and in 84 to 90% at N / 2. They are of new trials on the same test data.
 

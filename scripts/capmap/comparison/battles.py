@@ -1,7 +1,7 @@
 """Battles of models on datasets: what each gains against its rivals, in the data and in resamples.
 
 A strength is fitted from two things only: who meets whom, and each model's wins minus its losses.
-The latter needs no table of pairs where a sort can tell it.
+The latter needs no table of pairs where a sort gives it.
 """
 
 from collections.abc import Callable, Iterator, Mapping

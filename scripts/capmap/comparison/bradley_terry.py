@@ -247,7 +247,7 @@ def estimate_ratings(
 
     Ratings are rounded to six decimals, so that what is left of rounding noise makes no order.
 
-    `fit_strengths` tells what becomes of models that win all battles (a high rating that depends on
+    `fit_strengths` says what becomes of models that win all battles (a high rating that depends on
     the ridge), of parts of the pool that never meet (each has mean 1000, and ratings of different
     parts do not compare) and of models that meet nobody (1000).
 

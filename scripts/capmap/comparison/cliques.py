@@ -105,7 +105,7 @@ def group_by_nemenyi(matrix: ScoreMatrix, *, alpha: float) -> list[str]:
 
 
 def group_by_wilcoxon(matrix: ScoreMatrix, mean_ranks: FloatArray, *, alpha: float) -> list[str]:
-    """Name groups of models that Wilcoxon's signed-rank test with Holm's correction cannot tell.
+    """Groups of models that Holm-corrected Wilcoxon signed-rank tests do not separate.
 
     Parameters
     ----------

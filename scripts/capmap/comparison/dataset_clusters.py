@@ -41,7 +41,7 @@ def cluster_datasets(
     pandas.DataFrame
         The columns of `COLUMNS`, a row per dataset of the block, those of the largest cluster
         first. ``cluster`` (from 1) and its ``stability`` are missing for a dataset in no stable
-        one. Empty with fewer than 8 models or 4 datasets that tell models apart.
+        one. Empty with fewer than 8 models or 4 datasets that separate models.
 
     Notes
     -----

@@ -95,7 +95,7 @@ def trace_frontier(
 
 
 def find_front(costs: npt.ArrayLike, scores: FloatArray) -> BoolArray:
-    """Tell which models are on the Pareto front.
+    """Which models are on the Pareto front.
 
     Parameters
     ----------

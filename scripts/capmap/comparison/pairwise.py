@@ -177,7 +177,7 @@ def estimate_differences(
     -------
     mean, low, high : numpy.ndarray, shape (pairs,)
         First model less second; NaN for a pair without a shared dataset. The notes of
-        `compare_pairs` tell when the interval is empty.
+        `compare_pairs` say when the interval is empty.
     """
     rounded = subtract_means(matrix, pairs)
     shared = ~np.isnan(rounded)

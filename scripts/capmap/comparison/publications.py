@@ -19,7 +19,7 @@ def compare_publications(runs: pd.DataFrame, exported: pd.DataFrame) -> dict[str
         model, dataset, seed and score (normalized), a row per run.
     exported : pandas.DataFrame
         The same runs, and perhaps more, with scores as exported, and ``publication``, empty where
-        it is not told.
+        it is not reported.
 
     Returns
     -------
@@ -34,8 +34,8 @@ def compare_publications(runs: pd.DataFrame, exported: pd.DataFrame) -> dict[str
     -----
     Each publication weighs the same in ``others``, however many runs it reports.
     """
-    told = exported[[*RUN, "publication", "score"]]
-    joined = runs[[*RUN, "score"]].merge(told, on=RUN, suffixes=("_normalized", ""))
+    reported = exported[[*RUN, "publication", "score"]]
+    joined = runs[[*RUN, "score"]].merge(reported, on=RUN, suffixes=("_normalized", ""))
     results = joined.groupby([*CELL, "publication"], as_index=False).agg(
         n=("score", "size"), score=("score", "mean"), normalized=("score_normalized", "mean")
     )
@@ -48,7 +48,7 @@ def compare_publications(runs: pd.DataFrame, exported: pd.DataFrame) -> dict[str
 
 
 def _span_cells(results: pd.DataFrame) -> pd.DataFrame:
-    """Tell the ends of each cell with several publications, and who reports them."""
+    """The ends of each cell with several publications, and who reports them."""
     shared = results[results["others"].notna()].sort_values("publication")
     cells = shared.groupby(CELL)["normalized"]
     lowest, highest = (

@@ -144,7 +144,7 @@ def measure_components(matrix: ScoreMatrix) -> Components | None:
 
 
 def count_effective(means: FloatArray) -> tuple[float, float]:
-    """How many independent datasets would tell models apart in as many ways.
+    """How many independent datasets would separate models in as many ways.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def assess_reliability(runs: pd.DataFrame, *, confidence_level: float) -> dict[s
         }
     )
     own = found.datasets, found.seeds
-    # Single runs do not tell what more of them would bring.
+    # Single runs do not show what more of them would bring.
     numbers = {own[1]} if np.isnan(found.run) else {own[1], *SEEDS}
     grid = [(datasets, seeds) for seeds in sorted(numbers) for datasets in DATASETS]
     rows = []

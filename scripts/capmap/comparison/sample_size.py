@@ -1,4 +1,4 @@
-"""How many runs are enough: widths to expect, and the cells where one more run tells most."""
+"""How many runs are enough: widths to expect, and the cells where one more run helps most."""
 
 from bisect import bisect_left
 from dataclasses import dataclass, replace

@@ -78,7 +78,7 @@ def arrange_runs(runs: pd.DataFrame, *, by_seed: bool = False) -> ScoreMatrix:
         Columns ``model``, ``dataset`` and ``score``, a row per run, at least one, and ``seed`` if
         `by_seed`.
     by_seed : bool, optional
-        Whether to tell what each seed adds to means.
+        Whether to keep what each seed adds to means.
 
     Returns
     -------
@@ -100,10 +100,10 @@ def arrange_runs(runs: pd.DataFrame, *, by_seed: bool = False) -> ScoreMatrix:
     variances[rows, columns] = cells["std"] ** 2
     counts[rows, columns] = cells["n"]
     matrix = ScoreMatrix(models.tolist(), datasets.tolist(), means, counts, variances)
-    return replace(matrix, seed_parts=_tell_seeds(runs, matrix)) if by_seed else matrix
+    return replace(matrix, seed_parts=_split_seeds(runs, matrix)) if by_seed else matrix
 
 
-def _tell_seeds(runs: pd.DataFrame, matrix: ScoreMatrix) -> FloatArray:
+def _split_seeds(runs: pd.DataFrame, matrix: ScoreMatrix) -> FloatArray:
     rows, columns = (
         np.searchsorted(np.array(known, dtype=object), runs[kind].to_numpy(dtype=object))
         for kind, known in (("model", matrix.models), ("dataset", matrix.datasets))

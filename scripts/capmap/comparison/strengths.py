@@ -38,8 +38,8 @@ def measure_strengths(
     -------
     pandas.DataFrame
         The columns of `COLUMNS`, a row per filled cell; models by rank, their best dataset first.
-        Intervals are over new runs; NaN where runs do not tell: no cell has two, none varies, or
-        the cell's model or dataset has no other cell.
+        Intervals are over new runs; NaN without an estimate of their noise: no cell has two, none
+        varies, or the cell's model or dataset has no other cell.
 
     Notes
     -----
@@ -208,7 +208,7 @@ class AdditiveFit:
 
 
 def _measure_errors(matrix: ScoreMatrix, fit: AdditiveFit) -> tuple[FloatArray, FloatArray]:
-    """Standard error of each residual and its degrees of freedom; 0 where runs do not tell."""
+    """Standard error of each residual and its degrees of freedom; 0 where runs do not allow one."""
     found = moderate_variances(matrix.variances, matrix.counts)
     if found is None:
         return np.zeros(matrix.counts.shape), np.ones(matrix.counts.shape)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from capmap.drafting.slots import Piece, Slot
-from capmap.drafting.words import is_size, is_statistic, rate_role, tell_direction
+from capmap.drafting.words import guess_direction, is_size, is_statistic, rate_role
 from capmap.exports.documents import Numeral
 from capmap.exports.flat_rows import list_items
 from capmap.metrics import find_metric
@@ -69,15 +69,18 @@ def _walk(node: Any, depth: int) -> list[Piece] | None:
 
 
 def _is_record(names: frozenset[str]) -> bool:
-    """Tell whether the keys of numbers are what a record has, not names of things."""
+    """Whether the keys of numbers are what a record has, not names of things."""
     return any(
-        find_metric(name) is not None or is_statistic(name) or is_size(name) or tell_direction(name)
+        find_metric(name) is not None
+        or is_statistic(name)
+        or is_size(name)
+        or guess_direction(name)
         for name in names
     )
 
 
 def _is_worth(key: str, node: Mapping[str, Any]) -> bool:
-    """Tell whether a list or an object of numbers holds the scores, not settings of a record."""
+    """Whether a list or an object of numbers holds the scores, not settings of a record."""
     known = find_metric(key) is not None or rate_role(key, "score") or rate_role(key, "seed")
     return bool(known or _rate(key)) or (
         node[key] and isinstance(node[key], list) and isinstance(node[key][0], dict)
@@ -97,7 +100,7 @@ def _is_branch(value: Any) -> bool:
 
 
 def _are_alike(children: Sequence[Any]) -> bool:
-    """Tell whether nested values are of one make: all lists, or objects with the same keys."""
+    """Whether nested values are of one make: all lists, or objects with the same keys."""
     if len(children) < 2 or not all(map(_is_branch, children)):
         return False
     if all(isinstance(child, list) for child in children):

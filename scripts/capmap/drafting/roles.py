@@ -78,7 +78,7 @@ def assign_roles(table: Table, *, taken: Collection[str] = ()) -> dict[str, str]
 
 
 def _counts_steps(table: Table, found: Mapping[str, str], name: str) -> bool:
-    """Tell whether nearly all rows of the same names differ in a column."""
+    """Whether nearly all rows of the same names differ in a column."""
     names = {*found.values(), name} | {own for own in table.columns if table.columns[own].is_field}
     rows = {*zip(*(table.columns[own].texts for own in sorted(names)), strict=True)}
     return len(rows) >= MOSTLY_APART * table.size
@@ -149,7 +149,7 @@ def list_scores(table: Table, found: Collection[str]) -> list[Column]:
 
 
 def _is_statistic(table: Table, column: Column) -> bool:
-    """Tell whether a column is a spread, a count, or a bound of what another column holds."""
+    """Whether a column is a spread, a count, or a bound of what another column holds."""
     *rest, last = split_words(column.name) or [""]
     if not rest or last not in BOUNDS:
         return is_statistic(column.name)
@@ -162,7 +162,7 @@ def _is_statistic(table: Table, column: Column) -> bool:
 
 
 def _is_ordered(column: Column, other: Column) -> bool:
-    """Tell whether one column is nowhere larger, or nowhere smaller, than another."""
+    """Whether one column is nowhere larger, or nowhere smaller, than another."""
     pairs = [pair for pair in zip(column.texts, other.texts, strict=True) if all(pair)]
     values = [parse_numbers(make_texts([*side])).values for side in zip(*pairs, strict=True)]
     if len(values) < 2:
@@ -218,7 +218,7 @@ def split_by_metric(columns: Sequence[Column]) -> list[str]:
 def find_variants(
     table: Table, roles: Mapping[str, str], *, only_fields: bool = False
 ) -> list[str]:
-    """Find the columns that tell rows of the same names apart, such as variants of models.
+    """Find the columns that distinguish rows of the same names, such as variants of models.
 
     Parameters
     ----------
@@ -232,8 +232,8 @@ def find_variants(
     Returns
     -------
     list of str
-        As few columns as tell most rows apart: all parts of paths and keys that do, then one or two
-        columns, where these tell all rows apart.
+        As few columns as distinguish most rows: all parts of paths and keys that do, then one or
+        two columns, where these distinguish all rows.
     """
     rows = np.ones(table.size, dtype=bool)
     if "split" in roles and (split := name_split(table.columns[roles["split"]].names)):
@@ -270,7 +270,7 @@ def find_variants(
 
 
 def is_part(table: Table, name: str, roles: Mapping[str, str]) -> bool:
-    """Tell whether what a column names is of one dataset each, but of several models."""
+    """Whether what a column names is of one dataset each, but of several models."""
     if not {"model", "dataset"} <= {*roles}:
         return False
     own = table.columns[name]

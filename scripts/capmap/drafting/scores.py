@@ -4,11 +4,11 @@ from collections.abc import Collection, Sequence
 
 from capmap.drafting.draft import Certainty, Draft
 from capmap.drafting.roles import find_known
-from capmap.drafting.words import ROLES, find_words, split_words, tell_direction
+from capmap.drafting.words import ROLES, find_words, guess_direction, split_words
 from capmap.metrics import find_metric, is_same_metric
 from capmap.wording import list_names, quote_name
 
-# What scores are called of which no name tells the metric.
+# What scores are called of which no name says the metric.
 UNNAMED = "score"
 ERRORS = ("error", "errors", "loss")
 LESS = "\u2193"
@@ -25,12 +25,12 @@ def put_score(draft: Draft, name: str, certainty: Certainty, *, others: Sequence
 def put_errors(draft: Draft, names: Sequence[str]) -> None:
     """Put the metric of datasets that are called after an error."""
     rules: dict[str, dict[str, str]] = {}
-    if tell_direction(draft.settings["metric"]) == "min":
+    if guess_direction(draft.settings["metric"]) == "min":
         return
     for name in names:
         known = find_words(name)
         metric = find_metric(known[-1]) if known else None
-        if metric is None and tell_direction(name) == "min":
+        if metric is None and guess_direction(name) == "min":
             rules[name] = {"direction": "min"}
         elif metric is None or is_same_metric(metric.name, draft.settings["metric"]):
             continue
@@ -57,7 +57,7 @@ def put_summary(draft: Draft, *, counted: bool = False) -> None:
 def put_turned(draft: Draft, metrics: Collection[str], column: str) -> None:
     """Put that a column of errors holds errors, whatever their metric is called."""
     rules = {
-        name: {"direction": "min"} for name in sorted(metrics) if tell_direction(name) == "max"
+        name: {"direction": "min"} for name in sorted(metrics) if guess_direction(name) == "max"
     }
     if rules:
         text = (
@@ -87,14 +87,16 @@ def put_metric(draft: Draft, columns: Sequence[str], paths: Sequence[str]) -> No
         words = [word for word in split_words(places[0]) if word in shared] if places else []
         known = [word for word in words if find_metric(word) is not None]
         # Folders are called after anything: time-series, cost-sensitive.
-        is_told = ERRORS.__contains__ if places is paths else tell_direction
-        told = known or [word for word in words if is_told(word) and not _is_plain(word)]
-        if told:
-            word = quote_name(told[0])
+        is_named = ERRORS.__contains__ if places is paths else guess_direction
+        metrics = known or [word for word in words if is_named(word) and not _is_plain(word)]
+        if metrics:
+            word = quote_name(metrics[0])
             if known or (places is columns and all(map(_ends_low, places))):
-                draft.put("metric", told[0], "guess", f"The metric is called {word}.")
+                draft.put("metric", metrics[0], "guess", f"The metric is called {word}.")
             else:
-                draft.put("metric", told[0], "decide", f"Is {word} the metric, or part of a name?")
+                draft.put(
+                    "metric", metrics[0], "decide", f"Is {word} the metric, or part of a name?"
+                )
             return
     if len(columns) == 1 and not _is_plain(columns[0]):
         draft.put("metric", columns[0], "guess", "The metric is called like the column.")
@@ -105,11 +107,11 @@ def put_metric(draft: Draft, columns: Sequence[str], paths: Sequence[str]) -> No
 
 
 def _ends_low(name: str) -> bool:
-    """Tell whether a name ends with a word or an arrow that says that lower is better."""
+    """Whether a name ends with a word or an arrow that says that lower is better."""
     words = split_words(name)
-    return LESS in name or bool(words and tell_direction(words[-1]) == "min")
+    return LESS in name or bool(words and guess_direction(words[-1]) == "min")
 
 
 def _is_plain(name: str) -> bool:
-    """Tell whether a name of scores says nothing of them."""
+    """Whether a name of scores says nothing of them."""
     return not set(split_words(name)) - ROLES["score"] - ROLES["metric"] - {"test"}

@@ -128,13 +128,13 @@ def _cut(rows: Sequence[Sequence[str]], before: str) -> list[Piece]:
 
 
 def _is_crossed(left: Sequence[str], right: Sequence[str]) -> bool:
-    """Tell whether two parts of names vary on their own."""
+    """Whether two parts of names vary on their own."""
     pairs, sizes = len({*zip(left, right, strict=True)}), (len({*left}), len({*right}))
     return min(sizes) > 1 and (pairs == sizes[0] * sizes[1] or pairs >= REPEATED * max(sizes))
 
 
 def _are_numbered(names: Sequence[str]) -> bool:
-    """Tell whether names are numbers after the same letters, but for those of versions."""
+    """Whether names are numbers after the same letters, but for those of versions."""
     letters = {*map(_split_number, names)}
     return len(letters) == 1 and letters.isdisjoint({None, "v"})
 

@@ -22,7 +22,7 @@ from capmap.drafting.slots import Slot, write_pattern
 from capmap.drafting.tables import Column, Table, choose_sample, read_table
 from capmap.drafting.trial import try_draft
 from capmap.drafting.wide import draft_wide
-from capmap.drafting.words import rate_role, split_words, tell_direction
+from capmap.drafting.words import guess_direction, rate_role, split_words
 from capmap.errors import ConfigError
 from capmap.exports.files import has_suffix
 from capmap.exports.records import list_values
@@ -189,7 +189,7 @@ def _settle_names(
 
 
 def _is_flat(table: Table, roles: Mapping[str, str], scores: Sequence[Column]) -> bool:
-    """Tell whether a table without datasets, or models, still has one column of scores."""
+    """Whether a table without datasets, or models, still has one column of scores."""
     return len(scores) == 1 or ("score" in table.columns and bool({"model", "dataset"} & {*roles}))
 
 
@@ -215,7 +215,7 @@ def _draft_long(
     put_score(draft, best[0], certainty, others=[own.name for own in scores if rate_score(own)])
     if "metric" not in roles:
         put_metric(draft, best, paths.paths)
-    elif tell_direction(best[0]) == "min":
+    elif guess_direction(best[0]) == "min":
         put_turned(draft, table.columns[roles["metric"]].names, best[0])
     beside = find_spread(table, best[0])
     if beside:
@@ -260,7 +260,7 @@ def _put_names(draft: Draft, roles: Mapping[str, str]) -> None:
 
 
 def _choose_variants(draft: Draft, table: Table, roles: dict[str, str]) -> list[str]:
-    """Find what tells rows of the same names apart: a seed, or parts of the names of models."""
+    """Find what distinguishes rows of the same names: a seed, or parts of the names of models."""
     steps = {name for name in table.columns if rate_role(name, "step") >= SEVERAL}
     is_log = "step" in roles or bool(table.reading.get("names")) or bool(steps)
     if "model" not in roles:
@@ -272,7 +272,7 @@ def _choose_variants(draft: Draft, table: Table, roles: dict[str, str]) -> list[
         is_number = column.is_field and column.is_whole and "seed" not in roles
         if rate_role(label, "seed") == 3 or is_number:
             roles["seed"] = name
-            draft.note("columns", "guess", "Runs are told apart by what is taken as seeds.")
+            draft.note("columns", "guess", "Runs are distinguished by what is taken as seeds.")
             return [other for other in variants if other != name]
     return variants
 
@@ -280,12 +280,14 @@ def _choose_variants(draft: Draft, table: Table, roles: dict[str, str]) -> list[
 def _put_variants(
     draft: Draft, table: Table, roles: Mapping[str, str], variants: Sequence[str]
 ) -> None:
-    """Join columns that tell rows apart into the names of models, or of datasets."""
+    """Join columns that distinguish rows into the names of models, or of datasets."""
     parts = [name for name in variants if is_part(table, name, roles)]
     rest = [name for name in variants if name not in parts]
     for role, own in (("dataset", parts), ("model", rest)):
         if own:
-            text = f"Rows are told apart by {list_names(own)}, which is taken as part of {role}s."
+            text = (
+                f"Rows are distinguished by {list_names(own)}, which is taken as part of {role}s."
+            )
             draft.put("columns", {role: [roles[role], *own]}, "guess", text)
     columns = draft.settings.get("columns", {})
     if "ignore" in columns:
@@ -315,7 +317,7 @@ def _put_rows(draft: Draft, table: Table, roles: Mapping[str, str]) -> None:
 
 
 def _repeats(table: Table, roles: Mapping[str, str]) -> bool:
-    """Tell whether several rows have the same names."""
+    """Whether several rows have the same names."""
     names = {name for role, name in roles.items() if role != "step"}
     names |= {column.name for column in table.columns.values() if column.is_field}
     rows = zip(*(table.columns[name].texts for name in sorted(names)), strict=True)

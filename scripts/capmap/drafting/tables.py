@@ -256,7 +256,7 @@ def _find_numeric(grid: Sequence[Sequence[str]]) -> list[int]:
 
 
 def _lacks_header(names: Sequence[str]) -> bool:
-    """Tell whether numbers stand where names should, unless they count the columns."""
+    """Whether numbers stand where names should, unless they count the columns."""
     counts = (
         [str(number) for number in range(int(names[0]), int(names[0]) + len(names))]
         if (names and names[0].isdecimal())

@@ -7,7 +7,7 @@ import pandas as pd
 
 from capmap.drafting.draft import Draft
 from capmap.drafting.scores import UNNAMED
-from capmap.drafting.words import MISSING, split_words, tell_direction
+from capmap.drafting.words import MISSING, guess_direction, split_words
 from capmap.exports import Exports
 from capmap.exports.doubts import list_summaries
 from capmap.inputs.exports import find_exports
@@ -20,7 +20,7 @@ from capmap.wording import count_things, list_names
 
 ROUNDS = 12
 # Warnings that only the user can answer.
-TOLD = ("other_tables", "alike_names", "selected_by_score", "fractions")
+REPORTED = ("other_tables", "alike_names", "selected_by_score", "fractions")
 PERCENT = 100.0
 
 Answer: TypeAlias = Callable[[Draft, list[Problem], Exports], bool]
@@ -52,7 +52,7 @@ def try_draft(draft: Draft) -> Validation:
     for problem in {problem.code: problem for problem in reversed(result.errors)}.values():
         draft.note("exports", "decide", str(problem))
     for problem in result.warnings:
-        if problem.code in TOLD:
+        if problem.code in REPORTED:
             draft.note("exports", "decide", str(problem))
     counts = result.counts
     draft.note(
@@ -122,8 +122,8 @@ def _choose_metric(draft: Draft, _problems: list[Problem], read: Exports) -> boo
     return True
 
 
-def _tell_rows_apart(draft: Draft, problems: list[Problem], read: Exports) -> bool:
-    """Find columns that tell repeated rows apart; without any, rows are runs."""
+def _separate_rows(draft: Draft, problems: list[Problem], read: Exports) -> bool:
+    """Find columns that distinguish repeated rows; without any, rows are runs."""
     columns = draft.settings.setdefault("columns", {})
     has_seeds = read.runs["seed"].ne("").any()
     if columns.get("seed") == "row" or draft.settings.get("duplicates"):
@@ -158,7 +158,7 @@ def _bound_metric(draft: Draft, problems: list[Problem], read: Exports) -> bool:
 
 def _guess_rule(draft: Draft, problem: Problem, runs: pd.DataFrame) -> dict[str, Any]:
     known, scores = find_metric(problem.value), runs["score"]
-    direction = tell_direction(problem.value) or "max"
+    direction = guess_direction(problem.value) or "max"
     rule: dict[str, Any] = {} if known else {"direction": direction}
     low, high = (known.low, known.high) if known else (None, None)
     if low is None and high is None and scores.min() >= 0:
@@ -166,7 +166,7 @@ def _guess_rule(draft: Draft, problem: Problem, runs: pd.DataFrame) -> dict[str,
             return {**rule, "low": 0, "high": 1}
         may_be_percent = "take" not in draft.settings and not _is_return(problem.value)
         # An error of 45 is no percentage, nor is a mark from 1 to 6.
-        is_merit = tell_direction(problem.value) == "max" and scores.max() > PERCENT / 2
+        is_merit = guess_direction(problem.value) == "max" and scores.max() > PERCENT / 2
         if may_be_percent and is_merit and scores.max() <= PERCENT:
             return {**rule, "low": 0, "high": 100}
     rule |= {} if low is not None else {"low": "observed"}
@@ -204,9 +204,9 @@ def _ask_direction(name: str, direction: str) -> str:
 
 
 def _is_asked(name: str, rule: Mapping[str, Any]) -> bool:
-    """Tell whether the direction of a metric is anybody's guess."""
+    """Whether the direction of a metric is anybody's guess."""
     is_open = "observed" in (rule.get("low"), rule.get("high"))
-    return "direction" in rule and (not tell_direction(name) or (is_open and name == UNNAMED))
+    return "direction" in rule and (not guess_direction(name) or (is_open and name == UNNAMED))
 
 
 def _allow_percent(draft: Draft, problems: list[Problem], read: Exports) -> bool:
@@ -290,7 +290,7 @@ ANSWERS: dict[str, Answer] = {
     "no_numbers": _ignore_words,
     "summary_seed": _leave_summaries,
     "mixed_metrics": _choose_metric,
-    "duplicate": _tell_rows_apart,
+    "duplicate": _separate_rows,
     "unknown_metric": _bound_metric,
     "unbounded_metric": _bound_metric,
     "percent": _allow_percent,

@@ -13,11 +13,11 @@ from capmap.drafting.tables import Column, Table
 from capmap.drafting.words import (
     SPLITS,
     find_words,
+    guess_direction,
     is_label,
     rate_role,
     rate_values,
     split_words,
-    tell_direction,
 )
 from capmap.wording import list_names, quote_name
 
@@ -100,7 +100,7 @@ def draft_wide(
 
 
 def _are_measures(names: Sequence[str], roles: Mapping[str, str], heads: _Heads) -> bool:
-    """Tell whether columns are metrics: others name the datasets, or they vary in metrics alone."""
+    """Whether columns are metrics: others name the datasets, or they vary in metrics alone."""
     if "model" not in roles or rate_values(names, "dataset") >= SURE:
         return False
     found = [(find_words(name), split_words(name)) for name in names]
@@ -113,7 +113,7 @@ def _are_measures(names: Sequence[str], roles: Mapping[str, str], heads: _Heads)
 def _rate_measure(column: Column) -> tuple[float, bool, bool, int]:
     words = split_words(column.name)
     is_training = not {"train", "training"}.isdisjoint(words)
-    is_merit = tell_direction(column.name) == "max" and not is_training
+    is_merit = guess_direction(column.name) == "max" and not is_training
     return rate_score(column), bool(find_words(column.name)), is_merit, sum(column.filled)
 
 
@@ -153,7 +153,7 @@ def _name_rows(draft: Draft, table: Table, roles: dict[str, str], names: Sequenc
     kind = "dataset" if as_models < 0 else "model"
     roles[kind] = texts[0].name
     if abs(as_models) < SURE:
-        text = f"Are the rows {kind}s? No name tells."
+        text = f"Are the rows {kind}s? No name says so."
         draft.note("columns", "decide" if as_models else "guess", text)
 
 
@@ -172,7 +172,7 @@ def _read_heads(names: Sequence[str], roles: Mapping[str, str]) -> _Heads:
 
 
 def _is_said(pieces: Sequence[Piece]) -> bool:
-    """Tell whether what columns have in common is no part of names, as in ``acc_{seed}``."""
+    """Whether what columns have in common is no part of names, as in ``acc_{seed}``."""
     words = [word for piece in pieces if isinstance(piece, str) for word in split_words(piece)]
     return bool(words) and all(
         find_known(word) or is_label(word) or rate_role(word, "score") for word in words

@@ -18,7 +18,7 @@ STATISTICS, BOUNDS, SIZES, RATES, RESULTS, SETTINGS = (
 )
 SPLITS = tuple(_WORDS["splits"].split())
 MISSING = tuple(_WORDS["missing"])
-# Words that tell names of models, and of datasets, wherever they are seen.
+# Words that mark names of models, and of datasets, wherever they are seen.
 KNOWN: dict[str, re.Pattern[str]] = {
     "model": re.compile(
         r"(?i)(^|[^a-z])(resnet|vgg|vit|swin|convnext|dino|clip|bert|roberta|gpt|llama|mistral|"
@@ -110,13 +110,13 @@ def find_words(name: str) -> list[str]:
 
 
 def is_statistic(name: str) -> bool:
-    """Tell whether a column is called like a spread, a rank or a count, such as ``acc_stderr``."""
+    """Whether a column is called like a spread, a rank or a count, such as ``acc_stderr``."""
     words = split_words(name)
     return bool(words) and (words[-1] in STATISTICS or "stderr" in words)
 
 
 def is_size(name: str) -> bool:
-    """Tell whether a column is called like an attribute or a cost, such as ``image_gflops``.
+    """Whether a column is called like an attribute or a cost, such as ``image_gflops``.
 
     Examples
     --------
@@ -130,12 +130,12 @@ def is_size(name: str) -> bool:
     return is_rate or words[-1] in SIZES or words[-1].endswith(("params", "flops", "macs"))
 
 
-def tell_direction(name: str) -> str:
-    """Tell which way is better of a score, by its name; "" where that says nothing.
+def guess_direction(name: str) -> str:
+    """Which way is better of a score, by its name; "" where that says nothing.
 
     Examples
     --------
-    >>> tell_direction("Test error (%)"), tell_direction("FID ↓"), tell_direction("quality")
+    >>> guess_direction("Test error (%)"), guess_direction("FID ↓"), guess_direction("quality")
     ('min', 'min', '')
     """
     metric = find_metric(name)
@@ -149,7 +149,7 @@ def tell_direction(name: str) -> str:
 
 
 def is_label(text: str) -> bool:
-    """Tell whether a word before a number says what it numbers, as in ``seed_3`` or ``s3``."""
+    """Whether a word before a number says what it numbers, as in ``seed_3`` or ``s3``."""
     words = split_words(text)
     return (
         bool(words)

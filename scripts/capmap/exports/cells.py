@@ -225,7 +225,7 @@ def list_values(wanted: Value | Sequence[Value]) -> list[Value]:
 
 
 def match_value(text: str, value: Value) -> bool:
-    """Tell whether a cell says what a filter asks for.
+    """Whether a cell says what a filter asks for.
 
     Numbers are compared as numbers ("1.0" is 1), truth values whatever their case, and everything
     else as trimmed text.

@@ -275,7 +275,7 @@ def _read_number(name: str, start: int, kind: str) -> tuple[int, str] | None:
 def check_evaluations(
     table: pd.DataFrame, columns: Mapping[str, list[str]], *, duplicates: Duplicates
 ) -> tuple[pd.DataFrame, list[Problem]]:
-    """Tell the steps of checkpoints, keep one row of each value, and find what is wrong.
+    """Find the steps of checkpoints, keep one row of each value, and find what is wrong.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ def check_evaluations(
     columns : mapping of str to list of str
         The columns of each role.
     duplicates : {"error", "mean", "first", "last"}
-        What to keep of a value that several rows tell differently. With "error" the first row is
+        What to keep of a value that several rows give differently. With "error" the first row is
         kept, so that further checks have something to look at.
 
     Returns
@@ -353,7 +353,7 @@ def _find_unnamed(table: pd.DataFrame, columns: Mapping[str, list[str]]) -> list
 
 
 def _find_unnumbered(rows: pd.DataFrame, columns: Mapping[str, list[str]]) -> list[Problem]:
-    """Find names of checkpoints that tell no step, each at its first row."""
+    """Find names of checkpoints that name no step, each at its first row."""
     counts = rows["checkpoint"].value_counts().to_dict()
     return [
         _make_problem(
@@ -459,7 +459,7 @@ def _describe_repeats(repeats: pd.DataFrame) -> list[Problem]:
         code="repeated_value",
         source=repeats["source"].iloc[0],
         line=int(repeats["line"].iloc[0]),
-        reason=f"{count_things(len(repeats), 'row')} told a value that another row tells too.",
+        reason=f"{count_things(len(repeats), 'row')} gave a value that another row gives too.",
         remedy="They count once; nothing needs to be done.",
     )
     return [problem]

@@ -309,7 +309,7 @@ class ClassNames:
         return self._places[name]
 
     def _ask(self, name: str) -> str:
-        """Ask for the nearest name, once: a file of unknown names is told by its first."""
+        """Ask for the nearest name, once: a file of unknown names is reported at its first."""
         if not self._nearest:
             self._nearest[name] = ask_nearest(name, self.names)
         return self._nearest.get(name, "")

@@ -126,13 +126,13 @@ class DelimitedSheet:
         return [table[key].combine_chunks() for key in wanted]
 
     def _may_have_rests(self, content: bytes) -> bool:
-        """Tell whether text may follow a closing quote; some cells with breaks look like that."""
+        """Whether text may follow a closing quote; some cells with breaks look like that."""
         divider = re.escape(self.delimiter)
         rest = rf"(?:^|[{divider}\r\n]){QUOTED}(?![ \t]*(?:{divider}|[\r\n]|$))"
         return b'"' in content and re.search(rest.encode(), content) is not None
 
     def _is_plain(self, content: bytes) -> bool:
-        """Tell whether the quick reader knows the delimiter, and there are no comments."""
+        """Whether the quick reader knows the delimiter, and there are no comments."""
         if self.delimiter == BLANKS or not self.delimiter.isascii():
             return False
         comment = re.escape(self.options.comment.encode())
@@ -336,7 +336,7 @@ def _rate(
 
 
 def _has_blanks(content: bytes, options: FileOptions, *, complete: bool) -> bool:
-    """Tell whether each line has the same number of cells between blanks, two or more."""
+    """Whether each line has the same number of cells between blanks, two or more."""
     if not complete:
         content = content[: content.rfind(b"\n") + 1]
     records = read_records(_decode(content), "", BLANKS, comment=options.comment)
@@ -497,7 +497,7 @@ def _read_blank_records(stream: Iterable[str], comment: str) -> Iterator[Record]
 
 
 def is_cut_off(content: bytes, delimiter: str) -> bool:
-    """Tell whether a quote that opens in the last line is never closed."""
+    """Whether a quote that opens in the last line is never closed."""
     last = content.rstrip(b"\r\n").rpartition(b"\n")[2]
     try:
         for _ in read_records([last.decode("utf-8", "replace")], "", delimiter):
@@ -508,7 +508,7 @@ def is_cut_off(content: bytes, delimiter: str) -> bool:
 
 
 def _ends_with_its_quotes(row: str, delimiter: str) -> bool:
-    """Tell whether nothing but blanks follows a quote that closes a cell of a row."""
+    """Whether nothing but blanks follows a quote that closes a cell of a row."""
     if '"' not in row:
         return True
     divider = re.escape(delimiter)

@@ -110,7 +110,7 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
 
 
 def is_attribute(name: str) -> bool:
-    """Tell whether a column is called like an attribute of models or a number of rows.
+    """Whether a column is called like an attribute of models or a number of rows.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def _find_common_words(names: list[str]) -> set[str]:
 
 
 def _is_beside(plain: str, every: set[str]) -> bool:
-    """Tell whether a name is that of another with a word for its spread or rank."""
+    """Whether a name is that of another with a word for its spread or rank."""
     behind, before = BEHIND.fullmatch(plain), BEFORE.fullmatch(plain)
     names = [behind[1]] if behind else []
     names += [before["name"]] if before else []
@@ -162,7 +162,7 @@ def _is_beside(plain: str, every: set[str]) -> bool:
 
 
 def _is_average(plain: str, common: set[str]) -> bool:
-    """Tell whether a name is that of an average, but for words that most names have."""
+    """Whether a name is that of an average, but for words that most names have."""
     rest = " ".join(word for word in plain.split() if word not in common)
     return AVERAGE.fullmatch(plain) is not None or AVERAGE.fullmatch(rest) is not None
 

@@ -346,13 +346,13 @@ def recode_text(content: bytes, path: str, encoding: str, *, complete: bool = Tr
 
 
 def _has_8_bits(codec: codecs.CodecInfo) -> bool:
-    """Tell whether each byte from 128 up is a character of its own, as it is not of ASCII."""
+    """Whether each byte from 128 up is a character of its own, as it is not of ASCII."""
     text, _ = codec.decode(bytes(range(128, 256)), "replace")
     return len(text) == 128 and text.strip("\ufffd") != ""
 
 
 def _is_utf8(content: bytes, *, complete: bool) -> bool:
-    """Tell whether text has other characters than ASCII, all in UTF-8."""
+    """Whether text has other characters than ASCII, all in UTF-8."""
     if content.isascii():
         return False
     try:
@@ -435,7 +435,7 @@ DECODER = json.JSONDecoder(object_pairs_hook=Pairs)
 
 
 def has_suffix(path: str, suffixes: frozenset[str]) -> bool:
-    """Tell whether a file has one of some suffixes, also before ``.gz``, whatever their case."""
+    """Whether a file has one of some suffixes, also before ``.gz``, whatever their case."""
     return bool({suffix.lower() for suffix in PurePath(path).suffixes[-2:]} & suffixes)
 
 

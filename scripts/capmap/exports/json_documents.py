@@ -87,7 +87,7 @@ def _skip(text: str, position: int) -> int:
 
 
 def _goes_on(text: str, start: int) -> bool:
-    """Tell whether a line is the beginning of a value that goes on below it."""
+    """Whether a line is the beginning of a value that goes on below it."""
     end = text.find("\n", start)
     if end < 0:
         return False

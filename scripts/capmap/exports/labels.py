@@ -82,7 +82,7 @@ class Entries(NamedTuple):
 
 
 def list_entries(path: str) -> Entries:
-    """List the entries of a file of labels, whose suffix tells what it is.
+    """List the entries of a file of labels, whose suffix says what it is.
 
     Raises
     ------
@@ -204,7 +204,7 @@ def read_label_sets(
     ------
     UnreadableExportError
         When the file cannot be read, an image is there twice, or a label is no id or name of a
-        class. Each kind of fault is told once, with its first place and how many there are.
+        class. Each kind of fault is reported once, with its first place and how many there are.
 
     Notes
     -----
@@ -438,7 +438,7 @@ def join_labels(
         return _join_by_order(labels, n_images, images)
     if images is None:
         raise ValidationError(
-            f"{labels.source}: the labels are told apart by image ids, and the scores have none. "
+            f"{labels.source}: the labels have image ids, and the scores have none. "
             "Set `images` to a file of the ids in the order of the scores."
         )
     places = {image: place for place, image in enumerate(labels.images)}
@@ -454,7 +454,7 @@ def _join_by_order(labels: LabelFile, n_images: int, images: Sequence[str] | Non
         raise ValidationError(
             f"{labels.source}: there are labels of {count_things(len(labels.sets), 'image')} and "
             f"scores of {n_images}, and the labels are known by their order. Give the labels of "
-            "the same images, or tell them apart by image ids."
+            "the same images, or give both image ids."
         )
     if images is not None:
         _require_file_order(labels, images)
@@ -470,7 +470,7 @@ def _require_file_order(labels: LabelFile, images: Sequence[str]) -> None:
     pair = list_names([images[place - 1], images[place]])
     raise ValidationError(
         f"{labels.source}: the labels are in the order of the image files, and the images of the "
-        f"scores are not: first {pair}. Tell the labels apart by image ids, or sort the scores by "
+        f"scores are not: first {pair}. Give both image ids, or sort the scores by "
         "file name."
     )
 

@@ -79,12 +79,12 @@ NAMED = ("model", "dataset", "metric", "seed")
 BESIDE = ("step", "selection", "spread", "count", "publication")
 WHOLE = ("step", "count")
 ROW = "row"
-# Columns of scores that are named where it is told how a file was read.
+# Columns of scores that are named where it is said how a file was read.
 SHOWN = 3
 
 
 class Layout(NamedTuple):
-    """A layout of tables: its usual columns of scores, and what tells repeats apart."""
+    """A layout of tables: its usual columns of scores, and what distinguishes repeats."""
 
     score: str
     seed_remedy: str
@@ -302,7 +302,7 @@ def name_sheet(sheet: Sheet, fields: Mapping[str, str]) -> Sheet:
 
 
 def numbers_rows(columns: Mapped) -> bool:
-    """Tell whether each row of a cell is a run of its own, unless a column is called so."""
+    """Whether each row of a cell is a run of its own, unless a column is called so."""
     return list_columns(columns, "seed") == [ROW]
 
 
@@ -321,7 +321,7 @@ def _list_scores(columns: Mapped, layout: TableFormat) -> list[str]:
 
 
 def _lists_scores(columns: Mapped) -> bool:
-    """Tell whether several columns hold scores, each of the metric that it is called after."""
+    """Whether several columns hold scores, each of the metric that it is called after."""
     return not isinstance(columns.get("score", ""), str)
 
 
@@ -396,7 +396,7 @@ def _find_scores(
 
 
 def _passes(score: Score, where: Filters) -> bool:
-    """Tell whether the filters let a column of scores through, as far as its name says."""
+    """Whether the filters let a column of scores through, as far as its name says."""
     return all(
         any(match_value(score.fields[name], value) for value in list_values(wanted))
         for name, wanted in where.items()

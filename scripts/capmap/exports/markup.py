@@ -164,7 +164,7 @@ def open_markup(path: str, *, wanted: Collection[str], options: FileOptions) -> 
     Parameters
     ----------
     path : str
-        The file, whose suffix tells which it is.
+        The file, whose suffix says which it is.
     wanted : collection of str
         Names that the header should have.
     options : FileOptions
@@ -208,7 +208,9 @@ def open_markup(path: str, *, wanted: Collection[str], options: FileOptions) -> 
     best = sheets[fits.index(max(fits))]
     if fits.count(max(fits)) == 1:
         return best
-    return replace(best, problems=[*best.problems, _tell_others(path, fits.count(max(fits)), best)])
+    return replace(
+        best, problems=[*best.problems, _warn_of_other_tables(path, fits.count(max(fits)), best)]
+    )
 
 
 def _choose_table(path: str, sheets: Sequence[RowSheet], number: str) -> RowSheet:
@@ -223,7 +225,7 @@ def _choose_table(path: str, sheets: Sequence[RowSheet], number: str) -> RowShee
     )
 
 
-def _tell_others(path: str, count: int, best: RowSheet) -> Problem:
+def _warn_of_other_tables(path: str, count: int, best: RowSheet) -> Problem:
     return Problem(
         severity="warning",
         code="other_tables",
@@ -613,12 +615,12 @@ def _read_script(
 
 
 def _is_in_name(texts: Sequence[str]) -> bool:
-    """Tell whether letters were read that belong to no number."""
+    """Whether letters were read that belong to no number."""
     return any(map(LETTER.search, texts[-FARTHEST:]))
 
 
 def _is_footnote(cell: str, start: int, end: int, *, is_alone: bool = True) -> bool:
-    """Tell whether what is raised in a name marks a footnote: signs and numbers behind it do."""
+    """Whether what is raised in a name marks a footnote: signs and numbers behind it do."""
     if DAGGERS.fullmatch(cell, start, end):
         return True
     marks = NUMBERED if is_alone else NOTES
@@ -628,6 +630,6 @@ def _is_footnote(cell: str, start: int, end: int, *, is_alone: bool = True) -> b
 
 
 def _is_square(script: str, texts: Sequence[str]) -> bool:
-    """Tell whether this is the square of R²."""
+    """Whether this is the square of R²."""
     said = "".join(texts[-3:]).rstrip()
     return script.strip("{} ") == "2" and SQUARED.search(said) is not None

@@ -220,7 +220,7 @@ def bare_spreads(texts: pa.Array) -> pa.Array:
 
 
 class Parse(Protocol):
-    """A parser of texts, told whether all of them are numbers of the file itself."""
+    """A parser of texts, by whether all of them are numbers of the file itself."""
 
     def __call__(self, texts: pa.Array, *, numeric: bool) -> Numbers:
         """Parse the texts."""

@@ -410,12 +410,12 @@ def _check_ignored(parts: Sequence[Part], ignored: Sequence[str]) -> list[Proble
 
 
 def _check_metrics(parts: Sequence[Part], column: str) -> list[Problem]:
-    """Find datasets of which nothing tells the metric."""
+    """Find datasets of which nothing names the metric."""
     datasets = sorted(set().union(*(part.unmeasured for part in parts)))
     if not datasets:
         return []
     present = sorted(set().union(*(part.columns for part in parts)))
-    reason = f"Neither the exports nor the configuration tell the metric of {list_names(datasets)}."
+    reason = f"Neither the exports nor the configuration name the metric of {list_names(datasets)}."
     remedy = (
         "Set `metric: NAME`, or `datasets: {DATASET: {metric: NAME}}`, or name the column that "
         f"holds it under `columns: {{metric: …}}`. {ask_nearest(column, present)}"

@@ -91,7 +91,7 @@ def open_records(path: str, *, records: str = "", encoding: str = "utf-8") -> Fl
 
 
 def list_values(path: str, *, most: int) -> tuple[list[Any], bool]:
-    """List the first values of a nested file, and tell whether they are the entries of a list.
+    """List the first values of a nested file, and say whether they are the entries of a list.
 
     Otherwise they are its lines, or the file itself.
 
@@ -202,7 +202,7 @@ class _Walker:
     def _walk(
         self, value: Any, line: int, path: tuple[str, ...], fields: Mapping[str, str]
     ) -> bool:
-        """Walk on from a value, and tell whether any record is beneath it."""
+        """Walk on from a value, and say whether any record is beneath it."""
         if len(path) == len(self.steps):
             self.found.append(_Found(line, fields, value))
             return True

@@ -316,7 +316,7 @@ def _read_spreads(runs: pd.DataFrame) -> tuple[npt.NDArray[np.float64], list[Pro
 
 
 def _warn_of_halves(rows: pd.DataFrame) -> list[Problem]:
-    """Tell of rows with a spread or a number of runs, of which the other is missing."""
+    """Report rows with a spread or a number of runs, of which the other is missing."""
     return [
         Problem(
             severity="warning",

@@ -96,7 +96,7 @@ class Part:
     reading : Reading
         Which columns were taken for what.
     unmeasured : set of str
-        Datasets of which neither the file nor the configuration tells the metric; their rows are
+        Datasets of which neither the file nor the configuration names the metric; their rows are
         not among the runs.
     unfilled : Unfilled
         What has no filled cell.
@@ -132,7 +132,7 @@ class Metrics:
     by_dataset: Mapping[str, str] = field(default_factory=dict)
 
     def name(self, datasets: pa.Array, texts: pa.Array | None = None) -> pa.Array:
-        """Tell the metric of each run.
+        """Find the metric of each run.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class Metrics:
         Returns
         -------
         pyarrow array of large_string, shape (n,)
-            Null where nothing tells the metric.
+            Null where nothing names the metric.
         """
         encoded = datasets.dictionary_encode()
         configured = [
@@ -245,7 +245,7 @@ def find_overruled_metrics(
     -------
     list of Problem
         A warning per configured metric, at the first run that the file says otherwise of. Other
-        spellings and other names of the same metric are not told.
+        spellings and other names of the same metric are not reported.
     """
     runs = pa.table({"used": used, "said": said, "line": pa.array(lines)})
     suspects = runs.filter(pc.and_(pc.not_equal(said, used), pc.not_equal(said, "")))

@@ -47,8 +47,8 @@ def open_sheet(path: str, *, wanted: Collection[str], options: FileOptions = PLA
     ----------
     path : str
         The file. Parquet, workbooks and gzip are known by their first bytes. Suffixes (before
-        ``.gz``) tell nested files (``.jsonl``, ``.ndjson``, ``.json``, ``.yaml``, ``.yml`` or
-        ``.toml``), Markdown (``.md`` or ``.markdown``) and LaTeX (``.tex``); all else is a
+        ``.gz``) distinguish nested files (``.jsonl``, ``.ndjson``, ``.json``, ``.yaml``, ``.yml``
+        or ``.toml``), Markdown (``.md`` or ``.markdown``) and LaTeX (``.tex``); all else is a
         delimited table.
     wanted : collection of str
         The names that its header should have, by which the delimiter is found, and the table where

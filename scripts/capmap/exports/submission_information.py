@@ -70,7 +70,7 @@ def read_information(path: str) -> tuple[Information, list[Problem]]:
     information : Information
         What could be read; what could not is empty.
     problems : list of Problem
-        Everything that is wrong, with the key as column and, where it can be told, the line.
+        Everything that is wrong, with the key as column and, where it is known, the line.
 
     Notes
     -----
@@ -268,7 +268,7 @@ def make_printable(text: str) -> str:
 
 
 def _find_lines(text: str) -> dict[str, int]:
-    """Tell on which line each text in quotes stands first."""
+    """On which line each text in quotes stands first."""
     lines: dict[str, int] = {}
     for number, line in enumerate(text.split("\n"), start=1):
         for found in re.findall(r'"([^"\\]*)"\s*:', line):

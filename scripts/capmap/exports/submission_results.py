@@ -267,7 +267,7 @@ def check_rows(rows: Rows, demands: Demands, *, described: Collection[str]) -> l
     -----
     A cell is a backbone, a method and a dataset. The same seed twice in a cell is an error even
     where the scores agree. Rows whose score cannot be used count as seeds, so that one fault is not
-    told twice. Metrics are compared without case and separators. Of values that stand in several
+    given twice. Metrics are compared without case and separators. Of values that stand in several
     rows the first row is named, with their number.
     """
     _check_filled(rows)

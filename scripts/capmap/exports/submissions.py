@@ -46,7 +46,7 @@ from capmap.wording import quote_name
 FILL_IN = "Fill in the score, or remove all rows of the dataset if it was not evaluated."
 MODEL = (BACKBONE, METHOD, NAME)
 # What the reader of long tables says, and `check_rows` says better of a submission.
-TOLD = frozenset(
+REPORTED = frozenset(
     {
         *("empty_model", "empty_dataset", "empty_metric", "empty_seed", "overruled_metric"),
         *("confused_name", "no_metric"),
@@ -292,7 +292,7 @@ def _read_results(
         metrics=Metrics(by_dataset=demands.metrics or {}),
         decimal=demands.decimal,
     )
-    problems = [_sharpen(problem) for problem in part.problems if problem.code not in TOLD]
+    problems = [_sharpen(problem) for problem in part.problems if problem.code not in REPORTED]
     kept = part.runs.to_pandas()
     if demands.benchmark:
         kept = kept[kept["dataset"].isin(list(demands.benchmark.datasets))]

@@ -28,7 +28,7 @@ BYTES_PER_SECOND = 1 << 18
 
 
 def is_workbook(path: str, head: bytes) -> bool:
-    """Tell by content, or else by suffix, whether a file is a workbook.
+    """Whether a file is a workbook, by content or else by suffix.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def _explain_fault(path: str, content: bytes, fault: str, kind: str) -> Unreadab
     if kind == "PasswordError" or "password" in fault.lower() or ENCRYPTED in content:
         reason = "The workbook is protected by a password."
         return refuse("protected_workbook", path, reason, "Save it again without one.")
-    # Of older workbooks and OpenDocument calamine does not tell which it is.
+    # Of older workbooks and OpenDocument calamine does not say which it is.
     reason = f"The workbook is damaged, or protected by a password ({shorten(fault)})."
     remedy = "Copy it again, save it without a password, or save the sheet as CSV."
     return refuse("damaged_workbook", path, reason, remedy)

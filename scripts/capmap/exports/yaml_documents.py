@@ -183,7 +183,7 @@ class _Reader:
 
 
 def _resolve(event: yaml.ScalarEvent, line: int) -> str | bool | None:
-    """Tell what a text without quotes, or of a tag for such, stands for."""
+    """What a text without quotes, or of a tag for such, stands for."""
     text: str = event.value
     is_bare = event.tag is None and event.implicit[0]
     if not is_bare and event.tag not in RESOLVED:

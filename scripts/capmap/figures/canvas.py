@@ -163,7 +163,7 @@ class Sheet:
         header : str
             What the rows are.
         names, texts : iterable of str
-            The rows' names, which labels may shorten, and what pages tell of each.
+            The rows' names, which labels may shorten, and what pages show of each.
         """
         mark_rows(self.axes, list(names) or labels, kind=header, texts=texts)
         self.axes.set_ylim(len(labels) - 0.5, -0.5)

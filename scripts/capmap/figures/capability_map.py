@@ -151,7 +151,7 @@ def draw_map(
     datasets : DataFrame
         dataset, kept, component, family (may be empty).
     gaps : DataFrame, optional
-        model, dataset, gap; what pages tell of a point.
+        model, dataset, gap; what pages show of a point.
     projection : {"mds", "umap"}
         What made the plane, for a note.
 
@@ -180,7 +180,7 @@ def draw_map(
     notes = (NEAR, PROJECTIONS[projection], *_write_map_notes(points, groups, found))
     sheet = _make_page(sheet_width, height, notes, has_lines=bool(lines))
     sheet.axes.add_collection(LineCollection(lines, colors=LINK_COLOR, linewidths=0.7, zorder=1))
-    _draw_points(sheet.axes, points, _tell_points(points, gaps))
+    _draw_points(sheet.axes, points, _mark_points(points, gaps))
     draw_labels(sheet.axes, labels, found)
     return sheet.figure
 
@@ -331,17 +331,17 @@ def _make_page(
     return sheet
 
 
-def _draw_points(axes: Axes, points: pd.DataFrame, told: Sequence[Mark]) -> None:
+def _draw_points(axes: Axes, points: pd.DataFrame, marks: Sequence[Mark]) -> None:
     """Draw markers, those of models on top, with a shape per part of the graph of results."""
     for (kind, part), rows in points.groupby(["kind", "component"]):
         marker = MARKERS[(int(str(part)) - 1) % len(MARKERS)]
         look = {**LOOKS[str(kind)], "marker": marker}
         [drawn] = axes.plot(rows["x"], rows["y"], **look, zorder=3)
-        mark_members(drawn, [told[place] for place in rows.index])
+        mark_members(drawn, [marks[place] for place in rows.index])
 
 
-def _tell_points(points: pd.DataFrame, gaps: pd.DataFrame | None) -> list[Mark]:
-    """What pages tell of each point: its gaps, and when chosen what is near."""
+def _mark_points(points: pd.DataFrame, gaps: pd.DataFrame | None) -> list[Mark]:
+    """What pages show of each point: its gaps, and when chosen what is near."""
     known = pd.DataFrame(columns=["model", "dataset", "gap"]) if gaps is None else gaps
     known = known.dropna(subset=["gap"])
     own = {
@@ -349,7 +349,7 @@ def _tell_points(points: pd.DataFrame, gaps: pd.DataFrame | None) -> list[Mark]:
         for kind, other in (("model", "dataset"), ("dataset", "model"))
     }
     places = points[["x", "y"]].to_numpy(float)
-    told = []
+    marks = []
     for place, (kind, name) in enumerate(zip(points["kind"], points["name"], strict=True)):
         text = _write_gaps(own[kind].get(name, pd.Series(dtype=float)))
         distances = np.hypot(*(places - places[place]).T)
@@ -358,8 +358,8 @@ def _tell_points(points: pd.DataFrame, gaps: pd.DataFrame | None) -> list[Mark]:
             f"Nearest {other}s: {', '.join(rows['name'].iloc[:MOST_TOLD])}"
             for other, rows in near.sort_values(["distance", "name"]).groupby("kind", sort=False)
         )
-        told.append(Mark(**{kind: name}, text=text, more=more))
-    return told
+        marks.append(Mark(**{kind: name}, text=text, more=more))
+    return marks
 
 
 def _write_gaps(gaps: "pd.Series[float]") -> str:

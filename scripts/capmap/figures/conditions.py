@@ -210,13 +210,13 @@ def _draw_panel(sheet: Sheet, panel: _Panel, styles: dict[str, ModelStyle]) -> N
         linestyles=[look.line for look in looks],
         linewidths=1.1,
     )
-    told = zip(
+    ranks = zip(
         row_here,
         here["rank"],
         there.set_index("model").loc[list(row_here)]["rank_other"],
         strict=True,
     )
-    mark_members(drawn, [Mark(model, text=f"rank {a:.0f}, then {b:.0f}") for model, a, b in told])
+    mark_members(drawn, [Mark(model, text=f"rank {a:.0f}, then {b:.0f}") for model, a, b in ranks])
     sheet.axes.add_collection(drawn)
     _write_end(sheet, here["model"], here["rank"], labels, (edge, edge + GAP / 2, 1))
     _write_end(

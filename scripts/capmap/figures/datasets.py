@@ -77,7 +77,7 @@ def draw_scores(
         no run.
     seeds : DataFrame, optional
         model, dataset, normalized_std (over runs; NaN where there is one run), and perhaps
-        reported_by, which pages tell of a cell.
+        reported_by, which pages show of a cell.
     order : sequence of str
         Models from the best to the worst; by name where empty.
 
@@ -97,22 +97,22 @@ def draw_scores(
     models, model_note = choose_models(table.index, order)
     colors = model_colors(table.index)
     table = table.loc[models, datasets]
-    told = pd.DataFrame(index=models, columns=datasets, dtype=object)
+    origins = pd.DataFrame(index=models, columns=datasets, dtype=object)
     if seeds is not None and "reported_by" in seeds:
-        told = pivot_cells(seeds.set_index(CELL)["reported_by"], models, datasets)
+        origins = pivot_cells(seeds.set_index(CELL)["reported_by"], models, datasets)
     notes = model_note + dataset_note
     if len(models) <= MAX_BARRED_MODELS and table.size <= MAX_BARS:
         spread = pd.DataFrame(0.0, models, datasets)
         if seeds is not None:
             known = seeds.set_index(CELL)["normalized_std"]
             spread = pivot_cells(known, models, datasets).astype(float).fillna(0)
-        return _draw_bars(table, spread, told, notes, colors)
+        return _draw_bars(table, spread, origins, notes, colors)
     if table.isna().to_numpy().any():
         notes += ("Hatched: no score.",)
     low, high = _span_colors(table.to_numpy())
     scale = Scale(SCORES_UNIT, low, high, (lambda score: f"{score:.2f}", _write_short), RISING)
     wording = Wording(SCORES_HEADING, "dataset", notes)
-    return draw_heatmap(table, scale=scale, wording=wording, told=told)
+    return draw_heatmap(table, scale=scale, wording=wording, hover=origins)
 
 
 def _span_colors(values: np.ndarray) -> tuple[float, float]:
@@ -132,7 +132,7 @@ def _write_short(score: float) -> str:
 def _draw_bars(
     table: pd.DataFrame,
     spread: pd.DataFrame,
-    told: pd.DataFrame,
+    origins: pd.DataFrame,
     notes: tuple[str, ...],
     colors: dict[str, str],
 ) -> Figure:
@@ -157,7 +157,9 @@ def _draw_bars(
     bar = BAR_HEIGHT / group
     for position, model in enumerate(models):
         middle = np.arange(len(datasets)) + (position - (len(models) - 1) / 2) * bar
-        _draw_model(sheet, middle, table.loc[model], told.loc[model].fillna(""), bar, colors[model])
+        _draw_model(
+            sheet, middle, table.loc[model], origins.loc[model].fillna(""), bar, colors[model]
+        )
         ends = [table.loc[model] + sign * spread.loc[model] for sign in (-1, 1)]
         sheet.axes.hlines(middle, *ends, color=INK, linewidth=0.6)
     sheet.axes.axvline(0, color="black", linewidth=0.6)
@@ -172,7 +174,7 @@ def _draw_model(
     sheet: Sheet,
     middle: np.ndarray,
     scores: "pd.Series[float]",
-    told: "pd.Series[str]",
+    origins: "pd.Series[str]",
     bar: float,
     color: str,
 ) -> None:
@@ -182,7 +184,7 @@ def _draw_model(
     bars = sheet.axes.barh(
         middle[~missing], values[~missing], bar, color=color, edgecolor=color, linewidth=0.3
     )
-    known = zip(bars, scores.dropna().items(), told[~missing], strict=True)
+    known = zip(bars, scores.dropna().items(), origins[~missing], strict=True)
     for drawn, (dataset, value), more in known:
         text = f"{value:.3f}\n{more}".rstrip()
         mark(drawn, str(scores.name), dataset=str(dataset), text=text)

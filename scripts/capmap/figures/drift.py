@@ -86,7 +86,7 @@ def draw_drift(drift: pd.DataFrame) -> Figure:
 
     Notes
     -----
-    A shift that is no longer than the one by other starts tells nothing about time. Above the
+    A shift that is no longer than the one by other starts says nothing about time. Above the
     panels stand the numbers of models and of newcomers, as far as there is room. A panel without
     any number says why.
     """

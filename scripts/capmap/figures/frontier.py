@@ -135,11 +135,11 @@ def _draw_models(sheet: Sheet, table: pd.DataFrame) -> None:
             own["cost"], own["score"], "o", color=color, markersize=4, linestyle="none", zorder=3
         )
         texts = write_estimates(own[["score", "ci_low", "ci_high"]])
-        told = [
+        marks = [
             Mark(model, text=f"{text}\ncost {cost:.6g}")
             for model, text, cost in zip(own["model"], texts, own["cost"], strict=True)
         ]
-        mark_members(drawn, told)
+        mark_members(drawn, marks)
 
 
 def _dress_axes(

@@ -125,7 +125,7 @@ def draw_heatmap(
     scale: Scale,
     wording: Wording,
     marks: Sequence[Mark] = (),
-    told: pd.DataFrame | None = None,
+    hover: pd.DataFrame | None = None,
 ) -> Figure:
     """Draw a table of models (rows) against datasets (columns) as colored cells.
 
@@ -139,8 +139,8 @@ def draw_heatmap(
         Words around the axes; its x label is replaced.
     marks : sequence of Mark
         Signs in the cells, arranged as the table.
-    told : DataFrame, optional
-        What pages tell of the cells below their value, arranged as the table; NaN for nothing.
+    hover : DataFrame, optional
+        What pages show of the cells below their value, arranged as the table; NaN for nothing.
 
     Notes
     -----
@@ -152,8 +152,8 @@ def draw_heatmap(
     if table.shape[1] > MAX_MODELS:
         table = table.T
         marks = [replace(mark, cells=mark.cells.T) for mark in marks]
-        told = None if told is None else told.T
-    return draw_grid(table, scale=scale, wording=wording, marks=marks, told=told).figure
+        hover = None if hover is None else hover.T
+    return draw_grid(table, scale=scale, wording=wording, marks=marks, hover=hover).figure
 
 
 def draw_grid(
@@ -163,7 +163,7 @@ def draw_grid(
     wording: Wording,
     writings: Sequence[Writing] = (),
     marks: Sequence[Mark] = (),
-    told: pd.DataFrame | None = None,
+    hover: pd.DataFrame | None = None,
     right: float = 0.0,
     head: float = 0.0,
     least: float = LEAST_CELL,
@@ -185,8 +185,8 @@ def draw_grid(
         any, the values are written by the scale's formats.
     marks : sequence of Mark
         Signs in the cells, drawn in this order.
-    told : DataFrame, optional
-        What pages tell of the cells below their value, arranged as the table; NaN for nothing.
+    hover : DataFrame, optional
+        What pages show of the cells below their value, arranged as the table; NaN for nothing.
     right, head : float
         Room at the right of the cells, and between them and the scale of colors, in inches.
     least : float
@@ -232,8 +232,8 @@ def draw_grid(
     _write_texts(sheet.axes, mesh, table.to_numpy(float), written.texts)
     _draw_marks(sheet, table, marks)
     texts = table.map(lambda value: f"{value:.4g}" if value == value else "")
-    if told is not None:
-        texts = texts + ("\n" + told).fillna("").to_numpy()
+    if hover is not None:
+        texts = texts + ("\n" + hover).fillna("").to_numpy()
     headers = [str(header) for header in table.columns.get_level_values(-1)]
     mark_cells(
         sheet.axes,

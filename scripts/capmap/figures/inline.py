@@ -32,7 +32,7 @@ CODES = (*range(9), 0xB, 0xC, *range(0xE, 0x20), 0xFFFE, 0xFFFF)
 OUTSIDE_XML = {code: f"\\u{code:04x}" for code in CODES}
 DROPPED = ("font-family", "stroke-miterlimit")
 PAPER = "paper"
-# Matplotlib leaves out what fills a marker by default, which style sheets cannot tell.
+# Matplotlib leaves out what fills a marker by default, which style sheets cannot know.
 BLACK = "#000000"
 IMAGE_DPI = 200
 Element = ElementTree.Element
@@ -53,7 +53,7 @@ def render_inline(figure: Figure, *, name: str, scale: float = 1.0) -> bytes:
     Returns
     -------
     bytes
-        The element. What `capmap.figures.marks` was told stands in ``data-model``,
+        The element. What `capmap.figures.marks` was given stands in ``data-model``,
         ``data-dataset``, ``data-text`` and ``data-more``; of a grid in ``metadata``, as JSON. They
         have the names of the tables, whatever the figure calls them. The paper is not drawn.
     """
@@ -84,7 +84,7 @@ def _convert(
 ) -> str:
     for group in list(root.iter(f"{SVG}g")):
         if group.get("id") in marked:
-            _tell_marks(group, marked[group.get("id", "")])
+            _write_marks(group, marked[group.get("id", "")])
     shown = _clean(root, _name_references(root, name))
     width, height = (float(number) for number in root.get("viewBox", "").split()[2:])
     shown.attrib = {
@@ -95,13 +95,13 @@ def _convert(
         "class": "wide" if width * scale > WIDE else "narrow",
     }
     for grid in grids:
-        told = ElementTree.SubElement(shown, "metadata")
+        known = ElementTree.SubElement(shown, "metadata")
         text = json.dumps(grid, ensure_ascii=False, separators=(",", ":"))
-        told.text = text.translate(OUTSIDE_XML)
+        known.text = text.translate(OUTSIDE_XML)
     return ElementTree.tostring(shown, encoding="unicode") + "\n"
 
 
-def _tell_marks(group: Element, marks: list[Mark]) -> None:
+def _write_marks(group: Element, marks: list[Mark]) -> None:
     """Say in attributes what a group, or each of its members, stands for."""
     members = [group]
     if len(marks) > 1:
@@ -157,16 +157,16 @@ def _clean_attributes(element: Element, ids: dict[str, str]) -> Iterator[tuple[s
         elif key.startswith("data-"):
             yield key, value
         else:
-            told = REFERENCE.sub(lambda found: f"url(#{ids[found[1]]})", " ".join(value.split()))
-            yield key, told if key == "transform" else NUMBER.sub(_shorten, told)
+            shown = REFERENCE.sub(lambda found: f"url(#{ids[found[1]]})", " ".join(value.split()))
+            yield key, shown if key == "transform" else NUMBER.sub(_shorten, shown)
 
 
 def _list_attributes(element: Element) -> Iterator[tuple[str, str]]:
     for key, value in element.attrib.items():
         if key == "style":
             for part in filter(None, value.split(";")):
-                name, _, told = part.partition(":")
-                yield name.strip(), told.strip()
+                name, _, shown = part.partition(":")
+                yield name.strip(), shown.strip()
         else:
             yield key, value
 
@@ -185,12 +185,12 @@ def _place_grids(figure: Figure) -> Iterator[dict[str, Any]]:
             continue
         x0, y0, x1, y1 = _find_box(one, width, height)
         band = (0.0, width) if len(axes) == 1 else (x0, x1)
-        told = {
+        known = {
             "box": [round(number, 1) for number in (x0, y0, x1 - x0, y1 - y0)],
             "band": [round(number, 1) for number in band],
             **vars(grid),
         }
-        yield {key: value for key, value in told.items() if len(value)}
+        yield {key: value for key, value in known.items() if len(value)}
 
 
 def _find_box(axes: Axes, width: float, height: float) -> tuple[float, float, float, float]:

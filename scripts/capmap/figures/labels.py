@@ -197,7 +197,7 @@ class _Ground:
         return taken
 
     def _may_hold(self, places: FloatArray, box: Point) -> BoolArray:
-        """Which boxes lie inside and, as far as a few of their pixels tell, on free ground."""
+        """Which boxes lie inside and, as far as a few of their pixels show, on free ground."""
         low = places[:, 4:]
         inside = (low >= 0) & (low + box <= PIXEL * np.array(self.shape[::-1]))
         may = np.asarray(inside.all(axis=1))

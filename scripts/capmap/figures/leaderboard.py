@@ -135,7 +135,7 @@ def draw_leaderboard_dimensions(dimensions: pd.DataFrame) -> Figure:
 
 
 def label_entries(entries: pd.DataFrame) -> dict[str, str]:
-    """Name entries by as little as tells them apart: name, method, submission, or model.
+    """Name entries by as little as distinguishes them: name, method, submission, or model.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def draw_rank_history(rank_history: pd.DataFrame) -> Figure:
     -----
     The number on a line is the rank. An entry has a gap where a release does not rank it. The last
     ten releases are drawn; of the entries that the first or the last of these ranks at most 40, the
-    best of the last release first and equally many of each method. A note tells of those left out.
+    best of the last release first and equally many of each method. A note counts those left out.
     """
     history = rank_history.assign(submission="")
     releases = list(dict.fromkeys(history["release"]))

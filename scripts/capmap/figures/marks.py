@@ -1,4 +1,4 @@
-"""What is drawn of which model and dataset, for pages that tell and highlight it."""
+"""What is drawn of which model and dataset, for pages that name and highlight it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ class Mark:
     model, dataset : str
         Of which model and dataset; empty: of none, or of all.
     text : str
-        What a page tells of it besides the names, such as an estimate with its interval.
+        What a page shows of it besides the names, such as an estimate with its interval.
     more : str
-        What a page tells of it when it is chosen.
+        What a page shows of it when it is chosen.
     """
 
     model: str = ""
@@ -44,7 +44,7 @@ class Grid:
     kinds : (str, str)
         What the rows and the columns are, "model", "dataset" or anything else.
     texts : sequence
-        What is told of each row or, if there are columns, in each row of each cell.
+        What a page shows of each row or, if there are columns, in each row of each cell.
     """
 
     rows: Sequence[str]
@@ -87,7 +87,7 @@ def mark_cells(
     kinds : (str, str)
         What they are.
     texts : sequence of sequence of str
-        What is told of each cell, by rows.
+        What a page shows of each cell, by rows.
     """
     _grids[axes] = Grid(list(rows), list(columns), kinds, texts)
 
@@ -119,8 +119,8 @@ def write_points(points: npt.ArrayLike, *, most: int = 5) -> str:
     """
     known = {float(x): float(y) for x, y in np.asarray(points, float) if x == x and y == y}
     chosen = np.unique(np.linspace(0, len(known) - 1, min(most, len(known))).round().astype(int))
-    told = list(known.items())
-    return "\n".join(f"{told[place][0]:.3g}: {told[place][1]:.3g}" for place in chosen)
+    pairs = list(known.items())
+    return "\n".join(f"{pairs[place][0]:.3g}: {pairs[place][1]:.3g}" for place in chosen)
 
 
 def write_estimates(values: npt.ArrayLike, digits: int = 3) -> list[str]:

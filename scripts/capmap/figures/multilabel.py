@@ -163,7 +163,7 @@ def draw_metric_lines(summary: pd.DataFrame, degradation: pd.DataFrame) -> Figur
             (lower.axes, first[name] - second[name], f"{label}, {a} less {b}", "-"),
         ):
             [line] = axes.plot(x, values, **style, linestyle=dashes)
-            _tell_models(line, values, what)
+            _mark_models(line, values, what)
     lower.axes.axhline(0, color="black", linewidth=0.6, zorder=1)
     _dress_lines(upper.axes, len(models), "metric (%)")
     _dress_lines(lower.axes, len(models), "difference (points)")
@@ -173,11 +173,11 @@ def draw_metric_lines(summary: pd.DataFrame, degradation: pd.DataFrame) -> Figur
     return lower.figure
 
 
-def _tell_models(line: Line2D, values: "pd.Series[float]", what: str) -> None:
+def _mark_models(line: Line2D, values: "pd.Series[float]", what: str) -> None:
     """Say the model and value of each marker of a line; there is none where there is no value."""
     known = values.dropna() if line.get_markersize() else values[:0]
-    told = (Mark(str(model), text=f"{what}: {value:.3g}%") for model, value in known.items())
-    mark_members(line, list(told))
+    marks = (Mark(str(model), text=f"{what}: {value:.3g}%") for model, value in known.items())
+    mark_members(line, list(marks))
 
 
 def _take_metrics(summary: pd.DataFrame, dataset: str) -> pd.DataFrame:

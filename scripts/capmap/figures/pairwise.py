@@ -480,7 +480,7 @@ def draw_rope(rope: pd.DataFrame, *, order: Sequence[str] = ()) -> Figure:
     sheet.axes.set_xticks(middle, _label_factors(rope, factors), linespacing=1.1)
     sheet.axes.tick_params(length=0)
     sheet.axes.spines[["left", "bottom"]].set_visible(False)
-    texts = ["\n".join(told) for told in lines]
+    texts = ["\n".join(words) for words in lines]
     sheet.label_rows(labels.texts, header="model", names=labels.names, texts=texts)
     return sheet.figure
 
@@ -489,8 +489,8 @@ def _write_outcomes(shares: Numbers) -> str:
     """How probable each outcome is, in percent."""
     if np.isnan(shares).any():
         return ""
-    told = zip(OUTCOMES, shares, strict=True)
-    return ", ".join(f"{outcome} {share:.0%}" for outcome, share in told)
+    pairs = zip(OUTCOMES, shares, strict=True)
+    return ", ".join(f"{outcome} {share:.0%}" for outcome, share in pairs)
 
 
 def _label_factors(rope: pd.DataFrame, factors: Sequence[float]) -> list[str]:

@@ -67,10 +67,10 @@ def draw_disagreements(disagreements: pd.DataFrame, publications: pd.DataFrame) 
         points["normalized"], points["row"], "o", markersize=4, color=PALETTE[0], alpha=0.8
     )
     points = points.fillna({"publication": "no name"})
-    told = points[["model", "dataset", "publication", "score"]].itertuples(index=False)
+    results = points[["model", "dataset", "publication", "score"]].itertuples(index=False)
     mark_members(
         drawn,
-        [Mark(model, dataset, f"{who}: {score:.4g}") for model, dataset, who, score in told],
+        [Mark(model, dataset, f"{who}: {score:.4g}") for model, dataset, who, score in results],
     )
     sheet.axes.grid(axis="x")
     sheet.limit_ticks()

@@ -112,14 +112,14 @@ def draw_critical_difference(
     datasets = int(nemenyi["datasets"].iloc[0])
     notes = (
         f"Mean ranks over the {count_things(datasets, 'dataset')} common to all models. "
-        f"{_tell_bars('Bars join models that the Nemenyi test does not separate.', mean_ranks)}",
+        f"{_explain_bars('Bars join models that the Nemenyi test does not separate.', mean_ranks)}",
         "Nemenyi: depends on which models are compared.",
     )
     return draw_rank_axis(
         mean_ranks.assign(mean_rank=mean_ranks["model"].map(_place_ranks(nemenyi))),
         group_column="nemenyi_group",
         highlight=highlight,
-        wording=Wording(HEADING, "", (*notes, *_tell_friedman(friedman, alpha))),
+        wording=Wording(HEADING, "", (*notes, *_describe_friedman(friedman, alpha))),
         critical_difference=(difference, f"CD = {difference:.2f} ({ALPHA} = {alpha:g})"),
     )
 
@@ -156,7 +156,7 @@ def draw_rank_cliques(
     span = f"{fewest}\N{EN DASH}{most} datasets" if fewest < most else count_things(most, "dataset")
     pairs = len(mean_ranks) * (len(mean_ranks) - 1) // 2
     notes = (
-        _tell_bars(
+        _explain_bars(
             "Bars join models that pairwise Wilcoxon signed-rank tests do not separate "
             f"(Holm-corrected, {ALPHA} = {alpha:g}).",
             mean_ranks,
@@ -172,7 +172,7 @@ def draw_rank_cliques(
     )
 
 
-def _tell_bars(note: str, mean_ranks: pd.DataFrame) -> str:
+def _explain_bars(note: str, mean_ranks: pd.DataFrame) -> str:
     """Say what bars mean, or why there are none."""
     return note if len(mean_ranks) <= MOST_LETTERED else NO_BARS
 
@@ -193,7 +193,7 @@ def _place_ranks(nemenyi: pd.DataFrame) -> "pd.Series[float]":
     return ranks.round(12)
 
 
-def _tell_friedman(friedman: pd.DataFrame, alpha: float) -> tuple[str, ...]:
+def _describe_friedman(friedman: pd.DataFrame, alpha: float) -> tuple[str, ...]:
     """Result of the Friedman test, and what follows where it finds nothing."""
     p = friedman.loc[friedman["test"] == "friedman", "p"].dropna()
     if p.empty:
@@ -307,7 +307,7 @@ def draw_rank_axis(
         bars=stack_bars(_choose_longest(groups, ranks), ranks),
         critical_difference=critical_difference[0] if critical_difference else None,
     )
-    notes = (*wording.notes, *notes, *_explain_bars(plan.bars, len(groups)))
+    notes = (*wording.notes, *notes, *_explain_signs(plan.bars, len(groups)))
     sheet = _make_sheet(plan, Wording(wording.heading, "", notes))
     _draw_axis(sheet, plan)
     _draw_elbows(sheet, plan)
@@ -378,7 +378,7 @@ def _choose_longest(groups: Sequence[Sequence[int]], ranks: Sequence[float]) -> 
     return [list(group) for group in sorted(groups, key=measure, reverse=True)[:MAX_BARS]]
 
 
-def _explain_bars(bars: Sequence[Bar], total: int) -> tuple[str, ...]:
+def _explain_signs(bars: Sequence[Bar], total: int) -> tuple[str, ...]:
     notes = []
     if not all(bar.is_consecutive for bar in bars):
         notes.append(DOTS_NOTE)

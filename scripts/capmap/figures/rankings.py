@@ -184,8 +184,8 @@ def _place_ranks(ranks: pd.DataFrame) -> pd.DataFrame:
 
 def _draw_line(axes: Axes, model: str, heights: Numbers, ranks: Numbers, look: ModelStyle) -> None:
     [line] = axes.plot(heights, color=look.color, linestyle=look.line, clip_on=False)
-    told = ", ".join(f"{rank:.0f}" for rank in ranks if np.isfinite(rank))
-    mark(line, model, text=f"ranks {told}")
+    known = ", ".join(f"{rank:.0f}" for rank in ranks if np.isfinite(rank))
+    mark(line, model, text=f"ranks {known}")
     frame = {"boxstyle": FRAME, "facecolor": "white", "edgecolor": look.color, "linewidth": 1.1}
     for column in np.flatnonzero(np.isfinite(heights)):
         number = axes.text(

@@ -48,7 +48,7 @@ def draw_elo(elo: pd.DataFrame, *, order: Sequence[str] = (), confidence_level: 
     Notes
     -----
     A model without an interval has an open marker, and a note says so. Of more than 40 models the
-    best 40 are drawn. Of several groups of models that never met, each model's is told, with a
+    best 40 are drawn. Of several groups of models that never met, each model's is stated, with a
     note; so are separated resamples where they reach the ends of an interval.
     """
     table = elo.sort_values(["rank", "model"]).set_index("model")

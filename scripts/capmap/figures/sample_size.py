@@ -173,7 +173,7 @@ def _make_key(cast: Cast, model: str, marked: pd.Index) -> Line2D:
 
 
 def _write_shares(shares: "pd.Series[float]") -> list[str]:
-    """Percentages with as many decimals as tell the largest by two digits."""
+    """Percentages with two digits of the largest."""
     decimals = int(np.clip(1 - np.floor(np.log10(100 * shares.max())), 0, 6))
     return [f"{100 * share:.{decimals}f}" for share in shares]
 

@@ -20,7 +20,7 @@ from capmap.figures.style import figure_style
 
 HEADING = "Strengths and weaknesses"
 UNIT = "normalized score (observed \N{MINUS SIGN} expected)"
-NOTHING = "Without runs that vary, nothing tells a strength from chance."
+NOTHING = "Without runs that vary, nothing separates a strength from chance."
 # A largest difference below which two decimals say little.
 FINE = 0.1
 CORNER = "Corner: the interval, for all cells at once, excludes 0."

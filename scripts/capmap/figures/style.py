@@ -147,8 +147,8 @@ def model_styles(models: Iterable[str]) -> dict[str, ModelStyle]:
     -----
     The eight colors are Okabe and Ito's without yellow, which is too faint on white, and with a
     violet. Models beyond eight use the colors again with the next marker and line style: 56
-    models look different, even in one color. Beyond that styles repeat, and labels tell. A study
-    may choose another palette, and colors of single models.
+    models look different, even in one color. Beyond that styles repeat, beside the
+    names. A study may choose another palette, and colors of single models.
 
     References
     ----------

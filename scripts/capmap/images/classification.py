@@ -184,7 +184,7 @@ def _check_tensors(path: str, session: Any) -> tuple[Any, Any]:
 
 
 def _check_images(path: str, shape: Sequence[Any], size: int) -> bool:
-    """Tell whether channels come before rows and columns, and refuse another size."""
+    """Whether channels come before rows and columns, and refuse another size."""
     is_first = shape[1] == CHANNELS or (shape[3] != CHANNELS and not isinstance(shape[1], int))
     channels, *sides = (shape[1], *shape[2:]) if is_first else (shape[3], *shape[1:3])
     if isinstance(channels, int) and channels != CHANNELS:

@@ -146,7 +146,7 @@ def draw_sets(pool: int, count: int, *, rng: np.random.Generator) -> IntArray:
     Drawing sets without replacement, one after another, from what remains is the same as cutting
     one random order of the pool into sets.
 
-    Each pair of count and size starts with the whole pool. The published numbers of images tell
+    Each pair of count and size starts with the whole pool. The published numbers of images say
     this: times their number of patches they are 53 570, 53 573, 53 169, 52 612 and 51 561 for 2, 3,
     4, 6 and 9 labels, on average of five datasets. One pool of 53 510 patches for every count
     explains all of them within their scatter, because a few images have a label twice (1 in 1000

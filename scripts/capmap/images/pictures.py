@@ -32,7 +32,7 @@ class UnusableImageError(Exception):
 
 @contextmanager
 def open_picture(path: str | Path) -> Iterator[Image.Image]:
-    """Open an image file, and tell every fault of its header or pixels in one way.
+    """Open an image file, and report every fault of its header or pixels in one way.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the steps of analyses and the figures read, make and are told, as the catalog declares."""
+"""What the steps of analyses and the figures read, make and are given, as the catalog declares."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -79,7 +79,7 @@ def find_factors(study: Study, *, method: str) -> list[str]:
 
 
 def read_fold_options(study: Study, *, method: str, dimension: int) -> dict[str, dict[str, Any]]:
-    """Read what the cross-validation of a method is told, by parameter."""
+    """Read what the cross-validation of a method is given, by parameter."""
     name = "crossvalidate_embedding"
     options = read_step_options(study, name)[name]
     return {name: {**options, "method": method, "dimension": dimension}}
@@ -258,7 +258,7 @@ def list_figure_inputs(study: Study, *names: str) -> list[str]:
 
 
 def read_step_options(study: Study, *names: str) -> dict[str, dict[str, Any]]:
-    """Read what steps are told, by parameter."""
+    """Read what steps are given, by parameter."""
     return {name: _read_options(study, STEPS[name].options) for name in names}
 
 
@@ -302,7 +302,7 @@ def ask_for(study: Study, *names: str) -> dict[str, int]:
 
 
 def read_figure_options(study: Study, *names: str) -> dict[str, dict[str, Any]]:
-    """Read what the functions of figures are told, by parameter."""
+    """Read what the functions of figures are given, by parameter."""
     return {name: _read_options(study, FIGURES[name].options) for name in names}
 
 

@@ -1,4 +1,4 @@
-"""All that is wrong with a configuration, found before any job and told in one list."""
+"""All that is wrong with a configuration, found before any job and reported in one list."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -27,7 +27,7 @@ def check_configuration(
     *,
     files: Iterable[str] = (),
     prefix: str = "",
-    tell: Callable[[str], object] = str,
+    report: Callable[[str], object] = str,
 ) -> dict[str, Any]:
     """Check a configuration, fetch its downloads, and look for all files that its studies name.
 
@@ -39,8 +39,8 @@ def check_configuration(
         The files in which it stands, whose keys may stand once.
     prefix : str
         What stands before ``results/`` where the workflow is a module of another.
-    tell : callable
-        Is told of each file that is fetched.
+    report : callable
+        Is called with a line on each file that is fetched.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def check_configuration(
     downloads = {
         name: file for name, file in config.get("downloads", {}).items() if is_named(name, named)
     }
-    unfetched = [*fetch_files(downloads, config.get("mirror", ""), tell)]
+    unfetched = [*fetch_files(downloads, config.get("mirror", ""), report)]
     faults = [
         *(fault for document in documents for fault in document.faults),
         *inspected.faults,

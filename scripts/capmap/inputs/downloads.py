@@ -14,7 +14,7 @@ from capmap.wording import write_key
 
 
 def fetch_files(
-    downloads: Mapping[str, Mapping[str, str]], mirror: str, tell: Callable[[str], object]
+    downloads: Mapping[str, Mapping[str, str]], mirror: str, report: Callable[[str], object]
 ) -> Iterator[str]:
     """Fetch the files that are not there yet.
 
@@ -24,8 +24,8 @@ def fetch_files(
         ``address`` and ``sha256`` of each file, by its path below downloads/.
     mirror : str
         Folder or address with the same files; empty means that each is taken from its address.
-    tell : callable
-        Is told of each file that is fetched.
+    report : callable
+        Is called with a line on each file that is fetched.
 
     Yields
     ------
@@ -33,7 +33,7 @@ def fetch_files(
         What is wrong with a file. One with another digest is not put in its place.
     """
     for name, file in downloads.items():
-        yield from list_faults(_fetch_file, name, file, mirror, tell)
+        yield from list_faults(_fetch_file, name, file, mirror, report)
 
 
 def list_texts(settings: Any) -> list[str]:
@@ -47,14 +47,14 @@ def list_texts(settings: Any) -> list[str]:
 
 
 def is_named(name: str, texts: Iterable[str]) -> bool:
-    """Tell whether one of the texts is the path of a download, its folder, or a glob of it."""
+    """Whether one of the texts is the path of a download, its folder, or a glob of it."""
     path = PurePosixPath(DOWNLOADS, name)
     places = {str(place) for place in (path, *path.parents)}
     return any(text.rstrip("/") in places or fnmatch(str(path), text) for text in texts)
 
 
 def _fetch_file(
-    name: str, file: Mapping[str, str], mirror: str, tell: Callable[[str], object]
+    name: str, file: Mapping[str, str], mirror: str, report: Callable[[str], object]
 ) -> None:
     # Not above: they would slow the start of runs without downloads.
     from capmap.artifacts import digest_file, replace_file
@@ -69,7 +69,7 @@ def _fetch_file(
     if mirror:
         source, other = f"{mirror.rstrip('/')}/{quote(name) if '://' in mirror else name}", ""
     shown = hide(source)
-    tell(f"Fetching {shown}")
+    report(f"Fetching {shown}")
     try:
         with replace_file(place) as stream:
             for block in _read_blocks(source):

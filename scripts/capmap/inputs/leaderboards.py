@@ -118,7 +118,7 @@ def find_estimated(study: Study) -> dict[str, Any] | None:
 
 
 def has_store(study: Study) -> bool:
-    """Tell whether a study reads a tracking store."""
+    """Whether a study reads a tracking store."""
     return bool(study.read("tracking/store"))
 
 
@@ -140,7 +140,7 @@ def find_store(study: Study) -> Path | None:
 
 
 def digest_store(study: Study) -> str:
-    """Tell states of a tracking store apart by the sizes and times of its files; "" of a server."""
+    """State of a tracking store, by the sizes and times of its files; "" of a server."""
     path = find_store(study)
     if path is None:
         return ""
@@ -204,7 +204,7 @@ def place_entries(study: Study) -> list[str]:
 
 
 def check_sources(study: Study) -> None:
-    """Tell settings that do not go together, before any job.
+    """Report settings that do not go together, before any job.
 
     Raises
     ------

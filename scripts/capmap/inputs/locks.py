@@ -46,7 +46,7 @@ def release_lock() -> str:
 
 
 def _is_gone(run: Path, host: str) -> bool:
-    """Tell whether the process of a registered run is gone; a later one may have its number."""
+    """Whether the process of a registered run is gone; a later one may have its number."""
     name, _, pid = run.name.rpartition(".")
     if name != host or not pid.isdecimal():
         return False

@@ -86,7 +86,7 @@ def _find_faults(study: Study) -> Iterator[tuple[str, str]]:
         try:
             yield from ((f"{place}{option}", text) for option, text in find_faults(section))
         except ModuleNotFoundError:
-            return  # Where only jobs have matplotlib, the one that draws tells it.
+            return  # Where only jobs have matplotlib, the one that draws reports it.
 
 
 def _find_bad_names(figures: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -111,7 +111,7 @@ def forget_altered(study: Study) -> str:
 
 
 def has_same_exports(study: Study) -> bool:
-    """Tell whether the exports that are there have the bytes that the runs were read from.
+    """Whether the exports that are there have the bytes that the runs were read from.
 
     Snakemake looks at files that are newer than its results. An export can be older and changed:
     put back from a copy, unpacked, or edited after the clock went back.
@@ -120,7 +120,7 @@ def has_same_exports(study: Study) -> bool:
 
 
 def _has_same_files(folder: Path) -> bool:
-    """Tell the same of a study's folder."""
+    """The same of a study's folder."""
     try:
         files = json.loads((folder / "validation.json").read_bytes())["files"]
         known = {Path(file["path"]): file["sha256"] for file in files}

@@ -16,8 +16,8 @@ MIX_REMEDY = (
     "Make it part of the models' names: "
     "columns: {model: [backbone, frozen_or_full_ft, submission]}."
 )
-TOLD = ("paper", "code", "license", "hpo_trials", "information", "comments")
-SUBMISSION_COLUMNS = ["submission", "models", "runs", "datasets", *TOLD]
+DESCRIBED = ("paper", "code", "license", "hpo_trials", "information", "comments")
+SUBMISSION_COLUMNS = ["submission", "models", "runs", "datasets", *DESCRIBED]
 
 
 def describe_entries(
@@ -42,7 +42,7 @@ def describe_entries(
     -------
     pandas.DataFrame
         A row per model, by name: ``model``, ``method``, ``name``, ``backbone``, ``size`` and
-        ``submission``, all text. Method, size and submission are "" where nothing tells them.
+        ``submission``, all text. Method, size and submission are "" where nothing names them.
 
     Raises
     ------
@@ -79,8 +79,8 @@ def describe_entries(
     names, sizes = list[str](), list[str]()
     described = _collect_models(submissions)
     for backbone, own in zip(table["backbone"], table["submission"], strict=True):
-        told = described.get(backbone, {})
-        others = [told[name] for name in sorted(told, key=lambda name: (name != own, name))]
+        found = described.get(backbone, {})
+        others = [found[name] for name in sorted(found, key=lambda name: (name != own, name))]
         records = [models.get(backbone, {}), *others]
         names.append(_find_first(records, "name") or backbone)
         sizes.append(_find_first(records, "size"))
@@ -96,15 +96,15 @@ def _collect_models(
     submissions: Sequence[Mapping[str, Any]],
 ) -> dict[str, dict[str, Mapping[str, Any]]]:
     """Models that submissions describe, by key and then by submission."""
-    told: dict[str, dict[str, Mapping[str, Any]]] = {}
+    models: dict[str, dict[str, Mapping[str, Any]]] = {}
     for record in submissions:
         for model in record.get("models", []):
-            told.setdefault(str(model["key"]), {}).setdefault(str(record["name"]), model)
-    return told
+            models.setdefault(str(model["key"]), {}).setdefault(str(record["name"]), model)
+    return models
 
 
 def _find_first(records: Sequence[Mapping[str, Any]], field: str) -> str:
-    """First text that is told in a field; empty where there is none."""
+    """First text that stands in a field; empty where there is none."""
     return next((str(record[field]) for record in records if record.get(field)), "")
 
 
@@ -171,7 +171,7 @@ def summarize_submissions(
     for record in sorted(submissions, key=lambda record: str(record["name"])):
         own = runs[runs["submission"] == record["name"]]
         counts = {name: own[column].nunique() for name, column in COUNTED.items()}
-        words = {name: _read_text(record.get(name)) for name in TOLD}
+        words = {name: _read_text(record.get(name)) for name in DESCRIBED}
         rows.append({"submission": record["name"], **counts, "runs": len(own), **words})
     table = pd.DataFrame(rows, columns=SUBMISSION_COLUMNS)
     kinds = {name: "int64" if name in {"runs", *COUNTED} else "str" for name in SUBMISSION_COLUMNS}

@@ -104,7 +104,7 @@ def subtract_datasets(metrics: pd.DataFrame, *, dataset_a: str, dataset_b: str) 
     Only models with the metric on both datasets count, also in its means.
 
     There are no intervals. Those of an evaluation are over images, which published numbers do not
-    tell. One over models would be of another kind, and too short: published models are no random
+    give. One over models would be of another kind, and too short: published models are no random
     sample, and many are relatives (sizes, resolutions and recipes of one architecture).
     """
     datasets = set(metrics["dataset"])
@@ -351,8 +351,8 @@ def order_models(
 ) -> list[str]:
     """Order the models of a dataset by a metric over the images of all seeds, the best one first.
 
-    Models with the same value are in the order of their names. Models of which the metric cannot be
-    told come last.
+    Models with the same value are in the order of their names. Models without a
+    value of the metric come last.
     """
     values = {}
     for model in files.list_models(dataset):

@@ -58,7 +58,7 @@ def fill_pattern(pattern: str, cell: Cell) -> str:
 
 
 def match_dumps(pattern: str, paths: Iterable[str]) -> dict[str, Cell]:
-    """Tell the model, dataset and seed of each dump from its path.
+    """Find the model, dataset and seed of each dump from its path.
 
     Parameters
     ----------

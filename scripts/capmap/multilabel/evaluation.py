@@ -58,7 +58,7 @@ class Evaluation:
     outcomes : pandas.DataFrame
         From `score_images`, by id where the images have ids, else in the order of the dump.
     digest : str
-        Tells datasets apart: of the ids and the numbers of labels of the images.
+        Identifies datasets: of the ids and the numbers of labels of the images.
     notes : list of Problem
         Warnings about the labels.
     """

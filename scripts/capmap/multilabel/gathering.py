@@ -85,11 +85,11 @@ def gather_runs(scores: pd.DataFrame, facts: Sequence[Fact], *, metric: str) -> 
 def find_unscored(
     runs: pd.DataFrame, facts: Sequence[Fact], *, metric: str, subgroups: Subgroups
 ) -> list[Problem]:
-    """Find dumps of which the metric cannot be told.
+    """Find dumps of which the metric cannot be estimated.
 
     Notes
     -----
-    Where no image of a dataset counts, that is told once for the dataset and not for each dump.
+    Where no image of a dataset counts, that is reported once for the dataset and not for each dump.
     """
     known = set(runs["source"])
     problems: dict[Problem, None] = {}
@@ -108,8 +108,8 @@ def _explain_short(fact: Fact, metric: str) -> Problem:
         code="unscored_dump",
         source=fact["path"],
         value=metric,
-        reason=f"The metric {quote_name(metric)} cannot be told from this dump: the lists of best "
-        "classes are shorter than the label sets.",
+        reason=f"The metric {quote_name(metric)} cannot be estimated from this dump: the lists of "
+        "best classes are shorter than the label sets.",
         remedy="List more classes, or choose another multilabel.rank_by.",
     )
 
@@ -119,7 +119,7 @@ def _explain_empty(fact: Fact, metric: str) -> Problem:
     return Problem(
         code="unscored_dataset",
         value=fact["dataset"],
-        reason=f"The metric {quote_name(metric)} cannot be told for the dataset "
+        reason=f"The metric {quote_name(metric)} cannot be estimated for the dataset "
         f"{quote_name(fact['dataset'])}{_name_seed(fact)}: no image "
         f"{lack if metric == 'asma' else 'has a valid label'}.",
         remedy="Check its labels, or leave the dataset out"
@@ -177,7 +177,7 @@ def find_other_images(facts: Sequence[Fact]) -> list[Problem]:
 def find_thin_subgroups(facts: Sequence[Fact], *, subgroups: Subgroups) -> list[Problem]:
     """Find datasets with no or few images of some number of labels, all of which ASMA weighs alike.
 
-    Those that have no image of any subgroup have no ASMA, and `find_unscored` tells of them.
+    Those that have no image of any subgroup have no ASMA, and `find_unscored` reports them.
     """
     firsts = {(fact["dataset"], fact["seed"]): fact for fact in reversed(facts)}
     problems = []
@@ -290,7 +290,7 @@ def read_problems(rows: Sequence[Mapping[str, Any]]) -> list[Problem]:
 
     Notes
     -----
-    Labels that fit several dumps in the same way badly are told at the first of them.
+    Labels that fit several dumps in the same way badly are reported at the first of them.
     """
     groups: dict[Problem, list[str]] = {}
     for problem in dict.fromkeys(Problem(**row) for row in rows):

@@ -249,7 +249,7 @@ def list_empty(images: ImageValues, *, subgroups: Sequence[int]) -> list[int]:
 
 
 def list_samples(images: ImageValues, subgroups: Sequence[int]) -> Iterator[tuple[Target, Sample]]:
-    """List what is estimated and the images it rests on, without metrics that cannot be told."""
+    """List the metrics that can be estimated, each with the images it rests on."""
     labels, groups = images.labels, np.unique(np.asarray(subgroups, dtype=np.int64))
     for metric in MEANS:
         own = images.metrics[metric]

@@ -133,7 +133,7 @@ def share_images(label_counts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _split_names(names: Sequence[str]) -> list[tuple[str, str, int | None]]:
-    """Dataset, metric and subgroup of each name; all names with a fault are told at once."""
+    """Dataset, metric and subgroup of each name; all names with a fault are reported at once."""
     plain = [name for name in names if not all(map(str.strip, _part(name)))]
     found = [(_part(name)[0].strip(), *_read_metric(_part(name)[1])) for name in names]
     unknown = sorted({_part(name)[1] for name, row in zip(names, found, strict=True) if not row[1]})

@@ -41,7 +41,7 @@ def describe_counts(validation: Mapping[str, Any]) -> str:
 
 
 def is_uneven(validation: Mapping[str, Any]) -> bool:
-    """Tell whether cells differ in their number of runs."""
+    """Whether cells differ in their number of runs."""
     seeds = validation["seeds_per_cell"]
     return bool(validation["counts"]["cells_empty"] or seeds["min"] != seeds["max"])
 

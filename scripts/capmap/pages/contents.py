@@ -107,7 +107,7 @@ def _label_columns(name: str, table: pd.DataFrame) -> dict[str, str]:
 
 
 def _restore_integers(changes: pd.DataFrame) -> pd.DataFrame:
-    """Tell ranks from scores again: in CSV they share the columns before and after."""
+    """Make ranks integers again: in CSV they share the columns before and after."""
     ends = ["before", "after"]
     pairs = list(zip(changes["table"], changes["quantity"], strict=True))
     fractional = {

@@ -90,7 +90,7 @@ INTERVALS = {
     ("bca", "runs_and_datasets"): BCA.format(left_out="dataset") + FEW_DATASETS,
     ("calibrated", "runs"): Markup(
         "A calibrated interval is Student's t interval, with the variance of the runs' influences: "
-        "scores beyond the quartiles count as the quartiles, and each dataset tells its own "
+        "scores beyond the quartiles count as the quartiles, and each dataset has its own "
         "variance. The degrees of freedom are Satterthwaite's. A run that is alone on its dataset "
         "has the pooled variance of the others. "
     )

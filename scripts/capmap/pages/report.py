@@ -94,7 +94,7 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         "report.html.j2",
         study=study,
         title=title,
-        verdict=tell_headline(results),
+        verdict=describe_result(results),
         is_board=is_board,
         trust=verdict.describe_coverage(
             tables["coverage"],
@@ -135,23 +135,23 @@ def render_index(studies: Sequence[Mapping[str, Any]]) -> str:
     return _render("index.html.j2", title="Benchmark studies", studies=studies)
 
 
-def tell_headline(results: Results) -> Markup:
+def describe_result(results: Results) -> Markup:
     """Say which model is best, or of a leaderboard what it says.
 
     Returns
     -------
     markupsafe.Markup
         A few sentences. A leaderboard that ranks within methods, or complete entries only, has the
-        only ranking that is told.
+        only ranking that is described.
     """
     if ranks_apart(results.tables):
         return verdict.describe_board(results.tables["leaderboard/entries"])
     level = results.settings["bootstrap"]["confidence"]
-    told = verdict.describe_ranking(results.tables["scopes"], confidence_level=level)
+    text = verdict.describe_ranking(results.tables["scopes"], confidence_level=level)
     if "multilabel/rank_shift" not in results.tables:
-        return told
+        return text
     rank_by = results.settings["multilabel"]["rank_by"]
-    return told + verdict.describe_metrics(results.tables["multilabel/rank_shift"], rank_by=rank_by)
+    return text + verdict.describe_metrics(results.tables["multilabel/rank_shift"], rank_by=rank_by)
 
 
 def _describe_figure(figure: Figure) -> tuple[str, str]:

@@ -62,8 +62,8 @@ def describe_metrics(rank_shift: pd.DataFrame, *, rank_by: str) -> Markup:
     Parameters
     ----------
     rank_shift : pandas.DataFrame
-        The columns of ``multilabel/rank_shift.csv``; the first dataset that has both metrics is
-        told of.
+        The columns of ``multilabel/rank_shift.csv``; of it the first dataset that has both metrics
+        is described.
     rank_by : {"asma", "real", "labelwise"}
         The metric.
 
@@ -354,8 +354,8 @@ def _warn_of_no_interval(ranking: pd.DataFrame, unit: str) -> Markup:
     reason = _explain_no_interval(ranking[without], unit)
     if without.all():
         return Markup(
-            " This ranking has no measure of uncertainty: {}, so nothing tells a real difference "
-            "from chance."
+            " This ranking has no measure of uncertainty: {}, so nothing separates a real "
+            "difference from chance."
         ).format(reason)
     return Markup(" {} no interval ({}) and cannot be compared: {}.").format(
         format_count(int(without.sum()), "model has", "models have"),
@@ -367,7 +367,7 @@ def _warn_of_no_interval(ranking: pd.DataFrame, unit: str) -> Markup:
 def _explain_no_interval(models: pd.DataFrame, unit: str) -> str:
     is_single = (models["runs"] <= models["datasets"]).all()
     if models["filled"].all() and not (is_single and unit != "runs_and_datasets"):
-        return "too few cells have runs to tell how far they lie from what is expected"
+        return "too few cells have runs to estimate how far they lie from what is expected"
     if unit == "runs_and_datasets":
         return "there are scores on fewer than four datasets only"
     return f"on {'each dataset' if is_single else 'most datasets'} there is one run only"

@@ -66,13 +66,13 @@ def describe_results(rankings: Sequence[Ranking], claims: pd.DataFrame) -> list[
     paragraphs = []
     for ranking in rankings:
         own = _choose_claims(ranking, claims)
-        sentences = [_describe_first(ranking), *_tell_claims(own, names, ranking)]
+        sentences = [_describe_first(ranking), *_word_claims(own, names, ranking)]
         if ranking.is_sure and own.empty and len(ranking.models) > 1:
             sentences.append(_describe_unseparated(ranking))
         paragraphs.append(" ".join([*sentences, *_warn(ranking)]))
     beyond = claims[~claims["section"].isin(["main", "leaderboard"])]
-    told = list(_tell_claims(beyond, names, None))
-    return [*paragraphs, " ".join(told)] if told else paragraphs
+    sentences = list(_word_claims(beyond, names, None))
+    return [*paragraphs, " ".join(sentences)] if sentences else paragraphs
 
 
 def _describe_unseparated(ranking: Ranking) -> str:
@@ -143,7 +143,7 @@ def _describe_first(ranking: Ranking) -> str:
     return f"{start}, {_list_names(first['name'])} had {what}, {score} ({table}{over})."
 
 
-def _tell_claims(
+def _word_claims(
     claims: pd.DataFrame, names: Mapping[str, str], ranking: Ranking | None
 ) -> Iterator[str]:
     """A sentence for claims of a kind, with scope, test and level."""
@@ -154,9 +154,9 @@ def _tell_claims(
         row = own.iloc[0]
         if row["relation"] == "is separated from" and row["scope"] in best and ranking:
             continue
-        if told := _tell(own.fillna(""), names, ranking):
+        if found := _word(own.fillna(""), names, ranking):
             place = _describe_place(row)
-            yield f"{'There' if place == before else place} {told} ({_describe_test(row)})."
+            yield f"{'There' if place == before else place} {found} ({_describe_test(row)})."
             before = place
 
 
@@ -167,7 +167,7 @@ def _describe_place(row: "pd.Series[str]") -> str:
     return f"{place}, in the group {write_name(within)}," if within else place
 
 
-def _tell(own: pd.DataFrame, names: Mapping[str, str], ranking: Ranking | None) -> str:
+def _word(own: pd.DataFrame, names: Mapping[str, str], ranking: Ranking | None) -> str:
     relation = own["relation"].iloc[0]
     subjects = [names.get(name, name) for name in own["subject"]]
     objects = [names.get(name, name) for name in own["object"]]
@@ -224,8 +224,8 @@ def _warn(ranking: Ranking) -> Iterator[str]:
     first = models[models["rank"] == models["rank"].min()]
     if not ranking.is_sure:
         yield (
-            "The ranking has no measure of uncertainty, so nothing tells a real difference from "
-            "chance."
+            "The ranking has no measure of uncertainty, so nothing separates a real difference "
+            "from chance."
         )
     elif models["ci_low"].isna().any():
         yield "Models without an interval cannot be compared with the others."

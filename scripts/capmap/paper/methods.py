@@ -27,7 +27,7 @@ RESAMPLED = {
 }
 # What each analysis did; those with settings of their own are functions below.
 ANALYSES = {
-    "strengths": "Where models do better than expected is told by the residuals of an additive "
+    "strengths": "Where models do better than expected is judged by the residuals of an additive "
     "model of models and datasets, with moderated variances \\citep{smyth2004} and Bonferroni's "
     "correction over all cells.",
     "profiles": "Performance profiles \\citep{dolan2002} are the share of datasets on which a "
@@ -47,7 +47,8 @@ ANALYSES = {
     "groups": "Groups of datasets were ranked in the same way, each on its own.",
     "conditions": "Conditions were compared by Kendall's tau \\citep{kendall1945} and Spearman's "
     "rho of the models' ranks.",
-    "sample_size": "Where further runs help most is told by Neyman allocation \\citep{neyman1934}.",
+    "sample_size": "Where further runs help most follows from Neyman allocation "
+    "\\citep{neyman1934}.",
     "capabilities": "Models and datasets were placed on a map by their results "
     "\\citep{adorni2025}, with conformal intervals of predictions "
     "\\citep{papadopoulos2002,lei2018}.",
@@ -106,8 +107,8 @@ def describe_methods(
     """
     ranking = " ".join(_describe_ranking(rankings, bootstrap, failed, incomplete))
     models = max((len(own.models) for own in rankings), default=0)
-    told = [_describe_analysis(name, comparison, has_holes, models) for name in analyses]
-    beyond = " ".join(filter(None, told))
+    sentences = [_describe_analysis(name, comparison, has_holes, models) for name in analyses]
+    beyond = " ".join(filter(None, sentences))
     return [text for text in (ranking, beyond) if text]
 
 
@@ -219,7 +220,7 @@ def _describe_ranks(comparison: Setting, has_holes: bool, models: int) -> str:
 
 
 def has_holes(seeds: pd.DataFrame) -> bool:
-    """Tell whether some model has no run on some dataset.
+    """Whether some model has no run on some dataset.
 
     Parameters
     ----------

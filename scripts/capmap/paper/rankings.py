@@ -100,7 +100,7 @@ class Ranking:
 
     @property
     def has_groups(self) -> bool:
-        """Whether letters tell which models cannot be separated."""
+        """Whether letters mark which models cannot be separated."""
         return bool(self.models["ties"].map(has_letters).any())
 
     @property
@@ -204,7 +204,7 @@ def explain_marks(ranking: Ranking, *, level: float) -> str:
     if NO_INTERVAL in marks:
         text += f" {NO_INTERVAL}Without an interval, so not compared."
     if not ranking.is_sure:
-        text += " Nothing tells differences from chance: no model has an interval."
+        text += " Nothing separates differences from chance: no model has an interval."
     return text
 
 

@@ -46,7 +46,7 @@ def render_results(
     bounds : pandas.DataFrame
         The columns of ``normalized/bounds.csv``.
     level : float
-        Of the separation that the marks tell, between 0 and 1.
+        Of the separation that the marks stand for, between 0 and 1.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def render_results(
 
 
 def find_decimals(means: pd.Series) -> int:
-    """Find how many decimals tell models apart on a dataset.
+    """Find how many decimals distinguish models on a dataset.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ PROTOCOLS = {
 }
 VERDICTS = {
     "better": "beat",
-    "unclear": "could not be told from",
+    "unclear": "could not be separated from",
     "worse": "did not beat",
 }
 SHORT = {"random": "random results", "strict": "bounds", "family": "families"}
@@ -112,11 +112,11 @@ def describe_capabilities(
         _describe_sensitivity(predictions, sensitivity, unreported_worse),
         _warn_of_saturation(datasets),
     )
-    told = (
+    paragraphs = (
         *(methods, verdict, paper, trust, describe_axes(axes)),
         describe_budgets(best_models, confidence_level=confidence_level),
     )
-    return [paragraph for paragraph in told if paragraph]
+    return [paragraph for paragraph in paragraphs if paragraph]
 
 
 def _describe_kept(gaps: pd.DataFrame, models: pd.DataFrame, datasets: pd.DataFrame) -> str:

@@ -74,7 +74,7 @@ def _describe_lowest(fitted: pd.DataFrame, dimension: int) -> str:
     doubt = ""
     is_plain = best["distance"] == "l2" and best["dimension"] == dimension
     if not is_plain and classify_difference(best) == "alike":
-        doubt = f", which could not be told from L2 in {dimension}"
+        doubt = f", which could not be separated from L2 in {dimension}"
     return (
         f"Of the distances alone, {where} had the lowest MSE of hidden results, "
         f"{describe_error(best)}{doubt}."
@@ -108,7 +108,7 @@ def _describe_against_plain(row: "pd.Series", distance: str, *, verdict: str) ->
     ends = describe_ends(row, "difference").strip(" ()")
     there = "" if verdict == "alike" else ", where it is higher"
     return (
-        f"the error of {METHOD_NAMES[distance]} could not be told from that of L2 (difference "
+        f"the error of {METHOD_NAMES[distance]} could not be separated from that of L2 (difference "
         f"{format_error(row['difference'])}, {ends}), {agrees}{there}"
     )
 
@@ -153,12 +153,12 @@ def _describe_dimensions(plain: pd.DataFrame, dimension: int) -> str:
     if len(more):
         better = more[more["difference_high"] < 0]
         paper = f", {AGREES[better.empty]}" if dimension == PAPER_DIMENSION else ""
-        told = "More dimensions did not clearly lower the error of L2"
+        said = "More dimensions did not clearly lower the error of L2"
         if len(better):
             best = format_count(better["dimension"].iloc[0], "dimension")
             found = describe_difference(better.iloc[0], f"that with {dimension}")
-            told = f"With {best} the error of L2 was {found}"
-        parts.append(f"{told}{paper}.")
+            said = f"With {best} the error of L2 was {found}"
+        parts.append(f"{said}{paper}.")
     enough = fewer[fewer["difference_low"] <= 0]
     if len(enough):
         least = format_count(enough["dimension"].iloc[0], "dimension")
@@ -180,7 +180,7 @@ def _describe_results(by_results: pd.DataFrame) -> str:
     falls = means[0] > means[1]
     doubt = ""
     if known["mse_low"].max() <= known["mse_high"].min():
-        doubt = ", though these predictions are too few to tell"
+        doubt = ", though these predictions are too few to say"
     return (
         f"Models with fewer than {FEW} known results had an MSE of {format_error(means[0])} "
         f"({format_count(few['predictions'].sum(), 'prediction')}), those with {FEW} or "

@@ -27,7 +27,7 @@ def describe_frontier(frontier: pd.DataFrame, *, against: str) -> list[str]:
     Returns
     -------
     list of str
-        Methods, then results. A share of resamples is told as such: it tests nothing.
+        Methods, then results. A share of resamples is called so: it tests nothing.
     """
     priced = frontier.dropna(subset="cost")
     lacking = len(frontier) - len(priced)
@@ -51,7 +51,7 @@ def describe_frontier(frontier: pd.DataFrame, *, against: str) -> list[str]:
     bracket = (
         "In brackets: the share of bootstrap resamples in which the model is on the front."
         if front["p_front"].notna().any()
-        else "How sure that is cannot be told: no runs can be drawn anew on their own."
+        else "How sure that is cannot be estimated: no runs can be drawn anew on their own."
     )
     count = format_count(len(priced), "model")
     verb = "is" if len(named) == 1 else "are"

@@ -58,12 +58,12 @@ def describe_leaderboard(
         if len(set(entries["method"])) > 1
         else "",
     )
-    told = [methods]
+    paragraphs = [methods]
     for method, own in entries.groupby("method", sort=True):
         labeled = own.assign(model=label_entries(own), runner=own["model"])
         by_dimension = dimensions[dimensions["method"] == method]
-        told.append(_describe_method(str(method), labeled, by_dimension, confidence_level))
-    return told
+        paragraphs.append(_describe_method(str(method), labeled, by_dimension, confidence_level))
+    return paragraphs
 
 
 def describe_releases(rank_history: pd.DataFrame) -> list[str]:
@@ -114,7 +114,7 @@ def _describe_changes(before: pd.DataFrame, now: pd.DataFrame) -> list[str]:
         "Now ranked": both.index[is_ranked & ~was_ranked],
         "No longer ranked": both.index[~is_ranked & was_ranked],
     }
-    told = [
+    sentences = [
         f"{what}: {join_names(sorted(labels[model] for model in models))}."
         for what, models in lists.items()
         if len(models)
@@ -126,7 +126,7 @@ def _describe_changes(before: pd.DataFrame, now: pd.DataFrame) -> list[str]:
         for row in moved[["model", "rank_before", "rank"]].itertuples(index=False)
     ]
     last = f"Moved in rank: {join_some(moves)}." if moves else "No entry that both rank moved."
-    return [*told, last]
+    return [*sentences, last]
 
 
 def _describe_method(
@@ -161,7 +161,7 @@ def _describe_method(
 
 
 def _describe_rivals(ranked: pd.DataFrame, confidence_level: float) -> str:
-    """Say from whom the leaders could not be separated; those without an interval are not told."""
+    """Say from whom the leaders could not be separated; those without an interval are left out."""
     own = choose_comparable(ranked)
     is_compared = own["ties"].map(has_letters).astype(bool)
     first, behind = own[own["rank"] == 1], own[(own["rank"] > 1) & is_compared]
@@ -202,20 +202,24 @@ def _describe_dimensions(dimensions: pd.DataFrame, labels: dict[str, str]) -> st
     """Say who leads each dimension but the first, which holds all datasets."""
     names = dimensions["dimension"].unique()[1:].tolist()
     statistic = find_statistic(dimensions.columns)
-    told, unsure, apart = [], [], []
+    first_in, unsure, apart = [], [], []
     for name in names:
         ranked = dimensions[(dimensions["dimension"] == name) & dimensions["rank"].notna()]
         first = ranked[ranked["rank"] == 1]
         if len(first):
             who = " and ".join(quote_name(labels[model]) for model in first["model"])
-            told.append(f"{who} in {quote_name(name)} ({format_value(first[statistic].iloc[0])})")
+            first_in.append(
+                f"{who} in {quote_name(name)} ({format_value(first[statistic].iloc[0])})"
+            )
         if find_rivals(choose_comparable(ranked)):
             unsure.append(quote_name(name))
         if count_missing(ranked).any():
             apart.append(quote_name(name))
-    none = len(names) - len(told)
+    none = len(names) - len(first_in)
     return join_sentences(
-        f"By dimension, {name_first(statistic)} was that of {join_some(told)}." if told else "",
+        f"By dimension, {name_first(statistic)} was that of {join_some(first_in)}."
+        if first_in
+        else "",
         f"In {join_some(unsure)}, others could not be separated from the first." if unsure else "",
         f"In {join_some(apart)}, entries that lack datasets are not compared." if apart else "",
         f"{format_count(none, 'dimension')} had no entry with enough datasets." if none else "",

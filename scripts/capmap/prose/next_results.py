@@ -101,7 +101,7 @@ def _describe_savings(savings: pd.DataFrame, replay: pd.DataFrame) -> str:
         wanted = (
             "replay the choice of datasets"
             if replay.empty
-            else "tell what the advised choice saves"
+            else "estimate what the advised choice saves"
         )
         return f"Too few models had results enough to {wanted}."
     row = own.iloc[-1]
@@ -139,7 +139,7 @@ def _describe_saving(row: "pd.Series") -> str:
         return f"{difference}: it does worse than random choice"
     certain = 1 - high / row["results"]
     if certain < HALF_PERCENT:
-        return f"{difference}, which could not be told from random choice"
+        return f"{difference}, which could not be separated from random choice"
     return f"{difference}, a saving of at least {_write_percent(certain)} by the interval"
 
 
@@ -211,13 +211,13 @@ def _describe_regrets(replay: pd.DataFrame) -> str:
 def _compare_regrets(
     curves: "Mapping[str, Mapping[int, pd.Series]]", policy: str, tried: int
 ) -> str:
-    """Compare two regrets; only intervals that lie apart tell which is better."""
+    """Compare two regrets; only intervals that lie apart say which is better."""
     if tried not in curves.get(policy, {}):
         return ""
     own, other = curves[SOUGHT][tried], curves[policy][tried]
     is_lower = own["regret"] < other["regret"]
     first, second = (own, other) if is_lower else (other, own)
-    verdict = "which could not be told from it"
+    verdict = "which could not be separated from it"
     if first["regret_high"] < second["regret_low"]:
         verdict = f"so the advice is {'better' if is_lower else 'worse'}"
     subject = POLICIES[policy].capitalize()

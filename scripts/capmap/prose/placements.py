@@ -119,20 +119,22 @@ def _describe_methods(main: pd.DataFrame, counts: str, confidence_level: float, 
         "knn": f"by {METHOD_NAMES['knn']}",
         "additive": f"by {METHOD_NAMES['additive']}",
     }
-    told = [
+    errors = [
         f"{describe_error(rows[name], confidence_level=confidence_level)} {text}"
         for name, text in names.items()
         if name in rows
     ]
-    if not told:
+    if not errors:
         return ""
-    return f"With {counts}, the mean squared error (MSE) of hidden results was {join_words(told)}."
+    return (
+        f"With {counts}, the mean squared error (MSE) of hidden results was {join_words(errors)}."
+    )
 
 
 def _describe_gains(single: pd.DataFrame, names: Mapping[str, str]) -> str:
     """Say with which numbers of results methods did better or worse than additive effects."""
     tested = single.dropna(subset="p_adjusted").sort_values("results")
-    told = []
+    sentences = []
     for method, subject in names.items():
         own = tested[tested["method"] == method]
         sure = own[own["p_adjusted"] < ALPHA]
@@ -145,17 +147,17 @@ def _describe_gains(single: pd.DataFrame, names: Mapping[str, str]) -> str:
             if len(rows)
         ]
         if parts:
-            told.append(f"{subject} did {join_words(parts)} than additive effects.")
+            sentences.append(f"{subject} did {join_words(parts)} than additive effects.")
     if tested.empty:
         return ""
     scope = (
         f"{format_percent(ALPHA)} level, tests over models with Holm's allowance for "
         f"{format_count(len(tested), 'comparison')}"
     )
-    if not told:
+    if not sentences:
         return f"No method differed significantly from additive effects ({scope})."
-    told[-1] = f"{told[-1].removesuffix('.')} ({scope})."
-    return join_sentences(*told)
+    sentences[-1] = f"{sentences[-1].removesuffix('.')} ({scope})."
+    return join_sentences(*sentences)
 
 
 def _list_counts(counts: "pd.Series[int]", known: "pd.Series[int]") -> str:

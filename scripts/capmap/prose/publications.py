@@ -25,25 +25,25 @@ def describe_publications(publications: pd.DataFrame, disagreements: pd.DataFram
     )
     names = set(publications["publication"]) - {""}
     cells = len(publications.drop_duplicates(["model", "dataset"]))
-    told = [
+    sentences = [
         f"{format_count(len(names), 'publication')} and {format_count(cells, 'result')} "
         "(a model on a dataset) were read."
     ]
     unnamed = int(publications["publication"].eq("").sum())
     if unnamed:
-        told.append(f"{format_count(unnamed, 'result has', 'results have')} no publication.")
+        sentences.append(f"{format_count(unnamed, 'result has', 'results have')} no publication.")
     if disagreements.empty:
-        told.append("No result is reported by several publications.")
-        return [methods, join_sentences(*told)]
+        sentences.append("No result is reported by several publications.")
+        return [methods, join_sentences(*sentences)]
     first = disagreements.iloc[0]
-    told.append(
+    sentences.append(
         f"Several publications report {format_count(len(disagreements), 'result')}; the median "
         f"range is {disagreements['range'].median():.3f}, the largest {first['range']:.3f}: "
         f"{quote_name(first['model'])} on {quote_name(first['dataset'])}, "
         f"{first['low']:.3f} by {_name(first['low_publication'])} and {first['high']:.3f} by "
         f"{_name(first['high_publication'])}."
     )
-    return [methods, join_sentences(*told)]
+    return [methods, join_sentences(*sentences)]
 
 
 def _name(publication: str) -> str:

@@ -111,7 +111,7 @@ def _describe_omnibus(friedman: pd.DataFrame, alpha: float) -> str:
 
 
 def _describe_f(test: "pd.Series") -> str:
-    """Tell the F test; an infinite statistic is missing from the table, with p = 0."""
+    """Describe the F test; an infinite statistic is missing from the table, with p = 0."""
     if not math.isfinite(test["statistic"]):
         return "F was infinite (all datasets agree)."
     return (

@@ -67,7 +67,7 @@ def describe_sample_size(
         "each model's interquartile mean (IQM) was predicted from the winsorized variances over "
         f"runs (pooled for single runs) and a {quantile} quantile.",
         _describe_order(models),
-        "Where further runs help was told by Neyman allocation, with standard deviations pooled "
+        "Where further runs help follows from Neyman allocation, with standard deviations pooled "
         "over models.",
         describe_policy(
             missing, subject="Each model was measured", own=PER_MODEL, cells_unused=cells_unused

@@ -30,7 +30,7 @@ def describe_strengths(strengths: pd.DataFrame, *, confidence_level: float) -> l
         "squares over the mean normalized scores of all cells."
     )
     if not tested:
-        return [f"{methods} Without runs that vary, nothing tells a strength from chance."]
+        return [f"{methods} Without runs that vary, nothing separates a strength from chance."]
     methods = join_sentences(
         methods,
         "Intervals are over new runs on these datasets and hold for all "

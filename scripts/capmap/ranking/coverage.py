@@ -53,7 +53,7 @@ def tabulate_coverage(
         and cells, halves rounded up), ``seeds_min``, ``seeds_max``, ``nominal``, ``expected`` and
         ``simulations``. Where no model has an interval, or so many runs that fewer than 200
         simulations fit the work, or where cells with three runs have fewer than 60 residuals, too
-        few to tell the noise, ``expected`` is NaN and nothing is simulated.
+        few to estimate the noise, ``expected`` is NaN and nothing is simulated.
 
     Notes
     -----

@@ -25,9 +25,9 @@ class Effects:
     datasets : mapping of str to float
         Effect of each dataset: how much higher scores are there; their mean is 0.
     variance : float
-        Variance of cells about the additive pattern; NaN where it cannot be told.
+        Variance of cells about the additive pattern; NaN where it cannot be estimated.
     freedom : float
-        Its degrees of freedom, 0 where it cannot be told.
+        Its degrees of freedom, 0 where it cannot be estimated.
     """
 
     datasets: Mapping[str, float]

@@ -265,7 +265,7 @@ def rank_intervals(ranks: Ranks, *, confidence_level: float) -> tuple[IntArray, 
 
 
 def list_groups(tied: npt.NDArray[np.bool_]) -> list[list[int]]:
-    """List groups of models in which all pairs are tied, so that they tell all such pairs.
+    """List groups of models in which all pairs are tied, so that they cover all such pairs.
 
     Parameters
     ----------
@@ -280,8 +280,8 @@ def list_groups(tied: npt.NDArray[np.bool_]) -> list[list[int]]:
 
     Notes
     -----
-    Each pair that no group tells yet starts one, which then takes in every model, from the best on,
-    that is tied with all members: a compact letter display.
+    Each pair that no group covers yet starts one, which then takes in every model, from the best
+    on, that is tied with all members: a compact letter display.
 
     References
     ----------
@@ -293,13 +293,13 @@ def list_groups(tied: npt.NDArray[np.bool_]) -> list[list[int]]:
     >>> list_groups(np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]], dtype=bool))
     [[0, 1], [1, 2]]
     """
-    told = np.eye(len(tied), dtype=np.bool_)
+    covered = np.eye(len(tied), dtype=np.bool_)
     groups = []
     for first in range(len(tied)):
-        while (untold := np.flatnonzero(tied[first] & ~told[first])).size:
-            groups.append(_grow_group(tied, first, int(untold[0])))
-            told[np.ix_(groups[-1], groups[-1])] = True
-        if told[first].sum() == 1:
+        while (uncovered := np.flatnonzero(tied[first] & ~covered[first])).size:
+            groups.append(_grow_group(tied, first, int(uncovered[0])))
+            covered[np.ix_(groups[-1], groups[-1])] = True
+        if covered[first].sum() == 1:
             groups.append([first])
     return sorted(groups)
 

@@ -1,6 +1,6 @@
 """A model's runs in strata, stratified resamples of them as counts, and draws of datasets.
 
-A resample of n runs from n is told by how often each run was drawn. Counts are what the statistics
+A resample of n runs from n is given by how often each run was drawn. Counts are what the statistics
 need, and they are cheap: for datasets of up to five runs all equally likely resamples stand in a
 table, and one random number per dataset picks a row.
 """

@@ -44,7 +44,7 @@ class SeedCorrelation:
     p : float
         One-sided p-value, from 1 / 1000 to 1.
     models : int
-        How many models tell.
+        How many models have such datasets.
     """
 
     correlation: float
@@ -58,7 +58,7 @@ def has_enough_runs(draws: npt.NDArray[np.integer[Any]]) -> bool:
 
 
 def has_own_seeds(runs: pd.DataFrame) -> bool:
-    """Tell whether a seed can mean the same on several datasets.
+    """Whether a seed can mean the same on several datasets.
 
     Parameters
     ----------

@@ -104,7 +104,7 @@ def measure_influences(statistic: Statistic, strata: Strata) -> Influences:
     Returns
     -------
     Influences
-        Of the interquartile mean: scores beyond the quartiles stand at them. They tell nothing of
+        Of the interquartile mean: scores beyond the quartiles stand at them. They say nothing of
         the spread where a single dataset decides what the quartiles are (Yuen 1974), and as much as
         others where many do; so each dataset with runs on both sides loses its share of those that
         stand there. Of the median: each dataset weighs as often as its mean is the median when
@@ -167,7 +167,7 @@ def measure_error(
     Returns
     -------
     StandardError or None
-        None where the runs do not tell: fewer than half of the datasets have two runs or more
+        None where the runs do not say it: fewer than half of the datasets have two runs or more
         ("runs", "seeds"), or there are fewer than four datasets ("runs_and_datasets"); or the
         variance about expected scores is not known.
 

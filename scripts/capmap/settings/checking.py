@@ -15,7 +15,7 @@ from capmap.settings.sections import WHOLE_NUMBER
 from capmap.settings.words import Place, Schema
 
 RULES = Draft202012Validator.VALIDATORS
-# Unknown keys that are told one by one.
+# Unknown keys that are reported one by one.
 MOST_KEYS = 50
 TYPE_CHECKER = Draft202012Validator.TYPE_CHECKER
 KINDS = ("type", "enum", "const")
@@ -164,7 +164,7 @@ def _complete(value: Any, part: Schema) -> Any:
 
 
 def _has_numbers(part: Schema) -> bool:
-    """Tell whether the keys of a section are whole numbers, which YAML reads as such."""
+    """Whether the keys of a section are whole numbers, which YAML reads as such."""
     names = [branch.get("propertyNames", {}) for branch in part.get("anyOf", [part])]
     return any(rule.get("pattern") == WHOLE_NUMBER for rule in names)
 
@@ -183,7 +183,7 @@ def _arrange(value: Any, part: Schema) -> Any:
 def _check_free_keys(
     validator: Any, free: Any, section: Any, part: Schema
 ) -> Iterator[ValidationError]:
-    """Check free keys, but tell once that some are a level too high: ``metrics: {low: 0}``."""
+    """Check free keys, but report once that some are a level too high: ``metrics: {low: 0}``."""
     if validator.is_type(section, "object") and isinstance(free, Mapping):
         found = [key for key in section if key in free.get("properties", {})]
         if not all(isinstance(section[key], Mapping) for key in found):
@@ -262,7 +262,7 @@ def _explain_rule(error: Any, place: Place) -> str:
 
 
 def _rank_place(place: Place, settings: Any) -> list[int]:
-    """Tell where a place stands in the settings; what is missing comes last in its section."""
+    """Where a place stands in the settings; what is missing comes last in its section."""
     ranks = []
     for key in place:
         keys = list(settings) if isinstance(settings, dict) else list(range(len(settings)))

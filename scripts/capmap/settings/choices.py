@@ -24,7 +24,7 @@ Failed: TypeAlias = Failure | float | Mapping[str, str]
 Incomplete = Literal["error", "drop_models", "drop_datasets", "keep", "adjust", "impute"]
 Aggregation = Literal["mean", "trimmed_mean", "median"]
 Location = Literal["iqm", "mean", "trimmed_mean", "median"]
-# Below that many, datasets do not tell how much others like these would differ.
+# Below that many, datasets do not show how much others like these would differ.
 FEWEST_DATASETS = 4
 Statistic = Literal["iqm", "mean", "median", "optimality_gap"]
 StatisticOrAuto = Literal["auto", "iqm", "mean", "median", "optimality_gap"]

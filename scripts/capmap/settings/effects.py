@@ -72,7 +72,7 @@ def find_ineffective(
 
     Notes
     -----
-    Settings of an analysis that is not asked for are told only where `analyses` is left out: a
+    Settings of an analysis that is not asked for are reported only where `analyses` is left out: a
     list of one's own may leave some out for a while.
     """
     given = [path for path in [*FORMATS, *READERS] if _is_given(path, settings, written)]
@@ -82,9 +82,9 @@ def find_ineffective(
         known = FORMATS.get(path, (kind,))
         section = path.partition("/")[0]
         if section != path and kind not in FORMATS.get(section, (kind,)):
-            continue  # the whole section is told
+            continue  # the whole section is reported
         if path == "tracking" and has_store:
-            continue  # that the format reads no store is told where it is looked for
+            continue  # that the format reads no store is reported where it is looked for
         if kind not in known:
             yield (
                 path.replace("/", "."),
@@ -101,7 +101,7 @@ def find_ineffective(
 
 
 def _is_given(path: str, settings: Mapping[str, Any], written: Mapping[str, Any]) -> bool:
-    """Tell whether the user wrote a setting, and other than it is by default."""
+    """Whether the user wrote a setting, and other than it is by default."""
     section: Any = written
     for key in path.split("/"):
         if not isinstance(section, Mapping) or key not in section:

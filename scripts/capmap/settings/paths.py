@@ -53,5 +53,5 @@ def expand_home(path: str) -> str:
 
 
 def leads_out(path: Path, folder: Path) -> bool:
-    """Tell whether a file or folder is, by links, outside of a folder; what is nowhere is not."""
+    """Whether a file or folder is, by links, outside of a folder; what is nowhere is not."""
     return path.exists() and not path.resolve().is_relative_to(folder.resolve())

@@ -40,7 +40,7 @@ class Tracking(Section):
     keys: list[Name] = option(
         ["{split}/{dataset}/{metric}", "{split}/{metric}", "{metric}"],
         "What the names of metrics say, with {metric} and perhaps {split} and {dataset}, which "
-        "tags and parameters of a run may tell instead; the first pattern that fits is taken "
+        "tags and parameters of a run may name it instead; the first pattern that fits is taken "
         "(checkpoints format only).",
         min_length=1,
     )

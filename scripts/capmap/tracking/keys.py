@@ -32,7 +32,7 @@ class KeyPattern:
     longest: re.Pattern[str]
 
     def has(self, field: str) -> bool:
-        """Tell whether the pattern has a field."""
+        """Whether the pattern has a field."""
         return field in self.shortest.groupindex
 
 

@@ -63,7 +63,7 @@ def rename_runs(
 
 
 def name_anew(problems: Iterable[Problem], names: Mapping[str, str]) -> list[Problem]:
-    """Tell the new name where a setting has that of the exports."""
+    """Suggest the new name where a setting has that of the exports."""
     return [
         replace(problem, remedy=f"{OPTION} calls it {quote_name(names[problem.value])}: use that.")
         if problem.code == "unknown_name" and problem.value in names
@@ -373,7 +373,7 @@ def _describe_errors(known: Metric, shares: Mapping[Hashable, Any]) -> str:
 
 
 def _look_converted(known: Metric, shares: Mapping[Hashable, Any]) -> bool:
-    """Tell whether the scores of an error that cannot exceed 1 nearly all lie at 1."""
+    """Whether the scores of an error that cannot exceed 1 nearly all lie at 1."""
     is_share = (known.direction, known.low, known.high) == ("min", 0.0, 1.0)
     return bool(is_share and shares["within"] == 1 and shares["at_one"] >= MOST)
 

@@ -12,7 +12,7 @@ from capmap.settings.choices import Direction, Failed
 from capmap.wording import quote_name
 
 FAILURES = frozenset({"empty_score", "infinite_score", "nan_score"})
-# All cells of JSON in one line have the same line; of those alike, one problem tells of all.
+# All cells of JSON in one line have the same line; of those alike, one problem speaks of all.
 PLACE = ["source", "line", "column", "raw"]
 
 
@@ -61,19 +61,19 @@ def replace_failed(
     """
     if failed == "invalid":
         return Failures(runs, list(found))
-    told = {_place(problem): problem for problem in found if problem.code in FAILURES}
+    listed = {_place(problem): problem for problem in found if problem.code in FAILURES}
     values = runs["score"].to_numpy(dtype=np.float64, copy=True)
     is_failed = ~np.isfinite(values)
     places = [*runs.loc[is_failed, PLACE].itertuples(index=False, name=None)]
-    is_failed[is_failed] = [place in told for place in places]
+    is_failed[is_failed] = [place in listed for place in places]
     without = runs[is_failed]
     scores = _find_scores(runs, without, failed, rules)
-    known = [place for place in places if place in told]
+    known = [place for place in places if place in listed]
     problems = [
-        _tell(told[place], scores[dataset])
+        _describe(listed[place], scores[dataset])
         for place, dataset in dict.fromkeys(zip(known, without["dataset"], strict=True))
     ]
-    replaced = {told[place] for place in known}
+    replaced = {listed[place] for place in known}
     kept = [problem for problem in found if problem not in replaced]
     values[is_failed] = [scores[name].score for name in without["dataset"]]
     return Failures(runs.assign(score=values), [*kept, *problems])
@@ -126,7 +126,7 @@ def _find_raw_direction(rules: Rules, dataset: str, metric: str) -> Direction | 
     return rules.find_direction(dataset, metric)[0]
 
 
-def _tell(problem: Problem, used: _Substitute) -> Problem:
+def _describe(problem: Problem, used: _Substitute) -> Problem:
     if np.isnan(used.score) and used.remedy:
         reason = "The run failed, and there is no score that it could count with."
         return replace(problem, reason=reason, remedy=used.remedy, severity="error")

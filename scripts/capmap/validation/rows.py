@@ -243,7 +243,7 @@ def _find_seedless(repeats: pd.DataFrame, layout: TableFormat) -> list[Problem]:
         score_problem(
             row,
             "seedless_repeat",
-            "The score is that of another row of the same cell, and no seed tells the two apart, "
+            "The score is that of another row of the same cell, and no seed distinguishes the two, "
             f"so they count as one run ({count} in all).",
             LAYOUTS[layout].seed_remedy,
             severity="warning",

@@ -42,7 +42,7 @@ def find_misfits(
     -----
     Scores can be percentages where the bounds are [0, 1], or [−1, 1] when their sign is left aside.
     The sign is not left aside for a metric that has no natural lower bound, such as R²: there a
-    score far below 0 is a bad model, and only scores above 1 tell of percentages.
+    score far below 0 is a bad model, and only scores above 1 are surely percentages.
 
     A dataset holds percentages when its median score is above 1.5 and none is above 100, or, of a
     metric that cannot exceed 1 by its nature, when the median itself is at most 100. A single
@@ -175,7 +175,7 @@ def _read_scores(runs: pd.DataFrame) -> npt.NDArray[np.float64]:
     """Scores; those of runs that stand for the mean of a row are that mean."""
     score = runs["score"]
     if "summary" in runs:
-        # Lines do not tell rows of JSON apart that stand in one.
+        # Rows of JSON in one line have the same number of line.
         places = [runs[name] for name in ("source", "line", "column", "model", "dataset", "metric")]
         own = runs["seed"].astype("str").str.replace(r"\d+$", "", regex=True)
         means = score.groupby([*places, own], observed=True)
@@ -205,7 +205,7 @@ def find_constant(runs: pd.DataFrame) -> list[Problem]:
             row,
             "equal_scores",
             f"All scores of the dataset {quote_name(row.dataset)} are {row.score!r}, so it "
-            "cannot tell models apart.",
+            "does not distinguish models.",
             "Check the export, or leave the dataset out with select.",
             severity="warning",
         )
@@ -214,7 +214,7 @@ def find_constant(runs: pd.DataFrame) -> list[Problem]:
 
 
 def _gather_facts(bounds: pd.DataFrame, transformed: Collection[str]) -> pd.DataFrame:
-    """Tell of each dataset what its bounds say about its scores."""
+    """What its bounds say about the scores of each dataset."""
     facts = bounds.set_index("dataset")
     known = [find_metric(metric) for metric in facts["metric"]]
     bounded = np.array([metric is not None and metric.high == 1 for metric in known], dtype=bool)

@@ -44,7 +44,7 @@ def screen_scores(runs: pd.DataFrame, rules: Rules, benchmark: Benchmark | None)
     Parameters
     ----------
     runs : DataFrame
-        Of `read_submissions`. Scores that are not finite stay, because the reader has told of them.
+        Of `read_submissions`. Scores that are not finite stay: the reader has reported them.
     rules : Rules
         The rules of the study, completed by the benchmark.
     benchmark : Benchmark or None

@@ -16,7 +16,7 @@ from capmap.problems import Problem, shorten
 from capmap.validation.study import Validation
 from capmap.wording import count_things
 
-# Of each kind: how many remedies are told, and how many further places of each.
+# Of each kind: how many remedies are printed, and how many further places of each.
 CAUSES = 3
 PLACES = 3
 KEPT = 1000
@@ -114,8 +114,8 @@ def group_problems(problems: Iterable[Problem]) -> list[tuple[str, list[Problem]
     groups: dict[tuple[str, str], dict[str, list[Problem]]] = {}
     for problem in problems:
         kind = groups.setdefault((problem.severity, problem.code), {})
-        is_told = problem.remedy in kind or len(kind) < CAUSES
-        cause = problem.remedy if is_told else next(reversed(kind))
+        is_named = problem.remedy in kind or len(kind) < CAUSES
+        cause = problem.remedy if is_named else next(reversed(kind))
         kind.setdefault(cause, []).append(problem)
     found = [group for kind in groups.values() for group in kind.values()]
     return [(_describe_group(group), group) for group in found]
@@ -125,12 +125,14 @@ def _describe_group(group: Sequence[Problem]) -> str:
     first, *others = group
     if not others:
         return str(first)
-    places = list(dict.fromkeys(filter(None, (_tell_apart(first, other) for other in others))))
+    places = list(
+        dict.fromkeys(filter(None, (_describe_difference(first, other) for other in others)))
+    )
     listed = "; ".join(places[:PLACES]) + (" …" if len(places) > PLACES else "")
     return f"{first} And {len(others)} more like this{': ' if places else ''}{listed}."
 
 
-def _tell_apart(first: Problem, other: Problem) -> str:
+def _describe_difference(first: Problem, other: Problem) -> str:
     """Say where a problem is, as far as that differs from the first of its kind."""
     parts = {
         "source": other.source,
@@ -232,7 +234,7 @@ def describe_validation(
     Returns
     -------
     dict
-        These, by path, and what `summarize` tells.
+        These, by path, and what `summarize` says.
     """
     summary = summarize(result)
     return {

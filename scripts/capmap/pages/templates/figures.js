@@ -1,4 +1,4 @@
-// Figures that answer: what is under the pointer or the cursor is told, a click highlights a model
+// Figures that answer: what is under the pointer or the cursor is shown, a click highlights a model
 // in all figures and tables, and a list takes models out of them.
 const MARKS = "[data-model], [data-dataset]";
 const places = new Map(); // model → what is drawn and written of it
@@ -32,7 +32,7 @@ const readGrids = (svg) =>
     return grid;
   });
 
-const tellCell = (grid, row, column) => {
+const describeCell = (grid, row, column) => {
   const own = { rect: grid.placeCell(row, Math.max(column, 0)) };
   const names = [[grid.kinds[0], grid.rows[row]]];
   if (grid.columns.length && column >= 0) names.unshift([grid.kinds[1], grid.columns[column]]);
@@ -42,14 +42,14 @@ const tellCell = (grid, row, column) => {
   return { ...own, title: names.reverse().map(([, name]) => name).join(" · "), text: text || missing };
 };
 
-const tellMark = (element) => {
+const describeMark = (element) => {
   const { model = "", dataset = "", text = "", more = "" } = element.dataset;
   return { model, dataset, text, more, element, title: [model, dataset].filter(Boolean).join(" · ") };
 };
 
 const findSubject = (plot, event) => {
   const mark = event.target.closest(MARKS);
-  if (mark) return tellMark(mark);
+  if (mark) return describeMark(mark);
   const svg = plot.firstElementChild;
   const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
   for (const grid of grids.get(svg)) {
@@ -57,23 +57,23 @@ const findSubject = (plot, event) => {
     const [left, right] = grid.band;
     const inside = point.x >= left && point.x <= right;
     if (inside && row in grid.rows && (column === -1 || !grid.columns.length || column in grid.columns)) {
-      return tellCell(grid, row, column);
+      return describeCell(grid, row, column);
     }
   }
   return null;
 };
 
 const listSubjects = (svg) => {
-  const marks = [...svg.querySelectorAll(MARKS)].map(tellMark);
+  const marks = [...svg.querySelectorAll(MARKS)].map(describeMark);
   const cells = grids.get(svg).flatMap((grid) =>
     grid.rows.flatMap((_, row) =>
       grid.columns.length
-        ? grid.columns.map((_, column) => tellCell(grid, row, column))
-        : [tellCell(grid, row, 0)],
+        ? grid.columns.map((_, column) => describeCell(grid, row, column))
+        : [describeCell(grid, row, 0)],
     ),
   );
-  const told = new Map([...cells, ...marks].map((subject) => [subject.title + subject.text, subject]));
-  return [...told.values()];
+  const known = new Map([...cells, ...marks].map((subject) => [subject.title + subject.text, subject]));
+  return [...known.values()];
 };
 
 const showCursor = (plot, subject) => {
@@ -86,9 +86,9 @@ const showCursor = (plot, subject) => {
 };
 
 const say = (plot, subject) => {
-  let line = plot.parentElement.querySelector(".told");
+  let line = plot.parentElement.querySelector(".reading");
   if (!line) {
-    line = make("p", { className: "told" });
+    line = make("p", { className: "reading" });
     line.setAttribute("aria-live", "polite");
     plot.after(line);
   }

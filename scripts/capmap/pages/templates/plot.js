@@ -122,8 +122,8 @@ const drawPlot = (order) => {
     ...drawNames(points, x, y, right),
   );
   const lacking = order.length - points.length;
-  const told = methods.length > 1 && state.everyMethod
+  const shapes = methods.length > 1 && state.everyMethod
     ? ` ${methods.map((method, i) => `${SHAPES[i % SHAPES.length]}: ${method || "not given"}`).join(", ")}.` : "";
-  byId("plot-note").textContent = `The ${basis} of the entries shown, with intervals.${told}${lacking ? ` ${lacking} without a size or score.` : ""}`;
+  byId("plot-note").textContent = `The ${basis} of the entries shown, with intervals.${shapes}${lacking ? ` ${lacking} without a size or score.` : ""}`;
   byId("plot-place").replaceChildren(svg);
 };

@@ -46,8 +46,8 @@ const drawName = (entry) => {
   button.ariaHasPopup = "dialog";
   const cell = make("th", { scope: "row", className: "name" }, button);
   if (!isComplete(entries, entry)) {
-    const [told, short] = writeCoverage(entries, entry);
-    cell.append(make("span", { className: "badge", title: told }, short));
+    const [title, short] = writeCoverage(entries, entry);
+    cell.append(make("span", { className: "badge", title }, short));
   }
   return cell;
 };
