@@ -16,7 +16,7 @@ NOISE = re.compile(
     r"|WorkflowError:\s+At least one job did not complete"
     r"|(RuleException:\s*)?CalledProcessError)"
 )
-MEND = "Mend what is said above, and run the same command again: what is finished stays."
+CORRECT = "Correct what is said above, and run the same command again: what is finished stays."
 PLACES = re.compile(r'^(WorkflowError in file .*:|  File ".*)\n?', re.MULTILINE)
 # What Slurm writes into the log of a job that it ends, and what it means.
 ENDINGS = {
@@ -126,7 +126,7 @@ class End:
         if is_done or message.startswith("Nothing to be done"):
             self.text = self.say_where()
         elif self.has_begun and record.levelno >= logging.ERROR:
-            self.text = MEND
+            self.text = CORRECT
 
     def say(self) -> None:
         """Say it, below all that Snakemake says."""

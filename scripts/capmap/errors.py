@@ -11,7 +11,7 @@ GO_ON = "What is finished stays; run the same command again."
 
 
 class CapmapError(Exception):
-    """A fault that the user can mend; its message says what, where and how."""
+    """A fault that the user can correct; its message says what, where and how."""
 
 
 class ConfigError(CapmapError):

@@ -133,7 +133,7 @@ class FaultTally:
         column: str = "",
         value: str = "",
     ) -> None:
-        """Add a fault; its value is shortened to what a message can bear."""
+        """Add a fault; its value is shortened to what a message has room for."""
         self._counts[code] = self._counts.get(code, 0) + 1
         if code not in self._firsts:
             self._firsts[code] = Problem(
@@ -166,7 +166,7 @@ class FaultTally:
 
 
 def shorten(text: str) -> str:
-    """Shorten a text to the 80 characters that a message can bear.
+    """Shorten a text to the 80 characters that a message has room for.
 
     Examples
     --------

@@ -100,7 +100,7 @@ def name_first(statistic: str) -> str:
 
 
 def quote_name(name: str) -> str:
-    r"""Put a name into quotes, escaped and shortened to what a sentence can bear.
+    r"""Put a name into quotes, escaped and shortened to what a sentence has room for.
 
     Examples
     --------

@@ -454,7 +454,7 @@ def test_results_that_may_not_be_changed_are_told(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(Path, "unlink", refuse)
     path = "results/s/normalized/manifest.csv"
     with refused(
-        f"{path}: this is lost, altered or dated in the future, and cannot be mended "
+        f"{path}: this is lost, altered or dated in the future, and cannot be repaired "
         "(Permission denied). Check the permissions of results/ and the clock."
     ):
         forget()

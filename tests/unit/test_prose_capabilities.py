@@ -325,7 +325,7 @@ def test_savings_are_told_with_their_doubts() -> None:
     )
     none = make_table("dataset_savings").head(0)
     assert tell(describe_next_results, dataset_savings=none)[1].startswith(
-        "Too few models had results enough to tell what the advised choice saves. With 8 results "
+        "Too few models had results enough to estimate what the advised choice saves. With 8 results "
     )
     # Once all datasets have been run, all policies have the same error.
     ended = make_table("dataset_replay").replace({"results": {8: 6}})

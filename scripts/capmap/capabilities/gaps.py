@@ -396,7 +396,7 @@ def _require_enough(cells: pd.DataFrame, kept: BoolArray, *, min_results: int) -
             break
     else:
         remedy = (
-            f"No {setting} mends this (it is {min_results}): add results of models on datasets "
+            f"No {setting} changes this (it is {min_results}): add results of models on datasets "
             'that others have, or leave "capabilities" out of `analyses`.'
         )
     raise ValidationError(

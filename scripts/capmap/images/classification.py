@@ -302,7 +302,7 @@ def score_images(
             yield _check_scores(classifier.score(batch)[: len(names)], names, classifier.path)
     if faults:
         raise ValidationError(
-            f"{folder}: {count_things(len(faults), 'image')} cannot be used. Mend these files, or "
+            f"{folder}: {count_things(len(faults), 'image')} cannot be used. Repair these, or "
             + "\n".join(["remove them here and from the labels:", *faults])
         )
 

@@ -98,7 +98,7 @@ def forget_altered(study: Study) -> str:
                 os.utime(path)
     except OSError as error:
         raise ConfigError(
-            f"{path}: this is lost, altered or dated in the future, and cannot be mended "
+            f"{path}: this is lost, altered or dated in the future, and cannot be repaired "
             f"({error.strerror}). Check the permissions of results/ and the clock."
         ) from error
     if not altered:

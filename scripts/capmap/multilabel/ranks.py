@@ -237,5 +237,5 @@ def _refuse_nan(rows: Scores, images: Int64Array, labels: LabelSets) -> None:
     row, column = np.argwhere(np.isnan(rows))[0].tolist()
     raise ValidationError(
         f"The score of class {column} is NaN for {name_image(labels.images, int(images[row]))}. "
-        "NaN has no place in an order: mend the scores and write the file again."
+        "NaN has no place in an order: correct the scores and write the file again."
     )

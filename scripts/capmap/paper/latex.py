@@ -106,7 +106,7 @@ def write_name(name: str) -> str:
 
 
 def shorten(name: str) -> str:
-    """Cut a name to what a table can bear.
+    """Cut a name to what a table has room for.
 
     Examples
     --------

@@ -76,7 +76,7 @@ def require_finite(values: npt.ArrayLike) -> FloatArray:
     """Take numbers as an array of floats, or raise ValueError if one is NaN or infinite."""
     numbers = np.asarray(values, dtype=np.float64)
     if not np.isfinite(numbers).all():
-        raise ValueError("Scores must be finite numbers; drop or mend NaN and infinity before.")
+        raise ValueError("Scores must be finite numbers; drop or replace NaN and infinity before.")
     return numbers
 
 

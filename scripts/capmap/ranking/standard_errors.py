@@ -384,7 +384,7 @@ def _of_median(means: FloatArray) -> StandardError:
 
 
 def _share_of_middle(strata: Strata) -> FloatArray:
-    """How much of the median of dataset means each dataset bears, over noise of its own size."""
+    """How much each dataset counts in the median of dataset means, over noise of its own size."""
     n = len(strata.draws)
     means = np.bincount(strata.datasets, strata.scores) / strata.draws
     squares = np.bincount(strata.datasets, (strata.scores - means[strata.datasets]) ** 2)
