@@ -133,7 +133,7 @@ def test_the_same_score_twice_without_seeds_is_a_warning_once():
     rows = [("A", "D", 0.1, "")] * 2 + [("B", "D", 0.2, "")] * 3
     problem = find_one(make_runs(*rows), "seedless_repeat")
     assert (problem.severity, problem.line, problem.value) == ("warning", 3, "0.1")
-    assert "no seed tells the two apart" in problem.reason
+    assert "no seed distinguishes the two" in problem.reason
     assert problem.reason.endswith("(3 repeats in all).")
     assert "columns: {seed: COLUMN}" in problem.remedy
     assert find(REPEATED, "seedless_repeat") == []
