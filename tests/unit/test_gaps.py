@@ -199,7 +199,9 @@ def test_too_few_results_name_the_setting_that_would_do() -> None:
     ids=["one model", "one dataset", "all tied"],
 )
 def test_studies_without_two_models_and_two_datasets_are_refused(cells: pd.DataFrame) -> None:
-    with pytest.raises(ValidationError, match=r"No `capabilities: \{min_results: …\}` changes this"):
+    with pytest.raises(
+        ValidationError, match=r"No `capabilities: \{min_results: …\}` changes this"
+    ):
         make_gaps(cells, min_results=1)
 
 

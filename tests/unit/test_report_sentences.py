@@ -168,8 +168,8 @@ def test_models_that_all_share_one_score_have_no_others_to_be_separated_from() -
 def test_single_runs_have_no_measure_of_uncertainty() -> None:
     assert describe(make_single_run(["A", "B"])) == (
         "On these 2 datasets A has the highest IQM, 0.800. This ranking has no measure of "
-        "uncertainty: on each dataset there is one run only, so nothing separates a real difference "
-        "from chance."
+        "uncertainty: on each dataset there is one run only, so nothing separates a real "
+        "difference from chance."
     )
 
 

@@ -57,7 +57,8 @@ def test_the_page_names_the_assumption(worse: float, text: str) -> None:
     assert text in said
     further = "a further " if worse else ""
     assert (
-        f"'a' keeps the least mean gap over all datasets up to {further}0.09, and then 'b'" in said
+        f"If all are worse by the same gap, 'a' keeps the least mean gap over all datasets up to "
+        f"{further}0.09, and then 'b'" in said
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.errors import ValidationError
+from capmap.patterns import split_digits
 from capmap.tables import read_declared
 from capmap.wording import find_statistic, list_names, quote_name
 
@@ -139,14 +140,15 @@ def track_releases(entries: str, releases: Sequence[str]) -> pd.DataFrame:
     entries : str
         File of the current table of entries.
     releases : sequence of str
-        Former tables of entries, which the user keeps, in any order; they are taken by name.
+        Former tables of entries, which the user keeps, in any order; they are taken by name, v9
+        before v10.
 
     Returns
     -------
     pandas.DataFrame
         The table ``rank_history``.
     """
-    paths = sorted(releases)
+    paths = sorted(releases, key=split_digits)
     names = name_releases(paths)
     statistic = find_statistic(read_declared(entries, "leaderboard/entries").columns)
     tables = {

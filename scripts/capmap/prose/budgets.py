@@ -30,8 +30,8 @@ def describe_budgets(best_models: pd.DataFrame, *, confidence_level: float) -> s
         "The best expected model of each dataset"
         + (f" at each of {format_count(budgets, 'budget')}" if budgets else "")
         + " is the one with the smallest gap, known or predicted; candidates are the models that "
-        "may still be the best. They hold the best model of a dataset with a probability of "
-        f"{format_percent(confidence_level)}"
+        "may still be the best. Of the models that results connect with a dataset, they hold the "
+        f"best with a probability of {format_percent(confidence_level)}"
         + (", at all budgets at once" if budgets else "")
         + ", if new results are like those that are there.",
         f"On average a dataset has {last['candidates'].mean():.1f} candidates of "

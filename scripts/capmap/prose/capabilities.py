@@ -344,14 +344,17 @@ def _describe_sensitivity(
         model, successor = quote_name(row["model"]), quote_name(row["successor"])
         if not row["survives"]:
             text += (
-                f" If they are worse by as little as {further}0.01, {successor} has the least mean "
+                f" If all are worse by as little as {further}0.01, {successor} has the least mean "
                 f"gap over all datasets, not {model}."
             )
             continue
-        until = "whatever they are"
+        until = "by however much"
         if row["survives"] < 1:
             until = f"up to {further}{row['survives']:.2f}, and then {successor}"
-        text += f" If they are worse, {model} keeps the least mean gap over all datasets {until}."
+        text += (
+            f" If all are worse by the same gap, {model} keeps the least mean gap over all "
+            f"datasets {until}."
+        )
     return text
 
 

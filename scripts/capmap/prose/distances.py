@@ -12,13 +12,16 @@ from capmap.prose.gap_errors import (
     describe_error,
     format_error,
 )
-from capmap.prose.words import format_interval, format_value, join_sentences
+from capmap.prose.words import format_value, join_sentences
 from capmap.wording import format_count
 
 DISTANCES = ("l2", "poincare", "cosine")
 PAPER_DIMENSION = 5
 FEW = 10
 AGREES = {True: "as in Adorni et al. (2025)", False: "unlike in Adorni et al. (2025)"}
+# What the paper found of the errors of other distances against that of L2.
+FOUND = {"poincare": "they are alike", "cosine": "it is higher"}
+OPEN = "which leaves open whether {} as in Adorni et al. (2025)"
 
 
 def describe_distances(
@@ -85,10 +88,9 @@ def _describe_order(own: "Mapping[str, pd.Series]") -> str:
     """Compare the other distances with L2 in the same dimension."""
     if "l2" not in own:
         return ""
-    expected = {"poincare": "alike", "cosine": "higher"}
     parts = [
-        _describe_against_plain(own[distance], distance, verdict=verdict)
-        for distance, verdict in expected.items()
+        _describe_against_plain(own[distance], distance)
+        for distance in FOUND
         if distance in own and classify_difference(own[distance])
     ]
     if not parts:
@@ -97,19 +99,18 @@ def _describe_order(own: "Mapping[str, pd.Series]") -> str:
     return f"With {dimension}, {'; '.join(parts)}."
 
 
-def _describe_against_plain(row: "pd.Series", distance: str, *, verdict: str) -> str:
+def _describe_against_plain(row: "pd.Series", distance: str) -> str:
     found = classify_difference(row)
-    agrees = AGREES[found == verdict]
     if found != "alike":
+        agrees = AGREES[distance == "cosine" and found == "higher"]
         return (
             f"the error of {METHOD_NAMES[distance]} was {describe_difference(row, 'that of L2')}, "
             f"{agrees}"
         )
     ends = describe_ends(row, "difference").strip(" ()")
-    there = "" if verdict == "alike" else ", where it is higher"
     return (
         f"the error of {METHOD_NAMES[distance]} could not be separated from that of L2 (difference "
-        f"{format_error(row['difference'])}, {ends}), {agrees}{there}"
+        f"{format_error(row['difference'])}, {ends}), {OPEN.format(FOUND[distance])}"
     )
 
 
@@ -129,19 +130,17 @@ def _describe_overfit(own: "Mapping[str, pd.Series]") -> str:
             "in Adorni et al. (2025), where it overfits."
         )
     hidden = f"{format_error(cosine['mse'])} against {format_error(plain['mse'])}"
-    found = classify_difference(cosine) or ("lower" if cosine["mse"] < plain["mse"] else "higher")
+    found = classify_difference(cosine)
     if found == "lower":
         return (
             f"The cosine distance fitted known results more closely than L2 ({known}) and "
             f"predicted hidden ones better ({hidden}), unlike in Adorni et al. (2025), where it "
             f"overfits."
         )
-    clearly = "clearly " if found == "alike" else ""
-    return (
-        f"The cosine distance fitted known results more closely than L2 ({known}) without "
-        f"{clearly}predicting hidden ones better ({hidden}): it overfits, as in Adorni et al. "
-        f"(2025)."
-    )
+    text = f"The cosine distance fitted known results more closely than L2 ({known}) "
+    if found != "higher":
+        return f"{text}and hidden ones not clearly otherwise, {OPEN.format('it overfits')}."
+    return f"{text}and predicted hidden ones worse ({hidden}): it overfits, {AGREES[True]}."
 
 
 def _describe_dimensions(plain: pd.DataFrame, dimension: int) -> str:
@@ -152,7 +151,8 @@ def _describe_dimensions(plain: pd.DataFrame, dimension: int) -> str:
     parts = []
     if len(more):
         better = more[more["difference_high"] < 0]
-        paper = f", {AGREES[better.empty]}" if dimension == PAPER_DIMENSION else ""
+        paper = AGREES[False] if len(better) else OPEN.format("five are enough")
+        paper = f", {paper}" if dimension == PAPER_DIMENSION else ""
         said = "More dimensions did not clearly lower the error of L2"
         if len(better):
             best = format_count(better["dimension"].iloc[0], "dimension")
@@ -169,7 +169,10 @@ def _describe_dimensions(plain: pd.DataFrame, dimension: int) -> str:
 
 
 def _describe_results(by_results: pd.DataFrame) -> str:
-    """Say whether errors fall with the number of results that a model has."""
+    """Say whether errors fall with the number of results that a model has.
+
+    They do where intervals of a class of fewer and of one of more results lie apart.
+    """
     known = by_results.dropna(subset="mse")
     few, many = (known[own] for own in (known["results_from"] < FEW, known["results_from"] >= FEW))
     if few.empty or many.empty:
@@ -177,32 +180,26 @@ def _describe_results(by_results: pd.DataFrame) -> str:
     means = [
         (own["mse"] * own["predictions"]).sum() / own["predictions"].sum() for own in (few, many)
     ]
-    falls = means[0] > means[1]
-    doubt = ""
-    if known["mse_low"].max() <= known["mse_high"].min():
-        doubt = ", though these predictions are too few to say"
+    falls = few["mse_low"].max() > many["mse_high"].min()
+    rises = many["mse_low"].max() > few["mse_high"].min()
+    agrees = AGREES[bool(falls)]
+    if falls == rises:
+        agrees = OPEN.format("errors fall with 10 to 20 results")
     return (
         f"Models with fewer than {FEW} known results had an MSE of {format_error(means[0])} "
         f"({format_count(few['predictions'].sum(), 'prediction')}), those with {FEW} or "
         f"more {format_error(means[1])} ({format_count(many['predictions'].sum(), 'prediction')}), "
-        f"{AGREES[falls]}{'' if falls else ', where errors fall with 10 to 20 results'}{doubt}."
+        f"{agrees}."
     )
 
 
 def _describe_center(centrality: pd.DataFrame) -> str:
-    """Say whether models near the center of the map are good everywhere."""
+    """Say how well the distance to the center stands for the mean gap, to which it is fitted."""
     found = centrality.dropna(subset="estimate")
     if found.empty:
         return ""
-    row = found.iloc[0]
-    interval = format_interval(row["low"], row["high"], confidence_level=row["confidence"])
-    if row["low"] > 0:
-        agrees = "as in Adorni et al. (2025): generalists stand near the center"
-    elif row["high"] < 0:
-        agrees = "unlike in Adorni et al. (2025), where generalists stand near the center"
-    else:
-        agrees = "which leaves open what Adorni et al. (2025) found, generalists near the center"
     return (
         "Spearman's correlation of a model's distance to the center with its mean gap was "
-        f"{format_value(row['estimate'])}{interval}, {agrees}."
+        f"{format_value(found['estimate'].iloc[0])}; as distances are fitted to gaps, it is high "
+        "for scores without any structure too, so it is no finding about generalists."
     )

@@ -1,6 +1,6 @@
 """Sentences on classifiers with one label per image where several are valid."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -156,7 +156,7 @@ def _describe_best(
         )
     if not parts:
         return ""
-    return f"Best on {quote_name(name)}: {'; '.join(parts)}."
+    return f"Highest on {quote_name(name)}: {'; '.join(parts)}."
 
 
 def _describe_drop(
@@ -187,7 +187,7 @@ def _describe_drop(
         f"From {quote_name(first['dataset_a'])} to {quote_name(first['dataset_b'])}{who}, "
         f"{join_words(changes)}.",
         warning,
-        _judge_drop({metric: float(rows[metric]["difference"]) for metric in judged}, first),
+        _judge_drop({name: rows[name] for name in judged if name != "top1"}, rows.get("top1")),
     )
 
 
@@ -208,32 +208,38 @@ def _describe_other_subgroups(
     return "The two values of ASMA are over different subgroups, so their difference is no drop."
 
 
-def _judge_drop(drops: dict[str, float], first: "pd.Series") -> str:
-    top1 = drops.pop("top1", None)
+def _judge_drop(drops: "Mapping[str, pd.Series]", top1: "pd.Series | None") -> str:
+    """Say with which metrics the drop is smaller or larger than that of top-1 accuracy.
+
+    Intervals have to lie apart, which is stricter than a test of the difference of both drops.
+    """
     if top1 is None:
         return "Without single labels there is no top-1 accuracy to compare this with."
-    if top1 <= 0:
+    if top1["difference"] <= 0:
         return "So there is no drop of top-1 accuracy that several labels could explain."
-    unsure = ""
-    if pd.notna(first["ci_low"]) and first["ci_low"] <= 0:
-        unsure = "The drop of top-1 accuracy itself is not certain, as its interval includes 0."
     if not drops:
-        return unsure
-    rises = [metric for metric, drop in drops.items() if drop <= 0]
-    less = [metric for metric, drop in drops.items() if 0 < drop < top1]
-    more = [metric for metric in drops if metric not in (*less, *rises)]
-    parts = []
-    if less:
+        return ""
+    if any(pd.isna(row["ci_low"]) for row in (top1, *drops.values())):
         shares = [
-            f"by {format_percent(round(1 - drops[metric] / top1, 2))} with {TITLES[metric]}"
-            for metric in less
+            f"{format_percent(round(row['difference'] / top1['difference'], 2))} of that with "
+            f"{TITLES[metric]}"
+            for metric, row in drops.items()
         ]
-        parts.append(f"shrinks once several labels count ({join_words(shares)})")
-    if rises:
-        parts.append(f"disappears with {join_words([TITLES[metric] for metric in rises])}")
-    if more:
-        parts.append(f"does not shrink with {join_words([TITLES[metric] for metric in more])}")
-    return join_sentences(f"The apparent drop {', but '.join(parts)}.", unsure)
+        return f"The drop of top-1 accuracy compares with {join_words(shares)}, without a test."
+    if top1["ci_low"] <= 0:
+        return "The drop of top-1 accuracy itself is not certain, as its interval includes 0."
+    verdicts = {
+        "is smaller with": [name for name, row in drops.items() if row["ci_high"] < top1["ci_low"]],
+        "is larger with": [name for name, row in drops.items() if row["ci_low"] > top1["ci_high"]],
+    }
+    sure = {*verdicts["is smaller with"], *verdicts["is larger with"]}
+    verdicts["is not clearly another with"] = [name for name in drops if name not in sure]
+    parts = [
+        f"{verdict} {join_words([TITLES[name] for name in names])}"
+        for verdict, names in verdicts.items()
+        if names
+    ]
+    return f"Compared with top-1 accuracy, the drop {join_words(parts)}."
 
 
 def _describe_shifts(rank_shift: pd.DataFrame, rank_by: LabelMetric) -> str:
