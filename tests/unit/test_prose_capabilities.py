@@ -62,8 +62,9 @@ def test_the_verdict_follows_the_numbers_of_each_protocol() -> None:
         "On this study the ensemble method beat the best simple baseline with random results "
         "hidden, could not be separated from it with bounds hidden and did not beat it with "
         "families hidden. With random results hidden (100 results in 10 splits), its mean squared "
-        "error (MSE) was 0.0600 (95% interval 0.0500 to 0.0700), against 0.1000 (95% interval 0.0800 to "
-        "0.1200) of the best baseline, additive effects of models and datasets; it was 0.0100 "
+        "error (MSE) was 0.0600 (95% interval 0.0500 to 0.0700), against 0.1000 (95% interval "
+        "0.0800 to 0.1200) of the best baseline, additive effects of models and datasets; it was "
+        "0.0100 "
         "lower (95% interval 0.0050 to 0.0150) than that of plain L2 on the same results."
     )
     summary = change("summary", {"distance": "additive", "protocol": "random"}, mse=0.05)

@@ -1,5 +1,6 @@
 """Bradley–Terry strengths by maximum likelihood, on the Elo scale, with intervals and ranks."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,6 +18,7 @@ from capmap.ranking.intervals import percentile_interval
 from capmap.ranking.ranks import measure_replicates, rank_estimates
 from capmap.rng import make_stream
 from capmap.settings.choices import Battles, Missing
+from capmap.wording import depends_on_ridge
 
 BASE = np.log(10)
 RIDGE = 1e-6
@@ -254,7 +256,7 @@ def estimate_ratings(
     ``separated`` is the share of resamples in which some models lose all battles with all others,
     see `find_separated`. How far apart these are there depends on the ridge alone. Where it comes
     near half of ``1 - confidence_level``, so do ends of intervals: they may lie thousands away, and
-    move with the seed.
+    move with the seed. Then no models are separated, and intervals without width are left out.
     """
     tournament = resample_battles(
         runs,
@@ -286,13 +288,19 @@ def estimate_ratings(
             "datasets": datasets,
         }
     )
-    table = table.assign(component=find_components(np.asarray(tournament.met.any(axis=0))))
+    separated = float(is_separated[1:].mean())
     errors = measure_replicates(replicates, freedom=np.maximum(datasets - 1, 1))
+    if depends_on_ridge(separated, confidence_level=confidence_level):
+        # Ratings of models that win everywhere are those of the ridge in all resamples.
+        errors = replace(errors, variances=np.full(len(table), np.nan))
+        is_point = table["ci_low"] == table["ci_high"]
+        table[["ci_low", "ci_high"]] = table[["ci_low", "ci_high"]].mask(is_point)
+    table = table.assign(component=find_components(np.asarray(tournament.met.any(axis=0))))
     ranked = rank_estimates(table, errors, confidence_level=confidence_level)
     return ranked.assign(
         elo=ranked["estimate"],
         component=pd.factorize(ranked["component"])[0] + 1,
-        separated=float(is_separated[1:].mean()),
+        separated=separated,
     )[COLUMNS]
 
 

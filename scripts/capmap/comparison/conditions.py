@@ -253,7 +253,7 @@ def _correlate(scores: FloatArray, drawn: FloatArray, *, confidence_level: float
 
 
 def _rank_models(scores: FloatArray) -> IntArray:
-    ranks: IntArray = rank_competitors(scores.T).T.astype(np.min_scalar_type(-len(scores)))
+    ranks: IntArray = rank_competitors(scores.T).T.astype(np.min_scalar_type(-len(scores) - 1))
     return ranks
 
 

@@ -198,7 +198,7 @@ def expect_widths(
         if has_enough_runs(draws):
             now = measure(noise.run_variances[place, has_runs], draws, lost)
             own = noise.run_variances[place, has_runs] / draws
-            freedom = satterthwaite_freedom(own, _count_freedom(draws, lost))
+            freedom = _find_freedom(own, draws, lost)
             tail = (1 - confidence_level) / 2
             spans = np.sqrt(freedom / special.chdtri(freedom, [tail, 1 - tail]))
         for seeds in SEEDS:
@@ -335,20 +335,28 @@ def find_detectable(
     Notes
     -----
     The sum of the quantiles of Student's t at 1 − α / 2 and at the power, times the standard error
-    of a difference; the variance is the median of the models' ones.
+    of a difference; variance and degrees of freedom (`satterthwaite_freedom`) are the medians of
+    the models' ones.
 
     References
     ----------
     Bloom, H. S. (1995). Minimum detectable effects. Evaluation Review 19, 547–556.
     """
-    per_run = float(np.median((noise.run_variances / noise.shares**2).sum(axis=1)))
-    models, datasets = len(noise.matrix.models), len(noise.matrix.datasets)
+    even = noise.run_variances / noise.shares**2
+    per_run = float(np.median(even.sum(axis=1)))
+    models = len(noise.matrix.models)
     if models < 2 or not per_run > 0:
         return pd.DataFrame(columns=DETECTABLE)
     alpha = 1 - confidence_level
 
     def measure(seeds: int, tests: int) -> float:
-        freedom = 2 * datasets * (seeds - 1)
+        own = [
+            _find_freedom(variances[has_runs], np.full(has_runs.sum(), seeds), lost[has_runs])
+            for variances, has_runs, lost in zip(
+                even, noise.matrix.is_filled, noise.lost, strict=True
+            )
+        ]
+        freedom = 2 * float(np.median(own))
         quantiles = special.stdtrit(freedom, [1 - alpha / (2 * tests), power])
         return float(quantiles.sum() * np.sqrt(2 * per_run / seeds))
 
@@ -375,16 +383,20 @@ def _measure_width(
     level = (1 + confidence_level) / 2
     variances = run_variances / draws
     if interval == "calibrated":
-        freedom = satterthwaite_freedom(variances, _count_freedom(draws, lost))
-        reach = special.stdtrit(freedom, level)
+        reach = special.stdtrit(_find_freedom(variances, draws, lost), level)
     else:
         reach = special.ndtri(level)
         variances = variances * (draws - 1) / draws
     return float(2 * reach * np.sqrt(variances.sum()))
 
 
-def _count_freedom(draws: IntArray, lost: FloatArray) -> FloatArray:
-    return np.where(draws > 1, np.maximum(draws * (1 - lost) - 1, 1), 0)
+def _find_freedom(variances: FloatArray, draws: IntArray, lost: FloatArray) -> float:
+    """Degrees of freedom of the sum of variances; single runs borrow theirs from the others."""
+    many = draws > 1
+    noise = (variances * draws * (draws - 1))[many]
+    borrowed = noise * (variances[~many].sum() / (noise.sum() or 1))
+    freedom = np.maximum(draws * (1 - lost) - 1, 1)[many]
+    return satterthwaite_freedom(variances[many] + borrowed, freedom)
 
 
 def _share_weight(strata: Strata) -> FloatArray:

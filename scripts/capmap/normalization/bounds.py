@@ -413,9 +413,10 @@ def find_limits(bounds: pd.DataFrame, runs: pd.DataFrame) -> tuple[float, float]
     -------
     tuple of float
         0 and 1, each only where it is a limit on every dataset and no score is beyond it; else −∞
-        and ∞. A bound is a limit where it is that of the metric or of the scores observed, or the
-        end of a share of a metric that is not known to go farther: 0, 1 or 100. The score of a
-        model, a frozen reference or another number is none.
+        and ∞. A bound is a limit where it is that of the metric, or the end of a share of a
+        metric that is not known to go farther: 0, 1 or 100. The best or worst score observed, which
+        the mean of new runs may exceed, the score of a model, a frozen reference or another number
+        is none.
     """
     used = bounds[bounds["dataset"].isin(runs["dataset"].unique())]
     are_limits: dict[bool, bool] = {False: True, True: True}
@@ -426,7 +427,7 @@ def find_limits(bounds: pd.DataFrame, runs: pd.DataFrame) -> tuple[float, float]
             origin, value = str(getattr(row, f"{side}_origin")), getattr(row, side)
             is_open = known is not None and getattr(known, side) is None
             is_share = origin in CONFIGURED and value in SHARES and not is_open
-            is_limit = origin.rpartition(": ")[2] in ("natural", "observed") or is_share
+            is_limit = origin.rpartition(": ")[2] == "natural" or is_share
             are_limits[is_best] &= is_limit
     low = 0.0 if are_limits[False] and runs["score"].min() >= 0 else -np.inf
     high = 1.0 if are_limits[True] and runs["score"].max() <= 1 else np.inf

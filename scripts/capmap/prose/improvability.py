@@ -96,7 +96,8 @@ def _describe_intervals(table: pd.DataFrame, n_resamples: int, confidence_level:
     return (
         f"The {format_percent(confidence_level)} intervals were percentiles of {n_resamples:,} "
         "bootstrap resamples of the runs within each dataset, the best model found anew in each, "
-        "stretched where they would miss the estimate; they hold for new runs on these datasets."
+        "stretched where they would miss the estimate. They show the spread of the resamples, and "
+        "hold the true value more seldom, as the best of noisy models looks better than it is."
     )
 
 

@@ -127,7 +127,10 @@ def _describe_misordered(misordered: float, models: int) -> str:
     pairs = format_count(models * (models - 1) // 2, "pair")
     if misordered < FEWEST:
         return f"Of {pairs}, fewer than {FEWEST:g} were expected in the wrong order."
-    return f"Of {pairs}, an expected {format_value(misordered)} stood in the wrong order."
+    return (
+        f"Of {pairs}, an expected {format_value(misordered)} stood in the wrong order, if either "
+        "order of a pair was as likely before."
+    )
 
 
 def _describe_advice(next_seeds: pd.DataFrame) -> str:

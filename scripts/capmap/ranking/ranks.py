@@ -172,13 +172,17 @@ def keep_within(
     Returns
     -------
     pandas.DataFrame
-        `table` with these columns cut off. That keeps their coverage: the truth is within.
+        `table` with these columns cut off, which keeps their coverage: the truth is within. Those
+        of models with expected scores (``filled``), which may be anything, stay.
     """
     low, high = limits
     if statistic == "optimality_gap":
         low, high = max(0.0, 1 - high), 1 - low
     own = table.columns.intersection(INTERVAL_ENDS)
-    return table.assign(**{name: table[name].clip(low, high) for name in own})
+    is_filled = table.get("filled", pd.Series(0, table.index)) > 0
+    return table.assign(
+        **{name: table[name].clip(low, high).where(~is_filled, table[name]) for name in own}
+    )
 
 
 def measure_replicates(
@@ -232,7 +236,7 @@ def rank_replicates(
     """
     points = np.asarray(estimates, dtype=np.float64)
     n_resamples = max(len(row) for row in replicates)
-    ranks = np.empty((len(points), n_resamples), dtype=np.min_scalar_type(-len(points)))
+    ranks = np.empty((len(points), n_resamples), dtype=np.min_scalar_type(-len(points) - 1))
     step = max(CHUNK_CELLS // len(points), 1)
     for first in range(0, n_resamples, step):
         width = min(step, n_resamples - first)

@@ -179,7 +179,7 @@ def measure_error(
     that of the mean: no variance there is no certainty.
 
     Seeds: the variance is that of the seeds' sums over datasets, S − 1 degrees of freedom for S
-    seeds per dataset (the median where they differ); runs of a seed may have anything in common.
+    seeds per dataset (their harmonic mean where they differ); runs of a seed may have anything in common.
 
     Expected scores add their variance: that of each, and that of the model's level in all of them.
 
@@ -299,19 +299,18 @@ def satterthwaite_freedom(variances: FloatArray, freedom: FloatArray | IntArray)
     Parameters
     ----------
     variances : numpy.ndarray, shape (datasets,)
-        Part of each dataset in the variance of a statistic.
+        Part of the runs of each dataset in the variance of a statistic; what is borrowed for single
+        runs is a part of those that it is pooled from.
     freedom : numpy.ndarray, shape (datasets,)
-        Degrees of freedom of each, above 0 somewhere; 0 for a part that is pooled from the others.
+        Degrees of freedom of each, above 0.
 
     Returns
     -------
     float
-        No fewer than the fewest above 0.
+        No fewer than the fewest of a dataset.
     """
-    known = freedom > 0
-    spread = (variances[known] ** 2 / freedom[known]).sum()
-    spread += variances[~known].sum() ** 2 / freedom.sum()
-    fewest = float(freedom[known].min())
+    spread = (variances**2 / freedom).sum()
+    fewest = float(freedom.min())
     return max(float(variances.sum() ** 2 / spread), fewest) if spread > 0 else fewest
 
 
@@ -321,13 +320,15 @@ def _over_runs(influences: Influences, strata: Strata) -> StandardError | None:
         return None
     apart = _center_runs(influences.values, strata)
     squares, cubes = (np.bincount(owner, apart**power) for power in (2, 3))
-    borrowed = _pool_variance(strata) * np.bincount(owner, influences.slopes**2)
-    variances = np.where(draws > 1, squares * draws / np.maximum(draws - 1, 1), borrowed)
+    # Single runs have the pooled variance, to which each other dataset contributes.
+    borrowed = float((influences.slopes[(draws == 1)[owner]] ** 2).sum()) / (draws - 1).sum()
+    noise = np.bincount(owner, _center_runs(strata.scores, strata) ** 2)
+    variances = squares * draws / np.maximum(draws - 1, 1) + borrowed * noise
     third = np.where(draws > 2, cubes * draws**2 / np.maximum((draws - 1) * (draws - 2), 1), 0)
     return StandardError(
         value=float(np.sqrt(variances.sum())),
         freedom=satterthwaite_freedom(
-            variances, np.where(draws > 1, np.maximum(draws - 1 - influences.lost, 1), 0)
+            variances[draws > 1], np.maximum(draws - 1 - influences.lost, 1)[draws > 1]
         ),
         third=float(third.sum()),
     )
@@ -344,7 +345,7 @@ def _over_seeds(influences: Influences, strata: Strata) -> StandardError | None:
     variance = float((sums**2).sum())
     is_single = (strata.draws == 1)[strata.datasets]
     total = variance + _pool_variance(strata) * float((influences.slopes[is_single] ** 2).sum())
-    freedom = float(np.median(draws[draws > 1])) - 1
+    freedom = 1 / float(np.mean(1 / (draws[draws > 1] - 1)))
     return StandardError(float(np.sqrt(total)), freedom, parts=sums)
 
 
@@ -374,13 +375,16 @@ def _over_datasets(influences: FloatArray, *, trimmed: bool) -> StandardError:
 
 
 def _of_median(means: FloatArray) -> StandardError:
-    """Standard error of the median of datasets' means; a dataset counts by its side."""
+    """Standard error of the median of datasets' means.
+
+    It says nothing of what models share: parts by the sides of datasets made the differences of
+    equal models nearly certain. So models are compared as if they were independent.
+    """
     n, normal = len(means), special.ndtri(0.995)
     place = max(int((n + 1) / 2 - normal * np.sqrt(n) / 2), 1)
     ordered = np.sort(means)
     value = float((ordered[n - place] - ordered[place - 1]) / (2 * normal))
-    sides = np.sign(means - np.median(means))
-    return StandardError(value, n - 1.0, parts=sides * value / np.sqrt(max((sides**2).sum(), 1)))
+    return StandardError(value, n - 1.0)
 
 
 def _share_of_middle(strata: Strata) -> FloatArray:
