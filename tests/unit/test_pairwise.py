@@ -146,12 +146,26 @@ def test_signed_rank_test_is_that_of_scipy(datasets: int, kind: str) -> None:
     p, effect_size = compute_wilcoxon(apart)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected = [stats.wilcoxon(row, zero_method="wilcox").pvalue for row in apart]
+        # scipy chooses the exact test by the number of differences with the zeros.
+        expected = [stats.wilcoxon(row[row != 0], zero_method="wilcox").pvalue for row in apart]
     np.testing.assert_allclose(p, expected, rtol=0, atol=1e-10)
     used = [row[row != 0] for row in apart]
     sums = [np.sum(stats.rankdata(np.abs(row)) * np.sign(row)) for row in used]
     totals = [len(row) * (len(row) + 1) / 2 for row in used]
     np.testing.assert_allclose(effect_size, np.divide(sums, totals), atol=1e-12)
+
+
+@pytest.mark.parametrize("wins", [3, 4, 5])
+def test_no_p_value_is_below_the_least_that_so_few_wins_can_have(wins: int) -> None:
+    apart = np.concatenate([np.arange(1.0, wins + 1), np.zeros(15)])[None]
+    assert compute_wilcoxon(apart)[0].tolist() == [2.0 ** (1 - wins)]
+
+
+def test_runs_that_cancel_are_a_tie_and_not_an_order() -> None:
+    rows = [("a", f"d{d}", score) for d in range(3) for score in (-0.1, 0.0, 0.1)]
+    rows += [("b", f"d{d}", score) for d in range(3) for score in (-0.3, 0.1, 0.2)]
+    matrix = arrange_runs(make_runs(*rows))
+    assert (matrix.means == 0).all()
 
 
 def test_empty_cells_are_no_part_of_the_signed_rank_test() -> None:

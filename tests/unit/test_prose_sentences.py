@@ -361,7 +361,7 @@ def test_sample_size_names_widths_and_cells() -> None:
         "studies find two models 0.040 apart, or 0.070 allowing for all pairs at the 95% level. Of "
         "1 pair, an expected 0.500 stood in the wrong order, if either order of a pair was as "
         "likely before. One more run would lower the sum of the "
-        " models' variances by 40% for 'A' on 'd' (3 runs now) and by 20% for 'B' on 'd' (1 run "
+        "models' variances by 40% for 'A' on 'd' (3 runs now) and by 20% for 'B' on 'd' (1 run "
         "now)."
     )
     _, results = tell(describe_sample_size, difference=0.04)

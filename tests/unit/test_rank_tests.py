@@ -206,8 +206,12 @@ def test_skillings_mack_on_complete_data_is_friedman(
     models: int, datasets: int, seed: int, ties: bool
 ) -> None:
     ranks = rank_within_datasets(draw(models, datasets, seed, ties))
+    if ties:
+        # Each dataset is scaled by its own ties: those of the first on all are Friedman's.
+        order = np.random.default_rng(seed).permuted(np.tile(ranks[:, 0], (datasets, 1)), axis=1)
+        ranks = order.T
     test = compute_skillings_mack(ranks)
-    friedman = compute_friedman(ranks, correct_ties=False)
+    friedman = compute_friedman(ranks, correct_ties=True)
     assert test is not None
     assert test.statistic == pytest.approx(friedman.statistic, abs=1e-10)
     assert (test.df1, test.p) == (friedman.df1, pytest.approx(friedman.p, abs=1e-10))
@@ -232,6 +236,21 @@ def test_skillings_mack_has_the_mean_and_covariance_of_permutations(
         statistics.append(test.statistic)
     # E(A' C⁻ A) = trace(C⁻ C), the rank of C.
     assert np.mean(statistics) == pytest.approx(test.df1)
+
+
+def test_one_missing_cell_does_not_turn_ties_into_silence() -> None:
+    scores = np.random.default_rng(3).random((4, 30)) < np.array([[0.9], [0.8], [0.6], [0.5]])
+    ranks = rank_within_datasets(scores.astype(float)).copy()
+    complete = compute_friedman(ranks, correct_ties=True)
+    ranks[0, 0] = np.nan
+    ranks[1:, 0] = rank_within_datasets(scores[1:, :1].astype(float))[:, 0]
+    holed = compute_skillings_mack(ranks)
+    assert holed is not None
+    assert complete.p < 0.01
+    assert holed.p == pytest.approx(complete.p, abs=0.02)
+    same = compute_skillings_mack(np.full((4, 30), 2.5))
+    assert same is not None
+    assert (same.statistic, same.df1, same.p) == (0, 3, 1)
 
 
 def test_models_that_datasets_do_not_connect_cost_a_degree_of_freedom() -> None:

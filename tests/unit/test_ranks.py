@@ -189,3 +189,6 @@ def test_intervals_end_where_scores_do(limits, statistic, expected) -> None:
     kept = keep_within(table, limits, statistic=statistic)
     assert kept.loc[0, list(ends)].tolist() == expected
     assert kept.loc[1, list(ends)].isna().all()
+    # Expected scores may be beyond what scores can be, and so are their intervals.
+    filled = keep_within(table.assign(filled=[1, 0]), limits, statistic=statistic)
+    pd.testing.assert_frame_equal(filled[list(ends)], table)

@@ -175,10 +175,11 @@ def test_a_model_that_wins_everything_has_a_finite_rating() -> None:
     table = rate(runs)
     assert table["model"].tolist() == [f"m{i}" for i in range(5, -1, -1)]
     assert np.isfinite(table["elo"]).all()
-    # Resamples of the same battles are the same battles.
-    np.testing.assert_allclose(table["ci_low"], table["elo"], rtol=0, atol=1e-6)
-    np.testing.assert_allclose(table["ci_high"], table["elo"], rtol=0, atol=1e-6)
-    assert table["rank_low"].tolist() == table["rank"].tolist() == table["rank_high"].tolist()
+    # Resamples of the same battles are the same battles, which is no certainty: of two equal
+    # models one wins on all of four datasets in an eighth of studies.
+    ends = ["ci_low", "ci_high", "rank_low", "rank_high"]
+    assert table[ends].isna().all(axis=None)
+    assert (table["separated"] == 1).all()
 
 
 @pytest.mark.parametrize("battles", BATTLES)

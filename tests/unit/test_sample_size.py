@@ -22,6 +22,7 @@ from capmap.comparison.score_matrix import arrange_runs
 from capmap.errors import ValidationError
 from capmap.ranking.models import Options, bootstrap_model
 from capmap.ranking.resampling import stratify_runs
+from capmap.ranking.standard_errors import measure_error
 from capmap.ranking.statistics import evaluate_runs
 from capmap.rng import make_stream
 from tests.toy_scores import run_on_runs
@@ -227,7 +228,11 @@ def test_a_detectable_difference_is_detected_as_often_as_told() -> None:
     row = table[table["seeds"] == 5].iloc[0]
     # With a single pair there is nothing to allow for.
     assert row["difference"] == row["difference_all"]
-    freedom = 2 * 8 * 4
+    errors = [
+        measure_error("iqm", stratify_runs(own["score"], own["dataset"].tolist()), unit="runs")
+        for _, own in runs.groupby("model")
+    ]
+    freedom = 2 * float(np.median([error.freedom for error in errors if error]))
     error = math.sqrt(2 * float(np.median(noise.run_variances.sum(axis=1))) / 5)
     critical = stats.t.ppf(0.975, freedom) * error
     rng = np.random.default_rng(0)

@@ -72,8 +72,21 @@ def test_the_error_of_a_median_over_datasets_comes_from_order_statistics() -> No
     assert error is not None
     ordered = np.sort(scores)
     assert error.value == pytest.approx((ordered[13] - ordered[2]) / 2 / 2.5758, rel=1e-4)
-    assert error.parts is not None
-    assert (error.parts**2).sum() == pytest.approx(error.value**2)
+    # Models count as independent: sides of datasets that they share made differences too sure.
+    assert error.parts is None
+
+
+@pytest.mark.parametrize("runs", [[1, 2], [1, 1, 2, 2], [1, 1, 1, 1, 2, 2, 2, 2], [1, 1, 3, 3]])
+def test_single_runs_that_borrow_a_variance_add_no_degrees_of_freedom(runs: list[int]) -> None:
+    error = measure_error("mean", arrange(draw(runs)), unit="runs")
+    assert error is not None
+    assert error.freedom <= sum(number - 1 for number in runs) + 1e-9
+
+
+def test_seeds_that_differ_in_number_have_the_harmonic_mean_of_their_freedoms() -> None:
+    error = measure_error("mean", arrange(draw([2, 10, 10])), unit="seeds")
+    assert error is not None
+    assert error.freedom == pytest.approx(3 / (1 + 1 / 9 + 1 / 9))
 
 
 def test_satterthwaite_counts_what_dominates() -> None:

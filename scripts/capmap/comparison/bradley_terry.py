@@ -18,7 +18,6 @@ from capmap.ranking.intervals import percentile_interval
 from capmap.ranking.ranks import measure_replicates, rank_estimates
 from capmap.rng import make_stream
 from capmap.settings.choices import Battles, Missing
-from capmap.wording import depends_on_ridge
 
 BASE = np.log(10)
 RIDGE = 1e-6
@@ -28,6 +27,7 @@ MOST_STEPS = 500
 SAFE_CHANGE = 1.5
 
 NEGLIGIBLE = 1e-10
+MOST_SEPARATED = 0.5
 
 SCALE = 400.0
 MEAN = 1000.0
@@ -256,7 +256,8 @@ def estimate_ratings(
     ``separated`` is the share of resamples in which some models lose all battles with all others,
     see `find_separated`. How far apart these are there depends on the ridge alone. Where it comes
     near half of ``1 - confidence_level``, so do ends of intervals: they may lie thousands away, and
-    move with the seed. Then no models are separated, and intervals without width are left out.
+    move with the seed. Where it is more than half, resamples agree on the rating that the ridge
+    gives a model that always wins: no models are separated, and intervals without width left out.
     """
     tournament = resample_battles(
         runs,
@@ -290,8 +291,7 @@ def estimate_ratings(
     )
     separated = float(is_separated[1:].mean())
     errors = measure_replicates(replicates, freedom=np.maximum(datasets - 1, 1))
-    if depends_on_ridge(separated, confidence_level=confidence_level):
-        # Ratings of models that win everywhere are those of the ridge in all resamples.
+    if separated > MOST_SEPARATED:
         errors = replace(errors, variances=np.full(len(table), np.nan))
         is_point = table["ci_low"] == table["ci_high"]
         table[["ci_low", "ci_high"]] = table[["ci_low", "ci_high"]].mask(is_point)

@@ -232,12 +232,12 @@ def compute_skillings_mack(ranks: FloatArray) -> RankTest | None:
 
     Notes
     -----
-    Each dataset adds ``sqrt(12 / (k_d + 1)) (r - (k_d + 1) / 2)`` to the sums A of the ``k_d``
-    models that it has. The statistic is ``A' C⁻ A``; C, the covariance of A, has minus the number
-    of common datasets of two models beside its diagonal, and rows that sum to zero. There are as
-    many degrees of freedom as models, less one for each set of models that datasets connect. Ties
-    have mean ranks and are not corrected for. On complete datasets this is Friedman's statistic
-    without correction.
+    Each dataset adds ``sqrt((k_d - 1) / v_d) (r - (k_d + 1) / 2)`` to the sums A of the ``k_d``
+    models that it has, v_d being the variance of its ranks: ``(k_d² - 1) / 12`` without ties. The
+    statistic is ``A' C⁻ A``; C, the covariance of A, has minus the number of common datasets of two
+    models beside its diagonal, and rows that sum to zero. There are as many degrees of freedom as
+    models, less one for each set of models that datasets connect. Where all models of a dataset are
+    tied, it does not count. On complete datasets without ties this is Friedman's statistic.
 
     References
     ----------
@@ -249,8 +249,15 @@ def compute_skillings_mack(ranks: FloatArray) -> RankTest | None:
     if not is_ranked.size:
         return None
     sizes = is_ranked.sum(axis=0)
-    scaled = np.sqrt(12 / (sizes + 1)) * (ranks - (sizes + 1) / 2)
-    sums = np.where(is_ranked, scaled, 0.0).sum(axis=1)
+    apart = np.where(is_ranked, ranks - (sizes + 1) / 2, 0.0)
+    variances = (apart**2).sum(axis=0) / sizes
+    has_order = variances > 0
+    if not has_order.any():
+        return RankTest(0.0, len(ranks) - 1, None, 1.0)
+    apart, is_ranked, sizes, variances = (
+        part[..., has_order] for part in (apart, is_ranked, sizes, variances)
+    )
+    sums = (apart * np.sqrt((sizes - 1) / variances)).sum(axis=1)
     common = is_ranked.astype(np.float64) @ is_ranked.T
     np.fill_diagonal(common, 0.0)
     covariance = np.diag(common.sum(axis=1)) - common

@@ -15,6 +15,7 @@ from capmap.ranking.statistics import average_datasets
 from capmap.settings.choices import Missing
 
 BoolArray = npt.NDArray[np.bool_]
+ROUNDING = 1e-13
 
 
 class Pairs(NamedTuple):
@@ -96,7 +97,9 @@ def arrange_runs(runs: pd.DataFrame, *, by_seed: bool = False) -> ScoreMatrix:
     shape = (len(models), len(datasets))
     means, variances = np.full(shape, np.nan), np.full(shape, np.nan)
     counts = np.zeros(shape, dtype=np.intp)
-    means[rows, columns] = cells["mean"]
+    # What is left where runs cancel is no score: two models with a mean of 0 are equal.
+    is_zero = cells["mean"].abs() <= ROUNDING * cells["std"].fillna(0)
+    means[rows, columns] = cells["mean"].mask(is_zero, 0.0)
     variances[rows, columns] = cells["std"] ** 2
     counts[rows, columns] = cells["n"]
     matrix = ScoreMatrix(models.tolist(), datasets.tolist(), means, counts, variances)

@@ -141,12 +141,14 @@ def _warn_of_dominance(winrate: pd.DataFrame) -> str:
 
 def _warn_of_separation(elo: pd.DataFrame, confidence_level: float) -> str:
     share = elo["separated"].max()
-    if not elo["ci_low"].notna().any() or not depends_on_ridge(
-        share, confidence_level=confidence_level
-    ):
+    if not depends_on_ridge(share, confidence_level=confidence_level):
         return ""
+    what = (
+        "so ends of intervals there depend"
+        if elo["ci_low"].notna().any()
+        else "so there are no intervals, which would depend"
+    )
     return (
         f"In {format_share(share)} of the resamples some models only won against the rest, only "
-        "lost to it or never met it, so ends of intervals there depend on the ridge and not on the "
-        "data."
+        f"lost to it or never met it, {what} on the ridge and not on the data."
     )

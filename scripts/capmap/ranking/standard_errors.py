@@ -179,7 +179,8 @@ def measure_error(
     that of the mean: no variance there is no certainty.
 
     Seeds: the variance is that of the seeds' sums over datasets, S − 1 degrees of freedom for S
-    seeds per dataset (their harmonic mean where they differ); runs of a seed may have anything in common.
+    seeds per dataset (their harmonic mean where they differ); runs of a seed may have anything in
+    common.
 
     Expected scores add their variance: that of each, and that of the model's level in all of them.
 
