@@ -112,3 +112,23 @@ def test_what_cannot_be_tested_is_left_out() -> None:
     models = know(positions["name"], parameters=np.arange(1.0, 13))
     found = relate_attributes(positions, models, NO_DATASETS, make_rng=make_rng)
     assert found["points"].tolist() == [9, 9, 9]
+
+
+def test_types_dealt_out_to_families_go_with_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Ten families of four near copies: datasets of a type lie together wherever families do.
+    monkeypatch.setattr("capmap.capabilities.axes.PERMUTATIONS", 199)
+    found, families = 0, np.repeat(np.arange(10), 4)
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        points = rng.normal(size=(10, 3))[families] + 0.15 * rng.normal(size=(40, 3))
+        types = rng.permutation(np.repeat(["A", "B"], 5))[families]
+        positions = place(points, kind="dataset")
+        datasets = pd.DataFrame(
+            {"dataset": positions["name"], "type": types, "family": [f"f{own}" for own in families]}
+        )
+        table = relate_attributes(positions, know(pd.Series(dtype=str)), datasets, make_rng=make_rng)
+        own = table[(table["attribute"] == "type") & (table["axis"] == "all")].iloc[0]
+        assert own["points"] == 10
+        found += own["p"] < 0.05
+    # With single datasets dealt out anew these were 26.
+    assert found <= 7

@@ -73,13 +73,14 @@ def test_summary_by_hand() -> None:
     # Two points on a rising line in each fold; constant predictions have no correlation.
     assert [better["pearson"], plain["pearson"]] == pytest.approx([1, 1])
     assert np.isnan(simple["pearson"])
-    # Half of the two folds' distance times the quantile 12.7 of Student's t with 1 degree: from
+    # Sums of deviations from the mean of each model: a 0.01 + 0.01 - 0.06, b 0.06, c -0.02. From
     # below 0, which no error is.
-    reach = stats.t.ppf(0.975, 1) * 0.02
+    reach = stats.t.ppf(0.975, 2) * np.sqrt(3 / 2 * (0.04**2 + 0.06**2 + 0.02**2)) / 4
     assert (better["mse_low"], better["mse_high"]) == (0, pytest.approx(0.03 + reach))
-    # Paired: 0.05 - 0.1 and 0.01 - 0.05.
+    # Paired: -0.03 and 0 of a, -0.07 of b, -0.08 of c.
     assert better["difference"] == pytest.approx(-0.045)
-    assert better["difference_high"] == pytest.approx(-0.045 + stats.t.ppf(0.975, 1) * 0.005)
+    reach = stats.t.ppf(0.975, 2) * np.sqrt(3 / 2 * (0.06**2 + 0.025**2 + 0.035**2)) / 4
+    assert better["difference_high"] == pytest.approx(-0.045 + reach)
     assert [plain[f"difference{end}"] for end in ("", "_low", "_high")] == [0, 0, 0]
     assert simple["difference"] == pytest.approx(0.1125)
     assert [plain[f"train_{name}"] for name in ("mse", "mae", "pearson")] == pytest.approx(TRAIN)
@@ -87,8 +88,9 @@ def test_summary_by_hand() -> None:
 
 def test_intervals_have_the_level_that_is_asked_for() -> None:
     found = summarize_folds(join_folds([PLAIN]), dimension=5, confidence_level=0.5).iloc[0]
-    # Fold errors 0.1 and 0.05; t with one degree of freedom at 75% is tan(pi / 4) = 1.
-    assert (found["mse_low"], found["mse_high"]) == pytest.approx((0.05, 0.1))
+    # Deviations from 0.075: a -0.035 - 0.065, b 0.085, c 0.015.
+    reach = stats.t.ppf(0.75, 2) * np.sqrt(3 / 2 * (0.1**2 + 0.085**2 + 0.015**2)) / 4
+    assert (found["mse_low"], found["mse_high"]) == pytest.approx((0.075 - reach, 0.075 + reach))
     own = count(join_folds([PLAIN]), confidence_level=0.5).iloc[1]
     assert own["mse_high"] == pytest.approx(0.1 + 0.06)
 
@@ -111,11 +113,32 @@ def test_without_the_plain_distance_there_is_no_difference() -> None:
     assert summarize(PLAIN, dimension=4)["difference"].isna().all()
 
 
-def test_one_fold_has_no_interval() -> None:
-    row = summarize(PLAIN[PLAIN["fold"] == 0]).iloc[0]
-    assert row["mse"] == pytest.approx(0.1)
+def test_one_model_has_no_interval() -> None:
+    row = summarize(PLAIN[PLAIN["model"] == "a"]).iloc[0]
+    assert row["mse"] == pytest.approx(0.025)
     ends = [f"{name}{end}" for name in ("mse", "difference") for end in ("_low", "_high")]
     assert row[ends].isna().all()
+
+
+def test_results_that_are_hidden_again_bring_no_certainty() -> None:
+    # Two methods that are equally good, on 6 models and 5 datasets of which each split hides 10.
+    found = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        truth, one, two = rng.normal(0, [[[0.3]], [[0.1]], [[0.1]]], (3, 6, 5))
+        tables = []
+        for distance, errors in (("l2", one), ("cosine", two)):
+            draws = np.random.default_rng([seed, 1])
+            rows = [
+                (fold, f"m{place // 5}", truth.flat[place], truth.flat[place] + errors.flat[place])
+                for fold in range(10)
+                for place in draws.permutation(30)[:10]
+            ]
+            tables.append(make_folds(*((*row, 5) for row in rows), distance=distance))
+        row = summarize(*tables).set_index("distance").loc["cosine"]
+        found += not row["difference_low"] <= 0 <= row["difference_high"]
+    # With intervals over splits these were 39.
+    assert found <= 10
 
 
 def test_protocols_are_apart_and_differences_are_within_them() -> None:

@@ -84,3 +84,22 @@ def test_the_order_of_rows_does_not_matter(seed):
     pd.testing.assert_frame_equal(
         trace_dates(shuffled, listed, found), trace_dates(values, listed, found)
     )
+
+
+def test_what_comes_later_changes_no_record_of_several_datasets():
+    def list_records(first, second, months):
+        rows = [
+            row
+            for dataset, scores in (("D1", first), ("D2", second))
+            for split in ("validation", "test")
+            for row in make_training(scores, split=split, dataset=dataset)
+        ]
+        values = make_values(rows)
+        values["time"] = [f"2026-{months[step - 1]:02d}-01" for step in values["step"]]
+        found = plan(values)
+        table = trace_dates(values, choose_checkpoints(values, found), found)
+        return table.loc[table["record"], "step"].tolist()
+
+    # The third until March: (1 + 0.75) / 2 against (0 + 1) / 2. Later one fails on the first.
+    assert list_records([0.5, 0.5, 0.6], [0.6, 0.8, 0.75], [1, 2, 3]) == [1, 2, 3]
+    assert list_records([0.5, 0.5, 0.6, 0], [0.6, 0.8, 0.75, 0.7], [1, 2, 3, 9]) == [1, 2, 3]

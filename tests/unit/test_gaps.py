@@ -228,7 +228,9 @@ def test_duplicates_have_the_same_scores_of_the_same_models() -> None:
         a={"p": 1, "q": 1, "r": 1, "s": 1, "one": 5}, b={"p": 2, "q": 2, "r": 3, "s": 2},
         c={"p": 4, "q": 4, "r": 4, "s": 4}, d={"s": 3}, e={"two": 5},
     )  # fmt: skip
-    assert find_duplicates(arrange_results(cells)) == {"q": "p"}
+    assert find_duplicates(arrange_results(cells), "dataset") == {"q": "p"}
+    turned = cells.rename(columns={"model": "dataset", "dataset": "model"})
+    assert find_duplicates(arrange_results(turned), "model") == {"q": "p"}
 
 
 def test_models_and_datasets_by_hand() -> None:

@@ -100,11 +100,14 @@ def test_order_and_scale(number: int) -> None:
 
 
 def test_effects_survive_being_written() -> None:
-    effects = Effects({"x": 0.5, "y": -0.5}, np.nan, 0.0)
+    effects = Effects({"x": 0.5, "y": -0.5}, np.nan, 0.0, {"x": 1, "y": 2})
     again = Effects.from_json(effects.to_json())
     assert again is not None
     assert (again.datasets, again.freedom) == (effects.datasets, 0)
     assert np.isnan(again.variance)
+    # A mean of 1 and of 2 models: each effect is known as well as the cells that it is made of.
+    known = Effects({"x": 0.5, "y": -0.5}, 2.0, 3.0, {"x": 1, "y": 2})
+    assert known.predict_variance(["x", "y"]) == 2 * (1 + (1 + 1 / 2) / 2)
     assert Effects.from_json(None) is None
 
 

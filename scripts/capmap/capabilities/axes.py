@@ -59,7 +59,8 @@ def relate_attributes(
         the share of the variance of positions that is between categories. Then a row per axis:
         "spearman", or "correlation_ratio" of the ranks on the axis (eta squared, which is that of
         Kruskal and Wallis's test). ``p`` is by permutation of the points, two-sided, and ``p_holm``
-        corrected for all rows.
+        corrected for all rows. Datasets of a family and a type count as one point, their mean, as
+        those of a family lie together and mostly are of one type.
 
         Empty where no attribute can be tested: that needs 8 points of the largest component with
         known values, and of categories two with two points.
@@ -68,7 +69,8 @@ def relate_attributes(
     -----
     Principal axes are settled by the spread of points alone, so where two spread alike either may
     carry what goes with an attribute. A test says that values were not dealt out at random, not
-    what causes what: attributes may go together.
+    what causes what: attributes may go together. Variants of a model that share its architecture
+    or date lie together too, of which nothing is known here.
 
     References
     ----------
@@ -83,15 +85,28 @@ def relate_attributes(
         own = positions[(positions["kind"] == kind) & (positions["component"] == 1)]
         points = own.set_index("name")[axes].sort_index()
         for name in names:
-            values = tables[kind].set_index(kind)[name].reindex(points.index).replace("", np.nan)
-            found = _read_attribute(values.dropna(), is_category=name in CATEGORIES)
+            known = tables[kind].set_index(kind).reindex(points.index).replace("", np.nan)
+            values, places = known[name].dropna(), points
+            if name == "type":
+                values, places = _join_families(values, known["family"], points)
+            found = _read_attribute(values, is_category=name in CATEGORIES)
             if found is None:
                 continue
-            coordinates = points.loc[found.places].to_numpy(dtype=float)
+            coordinates = places.loc[found.places].to_numpy(dtype=float)
             about = kind, name, len(coordinates)
             rows += _test_attribute(about, coordinates, found, axes, make_rng(kind, name))
     table = pd.DataFrame(rows, columns=COLUMNS[:-1])
     return table.assign(p_holm=correct_holm(table["p"].to_numpy(dtype=float)))
+
+
+def _join_families(
+    types: "pd.Series[str]", families: "pd.Series[str]", points: pd.DataFrame
+) -> tuple["pd.Series[str]", pd.DataFrame]:
+    """Types and mean places of the datasets of a family that are of one type."""
+    names = families.loc[types.index].fillna(types.index.to_series())
+    groups = points.loc[types.index].groupby([names.to_numpy(), types.to_numpy()])
+    places = groups.mean()
+    return pd.Series(places.index.get_level_values(1), index=places.index), places
 
 
 def _read_attribute(values: "pd.Series[str]", *, is_category: bool) -> _Attribute | None:

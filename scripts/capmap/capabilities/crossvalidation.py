@@ -51,6 +51,7 @@ LIMITS = {"mse": (0.0, np.inf), "mae": (0.0, np.inf), "pearson": (-1.0, 1.0)}
 MEASURES = tuple(f"{part}{name}" for part in ("train_", "") for name in LIMITS)
 GROUP = ["distance", "dimension", "protocol"]
 ENDS = ("", "_low", "_high")
+RESULT = ["protocol", "fold", "model", "dataset"]
 SUMMARY = (
     *(*GROUP, "folds", "predictions"),
     *(f"{name}{end}" for name in (*MEASURES, "difference") for end in ENDS),
@@ -407,32 +408,43 @@ def summarize_folds(
     -------
     pandas.DataFrame
         In the order of `join_folds`: ``distance``, ``dimension``, ``protocol``, ``folds``,
-        ``predictions`` (hidden results in all folds); ``mse``, ``mae`` and ``pearson`` of hidden
-        results, and with ``train_`` of those that were not (NaN but for ``random``), each the mean
-        over folds, with an interval ``…_low`` to ``…_high``; ``difference``, the mean over folds of
-        the error mse minus that of "l2" on the same results, also with its interval (NaN where "l2"
-        was not fitted in that dimension); and ``confidence``, the level of the intervals.
+        ``predictions`` (hidden results in all folds); ``mse`` and ``mae`` over all predictions;
+        ``pearson``, the mean over folds, as are errors of results that were not hidden (``train_``,
+        NaN but for ``random``), each with an interval ``…_low`` to ``…_high``; ``difference``, the
+        mean squared error minus that of "l2" on the same results, also with its interval (NaN where
+        "l2" was not fitted in that dimension); and ``confidence``, the level of the intervals.
 
     Notes
     -----
-    Intervals are Student's t intervals over folds, cut to where the value makes sense, and NaN
-    with one fold. Folds share most of what they are fitted to, so intervals say how much the
-    choice of hidden results matters. A fold in which Pearson's r is not defined (one result, or
-    all alike) does not count for it.
+    Intervals of errors and differences are Student's t intervals that take all predictions of a
+    model as one draw (`estimate_mean`): folds hide some results several times, and intervals over
+    folds called equally good methods different in 45% of simulated studies of 30 results. Those of
+    correlations and of ``train_`` are over folds, and say how much the choice of hidden results
+    matters. All are cut to where the value makes sense, and NaN with one model or fold. A fold in
+    which Pearson's r is not defined (one result, or all alike) does not count for it.
     """
     measured = _measure_folds(folds)
     estimate = partial(estimate_mean, confidence_level=confidence_level)
-    is_plain = (measured["distance"] == PLAIN) & measured["dimension"].eq(dimension)
-    plain = measured[is_plain].set_index(["protocol", "fold"])["mse"]
+    hidden = folds[folds["set"] == "validation"]
+    errors = (hidden["prediction"] - hidden["truth"]).abs()
+    hidden = hidden.assign(mae=errors, mse=errors**2)
+    is_plain = (hidden["distance"] == PLAIN) & hidden["dimension"].eq(dimension).fillna(False)
+    plain = hidden[is_plain].set_index(RESULT)["mse"]
+    by_group = dict(list(hidden.groupby(GROUP, sort=False, dropna=False)))
     rows = []
     for key, own in measured.groupby(GROUP, sort=False, dropna=False):
         row: dict[str, object] = dict(zip(GROUP, key, strict=True))
         row |= {"folds": len(own), "predictions": own["predictions"].sum()}
+        results = by_group[key]
         for name in MEASURES:
-            found = estimate(own[name].to_numpy())
+            if name in ("mse", "mae"):
+                found = estimate(results[name], clusters=results["model"])
+            else:
+                found = estimate(own[name].to_numpy())
             row |= _name_ends(name, np.clip(found, *LIMITS[name.removeprefix("train_")]))
-        reference = plain.reindex(pd.MultiIndex.from_frame(own[["protocol", "fold"]]))
-        row |= _name_ends("difference", estimate(own["mse"].to_numpy() - reference.to_numpy()))
+        reference = plain.reindex(pd.MultiIndex.from_frame(results[RESULT]))
+        apart = results["mse"].to_numpy() - reference.to_numpy()
+        row |= _name_ends("difference", estimate(apart, clusters=results["model"]))
         rows.append(row)
     table = pd.DataFrame(rows, columns=list(SUMMARY)).astype({"dimension": "Int64"})
     return table.assign(confidence=confidence_level)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -241,28 +242,31 @@ def are_connected(results: Results, rows: IntArray, columns: IntArray) -> BoolAr
     return np.asarray((models[rows] == datasets[columns]) & (models[rows] > 0))
 
 
-def find_duplicates(results: Results) -> dict[str, str]:
-    """Find datasets with the same gaps of the same models as an earlier one.
+def find_duplicates(results: Results, kind: Literal["model", "dataset"]) -> dict[str, str]:
+    """Find datasets with the same gaps of the same models as an earlier one, or models likewise.
 
     Returns
     -------
     dict
-        The dataset, and the first one by name that it repeats. Datasets with one or two results
-        are never taken for repeats, as their gaps say little; gaps count to nine decimals.
+        The dataset or model, and the first one by name that it repeats. Those with one or two
+        results are never taken for repeats, as their gaps say little; gaps count to nine decimals.
     """
-    order = np.lexsort((results.rows, results.columns))
+    names, own, others = results.datasets, results.columns, results.rows
+    if kind == "model":
+        names, own, others = results.models, others, own
+    order = np.lexsort((others, own))
     first: dict[tuple[Sequence[int], Sequence[float]], str] = {}
     found = {}
-    bounds = np.searchsorted(results.columns[order], np.arange(len(results.datasets) + 1))
-    for dataset, start, stop in zip(results.datasets, bounds[:-1], bounds[1:], strict=True):
-        own = order[start:stop]
-        if len(own) > 2:
-            gaps = np.round(results.gaps[own], 9)
-            key = (tuple(results.rows[own].tolist()), tuple(gaps.tolist()))
+    bounds = np.searchsorted(own[order], np.arange(len(names) + 1))
+    for name, start, stop in zip(names, bounds[:-1], bounds[1:], strict=True):
+        places = order[start:stop]
+        if len(places) > 2:
+            gaps = np.round(results.gaps[places], 9)
+            key = (tuple(others[places].tolist()), tuple(gaps.tolist()))
             if key in first:
-                found[dataset] = first[key]
+                found[name] = first[key]
             else:
-                first[key] = dataset
+                first[key] = name
     return found
 
 

@@ -17,7 +17,7 @@ from capmap.wording import list_names
 
 SATURATED = 0.1
 MODELS = (
-    *("model", "results", "kept", "component", "mean_gap"),
+    *("model", "results", "kept", "component", "duplicate_of", "mean_gap"),
     *("architecture", "parameters", "date", "dropped"),
 )
 DATASETS = (
@@ -40,8 +40,9 @@ def describe_models(gaps: pd.DataFrame, attributes: pd.DataFrame) -> pd.DataFram
     -------
     pandas.DataFrame
         A row per model, by name: ``model``; ``results``, its number of cells; ``kept``, those that
-        are kept; ``component`` (`list_components`); ``mean_gap``, from 0 to 1, over cells that are
-        kept; ``architecture``; ``parameters``; ``date``; and ``dropped``: "", "few results" or "no
+        are kept; ``component`` (`list_components`); ``duplicate_of``, the first model with the same
+        scores (`find_duplicates`), else ""; ``mean_gap``, from 0 to 1, over cells that are kept;
+        ``architecture``; ``parameters``; ``date``; and ``dropped``: "", "few results" or "no
         dataset left" (datasets were dropped that all of its results are on). Component and mean
         gap are missing for a model that is dropped.
 
@@ -53,12 +54,14 @@ def describe_models(gaps: pd.DataFrame, attributes: pd.DataFrame) -> pd.DataFram
     table = _count_cells(gaps, "model")
     results = choose_results(gaps)
     components = dict(zip(results.models, list_components(results)[0].tolist(), strict=True))
+    duplicates = find_duplicates(results, "model")
     few = gaps.loc[gaps["dropped"] == "few results of the model", "model"]
     known = attributes.set_index("model")
     _require_match(known, table["model"], kind="model")
     known = known.reindex(table["model"])
     table = table.assign(
         component=table["model"].map(components).astype("Int64"),
+        duplicate_of=[duplicates.get(name, "") for name in table["model"]],
         mean_gap=table["model"].map(gaps.groupby("model")["gap"].mean()),
         **{name: known[name].to_numpy() for name in ("architecture", "parameters", "date")},
         dropped=_explain(table, "model", {"few results": few}, other="no dataset left"),
@@ -104,7 +107,7 @@ def describe_datasets(
     table = _count_cells(gaps, "dataset")
     results = choose_results(gaps)
     components = dict(zip(results.datasets, list_components(results)[1].tolist(), strict=True))
-    duplicates = find_duplicates(results)
+    duplicates = find_duplicates(results, "dataset")
     names = table["dataset"]
     few = gaps.loc[gaps["dropped"] == "few results on the dataset", "dataset"]
     tied = gaps.loc[gaps["dropped"] == "tied", "dataset"]

@@ -59,7 +59,8 @@ CAPABILITIES = Analysis(
         "models": Table(
             "Results, mean gap and attributes of each model, and why it was dropped from the "
             "embedding, if it was.",
-            "model results kept component mean_gap architecture parameters date dropped",
+            "model results kept component duplicate_of mean_gap architecture parameters date "
+            "dropped",
         ),
         "datasets": Table(
             "Results, best model, spread, saturation and attributes of each dataset, and why "

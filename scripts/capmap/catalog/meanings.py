@@ -92,7 +92,7 @@ MEANINGS = {
     "doubling_high": "Upper end of the interval of that change.",
     "doubling_low": "Lower end of the interval of that change.",
     "dropped": "Why it was left out; empty: it was not.",
-    "duplicate_of": "The dataset with the same results.",
+    "duplicate_of": "The model, or dataset, with the same results.",
     "effect_size": "Matched-pairs rank-biserial correlation, -1 to 1; above 0: a is better.",
     "effective": "Effective number of datasets, by what they say beyond overall levels.",
     "effective_independent": "What that number would be if datasets were independent.",

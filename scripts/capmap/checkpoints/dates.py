@@ -1,11 +1,13 @@
 """Checkpoints over calendar time: what validation would have chosen at each date."""
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from capmap.checkpoints.plan import Plan
-from capmap.checkpoints.selection import CHECKPOINT, read_report
+from capmap.checkpoints.selection import CHECKPOINT, MIDDLE, read_report
 from capmap.problems import Problem
-from capmap.ranking.aggregation import round_significant
+from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.wording import count_things
 
 DATES = {
@@ -79,13 +81,15 @@ def trace_dates(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan) -> 
         and a value to be chosen by: ``date`` (UTC, the earliest of its values), ``selection`` and
         ``report`` (the values on both splits as in `measure_optimism`, the latter empty where it
         lacks a dataset), whether it is ``chosen`` of its training, and whether it is a ``record``:
-        the best by ``selection`` of its date and better than all of earlier dates.
+        the best of its date and better than all of earlier dates on the selection split.
 
     Notes
     -----
     The report values of the records are what somebody had who, at a date, took the best checkpoint
-    by validation until then. They may fall, since the choice does not see them. Equal values, to 12
-    digits, are no record; on one date the first by name is.
+    by validation until then. They may fall, since the choice does not see them. With several
+    datasets, values are normalized by the checkpoints until then, so that later ones change no
+    record, whereas ``selection`` is that of all. Equal values, to 12 digits, are no record; on one
+    date the first by name is.
     """
     dates = values.assign(date=read_dates(values["time"])).dropna(subset="date")
     first = dates.groupby(CHECKPOINT)["date"].min().dt.strftime("%Y-%m-%d")
@@ -95,11 +99,31 @@ def trace_dates(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan) -> 
     report = read_report(values, plan).rename("report").reset_index()
     listed = listed.merge(report, on=CHECKPOINT, how="left")
     listed = listed.sort_values(["date", *CHECKPOINT], ignore_index=True)
-    sign = 1.0 if plan.find_direction(plan.metrics) == "max" else -1.0
-    key = pd.Series(round_significant(sign * listed["selection"].to_numpy("float64")), listed.index)
-    best = key.groupby(listed["date"]).max()
-    earlier = listed["date"].map(best.cummax().shift()).astype("float64")
-    is_first = ~listed.assign(key=key).duplicated(["date", "key"])
-    is_best = key == listed["date"].map(best).astype("float64")
-    listed["record"] = is_best & is_first & ~(key <= earlier)
+    listed["record"] = _find_records(_arrange(values, listed, plan), listed["date"].to_numpy())
     return listed.assign(stamp=plan.stamp)[list(DATES)].astype(DATES)
+
+
+def _arrange(values: pd.DataFrame, listed: pd.DataFrame, plan: Plan) -> FloatArray:
+    """Values on the selection split, checkpoints × datasets, higher is better."""
+    wanted = values["dataset"].map(plan.metrics) == values["metric"]
+    rows = values[wanted & (values["split"] == plan.split)]
+    table = rows.pivot_table(index=CHECKPOINT, columns="dataset", values="score", observed=True)
+    names = [str(name) for name in table.columns]
+    is_error = [plan.directions.get((name, plan.metrics[name])) == "min" for name in names]
+    table = table.reindex(pd.MultiIndex.from_frame(listed[CHECKPOINT]))
+    return np.asarray(np.where(is_error, -1.0, 1.0) * table.to_numpy(np.float64))
+
+
+def _find_records(scores: FloatArray, dates: npt.NDArray[np.object_]) -> npt.NDArray[np.bool_]:
+    """Which checkpoints, in the order of dates, are better than all until then."""
+    records = np.zeros(len(scores), dtype=bool)
+    for start in np.flatnonzero(np.r_[True, dates[1:] != dates[:-1]][: len(dates)]):
+        known = scores[: np.searchsorted(dates, dates[start], side="right")]
+        if known.shape[1] > 1:
+            low, width = known.min(axis=0), np.ptp(known, axis=0)
+            shares = np.full(known.shape, MIDDLE)
+            known = np.divide(known - low, width, out=shares, where=width > 0)
+        means = round_significant(known.mean(axis=1))
+        best = start + int(means[start:].argmax())
+        records[best] = not start or bool(means[best] > means[:start].max())
+    return records

@@ -100,7 +100,8 @@ def describe_capabilities(
         "the worst: 0 is best and 1 is worst. Models and datasets were placed in "
         f"{format_count(dimension, 'dimension')} so that their distances come near the gaps "
         f"({PAPER}), {FITTED[method]}.",
-        _warn_of_duplicates(datasets),
+        _warn_of_duplicates(datasets, "dataset"),
+        _warn_of_duplicates(models, "model"),
         _warn_of_components(models, datasets),
     )
     verdict = _describe_verdict(summary, datasets, method, dimension)
@@ -148,17 +149,17 @@ def _describe_dropped(models: pd.DataFrame, datasets: pd.DataFrame, min_results:
     )
 
 
-def _warn_of_duplicates(datasets: pd.DataFrame) -> str:
-    copies = datasets[datasets["duplicate_of"].notna() & (datasets["duplicate_of"] != "")]
+def _warn_of_duplicates(table: pd.DataFrame, kind: str) -> str:
+    copies = table[table["duplicate_of"].notna() & (table["duplicate_of"] != "")]
     if copies.empty:
         return ""
     pairs = [
         f"{quote_name(copy)} of {quote_name(first)}"
-        for copy, first in zip(copies["dataset"], copies["duplicate_of"], strict=True)
+        for copy, first in zip(copies[kind], copies["duplicate_of"], strict=True)
     ]
     are = "is a copy" if len(pairs) == 1 else "are copies"
     return (
-        f"{format_count(len(pairs), 'dataset')} {are} of another, with the same scores "
+        f"{format_count(len(pairs), kind)} {are} of another, with the same scores "
         f"({join_some(pairs)}), which makes predictions look better than they are."
     )
 

@@ -1,6 +1,6 @@
 """Scores where models lack datasets: what the two-way pattern of the others leads one to expect."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, Self
 
@@ -28,11 +28,21 @@ class Effects:
         Variance of cells about the additive pattern; NaN where it cannot be estimated.
     freedom : float
         Its degrees of freedom, 0 where it cannot be estimated.
+    models : mapping of str to int
+        How many models have each dataset.
     """
 
     datasets: Mapping[str, float]
     variance: float
     freedom: float
+    models: Mapping[str, int]
+
+    def predict_variance(self, names: Collection[str]) -> float:
+        """Variance of a cell about its expected score on some datasets, but for the model's level.
+
+        Their effects are those of the models that have them, of which each adds its own cell.
+        """
+        return self.variance * (1 + float(np.mean([1 / self.models[name] for name in names])))
 
     def fill(self, means: Mapping[str, float]) -> dict[str, float]:
         """Expected scores of a model on the datasets that it lacks, by the means that it has."""
@@ -50,7 +60,7 @@ class Effects:
         if known is None:
             return None
         variance = np.nan if known["variance"] is None else known["variance"]
-        return cls(known["datasets"], variance, known["freedom"])
+        return cls(known["datasets"], variance, known["freedom"], known["models"])
 
 
 def fit_effects(cells: pd.DataFrame) -> Effects | None:
@@ -114,6 +124,7 @@ def fit_effects(cells: pd.DataFrame) -> Effects | None:
         datasets=dict(zip([*datasets], effects.tolist(), strict=True)),
         variance=squares / freedom if freedom > 0 else np.nan,
         freedom=float(freedom),
+        models=dict(zip([*datasets], np.bincount(columns).tolist(), strict=True)),
     )
 
 

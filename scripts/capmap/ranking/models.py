@@ -353,7 +353,8 @@ def _fill_datasets(
     """Put expected scores beside the runs."""
     expected = effects.fill(_average_cells(strata, names))
     is_filled = np.array([name in expected for name in sorted(effects.datasets)])
-    filling = Filling(is_filled, effects.variance, effects.freedom)
+    variance = effects.predict_variance(expected) if expected else 0.0
+    filling = Filling(is_filled, variance, effects.freedom)
     return _complete(strata, names, expected), filling
 
 

@@ -61,7 +61,8 @@ class Filling:
     datasets : numpy.ndarray of bool, shape (datasets,)
         Which of those of `Strata`.
     variance, freedom : float
-        Variance of a cell about its expected score, and its degrees of freedom.
+        Variance of a cell about its expected score but for the model's level, and its degrees of
+        freedom.
     follows : bool, optional
         Whether that score moves with the model's own ones; imputed scores count as known.
     """
