@@ -126,7 +126,8 @@ def test_types_dealt_out_to_families_go_with_nothing(monkeypatch: pytest.MonkeyP
         datasets = pd.DataFrame(
             {"dataset": positions["name"], "type": types, "family": [f"f{own}" for own in families]}
         )
-        table = relate_attributes(positions, know(pd.Series(dtype=str)), datasets, make_rng=make_rng)
+        nobody = know(pd.Series(dtype=str))
+        table = relate_attributes(positions, nobody, datasets, make_rng=make_rng)
         own = table[(table["attribute"] == "type") & (table["axis"] == "all")].iloc[0]
         assert own["points"] == 10
         found += own["p"] < 0.05
