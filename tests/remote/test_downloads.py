@@ -26,7 +26,7 @@ def fetch(address, *, mirror=""):
     file = {"address": address, "sha256": sha256(TOY.read_bytes()).hexdigest()}
     study = {"exports": str(PLACE), "metrics": {"rmse": {"low": 0, "high": 100}}}
     config = {"downloads": {"a folder/toy.csv": file}, "mirror": mirror, "studies": {"toy": study}}
-    check_configuration(config, report=told.append)
+    check_configuration(config, announce=told.append)
     return told
 
 

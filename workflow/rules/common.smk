@@ -93,7 +93,7 @@ def check_config(settings):
         settings,
         files=files,
         prefix=find_prefix(),
-        report=logger.info,
+        announce=logger.info,
     )
 
 

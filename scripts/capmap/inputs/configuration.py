@@ -27,7 +27,7 @@ def check_configuration(
     *,
     files: Iterable[str] = (),
     prefix: str = "",
-    report: Callable[[str], object] = str,
+    announce: Callable[[str], object] = str,
 ) -> dict[str, Any]:
     """Check a configuration, fetch its downloads, and look for all files that its studies name.
 
@@ -39,7 +39,7 @@ def check_configuration(
         The files in which it stands, whose keys may stand once.
     prefix : str
         What stands before ``results/`` where the workflow is a module of another.
-    report : callable
+    announce : callable
         Is called with a line on each file that is fetched.
 
     Returns
@@ -61,7 +61,7 @@ def check_configuration(
     downloads = {
         name: file for name, file in config.get("downloads", {}).items() if is_named(name, named)
     }
-    unfetched = [*fetch_files(downloads, config.get("mirror", ""), report)]
+    unfetched = [*fetch_files(downloads, config.get("mirror", ""), announce)]
     faults = [
         *(fault for document in documents for fault in document.faults),
         *inspected.faults,

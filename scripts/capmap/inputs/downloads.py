@@ -14,7 +14,7 @@ from capmap.wording import write_key
 
 
 def fetch_files(
-    downloads: Mapping[str, Mapping[str, str]], mirror: str, report: Callable[[str], object]
+    downloads: Mapping[str, Mapping[str, str]], mirror: str, announce: Callable[[str], object]
 ) -> Iterator[str]:
     """Fetch the files that are not there yet.
 
@@ -24,7 +24,7 @@ def fetch_files(
         ``address`` and ``sha256`` of each file, by its path below downloads/.
     mirror : str
         Folder or address with the same files; empty means that each is taken from its address.
-    report : callable
+    announce : callable
         Is called with a line on each file that is fetched.
 
     Yields
@@ -33,7 +33,7 @@ def fetch_files(
         What is wrong with a file. One with another digest is not put in its place.
     """
     for name, file in downloads.items():
-        yield from list_faults(_fetch_file, name, file, mirror, report)
+        yield from list_faults(_fetch_file, name, file, mirror, announce)
 
 
 def list_texts(settings: Any) -> list[str]:
@@ -54,7 +54,7 @@ def is_named(name: str, texts: Iterable[str]) -> bool:
 
 
 def _fetch_file(
-    name: str, file: Mapping[str, str], mirror: str, report: Callable[[str], object]
+    name: str, file: Mapping[str, str], mirror: str, announce: Callable[[str], object]
 ) -> None:
     # Not above: they would slow the start of runs without downloads.
     from capmap.artifacts import digest_file, replace_file
@@ -69,7 +69,7 @@ def _fetch_file(
     if mirror:
         source, other = f"{mirror.rstrip('/')}/{quote(name) if '://' in mirror else name}", ""
     shown = hide(source)
-    report(f"Fetching {shown}")
+    announce(f"Fetching {shown}")
     try:
         with replace_file(place) as stream:
             for block in _read_blocks(source):
