@@ -145,8 +145,8 @@ def _describe_bayes(
     return (
         f"The Bayesian signed-rank test (prior strength 0.5 on zero, {n_samples:,} samples) has a "
         f"region of practical equivalence {width} and decides from a posterior probability of "
-        f"{format_percent(probability)}; better or worse is only said where Wilcoxon's test agrees, "
-        "and equivalent on so many datasets that it could have disagreed."
+        f"{format_percent(probability)}; better or worse is only said where Wilcoxon's test "
+        "agrees, and equivalent on so many datasets that it could have disagreed."
     )
 
 
