@@ -86,7 +86,7 @@ def test_differences_are_those_of_the_values_on_the_images_of_all_seeds(tables: 
     for row in rows.itertuples():
         key = (row.dataset, row.metric)
         assert row.difference == pytest.approx(expected["good", *key] - expected["poor", *key])
-        assert row.ci_low <= row.difference <= row.ci_high
+        assert np.isnan(row.ci_low), "two seeds of five images are too few for an interval"
     assert rows["images"].tolist() == [10] * 4 + [6] * 2 + [5] * 4
 
 
