@@ -310,8 +310,8 @@ def widen(estimate: float, ends: Interval, seeds: int) -> Interval:
 
     Examples
     --------
-    >>> widen(0.5, (0.4, 0.6), 4)
-    (0.3, 0.7)
+    >>> widen(0.5, (0.25, 0.75), 4)
+    (0.0, 1.0)
     """
     low, high = (estimate + math.sqrt(seeds) * (end - estimate) for end in ends)
     return low, high
