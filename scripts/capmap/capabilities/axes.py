@@ -85,8 +85,8 @@ def relate_attributes(
         own = positions[(positions["kind"] == kind) & (positions["component"] == 1)]
         points = own.set_index("name")[axes].sort_index()
         for name in names:
-            known = tables[kind].set_index(kind).reindex(points.index).replace("", np.nan)
-            values, places = known[name].dropna(), points
+            known = tables[kind].set_index(kind).reindex(points.index)
+            values, places = known[name].replace("", np.nan).dropna(), points
             if name == "type":
                 values, places = _join_families(values, known["family"], points)
             found = _read_attribute(values, is_category=name in CATEGORIES)
@@ -103,7 +103,8 @@ def _join_families(
     types: "pd.Series[str]", families: "pd.Series[str]", points: pd.DataFrame
 ) -> tuple["pd.Series[str]", pd.DataFrame]:
     """Types and mean places of the datasets of a family that are of one type."""
-    names = families.loc[types.index].fillna(types.index.to_series())
+    names = families.loc[types.index]
+    names = names.where(names.notna() & (names != ""), types.index.to_series())
     groups = points.loc[types.index].groupby([names.to_numpy(), types.to_numpy()])
     places = groups.mean()
     return pd.Series(places.index.get_level_values(1), index=places.index), places
