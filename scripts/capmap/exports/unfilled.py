@@ -53,12 +53,12 @@ def find_unfilled(parts: Sequence[Unfilled], runs: pd.DataFrame, columns: Mapped
     """
     scores = columns.get("score", "")
     listed = {*list_columns(columns, "datasets"), *(scores if not isinstance(scores, str) else ())}
-    filled_somewhere = {name for part in parts for name, filled in part.columns.items() if filled}
+    settled = {name for part in parts for name, filled in part.columns.items() if filled}
     known = {role: {"", *runs[role].unique()} for role in ("model", "dataset")}
     problems = []
     for part in parts:
-        empty = [name for name in part.columns if name not in filled_somewhere]
-        filled_somewhere.update(empty)
+        empty = [name for name in part.columns if name not in settled]
+        settled.update(empty)
         problems += _explain_columns(part.source, [name for name in empty if name in listed])
         # An index or an attribute of models is no dataset, nor is what an extra comma makes.
         rest = [name for name in empty if name not in listed and not is_attribute(name)]
