@@ -66,7 +66,7 @@ def count_false(ranking: pd.DataFrame) -> list[bool]:
     n = len(ranking)
     given = ranking.loc["m000"]
     return [
-        bool((ranking["ties"] != ranking["ties"].iloc[0]).any()),
+        bool((ranking["tie_group"] != ranking["tie_group"].iloc[0]).any()),
         bool(given["rank_low"] > 1 or given["rank_high"] < n),
         bool((ranking["rank_low_all"] > 1).any() or (ranking["rank_high_all"] < n).any()),
         not bool(given["may_be_best"]),

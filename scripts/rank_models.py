@@ -14,7 +14,7 @@ from capmap.tables import write_table
 SCOPES = [
     *("unit", "statistic", "model", "score", "ci_low", "ci_high", "ci_low_all", "ci_high_all"),
     *RANKING[4:-1],
-    *("missing", "ties"),
+    *("missing", "tie_group"),
 ]
 INTERVALS = [
     *("statistic", "model", "estimate", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),

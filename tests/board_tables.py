@@ -80,7 +80,16 @@ def make_board(
     entries["done"] = ~entries["complete"]
     entries = entries.sort_values(["method", "done", "rank", "name"], kind="stable")
     order = ["method", "rank", "model", "name", "backbone", "size", "submission", "iqm", "ci_low"]
-    order += ["ci_high", "rank_low", "rank_high", "ties", "mean", "runs", "datasets", "expected"]
+    order += [
+        "ci_high",
+        "rank_low",
+        "rank_high",
+        "tie_group",
+        "mean",
+        "runs",
+        "datasets",
+        "expected",
+    ]
     best = entries[entries["complete"]].assign(submissions=1)
     order_best = ["method", "rank", "backbone", "name", "size", "submission", "iqm", "ci_low"]
     info = pd.DataFrame([{"submission": submission, "models": 2, "runs": len(runs), "datasets": 2}])
@@ -182,7 +191,7 @@ def _summarize(
     table.loc[table["complete"], "rank"] = _rank(known, [], keys).to_numpy()
     table["rank_low"] = (table["rank"] - 1).clip(lower=1)
     table["rank_high"] = table["rank"] + 1
-    table["ties"] = table["rank"].map(lambda rank: "" if pd.isna(rank) else "ab"[: int(rank)])
+    table["tie_group"] = table["rank"].map(lambda rank: "" if pd.isna(rank) else "ab"[: int(rank)])
     table = table.assign(
         dimension=name,
         ci_low=table["iqm"] - widen,
@@ -191,7 +200,7 @@ def _summarize(
         bootstrap_sem=0.001,
         runs=table["datasets"] * seeds,
     ).join(keys, on="model")
-    table["ties"] = table["ties"] if np.isfinite(widen) else ""
+    table["tie_group"] = table["tie_group"] if np.isfinite(widen) else ""
     order = ["method", "dimension", "rank", "model", "name", "submission", "iqm", "ci_low"]
-    order += ["ci_high", "rank_low", "rank_high", "ties", "bootstrap_mean", "bootstrap_sem"]
+    order += ["ci_high", "rank_low", "rank_high", "tie_group", "bootstrap_mean", "bootstrap_sem"]
     return table[[*order, "runs", "datasets", "expected", "complete"]]

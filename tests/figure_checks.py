@@ -135,7 +135,7 @@ def make_ranking(
             "rank_low": np.maximum(ranks - 2, 1),
             "rank_high": np.minimum(ranks + 2, len(models)),
             "datasets": 8,
-            "ties": "",
+            "tie_group": "",
         }
     )
 
@@ -195,5 +195,5 @@ def _make_ranking(
     table["rank_low"] = np.maximum(ranks - 1, 1) if has_intervals else np.nan
     table["rank_high"] = np.minimum(ranks + 1, len(models)) if has_intervals else np.nan
     letters = [chr(ord("a") + rank % 26) + "xyz" for rank in ranks]
-    table["ties"] = letters if has_intervals else ""
+    table["tie_group"] = letters if has_intervals else ""
     return table

@@ -252,8 +252,8 @@ families,9 families,other families,9,9,90,90,0.1,0.06,0.07,0.5,0.07,0.05,0.09,-0
 }
 OWN_COLUMNS = {
     "elo": "model elo ci_low ci_high rank rank_low rank_high datasets separated component",
-    "groups": "group model iqm ci_low ci_high rank rank_low rank_high ties mean rank_mean runs "
-    "datasets missing",
+    "groups": "group model iqm ci_low ci_high rank rank_low rank_high tie_group mean rank_mean "
+    "runs datasets missing",
     "summary": "distance dimension protocol folds predictions train_mse mse mse_low mse_high "
     "difference difference_low difference_high",
     "placements": "model results mean_gap mean_gap_low mean_gap_high radius x1",
@@ -268,7 +268,7 @@ OWN_COLUMNS = {
 # What may be missing from a table that is not empty, beside the ends of intervals.
 MAY_BE_EMPTY = {
     "rope": ["rope", "p_reference_better", "p_equivalent", "p_model_better"],
-    "friedman": ["statistic", "df1", "df2", "p"],
+    "friedman": ["test_statistic", "df1", "df2", "p"],
     "nemenyi": ["p"],
     "mean_ranks": ["mean_rank", "nemenyi_group", "wilcoxon_group"],
     "profile_area": [
@@ -277,7 +277,7 @@ MAY_BE_EMPTY = {
     "winrate": ["win_rate"],
     "robustness": ["left_out", "kendall_tau"],
     "flips": ["aggregations", "bounds", "left_out"],
-    "groups": ["ties"],
+    "groups": ["tie_group"],
     "conditions": ["estimate"],
     "seed_widths": ["width", "width_now"],
     "datasets": ["saturation", "headroom", "std", "duplicate_of"],

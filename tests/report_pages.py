@@ -32,7 +32,9 @@ def make_tables(models: list[str], datasets: list[str]) -> dict[str, pd.DataFram
     aggregate = iqm[["model"]].assign(mean=iqm["iqm"], rank_mean=iqm["rank"], datasets=2)
     values = rng.random((len(models), len(datasets)))
     cells = pd.MultiIndex.from_product([models[:200], datasets], names=["model", "dataset"])
-    intervals = iqm.rename(columns={"iqm": "estimate"}).drop(columns=["runs", "datasets", "ties"])
+    intervals = iqm.rename(columns={"iqm": "estimate"}).drop(
+        columns=["runs", "datasets", "tie_group"]
+    )
     return {
         "iqm": iqm,
         "scopes": pd.concat([scopes, scopes.assign(unit="runs_and_datasets")]),

@@ -40,7 +40,7 @@ def make_ranking(**columns: list[Any]) -> pd.DataFrame:
             "runs": [6] * n,
             "datasets": [2] * n,
             "filled": 0,
-            "ties": [chr(97 + i % 26) for i in range(n)],
+            "tie_group": [chr(97 + i % 26) for i in range(n)],
             **columns,
         }
     )

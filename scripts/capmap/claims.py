@@ -35,7 +35,7 @@ PARTS = {
     "leaderboard": ("leaderboard/dimensions", ["method", "dimension"]),
 }
 
-COMPARED = ("model", "rank", "ties", "datasets", "expected", "missing")
+COMPARED = ("model", "rank", "tie_group", "datasets", "expected", "missing")
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def claim_ranking(
     Parameters
     ----------
     ranking : pandas.DataFrame
-        Models ordered by rank, with columns ``model``, ``rank`` and ``ties``. If it has
+        Models ordered by rank, with columns ``model``, ``rank`` and ``tie_group``. If it has
         ``may_be_best``, also ``rank_high_all``, ``datasets`` and ``ci_low``; else nothing is said
         of the best. If it has ``missing``, or ``expected`` and ``datasets``, nothing is said of
         models that lack datasets: another model may be ahead by the datasets alone.
@@ -110,7 +110,11 @@ def claim_ranking(
     scope = SCOPES.get(unit, ANY_DATASETS)
     is_first, is_complete = ranking["rank"] == ranking["rank"].min(), count_missing(ranking) == 0
     firsts, others = (
-        [(name, ties) for name, ties in rows[["model", "ties"]].to_numpy() if has_letters(ties)]
+        [
+            (name, ties)
+            for name, ties in rows[["model", "tie_group"]].to_numpy()
+            if has_letters(ties)
+        ]
         for rows in (ranking[is_first & is_complete], ranking[~is_first & is_complete])
     )
     shared = {ties for _, ties in firsts}
@@ -227,7 +231,7 @@ def claim_wilcoxon(mean_ranks: pd.DataFrame, *, alpha: float) -> list[Claim]:
         Level of the test, between 0 and 1.
     """
     return claim_ranking(
-        mean_ranks.rename(columns={"mean_rank": "rank", "wilcoxon_group": "ties"}),
+        mean_ranks.rename(columns={"mean_rank": "rank", "wilcoxon_group": "tie_group"}),
         confidence_level=1 - alpha,
         method="Wilcoxon's signed-rank test",
     )
@@ -313,18 +317,21 @@ def find_rivals(ranking: pd.DataFrame) -> list[str]:
     Parameters
     ----------
     ranking : pandas.DataFrame
-        Columns ``model``, ``rank`` and ``ties``.
+        Columns ``model``, ``rank`` and ``tie_group``.
 
     Examples
     --------
-    >>> columns = {"model": ["A", "B", "C", "D"], "rank": range(1, 5), "ties": ["a", "ab", "b", ""]}
-    >>> find_rivals(pd.DataFrame(columns))
+    >>> columns = {"model": ["A", "B", "C", "D"], "rank": range(1, 5)}
+    >>> find_rivals(pd.DataFrame({**columns, "tie_group": ["a", "ab", "b", ""]}))
     ['B']
     """
     if ranking.empty:
         return []
     separated = {claim.object for claim in claim_ranking(_keep_columns(ranking))}
-    is_first, is_sure = ranking["rank"] == ranking["rank"].min(), ranking["ties"].map(has_letters)
+    is_first, is_sure = (
+        ranking["rank"] == ranking["rank"].min(),
+        ranking["tie_group"].map(has_letters),
+    )
     if not (is_first & is_sure).any():
         return []
     behind: list[str] = ranking.loc[~is_first & is_sure, "model"].tolist()
@@ -443,7 +450,7 @@ def list_claims(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any])
 
 def _split_rankings(table: pd.DataFrame, keys: list[str]) -> Iterator[tuple[str, pd.DataFrame]]:
     """The rankings that a table holds, each with the names of what is ranked on its own."""
-    texts = dict.fromkeys((*keys, "ties"), "")
+    texts = dict.fromkeys((*keys, "tie_group"), "")
     table = _keep_columns(table, keys).dropna(subset="rank").fillna(texts)
     for _, own in table.groupby(keys, sort=False):
         within = [name for name in own[keys].iloc[0] if name]

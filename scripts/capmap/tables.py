@@ -17,6 +17,8 @@ from capmap.catalog.declarations import Best
 from capmap.wording import find_statistic, format_count
 
 DECIMALS = 3
+# What rounding errors leave of a 0 stays below it.
+NEGLIGIBLE = 1e-9
 MOST_ROWS, MOST_CELLS = 20_000, 400_000
 NUMBERS = {"integer", "floating", "mixed-integer-float"}
 LATEX = {
@@ -307,8 +309,9 @@ def format_numbers(values: pd.Series, *, decimals: int | None = None) -> list[st
     Returns
     -------
     list of str
-        Three decimals, or none where the whole column holds whole numbers; "" where missing. In a
-        column of mixed kinds, integers stay integers.
+        Three decimals, none where the whole column holds whole numbers, or as many as show two
+        digits of the largest where all would be 0.000; "" where missing. In a column of mixed
+        kinds, integers stay integers.
 
     Examples
     --------
@@ -318,6 +321,8 @@ def format_numbers(values: pd.Series, *, decimals: int | None = None) -> list[st
     ['3', '']
     >>> format_numbers(pd.Series([3, 0.5], dtype="object"))
     ['3', '0.500']
+    >>> format_numbers(pd.Series([0.000123, 0.00002]))
+    ['0.00012', '0.00002']
     """
     decimals = count_decimals(values) if decimals is None else decimals
     plain, whole = f"z.{decimals}f", "z.0f"
@@ -330,7 +335,11 @@ def format_numbers(values: pd.Series, *, decimals: int | None = None) -> list[st
 def count_decimals(values: pd.Series) -> int:
     """Count the decimals with which `format_numbers` prints a column."""
     known = values.dropna().to_numpy(dtype=np.float64)
-    return 0 if (known == np.floor(known)).all() and np.isfinite(known).all() else DECIMALS
+    if (known == np.floor(known)).all() and np.isfinite(known).all():
+        return 0
+    largest = np.abs(known).max()
+    is_tiny = NEGLIGIBLE < largest < 0.5 * 10**-DECIMALS
+    return 1 - math.floor(math.log10(largest)) if is_tiny else DECIMALS
 
 
 def is_number(values: "pd.Series[Any]") -> bool:

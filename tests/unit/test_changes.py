@@ -23,7 +23,7 @@ def make_iqm(**scores: float) -> pd.DataFrame:
             "model": [name for name, _ in ordered],
             "iqm": [score for _, score in ordered],
             "rank": range(1, len(ordered) + 1),
-            "ties": ["a"] * len(ordered),
+            "tie_group": ["a"] * len(ordered),
         }
     )
 
@@ -40,7 +40,7 @@ class Study:
         table = make_iqm(**scores)
         artifacts.write_text(self.folder / "tables/iqm.csv", artifacts.render_csv(table))
         aggregate = table.rename(columns={"iqm": "mean", "rank": "rank_mean"})
-        text = artifacts.render_csv(aggregate.drop(columns="ties"))
+        text = artifacts.render_csv(aggregate.drop(columns="tie_group"))
         artifacts.write_text(self.folder / "tables/aggregate.csv", text)
 
     def track(self) -> None:

@@ -37,7 +37,7 @@ def test_sentence_letters_and_claims_agree(numbers: list[int], error: float) -> 
     best = [claim.subject for claim in found if claim.relation == "is best"]
     assert len(best) <= 1
     assert (" is best" in said) == bool(best)
-    letters = scope.set_index("model")["ties"]
+    letters = scope.set_index("model")["tie_group"]
     first = scope["rank"] == 1
     for claim in found:
         if claim.relation == "is separated from":

@@ -233,7 +233,7 @@ def test_a_note_says_what_the_intervals_speak_of():
 
 
 def test_ranks_and_ties_stand_at_the_right():
-    scopes = make_tables(name("m", 3), ["d"])["scopes"].assign(ties=["abc", "bcdf", "d"])
+    scopes = make_tables(name("m", 3), ["d"])["scopes"].assign(tie_group=["abc", "bcdf", "d"])
     words = drawn_words(draw_intervals(scopes))
     assert {f"1 (1{DASH}2)", f"2 (1{DASH}3)", f"a{DASH}c", f"b{DASH}df"} <= set(words)
     assert not any("Ranks and letters take" in note for note in words)

@@ -142,7 +142,17 @@ def test_each_aggregation_ranks_the_models_of_a_group() -> None:
     assert ranking[ranks].to_numpy().tolist() == [[2, 1, 1], [1, 2, 2]]
     few = rank_all(runs, {"G": define("error", "wxyz")}, aggregations=["median"])
     assert few.ranking.columns.tolist() == [
-        *("group", "model", "iqm", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "ties"),
+        *(
+            "group",
+            "model",
+            "iqm",
+            "ci_low",
+            "ci_high",
+            "rank",
+            "rank_low",
+            "rank_high",
+            "tie_group",
+        ),
         *("median", "rank_median", "runs", "datasets", "missing"),
     ]
 
@@ -254,7 +264,7 @@ def test_single_runs_have_ranks_without_intervals() -> None:
     assert found.intervals.iloc[:, -2:].isna().all(axis=None)
     assert len(found.intervals) == 3 * len(STATISTICS)
     assert ranking[["ci_low", "ci_high", "rank_low", "rank_high"]].isna().all(axis=None)
-    assert ranking["ties"].tolist() == ["", "", ""]
+    assert ranking["tie_group"].tolist() == ["", "", ""]
 
 
 def test_one_model_and_one_dataset() -> None:
@@ -274,7 +284,7 @@ def test_identical_models_share_the_first_rank() -> None:
     ranking, _ = rank(runs, G=define("error"))
     assert ranking["model"].tolist() == ["a", "b"]
     assert ranking["rank"].tolist() == ranking["rank_mean"].tolist() == [1, 1]
-    assert ranking["ties"].tolist() == ["a", "a"]
+    assert ranking["tie_group"].tolist() == ["a", "a"]
 
 
 def test_another_group_and_another_model_change_no_interval() -> None:

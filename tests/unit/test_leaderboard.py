@@ -102,7 +102,7 @@ def test_an_incomplete_entry_is_shown_without_a_rank_and_moves_no_other():
     ]
     assert entries["rank"].tolist() == [1, 2, pd.NA]
     assert entries.loc[2, ["rank_low", "rank_high"]].isna().all()
-    assert entries.loc[2, "ties"] == ""
+    assert entries.loc[2, "tie_group"] == ""
     without = make_leaderboard(runs[runs["backbone"] != "a"])[0]
     pd.testing.assert_frame_equal(entries.iloc[:2], without)
     # Without its hole, in the other dimension, the same entry leads.
@@ -147,7 +147,7 @@ def test_equal_entries_share_their_rank_and_stand_by_display_name():
     ].to_numpy()
     models = {"a": {"name": "Zebra"}, "b": {"name": "Ant"}}
     entries = rank(runs, about=about(runs, models=models))[ALL]
-    assert entries[["name", "rank", "ties"]].to_numpy().tolist() == [
+    assert entries[["name", "rank", "tie_group"]].to_numpy().tolist() == [
         ["Ant", 1, "a"],
         ["Zebra", 1, "a"],
     ]
@@ -165,7 +165,7 @@ def test_tiny_leaderboards_have_ranks_and_empty_intervals(seeds):
 def test_constant_scores_have_an_interval_of_no_width():
     entries = make_leaderboard(make_entry_runs(THREE, spread=0))[0]
     assert (entries["ci_low"] == entries["iqm"]).all()
-    assert entries["ties"].tolist() == ["a", "b", "c"]
+    assert entries["tie_group"].tolist() == ["a", "b", "c"]
 
 
 @pytest.mark.slow
@@ -177,7 +177,7 @@ def test_neither_the_order_of_rows_nor_a_stretch_of_scores_moves_anything(
     shuffled = SPREAD_RUNS.iloc[order].reset_index(drop=True)
     pd.testing.assert_frame_equal(make_leaderboard(shuffled, CORE)[1], spread_board)
     stretched = shuffled.assign(score=shuffled["score"] * factor)
-    columns = ["dimension", "model", "rank", "rank_low", "rank_high", "ties"]
+    columns = ["dimension", "model", "rank", "rank_low", "rank_high", "tie_group"]
     pd.testing.assert_frame_equal(
         make_leaderboard(stretched, CORE)[1][columns], spread_board[columns]
     )

@@ -90,12 +90,12 @@ def test_tables_have_their_columns_in_every_format(tmp_path):
     columns = {name: list(table.columns) for name, table in tables.items()}
     assert columns["entries"] == [
         *("method", "rank", "model", "name", "backbone", "size", "submission"),
-        *("iqm", "ci_low", "ci_high", "rank_low", "rank_high", "ties"),
+        *("iqm", "ci_low", "ci_high", "rank_low", "rank_high", "tie_group"),
         *("mean", "runs", "datasets", "expected", "complete"),
     ]
     assert columns["dimensions"] == [
         *("method", "dimension", "rank", "model", "name", "submission"),
-        *("iqm", "ci_low", "ci_high", "rank_low", "rank_high", "ties"),
+        *("iqm", "ci_low", "ci_high", "rank_low", "rank_high", "tie_group"),
         *("bootstrap_mean", "bootstrap_sem", "runs", "datasets", "expected", "complete"),
     ]
     records = {

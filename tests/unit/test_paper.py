@@ -111,7 +111,7 @@ def test_the_number_of_datasets_is_told_where_models_lack_some():
 
 def test_models_that_are_not_separated_are_marked_and_said_with_the_test():
     can = [True, True, False]
-    ranking = make_ranking(model=["A", "B", "C"], ties=["a", "ab", "b"], may_be_best=can)
+    ranking = make_ranking(model=["A", "B", "C"], tie_group=["a", "ab", "b"], may_be_best=can)
     paper = make_paper(["A", "B", "C"], ["x", "y"], ranking=ranking)
     for table in ("results_table", "ranking_table"):
         assert r"B$^{\dagger}$" in paper[table]
@@ -123,23 +123,25 @@ def test_models_that_are_not_separated_are_marked_and_said_with_the_test():
 
 def test_a_best_model_is_called_so_only_if_claimed():
     assert "A was best: all others" in make_paper(["A", "B"], ["x", "y"])["results"]
-    ranking = make_ranking(model=["A", "B"], ties=["a", "a"], may_be_best=[True, True])
+    ranking = make_ranking(model=["A", "B"], tie_group=["a", "a"], may_be_best=[True, True])
     text = make_paper(["A", "B"], ["x", "y"], ranking=ranking)["results"]
     assert "best:" not in text
     assert "A and B may be the best" in text
 
 
 def test_a_first_without_an_interval_is_compared_with_nobody():
-    tied = make_ranking(model=["A", "B"], ties=["a", "a"], may_be_best=[True] * 2, missing=[1, 1])
+    tied = make_ranking(
+        model=["A", "B"], tie_group=["a", "a"], may_be_best=[True] * 2, missing=[1, 1]
+    )
     assert "No model could be" in make_paper(["A", "B"], ["x", "y"], ranking=tied)["results"]
-    alone = tied.assign(ci_low=[np.nan, 0.1], ties=["", "a"])
+    alone = tied.assign(ci_low=[np.nan, 0.1], tie_group=["", "a"])
     text = make_paper(["A", "B"], ["x", "y"], ranking=alone)["results"]
     assert "The first has no interval, so no model was compared with it." in text
     assert "could be separated" not in text
 
 
 def test_models_too_many_for_letters_are_not_said_to_be_separated():
-    ranking = make_ranking(model=["A", "B"], ties=["", ""], may_be_best=[True, True])
+    ranking = make_ranking(model=["A", "B"], tie_group=["", ""], may_be_best=[True, True])
     paper = make_paper(["A", "B"], ["x", "y"], ranking=ranking)
     text = paper["ranking_table"] + paper["results_table"] + paper["results"]
     assert "A and B may be the best" in text
@@ -149,7 +151,7 @@ def test_models_too_many_for_letters_are_not_said_to_be_separated():
 
 def test_a_study_without_intervals_says_less():
     columns = dict.fromkeys(["ci_low", "ci_high", "rank_low", "rank_high", "may_be_best"], np.nan)
-    ranking = make_ranking(model=["A", "B"], ties=["", ""]).assign(**columns)
+    ranking = make_ranking(model=["A", "B"], tie_group=["", ""]).assign(**columns)
     paper = make_paper(
         ["A", "B"], ["x", "y"], ranking=ranking, seeds=make_seeds(["A", "B"], ["x", "y"], runs=1)
     )
@@ -303,7 +305,10 @@ def read_studies():
             "models": wide,
             "datasets": [f"a_long_dataset_{place:02d}" for place in range(30)],
             "ranking": make_ranking(
-                model=wide, ties=ties, datasets=[30] * 60, may_be_best=[True] * 8 + [False] * 52
+                model=wide,
+                tie_group=ties,
+                datasets=[30] * 60,
+                may_be_best=[True] * 8 + [False] * 52,
             ),
         },
         "apart": {

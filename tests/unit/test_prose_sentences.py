@@ -196,7 +196,7 @@ def test_a_leader_on_few_datasets_is_told_with_their_number() -> None:
     mean_ranks = make_table("mean_ranks").assign(datasets=[5, 8, 8], mean_rank=[1, 1, 3])
     _, results = tell(describe_rank_tests, mean_ranks=mean_ranks)
     assert "'A' (on 5 of 8 datasets) and 'B' shared the best mean rank, 1.000." in results
-    groups = make_table("groups").assign(datasets=[2, 3, 3], missing=[1, 0, 0], ties="a")
+    groups = make_table("groups").assign(datasets=[2, 3, 3], missing=[1, 0, 0], tie_group="a")
     _, sea, _ = tell(describe_groups, groups=groups)
     assert "1 model lacks some of the datasets" in sea
     assert "could not be separated" not in sea
@@ -423,7 +423,7 @@ def test_full_agreement_is_told_once() -> None:
 def test_an_infinite_statistic_is_a_word() -> None:
     # The table leaves an infinite statistic empty.
     for statistic in (NAN, np.inf):
-        friedman = make_table("friedman").assign(statistic=[4.0, statistic], p=[0.02, 0.0])
+        friedman = make_table("friedman").assign(test_statistic=[4.0, statistic], p=[0.02, 0.0])
         _, results = tell(describe_rank_tests, friedman=friedman)
         assert "F was infinite (all datasets agree). At the 5%" in results
 

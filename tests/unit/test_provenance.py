@@ -22,7 +22,7 @@ TABLE = pd.DataFrame(
         "rank": [1, 2],
         "iqm": [0.5, np.nan],
         "may_be_best": [True, False],
-        "ties": ["a", None],
+        "tie_group": ["a", None],
         "rank_low": [np.nan, np.nan],
         "own": ["x", "y"],
     }
@@ -79,7 +79,7 @@ def test_columns_have_types_and_meanings() -> None:
         ("rank", "integer"),
         ("iqm", "number"),
         ("may_be_best", "boolean"),
-        ("ties", "string"),
+        ("tie_group", "string"),
         ("rank_low", "number"),
         ("own", "string"),
     ]

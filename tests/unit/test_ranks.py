@@ -38,13 +38,13 @@ def test_clear_winner_stands_alone() -> None:
     table = rank({"b": spread(0.5, 0.01, seed=0), "a": spread(0.9, 0.01, seed=1)})
     assert table["model"].tolist() == ["a", "b"]
     assert table[["rank", "rank_low", "rank_high"]].to_numpy().tolist() == [[1, 1, 1], [2, 2, 2]]
-    assert table["ties"].tolist() == ["a", "b"]
+    assert table["tie_group"].tolist() == ["a", "b"]
 
 
 def test_chain_of_neighbors_overlaps() -> None:
     # Neighbors differ by 2, with a standard error of 1.41: not separated; the ends differ by 4.
     rows = {name: spread(-2.0 * i, 1.0, seed=i) for i, name in enumerate("xyz")}
-    assert rank(rows)["ties"].tolist() == ["a", "ab", "b"]
+    assert rank(rows)["tie_group"].tolist() == ["a", "ab", "b"]
 
 
 def test_two_equal_models_share_a_rank() -> None:
@@ -56,7 +56,7 @@ def test_two_equal_models_share_a_rank() -> None:
     table = rank(rows)
     assert table["model"].tolist() == ["a", "b", "c"]
     assert table["rank"].tolist() == [1, 1, 3]
-    assert table["ties"].tolist() == ["a", "a", "b"]
+    assert table["tie_group"].tolist() == ["a", "a", "b"]
     assert table["rank_high"].tolist() == [2, 2, 3]
     assert table["may_be_best"].tolist() == [True, True, False]
 
@@ -66,7 +66,7 @@ def test_model_without_interval_has_a_rank_and_nothing_else() -> None:
     table = rank(rows)
     assert table["rank"].tolist() == [1, 2, 3]
     assert table["rank_low"].isna().tolist() == [False, True, False]
-    assert table["ties"].tolist() == ["a", "", "b"]
+    assert table["tie_group"].tolist() == ["a", "", "b"]
     # What is not known may be better.
     assert table["rank_high"].tolist()[0] == 2
 
@@ -75,12 +75,12 @@ def test_no_model_has_an_interval() -> None:
     table = rank({"a": (0.1, EMPTY), "b": (0.2, EMPTY)})
     assert table["model"].tolist() == ["b", "a"]
     assert table[["rank_low", "rank_high"]].isna().all(axis=None)
-    assert table["ties"].tolist() == ["", ""]
+    assert table["tie_group"].tolist() == ["", ""]
 
 
 def test_one_model_alone() -> None:
     table = rank({"a": spread(0.1, 0.1, seed=0)})
-    assert table.loc[0, ["rank", "rank_low", "rank_high", "ties"]].tolist() == [1, 1, 1, "a"]
+    assert table.loc[0, ["rank", "rank_low", "rank_high", "tie_group"]].tolist() == [1, 1, 1, "a"]
 
 
 def test_lower_is_best_for_gaps() -> None:
@@ -138,7 +138,7 @@ def test_a_thousand_models_fit() -> None:
     errors = SamplingErrors(np.full(1000, 1e-4), np.full(1000, 40.0))
     table = rank_estimates(models, errors, confidence_level=0.95)
     assert table["rank"].tolist() == list(range(1, 1001))
-    assert set(table["ties"]) == {""}
+    assert set(table["tie_group"]) == {""}
     assert table["rank_high"].lt(1000).any()
 
 

@@ -149,7 +149,7 @@ def test_versions_and_settings_are_told(plain: str) -> None:
 
 def test_a_study_of_single_runs_has_no_columns_of_intervals(tmp_path: Path) -> None:
     tables = make_tables(["A", "B"], ["D1", "D2"])
-    uncertain = ["ci_low", "ci_high", "rank_low", "rank_high", "ties"]
+    uncertain = ["ci_low", "ci_high", "rank_low", "rank_high", "tie_group"]
     tables["scopes"] = tables["scopes"].assign(**dict.fromkeys(uncertain), runs=2)
     tables["coverage"] = tables["coverage"].assign(expected=np.nan)
     text = write_study(tmp_path, ["A", "B"], ["D1", "D2"], tables=tables)
@@ -228,6 +228,13 @@ def test_a_view_keeps_every_digit_beside_the_rounded_number() -> None:
     ]
 
 
+def test_rows_of_numbers_alone_have_no_name() -> None:
+    table = pd.DataFrame({"datasets": [6], "correlation": [1 / 3]})
+    view = make_view(table, name="t", caption="", max_bytes=1000, marked={"6"})
+    assert (view.header, view.rows[0].marked) == (None, False)
+    assert make_view(table.assign(kind="a"), name="t", caption="", max_bytes=1000).header == 2
+
+
 def test_a_view_says_what_was_cut() -> None:
     table = pd.DataFrame({"model": list("abcdefghij"), **{f"d{i}": 0.5 for i in range(69)}})
     view = make_view(table, name="t", caption="", max_bytes=3000)
@@ -256,7 +263,7 @@ def test_rows_that_are_cut_count_for_decimals_and_for_the_best():
 def test_a_page_has_one_ranking_that_of_the_leaderboard_where_it_ranks_apart() -> None:
     tables = make_tables(["A", "B"], ["D1"])
     names = {"model": ["a", "b"], "name": ["<A>", "B"], "iqm": [0.8, 0.7], "rank": [1, 2]}
-    entries = pd.DataFrame({**names, "ties": ["a", "ab"], "method": "", "complete": True})
+    entries = pd.DataFrame({**names, "tie_group": ["a", "ab"], "method": "", "complete": True})
     entries = entries.assign(submission="")
     one = "Of 1 complete entry"
     for board, told in (

@@ -19,7 +19,9 @@ def make_single_run(models: list[str]) -> pd.DataFrame:
     empty = [None] * len(models)
     ends = ("ci_low", "ci_high", "rank_low", "rank_high")
     gaps = {name: [float("nan")] * len(models) for name in ends}
-    return make_ranking(model=models, runs=[2] * len(models), ties=empty, may_be_best=empty, **gaps)
+    return make_ranking(
+        model=models, runs=[2] * len(models), tie_group=empty, may_be_best=empty, **gaps
+    )
 
 
 def describe(ranking: pd.DataFrame, level: float = 0.95) -> str:

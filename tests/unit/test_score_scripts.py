@@ -245,12 +245,20 @@ def test_ranking_is_written(folder: Folder) -> None:
     iqm = folder.read("iqm")
     assert list(iqm) == [
         *("model", "iqm", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
-        *("rank_low_all", "rank_high_all", "may_be_best", "runs", "datasets", "filled", "ties"),
+        *(
+            "rank_low_all",
+            "rank_high_all",
+            "may_be_best",
+            "runs",
+            "datasets",
+            "filled",
+            "tie_group",
+        ),
     ]
     assert iqm["may_be_best"].tolist() == [True, False, False]
     assert iqm["model"].tolist() == [EVIL, "b", "c"]
     assert iqm["rank"].tolist() == [1, 2, 3]
-    assert iqm["ties"].tolist() == ["a", "b", "c"]
+    assert iqm["tie_group"].tolist() == ["a", "b", "c"]
     assert "<script>" not in (folder.path / "iqm.md").read_text()
 
 
@@ -274,7 +282,7 @@ def test_single_runs_rank_without_intervals(tmp_path: Path) -> None:
     folder.rank()
     iqm = folder.read("iqm")
     assert iqm["rank"].tolist() == [1, 2, 3]
-    assert iqm[["ci_low", "ci_high", "rank_low", "rank_high", "ties"]].isna().all(axis=None)
+    assert iqm[["ci_low", "ci_high", "rank_low", "rank_high", "tie_group"]].isna().all(axis=None)
 
 
 def test_coverage_of_the_study_is_written(folder: Folder) -> None:

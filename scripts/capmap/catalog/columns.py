@@ -29,7 +29,7 @@ COLUMNS = {
         "model dataset metric name seed source shard statistic model_a model_b opponent reference "
         "best left_out group condition best_model duplicate_of architecture type family "
         "trained_on tested_on date dropped dataset_a dataset_b metric_a metric_b labels "
-        "method backbone size submission ties release license training checkpoint ranking "
+        "method backbone size submission tie_group release license training checkpoint ranking "
         "ranking_a ranking_b split stamp unit leader publication low_publication high_publication "
         "closest attribute axis successor",
         model_a="Model a",

@@ -112,7 +112,7 @@ RANKS = Analysis(
         "friedman": Table(
             "Tests of the hypothesis that all models rank alike, on the datasets that all "
             "models have; the Skillings-Mack test uses all cells where some are empty.",
-            "test statistic df1 df2 p models datasets cells_used cells_unused",
+            "test test_statistic df1 df2 p models datasets cells_used cells_unused",
         ),
         "nemenyi": Table(
             "Nemenyi's test of every pair of mean ranks. It depends on which other models "
@@ -334,10 +334,10 @@ RATINGS = Analysis(
         "elo": Table(
             "Bradley-Terry ratings on the Elo scale, with intervals from resampled datasets "
             "and runs. 400 points are odds of 10 to 1. They depend on which other models are "
-            "compared. Where ``separated``, the share of resamples in which some models only "
-            "win or only lose, is larger than what lies beyond an end of the intervals, ends "
-            "depend on the ridge of the fit. Ratings mean nothing between models of "
-            "different ``component``: these never met.",
+            "compared. Where the share of resamples in which some models only win or only lose "
+            "(separated) is larger than what lies beyond an end of the intervals, ends depend "
+            "on the ridge of the fit. Ratings mean nothing between models of different "
+            "components: these never met.",
             "model elo ci_low ci_high rank rank_low rank_high datasets component separated",
             best={"elo": "max"},
         ),
@@ -549,7 +549,7 @@ GROUPS = Analysis(
             "Ranking of the models within each group of datasets, with intervals of score "
             "and rank, and scores and ranks by each aggregation. Nothing is corrected for "
             "the number of groups.",
-            "group model iqm ci_low ci_high rank rank_low rank_high ties",
+            "group model iqm ci_low ci_high rank rank_low rank_high tie_group",
             more=True,
         ),
         "group_intervals": Table(

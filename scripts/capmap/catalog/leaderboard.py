@@ -12,7 +12,7 @@ LEADERBOARD = Analysis(
             "in the column of ties cannot be separated, allowing for all pairs. Entries with runs "
             "on too few datasets have no rank.",
             "method rank model name backbone size submission iqm ci_low ci_high rank_low "
-            "rank_high ties mean runs datasets expected complete",
+            "rank_high tie_group mean runs datasets expected complete",
             best={"iqm": "max"},
             formats="csv md tex json",
         ),
@@ -22,7 +22,7 @@ LEADERBOARD = Analysis(
             "dimensions of few datasets. The error of the mean of the replicates is a numerical "
             "one and does not say how sure a score is.",
             "method dimension rank model name submission iqm ci_low ci_high rank_low "
-            "rank_high ties bootstrap_mean bootstrap_sem runs datasets expected complete",
+            "rank_high tie_group bootstrap_mean bootstrap_sem runs datasets expected complete",
             text="dimension",
             formats="csv md tex json",
         ),

@@ -11,7 +11,7 @@ LABELS = {
     "ci_high": "Score to",
     "ci_low_all": "Score from, all models at once",
     "ci_high_all": "Score to, all models at once",
-    "ties": "Tie group",
+    "tie_group": "Tie group",
     "filled": "Filled in",
     "missing": "Missing",
     "rank_mean": "Rank by mean",
@@ -33,7 +33,7 @@ MAIN = Analysis(
             "share a letter in the column of ties cannot be separated, allowing for all pairs; "
             "there are letters for models with an interval, of up to 200 models.",
             "model iqm ci_low ci_high rank rank_low rank_high rank_low_all rank_high_all "
-            "may_be_best runs datasets filled ties",
+            "may_be_best runs datasets filled tie_group",
             best={"iqm": "max"},
             labels=LABELS,
             short="Models by interquartile mean (IQM), best first.",
@@ -45,7 +45,8 @@ MAIN = Analysis(
             "what holds on other datasets like these (over runs and datasets): intervals, of each "
             "model and of all at once, and confidence sets, as in the ranking by IQM.",
             "unit statistic model score ci_low ci_high ci_low_all ci_high_all rank rank_low "
-            "rank_high rank_low_all rank_high_all may_be_best runs datasets filled missing ties",
+            "rank_high rank_low_all rank_high_all may_be_best runs datasets filled missing "
+            "tie_group",
             labels=LABELS | {"unit": "Over", "statistic": "Ranked by"},
             short="What holds on these datasets (over runs or seeds), and on other datasets like "
             "these (over runs and datasets).",

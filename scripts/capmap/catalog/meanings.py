@@ -311,10 +311,12 @@ MEANINGS = {
     "table": "The table that holds the number.",
     "tau": "Threshold: of the factor to the best model, or of the score.",
     "test": "The test.",
+    "test_statistic": "Statistic of the test: chi-squared, or F where df 2 is given.",
     "tested_on": "The datasets that were predicted.",
     "tied_a": "Number of checkpoints that share their first rank.",
     "tied_b": "Number of checkpoints that share their second rank.",
-    "ties": "Models that share a letter cannot be separated, allowing for all pairs; empty of "
+    "ties": "Datasets on which the two models are equal.",
+    "tie_group": "Models that share a letter cannot be separated, allowing for all pairs; empty of "
     "more than 200 models.",
     "top": "How many places count as the top.",
     "top1": "Share of images whose first answer is the label, 0 to 1.",

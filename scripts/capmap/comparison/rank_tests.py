@@ -21,7 +21,7 @@ TESTS = [
 ]
 TEST_COLUMNS = {
     "test": "str",
-    "statistic": "float64",
+    "test_statistic": "float64",
     "df1": "Int64",
     "df2": "Int64",
     "p": "float64",
@@ -283,9 +283,9 @@ def tabulate_rank_tests(matrix: ScoreMatrix, *, missing: Missing) -> pd.DataFram
     Returns
     -------
     pandas.DataFrame
-        Columns ``test``, ``statistic`` (missing where it is infinite, which has p = 0, or not
-        defined, which has none), ``df1``, ``df2`` (missing for chi-squared), ``p``, ``models``,
-        ``datasets``, ``cells_used`` and ``cells_unused``. Rows ``friedman``,
+        Columns ``test``, ``test_statistic`` (missing where it is infinite, which has p = 0, or
+        not defined, which has none), ``df1``, ``df2`` (missing for chi-squared), ``p``,
+        ``models``, ``datasets``, ``cells_used`` and ``cells_unused``. Rows ``friedman``,
         ``friedman_without_tie_correction``, ``iman_davenport`` and
         ``iman_davenport_without_tie_correction`` on the datasets that all models have, if any, and
         ``skillings_mack`` on all datasets that two models have, if cells are empty. No row for a
@@ -321,8 +321,8 @@ def _make_row(
     used = int(matrix.is_filled[:, is_used].sum())
     return {
         "test": name,
+        "test_statistic": result.statistic if np.isfinite(result.statistic) else np.nan,
         **asdict(result),
-        "statistic": result.statistic if np.isfinite(result.statistic) else np.nan,
         "models": len(matrix.models),
         "datasets": int(is_used.sum()),
         "cells_used": used,

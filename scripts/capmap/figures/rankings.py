@@ -49,8 +49,8 @@ def draw_intervals(scopes: pd.DataFrame) -> Figure:
     ----------
     scopes : DataFrame
         unit, statistic, model, score, ci_low, ci_high (normalized scores), rank, rank_low,
-        rank_high, ties; rows in any order. Ends of intervals and ties may be empty. Where there are
-        other rows, those over datasets are not drawn.
+        rank_high, tie_group; rows in any order. Ends of intervals and tie groups may be empty.
+        Where there are other rows, those over datasets are not drawn.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def draw_intervals(scopes: pd.DataFrame) -> Figure:
         columns={"score": "estimate", "ci_low": "low", "ci_high": "high"}
     )
     name = spell_statistic(ranking["statistic"].iloc[0]).removesuffix(" (IQM)").capitalize()
-    spans = [_join_spans(ties) if isinstance(ties, str) else "" for ties in table["ties"]]
+    spans = [_join_spans(ties) if isinstance(ties, str) else "" for ties in table["tie_group"]]
     short = shorten_names(spans, width=LETTERS_WIDTH, size=TEXT_SIZE)
     if table["rank_low"].notna().any():
         notes += (UNIT_NOTES[table["unit"].iloc[0]], RANK_NOTE)

@@ -24,7 +24,7 @@ RANKED = {
     "rank": "Int64",
     "rank_low": "Int64",
     "rank_high": "Int64",
-    "ties": "str",
+    "tie_group": "str",
     "expected": "int64",
     "complete": "bool",
 }
@@ -124,7 +124,7 @@ def rank_dimension(
     pandas.DataFrame
         The columns of `about`, ``dimension``, the statistic, ``ci_low``, ``ci_high``, ``mean`` (of
         the dataset means, unless that is the statistic), ``bootstrap_mean``, ``bootstrap_sem``,
-        ``runs``, ``datasets``, ``rank``, ``rank_low``, ``rank_high``, ``ties``, ``expected``
+        ``runs``, ``datasets``, ``rank``, ``rank_low``, ``rank_high``, ``tie_group``, ``expected``
         (datasets) and ``complete`` (bool).
         By method; within one the complete entries by rank, then the others, ties by name.
 
@@ -150,7 +150,7 @@ def rank_dimension(
         rank=missing,
         rank_low=missing,
         rank_high=missing,
-        ties="",
+        tie_group="",
         expected=len(wanted),
         complete=table["datasets"] >= complete * len(wanted) - ROUNDING,
     )

@@ -39,7 +39,7 @@ INTERVALS = (
 SPARSE = {"ranking", "intervals", "seeds"}
 RANKING = [
     *("rank", "model", "score", "ci_low", "ci_high", "rank_low", "rank_high"),
-    *("ties", "runs", "datasets", "filled", "missing"),
+    *("tie_group", "runs", "datasets", "filled", "missing"),
 ]
 
 
@@ -80,7 +80,7 @@ def show_tables(
     best = find_candidates(ranking)
     heading = f"Models by {spell_statistic(statistic)}, best first."
     heading += INTERVALS if best else ""
-    if ranking["ties"].map(has_letters).any():
+    if ranking["tie_group"].map(has_letters).any():
         heading += f" {SHARED_LETTERS}" + (f" {EXCHANGEABLE}" if ranking["missing"].any() else "")
     files = {**files, "ranking": files.get("iqm" if statistic == "iqm" else "scopes", "")}
     declared = {**MAIN.tables, "ranking": MAIN.tables["iqm"]}

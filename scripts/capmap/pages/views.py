@@ -90,8 +90,8 @@ class View:
         What the table holds, in a sentence.
     columns : list of Column
         Its headings.
-    header : int
-        Position of the column that names the rows.
+    header : int, optional
+        Position of the column that names the rows; None where all columns hold numbers.
     rows : list of Row
         Its rows, as many as fit.
     note : str
@@ -105,7 +105,7 @@ class View:
     name: str
     caption: str
     columns: list[Column]
-    header: int
+    header: int | None
     rows: list[Row]
     note: str
     files: Sequence[str]
@@ -129,8 +129,8 @@ def make_view(
     Parameters
     ----------
     table : pandas.DataFrame
-        The finished table; its order is kept and the column ``model``, or else the
-        first one of text (or of all), names the rows.
+        The finished table; its order is kept and the column ``model``, or else the first one of
+        text, names the rows.
     name, caption, files : str
         See `View`.
     max_bytes : int
@@ -178,7 +178,7 @@ def make_view(
         if size + more > max_bytes:
             break
         size += more
-        rows.append(Row(list(row), row[header].text in marked))
+        rows.append(Row(list(row), header is not None and row[header].text in marked))
     everything = (len(table) if total is None else total, table.shape[1])
     note = _describe_cut((len(rows), len(columns)), everything)
     return View(name, caption, columns, header, rows, note, files, size)
@@ -190,10 +190,10 @@ def list_formats(file: str, formats: str) -> list[str]:
     return [str(path.with_suffix(f".{suffix}")) for suffix in formats.split()] if file else []
 
 
-def _find_header(columns: list[Column]) -> int:
+def _find_header(columns: list[Column]) -> int | None:
     names = [column.name for column in columns]
-    text = [position for position, column in enumerate(columns) if not column.numeric]
-    return names.index("model") if "model" in names else [*text, 0][0]
+    text = (position for position, column in enumerate(columns) if not column.numeric)
+    return names.index("model") if "model" in names else next(text, None)
 
 
 def _format_column(

@@ -44,7 +44,7 @@ OVER = {
     "runs_and_datasets": "other datasets like these",
 }
 COLUMNS = ["model", "name", "score", "ci_low", "ci_high", "rank", "rank_low", "rank_high"]
-COLUMNS += ["ties", "datasets", "filled", "missing"]
+COLUMNS += ["tie_group", "datasets", "filled", "missing"]
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Ranking:
     @property
     def has_groups(self) -> bool:
         """Whether letters mark which models cannot be separated."""
-        return bool(self.models["ties"].map(has_letters).any())
+        return bool(self.models["tie_group"].map(has_letters).any())
 
     @property
     def names(self) -> dict[str, str]:
@@ -279,7 +279,7 @@ def _make_sheet(ranking: Ranking, level: float) -> Sheet:
     if ranking.is_sure:
         columns.append(_make_column("Ranks", _write_sets(models, ranking.candidates)))
     if ranking.has_groups:
-        columns.append(_make_column("Ties", [_write_ties(ties) for ties in models["ties"]]))
+        columns.append(_make_column("Ties", [_write_ties(ties) for ties in models["tie_group"]]))
     if not ranking.other.empty:
         other = ranking.other.reindex(models["model"]).reset_index()
         found = _write_sets(other, find_candidates(other))
@@ -350,7 +350,7 @@ def _suffix(number: int) -> str:
 
 def _name_first_ones(ranking: Ranking) -> str:
     """The first, if they have an interval, in LaTeX."""
-    sure = ranking.models[ranking.models["ties"].map(has_letters)]
+    sure = ranking.models[ranking.models["tie_group"].map(has_letters)]
     first = sure[sure["rank"] == ranking.models["rank"].min()]
     if len(first) == 1:
         return write_name(first["name"].iloc[0])

@@ -163,7 +163,7 @@ def _describe_method(
 def _describe_rivals(ranked: pd.DataFrame, confidence_level: float) -> str:
     """Say from whom the leaders could not be separated; those without an interval are left out."""
     own = choose_comparable(ranked)
-    is_compared = own["ties"].map(has_letters).astype(bool)
+    is_compared = own["tie_group"].map(has_letters).astype(bool)
     first, behind = own[own["rank"] == 1], own[(own["rank"] > 1) & is_compared]
     rivals = find_rivals(own)
     them = f"{'it' if len(first) == 1 else 'them'} ({format_percent(confidence_level)} confidence)"

@@ -83,7 +83,7 @@ def _describe_omnibus(friedman: pd.DataFrame, alpha: float) -> str:
             f"{format_count(row['models'], 'model')}, {format_count(row['datasets'], 'dataset')}"
         )
         parts.append(
-            f"Friedman's chi-squared was {format_value(row['statistic'])} with "
+            f"Friedman's chi-squared was {format_value(row['test_statistic'])} with "
             f"{format_count(row['df1'], 'degree')} of freedom ({format_p(row['p'])}; {shape})."
         )
         parts.append(describe_unused(row["cells_unused"]) if row["cells_unused"] else "")
@@ -92,7 +92,7 @@ def _describe_omnibus(friedman: pd.DataFrame, alpha: float) -> str:
     if mack is not None:
         parts.append(
             f"The Skillings-Mack statistic on {format_count(mack['cells_used'], 'cell')} was "
-            f"{format_value(mack['statistic'])} with {format_count(mack['df1'], 'degree')} of "
+            f"{format_value(mack['test_statistic'])} with {format_count(mack['df1'], 'degree')} of "
             f"freedom ({format_p(mack['p'])})."
         )
     rejected = [found["p"] < alpha for found in (row, test, mack) if found is not None]
@@ -112,10 +112,10 @@ def _describe_omnibus(friedman: pd.DataFrame, alpha: float) -> str:
 
 def _describe_f(test: "pd.Series") -> str:
     """Describe the F test; an infinite statistic is missing from the table, with p = 0."""
-    if not math.isfinite(test["statistic"]):
+    if not math.isfinite(test["test_statistic"]):
         return "F was infinite (all datasets agree)."
     return (
-        f"F was {format_value(test['statistic'])} with {test['df1']:,g} and {test['df2']:,g} "
+        f"F was {format_value(test['test_statistic'])} with {test['df1']:,g} and {test['df2']:,g} "
         f"degrees ({format_p(test['p'])})."
     )
 

@@ -18,7 +18,7 @@ from capmap.wording import ALL
 
 RANKING = [
     *("model", "iqm", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
-    *("rank_low_all", "rank_high_all", "may_be_best", "runs", "datasets", "filled", "ties"),
+    *("rank_low_all", "rank_high_all", "may_be_best", "runs", "datasets", "filled", "tie_group"),
 ]
 
 

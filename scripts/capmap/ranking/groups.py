@@ -45,7 +45,7 @@ RANKING = {
     "rank": "int64",
     "rank_low": "Int64",
     "rank_high": "Int64",
-    "ties": "str",
+    "tie_group": "str",
 }
 SHAPE = {"runs": "int64", "datasets": "int64", "missing": "int64"}
 COVERAGE = {
@@ -266,7 +266,7 @@ def rank_groups(
     -------
     Rankings
         ``ranking``: group by group, best first, ties by name: ``group``, ``model``, the statistic,
-        ``ci_low``, ``ci_high``, ``rank``, ``rank_low``, ``rank_high``, ``ties``, a column per
+        ``ci_low``, ``ci_high``, ``rank``, ``rank_low``, ``rank_high``, ``tie_group``, a column per
         aggregation, a column ``rank_…`` per aggregation, ``runs``, ``datasets`` and ``missing``
         (datasets of the group without a score). Interval, rank interval and ties are empty for a
         model without an interval.

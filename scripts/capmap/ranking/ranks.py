@@ -48,9 +48,9 @@ def rank_estimates(
     pandas.DataFrame
         The models by rank, then name, with the further columns ``rank`` (competition ranks),
         ``rank_low`` and ``rank_high`` (of the model's own confidence set), ``rank_low_all`` and
-        ``rank_high_all`` (of the sets of all models at once), ``may_be_best`` and ``ties`` (letters
-        of the groups). All but ``rank`` are missing without an interval, ``ties`` is empty, as it
-        is for more than 200 models.
+        ``rank_high_all`` (of the sets of all models at once), ``may_be_best`` and ``tie_group``
+        (letters of the groups). All but ``rank`` are missing without an interval, ``tie_group`` is
+        empty, as it is for more than 200 models.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def rank_estimates(
     table = models.iloc[order].assign(rank=ranks[order]).reset_index(drop=True)
     unknown = pd.array([pd.NA] * len(table), dtype="Int64")
     table = table.assign(**dict.fromkeys(RANK_SETS, unknown))
-    table = table.assign(may_be_best=pd.array([pd.NA] * len(table), dtype="boolean"), ties="")
+    table = table.assign(may_be_best=pd.array([pd.NA] * len(table), dtype="boolean"), tie_group="")
     ordered = errors.take(order)
     is_sure = ~np.isnan(ordered.variances)
     if not is_sure.any():
@@ -83,7 +83,7 @@ def rank_estimates(
         table.loc[is_sure, column] = values
     table.loc[is_sure, "may_be_best"] = sets.may_be_best
     if sets.separated is not None:
-        table.loc[is_sure, "ties"] = display_letters(~sets.separated)
+        table.loc[is_sure, "tie_group"] = display_letters(~sets.separated)
     return table
 
 

@@ -82,7 +82,7 @@ const listColumns = () => {
     ["backbone", "Backbone", showsBackbone],
     ["size", "Size", entries.has("size")],
     ["submission", "Submission", entries.has("submission")],
-    ["ties", "Tie group", entries.has("ties")],
+    ["tie_group", "Tie group", entries.has("tie_group")],
     ["runs", "Runs", true],
     ["mean", "Mean", entries.has("mean")],
   ];
@@ -105,7 +105,7 @@ const ALWAYS = new Set(["rank", "name", "overall"]);
 const FEW = 12;
 
 const listDefaults = () => {
-  const ids = ["about:size", "about:ties"];
+  const ids = ["about:size", "about:tie_group"];
   if (entries.distinct("submission").length > 1) ids.push("about:submission");
   if (state.everyMethod) ids.push("about:method");
   const names = state.group ? groups.get(state.group) : datasets;

@@ -58,7 +58,7 @@ const describe = (entry) => {
   const range = showRange(score.low, score.high);
   return [
     [methods.length > 1 ? `Rank with ${read("method")}` : "Rank", rank],
-    ["Tie group", read("ties")],
+    ["Tie group", read("tie_group")],
     ["Overall", showScore(score.value) + (range && ` (${range})`)],
     ["Datasets", `${read("datasets")} of ${read("expected")}`],
     ["Runs", read("runs")],
@@ -148,7 +148,7 @@ const nameEntry = (entry) =>
 
 // Whether letters separate two entries; those of different methods are ranked apart.
 const judgePair = (entry, other) => {
-  const [one, two] = [entry, other].map((row) => entries.text("ties", row));
+  const [one, two] = [entry, other].map((row) => entries.text("tie_group", row));
   if (entries.text("method", entry) !== entries.text("method", other)) {
     return "Entries of different methods are ranked apart: whether these two differ was not tested.";
   }

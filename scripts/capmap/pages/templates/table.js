@@ -106,7 +106,7 @@ const drawHead = (shown) => {
 
 const drawColumns = (shown) =>
   make("colgroup", {}, ...shown.map(({ kind, id }) => {
-    const kinds = { "about:size": "short", "about:ties": "short", overall: "wide" };
+    const kinds = { "about:size": "short", "about:tie_group": "short", overall: "wide" };
     return make("col", { className: `col-${kinds[id] ?? kind}` });
   }));
 
