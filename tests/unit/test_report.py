@@ -187,7 +187,7 @@ def test_the_ends_of_an_interval_stand_in_the_cell_of_the_estimate() -> None:
         {
             "model": ["A", "B"],
             "iqm": [2 / 3, 0.5],
-            "ci_low": [0.6, np.nan],
+            "ci_low": [0, np.nan],
             "ci_high": [0.7, np.nan],
             "rank": [1, 2],
             "rank_low": [1, 1],
@@ -200,7 +200,7 @@ def test_the_ends_of_an_interval_stand_in_the_cell_of_the_estimate() -> None:
     assert [view.columns[place].name for place in shown] == ["model", "iqm", "rank", "width"]
     texts = [[row.cells[place].text for place in shown] for row in view.rows]
     assert texts == [
-        ["A", "0.667 [0.600, 0.700]", "1 [1, 2]", "0.100"],
+        ["A", "0.667 [0.000, 0.700]", "1 [1, 2]", "0.100"],
         ["B", "0.500", "2 [1, 2]", "0.100"],
     ]
     assert view.rows[0].cells[1].exact == repr(2 / 3)

@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from capmap.catalog import capabilities, comparisons, leaderboard, multilabel, published
-from capmap.catalog.columns import COLUMNS, TEXT_COLUMNS
+from capmap.catalog.columns import TEXT_COLUMNS, spell_column
 from capmap.catalog.declarations import Analysis, Cost, Figure, Step, Table
 from capmap.catalog.main import HEADLINE, MAIN, TOGETHER
 
 __all__ = [
     "ANALYSES",
-    "COLUMNS",
     "EVERYTHING",
     "FIGURES",
     "HEADLINE",
@@ -128,8 +127,7 @@ def place_table(name: str, reader: Analysis) -> str:
 def label_columns(place: str, columns: Iterator[str] | list[str]) -> dict[str, str]:
     """What a page calls the columns of a table; those called after datasets keep their names."""
     table = TABLES.get(place, Table(""))
-    known = {name: column.label for name, column in COLUMNS.items()} | dict(table.labels)
-    return {name: known.get(name) or name.replace("_", " ").capitalize() for name in columns}
+    return {name: table.labels.get(name) or spell_column(name) for name in columns}
 
 
 def list_text_columns(place: str) -> list[str]:

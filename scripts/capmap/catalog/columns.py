@@ -39,14 +39,12 @@ COLUMNS = {
     "ci_high": Column("To"),
     "df1": Column("df 1"),
     "df2": Column("df 2"),
-    "elo": Column("Elo"),
-    "iqm": Column("IQM"),
     "kendall_tau": Column("Kendall's tau"),
-    "p": Column("p"),
     "p_a_better": Column("P(a better)"),
+    "p_adjusted": Column("p, Holm corrected"),
     "p_b_better": Column("P(b better)"),
+    "p_front": Column("P(front)"),
     "p_holm": Column("p, Holm corrected"),
-    "share_first": Column("Share first"),
     "p_equivalent": Column("P(equivalent)"),
     "p_improvement": Column("P(improvement)"),
     "p_improvement_high": Column("P(improvement) to"),
@@ -58,12 +56,43 @@ COLUMNS = {
     "rank_high_all": Column("Rank to, all models at once"),
     "rank_low": Column("Rank from"),
     "rank_low_all": Column("Rank from, all models at once"),
-    "rope": Column("ROPE"),
     "sha256": Column("SHA-256"),
-    "std": Column("SD"),
-    "wilcoxon_p": Column("Wilcoxon p"),
     "wilcoxon_p_holm": Column("p, Holm corrected"),
+}
+
+# Words of names whose first letter alone is not what makes them a label.
+SPELLINGS = {
+    "asma": "ASMA",
+    "borda": "Borda",
+    "copeland": "Copeland",
+    "df": "df",
+    "hpo": "HPO",
+    "iqm": "IQM",
+    "kemeny": "Kemeny",
+    "mae": "MAE",
+    "mse": "MSE",
+    "p": "p",
+    "pearson": "Pearson",
+    "real": "ReaL",
+    "rope": "ROPE",
+    "sem": "SEM",
+    "std": "SD",
+    "top1": "Top-1",
 }
 
 # What stays text when a table is read back.
 TEXT_COLUMNS = [name for name, column in COLUMNS.items() if column.is_text]
+
+
+def spell_column(name: str) -> str:
+    """What a page calls a column.
+
+    Examples
+    --------
+    >>> [spell_column(name) for name in ("ci_low", "train_mse", "mean_gap", "p")]
+    ['From', 'Train MSE', 'Mean gap', 'p']
+    """
+    known = COLUMNS.get(name, Column()).label
+    first, *others = name.split("_")
+    words = [SPELLINGS.get(first, first.capitalize())]
+    return known or " ".join([*words, *(SPELLINGS.get(word, word) for word in others)])

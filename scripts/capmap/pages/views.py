@@ -162,12 +162,15 @@ def make_view(
         Column(label, (labels or {}).get(label, label), kind, meaning=explain_column(name, label))
         for label, kind in zip(map(str, shown.columns), numeric, strict=True)
     ]
+    intervals = _find_ends(columns)
+    decimals = _count_decimals(shown, columns, intervals)
+    directions = [(best or {}).get(column.name) for column in columns]
     most = max_bytes // MARKUP_OF_ROW + 1
     cells = [
-        _format_column(shown.iloc[:, place], column, (best or {}).get(column.name), most=most)
-        for place, column in enumerate(columns)
+        _format_column(shown.iloc[:, place], decimals[place], directions[place], most=most)
+        for place in range(len(columns))
     ]
-    for place, ends in _find_ends(columns).items():
+    for place, ends in intervals.items():
         cells[place] = list(map(_join_ends, cells[place], *(cells[end] for end in ends)))
         for end in ends:
             columns[end] = replace(columns[end], hidden=True)
@@ -196,15 +199,29 @@ def _find_header(columns: list[Column]) -> int | None:
     return names.index("model") if "model" in names else next(text, None)
 
 
+def _count_decimals(
+    table: pd.DataFrame, columns: Sequence[Column], intervals: Mapping[int, tuple[int, int]]
+) -> list[int | None]:
+    """The decimals of each column, ends of an interval as its estimate; None of text."""
+    counts = [
+        count_decimals(table.iloc[:, place]) if column.numeric else None
+        for place, column in enumerate(columns)
+    ]
+    for place, ends in intervals.items():
+        most = max(counts[part] or 0 for part in (place, *ends))
+        for part in (place, *ends):
+            counts[part] = most
+    return counts
+
+
 def _format_column(
-    values: pd.Series, column: Column, direction: str | None, *, most: int
+    values: pd.Series, decimals: int | None, direction: str | None, *, most: int
 ) -> list[Cell]:
     """The first cells of a column, as many as the page may have rows."""
     first = values.iloc[:most]
-    if not column.numeric:
+    if decimals is None:
         return [Cell("" if pd.isna(value) else str(value)) for value in first]
     exact = ["" if pd.isna(value) else repr(value) for value in first.tolist()]
-    decimals = count_decimals(values)
     printed = format_numbers(first, decimals=decimals)
     ends = values.dropna().agg(["min", "max"]) if len(values) > most else first
     best = find_best(format_numbers(ends, decimals=decimals), direction)
