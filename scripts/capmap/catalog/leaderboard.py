@@ -9,8 +9,8 @@ LEADERBOARD = Analysis(
         "entries": Table(
             "Entries of the leaderboard by their normalized score over all datasets, ranked "
             "within each method, with intervals of score and rank. Entries that share a letter "
-            "in the column of ties cannot be separated, allowing for all pairs. Entries with runs "
-            "on too few datasets have no rank.",
+            "cannot be separated, allowing for all pairs. Entries with runs on too few datasets "
+            "have no rank.",
             "method rank model name backbone size submission iqm ci_low ci_high rank_low "
             "rank_high tie_group mean runs datasets expected complete",
             best={"iqm": "max"},

@@ -28,8 +28,8 @@ MAIN = Analysis(
         "iqm": Table(
             "Models ranked by interquartile mean (IQM), with intervals of the score and "
             "confidence sets of the rank: of each model, and of all models at once. Models that "
-            "share a letter in the column of ties cannot be separated, allowing for all pairs; "
-            "there are letters for models with an interval, of up to 200 models.",
+            "share a letter cannot be separated, allowing for all pairs; there are letters for "
+            "models with an interval, of up to 200 models.",
             "model iqm ci_low ci_high rank rank_low rank_high rank_low_all rank_high_all "
             "may_be_best runs datasets filled tie_group",
             best={"iqm": "max"},
