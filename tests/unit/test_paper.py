@@ -101,6 +101,27 @@ def test_odd_columns_are_printed(means):
     assert len(read_cells(means)) == len(means)
 
 
+@pytest.mark.parametrize(
+    ("lacking", "missing", "tests"),
+    [
+        ("", "pairwise", {"friedman1937", "nemenyi1963"}),
+        ("Cx", "pairwise", {"friedman1937", "nemenyi1963", "skillings1981"}),
+        ("Cx", "common", {"friedman1937", "nemenyi1963"}),
+        ("Cx Ay", "pairwise", {"skillings1981"}),
+    ],
+)
+def test_only_tests_that_had_datasets_are_named(lacking, missing, tests):
+    models = ["A", "B", "C"]
+    seeds = make_seeds(models, ["x", "y"])
+    settings = make_settings(analyses=["ranks"])
+    settings["comparison"]["missing"] = missing
+    seeds = seeds[~(seeds["model"] + seeds["dataset"]).isin(lacking.split())]
+    methods = make_paper(models, ["x", "y"], settings=settings, seeds=seeds)["methods"]
+    found = {"friedman1937", "nemenyi1963", "skillings1981"} & set(re.findall(r"\w+\d{4}", methods))
+    assert found == tests
+    assert "wilcoxon1945" in methods
+
+
 def test_the_number_of_datasets_is_told_where_models_lack_some():
     for missing, is_named in ((0, False), (1, True)):
         ranking = make_ranking(model=["A", "B"], datasets=[2, 2], missing=[missing] * 2)

@@ -170,9 +170,15 @@ def test_skillings_mack_is_told_where_it_was_used() -> None:
 
 def test_no_common_dataset_leaves_no_nemenyi() -> None:
     tables = {"friedman": make_table("friedman").head(0), "nemenyi": make_table("nemenyi").head(0)}
-    _, results = tell(describe_rank_tests, **tables)
+    methods, results = tell(describe_rank_tests, **tables)
     assert results.startswith("No test of all models together could be computed.")
     assert "Nemenyi's test needs a dataset that all models have" in results
+    assert "Pairs were compared by Wilcoxon's signed-rank test" in methods
+    tables["friedman"].loc[0] = ["skillings_mack", 10.1, 3, NAN, 0.018, 4, 15, 58, 0]
+    methods += tell(describe_rank_tests, **tables)[0]
+    assert "The test of Skillings and Mack used all datasets on which several models" in methods
+    assert "Friedman" not in methods
+    assert "Nemenyi" not in methods
 
 
 def test_profiles_name_the_leaders_and_the_pool() -> None:

@@ -9,7 +9,7 @@ from capmap.catalog import FIGURES, TOGETHER
 from capmap.claims import find_shortfall, name_intervals
 from capmap.paper.findings import describe_results, render_tests
 from capmap.paper.latex import HEIGHT, WIDTH, declare_characters, write_name
-from capmap.paper.methods import describe_methods, has_holes
+from capmap.paper.methods import describe_methods
 from capmap.paper.rankings import Ranking, list_rankings, render_rankings, write_intervals
 from capmap.paper.references import render_references
 from capmap.paper.scores import render_results
@@ -103,6 +103,8 @@ def render_paper(
     level = bootstrap["confidence"]
     is_board = not rankings or bool(rankings[0].within)
     drawn = [name for name in figures if not is_board or name not in TOGETHER]
+    cells = tables["seeds"][["dataset", "model"]].drop_duplicates()
+    filled = cells["dataset"].value_counts() / cells["model"].nunique()
     methods = describe_methods(
         rankings,
         analyses=analyses,
@@ -110,7 +112,7 @@ def render_paper(
         comparison=comparison,
         failed=failed,
         incomplete=incomplete,
-        has_holes=has_holes(tables["seeds"]),
+        filled=filled.tolist(),
     )
     parts = {
         "methods": "\n\n".join(methods) + "\n",

@@ -3,8 +3,6 @@ r"""The paragraph of methods: what a study did, by its settings, with ``\citep``
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
-
 from capmap.paper.rankings import OVER, Ranking, write_percent
 from capmap.settings.choices import Incomplete
 from capmap.wording import MOST_LETTERED, join_words, spell_statistic
@@ -62,6 +60,12 @@ ANALYSES = {
     "multilabel": "Predictions were judged by all valid labels of an image \\citep{anzaku2024}.",
 }
 
+FRIEDMAN = ["Friedman's test \\citep{friedman1937}", "the $F$ test of \\citet{iman1980}"]
+SKILLINGS = "the test of \\citet{skillings1981}"
+NEMENYI = "Nemenyi's test \\citep{nemenyi1963}"
+WILCOXON = (
+    "Wilcoxon's signed-rank test \\citep{wilcoxon1945} with Holm's correction \\citep{holm1979}"
+)
 
 FILLED = {
     "adjust": "On datasets that a model lacks, its score is expected from an additive model of "
@@ -80,7 +84,7 @@ def describe_methods(
     comparison: Setting,
     failed: object,
     incomplete: Incomplete,
-    has_holes: bool,
+    filled: Sequence[float],
 ) -> list[str]:
     r"""Write what was done as paragraphs of LaTeX.
 
@@ -96,8 +100,8 @@ def describe_methods(
         The setting of failed runs.
     incomplete : str
         The setting of empty cells.
-    has_holes : bool
-        Whether some model lacks some dataset.
+    filled : sequence of float
+        Share of the models that have runs on each dataset, 0 to 1.
 
     Returns
     -------
@@ -107,7 +111,7 @@ def describe_methods(
     """
     ranking = " ".join(_describe_ranking(rankings, bootstrap, failed, incomplete))
     models = max((len(own.models) for own in rankings), default=0)
-    sentences = [_describe_analysis(name, comparison, has_holes, models) for name in analyses]
+    sentences = [_describe_analysis(name, comparison, filled, models) for name in analyses]
     beyond = " ".join(filter(None, sentences))
     return [text for text in (ranking, beyond) if text]
 
@@ -172,13 +176,13 @@ def _describe_intervals(ranking: Ranking, bootstrap: Setting) -> list[str]:
     ]
 
 
-def _describe_analysis(name: str, comparison: Setting, has_holes: bool, models: int) -> str:
+def _describe_analysis(name: str, comparison: Setting, filled: Sequence[float], models: int) -> str:
     if name in ("pairwise", "ranks") and models < 2:
         return ""
     if name == "pairwise":
         return _describe_pairs(comparison)
     if name == "ranks":
-        return _describe_ranks(comparison, has_holes, models)
+        return _describe_ranks(comparison, filled, models)
     return ANALYSES.get(name, "")
 
 
@@ -201,30 +205,19 @@ def _describe_pairs(comparison: Setting) -> str:
     )
 
 
-def _describe_ranks(comparison: Setting, has_holes: bool, models: int) -> str:
+def _describe_ranks(comparison: Setting, filled: Sequence[float], models: int) -> str:
+    has_complete, has_holes = max(filled) == 1, min(filled) < 1
     tests = [
-        "Friedman's test \\citep{friedman1937}",
-        "the $F$ test of \\citet{iman1980}",
-        *(["the test of \\citet{skillings1981}"] if has_holes else []),
+        *(FRIEDMAN if has_complete else []),
+        *([SKILLINGS] if has_holes and comparison["missing"] != "common" else []),
     ]
-    wilcoxon = (
-        " and by Wilcoxon's signed-rank test \\citep{wilcoxon1945} with Holm's correction "
-        "\\citep{holm1979}"
-    )
+    pairs = [
+        *([NEMENYI] if has_complete else []),
+        *([WILCOXON] if models <= MOST_LETTERED else []),
+    ]
+    together = f" by {join_words(tests)}" if tests else ""
+    apart = f"{', and pairs of them' if tests else ' in pairs'} by {join_words(pairs)}"
     return (
-        f"Mean ranks over datasets \\citep{{demsar2006}} were compared by {join_words(tests)}, and "
-        "pairs of them by Nemenyi's test \\citep{nemenyi1963}"
-        f"{wilcoxon if models <= MOST_LETTERED else ''}, at the "
-        f"{write_percent(comparison['alpha'])} level."
+        f"Mean ranks over datasets \\citep{{demsar2006}} were compared{together}"
+        f"{apart if pairs else ''}, at the {write_percent(comparison['alpha'])} level."
     )
-
-
-def has_holes(seeds: pd.DataFrame) -> bool:
-    """Whether some model has no run on some dataset.
-
-    Parameters
-    ----------
-    seeds : pandas.DataFrame
-        The columns of ``tables/seeds.csv``, a row per filled cell.
-    """
-    return len(seeds) < seeds["model"].nunique() * seeds["dataset"].nunique()

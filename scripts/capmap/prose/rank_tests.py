@@ -13,7 +13,14 @@ from capmap.prose.words import (
     join_some,
     name_covered,
 )
-from capmap.wording import MOST_LETTERED, describe_few, format_count, format_p, format_percent
+from capmap.wording import (
+    MOST_LETTERED,
+    describe_few,
+    format_count,
+    format_p,
+    format_percent,
+    join_words,
+)
 
 
 def describe_rank_tests(
@@ -43,14 +50,17 @@ def describe_rank_tests(
     """
     if len(mean_ranks) < 2:
         return ["With a single model there were no ranks to test."]
-    wilcoxon = " and by Wilcoxon's signed-rank test with Holm's correction over all pairs,"
+    wilcoxon = "Wilcoxon's signed-rank test with Holm's correction over all pairs"
+    pairs = [
+        *(["Nemenyi's test"] if len(nemenyi) else []),
+        *([wilcoxon] if len(mean_ranks) <= MOST_LETTERED else []),
+    ]
+    level = format_percent(alpha)
     methods = join_sentences(
-        "The models were ranked on each dataset by mean score (average ranks for ties). "
-        "Friedman's chi-squared test (corrected for ties) and the F test of Iman and Davenport "
-        "used the datasets on which every model had runs"
-        f"{_describe_incomplete(friedman, missing)}. Pairs were compared by Nemenyi's test,"
-        f"{wilcoxon if len(mean_ranks) <= MOST_LETTERED else ''} at the "
-        f"{format_percent(alpha)} level. Datasets were assumed independent."
+        "The models were ranked on each dataset by mean score (average ranks for ties).",
+        _describe_tests(friedman, missing),
+        f"Pairs were compared by {join_words(pairs)}, at the {level} level." if pairs else "",
+        "Datasets were assumed independent.",
     )
     results = join_sentences(
         _describe_omnibus(friedman, alpha),
@@ -66,10 +76,16 @@ def _find_test(friedman: pd.DataFrame, test: str) -> "pd.Series | None":
     return None if rows.empty else rows.iloc[0]
 
 
-def _describe_incomplete(friedman: pd.DataFrame, missing: str) -> str:
-    if _find_test(friedman, "skillings_mack") is None or missing == "common":
-        return ""
-    return "; that of Skillings and Mack used the incomplete datasets as well"
+def _describe_tests(friedman: pd.DataFrame, missing: str) -> str:
+    has_mack = _find_test(friedman, "skillings_mack") is not None and missing != "common"
+    if _find_test(friedman, "friedman") is None:
+        mack = "The test of Skillings and Mack used all datasets on which several models had runs."
+        return mack if has_mack else ""
+    incomplete = "; that of Skillings and Mack used the incomplete datasets as well"
+    return (
+        "Friedman's chi-squared test (corrected for ties) and the F test of Iman and Davenport "
+        f"used the datasets on which every model had runs{incomplete if has_mack else ''}."
+    )
 
 
 def _describe_omnibus(friedman: pd.DataFrame, alpha: float) -> str:
