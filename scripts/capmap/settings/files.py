@@ -204,7 +204,10 @@ def read_config(path: str) -> dict[str, Any]:
     """
     content = read_yaml(path)
     if not isinstance(content, dict) or not isinstance(content.get("studies"), dict):
-        raise ConfigError(f"{path}: it has no section `studies:` with a study below it.")
+        raise ConfigError(
+            f"{path}: it has no section `studies:` with a study below it. Name a file of settings, "
+            "which `capmap draft` writes for files of results."
+        )
     return content
 
 
