@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from capmap.addresses import hide_in_text
+from capmap.addresses import ADDRESS, hide_in_text
 from capmap.drafting import CALL, name_study
 from capmap.errors import CapmapError, ConfigError, explain_machine
 from capmap.settings.files import read_config
@@ -95,6 +95,9 @@ def _run(options: argparse.Namespace, rest: list[str]) -> int:
 
 
 def _draft(options: argparse.Namespace, rest: list[str]) -> int:
+    # Snakemake logs its command line, with whatever is secret in an address.
+    if addresses := [name for name in options.files if ADDRESS.match(name)]:
+        raise ConfigError(f"{addresses[0]}: a draft looks at files here. Load it first.")
     exports = ",".join(
         yaml.safe_dump(name, width=1 << 20).splitlines()[0] for name in options.files
     )

@@ -132,6 +132,7 @@ def test_examples_and_mistakes(capmap: Path, tmp_path: Path) -> None:
         (["run", "nothing.csv"], "nothing.csv"),
         (["run", "nothing.yaml"], "nothing.yaml: it cannot be read"),
         (["open"], "There is no results/index.html"),
+        (["draft", "s3://me:pw@store/a.csv"], "s3://store/a.csv: a draft looks at files here"),
     ]:
         refused = call(capmap, tmp_path, *arguments)
         assert refused.returncode == 1
