@@ -195,6 +195,8 @@ AVERAGINGS = frozenset(
     {"macro", "micro", "weighted", "mean", "average", "avg", "binary", "multiclass", "multilabel"}
 )
 NEGATIONS = frozenset({"neg", "negative", "negated", "minus"})
+DASHES = re.compile("[\u2010-\u2015\u2212]")
+SIGN = re.compile(r"(?:^|/)\s*(?:-|\(-\))")
 
 
 def canonical_name(name: str) -> str:
@@ -213,8 +215,8 @@ def canonical_name(name: str) -> str:
     Notes
     -----
     Letters are folded (NFKC, so R² is R2) and everything but letters and digits is left out. A
-    leading minus stays, because -RMSE is better when it is higher. A name of nothing but symbols
-    is only folded and trimmed.
+    leading minus stays, also behind a slash, because -RMSE is better when it is higher. A name of
+    nothing but symbols is only folded and trimmed.
 
     Examples
     --------
@@ -222,12 +224,14 @@ def canonical_name(name: str) -> str:
     'multilabelf1score'
     >>> canonical_name("R²") == canonical_name("r_2"), canonical_name("-RMSE")
     (True, '-rmse')
+    >>> find_metric("val/–RMSE").direction, find_metric("(-)RMSE").direction
+    ('max', 'max')
     """
     folded = _fold(name)
     letters = "".join(_split(folded))
     if not letters:
         return folded
-    return f"-{letters}" if folded.startswith("-") else letters
+    return f"-{letters}" if SIGN.search(folded) else letters
 
 
 def find_metric(name: str) -> Metric | None:
@@ -260,7 +264,7 @@ def find_metric(name: str) -> Metric | None:
     True
     """
     folded = _fold(name)
-    sign = -1 if folded.startswith("-") else 1
+    sign = -1 if SIGN.search(folded) else 1
     words = _split(folded)
     while words:
         metric = _KNOWN.get("".join(words))
@@ -305,7 +309,7 @@ def suggest(name: str) -> str | None:
 
 
 def _fold(name: str) -> str:
-    return unicodedata.normalize("NFKC", name).replace("\u2212", "-").strip().casefold()
+    return DASHES.sub("-", unicodedata.normalize("NFKC", name)).strip().casefold()
 
 
 def _split(folded: str) -> list[str]:

@@ -303,7 +303,12 @@ def test_tables_and_rows_of_markdown_that_are_commented_out_are_not_read(write):
         # Beside numbers.
         (r"0.5$^{a}$", "0.5"),
         (r"1e-3\textsuperscript{b}", "1e-3"),
+        (r"0.5\textsuperscript{1,2}", "0.5"),
         (r"10$^{-3}$", "10^-3"),
+        (r"10\textsuperscript{-3}", "10^-3"),
+        (r"91.2$^{0.3}$", "91.2^0.3"),
+        (r"91.2\textsuperscript{.5}", "91.2^.5"),
+        (r"91.2\textsuperscript{$\pm$0.3}", "91.2±0.3"),
     ],
 )
 def test_raised_text_of_latex_is_a_footnote_behind_names_and_numbers(write, cell, text):

@@ -357,6 +357,15 @@ def test_percentages_are_fine_when_declared():
     assert codes(runs, metrics={"accuracy": {"low": 0, "high": 100}}) == []
 
 
+@pytest.mark.parametrize("name", ["error rate (%)", "accuracy %"])
+def test_a_metric_called_after_percent_has_no_bounds_of_fractions(name):
+    runs = column(0.23, 0.35, 0.8, metric=name)
+    problem = find_one(runs, "percent")
+    assert "are percentages by the name of the metric" in problem.reason
+    assert codes(runs, metrics={name: {"low": 0, "high": 1}}) == []
+    assert codes(runs.assign(raw=["23%", "35%", "80%"])) == []
+
+
 def test_percentages_of_a_correlation_keep_their_sign():
     problem = find_one(column(45.0, -2.0, 60.0, metric="mcc"), "percent")
     assert "metrics: {mcc: {low: -100, high: 100}}" in problem.remedy
@@ -378,6 +387,7 @@ def test_fractions_among_percentages_are_a_warning_for_the_dataset():
     assert (problem.severity, problem.value) == ("warning", "0.9")
     assert "All scores of the dataset 'Q' are at most 1" in problem.reason
     assert "datasets: {Q: {low: 0, high: 1}}" in problem.remedy
+    find_one(column(0.91, 0.88, metric="accuracy"), "fractions", **PERCENT)
     problem = find_one(column(90, 0.8, 70, metric="accuracy"), "fraction", **PERCENT)
     assert problem.reason.startswith("1 score of the dataset 'D' is at most 1")
     assert codes(column(3, 0.8, 0.0, 12, metric="accuracy"), **PERCENT) == []

@@ -139,6 +139,8 @@ ENDING = re.compile(
 FARTHEST = 300
 SPREAD = re.compile(r"[{$\s]*\\pm(?![A-Za-z])")
 ALONE = re.compile(r"\$\s*(?:\{\})?\s*$")
+# No footnote has such a number: it is a spread, or the power of ten.
+MEASURED = re.compile(r"[{\s]*(?:[+-]?[0-9]*\.[0-9]+|[+-][0-9]+)[}\s]*")
 EXPONENT = re.compile(r"[{\s]*[+-]?[0-9]+[}\s]*")
 SQUARED = re.compile(r"(?<![^\W_])R$")
 
@@ -580,12 +582,20 @@ def _read_command(
     if name in OPTIONAL:
         position = _pass_brackets(cell, position)
     end = _pass_groups(cell, position, count, close)
-    if name == "textsuperscript":
-        if _is_square(cell[position:end], texts):
-            return "2", end
-        if _is_in_name(texts) and not _is_footnote(cell, position, end):
-            return "^", position
-    return "", end
+    return _read_raised(cell, position, end, texts) if name == "textsuperscript" else ("", end)
+
+
+def _read_raised(cell: str, position: int, end: int, texts: Sequence[str]) -> tuple[str, int]:
+    """Read a raised group, as `_read_script` does, but for lone digits, which mark footnotes."""
+    if SPREAD.match(cell, position):
+        return "", position
+    if _is_square(cell[position:end], texts):
+        return "2", end
+    if _is_in_name(texts):
+        is_note = _is_footnote(cell, position, end)
+    else:
+        is_note = not MEASURED.fullmatch(cell, position, end)
+    return ("", end) if is_note else ("^", position)
 
 
 def _read_script(
@@ -610,7 +620,8 @@ def _read_script(
         is_note = _is_footnote(cell, start, end, is_alone=is_alone)
         return ("", end) if is_note else ("^", match.end())
     is_power = EXPONENT.fullmatch(script) and "".join(texts[-3:]).rstrip()[-1:].isdigit()
-    is_mark = NOTES.fullmatch(script) or (is_alone and not is_power)
+    is_number = is_power or MEASURED.fullmatch(script)
+    is_mark = NOTES.fullmatch(script) or (is_alone and not is_number)
     return ("", end) if is_mark else ("^", match.end())
 
 

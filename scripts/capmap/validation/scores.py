@@ -47,7 +47,9 @@ def find_misfits(
     A dataset holds percentages when its median score is above 1.5 and none is above 100, or, of a
     metric that cannot exceed 1 by its nature, when the median itself is at most 100. A single
     score is one when the metric cannot exceed 1 by its nature, the dataset's median is at most 1.5,
-    and the score is above 1.5 and at most 100: fractions and percentages are mixed.
+    and the score is above 1.5 and at most 100: fractions and percentages are mixed. Where the
+    name of the metric has a percent sign, its natural bounds of 1 are refused with small scores too, but
+    not with percent signs, which make fractions.
 
     A metric that is not bounded by its nature, and whose own rule gives the bounds as numbers, is
     declared: its scores may be as large as they like (a human-normalized score of 30, say).
@@ -70,6 +72,10 @@ def find_misfits(
     impossible = fractional & bounded & is_large
     highest = np.where(impossible, facts["median"], largest)
     percent = fractional & ~declared & is_large & (highest <= PERCENT)
+    is_named = facts["named"].to_numpy(dtype=bool)
+    named = rows[is_named[position]]
+    has_sign = named["raw"].str.contains("%", regex=False)
+    percent |= is_named & ~facts.index.isin(named.loc[has_sign, "dataset"].unique())
     mixable = fractional & bounded & ~is_large
     in_percent = percent[position]
     mixed = mixable[position] & (size > FRACTION) & (size <= PERCENT)
@@ -107,8 +113,8 @@ def find_mixed_scales(
     list of Problem
         "percent_sign", an error per dataset whose scores have percent signs, which make them
         fractions, beside a bound of 100 or scores without a sign above 1.5; of datasets with
-        bounds of 0 and 100 "fractions", a warning where all scores are at most 1 and others of the
-        metric have a median above 1.5, and "fraction" where some are and the median is at least 20.
+        bounds of 0 and 100 "fractions", a warning where all scores are at most 1, and "fraction"
+        where some are and the median is at least 20.
     """
     facts = bounds[~bounds["dataset"].isin(list(transformed))].set_index("dataset")
     facts = facts[~(facts["low"].isin([-1.0, 0.0]) & (facts["high"] == 1))]
@@ -124,15 +130,13 @@ def find_mixed_scales(
         largest=sizes.max().to_numpy(),
         has_signed=is_signed.groupby(place).any().to_numpy(),
         in_percent=lambda own: own["low"].isin([-PERCENT, 0.0]) & (own["high"] == PERCENT),
-        others=lambda own: own.groupby("metric", observed=True)["median"].transform("max"),
     )
     in_percent, has_signed = (
         facts[name].to_numpy()[place] for name in ("in_percent", "has_signed")
     )
     clashes = (is_signed & in_percent) | (has_signed & ~is_signed & (size > FRACTION))
-    are_small = (facts["largest"] <= 1) & (facts["others"] > FRACTION)
     may_be = facts["in_percent"] & ~facts["has_signed"]
-    may_be &= are_small | (facts["median"] >= HIGH_PERCENT)
+    may_be &= (facts["largest"] <= 1) | (facts["median"] >= HIGH_PERCENT)
     small = rows[may_be.to_numpy()[place] & (size > 0) & (size <= 1)]
     counts = small["dataset"].value_counts()
     return [
@@ -163,8 +167,8 @@ def _explain_fraction(row: Row, count: int, *, all_of_it: bool) -> Problem:
     return score_problem(
         row,
         "fractions" if all_of_it else "fraction",
-        f"{scores} of the dataset {quote_name(row.dataset)} {are} at most 1, where others in "
-        "percent are far above.",
+        f"{scores} of the dataset {quote_name(row.dataset)} {are} at most 1, where bounds are 0 "
+        "and 100.",
         "If these are fractions, write them in percent, or give the dataset its own bounds: "
         f"datasets: {{{write_key(row.dataset)}: {{low: 0, high: 1}}}}.",
         severity="warning",
@@ -230,6 +234,9 @@ def _gather_facts(bounds: pd.DataFrame, transformed: Collection[str]) -> pd.Data
         signed=(facts["low"] < 0) & ~endless,
         bounded=bounded,
         declared=explicit & ~bounded,
+        named=in_one
+        & ~explicit
+        & facts["metric"].astype("str").str.contains("%", regex=False).to_numpy(),
     )
 
 
@@ -243,11 +250,13 @@ def _explain_percent(row: Row, facts: pd.DataFrame) -> Problem:
     if not fact["bounded"]:
         rule = f"metrics: {{{metric}: {{low: {low:g}, high: {high:g}}}}}"
         remedy += f" If they are no percentages, confirm the bounds with {rule}."
+    look = f"look like percentages (their median is {fact['median']:g})"
+    said = "are percentages by the name of the metric"
     return score_problem(
         row,
         "percent",
-        f"The scores of the dataset {quote_name(row.dataset)} look like percentages (their median "
-        f"is {fact['median']:g}), but its bounds are [{low:g}, {high:g}].",
+        f"The scores of the dataset {quote_name(row.dataset)} {said if fact['named'] else look}, "
+        f"but its bounds are [{low:g}, {high:g}].",
         remedy,
         severity="error",
     )
