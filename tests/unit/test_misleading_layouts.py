@@ -114,7 +114,16 @@ CASES = [
             MATRIX,
             "doubtful_model",
         )
-        for name in ("std", "± std", "SEM", "StdErr", "(std)", "±", "max")
+        for name in (
+            *("std", "± std", "SEM", "StdErr", "(std)", "±", "max", "Average†", "Avg. ↑"),
+            *("Mittelwert", "平均"),
+        )
+    ),
+    (
+        "row that is the mean by its values",
+        "model,d1,d2,d3\nA,0.9,0.81,0.7\nB,0.72,0.6,0.91\nC,0.66,0.75,0.58\nAll,0.76,0.72,0.73\n",
+        MATRIX,
+        "doubtful_model",
     ),
     ("average of tasks", LONG + "A,d,0.5\nA,average,0.5\nB,d,0.6\n", {}, "doubtful_dataset"),
     ("mean model", LONG + "A,d,0.5\nMean,d,0.55\nB,d,0.6\n", {}, "doubtful_model"),

@@ -3,6 +3,8 @@
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Collection
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -11,7 +13,8 @@ from capmap.problems import Problem, Severity
 from capmap.wording import list_names, quote_name, write_key
 
 AVERAGE = re.compile(
-    r"(macro |micro |overall |grand )?(avg|average|mean|overall|total)"
+    r"(macro |micro |overall |grand )?"
+    r"(avg|average|mean|overall|total|mittelwert|durchschnitt|moyenne|promedio|ø|平均)"
     r"( (acc|accuracy|scores?|results?|performance|perf|all|of|on|over|across|the|\d+|datasets|"
     r"tasks|benchmarks|games))*( \([^()]*\))?"
 )
@@ -30,6 +33,7 @@ BEHIND = re.compile(rf"(.+?)( \(?({BESIDE}|sd|se)\)?| ?\(?({SIGN})\)?)")
 BEHIND_MEAN = re.compile(r"(.+?) \(?p\)?")
 BEFORE = re.compile(rf"(?:({BESIDE})( of)?[ (]+|({SIGN}) ?\(?)(?P<name>.+?)\)?")
 MEANS = ("mean", "avg", "average")
+MARKS = re.compile(r"[\s*:†‡§↑↓]+$")
 RANK = re.compile(r"((avg|average|mean|overall) )?rank(ing)?")
 ATTRIBUTE = re.compile(
     r"(# ?|n |num |number of |no )?(of )?"
@@ -42,9 +46,9 @@ MINUS = re.compile(r"(?<=[=:])[-\u2212](?=\d)|(?<=\de)[-\u2212](?=\d)", re.IGNOR
 INDEX = re.compile(
     r"unnamed: \d+|(__)?index[_ ]level[_ ]\d+(__)?|level[_ ]0|index|idx|id|row|nr|#|"
 )
-# Averages of more datasets than that are not looked for.
+# Averages among more models or datasets than that are not looked for.
 MOST = 2000
-FEWEST_MODELS = 3
+FEWEST = 3
 MOST_LISTED = 20
 
 
@@ -69,7 +73,8 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
     Notes
     -----
     A dataset is an average where for three models or more its scores equal the mean of those on all
-    other datasets, to the digits that are printed, and differ by more than these digits.
+    other datasets, to the digits that are printed, and differ by more than these digits; so is a
+    model on three datasets or more.
     """
     if runs.empty:
         return []
@@ -81,7 +86,8 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
     severity: Severity = "error" if is_wide and not listed else "warning"
     ranks = _find_ranks(runs) if is_wide and len(names) <= MOST else set()
     rest = runs[~runs["dataset"].isin(ranks)] if ranks else runs
-    averages = _find_averages(rest) if len(names) <= MOST else set()
+    cells = _average_cells(rest)
+    averages = _find_averages(rest, cells, "dataset")
     common = _find_common_words(names.tolist())
     every = {*map(_simplify, names)}
     for name in names.tolist():
@@ -101,11 +107,20 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
         else:
             continue
         problems.append(_explain_dataset(runs, name, reason, severity, is_wide=is_wide))
-    problems += [
-        _explain_model(runs, name)
-        for name in runs["model"].unique().tolist()
-        if AVERAGE.fullmatch(_simplify(name)) or SPREAD.fullmatch(_simplify(name))
-    ]
+    problems += _find_models(runs, _find_averages(rest, cells.drop(columns=[*averages]).T, "model"))
+    return problems
+
+
+def _find_models(runs: pd.DataFrame, averages: Collection[str]) -> list[Problem]:
+    """Find rows of averages and spreads."""
+    problems = []
+    for name in runs["model"].unique().tolist():
+        plain = _simplify(name)
+        if name in averages:
+            problems.append(_explain_model(runs, name, "holds the mean of the others"))
+        elif _is_called(AVERAGE, plain) or _is_called(SPREAD, plain):
+            reason = "is called like an average or a spread of others"
+            problems.append(_explain_model(runs, name, reason))
     return problems
 
 
@@ -164,7 +179,12 @@ def _is_beside(plain: str, every: set[str]) -> bool:
 def _is_average(plain: str, common: set[str]) -> bool:
     """Whether a name is that of an average, but for words that most names have."""
     rest = " ".join(word for word in plain.split() if word not in common)
-    return AVERAGE.fullmatch(plain) is not None or AVERAGE.fullmatch(rest) is not None
+    return _is_called(AVERAGE, plain) or _is_called(AVERAGE, rest)
+
+
+def _is_called(kind: re.Pattern[str], plain: str) -> bool:
+    """Whether a name is one of a kind, but for marks of footnotes and arrows behind it."""
+    return kind.fullmatch(MARKS.sub("", plain)) is not None
 
 
 def fold_spelling(name: str) -> str:
@@ -243,7 +263,7 @@ def _find_ranks(runs: pd.DataFrame) -> set[str]:
     found = set()
     for name, scores in runs.groupby("dataset", observed=True)["score"]:
         ranks = np.sort(scores.to_numpy(dtype=np.float64))
-        is_ranks = len(ranks) >= FEWEST_MODELS and ranks[0] in (0, 1)
+        is_ranks = len(ranks) >= FEWEST and ranks[0] in (0, 1)
         is_ranks = is_ranks and np.array_equal(ranks, np.arange(len(ranks)) + ranks[0])
         if is_ranks or is_attribute(str(name)):
             found.add(str(name))
@@ -251,10 +271,18 @@ def _find_ranks(runs: pd.DataFrame) -> set[str]:
     return found if len(found) < runs["dataset"].nunique() / 2 else set()
 
 
-def _find_averages(runs: pd.DataFrame) -> set[str]:
-    """Find the datasets whose scores are the mean of those on the others."""
-    cells = runs.groupby(["model", "dataset"], observed=True)["score"].mean().unstack()  # noqa: PD010
-    if cells.shape[1] < 3 or len(cells) < FEWEST_MODELS:
+def _average_cells(runs: pd.DataFrame) -> pd.DataFrame:
+    """Mean score of each model on each dataset, unless both are too many to look for averages."""
+    if min(runs["model"].nunique(), runs["dataset"].nunique()) > MOST:
+        return pd.DataFrame()
+    return runs.groupby(["model", "dataset"], observed=True)["score"].mean().unstack()  # noqa: PD010
+
+
+def _find_averages(
+    runs: pd.DataFrame, cells: pd.DataFrame, kind: Literal["model", "dataset"]
+) -> set[str]:
+    """Find the columns of cells, of that kind, that are the mean of the others."""
+    if not 3 <= cells.shape[1] <= MOST or len(cells) < FEWEST:
         return set()
     table = cells.to_numpy(dtype=np.float64)
     known = np.isfinite(table)
@@ -267,15 +295,12 @@ def _find_averages(runs: pd.DataFrame) -> set[str]:
     spread = np.nanmax(np.where(own, table, -np.inf), axis=0) - np.nanmin(
         np.where(own, table, np.inf), axis=0
     )
-    found = (own.sum(axis=0) >= FEWEST_MODELS) & (distance < spread / 4)
+    found = (own.sum(axis=0) >= FEWEST) & (distance < spread / 4)
     if not found.any():
         return set()
     # A printed mean is rounded, and so may be the scores that it is the mean of.
     digits = (
-        runs.groupby("dataset", observed=True)["raw"]
-        .apply(_measure_digit)
-        .loc[cells.columns]
-        .to_numpy()
+        runs.groupby(kind, observed=True)["raw"].apply(_measure_digit).loc[cells.columns].to_numpy()
     )
     rounding = digits + (digits.sum() - digits) / (len(digits) - 1)
     near = [(distance <= digit) & (spread > 4 * digit) for digit in (digits, rounding)]
@@ -314,7 +339,7 @@ def _explain_dataset(
     )
 
 
-def _explain_model(runs: pd.DataFrame, name: str) -> Problem:
+def _explain_model(runs: pd.DataFrame, name: str, reason: str) -> Problem:
     row = runs[runs["model"] == name].iloc[0]
     return Problem(
         severity="warning",
@@ -322,6 +347,6 @@ def _explain_model(runs: pd.DataFrame, name: str) -> Problem:
         source=str(row["source"]),
         line=int(row["line"]),
         value=name,
-        reason=f"The model {quote_name(name)} is called like an average or a spread of others.",
+        reason=f"The model {quote_name(name)} {reason}.",
         remedy=f"Leave it out with `select: {{models: {{exclude: [{write_key(name)}]}}}}`.",
     )

@@ -48,8 +48,8 @@ def find_misfits(
     metric that cannot exceed 1 by its nature, when the median itself is at most 100. A single
     score is one when the metric cannot exceed 1 by its nature, the dataset's median is at most 1.5,
     and the score is above 1.5 and at most 100: fractions and percentages are mixed. Where the
-    name of the metric has a percent sign, its natural bounds of 1 are refused with small scores too, but
-    not with percent signs, which make fractions.
+    name of the metric has a percent sign, its natural bounds of 1 are refused with small scores
+    too, but not with percent signs, which make fractions.
 
     A metric that is not bounded by its nature, and whose own rule gives the bounds as numbers, is
     declared: its scores may be as large as they like (a human-normalized score of 30, say).
