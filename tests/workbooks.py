@@ -1,7 +1,7 @@
 """Workbooks and archives for tests, made by hand."""
 
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,16 @@ def zip_up(path: str | Path, members: Mapping[str, str]) -> str:
 
 
 def make_xlsx(
-    path: str | Path, sheets: Mapping[str, Mapping[str, Any]], *, shared: Sequence[str] = ()
+    path: str | Path,
+    sheets: Mapping[str, Mapping[str, Any]],
+    *,
+    shared: Sequence[str] = (),
+    hidden: Collection[str] = (),
 ) -> str:
     """Make a workbook of sheets, each the cells by place; styles 1 and 2 are a date and a time.
 
     Bytes are the XML of a cell, with its place as a field, and `shared` that of texts which cells
-    name by number.
+    name by number. Rows called in `hidden` are hidden, as are columns B to D where it has "B".
     """
     listed = "".join(
         f'<sheet name="{name}" sheetId="{number}" r:id="r{number}"/>'
@@ -53,9 +57,13 @@ def make_xlsx(
         rows: dict[str, list[str]] = {}
         for place, cell in cells.items():
             rows.setdefault(place[1:], []).append(write_cell(place, cell))
-        data = "".join(f'<row r="{row}">{"".join(found)}</row>' for row, found in rows.items())
+        data = "".join(
+            f'<row r="{row}" hidden="{int(row in hidden)}">{"".join(found)}</row>'
+            for row, found in rows.items()
+        )
+        looks = '<cols><col min="2" max="4" hidden="1"/></cols>' if "B" in hidden else ""
         members[f"xl/s{number}.xml"] = (
-            f'<worksheet xmlns="{SPREADSHEET}"><sheetData>{data}</sheetData>'
+            f'<worksheet xmlns="{SPREADSHEET}">{looks}<sheetData>{data}</sheetData>'
             '<mergeCells><mergeCell ref="C3:D3"/></mergeCells></worksheet>'
         )
     return zip_up(path, members)

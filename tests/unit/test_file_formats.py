@@ -412,23 +412,37 @@ def test_a_sheet_of_excel_is_read_with_its_rows(tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    ("cell", "is_named"),
+    ("cell", "code"),
     [
-        (b'<c r="{place}"><f>B2/2</f><v></v></c>', True),
-        (b"<c><f>B2/2</f></c>", True),
-        (b'<c r="{place}"><f>B2/2</f><v>0.5</v></c>', False),
-        (b'<c r="{place}" t="str"><f>IF(B2,"","")</f><v></v></c>', False),
-        ("", False),
+        (b'<c r="{place}"><f>B2/2</f><v></v></c>', "uncomputed_formula"),
+        (b"<c><f>B2/2</f></c>", "uncomputed_formula"),
+        (b'<c r="{place}" t="e"><f>B2/0</f><v>#DIV/0!</v></c>', "error_cell"),
+        (b'<c r="{place}" t="e"><v>#N/A</v></c>', "error_cell"),
+        (b'<c r="{place}"><f>B2/2</f><v>0.5</v></c>', ""),
+        (b'<c r="{place}" t="str"><f>IF(B2,"","")</f><v></v></c>', ""),
+        ("", ""),
     ],
 )
-def test_formulas_that_were_never_computed_are_told(tmp_path, cell, is_named):
+def test_formulas_without_a_value_and_errors_are_named(tmp_path, cell, code):
     table = {"A3": "m", "B3": "P", "C3": "Q", "A4": "A", "B4": 0.5, "C4": 1, "A6": "B", "B6": 0.5}
     path = make_xlsx(tmp_path / "a.xlsx", {"other": {"A1": 1}, "S": {**table, "C6": cell}})
     sheet = open_sheet(path, wanted=(), options=FileOptions(sheet="S"))
     problems = sheet.read_cells(["m", "Q"]).problems
     found = [(problem.code, problem.line, problem.column) for problem in problems]
-    assert found == ([("uncomputed_formula", 6, "Q")] if is_named else [])
+    assert found == ([(code, 6, "Q")] if code else [])
     assert sheet.read_cells(["m", "P"]).problems == []
+
+
+@pytest.mark.parametrize(
+    ("hidden", "found"),
+    [("", []), ("3", []), ("4", [(4, "")]), ("46", [(4, "")]), ("6B", [(6, ""), (0, "P")])],
+)
+def test_hidden_rows_and_columns_are_named(tmp_path, hidden, found):
+    table = {"A3": "m", "B3": "P", "A4": "A", "B4": 0.5, "A6": "B", "B6": 0.5}
+    path = make_xlsx(tmp_path / "a.xlsx", {"S": table}, hidden=hidden)
+    problems = open_sheet(path, wanted=(), options=FileOptions()).read_cells(["m", "P"]).problems
+    assert {problem.code for problem in problems} <= {"hidden_cells"}
+    assert [(problem.line, problem.column) for problem in problems] == found
 
 
 RUN = "<r>{look}<t>{text}</t></r>"

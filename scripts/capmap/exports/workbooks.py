@@ -70,10 +70,11 @@ def open_workbook(path: str, *, options: FileOptions) -> RowSheet:
     RowSheet
         Its rows have the numbers of the sheet. Numbers are the shortest text that gives the same
         float again, without ".0"; dates are ISO 8601, and truth values true and false. Cells are
-        as they were last computed, and blank where that is an error or, with a warning in
-        ``.xlsx``, was never done. Of merged cells, all but the first are blank. Blank rows, and
-        blank columns on either side, are left out. In numbers of ``.xlsx``, raised or lowered
-        text such as the mark of a footnote has "^" or "_" before it, so that it joins no digits.
+        as they were last computed, and blank where that is an error or was never done, with a
+        warning in ``.xlsx``, which has one for hidden rows and columns too. Of merged cells, all
+        but the first are blank. Blank rows, and blank columns on either side, are left out. In
+        numbers of ``.xlsx``, raised or lowered text such as the mark of a footnote has "^" or "_"
+        before it, so that it joins no digits.
 
     Raises
     ------
@@ -112,32 +113,53 @@ def open_workbook(path: str, *, options: FileOptions) -> RowSheet:
             numerals[name] = {line for line, number in zip(lines, numbers, strict=True) if number}
     head = header[-1].last if first else 0
     places = [
-        (line, columns[place - left])
-        for line, place in found["uncomputed"]
+        (line, columns[place - left], error)
+        for line, place, error in found["blank"]
         if line > head and left <= place < right
     ]
-    problems = _explain_uncomputed(path, places)
+    hidden = {line for line, _ in rows[first:]}.intersection(found["hidden_rows"])
+    unseen = [columns[place - left] for place in found["hidden_columns"] if left <= place < right]
+    problems = [*_explain_blank(path, places), *_explain_hidden(path, sorted(hidden), unseen)]
     return RowSheet(path, columns, records[first:], frozenset(numeric), numerals, problems)
 
 
-def _explain_uncomputed(path: str, places: Sequence[tuple[int, str]]) -> list[Problem]:
-    """Explain cells of formulas without a value, by line and column."""
-    lines = defaultdict(list)
-    for line, column in places:
-        lines[column].append(line)
+def _explain_blank(path: str, places: Sequence[tuple[int, str, str]]) -> list[Problem]:
+    """Explain cells of errors, and of formulas without a value, by line and column."""
+    found = defaultdict(list)
+    for line, column, error in places:
+        found[column, error != ""].append((line, error))
     return [
         Problem(
             severity="warning",
-            code="uncomputed_formula",
+            code="error_cell" if is_error else "uncomputed_formula",
             source=path,
-            line=own[0],
+            line=own[0][0],
             column=column,
-            reason=f"The column has {count_things(len(own), 'formula')} without a value, read as "
-            "blank; this is the first.",
-            remedy="Open the file in a spreadsheet program, which computes them, and save it.",
+            value=own[0][1],
+            reason=f"The column has {count_things(len(own), 'error' if is_error else 'formula')}"
+            f"{'' if is_error else ' without a value'}, read as blank; this is the first.",
+            remedy="Correct them in a spreadsheet program, or delete them where a run is missing."
+            if is_error
+            else "Open the file in a spreadsheet program, which computes them, and save it.",
         )
-        for column, own in lines.items()
+        for (column, is_error), own in found.items()
     ]
+
+
+def _explain_hidden(path: str, lines: Sequence[int], columns: Sequence[str]) -> Iterator[Problem]:
+    """Explain rows and columns that a reader of the sheet does not see."""
+    rows = f"{count_things(len(lines), 'row')} of the sheet {'is' if len(lines) == 1 else 'are'}"
+    places = [(lines[0], "", rows)] if lines else []
+    for line, column, what in [*places, *((0, column, "The column is") for column in columns)]:
+        yield Problem(
+            severity="warning",
+            code="hidden_cells",
+            source=path,
+            line=line,
+            column=column,
+            reason=f"{what} hidden, by a filter or by hand, and read like the others.",
+            remedy="Delete in the file what is not meant, or leave it out by its names (`select`).",
+        )
 
 
 def list_sheets(path: str) -> list[str]:
@@ -302,24 +324,45 @@ def _find_raised(part: bytes, shared: bytes) -> list[tuple[int, int, str]]:
     return marked
 
 
-def _find_uncomputed(part: bytes) -> list[tuple[int, int]]:
-    """Find the cells of a sheet that have a formula and no value, not even an empty text."""
+def _find_blank(part: bytes) -> list[tuple[int, int, str]]:
+    """Find the cells of a sheet with an error, or a formula and no value, not even empty text."""
     import re
 
     # Going through all cells takes several times as long as reading them.
     formula = rb"(</(\w+:)?f>|<(\w+:)?f(\s[^<>]*)?/>)\s*"
     value = rb"(<(\w+:)?v\s*/>|<(\w+:)?v>\s*</(\w+:)?v>)?\s*"
-    if not re.search(formula + value + rb"</(\w+:)?c>", part):
+    is_blank = re.search(formula + value + rb"</(\w+:)?c>", part)
+    if not is_blank and not re.search(rb"<(\w+:)?c\s[^<>]*\bt=[\"']e[\"']", part):
         return []
     found = []
     for line, column, cell in _list_cells(part):
         texts = {child.tag.rpartition("}")[2]: child.text for child in cell}
-        if "f" in texts and not texts.get("v") and cell.get("t") != "str":
-            found.append((line, column))
+        if cell.get("t") == "e":
+            found.append((line, column, texts.get("v") or "error"))
+        elif "f" in texts and not texts.get("v") and cell.get("t") != "str":
+            found.append((line, column, ""))
     return found
 
 
-HELPERS = (_open_parts, _list_cells, _mark_raised, _find_raised, _find_uncomputed)
+def _find_hidden(part: bytes) -> tuple[list[int], list[int]]:
+    """Find the hidden rows of a sheet, and its hidden columns, counted from 0."""
+    import re
+
+    rows: list[int] = []
+    columns: list[int] = []
+    if b"hidden=" not in part:
+        return rows, columns
+    for tag in re.finditer(rb"<(?:\w+:)?(row|col)\s[^<>]*hidden=[\"'](?:1|true)[\"'][^<>]*>", part):
+        places = re.findall(rb"\b(?:r|min|max)=[\"'](\d{1,7})[\"']", tag[0])
+        if tag[1] == b"row":
+            rows += [int(place) for place in places]
+        elif len(places) == 2:
+            first, last = sorted(map(int, places))
+            columns += range(first - 1, min(last, 16384))
+    return rows, columns
+
+
+HELPERS = (_open_parts, _list_cells, _mark_raised, _find_raised, _find_blank, _find_hidden)
 
 
 def _read_sheet() -> None:
@@ -375,7 +418,8 @@ def _read_sheet() -> None:
                 (line, [*map(write, row)]) for line, row in lines if any(map(str, row))
             ]
             is_filled = all(cell != "" for row in rows for cell in row)
-            found["uncomputed"] = [] if is_filled else _find_uncomputed(part)
+            found["blank"] = [] if is_filled else _find_blank(part)
+            found["hidden_rows"], found["hidden_columns"] = _find_hidden(part)
     except python_calamine.CalamineError as error:
         found = {"fault": str(error), "kind": type(error).__name__}
     json.dump(found, sys.stdout)
