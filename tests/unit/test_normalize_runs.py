@@ -61,7 +61,7 @@ def test_every_model_is_in_one_shard_which_the_manifest_describes(tmp_path):
         content = (tmp_path / "normalized" / f"{row.shard}.parquet").read_bytes()
         assert sha256(content).hexdigest() == row.sha256
         shard = read_parquet(tmp_path / "normalized" / f"{row.shard}.parquet")
-        assert shard.columns.to_list() == ["model", "dataset", "seed", "score"]
+        assert shard.columns.to_list() == ["model", "dataset", "seed", "score", "resolution"]
         assert shard.equals(shard.sort_values(list(shard.columns), ignore_index=True))
         assert shard["model"].nunique() == row.models
         seen += shard["model"].unique().tolist()

@@ -34,6 +34,13 @@ def test_two_models_are_compared_by_welch() -> None:
         assert find(scores, errors, level).separated[0, 1] == (differs or level < 1 - p)
 
 
+def test_a_variance_of_few_degrees_of_freedom_lends_none() -> None:
+    variances = np.array([1.0, 1.0, 1.0])
+    errors = SamplingErrors(variances, np.array([2.0, 40.0, 6.0]))
+    assert errors.compare(0)[1].tolist() == [2, 2, 2]
+    assert errors.compare(2)[1].tolist() == [2, pytest.approx(4 / (1 / 6 + 1 / 40)), 12]
+
+
 @given(st.integers(0, 10**6))
 def test_sets_follow_from_all_tests_one_by_one(seed: int) -> None:
     scores, errors = draw(seed)

@@ -1,5 +1,7 @@
 """Standard errors of statistics and their t intervals, against closed forms and simulation."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,9 +15,9 @@ from capmap.ranking.statistics import STATISTICS, estimate_population
 from capmap.rng import make_stream
 
 
-def arrange(runs: list[list[float]], **options: str) -> Strata:
+def arrange(runs: list[list[float]], **options: Any) -> Strata:
     names = [f"{place:02d}" for place, scores in enumerate(runs) for _ in scores]
-    return stratify_runs([score for scores in runs for score in scores], names, **options)  # type: ignore[arg-type]
+    return stratify_runs([score for scores in runs for score in scores], names, **options)
 
 
 def draw(sizes: list[int], *, seed: int = 0) -> list[list[float]]:
@@ -160,6 +162,25 @@ def test_runs_that_vary_beyond_the_quartiles_only_are_not_certain() -> None:
     assert error is not None
     assert mean is not None
     assert error.value == mean.value == pytest.approx(0.025)
+
+
+def test_rounding_hides_noise_of_a_twelfth_of_its_unit() -> None:
+    units = {"00": 0.01, "01": 0.01}
+    equal = arrange([[0.85, 0.85], [0.31, 0.31]], resolutions=units)
+    for unit in ("runs", "seeds"):
+        error = measure_error("mean", equal, unit=unit)
+        assert error is not None
+        assert error.value == pytest.approx(0.01 / np.sqrt(12 * 4))
+    apart = [[0.8, 0.9], [0.31, 0.35]]
+    error = measure_error("mean", arrange(apart, resolutions=units), unit="runs")
+    assert error == measure_error("mean", arrange(apart), unit="runs")
+
+
+def test_outcomes_that_agree_have_the_error_of_a_success_and_a_failure_more() -> None:
+    strata = arrange([[1.0] * 5, [1.0] * 5], resolutions={"00": 1.0, "01": 1.0})
+    error = measure_error("mean", strata, unit="runs")
+    assert error is not None
+    assert error.value == pytest.approx(np.sqrt(6 / 7 * 1 / 7 / 10))
 
 
 def test_equal_runs_have_no_error() -> None:

@@ -122,6 +122,7 @@ def bootstrap_model(
     pool: DatasetPool | None = None,
     seeds: Sequence[str] | None = None,
     effects: Effects | FactorDraws | None = None,
+    resolutions: Mapping[str, float] | None = None,
 ) -> list[Estimate]:
     """Estimate statistics of one model with intervals.
 
@@ -144,6 +145,8 @@ def bootstrap_model(
     effects : Effects or FactorDraws, optional
         Of the datasets on which the model is scored; on those that it lacks, it has the score that
         is expected, or imputed ones.
+    resolutions : mapping of str to float, optional
+        The unit in which the scores of a dataset are written.
 
     Returns
     -------
@@ -182,7 +185,9 @@ def bootstrap_model(
         raise ValueError("Resampling datasets needs the list of the study's datasets.")
     if options.unit == "seeds" and options.interval != "calibrated":
         raise ValueError("Only calibrated intervals can be over seeds.")
-    strata = stratify_runs(scores, datasets, seeds=seeds, weights=options.weights)
+    strata = stratify_runs(
+        scores, datasets, seeds=seeds, weights=options.weights, resolutions=resolutions
+    )
     filling, names = None, sorted(set(datasets))
     if isinstance(effects, FactorDraws) and len(names) < len(effects.datasets):
         return _impute_statistics(statistics, strata, names, effects, options, rng)
@@ -229,7 +234,8 @@ def bootstrap_models(
     Parameters
     ----------
     runs : pandas.DataFrame
-        Columns ``model``, ``dataset``, ``seed`` and ``score`` (normalized, finite), a row per run.
+        Columns ``model``, ``dataset``, ``seed`` and ``score`` (normalized, finite), a row per run,
+        and ``resolution`` where it is known.
     statistics, options
         As in `bootstrap_model`.
     make_rng : callable
@@ -264,6 +270,7 @@ def bootstrap_models(
             filled = len(effects.datasets) - count
             names = names if options.unit == "seeds" else list(effects.datasets)
         places = np.searchsorted(known, np.array(sorted(names), dtype=object))
+        units = own.drop_duplicates("dataset").set_index("dataset").get("resolution")
         for found in bootstrap_model(
             own["score"],
             own["dataset"].tolist(),
@@ -273,6 +280,7 @@ def bootstrap_models(
             pool=DatasetPool(drawn, make_rng()) if options.resamples_datasets else None,
             seeds=own["seed"].tolist() if options.unit == "seeds" else None,
             effects=effects,
+            resolutions=None if units is None else dict(zip(units.index, units, strict=True)),
         ):
             error, parts = found.error or NO_ERROR, np.empty(0)
             if error.parts is not None:
@@ -362,11 +370,13 @@ def _complete(strata: Strata, names: Sequence[str], expected: Mapping[str, float
     """Put scores beside the runs, as many on each dataset as is usual for the model."""
     times = round(float(np.median(strata.draws)))
     more = [name for name in expected for _ in range(times)]
+    units = np.zeros(len(names)) if strata.resolutions is None else strata.resolutions
     return stratify_runs(
         np.concatenate([strata.scores, np.repeat(list(expected.values()), times)]),
         [*np.array(names, dtype=object)[strata.datasets], *more],
         seeds=[*strata.seeds.tolist(), *[0] * len(more)],
         weights=strata.weights,
+        resolutions=dict(zip(names, units.tolist(), strict=True)),
     )
 
 

@@ -20,6 +20,7 @@ from capmap.normalization import (
     resolve_bounds,
     select_runs,
 )
+from capmap.normalization.resolution import measure_resolutions
 from capmap.ranking.aggregation import summarize_cells
 from capmap.ranking.imputation import fit_policy
 from capmap.ranking.scopes import has_own_seeds, resolve_statistic, resolve_unit
@@ -37,7 +38,8 @@ class Normalized:
     Parameters
     ----------
     runs : pandas.DataFrame
-        A row per run.
+        A row per run: ``model``, ``dataset``, ``seed``, ``score`` and ``resolution``, that of the
+        dataset (`measure_resolutions`).
     bounds, dropped : pandas.DataFrame
         The bounds of each dataset, and what was left out.
     scope : mapping
@@ -102,6 +104,8 @@ def normalize_study(
         raise ValidationError(
             "No run is left to analyse. Check select, incomplete, and constant datasets."
         )
+    resolutions = measure_resolutions(selected, bounds)
+    runs = runs.assign(resolution=resolutions.reindex(runs["dataset"]).to_numpy(dtype=np.float32))
     flat = list_dropped(("dataset", problem.value, problem.reason) for problem in constant)
     dropped = pd.concat([other_models, other_datasets, flat, gaps], ignore_index=True)
     counts = len(runs), runs["model"].nunique(), runs["dataset"].nunique()

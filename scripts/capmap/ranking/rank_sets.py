@@ -20,6 +20,7 @@ from capmap.wording import MOST_LETTERED
 BoolArray = npt.NDArray[np.bool_]
 
 NEGLIGIBLE = 1e-12
+FEW_DEGREES = 5
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,9 @@ class SamplingErrors:
         parts = parts[first:] + parts[place]
         # Welch and Satterthwaite.
         freedom = np.divide(total**2, parts, out=least.copy(), where=parts > 0)
-        return np.sqrt(total), np.maximum(freedom, least)
+        # Where a variance rests on few, it is often too small, and then the other's ones count.
+        is_few = least < FEW_DEGREES
+        return np.sqrt(total), np.where(is_few, least, np.maximum(freedom, least))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ table, and one random number per dataset picks a row.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import product
@@ -58,10 +58,13 @@ class Strata:
         By number of runs.
     weights : {"datasets", "runs"}
         What weighs the same.
+    resolutions : numpy.ndarray, shape (datasets,), optional
+        The unit in which the scores of each dataset are written, 0 where they are not rounded.
     """
 
     parts: tuple[Stratum, ...]
     weights: Weights
+    resolutions: FloatArray | None = None
 
     @cached_property
     def scores(self) -> FloatArray:
@@ -111,7 +114,8 @@ class Strata:
                 datasets = places[part.datasets[kept]]
                 scores, seeds = part.scores[:, kept], part.seeds[:, kept]
                 parts.append(Stratum(scores, part.draws, datasets, seeds))
-        return Strata(tuple(parts), self.weights)
+        units = None if self.resolutions is None else self.resolutions[chosen]
+        return Strata(tuple(parts), self.weights, units)
 
 
 @dataclass(frozen=True)
@@ -142,6 +146,7 @@ def stratify_runs(
     *,
     seeds: Sequence[str] | Sequence[int] | None = None,
     weights: Weights = "datasets",
+    resolutions: Mapping[str, float] | None = None,
 ) -> Strata:
     """Arrange a model's runs by dataset.
 
@@ -155,6 +160,8 @@ def stratify_runs(
         The seed of each run; without them no two runs have the same.
     weights : {"datasets", "runs"}, optional
         Whether each dataset weighs the same or each run.
+    resolutions : mapping of str to float, optional
+        The unit in which the scores of a dataset are written; others are not rounded.
 
     Returns
     -------
@@ -182,7 +189,8 @@ def stratify_runs(
         rows = starts[members] + np.arange(size)[:, None]
         runs = order[rows]
         parts.append(Stratum(numbers[runs], size, members, marks[runs]))
-    return Strata(parts=tuple(parts), weights=weights)
+    units = np.array([(resolutions or {}).get(name, 0.0) for name in names.tolist()])
+    return Strata(parts=tuple(parts), weights=weights, resolutions=units)
 
 
 def draw_resamples(

@@ -224,10 +224,10 @@ def _measure_own(
         values = measure_influences(statistic, strata).values
         return _over_datasets(center_datasets(values, strata), trimmed=statistic == "iqm")
     measure = _over_runs if unit == "runs" else _over_seeds
-    error = measure(*_choose_own(measure_influences(statistic, strata), strata, filling))
-    if error and error.value == 0:
-        error = measure(*_choose_own(measure_influences("mean", strata), strata, filling))
-    return error
+    influences, own = _choose_own(measure_influences(statistic, strata), strata, filling)
+    if not _center_runs(influences.values, own).any():
+        influences, own = _choose_own(measure_influences("mean", strata), strata, filling)
+    return measure(influences, own)
 
 
 def _choose_own(
@@ -326,6 +326,7 @@ def _over_runs(influences: Influences, strata: Strata) -> StandardError | None:
     borrowed = float((influences.slopes[(draws == 1)[owner]] ** 2).sum()) / (draws - 1).sum()
     noise = np.bincount(owner, _center_runs(strata.scores, strata) ** 2)
     variances = squares * draws / np.maximum(draws - 1, 1) + borrowed * noise
+    variances = np.maximum(variances, _bound_by_rounding(influences, strata))
     third = np.where(draws > 2, cubes * draws**2 / np.maximum((draws - 1) * (draws - 2), 1), 0)
     return StandardError(
         value=float(np.sqrt(variances.sum())),
@@ -347,8 +348,26 @@ def _over_seeds(influences: Influences, strata: Strata) -> StandardError | None:
     variance = float((sums**2).sum())
     is_single = (strata.draws == 1)[strata.datasets]
     total = variance + _pool_variance(strata) * float((influences.slopes[is_single] ** 2).sum())
+    total = max(total, float(_bound_by_rounding(influences, strata).sum()))
     freedom = 1 / float(np.mean(1 / (draws[draws > 1] - 1)))
     return StandardError(float(np.sqrt(total)), freedom, parts=sums)
+
+
+def _bound_by_rounding(influences: Influences, strata: Strata) -> FloatArray:
+    """The least variance that the runs of each dataset add where scores are rounded.
+
+    Runs that agree to the last digit still differ by what rounding hides, as even numbers do
+    (Sheppard 1898). Of outcomes that are 0 or 1, it is that of a share with a success and a failure
+    more (Agresti and Coull 1998).
+    """
+    owner = strata.datasets
+    slopes = np.bincount(owner, influences.slopes**2)
+    if strata.resolutions is None:
+        return np.zeros(len(slopes))
+    share = (np.bincount(owner, strata.scores) + 1) / (strata.draws + 2)
+    is_outcome = (strata.resolutions == 1) & (share > 0) & (share < 1)
+    unit = np.where(is_outcome, share * (1 - share), 1 / 12)
+    return np.asarray(slopes * strata.resolutions**2 * unit)
 
 
 def _center_runs(values: FloatArray, strata: Strata) -> FloatArray:
