@@ -11,6 +11,7 @@ import pandas as pd
 from capmap.errors import ValidationError
 from capmap.ranking.aggregation import FloatArray, IntArray, summarize_cells
 from capmap.ranking.resampling import Strata, draw_resamples, iterate_blocks, stratify_runs
+from capmap.ranking.standard_errors import bound_variance
 from capmap.ranking.statistics import average_datasets
 from capmap.settings.choices import Missing
 
@@ -38,7 +39,8 @@ class ScoreMatrix:
     counts : numpy.ndarray of int, shape (models, datasets)
         Number of runs.
     variances : numpy.ndarray, shape (models, datasets)
-        Sample variance over runs (n − 1 in the denominator); NaN with fewer than two.
+        Sample variance over runs (n − 1 in the denominator), no less than `bound_variance`; NaN
+        with fewer than two.
     seed_parts : numpy.ndarray, shape (models, datasets, seeds), optional
         What the run of each seed adds to its cell's mean, less the average of that; 0 where there
         is none. The root of S / (S − 1) for a cell's S runs is in it, so that the squared sums
@@ -76,8 +78,8 @@ def arrange_runs(runs: pd.DataFrame, *, by_seed: bool = False) -> ScoreMatrix:
     Parameters
     ----------
     runs : pandas.DataFrame
-        Columns ``model``, ``dataset`` and ``score``, a row per run, at least one, and ``seed`` if
-        `by_seed`.
+        Columns ``model``, ``dataset`` and ``score``, a row per run, at least one, ``seed`` if
+        `by_seed`, and ``resolution`` where it is known.
     by_seed : bool, optional
         Whether to keep what each seed adds to means.
 
@@ -102,6 +104,9 @@ def arrange_runs(runs: pd.DataFrame, *, by_seed: bool = False) -> ScoreMatrix:
     means[rows, columns] = cells["mean"].mask(is_zero, 0.0)
     variances[rows, columns] = cells["std"] ** 2
     counts[rows, columns] = cells["n"]
+    if "resolution" in runs:
+        units = runs.groupby("dataset", observed=True)["resolution"].first()[datasets].to_numpy()
+        variances = np.maximum(variances, bound_variance(means, counts, units))
     matrix = ScoreMatrix(models.tolist(), datasets.tolist(), means, counts, variances)
     return replace(matrix, seed_parts=_split_seeds(runs, matrix)) if by_seed else matrix
 

@@ -6,6 +6,7 @@ influences over what is drawn independently: runs within each dataset, or datase
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -316,6 +317,35 @@ def satterthwaite_freedom(variances: FloatArray, freedom: FloatArray | IntArray)
     return max(float(variances.sum() ** 2 / spread), fewest) if spread > 0 else fewest
 
 
+def bound_variance(
+    means: FloatArray, counts: npt.NDArray[np.integer[Any]], resolutions: FloatArray
+) -> FloatArray:
+    """The least variance of runs whose scores are rounded.
+
+    Parameters
+    ----------
+    means, counts : numpy.ndarray, shape (..., datasets)
+        Mean score of the runs of a cell, and how many they are.
+    resolutions : numpy.ndarray, shape (datasets,)
+        The unit in which scores are written, 0 where they are not rounded.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., datasets)
+        A twelfth of the squared unit, what runs that agree to the last digit may differ by
+        (Sheppard 1898). Of outcomes that are 0 or 1, that of a share with a success and a failure
+        more (Agresti and Coull 1998).
+
+    Examples
+    --------
+    >>> bound_variance(np.array([0.85, 1.0]), np.array([2, 2]), np.array([0.12, 1.0])).tolist()
+    [0.0012, 0.1875]
+    """
+    share = (means * counts + 1) / (counts + 2)
+    is_outcome = (resolutions == 1) & (share > 0) & (share < 1)
+    return np.asarray(resolutions**2 * np.where(is_outcome, share * (1 - share), 1 / 12))
+
+
 def _over_runs(influences: Influences, strata: Strata) -> StandardError | None:
     draws, owner = strata.draws, strata.datasets
     if not has_enough_runs(draws):
@@ -354,20 +384,13 @@ def _over_seeds(influences: Influences, strata: Strata) -> StandardError | None:
 
 
 def _bound_by_rounding(influences: Influences, strata: Strata) -> FloatArray:
-    """The least variance that the runs of each dataset add where scores are rounded.
-
-    Runs that agree to the last digit still differ by what rounding hides, as even numbers do
-    (Sheppard 1898). Of outcomes that are 0 or 1, it is that of a share with a success and a failure
-    more (Agresti and Coull 1998).
-    """
-    owner = strata.datasets
+    """The least variance that the runs of each dataset add where scores are rounded."""
+    owner, draws = strata.datasets, strata.draws
     slopes = np.bincount(owner, influences.slopes**2)
     if strata.resolutions is None:
         return np.zeros(len(slopes))
-    share = (np.bincount(owner, strata.scores) + 1) / (strata.draws + 2)
-    is_outcome = (strata.resolutions == 1) & (share > 0) & (share < 1)
-    unit = np.where(is_outcome, share * (1 - share), 1 / 12)
-    return np.asarray(slopes * strata.resolutions**2 * unit)
+    means = np.bincount(owner, strata.scores) / draws
+    return slopes * bound_variance(means, draws, strata.resolutions)
 
 
 def _center_runs(values: FloatArray, strata: Strata) -> FloatArray:
