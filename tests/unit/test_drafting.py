@@ -319,6 +319,40 @@ def test_lower_is_better_where_a_name_says_so_of_its_scores(
     assert bool(draft.decisions) == asked
 
 
+ROWS = "A,P,0.2\nA,Q,0.25\nB,P,0.3\nB,Q,0.35\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "metric", "asked"),
+    [
+        ({"r.csv": "model,dataset,1-AUC\n" + ROWS}, "1-AUC", False),
+        ({"r.csv": "model,dataset,test_1 \u2212 F1\n" + ROWS}, "test_1 \u2212 F1", False),
+        ({"r.csv": "model,dataset,100 - mean recall of all\n" + ROWS}, None, False),
+        ({"r.csv": "model,P 1-AUC,Q 1-AUC\nA,0.2,0.3\nB,0.3,0.4\n"}, "1-AUC", False),
+        ({"r.csv": "model,dataset,accuracy drop\n" + ROWS}, "accuracy drop", True),
+        ({"r.csv": "model,dataset,acc_gap\n" + ROWS}, "acc gap", True),
+        ({"r.csv": "model,dataset,dice loss\n" + ROWS}, "dice loss", True),
+        ({"accuracy_drop.csv": "model,P,Q\nA,0.2,0.3\nB,0.3,0.4\n"}, "accuracy drop", True),
+    ],
+)
+def test_what_is_lost_of_a_metric_is_another_metric(files, metric, asked, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_files(files, tmp_path)
+    draft = draft_study(list(files))
+    assert metric in (None, draft.settings["metric"])
+    rule = draft.settings["metrics"][draft.settings["metric"]]
+    assert rule == {"direction": "min", "low": 0, "high": 1}
+    assert any("Is a lower" in text for text in draft.decisions) == asked
+
+
+def test_the_change_of_an_error_is_asked_and_a_shot_is_not_taken_from_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("r.csv").write_text("model,dataset,error reduction\n" + ROWS)
+    assert any("error reduction better?" in text for text in draft_study(["r.csv"]).decisions)
+    Path("r.csv").write_text("model,dataset,1-shot accuracy\n" + ROWS)
+    assert draft_settings(["r.csv"])["metric"] == "accuracy"
+
+
 def test_what_a_file_is_called_after_is_asked(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("loss_landscape.csv").write_text("model,dataset,score\nA,D,0.3\nB,D,0.6\n")

@@ -38,6 +38,8 @@ def find(name):
         ("quality", None),
         ("raw_score", None),
         ("1 - RMSE", None),
+        ("1-AUC", None),
+        ("100-accuracy", None),
         ("accuracy drop", None),
         ("test", None),
         ("", None),

@@ -1,10 +1,19 @@
 """What is said about scores: their column, their metric, and what they stand for."""
 
+import re
 from collections.abc import Collection, Sequence
+from pathlib import PurePath
 
 from capmap.drafting.draft import Certainty, Draft
 from capmap.drafting.roles import find_known
-from capmap.drafting.words import ROLES, find_words, guess_direction, split_words
+from capmap.drafting.words import (
+    CHANGES,
+    ROLES,
+    find_complement,
+    find_words,
+    guess_direction,
+    split_words,
+)
 from capmap.metrics import find_metric, is_same_metric
 from capmap.wording import list_names, quote_name
 
@@ -30,7 +39,7 @@ def put_errors(draft: Draft, names: Sequence[str]) -> None:
     for name in names:
         known = find_words(name)
         metric = find_metric(known[-1]) if known else None
-        if metric is None and guess_direction(name) == "min":
+        if (metric is None or find_complement(name)) and guess_direction(name) == "min":
             rules[name] = {"direction": "min"}
         elif metric is None or is_same_metric(metric.name, draft.settings["metric"]):
             continue
@@ -79,31 +88,59 @@ def put_metric(draft: Draft, columns: Sequence[str], paths: Sequence[str]) -> No
     paths : sequence of str
         The files.
     """
-    if len(columns) == 1 and (metric := find_known(columns[0])):
+    is_change = bool(columns) and bool(_name_change(split_words(columns[0])))
+    if len(columns) == 1 and not is_change and (metric := find_known(columns[0])):
         draft.put("metric", metric, "found", "The metric is that of the column.")
-        return
-    for places in (columns, paths):
-        shared = set.intersection(*(set(split_words(name)) for name in places)) if places else set()
-        words = [word for word in split_words(places[0]) if word in shared] if places else []
-        known = [word for word in words if find_metric(word) is not None]
-        # Folders are called after anything: time-series, cost-sensitive.
-        is_named = ERRORS.__contains__ if places is paths else guess_direction
-        metrics = known or [word for word in words if is_named(word) and not _is_plain(word)]
-        if metrics:
-            word = quote_name(metrics[0])
-            if known or (places is columns and all(map(_ends_low, places))):
-                draft.put("metric", metrics[0], "guess", f"The metric is called {word}.")
-            else:
-                draft.put(
-                    "metric", metrics[0], "decide", f"Is {word} the metric, or part of a name?"
-                )
-            return
-    if len(columns) == 1 and not _is_plain(columns[0]):
+    elif named := _name_metric(columns) or _name_metric(paths, are_paths=True):
+        metric, certainty = named
+        word = quote_name(metric)
+        is_open = certainty == "decide"
+        text = f"Is {word} the metric, or part of a name?"
+        draft.put("metric", metric, certainty, text if is_open else f"The metric is called {word}.")
+    elif len(columns) == 1 and not _is_plain(columns[0]):
         draft.put("metric", columns[0], "guess", "The metric is called like the column.")
     elif columns and all(LESS in name for name in columns):
         draft.put("metric", "error", "guess", "Arrows say that lower is better.")
     else:
         draft.put("metric", UNNAMED, "guess", "No metric is named; any name will do.")
+
+
+def _name_metric(places: Sequence[str], *, are_paths: bool = False) -> tuple[str, Certainty] | None:
+    """Name the metric that all columns, or paths, speak of."""
+    if not places:
+        return None
+    shared = set.intersection(*(set(split_words(name)) for name in places))
+    words = [word for word in split_words(places[0]) if word in shared]
+    stems = [PurePath(name).name.partition(".")[0] for name in places] if are_paths else places
+    if other := _find_complement(stems) or _name_change(words):
+        return other, "guess"
+    known = [word for word in words if find_metric(word) is not None]
+    if known:
+        return known[0], "guess"
+    # Folders are called after anything: time-series, cost-sensitive.
+    is_named = ERRORS.__contains__ if are_paths else guess_direction
+    metrics = [word for word in words if is_named(word) and not _is_plain(word)]
+    if not metrics:
+        return None
+    return metrics[0], "guess" if not are_paths and all(map(_ends_low, places)) else "decide"
+
+
+def _find_complement(names: Sequence[str]) -> str:
+    """Find one minus a metric, which is all of a name or the end of several."""
+    first, several = names[0], len(names) > 1
+    starts = [0] + [match.end() for match in re.finditer(r"[\s_/(]", first) if several]
+    ends = (first[start:] for start in starts)
+    shared = (end for end in ends if all(name.endswith(end) for name in names))
+    return next((end for end in shared if find_complement(end)), "")
+
+
+def _name_change(words: Sequence[str]) -> str:
+    """Name the change of a metric that words speak of, such as "accuracy drop"; "" if of none."""
+    changes = [word for word in words if word in CHANGES | {"loss"}]
+    known = [word for word in words if guess_direction(word) and word not in changes]
+    own = [word for word in words if word in {*known[:1], *changes}]
+    is_change = bool(known and changes) and not guess_direction(" ".join(own))
+    return " ".join(own) if is_change else ""
 
 
 def _ends_low(name: str) -> bool:

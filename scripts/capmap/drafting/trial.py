@@ -7,7 +7,7 @@ import pandas as pd
 
 from capmap.drafting.draft import Draft
 from capmap.drafting.scores import UNNAMED
-from capmap.drafting.words import MISSING, guess_direction, split_words
+from capmap.drafting.words import DECLINES, MISSING, guess_direction, split_words
 from capmap.exports import Exports
 from capmap.exports.doubts import list_summaries
 from capmap.inputs.exports import find_exports
@@ -158,7 +158,8 @@ def _bound_metric(draft: Draft, problems: list[Problem], read: Exports) -> bool:
 
 def _guess_rule(draft: Draft, problem: Problem, runs: pd.DataFrame) -> dict[str, Any]:
     known, scores = find_metric(problem.value), runs["score"]
-    direction = guess_direction(problem.value) or "max"
+    declines = not (DECLINES | {"loss"}).isdisjoint(split_words(problem.value))
+    direction = guess_direction(problem.value) or ("min" if declines else "max")
     rule: dict[str, Any] = {} if known else {"direction": direction}
     low, high = (known.low, known.high) if known else (None, None)
     if low is None and high is None and scores.min() >= 0:

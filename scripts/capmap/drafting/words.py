@@ -1,9 +1,10 @@
 """What people call the columns, folders and files of benchmark results."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from capmap.metrics import SPLITS as PREFIXES
 from capmap.metrics import find_metric
 from capmap.settings.files import read_yaml
 
@@ -16,8 +17,15 @@ STATISTICS, BOUNDS, SIZES, RATES, RESULTS, SETTINGS = (
     frozenset(_WORDS[key].split())
     for key in ("statistics", "bounds", "sizes", "rates", "results", "settings")
 )
+DECLINES = frozenset(_WORDS["declines"].split())
+CHANGES = DECLINES | frozenset(_WORDS["changes"].split())
 SPLITS = tuple(_WORDS["splits"].split())
 MISSING = tuple(_WORDS["missing"])
+COMPLEMENT = re.compile(
+    rf"(?:(?:{'|'.join(sorted(PREFIXES))})[ /.]+)*(?:1|100|one)(?:\.0+)?%?"
+    r"(?P<minus> ?[-\u2010-\u2015\u2212] ?| minus )(?P<rest>.+)"
+)
+OPPOSITE = {"max": "min", "min": "max"}
 # Words that mark names of models, and of datasets, wherever they are seen.
 KNOWN: dict[str, re.Pattern[str]] = {
     "model": re.compile(
@@ -130,6 +138,21 @@ def is_size(name: str) -> bool:
     return is_rate or words[-1] in SIZES or words[-1].endswith(("params", "flops", "macs"))
 
 
+def find_complement(name: str) -> str:
+    """Find what a name says is taken from one, or from a hundred; "" where it says no such thing.
+
+    Examples
+    --------
+    >>> find_complement("test 1-AUC"), find_complement("100 - F1"), find_complement("1-shot F1")
+    ('auc', 'f1', '')
+    """
+    found = COMPLEMENT.fullmatch(re.sub(r"[\s_]+", " ", name).strip(" ()").casefold())
+    if found is None:
+        return ""
+    is_spaced = found["minus"] != found["minus"].strip()
+    return found["rest"] if is_spaced or find_metric(found["rest"]) else ""
+
+
 def guess_direction(name: str) -> str:
     """Which way is better of a score, by its name; "" where that says nothing.
 
@@ -137,15 +160,32 @@ def guess_direction(name: str) -> str:
     --------
     >>> guess_direction("Test error (%)"), guess_direction("FID ↓"), guess_direction("quality")
     ('min', 'min', '')
+    >>> guess_direction("1 - AUC"), guess_direction("accuracy drop"), guess_direction("gain")
+    ('min', '', 'max')
     """
     metric = find_metric(name)
     if metric is not None:
         return metric.direction
-    words = set(split_words(name))
-    words |= {word.removesuffix("s") for word in words}
-    if "↓" in name or not words.isdisjoint(LOWER):
+    if "↓" in name or "↑" in name:
+        return "min" if "↓" in name else "max"
+    if rest := find_complement(name):
+        return OPPOSITE.get(guess_direction(rest), "")
+    own = split_words(name)
+    if _is_change(own):
+        return ""
+    words = {*own, *(word.removesuffix("s") for word in own)}
+    if not words.isdisjoint(LOWER):
         return "min"
-    return "max" if "↑" in name or not words.isdisjoint(HIGHER) else ""
+    return "max" if not words.isdisjoint(HIGHER) else ""
+
+
+def _is_change(words: Sequence[str]) -> bool:
+    """Whether words speak of the change of a metric, such as a drop of accuracy."""
+    rest = [word for word in words if not {word, word.removesuffix("s")} & CHANGES]
+    if len(rest) < len(words):
+        return bool(guess_direction(" ".join(rest)))
+    merits = [word for word in words if word != "loss"]
+    return len(merits) < len(words) and guess_direction(" ".join(merits)) == "max"
 
 
 def is_label(text: str) -> bool:
