@@ -353,6 +353,35 @@ def test_the_change_of_an_error_is_asked_and_a_shot_is_not_taken_from_one(tmp_pa
     assert draft_settings(["r.csv"])["metric"] == "accuracy"
 
 
+@pytest.mark.parametrize(
+    ("header", "score", "asked"),
+    [
+        ("train_acc,val_acc", "val_acc", True),
+        ("val_acc,train_acc", "val_acc", True),
+        ("train_acc,dev_acc,test_acc", "test_acc", False),
+        ("train_acc", "train_acc", True),
+        ("val_acc", "val_acc", False),
+        ("acc@5,acc@1", "acc@5", True),
+        ("f1,accuracy", "f1", True),
+        ("accuracy,macro_f1", "accuracy", True),
+        ("accuracy,train_loss", "accuracy", False),
+        ("accuracy,train_accuracy", "accuracy", False),
+    ],
+)
+def test_test_scores_come_first_and_columns_alike_are_asked(header, score, asked, tmp_path):
+    path = tmp_path / "r.csv"
+    scores = ["0.9", "0.7", "0.6"][: header.count(",") + 1]
+    rows = [f"{model},D,{seed}," + ",".join(scores) for model in "AB" for seed in (1, 2)]
+    path.write_text("\n".join([f"model,dataset,seed,{header}", *rows]))
+    draft = draft_study([str(path)])
+    assert draft.settings["columns"]["score"] == score
+    assert any(text.startswith("columns: Scores are in") for text in draft.decisions) == asked
+    without = path.read_text().replace(",D,", ",").replace("dataset,", "")
+    path.write_text(without)
+    draft = draft_study([str(path)])
+    assert asked <= any(text.startswith("columns: ") for text in draft.decisions)
+
+
 def test_what_a_file_is_called_after_is_asked(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("loss_landscape.csv").write_text("model,dataset,score\nA,D,0.3\nB,D,0.6\n")

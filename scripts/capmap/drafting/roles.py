@@ -24,6 +24,7 @@ from capmap.exports.numbers import parse_numbers
 from capmap.metrics import find_metric
 from capmap.patterns import Pattern
 from capmap.settings.presets import list_presets
+from capmap.wording import list_names, quote_name
 
 NAMING = ("seed", "metric", "dataset", "model", "split")
 # More names than that, one in each row, are identities of rows.
@@ -33,6 +34,11 @@ SURE = 2.0
 # Folders that hold everything, whatever it is of.
 FOLDERS = frozenset({"data", "benchmark", "benchmarks"})
 MOSTLY_APART = 0.9
+TRAINING = frozenset({"train", "training"})
+BESIDE_TEST = TRAINING | {"val", "valid", "validation", "dev"}
+# What a name of several words is rated lower.
+LONGER = 0.2
+EPS = 1e-9
 
 
 def assign_roles(table: Table, *, taken: Collection[str] = ()) -> dict[str, str]:
@@ -181,10 +187,42 @@ def rate_score(column: Column) -> float:
         rating = 2.0
     if not rating:
         return 0.0
-    rating += 0.3 * ("test" in words) - 1.5 * (
-        not {"val", "valid", "validation", "train", "training", "dev"}.isdisjoint(words)
-    )
-    return rating - 0.2 * (len(words) > 1)
+    rating += 0.3 * ("test" in words) - 1.5 * (not BESIDE_TEST.isdisjoint(words))
+    rating -= 0.2 * (not TRAINING.isdisjoint(words))
+    return rating - LONGER * (len(words) > 1)
+
+
+def doubt_score(column: Column, others: Sequence[Column]) -> str:
+    """Ask whether a column is that of scores; "" where the names of others leave no doubt.
+
+    Parameters
+    ----------
+    column : Column
+        The one that is taken.
+    others : sequence of Column
+        All columns of scores.
+    """
+    rivals = [
+        other.name
+        for other in others
+        if other.name != column.name
+        and 0 < rate_score(other) >= rate_score(column) - LONGER * _is_other(column, other) - EPS
+    ]
+    if rivals:
+        return f"Scores are in {quote_name(column.name)}: are they, or in {list_names(rivals)}?"
+    words = {*split_words(column.name)}
+    trained = [other.name for other in others if not TRAINING.isdisjoint(split_words(other.name))]
+    if not TRAINING.isdisjoint(words):
+        return f"Scores are in {quote_name(column.name)}, of training: is there no test?"
+    if trained and not BESIDE_TEST.isdisjoint(words):
+        return f"Scores are in {quote_name(column.name)}, of validation: is there no test?"
+    return ""
+
+
+def _is_other(column: Column, other: Column) -> bool:
+    """Whether two columns are of two known metrics."""
+    first, second = (find_metric(find_known(own.name)) for own in (column, other))
+    return first is not None and second is not None and first != second
 
 
 def find_known(name: str) -> str:

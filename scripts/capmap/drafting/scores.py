@@ -23,9 +23,13 @@ ERRORS = ("error", "errors", "loss")
 LESS = "\u2193"
 
 
-def put_score(draft: Draft, name: str, certainty: Certainty, *, others: Sequence[str] = ()) -> None:
-    """Put the column of scores, and say which others hold metrics."""
-    if name != "score":
+def put_score(
+    draft: Draft, name: str, certainty: Certainty, *, others: Sequence[str] = (), doubt: str = ""
+) -> None:
+    """Put the column of scores, and say which others hold metrics, or what is in doubt."""
+    if doubt:
+        draft.put("columns", {"score": name}, "decide", doubt)
+    elif name != "score":
         draft.put("columns", {"score": name}, certainty, f"Scores are in {quote_name(name)}.")
     if others:
         draft.note("columns", "guess", f"Other metrics are in {list_names(others)}.")

@@ -8,6 +8,7 @@ from capmap.drafting.files import Paths, label_slot, list_files, name_file
 from capmap.drafting.nesting import find_records
 from capmap.drafting.roles import (
     assign_roles,
+    doubt_score,
     find_preset,
     find_spread,
     find_variants,
@@ -105,7 +106,7 @@ def _complete_preset(draft: Draft, paths: Paths, table: Table, given: Mapping[st
     if "score" not in columns and not records:
         scores = sorted(list_scores(table, found.values()), key=rate_score)
         if scores and rate_score(scores[-1]):
-            put_score(draft, scores[-1].name, "guess")
+            put_score(draft, scores[-1].name, "guess", doubt=doubt_score(scores[-1], scores))
             if not given.get("metric"):
                 put_metric(draft, [scores[-1].name], paths.paths)
     _put_constants(draft, paths, {*found, *taken})
@@ -211,8 +212,9 @@ def _draft_long(
         draft.put("columns", {"score": list(best)}, "found", text)
         return
     certainty: Certainty = "found" if rate_score(table.columns[best[0]]) >= SEVERAL else "guess"
-    scores = list_scores(table, [*roles.values(), best[0]])
-    put_score(draft, best[0], certainty, others=[own.name for own in scores if rate_score(own)])
+    column, scores = table.columns[best[0]], list_scores(table, [*roles.values(), best[0]])
+    others = [own.name for own in scores if rate_score(own)]
+    put_score(draft, best[0], certainty, others=others, doubt=doubt_score(column, scores))
     if "metric" not in roles:
         put_metric(draft, best, paths.paths)
     elif guess_direction(best[0]) == "min":

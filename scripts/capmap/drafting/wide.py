@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from capmap.drafting.draft import Certainty, Draft
 from capmap.drafting.files import label_slot
-from capmap.drafting.roles import find_known, rate_score
+from capmap.drafting.roles import doubt_score, find_known, rate_score
 from capmap.drafting.scores import put_errors, put_metric, put_summary
 from capmap.drafting.slots import Piece, Slot, find_slots, write_pattern
 from capmap.drafting.tables import Column, Table
@@ -67,9 +67,10 @@ def draft_wide(
         if "metric" in roles and len(table.columns[roles["metric"]].names) == 1:
             del roles["metric"]
         others = list_names([name for name in names if name != best.name])
-        certainty: Certainty = "guess" if is_metric else "decide"
+        doubt = doubt_score(best, scores) if is_metric else ""
+        certainty: Certainty = "guess" if is_metric and not doubt else "decide"
         text = f"Other scores are in {others}." if others else "It is the only column of scores."
-        draft.put("columns", {"score": best.name}, certainty, text)
+        draft.put("columns", {"score": best.name}, certainty, doubt or text)
         put_metric(draft, [best.name], paths)
         return
     is_turned = heads.pattern == "{model}"
