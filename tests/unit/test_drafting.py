@@ -19,6 +19,7 @@ needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the real exports 
 FIELDS = ["model", "dataset", "seed", "score"]
 # What no file says: the name of the only dataset.
 UNKNOWN = {("seeds in columns", "dataset")}
+ROWS = "A,P,0.2\nA,Q,0.25\nB,P,0.3\nB,Q,0.35\n"
 
 
 def draft_settings(exports):
@@ -297,12 +298,53 @@ def test_the_direction_of_a_metric_without_name_is_asked(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("path", "header", "metric", "direction", "asked"),
+    [
+        ("t.csv", "algorithm,P,Q", "score", "max", True),
+        ("t.csv", "algorithm (error),P,Q", "error", "min", False),
+        ("t.csv", "1-AUC,P,Q", "1-AUC", "min", False),
+        ("regret.csv", "algorithm,P,Q", "regret", "min", True),
+        ("forgetting.csv", "algorithm,P,Q", "forgetting", "min", True),
+        ("scores.csv", "algorithm,P,Q", "score", "max", False),
+        ("t.csv", "model,P score,Q score", "score", "max", False),
+    ],
+)
+def test_the_direction_of_a_matrix_is_in_its_names_or_asked(
+    path, header, metric, direction, asked, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    Path(path).write_text(f"{header}\nA,0.3,0.6\nB,0.4,0.7\nC,0.2,0.5\n")
+    draft = draft_study([path])
+    assert draft.settings["metric"] == metric
+    assert draft.settings["metrics"][metric]["direction"] == direction
+    assert bool(draft.decisions) == asked
+
+
+def test_the_corner_of_a_matrix_names_its_metric(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("WER,P,Q\nA,0.3,0.6\nB,0.4,0.7\n")
+    assert draft_settings([str(path)])["metric"] == "wer"
+    path.write_text("model (accuracy),cars,pets\nant,0.3,0.6\nbee,0.4,0.7\n")
+    drafted = draft_settings([str(path)])
+    assert drafted["columns"] == {"model": "model (accuracy)"}
+    assert drafted["metric"] == "accuracy"
+
+
+@pytest.mark.parametrize(("name", "asked"), [("score", False), ("value", True), ("perf", False)])
+def test_a_column_that_is_called_after_scores_says_which_way_is_better(name, asked, tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text(f"model,dataset,{name}\n{ROWS}")
+    decisions = draft_study([str(path)]).decisions
+    assert decisions == ["metrics: Is a higher score better?"] * asked
+
+
+@pytest.mark.parametrize(
     ("header", "metric", "lower", "asked"),
     [
         ("P ↑,Q ↑,R ↓", "score", ["R ↓"], False),
         ("P ↓,Q ↓,R ↓", "error", [], False),
         ("P error,Q error,R error", "error", [], False),
-        ("P error,Q,R error", "score", ["P error", "R error"], False),
+        ("P error,Q,R error", "score", ["P error", "R error"], True),
         ("error detection,error correction,error location", "error", [], True),
         ("time_qa,time_mc,time_order", "time", [], True),
         ("toxicity_detection,squad,qnli", "score", ["toxicity_detection"], True),
@@ -317,9 +359,6 @@ def test_lower_is_better_where_a_name_says_so_of_its_scores(
     assert draft.settings["metric"] == metric
     assert draft.settings.get("datasets", {}) == {name: {"direction": "min"} for name in lower}
     assert bool(draft.decisions) == asked
-
-
-ROWS = "A,P,0.2\nA,Q,0.25\nB,P,0.3\nB,Q,0.35\n"
 
 
 @pytest.mark.parametrize(
@@ -391,8 +430,8 @@ def test_what_a_file_is_called_after_is_asked(tmp_path, monkeypatch):
 
 def test_fractions_among_percentages_are_asked(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("t.csv").write_text("model,P,Q,R\nA,90,0.9,88\nB,80,0.7,81\nC,70,0.8,60\n")
-    (decision,) = draft_study(["t.csv"]).decisions
+    Path("scores.csv").write_text("model,P,Q,R\nA,90,0.9,88\nB,80,0.7,81\nC,70,0.8,60\n")
+    (decision,) = draft_study(["scores.csv"]).decisions
     assert "All scores of the dataset 'Q' are at most 1" in decision
 
 

@@ -91,17 +91,17 @@ def test_a_clean_long_file_is_ranked_without_further_input(capmap: Path, tmp_pat
 def test_a_clean_wide_file_becomes_a_report_without_further_input(
     capmap: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "mine.csv").write_text(WIDE)
+    (tmp_path / "accuracy.csv").write_text(WIDE)
     before = {path: path.stat().st_mtime_ns for path in capmap.parents[1].rglob("*.smk")}
-    run = call(capmap, tmp_path, "run", "mine.csv")
+    run = call(capmap, tmp_path, "run", "accuracy.csv")
     assert run.returncode == 0, run.stderr
     assert run.stdout.splitlines()[0].startswith("$ snakemake --snakefile ")
     page = tmp_path / "results/index.html"
     assert run.stdout.splitlines()[-1] == f"Open {page}"
     assert page.is_file()
-    assert (tmp_path / "results/mine/report.html").is_file()
+    assert (tmp_path / "results/accuracy/report.html").is_file()
     listed = {path.name for path in tmp_path.iterdir()}
-    assert listed == {"mine.csv", "mine.yaml", "results", ".snakemake"}
+    assert listed == {"accuracy.csv", "accuracy.yaml", "results", ".snakemake"}
     assert before == {path: path.stat().st_mtime_ns for path in capmap.parents[1].rglob("*.smk")}
 
 
@@ -117,6 +117,15 @@ def test_what_has_to_be_decided_stops_the_first_run_only(capmap: Path, tmp_path:
     second = call(capmap, tmp_path, "run", "mine.yaml", "--", TARGET)
     assert second.returncode == 0, second.stderr
     assert (tmp_path / TARGET).is_file()
+
+
+def test_the_direction_of_scores_without_a_name_is_to_be_decided(
+    capmap: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.csv").write_text(WIDE)
+    run = call(capmap, tmp_path, "run", "mine.csv")
+    assert run.returncode == 3, run.stderr
+    assert "Decide 1: metrics: Is a higher score better?" in run.stdout
 
 
 def test_examples_and_mistakes(capmap: Path, tmp_path: Path) -> None:

@@ -18,10 +18,13 @@ class Draft:
     notes : dict of str to list
         Option, and the certainty and text of each note on it. "found" is what the files say,
         "guess" what is likely, and "decide" what only the user knows: the setting is a proposal.
+    is_undirected : bool
+        Whether no name says of the scores which way is better.
     """
 
     settings: dict[str, Any] = field(default_factory=dict)
     notes: dict[str, list[tuple[Certainty, str]]] = field(default_factory=dict)
+    is_undirected: bool = False
 
     def note(self, option: str, certainty: Certainty, text: str) -> None:
         """Add a note on an option, once."""

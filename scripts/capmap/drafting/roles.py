@@ -96,7 +96,7 @@ def _rate_name(column: Column, role: str, size: int) -> float:
         return 0.0
     text = column.label if column.is_field else column.name
     # Of a header of several rows, such a corner names these rows.
-    text = "" if SEPARATOR in text else text
+    text = "" if SEPARATOR in text else re.sub(r"(?<=\S) *\([^()]*\)$", "", text)
     by_name, by_value = rate_role(text, role), rate_values(column.names, role)
     if column.is_field and text in FOLDERS:
         by_name = 0

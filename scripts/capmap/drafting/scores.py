@@ -80,7 +80,9 @@ def put_turned(draft: Draft, metrics: Collection[str], column: str) -> None:
         draft.put("metrics", rules, "decide", text)
 
 
-def put_metric(draft: Draft, columns: Sequence[str], paths: Sequence[str]) -> None:
+def put_metric(
+    draft: Draft, columns: Sequence[str], paths: Sequence[str], *, corner: str = ""
+) -> None:
     """Put the metric of all files: that of their columns, or of their names.
 
     Parameters
@@ -91,11 +93,15 @@ def put_metric(draft: Draft, columns: Sequence[str], paths: Sequence[str]) -> No
         The columns of scores.
     paths : sequence of str
         The files.
+    corner : str, optional
+        What stands above the names of rows.
     """
     is_change = bool(columns) and bool(_name_change(split_words(columns[0])))
     if len(columns) == 1 and not is_change and (metric := find_known(columns[0])):
         draft.put("metric", metric, "found", "The metric is that of the column.")
-    elif named := _name_metric(columns) or _name_metric(paths, are_paths=True):
+    elif named := (
+        _name_metric(columns) or _name_metric([corner]) or _name_metric(paths, are_paths=True)
+    ):
         metric, certainty = named
         word = quote_name(metric)
         is_open = certainty == "decide"
@@ -107,6 +113,10 @@ def put_metric(draft: Draft, columns: Sequence[str], paths: Sequence[str]) -> No
         draft.put("metric", "error", "guess", "Arrows say that lower is better.")
     else:
         draft.put("metric", UNNAMED, "guess", "No metric is named; any name will do.")
+        stems = [PurePath(path).stem for path in paths]
+        draft.is_undirected = not any(
+            names and all(map(guess_direction, names)) for names in (columns, [corner], stems)
+        )
 
 
 def _name_metric(places: Sequence[str], *, are_paths: bool = False) -> tuple[str, Certainty] | None:
@@ -121,9 +131,12 @@ def _name_metric(places: Sequence[str], *, are_paths: bool = False) -> tuple[str
     known = [word for word in words if find_metric(word) is not None]
     if known:
         return known[0], "guess"
-    # Folders are called after anything: time-series, cost-sensitive.
-    is_named = ERRORS.__contains__ if are_paths else guess_direction
-    metrics = [word for word in words if is_named(word) and not _is_plain(word)]
+    if are_paths:
+        # Folders are called after anything: time-series, cost-sensitive.
+        lower = [word for word in split_words(stems[0]) if guess_direction(word) == "min"]
+        metrics = [word for word in words if word in {*ERRORS, *lower}]
+    else:
+        metrics = [word for word in words if guess_direction(word) and not _is_plain(word)]
     if not metrics:
         return None
     return metrics[0], "guess" if not are_paths and all(map(_ends_low, places)) else "decide"

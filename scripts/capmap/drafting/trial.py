@@ -151,7 +151,7 @@ def _bound_metric(draft: Draft, problems: list[Problem], read: Exports) -> bool:
         runs = read.runs[read.runs["metric"] == problem.value]
         rule = draft.settings.setdefault("metrics", {})
         rule[problem.value] = {**rule.get(problem.value, {}), **_guess_rule(draft, problem, runs)}
-        certainty, text = _explain_rule(problem, rule[problem.value])
+        certainty, text = _explain_rule(draft, problem, rule[problem.value])
         draft.note("metrics", certainty, text)
     return True
 
@@ -178,8 +178,9 @@ def _is_return(name: str) -> bool:
     return not {"return", "reward"}.isdisjoint(split_words(name))
 
 
-def _explain_rule(problem: Problem, rule: Mapping[str, Any]) -> tuple[Any, str]:
+def _explain_rule(draft: Draft, problem: Problem, rule: Mapping[str, Any]) -> tuple[Any, str]:
     name = problem.value
+    is_asked = _is_asked(draft, name, rule)
     if open_bounds := [bound for bound in ("low", "high") if rule.get(bound) == "observed"]:
         known = find_metric(name)
         direction = rule.get("direction") or (known.direction if known else "max")
@@ -192,9 +193,9 @@ def _explain_rule(problem: Problem, rule: Mapping[str, Any]) -> tuple[Any, str]:
             which = "bound for the best: the best scores of these models stand for 1"
         return "decide", (
             f"{name} has no {which} (observed), and move with them. State numbers if you can."
-            + (f" {_ask_direction(name, direction)}" if _is_asked(name, rule) else "")
+            + (f" {_ask_direction(name, direction)}" if is_asked else "")
         )
-    if not _is_asked(name, rule):
+    if not is_asked:
         better = "higher" if rule.get("direction") != "min" else "lower"
         return "guess", f"{name} looks like a share, of which {better} is better."
     return "decide", _ask_direction(name, rule["direction"])
@@ -204,9 +205,9 @@ def _ask_direction(name: str, direction: str) -> str:
     return f"Is a {'higher' if direction == 'max' else 'lower'} {name} better?"
 
 
-def _is_asked(name: str, rule: Mapping[str, Any]) -> bool:
+def _is_asked(draft: Draft, name: str, rule: Mapping[str, Any]) -> bool:
     """Whether the direction of a metric is anybody's guess."""
-    is_open = "observed" in (rule.get("low"), rule.get("high"))
+    is_open = draft.is_undirected or "observed" in (rule.get("low"), rule.get("high"))
     return "direction" in rule and (not guess_direction(name) or (is_open and name == UNNAMED))
 
 

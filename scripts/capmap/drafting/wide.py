@@ -93,7 +93,9 @@ def draft_wide(
             text = f"Some cells of {list_names(doubtful)} are numbers: are these scores?"
             draft.note("columns", "decide", text)
     if "metric" not in heads.roles | {*roles}:
-        put_metric(draft, names, paths)
+        corners = [roles[role] for role in ("dataset", "model") if role in roles]
+        corner = next((name for name in corners if not table.columns[name].is_field), "")
+        put_metric(draft, names, paths, corner=corner)
         if heads.pattern == "{dataset}":
             put_errors(draft, names)
     if any(column.kinds[1] for column in scores):
