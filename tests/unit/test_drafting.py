@@ -435,6 +435,47 @@ def test_fractions_among_percentages_are_asked(tmp_path, monkeypatch):
     assert "All scores of the dataset 'Q' are at most 1" in decision
 
 
+LONG = "A,P,1,{},0.5\nA,P,2,{},0.1\nB,P,1,{},0.6\nB,P,2,{},0.7\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "states", "kept"),
+    [
+        ("Status", ("FINISHED", "FAILED", "FINISHED", "FINISHED"), "FINISHED"),
+        ("State", ("finished", "crashed", "finished", "finished"), "finished"),
+        ("run_status", ("Success", "error", "done", "done"), ["Success", "done"]),
+        ("status", ("completed", "", "running", "completed"), "completed"),
+        ("status", ("ok", "ok", "ok", "ok"), None),
+        ("state", ("Ohio", "Utah", "Ohio", "Utah"), None),
+    ],
+)
+def test_runs_that_failed_are_left_out(name, states, kept, tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text(f"model,dataset,seed,{name},accuracy\n{LONG.format(*states)}")
+    draft = draft_study([str(path)])
+    assert draft.settings.get("where") == (kept and {name: kept})
+    runs = read_study(yaml.safe_dump(draft.settings), tmp_path)
+    wanted = states if kept is None else [state for state in states if state in kept and state]
+    assert len(runs) == len(wanted)
+    left = len(states) - len(wanted)
+    assert not left or f"{left} row" in draft.notes["where"][0][1]
+
+
+def test_a_run_that_was_made_again_is_no_other_model(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text("model,P,Q,status\nA,0.1,0.2,failed\nA,0.4,0.5,done\nB,0.3,0.4,done\n")
+    drafted = draft_settings([str(path)])
+    assert drafted["where"] == {"status": "done"}
+    assert drafted["columns"] == {"ignore": ["status"]}
+    assert len(read_study(yaml.safe_dump(drafted), tmp_path)) == 4
+
+
+def test_where_no_run_has_finished_it_is_asked(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text("model,dataset,status,accuracy\nA,P,running,0.1\nB,P,failed,0.3\n")
+    assert "DECIDE: By 'status' no run has finished" in write_draft(draft_study([str(path)]), "r")
+
+
 def test_rows_of_means_and_spreads_are_left_out(tmp_path):
     path = tmp_path / "runs.csv"
     rows = [f"A,d,{seed},0.5{seed}" for seed in range(2)] + ["A,d,mean,0.505", "A,d,std,0.007"]

@@ -1,6 +1,7 @@
 """A study drafted from its files: what they say, what is likely, and what has to be decided."""
 
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import Any
 
 from capmap.drafting.draft import Certainty, Draft
@@ -23,14 +24,20 @@ from capmap.drafting.slots import Slot, write_pattern
 from capmap.drafting.tables import Column, Table, choose_sample, read_table
 from capmap.drafting.trial import try_draft
 from capmap.drafting.wide import draft_wide
-from capmap.drafting.words import guess_direction, rate_role, split_words
+from capmap.drafting.words import (
+    FINISHED,
+    UNFINISHED,
+    guess_direction,
+    rate_role,
+    split_words,
+)
 from capmap.errors import ConfigError
 from capmap.exports.files import has_suffix
 from capmap.exports.records import list_values
 from capmap.exports.sheets import NESTED
 from capmap.patterns import Pattern
 from capmap.settings.presets import fill_preset, list_presets
-from capmap.wording import list_names, quote_name
+from capmap.wording import count_things, list_names, quote_name
 
 SEVERAL = 2
 LOOKED_AT = 20
@@ -148,6 +155,7 @@ def _draft_tables(draft: Draft, paths: Paths, table: Table) -> None:
             }
             names = {int(name.removeprefix("key")): name for name in keys}
             table = _read(paths, write_pattern(steps, names), keys)
+    table = _leave_unfinished(draft, table)
     roles = assign_roles(table)
     variants = _choose_variants(draft, table, roles)
     table, renamed = _settle_names(table, roles, variants)
@@ -168,6 +176,25 @@ def _draft_tables(draft: Draft, paths: Paths, table: Table) -> None:
     _put_constants(draft, paths, {*roles, *_list_fields(draft)})
     draft.settings["exports"] = paths.write(renamed)
     _put_rows(draft, table, roles)
+
+
+def _leave_unfinished(draft: Draft, table: Table) -> Table:
+    """Leave out runs that failed or still go on, where a column says so."""
+    for name, column in table.columns.items():
+        states = {text.casefold() for text in column.names}
+        is_status = split_words(name)[-1:] in (["status"], ["state"]) and not column.is_field
+        if not is_status or not states & UNFINISHED or not states <= FINISHED | UNFINISHED:
+            continue
+        rows = [text.casefold() in FINISHED for text in column.texts]
+        kept = sorted({*compress(column.texts, rows)})
+        if not kept:
+            draft.note("exports", "decide", f"By {quote_name(name)} no run has finished.")
+            return table
+        left = count_things(len(rows) - sum(rows), "row")
+        text = f"By {quote_name(name)}, {left} of {len(rows)} read for this draft are left out."
+        draft.put("where", {name: kept[0] if len(kept) == 1 else kept}, "guess", text)
+        return table.select(rows)
+    return table
 
 
 def _settle_names(

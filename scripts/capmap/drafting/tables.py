@@ -100,6 +100,14 @@ class Table:
         """The number of rows."""
         return max((len(column.texts) for column in self.columns.values()), default=0)
 
+    def select(self, rows: Sequence[bool]) -> "Table":
+        """Keep some rows."""
+        columns = {
+            name: replace(column, texts=tuple(compress(column.texts, rows)))
+            for name, column in self.columns.items()
+        }
+        return replace(self, columns=columns)
+
     def rename(self, names: Mapping[str, str]) -> "Table":
         """Call some columns otherwise; fields of keys that are not among them are any text."""
         columns = {

@@ -19,6 +19,7 @@ STATISTICS, BOUNDS, SIZES, RATES, RESULTS, SETTINGS = (
 )
 DECLINES = frozenset(_WORDS["declines"].split())
 CHANGES = DECLINES | frozenset(_WORDS["changes"].split())
+FINISHED, UNFINISHED = (frozenset(_WORDS[key].split()) for key in ("finished", "unfinished"))
 SPLITS = tuple(_WORDS["splits"].split())
 MISSING = tuple(_WORDS["missing"])
 COMPLEMENT = re.compile(
