@@ -476,6 +476,70 @@ def test_where_no_run_has_finished_it_is_asked(tmp_path):
     assert "DECIDE: By 'status' no run has finished" in write_draft(draft_study([str(path)]), "r")
 
 
+def write_settings(path, name, cells, *, runs=1):
+    """Write scores of two models on two datasets, by a column with some cells."""
+    rows = [
+        f"{model},{cell},{dataset},0.{place + 3}{row}{run}"
+        for place, model in enumerate(("Pythia", "OPT"))
+        for row, cell in enumerate(cells)
+        for dataset in "DE"
+        for run in range(runs)
+    ]
+    path.write_text("\n".join([f"model,{name},dataset,accuracy", *rows]))
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "asked"),
+    [
+        ("params", ("70", "1400"), True),
+        ("shots", ("0", "5"), True),
+        ("lr", ("0.1", "0.01"), True),
+        ("n_train", ("100", "1000"), True),
+        ("temperature", ("0.0", "1.0"), True),
+        ("size", ("7", "13"), True),
+        ("size", ("7B", "13B"), False),
+    ],
+)
+def test_settings_in_numbers_are_no_seeds(name, cells, asked, tmp_path):
+    path = tmp_path / "r.csv"
+    write_settings(path, name, cells)
+    draft = draft_study([str(path)])
+    assert draft.settings["columns"] == {"score": "accuracy", "model": ["model", name]}
+    assert bool(draft.decisions) == asked
+    # Of two runs of each, the column says a part only.
+    write_settings(path, name, cells, runs=2)
+    draft = draft_study([str(path)])
+    assert draft.settings["columns"] == {"score": "accuracy", "seed": "row"}
+    (decision,) = draft.decisions
+    assert decision.endswith(f"or to be chosen: '{name}'?")
+
+
+def test_numbers_of_parameters_are_of_one_model_each(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text("model,params,dataset,acc\nA,70,D,0.3\nA,140,D,0.6\nB,125,D,0.2\nB,13,D,0.5\n")
+    assert draft_settings([str(path)])["columns"]["model"] == ["model", "params"]
+    path.write_text("model,params,P,Q\nA,70,0.1,0.3\nA,140,0.6,0.5\nB,125,0.2,0.3\nB,13,0.5,0.4\n")
+    assert draft_settings([str(path)])["columns"]["model"] == ["model", "params"]
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("runtime", ("1.5", "2.5")),
+        ("host", ("n1", "n2")),
+        ("date", ("2024-01-01", "2024-01-02")),
+        ("git_commit", ("ab1", "cd2")),
+        ("created_at", ("12:00", "13:00")),
+    ],
+)
+def test_when_and_where_a_run_was_is_no_model(name, cells, tmp_path):
+    path = tmp_path / "r.csv"
+    write_settings(path, name, cells)
+    draft = draft_study([str(path)])
+    assert draft.settings["columns"] == {"score": "accuracy", "seed": "row"}
+    assert draft.decisions == []
+
+
 def test_rows_of_means_and_spreads_are_left_out(tmp_path):
     path = tmp_path / "runs.csv"
     rows = [f"A,d,{seed},0.5{seed}" for seed in range(2)] + ["A,d,mean,0.505", "A,d,std,0.007"]

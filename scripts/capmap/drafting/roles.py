@@ -2,10 +2,8 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from capmap.drafting.tables import Column, Table
 from capmap.drafting.words import (
@@ -29,7 +27,6 @@ from capmap.wording import list_names, quote_name
 NAMING = ("seed", "metric", "dataset", "model", "split")
 # More names than that, one in each row, are identities of rows.
 MOST_ROWS = 50
-MOST_VARIANTS = 10
 SURE = 2.0
 # Folders that hold everything, whatever it is of.
 FOLDERS = frozenset({"data", "benchmark", "benchmarks"})
@@ -251,77 +248,6 @@ def split_by_metric(columns: Sequence[Column]) -> list[str]:
         if len(chosen) > 1 and (covered == np.any(filled, axis=0)).all():
             return [known[place].name for place in chosen]
     return []
-
-
-def find_variants(
-    table: Table, roles: Mapping[str, str], *, only_fields: bool = False
-) -> list[str]:
-    """Find the columns that distinguish rows of the same names, such as variants of models.
-
-    Parameters
-    ----------
-    table : Table
-        What the files hold; of several splits only one counts.
-    roles : mapping of str to str
-        The columns of names.
-    only_fields : bool, optional
-        Whether rows of one file may repeat, as those of logs do, so that only paths and keys count.
-
-    Returns
-    -------
-    list of str
-        As few columns as distinguish most rows: all parts of paths and keys that do, then one or
-        two columns, where these distinguish all rows.
-    """
-    rows = np.ones(table.size, dtype=bool)
-    if "split" in roles and (split := name_split(table.columns[roles["split"]].names)):
-        rows = np.array(table.columns[roles["split"]].texts) == split
-    codes = {
-        name: np.unique(np.array(column.texts)[rows], return_inverse=True)[1]
-        for name, column in table.columns.items()
-    }
-    names = [codes[name] for role, name in roles.items() if role != "split"]
-    used = {*roles.values()}
-    fields = []
-    for column in table.columns.values():
-        keys = [*names, codes[column.name]]
-        is_free = column.is_field and column.name not in used
-        if is_free and _count_keys(keys) > _count_keys(names):
-            fields.append(column.name)
-            names = keys
-    if only_fields:
-        return fields
-    free = [
-        column.name
-        for column in table.columns.values()
-        if column.name not in used
-        and not column.is_field
-        and column.kinds[0] < 1
-        and 1 < len(column.names) < rows.sum()
-    ]
-    free.sort(key=lambda name: codes[name].max())
-    groups = [[], *([name] for name in free), *map(list, combinations(free[:MOST_VARIANTS], 2))]
-    for group in groups:
-        if _count_keys([*names, *(codes[name] for name in group)]) == rows.sum():
-            return [*fields, *group]
-    return fields
-
-
-def is_part(table: Table, name: str, roles: Mapping[str, str]) -> bool:
-    """Whether what a column names is of one dataset each, but of several models."""
-    if not {"model", "dataset"} <= {*roles}:
-        return False
-    own = table.columns[name]
-    pairs = {
-        role: len({*zip(own.texts, table.columns[roles[role]].texts, strict=True)})
-        for role in ("model", "dataset")
-    }
-    is_nested = pairs["dataset"] == len({*own.texts}) < pairs["model"]
-    return is_nested and len(table.columns[roles["dataset"]].names) > 1
-
-
-def _count_keys(columns: Sequence[npt.NDArray[np.intp]]) -> int:
-    return len(np.unique(np.column_stack(columns), axis=0)) if columns else 1
 
 
 def find_spread(table: Table, score: str) -> dict[str, str]:

@@ -12,8 +12,6 @@ from capmap.drafting.roles import (
     doubt_score,
     find_preset,
     find_spread,
-    find_variants,
-    is_part,
     list_scores,
     name_split,
     rate_score,
@@ -23,6 +21,7 @@ from capmap.drafting.scores import put_metric, put_score, put_summary, put_turne
 from capmap.drafting.slots import Slot, write_pattern
 from capmap.drafting.tables import Column, Table, choose_sample, read_table
 from capmap.drafting.trial import try_draft
+from capmap.drafting.variants import find_variants, is_part, list_varying
 from capmap.drafting.wide import draft_wide
 from capmap.drafting.words import (
     FINISHED,
@@ -159,7 +158,8 @@ def _draft_tables(draft: Draft, paths: Paths, table: Table) -> None:
     roles = assign_roles(table)
     variants = _choose_variants(draft, table, roles)
     table, renamed = _settle_names(table, roles, variants)
-    scores = list_scores(table, roles.values())
+    parts = [renamed.get(name, name) for name in variants]
+    scores = list_scores(table, [*roles.values(), *parts])
     if not scores:
         raise ConfigError(
             f"{paths.paths[0]}: no column holds scores; its columns are "
@@ -167,12 +167,15 @@ def _draft_tables(draft: Draft, paths: Paths, table: Table) -> None:
         )
     is_long = {"model", "dataset"} <= {*roles} or _is_flat(table, roles, scores)
     if is_long and (best := _choose_long(scores)):
+        own = [*best, *parts]
         _draft_long(draft, paths, table, roles, best)
     else:
+        own = [*(column.name for column in scores), *parts]
         draft_wide(draft, paths.paths, table, roles, scores)
     _put_reading(draft, table)
     _put_names(draft, roles)
-    _put_variants(draft, table, roles, [renamed.get(name, name) for name in variants])
+    _put_variants(draft, table, roles, parts)
+    draft.unused = list_varying(table, roles, own)
     _put_constants(draft, paths, {*roles, *_list_fields(draft)})
     draft.settings["exports"] = paths.write(renamed)
     _put_rows(draft, table, roles)
@@ -317,7 +320,11 @@ def _put_variants(
             text = (
                 f"Rows are distinguished by {list_names(own)}, which is taken as part of {role}s."
             )
-            draft.put("columns", {role: [roles[role], *own]}, "guess", text)
+            is_number = any(table.columns[name].is_number for name in own)
+            if is_number:
+                text += " Is it, or does a number say which run it is (columns: seed)?"
+            certainty: Certainty = "decide" if is_number else "guess"
+            draft.put("columns", {role: [roles[role], *own]}, certainty, text)
     columns = draft.settings.get("columns", {})
     if "ignore" in columns:
         columns["ignore"] = [name for name in columns["ignore"] if name not in variants]

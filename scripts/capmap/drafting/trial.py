@@ -130,7 +130,9 @@ def _separate_rows(draft: Draft, problems: list[Problem], read: Exports) -> bool
         return False
     if not has_seeds:
         text = f"{count_things(len(problems), 'row')} repeat the names of others: each is a run."
-        draft.put("columns", {"seed": "row"}, "guess", text)
+        if draft.unused:
+            text += f" Or are these parts of names, or to be chosen: {list_names(draft.unused)}?"
+        draft.put("columns", {"seed": "row"}, "decide" if draft.unused else "guess", text)
         return True
     return False
 

@@ -19,6 +19,7 @@ STATISTICS, BOUNDS, SIZES, RATES, RESULTS, SETTINGS = (
 )
 DECLINES = frozenset(_WORDS["declines"].split())
 CHANGES = DECLINES | frozenset(_WORDS["changes"].split())
+METADATA, UNITS = (frozenset(_WORDS[key].split()) for key in ("metadata", "units"))
 FINISHED, UNFINISHED = (frozenset(_WORDS[key].split()) for key in ("finished", "unfinished"))
 SPLITS = tuple(_WORDS["splits"].split())
 MISSING = tuple(_WORDS["missing"])
@@ -137,6 +138,18 @@ def is_size(name: str) -> bool:
         return bool(words)
     is_rate = words[-1] == "rate" and not RATES.isdisjoint(words)
     return is_rate or words[-1] in SIZES or words[-1].endswith(("params", "flops", "macs"))
+
+
+def is_metadata(name: str) -> bool:
+    """Whether a column says when, where or how long a run was, such as ``created_at``.
+
+    Examples
+    --------
+    >>> [is_metadata(name) for name in ("Runtime (s)", "git_commit", "time_limit", "shots")]
+    [True, True, False, False]
+    """
+    words = [word for word in split_words(name) if word not in UNITS]
+    return words[-1:] != [] and words[-1] in METADATA
 
 
 def find_complement(name: str) -> str:
