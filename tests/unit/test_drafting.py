@@ -540,6 +540,15 @@ def test_when_and_where_a_run_was_is_no_model(name, cells, tmp_path):
     assert draft.decisions == []
 
 
+def test_a_harmonic_mean_of_two_columns_is_left_out(tmp_path):
+    path = tmp_path / "accuracy.csv"
+    path.write_text(
+        "Method,Base,New,H\nCoOp,82.69,63.22,71.66\nCoCoOp,80.47,71.69,75.83\n"
+        "MaPLe,82.28,75.14,78.55\n"
+    )
+    assert draft_settings([str(path)])["columns"]["ignore"] == ["H"]
+
+
 def test_rows_of_means_and_spreads_are_left_out(tmp_path):
     path = tmp_path / "runs.csv"
     rows = [f"A,d,{seed},0.5{seed}" for seed in range(2)] + ["A,d,mean,0.505", "A,d,std,0.007"]

@@ -28,6 +28,8 @@ CASES = [
         MATRIX,
         "doubtful_dataset",
     ),
+    # 2 · 0.9 · 0.7 / 1.6, 2 · 0.8 · 0.5 / 1.3 and 2 · 0.6 · 0.9 / 1.5.
+    ("harmonic mean", add("H", "0.7875", "0.6154", "0.72"), MATRIX, "doubtful_dataset"),
     ("ranks", add("Place", "1", "2", "3"), MATRIX, "doubtful_dataset"),
     ("average beside ranks", add("x,r", "0.80,1", "0.65,2", "0.75,3"), MATRIX, "doubtful_dataset"),
     ("average in percent", add("x", "80.0%", "65.0%", "75.0%"), MATRIX, "doubtful_dataset"),

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from capmap.problems import Problem, Severity
@@ -72,9 +73,9 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
 
     Notes
     -----
-    A dataset is an average where for three models or more its scores equal the mean of those on all
-    other datasets, to the digits that are printed, and differ by more than these digits; so is a
-    model on three datasets or more.
+    A dataset is an average where for three models or more its scores equal the mean, or the
+    harmonic mean, of those on all other datasets, to the digits that are printed, and differ by
+    more than these digits; so is a model on three datasets or more.
     """
     if runs.empty:
         return []
@@ -286,12 +287,13 @@ def _find_averages(
         return set()
     table = cells.to_numpy(dtype=np.float64)
     known = np.isfinite(table)
-    filled = np.where(known, table, 0)
-    sums, counts = filled.sum(axis=1, keepdims=True), known.sum(axis=1, keepdims=True)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        others = (sums - filled) / (counts - known)
-    own = known & (counts - known >= 2)
-    distance = np.where(own, np.abs(table - others), 0).max(axis=0)
+    others = [_average_others(table)]
+    if (table[known] > 0).all():
+        with np.errstate(all="ignore"):
+            others.append(1 / _average_others(1 / np.where(known, table, np.nan)))
+    own = known & (known.sum(axis=1, keepdims=True) - known >= 2)
+    distances = [np.where(own, np.abs(table - mean), 0).max(axis=0) for mean in others]
+    distance = np.min(distances, axis=0)
     spread = np.nanmax(np.where(own, table, -np.inf), axis=0) - np.nanmin(
         np.where(own, table, np.inf), axis=0
     )
@@ -306,6 +308,15 @@ def _find_averages(
     near = [(distance <= digit) & (spread > 4 * digit) for digit in (digits, rounding)]
     found &= np.any(near, axis=0)
     return set(cells.columns[found])
+
+
+def _average_others(table: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Average the other filled cells of each row, for each of its cells."""
+    known = np.isfinite(table)
+    filled = np.where(known, table, 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        sums, counts = (part.sum(axis=1, keepdims=True) - part for part in (filled, known))
+        return np.asarray(sums / counts)
 
 
 def _measure_digit(raw: "pd.Series[str]") -> float:
