@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from scipy.special import expit
+from scipy.special import expit, ndtri, stdtrit
 
 from capmap.comparison.battles import MakeRng, Tournament, resample_battles
 from capmap.comparison.score_matrix import BoolArray, arrange_runs, choose_common
@@ -242,10 +242,12 @@ def estimate_ratings(
     A model that is rated 400 above another wins ten battles for each that it loses. Ties count as
     half a win, and every dataset weighs the same, shared equally by the pairs that meet on it.
 
-    Percentile intervals always come from resampling both datasets and runs, so they hold for other
-    datasets of the same kind. There are none for models with fewer than two datasets. Resamples
-    without any of a model's datasets say nothing about it (nor about any model, if it is the one
-    that is rated 1000): the next one that has some stands in.
+    Intervals always come from resampling both datasets and runs, so they hold for other datasets of
+    the same kind. Percentiles alone are too narrow with few datasets (of equal models on 4 to 8,
+    95% intervals held the true rating in 86 to 91%), so their ends are moved away from the
+    estimate, see `_expand_interval`. There are none for models with fewer than two datasets.
+    Resamples without any of a model's datasets say nothing about it (nor about any model, if it is
+    the one that is rated 1000): the next one that has some stands in.
 
     Ratings are rounded to six decimals, so that what is left of rounding noise makes no order.
 
@@ -278,7 +280,10 @@ def estimate_ratings(
         for row, active, n in zip(ratings, is_active, datasets, strict=True)
     ]
     low, high = np.array(
-        [_bootstrap_interval(row, confidence_level=confidence_level) for row in replicates]
+        [
+            _expand_interval(row, estimate=own, datasets=n, confidence_level=confidence_level)
+            for row, own, n in zip(replicates, ratings[:, 0], datasets, strict=True)
+        ]
     ).T
     table = pd.DataFrame(
         {
@@ -329,10 +334,31 @@ def _fill_undefined(values: FloatArray, is_active: BoolArray) -> FloatArray:
     return values[places[following]]
 
 
-def _bootstrap_interval(replicates: FloatArray, *, confidence_level: float) -> tuple[float, float]:
+def _expand_interval(
+    replicates: FloatArray, *, estimate: float, datasets: int, confidence_level: float
+) -> tuple[float, float]:
+    """Percentile interval, expanded about the estimate for the number of datasets.
+
+    Notes
+    -----
+    Resamples of D datasets vary by ``(D − 1) / D`` of the variance, and percentiles reach as far as
+    a normal quantile where Student's t with D − 1 degrees of freedom reaches farther. Hesterberg
+    takes outer percentiles by both; with few datasets these are the most extreme of all replicates,
+    so the distances of the usual ones from the estimate are multiplied. The interval is stretched
+    to the estimate where it would miss it.
+
+    References
+    ----------
+    Hesterberg, T. C. (2015). What teachers should know about the bootstrap. The American
+    Statistician 69, 371–386.
+    """
     if not len(replicates):
         return np.nan, np.nan
-    return percentile_interval(replicates, confidence_level=confidence_level)
+    level = (1 + confidence_level) / 2
+    factor = stdtrit(datasets - 1, level) / ndtri(level) * np.sqrt(datasets / (datasets - 1))
+    ends = np.array(percentile_interval(replicates, confidence_level=confidence_level))
+    low, high = estimate + factor * (ends - estimate)
+    return min(low, estimate), max(high, estimate)
 
 
 def rate_models(

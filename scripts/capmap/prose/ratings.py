@@ -90,7 +90,8 @@ def _describe_intervals(elo: pd.DataFrame, n_resamples: int, confidence_level: f
         return ""
     return (
         f"The {format_percent(confidence_level)} intervals were percentiles of {n_resamples:,} "
-        "bootstrap resamples of datasets (assumed exchangeable) and of runs within each."
+        "bootstrap resamples of datasets (assumed exchangeable) and of runs within each, expanded "
+        "for the number of datasets."
     )
 
 
