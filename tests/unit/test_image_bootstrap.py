@@ -18,6 +18,7 @@ from capmap.multilabel.comparisons import (
 )
 from capmap.multilabel.metrics import (
     LEAST_IMAGES,
+    bound_sample,
     choose_all,
     choose_subgroups,
     estimate_metrics,
@@ -119,7 +120,7 @@ def test_intervals_are_the_percentiles_of_drawing_images_one_by_one() -> None:
 
 
 def test_a_wider_level_has_a_wider_interval() -> None:
-    images = draw_values(2, 100)
+    images = draw_values(2, 150)
     narrow, wide = (
         estimate_metrics(images, subgroups=GROUPS, **(options() | {"confidence_level": level}))
         for level in (0.5, 0.99)
@@ -190,15 +191,40 @@ def test_each_metric_has_a_random_stream_of_its_own() -> None:
         assert few_groups.loc[metric, "ci_low"] == more_groups.loc[metric, "ci_low"]
 
 
-def test_equal_values_have_an_interval_without_width() -> None:
+@pytest.mark.parametrize(("wrong", "has_interval"), [(0, False), (4, False), (5, True), (95, True)])
+def test_shares_of_few_wrong_or_right_images_have_no_interval(
+    wrong: int, has_interval: bool
+) -> None:
+    hits = (np.arange(100) >= wrong).astype(float)
+    for values in (hits, 1 - hits, hits - 1):
+        for seeds in (1, 3):
+            sample = choose_all(np.tile(values, seeds), np.ones(100 * seeds, dtype=bool))
+            low, high = bound_sample(sample, 200, 0.95, stream(), seeds=seeds)
+            assert np.isfinite([low, high]).all() == has_interval
+            assert not sample.has_enough(5 * seeds), "with more seeds there are fewer images"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("images", "right"), [(20, 0.97), (40, 0.97), (100, 0.98), (100, 0.95)])
+def test_intervals_of_shares_near_1_seldom_miss(images: int, right: float) -> None:
+    rng, missed = np.random.default_rng(images), 0
+    for _ in range(400):
+        sample = choose_all((rng.random(images) < right).astype(float), np.ones(images, dtype=bool))
+        low, high = bound_sample(sample, 400, 0.95, rng)
+        missed += low > right or high < right
+    # Without the rule, 55, 29 and 14% of the first three missed.
+    assert missed / 400 <= 0.07
+
+
+def test_equal_values_have_no_interval() -> None:
     third = np.full(70, 1 / 3)
     labels = np.repeat([1, 2, 3], [30, 20, 20])
     names = ["top1", "top5", "real", "labelwise", "jaccard", "lrap"]
     table = estimate_metrics(
         ImageValues(labels, dict.fromkeys(names, third)), subgroups=GROUPS, **options()
     )
-    for column in ("value", "ci_low", "ci_high"):
-        assert table[column].to_numpy() == pytest.approx(1 / 3, abs=1e-15)
+    assert table["value"].to_numpy() == pytest.approx(1 / 3, abs=1e-15)
+    assert table[["ci_low", "ci_high"]].isna().all(axis=None)
 
 
 def test_small_blocks_draw_as_many_resamples(monkeypatch: pytest.MonkeyPatch) -> None:

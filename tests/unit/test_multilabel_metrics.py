@@ -179,7 +179,7 @@ def test_differences_of_models_are_those_of_their_metrics() -> None:
     assert (table["ci_low"] <= table["ci_high"])[known].all()
     same = compare_model_pair(first, first, subgroups=[1, 2], **OPTIONS)
     assert same["difference"].eq(0).all()
-    assert same.loc[known, ["ci_low", "ci_high"]].eq(0).all(axis=None)
+    assert same[["ci_low", "ci_high"]].isna().all(axis=None), "they differ on no image"
 
 
 def test_only_models_on_the_same_images_are_compared() -> None:

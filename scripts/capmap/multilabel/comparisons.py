@@ -207,7 +207,8 @@ def compare_model_pair(
 
     Notes
     -----
-    Both models keep an image together: what is resampled is each image's difference.
+    Both models keep an image together: what is resampled is each image's difference. So there is no
+    interval where the models differ on fewer than 5 images, see `estimate_metrics`.
     """
     if not np.array_equal(first.labels, second.labels):
         raise ValueError("Only models that are scored on the same images can be compared.")
@@ -262,8 +263,8 @@ def compare_dataset_pair(
     makes the difference paired; images of one dataset only are drawn on their own. So datasets with
     the same images are compared image by image, datasets without a common one as independent, and
     anything between accordingly. ASMA of each dataset is over its own subgroups, and its images are
-    drawn within each pair of numbers of labels in both. There is no interval where one value rests
-    on too few images, as in `estimate_metrics`.
+    drawn within each pair of numbers of labels in both. There is no interval where one of the two
+    values has none, see `estimate_metrics`.
     """
     others = dict(list_samples(second, subgroups[1]))
     rows = []

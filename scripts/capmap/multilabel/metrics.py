@@ -22,8 +22,10 @@ from capmap.ranking.standard_errors import Interval
 BLOCK_CELLS = 1 << 20
 DRAWS_PER_COUNT = 20
 LEFT_OUT = -1
-# With fewer in a stratum, percentile intervals of shares near 1 hold the true value too seldom.
+# With fewer in a stratum, percentile intervals hold the true value too seldom.
 LEAST_IMAGES = 20
+# So they do where fewer have another value than most: fewer than 5 wrong images, or 5 right ones.
+LEAST_OTHERS = 5
 
 OF_SINGLE = ("top1", "top5")
 MEANS = (*OF_SINGLE, "real", "labelwise", "jaccard", "lrap")
@@ -68,9 +70,11 @@ class Sample:
         return int(np.count_nonzero(self.strata != LEFT_OUT))
 
     def has_enough(self, seeds: int) -> bool:
-        """Whether each stratum has images enough for an interval, in each seed."""
-        images = np.bincount(self.strata[self.strata != LEFT_OUT])
-        return int(images.min()) >= LEAST_IMAGES * seeds
+        """Whether each stratum has images, and values other than the usual one, for an interval."""
+        is_used = self.strata != LEFT_OUT
+        parts = _split_strata(self.numbers[is_used], self.strata[is_used])
+        others = [len(part) - np.unique(part, return_counts=True)[1].max() for part in parts]
+        return min(map(len, parts)) >= LEAST_IMAGES * seeds and min(others) >= LEAST_OTHERS * seeds
 
     @property
     def is_known(self) -> bool:
@@ -233,11 +237,16 @@ def estimate_metrics(
     Intervals are percentile intervals. Images are drawn with replacement from all that the metric
     rests on; for ``asma`` within each subgroup. There is no interval where these, or those of a
     subgroup, are fewer than 20: of 3 subgroups with 1000 to 20 images and two with 5 and 2, 95%
-    intervals of ASMA held the true value in 69% of simulated studies. A metric that is the same on
-    all images has an interval of no width, which is too short.
+    intervals of ASMA held the true value in 69% of simulated studies. Nor is there one where fewer
+    than 5 of them have another value than most have, as with fewer than 5 wrong images, or 5 right
+    ones: the usual rule for the normal approximation of a share. Of a model that is right on 97 or
+    98% of images, such intervals over 20, 40 and 100 images held the true value in 45, 71 and 86%.
 
     References
     ----------
+    Brown, L. D., Cai, T. T. and DasGupta, A. (2001). Interval estimation for a binomial proportion.
+    Statistical Science 16, 101–133. On the rule of 5.
+
     Efron, B., & Tibshirani, R. J. (1993). An Introduction to the Bootstrap. Chapman & Hall.
     """
     rows = []
@@ -281,7 +290,7 @@ def bound_sample(
     *,
     seeds: int = 1,
 ) -> Interval:
-    """Percentile interval of the estimate of a sample of some seeds; NaN with too few images."""
+    """Percentile interval of a sample of some seeds; NaN where it has not enough for one."""
     if not sample.has_enough(seeds):
         return float("nan"), float("nan")
     replicates = sample.resample(n_resamples, rng)
