@@ -76,6 +76,15 @@ def test_the_interval_holds_the_true_coefficient() -> None:
     assert held == pytest.approx(0.95, abs=3 * np.sqrt(0.95 * 0.05 / 300))
 
 
+@pytest.mark.parametrize("number", [179, 190, 252])
+def test_the_interval_holds_the_coefficient_where_a_component_became_0(number: int) -> None:
+    rng = np.random.default_rng(number)
+    tables = assess(rng.standard_normal((3, 1, 1)) + rng.standard_normal((3, 3, 2)))
+    assert (tables["variance_components"]["variance"] == 0).any()
+    row = tables["generalizability"].iloc[0]
+    assert row["relative"] == row["ci_low"] > 0, "it lay below"
+
+
 def test_more_datasets_and_runs_are_more_reliable() -> None:
     table = assess(draw(0))["generalizability"]
     assert table.iloc[0][["datasets", "seeds"]].tolist() == [9, 4]

@@ -69,6 +69,8 @@ class Components:
     def bound(self, datasets: float, *, confidence_level: float) -> tuple[float, float]:
         """Interval of the relative coefficient for other numbers of datasets, with these seeds.
 
+        It is stretched to the coefficient, which may lie beyond it where a component became 0.
+
         References
         ----------
         McGraw, K. O. and Wong, S. P. (1996). Forming inferences about some intraclass correlation
@@ -81,7 +83,8 @@ class Components:
             max(self.ratio / quantile - 1, 0.0) / self.datasets * datasets for quantile in quantiles
         ]
         low, high = (1.0 if np.isinf(gain) else float(gain / (1 + gain)) for gain in gains)
-        return low, high
+        estimate, _ = self.generalize(datasets, self.seeds)
+        return min(low, estimate), max(high, estimate)
 
 
 def measure_components(matrix: ScoreMatrix) -> Components | None:
