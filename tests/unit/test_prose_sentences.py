@@ -344,11 +344,12 @@ def test_conditions_have_a_paragraph_each() -> None:
     assert methods.startswith("The ranking was compared with 1 other condition ('full')")
     assert "The models that both have were ranked anew on the datasets that both have" in methods
     assert "by the IQM of cells that have runs in both" in methods
+    assert methods.endswith("whose noise alone lowers them where conditions agree.")
     assert full == (
         "With 'full' (5 models on 8 datasets), Kendall's tau-b was 0.800 (95% interval over "
         "datasets 0.500 to 1.000) and Spearman's rho was 0.900 (95% interval over datasets "
-        "0.600 to 1.000). 2 models changed rank, at most by 1 place ('A' and 'B'). 2 cells of the "
-        "models and datasets analyzed were not used."
+        "0.600 to 1.000). 2 models changed rank, at most by 1 place ('A' and 'B'), which noise "
+        "may explain. 2 cells of the models and datasets analyzed were not used."
     )
     methods, _ = tell(describe_conditions, aggregation="trimmed_mean")
     assert "by the trimmed mean of cells" in methods
@@ -356,7 +357,8 @@ def test_conditions_have_a_paragraph_each() -> None:
 
 def test_a_condition_with_too_little_in_common_has_no_correlation() -> None:
     conditions = make_table("conditions").assign(estimate=NAN, models=1)
-    *_, full = tell(describe_conditions, conditions=conditions)
+    methods, full = tell(describe_conditions, conditions=conditions)
+    assert "noise" not in methods
     assert full.startswith("With 'full' there was no correlation to compute (1 model on 8 datasets")
 
 

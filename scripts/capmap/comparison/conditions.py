@@ -139,6 +139,11 @@ def compare_condition(
     the coefficients of resamples tend to be lower than the estimate. An interval that would leave
     the estimate out is stretched to it.
 
+    Coefficients and intervals are those to expect of rankings on as many datasets and runs, whose
+    noise lowers them below the coefficients of the true orders: of two noisy conditions with the
+    same order of 8 models on 10 datasets, tau was 0.73 on average; 95% intervals held what is to
+    expect on as many new datasets in 98% of studies, and the true tau in 8%.
+
     References
     ----------
     Kendall, M. G. (1945). The treatment of ties in ranking problems. Biometrika 33, 239–251.

@@ -60,6 +60,10 @@ def describe_conditions(
         f"({join_names(names)}). The models that both have were ranked anew on the datasets that "
         f"both have, by the {AGGREGATION_NAMES[aggregation]} of cells that have runs in both.",
         intervals,
+        "Coefficients and intervals are those of rankings on as many datasets and runs, whose "
+        "noise alone lowers them where conditions agree."
+        if conditions["estimate"].notna().any()
+        else "",
     )
     return [
         methods,
@@ -106,5 +110,6 @@ def _describe_changes(ranks: pd.DataFrame) -> str:
     movers = moved.loc[moved["change"].abs() == most, "model"].sort_values()
     changed = format_count(len(moved), "model")
     return (
-        f"{changed} changed rank, at most by {format_count(most, 'place')} ({join_names(movers)})."
+        f"{changed} changed rank, at most by {format_count(most, 'place')} ({join_names(movers)}), "
+        "which noise may explain."
     )
