@@ -662,8 +662,9 @@ SAMPLE_SIZE = Analysis(
         ),
         "detectable": Table(
             "The least difference in interquartile means of two typical models that would be "
-            "found with so many runs per dataset, between these two alone and allowing for all "
-            "pairs. The last row is for the wished difference, if one is configured.",
+            "found with so many runs per dataset, by the upper limit of their variance, between "
+            "these two alone and allowing for all pairs. The last row is for the wished "
+            "difference, if one is configured.",
             "seeds difference difference_all",
         ),
     },

@@ -401,7 +401,8 @@ MEANINGS = {
     "multilabel/rank_shift.value_a": "Value of the first metric on the first dataset.",
     "multilabel/rank_shift.value_b": "Value of the second metric on the second dataset.",
     "tables/coverage.expected": "How often the interval holds the true value, 0 to 1.",
-    "tables/detectable.difference": "The least difference that would be found between two models.",
+    "tables/detectable.difference": "The least difference that would be found between two "
+    "models, by the upper limit of their variance.",
     "tables/effective_datasets.models": "Number of models that have all of them.",
     "tables/elo.component": "Number of a group of models that met each other.",
     "tables/elo.separated": "Share of resamples in which some models only win or only lose.",

@@ -336,17 +336,24 @@ def find_detectable(
     -----
     The sum of the quantiles of Student's t at 1 − α / 2 and at the power, times the standard error
     of a difference; variance and degrees of freedom (`satterthwaite_freedom`) are the medians of
-    the models' ones.
+    the models' ones. As the runs there are may show too small a variance, its upper limit is taken,
+    with the power as its one-sided level and the present degrees of freedom of a pair: with 4
+    datasets and 3 runs, 54 to 63% of studies found what 80% were to find without this.
 
     References
     ----------
     Bloom, H. S. (1995). Minimum detectable effects. Evaluation Review 19, 547–556.
+
+    Browne, R. H. (1995). On the use of a pilot sample for sample size determination. Statistics in
+    Medicine 14, 1933–1940.
     """
     even = noise.run_variances / noise.shares**2
     per_run = float(np.median(even.sum(axis=1)))
     models = len(noise.matrix.models)
     if models < 2 or not per_run > 0:
         return pd.DataFrame(columns=DETECTABLE)
+    freedom_now = 2 * _find_present_freedom(noise)
+    per_run *= freedom_now / float(special.chdtri(freedom_now, power))
     alpha = 1 - confidence_level
 
     def measure(seeds: int, tests: int) -> float:
@@ -397,6 +404,18 @@ def _find_freedom(variances: FloatArray, draws: IntArray, lost: FloatArray) -> f
     borrowed = noise * (variances[~many].sum() / (noise.sum() or 1))
     freedom = np.maximum(draws * (1 - lost) - 1, 1)[many]
     return satterthwaite_freedom(variances[many] + borrowed, freedom)
+
+
+def _find_present_freedom(noise: Noise) -> float:
+    """Median degrees of freedom of the models' variances, of those with repeated cells."""
+    counts = noise.matrix.counts
+    variances = noise.run_variances / np.maximum(counts, 1)
+    found = [
+        _find_freedom(variances[place, draws > 0], draws[draws > 0], noise.lost[place, draws > 0])
+        for place, draws in enumerate(counts)
+        if (draws > 1).any()
+    ]
+    return float(np.median(found))
 
 
 def _share_weight(strata: Strata) -> FloatArray:

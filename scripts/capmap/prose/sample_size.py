@@ -67,6 +67,10 @@ def describe_sample_size(
         "each model's interquartile mean (IQM) was predicted from the winsorized variances over "
         f"runs (pooled for single runs) and a {quantile} quantile.",
         _describe_order(models),
+        ""
+        if detectable.empty
+        else "Differences to be found are those of Student's t with the one-sided upper "
+        f"{format_percent(power)} limit of the variance, as the runs may show too small a one.",
         "Where further runs help follows from Neyman allocation, with standard deviations pooled "
         "over models.",
         describe_policy(
@@ -113,8 +117,8 @@ def _describe_detectable(
             runs = "is too small to be found by running more"
         needed = f"A difference of {format_value(difference)} {runs}."
     return join_sentences(
-        f"With {first['seeds']:,.0f} runs per dataset, {format_percent(power)} of studies find two "
-        f"models {format_value(first['difference'])} apart, or "
+        f"With {first['seeds']:,.0f} runs per dataset, about {format_percent(power)} of studies or "
+        f"more find two models {format_value(first['difference'])} apart, or "
         f"{format_value(first['difference_all'])} allowing for all pairs at the "
         f"{format_percent(confidence_level)} level.",
         needed,
