@@ -369,10 +369,9 @@ def test_sample_size_names_widths_and_cells() -> None:
         "The median width to expect was 0.060 with 3, 0.040 with 5, 0.025 with 10 and 0.015 with "
         "20 runs per dataset, against 0.050 with the present runs. With 5 runs per dataset, about "
         "80% of studies or more find two models 0.040 apart, or 0.070 allowing for all pairs at "
-        "the 95% level. Of 1 pair, an expected 0.500 stood in the wrong order, if either order of a pair was as "
-        "likely before. One more run would lower the sum of the "
-        "models' variances by 40% for 'A' on 'd' (3 runs now) and by 20% for 'B' on 'd' (1 run "
-        "now)."
+        "the 95% level. Of 1 pair, an expected 0.500 stood in the wrong order, if either order of "
+        "a pair was as likely before. One more run would lower the sum of the models' variances "
+        "by 40% for 'A' on 'd' (3 runs now) and by 20% for 'B' on 'd' (1 run now)."
     )
     _, results = tell(describe_sample_size, difference=0.04)
     assert "A difference of 0.040 takes 20 runs per dataset." in results
