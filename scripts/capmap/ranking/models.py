@@ -370,13 +370,12 @@ def _complete(strata: Strata, names: Sequence[str], expected: Mapping[str, float
     """Put scores beside the runs, as many on each dataset as is usual for the model."""
     times = round(float(np.median(strata.draws)))
     more = [name for name in expected for _ in range(times)]
-    units = np.zeros(len(names)) if strata.resolutions is None else strata.resolutions
     return stratify_runs(
         np.concatenate([strata.scores, np.repeat(list(expected.values()), times)]),
         [*np.array(names, dtype=object)[strata.datasets], *more],
         seeds=[*strata.seeds.tolist(), *[0] * len(more)],
         weights=strata.weights,
-        resolutions=dict(zip(names, units.tolist(), strict=True)),
+        resolutions=dict(zip(names, strata.resolutions.tolist(), strict=True)),
     )
 
 

@@ -70,7 +70,7 @@ class SamplingErrors:
         parts = parts[first:] + parts[place]
         # Welch and Satterthwaite.
         freedom = np.divide(total**2, parts, out=least.copy(), where=parts > 0)
-        # Where a variance rests on few, it is often too small, and then the other's ones count.
+        # A variance of few degrees of freedom may be so small by chance that others' would count.
         is_few = least < FEW_DEGREES
         return np.sqrt(total), np.where(is_few, least, np.maximum(freedom, least))
 

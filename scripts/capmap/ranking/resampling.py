@@ -58,13 +58,13 @@ class Strata:
         By number of runs.
     weights : {"datasets", "runs"}
         What weighs the same.
-    resolutions : numpy.ndarray, shape (datasets,), optional
+    resolutions : numpy.ndarray, shape (datasets,)
         The unit in which the scores of each dataset are written, 0 where they are not rounded.
     """
 
     parts: tuple[Stratum, ...]
     weights: Weights
-    resolutions: FloatArray | None = None
+    resolutions: FloatArray
 
     @cached_property
     def scores(self) -> FloatArray:
@@ -114,8 +114,7 @@ class Strata:
                 datasets = places[part.datasets[kept]]
                 scores, seeds = part.scores[:, kept], part.seeds[:, kept]
                 parts.append(Stratum(scores, part.draws, datasets, seeds))
-        units = None if self.resolutions is None else self.resolutions[chosen]
-        return Strata(tuple(parts), self.weights, units)
+        return Strata(tuple(parts), self.weights, self.resolutions[chosen])
 
 
 @dataclass(frozen=True)

@@ -386,11 +386,10 @@ def _over_seeds(influences: Influences, strata: Strata) -> StandardError | None:
 def _bound_by_rounding(influences: Influences, strata: Strata) -> FloatArray:
     """The least variance that the runs of each dataset add where scores are rounded."""
     owner, draws = strata.datasets, strata.draws
-    slopes = np.bincount(owner, influences.slopes**2)
-    if strata.resolutions is None:
-        return np.zeros(len(slopes))
     means = np.bincount(owner, strata.scores) / draws
-    return slopes * bound_variance(means, draws, strata.resolutions)
+    return np.bincount(owner, influences.slopes**2) * bound_variance(
+        means, draws, strata.resolutions
+    )
 
 
 def _center_runs(values: FloatArray, strata: Strata) -> FloatArray:
