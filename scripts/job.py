@@ -85,7 +85,11 @@ def _find_folder(job: Any, study: str) -> Path | None:
     path = Path(str(job.output[0]))
     if not study:
         return path.parent
-    return Path(*path.parts[: path.parts.index(study) + 1]) if study in path.parts else None
+    # A study may be called "results", too.
+    for folder in reversed(path.parents):
+        if folder.name == study and folder.parent.name == "results":
+            return folder
+    return None
 
 
 def _record_outputs(job: Any, folder: Path | None) -> None:
