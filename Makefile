@@ -3,9 +3,7 @@
 
 PYTHON ?= python3
 VENV := .venv
-PANDAS2 := .venv-pandas2
-# Modules are compiled where they are imported first, which most are not.
-INSTALL := -m pip install --disable-pip-version-check --no-compile --quiet --quiet
+INSTALL := -m pip install --disable-pip-version-check --quiet --quiet
 # Debian packages for a program that lacks; without rights or Debian its tests say so and are skipped.
 APT = command -v $(1) >/dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && \
 	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(2) >/dev/null; } || true
@@ -13,12 +11,16 @@ COMPILE := uv pip compile --universal --generate-hashes --no-emit-index-url pypr
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all audit examples help mlflow same test test-browser test-cluster test-envs test-latex test-pandas2 lint format docs bench lock clean
+.PHONY: all audit compile examples help mlflow same test test-browser test-cluster test-envs test-latex lint format docs bench lock clean
 
-all: $(VENV)/runtime.stamp ## run the first examples; ends with results/index.html
+# Compiled once, as each of a run's processes would do it anew where PYTHONDONTWRITEBYTECODE is set.
+compile: $(VENV)/runtime.stamp
+	@$(VENV)/bin/python -m compileall -q scripts workflow
+
+all: compile ## run the first examples; ends with results/index.html
 	@$(VENV)/bin/snakemake
 
-examples: $(VENV)/runtime.stamp ## run all shipped examples
+examples: compile ## run all shipped examples
 	@$(VENV)/bin/snakemake --config run=all
 
 help: ## list the targets
@@ -27,41 +29,27 @@ help: ## list the targets
 mlflow: $(VENV)/mlflow.stamp ## install what reads tracking stores of MLflow
 
 # Small problems in several processes at once: threads of linear algebra would only wait.
-test test-browser test-cluster test-latex test-pandas2 bench: export OMP_NUM_THREADS := 1
-test test-browser test-cluster test-latex test-pandas2 bench: export OPENBLAS_NUM_THREADS := 1
-test: $(VENV)/development.stamp ## run all tests but those of the next two
+test test-browser test-cluster test-latex bench: export OMP_NUM_THREADS := 1
+test test-browser test-cluster test-latex bench: export OPENBLAS_NUM_THREADS := 1
+test: $(VENV)/development.stamp compile ## run all tests but those of the next two
 	$(VENV)/bin/python -m pytest -n auto tests/unit tests/fuzz scripts/capmap
 	$(VENV)/bin/python -m pytest -n 2 --dist loadfile tests/workflow tests/faults tests/remote
 
-test-browser: $(VENV)/development.stamp ## test the pages in Chromium, which root installs where it lacks
+test-browser: $(VENV)/development.stamp compile ## test the pages in Chromium, which root installs where it lacks
 	$(call APT,chromium,chromium)
 	$(VENV)/bin/python -m pytest tests/browser
 
-test-latex: $(VENV)/development.stamp ## compile papers with pdfLaTeX, which root installs where it lacks
+test-latex: $(VENV)/development.stamp compile ## compile papers with pdfLaTeX, which root installs where it lacks
 	$(call APT,pdflatex,texlive-latex-base texlive-latex-recommended lmodern)
 	$(VENV)/bin/python -m pytest -n auto tests/unit/test_paper.py
 
-test-cluster: $(VENV)/development.stamp ## test on a Slurm of two nodes, which root installs where it lacks
+test-cluster: $(VENV)/development.stamp compile ## test on a Slurm of two nodes, which root installs where it lacks
 	$(call APT,slurmctld,slurm-wlm munge)
 	$(VENV)/bin/python -m pytest tests/cluster
 
 test-envs: ## solve the environments of Conda with micromamba, installing nothing
 	@set -e; for file in envs/*.yaml; do echo "$$file"; \
 		micromamba create --yes --dry-run --quiet --name capmap-try --file "$$file"; done
-
-# What makes no tables, or is mostly numbers, hardly depends on pandas.
-PANDAS_FREE := figures prose project schema board tracking collect_submission memory_limit report plot
-PANDAS_FREE += belief baselines centrality capability_maps choice classification crops crossvalidation
-PANDAS_FREE += distances drift dumps embed expressions header_rows image_bootstrap patch placement predict
-PANDAS_FREE += looks paper config_mistakes locks pairwise sample_size robustness
-PANDAS_FREE += strengths frontier label_files export_faults submission_faults file_formats layouts
-PANDAS_FREE += example_capabilities score_scripts provenance inline coverage holes reliability scopes
-PANDAS_FREE += separation signed_rank standard_errors submissions transfer
-PANDAS_FREE += analyses conditions drafting improvement inputs misleading normalization_agreement
-PANDAS_FREE += bombs bootstrap_resampling stacking conformal factors multilabel domains trials published_rank_shifts
-PANDAS_FREE += ratings digests numbers addresses machine improvability
-test-pandas2: $(PANDAS2)/development.stamp ## run the quick unit tests of tables with pandas 2
-	$(PANDAS2)/bin/python -m pytest -n auto -m "not slow" $(PANDAS_FREE:%=--ignore-glob "*test_%*") tests/unit
 
 lint: export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 lint: $(VENV)/development.stamp ## check style, types and the workflow
@@ -95,7 +83,7 @@ bench: $(VENV)/development.stamp ## measure speed, memory and coverage
 lock: $(VENV)/development.stamp ## pin the dependencies of pyproject.toml anew
 	$(VENV)/bin/$(COMPILE) -o requirements.lock >/dev/null
 	$(VENV)/bin/$(COMPILE) --extra mlflow -o requirements-mlflow.lock >/dev/null
-	$(VENV)/bin/$(COMPILE) --extra mlflow --group dev -o requirements-dev.lock >/dev/null
+	$(VENV)/bin/$(COMPILE) --extra mlflow --extra umap --group dev -o requirements-dev.lock >/dev/null
 	$(VENV)/bin/python $(INSTALL) --require-hashes -r requirements-dev.lock
 	$(VENV)/bin/python packaging/make_sbom.py
 
@@ -103,7 +91,7 @@ clean: ## remove results and caches; the environments stay
 	find results -mindepth 1 ! -name README.md -delete
 	rm -rf site .snakemake .pytest_cache .ruff_cache .mypy_cache .hypothesis
 
-$(VENV)/bin/pip $(PANDAS2)/bin/pip:
+$(VENV)/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "capmap needs Python 3.11 or newer; '$(PYTHON)' is not." >&2; \
 		echo "Name one that is: make PYTHON=python3.12" >&2; exit 1; }
@@ -119,12 +107,4 @@ $(VENV)/development.stamp: requirements-dev.lock
 $(VENV)/mlflow.stamp $(VENV)/development.stamp: $(VENV)/runtime.stamp
 	@echo "Installing $(filter %.lock,$^) into $(VENV)"
 	@$(VENV)/bin/python $(INSTALL) --require-hashes -r $(filter %.lock,$^)
-	@touch $@
-
-# Everything but pandas is that of the first environment.
-SITE := import site; print(site.getsitepackages()[0])
-$(PANDAS2)/development.stamp: $(VENV)/development.stamp | $(PANDAS2)/bin/pip
-	@echo "Installing pandas 2 into $(PANDAS2)"
-	@$(VENV)/bin/python -c "$(SITE)" > "$$($(PANDAS2)/bin/python -c "$(SITE)")/others.pth"
-	@$(PANDAS2)/bin/python $(INSTALL) "pandas>=2.2,<3"
 	@touch $@
