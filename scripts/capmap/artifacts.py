@@ -29,10 +29,7 @@ from capmap.packing import join_packed, pack_names
 SIGNS = r"[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]"
 FORMULA = re.compile(rf"^'*{SIGNS}")
 ESCAPED_FORMULA = re.compile(rf"^'+{SIGNS}")
-# From pandas 3.1 on every digit counts by default, and asking for it is deprecated.
-PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
 GROUP_ROWS = 1 << 20
-EXACT: Any = "round_trip" if PANDAS < (3, 1) else None
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
@@ -144,7 +141,6 @@ def read_table(
         dtype=dict.fromkeys(names, "str"),
         keep_default_na=False,
         na_values=[""],
-        float_precision=EXACT,
     )
     table.columns = pd.Index([_arm(name) for name in table.columns])
     for position in range(table.shape[1]):
