@@ -18,7 +18,8 @@ def draft(*, exports: list[str]) -> None:
     Raises
     ------
     ConfigError
-        When none is named, they hold no scores, or the YAML file is there already.
+        When none is named, they hold no scores, the YAML file is there already, or no run can be
+        read as the draft says, which is written all the same.
     ExportError
         When a file cannot be read.
     """
@@ -30,6 +31,11 @@ def draft(*, exports: list[str]) -> None:
         raise ConfigError(f"{path} is there already. Remove or rename it, or edit it by hand.")
     study = draft_study(exports)
     path.write_text(write_draft(study, name), "utf-8")
+    if not study.runs:
+        raise ConfigError(
+            f"No run can be read as {path} says, which is only a start: {study.decisions[-1]} "
+            f"Correct {path}, then: capmap check {path}"
+        )
     for number, decision in enumerate(study.decisions, 1):
         print(f"Decide {number}: {decision}")
     call = os.environ.get(CALL, "snakemake --configfile")

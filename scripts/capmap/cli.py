@@ -1,11 +1,13 @@
 """The command ``capmap``, each verb of which shows and makes a call of Snakemake."""
 
 import argparse
+import json
 import os
 import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,8 +18,9 @@ import yaml
 from capmap.addresses import ADDRESS, hide_in_text
 from capmap.drafting import CALL, name_study
 from capmap.errors import CapmapError, ConfigError, explain_machine
+from capmap.inputs.downloads import list_texts
 from capmap.settings.files import read_config
-from capmap.wording import find_nearest
+from capmap.wording import count_things, find_nearest
 
 PROJECT = Path(__file__).parents[2]
 INDEX = Path("results/index.html")
@@ -38,7 +41,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "--" in given:
         place = given.index("--")
         own, rest = given[:place], given[place + 1 :]
-    options = _make_parser().parse_args(own)
+    parser = _make_parser()
+    options = parser.parse_args(own)
+    if options.call is None:
+        parser.print_help()
+        return 0
     try:
         return int(options.call(options, rest))
     except CapmapError as error:
@@ -59,10 +66,18 @@ def _make_parser() -> argparse.ArgumentParser:
         description="From raw benchmark exports to defensible model rankings and capability maps.",
         epilog="What follows -- goes to Snakemake: capmap run my.yaml -- --profile slurm",
     )
-    verbs = parser.add_subparsers(required=True, metavar="VERB")
+    parser.add_argument("--version", action="version", version=f"capmap {_read_version()}")
+    parser.set_defaults(call=None)
+    verbs = parser.add_subparsers(metavar="VERB")
 
-    def add(name: str, text: str, call: Any) -> argparse.ArgumentParser:
-        verb = verbs.add_parser(name, help=text, description=text)
+    def add(name: str, text: str, call: Any, epilog: str = "") -> argparse.ArgumentParser:
+        verb = verbs.add_parser(
+            name,
+            help=text,
+            description=text,
+            epilog=epilog,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
         verb.set_defaults(call=call)
         return verb
 
@@ -73,8 +88,10 @@ def _make_parser() -> argparse.ArgumentParser:
     check = add("check", "read the exports of a YAML file and say all that is wrong", _check)
     check.add_argument("file", nargs="?", metavar="FILE.yaml")
     add("open", "open results/index.html in a browser", _open)
-    example = add("example", "copy a shipped example into this folder and run it", _example)
-    example.add_argument("name", nargs="?", default=FIRST)
+    listed = "\n".join(f"  {name:24}{title}" for name, title in _list_examples().items())
+    about = "copy a shipped example into this folder and run it"
+    example = add("example", about, _example, f"examples:\n{listed}")
+    example.add_argument("name", nargs="?", default=FIRST, metavar="NAME")
     return parser
 
 
@@ -107,11 +124,30 @@ def _draft(options: argparse.Namespace, rest: list[str]) -> int:
 def _check(options: argparse.Namespace, rest: list[str]) -> int:
     path = options.file or _find_config()
     studies = read_config(path)["studies"]
-    targets = [f"results/{name}/validation.json" for name in studies]
-    code = _call([*targets, *rest, "--configfile", path])
+    targets = {name: Path(f"results/{name}/validation.json") for name in studies}
+    before = {name: _find_time(target) for name, target in targets.items()}
+    code = _call([*map(str, targets.values()), *rest, "--configfile", path])
     if code == 0:
+        for name, target in targets.items():
+            # What is read again has said it itself.
+            if target.is_file() and _find_time(target) == before[name]:
+                _repeat_warnings(name, target)
         print(f"The exports of {path} can be used.")
     return code
+
+
+def _find_time(path: Path) -> int:
+    return path.stat().st_mtime_ns if path.is_file() else 0
+
+
+def _repeat_warnings(study: str, path: Path) -> None:
+    """Print the warnings of a check whose exports have not changed since."""
+    from capmap.problems import Problem
+    from capmap.validation.summary import group_problems
+
+    problems = [Problem(**found) for found in json.loads(path.read_text("utf-8"))["warnings"]]
+    for text, _ in group_problems(problems):
+        print(f"{study}: {text}", file=sys.stderr)
 
 
 def _open(_options: argparse.Namespace, _rest: list[str]) -> int:
@@ -123,26 +159,51 @@ def _open(_options: argparse.Namespace, _rest: list[str]) -> int:
 
 
 def _example(options: argparse.Namespace, rest: list[str]) -> int:
-    shipped = read_config(str(PROJECT / "config.yaml"))["studies"]
-    papers = {file.stem: file for file in sorted((PROJECT / "papers").glob("*.yaml"))}
-    name, known = options.name, [*shipped, *papers]
+    name, known = options.name, _list_examples()
     if name not in known:
-        near = find_nearest(name, known)
+        near = find_nearest(name, [*known])
         hint = f"Did you mean {near}? " if near else ""
         raise ConfigError(f"There is no example {name!r}. {hint}There are {', '.join(known)}.")
     path = Path(f"{name}.yaml")
     if not path.exists():
-        shutil.copytree(PROJECT / "data", "data", dirs_exist_ok=True)
-        if name in papers:
-            shutil.copytree(PROJECT / "papers" / name, f"papers/{name}", dirs_exist_ok=True)
-            text = papers[name].read_text("utf-8")
+        paper = PROJECT / f"papers/{name}.yaml"
+        if paper.is_file():
+            text, settings = paper.read_text("utf-8"), read_config(str(paper))
         else:
+            shipped = read_config(str(PROJECT / "config.yaml"))["studies"]
             others = shipped[name].get("conditions", [])
-            chosen = {other: shipped[other] for other in [name, *others]}
-            text = yaml.safe_dump({"studies": chosen}, sort_keys=False, allow_unicode=True)
+            settings = {"studies": {other: shipped[other] for other in [name, *others]}}
+            text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
+        copied = _copy_files(settings)
         path.write_text(text, "utf-8")
-        print(f"Copied the example to {path}, and its files to data/.")
+        print(f"Copied the example to {path}, with {count_things(copied, 'file')} that it reads.")
     return _run_config(str(path), rest)
+
+
+def _list_examples() -> dict[str, str]:
+    """Names of the shipped studies and papers, each with a line on it."""
+    shipped = read_config(str(PROJECT / "config.yaml"))["studies"]
+    titles = {name: study["title"] for name, study in shipped.items()}
+    for paper in sorted((PROJECT / "papers").glob("*.yaml")):
+        titles[paper.stem] = paper.read_text("utf-8").partition("\n")[0].removeprefix("# ")
+    return titles
+
+
+def _copy_files(settings: Any) -> int:
+    """Copy the shipped files that settings name into this folder, and count them."""
+    places = [text for text in list_texts(settings) if text.startswith(("data/", "papers/"))]
+    found = {path for place in places for path in PROJECT.glob(place)}
+    inside = {file for path in found for file in (path.rglob("*") if path.is_dir() else [path])}
+    files = [file for file in inside if file.is_file() and "__pycache__" not in file.parts]
+    for file in files:
+        copy = file.relative_to(PROJECT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, copy)
+    return len(files)
+
+
+def _read_version() -> str:
+    return str(tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]["version"])
 
 
 def _run_config(path: str, rest: list[str]) -> int:

@@ -1,8 +1,5 @@
 """Maps of models and datasets in two dimensions."""
 
-import sys
-from importlib.util import find_spec
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,12 +10,9 @@ from capmap.capabilities import maps
 from capmap.capabilities.geometry import enter_ball
 from capmap.capabilities.maps import measure_pairs, project_points, scale_distances
 from capmap.capabilities.neighbor_maps import project_neighbors
-from capmap.errors import ValidationError
 from capmap.rng import make_stream
 from tests.capability_tables import write_inputs
 from tests.steps import run_step
-
-needs_umap = pytest.mark.skipif(find_spec("umap") is None, reason="umap-learn is not installed")
 
 
 def tabulate(points, *, distance="l2"):
@@ -120,15 +114,8 @@ def test_both_maps_of_few_points_are_written_as_parquet(tmp_path):
         pd.testing.assert_frame_equal(found, project_points(table))
 
 
-def test_without_umap_the_message_says_what_to_do(monkeypatch):
-    monkeypatch.setitem(sys.modules, "umap", None)
-    with pytest.raises(ValidationError, match=r"pip install umap-learn.*or set `map: mds`"):
-        project_neighbors(tabulate(draw_points()), rng=make_stream(0))
-
-
 # One test, as each process compiles the package again.
 @pytest.mark.slow
-@needs_umap
 def test_umap_keeps_groups_apart_and_gives_the_same_map_again():
     groups = np.repeat([0, 1], 20)
     points = draw_points(40, 3) * 0.1 + 3.0 * groups[:, None]

@@ -37,9 +37,8 @@ LOADED = {
     "analyse.py": [name for step in STEPS.values() for name in (step.run, step.describe) if name],
     "plot.py": [figure.draw for figure in FIGURES.values() if figure.draw],
 }
-# What a script does without where it is not there: drafts have no figures whose looks are checked,
-# and the one step that needs UMAP has an environment of its own.
-SPARED = {"draft.py": {"matplotlib"}, "analyse.py": {"umap"}}
+# What a script does without where it is not there: drafts have no figures whose looks are checked.
+SPARED = {"draft.py": {"matplotlib"}}
 LOCKS = ["requirements.lock", "requirements-mlflow.lock", "requirements-dev.lock"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 

@@ -1,11 +1,14 @@
 """capmap from elsewhere: installed from its wheel, from another folder, and as a module."""
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import venv
 from pathlib import Path
 from zipfile import ZipFile
@@ -21,7 +24,13 @@ LONG = "model,dataset,metric,seed,score\n" + "".join(
     for place, dataset in enumerate(["x", "y", "z"])
     for seed in (1, 2)
 )
+SECOND_SEED = "".join(
+    f"{model},{dataset},accuracy,7,0.5\n"
+    for model in ("ant", "bee", "cat")
+    for dataset in ("x", "y", "z")
+)
 WIDE = "model,cars,flowers,pets\nant,41.5,62.0,55.1\nbee,48.2,66.3,51.9\ncat,52.7,70.4,60.8\n"
+VERSION = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
 TARGET = "results/mine/tables/iqm.csv"
 SETTINGS = "studies: {mine: {exports: mine.csv}}\n"
 # What is in neither archive: tests, results, and what belongs to the checkout alone.
@@ -88,32 +97,40 @@ def test_a_clean_long_file_is_ranked_without_further_input(capmap: Path, tmp_pat
     assert (tmp_path / TARGET).is_file()
 
 
-def test_a_clean_wide_file_becomes_a_report_without_further_input(
+def test_the_readme_holds_word_by_word_and_again_when_a_seed_arrives(
     capmap: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "accuracy.csv").write_text(WIDE)
+    readme = (PROJECT / "README.md").read_text("utf-8")
+    (command,) = re.findall(r"^capmap (run \S+)", readme, re.MULTILINE)
+    results = tmp_path / command.removeprefix("run ")
+    results.write_text(LONG)
     before = {path: path.stat().st_mtime_ns for path in capmap.parents[1].rglob("*.smk")}
-    run = call(capmap, tmp_path, "run", "accuracy.csv")
-    assert run.returncode == 0, run.stderr
-    assert run.stdout.splitlines()[0].startswith("$ snakemake --snakefile ")
     page = tmp_path / "results/index.html"
-    assert run.stdout.splitlines()[-1] == f"Open {page}"
+    for text in (LONG, LONG, LONG + SECOND_SEED):
+        results.write_text(text)
+        run = call(capmap, tmp_path, *command.split())
+        assert run.returncode == 0, run.stdout + run.stderr
+        assert run.stdout.splitlines()[-1] == f"Open {page}"
     assert page.is_file()
-    assert (tmp_path / "results/accuracy/report.html").is_file()
+    summary = json.loads((tmp_path / "results/results/validation.json").read_text())
+    assert summary["counts"]["runs"] == (LONG + SECOND_SEED).count("accuracy")
     listed = {path.name for path in tmp_path.iterdir()}
-    assert listed == {"accuracy.csv", "accuracy.yaml", "results", ".snakemake"}
+    assert listed == {"results.csv", "results.yaml", "results", ".snakemake"}
     assert before == {path: path.stat().st_mtime_ns for path in capmap.parents[1].rglob("*.smk")}
 
 
 def test_what_has_to_be_decided_stops_the_first_run_only(capmap: Path, tmp_path: Path) -> None:
-    (tmp_path / "mine.csv").write_text(LONG.replace("accuracy", "RMSE").replace(",0.", ","))
+    lines = LONG.replace("accuracy", "RMSE").replace(",0.", ",").splitlines(keepends=True)
+    (tmp_path / "mine.csv").write_text("".join(line for line in lines if ",2," not in line))
     first = call(capmap, tmp_path, "run", "mine.csv")
     assert first.returncode == 3, first.stderr
     assert "Decide 1: metrics: RMSE has no bound for the worst" in first.stdout
     assert "capmap run mine.yaml" in first.stdout
-    checked = call(capmap, tmp_path, "check")
-    assert checked.returncode == 0, checked.stderr
-    assert checked.stdout.splitlines()[-1] == "The exports of mine.yaml can be used."
+    for _ in range(2):
+        checked = call(capmap, tmp_path, "check")
+        assert checked.returncode == 0, checked.stderr
+        assert checked.stdout.splitlines()[-1] == "The exports of mine.yaml can be used."
+        assert "Every model has one run per dataset" in checked.stderr
     second = call(capmap, tmp_path, "run", "mine.yaml", "--", TARGET)
     assert second.returncode == 0, second.stderr
     assert (tmp_path / TARGET).is_file()
@@ -129,8 +146,20 @@ def test_the_direction_of_scores_without_a_name_is_to_be_decided(
 
 
 def test_examples_and_mistakes(capmap: Path, tmp_path: Path) -> None:
+    for model, found in (("ant", '{"test": {"acc": 0.9}}'), ("bee", "{}")):
+        (tmp_path / f"nothing/{model}").mkdir(parents=True)
+        (tmp_path / f"nothing/{model}/x.json").write_text(f'{{"metrics": {found}}}')
+    for arguments, text in [
+        ([], "usage: capmap"),
+        (["--version"], f"capmap {VERSION}"),
+        (["example", "-h"], "  toy                     Toy benchmark, 3 models on 3 datasets"),
+    ]:
+        told = call(capmap, tmp_path, *arguments)
+        assert told.returncode == 0, told.stderr
+        assert text in told.stdout
     run = call(capmap, tmp_path, "example", "toy", "--", "results/toy/tables/iqm.csv")
     assert run.returncode == 0, run.stderr
+    assert [path.name for path in (tmp_path / "data").rglob("*.*")] == ["toy.csv"]
     assert (tmp_path / "results/toy/tables/iqm.csv").is_file()
     # A paper, of whose studies this one needs no network.
     paper = call(capmap, tmp_path, "example", "evaluma_tutorial", "--", "-n", "--config", "run=toy")
@@ -141,6 +170,7 @@ def test_examples_and_mistakes(capmap: Path, tmp_path: Path) -> None:
         (["run", "nothing.csv"], "nothing.csv"),
         (["run", "nothing.yaml"], "nothing.yaml: it cannot be read"),
         (["open"], "There is no results/index.html"),
+        (["draft", "nothing"], "No run can be read as nothing.yaml says"),
         (["draft", "s3://me:pw@store/a.csv"], "s3://store/a.csv: a draft looks at files here"),
     ]:
         refused = call(capmap, tmp_path, *arguments)

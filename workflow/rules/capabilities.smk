@@ -46,7 +46,7 @@ rule project_umap:
     benchmark:
         "results/benchmarks/project_umap/{study}.tsv"
     conda:
-        "../../envs/umap.yaml"
+        "../../envs/analysis.yaml"
     resources:
         mem_mb=need_of("project_umap", kind="mem_mb"),
         runtime=need_of("project_umap", kind="runtime"),

@@ -1,14 +1,12 @@
 """Maps that keep neighbors together, by UMAP."""
 
 import warnings
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from capmap.capabilities.geometry import settle_points
 from capmap.capabilities.maps import choose_points, measure_pairs, name_points, project_points
-from capmap.errors import ValidationError
 from capmap.ranking.aggregation import FloatArray
 from capmap.rng import make_stream
 
@@ -51,11 +49,6 @@ def project_neighbors(fits: pd.DataFrame, *, rng: np.random.Generator) -> pd.Dat
     pandas.DataFrame
         kind, name, x and y, in the order of the fit.
 
-    Raises
-    ------
-    ValidationError
-        If umap-learn is not installed.
-
     Notes
     -----
     - Points that are near stay near; how far groups are from each other means little. The map is
@@ -87,7 +80,8 @@ def _run_umap(
     with warnings.catch_warnings():
         # It warns of what is asked for here: one job, and distances that are given.
         warnings.simplefilter("ignore")
-        umap = _import_umap()
+        import umap
+
         reducer = umap.UMAP(
             n_neighbors=min(NEIGHBORS, len(given) - 1),
             metric=metric,
@@ -96,16 +90,3 @@ def _run_umap(
             n_jobs=1,
         )
         return np.asarray(reducer.fit_transform(given), dtype=float)
-
-
-def _import_umap() -> Any:
-    """Import UMAP only once it is needed, so that what is wrong without it can be said well."""
-    try:
-        import umap
-    except ImportError as error:
-        raise ValidationError(
-            "capabilities: `map: umap` needs the package umap-learn, which is not installed. "
-            "Install it (`pip install umap-learn`), run snakemake with "
-            "`--software-deployment-method conda`, or set `map: mds`."
-        ) from error
-    return umap

@@ -22,12 +22,15 @@ class Draft:
         Whether no name says of the scores which way is better.
     unused : list of str
         Columns in which rows of the same names differ, and that are not used.
+    runs : int
+        How many runs were read as the draft says.
     """
 
     settings: dict[str, Any] = field(default_factory=dict)
     notes: dict[str, list[tuple[Certainty, str]]] = field(default_factory=dict)
     is_undirected: bool = False
     unused: list[str] = field(default_factory=list)
+    runs: int = 0
 
     def note(self, option: str, certainty: Certainty, text: str) -> None:
         """Add a note on an option, once."""

@@ -55,6 +55,7 @@ def try_draft(draft: Draft) -> Validation:
         if problem.code in REPORTED:
             draft.note("exports", "decide", str(problem))
     counts = result.counts
+    draft.runs = counts["runs"]
     draft.note(
         "exports",
         "found",

@@ -1,6 +1,8 @@
 """All that is wrong with a configuration, found before any job and reported in one list."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib.util import find_spec
 from typing import Any
 
 from capmap.errors import ConfigError
@@ -67,6 +69,7 @@ def check_configuration(
         *inspected.faults,
         *_find_rivals(names),
         *_find_useless(given, inspected),
+        *_find_uninstalled(names, inspected),
         *(unfetched or _find_missing(names, inspected, prefix)),
     ]
     if faults:
@@ -97,6 +100,18 @@ def _find_useless(given: Settings, inspected: Inspected) -> Iterator[str]:
         if DECIDING.isdisjoint(inspected.spoiled.get(name, ())):
             for option, text in find_ineffective(settings, given["studies"][name] or {}):
                 yield f"studies.{name}.{option}: {text}"
+
+
+def _find_uninstalled(names: list[str], inspected: Inspected) -> Iterator[str]:
+    """Find maps by UMAP where the package for it is not installed."""
+    for name in _list_asked(names, inspected):
+        settings = inspected.config["studies"][name]
+        is_mapped = "capabilities" in settings["analyses"]
+        if is_mapped and settings["capabilities"]["map"] == "umap" and not find_spec("umap"):
+            yield (
+                f"studies.{name}.capabilities.map: umap needs the package umap-learn, which is "
+                f"not installed. Run: {sys.executable} -m pip install umap-learn. Or set map: mds."
+            )
 
 
 def _list_asked(names: list[str], inspected: Inspected) -> list[str]:

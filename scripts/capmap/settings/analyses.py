@@ -159,7 +159,7 @@ class Capabilities(Section):
     map: Projection = option(
         "mds",
         'How the map is projected to two dimensions, "mds" or "umap". The second needs the '
-        "package umap-learn, which its own conda environment has.",
+        "package umap-learn: `pip install umap-learn`.",
     )
 
 
