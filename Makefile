@@ -11,7 +11,7 @@ COMPILE := uv pip compile --universal --generate-hashes --no-emit-index-url pypr
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all audit compile examples help mlflow same test test-browser test-cluster test-envs test-latex lint format docs bench lock clean
+.PHONY: all compile examples help mlflow same test test-browser test-cluster test-envs test-latex lint format docs bench lock clean
 
 # Compiled once, as each of a run's processes would do it anew where PYTHONDONTWRITEBYTECODE is set.
 compile: $(VENV)/runtime.stamp
@@ -65,16 +65,12 @@ format: $(VENV)/development.stamp ## format all code
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/snakefmt Snakefile workflow
 
-audit: $(VENV)/development.stamp ## look the pinned versions up among known advisories
-	$(VENV)/bin/python packaging/audit.py
-
 docs: export NO_MKDOCS_2_WARNING := 1
 docs: $(VENV)/development.stamp ## build the documentation site in site/, with its links checked
 	$(VENV)/bin/mkdocs build --strict
 
-BASE ?= HEAD
-same: $(VENV)/development.stamp ## compare all results with those of a commit: make same BASE=REV
-	$(VENV)/bin/python tests/same.py $(BASE)
+same: $(VENV)/development.stamp ## compare all tables with those of the commit that tests/same.yaml names
+	$(VENV)/bin/python tests/same.py
 
 bench: export PYTHONPATH := scripts:.
 bench: $(VENV)/development.stamp ## measure speed, memory and coverage
@@ -85,7 +81,6 @@ lock: $(VENV)/development.stamp ## pin the dependencies of pyproject.toml anew
 	$(VENV)/bin/$(COMPILE) --extra mlflow -o requirements-mlflow.lock >/dev/null
 	$(VENV)/bin/$(COMPILE) --extra mlflow --extra umap --group dev -o requirements-dev.lock >/dev/null
 	$(VENV)/bin/python $(INSTALL) --require-hashes -r requirements-dev.lock
-	$(VENV)/bin/python packaging/make_sbom.py
 
 clean: ## remove results and caches; the environments stay
 	find results -mindepth 1 ! -name README.md -delete

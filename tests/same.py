@@ -1,20 +1,22 @@
-"""Whether this tree makes the same results as a commit: `make same BASE=REV`.
+"""Whether this tree makes the same numbers as a commit: `make same`.
 
-Runs the shipped studies and the real studies of the tests here and at the commit, and compares the
-bytes of all that is kept. What a commit made is remembered in `.same/`, by its hash.
+Runs the shipped studies and the real studies of the tests here and at the commit that `same.yaml`
+names, each with the packages that its own lock pins, and compares all tables. That file also says
+which tables and columns have moved or gone since, and why a number differs; whatever else differs
+is listed, and fails. What the commit made is kept in `.same/`.
 """
 
 import argparse
-import json
 import os
 import subprocess
 import sys
 import tempfile
+import venv
 from collections.abc import Iterator
 from fnmatch import fnmatch
-from hashlib import sha256
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import yaml
 
@@ -25,22 +27,19 @@ PAPERS = {
     "capabilities": ("capabilities_encoding", "capabilities_encoding"),
 }
 STUDIES = sorted((PROJECT / "tests/workflow/studies").glob("*.yaml"))
-KEPT = {".csv", ".md", ".tex", ".txt", ".pdf", ".png", ".svg", ".html", ".json", ".parquet"}
-PARTS = ["Snakefile", "config.yaml", "pyproject.toml", "workflow", "scripts", "data", "envs"]
+PARTS = ["Snakefile", "config.yaml", "pyproject.toml", "requirements.lock", "workflow", "scripts"]
+PARTS += ["data", "envs", "papers", "profiles", "tests/workflow/studies"]
+TOLERANCE = 1e-9
 
 
-def list_configs(wanted: list[str]) -> Iterator[tuple[str, list[str]]]:
+def list_runs() -> Iterator[tuple[str, list[str]]]:
     """Name each configuration, and the arguments of snakemake that run it."""
-    shipped = yaml.safe_load((PROJECT / "config.yaml").read_text("utf-8"))["studies"]
-    if asked := [name for name in shipped if not wanted or name in wanted]:
-        yield "shipped", ["--config", f"run={asked}"]
+    yield "shipped", ["--config", "run=all"]
     for name, (paper, studies) in PAPERS.items():
-        if not wanted or name in wanted:
-            options = [f"run=[{studies}]", "mirror=../shared/data"]
-            yield name, ["--configfile", f"papers/{paper}.yaml", "--config", *options]
+        options = [f"run=[{studies}]", "mirror=../shared/data"]
+        yield name, ["--configfile", f"papers/{paper}.yaml", "--config", *options]
     for path in STUDIES:
-        if not wanted or path.stem in wanted:
-            yield path.stem, ["--configfile", f"studies/{path.name}"]
+        yield path.stem, ["--configfile", f"tests/workflow/studies/{path.name}"]
 
 
 def lay_out(folder: Path, revision: str) -> Path:
@@ -48,37 +47,26 @@ def lay_out(folder: Path, revision: str) -> Path:
     project = folder / "project"
     project.mkdir()
     if revision:
-        named = ["git", "archive", revision, *PARTS, "profiles"]
+        named = ["git", "archive", revision, *PARTS]
         archive = subprocess.run(named, cwd=PROJECT, check=True, capture_output=True).stdout
         subprocess.run(["tar", "x"], cwd=project, input=archive, check=True)
     else:
-        for part in [*PARTS, "profiles"]:
-            subprocess.run(["cp", "-a", PROJECT / part, project], check=True)
-    subprocess.run(["cp", "-a", PROJECT / "tests/workflow/studies", project], check=True)
+        subprocess.run(["cp", "-a", "--parents", *PARTS, project], cwd=PROJECT, check=True)
     (folder / "shared").symlink_to(SHARED)
     bounds = pd.read_csv(SHARED / "data/atari100k/baselines.csv")
     bounds.set_axis(["dataset", "low", "high"], axis=1).to_csv(project / "bounds.csv", index=False)
     return project
 
 
-def digest_results(project: Path) -> dict[str, str]:
-    """SHA-256 of every table, figure, text and page, by path."""
-    results = project / "results"
-    return {
-        path.relative_to(results).as_posix(): sha256(path.read_bytes()).hexdigest()
-        for path in sorted(results.rglob("*"))
-        if path.suffix in KEPT and not {".kept", ".digests"} & {*path.parts}
-    }
-
-
-def run_studies(revision: str, wanted: list[str]) -> dict[str, str]:
-    """Run the studies, and digest what they make."""
-    found: dict[str, str] = {}
+def run_studies(python: str, revision: str, kept: Path, wanted: list[str]) -> None:
+    """Run the studies, and keep the tables that they make, by configuration."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as folder:
         project = lay_out(Path(folder), revision)
-        for name, arguments in list_configs(wanted):
-            command = [sys.executable, "-m", "snakemake", *arguments]
+        for name, arguments in list_runs():
+            if (kept / name).is_dir() or (wanted and name not in wanted):
+                continue
+            command = [python, "-m", "snakemake", *arguments]
             log = project / f"{name}.log"
             with log.open("w") as stream:
                 status = subprocess.run(
@@ -86,45 +74,107 @@ def run_studies(revision: str, wanted: list[str]) -> dict[str, str]:
                 ).returncode
             if status:
                 sys.exit(f"{name} at {revision or 'this tree'}:\n{log.read_text('utf-8')[-4000:]}")
-            made = digest_results(project)
-            found |= {f"{name}: {path}": digest for path, digest in made.items()}
-            subprocess.run(["rm", "-rf", "results", ".snakemake"], cwd=project, check=True)
-    return found
+            results = project / "results"
+            for path in results.rglob("*.csv"):
+                place = kept / name / path.relative_to(results)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                path.rename(place)
+            subprocess.run(["rm", "-rf", results, project / ".snakemake"], check=True)
 
 
-def recall_base(revision: str, wanted: list[str]) -> dict[str, str]:
-    """What a commit makes; run once and remembered."""
-    parse = ["git", "rev-parse", "--verify", f"{revision}^{{commit}}"]
-    commit = subprocess.run(parse, cwd=PROJECT, check=True, capture_output=True, text=True)
-    key = "-".join([commit.stdout.strip(), *sorted(wanted)])
-    kept = PROJECT / f".same/{key}.json"
-    if not kept.is_file():
-        digests = run_studies(commit.stdout.strip(), wanted)
-        kept.parent.mkdir(exist_ok=True)
-        kept.write_text(json.dumps(digests, indent=0), "utf-8")
-    content: dict[str, str] = json.loads(kept.read_text("utf-8"))
-    return content
+def make_environment(revision: str) -> str:
+    """An environment with what the lock of a commit pins."""
+    folder = PROJECT / f".same/environment-{revision}"
+    if not (folder / "done").is_file():
+        venv.create(folder, with_pip=True)
+        lock = subprocess.run(
+            ["git", "show", f"{revision}:requirements.lock"],
+            cwd=PROJECT,
+            check=True,
+            capture_output=True,
+        ).stdout
+        (folder / "requirements.lock").write_bytes(lock)
+        pip = [
+            folder / "bin/python",
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "-r",
+            folder / "requirements.lock",
+        ]
+        subprocess.run(pip, check=True)
+        (folder / "done").touch()
+    return str(folder / "bin/python")
+
+
+def find_pattern(known: dict[str, str], name: str) -> str:
+    """What stands at the first pattern that a name matches."""
+    return next((text for pattern, text in known.items() if fnmatch(name, pattern)), "")
+
+
+def compare_tables(base: Path, here: Path, moved: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Name each table, its rows or its columns that differ, and say how."""
+    for path in sorted(base.rglob("*.csv")):
+        name = path.relative_to(base).with_suffix("").as_posix()
+        new_name = find_pattern(moved, name)
+        other = here / name if not new_name else here.joinpath(*name.split("/")[:2], new_name)
+        if not other.with_suffix(".csv").is_file():
+            yield name, "is gone"
+            continue
+        old, new = read_rows(path), read_rows(other.with_suffix(".csv"))
+        for column in old.columns.difference(new.columns, sort=False):
+            yield f"{name}:{column}", "is gone"
+        shared = old.columns.intersection(new.columns, sort=False)
+        keys = [column for column in shared if "str" in (old[column].dtype, new[column].dtype)]
+        old, new = index_rows(old[shared], keys), index_rows(new[shared], keys)
+        both = old.index.intersection(new.index)
+        if len(both) < len(old) or len(both) < len(new):
+            yield f"{name}:rows", f"{len(both)} are in both, of {len(old)} then and {len(new)} now"
+        for column in shared.difference(keys, sort=False):
+            one, two = old.loc[both, column].to_numpy(float), new.loc[both, column].to_numpy(float)
+            same = np.isclose(one, two, rtol=TOLERANCE, atol=1e-12, equal_nan=True)
+            if not same.all():
+                yield f"{name}:{column}", f"{(~same).sum()} of {len(same)} differ"
+
+
+def read_rows(path: Path) -> pd.DataFrame:
+    """Read a table, with truth values as numbers."""
+    try:
+        table = pd.read_csv(path, low_memory=False)
+    except pd.errors.EmptyDataError:
+        return pd.DataFrame()
+    return table.replace({True: 1.0, False: 0.0}) if len(table) else table
+
+
+def index_rows(table: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """Name each row by its texts, and by its number among the rows of the same texts."""
+    texts = table[keys].astype(str).agg("|".join, axis=1) if keys else pd.Series("", table.index)
+    texts = pd.Series(texts, index=table.index, dtype="str")
+    return table.drop(columns=keys).set_index(
+        texts + "#" + texts.groupby(texts).cumcount().astype("str")
+    )
 
 
 def main() -> int:
     """Compare, and list what differs."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("base", help="the commit to compare with")
-    parser.add_argument("--only", nargs="*", default=[], help="shipped studies or files of studies")
-    parser.add_argument("--allow", nargs="*", default=[], help="patterns of paths that may differ")
-    arguments = parser.parse_args()
+    parser.add_argument("--only", nargs="*", default=[], help="configurations, such as shipped")
+    wanted = parser.parse_args().only
     if not SHARED.is_dir():
         sys.exit(f"The real exports are not at {SHARED}.")
-    base, here = recall_base(arguments.base, arguments.only), run_studies("", arguments.only)
-    different = [path for path in sorted({*base, *here}) if base.get(path) != here.get(path)]
-    bad = 0
-    for path in different:
-        kind = "missing" if path not in here else "new" if path not in base else "differs"
-        allowed = any(fnmatch(path, pattern) for pattern in arguments.allow)
-        bad += not allowed
-        sys.stdout.write(f"{'allowed' if allowed else 'NOT SAME'}: {kind}: {path}\n")
-    same = len({*base, *here}) - len(different)
-    sys.stdout.write(f"{same} files are the same, {len(different)} differ, {bad} not allowed.\n")
+    known = yaml.safe_load((PROJECT / "tests/same.yaml").read_text("utf-8"))
+    base = PROJECT / f".same/{known['base']}"
+    run_studies(make_environment(known["base"]), known["base"], base, wanted)
+    bad = listed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        run_studies(sys.executable, "", Path(folder), wanted)
+        for name in [path.name for path in Path(folder).iterdir()]:
+            for what, how in compare_tables(base / name, Path(folder) / name, known["moved"]):
+                reason = find_pattern(known["reasons"], f"{name}/{what}")
+                bad, listed = bad + (not reason), listed + 1
+                print(f"{'expected' if reason else 'NOT SAME'}: {name}/{what} {how}. {reason}")
+    print(f"{listed} differences, {bad} without a reason.")
     return bool(bad)
 
 

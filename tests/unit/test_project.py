@@ -1,7 +1,6 @@
 """The project keeps its own rules: pinned dependencies, one version, layers that point down."""
 
 import ast
-import json
 import os
 import re
 import subprocess
@@ -187,14 +186,6 @@ def test_environments_have_the_locked_versions(path):
         name, pin, version = package.partition("==")
         # conda-forge calls these two without their optional parts matplotlib-base, seaborn-base.
         assert pin + version == locked[name.removesuffix("-base")], package
-
-
-def test_the_parts_list_is_that_of_the_lock():
-    parts = json.loads((ROOT / "packaging/capmap.cdx.json").read_text("utf-8"))["components"]
-    lock = re.findall(r"^([a-z0-9-]+)==([^ ]+)", (ROOT / "requirements.lock").read_text(), re.M)
-    assert [(part["name"], part["version"]) for part in parts] == lock
-    page = (ROOT / "docs/dependencies.md").read_text("utf-8")
-    assert re.findall(r"^\| ([a-z0-9-]+) \| (\d\S*) ", page, re.M) == lock
 
 
 def test_the_image_holds_what_the_wheel_holds():
