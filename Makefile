@@ -52,12 +52,13 @@ test-envs: ## solve the environments of Conda with micromamba, installing nothin
 		micromamba create --yes --dry-run --quiet --name capmap-try --file "$$file"; done
 
 lint: export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
-lint: $(VENV)/development.stamp ## check style, types and the workflow
+lint: $(VENV)/development.stamp ## check style, types, the workflow and the size
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/snakefmt --check Snakefile workflow
 	$(VENV)/bin/snakemake --lint
 	$(VENV)/bin/mypy
+	$(VENV)/bin/python packaging/size.py
 
 format: export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 format: $(VENV)/development.stamp ## format all code
