@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from capmap.inputs import configuration
 from capmap.inputs.configuration import check_configuration
 from capmap.inputs.studies import list_faults
 from capmap.settings.files import read_yaml
@@ -93,6 +94,16 @@ def test_a_mistake_is_told_in_one_line_with_a_remedy(mistake: dict[str, Any]) ->
     assert [part for part in mistake["says"] if part not in message] == []
     assert REMEDY.search(message), message
     assert not INTERNAL.search(message), message
+
+
+def test_umap_is_asked_for_only_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = write_config({"study": "analyses: [capabilities]\ncapabilities: {map: umap}"})
+    assert list_messages(text) == []
+    monkeypatch.setattr(configuration, "find_spec", lambda _: None)
+    (message,) = list_messages(text)
+    assert message.startswith("studies.toy.capabilities.map: umap needs the package umap-learn")
+    assert "-m pip install umap-learn" in message
+    assert list_messages(text.replace("umap}", "mds}")) == []
 
 
 def test_there_are_many_mistakes_of_different_names() -> None:
