@@ -126,7 +126,8 @@ def compare_tables(base: Path, here: Path, moved: dict[str, str]) -> Iterator[tu
         for column in old.columns.difference(new.columns, sort=False):
             yield f"{name}:{column}", "is gone"
         shared = old.columns.intersection(new.columns, sort=False)
-        keys = [column for column in shared if "str" in (old[column].dtype, new[column].dtype)]
+        keys = [name for name in shared if {old[name].dtype.kind, new[name].dtype.kind} - {*"iuf"}]
+        old, new = old.astype(dict.fromkeys(keys, "str")), new.astype(dict.fromkeys(keys, "str"))
         old, new = index_rows(old[shared], keys), index_rows(new[shared], keys)
         both = old.index.intersection(new.index)
         if len(both) < len(old) or len(both) < len(new):
@@ -139,21 +140,24 @@ def compare_tables(base: Path, here: Path, moved: dict[str, str]) -> Iterator[tu
 
 
 def read_rows(path: Path) -> pd.DataFrame:
-    """Read a table, with truth values as numbers."""
+    """Read a table, with truth values as numbers and without the missing ones among texts."""
     try:
         table = pd.read_csv(path, low_memory=False)
     except pd.errors.EmptyDataError:
         return pd.DataFrame()
-    return table.replace({True: 1.0, False: 0.0}) if len(table) else table
+    for name in table:
+        if table[name].dtype == bool:
+            table[name] = table[name].astype(float)
+        elif table[name].dtype.kind not in "iuf":
+            table[name] = table[name].astype("str").fillna("")
+    return table
 
 
 def index_rows(table: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Name each row by its texts, and by its number among the rows of the same texts."""
-    texts = table[keys].astype(str).agg("|".join, axis=1) if keys else pd.Series("", table.index)
-    texts = pd.Series(texts, index=table.index, dtype="str")
-    return table.drop(columns=keys).set_index(
-        texts + "#" + texts.groupby(texts).cumcount().astype("str")
-    )
+    texts = pd.Series(["|".join(row) for row in table[keys].itertuples(index=False)], dtype="str")
+    numbers = texts.groupby(texts).cumcount().astype("str")
+    return table.drop(columns=keys).set_index(pd.Index(texts + "#" + numbers))
 
 
 def main() -> int:
@@ -165,7 +169,8 @@ def main() -> int:
         sys.exit(f"The real exports are not at {SHARED}.")
     known = yaml.safe_load((PROJECT / "tests/same.yaml").read_text("utf-8"))
     base = PROJECT / f".same/{known['base']}"
-    run_studies(make_environment(known["base"]), known["base"], base, wanted)
+    if not all((base / name).is_dir() for name, _ in list_runs() if not wanted or name in wanted):
+        run_studies(make_environment(known["base"]), known["base"], base, wanted)
     bad = listed = 0
     with tempfile.TemporaryDirectory() as folder:
         run_studies(sys.executable, "", Path(folder), wanted)
