@@ -9,6 +9,7 @@ import yaml
 from capmap.errors import ConfigError
 from capmap.settings import checking
 from capmap.settings.checking import check_settings, find_faults
+from capmap.settings.removed import REMOVED
 from capmap.settings.sections import write_schema
 from capmap.settings.study import Config
 from tests.every_default import EVERY_DEFAULT
@@ -346,3 +347,16 @@ def test_many_faults_are_left_out_in_few_rounds(monkeypatch):
     left = checking.drop_faulty(given, SCHEMA)
     assert left["studies"]["s7"] == {"min_seeds": 2, "bootstrap": {}}
     assert len(rounds) < 5
+
+
+@pytest.mark.parametrize("entry", REMOVED)
+def test_what_was_removed_is_refused_with_what_replaces_it(entry):
+    path, _, value = entry.partition("=")
+    keys = path.replace("<name>", "some").split(".")
+    study = value or 1
+    for key in reversed(keys):
+        study = {key: study}
+    settings = {"studies": {"toy": {"exports": "runs.csv", **study}}}
+    assert list_faults(settings, lambda given: check_settings(given, SCHEMA)) == [
+        f"studies.toy.{'.'.join(keys)}: was removed. {REMOVED[entry]}"
+    ]

@@ -11,6 +11,7 @@ from jsonschema.validators import create
 
 from capmap.errors import ConfigError
 from capmap.settings import words
+from capmap.settings.removed import REMOVED
 from capmap.settings.sections import WHOLE_NUMBER
 from capmap.settings.words import Place, Schema
 
@@ -99,7 +100,11 @@ def find_faults(settings: Mapping[str, Any], schema: Schema) -> tuple[dict[str, 
     errors = _SettingsValidator(schema).iter_errors(checked)
     found = [fault for error in errors for fault in _explain_error(error, schema)]
     found.sort(key=lambda fault: _rank_place(fault[0], checked))
-    faults = list(dict.fromkeys(Fault(place, text.rstrip()) for place, text in found))
+    faults = list(
+        dict.fromkeys(
+            Fault(place, _explain_removed(place, checked) or text.rstrip()) for place, text in found
+        )
+    )
     return (checked if faults else _arrange(checked, schema)), faults
 
 
@@ -205,6 +210,26 @@ _SettingsValidator = create(
     validators={**RULES, "additionalProperties": _check_free_keys},
     type_checker=TYPE_CHECKER.redefine_many({"number": _is_finite, "object": _is_section}),
 )
+
+
+def _explain_removed(place: Place, settings: Any) -> str:
+    """Say what to use instead of a setting or value that is no longer known; "" of others."""
+    value = settings
+    for key in place:
+        if not isinstance(value, dict | list) or (isinstance(value, dict) and key not in value):
+            return ""
+        value = value[key]
+    names = [str(key) for key in place if not isinstance(key, int)]
+    names = names[2:] if names[:1] == ["studies"] else names
+    for entry, instead in REMOVED.items():
+        path, _, old = entry.partition("=")
+        keys = path.split(".")
+        is_named = len(keys) == len(names) and all(
+            key in (words.NAME, name) for key, name in zip(keys, names, strict=True)
+        )
+        if is_named and (not old or str(value).casefold() == old.casefold()):
+            return f"was removed. {instead}"
+    return ""
 
 
 def _explain_error(error: Any, root: Schema) -> Iterator[tuple[Place, str]]:
