@@ -2,7 +2,7 @@
 
 Run by ``make bench``. All figures are medians of several runs in one process with one thread;
 ratios carry over to other machines, times do not. The floor is the time that drawing the same
-number of random indices takes. Results are kept in ``benchmarks/results/bootstrap.csv`` and
+number of random indices takes. The table is written to ``benchmarks/results/bootstrap.csv`` and
 ``.md``.
 """
 

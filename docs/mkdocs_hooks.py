@@ -16,10 +16,6 @@ PLACES = {
     "LICENSE": "LICENSE",
     "README.md": "start.md",
     "data/README.md": "examples.md",
-} | {
-    f"benchmarks/results/{path.name}": f"benchmarks/{path.name}"
-    for path in (ROOT / "benchmarks/results").iterdir()
-    if path.suffix in (".md", ".svg")
 }
 ORIGINS = {place: origin for origin, place in PLACES.items()}
 LINK = re.compile(r'(\]\(|src=")([^)"#\s:]+)(?=[)"#])')

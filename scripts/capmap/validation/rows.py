@@ -34,7 +34,7 @@ ROW_FAULTS = frozenset(
 )
 KEY = ["model", "dataset", "metric", "seed"]
 LARGEST = 1e100
-# With more empty cells, imputation is recommended: see benchmarks/results/holes_intervals.md.
+# With more empty cells, imputation is recommended.
 MOST_EMPTY = 0.2
 
 CONSEQUENCES = {
