@@ -36,12 +36,9 @@ Models stand in the order of the ranking, and the numbers of the results in the 
 score of a dataset is bold, the next underlined, and models that are not separated from the first
 have a dagger. A table that is too large for a page is several floats, or one that is turned.
 
-`data.zip` is for those who check the paper, and can go to an archive that gives it a DOI: all
-tables as CSV, paragraphs and paper, the study's settings (without the secrets of addresses),
-what was read and rejected with digests of the exports, versions and, from a clone, the lock. Its
-`datapackage.json` describes each file, and each column by type and meaning, as a
-[Data Package](https://datapackage.org). The exports themselves are not in it: add them, an author
-and a license before you publish.
+`capmap pack STUDY` makes `STUDY.zip`, for those who check the paper: all results of the study and
+its settings (without the secrets of addresses). The exports themselves are not in it: add them, an
+author and a license before you publish.
 """
 
 

@@ -1,5 +1,8 @@
 """Put the tables and figures of a study on one page that needs no network."""
 
+import platform
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as find_version
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +12,9 @@ from capmap.claims import list_claims
 from capmap.pages.analyses import Outcome
 from capmap.pages.rendering import relate_path
 from capmap.pages.report import Results, describe_result, render_report
-from capmap.provenance import list_versions
 from capmap.tables import read_declared, write_table
+
+PACKAGES = ["matplotlib", "numpy", "pandas", "pillow", "pyarrow", "scipy", "seaborn", "snakemake"]
 
 
 def write_report(
@@ -80,11 +84,22 @@ def write_report(
             for name in analyses
         ],
         settings=settings,
-        versions=list_versions(version),
+        versions=_list_versions(version),
     )
     write_text(headline, describe_result(results).striptags() + "\n")
     write_table(list_claims(results.tables, settings), [claims])
     write_text(report, render_report(results, study=study, title=title))
+
+
+def _list_versions(own: str) -> dict[str, str]:
+    """Versions of capmap, which is given, of Python and of the packages that compute and draw."""
+    versions = {"capmap": own, "python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            versions[name] = find_version(name)
+        except PackageNotFoundError:
+            continue
+    return versions
 
 
 def _locate(path: str) -> str:

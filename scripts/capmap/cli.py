@@ -12,10 +12,11 @@ import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import yaml
 
-from capmap.addresses import ADDRESS, hide_in_text
+from capmap.addresses import ADDRESS, hide_everywhere, hide_in_text
 from capmap.drafting import CALL, name_study
 from capmap.errors import CapmapError, ConfigError, explain_machine
 from capmap.inputs.downloads import list_texts
@@ -87,6 +88,9 @@ def _make_parser() -> argparse.ArgumentParser:
     draft.add_argument("files", nargs="+", metavar="FILE")
     check = add("check", "read the exports of a YAML file and say all that is wrong", _check)
     check.add_argument("file", nargs="?", metavar="FILE.yaml")
+    pack = add("pack", "zip the results of a study and its settings", _pack)
+    pack.add_argument("study", metavar="STUDY")
+    pack.add_argument("file", nargs="?", metavar="FILE.yaml")
     add("open", "open results/index.html in a browser", _open)
     listed = "\n".join(f"  {name:24}{title}" for name, title in _list_examples().items())
     about = "copy a shipped example into this folder and run it"
@@ -148,6 +152,21 @@ def _repeat_warnings(study: str, path: Path) -> None:
     problems = [Problem(**found) for found in json.loads(path.read_text("utf-8"))["warnings"]]
     for text, _ in group_problems(problems):
         print(f"{study}: {text}", file=sys.stderr)
+
+
+def _pack(options: argparse.Namespace, _rest: list[str]) -> int:
+    name, path = options.study, options.file or _find_config()
+    studies, folder = read_config(path)["studies"], Path("results", options.study)
+    if name not in studies or not folder.is_dir():
+        raise ConfigError(f"There is no study {name!r} in {path} with results in {folder}.")
+    settings = {"studies": {name: hide_everywhere(studies[name])}}
+    archive = Path(f"{name}.zip")
+    with ZipFile(archive, "w", ZIP_DEFLATED) as packed:
+        packed.writestr("settings.yaml", yaml.safe_dump(settings, sort_keys=False))
+        for file in sorted(folder.rglob("*")):
+            packed.write(file)
+    print(f"Packed {folder} and its settings into {archive}.")
+    return 0
 
 
 def _open(_options: argparse.Namespace, _rest: list[str]) -> int:

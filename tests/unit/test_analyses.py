@@ -27,6 +27,7 @@ from capmap.catalog import (
     read_setting,
 )
 from capmap.catalog.columns import COLUMNS, TEXT_COLUMNS
+from capmap.catalog.meanings import MEANINGS, explain_column
 from capmap.pages.analyses import Outcome, show_analyses
 from capmap.settings.sections import write_schema
 from capmap.settings.study import Config
@@ -208,3 +209,11 @@ def test_scripts_of_several_processes_calculate_in_one_thread_each(script):
         check=True,
     )
     assert done.stdout == "{1}\n"
+
+
+def test_every_declared_column_has_a_meaning_and_every_meaning_a_column() -> None:
+    declared = {(place, name) for place, table in TABLES.items() for name in table.columns.split()}
+    assert not [pair for pair in sorted(declared) if not explain_column(*pair)]
+    known = {f"{place}.{name}" for place, name in declared} | {name for _, name in declared}
+    assert not set(MEANINGS) - known
+    assert all(meaning.endswith(".") for meaning in MEANINGS.values())

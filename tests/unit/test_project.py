@@ -46,7 +46,7 @@ GROUND = [
     {"addresses", "errors", "packing", "shards", "wording", "catalog"},
     {"digests", "settings"},
     {"problems", "artifacts", "rng", "metrics"},
-    {"benchmarks", "claims", "freshness", "looks", "patterns", "provenance", "renaming", "sizes"},
+    {"benchmarks", "claims", "freshness", "looks", "patterns", "renaming", "sizes"},
 ]
 # What the rules ask while Snakemake reads them. Only drafts, which are tried as rules would, stand
 # on it.

@@ -17,8 +17,8 @@ from tests.waiting import run_to_end
 PROJECT = Path(__file__).parents[2]
 PARTS = ["Snakefile", "config.yaml", "pyproject.toml", "workflow", "scripts", "data", "envs"]
 PARTS += ["papers"]
-# What shows and packs a study, and all pages.
-STUDY_PAGES = {"write_report", "write_paper", "pack_data"}
+# What shows a study, and all pages.
+STUDY_PAGES = {"write_report", "write_paper"}
 PAGES = STUDY_PAGES | {"write_index"}
 METADATA = ".snakemake/metadata"
 JOB = re.compile(r"^(?:local)?(?:rule|checkpoint) ([\w-]+):$((?:\n    .+)*)", re.MULTILINE)

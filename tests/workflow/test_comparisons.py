@@ -127,9 +127,7 @@ def test_an_analysis_more_or_less_leaves_the_others_alone(project: Checkout) -> 
     assert project.list_made(run, "full") == set()
     page = "full/report.html"
     after = project.digests()
-    kept = {
-        path for path in before if not {"report.html", "paper", "data.zip"} & set(Path(path).parts)
-    }
+    kept = {path for path in before if not {"report.html", "paper"} & set(Path(path).parts)}
     assert {path: after[path] for path in kept} == {path: before[path] for path in kept}
     assert after[page] != before[page]
     project.change_settings(lambda study: study["analyses"].append("ratings"))

@@ -113,6 +113,10 @@ def test_the_readme_holds_word_by_word_and_again_when_a_seed_arrives(
     assert summary["counts"]["runs"] == (LONG + SECOND_SEED).count("accuracy")
     listed = {path.name for path in tmp_path.iterdir()}
     assert listed == {"results.csv", "results.yaml", "results", ".snakemake"}
+    packed = call(capmap, tmp_path, "pack", "results")
+    assert packed.returncode == 0, packed.stderr
+    names = ZipFile(tmp_path / "results.zip").namelist()
+    assert {"settings.yaml", "results/results/report.html"} <= {*names}
     assert before == {path: path.stat().st_mtime_ns for path in capmap.parents[1].rglob("*.smk")}
 
 

@@ -2,7 +2,7 @@
 
 Reads: all tables, figures and paragraphs, validation.json, normalized/bounds.csv, normalized/dropped.csv.
 Writes: tables/changes, previous/ (the tables of the run before), report.html, text/headline.txt,
-text/claims.csv, paper/, data.zip, index.html.
+text/claims.csv, paper/, index.html.
 """
 
 import tomllib
@@ -100,37 +100,6 @@ rule write_paper:
         library=digest_library("write_paper.py"),
     script:
         "../../scripts/write_paper.py"
-
-
-rule pack_data:
-    """Tables, paragraphs, settings and digests of a study → one archive."""
-    input:
-        tables=of(analyses.place_tables, "csv"),
-        bounds="results/{study}/normalized/bounds.csv",
-        dropped="results/{study}/normalized/dropped.csv",
-        claims="results/{study}/text/claims.csv",
-        texts=of(analyses.place_texts, "txt"),
-        paper=rules.write_paper.output.paper,
-        validation="results/{study}/validation.json",
-        headline="results/{study}/text/headline.txt",
-        # Beside the workflow, where that is a checkout.
-        lock=[local(os.path.relpath(path)) for path in ROOT.glob("requirements.lock")],
-    output:
-        archive="results/{study}/data.zip",
-    log:
-        "results/logs/pack_data/{study}.log",
-    benchmark:
-        "results/benchmarks/pack_data/{study}.tsv"
-    conda:
-        "../../envs/report.yaml"
-    params:
-        study="{study}",
-        title=title_of,
-        settings=lookup("{study}", within=config["studies"]),
-        version=VERSION,
-        library=digest_library("pack_data.py"),
-    script:
-        "../../scripts/pack_data.py"
 
 
 rule write_index:
