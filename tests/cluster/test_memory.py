@@ -11,11 +11,6 @@ pytestmark = pytest.mark.slow
 
 # Python and its 500 MB are too much for the 400 MB of the first attempt, not for 800 MB.
 WORKFLOW = """
-import sys
-sys.path.insert(0, "workflow")
-import terminal
-terminal.quiet(logger, is_local=lambda: False, say_where=str)
-
 rule take_memory:
     output: "asked.txt"
     resources: mem_mb=lambda wildcards, attempt: 400 * attempt
@@ -33,8 +28,6 @@ def test_a_job_that_slurm_ends_for_its_memory_is_tried_with_more(cluster: Cluste
     assert (checkout.folder / "asked.txt").read_text() == "800\n"
     states = [state for job, (state, _) in cluster.list_jobs().items() if job not in before]
     assert sorted(states) in (["COMPLETED", "FAILED"], ["COMPLETED", "OUT_OF_MEMORY"]), states
-    told = "The cluster ended this: it took more memory than it had asked for"
-    assert output.count(told) == 1, output
     assert output.count("Trying to restart job") == 1
     (log,) = (checkout.folder / "results/logs/slurm").rglob("*.log")
     assert "exceeded memory limit" in log.read_text()

@@ -5,7 +5,6 @@ import logging
 import os
 import re
 import signal
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,10 +16,6 @@ from snakemake.iocontainers import Namedlist
 import job
 from capmap.errors import ConfigError, explain_machine
 from capmap.inputs.studies import Study
-
-sys.path.append(str(Path(__file__).parents[2] / "workflow"))
-
-from terminal import find_ending
 
 TOO_MUCH = 1 << 50
 
@@ -144,23 +139,3 @@ def test_other_errors_are_no_faults_of_the_machine():
     others = [ValueError("[Errno 28]"), FileNotFoundError(2, "x")]
     others.append(UnicodeEncodeError("ascii", "é", 0, 1, "not in range"))
     assert [explain_machine(error) for error in others] == [""] * 3
-
-
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ("slurmstepd: error: Detected 1 oom_kill event in StepId=7.batch.", "memory"),
-        (
-            "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026 DUE TO TIME LIMIT ***",
-            "longer",
-        ),
-        ("slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026 DUE TO NODE FAILURE ***", "node"),
-        ("scores.csv: no column score", ""),
-    ],
-)
-def test_what_slurm_writes_into_a_log_is_understood(tmp_path: Path, line: str, reason: str):
-    log = tmp_path / "7.log"
-    log.write_bytes(b"\xff" * 200_000 + line.encode() + b"\n")
-    found = find_ending([tmp_path / "none.log", log])
-    assert reason in found
-    assert bool(found) == bool(reason)

@@ -57,16 +57,10 @@ from capmap.inputs import analyses, configuration, exports, leaderboards
 from capmap.inputs import locks, looks, predictions, state, studies
 from capmap.settings.files import read_yaml
 import library
-import terminal
 
 if workflow.is_main_process:
     # Jobs decide by the memory that this machine has, wherever they run.
     os.environ[sizes.MEMORY_VARIABLE] = str(sizes.find_memory())
-    terminal.quiet(
-        logger,
-        is_local=lambda: not workflow.executor_plugin.common_settings.non_local_exec,
-        say_where=lambda: state.say_where(PREFIX) if makes_index() else "",
-    )
     if not workflow.dryrun and (released := locks.release_lock()):
         logger.warning(released)
 
@@ -95,11 +89,6 @@ def check_config(settings):
         prefix=find_prefix(),
         announce=logger.info,
     )
-
-
-def makes_index():
-    """Whether the page that links all results is among what was asked for."""
-    return any("write_index" in job.rule.name for job in workflow.dag.jobs)
 
 
 def find_prefix():
@@ -322,3 +311,13 @@ if workflow.is_main_process:
     for name in ask(studies.list_involved, config["studies"], STUDIES):
         if notice := ask(state.forget_altered, find_study(name)):
             logger.warning(notice)
+
+
+onsuccess:
+    # The answer of each study, and where the page is.
+    if any(job.rule.name == "write_index" for job in workflow.dag.jobs):
+        for name in STUDIES:
+            print(
+                Path(f"results/{name}/text/headline.txt").read_text("utf-8").strip()
+            )
+        print(f"Open {Path('results/index.html').resolve()}")

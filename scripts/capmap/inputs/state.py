@@ -19,12 +19,6 @@ from capmap.wording import format_count
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 
 
-def say_where(prefix: str = "") -> str:
-    """Say where the page is that links all results; "" where there is none."""
-    index = Path(f"{prefix}results/index.html")
-    return f"Open {index.resolve()}" if index.is_file() else ""
-
-
 def list_others(studies: Iterable[str], prefix: str = "") -> list[dict[str, Any]]:
     """List studies with results that do not run.
 
