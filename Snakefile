@@ -34,5 +34,3 @@ rule all:
         leaderboards=of_all(leaderboards.place_page),
         texts=of_all(analyses.place_texts, "txt", "tex"),
         papers=expand("results/{study}/paper/main.tex", study=STUDIES),
-        # If one of these is lost, nothing else would ask for it while what it was for is there.
-        handed=lambda wildcards: of_all(analyses.list_handed),

@@ -1,25 +1,20 @@
-"""Run steps of a study's analyses, those of them that would come out otherwise than they are."""
+"""Run steps of a study's analyses."""
 
 import logging
 from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any
 
-from job import load_function, run_parallel
+from job import load_function
 
 # isort: split
 import pandas as pd
 
 from capmap.artifacts import read_parquet, read_shards, write_parquet
 from capmap.catalog import ANALYSES, STEPS, Step, find_owner
-from capmap.freshness import Keeper, digest_origin
 from capmap.sizes import (
-    count_processes,
-    estimate_need,
-    find_limits,
     note_left_out,
     read_left_out,
-    read_size,
 )
 from capmap.tables import read_declared, write_declared, write_paragraphs
 
@@ -32,11 +27,7 @@ def analyse(
     folder: str,
     steps: list[str],
     options: Mapping[str, Mapping[str, Any]],
-    code: Mapping[str, str],
-    measured: str,
     excess: Mapping[str, str],
-    limits: Mapping[str, float],
-    threads: int,
     **inputs: str | list[str],
 ) -> None:
     """Write the tables, files and paragraphs of steps.
@@ -51,23 +42,13 @@ def analyse(
         Names of the steps, see `capmap.catalog.STEPS`.
     options : mapping of str to mapping
         What each step is given, by parameter.
-    code : mapping of str to str
-        Digest of the code of each step.
-    measured : str
-        The file that says how large the study is.
     excess : mapping of str to str
         Why steps are left out that would need more than is allowed. They, and what reads their
         tables, write empty ones and the reason.
-    limits : mapping of str to float
-        What the steps that run at once may need, as the setting of that name.
-    threads : int
-        How many processes run at once, at most; fewer where they would need more memory together.
     **inputs : str or list of str
         What the steps read, by name.
     """
-    keeper, todo, origins = Keeper(folder), [], {}
-    size = read_size(measured)
-    needs = {name: estimate_need(STEPS[name].cost, size, options[name]) for name in steps}
+    todo = []
     for name in steps:
         step = STEPS[name]
         reason = _find_left_out(step, folder) or excess.get(name, "")
@@ -75,28 +56,16 @@ def analyse(
         if reason:
             logger.warning("%s: %s", name, reason)
             _leave_out(name, reason, options[name], folder)
-            continue
-        own = {read: inputs[read] for read in [*step.reads, *step.paths]}
-        origins[name] = digest_origin(code[name], options[name], own)
-        files = _list_files(name, options[name], folder)
-        if not (len(steps) > 1 and keeper.restore(name, origins[name], files)):
+        else:
             todo.append(name)
     shared = {name for step in todo for name in STEPS[step].reads}
     content = {name: _read_input(name, inputs[name]) for name in sorted(shared)}
-
-    def run(name: str) -> None:
+    for name in todo:
         step = STEPS[name]
         known: dict[str, Any] = {"study": study, **options[name]}
         known |= {read: content[read] for read in step.reads}
         known |= {path: inputs[path] for path in step.paths}
         _run_step(name, known, folder)
-        if len(steps) > 1:
-            keeper.keep(name, origins[name], _list_files(name, options[name], folder))
-
-    most = find_limits(limits).memory
-    processes = count_processes([needs[name].memory for name in todo], most, threads)
-    run_parallel(run, todo, processes=processes)
-    logger.info("ran %d of %d steps: %s", len(todo), len(steps), ", ".join(sorted(todo)) or "none")
 
 
 def _find_left_out(step: Step, folder: str) -> str:
@@ -156,18 +125,6 @@ def _list_texts(folder: str, name: str) -> list[str]:
 def _place_files(step: Step, options: Mapping[str, Any], folder: str) -> dict[str, str]:
     """Where the files of a step are that are no tables, by name."""
     return {name: f"{folder}/{path.format(**options)}" for name, path in step.files.items()}
-
-
-def _list_files(name: str, options: Mapping[str, Any], folder: str) -> list[str]:
-    """All files that a step writes."""
-    step, owner = STEPS[name], find_owner(name, "steps")
-    tables = [
-        f"{folder}/{owner.folder}/{table}.{suffix}"
-        for table in step.tables
-        for suffix in owner.tables[table].formats.split()
-    ]
-    files = _place_files(step, options, folder).values()
-    return [*tables, *files, *(_list_texts(folder, name) if step.describe else [])]
 
 
 if __name__ == "__main__":

@@ -2,19 +2,14 @@
 
 import gc
 import logging
-import multiprocessing
 import os
 import sys
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable
 from importlib import import_module
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from capmap.addresses import hide_in_text
-from capmap.digests import find_altered, record_files
 from capmap.errors import CapmapError, explain_machine
 
 # Sums in matrix products depend on how many threads share them, which must not be the number of
@@ -36,7 +31,7 @@ def run_job(function: Callable[..., None], job: Any) -> None:
     function : callable
         Takes each name of the job as a keyword: a path, a list of paths, or a param's value. The
         params ``library`` and ``state``, which only make a job depend on the code it uses and on
-        what lies outside the workflow, are left out. ``threads`` only if it asks for it.
+        what lies outside the workflow, are left out.
     job : snakemake.script.Snakemake
         The job as Snakemake hands it to a script.
 
@@ -52,21 +47,13 @@ def run_job(function: Callable[..., None], job: Any) -> None:
         for name, value in names.items()
         if name not in ("library", "state")
     }
-    if "threads" in signature(function).parameters:
-        arguments["threads"] = job.threads
     study = getattr(job.wildcards, "study", "")
     place = f"{study}, {function.__name__}" if study else function.__name__
     gc.set_threshold(COLLECT_AFTER)
     logger = logging.getLogger(function.__name__)
     try:
         _log_to(Path(str(job.log)), place)
-        folder = _find_folder(job, study)
-        _check_inputs(job, folder)
-        try:
-            function(**arguments)
-        finally:
-            # Also what is refused says why, in a file that stays.
-            _record_outputs(job, folder)
+        function(**arguments)
     except CapmapError as error:
         logger.error("%s", error)
         sys.exit(1)
@@ -78,87 +65,11 @@ def run_job(function: Callable[..., None], job: Any) -> None:
         sys.exit(1)
 
 
-def _find_folder(job: Any, study: str) -> Path | None:
-    """The folder of the job's study, or of all, in which its results are."""
-    if not len(job.output):
-        return None
-    path = Path(str(job.output[0]))
-    if not study:
-        return path.parent
-    # A study may be called "results", too.
-    for folder in reversed(path.parents):
-        if folder.name == study and folder.parent.name == "results":
-            return folder
-    return None
-
-
-def _record_outputs(job: Any, folder: Path | None) -> None:
-    """Record what a job made: its outputs, and what its params name in the folder beside them."""
-    if folder is not None:
-        inner = [str(value) for value in job.params if isinstance(value, str)]
-        beside = [value for value in inner if folder in Path(value).parents]
-        others = [value for key, value in job.wildcards.items() if key != "study"]
-        record_files(folder, "_".join([job.rule, *others]), map(str, job.output), beside)
-
-
-def _check_inputs(job: Any, folder: Path | None) -> None:
-    """Refuse to work on results that are not as a job has left them."""
-    if folder is not None and (altered := find_altered(folder, among=map(str, job.input))):
-        raise CapmapError(
-            f"{altered[0]} was altered while the run was going on. Run the same command again, "
-            "which makes it anew."
-        )
-
-
 def load_function(reference: str) -> Callable[..., Any]:
     """The function that a declaration calls ``module:function``."""
     module, _, name = reference.partition(":")
     function: Callable[..., Any] = getattr(import_module(module), name)
     return function
-
-
-def run_parallel(function: Callable[[str], None], names: Sequence[str], *, processes: int) -> None:
-    """Call a function with each name, several at once, each in a copy of this process.
-
-    Parameters
-    ----------
-    function : callable
-        Writes its result; it may be a closure.
-    names : sequence of str
-        What it is called with; the longest work should come first.
-    processes : int
-        How many run at once.
-
-    Raises
-    ------
-    CapmapError
-        The first that the function raises.
-    MemoryError
-        When a copy is killed, as the kernel does for want of memory.
-    """
-    global _shared
-    _shared = function
-    workers = min(processes, len(names))
-    if workers < 2:
-        for name in names:
-            function(name)
-        return
-    # A pool of multiprocessing would wait for ever for one that was killed.
-    pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork"))
-    try:
-        for _ in pool.map(_call_shared, names):
-            pass
-    except BrokenProcessPool as error:
-        raise MemoryError from error
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-_shared: Callable[[str], None]
-
-
-def _call_shared(name: str) -> None:
-    _shared(name)
 
 
 def _as_plain(value: Any) -> Any:

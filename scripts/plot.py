@@ -1,10 +1,10 @@
-"""Draw a study's figures, those of them that would come out otherwise than they are."""
+"""Draw a study's figures."""
 
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from job import load_function, run_parallel
+from job import load_function
 
 # isort: split
 from capmap.artifacts import read_parquet
@@ -12,7 +12,6 @@ from capmap.catalog import FIGURES, find_owner
 from capmap.figures.canvas import draw_note
 from capmap.figures.look import read_look, wear_look
 from capmap.figures.style import save_figure
-from capmap.freshness import Keeper, digest_origin
 from capmap.sizes import read_left_out
 from capmap.tables import read_declared
 
@@ -27,8 +26,6 @@ def plot(
     reads: Mapping[str, Mapping[str, str]],
     options: Mapping[str, Mapping[str, Any]],
     looks: Mapping[str, Mapping[str, Any]],
-    code: Mapping[str, str],
-    threads: int,
 ) -> None:
     """Draw figures of finished tables.
 
@@ -43,32 +40,12 @@ def plot(
         What each figure's function is given, by parameter.
     looks : mapping of str to mapping
         What the study has chosen for the look of each, see `capmap.figures.look.read_look`.
-    code : mapping of str to str
-        Digest of the code that draws each.
-    threads : int
-        How many processes draw at once.
     """
-    keeper = Keeper(folder)
-    files = {name: [f"{folder}/figures/{name}.{suffix}" for suffix in FORMATS] for name in reads}
-    left_out = {name: _find_left_out(name, own, folder) for name, own in reads.items()}
-    given = {
-        name: {"options": options[name], "look": looks[name], "left_out": left_out[name]}
-        for name in reads
-    }
-    origins = {name: digest_origin(code[name], given[name], reads[name]) for name in reads}
-    todo = [name for name in reads if not keeper.restore(name, origins[name], files[name])]
-
-    def draw(name: str) -> None:
-        _draw_figure(name, reads[name], options[name], looks[name], files[name], left_out[name])
-        keeper.keep(name, origins[name], files[name])
-
-    # Imported once, before the process is copied.
-    for name in todo:
-        load_function(FIGURES[name].draw)
-    run_parallel(draw, todo, processes=threads)
-    logger.info(
-        "drew %d of %d figures: %s", len(todo), len(reads), ", ".join(sorted(todo)) or "none"
-    )
+    for name, own in reads.items():
+        files = [f"{folder}/figures/{name}.{suffix}" for suffix in FORMATS]
+        left_out = _find_left_out(name, own, folder)
+        _draw_figure(name, own, options[name], looks[name], files, left_out)
+    logger.info("drew %d figures", len(reads))
 
 
 def _draw_figure(

@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
-from capmap.artifacts import read_table
-from capmap.changes import close_record, compare_tables, update_record
+from capmap.artifacts import read_table, write_bytes
+from capmap.changes import compare_tables
 from capmap.tables import write_table
 
 
-def track_changes(*, iqm: str, aggregate: str, changes: list[str], previous: str) -> None:
+def track_changes(
+    *, iqm: str, aggregate: str, changes: list[str], former_iqm: str, former_aggregate: str
+) -> None:
     """Compare this run's rankings with those of the run before.
 
     Parameters
@@ -16,14 +18,17 @@ def track_changes(*, iqm: str, aggregate: str, changes: list[str], previous: str
         Tables of this run.
     changes : list of str
         Where to write what moved, a path per format.
-    previous : str
-        Folder that keeps the tables of the run before, and in ``seen`` those of this one.
+    former_iqm, former_aggregate : str
+        Tables of the run before, where there are any; replaced last by those of this one.
     """
-    incoming = {"iqm": Path(iqm), "aggregate": Path(aggregate)}
-    before = update_record(incoming, previous)
-    after = {name: read_table(path) for name, path in incoming.items()}
+    places = {"iqm": (iqm, former_iqm), "aggregate": (aggregate, former_aggregate)}
+    after = {name: read_table(path) for name, (path, _) in places.items()}
+    before = {
+        name: read_table(former) for name, (_, former) in places.items() if Path(former).is_file()
+    }
     write_table(compare_tables(before, after), changes)
-    close_record(previous)
+    for path, former in places.values():
+        write_bytes(former, Path(path).read_bytes())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
-"""Link the pages of the studies, each with its verdict."""
+"""Link the pages of all studies that have one, each with its verdict."""
 
 import os
+import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -8,39 +10,49 @@ from capmap.artifacts import write_text
 from capmap.catalog import HEADLINE
 from capmap.pages.report import render_index
 
+TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
+BOARD = "leaderboard/index.html"
+
 
 def write_index(
-    *,
-    reports: list[str],
-    headlines: list[str],
-    studies: list[dict[str, Any]],
-    others: list[dict[str, Any]],
-    index: str,
+    *, reports: list[str], headlines: list[str], studies: list[dict[str, Any]], index: str
 ) -> None:
     """Write the page that links the studies.
 
     Parameters
     ----------
     reports, headlines : list of str
-        Page and headline of each study, in the order of the studies.
-    studies, others : list of dict
-        The ``name`` and ``title`` of each study and of each other that has results, whether it has
-        a leaderboard (``board``) and is older than its exports (``is_old``).
+        Page and headline of each study that runs, in the order of the studies.
+    studies : list of dict
+        The ``name`` and ``title`` of each, and whether it has a leaderboard (``board``). Others
+        that have results follow.
     index : str
         Where to write the page.
     """
     folder = Path(index).parent
-    reports = [*reports, *(str(folder / other["name"] / "report.html") for other in others)]
-    headlines = [*headlines, *(str(folder / other["name"] / HEADLINE) for other in others)]
+    places = [Path(os.path.relpath(report, folder)).parent.as_posix() for report in reports]
     entries = [
-        {
-            **study,
-            "verdict": Path(headline).read_text(encoding="utf-8").strip(),
-            "folder": Path(os.path.relpath(report, folder)).parent.as_posix(),
-        }
-        for study, report, headline in zip([*studies, *others], reports, headlines, strict=True)
+        {**study, "verdict": _read_line(Path(headline)), "folder": place}
+        for study, headline, place in zip(studies, headlines, places, strict=True)
     ]
+    for page in sorted(folder.glob("*/report.html")):
+        other, headline = page.parent, page.parent / HEADLINE
+        if other.name not in places and headline.is_file():
+            found = TITLE.search(page.read_text("utf-8", "replace"))
+            entries.append(
+                {
+                    "name": other.name,
+                    "title": unescape(found[1]) if found else other.name,
+                    "board": (other / BOARD).is_file(),
+                    "verdict": _read_line(headline),
+                    "folder": other.name,
+                }
+            )
     write_text(index, render_index(entries))
+
+
+def _read_line(path: Path) -> str:
+    return path.read_text("utf-8").strip()
 
 
 if __name__ == "__main__":

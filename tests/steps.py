@@ -1,6 +1,5 @@
 """Steps of analyses, run as their rule runs them: from files to files."""
 
-import json
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,7 @@ import pandas as pd
 from analyse import analyse
 from capmap.artifacts import render_csv
 from capmap.catalog import STEPS, find_owner
-from capmap.sizes import Size
 from capmap.tables import read_declared
-
-LIMITS = {"memory": 100, "hours": 0}
 
 
 def run_step(name: str, folder: Path, inputs: dict[str, Any], **options: Any) -> None:
@@ -41,20 +37,9 @@ def run_step(name: str, folder: Path, inputs: dict[str, Any], **options: Any) ->
         folder=str(folder),
         steps=[name],
         options={name: options},
-        code={name: ""},
-        measured=str(write_size(folder)),
         excess={},
-        limits=LIMITS,
-        threads=1,
         **places,
     )
-
-
-def write_size(folder: Path) -> Path:
-    """Write the size of a small study; no step may depend on it while it is within the limits."""
-    path = folder / "size.json"
-    path.write_text(json.dumps(Size(3, 2, 6, 18, 3)._asdict()))
-    return path
 
 
 def write_bounds(folder: Path, datasets: Collection[str], *, origin: str = "references") -> Path:

@@ -1,15 +1,11 @@
-"""What moved since the last run: a record of the tables before, and the difference to them."""
+"""What moved since the last run."""
 
 import math
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 import pandas as pd
 
-from capmap.artifacts import read_table, write_bytes
-
 COLUMNS = ["table", "model", "quantity", "before", "after"]
-REPLACING = "replacing"
 
 
 def compare_tables(
@@ -54,64 +50,6 @@ def compare_tables(
         for row in _compare_table(before[name], after[name])
     ]
     return pd.DataFrame(moved, columns=COLUMNS, dtype="object")
-
-
-def update_record(incoming: Mapping[str, Path], folder: str | Path) -> dict[str, pd.DataFrame]:
-    """Bring the record of earlier tables up to date and return the tables of the run before.
-
-    1. Tables that differ from those last seen make the last seen ones the previous ones.
-    2. The incoming ones become the last seen.
-
-    Parameters
-    ----------
-    incoming : mapping of str to pathlib.Path
-        This run's tables by name.
-    folder : path-like
-        Holds ``{name}.csv``, the tables of the run before, and ``seen/{name}.csv``, the tables
-        as last seen.
-
-    Returns
-    -------
-    dict of str to pandas.DataFrame
-        The previous tables by name; empty as long as there was only one run.
-
-    Notes
-    -----
-    Equal bytes move nothing, so a run repeated on the same exports keeps its record. A mark is
-    left in the folder while the last seen tables are being replaced, and `close_record` takes it
-    away once the difference is written: a run that was killed in between, and is repeated, is
-    compared with the last run that ended.
-    """
-    folder = Path(folder)
-    seen = {name: folder / "seen" / f"{name}.csv" for name in incoming}
-    previous = {name: folder / f"{name}.csv" for name in incoming}
-    content = {name: path.read_bytes() for name, path in incoming.items()}
-    mark = folder / REPLACING
-    recorded = all(path.is_file() for path in seen.values())
-    if not recorded or any(seen[name].read_bytes() != content[name] for name in seen):
-        if recorded and not mark.exists():
-            for name, path in seen.items():
-                write_bytes(previous[name], path.read_bytes())
-        write_bytes(mark, b"")
-        for name, path in seen.items():
-            write_bytes(path, content[name])
-    if not all(path.is_file() for path in previous.values()):
-        return {}
-    try:
-        found = {name: read_table(path) for name, path in previous.items()}
-    except (ValueError, LookupError):
-        found = {}
-    if all("model" in table and table["model"].is_unique for table in found.values()) and found:
-        return found
-    # A damaged record is as good as none.
-    for path in previous.values():
-        path.unlink()
-    return {}
-
-
-def close_record(folder: str | Path) -> None:
-    """Take away the mark of `update_record`, after the difference is written."""
-    (Path(folder) / REPLACING).unlink(missing_ok=True)
 
 
 def _compare_table(

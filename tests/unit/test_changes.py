@@ -1,19 +1,14 @@
-"""The record of earlier runs survives reruns, kills and unchanged tables."""
+"""What moved since the last run."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from capmap import artifacts, changes, tables
+from capmap import artifacts, changes
 from track_changes import track_changes
 
 FORMATS = ("csv", "md", "tex")
-
-
-class Killed(BaseException):
-    """Stands for a kill: nothing in the code may catch it and go on."""
 
 
 def make_iqm(**scores: float) -> pd.DataFrame:
@@ -51,7 +46,8 @@ class Study:
             iqm=str(self.folder / "tables/iqm.csv"),
             aggregate=str(self.folder / "tables/aggregate.csv"),
             changes=self.changes,
-            previous=str(self.folder / "previous"),
+            former_iqm=str(self.folder / "previous/iqm.csv"),
+            former_aggregate=str(self.folder / "previous/aggregate.csv"),
         )
 
     def run(self, **scores: float) -> None:
@@ -63,11 +59,6 @@ class Study:
         """Read what moved."""
         table = artifacts.read_table(self.changes[0])
         return [[None if pd.isna(v) else v for v in row] for row in table.to_numpy().tolist()]
-
-    def snapshot(self) -> dict[str, bytes]:
-        """Read all bytes of the study."""
-        files = sorted(path for path in self.folder.rglob("*") if path.is_file())
-        return {str(path.relative_to(self.folder)): path.read_bytes() for path in files}
 
 
 @pytest.fixture
@@ -140,110 +131,14 @@ def test_row_order_is_no_change() -> None:
     assert changes.compare_tables({"iqm": table}, {"iqm": table[::-1]}).empty
 
 
-def test_a_repeated_run_keeps_the_record_to_the_byte(study: Study) -> None:
+def test_a_repeated_run_moves_nothing(study: Study) -> None:
     study.run(a=0.5, b=0.25)
     study.run(a=0.5, b=0.75)
-    once = study.snapshot()
     study.run(a=0.5, b=0.75)
-    assert study.snapshot() == once
-    assert len(study.read()) == 6
-
-
-def test_the_record_keeps_the_run_before_and_the_last_one(study: Study) -> None:
-    study.run(a=0.5)
-    first = Path(study.folder / "tables/iqm.csv").read_bytes()
-    study.run(a=0.75)
-    assert (study.folder / "previous/iqm.csv").read_bytes() == first
-    second = Path(study.folder / "tables/iqm.csv").read_bytes()
-    assert (study.folder / "previous/seen/iqm.csv").read_bytes() == second
-
-
-def test_both_tables_move_on_when_only_one_changed(study: Study) -> None:
-    study.run(a=0.5)
-    study.run(a=0.75)
-    iqm = study.folder / "tables/iqm.csv"
-    iqm.write_text(iqm.read_text().replace("0.75", "0.875"))
-    study.track()
-    # The mean moved from 0.5 to 0.75 one run earlier, which is no longer news.
-    assert study.read() == [["iqm", "a", "iqm", 0.75, 0.875]]
+    assert study.read() == []
 
 
 def test_hostile_names_survive_the_record(study: Study) -> None:
     study.run(**{"=cmd()|x": 0.5, "<b>\n": 0.25})
     study.run(**{"=cmd()|x": 0.5, "<b>\n": 0.375})
     assert study.read()[0] == ["iqm", "<b>\n", "iqm", 0.25, 0.375]
-
-
-def kill_after(writes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the first writes pass and kill the job at the next one."""
-    left = iter(range(writes))
-    write = artifacts.write_bytes
-
-    def write_or_die(path: str | Path, content: bytes) -> None:
-        if next(left, None) is None:
-            raise Killed
-        write(path, content)
-
-    monkeypatch.setattr(artifacts, "write_bytes", write_or_die)
-    monkeypatch.setattr(changes, "write_bytes", write_or_die)
-    monkeypatch.setattr(tables, "write_bytes", write_or_die)
-
-
-def histories() -> Iterator[tuple[str, list[dict[str, float]]]]:
-    yield "first run", [{"a": 0.5, "b": 0.25}]
-    yield "second run", [{"a": 0.5, "b": 0.25}, {"a": 0.5, "b": 0.75}]
-    yield "third run", [{"a": 0.5}, {"a": 0.75}, {"a": 0.625, "b": 0.5}]
-
-
-# A run writes at most 2 previous tables, the mark, 2 seen tables and 3 formats: 8 files.
-@pytest.mark.parametrize("writes", range(9))
-@pytest.mark.parametrize(("name", "history"), list(histories()))
-def test_a_killed_run_ends_like_an_undisturbed_one(
-    name: str,
-    history: list[dict[str, float]],
-    writes: int,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    undisturbed, killed = Study(tmp_path / "undisturbed"), Study(tmp_path / "killed")
-    for scores in history:
-        undisturbed.run(**scores)
-    for scores in history[:-1]:
-        killed.run(**scores)
-    killed.publish(**history[-1])
-    with monkeypatch.context() as patch:
-        kill_after(writes, patch)
-        try:
-            killed.track()
-        except Killed:
-            assert writes < 8, name
-    killed.track()
-    assert killed.snapshot() == undisturbed.snapshot()
-
-
-@pytest.mark.parametrize("writes", range(3, 8))
-def test_a_run_killed_half_way_is_skipped_when_newer_tables_come(
-    writes: int, study: Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    study.run(a=0.5)
-    study.publish(a=0.625)
-    with monkeypatch.context() as patch:
-        kill_after(writes, patch)
-        with pytest.raises(Killed):
-            study.track()
-    study.run(a=0.75)
-    assert study.read()[0] == ["iqm", "a", "iqm", 0.5, 0.75]
-
-
-@pytest.mark.parametrize("content", [b"\xff\xfe", b"", b"a,b\n1,2\n", b"model,iqm\nA,1\nA,2\n"])
-def test_a_damaged_record_is_as_good_as_none(tmp_path, content):
-    study = Study(tmp_path)
-    for scores in ({"A": 0.5, "B": 0.4}, {"A": 0.6, "B": 0.4}):
-        study.publish(**scores)
-        study.track()
-    (tmp_path / "previous/iqm.csv").write_bytes(content)
-    study.track()
-    assert pd.read_csv(study.changes[0]).empty
-    study.publish(A=0.7, B=0.4)
-    study.track()
-    assert pd.read_csv(study.changes[0])["after"].tolist()[0] == 0.7

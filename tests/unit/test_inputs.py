@@ -1,10 +1,7 @@
 """What rules read and are told, on small folders: files, messages, and what earlier runs left."""
 
-import json
 import os
 import re
-from collections.abc import Callable
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -13,13 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.artifacts import write_text
 from capmap.catalog import ANALYSES, FIGURES, STEPS, TABLES
-from capmap.digests import record_files
 from capmap.errors import ConfigError
 from capmap.exports.submission_information import INFORMATION
 from capmap.exports.submission_results import RESULTS
-from capmap.inputs import analyses, exports, leaderboards, predictions, state, studies
+from capmap.inputs import analyses, exports, leaderboards, predictions, studies
 from capmap.inputs.studies import Study
 from capmap.multilabel.dumps import Cell, name_cell
 
@@ -317,154 +312,6 @@ def test_the_order_in_which_files_were_made_does_not_matter(
     assert exports.list_exports(table) == [f"{path}/{RESULTS}" for path in paths]
     assert leaderboards.list_submissions(board) == paths
     assert list(predictions.find_dumps(dumps)) == [f"{path}/d.npy" for path in paths]
-
-
-# State
-
-
-def keep_results(*shards: str, export: str = "x") -> None:
-    """Write results as a run leaves them, of shards with the bytes "x" and an export."""
-    touch("results/s/normalized/manifest.csv", text="shard\n")
-    touch(*(f"results/s/normalized/{shard}.parquet" for shard in shards))
-    touch("results/s/normalized/scope.json", "results/s/normalized/size.json")
-    folder = Path("results/s/normalized")
-    record_files(folder.parent, "normalize_runs", [str(folder / "manifest.csv")], [str(folder)])
-    touch("results/s/runs.parquet")
-    touch("a.csv", text=export)
-    account = {"files": [{"path": "a.csv", "sha256": sha256(export.encode()).hexdigest()}]}
-    touch("results/s/validation.json", text=json.dumps(account))
-
-
-def list_left() -> set[str]:
-    names = ["normalized/manifest.csv", "runs.parquet"]
-    return {name for name in names if Path("results/s", name).is_file()}
-
-
-def forget() -> set[str]:
-    state.forget_altered(make_study(exports="a.csv"))
-    return list_left()
-
-
-def test_results_that_are_whole_are_kept() -> None:
-    keep_results("0", "1")
-    before = {path: path.stat().st_mtime_ns for path in Path("results").rglob("*")}
-    assert forget() == {"normalized/manifest.csv", "runs.parquet"}
-    assert {path: path.stat().st_mtime_ns for path in Path("results").rglob("*")} == before
-
-
-def test_a_study_without_results_has_nothing_to_forget() -> None:
-    assert forget() == set()
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda: Path("results/s/normalized/1.parquet").unlink(),
-        lambda: Path("results/s/normalized/1.parquet").write_text("y"),
-        lambda: Path("results/s/normalized/scope.json").unlink(),
-        lambda: Path("results/s/normalized/size.json").unlink(),
-        lambda: Path("results/s/normalized/manifest.csv").write_text("shard\n0\n"),
-        lambda: Path("results/s/normalized/manifest.csv").write_bytes(b"\n\xff,\xff\n"),
-    ],
-)
-def test_lost_and_altered_shards_are_made_again(spoil: Callable[[], None]) -> None:
-    keep_results("0", "1")
-    spoil()
-    assert forget() == {"runs.parquet"}
-
-
-def test_what_was_altered_is_told_with_the_command_that_makes_it_again() -> None:
-    keep_results("0", "1")
-    assert state.forget_altered(make_study(exports="a.csv")) == ""
-    for name in ("0.parquet", "scope.json"):
-        Path("results/s/normalized", name).write_text("y")
-    told = state.forget_altered(make_study(exports="a.csv"))
-    assert "results/s/normalized/0.parquet and 1 other file." in told
-    assert "snakemake" in told
-    assert not Path("results/s/normalized/scope.json").exists()
-    Path("a.csv").rename("b.csv")
-    Path("a.csv").symlink_to("b.csv")
-    keep_results("0")
-    assert forget() == {"normalized/manifest.csv", "runs.parquet"}
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda: Path("a.csv").write_text("y"),
-        lambda: Path("results/s/validation.json").unlink(),
-        lambda: Path("results/s/validation.json").write_text("{"),
-        lambda: Path("results/s/validation.json").write_text("[]"),
-        lambda: Path("results/s/validation.json").write_text('{"files": [{}]}'),
-    ],
-)
-def test_runs_of_other_exports_are_made_again(spoil: Callable[[], None]) -> None:
-    keep_results("0")
-    spoil()
-    assert not state.has_same_exports(make_study())
-    assert forget() == set()
-
-
-def test_exports_that_are_gone_are_not_called_altered() -> None:
-    keep_results("0")
-    Path("a.csv").unlink()
-    assert state.has_same_exports(make_study())
-
-
-def test_other_studies_are_listed_with_their_title_and_state() -> None:
-    keep_results("0")
-    assert state.list_others([]) == []  # it has no page yet
-    write_text("results/s/report.html", "<title>A &amp; b</title>")
-    write_text("results/s/text/headline.txt", "A is best.")
-    found = {"name": "s", "title": "A & b", "board": False, "is_old": False}
-    assert state.list_others([]) == [found]
-    Path("a.csv").write_text("y")
-    assert state.list_others(["t"]) == [{**found, "is_old": True}]
-    assert state.list_others(["s"]) == []
-
-
-def test_predictions_are_compared_by_snakemake() -> None:
-    assert state.has_same_exports(make_study(format="predictions"))
-    assert not state.has_same_exports(make_study())
-
-
-def test_nothing_is_touched_while_another_run_is_at_work() -> None:
-    keep_results("0")
-    Path("results/s/normalized/0.parquet").unlink()
-    touch(".snakemake/locks/0.input.lock")
-    assert forget() == {"normalized/manifest.csv", "runs.parquet"}
-
-
-def test_what_is_dated_in_the_future_is_dated_now() -> None:
-    keep_results("0")
-    os.utime("results/s/runs.parquet", (LATER, LATER))
-    os.utime("results/s/validation.json", (1000, 1000))
-    forget()
-    assert Path("results/s/runs.parquet").stat().st_mtime < LATER
-    assert Path("results/s/validation.json").stat().st_mtime == 1000
-
-
-def test_results_that_may_not_be_changed_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    keep_results("0")
-    Path("results/s/normalized/0.parquet").unlink()
-
-    def refuse(*_: Any, **__: Any) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "unlink", refuse)
-    path = "results/s/normalized/manifest.csv"
-    with refused(
-        f"{path}: this is lost, altered or dated in the future, and cannot be repaired "
-        "(Permission denied). Check the permissions of results/ and the clock."
-    ):
-        forget()
-
-
-def test_a_file_is_intact_by_its_bytes() -> None:
-    touch("a")
-    digest = sha256(b"x").hexdigest()
-    found = [state.is_intact(Path("a"), digest), state.is_intact(Path("a"), "")]
-    assert [*found, state.is_intact(Path("b"), digest)] == [True, False, False]
 
 
 # Leaderboards

@@ -4,7 +4,6 @@ import errno
 import logging
 import os
 import re
-import signal
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -86,28 +85,6 @@ def test_a_fault_of_the_machine_is_one_line_with_what_to_do(name, tmp_path, caps
     assert "report" not in told
     assert re.search(message, told), told
     assert (tmp_path / "a.log").read_text("utf-8") == told
-
-
-@pytest.mark.parametrize("processes", [1, 2])
-def test_parallel_work_is_done_or_its_first_fault_is_raised(tmp_path, processes):
-    def work(name: str) -> None:
-        if name == "bad":
-            raise ConfigError(name)
-        (tmp_path / name).touch()
-
-    job.run_parallel(work, ["a", "b", "c"], processes=processes)
-    assert {path.name for path in tmp_path.iterdir()} == {"a", "b", "c"}
-    with pytest.raises(ConfigError, match="bad"):
-        job.run_parallel(work, ["a", "bad", "c"], processes=processes)
-
-
-def test_a_killed_worker_ends_the_job_and_is_no_wait_for_ever():
-    def work(_: str) -> None:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    with pytest.raises(MemoryError) as ended:
-        job.run_parallel(work, ["a", "b", "c"], processes=2)
-    assert explain_machine(ended.value).startswith("There is too little memory.")
 
 
 def test_a_fault_of_capmap_is_still_told_as_such(tmp_path, capsys, monkeypatch):

@@ -44,9 +44,9 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 # Rooms of the library from the ground up. A room stands on lower floors and on itself only.
 GROUND = [
     {"addresses", "errors", "packing", "shards", "wording", "catalog"},
-    {"digests", "settings"},
+    {"settings"},
     {"problems", "artifacts", "rng", "metrics"},
-    {"benchmarks", "claims", "freshness", "looks", "patterns", "renaming", "sizes"},
+    {"benchmarks", "claims", "looks", "patterns", "renaming", "sizes"},
 ]
 # What the rules ask while Snakemake reads them. Only drafts, which are tried as rules would, stand
 # on it.

@@ -22,9 +22,6 @@ STUDY_PAGES = {"write_report", "write_paper"}
 PAGES = STUDY_PAGES | {"write_index"}
 METADATA = ".snakemake/metadata"
 JOB = re.compile(r"^(?:local)?(?:rule|checkpoint) ([\w-]+):$((?:\n    .+)*)", re.MULTILINE)
-# What a job that others share says of the steps or figures that it made, and did not restore.
-MADE = re.compile(r"^\w+, \w+: (?:ran|drew) (\d+) of \d+ (?:steps|figures): (.+)$", re.MULTILINE)
-SHARED = ("compare_models", "plot_figures")
 WILDCARDS = re.compile(r"^    wildcards: (.+)$", re.MULTILINE)
 
 
@@ -86,29 +83,14 @@ class Checkout:
         return Checkout(folder)
 
     def digests(self) -> dict[str, str]:
-        """SHA-256 of every table, figure and page, by path; copies for the next run apart."""
+        """SHA-256 of every table, figure and page, by path."""
         results = self.folder / "results"
         kept = (".csv", ".md", ".tex", ".pdf", ".png", ".svg", ".html", ".json", ".parquet")
         return {
             str(path.relative_to(results)): sha256(path.read_bytes()).hexdigest()
             for path in sorted(results.rglob("*"))
-            if path.suffix in kept and not {".kept", ".digests"} & {*path.parts}
+            if path.suffix in kept
         }
-
-    def list_made(self, run: Run, study: str) -> set[str]:
-        """Steps and figures of a study that a run made in jobs that they share.
-
-        What came out as it was is not among them.
-        """
-        made = set[str]()
-        for job in SHARED:
-            if f"{job}_of_{study}" in run.rules:
-                log = (self.folder / f"results/logs/{job}/{study}.log").read_text("utf-8")
-                ((count, names),) = MADE.findall(log)
-                found = set() if names == "none" else set(names.split(", "))
-                assert len(found) == int(count)
-                made |= found
-        return made
 
     def edit(self, path: str, change: Callable[[str], str]) -> None:
         """Rewrite a text file of the copy; the change must be one."""

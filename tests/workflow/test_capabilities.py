@@ -113,21 +113,6 @@ def test_a_setting_reruns_what_uses_it(
     assert len(folds) == (2 * len(METHODS) if "splits" in change else 0)
 
 
-def test_limits_rerun_only_what_they_leave_out(project: Checkout) -> None:
-    project.change_settings(lambda study: study.update(limits={"memory": 4, "hours": 1}))
-    assert not project.snakemake("-n").rules & {"embed_models", "crossvalidate_embedding"}
-    project.change_settings(lambda study: study.update(limits={"memory": 0.001, "hours": 1}))
-    assert {"embed_models", "crossvalidate_embedding"} <= project.snakemake("-n").rules
-
-
-def test_an_analysis_less_leaves_the_others_alone(project: Checkout) -> None:
-    project.change_settings(lambda study: study["analyses"].remove("transfer"))
-    run = project.snakemake()
-    assert run.status == 0, run.output
-    assert run.rules == PAGES | FIGURES
-    assert project.list_made(run, "literature") == set()
-
-
 def test_without_dates_there_is_no_drift(project: Checkout) -> None:
     project.change_settings(lambda study: study["attributes"]["models"].pop("date"))
     ran = project.snakemake("-n").rules

@@ -4,8 +4,7 @@
 Reads: normalized/{shard}.parquet, normalized/bounds.csv, tables of the ranking, attributes, and what
 earlier steps made.
 Writes: the tables of each analysis, files that later steps read, a paragraph in text/, and figures/,
-each as PDF, PNG and SVG. What shares a job is kept in .kept/ with what it was made from, so the next
-run makes only that again which differs.
+each as PDF, PNG and SVG.
 """
 
 for name in [name for name in STEPS if name not in analyses.SHARED | analyses.SINGLE]:
@@ -34,7 +33,7 @@ for name in [name for name in STEPS if name not in analyses.SHARED | analyses.SI
             limits=unwatched(studies.Study.read, "limits"),
             steps=[name],
             options=of(analyses.read_step_options, name),
-            code=code_of(analyses.find_step_code, name),
+            library=code_of(analyses.find_step_code, name),
         script:
             "../../scripts/analyse.py"
 
@@ -64,7 +63,6 @@ for study in config["studies"]:
                 group_of_page
             conda:
                 "../../envs/analysis.yaml"
-            threads: analyses.PROCESSES
             resources:
                 mem_mb=need_of(*steps, kind="mem_mb"),
                 runtime=need_of(*steps, kind="runtime"),
@@ -75,7 +73,7 @@ for study in config["studies"]:
                 limits=unwatched(studies.Study.read, "limits"),
                 steps=steps,
                 options=of(analyses.read_step_options, *steps),
-                code=code_of(analyses.find_step_code, *steps),
+                library=code_of(analyses.find_step_code, *steps),
             script:
                 "../../scripts/analyse.py"
 
@@ -96,7 +94,6 @@ for study in config["studies"]:
             group_of_page
         conda:
             "../../envs/figures.yaml"
-        threads: analyses.PROCESSES
         resources:
             mem_mb=need_of(*steps, kind="mem_mb"),
             runtime=need_of(*steps, kind="runtime"),
@@ -105,6 +102,6 @@ for study in config["studies"]:
             reads=of(analyses.find_figure_inputs, *figures),
             options=of(analyses.read_figure_options, *figures),
             looks=of(looks.read_looks, *figures),
-            code=code_of(analyses.find_figure_code, *figures),
+            library=code_of(analyses.find_figure_code, *figures),
         script:
             "../../scripts/plot.py"

@@ -29,7 +29,7 @@ rule crossvalidate_embedding:
         limits=unwatched(studies.Study.read, "limits"),
         steps=["crossvalidate_embedding"],
         options=of(analyses.read_fold_options, method=str, dimension=int),
-        code=code_of(analyses.find_step_code, "crossvalidate_embedding"),
+        library=code_of(analyses.find_step_code, "crossvalidate_embedding"),
     script:
         "../../scripts/analyse.py"
 
@@ -57,6 +57,6 @@ rule project_umap:
         limits=unwatched(studies.Study.read, "limits"),
         steps=["project_umap"],
         options=of(analyses.read_step_options, "project_umap"),
-        code=code_of(analyses.find_step_code, "project_umap"),
+        library=code_of(analyses.find_step_code, "project_umap"),
     script:
         "../../scripts/analyse.py"

@@ -54,7 +54,7 @@ from capmap import sizes
 from capmap.catalog import ANALYSES, FIGURES, STEPS, find_owner, list_captions
 from capmap.errors import ConfigError, explain_machine
 from capmap.inputs import analyses, configuration, exports, leaderboards
-from capmap.inputs import locks, looks, predictions, state, studies
+from capmap.inputs import locks, looks, predictions, studies
 from capmap.settings.files import read_yaml
 import library
 
@@ -304,13 +304,6 @@ def code_of(find_code, *names):
         name: library.digest_functions(*code.functions, declared=code.declared)
         for name, code in zip(names, map(find_code, names))
     }
-
-
-# Once per run and not in each of its jobs, which parse this file as well.
-if workflow.is_main_process:
-    for name in ask(studies.list_involved, config["studies"], STUDIES):
-        if notice := ask(state.forget_altered, find_study(name)):
-            logger.warning(notice)
 
 
 onsuccess:

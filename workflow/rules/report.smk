@@ -17,6 +17,9 @@ rule track_changes:
         aggregate="results/{study}/tables/aggregate.csv",
     output:
         changes=table("changes"),
+        # Kept until the job replaces them.
+        former_iqm=update("results/{study}/previous/iqm.csv"),
+        former_aggregate=update("results/{study}/previous/aggregate.csv"),
     log:
         "results/logs/track_changes/{study}.log",
     benchmark:
@@ -24,7 +27,6 @@ rule track_changes:
     conda:
         "../../envs/analysis.yaml"
     params:
-        previous=place_beside("previous"),
         library=digest_library("track_changes.py"),
     script:
         "../../scripts/track_changes.py"
@@ -121,11 +123,9 @@ rule write_index:
                 "name": name,
                 "title": find_study(name).title,
                 "board": bool(leaderboards.place_page(find_study(name))),
-                "is_old": False,
             }
             for name in STUDIES
         ],
-        others=lambda wildcards: state.list_others(STUDIES, PREFIX),
         library=digest_library("write_index.py"),
     script:
         "../../scripts/write_index.py"

@@ -16,17 +16,15 @@ from capmap.catalog import (
     list_tables,
     place_table,
 )
-from capmap.inputs.exports import find_attributes, list_evaluations
+from capmap.inputs.exports import find_attributes
 from capmap.inputs.leaderboards import (
     find_benchmark,
     find_dimensions,
     find_releases,
-    has_store,
     list_descriptions,
-    list_submission_files,
 )
 from capmap.inputs.looks import find_style, list_looked_for, list_styles
-from capmap.inputs.predictions import find_subgroups, list_datasets, list_evaluated, list_parts
+from capmap.inputs.predictions import find_subgroups, list_datasets, list_parts
 from capmap.inputs.published import list_claimed, list_computed, list_printed
 from capmap.inputs.studies import Study, list_shards, list_shards_of_conditions
 from capmap.settings.choices import TableFormat
@@ -218,20 +216,6 @@ def place_step_inputs(*names: str) -> dict[str, Place]:
         for name in names
         for read in [*STEPS[name].reads, *STEPS[name].paths]
     }
-
-
-def list_handed(study: Study) -> list[str]:
-    """List what jobs of a study make for others: steps, figures, reading of dumps and of stores."""
-    steps = [name for made in list_analyses(study.settings) for name in ANALYSES[made].steps]
-    places = place_step_inputs(*steps).values()
-    found = [place(study) if callable(place) else study.place(place) for place in places]
-    paths = [*_join(found), *list_figure_inputs(study, *list_drawn(study))]
-    if study.settings["format"] == "predictions":
-        paths += list_evaluated(study)
-    elif has_store(study):
-        is_submission = study.settings["format"] == "submission"
-        paths += (list_submission_files if is_submission else list_evaluations)(study)
-    return [path for path in dict.fromkeys(paths) if path.startswith(study.place(""))]
 
 
 def find_figure_inputs(study: Study, *names: str) -> dict[str, dict[str, str | list[str]]]:

@@ -125,7 +125,7 @@ def render_index(studies: Sequence[Mapping[str, Any]]) -> str:
     ----------
     studies : sequence of mapping
         The ``name``, ``title``, ``verdict`` and ``folder`` (relative address) of each study,
-        whether it has a leaderboard (``board``) and is older than its exports (``is_old``).
+        and whether it has a leaderboard (``board``).
 
     Returns
     -------
