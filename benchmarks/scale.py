@@ -20,7 +20,6 @@ import pandas as pd
 import yaml
 
 from capmap.rng import make_stream
-from capmap.sizes import LEFT_OUT
 from capmap.tables import render_markdown, write_table
 from workflow import PROJECT, RESULTS
 
@@ -49,7 +48,6 @@ STUDIES = [
 ]
 # Runs of a file, and of a shard of the bootstrap where there are more than of four shards.
 FILE_RUNS, SHARD_RUNS = 1_000_000, 2_500_000
-LIMITS = {"hours": 0.5}
 
 
 def simulate_runs(study: Study) -> Iterator[pd.DataFrame]:
@@ -82,7 +80,6 @@ def run_study(study: Study, folder: Path) -> dict[str, Any]:
     options = {
         "exports": "exports/*.parquet",
         "bootstrap": {"shards": shards},
-        "limits": LIMITS,
     }
     settings = {"studies": {NAME: options}, "run": NAME}
     (folder / "study.yaml").write_text(yaml.safe_dump(settings))
@@ -98,7 +95,6 @@ def run_study(study: Study, folder: Path) -> dict[str, Any]:
         for path in (results / "benchmarks").glob("*/*.tsv")
     )
     used = jobs.groupby("rule")["cpu_time"].sum()
-    left_out = sorted(path.stem for path in (results / NAME / LEFT_OUT).glob("*.txt"))
     return {
         **{**study._asdict(), "runs": study.runs},
         "seconds": after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime,
@@ -106,7 +102,6 @@ def run_study(study: Study, folder: Path) -> dict[str, Any]:
         "seconds_of_it": used.max(),
         "MiB": jobs["max_rss"].max(),
         "page_MB": (results / NAME / "report.html").stat().st_size / 1e6,
-        "left_out": ", ".join(left_out),
     }
 
 

@@ -12,10 +12,7 @@ import pandas as pd
 
 from capmap.artifacts import read_parquet, read_shards, write_parquet
 from capmap.catalog import ANALYSES, STEPS, Step, find_owner
-from capmap.sizes import (
-    note_left_out,
-    read_left_out,
-)
+from capmap.catalog.declarations import MOST_MODELS, TOO_MANY
 from capmap.tables import read_declared, write_declared, write_paragraphs
 
 logger = logging.getLogger(__name__)
@@ -27,7 +24,6 @@ def analyse(
     folder: str,
     steps: list[str],
     options: Mapping[str, Mapping[str, Any]],
-    excess: Mapping[str, str],
     **inputs: str | list[str],
 ) -> None:
     """Write the tables, files and paragraphs of steps.
@@ -42,40 +38,24 @@ def analyse(
         Names of the steps, see `capmap.catalog.STEPS`.
     options : mapping of str to mapping
         What each step is given, by parameter.
-    excess : mapping of str to str
-        Why steps are left out that would need more than is allowed. They, and what reads their
-        tables, write empty ones and the reason.
     **inputs : str or list of str
         What the steps read, by name.
     """
-    todo = []
+    reads = {name for step in steps for name in STEPS[step].reads}
+    content = {name: _read_input(name, inputs[name]) for name in sorted(reads)}
     for name in steps:
         step = STEPS[name]
-        reason = _find_left_out(step, folder) or excess.get(name, "")
-        note_left_out(folder, name, reason)
-        if reason:
-            logger.warning("%s: %s", name, reason)
-            _leave_out(name, reason, options[name], folder)
-        else:
-            todo.append(name)
-    shared = {name for step in todo for name in STEPS[step].reads}
-    content = {name: _read_input(name, inputs[name]) for name in sorted(shared)}
-    for name in todo:
-        step = STEPS[name]
+        if step.pairs and content["runs"]["model"].nunique() > MOST_MODELS:
+            logger.warning("%s: %s", name, TOO_MANY)
+            _leave_out(name, options[name], folder)
+            continue
         known: dict[str, Any] = {"study": study, **options[name]}
         known |= {read: content[read] for read in step.reads}
         known |= {path: inputs[path] for path in step.paths}
         _run_step(name, known, folder)
 
 
-def _find_left_out(step: Step, folder: str) -> str:
-    """Say which step is left out that makes what this one reads, if any is."""
-    reads = {*step.reads, *step.paths}
-    makers = (name for name, made in STEPS.items() if {*made.tables, *made.files} & reads)
-    return next((reason for name in makers if (reason := read_left_out(folder, name))), "")
-
-
-def _leave_out(name: str, reason: str, options: Mapping[str, Any], folder: str) -> None:
+def _leave_out(name: str, options: Mapping[str, Any], folder: str) -> None:
     """Write what a step makes without a row, and say why."""
     step, owner = STEPS[name], find_owner(name, "steps")
     for table in step.tables:
@@ -83,8 +63,7 @@ def _leave_out(name: str, reason: str, options: Mapping[str, Any], folder: str) 
         write_declared(pd.DataFrame(columns=columns), f"{owner.folder}/{table}", folder)
     for path in _place_files(step, options, folder).values():
         write_parquet(path, pd.DataFrame())
-    if step.describe:
-        write_paragraphs([reason], _list_texts(folder, name))
+    write_paragraphs([TOO_MANY], _list_texts(folder, name))
 
 
 def _read_input(name: str, place: str | list[str]) -> pd.DataFrame:

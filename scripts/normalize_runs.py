@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 
 from capmap.artifacts import (
-    count_rows,
     read_parquet,
     render_csv,
     render_parquet,
@@ -18,7 +17,6 @@ from capmap.artifacts import (
 )
 from capmap.ranking.normalized import normalize_study
 from capmap.shards import split_shards
-from capmap.sizes import measure_size
 
 SHARD = re.compile(r"[0-9]+\.parquet")
 
@@ -33,7 +31,6 @@ def normalize_runs(
     shards: int,
     references: list[str],
     benchmark: list[str],
-    evaluations: list[str],
     study: str,
     **settings: Any,
 ) -> None:
@@ -46,15 +43,13 @@ def normalize_runs(
     bounds, manifest, dropped : str
         Tables to write: the bounds of each dataset, the shards, and what was left out.
     folder : str
-        Where ``{shard}.parquet``, ``scope.json`` (what intervals generalize to and what ranks the
-        models) and ``size.json`` go. They are rewritten only when their bytes change, and shards
-        that no longer belong are deleted.
+        Where ``{shard}.parquet`` and ``scope.json`` (what intervals generalize to and what ranks
+        the models) go. They are rewritten only when their bytes change, and shards that no longer
+        belong are deleted.
     shards : int
         Number of shards.
     references, benchmark : list of str
         As `normalize_study` takes them.
-    evaluations : list of str
-        The table of all evaluations, where the runs are of chosen checkpoints.
     study : str
         Name of the study, part of the names of its random streams.
     **settings
@@ -73,9 +68,7 @@ def normalize_runs(
         benchmark=benchmark,
     )
     index = _write_shards(found.runs, Path(folder), shards)
-    size = measure_size(found.runs, evaluations=sum(map(count_rows, evaluations)))._asdict()
-    for name, content in (("scope", found.scope), ("size", size)):
-        write_bytes_if_changed(Path(folder) / f"{name}.json", json.dumps(content).encode())
+    write_bytes_if_changed(Path(folder) / "scope.json", json.dumps(found.scope).encode())
     write_text(bounds, render_csv(found.bounds))
     write_text(dropped, render_csv(found.dropped))
     write_text(manifest, render_csv(index))

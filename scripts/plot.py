@@ -1,18 +1,21 @@
 """Draw a study's figures."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any
 
 from job import load_function
 
 # isort: split
+from matplotlib.figure import Figure
+
 from capmap.artifacts import read_parquet
-from capmap.catalog import FIGURES, find_owner
+from capmap.catalog import ANALYSES, FIGURES, find_owner
+from capmap.catalog.declarations import TOO_MANY
 from capmap.figures.canvas import draw_note
 from capmap.figures.look import read_look, wear_look
 from capmap.figures.style import save_figure
-from capmap.sizes import read_left_out
 from capmap.tables import read_declared
 
 FORMATS = ("pdf", "png", "svg", "inline.svg")
@@ -43,41 +46,33 @@ def plot(
     """
     for name, own in reads.items():
         files = [f"{folder}/figures/{name}.{suffix}" for suffix in FORMATS]
-        left_out = _find_left_out(name, own, folder)
-        _draw_figure(name, own, options[name], looks[name], files, left_out)
+        with wear_look(read_look(looks[name], style=own.get("style", ""))):
+            save_figure(_draw_figure(name, own, options[name], folder), files)
     logger.info("drew %d figures", len(reads))
 
 
 def _draw_figure(
-    name: str,
-    reads: Mapping[str, str],
-    options: Mapping[str, Any],
-    look: Mapping[str, Any],
-    files: Sequence[str],
-    left_out: str,
-) -> None:
+    name: str, reads: Mapping[str, str], options: Mapping[str, Any], folder: str
+) -> Figure:
     figure, known = FIGURES[name], dict(options)
-    if left_out:
-        with wear_look(read_look(look, style=reads.get("style", ""))):
-            save_figure(draw_note(left_out), files)
-        return
     tables = {read: _read(path) for read, path in reads.items() if read != "style"}
+    if _is_left_out(name, {read for read in figure.reads if not len(tables[read])}, folder):
+        return draw_note(TOO_MANY)
     if figure.order:
         known["order"] = tables["order"]["model"].unique().tolist()
-    with wear_look(read_look(look, style=reads.get("style", ""))):
-        drawn = load_function(figure.draw)(*(tables[read] for read in figure.reads), **known)
-        save_figure(drawn, files)
+    drawn: Figure = load_function(figure.draw)(*(tables[read] for read in figure.reads), **known)
+    return drawn
 
 
-def _find_left_out(name: str, reads: Mapping[str, str], folder: str) -> str:
-    """Why a step of the figure's analysis that makes its tables is left out, if one is."""
-    makers = (
-        step
-        for step, made in find_owner(name, "figures").steps.items()
-        if {*made.tables} & {*FIGURES[name].reads}
-        or any(path.endswith(f"/{file}") for path in reads.values() for file in made.files.values())
-    )
-    return next((reason for step in makers if (reason := read_left_out(folder, step))), "")
+def _is_left_out(name: str, empty: Collection[str], folder: str) -> bool:
+    """Whether tables of a figure are empty as the study has too many models to compare pairs."""
+    owner = find_owner(name, "figures")
+    if not any(
+        step.pairs and not {*step.tables}.isdisjoint(empty) for step in owner.steps.values()
+    ):
+        return False
+    analysis = next(key for key, made in ANALYSES.items() if made is owner)
+    return Path(folder, f"text/{analysis}.txt").read_text("utf-8").strip() == TOO_MANY
 
 
 def _read(path: str) -> Any:

@@ -147,7 +147,6 @@ EVERY_DEFAULT = {
     "published": {},
     "claims": {},
     "figures": {"names": {}, "only": [], "skip": [], "each": {}},
-    "limits": {"memory": 0, "hours": 2},
     "bootstrap": {
         "replicates": 10000,
         "confidence": 0.95,

@@ -37,7 +37,6 @@ def run_step(name: str, folder: Path, inputs: dict[str, Any], **options: Any) ->
         folder=str(folder),
         steps=[name],
         options={name: options},
-        excess={},
         **places,
     )
 

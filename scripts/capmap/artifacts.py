@@ -226,12 +226,6 @@ def open_table(path: str | Path) -> Iterator[pq.ParquetFile]:
         yield file
 
 
-def count_rows(path: str | Path) -> int:
-    """Count the rows of a Parquet file without reading them."""
-    with open_table(path) as file:
-        return int(file.metadata.num_rows)
-
-
 @contextmanager
 def _explain_damage(path: str | Path) -> Iterator[None]:
     try:

@@ -8,7 +8,10 @@ import pytest
 from analyse import analyse
 from capmap.artifacts import write_parquet
 from capmap.catalog import STEPS
+from capmap.catalog.declarations import TOO_MANY
 from capmap.errors import ConfigError, ValidationError
+from capmap.tables import read_declared
+from plot import _is_left_out
 from tests.toy_runs import draw_benchmark
 
 NAMES = ["compare_ranks", "rate_models"]
@@ -26,7 +29,6 @@ class Study:
             "rate_models": {"missing": "pairwise", "n_resamples": 20, "confidence_level": 0.9}
             | {"seed": 0, **RATINGS},
         }
-        self.excess: dict[str, str] = {}
         self.write_runs(models=3)
 
     def write_runs(self, models: int) -> None:
@@ -41,7 +43,6 @@ class Study:
             folder=str(self.folder),
             steps=NAMES,
             options=self.options,
-            excess=self.excess,
             runs=[str(self.folder / "runs.parquet")],
         )
 
@@ -79,3 +80,18 @@ def test_a_wrong_name_in_an_option_is_told(study: Study) -> None:
     study.options["rate_models"]["calibration"] = "m9"
     with pytest.raises(ValidationError, match="no model 'm9' is analysed"):
         study.analyse()
+
+
+def test_pairs_of_more_models_than_the_bound_are_left_out_with_the_reason(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("analyse.MOST_MODELS", 3)
+    study.analyse()
+    assert len(read_declared(study.folder / "tables/elo.csv")) == 3
+    study.write_runs(models=4)
+    study.analyse()
+    assert (study.folder / "text/ratings.txt").read_text().strip() == TOO_MANY
+    elo = read_declared(study.folder / "tables/elo.csv")
+    assert elo.empty
+    assert "elo" in elo
+    assert _is_left_out("elo", ["elo"], str(study.folder))

@@ -155,8 +155,7 @@ def test_what_normalization_writes_is_named_after_it_has_run() -> None:
     asked: list[str] = []
     study = Study("s", make_study().settings, str, lambda name: (asked.append(name), name)[1])
     assert studies.find_scope(study) == "results/s/normalized/scope.json"
-    assert studies.find_size(study) == "results/s/normalized/size.json"
-    assert asked == ["s", "s"]
+    assert asked == ["s"]
 
 
 # Exports

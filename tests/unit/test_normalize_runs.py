@@ -7,7 +7,6 @@ import pytest
 
 from capmap.artifacts import read_json, read_parquet, read_table, write_parquet
 from capmap.errors import ValidationError
-from capmap.sizes import Size, read_size
 from normalize_runs import normalize_runs
 from tests.toy_runs import draw_benchmark, make_runs
 
@@ -36,7 +35,6 @@ def run(folder, runs, **settings):
             "study": "toy",
             "references": [],
             "benchmark": [],
-            "evaluations": [],
             **settings,
         },
     )
@@ -209,11 +207,3 @@ def test_nothing_left_to_analyse_is_an_error(tmp_path):
     runs = make_runs(("A", "D", 0.2), ("B", "E", 0.6))
     with pytest.raises(ValidationError, match="No run is left to analyse"):
         run(tmp_path, runs, incomplete="drop_models")
-
-
-def test_the_size_counts_the_evaluations_that_runs_are_chosen_of(tmp_path):
-    evaluations = draw_benchmark(0, models=2, datasets=3, seeds=4)
-    write_parquet(tmp_path / "evaluations.parquet", evaluations)
-    for given, count in (([], 0), ([str(tmp_path / "evaluations.parquet")], 24)):
-        run(tmp_path, draw_benchmark(0, models=2, datasets=3, seeds=1), evaluations=given)
-        assert read_size(tmp_path / "normalized/size.json") == Size(2, 3, 6, 6, 1, count)

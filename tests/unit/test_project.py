@@ -46,7 +46,7 @@ GROUND = [
     {"addresses", "errors", "packing", "shards", "wording", "catalog"},
     {"settings"},
     {"problems", "artifacts", "rng", "metrics"},
-    {"benchmarks", "claims", "looks", "patterns", "renaming", "sizes"},
+    {"benchmarks", "claims", "looks", "patterns", "renaming"},
 ]
 # What the rules ask while Snakemake reads them. Only drafts, which are tried as rules would, stand
 # on it.

@@ -14,7 +14,6 @@ for name in [name for name in STEPS if name not in analyses.SHARED | analyses.SI
             name
         input:
             **inputs_of_steps(name),
-            measured=of(studies.find_size),
         output:
             outputs_of_steps(name),
         log:
@@ -24,13 +23,11 @@ for name in [name for name in STEPS if name not in analyses.SHARED | analyses.SI
         conda:
             "../../envs/analysis.yaml"
         resources:
-            mem_mb=need_of(name, kind="mem_mb"),
-            runtime=need_of(name, kind="runtime"),
+            mem_mb=lambda wildcards, attempt: 2000 * attempt,
+            runtime=lambda wildcards, attempt: 60 * attempt,
         params:
             study="{study}",
             folder=of(studies.find_folder),
-            excess=of(analyses.find_excess, name),
-            limits=unwatched(studies.Study.read, "limits"),
             steps=[name],
             options=of(analyses.read_step_options, name),
             library=code_of(analyses.find_step_code, name),
@@ -49,7 +46,6 @@ for study in config["studies"]:
                 f"compare_models_of_{study}"
             input:
                 **inputs_of_steps(*steps),
-                measured=of(studies.find_size),
             output:
                 outputs_of_steps(*steps),
             log:
@@ -64,13 +60,11 @@ for study in config["studies"]:
             conda:
                 "../../envs/analysis.yaml"
             resources:
-                mem_mb=need_of(*steps, kind="mem_mb"),
-                runtime=need_of(*steps, kind="runtime"),
+                mem_mb=lambda wildcards, attempt: 2000 * attempt,
+                runtime=lambda wildcards, attempt: 60 * attempt,
             params:
                 study="{study}",
                 folder=of(studies.find_folder),
-                excess=of(analyses.find_excess, *steps),
-                limits=unwatched(studies.Study.read, "limits"),
                 steps=steps,
                 options=of(analyses.read_step_options, *steps),
                 library=code_of(analyses.find_step_code, *steps),
@@ -95,8 +89,8 @@ for study in config["studies"]:
         conda:
             "../../envs/figures.yaml"
         resources:
-            mem_mb=need_of(*steps, kind="mem_mb"),
-            runtime=need_of(*steps, kind="runtime"),
+            mem_mb=lambda wildcards, attempt: 2000 * attempt,
+            runtime=lambda wildcards, attempt: 60 * attempt,
         params:
             folder=of(studies.find_folder),
             reads=of(analyses.find_figure_inputs, *figures),

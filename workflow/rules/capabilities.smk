@@ -10,7 +10,6 @@ rule crossvalidate_embedding:
     input:
         **inputs_of_steps("crossvalidate_embedding")
         | {"factor_fits": of(analyses.find_factors, method=str)},
-        measured=of(studies.find_size),
     output:
         outputs_of_steps("crossvalidate_embedding"),
     log:
@@ -20,13 +19,11 @@ rule crossvalidate_embedding:
     conda:
         "../../envs/analysis.yaml"
     resources:
-        mem_mb=need_of("crossvalidate_embedding", kind="mem_mb"),
-        runtime=need_of("crossvalidate_embedding", kind="runtime"),
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         study="{study}",
         folder=of(studies.find_folder),
-        excess=of(analyses.find_excess, "crossvalidate_embedding"),
-        limits=unwatched(studies.Study.read, "limits"),
         steps=["crossvalidate_embedding"],
         options=of(analyses.read_fold_options, method=str, dimension=int),
         library=code_of(analyses.find_step_code, "crossvalidate_embedding"),
@@ -38,7 +35,6 @@ rule project_umap:
     """Positions → a map in two dimensions by UMAP."""
     input:
         **inputs_of_steps("project_umap"),
-        measured=of(studies.find_size),
     output:
         outputs_of_steps("project_umap"),
     log:
@@ -48,13 +44,11 @@ rule project_umap:
     conda:
         "../../envs/analysis.yaml"
     resources:
-        mem_mb=need_of("project_umap", kind="mem_mb"),
-        runtime=need_of("project_umap", kind="runtime"),
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         study="{study}",
         folder=of(studies.find_folder),
-        excess=of(analyses.find_excess, "project_umap"),
-        limits=unwatched(studies.Study.read, "limits"),
         steps=["project_umap"],
         options=of(analyses.read_step_options, "project_umap"),
         library=code_of(analyses.find_step_code, "project_umap"),

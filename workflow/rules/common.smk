@@ -50,7 +50,6 @@ ROOT = find_root(workflow.current_basedir)
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
 from capmap.addresses import hide_in_text, keep_secrets
-from capmap import sizes
 from capmap.catalog import ANALYSES, FIGURES, STEPS, find_owner, list_captions
 from capmap.errors import ConfigError, explain_machine
 from capmap.inputs import analyses, configuration, exports, leaderboards
@@ -59,8 +58,6 @@ from capmap.settings.files import read_yaml
 import library
 
 if workflow.is_main_process:
-    # Jobs decide by the memory that this machine has, wherever they run.
-    os.environ[sizes.MEMORY_VARIABLE] = str(sizes.find_memory())
     if not workflow.dryrun and (released := locks.release_lock()):
         logger.warning(released)
 
@@ -289,13 +286,6 @@ def outputs_of_steps(*names):
         if step.describe:
             paths += text(next(key for key in ANALYSES if ANALYSES[key] is owner))
     return paths
-
-
-def need_of(*names, kind):
-    """What a job of steps asks for, by the size of the study, and more with each attempt."""
-    return lambda wildcards, attempt: (
-        attempt * ask(analyses.ask_for, find_study(wildcards.study), *names)[kind]
-    )
 
 
 def code_of(find_code, *names):

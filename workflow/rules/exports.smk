@@ -6,8 +6,8 @@ benchmark if there are any.
 Writes: runs.parquet, validation.json, and rejected.csv (kept when the exports are refused); of
 submissions also submissions.json and collected/ (a submission, and what it lacks), of checkpoints
 tracking/ and leaderboard/evaluations.parquet; normalized/bounds.csv, manifest.csv and dropped.csv.
-Beside them stand normalized/{shard}.parquet, scope.json and size.json, which are replaced only when
-their bytes change and therefore are not declared: what depends on them runs again only when it must.
+Beside them stand normalized/{shard}.parquet, and scope.json, which are replaced only when their
+bytes change and therefore are not declared: what depends on them runs again only when it must.
 """
 
 
@@ -199,7 +199,6 @@ checkpoint normalize_runs:
         runs="results/{study}/runs.parquet",
         references=of(exports.find_references),
         benchmark=of(leaderboards.find_benchmark_rules),
-        evaluations=of(exports.find_evaluations),
     output:
         bounds="results/{study}/normalized/bounds.csv",
         manifest="results/{study}/normalized/manifest.csv",

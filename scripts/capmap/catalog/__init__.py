@@ -5,7 +5,7 @@ from typing import Any
 
 from capmap.catalog import capabilities, comparisons, leaderboard, multilabel, published
 from capmap.catalog.columns import TEXT_COLUMNS, spell_column
-from capmap.catalog.declarations import Analysis, Cost, Figure, Step, Table
+from capmap.catalog.declarations import Analysis, Figure, Step, Table
 from capmap.catalog.main import HEADLINE, MAIN, TOGETHER
 
 __all__ = [
@@ -18,7 +18,6 @@ __all__ = [
     "TABLES",
     "TOGETHER",
     "Analysis",
-    "Cost",
     "Figure",
     "Step",
     "Table",

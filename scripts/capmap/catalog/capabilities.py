@@ -1,6 +1,6 @@
 """Analyses of the capability map: what each model is good at, and what to run next."""
 
-from capmap.catalog.declarations import Analysis, Cost, Figure, Step, Table
+from capmap.catalog.declarations import Analysis, Figure, Step, Table
 
 # How an embedding is fitted.
 FIT = {
@@ -144,7 +144,6 @@ CAPABILITIES = Analysis(
             tables=["gaps"],
             reads=["runs", "bounds"],
             options={"min_results": "capabilities/min_results"},
-            cost=Cost(memory={"runs": 300, "models * datasets": 100}, seconds={"runs": 5e-5}),
         ),
         "describe_results": Step(
             "capmap.capabilities.quality:describe_results",
@@ -156,7 +155,6 @@ CAPABILITIES = Analysis(
                 "dataset_attributes": "attributes/datasets",
                 "renamed": "figures/names",
             },
-            cost=Cost(memory={"cells": 300}, seconds={"cells": 2e-5}),
         ),
         "crossvalidate_baselines": Step(
             "capmap.capabilities.crossvalidation:crossvalidate_baselines",
@@ -168,7 +166,6 @@ CAPABILITIES = Analysis(
                 "seed": "bootstrap/seed",
             },
             files={"baselines": "capabilities/folds/baselines.parquet"},
-            cost=Cost(memory={"cells": 1000}, seconds={"cells": 1e-3}),
         ),
         "crossvalidate_factors": Step(
             "capmap.capabilities.fold_factors:crossvalidate_factors",
@@ -183,7 +180,6 @@ CAPABILITIES = Analysis(
                 "factors": "capabilities/folds/factors.parquet",
                 "factor_fits": "capabilities/folds/factor_fits.parquet",
             },
-            cost=Cost(memory={"cells": 1000}, seconds={"1": 5, "cells": 1e-3}),
         ),
         # One job for each method and dimension, which take the place of those of the map.
         "crossvalidate_embedding": Step(
@@ -198,7 +194,6 @@ CAPABILITIES = Analysis(
                 "seed": "bootstrap/seed",
             },
             files={"folds": "capabilities/folds/{method}/{dimension}.parquet"},
-            cost=Cost(memory={"cells": 1000}, seconds={"1": 10, "cells": 2e-4}),
         ),
         "summarize_crossvalidation": Step(
             "capmap.capabilities.crossvalidation:summarize_crossvalidation",
@@ -211,7 +206,6 @@ CAPABILITIES = Analysis(
                 "seed": "bootstrap/seed",
             },
             files={"training": "capabilities/training.parquet"},
-            cost=Cost(memory={"cells": 4000}, seconds={"cells": 2e-3}),
         ),
         "embed_models": Step(
             "capmap.capabilities.embedding:embed_models",
@@ -222,17 +216,12 @@ CAPABILITIES = Analysis(
                 "seed": "bootstrap/seed",
             },
             files={"fits": "capabilities/fits.parquet"},
-            cost=Cost(memory={"cells": 600}, seconds={"cells": 2e-3}),
         ),
         "project_map": Step(
             "capmap.capabilities.maps:project_points",
             tables=[],
             reads=["fits"],
             files={"places": "capabilities/map/mds.parquet"},
-            cost=Cost(
-                memory={"models * models": 40, "datasets * datasets": 40},
-                seconds={"models * models": 1e-5, "datasets * datasets": 1e-5},
-            ),
         ),
         "project_umap": Step(
             "capmap.capabilities.neighbor_maps:project_umap",
@@ -240,13 +229,6 @@ CAPABILITIES = Analysis(
             reads=["fits"],
             options={"seed": "bootstrap/seed"},
             files={"places": "capabilities/map/umap.parquet"},
-            cost=Cost(
-                memory={
-                    **{"1": 2e8, "models * models": 10, "datasets * datasets": 10},
-                    "models * datasets": 20,
-                },
-                seconds={"1": 10, "models": 6e-3, "datasets": 6e-3},
-            ),
         ),
         "predict_scores": Step(
             "capmap.capabilities.predictions:predict_cells",
@@ -258,7 +240,6 @@ CAPABILITIES = Analysis(
                 "confidence_level": "capabilities/confidence",
                 "unreported_worse": "capabilities/unreported_worse",
             },
-            cost=Cost(memory={"models * datasets": 600}, seconds={"1": 5, "cells": 1e-3}),
         ),
         "describe_capabilities": Step(
             "capmap.capabilities.summary:summarize_map",
@@ -286,10 +267,6 @@ CAPABILITIES = Analysis(
                 "seed": "bootstrap/seed",
             },
             describe="capmap.prose.capabilities:describe_capabilities",
-            cost=Cost(
-                memory={"cells": 300, "models * models": 24},
-                seconds={"cells": 1e-4, "models * models": 1e-6},
-            ),
         ),
     },
 )
@@ -335,7 +312,6 @@ PLACEMENTS = Analysis(
                 "seed": "bootstrap/seed",
                 "confidence_level": "capabilities/confidence",
             },
-            cost=Cost(memory={"cells": 1000}, seconds={"cells": 1e-2}),
         ),
         "place_models": Step(
             "capmap.capabilities.predictions:place_few_results",
@@ -347,7 +323,6 @@ PLACEMENTS = Analysis(
                 "confidence_level": "capabilities/confidence",
             },
             describe="capmap.prose.placements:describe_placements",
-            cost=Cost(memory={"models * datasets": 600}, seconds={"models * datasets": 1e-4}),
         ),
     },
 )
@@ -413,7 +388,6 @@ NEXT_RESULTS = Analysis(
                 "dataset_attributes": "attributes/datasets",
                 "renamed": "figures/names",
             },
-            cost=Cost(memory={"cells": 1000}, seconds={"cells": 1e-2}),
         ),
         "choose_results": Step(
             "capmap.capabilities.choices:choose_next_results",
@@ -438,7 +412,6 @@ NEXT_RESULTS = Analysis(
                 "renamed": "figures/names",
             },
             describe="capmap.prose.next_results:describe_next_results",
-            cost=Cost(memory={"models * datasets": 600}, seconds={"models * datasets": 1e-4}),
         ),
     },
 )
@@ -480,7 +453,6 @@ DRIFT = Analysis(
                 "seed": "bootstrap/seed",
             },
             describe="capmap.prose.drift:describe_drift",
-            cost=Cost(memory={"cells": 600}, seconds={"1": 3, "cells": 2.5e-3}),
         )
     },
 )
@@ -516,7 +488,6 @@ TRANSFER = Analysis(
                 "seed": "bootstrap/seed",
             },
             describe="capmap.prose.transfer:describe_transfer",
-            cost=Cost(memory={"cells": 600}, seconds={"cells": 2.4e-3}),
         )
     },
 )

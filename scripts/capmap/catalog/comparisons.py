@@ -1,6 +1,6 @@
 """Analyses that compare models: which differences are real, and how robust the order is."""
 
-from capmap.catalog.declarations import Analysis, Cost, Figure, Step, Table
+from capmap.catalog.declarations import Analysis, Figure, Step, Table
 
 PAIRWISE = Analysis(
     question="Which differences are real?",
@@ -90,15 +90,7 @@ PAIRWISE = Analysis(
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
-            cost=Cost(
-                memory={"1": 7e7, "runs * n_resamples": 1, "pairs": 800, "pairs * datasets": 24},
-                seconds={
-                    "pairs": 3e-4,
-                    "datasets * n_samples": 2e-7,
-                    "pairs * datasets * n_samples": 3e-9,
-                    "pairs * datasets * seeds * n_resamples": 2e-9,
-                },
-            ),
+            pairs=True,
             describe="capmap.prose.pairwise:describe_pairwise",
         )
     },
@@ -152,10 +144,7 @@ RANKS = Analysis(
             tables=["friedman", "nemenyi", "mean_ranks"],
             reads=["runs"],
             options={"missing": "comparison/missing", "alpha": "comparison/alpha"},
-            cost=Cost(
-                memory={"runs": 60, "models * models": 24, "pairs": 400},
-                seconds={"runs": 2e-6, "pairs": 1.5e-5},
-            ),
+            pairs=True,
             describe="capmap.prose.rank_tests:describe_rank_tests",
         )
     },
@@ -207,10 +196,6 @@ PROFILES = Analysis(
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
-            cost=Cost(
-                memory={"runs": 60, "cells": 700, "models * n_resamples": 16},
-                seconds={"runs * n_resamples": 2e-8},
-            ),
             describe="capmap.prose.profiles:describe_profiles",
         )
     },
@@ -242,7 +227,6 @@ STRENGTHS = Analysis(
             tables=["strengths"],
             reads=["runs", "scopes"],
             options={"confidence_level": "bootstrap/confidence"},
-            cost=Cost(memory={"runs": 60, "cells": 400}, seconds={"runs": 2e-6, "cells": 1e-5}),
             describe="capmap.prose.strengths:describe_strengths",
         )
     },
@@ -278,7 +262,6 @@ PUBLICATIONS = Analysis(
             "capmap.comparison.publications:compare_publications",
             tables=["disagreements", "publications"],
             reads=["runs", "exported"],
-            cost=Cost(memory={"runs": 600}, seconds={"runs": 1e-5}),
             describe="capmap.prose.publications:describe_publications",
         )
     },
@@ -318,10 +301,6 @@ FRONTIER = Analysis(
                 "weights": "bootstrap/weights",
                 "seed": "bootstrap/seed",
             },
-            cost=Cost(
-                memory={"runs": 150, "models * n_resamples": 16},
-                seconds={"runs * n_resamples": 5e-8},
-            ),
             describe="capmap.prose.frontier:describe_frontier",
         )
     },
@@ -376,13 +355,7 @@ RATINGS = Analysis(
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
-            cost=Cost(
-                memory={
-                    **{"1": 1e8, "runs": 60, "models * models": 100},
-                    "datasets * n_resamples": 40,
-                },
-                seconds={"pairs * n_resamples": 8e-7, "datasets * n_resamples": 1e-6},
-            ),
+            pairs=True,
             describe="capmap.prose.ratings:describe_ratings",
         )
     },
@@ -433,10 +406,6 @@ IMPROVABILITY = Analysis(
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
-            cost=Cost(
-                memory={"runs": 60, "repeated * n_resamples": 8},
-                seconds={"runs * n_resamples": 1.5e-8, "repeated * n_resamples": 6e-8},
-            ),
             describe="capmap.prose.improvability:describe_improvability",
         )
     },
@@ -524,16 +493,7 @@ ROBUSTNESS = Analysis(
                 "seed": "bootstrap/seed",
             },
             files={"ranks": "robustness/ranks.parquet"},
-            cost=Cost(
-                memory={
-                    **{"runs": 80, "cells": 500, "cells * datasets": 0.6},
-                    "models * models": 60,
-                },
-                seconds={
-                    **{"runs": 2e-6, "runs * datasets": 1e-7},
-                    **{"pairs": 1e-5, "pairs * datasets": 1e-7},
-                },
-            ),
+            pairs=True,
             describe="capmap.prose.robustness:describe_robustness",
         )
     },
@@ -585,10 +545,6 @@ GROUPS = Analysis(
                 "weights": "bootstrap/weights",
                 "seed": "bootstrap/seed",
             },
-            cost=Cost(
-                memory={"runs": 100, "cells": 800, "models * n_resamples": 20},
-                seconds={"models": 6e-3, "cells": 5e-5, "runs * n_resamples": 5e-9},
-            ),
             describe="capmap.prose.groups:describe_groups",
         )
     },
@@ -634,10 +590,6 @@ CONDITIONS = Analysis(
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
-            cost=Cost(
-                memory={"runs": 280, "cells": 500, "repeated * n_resamples": 8},
-                seconds={"models": 1.5e-3, "runs * n_resamples": 1.6e-8},
-            ),
             describe="capmap.prose.conditions:describe_conditions",
         )
     },
@@ -696,10 +648,6 @@ SAMPLE_SIZE = Analysis(
                 "power": "sample_size/power",
                 "difference": "sample_size/difference",
             },
-            cost=Cost(
-                memory={"1": 3e7, "runs": 60, "cells": 300},
-                seconds={"runs": 1e-6, "cells": 1e-5, "pairs": 1e-7},
-            ),
             describe="capmap.prose.sample_size:describe_sample_size",
         )
     },
@@ -766,13 +714,6 @@ RELIABILITY = Analysis(
             ],
             reads=["runs"],
             options={"confidence_level": "bootstrap/confidence", "seed": "bootstrap/seed"},
-            cost=Cost(
-                memory={"runs": 60, "cells": 150},
-                seconds={
-                    **{"runs": 1e-6, "models * datasets * datasets": 8e-8},
-                    "models * models * datasets": 1e-7,
-                },
-            ),
             describe="capmap.prose.reliability:describe_reliability",
         )
     },

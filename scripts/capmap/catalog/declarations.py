@@ -14,6 +14,12 @@ Best = Mapping[str, Literal["max", "min"]]
 EMPTY_FIGURE = "nothing-to-show"
 # The suffix of figures as pages embed them.
 INLINE = ".inline.svg"
+# Of more models, pairs are not compared; tables, figures and the page then say so.
+MOST_MODELS = 500
+TOO_MANY = (
+    f"Pairs are compared of at most {MOST_MODELS} models, and this study has more. Choose models "
+    "with the setting select."
+)
 
 
 @dataclass(frozen=True)
@@ -86,25 +92,6 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Cost:
-    """What a step needs, as a sum of terms; `capmap.sizes.estimate_need` adds them up.
-
-    Parameters
-    ----------
-    memory : mapping of str to float
-        Bytes per unit of each term, beyond what every job has. A term is a product of quantities,
-        such as ``pairs * datasets``: those of `capmap.sizes.Size`, ``pairs`` of models, the cells
-        that may be ``repeated`` (have several runs), and options of the step that are numbers, such
-        as ``n_resamples``.
-    seconds : mapping of str to float
-        Processor time per unit of each term.
-    """
-
-    memory: Mapping[str, float] = field(default_factory=dict)
-    seconds: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Step:
     """A job, or part of one, that turns tables into tables.
 
@@ -127,8 +114,8 @@ class Step:
     describe : str
         The function that writes the analysis's paragraphs, ``module:function``, of what `run` took
         and returned. Empty: none.
-    cost : Cost
-        The memory and time that it needs, as measured by ``benchmarks/sizes.py``.
+    pairs : bool
+        Whether it compares all pairs of models, which more than `MOST_MODELS` are too many for.
     """
 
     run: str
@@ -138,7 +125,7 @@ class Step:
     options: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     describe: str = ""
-    cost: Cost = Cost()
+    pairs: bool = False
 
 
 @dataclass(frozen=True)

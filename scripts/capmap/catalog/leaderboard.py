@@ -1,6 +1,6 @@
 """Analyses of leaderboards: entries, releases and checkpoints."""
 
-from capmap.catalog.declarations import Analysis, Cost, Figure, Step, Table
+from capmap.catalog.declarations import Analysis, Figure, Step, Table
 
 LEADERBOARD = Analysis(
     question="Who leads, and on what?",
@@ -72,23 +72,12 @@ LEADERBOARD = Analysis(
                 "confidence_level": "bootstrap/confidence",
             },
             describe="capmap.prose.leaderboard:describe_leaderboard",
-            cost=Cost(
-                memory={"runs": 300, "models * datasets": 1000},
-                seconds={
-                    **{"runs": 2e-6, "models * datasets": 2e-5},
-                    **{"models": 1e-3, "models * models": 1.5e-6},
-                },
-            ),
         ),
         "summarize_entries": Step(
             "capmap.leaderboard.scores:summarize_entries",
             tables=["normalized", "raw", "submissions"],
             reads=["exported", "scopes"],
             paths=["replicates", "descriptions", "benchmark"],
-            cost=Cost(
-                memory={"runs": 300, "models * datasets": 1000},
-                seconds={"runs": 2e-6, "models * datasets": 3e-5},
-            ),
         ),
     },
 )
@@ -119,7 +108,6 @@ RELEASES = Analysis(
             tables=["rank_history"],
             paths=["entries", "releases"],
             describe="capmap.prose.leaderboard:describe_releases",
-            cost=Cost(memory={"models": 1000}, seconds={"models": 1e-3}),
         )
     },
 )
@@ -247,7 +235,6 @@ CHECKPOINTS = Analysis(
                 "seed": "bootstrap/seed",
             },
             describe="capmap.prose.checkpoints:describe_checkpoints",
-            cost=Cost(memory={"evaluations": 700}, seconds={"1": 1, "evaluations": 2e-5}),
         )
     },
 )

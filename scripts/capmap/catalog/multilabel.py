@@ -1,6 +1,6 @@
 """The analysis of predictions on images with several valid labels."""
 
-from capmap.catalog.declarations import Analysis, Cost, Figure, Step, Table
+from capmap.catalog.declarations import Analysis, Figure, Step, Table
 
 MULTILABEL = Analysis(
     question="What changes once several labels are right?",
@@ -90,7 +90,6 @@ MULTILABEL = Analysis(
                 "confidence_level": "multilabel/confidence",
                 "seed": "bootstrap/seed",
             },
-            cost=Cost(memory={"1": 4e7, "seeds": 2e7}, seconds={"runs * n_resamples": 1.5e-3}),
         ),
         "summarize_metrics": Step(
             "capmap.multilabel.rankings:summarize_metrics",
@@ -105,7 +104,6 @@ MULTILABEL = Analysis(
                 "images": "multilabel/images",
             },
             describe="capmap.prose.multilabel:describe_multilabel",
-            cost=Cost(memory={"runs": 5000}, seconds={"runs": 1e-2}),
         ),
     },
 )

@@ -1,6 +1,6 @@
 """The analysis that puts published numbers beside those of the study."""
 
-from capmap.catalog.declarations import Analysis, Cost, Step, Table
+from capmap.catalog.declarations import Analysis, Step, Table
 
 PUBLISHED = Analysis(
     question="Are the published numbers those that come out here?",
@@ -33,7 +33,6 @@ PUBLISHED = Analysis(
             paths=["printed", "computed", "claimed"],
             options={"published": "published", "claims": "claims"},
             describe="capmap.prose.published:describe_published",
-            cost=Cost(memory={"cells": 600}, seconds={"cells": 3e-5}),
         )
     },
 )

@@ -1,6 +1,5 @@
 """What the steps of analyses and the figures read, make and are given, as the catalog declares."""
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias, get_args
@@ -28,25 +27,11 @@ from capmap.inputs.predictions import find_subgroups, list_datasets, list_parts
 from capmap.inputs.published import list_claimed, list_computed, list_printed
 from capmap.inputs.studies import Study, list_shards, list_shards_of_conditions
 from capmap.settings.choices import TableFormat
-from capmap.sizes import (
-    BASE_MEMORY,
-    BASE_SECONDS,
-    MIB,
-    Need,
-    Size,
-    estimate_need,
-    explain_excess,
-    find_limits,
-    fits,
-    read_size,
-)
 from capmap.wording import write_key
 
 # Where something is: in the study's folder, or what a function of the study finds.
 Place: TypeAlias = str | Callable[[Study], str | list[str]]
 
-# How many steps of a job run at once, and by how much estimates may be too low.
-PROCESSES, MARGIN = 4, 2
 # Steps that share a job, and those with a rule of their own.
 SHARED = {name for name in STEPS if find_owner(name, "steps").shared}
 SINGLE = {"crossvalidate_embedding", "project_umap"}
@@ -244,45 +229,6 @@ def list_figure_inputs(study: Study, *names: str) -> list[str]:
 def read_step_options(study: Study, *names: str) -> dict[str, dict[str, Any]]:
     """Read what steps are given, by parameter."""
     return {name: _read_options(study, STEPS[name].options) for name in names}
-
-
-def find_excess(study: Study, *names: str) -> dict[str, str]:
-    """Say why steps are left out that would need more than a study allows, by step.
-
-    None is while the size of the study is not known yet.
-    """
-    limits, found = study.settings["limits"], {}
-    for name, (need, size) in _estimate_needs(study, *names).items():
-        if reason := explain_excess(need, limits, size):
-            found[name] = reason
-    return found
-
-
-def _estimate_needs(study: Study, *names: str) -> dict[str, tuple[Need, Size]]:
-    """Estimate what steps need, with the size of the study; nothing while that is not known."""
-    path = study.folder / "normalized/size.json"
-    if not path.is_file():
-        return {}
-    size, options = read_size(path), read_step_options(study, *names)
-    return {name: (estimate_need(STEPS[name].cost, size, options[name]), size) for name in names}
-
-
-def ask_for(study: Study, *names: str) -> dict[str, int]:
-    """Say what a job of steps asks of a cluster: ``mem_mb``, and ``runtime`` in minutes.
-
-    Both have a margin: a machine may be slower, and estimates hold within a factor of two. What is
-    left out counts as nothing, and so does a study whose size is not known yet.
-    """
-    most = find_limits(study.settings["limits"])
-    found = [need for need, _ in _estimate_needs(study, *names).values()]
-    needs = [Need(BASE_MEMORY, BASE_SECONDS), *(need for need in found if fits(need, most))]
-    needs.sort(reverse=True)
-    memory = max(needs[0].memory, min(most.memory, sum(need.memory for need in needs[:PROCESSES])))
-    seconds = sum(need.seconds for need in needs)
-    return {
-        "mem_mb": max(1500, math.ceil(MARGIN * memory / MIB)),
-        "runtime": max(20, math.ceil(MARGIN * seconds / 60)),
-    }
 
 
 def read_figure_options(study: Study, *names: str) -> dict[str, dict[str, Any]]:

@@ -169,12 +169,6 @@ def list_evaluations(study: Study) -> list[str]:
     return list_exports(study)
 
 
-def find_evaluations(study: Study) -> list[str]:
-    """Find the evaluations of which the runs of a study are chosen, if they are of checkpoints."""
-    is_chosen = study.settings["format"] == "checkpoints"
-    return [study.place("leaderboard/evaluations.parquet")] if is_chosen else []
-
-
 def find_references(study: Study) -> list[str]:
     """Find the file of frozen bounds, if a study has one.
 

@@ -368,12 +368,6 @@ def find_imputation_seed(study: Study) -> int:
     return int(study.read("bootstrap/seed")) if study.read("incomplete") == "impute" else 0
 
 
-def find_size(study: Study) -> str:
-    """Name the file that says how large the study is; `normalize_runs` writes it."""
-    study.find_manifest(study.name)
-    return study.place("normalized/size.json")
-
-
 def _list_shards(study: Study, name: str, folder: str) -> list[str]:
     with open(study.find_manifest(name), encoding="utf-8") as manifest:
         shards = [line.split(",")[0] for line in manifest][1:]

@@ -130,19 +130,6 @@ class Bootstrap(Section):
     shards: int = option(4, "Number of jobs over which the models are spread.", ge=1, le=1000)
 
 
-class Limits(Section):
-    """What an analysis may need; those that would need more are left out, with the reason."""
-
-    memory: float = option(
-        0,
-        "GiB of memory; 0 means half of what the machine has on which Snakemake was started.",
-        ge=0,
-    )
-    hours: float = option(
-        2, "Hours of a processor for the tables of an analysis; 0 means any number.", ge=0
-    )
-
-
 class Study(Section):
     """A named analysis of exports."""
 
@@ -329,7 +316,6 @@ class Study(Section):
     )
     figures: Figures
     bootstrap: Bootstrap
-    limits: Limits
 
 
 class Config(Section):
