@@ -201,8 +201,8 @@ def test_the_workflow_is_a_module_of_another(tmp_path: Path, prefix: str) -> Non
     assert made == {"mine.csv", "my.yaml", "Snakefile", Path(prefix + TARGET).parts[0]}
 
 
-def test_a_project_deployed_from_a_repository_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_project_deployed_from_a_repository_runs_with_the_wheel(
+    capmap: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As snakedeploy lays it out; git is told where the address is.
     repository = tmp_path / "hosted/owner/capmap"
@@ -227,9 +227,13 @@ def test_a_project_deployed_from_a_repository_runs(
     source = 'github("owner/capmap", path="workflow/Snakefile", tag="v1")'
     text = f'configfile: "config/config.yaml"\n{list_module(source)}'
     (folder / "workflow/Snakefile").write_text(text)
-    run = Checkout(folder).snakemake(TARGET)
-    assert run.status == 0, run.output
+    python = capmap.with_name("python")
+    run = call(python, folder, "-m", "snakemake", "--cores", "1", TARGET)
+    assert run.returncode == 0, run.stderr
     assert (folder / TARGET).is_file()
+    refused = Checkout(folder).snakemake(TARGET)
+    assert refused.status != 0
+    assert "install capmap of the same version" in refused.output
 
 
 def test_two_projects_run_the_same_workflow_at_once(tmp_path: Path) -> None:

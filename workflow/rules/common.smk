@@ -5,45 +5,26 @@ What rules read and are given is in `capmap.inputs`; `of` makes it a function of
 
 import os
 import re
-import shutil
-import subprocess
 import sys
-import tarfile
 from functools import partial
-from io import BytesIO
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 
 def find_root(folder):
-    """Where this workflow is; of a commit in a repository, which a module names, a copy of it."""
+    """Where this workflow is; of a module from a repository, where capmap is installed."""
     if not hasattr(folder, "ref"):
         return Path(folder.get_path_or_uri(secret_free=False)).parents[1]
-    hosted = getattr(folder, "hosted_repo", None)
-    clone = hosted.repo_clone if hosted else folder.repo_path
-    name = f"{folder.ref}^{{commit}}"
-    commit = git(clone, "rev-parse", "--verify", name).decode().strip()
-    copy = Path(".snakemake/capmap", commit).absolute()
-    if not copy.is_dir():
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=copy.parent) as fresh:
-            with tarfile.open(
-                fileobj=BytesIO(git(clone, "archive", commit))
-            ) as archive:
-                # Early releases of Python 3.11 have no filter.
-                archive.extraction_filter = getattr(tarfile, "data_filter", None)
-                archive.extractall(fresh)
-            shutil.copytree(fresh, copy)
+    try:
+        root = Path(distribution("capmap").locate_file("capmap/project"))
+    except PackageNotFoundError:
+        raise WorkflowError(
+            "A module from a repository needs its library: install capmap of the same version."
+        )
     # The scripts, which Snakemake copies one by one, find the others here.
     others = filter(None, [os.getenv("PYTHONPATH")])
-    os.environ.update(PYTHONPATH=os.pathsep.join([str(copy / "scripts"), *others]))
-    return copy
-
-
-def git(folder, *arguments):
-    return subprocess.run(
-        ["git", "-C", str(folder), *arguments], check=True, stdout=subprocess.PIPE
-    ).stdout
+    os.environ.update(PYTHONPATH=os.pathsep.join([str(root / "scripts"), *others]))
+    return root
 
 
 ROOT = find_root(workflow.current_basedir)
@@ -57,8 +38,8 @@ from capmap.inputs import locks, looks, predictions, studies
 from capmap.settings.files import read_yaml
 import library
 
-if workflow.is_main_process:
-    if not workflow.dryrun and (released := locks.release_lock()):
+if workflow.is_main_process and not workflow.dryrun:
+    if released := locks.release_lock():
         logger.warning(released)
 
 

@@ -216,9 +216,12 @@ def _explain_removed(place: Place, settings: Any) -> str:
     """Say what to use instead of a setting or value that is no longer known; "" of others."""
     value = settings
     for key in place:
-        if not isinstance(value, dict | list) or (isinstance(value, dict) and key not in value):
+        if isinstance(value, dict):
+            value = value.get(key)
+        elif isinstance(value, list) and isinstance(key, int):
+            value = value[key]
+        else:
             return ""
-        value = value[key]
     names = [str(key) for key in place if not isinstance(key, int)]
     names = names[2:] if names[:1] == ["studies"] else names
     for entry, instead in REMOVED.items():
