@@ -207,7 +207,7 @@ def match_studies(*formats):
 
 def digest_library(script):
     """Digest of the library code of a rule's script, worked out once the rule has a job."""
-    return lambda wildcards: library.digest_library(script)
+    return lambda wildcards: library.digest_library(Path(script).stem, "job")
 
 
 def table(name, folder="tables", formats="csv md tex"):
@@ -272,7 +272,7 @@ def outputs_of_steps(*names):
 def code_of(find_code, *names):
     """Digests of the code of steps or figures, worked out once the rule has a job."""
     return lambda wildcards: {
-        name: library.digest_functions(*code.functions, declared=code.declared)
+        name: library.digest_library(*code.modules, declared=code.declared)
         for name, code in zip(names, map(find_code, names))
     }
 

@@ -38,9 +38,9 @@ SINGLE = {"crossvalidate_embedding", "project_umap"}
 
 
 class Code(NamedTuple):
-    """What makes files: functions, ``module:function``, and what is declared of the files."""
+    """What makes files: the modules of functions, and what is declared of the files."""
 
-    functions: tuple[str, ...]
+    modules: list[str]
     declared: str
 
 
@@ -241,17 +241,17 @@ def find_step_code(name: str) -> Code:
     step, tables = STEPS[name], find_owner(name, "steps").tables
     made = [tables[table] for table in step.tables]
     forms = [(table.columns, table.best, table.formats) for table in made]
-    return Code((step.run, step.describe, "capmap.tables:write_declared"), repr([step, *forms]))
+    functions = [step.run, *filter(None, [step.describe])]
+    modules = [function.partition(":")[0] for function in functions]
+    return Code(["job", *modules, "capmap.tables"], repr([step, *forms]))
 
 
 def find_figure_code(name: str) -> Code:
     """Find what the files of a figure depend on beside its tables."""
-    others = (
-        "capmap.figures.look:read_look",
-        "capmap.figures.style:save_figure",
-        "capmap.tables:read_declared",
-    )
-    return Code((FIGURES[name].draw, *others), repr(FIGURES[name].options))
+    figure = FIGURES[name]
+    module = figure.draw.partition(":")[0]
+    others = ("job", "capmap.figures.look", "capmap.figures.style", "capmap.tables")
+    return Code([module, *others], repr(figure.options))
 
 
 def _place_artifact(name: str, owner: Analysis) -> Place:
