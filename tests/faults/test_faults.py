@@ -99,7 +99,7 @@ def test_files_that_cannot_grow_are_not_left_half_written(
 def test_full_disk_leaves_nothing_half_written(project: Checkout, finished: Checkout) -> None:
     results = forget_results(project)
     results.mkdir()
-    with mounted(results, "-t", "tmpfs", "-o", "size=16k", "tmpfs"):
+    with mounted(results, "-t", "tmpfs", "-o", "size=12k", "tmpfs"):
         run = project.snakemake(*TARGETS)
         assert run.status != 0
         assert "The disk is full" in run.output
