@@ -227,7 +227,10 @@ def _read_version() -> str:
 
 def _run_config(path: str, rest: list[str]) -> int:
     read_config(path)
-    return _call([*rest, "--configfile", path])
+    code = _call([*rest, "--configfile", path])
+    if code == 0 and INDEX.is_file() and not {"-n", "--dry-run"} & {*rest}:
+        print(f"Open {INDEX.resolve()}")
+    return code
 
 
 def _find_config() -> str:

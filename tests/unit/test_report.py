@@ -78,8 +78,7 @@ def test_the_page_asks_nothing_of_a_network(plain: str, hostile: str) -> None:
         assert not [key for _, found in page.elements for key in asking if key in found]
         links = [str(a["href"]) for _, a in page.elements if "href" in a]
         assert all(
-            re.match(r"#|data:,|\.\./index\.html$|(tables|figures|paper)/", link)
-            for link in links
+            re.match(r"#|data:,|\.\./index\.html$|(tables|figures|paper)/", link) for link in links
         )
         assert "@import" not in text
         assert "url(" not in text

@@ -278,10 +278,10 @@ def code_of(find_code, *names):
 
 
 onsuccess:
-    # The answer of each study, and where the page is.
+    # The answer of each study, and where the page is (which `capmap` says itself).
     if any(job.rule.name == "write_index" for job in workflow.dag.jobs):
         for name in STUDIES:
-            print(
-                Path(f"results/{name}/text/headline.txt").read_text("utf-8").strip()
-            )
-        print(f"Open {Path('results/index.html').resolve()}")
+            headline = Path(f"results/{name}/text/headline.txt")
+            print(headline.read_text("utf-8").strip())
+        if "CAPMAP_CALL" not in os.environ:
+            print(f"Open {Path('results/index.html').resolve()}")
