@@ -19,8 +19,6 @@ for library in ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "VECLIB_MAXIMUM"):
 
 # Objects between two searches for garbage; Python's 700 cost a tenth of the time of a figure.
 COLLECT_AFTER = 50_000
-# Letters of a warning on the terminal; the log has all of it.
-SHOWN = 240
 
 
 def run_job(function: Callable[..., None], job: Any) -> None:
@@ -88,33 +86,22 @@ def _is_file_list(value: Any) -> bool:
 class _Log(logging.Formatter):
     """Says of which study and stage a message is, and no secret of an address in it."""
 
-    def __init__(self, place: str, path: Path) -> None:
+    def __init__(self, place: str) -> None:
         super().__init__()
-        self.place, self.path = place, path
+        self.place = place
 
     def format(self, record: logging.LogRecord) -> str:
         return f"{self.place}: {hide_in_text(super().format(record))}"
 
 
-class _Terminal(_Log):
-    """Says of a warning only as much as is read."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        text = record.getMessage()
-        if record.levelno == logging.WARNING and len(text) > SHOWN:
-            text = f"{text[:SHOWN].rstrip()}… ({self.path})"
-            return f"{self.place}: {hide_in_text(text)}"
-        return super().format(record)
-
-
 def _log_to(path: Path, place: str) -> None:
     terminal = logging.StreamHandler()
     terminal.setLevel(logging.WARNING)
-    terminal.setFormatter(_Terminal(place, path))
+    terminal.setFormatter(_Log(place))
     logging.basicConfig(level=logging.INFO, handlers=[terminal])
     # A log that cannot be written, as the disk is full, is no fault to report beside that.
     logging.raiseExceptions = False
     path.parent.mkdir(parents=True, exist_ok=True)
     log = logging.FileHandler(path, mode="w", encoding="utf-8", errors="backslashreplace")
-    log.setFormatter(_Log(place, path))
+    log.setFormatter(_Log(place))
     logging.getLogger().addHandler(log)

@@ -4,7 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -128,10 +128,3 @@ def mounted(folder: Path, *arguments: str) -> Iterator[None]:
         yield
     finally:
         subprocess.run(["umount", str(folder)], check=True)
-
-
-def set_times(folder: Path, change: Callable[[int], int]) -> None:
-    """Change the time stamps of all files in a folder, given and taken in nanoseconds."""
-    for path in filter(Path.is_file, folder.rglob("*")):
-        moment = change(path.stat().st_mtime_ns)
-        os.utime(path, ns=(moment, moment))

@@ -2,8 +2,6 @@
 
 import os
 import random
-import resource
-import shutil
 import signal
 import subprocess
 import time
@@ -22,14 +20,10 @@ from tests.faults.disturbances import (
     mounted,
     read_log,
     resume,
-    set_times,
     start,
 )
-from tests.waiting import run_to_end, wait_for_end, wait_until
+from tests.waiting import wait_for_end, wait_until
 from tests.workflow.checkouts import Checkout
-
-SECOND = 10**9
-DAY = 86_400 * SECOND
 
 
 @pytest.fixture(scope="session")
@@ -76,26 +70,6 @@ def test_job_killed_as_for_want_of_memory_is_made_again(
     assert project.digests() == finished.digests()
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root has a whole disk to fill, see below")
-def test_files_that_cannot_grow_are_not_left_half_written(
-    project: Checkout, finished: Checkout
-) -> None:
-    results = forget_results(project)
-    # Every process may write files of 2 KiB at most, so the larger ones fail as on a full disk.
-    limited = run_to_end(
-        project.command(*TARGETS),
-        cwd=project.folder,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048)),
-    )
-    assert limited.returncode != 0
-    assert not find_damage(project, finished.digests())
-    assert not list(results.rglob("*.tmp"))
-    shutil.rmtree(project.folder / ".snakemake")
-    run = project.snakemake(*TARGETS)
-    assert run.status == 0, run.output
-    assert project.digests() == finished.digests()
-
-
 def test_full_disk_leaves_nothing_half_written(project: Checkout, finished: Checkout) -> None:
     results = forget_results(project)
     results.mkdir()
@@ -139,15 +113,6 @@ def test_second_run_in_the_same_folder_is_told_to_wait(project: Checkout) -> Non
         assert "Traceback" not in second.output
         status = wait_for_end(process, project.folder / "run.log")
         assert status == 0, read_log(project).output
-
-
-def test_clock_that_went_back_changes_no_result(project: Checkout, finished: Checkout) -> None:
-    # Snakemake takes a script that is newer than what it made for a changed one.
-    set_times(project.folder / "results", lambda moment: moment - DAY)
-    assert project.snakemake(*TARGETS).status == 0
-    run = project.snakemake(*TARGETS)
-    assert (run.status, run.jobs.total()) == (0, 0), run.output
-    assert project.digests() == finished.digests()
 
 
 @pytest.mark.parametrize("place", ["config.yaml", "other.yaml"])

@@ -1,14 +1,10 @@
 """Only what changed is computed again: real runs, counted jobs."""
 
 import os
-import shutil
-import signal
-import subprocess
 
 import pytest
 import yaml
 
-from tests.waiting import wait_until
 from tests.workflow.checkouts import STUDY_PAGES, Checkout, copy_project
 
 # Their hashes put bee and fox into shards of their own, the others together into the third.
@@ -128,24 +124,3 @@ def test_run_option_leaves_other_studies_alone(project: Checkout) -> None:
     run = project.snakemake("--config", "run=beta")
     assert run.status == 0, run.output
     assert not any("study=alpha" in job for job in run.jobs)
-
-
-def test_killed_run_resumes_to_the_same_bytes(project: Checkout, finished: Checkout) -> None:
-    shutil.rmtree(project.folder / "results")
-    shutil.rmtree(project.folder / ".snakemake")
-    log = project.folder / "killed.log"
-    with log.open("w") as stream:
-        process = subprocess.Popen(
-            project.command(), cwd=project.folder, stderr=stream, start_new_session=True
-        )
-        wait_until(
-            lambda: log.read_text().count("Finished jobid") >= 8, "eight jobs", process=process
-        )
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    assert not (project.folder / "results/index.html").exists()
-    run = project.snakemake()
-    assert run.status == 0, run.output
-    assert run.output.count(f"(process {process.pid}): its lock is released.") == 1
-    assert project.digests() == finished.digests()
-    assert not list((project.folder / "results").rglob("*.tmp"))

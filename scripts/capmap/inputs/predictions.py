@@ -138,15 +138,6 @@ def list_label_files(study: Study, *, shard: int) -> list[str]:
     return files
 
 
-def list_evaluated(study: Study) -> list[str]:
-    """List the dumps, files of labels and tables of objects of a study, its own and the user's."""
-    shards = shard_dumps(study)
-    read = [
-        list_dumps(study, shard=shard) + list_label_files(study, shard=shard) for shard in shards
-    ]
-    return [*list_objects(study), *(path for paths in read for path in paths)]
-
-
 def list_parts(study: Study, name: str) -> list[str]:
     """List what every shard of a study wrote, such as "facts.json", or the published metrics."""
     stem, suffix = name.split(".")
