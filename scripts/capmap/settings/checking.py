@@ -231,7 +231,7 @@ def _explain_removed(place: Place, settings: Any) -> str:
             key in (words.NAME, name) for key, name in zip(keys, names, strict=True)
         )
         if is_named and (not old or str(value).casefold() == old.casefold()):
-            return f"was removed. {instead}"
+            return f"was removed. Instead: {instead}"
     return ""
 
 
