@@ -26,21 +26,7 @@ def analyse(
     options: Mapping[str, Mapping[str, Any]],
     **inputs: str | list[str],
 ) -> None:
-    """Write the tables, files and paragraphs of steps.
-
-    Parameters
-    ----------
-    study : str
-        Name of the study.
-    folder : str
-        The study's folder.
-    steps : list of str
-        Names of the steps, see `capmap.catalog.STEPS`.
-    options : mapping of str to mapping
-        What each step is given, by parameter.
-    **inputs : str or list of str
-        What the steps read, by name.
-    """
+    """Write the tables, files and paragraphs of steps."""
     reads = {name for step in steps for name in STEPS[step].reads}
     content = {name: _read_input(name, inputs[name]) for name in sorted(reads)}
     for name in steps:

@@ -19,23 +19,7 @@ def bootstrap_shard(
     dimensions: Mapping[str, list[str]] | None,
     **settings: Any,
 ) -> None:
-    """Write estimates, intervals and replicates of the models of one shard.
-
-    Parameters
-    ----------
-    shard : str
-        Normalized runs, Parquet.
-    scope : str
-        What all models have in common, JSON.
-    estimates : str
-        Where to write a row per group of datasets, model and statistic, Parquet.
-    study : str
-        Name of the study, part of the names of its random streams.
-    dimensions : mapping of str to list of str, optional
-        The datasets of each dimension of a leaderboard.
-    **settings
-        Those of the bootstrap, as `estimate_models` takes them.
-    """
+    """Write estimates, intervals and replicates of the models of one shard."""
     table = estimate_models(
         read_parquet(shard),
         read_json(scope),

@@ -33,33 +33,7 @@ def compose_patches(
     cells: Cells,
     seed: int,
 ) -> None:
-    """Write the images of one dataset, their labels, their manifest and how many have how many.
-
-    Parameters
-    ----------
-    archive, crops : str
-        The crops and their table, as `crop_objects` writes them.
-    images : str
-        Folder for the images; an earlier one is replaced.
-    labels : str
-        Where to write the labels of each image, JSON.
-    manifest : str
-        Where to write the manifest, a row per patch, CSV.
-    label_counts : str
-        Where to write how many images have how many labels, CSV.
-    composed : str
-        Where to write what became of the objects for each count and size, CSV.
-    dataset : str
-        What the dataset is called in that table.
-    counts, sizes, side
-        As `capmap.images.layout.choose_pairs` takes them. All pairs that fit the canvas are made,
-        each from the whole pool of crops.
-    cells : {"index", "random"}
-        Which cells of the grid patches go to.
-    seed : int
-        The dataset's seed. Its random streams have no other name, so two studies with the same
-        crops and settings compose the same images.
-    """
+    """Write the images of one dataset, their labels, their manifest and how many have how many."""
     pool = read_table(crops, names=("source", "label"))
     plans = plan_images(
         pool,

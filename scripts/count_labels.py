@@ -10,22 +10,7 @@ logger = logging.getLogger(__name__)
 
 
 def count_labels(*, labels: list[str], datasets: list[str], facts: str) -> None:
-    """Write how many images have how many valid labels.
-
-    Parameters
-    ----------
-    labels : list of str
-        Files of the valid labels of each image. A label that stands twice counts once.
-    datasets : list of str
-        The dataset of each file.
-    facts : str
-        Where to write what is known of each dataset, JSON.
-
-    Raises
-    ------
-    UnreadableExportError
-        If a file cannot be read.
-    """
+    """Write how many images have how many valid labels."""
     known = []
     for path, dataset in zip(labels, datasets, strict=True):
         counts = Counter(len({*image}) for image in read_label_sets(path).sets)

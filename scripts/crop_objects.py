@@ -20,23 +20,7 @@ def crop_objects(
     crops: str,
     skipped: str,
 ) -> None:
-    """Write the crops of all annotated objects, and what could not be cut.
-
-    Parameters
-    ----------
-    images : str
-        Folder of images, also in folders below.
-    annotations : str
-        Folder of PASCAL-VOC files, or Kaggle's table of localizations.
-    classes : list of str
-        File of the known labels, or nothing when all labels are known.
-    archive : str
-        Where to write the crops, an uncompressed tar file of JPEG images.
-    crops : str
-        Where to write their table, CSV.
-    skipped : str
-        Where to write the table of what was skipped, and why.
-    """
+    """Write the crops of all annotated objects, and what could not be cut."""
     known = [name for path in classes for name in read_classes(path)]
     found = cut_crops(read_annotations(annotations), ImageFolder(images), classes=known)
     table, faults = write_crops(found, archive)

@@ -8,21 +8,7 @@ from capmap.errors import ConfigError
 
 
 def draft(*, exports: list[str]) -> None:
-    """Write the settings of a study into the working directory, and say what to decide.
-
-    Parameters
-    ----------
-    exports : list of str
-        Files, globs, folders or zip archives.
-
-    Raises
-    ------
-    ConfigError
-        When none is named, they hold no scores, the YAML file is there already, or no run can be
-        read as the draft says, which is written all the same.
-    ExportError
-        When a file cannot be read.
-    """
+    """Write the settings of a study into the working directory, and say what to decide."""
     if not exports:
         raise ConfigError("Name the files: snakemake draft --config exports=FILE")
     name = name_study(exports)

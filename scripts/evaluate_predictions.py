@@ -38,35 +38,7 @@ def evaluate_predictions(
     seed: int,
     renamed: Mapping[str, str],
 ) -> None:
-    """Write the outcomes of all images and the metrics of each dump, and what is wrong with them.
-
-    Parameters
-    ----------
-    dumps : list of str
-        Score dumps of all predictions of some models.
-    outcomes, scores, facts : str
-        Where to write a row per image, Parquet; a row per metric, Parquet; and what is known of
-        each dump and its labels, JSON. A dump with a fault is only in the last one, because
-        `gather_scores` says what is wrong with all dumps together.
-    study : str
-        Name of the study, part of the names of its random streams.
-    cells : list of [model, dataset, seed]
-        Whose predictions each dump has; the seed is empty where there is none.
-    classes : str
-        File of the classes in the order of the scores; empty where there is none.
-    datasets : mapping
-        Files of labels, single labels, image ids and classes of each dataset.
-    subgroups : mapping of str to list of int
-        Numbers of labels over which the ASMA of each dataset averages.
-    n_resamples : int
-        Number of bootstrap resamples over images.
-    confidence_level : float
-        Of the intervals, between 0 and 1.
-    seed : int
-        Seed of the study's random streams.
-    renamed : mapping of str to str
-        New names of models and datasets by those in `cells`.
-    """
+    """Write outcomes of all images, metrics of each dump, and what is wrong with them."""
     evaluator = Evaluator(classes)
     tables, known, broken = [], [], []
     problems: dict[Problem, None] = {}

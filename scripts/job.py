@@ -22,23 +22,7 @@ COLLECT_AFTER = 50_000
 
 
 def run_job(function: Callable[..., None], job: Any) -> None:
-    """Call a rule's function with the job's named inputs, outputs and params.
-
-    Parameters
-    ----------
-    function : callable
-        Takes each name of the job as a keyword: a path, a list of paths, or a param's value. The
-        params ``library`` and ``state``, which only make a job depend on the code it uses and on
-        what lies outside the workflow, are left out.
-    job : snakemake.script.Snakemake
-        The job as Snakemake hands it to a script.
-
-    Raises
-    ------
-    SystemExit
-        With status 1 when the function raises a `CapmapError`; its message is logged, to the log
-        file of the rule and to the terminal. Other exceptions are logged with their traceback.
-    """
+    """Call a rule's function with the job's named inputs, outputs and params."""
     arguments = {
         name: _as_plain(value)
         for names in (job.input, job.output, job.params)

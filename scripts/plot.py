@@ -30,20 +30,7 @@ def plot(
     options: Mapping[str, Mapping[str, Any]],
     looks: Mapping[str, Mapping[str, Any]],
 ) -> None:
-    """Draw figures of finished tables.
-
-    Parameters
-    ----------
-    folder : str
-        The study's folder.
-    reads : mapping of str to mapping of str to str
-        The files of the tables of each figure, by name; ``order`` orders the models, ``style`` is a
-        style sheet.
-    options : mapping of str to mapping
-        What each figure's function is given, by parameter.
-    looks : mapping of str to mapping
-        What the study has chosen for the look of each, see `capmap.figures.look.read_look`.
-    """
+    """Draw figures of finished tables."""
     for name, own in reads.items():
         files = [f"{folder}/figures/{name}.{suffix}" for suffix in FORMATS]
         with wear_look(read_look(looks[name], style=own.get("style", ""))):

@@ -32,23 +32,7 @@ def rank_models(
     intervals: list[str],
     confidence_level: float,
 ) -> None:
-    """Write the ranking, that by interquartile mean, and the intervals of all statistics.
-
-    Parameters
-    ----------
-    shards : list of str
-        Estimates, intervals and replicates, Parquet.
-    scope : str
-        What all models have in common, JSON.
-    iqm : list of str
-        Where to write the ranking by interquartile mean.
-    scopes : list of str
-        Where to write the study's ranking by each of what intervals generalize to.
-    intervals : list of str
-        Where to write estimates, intervals and ranks by all statistics.
-    confidence_level : float
-        Of rank intervals and tie groups.
-    """
+    """Write the ranking, that by interquartile mean, and the intervals of all statistics."""
     common = read_json(scope)
     limits = read_limits(common)
 

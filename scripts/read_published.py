@@ -9,20 +9,7 @@ logger = logging.getLogger(__name__)
 
 
 def read_published(*, runs: str, scores: str) -> None:
-    """Write the runs of a study as metrics of datasets.
-
-    Parameters
-    ----------
-    runs : str
-        Table of valid runs, on datasets called DATASET / METRIC.
-    scores : str
-        Where to write a row per model, dataset and metric, Parquet.
-
-    Raises
-    ------
-    ValidationError
-        If the name of a dataset does not end with a known metric, or values are on no known scale.
-    """
+    """Write the runs of a study as metrics of datasets."""
     table = split_published(read_parquet(runs))
     write_parquet(scores, table)
     logger.info("%d metrics of %d models", len(table), table["model"].nunique())

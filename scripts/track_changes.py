@@ -10,17 +10,7 @@ from capmap.tables import write_table
 def track_changes(
     *, iqm: str, aggregate: str, changes: list[str], former_iqm: str, former_aggregate: str
 ) -> None:
-    """Compare this run's rankings with those of the run before.
-
-    Parameters
-    ----------
-    iqm, aggregate : str
-        Tables of this run.
-    changes : list of str
-        Where to write what moved, a path per format.
-    former_iqm, former_aggregate : str
-        Tables of the run before, where there are any; replaced last by those of this one.
-    """
+    """Compare this run's rankings with those of the run before."""
     places = {"iqm": (iqm, former_iqm), "aggregate": (aggregate, former_aggregate)}
     after = {name: read_table(path) for name, (path, _) in places.items()}
     before = {

@@ -71,41 +71,7 @@ def validate_checkpoints(
     rankings: Sequence[Mapping[str, Any]] = (),
     renamed: Mapping[str, str] | None = None,
 ) -> None:
-    """Write the chosen checkpoints of a study as runs, or say why they cannot be used.
-
-    Parameters
-    ----------
-    exports : list of str
-        Files to read.
-    evaluations, runs, validation : str
-        Table of all values, table of the chosen checkpoints and summary to write, when there is no
-        error.
-    rejected : str
-        Table of errors and of rows that are left out, written in any case.
-    checksums : mapping of str to str
-        Pinned SHA-256 of some exports.
-    names : list of str
-        The path or URL by which each export is configured.
-    columns, where, metric, decimal : mapping and str
-        How the exports are laid out.
-    metrics, datasets, normalization : mapping
-        Rules of direction and bounds.
-    select, min_seeds, incomplete, duplicates, invalid : mapping, int and str
-        What the study wants of its runs; `duplicates` and `invalid` hold for all values.
-    references : list of str
-        No file or one with frozen bounds.
-    checkpoints : mapping
-        By what checkpoints are chosen, and on which split they are compared.
-    named, rankings : sequence of mapping, optional
-        Names in the settings of analyses, and the rankings of checkpoints, that are used later.
-    renamed : mapping of str to str, optional
-        New names of models and datasets by those of the exports.
-
-    Raises
-    ------
-    ValidationError
-        When there is any error; the message has the counts and the first 20 problems.
-    """
+    """Write the chosen checkpoints of a study as runs, or say why they cannot be used."""
     rules = Rules(metrics, datasets, normalization, read_references(*references, renamed=renamed))
     read = read_evaluations(
         exports,

@@ -27,28 +27,7 @@ def validate_exports(
     renamed: Mapping[str, str] | None = None,
     **settings: Any,
 ) -> None:
-    """Write the runs of a study, or say why they cannot be used.
-
-    Parameters
-    ----------
-    exports : list of str
-        Files to read.
-    runs, validation : str
-        Table of valid runs and summary to write, when there is no error.
-    rejected : str
-        Table of errors and of rows that are left out, written in any case.
-    names, patterns, references, benchmark, named, renamed
-        As `check_exports` takes them.
-    attributes : mapping, optional
-        The tables of what is known of models and datasets that analyses read later.
-    **settings
-        The options of the study that reading and validation know.
-
-    Raises
-    ------
-    ValidationError
-        When there is any error; the message has a line for each cause.
-    """
+    """Write the runs of a study, or say why they cannot be used."""
     read, result = check_exports(
         exports,
         names=names,

@@ -48,45 +48,7 @@ def validate_submissions(
     named: Sequence[Mapping[str, Any]] = (),
     renamed: Mapping[str, str] | None = None,
 ) -> None:
-    """Write the runs of all submissions, or say why they cannot be used.
-
-    Parameters
-    ----------
-    files, folders : list of str
-        The files that were found, and the folder of each submission.
-    benchmark, references : list of str
-        No file or one with the definition of the benchmark, and with frozen bounds.
-    runs, validation : str
-        Table of runs and summary to write, when there is no error, as `validate_exports` does.
-    submissions : str
-        What the submissions say about themselves, JSON, when there is no error.
-    rejected : str
-        Table of errors and of rows that are left out, written in any case.
-    checksums : mapping of str to str
-        Pinned SHA-256 of some exports.
-    names : list of str
-        The path or URL by which each export is configured.
-    submission : mapping
-        The settings `submission`: what is asked of each.
-    columns : mapping
-        Only "model" matters, the columns that make up its name.
-    decimal : {"auto", ".", ","}
-        Decimal mark of numbers.
-    metrics, datasets, normalization : mapping
-        Rules of direction and bounds; they win over those of the benchmark.
-    select, incomplete, duplicates, invalid : mapping and str
-        What the study wants of its runs. The same seed twice in a cell is refused in any case, and
-        so are models whose runs come from several submissions, methods or backbones.
-    named : sequence of mapping, optional
-        Names in the settings of analyses, as `validate_runs` takes them.
-    renamed : mapping of str to str, optional
-        New names of models, and of datasets that the benchmark does not define.
-
-    Raises
-    ------
-    ValidationError
-        When there is any error; the message has the counts and the first 20 problems.
-    """
+    """Write the runs of all submissions, or say why they cannot be used."""
     definition = read_benchmark(benchmark[0]) if benchmark else None
     known = complete_rules(datasets, definition, definition.datasets if definition else ())
     read, listed = read_submissions(

@@ -17,18 +17,7 @@ BOARD = "leaderboard/index.html"
 def write_index(
     *, reports: list[str], headlines: list[str], studies: list[dict[str, Any]], index: str
 ) -> None:
-    """Write the page that links the studies.
-
-    Parameters
-    ----------
-    reports, headlines : list of str
-        Page and headline of each study that runs, in the order of the studies.
-    studies : list of dict
-        The ``name`` and ``title`` of each, and whether it has a leaderboard (``board``). Others
-        that have results follow.
-    index : str
-        Where to write the page.
-    """
+    """Write the page that links the studies."""
     folder = Path(index).parent
     places = [Path(os.path.relpath(report, folder)).parent.as_posix() for report in reports]
     entries = [

@@ -31,30 +31,7 @@ def write_leaderboard(
     confidence_level: float,
     about: Mapping[str, str],
 ) -> None:
-    """Write the page of a leaderboard.
-
-    Parameters
-    ----------
-    entries, dimensions, raw, normalized, best, submissions : str
-        The tables of the leaderboard, as CSV.
-    runs : str
-        The study's runs, Parquet.
-    page : str
-        Where to write the page.
-    study, title : str
-        Name and heading of the study.
-    groups : mapping of str to list of str
-        The datasets of each dimension, in the order of the page.
-    confidence_level : float
-        Level of the intervals, in (0, 1).
-    about : mapping of str to str
-        The settings ``leaderboard`` of the study.
-
-    Raises
-    ------
-    ConfigError
-        When there is no such method or dimension to open the page on.
-    """
+    """Write the page of a leaderboard."""
     paths = {
         "entries": entries,
         "dimensions": dimensions,

@@ -34,35 +34,7 @@ def write_report(
     settings: dict[str, Any],
     version: str,
 ) -> None:
-    """Write a study's page.
-
-    Parameters
-    ----------
-    study, title : str
-        Name and heading of the study.
-    tables : list of str
-        Finished tables, as CSV.
-    bounds, dropped : str
-        The bounds of the datasets, and what was left out, as CSV.
-    validation : str
-        What was read and rejected, as JSON.
-    figures : list of str
-        The study's figures, as pages embed them.
-    texts : list of str
-        The paragraphs of the analyses, as plain text; their LaTeX lies beside them.
-    report : str
-        Where to write the page.
-    headline : str
-        Where to write which model is best, as plain text.
-    claims : str
-        Where to list the claims of its sentences, as CSV.
-    analyses : list of str
-        The analyses of the study, in the order of the page.
-    settings : dict
-        The study's settings.
-    version : str
-        Version of capmap.
-    """
+    """Write a study's page."""
     sheets = {_locate(path): path for path in tables}
     main = {Path(path).stem: path for path in [bounds, dropped]}
     main |= {name.removeprefix("tables/"): path for name, path in sheets.items()}

@@ -139,15 +139,7 @@ def list_asked(study: Study) -> list[str]:
 
 
 def list_named(study: Study) -> list[dict[str, Any]]:
-    """List the names in the settings of a study's analyses that its runs must have.
-
-    Returns
-    -------
-    list of dict
-        The ``option``, the ``kind`` of its names ("model", "dataset", "metric", "published", a
-        dataset of published metrics, or "views", the metric of which is that of rankings) and the
-        ``names``.
-    """
+    """List the names in the settings of a study's analyses that its runs must have."""
     settings, asked = study.settings, list_analyses(study.settings)
     comparison, compared = settings["comparison"], settings["multilabel"]
     rope = comparison["rope"] if isinstance(comparison["rope"], dict) else {}

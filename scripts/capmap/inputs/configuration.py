@@ -31,31 +31,7 @@ def check_configuration(
     prefix: str = "",
     announce: Callable[[str], object] = str,
 ) -> dict[str, Any]:
-    """Check a configuration, fetch its downloads, and look for all files that its studies name.
-
-    Parameters
-    ----------
-    given : mapping
-        What the user wrote. It is not changed.
-    files : iterable of str
-        The files in which it stands, whose keys may stand once.
-    prefix : str
-        What stands before ``results/`` where the workflow is a module of another.
-    announce : callable
-        Is called with a line on each file that is fetched.
-
-    Returns
-    -------
-    dict
-        As `capmap.inputs.studies.check_config` returns it.
-
-    Raises
-    ------
-    ConfigError
-        When anything is wrong; the message has one line per fault. Files are looked for of the
-        studies that run, and of those that they are compared with. Of all files only downloads are
-        read, for their digests.
-    """
+    """Check a configuration, fetch its downloads, and look for all files that its studies name."""
     documents = [open_yaml(path) for path in files]
     inspected = inspect_config(given)
     names, config = _list_studies(given), inspected.config

@@ -16,22 +16,7 @@ from capmap.wording import write_key
 def fetch_files(
     downloads: Mapping[str, Mapping[str, str]], mirror: str, announce: Callable[[str], object]
 ) -> Iterator[str]:
-    """Fetch the files that are not there yet.
-
-    Parameters
-    ----------
-    downloads : mapping of str to mapping
-        ``address`` and ``sha256`` of each file, by its path below downloads/.
-    mirror : str
-        Folder or address with the same files; empty means that each is taken from its address.
-    announce : callable
-        Is called with a line on each file that is fetched.
-
-    Yields
-    ------
-    str
-        What is wrong with a file. One with another digest is not put in its place.
-    """
+    """Fetch the files that are not there yet."""
     for name, file in downloads.items():
         yield from list_faults(_fetch_file, name, file, mirror, announce)
 

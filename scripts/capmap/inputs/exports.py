@@ -33,24 +33,7 @@ SOURCES = ("exports", "format", "tracking", "classify", "patchml")
 
 
 def find_exports(study: Study) -> dict[str, str]:
-    """Find the export files of a study.
-
-    Parameters
-    ----------
-    study : Study
-        Of any format. That of a tracking store has none.
-
-    Returns
-    -------
-    dict of str to str
-        Inputs for Snakemake by the paths or URLs that users know. Globs are expanded and sorted,
-        ``log_2.csv`` before ``log_10.csv``.
-
-    Raises
-    ------
-    ConfigError
-        When there is none, or Snakemake would replace a part of its name.
-    """
+    """Find the export files of a study."""
     patterns = study.settings["exports"]
     if study.settings["format"] == "predictions":
         return {path: path for path in find_dumps(study)}
@@ -170,13 +153,7 @@ def list_evaluations(study: Study) -> list[str]:
 
 
 def find_references(study: Study) -> list[str]:
-    """Find the file of frozen bounds, if a study has one.
-
-    Raises
-    ------
-    ConfigError
-        When it is not there, or the study itself writes it.
-    """
+    """Find the file of frozen bounds, if a study has one."""
     option = "normalization.references"
     path = study.read("normalization/references")
     if not path:
@@ -192,13 +169,7 @@ def find_references(study: Study) -> list[str]:
 
 
 def find_attributes(study: Study, kind: str) -> list[str]:
-    """Find the table of what is known of the "models" or "datasets" of a study, if any.
-
-    Raises
-    ------
-    ConfigError
-        When it is not there, or Snakemake would replace a part of its name.
-    """
+    """Find the table of what is known of the "models" or "datasets" of a study, if any."""
     against = study.read("frontier/against")
     if kind == "models" and against and not study.read(f"attributes/models/{against}"):
         raise study.refuse(
@@ -216,20 +187,7 @@ def find_attributes(study: Study, kind: str) -> list[str]:
 
 
 def check_files(study: Study, spoiled: Container[str] = ()) -> None:
-    """Look for all files that a study names, and for settings that exclude each other.
-
-    Parameters
-    ----------
-    study : Study
-        Its settings are checked.
-    spoiled : container of str, optional
-        Keys of the study that hold a fault: what depends on them is not looked at.
-
-    Raises
-    ------
-    ConfigError
-        When anything is missing; the message has one line per fault.
-    """
+    """Look for all files that a study names, and for settings that exclude each other."""
     checks: dict[Callable[[Study], object], tuple[str, ...]] = {
         _look_for_exports: SOURCES,
         check_sources: (*SOURCES, "analyses", "groups"),

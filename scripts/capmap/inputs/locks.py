@@ -15,12 +15,6 @@ RUNS = Path(".snakemake/runs")
 def release_lock() -> str:
     """Register this run, and release the lock that runs left which no longer are.
 
-    Returns
-    -------
-    str
-        What was released; "" where there was no lock, or a run that holds it may be at work: its
-        process is there, it is of another host, or it is not registered.
-
     Notes
     -----
     Runs register before they look. Of two that start at once, each sees the other, and neither

@@ -19,13 +19,7 @@ def read_looks(study: Study, *names: str) -> dict[str, dict[str, Any]]:
 
 
 def find_style(study: Study, name: str) -> str:
-    """Find the file of the style sheet of a figure; empty where it has none.
-
-    Raises
-    ------
-    ConfigError
-        When it is not there.
-    """
+    """Find the file of the style sheet of a figure; empty where it has none."""
     style = _read_look(study, name).get("style", "")
     option = "style" if name not in study.settings["figures"]["each"] else f"each.{name}.style"
     return study.find_file(f"figures.{option}", style) if is_style_file(style) else ""
@@ -37,13 +31,7 @@ def list_styles(study: Study, *names: str) -> list[str]:
 
 
 def check_looks(study: Study) -> None:
-    """Check the names in how figures look that no schema knows, and what depends on others.
-
-    Raises
-    ------
-    ConfigError
-        When anything is wrong; the message has one line per fault.
-    """
+    """Check the names in how figures look that no schema knows, and what depends on others."""
     faults = [study.refuse(f"figures.{option}", text) for option, text in _find_faults(study)]
     if faults:
         raise ConfigError("\n".join(map(str, faults)))

@@ -28,13 +28,7 @@ def list_claimed(study: Study) -> list[str]:
 
 
 def check_published(study: Study) -> None:
-    """Look for the files, tables and figures that `published` and `claims` name.
-
-    Raises
-    ------
-    ConfigError
-        When some are not there; with a line for each.
-    """
+    """Look for the files, tables and figures that `published` and `claims` name."""
     own = {f"tables/{name}" for name in ANALYSES["published"].tables}
     known = {
         "table": [name for name in list_tables(study.settings) if name not in own],

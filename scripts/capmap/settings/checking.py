@@ -41,25 +41,6 @@ class Fault(NamedTuple):
 def check_settings(settings: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """Validate nested settings and fill in every default.
 
-    Parameters
-    ----------
-    settings : mapping
-        What the user wrote, as YAML reads it. It is not changed.
-    schema : mapping
-        JSON Schema (draft 2020-12) of the settings, see `capmap.settings.sections.write_schema`.
-
-    Returns
-    -------
-    dict
-        A deep copy of the settings, in which each absent key has its default, at every depth, and
-        keys that the schema names are in its order.
-
-    Raises
-    ------
-    ConfigError
-        When anything is wrong. The message has one line per fault: its path, what is wrong and,
-        where it can be guessed, what was meant.
-
     Notes
     -----
     - A section without a value (``select:`` and nothing below) counts as not given.
@@ -87,15 +68,7 @@ def check_settings(settings: Mapping[str, Any], schema: Schema) -> dict[str, Any
 
 
 def find_faults(settings: Mapping[str, Any], schema: Schema) -> tuple[dict[str, Any], list[Fault]]:
-    """Fill in every default, and find what is wrong; of use are the settings where nothing is.
-
-    Returns
-    -------
-    dict
-        As `check_settings` returns it.
-    list of Fault
-        In the order of the settings.
-    """
+    """Fill in every default, and find what is wrong; of use are the settings where nothing is."""
     checked: dict[str, Any] = _complete(settings, schema)
     errors = _SettingsValidator(schema).iter_errors(checked)
     found = [fault for error in errors for fault in _explain_error(error, schema)]
