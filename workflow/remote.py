@@ -68,28 +68,6 @@ MOST_REDIRECTS = 10
 def open_remote(storage: Any, url: str, redirects: Collection[str] = ()) -> Any:
     """Name a file on a server as the input of a rule.
 
-    Parameters
-    ----------
-    storage : callable
-        Snakemake's ``storage``, which finds the plugin for the kind of address.
-    url : str
-        The address, as `capmap.addresses.hide` shows it: Snakemake writes it down. ``http://``,
-        ``https://`` and ``s3://`` are guarded; others go to their plugin.
-    redirects : collection of str, optional
-        Hosts to which a server over HTTP may redirect.
-
-    Returns
-    -------
-    snakemake.io.AnnotatedString
-        What ``storage(url)`` returns, with a guarded object.
-
-    Raises
-    ------
-    RemoteError
-        When the graph of jobs is built or the file is loaded: in one line with the address, what
-        happened and what to do. It may be that the server refuses or is not there, that it does not
-        answer within `DEADLINES`, that it redirects elsewhere, or that the file ends early.
-
     Notes
     -----
     The server is asked once per process. A file is loaded beside its place and moved there when it

@@ -13,18 +13,6 @@ def compare_tables(
 ) -> pd.DataFrame:
     """List the numbers that moved between two runs.
 
-    Parameters
-    ----------
-    before, after : mapping of str to pandas.DataFrame
-        Tables by name, each with a column ``model`` (one row per model) and columns of numbers.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``table``, ``model``, ``quantity``, ``before`` and ``after``; a row per number that
-        differs, in the order of the tables, then of the models' names, then of the columns.
-        Quantities that are whole in both tables, such as ranks, are integers.
-
     Notes
     -----
     - An added model has no ``before`` in any quantity, a removed model no ``after``.

@@ -31,21 +31,7 @@ OPTIONS = list(SCHEMA["properties"]["studies"]["additionalProperties"]["properti
 
 @dataclass(frozen=True)
 class Study:
-    """A study, and how to reach what only the workflow can.
-
-    Parameters
-    ----------
-    name : str
-        Its key in the configuration.
-    settings : mapping
-        Its settings, checked and with defaults.
-    open_url : callable
-        Turns a URL into an input that the workflow fetches.
-    find_manifest : callable
-        Gives the list of shards of a study by its name, once `normalize_runs` has made it.
-    prefix : str, optional
-        What stands before ``results/`` where the workflow is a module of another.
-    """
+    """A study, and how to reach what only the workflow can."""
 
     name: str
     settings: Settings
@@ -117,23 +103,7 @@ class Study:
 
 
 def check_config(given: Settings) -> dict[str, Any]:
-    """Check a configuration against its schema and fill in the defaults.
-
-    Parameters
-    ----------
-    given : mapping
-        What the user wrote. It is not changed.
-
-    Returns
-    -------
-    dict
-        A copy with every option, in which `~` is expanded.
-
-    Raises
-    ------
-    ConfigError
-        When anything is wrong; the message has one line per fault.
-    """
+    """Check a configuration against its schema and fill in the defaults."""
     checked = inspect_config(given)
     if checked.faults:
         raise ConfigError("\n".join(checked.faults))
@@ -142,17 +112,7 @@ def check_config(given: Settings) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Inspected:
-    """A configuration, and what is wrong with it in itself.
-
-    Parameters
-    ----------
-    config : dict
-        With every option, and without what is wrong.
-    faults : list of str
-        What is wrong, each with its place.
-    spoiled : mapping of str to set of str
-        Keys of each study that hold a fault, or that an unknown key may mean.
-    """
+    """A configuration, and what is wrong with it in itself."""
 
     config: dict[str, Any]
     faults: list[str]
@@ -160,13 +120,7 @@ class Inspected:
 
 
 def inspect_config(given: Settings) -> Inspected:
-    """Fill in the defaults, and find all that is wrong with a configuration in itself.
-
-    Parameters
-    ----------
-    given : mapping
-        What the user wrote. It is not changed.
-    """
+    """Fill in the defaults, and find all that is wrong with a configuration in itself."""
     filled, faults = _fill_presets(given)
     checked, found = find_faults(filled, SCHEMA)
     spoiled: dict[str, set[str]] = {}
@@ -245,13 +199,7 @@ def _find_reversed(study: Settings) -> Iterator[str]:
 
 
 def select_studies(studies: Mapping[str, Settings], names: str | list[str]) -> list[str]:
-    """List the studies that ``run:`` asks for: "all", one or several of `studies`.
-
-    Raises
-    ------
-    ConfigError
-        When there is no study of a name; with a line for each.
-    """
+    """List the studies that ``run:`` asks for: "all", one or several of `studies`."""
     if names == "all":
         return list(studies)
     selected = [names] if isinstance(names, str) else names
@@ -279,13 +227,7 @@ def _list_known(known: list[str]) -> str:
 
 
 def list_involved(studies: Mapping[str, Settings], names: Iterable[str]) -> list[str]:
-    """List some of the studies, and then those whose rankings they are compared with.
-
-    Raises
-    ------
-    ConfigError
-        When some are to be compared with themselves or with what is no study; a line for each.
-    """
+    """List some of the studies, and then those whose rankings they are compared with."""
     names = list(names)
     others = [(name, other) for name in names for other in studies[name]["conditions"]]
     faults = [
