@@ -1,9 +1,10 @@
-"""The profile for Slurm names what there is, and asks for more with every attempt."""
+"""The profiles for clusters name what there is, and ask for more with every attempt."""
 
 import re
 import shutil
 import sys
 
+import pytest
 import yaml
 
 from capmap.catalog import EVERYTHING
@@ -14,32 +15,91 @@ RULE = re.compile(r"^(?:rule|checkpoint) (\w+):", re.MULTILINE)
 FILES = sorted((PROJECT / "workflow/rules").glob("*.smk"))
 STEPS = {name for made in EVERYTHING.values() if not made.shared for name in made.steps}
 RULES = STEPS.union(*(RULE.findall(file.read_text("utf-8")) for file in FILES))
-PROFILE = yaml.safe_load((PROJECT / "profiles/slurm/config.yaml").read_text("utf-8"))
-ARRAYS = set(PROFILE["slurm-array-jobs"].split(", "))
+PROFILES = {
+    name: yaml.safe_load((PROJECT / f"profiles/{name}/config.yaml").read_text("utf-8"))
+    for name in ("slurm", "cluster-generic")
+}
+each_profile = pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
 
 
-def test_the_profile_names_rules_that_exist() -> None:
-    named = {*PROFILE["groups"], *PROFILE["set-resources"], *ARRAYS}
+class Files:
+    """The input of a job, so many MB of it."""
+
+    def __init__(self, size_mb: int) -> None:
+        self.size_mb = size_mb
+
+
+def ask(expression: str | int, size_mb: int, attempt: int) -> int:
+    """What Snakemake makes of a resource in a profile."""
+    return int(eval(str(expression), {"input": Files(size_mb), "attempt": attempt}))  # noqa: S307
+
+
+def list_requests(profile: dict) -> dict[str, str]:
+    """Every expression for memory or time in a profile, by its place."""
+    places = {"default": profile["default-resources"], **profile.get("set-resources", {})}
+    return {
+        f"{place}.{name}": text for place, kinds in places.items() for name, text in kinds.items()
+    }
+
+
+@each_profile
+def test_a_profile_names_rules_that_exist(profile):
+    arrays = [name.strip() for name in profile.get("slurm-array-jobs", "").split(",") if name]
+    named = {*profile["groups"], *profile.get("set-resources", {}), *arrays}
     assert named - RULES == set()
-    assert not ARRAYS & set(PROFILE["groups"]), "a group is never submitted as an array"
+    assert not set(arrays) & set(profile["groups"]), "a group is never submitted as an array"
 
 
-def test_comparisons_and_figures_of_a_study_share_the_job_of_its_page(tmp_path) -> None:
+@pytest.mark.parametrize("name", PROFILES)
+def test_comparisons_and_figures_of_a_study_share_the_job_of_its_page(name, tmp_path):
     checkout = copy_project(tmp_path / "project")
     shutil.copytree(PROJECT / "profiles", checkout.folder / "profiles")
-    command = [sys.executable, "-m", "snakemake", "-n", "--workflow-profile", "profiles/slurm"]
+    command = [sys.executable, "-m", "snakemake", "-n", "--workflow-profile", f"profiles/{name}"]
     run = run_to_end([*command, "--config", "run=toy"], cwd=checkout.folder)
     assert run.returncode == 0, run.stderr
     grouped = re.findall(r"^    rule (\w+):", run.stdout + run.stderr, re.MULTILINE)
     assert {"compare_models_of_toy", "plot_figures_of_toy", "write_report"} <= set(grouped)
 
 
-def test_all_tasks_of_an_array_may_be_submitted_at_once() -> None:
+@each_profile
+def test_few_rules_are_jobs_of_their_own(profile):
+    arrays = set(PROFILES["slurm"]["slurm-array-jobs"].split(", "))
+    single = {"crop_objects", "crossvalidate_factors", "embed_models"}
+    single |= {"replay_placements", "replay_choices"}
+    single |= {"draft", "read_tracking", "collect_submission", "write_index"}
+    assert RULES - set(profile["groups"]) - arrays == single
+
+
+@pytest.mark.parametrize("setting", ["groups", "set-resources"])
+def test_both_profiles_agree(setting):
+    assert PROFILES["slurm"][setting] == PROFILES["cluster-generic"][setting]
+
+
+def test_all_tasks_of_an_array_may_be_submitted_at_once():
     # The plugin forgets tasks that were not ready in one go, and waits for them for ever.
-    per_second = int(PROFILE["max-jobs-per-timespan"].removesuffix("/1s"))
-    assert min(PROFILE["jobs"], per_second) >= PROFILE["slurm-array-limit"]
+    profile = PROFILES["slurm"]
+    per_second = int(profile["max-jobs-per-timespan"].removesuffix("/1s"))
+    assert min(profile["jobs"], per_second) >= profile["slurm-array-limit"]
 
 
-def test_memory_and_time_grow_with_each_attempt() -> None:
-    for kinds in (PROFILE["default-resources"], *PROFILE["set-resources"].values()):
-        assert all(re.fullmatch(r"\d+ \* attempt", text) for text in kinds.values())
+@each_profile
+def test_memory_and_time_grow_with_each_attempt(profile):
+    for place, text in list_requests(profile).items():
+        first, second, third = (ask(text, 10, attempt) for attempt in (1, 2, 3))
+        assert (second, third) == (2 * first, 3 * first), place
+
+
+@each_profile
+def test_memory_and_time_grow_with_the_input_by_default(profile):
+    for name, text in profile["default-resources"].items():
+        assert ask(text, 0, 1) > 0, name
+        assert ask(text, 100_000, 1) > 100 * ask(text, 0, 1), name
+
+
+@each_profile
+def test_every_setting_of_a_profile_is_explained(profile):
+    name = next(key for key, value in PROFILES.items() if value is profile)
+    lines = (PROJECT / f"profiles/{name}/config.yaml").read_text("utf-8").splitlines()
+    keys = [index for index, line in enumerate(lines) if re.match(r"[a-z]", line)]
+    explained = [index for index in keys if index and lines[index - 1].startswith("#")]
+    assert len(explained) >= (len(keys) if name == "slurm" else 5)
