@@ -11,7 +11,7 @@ COMPILE := uv pip compile --universal --generate-hashes --no-emit-index-url pypr
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all compile examples help mlflow same test test-browser test-cluster test-envs test-latex lint format docs bench lock clean
+.PHONY: all compile examples help same test test-browser test-cluster test-envs test-latex lint format docs bench lock clean
 
 # Compiled once, as each of a run's processes would do it anew where PYTHONDONTWRITEBYTECODE is set.
 compile: $(VENV)/runtime.stamp
@@ -25,8 +25,6 @@ examples: compile ## run all shipped examples
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.* ## /\1: /p' Makefile
-
-mlflow: $(VENV)/mlflow.stamp ## install what reads tracking stores of MLflow
 
 # Small problems in several processes at once: threads of linear algebra would only wait.
 test test-browser test-cluster test-latex bench: export OMP_NUM_THREADS := 1
@@ -79,8 +77,7 @@ bench: $(VENV)/development.stamp ## measure speed, memory and coverage
 
 lock: $(VENV)/development.stamp ## pin the dependencies of pyproject.toml anew
 	$(VENV)/bin/$(COMPILE) -o requirements.lock >/dev/null
-	$(VENV)/bin/$(COMPILE) --extra mlflow -o requirements-mlflow.lock >/dev/null
-	$(VENV)/bin/$(COMPILE) --extra mlflow --extra umap --group dev -o requirements-dev.lock >/dev/null
+	$(VENV)/bin/$(COMPILE) --extra umap --group dev -o requirements-dev.lock >/dev/null
 	$(VENV)/bin/python $(INSTALL) --require-hashes -r requirements-dev.lock
 
 clean: ## remove results and caches; the environments stay
@@ -98,9 +95,7 @@ $(VENV)/runtime.stamp: requirements.lock | $(VENV)/bin/pip
 	@$(VENV)/bin/python $(INSTALL) --require-hashes -r $<
 	@touch $@
 
-$(VENV)/mlflow.stamp: requirements-mlflow.lock
-$(VENV)/development.stamp: requirements-dev.lock
-$(VENV)/mlflow.stamp $(VENV)/development.stamp: $(VENV)/runtime.stamp
-	@echo "Installing $(filter %.lock,$^) into $(VENV)"
-	@$(VENV)/bin/python $(INSTALL) --require-hashes -r $(filter %.lock,$^)
+$(VENV)/development.stamp: requirements-dev.lock $(VENV)/runtime.stamp
+	@echo "Installing $< into $(VENV)"
+	@$(VENV)/bin/python $(INSTALL) --require-hashes -r $<
 	@touch $@

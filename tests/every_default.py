@@ -120,14 +120,6 @@ EVERY_DEFAULT = {
     },
     "classify": {"models": {}, "datasets": {}, "batch": 32},
     "submission": {"seeds_per_cell": 5, "strict": False, "method": "full_ft"},
-    "tracking": {
-        "store": "",
-        "experiments": [],
-        "status": ["FINISHED"],
-        "keys": ["{split}/{dataset}/{metric}", "{split}/{metric}", "{metric}"],
-        "datasets": [],
-        "information": "",
-    },
     "checkpoints": {
         "select": {"metric": "", "datasets": [], "direction": "auto", "split": "validation"},
         "allow_test_selection": False,

@@ -1,7 +1,5 @@
 """Addresses of files on servers, shown without what may be a secret in them."""
 
-import json
-import os
 import re
 from collections.abc import Mapping
 from hashlib import sha256
@@ -22,8 +20,6 @@ SIGNATURE = re.compile(
     r"|^(?:se|st|sp|sv|sr|spr|ske|skt|skoid|sktid|sks|skv)$",
     re.IGNORECASE,
 )
-# Where jobs find what the addresses of stores are; those of files stay in the main process.
-STORES = "CAPMAP_STORES"
 
 _known: dict[str, str] = {}
 
@@ -88,33 +84,25 @@ def keep_secrets(config: Mapping[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        The same with addresses that `reveal` makes whole again in this process, and those of
-        tracking stores in the processes that it starts.
+        The same with addresses that `reveal` makes whole again in this process.
     """
-    studies, stores = {}, {}
+    studies = {}
     for name, study in config["studies"].items():
         exports = study["exports"]
         listed = _keep(exports) if isinstance(exports, str) else [*map(_keep, exports)]
-        bounds, tracking = study["normalization"], study["tracking"]
-        store = _keep(tracking["store"])
-        if store != tracking["store"]:
-            stores[store] = tracking["store"]
+        bounds = study["normalization"]
         studies[name] = {
             **study,
             "exports": listed,
             "checksums": {_keep(path): digest for path, digest in study["checksums"].items()},
             "normalization": {**bounds, "references": _keep(bounds["references"])},
-            "tracking": {**tracking, "store": store},
         }
-    if stores:
-        os.environ[STORES] = json.dumps(stores)
     return {**config, "studies": studies}
 
 
 def reveal(address: str) -> str:
     """The whole address of one that `keep_secrets` has hidden; others as they are."""
-    stores: dict[str, str] = json.loads(os.environ.get(STORES, "{}"))
-    return _known.get(address) or stores.get(address) or address
+    return _known.get(address, address)
 
 
 def _keep(address: str) -> str:

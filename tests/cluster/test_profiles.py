@@ -66,7 +66,7 @@ def test_few_rules_are_jobs_of_their_own(profile):
     arrays = set(PROFILES["slurm"]["slurm-array-jobs"].split(", "))
     single = {"crop_objects", "crossvalidate_factors", "embed_models"}
     single |= {"replay_placements", "replay_choices"}
-    single |= {"draft", "read_tracking", "collect_submission", "write_index"}
+    single |= {"draft", "write_index"}
     assert RULES - set(profile["groups"]) - arrays == single
 
 

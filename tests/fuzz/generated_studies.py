@@ -1,4 +1,4 @@
-"""Submissions, checkpoints, tracked runs, benchmarks and configurations: good, odd and damaged."""
+"""Submissions, checkpoints, benchmarks and configurations: good, odd and damaged."""
 
 import json
 from copy import deepcopy
@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from capmap.exports.submission_information import MODEL_KEYS, NEW_MODELS
 from capmap.exports.submission_information import TEXTS as QUESTIONS
-from capmap.tracking.keys import USUAL_KEYS
 from tests.every_default import EVERY_DEFAULT
 from tests.fuzz.generated_files import TEXTS, VALUES, GeneratedFile, mostly
 
@@ -24,42 +23,6 @@ BENCHMARK: dict[str, Any] = {
 LINES = mostly(
     *("", "x: !!python/object/apply:os.system [id]", "a: &a [*a]", "? [x]", "<<: [1]"),
     *("studies: {}", "run: 012", "__use_yte__: true", "- x", "a: 'b", "\tx: 1"),
-)
-KEYS = st.one_of(
-    st.sampled_from(["val/D/accuracy", "test/E/f1", "val_D_accuracy", "accuracy", "system/gpu"]),
-    st.lists(TEXTS, min_size=1, max_size=4).map("/".join),
-    st.integers(1, 250).map(lambda count: "a_" * count),
-)
-PATTERNS = st.one_of(
-    st.sampled_from([*USUAL_KEYS, "{split}_{dataset}_{metric}", "{metric}{dataset}{split}"]),
-    st.lists(st.sampled_from(["{metric}", "{split}", "{x}", "/", "_", "(", "{"])).map("".join),
-)
-NOTES = st.dictionaries(
-    st.sampled_from(["dataset", "split", "checkpoint", "model", "seed", "training"]),
-    TEXTS,
-    max_size=3,
-)
-MEASUREMENTS = st.lists(
-    st.tuples(
-        st.one_of(st.integers(0, 3), st.integers(-(2**63), 2**63 - 1)),
-        st.floats(),
-        st.one_of(st.just(1_700_000_000_000), st.integers(-(2**63), 2**63 - 1)),
-    ),
-    max_size=3,
-)
-RUNS = st.lists(
-    st.fixed_dictionaries(
-        {
-            "name": TEXTS,
-            "parent_id": st.sampled_from(["", "", "0", "1", "2", "gone"]),
-            "status": mostly("FINISHED", "FAILED"),
-            "params": NOTES,
-            "tags": NOTES,
-            "history": MEASUREMENTS,
-        }
-    ),
-    min_size=1,
-    max_size=3,
 )
 
 
@@ -117,9 +80,3 @@ def _list_parts(section: Any) -> list[Any]:
     """The sections and lists within one."""
     values = section.values() if isinstance(section, dict) else section
     return [value for value in values if isinstance(value, (dict, list))]
-
-
-def keys() -> st.SearchStrategy[GeneratedFile]:
-    """Names of metrics, a line each."""
-    lines = st.lists(KEYS, min_size=1, max_size=4).map("\n".join)
-    return lines.map(lambda text: GeneratedFile("keys.txt", text.encode("utf-8", "replace")))

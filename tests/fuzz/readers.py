@@ -17,7 +17,6 @@ from capmap.exports.files import FileOptions
 from capmap.exports.labels import read_label_sets, read_single_labels
 from capmap.exports.submission_results import REQUIRED
 from capmap.normalization import Rules, read_references
-from capmap.tracking.keys import USUAL_KEYS
 from capmap.validation import Policies, list_rejected, validate_runs
 from tests.fuzz.generated_files import (
     GeneratedFile,
@@ -31,19 +30,15 @@ from tests.fuzz.generated_files import (
 )
 from tests.fuzz.generated_studies import (
     FOLDERS,
-    PATTERNS,
-    RUNS,
     configurations,
     definitions,
     information,
-    keys,
 )
 from tests.fuzz.studies import (
     read_checkpoints,
     read_configuration,
     read_definition,
     read_submission,
-    read_tracked,
 )
 
 GRID = ["model", "D", "E", "F"]
@@ -102,8 +97,6 @@ TRAINED = st.fixed_dictionaries(
         "policies": POLICIES,
     }
 )
-PATTERN_LISTS = st.one_of(st.just([*USUAL_KEYS]), st.lists(PATTERNS, min_size=1))
-TRACKED = st.fixed_dictionaries({"patterns": PATTERN_LISTS, "runs": RUNS})
 
 
 class Case(NamedTuple):
@@ -143,7 +136,6 @@ CASES = {
     "checkpoints": _other(
         "checkpoints", delimited(header=VALUES), parquet(header=VALUES), settings=TRAINED
     ),
-    "tracked metrics": _other("tracked", keys(), settings=TRACKED),
     "benchmarks": _other("benchmarks", definitions()),
     "configurations": _other("configurations", configurations()),
 }
@@ -248,7 +240,6 @@ READERS: dict[str, Callable[..., str]] = {
     "attributes": _read_attributes,
     "submissions": read_submission,
     "checkpoints": read_checkpoints,
-    "tracked": read_tracked,
     "benchmarks": read_definition,
     "configurations": read_configuration,
 }

@@ -1,4 +1,4 @@
-"""Submissions, checkpoints, runs, benchmarks and configurations, taken as the workflow does."""
+"""Submissions, checkpoints, benchmarks and configurations, taken as the workflow does."""
 
 from collections.abc import Mapping
 from contextlib import chdir
@@ -8,7 +8,6 @@ from typing import Any
 
 import yaml
 
-from capmap.artifacts import render_parquet
 from capmap.attributes import find_attribute_faults
 from capmap.benchmarks import read_benchmark
 from capmap.errors import CapmapError
@@ -19,9 +18,6 @@ from capmap.inputs import analyses, exports
 from capmap.inputs.configuration import check_configuration
 from capmap.inputs.studies import Study
 from capmap.settings.files import read_config
-from capmap.tracking.evaluations import tabulate_evaluations
-from capmap.tracking.keys import compile_keys
-from capmap.tracking.store import Measurement, TrackedRun, Tracking, count_runs, list_metrics
 from capmap.validation import Validation
 from capmap.validation.exports import check_exports
 from tests.fuzz.generated_files import GeneratedFile
@@ -73,18 +69,6 @@ def read_checkpoints(path: str, *, rankings: list[Any], policies: dict[str, Any]
             **settings,
         )
     return "read"
-
-
-def read_tracked(path: str, *, patterns: list[str], runs: list[dict[str, Any]]) -> str:
-    """Take the lines of a file as names of metrics that runs have logged."""
-    keys = Path(path).read_text("utf-8", errors="replace").split("\n")
-    tracked = [_make_run(str(number), keys, **run) for number, run in enumerate(runs)]
-    compiled = compile_keys(patterns)
-    found = tabulate_evaluations(tracked, status=["FINISHED"], patterns=compiled)
-    render_parquet(found.table)
-    count_runs(Tracking(tracked, 0, []), ["FINISHED"])
-    list_metrics(tracked, ["FINISHED"])
-    return "refused" if found.table.empty else "read"
 
 
 def read_definition(path: str) -> str:
@@ -153,16 +137,3 @@ def read_configuration(path: str) -> str:
 def _name_outputs(folder: str, *others: str) -> dict[str, Any]:
     """Name the files to write."""
     return {name: f"{folder}/{name}" for name in ("runs", "validation", "rejected", *others)}
-
-
-def _make_run(number: str, keys: list[str], *, history: list[Any], **facts: Any) -> TrackedRun:
-    """Make a run that logged the same values for every key."""
-    values = [Measurement(*entry) for entry in sorted(history, key=lambda entry: entry[::2])]
-    return TrackedRun(
-        experiment="main",
-        experiment_id="1",
-        run_id=number,
-        metrics={key: values[-1].value for key in keys if values},
-        history={key: values for key in keys if values},
-        **facts,
-    )

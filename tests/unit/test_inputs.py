@@ -238,16 +238,6 @@ def test_other_names_are_taken(name: str) -> None:
     assert exports.list_names(make_study(exports="d/*")) == [f"d/{name}"]
 
 
-def test_evaluations_of_a_store_are_made() -> None:
-    touch("e.csv")
-    Path("mlruns").mkdir()
-    given = make_study(format="checkpoints", exports="e.csv")
-    store = make_study(format="checkpoints", tracking={"store": "mlruns"})
-    assert exports.list_evaluations(given) == ["e.csv"]
-    assert exports.list_evaluations(store) == ["results/s/tracking/evaluations.parquet"]
-    assert exports.find_exports(store) == {}
-
-
 def test_frozen_bounds_are_a_file_a_url_or_none() -> None:
     touch("b.csv")
     assert find_references_of("b.csv") == ["b.csv"]
@@ -349,7 +339,7 @@ def test_a_folder_that_is_a_link_out_of_the_submissions_is_no_submission() -> No
 @pytest.mark.parametrize(
     ("exports", "message"),
     [
-        ("", "name a folder of submissions, or a store in tracking.store."),
+        ("", "name a folder of submissions."),
         ("no*", "no folder matches 'no*'.{here}"),
         (
             "empty",
@@ -363,15 +353,6 @@ def test_folders_without_submissions_are_refused(exports: str, message: str) -> 
     touch("empty/x", f"hostile/{{a}}/{RESULTS}", "no.csv")
     with refused(f"studies.s.exports: {message.format(here=here())}"):
         leaderboards.list_submissions(make_board(exports=exports))
-
-
-def test_a_submission_of_a_store_is_collected() -> None:
-    study = make_board(exports="", tracking={"store": "mlruns"})
-    assert leaderboards.list_submissions(study) == ["results/s/collected/s"]
-    assert leaderboards.list_submission_files(study) == [
-        f"results/s/collected/s/{RESULTS}",
-        f"results/s/collected/s/{INFORMATION}",
-    ]
 
 
 def test_submissions_alone_have_descriptions() -> None:
@@ -410,53 +391,10 @@ def test_a_benchmark_has_to_be_there_and_readable() -> None:
         leaderboards.find_dimensions(make_board(benchmark="b.yaml"))
 
 
-def test_a_store_is_a_folder_or_a_server() -> None:
-    Path("mlruns").mkdir()
-    folder = make_board(tracking={"store": "mlruns"})
-    server = make_board(tracking={"store": "https://t.example.org"})
-    assert leaderboards.has_store(folder)
-    assert not leaderboards.has_store(make_board())
-    assert leaderboards.find_store(folder) == Path("mlruns")
-    assert leaderboards.find_store(server) is None
-    assert leaderboards.digest_store(server) == ""
-    with pytest.raises(ConfigError, match=r"^studies\.s\.tracking\.store: .*no such folder"):
-        leaderboards.find_store(make_board(tracking={"store": "nowhere"}))
-
-
-def test_states_of_a_store_differ_by_its_files_but_artifacts() -> None:
-    touch("mlruns/0/meta.yaml")
-    study = make_board(tracking={"store": "mlruns"})
-    before = leaderboards.digest_store(study)
-    os.utime("mlruns/0/meta.yaml", (1000, 1000))
-    after = leaderboards.digest_store(study)
-    assert before != after
-    folder = Path("mlruns/0").stat()
-    touch("mlruns/0/artifacts/model.pt")
-    os.utime("mlruns/0", ns=(folder.st_atime_ns, folder.st_mtime_ns))
-    assert leaderboards.digest_store(study) == after
-
-
-def test_states_of_a_database_differ() -> None:
-    touch("t.db")
-    study = make_board(tracking={"store": "sqlite:///t.db"})
-    before = leaderboards.digest_store(study)
-    touch("t.db", text="xy")
-    assert leaderboards.digest_store(study) != before
-
-
 def test_the_choice_of_checkpoints_does_not_depend_on_their_rankings() -> None:
     choice = leaderboards.read_choice(make_study())
     assert "rankings" not in choice
     assert choice.keys() | {"rankings"} == make_study().settings["checkpoints"].keys()
-
-
-def test_a_collected_submission_has_a_description() -> None:
-    touch("info.json")
-    study = make_board(tracking={"store": "mlruns", "information": "info.json"})
-    assert leaderboards.find_information(study) == ["info.json"]
-    message = "name the additional_info.json of the submission."
-    with refused(f"studies.s.tracking.information: {message}"):
-        leaderboards.find_information(make_board(tracking={"store": "mlruns"}))
 
 
 def test_releases_are_sorted_files() -> None:
@@ -481,15 +419,6 @@ def test_a_leaderboard_that_is_asked_for_has_a_page() -> None:
     ("given", "message"),
     [
         (
-            {"tracking": {"store": "m"}},
-            "tracking.store: a store is read with format: checkpoints or format: submission. "
-            "Set one of them.",
-        ),
-        (
-            {"format": "checkpoints", "tracking": {"store": "m"}, "exports": "x"},
-            "exports: tracking.store is read instead. Leave one of them empty.",
-        ),
-        (
             {"analyses": ["checkpoints"]},
             "analyses: checkpoints need format: checkpoints. Set it, or leave the analysis out.",
         ),
@@ -497,22 +426,15 @@ def test_a_leaderboard_that_is_asked_for_has_a_page() -> None:
             {"analyses": ["leaderboard"], "groups": {"All": {"datasets": ["d"]}}},
             "groups.All: the leaderboard calls all datasets together so; choose another name.",
         ),
-        (
-            {"format": "submission", "tracking": {"store": "m"}},
-            "tracking.information: name the additional_info.json of the submission.",
-        ),
     ],
 )
 def test_settings_that_exclude_each_other_are_refused(given: dict[str, Any], message: str) -> None:
-    Path("m").mkdir()
     with refused(f"studies.s.{message}"):
         leaderboards.check_sources(make_study(**given))
 
 
 def test_settings_that_go_together_are_taken() -> None:
-    Path("m").mkdir()
     leaderboards.check_sources(make_study(exports="x"))
-    leaderboards.check_sources(make_study(format="checkpoints", tracking={"store": "m"}))
 
 
 # Predictions

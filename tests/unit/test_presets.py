@@ -59,6 +59,15 @@ AMLB = (
 WANDB = (
     '"Name","State","dataset","test/acc"\n"vit","finished","c10","0.9"\n"vit","crashed","c10",""\n'
 )
+MLFLOW = (
+    ",run_id,experiment_id,status,artifact_uri,start_time,end_time,metrics.test_accuracy,"
+    "metrics.train_loss,params.seed,params.model,params.dataset,params.lr,tags.mlflow.runName\n"
+    "0,b43,1,FAILED,mlruns/1/b43/artifacts,2026-11-27 02:53:13.835+00:00,,,,2,vit,eurosat,,vit-2\n"
+    "1,df1,1,FINISHED,mlruns/1/df1/artifacts,2026-11-27 02:53:13.639+00:00,"
+    "2026-11-27 02:53:13.718+00:00,0.9,0.3,0,resnet,eurosat,0.01,resnet-0\n"
+    "2,a5a,1,FINISHED,mlruns/1/a5a/artifacts,2026-11-27 02:53:13.563+00:00,"
+    "2026-11-27 02:53:13.639+00:00,0.9600000000000001,0.3,1,vit,eurosat,0.01,vit-1\n"
+)
 DOMAINBED = [
     {
         "args": {"algorithm": "ERM", "dataset": "PACS", "trial_seed": 0, "test_envs": [0]},
@@ -115,6 +124,16 @@ CASES = {
         "wandb.csv",
         {"columns": {"dataset": "dataset", "score": "test/acc"}, "metric": "acc"},
         [("vit", "c10", "acc", "", 0.9)],
+    ),
+    "mlflow": (
+        MLFLOW,
+        "runs.csv",
+        "runs.csv",
+        {},
+        [
+            ("resnet", "eurosat", "accuracy", "0", 0.9),
+            ("vit", "eurosat", "accuracy", "1", 0.9600000000000001),
+        ],
     ),
     "rliable": (
         {"DQN": [[1.5, 2], [3, 4]]},

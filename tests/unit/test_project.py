@@ -26,7 +26,6 @@ DISTRIBUTIONS = {
     "fontTools": "fonttools",
     "PIL": "pillow",
     "markupsafe": "jinja2",
-    "mlflow": "mlflow-skinny",
     "python_calamine": "python-calamine",
     "umap": "umap-learn",
     "yaml": "pyyaml",
@@ -38,7 +37,7 @@ LOADED = {
 }
 # What a script does without where it is not there: drafts have no figures whose looks are checked.
 SPARED = {"draft.py": {"matplotlib"}}
-LOCKS = ["requirements.lock", "requirements-mlflow.lock", "requirements-dev.lock"]
+LOCKS = ["requirements.lock", "requirements-dev.lock"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 # Rooms of the library from the ground up. A room stands on lower floors and on itself only.
@@ -51,11 +50,11 @@ GROUND = [
 # What the rules ask while Snakemake reads them. Only drafts, which are tried as rules would, stand
 # on it.
 INPUTS = {"inputs"}
-BELOW_INPUTS = {"capmap.multilabel.dumps", "capmap.tracking.locations"}
+BELOW_INPUTS = {"capmap.multilabel.dumps"}
 TABLES = [{"tables"}]
 STATISTICS = [
     {"exports", "normalization"},
-    {"validation", "tracking", "attributes", "changes", "ranking"},
+    {"validation", "attributes", "changes", "ranking"},
     {"comparison"},
     {"capabilities", "leaderboard", "checkpoints", "multilabel", "images"},
 ]
@@ -162,9 +161,9 @@ def test_locks_name_no_download_address(lock):
 
 
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
-def test_larger_locks_hold_the_same_versions_as_the_smaller(python):
-    runtime, mlflow, development = (pinned_versions(lock, python) for lock in LOCKS)
-    assert runtime.items() <= mlflow.items() <= development.items()
+def test_the_larger_lock_holds_the_same_versions_as_the_smaller(python):
+    runtime, development = (pinned_versions(lock, python) for lock in LOCKS)
+    assert runtime.items() <= development.items()
 
 
 def test_every_dependency_is_locked_at_a_version_it_allows():

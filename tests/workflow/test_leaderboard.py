@@ -1,4 +1,4 @@
-"""Leaderboards in real runs: published, added to, refused, and made from tracking stores."""
+"""Leaderboards in real runs: published, added to, and refused."""
 
 import json
 import re
@@ -13,7 +13,6 @@ import yaml
 
 from capmap.artifacts import read_parquet, read_table
 from capmap.catalog import ANALYSES
-from tests.submissions import BENCHMARK, BOUNDS, INFORMATION, METRICS
 from tests.workflow.checkouts import PAGES, PROJECT, STUDY_PAGES, Checkout, Run, copy_project
 
 FEW: dict[str, Any] = {
@@ -242,131 +241,3 @@ def test_a_setting_at_fault_is_told_before_any_job(
     run = finished.snakemake("-n", "--configfile", str(path))
     assert not run.jobs
     assert_told_once(run, [message])
-
-
-@pytest.fixture(scope="session")
-def tracked(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """Rankings of two stores that the client of MLflow wrote."""
-    pytest.importorskip("mlflow")
-    from tests.tracking_stores import locate, write_store
-
-    checkout = copy_project(tmp_path_factory.mktemp("tracked") / "project")
-    folder = checkout.folder
-    write_store(locate("sqlite", folder / "pretraining"), list_trainings())
-    write_store(locate("file", folder / "iterate"), list_seed_runs())
-    (folder / "benchmark.yaml").write_text(BENCHMARK)
-    (folder / "bounds.json").write_text(json.dumps(BOUNDS))
-    (folder / "information.json").write_text(json.dumps(INFORMATION))
-    choice = {"metric": "accuracy", "split": "val"}
-    rankings = [{"name": "best", "method": "best"}, {"name": "all", "method": "all"}]
-    pretraining = {
-        "format": "checkpoints",
-        "exports": "",
-        "tracking": {"store": "sqlite:///pretraining/mlflow.db"},
-        "checkpoints": {"select": choice, "rankings": rankings},
-        "analyses": ["checkpoints"],
-    }
-    iterate = {
-        "format": "submission",
-        "exports": "",
-        "tracking": {"store": "iterate/mlruns", "information": "information.json"},
-        "benchmark": "benchmark.yaml",
-        "normalization": {"references": "bounds.json"},
-        "analyses": ["leaderboard"],
-    }
-    checkout.write_studies({"pretraining": pretraining | FEW, "iterate": iterate | FEW})
-    run = checkout.snakemake(*TRACKED)
-    assert run.status == 0, run.output
-    return checkout
-
-
-def list_trainings() -> list[Any]:
-    """Three trainings of five checkpoints on four benchmarks, with other runs among them.
-
-    Training n is at its best at the checkpoint n + 2, and each is better than the one before.
-    """
-    from tests.tracking_stores import Logged
-
-    runs: list[Any] = []
-    for number in range(3):
-        parent = len(runs)
-        runs.append(Logged(f"train {number}", tags={"model": f"M{number}"}))
-        for place in range(1, 6):
-            score = 0.5 + 0.1 * number - 0.01 * (place - number - 2) ** 2
-            metrics = [
-                (f"{split}/B{benchmark}/accuracy", score + benchmark / 100)
-                for split in ("val", "test")
-                for benchmark in range(4)
-            ]
-            runs.append(Logged(f"step={100 * place}", parent=parent, metrics=metrics))
-        better = [(f"val/B{benchmark}/accuracy", 0.99) for benchmark in range(4)]
-        runs.append(Logged("step=600", parent=parent, status="FAILED", metrics=better))
-    return [*runs, Logged("notes", experiment="other")]
-
-
-def list_seed_runs() -> list[Any]:
-    """What terratorch-iterate leaves of two backbones on three datasets, and one failed run."""
-    from tests.tracking_stores import Logged
-
-    runs: list[Any] = []
-    for place, backbone in enumerate(["resnet50", "clay"]):
-        experiment, top = f"exp_{backbone}", len(runs)
-        params = {"weight_decay": "0.01", "freeze_backbone": "False"}
-        runs.append(Logged("top_run", experiment, params=params))
-        for dataset, (metric, base) in METRICS.items():
-            tags = {"backbone": backbone, "decoder": "UNet", "n_trials": "16"}
-            searched = {"optimizer_hparams": "{'lr': 0.001}", "batch_size": "8"}
-            parent = len(runs)
-            tags |= {"partition_name": "default", "early_stop_patience": "10"}
-            runs.append(Logged(dataset, experiment, top, params=searched, tags=tags))
-            runs += [
-                Logged(
-                    f"{dataset}_{seed}",
-                    experiment,
-                    parent,
-                    status="FINISHED" if seed < 6 else "FAILED",
-                    metrics=[(f"test_test/{metric}", base + place / 100 + seed / 10_000)],
-                )
-                for seed in range(1, 7)
-            ]
-    return runs
-
-
-def test_checkpoints_of_a_tracking_store_are_ranked(tracked: Checkout) -> None:
-    folder = tracked.folder / "results/pretraining"
-    chosen = read_table(folder / "leaderboard/selected.csv")
-    assert chosen["model"].tolist() == ["M0", "M1", "M2"]
-    assert chosen["step"].tolist() == [200, 300, 400]
-    assert chosen["checkpoints"].tolist() == [5, 5, 5]
-    assert chosen["stamp"].isna().all() or (chosen["stamp"] == "").all()
-    ranking = read_table(folder / "leaderboard/checkpoint_rankings.csv")
-    best = ranking[ranking["ranking"] == "best"]
-    assert best["model"].tolist() == ["M2", "M1", "M0"]
-    assert (ranking["ranking"] == "all").sum() == 15
-    account = json.loads((folder / "tracking/account.json").read_text())
-    assert account["runs"]["found"] == 3 * 7 + 1
-    assert account["values"] == 3 * 5 * 4 * 2
-
-
-def test_a_store_of_terratorch_becomes_a_submission_and_a_leaderboard(tracked: Checkout) -> None:
-    folder = tracked.folder / "results/iterate"
-    collected = read_table(folder / "collected" / folder.name / "results_and_parameters.csv")
-    assert len(collected) == 2 * 3 * 5
-    incomplete = read_table(folder / "collected/incomplete.csv")
-    assert (incomplete["reason"] == "no runs").sum() == 2  # nobody ran on cattle
-    assert incomplete["reason"].str.startswith("status FAILED").sum() == 6
-    entries = read_table(folder / "leaderboard/entries.csv")
-    assert entries["backbone"].tolist() == ["clay", "resnet50"]
-    assert entries["rank"].tolist() == [1, 2]
-    core = read_table(folder / "leaderboard/dimensions.csv").query("dimension == 'Core'")
-    assert core["rank"].tolist() == [1, 2]
-    # Seeds 1 to 5 add 0.0003 on average, and the second backbone 0.01.
-    normalized = [
-        (base + 0.01 + 0.0003 - BOUNDS[dataset][0]) / (BOUNDS[dataset][1] - BOUNDS[dataset][0])
-        for dataset, (_, base) in METRICS.items()
-    ]
-    assert entries["mean"].tolist()[0] == pytest.approx(sum(normalized) / 3)
-
-
-def test_nothing_is_read_again_from_an_unchanged_store(tracked: Checkout) -> None:
-    assert not tracked.snakemake("-n", *TRACKED).jobs

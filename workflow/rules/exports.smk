@@ -1,11 +1,11 @@
 """Reads a study's exports, says all that is wrong with them, and puts them on one scale, 0 to 1.
 
 Reads: the exports as they left their owners (tables, folders of submissions, tables of evaluations of
-checkpoints, or a tracking store of either), the file of frozen bounds and the definition of the
+checkpoints), the file of frozen bounds and the definition of the
 benchmark if there are any.
 Writes: runs.parquet, validation.json, and rejected.csv (kept when the exports are refused); of
-submissions also submissions.json and collected/ (a submission, and what it lacks), of checkpoints
-tracking/ and leaderboard/evaluations.parquet; normalized/bounds.csv, manifest.csv and dropped.csv.
+submissions also submissions.json, of checkpoints leaderboard/evaluations.parquet;
+normalized/bounds.csv, manifest.csv and dropped.csv.
 Beside them stand normalized/{shard}.parquet, and scope.json, which are replaced only when their
 bytes change and therefore are not declared: what depends on them runs again only when it must.
 """
@@ -101,60 +101,10 @@ rule validate_submissions:
         "../../scripts/validate_submissions.py"
 
 
-rule collect_submission:
-    """Runs of a tracking store → a submission, and what it lacks."""
-    input:
-        benchmark=of(leaderboards.find_benchmark),
-        information=of(leaderboards.find_information),
-    output:
-        results="results/{study}/collected/{study}/results_and_parameters.csv",
-        description="results/{study}/collected/{study}/additional_info.json",
-    log:
-        "results/logs/collect_submission/{study}.log",
-    benchmark:
-        "results/benchmarks/collect_submission/{study}.tsv"
-    conda:
-        "../../envs/tracking.yaml"
-    params:
-        state=of(leaderboards.digest_store),
-        incomplete=place_beside("collected/incomplete.csv"),
-        account=place_beside("collected/account.json"),
-        store=setting("tracking/store"),
-        experiments=setting("tracking/experiments"),
-        status=setting("tracking/status"),
-        seeds_per_cell=setting("submission/seeds_per_cell"),
-        library=digest_library("collect_submission.py"),
-    script:
-        "../../scripts/collect_submission.py"
-
-
-rule read_tracking:
-    """Runs of a tracking store → a table of evaluations."""
-    output:
-        evaluations="results/{study}/tracking/evaluations.parquet",
-    log:
-        "results/logs/read_tracking/{study}.log",
-    benchmark:
-        "results/benchmarks/read_tracking/{study}.tsv"
-    conda:
-        "../../envs/tracking.yaml"
-    params:
-        state=of(leaderboards.digest_store),
-        account=place_beside("tracking/account.json"),
-        store=setting("tracking/store"),
-        experiments=setting("tracking/experiments"),
-        status=setting("tracking/status"),
-        metric_keys=setting("tracking/keys"),
-        datasets=setting("tracking/datasets"),
-        library=digest_library("read_tracking.py"),
-    script:
-        "../../scripts/read_tracking.py"
-
-
 rule validate_checkpoints:
     """Evaluations of checkpoints → runs of the chosen ones, or every problem that they have."""
     input:
-        exports=of(exports.list_evaluations),
+        exports=of(exports.list_exports),
         references=of(exports.find_references),
     output:
         runs="results/{study}/runs.parquet",

@@ -21,7 +21,7 @@ from capmap.settings.effects import find_ineffective
 from capmap.settings.files import open_yaml
 
 # What decides whether a setting has an effect.
-DECIDING = {"format", "preset", "analyses", "columns", "take", "summary", "tracking"}
+DECIDING = {"format", "preset", "analyses", "columns", "take", "summary"}
 
 
 def check_configuration(

@@ -15,8 +15,6 @@ from capmap.inputs.leaderboards import (
     find_benchmark,
     find_dimensions,
     find_releases,
-    find_store,
-    has_store,
     list_submission_files,
 )
 from capmap.inputs.looks import check_looks
@@ -29,7 +27,7 @@ from capmap.wording import find_nearest, quote_name
 
 ARCHIVE = re.compile(r"\.zip(?=/|$)", re.IGNORECASE)
 # What says which files are the exports.
-SOURCES = ("exports", "format", "tracking", "classify", "patchml")
+SOURCES = ("exports", "format", "classify", "patchml")
 
 
 def find_exports(study: Study) -> dict[str, str]:
@@ -39,9 +37,6 @@ def find_exports(study: Study) -> dict[str, str]:
         return {path: path for path in find_dumps(study)}
     if study.settings["format"] == "submission":
         return {path: path for path in list_submission_files(study)}
-    if has_store(study):
-        find_store(study)
-        return {}
     if not patterns:
         raise study.refuse("exports", "name the files to read.")
     files: dict[str, str] = {}
@@ -145,11 +140,6 @@ def list_names(study: Study) -> list[str]:
     return list(find_exports(study))
 
 
-def list_evaluations(study: Study) -> list[str]:
-    """List the tables of evaluations of a study; that of a tracking store is made."""
-    if has_store(study):
-        return [study.place("tracking/evaluations.parquet")]
-    return list_exports(study)
 
 
 def find_references(study: Study) -> list[str]:

@@ -1,15 +1,13 @@
-"""What leaderboards are made of: submissions, tracking stores, benchmarks and former releases."""
+"""What leaderboards are made of: submissions, benchmarks and former releases."""
 
 from collections.abc import Iterator, Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from capmap.addresses import reveal
 from capmap.benchmarks import read_benchmark
 from capmap.catalog import list_analyses
-from capmap.errors import ConfigError, ValidationError
-from capmap.inputs.studies import Study, list_faults, match_paths
+from capmap.errors import ConfigError
+from capmap.inputs.studies import Study, match_paths
 from capmap.settings.paths import leads_out
 from capmap.wording import ALL
 
@@ -18,7 +16,7 @@ INFORMATION = "additional_info.json"
 
 
 def list_submissions(study: Study) -> list[str]:
-    """List the folders of submissions of a study; one that is collected from a store is made.
+    """List the folders of submissions of a study.
 
     Parameters
     ----------
@@ -35,11 +33,9 @@ def list_submissions(study: Study) -> list[str]:
     ConfigError
         When there is none, or Snakemake would replace a part of its name.
     """
-    if has_store(study):
-        return [study.place(f"collected/{study.name}")]
     patterns = study.settings["exports"]
     if not patterns:
-        raise study.refuse("exports", "name a folder of submissions, or a store in tracking.store.")
+        raise study.refuse("exports", "name a folder of submissions.")
     folders: list[Path] = []
     for pattern in [patterns] if isinstance(patterns, str) else patterns:
         found = sorted(path for path in map(Path, match_paths(pattern)) if path.is_dir())
@@ -66,7 +62,7 @@ def list_submission_files(study: Study) -> list[str]:
     """List the files of all submissions of a study, as far as they are there."""
     folders = list_submissions(study)
     files = [f"{folder}/{name}" for folder in folders for name in [RESULTS, INFORMATION]]
-    return files if has_store(study) else [path for path in files if Path(path).is_file()]
+    return [path for path in files if Path(path).is_file()]
 
 
 def list_descriptions(study: Study) -> list[str]:
@@ -117,59 +113,10 @@ def find_estimated(study: Study) -> dict[str, Any] | None:
     return find_dimensions(study) if "leaderboard" in list_analyses(study.settings) else None
 
 
-def has_store(study: Study) -> bool:
-    """Whether a study reads a tracking store."""
-    return bool(study.read("tracking/store"))
-
-
-def find_store(study: Study) -> Path | None:
-    """Find the file or folder of the tracking store of a study; a server has none.
-
-    Raises
-    ------
-    ConfigError
-        When it is not there.
-    """
-    # Not above: it would slow the start of the jobs of all studies.
-    from capmap.tracking.locations import locate_store
-
-    try:
-        return locate_store(reveal(study.read("tracking/store")))
-    except ValidationError as error:
-        raise ConfigError(f"studies.{study.name}.{error}") from error
-
-
-def digest_store(study: Study) -> str:
-    """State of a tracking store, by the sizes and times of its files; "" of a server."""
-    path = find_store(study)
-    if path is None:
-        return ""
-    files = sorted(file for file in path.rglob("*") if "artifacts" not in file.parts)
-    stats = [(file.as_posix(), file.stat()) for file in files or [path]]
-    known = [(name, found.st_size, found.st_mtime_ns) for name, found in stats]
-    return sha256(repr(known).encode()).hexdigest()
-
-
 def read_choice(study: Study) -> dict[str, Any]:
     """Say how a study chooses checkpoints, without how it ranks them."""
     settings = study.settings["checkpoints"]
     return {name: value for name, value in settings.items() if name != "rankings"}
-
-
-def find_information(study: Study) -> list[str]:
-    """Find the description of the submission that is collected from a tracking store.
-
-    Raises
-    ------
-    ConfigError
-        When it is not there, or Snakemake would replace a part of its name.
-    """
-    path = study.read("tracking/information")
-    if not path:
-        raise study.refuse(
-            "tracking.information", "name the additional_info.json of the submission."
-        )
-    return [study.find_file("tracking.information", path)]
 
 
 def find_releases(study: Study) -> list[str]:
@@ -209,26 +156,15 @@ def check_sources(study: Study) -> None:
     Raises
     ------
     ConfigError
-        When a store, the exports, the format and the analyses exclude each other.
+        When the format and the analyses exclude each other.
     """
     faults = [str(study.refuse(option, text)) for option, text in _find_exclusive(study)]
-    if has_store(study):
-        faults += list_faults(find_store, study)
-    if has_store(study) and study.settings["format"] == "submission":
-        faults += list_faults(find_information, study)
     if faults:
         raise ConfigError("\n".join(faults))
 
 
 def _find_exclusive(study: Study) -> Iterator[tuple[str, str]]:
     kind, analyses = study.settings["format"], list_analyses(study.settings)
-    if has_store(study) and kind not in ("checkpoints", "submission"):
-        yield (
-            "tracking.store",
-            "a store is read with format: checkpoints or format: submission. Set one of them.",
-        )
-    if has_store(study) and study.settings["exports"]:
-        yield "exports", "tracking.store is read instead. Leave one of them empty."
     if "checkpoints" in analyses and kind != "checkpoints":
         yield (
             "analyses",

@@ -27,10 +27,6 @@ FORMATS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(["predictions", "classify", "patchml"], ("predictions",)),
     "submission": ("submission",),
     "checkpoints": ("checkpoints",),
-    "tracking": ("submission", "checkpoints"),
-    "tracking/keys": ("checkpoints",),
-    "tracking/datasets": ("checkpoints",),
-    "tracking/information": ("submission",),
     "min_seeds": tuple(name for name in get_args(Format) if name != "submission"),
 }
 PLACED = tuple(name for name, made in ANALYSES.items() if made.folder == "capabilities")
@@ -77,14 +73,11 @@ def find_ineffective(
     """
     given = [path for path in [*FORMATS, *READERS] if _is_given(path, settings, written)]
     kind = settings["format"]
-    has_store = bool(settings["tracking"]["store"])
     for path in given:
         known = FORMATS.get(path, (kind,))
         section = path.partition("/")[0]
         if section != path and kind not in FORMATS.get(section, (kind,)):
             continue  # the whole section is reported
-        if path == "tracking" and has_store:
-            continue  # that the format reads no store is reported where it is looked for
         if kind not in known:
             yield (
                 path.replace("/", "."),
@@ -94,8 +87,6 @@ def find_ineffective(
     if kind in TABLES:
         yield from _find_unread_columns(settings, written)
     yield from _find_unclassified(settings)
-    if kind in FORMATS["tracking"] and "tracking" in given and not has_store:
-        yield "tracking", "it has no effect without a store. Name one in tracking.store."
     if "analyses" not in written:
         yield from _find_unasked([path for path in given if path in READERS], settings)
 

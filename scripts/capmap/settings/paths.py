@@ -6,8 +6,6 @@ from typing import Any
 
 from capmap.settings.words import Schema
 
-DATABASE = "sqlite:///"
-
 
 def expand_paths(value: Any, part: Schema) -> Any:
     """Expand `~` in every setting that names a file.
@@ -40,16 +38,15 @@ def expand_paths(value: Any, part: Schema) -> Any:
 
 
 def expand_home(path: str) -> str:
-    """Expand `~` or `~user` at the beginning of a path, also of one to a database.
+    """Expand `~` or `~user` at the beginning of a path.
 
     Examples
     --------
     >>> expand_home("runs/~.csv"), expand_home("~") == os.path.expanduser("~")
     ('runs/~.csv', True)
     """
-    scheme = DATABASE if path.startswith(DATABASE) else ""
     # Not Path.expanduser, which drops a trailing slash and fails where there is no such user.
-    return scheme + os.path.expanduser(path.removeprefix(scheme))  # noqa: PTH111
+    return os.path.expanduser(path)  # noqa: PTH111
 
 
 def leads_out(path: Path, folder: Path) -> bool:

@@ -2,4 +2,5 @@
 
 REMOVED: dict[str, str] = {
     "limits": "leave it out; pairs of more than 500 models are not compared.",
+    "tracking": "export the runs by mlflow.search_runs().to_csv() and set preset: mlflow.",
 }

@@ -1,9 +1,9 @@
 """Where results come from other than exports, and files from elsewhere."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from capmap.settings.choices import Tuning
-from capmap.settings.sections import REQUIRED, FilePath, Name, Section, limit, name_key, option
+from capmap.settings.sections import REQUIRED, Section, limit, name_key, option
 
 DIGEST = "^[0-9a-f]{64}$"
 DOWNLOADS = "downloads"
@@ -14,46 +14,6 @@ DownloadName = Annotated[
         pattern=r"^(?!\.)[^/\\\s](?!.*/[./])[^\\\n]*[^/\\\n]$",
     ),
 ]
-RunStatus = Literal["FINISHED", "FAILED", "KILLED", "RUNNING", "SCHEDULED"]
-
-
-class Tracking(Section):
-    """A tracking store of MLflow to read instead of exports (submission and checkpoints formats).
-
-    `make mlflow` installs what reads it.
-    """
-
-    store: FilePath = option(
-        "",
-        "sqlite:///FILE, a folder, or the address (http, https) of a server; empty means none. "
-        "A server is asked again only when settings change or its results are removed.",
-    )
-    experiments: list[Name] = option(
-        [], "Names of the experiments to read; empty means all.", unique=True
-    )
-    status: list[RunStatus] = option(
-        ["FINISHED"],
-        "Runs to read, by how they ended; others are counted.",
-        min_length=1,
-        unique=True,
-    )
-    keys: list[Name] = option(
-        ["{split}/{dataset}/{metric}", "{split}/{metric}", "{metric}"],
-        "What the names of metrics say, with {metric} and perhaps {split} and {dataset}, which "
-        "tags and parameters of a run may name it instead; the first pattern that fits is taken "
-        "(checkpoints format only).",
-        min_length=1,
-    )
-    datasets: list[Name] = option(
-        [],
-        "The only names that {dataset} may stand for in `keys`; empty means any (checkpoints "
-        "format only).",
-        unique=True,
-    )
-    information: FilePath = option(
-        "",
-        "File additional_info.json of the submission that is collected (submission format only).",
-    )
 
 
 class Submission(Section):

@@ -58,7 +58,7 @@ from capmap.settings.sections import (
     option,
     section,
 )
-from capmap.settings.sources import DIGEST, Download, DownloadName, Submission, Tracking
+from capmap.settings.sources import DIGEST, Download, DownloadName, Submission
 
 Analysis = Annotated[str, limit(choices=tuple(ANALYSES))]
 STUDY_NAMES = (
@@ -139,8 +139,7 @@ class Study(Section):
         "A path, a glob, a URL (http, https, s3), or a list of these, relative to the working "
         "directory. Names stand in braces: runs/{model}/{dataset}.csv. For submissions folders, "
         "each of which is one or holds several. For predictions a path with {model}, {dataset} "
-        "and perhaps {seed}, or empty where `classify` makes them. Also empty where "
-        "`tracking.store` is read.",
+        "and perhaps {seed}, or empty where `classify` makes them.",
     )
     preset: FilePath = option(
         "",
@@ -307,7 +306,6 @@ class Study(Section):
     patchml: PatchML
     classify: Classification
     submission: Submission
-    tracking: Tracking
     checkpoints: Checkpoints
     leaderboard: Leaderboard
     published: dict[PublishedName, Published] = option({}, " ".join(str(Published.__doc__).split()))
