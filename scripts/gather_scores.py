@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from capmap.artifacts import read_json, read_shards, read_table, write_json, write_parquet
+from capmap.errors import ValidationError
 from capmap.exports.files import check_digests
 from capmap.multilabel.gathering import (
     NAMES,
@@ -85,10 +86,11 @@ def gather_scores(
     Raises
     ------
     ValidationError
-        When there is any error in dumps, labels or runs; the message has the counts and the first
-        20 problems.
+        When there are no dumps, or there is any error in dumps, labels or runs; the message has
+        the counts and the first 20 problems.
     """
     rules = Rules(metrics, datasets, normalization, read_references(*references, renamed=renamed))
+    _require_dumps(facts)
     contents = [read_json(path) for path in facts]
     known: list[Fact] = [fact for content in contents for fact in content["dumps"]]
     gathered = gather_runs(read_shards(scores), known, metric=rank_by)
@@ -122,6 +124,14 @@ def gather_scores(
     conversions = {"percent_signs": 0, "decimal_commas": 0}
     account = describe_validation(result, files=files, counts=counts, conversions=conversions)
     write_json(validation, account)
+
+
+def _require_dumps(facts: Sequence[str]) -> None:
+    if not facts:
+        raise ValidationError(
+            "there are no score dumps yet. Score the images that were composed, in patchml/, and "
+            "write a dump for each seed where `exports` finds it."
+        )
 
 
 def _describe_file(fact: Fact) -> dict[str, Any]:

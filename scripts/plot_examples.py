@@ -6,22 +6,21 @@ from pathlib import Path
 from typing import Any
 
 from capmap.artifacts import read_table
-from capmap.exports.arrays import map_array
-from capmap.exports.classes import read_classes, read_images
+from capmap.exports.classes import read_classes
+from capmap.exports.dumps import ScoreDump, open_scores
 from capmap.exports.labels import read_label_sets
 from capmap.figures.canvas import draw_note
 from capmap.figures.examples import HEADING, draw_prediction_panels
 from capmap.figures.look import read_look, wear_look
 from capmap.figures.style import save_figure
 from capmap.images.pictures import load_pixels
-from capmap.multilabel.examples import choose_images, choose_models, find_sets, list_examples
+from capmap.multilabel.examples import choose_images, choose_models, list_examples, take_scores
 from capmap.rng import make_stream
 
 N_IMAGES = 6
 SIDE = 160
 NO_IMAGES = (
-    "There are no images to show: examples are drawn where a study runs its classifiers itself "
-    "(classify)."
+    "There are no images to show: examples are drawn of the images that a study composes (patchml)."
 )
 
 logger = logging.getLogger(__name__)
@@ -31,7 +30,6 @@ def plot_examples(
     *,
     summary: str,
     dumps: list[str],
-    ids: list[str],
     labels: list[str],
     images: list[str],
     classes: list[str],
@@ -50,10 +48,9 @@ def plot_examples(
     summary : str
         The table multilabel/summary.csv.
     dumps : list of str
-        Scores of the dataset's images by each of `models`, NumPy; none where there are no images.
-    ids, labels, images : list of str
-        File of the images in the order of the scores, file of their labels, and folder of the
-        images: one each, or none where there are no images.
+        Scores of the dataset's images by each of `models`; none where there are no images.
+    labels, images : list of str
+        File of the images' labels, and their folder: one each, or none where there are no images.
     classes : list of str
         File of the classes in the order of the scores, or nothing.
     style : list of str
@@ -80,8 +77,8 @@ def plot_examples(
     table = read_table(summary)
     titles = choose_models(table[table["model"].isin(models)], dataset=dataset)
     known = [name for path in classes for name in read_classes(path)]
-    names = read_images(ids[0])
-    sets = find_sets(read_label_sets(labels[0], classes=known), names)
+    found = read_label_sets(labels[0], classes=known)
+    names, sets = found.images or [], [sorted(set(own)) for own in found.sets]
     places = choose_images(
         names,
         sets,
@@ -90,8 +87,13 @@ def plot_examples(
     )
     chosen = [names[place] for place in places]
     files = dict(zip(models, dumps, strict=True))
+    opened = {title: open_scores(files[model]) for model, title in titles.items()}
     examples = list_examples(
-        {title: map_array(files[model])[places] for model, title in titles.items()},
+        {
+            title: take_scores(dump, names, chosen)
+            for title, dump in opened.items()
+            if isinstance(dump, ScoreDump)
+        },
         chosen,
         [sets[place] for place in places],
         classes=known,

@@ -118,7 +118,6 @@ EVERY_DEFAULT = {
         "cells": "index",
         "seeds": [0, 1, 2, 3, 4],
     },
-    "classify": {"models": {}, "datasets": {}, "batch": 32},
     "submission": {"seeds_per_cell": 5, "strict": False, "method": "full_ft"},
     "checkpoints": {
         "select": {"metric": "", "datasets": [], "direction": "auto", "split": "validation"},

@@ -29,7 +29,6 @@ FILES = {
     "kinds.csv": "dataset,dates\ncifar,2020\n",
     "labels.json": "{}",
     "dumps/ViT/V1.npy": "",
-    "net.onnx": "",
 }
 # What a remedy begins with, or an expectation.
 REMEDY = re.compile(
@@ -223,10 +222,6 @@ def test_home_is_expanded_in_every_path(folder: Path, monkeypatch: pytest.Monkey
                     "format": "predictions",
                     "exports": "~/dumps/{model}/{dataset}.npy",
                     "predictions": {"classes": "~/c.txt", "datasets": {"V1": labels}},
-                    "classify": {
-                        "models": {"net": {"file": "~/net.onnx"}},
-                        "datasets": {"V2": {"images": "~/images"}},
-                    },
                     "patchml": {
                         "images": "~/images",
                         "annotations": "~/notes",
@@ -238,5 +233,5 @@ def test_home_is_expanded_in_every_path(folder: Path, monkeypatch: pytest.Monkey
     )
     text = yaml.safe_dump(config)
     assert text.count("~") == text.count("folder/~.csv") == 1
-    assert text.count(str(folder)) == 18
+    assert text.count(str(folder)) == 16
     assert expand_home("~nobody-of-this-name/a") == "~nobody-of-this-name/a"

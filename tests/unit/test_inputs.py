@@ -16,7 +16,7 @@ from capmap.exports.submission_information import INFORMATION
 from capmap.exports.submission_results import RESULTS
 from capmap.inputs import analyses, exports, leaderboards, predictions, studies
 from capmap.inputs.studies import Study
-from capmap.multilabel.dumps import Cell, name_cell
+from capmap.multilabel.dumps import Cell
 
 LATER = 4_000_000_000
 
@@ -439,18 +439,17 @@ def test_settings_that_go_together_are_taken() -> None:
 
 # Predictions
 
-CLASSIFIER = {"file": "m.onnx", "size": 8, "mean": [0.5] * 3, "std": [0.5] * 3}
 PATCHML = {"images": "in", "annotations": "notes", "seeds": [3, 4]}
 V1 = {"labels": "v1.json", "images": "v1/{seed}.txt"}
 
 
-def make_classifiers(**given: Any) -> Study:
-    classify = {"models": {"m": CLASSIFIER, "n": CLASSIFIER}, "datasets": {"V1": {"images": "i"}}}
-    return make_study(**{"format": "predictions", "classify": classify, **given})
-
-
-def place(model: str, dataset: str, number: int) -> str:
-    return f"results/s/dumps/{name_cell(Cell(model, dataset))}/{number}"
+def make_composed(**given: Any) -> Study:
+    """A study of two models on V1 and on images that it composes with two seeds."""
+    touch(*(f"d/{model}/V1.npy" for model in "mn"))
+    touch(*(f"d/{model}/PatchML/{seed}.npy" for model in "mn" for seed in (3, 4)))
+    paths = ["d/{model}/{dataset}.npy", "d/{model}/{dataset}/{seed}.npy"]
+    own = {"format": "predictions", "exports": paths, "patchml": PATCHML}
+    return make_study(**{**own, "predictions": {"datasets": {"V1": V1}}, **given})
 
 
 def test_dumps_are_found_by_model_dataset_and_seed() -> None:
@@ -467,15 +466,10 @@ def test_dumps_are_found_by_model_dataset_and_seed() -> None:
 @pytest.mark.parametrize(
     ("exports", "message"),
     [
+        ("", "name the score dumps, such as dumps/{model}/{dataset}.npy."),
         (
-            ["d/{model}/{dataset}.npy"],
-            "predictions have one path with {model} and {dataset}, "
-            "such as dumps/{model}/{dataset}.npy, and no list.",
-        ),
-        (
-            "",
-            "name the score dumps, such as dumps/{model}/{dataset}.npy, "
-            "or the models and datasets in `classify` that make them.",
+            ["d/{model}/{dataset}.npy", "d/{dataset}_{model}.npy"],
+            "d/a/V1.npy and d/V1_a.npy are of the same model, dataset and seed. Remove one.",
         ),
         (
             "d/{model}.npy",
@@ -485,6 +479,7 @@ def test_dumps_are_found_by_model_dataset_and_seed() -> None:
     ],
 )
 def test_dumps_that_cannot_be_told_apart_are_refused(exports: Any, message: str) -> None:
+    touch("d/a/V1.npy", "d/V1_a.npy")
     with refused(f"studies.s.exports: {message}"):
         predictions.find_dumps(make_study(format="predictions", exports=exports))
 
@@ -495,19 +490,21 @@ def test_dumps_have_to_be_there() -> None:
         predictions.find_dumps(make_study(format="predictions", exports=pattern))
 
 
-def test_classifiers_make_dumps_of_each_dataset_and_seed() -> None:
-    study = make_classifiers(patchml=PATCHML)
-    cells = [("V1", "", 0), ("PatchML", "3", 3), ("PatchML", "4", 4)]
-    assert predictions.find_dumps(study) == {
-        f"{place(model, dataset, number)}.npy": Cell(model, dataset, seed)
-        for model in ["m", "n"]
-        for dataset, seed, number in cells
-    }
+def test_dumps_of_several_paths_are_put_together() -> None:
+    cells = predictions.find_dumps(make_composed())
+    assert list(cells) == [
+        f"d/{model}/{name}.npy" for model in "mn" for name in ("PatchML/3", "PatchML/4", "V1")
+    ]
+    assert cells["d/n/PatchML/4.npy"] == Cell("n", "PatchML", "4")
 
 
-def test_images_of_patchml_need_annotations() -> None:
-    with refused("studies.s.patchml.annotations: name the annotations of patchml.images."):
-        predictions.list_classified(make_classifiers(patchml={"images": "in"}))
+def test_images_are_composed_before_there_are_dumps() -> None:
+    tables = [f"results/s/patchml/{name}" for name in ("skipped.csv", "3/composed.csv")]
+    assert predictions.list_objects(make_composed()) == tables
+    waiting = make_composed(exports="e/{model}/{dataset}.npy")
+    assert predictions.find_dumps(waiting) == {}
+    assert predictions.list_objects(waiting) == [*tables, "results/s/patchml/4/composed.csv"]
+    assert predictions.list_objects(make_composed(patchml={})) == []
 
 
 def test_all_dumps_of_a_model_are_in_one_shard() -> None:
@@ -548,63 +545,33 @@ def test_a_shard_needs_labels_of_its_datasets_and_the_classes() -> None:
     assert predictions.find_classes(study, "patchml") == []
 
 
-def test_labels_of_patchml_are_made_and_ids_are_those_of_the_first_classifier() -> None:
-    study = make_classifiers(patchml=PATCHML, predictions={"datasets": {"V1": V1}})
+def test_labels_of_patchml_are_made() -> None:
+    study = make_composed()
     labels = predictions.find_labels(study)
     assert labels["V1"]["labels"] == "v1.json"
-    assert labels["V1"]["images"] == f"{place('m', 'V1', 0)}.txt"
-    folder = place("m", "PatchML", 0).removesuffix("/0")
     assert labels["PatchML"] == {
         "single": "",
         "classes": "",
-        "images": f"{folder}/{{seed}}.txt",
+        "images": "",
         "labels": "results/s/patchml/{seed}/labels.json",
     }
-    # The settings themselves stay as they are.
-    assert study.read("predictions/datasets")["V1"]["images"] == "v1/{seed}.txt"
 
 
-def test_a_job_classifies_the_images_of_its_cell() -> None:
-    study = make_classifiers(patchml=PATCHML)
-    ours, patches = name_cell(Cell("n", "V1")), name_cell(Cell("n", "PatchML"))
-    assert predictions.find_classified(study, ours) == Cell("n", "V1")
-    assert predictions.find_images(study, cell=ours, number="0") == "i"
-    tables = [f"results/s/patchml/{name}" for name in ("skipped.csv", "3/composed.csv")]
-    assert predictions.list_objects(study) == tables
-    assert predictions.list_objects(make_classifiers()) == []
-    composed = predictions.find_images(study, cell=patches, number="4")
-    assert composed == "results/s/patchml/4/images"
-    assert predictions.read_classifier(study, "size", cell=patches) == 8
-    with refused(f"No model and dataset of s are {'0' * 16}."):
-        predictions.find_classified(study, "0" * 16)
-
-
-def test_examples_are_of_the_last_compared_dataset_that_is_classified() -> None:
-    study = make_classifiers(patchml=PATCHML, predictions={"datasets": {"V1": V1}})
+def test_examples_are_of_the_first_seed_of_composed_images() -> None:
+    study = make_composed()
     assert predictions.find_example_dataset(study) == "PatchML"
     assert predictions.list_example_models(study) == ["m", "n"]
-    dumps = [f"{place(model, 'PatchML', 3)}.npy" for model in ["m", "n"]]
+    dumps = [f"d/{model}/PatchML/3.npy" for model in "mn"]
     assert predictions.list_example_dumps(study) == dumps
-    assert predictions.find_example_images(study) == ["results/s/patchml/3/images"]
-    labels = predictions.find_example_labels(study, "labels")
-    assert labels == ["results/s/patchml/3/labels.json"]
-    ids = predictions.find_example_labels(study, "images")
-    assert ids == [f"{place('m', 'PatchML', 3)}.txt"]
-    other = make_classifiers(
-        patchml=PATCHML,
-        predictions={"datasets": {"V1": V1}},
-        multilabel={"compare": ["PatchML", "V1"]},
-    )
-    assert predictions.find_example_dataset(other) == "V1"
-    assert predictions.find_example_images(other) == ["i"]
+    for name in ("images", "labels.json"):
+        assert predictions.place_examples(study, name) == [f"results/s/patchml/3/{name}"]
 
 
 def test_dumps_of_others_give_no_examples() -> None:
-    study = make_study(format="predictions", exports="d/{model}/{dataset}.npy")
-    assert predictions.list_example_cells(study) == []
+    study = make_composed(patchml={})
     assert predictions.find_example_dataset(study) == ""
-    assert predictions.list_example_dumps(study) == predictions.find_example_images(study) == []
-    assert predictions.find_example_labels(study, "labels") == []
+    assert predictions.list_example_dumps(study) == predictions.place_examples(study, "images")
+    assert predictions.list_example_models(study) == []
 
 
 # Analyses

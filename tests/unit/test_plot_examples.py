@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import plot_examples as script
-from capmap.errors import ValidationError
-from capmap.exports.labels import LabelFile
-from capmap.multilabel.examples import choose_images, choose_models, find_sets, list_examples
+from capmap.exports.dumps import ScoreDump
+from capmap.multilabel.examples import choose_images, choose_models, list_examples, take_scores
 from capmap.rng import make_stream
 from plot_examples import plot_examples
 from tests.figure_checks import drawn_words
@@ -79,19 +78,12 @@ def test_images_without_labels_are_never_chosen():
     assert choose_images(["a"], [[]], n_images=6, make_rng=make_rng) == []
 
 
-@pytest.mark.parametrize("ids", [["b.png", "a.JPEG"], ["b", "a"]])
-def test_labels_are_found_with_and_without_the_suffix_of_the_image(ids):
-    labels = LabelFile("labels.json", [[2, 1, 2], []], ids)
-    assert find_sets(labels, ["a.JPEG", "b.png"]) == [[], [1, 2]]
-
-
-def test_labels_by_order_belong_to_the_images_in_their_order():
-    assert find_sets(LabelFile("real.json", [[1], [0]], None), ["1.png", "2.png"]) == [[1], [0]]
-
-
-def test_an_image_without_an_entry_is_refused():
-    with pytest.raises(ValidationError, match="no labels: 'c'"):
-        find_sets(LabelFile("labels.json", [[1]], ["a"]), ["a", "c"])
+@pytest.mark.parametrize("ids", [["b.png", "a.JPEG"], ["b", "a"], None])
+def test_scores_are_found_with_and_without_the_suffix_of_the_image(ids):
+    images = ["b.png", "a.JPEG"]
+    scores = np.array([[0.0, 1.0], [2.0, 3.0]])
+    taken = take_scores(ScoreDump(scores, ids), images, ["a.JPEG"])
+    assert taken.tolist() == [[2.0, 3.0]]
 
 
 @given(st.integers(1, 12), st.integers(0, 99), st.sampled_from(["f2", "f4", "f8"]))
@@ -129,17 +121,16 @@ def study(tmp_path):
         color = (60 * place, 0, 200)
         Image.new("RGB", (9 + place, 5), color).save(tmp_path / "images" / name)
     rng = np.random.default_rng(0)
-    dumps = [str(tmp_path / f"{place}.npy") for place in range(len(MODELS))]
+    dumps = [str(tmp_path / f"{place}.npz") for place in range(len(MODELS))]
     for path in dumps:
-        np.save(path, rng.normal(size=(len(SETS), len(CLASSES))).astype(np.float32))
-    (tmp_path / "ids.txt").write_text("".join(f"{name}\n" for name in SETS), "utf-8")
+        scores = rng.normal(size=(len(SETS), len(CLASSES))).astype(np.float32)
+        np.savez(path, scores=scores, ids=np.array(list(SETS)))
     (tmp_path / "labels.json").write_text(json.dumps(SETS))
     (tmp_path / "classes.txt").write_text("".join(f"{name}\n" for name in CLASSES))
     make_summary(MODELS).to_csv(tmp_path / "summary.csv", index=False)
     return {
         "summary": str(tmp_path / "summary.csv"),
         "dumps": dumps,
-        "ids": [str(tmp_path / "ids.txt")],
         "labels": [str(tmp_path / "labels.json")],
         "images": [str(tmp_path / "images")],
         "classes": [str(tmp_path / "classes.txt")],
@@ -176,7 +167,7 @@ def test_the_scores_of_the_two_models_and_the_images_are_shown(study, monkeypatc
     assert set(table["image"]) == set(thumbnails) == {"a.png", "c d.png"}
     own = table[(table["model"] == "poor (worst)") & (table["image"] == "c d.png")]
     assert own.set_index("class")["score"].to_dict() == pytest.approx(
-        dict(zip(CLASSES, np.load(study["dumps"][2])[2].tolist(), strict=True))
+        dict(zip(CLASSES, np.load(study["dumps"][2])["scores"][2].tolist(), strict=True))
     )
     assert set(own.loc[own["is_label"], "class"]) == {"ant", "cat", "dog"}
     assert own["is_predicted"].sum() == 3
@@ -185,7 +176,8 @@ def test_the_scores_of_the_two_models_and_the_images_are_shown(study, monkeypatc
 
 
 def test_one_model_without_class_names_is_drawn(study, tmp_path):
-    Path(study["labels"][0]).write_text(json.dumps([[0, 1], [2], [3, 0], []]))
+    sets = dict(zip(SETS, [[0, 1], [2], [3, 0], []], strict=True))
+    Path(study["labels"][0]).write_text(json.dumps(sets))
     one = {"dumps": study["dumps"][1:2], "models": study["models"][1:2], "classes": []}
     assert all(draw(study, tmp_path, **one))
 
@@ -193,7 +185,7 @@ def test_one_model_without_class_names_is_drawn(study, tmp_path):
 def test_a_dataset_without_asma_and_a_study_without_images_have_a_note(study, monkeypatch):
     drawn = []
     monkeypatch.setattr(script, "save_figure", lambda figure, _: drawn.append(figure))
-    files = ("dumps", "ids", "labels", "images", "classes", "models")
+    files = ("dumps", "labels", "images", "classes", "models")
     for options in ({"dataset": "E"}, {"dataset": "", **{name: [] for name in files}}):
         plot_examples(**{**study, **options}, prediction_examples_figure=[])
     assert "No image was chosen as an example." in drawn_words(drawn[0])

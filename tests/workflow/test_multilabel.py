@@ -1,4 +1,4 @@
-"""Multi-label evaluation in real runs: from images, from dumps and from published metrics."""
+"""Multi-label evaluation in real runs: from dumps and from published metrics."""
 
 import re
 from pathlib import Path
@@ -103,19 +103,15 @@ def test_nothing_runs_again_when_nothing_changed(project: Checkout) -> None:
     assert not project.snakemake().jobs
 
 
-def test_one_more_seed_composes_and_classifies_its_own_images_only(project: Checkout) -> None:
-    seeds = {**SHAPES["patchml"], "seeds": [0, 1, 2, 3]}
-    project.write_studies({"shapes": {**SHAPES, "patchml": seeds}, "imagenet": PUBLISHED})
-    run = project.snakemake("-n")
-    ran = run.rules
-    assert "crop_objects" not in ran
-    assert "read_published" not in ran
-    assert [job for job in run.jobs if "compose_patches" in job] == [
-        "compose_patches study=shapes, number=3"
-    ]
-    classified = [job for job in run.jobs if job.startswith("classify_images")]
-    assert len(classified) == 4
-    assert all("number=3" in job for job in classified)
+def test_images_are_composed_before_there_are_scores_of_them(project: Checkout) -> None:
+    waiting = {**SHAPES, "exports": "dumps/{model}/{dataset}/{seed}.npz"}
+    project.write_studies({"shapes": waiting})
+    run = project.snakemake()
+    assert run.status != 0
+    assert "there are no score dumps yet" in run.output
+    for seed in waiting["patchml"]["seeds"]:
+        images = project.folder / f"results/shapes/patchml/{seed}/images"
+        assert len(list(images.iterdir())) > 100
 
 
 def test_the_same_seeds_give_the_same_bytes(project: Checkout) -> None:

@@ -1,9 +1,7 @@
 """Evaluates predictions of single-label classifiers on images with several valid labels.
 
-Reads: annotated images and classifiers (ONNX), dumps of scores, labels, or published metrics of an
-ordinary study.
-Writes: patchml/ with a folder of composed images per seed, dumps/ with the scores of each model and
-dataset, multilabel/; for predictions also runs.parquet and validation.json, as exports do.
+Reads: dumps of scores, labels, annotated images, or published metrics of an ordinary study.
+Writes: patchml/ with a folder of composed images per seed, multilabel/; for predictions also runs.parquet and validation.json, as exports do.
 """
 
 
@@ -56,31 +54,6 @@ rule compose_patches:
         library=digest_library("compose_patches.py"),
     script:
         "../../scripts/compose_patches.py"
-
-
-rule classify_images:
-    """A folder of images and a classifier → scores of all classes."""
-    input:
-        images=of(predictions.find_images, cell=str, number=str),
-        model=of(predictions.read_classifier, "file", cell=str),
-        classes=of(predictions.find_classes, "predictions"),
-    output:
-        scores="results/{study}/dumps/{cell}/{number}.npy",
-        ids="results/{study}/dumps/{cell}/{number}.txt",
-    log:
-        "results/logs/classify_images/{study}/{cell}/{number}.log",
-    benchmark:
-        "results/benchmarks/classify_images/{study}/{cell}/{number}.tsv"
-    conda:
-        "../../envs/classify.yaml"
-    params:
-        size=of(predictions.read_classifier, "size", cell=str),
-        mean=of(predictions.read_classifier, "mean", cell=str),
-        std=of(predictions.read_classifier, "std", cell=str),
-        batch_size=setting("classify/batch"),
-        library=digest_library("classify_images.py"),
-    script:
-        "../../scripts/classify_images.py"
 
 
 rule evaluate_predictions:
@@ -198,9 +171,8 @@ rule plot_examples:
     input:
         summary="results/{study}/multilabel/summary.csv",
         dumps=of(predictions.list_example_dumps),
-        ids=of(predictions.find_example_labels, "images"),
-        labels=of(predictions.find_example_labels, "labels"),
-        images=of(predictions.find_example_images),
+        labels=of(predictions.place_examples, "labels.json"),
+        images=of(predictions.place_examples, "images"),
         classes=of(predictions.find_classes, "predictions"),
         style=of(looks.list_styles, "prediction_examples"),
     output:

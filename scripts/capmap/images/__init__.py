@@ -1,1 +1,1 @@
-"""Folders of images: run through classifiers, or composed to multi-label images (PatchML)."""
+"""Folders of images, composed to multi-label images (PatchML)."""

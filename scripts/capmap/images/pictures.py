@@ -70,52 +70,6 @@ def open_picture(path: str | Path) -> Iterator[Image.Image]:
         raise UnusableImageError(f"the image is corrupt ({error})") from error
 
 
-def find_images(folder: str | Path) -> list[str]:
-    """Find the images in a folder and in the folders below it.
-
-    Parameters
-    ----------
-    folder : path-like
-        The folder.
-
-    Returns
-    -------
-    list of str
-        The id of each image, sorted: its path within the folder with slashes, suffix included,
-        such as ``n01440764/ILSVRC2012_val_00000293.JPEG``.
-
-    Raises
-    ------
-    ValidationError
-        If there is no image in it, or if a name has line breaks, spaces at its ends, or bytes that
-        are no UTF-8, and so cannot stand in a list of ids.
-
-    Notes
-    -----
-    Image files are known by their suffix: .bmp, .jpeg, .jpg, .png, .tif, .tiff, .webp, in small or
-    large letters. Files whose name starts with a dot are passed over. Folders that are links are
-    not entered.
-    """
-    found = []
-    for place, _, files in os.walk(folder):
-        for file in files:
-            path = Path(place, file)
-            if path.suffix.lower() in SUFFIXES and not file.startswith("."):
-                found.append(path.relative_to(folder).as_posix())
-    if not found:
-        raise ValidationError(
-            f"{folder}: there is no image in this folder. Images end in {', '.join(SUFFIXES)}."
-        )
-    odd = [name for name in found if not _is_plain(name)]
-    if odd:
-        raise ValidationError(
-            f"{folder}: {count_things(len(odd), 'name')} of images cannot stand in a list of ids: "
-            f"{list_names(sorted(odd))}. Rename them without line breaks "
-            "and spaces at their ends, in UTF-8."
-        )
-    return sorted(found)
-
-
 def load_pixels(path: str | Path, *, size: int) -> Pixels:
     """Load an image as RGB and resize it to a square.
 
@@ -156,14 +110,6 @@ def _convert(image: Image.Image) -> Image.Image:
     if image.mode.startswith("I;16"):
         return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)).convert("RGB")
     return image.convert("RGB")
-
-
-def _is_plain(name: str) -> bool:
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return [name.strip()] == name.splitlines()
 
 
 class ImageFolder:

@@ -27,7 +27,7 @@ from capmap.wording import find_nearest, quote_name
 
 ARCHIVE = re.compile(r"\.zip(?=/|$)", re.IGNORECASE)
 # What says which files are the exports.
-SOURCES = ("exports", "format", "classify", "patchml")
+SOURCES = ("exports", "format", "patchml")
 
 
 def find_exports(study: Study) -> dict[str, str]:

@@ -1,12 +1,11 @@
-"""What multi-label evaluation reads: dumps of scores, labels, images, and classifiers."""
+"""What multi-label evaluation reads: dumps of scores, labels and images."""
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from capmap.errors import ConfigError
 from capmap.inputs.studies import Study, list_faults, match_paths
-from capmap.multilabel.dumps import Cell, list_paths, match_dumps, name_cell, write_glob
+from capmap.multilabel.dumps import Cell, list_paths, match_dumps, write_glob
 from capmap.renaming import OPTION, find_bad_renames
 from capmap.settings.choices import SUBGROUPS
 from capmap.shards import split_shards
@@ -15,41 +14,20 @@ from capmap.wording import find_nearest, list_names, quote_name, write_key
 PATCHML = "PatchML"
 
 
-def list_classified(study: Study) -> list[Cell]:
-    """List the cells that a study's own classifiers make, by model.
-
-    Raises
-    ------
-    ConfigError
-        When images of PatchML have no annotations.
-    """
-    classify, patchml = study.settings["classify"], study.settings["patchml"]
-    if patchml["images"] and not patchml["annotations"]:
-        raise study.refuse("patchml.annotations", "name the annotations of patchml.images.")
-    cells = [(dataset, "") for dataset in classify["datasets"]]
-    if patchml["images"]:
-        cells += [(PATCHML, str(seed)) for seed in patchml["seeds"]]
-    return [Cell(model, *cell) for model in classify["models"] for cell in cells]
-
-
-def place_dump(study: Study, cell: Cell, seed: str) -> str:
-    """Say where a study's own classifier writes, without suffix; "0" stands for no seed."""
-    folder = name_cell(Cell(cell.model, cell.dataset))
-    return study.place(f"dumps/{folder}/{seed or 0}")
-
-
-def place_images(study: Study, dataset: str, seed: str) -> str:
-    """Say where the images of a dataset are that a study classifies."""
-    if dataset == PATCHML:
-        return study.place(f"patchml/{seed}/images")
-    return str(study.settings["classify"]["datasets"][dataset]["images"])
-
-
 def list_objects(study: Study) -> list[str]:
-    """List the tables of objects that are in no composed image; all seeds have as many."""
+    """List the tables of objects that are in no composed image; all seeds have as many.
+
+    As long as there are no dumps, those of all seeds are listed: so the images are composed that
+    models are to see.
+    """
     patchml = study.settings["patchml"]
-    names = ["skipped.csv", f"{patchml['seeds'][0]}/composed.csv"] if patchml["images"] else []
-    return [study.place(f"patchml/{name}") for name in names]
+    if not patchml["images"]:
+        return []
+    seeds = patchml["seeds"][:1] if find_dumps(study) else patchml["seeds"]
+    return [
+        study.place(f"patchml/{name}")
+        for name in ("skipped.csv", *(f"{seed}/composed.csv" for seed in seeds))
+    ]
 
 
 def find_dumps(study: Study) -> dict[str, Cell]:
@@ -58,41 +36,36 @@ def find_dumps(study: Study) -> dict[str, Cell]:
     Parameters
     ----------
     study : Study
-        Its exports are a path with ``{model}`` and ``{dataset}``, and perhaps ``{seed}``.
+        Its exports are paths with ``{model}`` and ``{dataset}``, and perhaps ``{seed}``.
 
     Returns
     -------
     dict of str to Cell
-        Those that the study's own classifiers make come first.
+        In the order of the cells; none only where the study composes the images first.
 
     Raises
     ------
     ConfigError
-        When there is none, or a path can be read in two ways.
+        When there is none, a path can be read in two ways, or two are of one cell.
     """
-    made = {f"{place_dump(study, cell, cell.seed)}.npy": cell for cell in list_classified(study)}
-    pattern = study.settings["exports"]
-    if not isinstance(pattern, str):
-        raise study.refuse(
-            "exports",
-            "predictions have one path with {model} and {dataset}, "
-            "such as dumps/{model}/{dataset}.npy, and no list.",
-        )
-    if not pattern and not made:
-        raise study.refuse(
-            "exports",
-            "name the score dumps, such as "
-            "dumps/{model}/{dataset}.npy, or the models and datasets in `classify` that make them.",
-        )
-    found: dict[str, Cell] = {}
-    if pattern:
+    exports = study.settings["exports"]
+    if not exports:
+        raise study.refuse("exports", "name the score dumps, such as dumps/{model}/{dataset}.npy.")
+    patterns = [exports] if isinstance(exports, str) else exports
+    cells: dict[Cell, str] = {}
+    for pattern in patterns:
         try:
             found = match_dumps(pattern, match_paths(write_glob(pattern)))
         except ConfigError as error:
             raise study.refuse("exports", str(error)) from error
-    if not found and not made:
-        raise study.miss("exports", f"no file matches {pattern!r}", pattern)
-    return made | found
+        for path, cell in found.items():
+            if other := cells.get(cell):
+                text = f"{other} and {path} are of the same model, dataset and seed. Remove one."
+                raise study.refuse("exports", text)
+            cells[cell] = path
+    if not cells and not study.settings["patchml"]["images"]:
+        raise study.miss("exports", f"no file matches {patterns[0]!r}", patterns[0])
+    return {path: cell for cell, path in sorted(cells.items())}
 
 
 def shard_dumps(study: Study) -> dict[int, dict[str, Cell]]:
@@ -117,15 +90,11 @@ def list_cells(study: Study, *, shard: int) -> list[list[str]]:
 
 def find_labels(study: Study) -> dict[str, dict[str, str]]:
     """Find the files of labels and ids of each dataset of a study; those of PatchML are made."""
-    datasets = {name: dict(files) for name, files in study.read("predictions/datasets").items()}
-    # All classifiers see the images of a folder in the same order.
-    for cell in reversed(list_classified(study)):
-        seed = "{seed}" if cell.seed else ""
-        files = datasets.setdefault(cell.dataset, {"single": "", "classes": ""})
-        files["images"] = f"{place_dump(study, cell, seed)}.txt"
-        if cell.dataset == PATCHML:
-            files["labels"] = study.place("patchml/{seed}/labels.json")
-    return datasets
+    datasets: dict[str, dict[str, str]] = study.read("predictions/datasets")
+    if not study.settings["patchml"]["images"]:
+        return datasets
+    made = {"labels": study.place("patchml/{seed}/labels.json")}
+    return {PATCHML: {**made, "single": "", "images": "", "classes": ""}, **datasets}
 
 
 def list_label_files(study: Study, *, shard: int) -> list[str]:
@@ -165,30 +134,6 @@ def list_counted_datasets(study: Study) -> list[str]:
     return [_rename(study, name) for name in study.read("multilabel/labels")]
 
 
-def find_classified(study: Study, cell: str) -> Cell:
-    """Find the model and the dataset whose files have the name of a cell.
-
-    Raises
-    ------
-    ConfigError
-        When the study classifies none of that name.
-    """
-    for classified in list_classified(study):
-        if name_cell(Cell(classified.model, classified.dataset)) == cell:
-            return classified
-    raise ConfigError(f"No model and dataset of {study.name} are {cell}.")
-
-
-def find_images(study: Study, *, cell: str, number: str) -> str:
-    """Find the folder of images that a classifier sees; of PatchML that of a seed."""
-    return place_images(study, find_classified(study, cell).dataset, number)
-
-
-def read_classifier(study: Study, option: str, *, cell: str) -> Any:
-    """Give a setting of the classifier of a cell."""
-    return study.settings["classify"]["models"][find_classified(study, cell).model][option]
-
-
 def find_classes(study: Study, section: str) -> list[str]:
     """Name the file of class names in a section of a study's settings, if any."""
     path = study.settings[section]["classes"]
@@ -220,45 +165,33 @@ def _rename(study: Study, name: str) -> str:
     return str(study.read("figures/names").get(name, name))
 
 
-def list_example_cells(study: Study) -> list[Cell]:
-    """List the cells of a compared dataset that a study classifies; of seeds the first."""
-    cells = list_classified(study)
-    named = [_rename(study, cell.dataset) for cell in cells]
-    known = list(dict.fromkeys([*list_datasets(study), *named]))
-    compared = study.read("multilabel/compare") or known[:2]
-    for dataset in [*reversed(compared), *known]:
-        own = [cell for cell, name in zip(cells, named, strict=True) if name == dataset]
-        if own:
-            return [cell for cell in own if cell.seed == own[0].seed]
-    return []
+def find_examples(study: Study) -> list[Cell]:
+    """Find the cells of composed images from which examples are chosen: those of one seed."""
+    if not study.settings["patchml"]["images"]:
+        return []
+    own = [cell for cell in find_dumps(study).values() if cell.dataset == PATCHML]
+    return [cell for cell in own if cell.seed == own[0].seed]
 
 
 def list_example_dumps(study: Study) -> list[str]:
     """List the scores of the images from which examples are chosen, by each model."""
-    return [f"{place_dump(study, cell, cell.seed)}.npy" for cell in list_example_cells(study)]
+    chosen = find_examples(study)
+    return [path for path, cell in find_dumps(study).items() if cell in chosen] if chosen else []
 
 
 def list_example_models(study: Study) -> list[str]:
     """List the models of `list_example_dumps`."""
-    return [_rename(study, cell.model) for cell in list_example_cells(study)]
+    return [_rename(study, cell.model) for cell in find_examples(study)]
 
 
 def find_example_dataset(study: Study) -> str:
     """Name the dataset of `list_example_dumps`, "" where there is none."""
-    return next((_rename(study, cell.dataset) for cell in list_example_cells(study)), "")
+    return _rename(study, PATCHML) if find_examples(study) else ""
 
 
-def find_example_images(study: Study) -> list[str]:
-    """Find the folder of the images from which examples are chosen, if any."""
-    cells = list_example_cells(study)[:1]
-    return [place_images(study, cell.dataset, cell.seed) for cell in cells]
-
-
-def find_example_labels(study: Study, kind: str) -> list[str]:
-    """Find the "labels" or ids ("images") of the images from which examples are chosen, if any."""
-    cells = list_example_cells(study)[:1]
-    sources = find_labels(study)
-    return list_paths([sources[cell.dataset][kind] for cell in cells], cells)
+def place_examples(study: Study, name: str) -> list[str]:
+    """Say where the "images" or "labels.json" of `list_example_dumps` are, if there are any."""
+    return [study.place(f"patchml/{cell.seed}/{name}") for cell in find_examples(study)[:1]]
 
 
 def check_predictions(study: Study) -> None:
@@ -283,23 +216,16 @@ def check_predictions(study: Study) -> None:
 
 
 def _find_missing_files(study: Study) -> Iterator[str]:
-    """Look for what `predictions`, `classify` and `patchml` name, except for files of labels."""
-    classify, patchml = study.settings["classify"], study.settings["patchml"]
+    """Look for what `predictions` and `patchml` name, except for files of labels."""
+    patchml = study.settings["patchml"]
+    if patchml["images"] and not patchml["annotations"]:
+        text = "name the annotations of patchml.images."
+        yield str(study.refuse("patchml.annotations", text))
     files = {
         "predictions.classes": study.read("predictions/classes"),
         "patchml.classes": patchml["classes"],
-        **{
-            f"classify.models.{name}.file": model["file"]
-            for name, model in classify["models"].items()
-        },
     }
-    folders = {
-        "patchml.images": patchml["images"],
-        **{
-            f"classify.datasets.{name}.images": shown["images"]
-            for name, shown in classify["datasets"].items()
-        },
-    }
+    folders = {"patchml.images": patchml["images"]}
     if Path(patchml["annotations"]).is_dir():
         folders["patchml.annotations"] = patchml["annotations"]
     else:
@@ -323,11 +249,9 @@ def _check_labels(study: Study) -> None:
             text = f"there are score dumps of it, and no labels. {hint}Name the file of its labels."
             faults.append(str(study.refuse(option, text)))
         for key, pattern in given.get(dataset, {}).items():
-            # The ids of images that the study classifies are made.
-            if pattern and pattern == known[dataset][key]:
-                missing = [path for path in list_paths([pattern], own) if not Path(path).is_file()]
-                for path in missing[:1]:
-                    faults += list_faults(study.find_file, f"{option}.{key}", path)
+            missing = [path for path in list_paths([pattern], own) if not Path(path).is_file()]
+            for path in missing[:1]:
+                faults += list_faults(study.find_file, f"{option}.{key}", path)
     if faults:
         raise ConfigError("\n".join(faults))
 
@@ -345,6 +269,8 @@ def _check_names(study: Study) -> None:
 def _check_compared(study: Study) -> None:
     """Refuse to compare, and to form subgroups of, datasets without dumps."""
     known = {_rename(study, cell.dataset) for cell in find_dumps(study).values()}
+    if not known:
+        return
     given = study.read("multilabel/subgroups")
     for option, names in (
         ("compare", study.read("multilabel/compare")),

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Sequence
 from glob import escape
-from hashlib import blake2b
 from typing import NamedTuple
 
 from capmap.errors import ConfigError
@@ -18,20 +17,6 @@ class Cell(NamedTuple):
     model: str
     dataset: str
     seed: str = ""
-
-
-def name_cell(cell: Cell) -> str:
-    """Name the files of a cell, whatever its names are made of: 16 hexadecimal digits.
-
-    Examples
-    --------
-    >>> name_cell(Cell("a/b", "V1")) == name_cell(Cell("a", "b/V1"))
-    False
-    >>> len(name_cell(Cell("a", "V1", "3")))
-    16
-    """
-    text = "".join(f"{len(name)}:{name}" for name in cell)
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def write_glob(pattern: str) -> str:

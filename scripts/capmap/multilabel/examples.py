@@ -7,8 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capmap.exports.labels import LabelFile, join_labels
-from capmap.multilabel.evaluation import SUFFIXES
+from capmap.exports.dumps import ScoreDump
 
 EXAMPLES = {
     "model": "str",
@@ -51,32 +50,27 @@ def choose_models(summary: pd.DataFrame, *, dataset: str) -> dict[str, str]:
     return {models[0]: f"{models[0]} (best)", models[-1]: f"{models[-1]} (worst)"}
 
 
-def find_sets(labels: LabelFile, images: Sequence[str]) -> list[list[int]]:
-    """Find the label sets of images, by id with or without the suffix of the image file.
+def take_scores(
+    dump: ScoreDump, images: Sequence[str], chosen: Sequence[str]
+) -> npt.NDArray[np.floating]:
+    """Take the scores of chosen images.
 
     Parameters
     ----------
-    labels : LabelFile
-        The labels, against which the images have been evaluated.
+    dump : ScoreDump
+        Its images are known with or without the suffix of the image file, or by their order.
     images : sequence of str
-        Their ids, in the order of the scores.
+        All image files, in that order.
+    chosen : sequence of str
+        Some of them.
 
     Returns
     -------
-    list of list of int, shape (images, labels of the image)
-        Ids of classes, ascending and each once.
-
-    Raises
-    ------
-    ValidationError
-        If an image has no labels.
+    numpy.ndarray of shape (chosen images, classes)
     """
-    ids = list(images)
-    if labels.images is not None and not set(ids) <= set(labels.images):
-        labels = LabelFile(labels.source, labels.sets, _strip_suffixes(labels.images))
-        ids = _strip_suffixes(ids)
-    joined = join_labels(labels, n_images=len(ids), images=ids)
-    return [sorted(set(own)) for own in joined.sets]
+    known = images if dump.images is None else dump.images
+    rows = {PurePosixPath(name).stem: row for row, name in enumerate(known)}
+    return dump.scores[[rows[PurePosixPath(name).stem] for name in chosen]]
 
 
 def choose_images(
@@ -160,10 +154,3 @@ def list_examples(
                     name = classes[place] if classes else str(place)
                     rows.append((model, image, name, float(own[place]), is_predicted, is_label))
     return pd.DataFrame(rows, columns=list(EXAMPLES)).astype(EXAMPLES)
-
-
-def _strip_suffixes(images: Sequence[str]) -> list[str]:
-    paths = map(PurePosixPath, images)
-    return [
-        str(path.with_suffix("") if path.suffix.lower() in SUFFIXES else path) for path in paths
-    ]

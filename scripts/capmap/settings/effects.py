@@ -24,7 +24,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
     **{f"columns/{name}": ROWS for name in ("dataset", "metric", "score", "seed")},
     **dict.fromkeys(["columns/model", "decimal"], (*ROWS, "submission")),
     **{f"columns/{name}": ("checkpoints",) for name in ("training", "checkpoint", "split", "time")},
-    **dict.fromkeys(["predictions", "classify", "patchml"], ("predictions",)),
+    **dict.fromkeys(["predictions", "patchml"], ("predictions",)),
     "submission": ("submission",),
     "checkpoints": ("checkpoints",),
     "min_seeds": tuple(name for name in get_args(Format) if name != "submission"),
@@ -86,7 +86,6 @@ def find_ineffective(
             )
     if kind in TABLES:
         yield from _find_unread_columns(settings, written)
-    yield from _find_unclassified(settings)
     if "analyses" not in written:
         yield from _find_unasked([path for path in given if path in READERS], settings)
 
@@ -141,18 +140,3 @@ def _find_unread_columns(
     for wanted, role in (("step", "step"), ("best", "selection")):
         if way == wanted and not columns[role]:
             yield f"columns.{role}", f"take: {way} needs it. Name the column."
-
-
-def _find_unclassified(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Find images without classifiers, and classifiers without images."""
-    classify, patchml = settings["classify"], settings["patchml"]
-    is_shown = bool(classify["datasets"] or patchml["images"])
-    if (
-        settings["exports"]
-        and settings["format"] == "predictions"
-        and is_shown != bool(classify["models"])
-    ):
-        option, remedy = ("datasets", "Add folders of images, or patchml.images.")
-        if is_shown:
-            option, remedy = ("models", "Add the classifiers that see the images.")
-        yield f"classify.{option}", f"it is empty, so nothing is classified. {remedy}"

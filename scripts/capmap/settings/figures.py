@@ -59,7 +59,7 @@ class Figures(Look):
         {},
         "Names for readers of models and datasets, by those of the exports, such as "
         "{vit_b_16_in21k: ViT-B/16}. All figures, tables, texts and pages have them, and all other "
-        "settings use them but those that name files (`predictions`, `classify`); a change "
+        "settings use them but those that name files (`predictions`); a change "
         "computes the study anew.",
     )
     only: list[Name] = option(

@@ -61,54 +61,6 @@ class Predictions(Section):
     )
 
 
-class Classifier(Section):
-    """A network, and how images are prepared for it."""
-
-    file: GivenPath = option(
-        REQUIRED,
-        "ONNX file, with one input of images (batch, 3, height, width) and scores of all "
-        "classes as its first output.",
-    )
-    size: int = option(
-        224, "Side in pixels to which images are resized, without a crop.", ge=1, le=8192
-    )
-    mean: list[float] = option(
-        [0.485, 0.456, 0.406],
-        "Mean of red, green and blue, from 0 to 1, that is subtracted.",
-        min_length=3,
-        max_length=3,
-    )
-    std: list[Annotated[float, limit(gt=0)]] = option(
-        [0.229, 0.224, 0.225],
-        "Standard deviation of red, green and blue, by which is divided.",
-        min_length=3,
-        max_length=3,
-    )
-
-
-class ImageFolder(Section):
-    """Where the images of a dataset are."""
-
-    images: GivenPath = option(REQUIRED, "Folder of images, also in folders below.")
-
-
-class Classification(Section):
-    """Classifiers to run over folders of images, which writes the score dumps of the study.
-
-    They need the package onnxruntime, which its own conda environment has.
-    """
-
-    models: dict[ModelName, Classifier] = option(
-        {},
-        "Classifiers by the name that stands for {model} in `exports`; empty means that the "
-        "dumps are there already.",
-    )
-    datasets: dict[DatasetName, ImageFolder] = option(
-        {}, "Folders of images by the name that stands for {dataset} in `exports`."
-    )
-    batch: int = option(32, "Number of images that a model sees at once.", ge=1)
-
-
 class PatchML(Section):
     """Images with several labels, composed of objects that are cut from annotated images."""
 

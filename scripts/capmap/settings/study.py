@@ -47,7 +47,7 @@ from capmap.settings.data import (
     TakenStep,
 )
 from capmap.settings.figures import Figures
-from capmap.settings.predictions import Classification, PatchML, Predictions
+from capmap.settings.predictions import PatchML, Predictions
 from capmap.settings.sections import (
     REQUIRED,
     FilePath,
@@ -138,8 +138,8 @@ class Study(Section):
         "",
         "A path, a glob, a URL (http, https, s3), or a list of these, relative to the working "
         "directory. Names stand in braces: runs/{model}/{dataset}.csv. For submissions folders, "
-        "each of which is one or holds several. For predictions a path with {model}, {dataset} "
-        "and perhaps {seed}, or empty where `classify` makes them.",
+        "each of which is one or holds several. For predictions paths with {model}, {dataset} "
+        "and perhaps {seed}.",
     )
     preset: FilePath = option(
         "",
@@ -304,7 +304,6 @@ class Study(Section):
         "differences between datasets."
     )
     patchml: PatchML
-    classify: Classification
     submission: Submission
     checkpoints: Checkpoints
     leaderboard: Leaderboard
