@@ -55,14 +55,6 @@ NAMES = [
 
 
 MARKDOWN = ["{}*", "~~0.1~~ {}", "{}<sup>2</sup>", "{}^2^", "{}[1]", "<b>{}</b>", "↑{}", "${}$"]
-LATEX = [
-    *("{}", r"\textbf{{{}}}", r"$\mathbf{{{}}}$", r"\underline{{{}}}", r"{{\bf {}}}", "${}$"),
-    *(r"\textcolor{{red}}{{{}}}", r"\cellcolor[gray]{{0.9}}{}", r"{}\textsuperscript{{2}}"),
-    *(r"\multicolumn{{1}}{{c}}{{{}}}", r"\multirow{{1}}{{*}}{{{}}}", r"\raisebox{{1pt}}{{{}}}"),
-    *(r"\rotatebox{{90}}{{{}}}", r"\resizebox{{1em}}{{!}}{{{}}}", r"\phantom{{0}}{}", r"{}\,"),
-    *(r"{}\footnote{{2}}", r"{}\cite{{x1}}", r"\num{{{}}}", r"{}$^\dagger$", "{}~"),
-]
-REFUSED_LATEX = ["{}*", "{}$^{{2}}$", "${}_{{2}}$", r"\best{{{}}}", r"{} {{\tiny 0.1}}"]
 
 
 class KnownReading(NamedTuple):
@@ -218,10 +210,6 @@ def _nest() -> Iterator[KnownReading]:
     for name, text in {
         "runs.json": json.dumps({"results": tree}),
         "runs.yaml": yaml.safe_dump({"results": tree}),
-        "runs.toml": "".join(
-            f"[results.{model}.{dataset}.s{seed}]\naccuracy = {score}\n"
-            for (model, dataset, seed), score in SCORES.items()
-        ),
     }.items():
         yield make_reading(f"nested {name}", text, file=name, reading=pattern, columns=columns)
     twice = json.dumps(records[0])[:-1] + ', "score": 0.1}'
@@ -310,23 +298,11 @@ def _mark_up() -> Iterator[KnownReading]:
     first = repr(SCORES["A", "D", "1"])
     rows = [HEADER, ["-"] * 5, *list_rows()]
     table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
-    body = "".join(f"{' & '.join(row)} \\\\\n" for row in [HEADER, *list_rows()])
-    latex = f"\\begin{{tabular}}{{lllll}}\n{body}\\end{{tabular}}\n"
-    for suffix, text, read, refused in [
-        ("md", table, ["{}", "**{}**", "_{}_", "**_{}_**", "`{}`", "[{}](http://x)"], MARKDOWN),
-        (
-            "tex",
-            latex,
-            LATEX,
-            ["{}*", "{}$^{{2}}$", "${}_{{2}}$", r"\best{{{}}}", r"{} {{\tiny 0.1}}"],
-        ),
-    ]:
-        for form in [*read, *refused]:
-            marked, known = (
-                text.replace(first, form.format(first)),
-                SCORES if form in read else None,
-            )
-            yield make_reading(f"{suffix} {form}", marked, known, file=f"runs.{suffix}")
+    for form in ["{}", "**{}**", "_{}_", "**_{}_**", "`{}`", "[{}](http://x)", *MARKDOWN]:
+        known = None if form in MARKDOWN else SCORES
+        yield make_reading(
+            f"md {form}", table.replace(first, form.format(first)), known, file="a.md"
+        )
 
 
 def _tag() -> Iterator[KnownReading]:

@@ -185,96 +185,6 @@ def test_headers_of_markdown(write, text, options, expected):
     assert rows == [(text.count("\n") + 1, "A", "1", "2")]
 
 
-LATEX = r"""% \begin{tabular}{l} model & PASTIS \\ \end{tabular}
-\caption{Not a row \\ 5\% & more}
-\resizebox{\linewidth}{!}{%
-\begin{tabular*}{\textwidth}[t]{@{}l|S[table-format=2.1]c>{\bfseries}c@{}}
-\toprule[1pt]
-\multirow{2}{*}{model} & \multicolumn{2}{c}{\textbf{PASTIS}} & OSCD $\uparrow$ \\
-\cmidrule(lr){2-3}\cline{4-4}
- & test & \begin{tabular}[c]{@{}c@{}}val\\set\end{tabular} & \\[2pt]
-\midrule
-\multirow{2}*{ViT~B/16$^{\dagger}$} & \textbf{91.2} $\pm$ 0.3 & $\mathbf{0.5}^{*}$ & 1\% \\ % & x
- & $91_{\pm 2}$ & \cellcolor[HTML]{FF0000}{0.7} & \cellcolor{red!20} \underline{\num{0.1}} \\
-\rowcolor{gray!20} Res\_Net \& \texttt{Co\#1}\footnotemark[1] & \best{9} & 0.5\textsuperscript{a}
-  & 10$^{-3}$ \\*
-too & few \\ \hline \hline
-\multicolumn{4}{l}{\emph{Others \cite{x}}} \\
-\makecell{R$^2$\\x} & -- & {\scriptsize 3} & \phantom{0}9.1
-\end{tabular*}}
-"""
-
-
-def test_a_tabular_of_latex_is_read_as_plain_text(write):
-    assert read(write(LATEX, "paper.tex"), header_rows=2) == (
-        ["model", "PASTIS / test", "PASTIS / val set", "OSCD ↑"],
-        [
-            (10, "ViT B/16", "91.2 ± 0.3", "0.5", "1%"),
-            (11, "ViT B/16", "91± 2", "0.7", "0.1"),
-            # What is not known, and what might be an exponent, is left for the message.
-            (12, "Res_Net & Co#1", r"\best{9}", "0.5", "10^-3"),
-            (15, "Others", "", "", ""),
-            (16, "R2 x", "--", "3", "9.1"),
-        ],
-        [("wrong_width", 14), ("other_tables", 10)],
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        # The header of further pages, and the foot of all.
-        (
-            r"\begin{longtable}{ll}\caption{x}\\ m & s \\ \endfirsthead m & s (cont.) \\ \endhead"
-            "\n& next \\\\ \\endfoot\nA & 1 \\\\\n\\end{longtable}",
-            (["m", "s"], [(3, "A", "1")], []),
-        ),
-        # Tables side by side.
-        (
-            "\\begin{tabular}{cc}\n\\begin{tabular}{l}x\\\\y\\end{tabular} &\n"
-            "\\begin{tabularx}{9cm}{XX}\nm & s \\\\ A & 1\n\\end{tabularx}\n\\end{tabular}",
-            (["m", "s"], [(4, "A", "1")], []),
-        ),
-        # Rows are found again after a brace that is not closed only if it is in the last.
-        (
-            "\\begin{tabular}{ll}m & s\\\\\nA & 1\\\\\n\\textbf{B & 2\\\\\n\\end{tabular}",
-            (["m", "s"], [(2, "A", "1")], [("unclosed_brace", 3)]),
-        ),
-        (
-            "\\begin{tabular}{ll}\nm & s\\\\\nA & 1\\\\\n",
-            (["m", "s"], [(3, "A", "1")], [("unclosed_table", 1)]),
-        ),
-    ],
-    ids=["longtable", "nested", "brace", "unclosed"],
-)
-def test_odd_tabulars(write, text, expected):
-    assert read(write(text, "a.tex"), wanted=["m", "s"]) == expected
-
-
-OLD_TABULAR = "\\begin{tabular}{ll}\nm & s \\\\\nOld & 1 \\\\\n\\end{tabular}\n"
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("\\begin{comment}", "\\end{comment}"),
-        ("\\iffalse", "\\fi"),
-        ("\\iffalse \\ifx ab", "\\else \\iff \\fi \\fi"),
-    ],
-)
-def test_tables_and_rows_of_latex_that_are_commented_out_are_not_read(write, before, after):
-    rows = f"A & 1 \\\\{before} Old & 2 \\\\\n {after}\nB & \\iftrue 3 \\fi \\\\"
-    table = f"\\begin{{tabular}}{{ll}}m & s \\\\{rows}\\end{{tabular}}"
-    path = write(f"{before}\n{OLD_TABULAR}{after}\n{table}", "a.tex")
-    assert read(path) == (["m", "s"], [(7, "A", "1"), (9, "B", "\\iftrue 3 \\fi")], [])
-
-
-def test_what_stands_behind_else_is_read(write):
-    new = OLD_TABULAR.replace("Old", "New")
-    path = write(f"\\iffalse\n{OLD_TABULAR}\\else\n{new}\\fi\n", "a.tex")
-    assert read(path) == (["m", "s"], [(9, "New", "1")], [])
-
-
 def test_tables_and_rows_of_markdown_that_are_commented_out_are_not_read(write):
     old = "| m | s |\n|---|---|\n| Old | 1 |\n"
     new = "| m | s |\n|---|---|\n| A | 1 |\n<!-- | Old | 2 | -->\n| B <!-- x --> | 3 |\n"
@@ -282,60 +192,28 @@ def test_tables_and_rows_of_markdown_that_are_commented_out_are_not_read(write):
     assert read(path) == (["m", "s"], [(8, "A", "1"), (10, "B", "3")], [])
 
 
-@pytest.mark.parametrize(
-    ("cell", "text"),
-    [
-        # Part of a name.
-        (r"A$^{S}$", "A^S"),
-        (r"A\textsuperscript{S}", "A^S"),
-        (r"A\textsuperscript{\textbf{S}}-x", "A^S-x"),
-        (r"L$^2$-net", "L^2-net"),
-        (r"$L^2$-net", "L^2-net"),
-        (r"A$^*$-net", "A^*-net"),
-        (r"E$^{b}$", "E^b"),
-        # Marks of footnotes.
-        (r"A$^{1}$", "A"),
-        (r"A\textsuperscript{1,2}", "A"),
-        (r"\textbf{A$^{*}$}", "A"),
-        (r"$A^{\star}$~\cite{x}", "A"),
-        (r"A$^{\dagger}$ (ours)", "A (ours)"),
-        (r"A$^{1}$$^{\ddagger}$", "A"),
-        # Beside numbers.
-        (r"0.5$^{a}$", "0.5"),
-        (r"1e-3\textsuperscript{b}", "1e-3"),
-        (r"0.5\textsuperscript{1,2}", "0.5"),
-        (r"10$^{-3}$", "10^-3"),
-        (r"10\textsuperscript{-3}", "10^-3"),
-        (r"91.2$^{0.3}$", "91.2^0.3"),
-        (r"91.2\textsuperscript{.5}", "91.2^.5"),
-        (r"91.2\textsuperscript{$\pm$0.3}", "91.2±0.3"),
-    ],
-)
-def test_raised_text_of_latex_is_a_footnote_behind_names_and_numbers(write, cell, text):
-    table = rf"\begin{{tabular}}{{ll}} m & s \\ {cell} & 1 \\ \end{{tabular}}"
-    assert read(write(table, "a.tex"))[1] == [(1, text, "1")]
+def test_markdown_without_a_table_is_told(write):
+    assert refuse(write("a | b\n", "a.md")).code == "no_table"
 
 
-@pytest.mark.parametrize("name", ["a.md", "a.tex", "a.tex.gz"])
-def test_markup_without_a_table_is_told(write, name):
-    assert refuse(write("a | b\n", name)).code == "no_table"
+@pytest.mark.parametrize("name", ["a.tex", "a.tex.gz", "a.toml"])
+def test_formats_that_are_not_read_are_told(write, name):
+    problem = refuse(write("a = 1\n", name))
+    assert (problem.code, "Write the" in problem.remedy) == ("unread_format", True)
 
 
 WORDS = [
-    *(r"\begin{tabular}{ll}", r"\end{tabular}", r"\begin{longtable}", r"\endhead", r"\\", "&", "%"),
-    *(r"\multicolumn{2}{c}{x}", r"\multirow{2}{*}{", r"\multirow{-3}*{x}", "{", "}", "[", "]"),
-    *("$", "^", "_", "~", r"\pm", r"\cite", r"\textbf", r"\best", "\\", r"\hline", "\n", "x", "1"),
     *("| a | b |\n", "|---|---|\n", "|", "*", "**", "`", "```\n", "_", "[a](b)", "(", ")", " "),
+    *("{", "}", "[", "]", "^", "~", "\\", "\n", "x", "1"),
 ]
 
 
 @given(
     st.one_of(st.text(), st.lists(st.sampled_from(WORDS), max_size=40).map("".join)),
-    st.sampled_from(["a.md", "a.tex"]),
     st.integers(1, 3),
 )
-def test_any_markup_is_read_or_refused(tmp_path_factory, text, name, header_rows):
-    path = tmp_path_factory.mktemp("markup") / name
+def test_any_markdown_is_read_or_refused(tmp_path_factory, text, header_rows):
+    path = tmp_path_factory.mktemp("markdown") / "a.md"
     path.write_bytes(text.encode())
     try:
         columns, rows, _ = read(path, header_rows=header_rows)

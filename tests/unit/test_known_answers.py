@@ -189,14 +189,6 @@ def test_durations_are_no_scores(tmp_path):
     assert (problem.code, problem.column) == ("nested_column", "score")
 
 
-def test_raised_text_is_read(tmp_path):
-    rows = r"model & dataset & score \\ A & d & \raisebox{1pt}{0.5} \\"
-    text = rf"\begin{{tabular}}{{lll}}{rows}\end{{tabular}}"
-    (tmp_path / "runs.tex").write_text(text)
-    read = read_exports([str(tmp_path / "runs.tex")], metric="accuracy")
-    assert read.runs["score"].tolist() == [0.5]
-
-
 @pytest.mark.slow
 def test_damaged_parquet_is_read_or_refused_whatever_byte_it_is(tmp_path: Path):
     table = pa.table({"model": ["A", "B"] * 4, "dataset": ["é"] * 8, "score": [0.5] * 8})

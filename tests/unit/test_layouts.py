@@ -121,14 +121,6 @@ LAYOUTS = {
         {"x.md": "# Table\n\n" + runs.to_markdown(index=False) + "\n"},
         {},
     ),
-    "LaTeX": lambda runs: (
-        {
-            "x.tex": "\\begin{tabular}{lllll}\n\\toprule\n"
-            + " \\\\\n".join(rows_of(runs, " & "))
-            + " \\\\\n\\bottomrule\n\\end{tabular}\n"
-        },
-        {},
-    ),
 }
 names = st.lists(
     st.text("abcdeXYé", min_size=1, max_size=4), min_size=1, max_size=3, unique_by=str.casefold

@@ -10,7 +10,7 @@ from capmap.drafting.slots import Piece, Slot, find_slots, write_pattern
 from capmap.drafting.words import RESULTS, SETTINGS, split_words
 from capmap.errors import ConfigError
 from capmap.exports.archives import list_members
-from capmap.exports.markup import LATEX, MARKDOWN
+from capmap.exports.markdown import MARKDOWN
 from capmap.exports.sheets import NESTED, open_sheet
 from capmap.inputs.studies import match_paths
 from capmap.problems import UnreadableExportError
@@ -23,7 +23,7 @@ MOST_NAMES = 20
 FIELD = re.compile(r"\{\w*\}")
 NUMBER = re.compile(r"[-+.\d]+")
 ALIKE = 0.3
-READABLE = TEXTS | NESTED | MARKDOWN | LATEX | BOOKS
+READABLE = TEXTS | NESTED | MARKDOWN | BOOKS
 
 
 def list_files(exports: Sequence[str]) -> tuple[list[str], list[str]]:

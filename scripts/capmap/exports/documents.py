@@ -1,7 +1,5 @@
-"""What documents of nested values have in common, and TOML: values, lines and faults."""
+"""What documents of nested values have in common: values, lines and faults."""
 
-import re
-import tomllib
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
@@ -11,8 +9,6 @@ from capmap.wording import quote_name
 
 DEEPEST = 100
 LONGEST_VALUE = 200
-TOML_PLACE = re.compile(r" \(at line (\d+), (column \d+)\)")
-TOML_END = "(at end of document)"
 REMEDY = "Write the file with a library for its format."
 
 
@@ -99,42 +95,3 @@ def check_length(text: str) -> None:
     if len(text) > LONGEST:
         reason = f"The document has more than {LONGEST} characters, and it is read as a whole."
         raise FaultError("too_large", reason, "Write JSON lines, or a list of objects as JSON.")
-
-
-def list_toml(text: str) -> Parts:
-    """Read a document of TOML, which is one object on line 1.
-
-    Yields
-    ------
-    Part
-        Whole numbers are decimal, and dates and times have the form of ISO 8601.
-
-    Raises
-    ------
-    FaultError
-        When it is not TOML.
-    """
-    check_length(text)
-    try:
-        value = tomllib.loads(text, parse_float=lambda number: Numeral(number.replace("_", "")))
-        part = (1, "", _settle(value))
-    except RecursionError as error:
-        raise refuse_depth() from error
-    except ValueError as error:
-        place = TOML_PLACE.search(str(error))
-        line = int(place[1]) if place else 0
-        line = text.count("\n") + 1 if TOML_END in str(error) else line
-        message = TOML_PLACE.sub(r" (\2)", str(error))
-        raise FaultError("invalid_toml", f"The file is not TOML: {message}.", line=line) from error
-    yield part
-
-
-def _settle(value: Any) -> Any:
-    """Turn numbers, dates and times of TOML into text."""
-    if isinstance(value, dict):
-        return {key: _settle(child) for key, child in value.items()}
-    if isinstance(value, list):
-        return [_settle(child) for child in value]
-    if isinstance(value, str | bool):
-        return value
-    return Numeral(value) if isinstance(value, int) else value.isoformat()

@@ -1,4 +1,4 @@
-"""Records of nested files (JSON lines, JSON, YAML, TOML) as rows of a sheet."""
+"""Records of nested files (JSON lines, JSON, YAML) as rows of a sheet."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from capmap.errors import ConfigError
-from capmap.exports.documents import FaultError, Parts, list_toml
+from capmap.exports.documents import FaultError, Parts
 from capmap.exports.files import LONGEST, check_text, has_suffix, read_bounded, recode_text
 from capmap.exports.flat_rows import LONGEST_LIST, Flat, FlatRows, flatten, list_items
 from capmap.exports.json_documents import list_json
@@ -17,7 +17,6 @@ from capmap.problems import Problem, UnreadableExportError, ask_nearest
 from capmap.wording import list_names, quote_name
 
 YAML = frozenset({".yaml", ".yml"})
-TOML = frozenset({".toml"})
 LINES = frozenset({".jsonl", ".ndjson"})
 SCORE = "score"
 COMPARED = 1_000
@@ -30,7 +29,7 @@ def open_records(path: str, *, records: str = "", encoding: str = "utf-8") -> Fl
     Parameters
     ----------
     path : str
-        JSON lines (``.jsonl``, ``.ndjson``), YAML (``.yaml``, ``.yml``), TOML (``.toml``) or JSON:
+        JSON lines (``.jsonl``, ``.ndjson``), YAML (``.yaml``, ``.yml``) or JSON:
         a list, one object, or JSON lines.
     records : str, optional
         Where the records are: a `Pattern` for each key from the top of the file (of JSON lines, of
@@ -63,12 +62,12 @@ def open_records(path: str, *, records: str = "", encoding: str = "utf-8") -> Fl
     A name nearer to the record wins.
 
     A record has the line where it begins, or where the value begins that has lines of its own (of
-    JSON, one that the pattern goes through; of YAML any; TOML has none but line 1).
+    JSON, one that the pattern goes through; of YAML any).
 
     Numbers keep their text; true and false are these words, null is empty.
     """
     walker = _Walker(records)
-    is_whole = has_suffix(path, YAML | TOML)
+    is_whole = has_suffix(path, YAML)
     content = read_bounded(path, limit=LONGEST) if is_whole else read_bounded(path)
     content = recode_text(content, path, encoding)
     check_text(content, path)
@@ -113,8 +112,6 @@ def list_values(path: str, *, most: int) -> tuple[list[Any], bool]:
 def _list_parts(text: str, path: str, walker: "_Walker") -> Parts:
     suffix = PurePath(path.lower().removesuffix(".gz")).suffix
     needs_objects = not walker.steps
-    if suffix in TOML:
-        return list_toml(text)
     if suffix in YAML:
         return list_yaml(text, needs_objects=needs_objects)
     steps = [partial(_fits, step) for step in walker.steps]

@@ -14,13 +14,18 @@ from capmap.exports.files import (
     read_content,
     refuse,
 )
-from capmap.exports.markup import LATEX, MARKDOWN, open_markup
+from capmap.exports.markdown import MARKDOWN, open_markdown
 from capmap.exports.parquet import open_parquet
-from capmap.exports.records import LINES, TOML, YAML, open_records
+from capmap.exports.records import LINES, YAML, open_records
 from capmap.exports.workbooks import is_workbook, open_workbook
 from capmap.problems import UnreadableExportError
 
-NESTED = LINES | YAML | TOML | {".json"}
+NESTED = LINES | YAML | {".json"}
+# What is not read, and what to write instead.
+OTHERS = {
+    ".tex": ("LaTeX", "Write the table as CSV, Markdown or a sheet of a workbook."),
+    ".toml": ("TOML", "Write the results as JSON or YAML."),
+}
 
 
 class Sheet(Protocol):
@@ -47,12 +52,11 @@ def open_sheet(path: str, *, wanted: Collection[str], options: FileOptions = PLA
     ----------
     path : str
         The file. Parquet, workbooks and gzip are known by their first bytes. Suffixes (before
-        ``.gz``) distinguish nested files (``.jsonl``, ``.ndjson``, ``.json``, ``.yaml``, ``.yml``
-        or ``.toml``), Markdown (``.md`` or ``.markdown``) and LaTeX (``.tex``); all else is a
-        delimited table.
+        ``.gz``) distinguish nested files (``.jsonl``, ``.ndjson``, ``.json``, ``.yaml`` or
+        ``.yml``) and Markdown (``.md`` or ``.markdown``); all else is a delimited table.
     wanted : collection of str
         The names that its header should have, by which the delimiter is found, and the table where
-        Markdown or LaTeX has several.
+        Markdown has several.
     options : FileOptions, optional
         How it is written. Several header rows are joined, see `join_header`. What a format does not
         know is ignored, such as the sheet of a CSV, but names and header rows are not.
@@ -72,14 +76,17 @@ def open_sheet(path: str, *, wanted: Collection[str], options: FileOptions = PLA
         return open_records(path, records=options.records, encoding=options.encoding)
     if is_workbook(path, head):
         return open_workbook(path, options=options)
-    if has_suffix(path, MARKDOWN | LATEX):
-        return open_markup(path, wanted=wanted, options=options)
+    for suffix, (kind, remedy) in OTHERS.items():
+        if has_suffix(path, frozenset({suffix})):
+            raise refuse("unread_format", path, f"Results are not read from {kind}.", remedy)
+    if has_suffix(path, MARKDOWN):
+        return open_markdown(path, wanted=wanted, options=options)
     return open_delimited(path, head, wanted=wanted, options=options)
 
 
 def _refuse_header(path: str, options: FileOptions, *, is_parquet: bool) -> UnreadableExportError:
     is_json = has_suffix(path, LINES | {".json"})
-    kind = "A file of JSON lines" if is_json else "A YAML or TOML file"
+    kind = "A file of JSON lines" if is_json else "A YAML file"
     kind = "A Parquet file" if is_parquet else kind
     if options.names:
         reason = f"{kind} names its columns itself, so they cannot be given."

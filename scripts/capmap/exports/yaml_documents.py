@@ -1,7 +1,6 @@
 """YAML as plain values with their lines; nothing in it makes an object of Python."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import yaml
@@ -17,19 +16,14 @@ from capmap.exports.documents import (
     refuse_depth,
     refuse_twice,
 )
-from capmap.wording import quote_name
 
-MOST_REPEATS = 1_000_000
-TEXT = 64
+# Aliases repeat values, so a small file may stand for more than memory holds.
+MOST_VALUES = 1_000_000
 NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 NOT_FINITE = re.compile(r"([+-]?)\.(inf|Inf|INF|nan|NaN|NAN)")
 WORDS: dict[str, bool | None] = dict.fromkeys(["", "~", "null", "Null", "NULL"])
 WORDS |= dict.fromkeys(["true", "True", "TRUE"], True)
 WORDS |= dict.fromkeys(["false", "False", "FALSE"], False)
-RESOLVED = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("int", "float", "bool", "null"))
-KEPT = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map", "timestamp"))
-PLAIN = RESOLVED | KEPT | {None, "!"}
-MERGE = "<<"
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -57,19 +51,31 @@ def list_yaml(text: str, *, needs_objects: bool = True) -> Parts:
     Notes
     -----
     Only ``true`` and ``false`` are truth values, not ``yes``. Numbers are decimal; ``0x1F``,
-    ``1_000`` and ``1:30`` are text, and so are dates. An object takes what it lacks from the one
-    under the key ``<<``.
+    ``1_000`` and ``1:30`` are text, and so are dates.
     """
     check_length(text)
-    events = yaml.parse(text, Loader=_Loader)
     try:
-        for event in events:
-            if isinstance(event, yaml.DocumentStartEvent):
-                yield from _split(*_Reader(events).read_document(), needs_objects)
+        _check_depth(text)
+        for node in yaml.compose_all(text, Loader=_Loader):
+            if node is not None:
+                value = _Builder().build(node, 0)
+                yield from _split(node.start_mark.line + 1, value, needs_objects)
     except FaultError:
         raise
-    except (yaml.YAMLError, ValueError, OverflowError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise _explain_syntax(error) from error
+
+
+def _check_depth(text: str) -> None:
+    """Refuse what is nested so deeply that the library, which calls itself, would crash."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > DEEPEST:
+            raise refuse_depth(event.start_mark.line + 1)
 
 
 def _split(line: int, value: Any, needs_objects: bool) -> Parts:
@@ -98,108 +104,46 @@ def _explain_syntax(error: Exception) -> FaultError:
     return _refuse(f"The file is not YAML: {reason} (column {mark.column + 1}).", mark.line + 1)
 
 
-class _Reader:
-    """A document that is made of events."""
+class _Builder:
+    """Makes plain values of the nodes of a document."""
 
-    def __init__(self, events: Iterator[Any]) -> None:
-        self.events = events
-        self._anchors: dict[str, tuple[Any, int]] = {}
-        self._size = 0
-        self._repeats = 0
+    def __init__(self) -> None:
+        self._built = 0
 
-    def read_document(self) -> tuple[int, Any]:
-        """Read the document that has just begun, and its line."""
-        event = next(self.events)
-        return event.start_mark.line + 1, self._read(event, 0)
-
-    def _read(self, event: Any, depth: int) -> Any:
-        line = event.start_mark.line + 1
+    def build(self, node: Any, depth: int) -> Any:
+        line = node.start_mark.line + 1
+        self._built += 1
+        if self._built > MOST_VALUES:
+            reason = f"The document stands for more than {MOST_VALUES} values."
+            raise FaultError("too_large", reason, "Write JSON lines, or a table.", line=line)
         if depth > DEEPEST:
             raise refuse_depth(line)
-        if isinstance(event, yaml.AliasEvent):
-            return self._repeat(event.anchor, line)
-        if event.tag not in PLAIN:
-            raise _refuse(f"The tag {quote_name(event.tag)} is not one of plain data.", line)
-        size = self._size
-        # A long text counts as many values.
-        self._size += 1 + len(getattr(event, "value", "")) // TEXT
-        value: Any
-        if isinstance(event, yaml.ScalarEvent):
-            value = _resolve(event, line)
-        elif isinstance(event, yaml.SequenceStartEvent):
-            value = self._read_array(depth + 1)
-        else:
-            value = self._read_object(depth + 1)
-        if event.anchor:
-            self._anchors[event.anchor] = (value, self._size - size)
-        return value
-
-    def _repeat(self, anchor: Any, line: int) -> Any:
-        """Give back the value of an anchor, and count how many values all aliases stand for."""
-        if anchor not in self._anchors:
-            raise _refuse(f"The alias {quote_name(anchor)} stands for no value above it.", line)
-        value, size = self._anchors[anchor]
-        self._size += size
-        self._repeats += size
-        if self._repeats > MOST_REPEATS:
-            reason = f"The aliases stand for more than {MOST_REPEATS} values."
-            raise FaultError("too_many_aliases", reason, "Write out the values.", line=line)
-        return value
-
-    def _read_array(self, depth: int) -> Array:
-        array = Array()
-        while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
-            array.add("", self._read(event, depth), event.start_mark.line + 1)
-        return array
-
-    def _read_object(self, depth: int) -> Object:
-        found, merged = Object(), []
-        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
-            is_merge = getattr(event, "value", "") == MERGE and event.implicit[0]
-            key, line = self._read_key(event, depth), event.start_mark.line + 1
-            event = next(self.events)
-            value = self._read(event, depth)
-            if is_merge:
-                sources = value if isinstance(value, Array) else [value]
-                merged += [(source, line) for source in sources]
-            elif key in found:
-                raise refuse_twice(key, line)
-            else:
-                found.add(key, value, event.start_mark.line + 1)
-        for source, line in merged:
-            if not isinstance(source, Object):
-                raise _refuse(f"What stands under {MERGE} is not an object.", line)
-            for key in [key for key in source if key not in found]:
-                found.add(key, source[key], line)
+        if node.tag not in yaml.SafeLoader.yaml_constructors:
+            raise _refuse(f"The value has the tag {node.tag}, which is no plain data.", line)
+        if isinstance(node, yaml.ScalarNode):
+            return node.value if node.style else _resolve(node.value)
+        if isinstance(node, yaml.SequenceNode):
+            array = Array()
+            for child in node.value:
+                array.add("", self.build(child, depth + 1), child.start_mark.line + 1)
+            return array
+        found = Object()
+        for key_node, child in node.value:
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise _refuse("The key is not text.", key_node.start_mark.line + 1)
+            key = key_node.value
+            if key in found:
+                raise refuse_twice(key, key_node.start_mark.line + 1)
+            found.add(key, self.build(child, depth + 1), child.start_mark.line + 1)
         return found
 
-    def _read_key(self, event: Any, depth: int) -> str:
-        key, line = self._read(event, depth), event.start_mark.line + 1
-        if isinstance(event, yaml.ScalarEvent):
-            return _mend(event.value, line)
-        if not isinstance(key, str):
-            raise _refuse("The key is not text.", line)
-        return str(key)
 
-
-def _resolve(event: yaml.ScalarEvent, line: int) -> str | bool | None:
-    """What a text without quotes, or of a tag for such, stands for."""
-    text: str = event.value
-    is_bare = event.tag is None and event.implicit[0]
-    if not is_bare and event.tag not in RESOLVED:
-        return _mend(text, line)
+def _resolve(text: str) -> str | bool | None:
+    """What a text without quotes stands for."""
     if text in WORDS:
         return WORDS[text]
     if NUMBER.fullmatch(text):
         return Numeral(text)
     if found := NOT_FINITE.fullmatch(text):
         return Numeral("".join(found.groups()).lower())
-    return _mend(text, line)
-
-
-def _mend(text: str, line: int) -> str:
-    """Join the halves of characters, which the parser that is written in Python leaves apart."""
-    try:
-        return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16")
-    except UnicodeDecodeError as error:
-        raise _refuse("The value holds half of a surrogate pair.", line) from error
+    return text

@@ -86,7 +86,7 @@ class Reading(Section):
 
     records: str = option(
         "",
-        "Where the runs are in nested files (JSON, YAML, TOML), keys between points; a field takes "
+        "Where the runs are in nested files (JSON, YAML), keys between points; a field takes "
         'a name from a key, such as "results.{dataset}.{metric}" or "{dataset}.{seed}". Empty '
         "means that each line, each entry of a list, or the file itself is a run, whose nested "
         "values have names such as metrics.test.accuracy.",
@@ -103,7 +103,7 @@ class Reading(Section):
     )
     sheet: str = option(
         "",
-        "Sheet of a workbook, or of several tables in Markdown or LaTeX the number of one, from 1; "
+        "Sheet of a workbook, or of several tables in Markdown the number of one, from 1; "
         "empty means the only sheet, and the table that fits best.",
     )
 
