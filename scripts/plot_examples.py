@@ -90,9 +90,9 @@ def plot_examples(
     opened = {title: open_scores(files[model]) for model, title in titles.items()}
     examples = list_examples(
         {
-            title: take_scores(dump, names, chosen)
+            title: take_scores(dump, chosen)
             for title, dump in opened.items()
-            if isinstance(dump, ScoreDump)
+            if isinstance(dump, ScoreDump) and dump.images
         },
         chosen,
         [sets[place] for place in places],

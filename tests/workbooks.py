@@ -1,7 +1,7 @@
 """Workbooks and archives for tests, made by hand."""
 
 import zipfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +21,8 @@ def zip_up(path: str | Path, members: Mapping[str, str]) -> str:
 def make_xlsx(
     path: str | Path,
     sheets: Mapping[str, Mapping[str, Any]],
-    *,
-    shared: Sequence[str] = (),
-    hidden: Collection[str] = (),
 ) -> str:
-    """Make a workbook of sheets, each the cells by place; styles 1 and 2 are a date and a time.
-
-    Bytes are the XML of a cell, with its place as a field, and `shared` that of texts which cells
-    name by number. Rows called in `hidden` are hidden, as are columns B to D where it has "B".
-    """
+    """Make a workbook of sheets, each the cells by place; styles 1 and 2 are a date and a time."""
     listed = "".join(
         f'<sheet name="{name}" sheetId="{number}" r:id="r{number}"/>'
         for number, name in enumerate(sheets, 1)
@@ -46,10 +39,7 @@ def make_xlsx(
         "</sheets></workbook>",
         "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{PACKAGE}/relationships">{related}'
         f'<Relationship Id="s" Type="{OFFICE}/styles" Target="styles.xml"/>'
-        f'<Relationship Id="t" Type="{OFFICE}/sharedStrings" Target="sharedStrings.xml"/>'
         "</Relationships>",
-        "xl/sharedStrings.xml": f'<sst xmlns="{SPREADSHEET}">'
-        f"{''.join(f'<si>{text}</si>' for text in shared)}</sst>",
         "xl/styles.xml": f'<styleSheet xmlns="{SPREADSHEET}"><cellXfs><xf numFmtId="0"/>'
         '<xf numFmtId="14"/><xf numFmtId="22"/></cellXfs></styleSheet>',
     }
@@ -57,21 +47,15 @@ def make_xlsx(
         rows: dict[str, list[str]] = {}
         for place, cell in cells.items():
             rows.setdefault(place[1:], []).append(write_cell(place, cell))
-        data = "".join(
-            f'<row r="{row}" hidden="{int(row in hidden)}">{"".join(found)}</row>'
-            for row, found in rows.items()
-        )
-        looks = '<cols><col min="2" max="4" hidden="1"/></cols>' if "B" in hidden else ""
+        data = "".join(f'<row r="{row}">{"".join(found)}</row>' for row, found in rows.items())
         members[f"xl/s{number}.xml"] = (
-            f'<worksheet xmlns="{SPREADSHEET}">{looks}<sheetData>{data}</sheetData>'
+            f'<worksheet xmlns="{SPREADSHEET}"><sheetData>{data}</sheetData>'
             '<mergeCells><mergeCell ref="C3:D3"/></mergeCells></worksheet>'
         )
     return zip_up(path, members)
 
 
 def write_cell(place: str, cell: Any) -> str:
-    if isinstance(cell, bytes):
-        return cell.decode().format(place=place)
     if isinstance(cell, tuple):
         number, style = cell
         return f'<c r="{place}" s="{style}"><v>{number}</v></c>'

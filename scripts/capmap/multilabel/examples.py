@@ -50,26 +50,21 @@ def choose_models(summary: pd.DataFrame, *, dataset: str) -> dict[str, str]:
     return {models[0]: f"{models[0]} (best)", models[-1]: f"{models[-1]} (worst)"}
 
 
-def take_scores(
-    dump: ScoreDump, images: Sequence[str], chosen: Sequence[str]
-) -> npt.NDArray[np.floating]:
+def take_scores(dump: ScoreDump, chosen: Sequence[str]) -> npt.NDArray[np.floating]:
     """Take the scores of chosen images.
 
     Parameters
     ----------
     dump : ScoreDump
-        Its images are known with or without the suffix of the image file, or by their order.
-    images : sequence of str
-        All image files, in that order.
+        Its images are known with or without the suffix of the image file.
     chosen : sequence of str
-        Some of them.
+        Image files.
 
     Returns
     -------
     numpy.ndarray of shape (chosen images, classes)
     """
-    known = images if dump.images is None else dump.images
-    rows = {PurePosixPath(name).stem: row for row, name in enumerate(known)}
+    rows = {PurePosixPath(name).stem: row for row, name in enumerate(dump.images or ())}
     return dump.scores[[rows[PurePosixPath(name).stem] for name in chosen]]
 
 
