@@ -158,8 +158,8 @@ FAULTS: dict[str, tuple[Callable[[Study], str], str]] = {
         lambda study: study.add_dump("poor", "V1", draw_scores(0)[:, :4]),
         "4 classes, and 6 are expected",
     ),
-    "cut off": (cut_off, "bytes"),
-    "pickled": (pickle_it, "pickle"),
+    "cut off": (cut_off, "cannot be read"),
+    "pickled": (pickle_it, "Python objects"),
     "not a number": (put_nan, "class 2 is NaN for image 4"),
 }
 
@@ -241,7 +241,7 @@ def test_a_broken_dump_is_not_told_again_as_a_gap(tmp_path: Path) -> None:
     cut = Path(study.cells[Cell("poor", "V1")])
     cut.write_bytes(cut.read_bytes()[:-10])
     study.evaluate()
-    with pytest.raises(ValidationError, match=r"1 error \(1 truncated_array"):
+    with pytest.raises(ValidationError, match=r"1 error \(1 damaged_array"):
         study.gather()
 
 

@@ -182,13 +182,6 @@ def test_a_spread_in_units_of_the_last_digit_is_ambiguous(text):
         assert parse_summaries(pa.array([other], pa.large_string())).kinds.tolist() == [kind]
 
 
-def test_durations_are_no_scores(tmp_path):
-    table = {"model": ["A"], "dataset": ["d"], "score": pa.array([1], pa.duration("ns"))}
-    pq.write_table(pa.table(table), tmp_path / "runs.parquet")
-    (problem,) = read_exports([str(tmp_path / "runs.parquet")], metric="accuracy").problems
-    assert (problem.code, problem.column) == ("nested_column", "score")
-
-
 @pytest.mark.slow
 def test_damaged_parquet_is_read_or_refused_whatever_byte_it_is(tmp_path: Path):
     table = pa.table({"model": ["A", "B"] * 4, "dataset": ["é"] * 8, "score": [0.5] * 8})

@@ -31,7 +31,6 @@ from capmap.exports.files import (
     JSON,
     LARGEST,
     PARQUET,
-    SIGNATURES,
     check_text,
     has_suffix,
     read_bounded,
@@ -40,10 +39,8 @@ from capmap.exports.files import (
 )
 from capmap.exports.parquet import (
     ParquetSheet,
-    count_declared_rows,
     explain_damage,
     open_parquet,
-    require_rows,
 )
 from capmap.problems import FaultTally, Problem, UnreadableExportError, shorten
 from capmap.wording import list_names, quote_name
@@ -51,7 +48,6 @@ from capmap.wording import list_names, quote_name
 Scores = npt.NDArray[np.floating[Any]]
 
 BLOCK_BYTES = 1 << 24
-BATCH_CELLS = 1 << 21
 FIRST_LINE = 2
 
 NUMBERED = re.compile(r"(?:class_)?(0|[1-9][0-9]{0,8})")
@@ -125,19 +121,16 @@ def read_parquet_scores(sheet: ParquetSheet, columns: Sequence[str]) -> Scores:
         empty or NaN, or the file is damaged.
     """
     with explain_damage(sheet.path):
-        file = pq.ParquetFile(sheet.path, page_checksum_verification=True)
+        file = pq.ParquetFile(sheet.path)
         dtype = _find_type(sheet, columns, file.schema_arrow)
-        rows = count_declared_rows(file.metadata)
+        rows = file.metadata.num_rows
         _require_size(sheet.path, rows, rows * len(columns) * dtype.itemsize)
+        fields = [sheet.fields[name] for name in columns]
+        table = file.read(fields, use_threads=False).select(fields)
         scores: Scores = np.empty((rows, len(columns)), dtype)
-        end = 0
-        for batch in file.iter_batches(max(1, BATCH_CELLS // len(columns)), use_threads=False):
-            start, end = end, end + batch.num_rows
-            for place, name in enumerate(columns):
-                column = batch.column(batch.schema.get_field_index(sheet.fields[name]))
-                scores[start:end, place] = column.to_numpy(zero_copy_only=False)
-            _require_numbers(scores[start:end], sheet.path, columns, start + FIRST_LINE)
-        require_rows(rows, end)
+        for place, column in enumerate(table.columns):
+            scores[:, place] = column.to_numpy()
+    _require_numbers(scores, sheet.path, columns, FIRST_LINE)
     return scores
 
 
@@ -508,13 +501,13 @@ def open_scores(path: str, *, n_classes: int | None = None) -> Dump:
     """
     head = read_content(path, limit=len(NPY))
     if head.startswith(NPY):
-        _require_unpacked(path)
         dump: Dump = ScoreDump(map_array(path))
     elif head.startswith(ZIP):
-        _require_unpacked(path)
         dump = ScoreDump(*read_archive(path))
     elif has_suffix(path, ARRAYS):
-        raise refuse("not_an_array", path, *_explain_nature(head))
+        reason = "The file is called a NumPy array but is something else."
+        remedy = "Save the scores with numpy.save(path, scores, allow_pickle=False)."
+        raise refuse("not_an_array", path, reason, remedy)
     else:
         dump = read_score_table(path, n_classes=n_classes)
     if isinstance(dump, ScoreDump) and n_classes not in (None, dump.n_classes):
@@ -525,20 +518,3 @@ def open_scores(path: str, *, n_classes: int | None = None) -> Dump:
             "Check that the class list is that of the classifier, background classes included.",
         )
     return dump
-
-
-def _require_unpacked(path: str) -> None:
-    with open(path, "rb") as stream:
-        if stream.read(2) == b"\x1f\x8b":
-            reason = "The array is packed with gzip, and cannot be mapped into memory so."
-            raise refuse("packed_array", path, reason, "Unpack it with gunzip.")
-
-
-def _explain_nature(head: bytes) -> tuple[str, str]:
-    if not head:
-        return "The file is empty.", "Save it again with numpy.save."
-    if head.startswith(PARQUET):
-        return "The file is Parquet.", "Give it the suffix .parquet."
-    nature = next((what for magic, what in SIGNATURES if head.startswith(magic)), "something else")
-    remedy = "Save the scores with numpy.save(path, scores, allow_pickle=False)."
-    return f"The file is called a NumPy array but is {nature}.", remedy

@@ -69,6 +69,7 @@ def list_yaml(text: str, *, needs_objects: bool = True) -> Parts:
 def _check_depth(text: str) -> None:
     """Refuse what is nested so deeply that the library, which calls itself, would crash."""
     depth = 0
+    event: Any
     for event in yaml.parse(text, Loader=_Loader):
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
