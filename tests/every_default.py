@@ -31,7 +31,7 @@ EVERY_DEFAULT = {
     "fields": {},
     "reading": {
         **dict.fromkeys(("records", "comment", "sheet"), ""),
-        **{"names": [], "delimiter": "auto", "encoding": "utf-8"},
+        **{"names": [], "encoding": "utf-8"},
     },
     "values": {},
     "summary": {"runs": 1, "spread": "std"},

@@ -139,9 +139,6 @@ def _vary_delimiters() -> Iterator[KnownReading]:
             text = write_csv(list_rows(write=write), delimiter=delimiter, quoting=csv.QUOTE_ALL)
             yield make_reading(f"{name}, decimal {mark}, all in quotes", text)
     yield make_reading("blanks", write_csv(list_rows(), delimiter=" "))
-    for delimiter in (":", "¦", "~"):
-        text = write_csv(list_rows(), delimiter=delimiter)
-        yield make_reading(f"{delimiter} as said", text, reading={"delimiter": delimiter})
     text = "".join(",".join(row) + "\n" for row in [HEADER, *list_rows(write=write_comma)])
     yield make_reading("decimal commas between commas", text, None)
 

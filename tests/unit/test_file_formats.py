@@ -42,10 +42,6 @@ def refuse(path, **options):
         ('m s\n"A ""B""" 1', {}, ["m", "s"], [(2, 'A "B"', "1")]),
         ("m s\nA B C\n", {}, ["m s"], [(2, "A B C")]),
         ("m s;t u\nA B;C D\n", {}, ["m s", "t u"], [(2, "A B", "C D")]),
-        ("m,s\nA;B,1\n", {"delimiter": ";"}, ["m,s"], []),
-        ("m¦s\nA,B¦1\n", {"delimiter": "¦"}, ["m", "s"], [(2, "A,B", "1")]),
-        ("m:s\nA:1\n", {"delimiter": ":"}, ["m", "s"], [(2, "A", "1")]),
-        ('a  b\n"1"   2 \n', {"delimiter": " "}, ["a", "b"], [(2, "1", "2")]),
         ("A,1\nB,2\n", {"names": ["m", " s "]}, ["m", "s"], [(1, "A", "1"), (2, "B", "2")]),
         ("\ufeffA 1\n", {"names": ["m", "s"]}, ["m", "s"], [(1, "A", "1")]),
         ("A,1;2\n", {"names": ["m", "s"]}, ["m", "s"], [(1, "A", "1;2")]),
@@ -73,8 +69,6 @@ def test_text_is_read_as_the_options_say(write, text, options, columns, rows):
     [
         ("A,1,2\n", {"names": ["m", "s"]}, "wrong_names", 1, "3 cells, and 2 names are given"),
         ("# x\nA\n", {"names": ["m", "s"], "comment": "#"}, "wrong_names", 2, "1 cell, and 2 na"),
-        ("m,s\n", {"delimiter": "||"}, "wrong_delimiter", 0, "'||' cannot stand between cells"),
-        ("m,s\n", {"delimiter": '"'}, "wrong_delimiter", 0, "`reading: {delimiter: …}`"),
         ("# x\n#y", {"comment": "#"}, "empty_file", 0, "no rows"),
         ("m,s\n", {"encoding": "latin-9000"}, "unknown_encoding", 0, "'latin-9000' is no enc"),
         ("m,s\n", {"encoding": "base64"}, "unknown_encoding", 0, "'base64' is no encoding"),
@@ -405,7 +399,7 @@ def test_files_that_name_their_columns_take_no_others(write):
     path = write('{"m": "A"}\n', "a.jsonl")
     assert refuse(path, names=["m"]).code == "names"
     assert refuse(path, header_rows=2).code == "header_rows"
-    assert read(path, comment="#", sheet="S", delimiter=";")[1] == [(1, "A")]
+    assert read(path, comment="#", sheet="S")[1] == [(1, "A")]
 
 
 @given(st.binary(max_size=80))

@@ -74,7 +74,7 @@ LAYOUTS = {
     ),
     "blanks": lambda runs: (
         {"x.dat": "\n".join(rows_of(runs, "  "))},
-        {"options": FileOptions(delimiter=" ")},
+        {},
     ),
     "without header": lambda runs: (
         {"x.csv": "# by hand\n" + table(runs, header=False)},

@@ -100,7 +100,7 @@ CASES = {
     "scores of algorithms without header": (
         """
         exports: cd/{model}.dat
-        reading: {names: [dataset, score], delimiter: " ", comment: "%"}
+        reading: {names: [dataset, score], comment: "%"}
         metric: accuracy
         """,
         {

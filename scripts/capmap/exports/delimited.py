@@ -23,14 +23,11 @@ from capmap.exports.files import (
     refuse,
 )
 from capmap.problems import Problem, UnreadableExportError
-from capmap.wording import count_things, list_names, quote_name
+from capmap.wording import count_things, list_names
 
-AUTO = "auto"
 DELIMITERS = (",", ";", "\t", "|")
 BLANKS = " "
 BLANK_CELL = re.compile(r'"((?:[^"]|"")*)"(?![^ \t])|([^ \t]+)')
-QUOTED = r'"[^"]*+(?:""[^"]*+)*+"'
-END = "\N{END OF TEXT}"
 QUOTE = "Put cells that contain the delimiter, such as decimal commas, into quotes."
 
 
@@ -93,14 +90,14 @@ class DelimitedSheet:
         return gather_cells(islice(records, self.header_rows, None), self.path, self.columns, names)
 
     def _read_quickly(self, content: bytes, places: Sequence[int]) -> list[pa.Array] | None:
-        if not self._is_plain(content):
-            return None
+        """Read by pyarrow what is plain: no quotes, comments or blank lines above the header."""
         returns = content.count(b"\r")
         if (
-            self.header_end != self.header_rows
+            self.delimiter == BLANKS
+            or b'"' in content
+            or self.header_end != self.header_rows
             or (returns and returns != content.count(b"\r\n"))
-            or content.count(b'"') % 2
-            or self._may_have_rests(content)
+            or self._has_comments(content)
         ):
             return None
         keys = [str(place) for place in range(len(self.columns))]
@@ -111,7 +108,7 @@ class DelimitedSheet:
                 pa_csv.ReadOptions(
                     column_names=keys, skip_rows=self.header_rows, use_threads=False
                 ),
-                pa_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=b'"' in content),
+                pa_csv.ParseOptions(delimiter=self.delimiter),
                 pa_csv.ConvertOptions(
                     column_types=dict.fromkeys(wanted, pa.large_string()),
                     include_columns=wanted,
@@ -121,22 +118,13 @@ class DelimitedSheet:
         except pa.ArrowInvalid:
             return None
         lines = content.rstrip(b"\r\n").count(b"\n") + 1
-        if table.num_rows + self.header_rows != lines or is_cut_off(content, self.delimiter):
+        if table.num_rows + self.header_rows != lines:
             return None
         return [table[key].combine_chunks() for key in wanted]
 
-    def _may_have_rests(self, content: bytes) -> bool:
-        """Whether text may follow a closing quote; some cells with breaks look like that."""
-        divider = re.escape(self.delimiter)
-        rest = rf"(?:^|[{divider}\r\n]){QUOTED}(?![ \t]*(?:{divider}|[\r\n]|$))"
-        return b'"' in content and re.search(rest.encode(), content) is not None
-
-    def _is_plain(self, content: bytes) -> bool:
-        """Whether the quick reader knows the delimiter, and there are no comments."""
-        if self.delimiter == BLANKS or not self.delimiter.isascii():
-            return False
+    def _has_comments(self, content: bytes) -> bool:
         comment = re.escape(self.options.comment.encode())
-        return not comment or re.search(rb"(?:^|[\r\n])\s*" + comment, content) is None
+        return bool(comment) and re.search(rb"(?:^|[\r\n])\s*" + comment, content) is not None
 
 
 @dataclass(frozen=True)
@@ -279,7 +267,7 @@ def open_delimited(
     check_text(content, path, complete=complete)
     candidates: list[tuple[DelimitedSheet, list[Record]]] = []
     faults: list[UnreadableExportError] = []
-    for delimiter in _list_delimiters(path, options):
+    for delimiter in DELIMITERS:
         try:
             candidates.append(_try_delimiter(content, path, delimiter, options))
         except UnreadableExportError as error:
@@ -287,7 +275,7 @@ def open_delimited(
     if not candidates:
         raise faults[0]
     is_single = all(_measure_width(header) == 1 for _, header in candidates)
-    if is_single and options.delimiter == AUTO and _has_blanks(content, options, complete=complete):
+    if is_single and _has_blanks(content, options, complete=complete):
         candidates.append(_try_delimiter(content, path, BLANKS, options))
     best, header = max(candidates, key=lambda found: _rate(found[0], found[1], wanted))
     if not complete and best.header_end > content.count(b"\n") + content.count(b"\r"):
@@ -295,19 +283,6 @@ def open_delimited(
     if problems := check_header(header, path, options):
         raise UnreadableExportError(*problems)
     return best
-
-
-def _list_delimiters(path: str, options: FileOptions) -> Sequence[str]:
-    if options.delimiter == AUTO:
-        return DELIMITERS
-    if len(options.delimiter) != 1 or options.delimiter in '"\r\n':
-        raise refuse(
-            "wrong_delimiter",
-            path,
-            f"{quote_name(options.delimiter)} cannot stand between cells.",
-            "Set `reading: {delimiter: …}` to one character, or to auto.",
-        )
-    return options.delimiter
 
 
 def _try_delimiter(
@@ -455,35 +430,21 @@ def read_records(
     if delimiter == BLANKS:
         yield from _read_blank_records(stream, comment)
         return
-    ended, is_first = False, True
-    row: list[str] = []
-
-    def add_end() -> Iterator[str]:
-        nonlocal ended, is_first
-        for line in stream:
-            if comment and is_first and line.lstrip().startswith(comment):
-                yield "\n"
-            else:
-                is_first = False
-                row.append(line)
-                yield line
-        ended = True
-        yield END
-
-    reader = csv.reader(add_end(), delimiter=delimiter)
     first = 1
+
+    def blank_comments() -> Iterator[str]:
+        for number, line in enumerate(stream, start=1):
+            is_comment = comment and number == first and line.lstrip().startswith(comment)
+            yield "\n" if is_comment else line
+
+    reader = csv.reader(blank_comments(), delimiter=delimiter, strict=True)
     try:
         for cells in reader:
-            if ended and first < reader.line_num:
-                raise UnreadableExportError(_explain_quote(path, first))
-            if cells and not ended:
-                if not _ends_with_its_quotes("".join(row), delimiter):
-                    raise UnreadableExportError(_explain_rest(path, first))
+            if cells:
                 yield Record(first, reader.line_num, cells)
-            first, is_first = reader.line_num + 1, True
-            row.clear()
+            first = reader.line_num + 1
     except csv.Error as error:
-        raise UnreadableExportError(_explain_length(path, first)) from error
+        raise UnreadableExportError(_explain_fault(path, first, str(error))) from error
 
 
 def _read_blank_records(stream: Iterable[str], comment: str) -> Iterator[Record]:
@@ -496,42 +457,16 @@ def _read_blank_records(stream: Iterable[str], comment: str) -> Iterator[Record]
             yield Record(number, number, cells)
 
 
-def is_cut_off(content: bytes, delimiter: str) -> bool:
-    """Whether a quote that opens in the last line is never closed."""
-    last = content.rstrip(b"\r\n").rpartition(b"\n")[2]
-    try:
-        for _ in read_records([last.decode("utf-8", "replace")], "", delimiter):
-            pass
-    except UnreadableExportError:
-        return True
-    return False
-
-
-def _ends_with_its_quotes(row: str, delimiter: str) -> bool:
-    """Whether nothing but blanks follows a quote that closes a cell of a row."""
-    if '"' not in row:
-        return True
-    divider = re.escape(delimiter)
-    cell = rf'(?:{QUOTED}(?:(?!{divider})[ \t])*|(?!")[^{divider}\r\n]*)'
-    return re.fullmatch(rf"{cell}(?:{divider}{cell})*+[\r\n]*", row) is not None
-
-
-def _explain_rest(path: str, line: int) -> Problem:
-    reason = "Text follows the quote that closes a cell of this row."
-    remedy = "Write a quote within a quoted cell twice, or remove the text."
-    return Problem(code="text_behind_quote", source=path, reason=reason, remedy=remedy, line=line)
-
-
-def _explain_quote(path: str, line: int) -> Problem:
-    reason = "A quote that opens in this row is never closed."
-    remedy = "Close it, or write a quote within a quoted cell twice."
-    return Problem(code="unclosed_quote", source=path, reason=reason, remedy=remedy, line=line)
-
-
-def _explain_length(path: str, line: int) -> Problem:
-    reason = f"A cell that starts in this row has more than {csv.field_size_limit()} characters."
-    remedy = "Close the quote that opens it, or check that the file is a table."
-    return Problem(code="long_cell", source=path, reason=reason, remedy=remedy, line=line)
+def _explain_fault(path: str, line: int, fault: str) -> Problem:
+    if "field limit" in fault:
+        code = "long_cell"
+        reason = f"A cell that starts in this row has over {csv.field_size_limit()} characters."
+    elif "end of data" in fault:
+        code, reason = "unclosed_quote", "A quote that opens in this row is never closed."
+    else:
+        code, reason = "text_behind_quote", "Text follows the quote that closes a cell of this row."
+    remedy = "Close each quote, and write a quote within a quoted cell twice."
+    return Problem(code=code, source=path, reason=reason, remedy=remedy, line=line)
 
 
 def _decode(content: bytes) -> Iterable[str]:

@@ -22,7 +22,6 @@ from capmap.exports.classes import IMAGE, check_images
 from capmap.exports.delimited import (
     DelimitedSheet,
     Record,
-    is_cut_off,
     open_delimited,
     read_records,
 )
@@ -184,7 +183,7 @@ def _read_quickly(
     """Read the scores, or nothing where a cell is no number or the rows are not plain."""
     rows = content.count(b"\n")
     is_plain = sheet.header_end == 1 and content.count(b"\r") == content.count(b"\r\n")
-    if not is_plain or content.count(b'"') % 2 or rows * len(places) > len(content):
+    if not is_plain or b'"' in content or rows * len(places) > len(content):
         return None
     scores = np.empty((rows, len(places)))
     keys = [str(place) for place in range(len(sheet.columns))]
@@ -196,7 +195,7 @@ def _read_quickly(
             pa_csv.ReadOptions(
                 column_names=keys, skip_rows=1, use_threads=False, block_size=BLOCK_BYTES
             ),
-            pa_csv.ParseOptions(delimiter=sheet.delimiter, newlines_in_values=b'"' in content),
+            pa_csv.ParseOptions(delimiter=sheet.delimiter),
             pa_csv.ConvertOptions(
                 column_types=dict.fromkeys(wanted, pa.float64()), include_columns=wanted
             ),
@@ -209,7 +208,7 @@ def _read_quickly(
                 scores[start:end, place] = column.to_numpy()
     except pa.ArrowInvalid:
         return None
-    if np.isnan(scores[:end]).any() or is_cut_off(content, sheet.delimiter):
+    if np.isnan(scores[:end]).any():
         return None
     return scores[:end]
 

@@ -50,8 +50,6 @@ class FileOptions:
         The names of the columns of files without a header.
     comment : str, optional
         What the lines begin with that are skipped.
-    delimiter : str, optional
-        What stands between two cells, "auto" finds it; a space stands for any white space.
     encoding : str, optional
         How text is encoded.
     sheet : str, optional
@@ -63,7 +61,6 @@ class FileOptions:
     header_rows: int = 1
     names: Sequence[str] = ()
     comment: str = ""
-    delimiter: str = "auto"
     encoding: str = "utf-8"
     sheet: str = ""
     records: str = ""

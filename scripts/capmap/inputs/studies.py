@@ -164,7 +164,6 @@ def _find_conflicts(study: Settings, written: Settings) -> Iterator[str]:
     """Find settings that exclude each other, or of which others know."""
     if study["format"] not in get_args(TableFormat):
         wrong = [name for name in TABLES_ONLY if name in written]
-        wrong += ["duplicates"] if study["duplicates"] == "sum" else []
         for name in wrong:
             yield f"{name}: only exports of the formats long and matrix know it. Leave it out."
     yield from _find_reversed(study)

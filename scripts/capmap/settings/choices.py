@@ -11,7 +11,7 @@ DirectionOrAuto = Literal["auto", "max", "min"]
 Format = Literal["long", "matrix", "predictions", "submission", "checkpoints"]
 TableFormat = Literal["long", "matrix"]
 Decimal = Literal["auto", ".", ","]
-Duplicates = Literal["error", "mean", "sum", "first", "last"]
+Duplicates = Literal["error", "mean", "first", "last"]
 # Or {"step": N} or {"best": "min"}.
 Take = Literal["all", "last", "best"]
 Spread = Literal["std", "sem"]

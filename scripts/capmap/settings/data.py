@@ -93,11 +93,6 @@ class Reading(Section):
     )
     names: list[str] = option([], "Names of the columns of tables without a header.")
     comment: str = option("", "What the lines of a table begin with that are skipped.")
-    delimiter: str = option(
-        "auto",
-        'What stands between two cells of a text, one character (" " stands for any blanks), or '
-        '"auto", which finds it.',
-    )
     encoding: str = option(
         "utf-8", "Encoding of text that is not UTF-8, such as latin-1 or utf-16.", min_length=1
     )

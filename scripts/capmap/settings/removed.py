@@ -2,6 +2,8 @@
 
 REMOVED: dict[str, str] = {
     "classify": "write the scores of your models as dumps and name them in exports.",
+    "duplicates=sum": "set duplicates: mean, or add the rows up before the export.",
     "limits": "leave it out; pairs of more than 500 models are not compared.",
+    "reading.delimiter": "it is found; write other tables with commas, semicolons, tabs or bars.",
     "tracking": "export the runs by mlflow.search_runs().to_csv() and set preset: mlflow.",
 }

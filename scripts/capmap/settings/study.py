@@ -234,8 +234,8 @@ class Study(Section):
     )
     duplicates: Duplicates = option(
         "error",
-        'What to do about several scores of one (model, dataset, metric, seed), "error", "mean" or '
-        '"sum" (of all rows), "first" or "last". Otherwise repeats with the same score count once; '
+        'What to do about several scores of one (model, dataset, metric, seed), "error", "mean" '
+        '(of all rows), "first" or "last". Otherwise repeats with the same score count once; '
         "without seeds these may be different runs, which is a warning.",
     )
     invalid: Invalid = option(

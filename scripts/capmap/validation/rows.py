@@ -141,7 +141,7 @@ def resolve_duplicates(
     runs : DataFrame
         As read, with finite scores: model, dataset, metric, seed, score, raw, source, line and
         column, in the order of reading.
-    policy : {"error", "mean", "sum", "first", "last"}
+    policy : {"error", "mean", "first", "last"}
         What to keep of a run with several rows. With "error" the first row is kept, so that
         further checks have something to look at.
     layout : {"long", "matrix"}, optional
@@ -154,13 +154,13 @@ def resolve_duplicates(
 
     Notes
     -----
-    The mean and the sum are of all rows. Otherwise rows of a run with the same score are repeats,
+    The mean is of all rows. Otherwise rows of a run with the same score are repeats,
     whatever the other columns say; the first of them stays (with "last" the last). Without seeds,
     all rows of a cell are one run, so two runs that happen to have the same score count as one.
     Rows that stand for several runs are judged by their means, and stay or go with all their runs;
-    the mean and the sum are of the runs of one number.
+    the mean is of the runs of one number.
     """
-    if policy in ("mean", "sum") or "summary" not in runs or not runs["summary"].any():
+    if policy == "mean" or "summary" not in runs or not runs["summary"].any():
         return _judge_repeats(runs, policy, layout)
     rows, number = fold_summaries(runs)
     judged = _judge_repeats(rows, policy, layout)
@@ -172,8 +172,8 @@ def _judge_repeats(runs: pd.DataFrame, policy: Duplicates, layout: TableFormat) 
     ordered = np.sort(number)
     if (ordered[1:] != ordered[:-1]).all():
         return Deduplicated(runs, [], [], [], identical=0, resolved=0)
-    if policy in ("mean", "sum"):
-        return _combine_duplicates(runs, number, policy, layout)
+    if policy == "mean":
+        return _average_duplicates(runs, number, layout)
     stays: Literal["first", "last"] = "last" if policy == "last" else "first"
     table = pd.DataFrame({"score": runs["score"].to_numpy()})
     table["run"] = number
@@ -197,18 +197,18 @@ def _judge_repeats(runs: pd.DataFrame, policy: Duplicates, layout: TableFormat) 
     )
 
 
-def _combine_duplicates(
-    runs: pd.DataFrame, number: npt.NDArray[np.int64], policy: Duplicates, layout: TableFormat
+def _average_duplicates(
+    runs: pd.DataFrame, number: npt.NDArray[np.int64], layout: TableFormat
 ) -> Deduplicated:
-    """Take the mean or the sum of all rows of each run."""
+    """Take the mean of all rows of each run."""
     is_later = pd.Series(number).duplicated().to_numpy()
     # Sums of floats depend on their order.
     table = pd.DataFrame({"run": number, "score": runs["score"].to_numpy()})
-    scores = table.sort_values(["run", "score"]).groupby("run")["score"].agg(policy)
+    scores = table.sort_values(["run", "score"]).groupby("run")["score"].mean()
     firsts = runs[~is_later]
     winners = firsts.iloc[pd.Index(number[~is_later]).get_indexer(pd.Index(number[is_later]))]
     conflicts = [
-        _explain_conflict(row, winner, policy, layout)
+        _explain_conflict(row, winner, "mean", layout)
         for row, winner in zip(list_rows(runs[is_later]), list_rows(winners), strict=True)
         if row.score != winner.score
     ]
