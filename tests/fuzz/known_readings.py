@@ -1,23 +1,12 @@
 """Exports whose values were there first and were then written down as people and programs do."""
 
-import bz2
 import csv
-import gzip
 import io
 import json
-import lzma
-import tempfile
-import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
-import yaml
-
-from tests.workbooks import make_xlsx
 
 # By model, dataset and seed.
 Known = Mapping[Any, float]
@@ -54,9 +43,6 @@ NAMES = [
 ]
 
 
-MARKDOWN = ["{}*", "~~0.1~~ {}", "{}<sup>2</sup>", "{}^2^", "{}[1]", "<b>{}</b>", "↑{}", "${}$"]
-
-
 class KnownReading(NamedTuple):
     """An export: its files, the study's settings, its runs (none: to be refused)."""
 
@@ -82,19 +68,8 @@ def make_reading(
 def list_readings() -> list[KnownReading]:
     """All exports."""
     families = [
-        *(_vary_delimiters, _vary_lines, _vary_encodings, _pack, _nest, _type_columns),
-        *(
-            _fill_workbooks,
-            _mark_up,
-            _tag,
-            _vary_headers,
-            _write_numbers,
-            _write_large,
-            _leave_out,
-            _write_seeds,
-            _name_models,
-        ),
-        *(_widen, _spread_columns, _divide, _damage, _summarize),
+        *(_vary_delimiters, _vary_lines, _write_numbers, _write_large, _leave_out, _write_seeds),
+        *(_name_models, _widen),
     ]
     return [reading for family in families for reading in family()]
 
@@ -156,202 +131,6 @@ def _vary_lines() -> Iterator[KnownReading]:
     yield make_reading("blanks around", text.replace(",", " , ").replace("\n", " \n"))
     yield make_reading("a separator said", f"sep=,\n{text}", None)
     yield make_reading("commas at the end", text.replace("\n", ",\n"))
-
-
-def _vary_encodings() -> Iterator[KnownReading]:
-    known = {(f"é{model}", *rest): score for (model, *rest), score in SCORES.items()}
-    text = write_csv(list_rows(known))
-    for encoding in ("utf-8", "utf-8-sig"):
-        yield make_reading(f"encoded as {encoding}", text.encode(encoding), known)
-    for encoding in ("latin-1", "cp1252", "mac-roman", "cp437", "utf-16", "utf-16-le", "utf-32"):
-        data = text.encode(encoding)
-        yield make_reading(f"{encoding} as said", data, known, reading={"encoding": encoding})
-        yield make_reading(f"{encoding} not said", data, None)
-
-
-def _pack() -> Iterator[KnownReading]:
-    data = write_csv(list_rows()).encode()
-    packed = gzip.compress(data, mtime=0)
-    yield make_reading("gzip", packed, file="runs.csv.gz")
-    yield make_reading("gzip of another name", packed)
-    members = gzip.compress(data[:9]) + gzip.compress(data[9:])
-    yield make_reading("gzip of two members", members)
-    yield make_reading("gzip, cut", packed[:-9], None, file="runs.csv.gz")
-    yield make_reading("no gzip", data, file="runs.csv.gz")
-    yield make_reading("bzip2", bz2.compress(data), None, file="runs.csv.bz2")
-    yield make_reading("xz", lzma.compress(data), None, file="runs.csv.xz")
-    sink = io.BytesIO()
-    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("sub/runs.csv", data)
-    zipped = sink.getvalue()
-    yield make_reading("zip", zipped, file="a.zip", exports="a.zip/sub/runs.csv")
-    yield make_reading("zip, any table", zipped, file="a.zip", exports="a.zip/*/*.csv")
-    yield make_reading("zip, cut", zipped[:-30], None, file="a.zip", exports="a.zip/sub/runs.csv")
-
-
-def _nest() -> Iterator[KnownReading]:
-    records = _list_records()
-    lines = "\n".join(map(json.dumps, records))
-    yield make_reading("JSON lines", lines, file="runs.jsonl")
-    yield make_reading("JSON lines, blank between", lines.replace("\n", "\n\n"), file="runs.ndjson")
-    yield make_reading("JSON lines, cut", lines[:-9], None, file="runs.jsonl")
-    yield make_reading("JSON", json.dumps(records), file="runs.json")
-    yield make_reading("JSON with a mark", "\ufeff" + json.dumps(records), file="runs.json")
-    yield make_reading("JSON, cut", json.dumps(records)[:-9], None, file="runs.json")
-    yield make_reading("YAML", yaml.safe_dump(records), file="runs.yaml")
-    tree: dict[str, Any] = {}
-    for model, dataset, metric, seed, score in (record.values() for record in records):
-        tree.setdefault(model, {}).setdefault(dataset, {})[f"s{seed}"] = {metric: score}
-    pattern = {"records": "results.{model}.{dataset}.s{seed}"}
-    columns = {"score": ["accuracy"]}
-    for name, text in {
-        "runs.json": json.dumps({"results": tree}),
-        "runs.yaml": yaml.safe_dump({"results": tree}),
-    }.items():
-        yield make_reading(f"nested {name}", text, file=name, reading=pattern, columns=columns)
-    twice = json.dumps(records[0])[:-1] + ', "score": 0.1}'
-    yield make_reading("JSON, a score twice", f"[{twice}]", None, file="runs.json")
-    yield make_reading("JSON lines, a score twice", twice, None, file="runs.jsonl")
-
-
-def _type_columns() -> Iterator[KnownReading]:
-    models, datasets, metrics, seeds, scores = zip(*list_rows(), strict=True)
-    numbers = pa.array(list(map(float, scores)))
-    names = pa.array(models).dictionary_encode()
-    for name, column in {
-        **{kind: numbers.cast(kind) for kind in ("float64", "float32", "float16")},
-        "decimal": pa.array(list(map(float, scores))).cast(pa.decimal128(9, 6)),
-        "text": pa.array(scores),
-        "text with commas": pa.array([score.replace(".", ",") for score in scores]),
-        "large text": pa.array(scores, pa.large_string()),
-        "words": pa.array(scores).dictionary_encode(),
-    }.items():
-        columns = [names, pa.array(datasets), pa.array(metrics), pa.array(seeds), column]
-        yield _write_parquet(f"scores as {name}", columns)
-    for name, column in {
-        "int": pa.array(list(map(int, seeds))),
-        "float": pa.array(list(map(float, seeds))),
-        "bytes": pa.array([seed.encode() for seed in seeds]),
-    }.items():
-        columns = [names, pa.array(datasets), pa.array(metrics), column, numbers]
-        yield _write_parquet(f"seeds as {name}", columns)
-    two = [pa.array(["A", "B"]), pa.array(["D", "D"])]
-    for kind, values in {
-        "whole scores": pa.array([2**53 + 2, -7]),
-        "single precision": pa.array([0.1, 0.2], pa.float32()),
-        "large whole scores": pa.array([2**63 + 2**11, 1], pa.uint64()),
-    }.items():
-        known = dict(zip([(m, "D", "") for m in "AB"], map(float, values.to_pylist()), strict=True))
-        yield _write_parquet(kind, [*two, values], known, ["model", "dataset", "score"], **GAIN)
-    for kind, odd in {
-        **{kind: [1, 2] for kind in (pa.date32(), pa.timestamp("s"), pa.duration("ns"))},
-        pa.bool_(): [True, False],
-        pa.list_(pa.int8()): [[1], [0]],
-    }.items():
-        columns = [*two, pa.array(odd, kind)]
-        name = f"scores of {kind}"
-        yield _write_parquet(name, columns, None, ["model", "dataset", "score"], **GAIN)
-
-
-def _fill_workbooks() -> Iterator[KnownReading]:
-    with tempfile.TemporaryDirectory() as folder:
-        rows: list[list[Any]] = [HEADER, *map(list, map(dict.values, _list_records()))]
-        cells: dict[str, Any] = {
-            f"{column}{line}": cell
-            for line, row in enumerate(rows, 1)
-            for column, cell in zip("ABCDE", row, strict=True)
-        }
-        content = Path(make_xlsx(f"{folder}/a.xlsx", {"runs": cells})).read_bytes()
-        both = Path(make_xlsx(f"{folder}/b.xlsx", {"x": {"A1": "x"}, "runs": cells})).read_bytes()
-        for name, cell in {
-            "an error": "#DIV/0!",
-            "a date": (45000, 1),
-            "a time": (45000.5, 2),
-            "a truth": True,
-        }.items():
-            bad = Path(make_xlsx(f"{folder}/c.xlsx", {"runs": cells | {"E3": cell}})).read_bytes()
-            yield make_reading(f"workbook with {name} for a score", bad, None, file="runs.xlsx")
-        text = cells | {"E2": write_comma(cells["E2"])}
-        mixed = Path(make_xlsx(f"{folder}/d.xlsx", {"runs": text})).read_bytes()
-    yield make_reading("workbook with a text of a comma", mixed, file="runs.xlsx")
-    yield make_reading("workbook", content, file="runs.xlsx")
-    yield make_reading("workbook of two sheets", both, file="runs.xlsx", reading={"sheet": "runs"})
-    yield make_reading("workbook of two sheets, none said", both, None, file="runs.xlsx")
-
-
-def _write_parquet(
-    name: str,
-    columns: list[Any],
-    known: Known | None = SCORES,
-    names: Sequence[str] = HEADER,
-    **settings: Any,
-) -> KnownReading:
-    sink = io.BytesIO()
-    pq.write_table(pa.table(columns, names=names), sink)
-    return make_reading(f"Parquet {name}", sink.getvalue(), known, file="a.parquet", **settings)
-
-
-def _mark_up() -> Iterator[KnownReading]:
-    first = repr(SCORES["A", "D", "1"])
-    rows = [HEADER, ["-"] * 5, *list_rows()]
-    table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
-    for form in ["{}", "**{}**", "_{}_", "**_{}_**", "`{}`", "[{}](http://x)", *MARKDOWN]:
-        known = None if form in MARKDOWN else SCORES
-        yield make_reading(
-            f"md {form}", table.replace(first, form.format(first)), known, file="a.md"
-        )
-
-
-def _tag() -> Iterator[KnownReading]:
-    # YAML takes some of these for truths, numbers of other bases, times and dates.
-    for name in (
-        "NO",
-        "yes",
-        "Off",
-        "012",
-        "1_0",
-        "1:30",
-        "0x10",
-        "2024-01-01",
-        "1.10",
-        "1e3",
-        "=",
-    ):
-        known = {(name, "D", "1"): 0.5}
-        text = f"- {{model: {name}, dataset: D, metric: accuracy, seed: 1, score: 0.5}}"
-        yield make_reading(f"YAML model {name}", text, known, file="runs.yaml")
-    for score in ("1:30", "1_000", "0x1", "yes", "2024-01-01", "0b1", ".inf", "[0.5]", "{a: 0.5}"):
-        text = f"- {{model: A, dataset: D, metric: accuracy, seed: 1, score: {score}}}"
-        yield make_reading(f"YAML score {score}", text, None, file="runs.yaml")
-    for score in ("00.5", "1e400", ".5", "+0.5", "0.5,", "Infinity", '"0x1"', "[0.5]", "true"):
-        text = f'{{"model": "A", "dataset": "D", "metric": "accuracy", "score": {score}}}'
-        yield make_reading(f"JSON score {score}", text, None, file="runs.jsonl")
-
-
-def _vary_headers() -> Iterator[KnownReading]:
-    rows = list_rows()
-    for name, header in {
-        "in quotes": [f"'{name}'" for name in HEADER],
-        "with capitals": [name.title() for name in HEADER],
-        "of other words": ["method", "task", "measure", "run", "value"],
-        "with a name twice": ["model", "dataset", "metric", "score", "score"],
-        "with an empty name": ["", *HEADER[1:]],
-    }.items():
-        yield make_reading(f"header {name}", write_csv(rows, header), None)
-    renamed = dict(zip(HEADER, ["Method", "Task", "My metric", "#", "test acc [%]"], strict=True))
-    yield make_reading("header told", write_csv(rows, [*renamed.values()]), columns=renamed)
-    yield make_reading("header with blanks", write_csv(rows, [f" {name}\u00a0" for name in HEADER]))
-    yield make_reading("no header", write_csv(rows[1:], rows[0]), reading={"names": HEADER})
-    yield make_reading("no header, not told", write_csv(rows[1:], rows[0]), None)
-    yield make_reading("header again below", write_csv([*rows, HEADER]), None)
-    turned = [row[::-1] for row in rows]
-    yield make_reading("other order", write_csv(turned, HEADER[::-1]))
-    more = [[str(place), *row, "x"] for place, row in enumerate(rows)]
-    yield make_reading("an index and notes", write_csv(more, ["", *HEADER, "note"]))
-    parts = [[row[0], "base", *row[1:]] for row in rows]
-    known = {(f"{model} / base", *rest): score for (model, *rest), score in SCORES.items()}
-    text = write_csv(parts, ["model", "size", *HEADER[1:]])
-    yield make_reading("name of two columns", text, known, columns={"model": ["model", "size"]})
 
 
 def _write_numbers() -> Iterator[KnownReading]:
@@ -584,107 +363,3 @@ def _widen() -> Iterator[KnownReading]:
     percents = [[row[0], *(f"{100 * float(cell)}%" for cell in row[1:])] for row in rows]
     percent = write_csv(percents, ["model", "D", "E"])
     yield make_reading("matrix of percent", percent, known, **WIDE)
-
-
-def _spread_columns() -> Iterator[KnownReading]:
-    rows = [[*key, *(repr(SCORES[(*key, s)]) for s in "12")] for key in [k[:2] for k in CELLS]]
-    for name, header, pattern in [
-        ("seeds in columns", ["acc_seed1", "acc_seed2"], "acc_seed{seed}"),
-        ("seeds in brackets", ["acc (1)", "acc (2)"], "acc ({seed})"),
-    ]:
-        text = write_csv(rows, ["model", "dataset", *header])
-        yield make_reading(name, text, metric="accuracy", columns={"score": pattern})
-    wide = [[m, s, *(repr(SCORES[m, data, s]) for data in "DE")] for m in "AB" for s in "12"]
-    text = write_csv(wide, ["model", "seed", "D/accuracy", "E/accuracy"])
-    both: dict[str, Any] = {"columns": {"score": "{dataset}/{metric}"}}
-    yield make_reading("datasets and metrics in columns", text, **both)
-    text = write_csv(wide, ["model", "seed", "D", "E"])
-    one: dict[str, Any] = {"metric": "accuracy", "columns": {"score": "{dataset}"}}
-    yield make_reading("datasets in columns", text, **one)
-    logged = [[*row[:4], str(step), repr(step / 9)] for row in list_rows() for step in range(3)]
-    ends = [[*row[:4], "2000", row[4]] for row in list_rows()]
-    log = write_csv(logged + ends, [*HEADER[:4], "step", "score"])
-    yield make_reading("the last row of a log", log, columns={"step": "step"}, take="last")
-    yield make_reading("a step of a log", log, columns={"step": "step"}, take={"step": 2000})
-    yield make_reading("all rows of a log", log, None, columns={"step": "step"})
-
-
-def _divide() -> Iterator[KnownReading]:
-    files = {
-        f"runs/{model}/{dataset}/s{seed}.json": json.dumps({"accuracy": score}).encode()
-        for (model, dataset, seed), score in SCORES.items()
-    }
-    pattern = "runs/{model}/{dataset}/s{seed,[0-9]+}.json"
-    settings = {"exports": pattern, "columns": {"score": ["accuracy"]}}
-    yield KnownReading("names in paths", files, settings, SCORES)
-    stray = files | {"runs/A/D/sx.json": files["runs/A/D/s1.json"]}
-    yield KnownReading("names in paths, one astray", stray, settings, None)
-    rows = list_rows()
-    halves = {
-        "a.csv": write_csv(rows[:4]).encode(),
-        "b.csv": write_csv(
-            [[*row[:4], row[4].replace(".", ",")] for row in rows[4:]], delimiter=";"
-        ).encode("utf-8-sig"),
-    }
-    yield KnownReading("two files of two kinds", halves, {"exports": ["a.csv", "b.csv"]}, SCORES)
-    yield KnownReading("two files by a pattern", halves, {"exports": "*.csv"}, SCORES)
-    both = write_csv([[*row, part] for row in rows for part in ("val", "test")], [*HEADER, "split"])
-    yield make_reading("one split of two", both, where={"split": "test"})
-    yield make_reading("a split that is not there", both, None, where={"split": "tset"})
-    mixed = both.replace(",test\n", "9,test\n")
-    known = {key: float(f"{score!r}9") for key, score in SCORES.items()}
-    yield make_reading("the other split is other", mixed, known, where={"split": ["test"]})
-    yield make_reading("both splits differ", mixed, None)
-
-
-def _damage() -> Iterator[KnownReading]:
-    text = write_csv(list_rows())
-    for name, damaged in {
-        "text behind a quote": text.replace("0.71875", '"0.7"1875'),
-        "quotes of a backslash": text.replace("B,", '"B\\"x",'),
-        "a cell too few": text.replace("B,E,accuracy,2,", "B,E,accuracy,"),
-        "a cell too many": text.replace("B,E,accuracy,2", "B,E,x,accuracy,2"),
-        "cut in quotes": text + 'C,D,accuracy,1,"0.5',
-        "cut in a row": text + "C,D,acc",
-        "a zero byte": text.replace("B,E", "B\0,E"),
-        "two tables": text + "\nmodel,params\nA,86\n",
-        "a merge of versions": text.replace("B,E", "<<<<<<< ours\nB,E", 1),
-        "a page": "<!DOCTYPE html><html><body>Sign in</body></html>",
-        "a pointer": "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 2\n",
-        "nothing": "",
-        "a header alone": text.partition("\n")[0] + "\n",
-        "an error below": text + "Killed\n",
-    }.items():
-        yield make_reading(f"damage: {name}", damaged, None)
-
-
-def _summarize() -> Iterator[KnownReading]:
-    # Two runs with a standard deviation s lie s/√2 from their mean.
-    for name, write, spread in [
-        ("±", "{} ± {}", "std"),
-        ("+/-", "{}+/-{}", "std"),
-        ("brackets", "{} ({})", "std"),
-        ("standard errors", "{}±{}", "sem"),
-    ]:
-        rows = [[*key[:2], write.format(v, 0.0625)] for key, v in CELLS.items()]
-        away = 0.0625 / (2**0.5 if spread == "std" else 1)
-        known = {
-            (m, data, seed): v + sign * away
-            for (m, data, _), v in CELLS.items()
-            for seed, sign in (("1", -1), ("2", 1))
-        }
-        text = write_csv(rows, ["model", "dataset", "score"])
-        summary = {"runs": 2, "spread": spread}
-        yield make_reading(f"means {name}", text, known, metric="accuracy", summary=summary)
-        yield make_reading(f"means {name}, not told", text, None, metric="accuracy")
-    for cell in (
-        "0.912(3)",
-        "0.91 (5)",
-        "91.2(3)%",
-        "0.91 [0.8, 0.9]",
-        "0.91 (n=3)",
-        "0.91 ± 0,02",
-    ):
-        text = write_csv([["A", "D", cell]], ["model", "dataset", "score"])
-        summary = {"runs": 2, "spread": "std"}
-        yield make_reading(f"mean {cell}", text, None, metric="accuracy", summary=summary)
