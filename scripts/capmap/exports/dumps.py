@@ -1,19 +1,15 @@
 """Dumps of predictions: the scores of every class, or the best classes of each image."""
 
-import io
 import re
-from array import array
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from capmap.exports.arrays import NPY, ZIP, map_array, read_archive
@@ -21,16 +17,13 @@ from capmap.exports.cells import INTEGRAL, Cells, trim
 from capmap.exports.classes import IMAGE, check_images
 from capmap.exports.delimited import (
     DelimitedSheet,
-    Record,
     open_delimited,
-    read_records,
 )
 from capmap.exports.files import (
     HEAD,
     JSON,
     LARGEST,
     PARQUET,
-    check_text,
     has_suffix,
     read_bounded,
     read_content,
@@ -83,19 +76,36 @@ def read_text_scores(sheet: DelimitedSheet, columns: Sequence[str]) -> npt.NDArr
 
     Notes
     -----
-    Numbers have decimal points. Infinite ones are read, empty and NaN are refused. A quick reader
-    takes the file first, and the exact reader takes over where it fails, to say where.
+    Numbers have decimal points. Infinite ones are read, empty and NaN are refused.
     """
-    content = read_bounded(sheet.path)
-    check_text(content, sheet.path)
-    known = {name: place for place, name in enumerate(sheet.columns)}
-    places = [known[name] for name in columns]
-    scores = _read_quickly(sheet, content, places)
-    if scores is None:
-        scores = _read_exactly(sheet, content, places)
-    if not len(scores):
+    cells = sheet.read_cells(columns)
+    if cells.problems:
+        raise UnreadableExportError(*cells.problems[:1])
+    if not len(cells.lines):
         raise refuse("no_rows", sheet.path, "The table has no rows.", "Write it again.", line=1)
+    scores = np.empty((len(cells.lines), len(columns)))
+    for place, name in enumerate(columns):
+        scores[:, place] = _read_floats(cells, name, sheet.path)
     return scores
+
+
+def _read_floats(cells: Cells, name: str, path: str) -> npt.NDArray[np.float64]:
+    texts = trim(cells.columns[name])
+    try:
+        values: npt.NDArray[np.float64] = texts.cast(pa.float64()).to_numpy()
+    except pa.ArrowInvalid:
+        values = np.array([_read_float(text) for text in texts.to_pylist()])
+    if np.isnan(values).any():
+        row = int(np.argmax(np.isnan(values)))
+        raise _refuse_cell(path, int(cells.lines[row]), name, texts[row].as_py())
+    return values
+
+
+def _read_float(text: str) -> float:
+    try:
+        return float(text.replace("_", "?"))
+    except ValueError:
+        return np.nan
 
 
 def read_parquet_scores(sheet: ParquetSheet, columns: Sequence[str]) -> Scores:
@@ -175,72 +185,6 @@ def _refuse_cell(path: str, line: int, column: str, value: str) -> UnreadableExp
             remedy="Write every score as a number with a decimal point.",
         )
     )
-
-
-def _read_quickly(
-    sheet: DelimitedSheet, content: bytes, places: Sequence[int]
-) -> npt.NDArray[np.float64] | None:
-    """Read the scores, or nothing where a cell is no number or the rows are not plain."""
-    rows = content.count(b"\n")
-    is_plain = sheet.header_end == 1 and content.count(b"\r") == content.count(b"\r\n")
-    if not is_plain or b'"' in content or rows * len(places) > len(content):
-        return None
-    scores = np.empty((rows, len(places)))
-    keys = [str(place) for place in range(len(sheet.columns))]
-    wanted = [keys[place] for place in places]
-    end = 0
-    try:
-        reader = pa_csv.open_csv(
-            pa.BufferReader(content),
-            pa_csv.ReadOptions(
-                column_names=keys, skip_rows=1, use_threads=False, block_size=BLOCK_BYTES
-            ),
-            pa_csv.ParseOptions(delimiter=sheet.delimiter),
-            pa_csv.ConvertOptions(
-                column_types=dict.fromkeys(wanted, pa.float64()), include_columns=wanted
-            ),
-        )
-        for batch in reader:
-            if any(column.null_count for column in batch.columns):
-                return None
-            start, end = end, end + batch.num_rows
-            for place, column in enumerate(batch.columns):
-                scores[start:end, place] = column.to_numpy()
-    except pa.ArrowInvalid:
-        return None
-    if np.isnan(scores[:end]).any():
-        return None
-    return scores[:end]
-
-
-def _read_exactly(
-    sheet: DelimitedSheet, content: bytes, places: Sequence[int]
-) -> npt.NDArray[np.float64]:
-    text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")
-    values = array("d")
-    records = read_records(text, sheet.path, sheet.delimiter)
-    for record in islice(records, 1, None):
-        values.extend(_read_row(sheet, record, places))
-    return np.frombuffer(values, dtype=np.float64).reshape(-1, len(places))
-
-
-def _read_row(sheet: DelimitedSheet, record: Record, places: Sequence[int]) -> list[float]:
-    width, expected = len(record.cells), len(sheet.columns)
-    if width != expected:
-        reason = f"The row has {width} cells where the header has {expected}."
-        remedy = "Complete the row, and put cells with the delimiter, as of ids, into quotes."
-        raise refuse("wrong_width", sheet.path, reason, remedy, line=record.first)
-    row = []
-    for place in places:
-        cell = record.cells[place]
-        try:
-            score = float(cell.replace("_", "?"))
-        except ValueError:
-            score = np.nan
-        if score != score:
-            raise _refuse_cell(sheet.path, record.first, sheet.columns[place], cell.strip())
-        row.append(score)
-    return row
 
 
 @dataclass(frozen=True)
