@@ -163,14 +163,6 @@ def test_json_may_be_indented_by_tabs_and_merged_keys_stand_once() -> None:
     assert read_yaml("a.yaml")["g"] == {"e": 1, "f": 4}
 
 
-def test_an_alias_of_what_is_around_it_is_told() -> None:
-    # Snakemake itself ends in a traceback.
-    Path("a.yaml").write_text("studies: &all {a: {exports: runs.csv}, b: *all}")
-    assert list_faults(read_yaml, "a.yaml") == [
-        "a.yaml, line 1: an alias (*name) stands within what it is an alias of. Write it out."
-    ]
-
-
 def test_settings_that_could_be_meant_are_taken() -> None:
     # A list of analyses of one's own may leave some out; defaults and presets are no mistakes.
     check_configuration(
