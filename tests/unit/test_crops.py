@@ -1,6 +1,5 @@
 """Crops of annotated objects: pixels, archive, index, and what is skipped and why."""
 
-import os
 import tarfile
 from io import BytesIO
 from pathlib import Path
@@ -8,15 +7,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from PIL import Image
 
 from capmap.artifacts import read_table
 from capmap.errors import ValidationError
 from capmap.images.annotations import AnnotatedObject, Annotation, Box, Skipped
 from capmap.images.crops import Crop, cut_crops, write_crops
-from capmap.images.pictures import ImageFolder, UnusableImageError, encode_image, load_image
+from capmap.images.pictures import ImageFolder, encode_image
 from crop_objects import crop_objects
 
 SIZE = (40, 30)
@@ -101,46 +98,9 @@ def test_corrupt_images_are_skipped(folder):
     (folder / "gone.png").symlink_to("nowhere")
     found = cut(folder, *(annotate(name, (0, 0, 9, 9)) for name in names))
     assert [one.source for one in found] == ["cut.jpg", "empty.png", "text.png", "gone.png"]
-    assert found[0].reason.startswith("the image is corrupt (image file is truncated")
-    assert [one.reason for one in found[1:]] == [
-        *["the file is no image, or a corrupt one"] * 2,
-        "the file cannot be read (No such file or directory)",
-    ]
-
-
-def test_names_that_are_no_utf8_are_found_and_written(folder):
-    paint().save(folder / os.fsdecode(b"caf\xe9.png"))
-    (crop,) = cut(folder, annotate("caf\ufffd", (0, 0, 9, 9)))
-    assert crop.source == "caf\ufffd.png"
-
-
-@settings(max_examples=50)
-@given(st.data(), st.sampled_from(["JPEG", "PNG", "TIFF", "BMP", "WEBP"]))
-def test_damaged_bytes_are_an_image_or_a_fault(tmp_path_factory, data, kind):
-    stream = BytesIO()
-    paint().save(stream, kind)
-    content = bytearray(stream.getvalue())
-    for _ in range(5):
-        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
-    path = tmp_path_factory.mktemp("damaged") / "a.png"
-    path.write_bytes(content)
-    try:
-        mode = load_image(path).mode
-    except UnusableImageError:
-        mode = "none"
-    assert mode in ("RGB", "none")
-
-
-def test_enormous_images_are_refused_unread(folder):
-    # A PNG says its size in bytes 16 to 23; no pixel is needed.
-    for name, side in {"large": 12_000, "bomb": 60_000}.items():
-        stream = BytesIO()
-        Image.new("1", (1, 1)).save(stream, "BMP")
-        content = bytearray(stream.getvalue())
-        content[18:26] = side.to_bytes(4, "little") * 2
-        (folder / f"{name}.bmp").write_bytes(content)
-        (found,) = cut(folder, annotate(name, (0, 0, 9, 9)))
-        assert found.reason.startswith("the image has more than 2^27 pixels")
+    assert found[0].reason.startswith("the image cannot be read (image file is truncated")
+    assert [one.reason for one in found[1:3]] == ["the file is no image, or a corrupt one"] * 2
+    assert found[3].reason.startswith("the image cannot be read ([Errno 2]")
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGBA", "CMYK", "I;16"])

@@ -2,7 +2,6 @@
 
 import csv
 import math
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -13,7 +12,6 @@ from xml.etree import ElementTree
 from capmap.errors import ValidationError
 from capmap.wording import quote_name
 
-LARGEST_XML = 1 << 20
 LARGEST_FIELD = 1 << 24
 LARGEST_COORDINATE = 1 << 31
 SIDES = ("xmin", "ymin", "xmax", "ymax")
@@ -71,13 +69,6 @@ class Annotation:
     skipped: Sequence[Skipped] = ()
 
 
-class _NoDoctype(ElementTree.TreeBuilder):
-    """Refuses document types, and entities with them, before any is expanded."""
-
-    def doctype(self, name: str, pubid: str | None, system: str | None) -> None:  # noqa: ARG002
-        raise ValueError("it declares a document type, which annotations do not need")
-
-
 def read_annotations(path: str | Path) -> Iterator[Annotation]:
     """Read annotations one image at a time.
 
@@ -126,7 +117,7 @@ def parse_voc(content: bytes, *, image: str, source: str) -> Annotation:
     Parameters
     ----------
     content : bytes
-        The file, at most 1 MiB. Document types, and entities with them, are refused.
+        The file.
     image, source : str
         What the image and the annotation are called.
 
@@ -143,7 +134,7 @@ def parse_voc(content: bytes, *, image: str, source: str) -> Annotation:
     Box(left=1, top=2, right=5, bottom=9)
     """
     try:
-        root = _parse_xml(content)
+        root = ElementTree.fromstring(content)  # noqa: S314
     except (ElementTree.ParseError, LookupError, ValueError) as error:
         reason = f"the annotation cannot be read: {error}"
         return Annotation(image, skipped=[Skipped(source, None, reason)])
@@ -190,20 +181,14 @@ def _read_folder(folder: Path) -> Iterator[Annotation]:
         raise ValidationError(f"{folder}: there is no PASCAL-VOC annotation (.xml) in this folder.")
     for path in paths:
         inside = path.relative_to(folder)
-        source = write_path(inside)
+        source = inside.as_posix()
         try:
-            with open(path, "rb") as stream:
-                content = stream.read(LARGEST_XML + 1)
+            content = path.read_bytes()
         except OSError as error:
             reason = f"the annotation cannot be read: {error.strerror}"
             yield Annotation(source, skipped=[Skipped(source, None, reason)])
             continue
-        yield parse_voc(content, image=write_path(inside.with_suffix("")), source=source)
-
-
-def write_path(path: Path) -> str:
-    """Write a path with slashes; bytes that are no UTF-8 become question marks in diamonds."""
-    return os.fsencode(path.as_posix()).decode("utf-8", "replace")
+        yield parse_voc(content, image=inside.with_suffix("").as_posix(), source=source)
 
 
 def _read_table(path: Path) -> Iterator[Annotation]:
@@ -230,15 +215,6 @@ def _read_table(path: Path) -> Iterator[Annotation]:
         raise ValidationError(f"{path}: the table has no rows.")
     for image in sorted(rows):
         yield parse_groups(" ".join(sorted(rows[image])), image=image)
-
-
-def _parse_xml(content: bytes) -> ElementTree.Element:
-    if len(content) > LARGEST_XML:
-        raise ValueError(f"it is larger than {LARGEST_XML} bytes")
-    parser = ElementTree.XMLParser(target=_NoDoctype())  # noqa: S314  (no entities, see _NoDoctype)
-    parser.feed(content)
-    root: ElementTree.Element = parser.close()
-    return root
 
 
 def _read_size(root: ElementTree.Element) -> tuple[int, int] | None:

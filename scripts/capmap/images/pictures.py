@@ -1,7 +1,6 @@
 """Image files: found by name, and opened only when they are sound."""
 
 import os
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
@@ -12,12 +11,10 @@ import numpy.typing as npt
 from PIL import Image, UnidentifiedImageError
 
 from capmap.errors import ValidationError
-from capmap.images.annotations import write_path
 from capmap.wording import count_things, list_names
 
 FORMATS = ("BMP", "JPEG", "PNG", "TIFF", "WEBP")
 SUFFIXES = (".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
-LARGEST_IMAGE = 1 << 27
 
 WIDE_MODES = ("I", "F")
 
@@ -47,27 +44,19 @@ def open_picture(path: str | Path) -> Iterator[Image.Image]:
     Raises
     ------
     UnusableImageError
-        If the file cannot be read, is no such image, truncated or corrupt, or has more than 2^27
-        pixels; whether found here or inside the block.
+        If the file cannot be read, is no such image, truncated or corrupt; whether found here or
+        inside the block.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            with Image.open(path, formats=FORMATS) as image:
-                if image.width * image.height > LARGEST_IMAGE:
-                    raise UnusableImageError("the image has more than 2^27 pixels")
-                yield image
+        with Image.open(path, formats=FORMATS) as image:
+            yield image
     except UnusableImageError:
         raise
     except UnidentifiedImageError as error:
         raise UnusableImageError("the file is no image, or a corrupt one") from error
-    except Image.DecompressionBombError as error:
-        raise UnusableImageError("the image has more than 2^27 pixels") from error
-    except (FileNotFoundError, PermissionError) as error:
-        raise UnusableImageError(f"the file cannot be read ({error.strerror})") from error
-    # Decoders of hostile bytes raise nearly anything, struct.error and SyntaxError among it.
+    # Decoders of damaged bytes raise nearly anything, struct.error and SyntaxError among it.
     except Exception as error:
-        raise UnusableImageError(f"the image is corrupt ({error})") from error
+        raise UnusableImageError(f"the image cannot be read ({error})") from error
 
 
 def load_pixels(path: str | Path, *, size: int) -> Pixels:
@@ -88,8 +77,8 @@ def load_pixels(path: str | Path, *, size: int) -> Pixels:
     Raises
     ------
     UnusableImageError
-        If the file cannot be read, is no such image, truncated or corrupt, has more than 2^27
-        pixels, or holds 32-bit numbers, whose black and white are unknown.
+        If the file cannot be read, is no such image, truncated or corrupt, or holds 32-bit numbers,
+        whose black and white are unknown.
 
     Notes
     -----
@@ -139,8 +128,8 @@ class ImageFolder:
             for file in sorted(files):
                 path = Path(place, file).relative_to(self._folder)
                 if path.suffix.lower() in SUFFIXES:
-                    for name in {write_path(path.with_suffix("")), write_path(Path(path.stem))}:
-                        self._paths.setdefault(name, []).append(str(path))
+                    for name in {path.with_suffix("").as_posix(), path.stem}:
+                        self._paths.setdefault(name, []).append(path.as_posix())
         if not self._paths:
             raise ValidationError(
                 f"{folder}: there is no image in this folder. Images end in {', '.join(SUFFIXES)}."
@@ -158,13 +147,13 @@ class ImageFolder:
         if not paths:
             raise UnusableImageError("there is no such image")
         if len(paths) > 1:
-            names = list_names([write_path(Path(path)) for path in paths])
+            names = list_names(paths)
             raise UnusableImageError(f"there are {count_things(len(paths), 'image')}: {names}")
         return self._folder / paths[0]
 
     def name(self, path: Path) -> str:
         """Name an image that `find` found, relative to the folder."""
-        return write_path(path.relative_to(self._folder))
+        return path.relative_to(self._folder).as_posix()
 
 
 def load_image(path: Path) -> Image.Image:
@@ -184,7 +173,7 @@ def load_image(path: Path) -> Image.Image:
     Raises
     ------
     UnusableImageError
-        If the file is no such image, truncated or corrupt, or has more than 2^27 pixels.
+        If the file is no such image, truncated or corrupt.
     """
     with open_picture(path) as image:
         return image.convert("RGB")
