@@ -235,7 +235,6 @@ def test_filters_hold_for_what_columns_are_called(write):
         ("last", [0.4, 0.3]),
         ("best", [0.5, 0.3]),
         ({"best": "min"}, [0.6, 0.3]),
-        ({"step": 1}, [0.5, 0.3]),
     ],
 )
 def test_one_row_of_a_log_counts(write, take, scores):
@@ -252,7 +251,7 @@ def test_one_row_of_a_log_counts(write, take, scores):
 
 @pytest.mark.parametrize(
     ("take", "scores"),
-    [("last", [0.8, 0.7]), ("best", [0.8, 0.7]), ({"step": 9}, [0.5, 0.7])],
+    [("last", [0.8, 0.7]), ("best", [0.8, 0.7])],
 )
 def test_rows_of_a_log_without_a_score_do_not_count_beside_others(write, take, scores):
     rows = "A,d,9,,0.2\nA,d,9,0.5,0.2\nA,d,19,0.8,0.3\nA,d,19,,0.9\nA,d,20,-,0.9\nB,d,9,0.7,0.1\n"
@@ -269,8 +268,6 @@ def test_rows_of_a_log_without_a_score_do_not_count_beside_others(write, take, s
     ("columns", "take", "code"),
     [
         ({}, "best", "no_take"),
-        ({}, {"step": 1}, "no_take"),
-        ({"step": "step"}, {"step": 7}, "untaken_run"),
         ({"step": "dataset"}, "last", "bad_step"),
         ({"selection": "score"}, "best", "selected_by_score"),
     ],

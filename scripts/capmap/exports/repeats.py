@@ -23,12 +23,18 @@ SELECTED_BY_SCORE = Problem(
     "of selection on test data: too good, and the better the more rows a run has.",
     remedy="Choose by a score on other data, under `columns: {selection: …}`.",
 )
+NO_SELECTION = Problem(
+    code="no_take",
+    reason="take: best needs to know by what the best row of a run is chosen.",
+    remedy="Name the column by which the best row is chosen, such as the score on validation "
+    "data, under `columns: {selection: …}`.",
+)
 KEY = ["model", "dataset", "metric", "seed"]
 # Whether a score is empty. Headers are trimmed, so no column of a file is called so.
 EMPTY = " empty"
 # Runs that all summaries of a study may stand for: each has a row, with its texts, in memory.
 MOST_SPREAD = 10_000_000
-Taken: TypeAlias = Take | Mapping[str, float | str]
+Taken: TypeAlias = Take | Mapping[str, str]
 
 
 def take_rows(runs: pd.DataFrame, take: Taken) -> tuple[pd.DataFrame, list[Problem]]:
@@ -42,26 +48,25 @@ def take_rows(runs: pd.DataFrame, take: Taken) -> tuple[pd.DataFrame, list[Probl
     take : {"all", "last", "best"} or mapping
         "last" takes the row of the highest step, or the last one where no step is configured;
         "best" that of the highest ``selection``, ``{"best": "min"}`` that of the lowest, of equal
-        ones the first; ``{"step": N}`` that of step N. Rows with an empty score do not count where
-        others do.
+        ones the first. Rows with an empty score do not count where others do.
 
     Returns
     -------
     pandas.DataFrame
         Its rows that count, in their order.
     list of Problem
-        Steps and selections that are no numbers, runs without the wanted step, and, where the last
+        Steps and selections that are no numbers, runs without any, and, where the last
         is taken, rows without a step beside others of their run.
     """
     if take == "all" or runs.empty:
         return runs, []
     way, wanted = (take, "max") if isinstance(take, str) else next(iter(take.items()))
     role = "selection" if way == "best" else "step"
-    runs = runs if way == "step" else _leave_out_empty(runs)
+    runs = _leave_out_empty(runs)
     if role not in runs:
         if way == "last":
             return _take_last(runs, np.arange(len(runs))), []
-        return runs, [_explain_missing(way, role)]
+        return runs, [NO_SELECTION]
     numbers = parse_numbers(make_texts(runs[role].tolist()))
     bad = runs[~np.isin(numbers.kinds, [Kind.NUMBER, Kind.EMPTY])]
     if len(bad):
@@ -69,9 +74,6 @@ def take_rows(runs: pd.DataFrame, take: Taken) -> tuple[pd.DataFrame, list[Probl
     values = numbers.values  # noqa: PD011
     known = np.isfinite(values)
     is_score = np.array_equal(values, runs["score"].to_numpy(), equal_nan=True)
-    if way == "step":
-        taken = _leave_out_empty(runs.loc[values == wanted])
-        return taken, _find_without(runs, taken, f"a row of step {wanted}")
     if way == "best":
         values = _rank_backwards(-values if wanted == "min" else values)
     taken = _take_last(runs[known], values[known])
@@ -181,18 +183,6 @@ def _explain_bad(row: Mapping[Any, Any], role: str) -> Problem:
         value=row[role],
         reason=f"The {role} is not a number.",
         remedy=f"Correct it, or name another column under `columns: {{{role}: …}}`.",
-    )
-
-
-def _explain_missing(way: str, role: str) -> Problem:
-    remedy = "Name the column of steps under `columns: {step: …}`."
-    if way == "best":
-        remedy = (
-            "Name the column by which the best row is chosen, such as the score on validation "
-            "data, under `columns: {selection: …}`."
-        )
-    return Problem(
-        code="no_take", reason=f"take: {way} needs to know the {role} of each row.", remedy=remedy
     )
 
 

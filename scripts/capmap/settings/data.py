@@ -120,12 +120,6 @@ class Summary(Section):
     )
 
 
-class TakenStep(Section):
-    """The step whose row of each run counts."""
-
-    step: float = option(REQUIRED, "The step.")
-
-
 class TakenBest(Section):
     """Which end of the selection is best."""
 

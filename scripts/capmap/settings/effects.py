@@ -127,7 +127,7 @@ def _find_unread_columns(
     rules = {
         "columns/ignore": (is_wide, "format: long with a column of scores", "Set format: matrix"),
         "columns/datasets": (is_wide, "format: long with a column of scores", "Set format: matrix"),
-        "columns/step": (way in ("last", "step"), f"take: {way}", "Set take: last or {step: N}"),
+        "columns/step": (way == "last", f"take: {way}", "Set take: last"),
         "columns/selection": (way == "best", f"take: {way}", "Set take: best"),
     }
     for path, (is_read, reason, remedy) in rules.items():
@@ -137,6 +137,5 @@ def _find_unread_columns(
     for path in ("columns/spread", "summary/spread"):
         if not is_summarized and _is_given(path, settings, written):
             yield path.replace("/", "."), f"it has no effect on rows that are one run. {needs}"
-    for wanted, role in (("step", "step"), ("best", "selection")):
-        if way == wanted and not columns[role]:
-            yield f"columns.{role}", f"take: {way} needs it. Name the column."
+    if way == "best" and not columns["selection"]:
+        yield "columns.selection", "take: best needs it. Name the column."

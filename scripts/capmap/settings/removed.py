@@ -5,5 +5,6 @@ REMOVED: dict[str, str] = {
     "duplicates=sum": "set duplicates: mean, or add the rows up before the export.",
     "limits": "leave it out; pairs of more than 500 models are not compared.",
     "reading.delimiter": "it is found; write other tables with commas, semicolons, tabs or bars.",
+    "take.step": "read the rows of the step only, as in where: {step: 500}.",
     "tracking": "export the runs by mlflow.search_runs().to_csv() and set preset: mlflow.",
 }

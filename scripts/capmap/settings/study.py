@@ -44,7 +44,6 @@ from capmap.settings.data import (
     Select,
     Summary,
     TakenBest,
-    TakenStep,
 )
 from capmap.settings.figures import Figures
 from capmap.settings.predictions import PatchML, Predictions
@@ -191,10 +190,10 @@ class Study(Section):
         'run, such as {"-": missing}.',
     )
     summary: Summary
-    take: Take | TakenStep | TakenBest = option(
+    take: Take | TakenBest = option(
         "all",
         'Which rows of a run count, "all", or of a log with many rows per run the "last" (by '
-        '`columns.step`), {step: N}, or the "best" (highest `columns.selection`, or lowest with '
+        '`columns.step`), or the "best" (highest `columns.selection`, or lowest with '
         "{best: min}).",
     )
     where: dict[str, Scalar | Annotated[list[Scalar], limit(min_length=1)]] = option(
