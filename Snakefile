@@ -30,7 +30,7 @@ rule all:
         estimates=shards_of_all("bootstrap"),
         manifests=expand("results/{study}/normalized/manifest.csv", study=STUDIES),
         tables=of_all(analyses.place_tables, "csv", "md", "tex"),
-        figures=of_all(analyses.place_figures, "pdf", "png", "svg"),
+        figures=expand("results/{study}/figures", study=STUDIES),
         leaderboards=of_all(leaderboards.place_page),
         texts=of_all(analyses.place_texts, "txt", "tex"),
         papers=expand("results/{study}/paper/main.tex", study=STUDIES),

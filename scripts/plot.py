@@ -8,14 +8,16 @@ from typing import Any
 from job import load_function
 
 # isort: split
+import pandas as pd
 from matplotlib.figure import Figure
 
-from capmap.artifacts import read_parquet
+from capmap.artifacts import read_parquet, render_csv, write_text
 from capmap.catalog import ANALYSES, FIGURES, find_owner
 from capmap.catalog.declarations import TOO_MANY
-from capmap.figures.canvas import draw_note
+from capmap.figures.canvas import draw_note, find_reason
 from capmap.figures.look import read_look, wear_look
 from capmap.figures.style import save_figure
+from capmap.pages.pictures import INDEX
 from capmap.tables import read_declared
 
 FORMATS = ("pdf", "png", "svg", "inline.svg")
@@ -25,17 +27,24 @@ logger = logging.getLogger(__name__)
 
 def plot(
     *,
+    figures: str,
     folder: str,
     reads: Mapping[str, Mapping[str, str]],
     options: Mapping[str, Mapping[str, Any]],
     looks: Mapping[str, Mapping[str, Any]],
 ) -> None:
     """Draw figures of finished tables."""
+    reasons = {}
     for name, own in reads.items():
-        files = [f"{folder}/figures/{name}.{suffix}" for suffix in FORMATS]
         with wear_look(read_look(looks[name], style=own.get("style", ""))):
-            save_figure(_draw_figure(name, own, options[name], folder), files)
-    logger.info("drew %d figures", len(reads))
+            figure = _draw_figure(name, own, options[name], folder)
+            reasons[name] = find_reason(figure)
+            if not reasons[name]:
+                save_figure(figure, [Path(figures, f"{name}.{suffix}") for suffix in FORMATS])
+    index = pd.DataFrame({"figure": [*reasons], "reason": [*reasons.values()]})
+    write_text(Path(figures, INDEX), render_csv(index))
+    drawn = sum(not reason for reason in reasons.values())
+    logger.info("drew %d of %d figures", drawn, len(reasons))
 
 
 def _draw_figure(

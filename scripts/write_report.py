@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from capmap.artifacts import read_json, write_text
-from capmap.catalog.declarations import INLINE
 from capmap.claims import list_claims
 from capmap.pages.analyses import Outcome
+from capmap.pages.pictures import read_figures
 from capmap.pages.rendering import relate_path
 from capmap.pages.report import Results, describe_result, render_report
 from capmap.tables import read_declared, write_table
@@ -25,7 +25,7 @@ def write_report(
     bounds: str,
     dropped: str,
     validation: str,
-    figures: list[str],
+    figures: str,
     texts: list[str],
     report: str,
     headline: str,
@@ -40,7 +40,7 @@ def write_report(
     main |= {name.removeprefix("tables/"): path for name, path in sheets.items()}
     sheets |= main
     frames = {path: read_declared(path) for path in set(sheets.values())}
-    pictures = {Path(path).name.removesuffix(INLINE): Path(path) for path in figures}
+    pictures, nothing = read_figures(figures)
     accounts = {Path(path).stem: Path(path) for path in texts}
     papers = {
         f"figures/{name}": str(path.with_name(f"{name}.pdf")) for name, path in pictures.items()
@@ -50,6 +50,7 @@ def write_report(
         tables={name: frames[path] for name, path in sheets.items()},
         validation=read_json(validation),
         figures=pictures,
+        nothing=nothing,
         files={name: relate_path(path, report) for name, path in {**sheets, **papers}.items()},
         outcomes=[
             Outcome(name, accounts[name].read_text(encoding="utf-8").split("\n\n"))

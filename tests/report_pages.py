@@ -1,6 +1,6 @@
 """Pages of studies, made of tables and figures at hand."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +99,7 @@ def write_study(
     *,
     title: str = "A study",
     figure: bytes = SVG,
+    nothing: Collection[str] = (),
     figures: Mapping[str, bytes] | None = None,
     tables: dict[str, pd.DataFrame] | None = None,
 ) -> str:
@@ -106,6 +107,9 @@ def write_study(
     tables = tables or make_tables(models, datasets)
     for name, table in tables.items():
         artifacts.write_text(folder / f"tables/{name}.csv", artifacts.render_csv(table))
+    reasons = {name: "Nothing." if name in nothing else "" for name in FIGURES}
+    index = pd.DataFrame({"figure": reasons.keys(), "reason": reasons.values()})
+    artifacts.write_text(folder / "figures/index.csv", artifacts.render_csv(index))
     for name in FIGURES:
         artifacts.write_bytes(folder / f"figures/{name}{INLINE}", (figures or {}).get(name, figure))
     artifacts.write_json(folder / "validation.json", make_validation(datasets[0]))
@@ -116,7 +120,7 @@ def write_study(
         bounds=str(folder / "tables/bounds.csv"),
         dropped=str(folder / "tables/dropped.csv"),
         validation=str(folder / "validation.json"),
-        figures=[str(folder / f"figures/{name}{INLINE}") for name in FIGURES],
+        figures=str(folder / "figures"),
         texts=[],
         report=str(folder / "report.html"),
         headline=str(folder / "text/headline.txt"),

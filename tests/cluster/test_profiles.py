@@ -58,7 +58,7 @@ def test_comparisons_and_figures_of_a_study_share_the_job_of_its_page(name, tmp_
     run = run_to_end([*command, "--config", "run=toy"], cwd=checkout.folder)
     assert run.returncode == 0, run.stderr
     grouped = re.findall(r"^    rule (\w+):", run.stdout + run.stderr, re.MULTILINE)
-    assert {"compare_models_of_toy", "plot_figures_of_toy", "write_report"} <= set(grouped)
+    assert {"compare_models_of_toy", "plot", "write_report"} <= set(grouped)
 
 
 @each_profile

@@ -7,10 +7,12 @@ import pytest
 import plot as script
 from capmap.artifacts import render_csv, write_text
 from capmap.catalog import FIGURES
-from capmap.errors import ValidationError
+from capmap.errors import CapmapError, ValidationError
+from capmap.figures.canvas import draw_note
 from capmap.figures.datasets import draw_runs_per_cell, draw_scores
 from capmap.figures.ratings import draw_elo
 from capmap.figures.style import save_figure
+from capmap.pages.pictures import read_figures
 from plot import FORMATS, plot
 from tests.curve_figure_tables import make_study
 from tests.figure_checks import make_tables
@@ -44,11 +46,17 @@ class Study:
             figure: {read: str(self.folder / f"tables/{name}.csv") for read, name in reads.items()}
             for figure, reads in TABLES.items()
         }
-        plot(folder=str(self.folder), reads=places, options=self.options, looks=self.looks)
+        plot(
+            figures=str(self.folder / "figures"),
+            folder=str(self.folder),
+            reads=places,
+            options=self.options,
+            looks=self.looks,
+        )
 
     def read(self) -> dict[str, bytes]:
         """The bytes of all figures."""
-        return {path.name: path.read_bytes() for path in self.folder.glob("figures/*")}
+        return {path.name: path.read_bytes() for path in self.folder.glob("figures/*.*")}
 
 
 @pytest.fixture
@@ -70,7 +78,22 @@ def test_figures_have_the_bytes_of_those_that_are_drawn_from_the_tables(tmp_path
         paths = [tmp_path / f"{name}.{suffix}" for suffix in FORMATS]
         save_figure(figure, paths)
         expected |= {path.name: path.read_bytes() for path in paths}
-    assert study.read() == expected
+    index = "figure,reason\n" + "".join(f"{name},\n" for name in TABLES)
+    assert study.read() == expected | {"index.csv": index.encode()}
+
+
+def test_nothing_is_drawn_where_there_is_nothing_to_show(study, monkeypatch):
+    monkeypatch.setattr(script, "load_function", lambda _: lambda *_, **__: draw_note("No run."))
+    study.draw()
+    assert study.read().keys() == {"index.csv"}
+    assert read_figures(study.folder / "figures") == ({}, {*TABLES})
+
+
+def test_a_figure_that_was_removed_is_missed(study):
+    study.draw()
+    (study.folder / "figures/elo.inline.svg").unlink()
+    with pytest.raises(CapmapError, match=r"elo\.inline\.svg is no longer there"):
+        read_figures(study.folder / "figures")
 
 
 def test_the_sample_reads_what_the_catalog_declares():

@@ -11,12 +11,10 @@ import pytest
 
 from capmap import artifacts
 from capmap.claims import list_claims, ranks_apart
-from capmap.figures.canvas import draw_note
-from capmap.figures.style import save_figure
 from capmap.pages.analyses import Outcome
 from capmap.pages.report import Results, describe_result
 from capmap.pages.views import make_view
-from tests.report_pages import make_tables, make_validation, write_study
+from tests.report_pages import FIGURES, make_tables, make_validation, write_study
 from tests.toy_settings import make_settings
 from write_index import write_index
 
@@ -105,9 +103,7 @@ def test_the_page_can_be_read_by_everybody(plain: str) -> None:
 def test_what_has_nothing_to_show_is_left_out(tmp_path: Path) -> None:
     tables = make_tables(["A", "B"], ["D1"])
     tables |= {name: tables[name].head(0) for name in ("changes", "dropped")}
-    save_figure(draw_note("One model."), [tmp_path / "note.inline.svg"])
-    figure = (tmp_path / "note.inline.svg").read_bytes()
-    page = Page(write_study(tmp_path, ["A", "B"], ["D1"], tables=tables, figure=figure))
+    page = Page(write_study(tmp_path, ["A", "B"], ["D1"], tables=tables, nothing=FIGURES))
     assert page.find("svg") == []
     assert not any("What changed since" in word for word in page.words)
     assert not any("Models and datasets left out" in word for word in page.words)
@@ -278,6 +274,7 @@ def test_a_page_has_one_ranking_that_of_the_leaderboard_where_it_ranks_apart() -
             tables={**tables, "leaderboard/entries": board},
             validation=make_validation(),
             figures={},
+            nothing=set(),
             files={},
             outcomes=[Outcome("leaderboard", ["How."])],
             settings=make_settings(),

@@ -12,6 +12,8 @@ from typing import Any
 
 import yaml
 
+from capmap.catalog import list_figures
+from capmap.pages.pictures import read_figures
 from tests.waiting import run_to_end
 
 PROJECT = Path(__file__).parents[2]
@@ -129,3 +131,13 @@ def copy_project(folder: Path, *, take: Sequence[str] = ()) -> Checkout:
             shutil.copytree(PROJECT / "results" / name, folder / "results" / name)
             shutil.copytree(PROJECT / METADATA, folder / METADATA, dirs_exist_ok=True)
     return Checkout(folder)
+
+
+def check_figures(folder: Path, settings: dict[str, Any]) -> list[str]:
+    """Look for the files of all figures of a study but of those with nothing to show."""
+    drawn, nothing = read_figures(folder / "figures")
+    assert {*drawn} | nothing == {*list_figures(settings)}
+    for name in drawn:
+        for suffix in ("pdf", "png", "svg"):
+            assert (folder / f"figures/{name}.{suffix}").stat().st_size > 300
+    return [*drawn]

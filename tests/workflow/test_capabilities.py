@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from capmap.artifacts import read_table
-from capmap.catalog import list_figures, list_tables
-from tests.workflow.checkouts import PAGES, PROJECT, Checkout, copy_project
+from capmap.catalog import list_tables
+from tests.workflow.checkouts import PAGES, PROJECT, Checkout, check_figures, copy_project
 
 CONFIG = yaml.safe_load((PROJECT / "config.yaml").read_text("utf-8"))
 SHIPPED = CONFIG["studies"]["literature"]
@@ -19,7 +19,7 @@ SETTINGS: dict[str, Any] = {
 }
 METHODS = ["ensemble", "l2", "cosine", "poincare", "bilinear"]
 SUMMARY = {"summarize_crossvalidation", "describe_capabilities"}
-FIGURES = {"plot_figures_of_literature"}
+FIGURES = {"plot"}
 
 
 @pytest.fixture(scope="session")
@@ -40,9 +40,7 @@ def test_every_table_figure_and_paragraph_is_made(finished: Checkout) -> None:
     for name in list_tables(SETTINGS):
         for suffix in ("csv", "md", "tex"):
             assert (folder / f"{name}.{suffix}").stat().st_size > 0
-    for name in list_figures(SETTINGS):
-        for suffix in ("pdf", "png", "svg"):
-            assert (folder / f"figures/{name}.{suffix}").stat().st_size > 1000
+    check_figures(folder, SETTINGS)
     for name in SETTINGS["analyses"]:
         assert len((folder / f"text/{name}.txt").read_text()) > 100
     page = (folder / "report.html").read_text()

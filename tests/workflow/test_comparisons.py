@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from capmap.catalog import ANALYSES, STEPS, list_figures, list_tables
-from plot import FORMATS
-from tests.workflow.checkouts import PAGES, STUDY_PAGES, Checkout, copy_project
+from capmap.catalog import ANALYSES, STEPS, list_tables
+from tests.workflow.checkouts import PAGES, STUDY_PAGES, Checkout, check_figures, copy_project
 
 MODELS = ["bee", "cow", "fox", "ibis", "jay"]
 DATASETS = ["x", "y", "z"]
@@ -27,7 +26,7 @@ SETTINGS: dict[str, Any] = {
     "bootstrap": {"replicates": 200, "shards": 2},
     "groups": {"two": {"datasets": ["x", "y"]}, "last": {"datasets": ["z"], "incomplete": "keep"}},
 }
-SHARED_JOBS = {"compare_models_of_full", "plot_figures_of_full"}
+SHARED_JOBS = {"compare_models_of_full", "plot"}
 
 # The size and the words of a text: the heading is the largest one.
 FONT_TEXT = re.compile(r'<text font-size="([\d.]+)px"[^>]*>([^<]*)')
@@ -75,12 +74,9 @@ def test_every_table_figure_and_paragraph_is_made(finished: Checkout) -> None:
     for name in list_tables(settings):
         for suffix in ("csv", "md", "tex"):
             assert (folder / f"{name}.{suffix}").stat().st_size > 0
-    for name in list_figures(settings):
-        for suffix in FORMATS:
-            assert (folder / f"figures/{name}.{suffix}").stat().st_size > 300
     headings = [
         max(FONT_TEXT.findall((folder / f"figures/{name}.inline.svg").read_text()))
-        for name in list_figures(settings)
+        for name in check_figures(folder, settings)
     ]
     assert len(set(headings)) == len(headings), sorted(headings)
     for name in COMPARISONS:
@@ -189,7 +185,7 @@ def test_a_new_run_of_the_other_condition_reruns_the_comparison_with_it(project:
         ),
         (
             {"comparison": {"highlight": ["beee"]}},
-            "figures/rank_cliques.svg",
+            "figures",
             ["comparison.highlight", "'beee'", "'bee'"],
         ),
     ],

@@ -103,12 +103,19 @@ def test_the_readme_holds_word_by_word_and_again_when_a_seed_arrives(
     results.write_text(LONG)
     before = {path: path.stat().st_mtime_ns for path in capmap.parents[1].rglob("*.smk")}
     page = tmp_path / "results/index.html"
+    paper = tmp_path / "results/results/paper"
     for text in (LONG, LONG, LONG + SECOND_SEED):
         results.write_text(text)
+        if paper.is_dir():
+            (paper / "mine.tex").write_text("My own words.")
+            (paper / "methods.tex").write_text("My own methods.")
         run = call(capmap, tmp_path, *command.split())
         assert run.returncode == 0, run.stdout + run.stderr
         assert run.stdout.splitlines()[-1] == f"Open {page}"
     assert page.is_file()
+    assert (paper / "mine.tex").read_text() == "My own words."
+    assert (paper / "methods.edited.tex").read_text() == "My own methods."
+    assert (paper / "methods.tex").read_text().startswith("% Written by capmap")
     summary = json.loads((tmp_path / "results/results/validation.json").read_text())
     assert summary["counts"]["runs"] == (LONG + SECOND_SEED).count("accuracy")
     listed = {path.name for path in tmp_path.iterdir()}

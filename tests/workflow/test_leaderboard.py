@@ -29,7 +29,7 @@ TRACKED = [
     "results/pretraining/leaderboard/selected.csv",
     "results/iterate/leaderboard/entries.csv",
 ]
-FIGURES = {"plot_figures_of_leaderboard"}
+FIGURES = {"plot"}
 
 
 @pytest.fixture(scope="session")
@@ -199,7 +199,7 @@ def test_a_title_and_a_ranking_rerun_what_shows_them(project: Checkout) -> None:
     )
     assert set(project.snakemake("-n").jobs) == {
         *("write_leaderboard study=leaderboard", "write_index"),
-        *("rank_checkpoints study=trainings", "plot_figures_of_trainings study=trainings"),
+        *("rank_checkpoints study=trainings", "plot study=trainings"),
         *(f"{page} study=trainings" for page in STUDY_PAGES),
         *(f"{page} study=leaderboard" for page in STUDY_PAGES),
     }

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from capmap.artifacts import read_table
-from capmap.catalog import list_figures, list_tables
-from tests.workflow.checkouts import PROJECT, Checkout, copy_project
+from capmap.catalog import list_tables
+from tests.workflow.checkouts import PROJECT, Checkout, check_figures, copy_project
 
 CONFIG = yaml.safe_load((PROJECT / "config.yaml").read_text("utf-8"))
 SHAPES: dict[str, Any] = {
@@ -72,9 +72,7 @@ def test_every_table_and_figure_is_made(
     for table in list_tables(settings):
         for suffix in ("csv", "md", "tex"):
             assert (folder / f"{table}.{suffix}").stat().st_size > 0
-    for figure in list_figures(settings):
-        for suffix in ("pdf", "png", "svg"):
-            assert (folder / f"figures/{figure}.{suffix}").stat().st_size > 1000
+    check_figures(folder, settings)
     page = (folder / "report.html").read_text()
     assert re.findall(r'<section id="analysis-(\w+)"', page) == ["multilabel"]
     assert len(page.encode()) < 2_000_000

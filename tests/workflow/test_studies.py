@@ -11,8 +11,8 @@ import yaml
 
 import capmap
 from capmap.artifacts import render_csv
-from capmap.catalog import ANALYSES, list_figures, list_tables
-from tests.workflow.checkouts import PROJECT, Checkout, copy_project
+from capmap.catalog import ANALYSES, list_tables
+from tests.workflow.checkouts import PROJECT, Checkout, check_figures, copy_project
 
 SHARED = PROJECT.parent / "shared"
 STUDIES = Path(__file__).parent / "studies"
@@ -97,9 +97,7 @@ def test_every_result_of_the_examples_exists(examples: Checkout) -> None:
         settings = {"groups": {}, "conditions": [], **settings}
         assert json.loads((folder / "validation.json").read_text())["ok"]
         assert 0 < (folder / "report.html").stat().st_size < 2_000_000
-        for name in list_figures(settings):
-            for suffix in (".pdf", ".svg", ".png"):
-                assert (folder / f"figures/{name}{suffix}").stat().st_size > 1000
+        check_figures(folder, settings)
         for name in list_tables(settings):
             for suffix in (".csv", ".md", ".tex"):
                 assert (folder / f"{name}{suffix}").is_file()

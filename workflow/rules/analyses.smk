@@ -3,8 +3,8 @@
 `capmap.catalog` declares what each analysis reads and makes.
 Reads: normalized/{shard}.parquet, normalized/bounds.csv, tables of the ranking, attributes, and what
 earlier steps made.
-Writes: the tables of each analysis, files that later steps read, a paragraph in text/, and figures/,
-each as PDF, PNG and SVG.
+Writes: the tables of each analysis, files that later steps read, a paragraph in text/, and figures/
+with each figure as PDF, PNG and SVG, and index.csv.
 """
 
 for name in [name for name in STEPS if name not in analyses.SHARED | analyses.SINGLE]:
@@ -37,7 +37,6 @@ for name in [name for name in STEPS if name not in analyses.SHARED | analyses.SI
 
 for study in config["studies"]:
     steps = analyses.list_shared_steps(find_study(study))
-    figures = analyses.list_drawn(find_study(study))
 
     if steps:
 
@@ -71,31 +70,33 @@ for study in config["studies"]:
             script:
                 "../../scripts/analyse.py"
 
-    rule:
-        name:
-            f"plot_figures_of_{study}"
-        input:
-            of(analyses.list_figure_inputs, *figures),
-        output:
-            [path for name in figures for path in figure(name)],
-        log:
-            "results/logs/plot_figures/{study}.log",
-        benchmark:
-            "results/benchmarks/plot_figures/{study}.tsv"
-        wildcard_constraints:
-            study=re.escape(study),
-        group:
-            group_of_page
-        conda:
-            "../../envs/figures.yaml"
-        resources:
-            mem_mb=lambda wildcards, attempt: 2000 * attempt,
-            runtime=lambda wildcards, attempt: 60 * attempt,
-        params:
-            folder=of(studies.find_folder),
-            reads=of(analyses.find_figure_inputs, *figures),
-            options=of(analyses.read_figure_options, *figures),
-            looks=of(looks.read_looks, *figures),
-            library=code_of(analyses.find_figure_code, *figures),
-        script:
-            "../../scripts/plot.py"
+
+rule plot:
+    """Finished tables → all figures of a study, with an index of those that show something."""
+    input:
+        of_drawn(analyses.list_figure_inputs),
+    output:
+        figures=report(
+            directory("results/{study}/figures"),
+            patterns=["{name,[a-z_]+}.svg"],
+            category="{study}",
+            subcategory="Figures",
+            labels={"name": "{name}"},
+        ),
+    log:
+        "results/logs/plot/{study}.log",
+    benchmark:
+        "results/benchmarks/plot/{study}.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    resources:
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 60 * attempt,
+    params:
+        folder=of(studies.find_folder),
+        reads=of_drawn(analyses.find_figure_inputs),
+        options=of_drawn(analyses.read_figure_options),
+        looks=of_drawn(looks.read_looks),
+        library=lambda wildcards: digest_figures(find_study(wildcards.study)),
+    script:
+        "../../scripts/plot.py"

@@ -31,7 +31,7 @@ ROOT = find_root(workflow.current_basedir)
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
 from capmap.addresses import hide_in_text, keep_secrets
-from capmap.catalog import ANALYSES, FIGURES, STEPS, find_owner, list_captions
+from capmap.catalog import ANALYSES, STEPS, find_owner, list_captions
 from capmap.errors import ConfigError, explain_machine
 from capmap.inputs import analyses, configuration, exports, leaderboards
 from capmap.inputs import locks, looks, predictions, studies
@@ -157,6 +157,11 @@ def keep_place(found):
     return local(found) if is_path else found
 
 
+def of_drawn(function):
+    """What a function finds for the figures of the job's study."""
+    return of(lambda study: function(study, *analyses.list_drawn(study)))
+
+
 def of_all(function, *arguments):
     """What a function finds for the studies that run, in one list."""
     return [
@@ -218,15 +223,6 @@ def table(name, folder="tables", formats="csv md tex"):
     return [for_report(first, "Tables", f"{folder}/{name}"), *others]
 
 
-def figure(name):
-    """A figure in its formats, of which pages embed the last but one, and Snakemake's the last."""
-    stem = f"results/{{study}}/figures/{name}"
-    return [
-        *multiext(stem, ".pdf", ".png", ".inline.svg"),
-        for_report(f"{stem}.svg", "Figures", f"figures/{name}"),
-    ]
-
-
 def group_of_page(wildcards):
     """The group that a profile puts the page in, known once all is read; None without one."""
     return workflow.group_settings.overwrite_groups.get("write_report")
@@ -275,6 +271,11 @@ def code_of(find_code, *names):
         name: library.digest_library(*code.modules, declared=code.declared)
         for name, code in zip(names, map(find_code, names))
     }
+
+
+def digest_figures(study):
+    """Digests of the code of the figures of a study."""
+    return code_of(analyses.find_figure_code, *analyses.list_drawn(study))(None)
 
 
 onsuccess:

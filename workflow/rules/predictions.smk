@@ -164,31 +164,3 @@ rule count_labels:
         library=digest_library("count_labels.py"),
     script:
         "../../scripts/count_labels.py"
-
-
-rule plot_examples:
-    """Images with several labels → what the best and the worst model say of them."""
-    input:
-        summary="results/{study}/multilabel/summary.csv",
-        dumps=of(predictions.list_example_dumps),
-        labels=of(predictions.place_examples, "labels.json"),
-        images=of(predictions.place_examples, "images"),
-        classes=of(predictions.find_classes, "predictions"),
-        style=of(looks.list_styles, "prediction_examples"),
-    output:
-        prediction_examples_figure=figure("prediction_examples"),
-    log:
-        "results/logs/plot_examples/{study}.log",
-    benchmark:
-        "results/benchmarks/plot_examples/{study}.tsv"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        study="{study}",
-        dataset=of(predictions.find_example_dataset),
-        models=of(predictions.list_example_models),
-        seed=setting("bootstrap/seed"),
-        looks=of(looks.read_looks, "prediction_examples"),
-        library=digest_library("plot_examples.py"),
-    script:
-        "../../scripts/plot_examples.py"

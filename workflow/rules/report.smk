@@ -39,7 +39,7 @@ rule write_report:
         bounds="results/{study}/normalized/bounds.csv",
         dropped="results/{study}/normalized/dropped.csv",
         validation="results/{study}/validation.json",
-        figures=of(analyses.place_figures, "inline.svg"),
+        figures="results/{study}/figures",
         texts=of(analyses.place_texts, "txt"),
     output:
         report="results/{study}/report.html",
@@ -70,10 +70,12 @@ rule write_paper:
         bounds="results/{study}/normalized/bounds.csv",
         coverage="results/{study}/tables/coverage.csv",
         claims="results/{study}/text/claims.csv",
+        figures="results/{study}/figures",
         entries=of(leaderboards.place_entries),
     output:
+        # Not deleted before the job, which keeps what was edited by hand.
         paper=[
-            f"results/{{study}}/paper/{name}"
+            update(f"results/{{study}}/paper/{name}")
             for name in [
                 "main.tex",
                 "methods.tex",
@@ -94,7 +96,6 @@ rule write_paper:
     params:
         title=title_of,
         analyses=of(analyses.list_asked),
-        figures=of(analyses.place_figures, "pdf"),
         bootstrap=setting("bootstrap"),
         comparison=setting("comparison"),
         failed=setting("failed"),

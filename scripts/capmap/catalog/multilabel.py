@@ -70,10 +70,6 @@ MULTILABEL = Analysis(
             reads=["metrics", "rank_shift", "degradation"],
             options={"top": "multilabel/top", "rank_by": "multilabel/rank_by"},
         ),
-        "prediction_examples": Figure(
-            "Images with several labels, and the scores that the best and the worst model by "
-            "ASMA give them: as many classes are predicted as an image has labels."
-        ),
     },
     steps={
         "compare_predictions": Step(

@@ -388,3 +388,8 @@ def draw_note(text: str, *, heading: str = "") -> Figure:
     sheet.figure.set_gid(EMPTY_FIGURE)
     sheet.write("\n".join(lines), x=0, y=height - ROW_HEIGHT / 2, va="top")
     return sheet.figure
+
+
+def find_reason(figure: Figure) -> str:
+    """Why a figure has nothing to show; "" where it shows something."""
+    return " ".join(figure.texts[-1].get_text().split()) if figure.get_gid() == EMPTY_FIGURE else ""

@@ -24,12 +24,12 @@ from capmap.figures.canvas import (
     choose_datasets,
     choose_models,
     draw_legend,
+    draw_note,
     fit_labels,
     make_sheet,
     plan_legend,
 )
 from capmap.figures.heatmap import RISING, Scale, draw_heatmap, pivot_cells
-from capmap.figures.look import column_width
 from capmap.figures.marks import mark
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.style import (
@@ -262,7 +262,7 @@ def draw_seed_spread(seeds: pd.DataFrame) -> Figure:
     datasets, notes = _choose_noisiest(seeds)
     points = _place_points(seeds, datasets)
     if points.empty:
-        return _draw_nothing()
+        return draw_note(NO_SPREAD, heading=SPREAD_HEADING)
     if len(colors) <= MAX_KEYED_MODELS:
         return _draw_keyed(points, datasets, notes, colors)
     return _draw_boxed(points, datasets, notes, colors)
@@ -282,17 +282,6 @@ def _place_points(seeds: pd.DataFrame, datasets: list[str]) -> pd.DataFrame:
     rows = seeds["dataset"].map({dataset: row for row, dataset in enumerate(datasets)})
     points = pd.DataFrame({"model": seeds["model"], "x": seeds["normalized_std"], "y": rows})
     return points.dropna().sort_values(["y", "model"], ignore_index=True)
-
-
-def _draw_nothing() -> Figure:
-    margins = Margins(left=PADDING, right=PADDING, head=0.0, ticks=0.0)
-    wording = Wording(SPREAD_HEADING, "")
-    sheet = make_sheet(
-        width=column_width(), height=3 * ROW_HEIGHT, margins=margins, wording=wording
-    )
-    sheet.axes.set_axis_off()
-    sheet.write(NO_SPREAD, x=0, y=ROW_HEIGHT)
-    return sheet.figure
 
 
 def _draw_keyed(

@@ -111,20 +111,14 @@ def list_shared_steps(study: Study) -> list[str]:
 
 
 def list_drawn(study: Study) -> list[str]:
-    """List the figures of a study that finished tables make."""
-    return [name for name in list_figures(study.settings) if FIGURES[name].draw]
+    """List the figures of a study."""
+    return list_figures(study.settings)
 
 
 def place_tables(study: Study, *suffixes: str) -> list[str]:
     """Say where all tables of a study are in some formats."""
     names = list_tables(study.settings)
     return [study.place(f"{name}.{suffix}") for name in names for suffix in suffixes]
-
-
-def place_figures(study: Study, *suffixes: str) -> list[str]:
-    """Say where all figures of a study are in some formats."""
-    names = list_figures(study.settings)
-    return [study.place(f"figures/{name}.{suffix}") for name in names for suffix in suffixes]
 
 
 def place_texts(study: Study, *suffixes: str) -> list[str]:

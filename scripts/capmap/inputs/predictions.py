@@ -165,35 +165,6 @@ def _rename(study: Study, name: str) -> str:
     return str(study.read("figures/names").get(name, name))
 
 
-def find_examples(study: Study) -> list[Cell]:
-    """Find the cells of composed images from which examples are chosen: those of one seed."""
-    if not study.settings["patchml"]["images"]:
-        return []
-    own = [cell for cell in find_dumps(study).values() if cell.dataset == PATCHML]
-    return [cell for cell in own if cell.seed == own[0].seed]
-
-
-def list_example_dumps(study: Study) -> list[str]:
-    """List the scores of the images from which examples are chosen, by each model."""
-    chosen = find_examples(study)
-    return [path for path, cell in find_dumps(study).items() if cell in chosen] if chosen else []
-
-
-def list_example_models(study: Study) -> list[str]:
-    """List the models of `list_example_dumps`."""
-    return [_rename(study, cell.model) for cell in find_examples(study)]
-
-
-def find_example_dataset(study: Study) -> str:
-    """Name the dataset of `list_example_dumps`, "" where there is none."""
-    return _rename(study, PATCHML) if find_examples(study) else ""
-
-
-def place_examples(study: Study, name: str) -> list[str]:
-    """Say where the "images" or "labels.json" of `list_example_dumps` are, if there are any."""
-    return [study.place(f"patchml/{cell.seed}/{name}") for cell in find_examples(study)[:1]]
-
-
 def check_predictions(study: Study) -> None:
     """Look for labels, classifiers and images of a study, and for the datasets that it names.
 

@@ -4,8 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from capmap.catalog.declarations import EMPTY_FIGURE
+from capmap.artifacts import read_table
+from capmap.catalog.declarations import INLINE
+from capmap.errors import CapmapError
 
+# What a study's folder of figures holds: each figure, and why it is not drawn, if so.
+INDEX = "index.csv"
 # Suffixes of the files that a page links, by what it calls them.
 FILES = {"PDF": ".pdf", "SVG": ".svg", "PNG": ".png"}
 
@@ -27,7 +31,7 @@ class Picture:
     files : mapping of str to str
         Its files relative to the page, by what they are.
     is_empty : bool
-        Whether it is a sentence that says that there is nothing to show.
+        Whether it has nothing to show, or is not asked for.
     """
 
     name: str
@@ -36,6 +40,38 @@ class Picture:
     svg: str
     files: Mapping[str, str]
     is_empty: bool
+
+
+def read_figures(folder: str | Path) -> tuple[dict[str, Path], set[str]]:
+    """Find the figures that a study's folder holds, by its index.
+
+    Parameters
+    ----------
+    folder : path-like
+        With ``index.csv``.
+
+    Returns
+    -------
+    figures : dict of str to pathlib.Path
+        The files of figures, as pages embed them, by name in the order of the page.
+    nothing : set of str
+        Figures with nothing to show, of which there are no files.
+
+    Raises
+    ------
+    CapmapError
+        If a file of the index is not there, which Snakemake does not see.
+    """
+    index = read_table(Path(folder, INDEX), names=["figure", "reason"])
+    is_drawn = index["reason"].isna()
+    figures = {name: Path(folder, f"{name}{INLINE}") for name in index.loc[is_drawn, "figure"]}
+    for path in figures.values():
+        if not path.is_file():
+            raise CapmapError(
+                f"{path} is no longer there. Make the folder again: remove {folder}, and run the "
+                "same command."
+            )
+    return figures, {*index.loc[~is_drawn, "figure"]}
 
 
 def embed_pictures(
@@ -52,7 +88,7 @@ def embed_pictures(
     texts : mapping of str to (str, str)
         Caption and alternative text of each figure, by name, the most important first.
     figures : mapping of str to pathlib.Path
-        Files by name that `capmap.figures.inline` wrote; of figures that the study skips, none.
+        Files by name that `capmap.figures.inline` wrote, of figures that show something.
     files : mapping of str to str
         Where the page finds each figure as PDF, by ``figures/<name>``.
     max_bytes : int
@@ -66,11 +102,10 @@ def embed_pictures(
     pictures = {}
     for name, (caption, alt) in texts.items():
         svg = figures[name].read_text(encoding="utf-8").strip() if name in figures else ""
-        is_empty = not svg or f'id="{EMPTY_FIGURE}"' in svg
-        shown = "" if is_empty or len(svg.encode()) > max_bytes else svg
+        shown = "" if len(svg.encode()) > max_bytes else svg
         max_bytes -= len(shown.encode())
         place = Path(files.get(f"figures/{name}", ""))
         kinds = FILES.items() if place.name else ()
         linked = {kind: place.with_suffix(suffix).as_posix() for kind, suffix in kinds}
-        pictures[name] = Picture(name, caption, alt, shown, linked, is_empty)
+        pictures[name] = Picture(name, caption, alt, shown, linked, not svg)
     return pictures

@@ -1,6 +1,6 @@
 """A study's results as one HTML page, and the page that links the studies."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,8 @@ class Results:
         What was read and rejected, the content of ``validation.json``.
     figures : mapping of str to pathlib.Path
         Files by name that `capmap.figures.inline` wrote.
+    nothing : set of str
+        Figures that were asked for and have nothing to show.
     files : mapping of str to str
         Where each table, figure and paragraph is kept, relative to the page.
     outcomes : sequence of Outcome
@@ -50,6 +52,7 @@ class Results:
     tables: Mapping[str, pd.DataFrame]
     validation: Mapping[str, Any]
     figures: Mapping[str, Path]
+    nothing: Set[str]
     files: Mapping[str, str]
     outcomes: Sequence[Outcome]
     settings: Mapping[str, Any]
@@ -87,8 +90,7 @@ def render_report(results: Results, *, study: str, title: str) -> str:
     silent = [
         section
         for section in sections
-        if section.figures
-        and all(name in results.figures and pictures[name].is_empty for name in section.figures)
+        if section.figures and results.nothing.issuperset(section.figures)
     ]
     return _render(
         "report.html.j2",
