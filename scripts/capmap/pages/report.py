@@ -90,7 +90,7 @@ def render_report(results: Results, *, study: str, title: str) -> str:
     silent = [
         section
         for section in sections
-        if section.figures and results.nothing.issuperset(section.figures)
+        if section.figures and results.nothing >= {*section.figures}
     ]
     return _render(
         "report.html.j2",
