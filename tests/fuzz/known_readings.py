@@ -24,23 +24,6 @@ GAIN: dict[str, Any] = {
     "metrics": {"gain": {"direction": "max", "low": -1e9, "high": 1e23}},
 }
 WIDE: dict[str, Any] = {"format": "matrix", "metric": "accuracy"}
-NAMES = [
-    *("None", "NaN", "null", "007", "1e5", "TRUE", "2024-01-01", "=1+1", "'x'", 'say "so"', "a,b"),
-    *(
-        "a;b",
-        "a\tb",
-        "line\nbreak",
-        "é",
-        "日本",
-        "🇨🇭",
-        "-1",
-        "#1",
-        "x" * 300,
-        "0.5",
-        "a / b",
-        "\\n",
-    ),
-]
 
 
 class KnownReading(NamedTuple):
@@ -69,7 +52,7 @@ def list_readings() -> list[KnownReading]:
     """All exports."""
     families = [
         *(_vary_delimiters, _vary_lines, _write_numbers, _write_large, _leave_out, _write_seeds),
-        *(_name_models, _widen),
+        _widen,
     ]
     return [reading for family in families for reading in family()]
 
@@ -307,19 +290,6 @@ def _write_seeds() -> Iterator[KnownReading]:
     yield make_reading("the first counts", first, duplicates="first")
     last = {**SCORES, ("A", "D", "1"): 0.9}
     yield make_reading("the last counts", first, last, duplicates="last")
-
-
-def _name_models() -> Iterator[KnownReading]:
-    for name in NAMES:
-        known = {(name if m == "A" else m, data, s): v for (m, data, s), v in SCORES.items()}
-        yield make_reading(f"a model {name[:20]!a}", write_csv(list_rows(known)), known)
-    for name in NAMES[:12]:
-        known = {(m, name if data == "D" else data, s): v for (m, data, s), v in SCORES.items()}
-        yield make_reading(f"a dataset {name[:20]!a}", write_csv(list_rows(known)), known)
-    numbers = {"A": 7, "B": 7.5}
-    numbered = [record | {"model": numbers[record["model"]]} for record in _list_records()]
-    known = {(str(numbers[model]), *rest): v for (model, *rest), v in SCORES.items()}
-    yield make_reading("JSON models are numbers", json.dumps(numbered), known, file="a.json")
 
 
 def _widen() -> Iterator[KnownReading]:

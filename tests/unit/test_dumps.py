@@ -1,6 +1,5 @@
 """Dumps of predictions are read as they are meant, and each broken one has one clear message."""
 
-import contextlib
 import gzip
 import io
 import pickle
@@ -12,8 +11,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from capmap.exports import dumps
 from capmap.exports.arrays import read_archive
@@ -157,20 +154,6 @@ def test_a_large_archive_is_refused_before_it_is_unpacked(write):
         read_archive(path, limit=1_000_000)
     assert caught.value.problems[0].code == "too_large"
     assert ".npy" in caught.value.problems[0].remedy
-
-
-@pytest.mark.filterwarnings("ignore:Reading `.npy`")
-@given(position=st.integers(0, 400), byte=st.integers(0, 255))
-@settings(
-    max_examples=300,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-def test_a_damaged_byte_is_never_a_crash(write, position, byte):
-    for content, name in ((save(SCORES), "dump.npy"), (pack(scores=SCORES), "dump.npz")):
-        damaged = bytearray(content)
-        damaged[position % len(damaged)] = byte
-        with contextlib.suppress(UnreadableExportError):
-            assert open_scores(write(bytes(damaged), name)).n_images > 0
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.errors import ValidationError
@@ -351,21 +351,3 @@ def test_what_cannot_be_joined_is_refused(labels, n, images, words):
     with pytest.raises(ValidationError) as caught:
         join_labels(labels, n_images=n, images=images)
     assert all(word in str(caught.value) for word in words), str(caught.value)
-
-
-@given(
-    content=st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    )
-)
-@settings(
-    max_examples=200,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-def test_no_json_is_a_crash(write, content):
-    try:
-        labels = read_label_sets(write(content), n_classes=5)
-    except UnreadableExportError:
-        return
-    assert all(0 <= label < 5 for labels in labels.sets for label in labels)

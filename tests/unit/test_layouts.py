@@ -1,8 +1,6 @@
 """The same runs in every layout, and what a table can say beside its scores."""
 
-import io
 import json
-from zipfile import ZipFile
 
 import pandas as pd
 import pytest
@@ -343,16 +341,6 @@ def test_steps_have_the_decimal_mark_of_their_scores(write, first, last):
     assert (found.problems, found.runs["score"].tolist()) == ([], [0.8])
 
 
-def test_counts_and_spreads_have_the_decimal_mark_of_their_scores(write):
-    path = write("model;dataset;score;std;n\nA;D;91,25;1,234;1.000\nB;D;90,5;1,532;2\n")
-    columns = {"spread": "std", "count": "n"}
-    summary = {"runs": 1, "spread": "std"}
-    found = read_exports([path], metric="m", columns=columns, summary=summary)
-    assert found.problems == []
-    spreads = found.runs.groupby("model", observed=True)["score"].agg(["size", "std"])
-    assert spreads.to_numpy().ravel() == pytest.approx([1000, 1.234, 2, 1.532])
-
-
 @pytest.mark.parametrize("cells", ["-,3", "--,3", "n/a,3", "nan,3", ",3", "—,3", "0.1,"])
 def test_half_a_summary_is_one_run_with_a_warning(write, cells):
     found = read_spreads(write, f"A,d,0.5,0.1,3\nB,d,0.6,{cells}\nC,d,0.6,{cells}\nD,d,0.6,,\n")
@@ -360,12 +348,6 @@ def test_half_a_summary_is_one_run_with_a_warning(write, cells):
     assert (problem.severity, problem.code, problem.line) == ("warning", "half_summary", 3)
     assert problem.reason.startswith("2 rows with a spread but no number of runs")
     assert found.runs["model"].value_counts().to_dict() == {"A": 3, "B": 1, "C": 1, "D": 1}
-
-
-@pytest.mark.parametrize("cells", ["0.1,1", "nan,1", ",1", ",", "0.1,"])
-def test_rows_of_one_run_and_of_the_usual_number_are_no_halves(write, cells):
-    runs = 5 if cells == "0.1," else 1
-    assert read_spreads(write, f"A,d,0.5,{cells}\n", runs=runs).problems == []
 
 
 @pytest.mark.parametrize("cells", ["91.2%,0.5", "0.912,0.5%", '"91,2%","0,5"'])
@@ -451,19 +433,6 @@ def test_numbers_beside_texts_with_decimal_commas_have_decimal_points(tmp_path, 
         make_xlsx(path, {"S": {"A1": "model", "B1": "d", **cells}})
     found = read_exports([str(path)], layout="matrix", metric="m")
     assert found.runs["score"].tolist() == [1.234, 1.5, 2.25]
-
-
-def test_parquet_in_archives_and_nested_files_of_other_encodings_are_read(tmp_path):
-    content = io.BytesIO()
-    pd.DataFrame({"model": ["A", "B"], "d": [0.5, 0.75]}).to_parquet(content)
-    with ZipFile(tmp_path / "a.zip", "w") as archive:
-        archive.writestr("x/t.parquet", content.getvalue())
-    (tmp_path / "t.json").write_bytes('[{"model": "Ä", "d": 0.5}]'.encode("latin-1"))
-    packed = read_exports([f"{tmp_path}/a.zip/x/t.parquet"], layout="matrix", metric="m")
-    assert packed.runs["score"].tolist() == [0.5, 0.75]
-    options = FileOptions(encoding="latin-1")
-    nested = read_exports([f"{tmp_path}/t.json"], layout="matrix", metric="m", options=options)
-    assert nested.runs["model"].tolist() == ["Ä"]
 
 
 def test_marks_of_runs_that_were_not_made_are_no_runs(tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.errors import ConfigError
-from capmap.exports import documents, flat_rows
+from capmap.exports import documents
 from capmap.exports.flat_rows import FlatRows
 from capmap.exports.records import open_records
 from capmap.problems import UnreadableExportError
@@ -173,12 +173,6 @@ def test_a_name_that_is_a_plain_value_elsewhere_stays_one_cell(write):
     assert sheet.read_cells(["x", "model"]).numeric == {"x"}
 
 
-def test_only_the_first_of_many_nested_cells_are_written_out(write, monkeypatch):
-    monkeypatch.setattr(flat_rows, "SHOWN", 1)
-    text = '{"a": [1]}\n{"a": [2]}\n{"a": 3}\n'
-    assert read_rows(open_records(write(text, "a.jsonl")), "a") == ["[1]", "{…}", "3"]
-
-
 YAML_VALUES = """\
 int: 7
 float: -1.50
@@ -245,8 +239,6 @@ FAULTS = {
     "same.json": ('{"a.b": 1, "a": {"b": 2}}', "duplicated_name", 1, "'a.b'"),
     "inner.json": ('{"a": {"b": {"c": 1}}, "a.b": {"d": 2}}', "duplicated_name", 1, "'a.b'"),
     "list.json": ('{"a": [1], "a.0": 2}', "duplicated_name", 1, "'a.0'"),
-    "name.json": ('{"' + "x" * 6000 + '": {"a": 1}}', "long_name", 1, "5000 characters"),
-    "wide.json": (json.dumps(dict.fromkeys(map(str, range(100_001)))), "too_large", 0, "columns"),
     "empty.json": (" \n", "empty_file", 0, "empty"),
 }
 
@@ -278,12 +270,6 @@ def test_faults_on_the_way_to_the_records_have_their_place(write, text, characte
         open_records(write("{\n" + text, "a.json"), records="*.*")
     (problem,) = caught.value.problems
     assert (problem.code, problem.line, problem.value) == ("invalid_json", 2, text.strip())
-
-
-def test_keys_are_read_as_json_has_them(write):
-    text = '{"\\u00e9\\"\n:" : {\t"" :1 , "\\\\":[ 2 ]}\n}'.replace("\n:", "\\n:")
-    sheet = open_records(write(text, "a.json"), records="*.{k,.*}")
-    assert read_rows(sheet) == ["|1|", "\\||2"]
 
 
 def test_a_fault_of_one_record_leaves_the_others(write):
@@ -352,14 +338,6 @@ def test_documents_that_are_read_as_a_whole_have_a_limit(write, monkeypatch, nam
     assert read_rows(open_records(write('{"abcdefghij": 1}', "a.jsonl"))) == ["1"]
 
 
-def test_columns_of_too_many_cells_are_refused(write, monkeypatch):
-    monkeypatch.setattr(flat_rows, "MOST_CELLS", 3)
-    sheet = open_records(write('{"a": 1}\n{"b": 1}\n', "a.jsonl"))
-    assert read_rows(sheet, "a") == ["1", ""]
-    with pytest.raises(UnreadableExportError, match="2 columns of 2 rows"):
-        read_rows(sheet)
-
-
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
 KEYS = st.one_of(st.sampled_from(["a", "b", "a.b", "a.0", "", " a", "score", "x"]), TEXTS)
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), TEXTS)
@@ -386,11 +364,6 @@ def open_anyhow(folder, name: str, text: str, records: str = "") -> FlatRows | N
     assert all(len(column) == len(cells.lines) for column in cells.columns.values())
     assert min(cells.lines) >= 1
     return sheet
-
-
-@given(VALUES, NAMES, PATTERNS, st.sampled_from([None, 1]))
-def test_any_json_is_read_or_refused(tmp_path_factory, value, name, records, indent):
-    open_anyhow(tmp_path_factory, name, json.dumps(value, indent=indent), records)
 
 
 @given(

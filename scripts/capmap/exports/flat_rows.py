@@ -3,20 +3,16 @@
 import json
 from collections.abc import Iterable, Sequence
 from types import NoneType
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from capmap.exports.cells import Cells, clean_header, make_texts
 from capmap.exports.documents import DEEPEST, Array, FaultError, Numeral, Object, refuse_depth
-from capmap.problems import Problem, UnreadableExportError
+from capmap.problems import Problem
 from capmap.wording import quote_name
 
 LONGEST_LIST = 100
-LONGEST_NAME = 5_000
-MOST_COLUMNS = 100_000
-MOST_CELLS = 100_000_000
-SHOWN = 1_000
 WORDS = {None: "", True: "true", False: "false"}
 CONTAINERS = frozenset({dict, list, Object, Array})
 
@@ -45,14 +41,12 @@ def flatten(value: Any, prefix: str = "") -> Flat:
     Returns
     -------
     Flat
-        An empty object or list within, a list of more than 100 entries and an object of more than
-        100 000 are one cell.
+        An empty object or list within, and a list of more than 100 entries, are one cell.
 
     Raises
     ------
     FaultError
-        When two values get one name, a name has more than 5000 characters, or there are more than
-        100 levels.
+        When two values get one name, or there are more than 100 levels.
 
     Examples
     --------
@@ -79,15 +73,12 @@ def _put_all(flat: Flat, value: Any, prefix: str, depth: int) -> None:
         raise refuse_depth()
     for key, child in list_items(value):
         name = f"{prefix}{key}"
-        if len(name) > LONGEST_NAME:
-            reason = f"A name has more than {LONGEST_NAME} characters once objects are flattened."
-            raise FaultError("long_name", reason, "Shorten the keys.")
         if name in cells or name in inner:
             reason = f"Two values have the name {quote_name(name)} once objects are flattened."
             raise FaultError("duplicated_name", reason, "Rename one of them.")
         if type(child) not in CONTAINERS:
             cells[name] = child
-        elif not 0 < len(child) <= (MOST_COLUMNS if isinstance(child, dict) else LONGEST_LIST):
+        elif not child or (isinstance(child, list) and len(child) > LONGEST_LIST):
             cells[name] = Nested(write_json(child, depth))
         else:
             inner[name] = child
@@ -139,45 +130,28 @@ class FlatRows:
         self._inner: dict[str, list[tuple[int, Any]]] = {}
 
     def add(self, line: int, flat: Flat) -> None:
-        """Add a record as a row.
-
-        Raises
-        ------
-        UnreadableExportError
-            When there are more than 100 000 columns.
-        """
+        """Add a record as a row."""
         record, inner = flat
         shape = tuple(record)
         found = self._shapes.get(shape)
         if found is None:
             found = self._shapes[shape] = ([], [])
-            self._add_keys(shape)
+            self._keys.update(dict.fromkeys(shape))
         rows, cells = found
         rows.append(len(self.lines))
         cells.extend(record.values())
         for name, value in inner.items():
-            places = self._inner.setdefault(name, [])
-            places.append((len(self.lines), value if len(places) < SHOWN else None))
+            self._inner.setdefault(name, []).append((len(self.lines), value))
         self.lines.append(line)
 
     def share(self, start: int, stop: int, flat: Flat) -> None:
         """Give all rows of a range further cells, where no cell of their own has the name.
 
         Of several that share a name, the one that was given first counts.
-
-        Raises
-        ------
-        UnreadableExportError
-            When there are more than 100 000 columns.
         """
         cells, _ = flat
         self._shared.append((start, stop, cells))
-        self._add_keys(cells)
-
-    def _add_keys(self, keys: Iterable[str]) -> None:
-        self._keys.update(dict.fromkeys(keys))
-        if len(self._keys) > MOST_COLUMNS:
-            self._refuse_size(f"more than {MOST_COLUMNS} columns")
+        self._keys.update(dict.fromkeys(cells))
 
     @property
     def columns(self) -> list[str]:
@@ -187,17 +161,10 @@ class FlatRows:
     def read_cells(self, names: Sequence[str]) -> Cells:
         """Make some columns; a cell that a record lacks, or that is null, is empty.
 
-        Raises
-        ------
-        UnreadableExportError
-            When they have more than 100 million cells.
-
         Notes
         -----
         An object or a list of a name that is a cell in another row is a cell of JSON text.
         """
-        if len(names) * len(self.lines) > MOST_CELLS:
-            self._refuse_size(f"{len(names)} columns of {len(self.lines)} rows")
         keys = dict(zip(self.columns, self._keys, strict=True))
         columns = self._fill({keys[name]: [None] * len(self.lines) for name in names})
         texts, numeric, numerals, nested = {}, set(), {}, {}
@@ -222,7 +189,7 @@ class FlatRows:
                 columns[key][start:stop] = [cells[key]] * (stop - start)
         for key, column in columns.items():
             for row, value in self._inner.get(key, ()):
-                column[row] = Nested("{…}" if value is None else write_json(value))
+                column[row] = Nested(write_json(value))
         for shape, (rows, cells) in self._shapes.items():
             for place, key in enumerate(shape):
                 if key not in columns:
@@ -234,13 +201,3 @@ class FlatRows:
                     for row, value in zip(rows, values, strict=True):
                         columns[key][row] = value
         return columns
-
-    def _refuse_size(self, extent: str) -> NoReturn:
-        raise UnreadableExportError(
-            Problem(
-                code="too_large",
-                source=self.path,
-                reason=f"Flattened, the file has {extent}.",
-                remedy="Say with `reading: {records: …}` which values are runs, or write a table.",
-            )
-        )
