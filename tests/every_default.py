@@ -81,7 +81,6 @@ EVERY_DEFAULT = {
         "held_out": 10,
         "starts": 2,
         "confidence": 0.9,
-        "unreported_worse": 0,
         "map": "mds",
     },
     "attributes": {

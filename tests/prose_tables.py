@@ -164,16 +164,6 @@ cross-validation,ensemble,10,19,9,30,0.06,0.04,0.08,0.2
 cross-validation,ensemble,20,39,9,10,0.04,0.02,0.06,0.2
 cross-validation,l2,5,9,7,10,0.02,0.01,0.03,0.2
 """,
-    "best_models": """
-d,10,A,10,True,78,,,1,1
-d,20,A,10,True,78,,,2,2
-e,20,B,20,False,76,70,80,2,2
-""",
-    "axes": """
-model,parameters,all,9,r2,0.71,0.0002,0.0006
-model,parameters,x1,9,spearman,-0.84,0.0002,0.0006
-model,parameters,x2,9,spearman,0.1,0.8,0.8
-""",
     "centrality": """
 spearman_rho,0.7,0.4,0.9,0.95,45
 """,
@@ -183,10 +173,6 @@ A,e,1,0.5,0.2,0.8,75,72,78,True
 B,d,1,0.8,0.5,1,64,60,70,True
 B,e,0,0.2,0,0.4,78,76,80,True
 A,f,,0.4,0,0.8,78,76,80,False
-""",
-    "sensitivity": """
-1,A,0.3,0.1,B
-2,B,0.4,0.1,A
 """,
     "placements": """
 C,1,0.3,0.1,0.5,0.4,0
@@ -337,10 +323,9 @@ CAPABILITIES = {
     describe_capabilities: (
         [
             *("gaps", "models", "datasets", "summary", "by_results", "predictions"),
-            *("centrality", "axes", "best_models", "sensitivity"),
+            "centrality",
         ],
-        {"method": "ensemble", "dimension": 5, "min_results": 2, "confidence_level": 0.9}
-        | {"unreported_worse": 0},
+        {"method": "ensemble", "dimension": 5, "min_results": 2, "confidence_level": 0.9},
     ),
     describe_placements: (
         ["placements", "placement_replay"],

@@ -27,7 +27,6 @@ DATABASE = Path(__file__).parents[3] / "shared" / "data" / "capabilities" / "dat
 STRANGE = ["=SUM(A1)", "a|b", "007", " <b>$x_1$", "ä" * 80]
 METHOD_NAMES = ["ensemble", "l2", "cosine", "poincare"]
 OPTIONS = {"study": "toy", "dimension": 2, "n_starts": 2, "seed": 0, "confidence_level": 0.9}
-OPTIONS |= {"unreported_worse": 0}
 
 
 def draw_runs(*, models: int = 14, datasets: int = 12, new: int = 3, seed: int = 0) -> pd.DataFrame:

@@ -144,7 +144,6 @@ def predict(
     method: str = "ensemble",
     level: float = 0.9,
     seed: int = 0,
-    worse: float = 0,
 ) -> pd.DataFrame:
     results = choose_results(gaps)
     starts = draw_starts(results, dimension=2, starts=2, seed=seed, study="toy")
@@ -155,7 +154,6 @@ def predict(
         fitting=Fitting(METHODS[method], starts),
         attributes=gather_attributes(results),
         confidence_level=level,
-        unreported_worse=worse,
         rng=make_stream(seed, "toy"),
     )
 

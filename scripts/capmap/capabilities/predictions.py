@@ -46,7 +46,6 @@ from capmap.capabilities.placement import (
     rehearse_placements,
     show_points,
 )
-from capmap.capabilities.sensitivity import measure_sensitivity, shift_unreported
 from capmap.capabilities.stacking import (
     CHAINS,
     Members,
@@ -90,7 +89,6 @@ def predict_scores(
     fitting: Fitting,
     attributes: SideInformation,
     confidence_level: float,
-    unreported_worse: float = 0.0,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
     """Predict every model on every dataset.
@@ -109,8 +107,6 @@ def predict_scores(
         Of models and datasets, may be empty.
     confidence_level : float
         Of the prediction intervals, between 0 and 1.
-    unreported_worse : float, optional
-        Gap by which results are worse where there is none, see `shift_unreported`.
     rng : numpy.random.Generator
         Splits the results into folds, and draws factors.
 
@@ -162,8 +158,7 @@ def predict_scores(
         )
         new = _Found(asked.rows, members, np.zeros(0))
         strict = _hide_folds(results, folds, strict=True, **options)
-        ends = _find_intervals(strict, new, confidence_level)
-        found[:, ~held_out] = shift_unreported(*ends, worse=unreported_worse)
+        found[:, ~held_out] = _find_intervals(strict, new, confidence_level)
     found[:, ~are_connected(results, pairs.rows, pairs.columns)] = np.nan
     table = tabulate_predictions(results, pairs, tuple(found), scale=scale)  # type: ignore[arg-type]
     return table.assign(held_out=held_out)
@@ -520,7 +515,6 @@ def predict_cells(
     n_starts: int,
     seed: int,
     confidence_level: float,
-    unreported_worse: float = 0.0,
 ) -> dict[str, pd.DataFrame]:
     """Predict every model on every dataset, with an interval.
 
@@ -536,7 +530,7 @@ def predict_cells(
         Bounds of the datasets.
     study : str
         Name of the study, part of the names of its random streams.
-    method, dimension, n_starts, confidence_level, unreported_worse
+    method, dimension, n_starts, confidence_level
         As in the setting `capabilities`.
     seed
         As in the setting `bootstrap`.
@@ -544,8 +538,7 @@ def predict_cells(
     Returns
     -------
     dict
-        The tables ``predictions``, whose ends of scores are those of `open_ends`, and
-        ``sensitivity``.
+        The table ``predictions``, whose ends of scores are those of `open_ends`.
     """
     results = choose_results(gaps)
     starts = draw_starts(results, dimension=dimension, starts=n_starts, seed=seed, study=study)
@@ -556,13 +549,9 @@ def predict_cells(
         fitting=Fitting(METHODS[method], starts),
         attributes=gather_attributes(results, models, datasets),
         confidence_level=confidence_level,
-        unreported_worse=unreported_worse,
         rng=make_stream(seed, study, "capabilities", "predictions"),
     )
-    return {
-        "predictions": open_ends(predictions, bounds),
-        "sensitivity": measure_sensitivity(predictions),
-    }
+    return {"predictions": open_ends(predictions, bounds)}
 
 
 def place_few_results(

@@ -41,21 +41,6 @@ CAPABILITIES = Analysis(
             "over models.",
             "statistic estimate low high confidence models",
         ),
-        "axes": Table(
-            "Whether positions go with attributes, of all axes at once (which no rotation changes) "
-            "and of each principal axis, by permutation tests, with Holm's correction for all.",
-            "kind attribute axis points statistic estimate p p_holm",
-        ),
-        "best_models": Table(
-            "The best expected model of each dataset at each budget, its score in the metric's "
-            "unit (with a prediction interval if it has no result), and how many of the models "
-            "that cost no more may be the best.",
-            "dataset budget model cost is_result score score_low score_high models candidates",
-        ),
-        "best_candidates": Table(
-            "The models that may be the best of a dataset, and at which budgets.",
-            "dataset model cost is_result score score_low score_high budget_from budget_to",
-        ),
         "models": Table(
             "Results, mean gap and attributes of each model, and why it was dropped from the "
             "embedding, if it was.",
@@ -79,11 +64,6 @@ CAPABILITIES = Analysis(
             "Results marked as held out were hidden when they were predicted.",
             "model dataset observed predicted low high predicted_score score_low score_high "
             "held_out",
-        ),
-        "sensitivity": Table(
-            "The first ten models by mean expected gap over all datasets, with how much worse "
-            "unreported results may be before they lose their place.",
-            "place model gap survives successor",
         ),
         "validation": Table(
             "Every hidden result with its predicted gap, by method, dimension and protocol.",
@@ -232,18 +212,17 @@ CAPABILITIES = Analysis(
         ),
         "predict_scores": Step(
             "capmap.capabilities.predictions:predict_cells",
-            tables=["predictions", "sensitivity"],
+            tables=["predictions"],
             reads=["gaps", "fits", "models", "datasets", "bounds"],
             options={
                 **FIT,
                 "seed": "bootstrap/seed",
                 "confidence_level": "capabilities/confidence",
-                "unreported_worse": "capabilities/unreported_worse",
             },
         ),
         "describe_capabilities": Step(
-            "capmap.capabilities.summary:summarize_map",
-            tables=["centrality", "axes", "best_models", "best_candidates"],
+            "capmap.capabilities.centrality:correlate_centrality",
+            tables=["centrality"],
             reads=[
                 "gaps",
                 "models",
@@ -252,19 +231,12 @@ CAPABILITIES = Analysis(
                 "by_results",
                 "predictions",
                 "positions",
-                "sensitivity",
             ],
-            paths=["model_file"],
             options={
-                "model_attributes": "attributes/models",
-                "renamed": "figures/names",
-                "against": "frontier/against",
                 "method": "capabilities/method",
                 "dimension": "capabilities/dimension",
                 "confidence_level": "capabilities/confidence",
-                "unreported_worse": "capabilities/unreported_worse",
                 "min_results": "capabilities/min_results",
-                "seed": "bootstrap/seed",
             },
             describe="capmap.prose.capabilities:describe_capabilities",
         ),

@@ -4,8 +4,6 @@ import math
 
 import pandas as pd
 
-from capmap.prose.axes import describe_axes
-from capmap.prose.budgets import describe_budgets
 from capmap.prose.distances import describe_distances
 from capmap.prose.gap_errors import (
     METHOD_NAMES,
@@ -55,23 +53,17 @@ def describe_capabilities(
     by_results: pd.DataFrame,
     predictions: pd.DataFrame,
     centrality: pd.DataFrame,
-    axes: pd.DataFrame,
-    best_models: pd.DataFrame,
-    sensitivity: pd.DataFrame,
     *,
     method: str,
     dimension: int,
     min_results: int,
     confidence_level: float,
-    unreported_worse: float,
 ) -> list[str]:
     """Say what was placed on the map, how well it predicts, and where not to trust it.
 
     Parameters
     ----------
-    gaps, models, datasets, summary, by_results, predictions : pandas.DataFrame
-        The columns of the tables of these names in ``capabilities/``.
-    centrality, axes, best_models, sensitivity : pandas.DataFrame
+    gaps, models, datasets, summary, by_results, predictions, centrality : pandas.DataFrame
         The columns of the tables of these names in ``capabilities/``.
     method : {"ensemble", "l2", "cosine", "poincare"}
         What positions and predictions were fitted with.
@@ -81,15 +73,12 @@ def describe_capabilities(
         Results that each model and dataset had to have.
     confidence_level : float
         Of the prediction intervals, between 0 and 1. Intervals of errors have 95%.
-    unreported_worse : float
-        By how much predictions of empty cells were moved.
 
     Returns
     -------
     list of str
         Methods; whether the map beats simple baselines; what the distances and dimensions do, and
-        whether that agrees with the paper; where it should not be trusted; what its axes are
-        about; and the best model of each dataset and budget.
+        whether that agrees with the paper; and where it should not be trusted.
     """
     if not gaps["gap"].notna().any():
         return ["No result was left to place models and datasets by."]
@@ -110,14 +99,10 @@ def describe_capabilities(
         _describe_coverage(predictions, confidence_level),
         _describe_worst(predictions),
         _describe_unseen(predictions, confidence_level),
-        _describe_sensitivity(predictions, sensitivity, unreported_worse),
+        _name_assumption(predictions),
         _warn_of_saturation(datasets),
     )
-    paragraphs = (
-        *(methods, verdict, paper, trust, describe_axes(axes)),
-        describe_budgets(best_models, confidence_level=confidence_level),
-    )
-    return [paragraph for paragraph in paragraphs if paragraph]
+    return [paragraph for paragraph in (methods, verdict, paper, trust) if paragraph]
 
 
 def _describe_kept(gaps: pd.DataFrame, models: pd.DataFrame, datasets: pd.DataFrame) -> str:
@@ -327,36 +312,13 @@ def _describe_unseen(predictions: pd.DataFrame, confidence_level: float) -> str:
     )
 
 
-def _describe_sensitivity(
-    predictions: pd.DataFrame, sensitivity: pd.DataFrame, worse: float
-) -> str:
-    """Name the assumption on empty cells, and say what survives if they are worse."""
-    if predictions["held_out"].all() or sensitivity.empty:
+def _name_assumption(predictions: pd.DataFrame) -> str:
+    if predictions["held_out"].all():
         return ""
-    assumption = "as if results were missing at random"
-    if worse > 0:
-        assumption = (
-            f"as if results that nobody reported were worse, by a gap of {format_value(worse)}, "
-            "than the reported ones lead one to expect"
-        )
-    text = f"They are predicted {assumption}; results are often published where models do well."
-    further = "a further " if worse > 0 else ""
-    for row in sensitivity[sensitivity["place"] == 1].to_dict("records"):
-        model, successor = quote_name(row["model"]), quote_name(row["successor"])
-        if not row["survives"]:
-            text += (
-                f" If all are worse by as little as {further}0.01, {successor} has the least mean "
-                f"gap over all datasets, not {model}."
-            )
-            continue
-        until = "by however much"
-        if row["survives"] < 1:
-            until = f"up to {further}{row['survives']:.2f}, and then {successor}"
-        text += (
-            f" If all are worse by the same gap, {model} keeps the least mean gap over all "
-            f"datasets {until}."
-        )
-    return text
+    return (
+        "They are predicted as if results were missing at random; results are often published "
+        "where models do well."
+    )
 
 
 def _warn_of_saturation(datasets: pd.DataFrame) -> str:

@@ -148,14 +148,6 @@ class Capabilities(Section):
         2, "Random starts of each fit of the ensemble, whose predictions are averaged.", ge=1
     )
     confidence: float = option(0.9, "Level of the prediction intervals.", gt=0, lt=1)
-    unreported_worse: float = option(
-        0,
-        "By how much gaps (0 is best, 1 is worst) are larger where there is no result than the "
-        "reported ones lead one to expect; predictions and intervals of empty cells move by it. "
-        "0 means that results are missing at random.",
-        ge=0,
-        le=1,
-    )
     map: Projection = option(
         "mds",
         'How the map is projected to two dimensions, "mds" or "umap". The second needs the '

@@ -1,6 +1,7 @@
 """Settings, and values of settings, that an earlier version knew, and what to use instead."""
 
 REMOVED: dict[str, str] = {
+    "capabilities.unreported_worse": "leave it out; results are taken as missing at random.",
     "classify": "write the scores of your models as dumps and name them in exports.",
     "duplicates=sum": "set duplicates: mean, or add the rows up before the export.",
     "limits": "leave it out; pairs of more than 500 models are not compared.",
