@@ -93,9 +93,8 @@ EVERY_DEFAULT = {
             "date": "",
             "date_format": "%Y-%m-%d",
         },
-        "datasets": {"file": "", "name": "dataset", "type": "", "family": "", "cost": ""},
+        "datasets": {"file": "", "name": "dataset", "type": "", "family": ""},
     },
-    "next": {"datasets": [], "feasible": []},
     "predictions": {"classes": "", "datasets": {}},
     "multilabel": {
         "subgroups": [1, 2, 3, 4, 5],

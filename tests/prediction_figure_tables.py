@@ -34,18 +34,6 @@ def make_errors(
         "summary": make_summary(methods, dimensions, folds),
         "by_results": make_by_results(methods, n_models),
         "placement_replay": make_placement_replay(rng),
-        "replay_datasets": make_curves(
-            "results",
-            "error",
-            "models",
-            {"random": 0.25, "most_results": 0.3, "a_optimal": 0.5},
-        ),
-        "replay_models": make_curves(
-            "tried",
-            "regret",
-            "datasets",
-            {"random": 0.3, "best_on_average": 0.5, "lower_bound": 0.7},
-        ),
         "drift": make_drift(rng, n_models),
         "transfer": make_transfer(rng, tasks),
     }
@@ -120,17 +108,6 @@ def make_placement_replay(rng):
     pooled = table[table["results"] == 1].assign(results_to=4, mse=9.0)
     table = pd.concat([table.assign(results_to=table["results"]), pooled], ignore_index=True)
     return table.assign(mse_low=0.8 * table["mse"], mse_high=1.2 * table["mse"])
-
-
-def make_curves(x, y, things, rates, *, ends=(1, 20)):
-    """Errors that fall at a rate of their policy."""
-    places = np.arange(ends[0], ends[1] + 1)
-    tables = [
-        pd.DataFrame({"policy": policy, x: places, y: 0.05 + 0.12 * np.exp(-rate * places / 2)})
-        for policy, rate in rates.items()
-    ]
-    table = pd.concat(tables, ignore_index=True)
-    return table.assign(**{f"{y}_low": 0.85 * table[y], f"{y}_high": 1.15 * table[y], things: 31})
 
 
 def make_drift(rng, n_models):

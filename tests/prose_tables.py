@@ -189,35 +189,9 @@ placed,1,4,40,2400,0.1,0.09,0.11,-0.17,-0.25,-0.09,,0.88,0.75
 additive,1,4,40,2400,0.12,0.1,0.14,,,,,,
 """,
     "next": """
-A,1,f,0.5,0.3,,0.4,0.1,0.7
-A,2,g,0.2,0.1,,0.4,0.1,0.7
-B,1,f,0.4,0.2,,0.4,0.1,0.7
-C,1,d,0.4,0.1,,0.4,0.1,0.7
-""",
-    "next_models": """
-d,1,C,0.2,0.0,0.5
-d,2,D,0.3,0.0,0.6
-e,1,C,0.2,0.0,0.5
-""",
-    "dataset_replay": """
-random,0,0.1,0.08,0.12,30
-random,8,0.06,0.05,0.07,30
-a_optimal,0,0.1,0.08,0.12,30
-a_optimal,8,0.05,0.04,0.06,30
-most_results,8,0.065,0.05,0.07,30
-""",
-    "dataset_savings": """
-a_optimal,4,3,2.5,4.5,0.25,30
-a_optimal,8,4.8,3.6,5.9,0.4,30
-most_results,8,9,6,12,-0.1,30
-""",
-    "model_replay": """
-random,1,0.5,0.4,0.6,20
-random,3,0.2,0.15,0.25,20
-lower_bound,1,0.1,0.05,0.15,20
-lower_bound,3,0.05,0.02,0.08,20
-best_on_average,1,0.09,0.05,0.15,20
-best_on_average,3,0.06,0.03,0.09,20
+1,A,f,0.4,0.1,0.9,0.8
+2,A,g,0.4,0.1,0.7,0.6
+3,B,f,0.3,0.0,0.5,0.5
 """,
     "drift": """
 2020-01-01,8,100,0,,0.9,0.05,0,,,,
@@ -243,7 +217,6 @@ OWN_COLUMNS = {
     "summary": "distance dimension protocol folds predictions train_mse mse mse_low mse_high "
     "difference difference_low difference_high",
     "placements": "model results mean_gap mean_gap_low mean_gap_high radius x1",
-    "dataset_savings": "policy results needed needed_low needed_high saving models",
     "newcomers": "models predictions mse_additive mse mse_low mse_high difference difference_low "
     "difference_high",
     "transfer": "kind trained_on tested_on models datasets train_results predictions mse_alone "
@@ -270,7 +243,6 @@ MAY_BE_EMPTY = {
     "predictions": ["observed"],
     "placements": ["mean_gap", "radius"],
     "placement_replay": ["change", "coverage", "width"],
-    "dataset_savings": ["needed", "saving"],
     "drift": ["shift", "shift_to_final", "shift_noise", "mse"],
 }
 
@@ -332,8 +304,8 @@ CAPABILITIES = {
         {"confidence_level": 0.9, "method": "ensemble"},
     ),
     describe_next_results: (
-        ["next", "next_models", "dataset_replay", "dataset_savings", "model_replay"],
-        {},
+        ["next"],
+        {"confidence_level": 0.9},
     ),
     describe_drift: (["drift", "newcomers"], {"confidence_level": 0.9}),
     describe_transfer: (["transfer"], {"confidence_level": 0.9}),

@@ -5,16 +5,12 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 
-from capmap.capabilities.choice_replay import DATASET_POLICIES, MODEL_POLICIES
 from capmap.figures.drift import draw_drift
 from capmap.figures.few_results import (
-    POLICIES,
-    draw_dataset_replay,
     draw_error_by_results,
-    draw_model_replay,
     draw_placement_replay,
 )
 from capmap.figures.look import PAGE_WIDTH
@@ -23,7 +19,7 @@ from capmap.figures.predictions import draw_dimensions, draw_fit
 from capmap.figures.style import save_figure
 from capmap.figures.transfer import draw_transfer
 from tests.figure_checks import assert_legible, assert_same_bytes, drawn_words
-from tests.prediction_figure_tables import TASKS, make_curves, make_errors
+from tests.prediction_figure_tables import TASKS, make_errors
 
 ARROW = " \N{RIGHTWARDS ARROW} "
 
@@ -38,8 +34,6 @@ def plan_figures(tables, *, dimension=5):
         "dimensions": lambda: draw_dimensions(tables["summary"]),
         "by_results": lambda: draw_error_by_results(tables["by_results"], method="ensemble"),
         "placements": lambda: draw_placement_replay(replay, confidence_level=0.9),
-        "next_datasets": lambda: draw_dataset_replay(tables["replay_datasets"]),
-        "next_models": lambda: draw_model_replay(tables["replay_models"]),
         "drift": lambda: draw_drift(tables["drift"]),
         "transfer": lambda: draw_transfer(tables["transfer"]),
     }
@@ -82,8 +76,6 @@ SENTENCES = {
     "dimensions": "No method was validated.",
     "by_results": "No result was hidden and predicted.",
     "placements": "No model has enough results to hide some of them.",
-    "next_datasets": "No model has enough results to replay the choice of datasets.",
-    "next_models": "No dataset has enough results to replay the choice of models.",
     "drift": "No model has a date.",
     "transfer": "Too few datasets to train on some and test on others.",
 }
@@ -280,60 +272,12 @@ def test_coverage_stands_beside_its_nominal_level(figures, words):
     assert low.axes[2].get_ylim()[0] < 0
 
 
-@pytest.mark.parametrize(
-    ("key", "figure"), [("placement_replay", "placements"), ("replay_datasets", "next_datasets")]
-)
-def test_many_numbers_of_results_have_few_labels(key, figure):
+def test_many_numbers_of_results_have_few_labels():
     tables = make_small()
-    wide = tables[key].merge(pd.DataFrame({"more": range(0, 2000, 200)}), how="cross")
-    tables[key] = wide.assign(results=wide["results"] + wide["more"], models=12345)
-    assert_legible(plan_figures(tables)[figure]())
-
-
-def test_policies_of_the_library_have_names():
-    assert set(POLICIES) == {*DATASET_POLICIES, *MODEL_POLICIES}
-
-
-def test_the_advised_choice_is_first_and_random_choice_is_last_and_dashed(figures):
-    expected = {
-        "next_datasets": ["advised (A-optimal)", "most results", "random"],
-        "next_models": ["lowest plausible gap", "best on average", "random"],
-    }
-    for key, policies in expected.items():
-        [legend] = figures[key].legends
-        names = {
-            (key.get_color(), key.get_marker()): text.get_text()
-            for key, text in zip(legend.legend_handles, legend.get_texts(), strict=True)
-        }
-        lines = figures[key].axes[1].lines
-        assert [names[line.get_color(), line.get_marker()] for line in lines] == policies
-        assert [line.is_dashed() for line in lines][-2:] == [False, True]
-
-
-def test_the_advised_and_random_choice_have_bands(figures, words):
-    for key, advised in (
-        ("next_datasets", "advised (A-optimal)"),
-        ("next_models", "lowest plausible gap"),
-    ):
-        bands = [x for x in figures[key].axes[1].collections if isinstance(x, PolyCollection)]
-        assert sum(band.get_paths() != [] for band in bands) == 2
-        assert f"Bands: intervals of {advised} and random." in words[key]
-
-
-def test_a_replay_says_over_how_many_models_it_averages(words):
-    assert any("over 31 models." in text for text in words["next_datasets"])
-    replay = make_errors()["replay_datasets"]
-    replay.loc[0, "models"] = 29
-    words = drawn_words(draw_dataset_replay(replay))
-    assert any("over 29 to 31 models." in text for text in words)
-
-
-def test_one_point_of_a_replay_has_a_bar_in_place_of_a_band():
-    rates = {"random": 0.3, "lower_bound": 0.7}
-    one = make_curves("tried", "regret", "datasets", rates, ends=(2, 2))
-    figure = draw_model_replay(one)
-    assert_legible(figure)
-    assert count_bars(figure.axes[1]) == 2
+    replay = tables["placement_replay"]
+    wide = replay.merge(pd.DataFrame({"more": range(0, 2000, 200)}), how="cross")
+    tables["placement_replay"] = wide.assign(results=wide["results"] + wide["more"], models=12345)
+    assert_legible(plan_figures(tables)["placements"]())
 
 
 @pytest.mark.parametrize(

@@ -292,58 +292,10 @@ def test_a_replay_without_gain_is_told_so() -> None:
     )
 
 
-def test_savings_are_told_with_their_doubts() -> None:
-    advice, datasets, models = tell(describe_next_results)
-    assert "lowers the variance of all of its predictions most, whatever" in advice
-    priced = make_table("next").assign(cost=2.0)
-    assert "predictions most for its cost, whatever" in tell(describe_next_results, next=priced)[0]
-    assert datasets.startswith(
-        "In a replay, 30 models were taken as new in turn. The error of random choice with 8 "
-        "results was reached by the advised choice with 4.8 (95% interval over models 3.6 to 5.9), "
-        "40% fewer, a saving of at least 26% by the interval. For the errors of fewer it needed "
-        "3.0 instead of 4 (95% interval over models 2.5 to 4.5). With 8 results the mean squared "
-    )
-    assert models.endswith(
-        "Random choice had 0.200 after 3, so the advice is better. The best model on average had "
-        "0.060 after 3, which could not be separated from it."
-    )
-    last = {"results": 8}
-    told = {
-        (4.8, 3.6, 8.5): "models 3.6 to 8.5), 40% fewer, which could not be separated from random",
-        (
-            4.8,
-            3.6,
-            NAN,
-        ): "models from 3.6 upward), 40% fewer, which could not be separated from random",
-        (4.8, 3.6, 7.99): "models 3.6 to 8.0), 40% fewer, which could not be separated from random",
-        (9.0, 8.5, 9.9): "12% more: it does worse than random choice.",
-    }
-    for (needed, low, high), words in told.items():
-        table = change("dataset_savings", last, needed=needed, needed_low=low, needed_high=high)
-        assert words in tell(describe_next_results, dataset_savings=table)[1]
-    simple = change("dataset_savings", {"policy": "most_results"}, needed=4.0)
-    assert (
-        "Fewer still were needed by the dataset with the most results (4.0)."
-        in tell(describe_next_results, dataset_savings=simple)[1]
-    )
-    none = make_table("dataset_savings").head(0)
-    assert tell(describe_next_results, dataset_savings=none)[1].startswith(
-        "Too few models had results enough to estimate what the advised choice saves. With 8 "
-        "results "
-    )
-    # Once all datasets have been run, all policies have the same error.
-    ended = make_table("dataset_replay").replace({"results": {8: 6}})
-    ended = pd.concat([ended, ended.assign(results=8, error=0.04)])
-    told = tell(describe_next_results, dataset_replay=ended)[1]
-    assert "With 6 results the mean squared error was, from 0.1000 without any, 0.0500" in told
-    never = change("dataset_savings", last, needed=NAN)
-    assert (
-        "never reached the error of random choice with 8 results"
-        in tell(describe_next_results, dataset_savings=never)[1]
-    )
-    replay = change("model_replay", {"policy": "random", "tried": 3}, regret=0.0, regret_high=0.01)
-    models = tell(describe_next_results, model_replay=replay)[2]
-    assert "Random choice had 0.000 after 3, so the advice is worse." in models
+def test_the_least_certain_result_that_matters_is_named() -> None:
+    first, rest = tell(describe_next_results)
+    assert "is that of 'A' on 'f', whose gap is predicted as 0.400 (90% interval 0.100 to" in first
+    assert rest == "The table lists 3 results of 2 models, most of them of 'A'."
 
 
 def test_drift_is_told_beside_what_other_starts_do() -> None:

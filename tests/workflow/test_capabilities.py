@@ -58,7 +58,7 @@ def test_tables_have_the_columns_that_others_rely_on(finished: Checkout) -> None
         "validation": ["distance", "dimension", "fold", "model", "dataset", "truth", "prediction"],
         "summary": ["distance", "dimension", "train_mse", "mse", "mae", "pearson"],
         "placements": ["model", "results", "mean_gap", "mean_gap_low", "mean_gap_high"],
-        "next": ["model", "rank", "dataset", "reduction"],
+        "next": ["rank", "model", "dataset", "width"],
     }
     for name, expected in columns.items():
         assert set(expected) <= set(read_table(folder / f"{name}.csv").columns)
@@ -108,7 +108,7 @@ def test_a_setting_reruns_what_uses_it(
     project.change_settings(lambda study: study["capabilities"].update(change))
     run = project.snakemake("-n")
     assert rules <= run.rules
-    assert not {"measure_gaps", "embed_models", "replay_choices", "track_drift"} & run.rules
+    assert not {"measure_gaps", "embed_models", "track_drift"} & run.rules
     folds = [job for job in run.jobs if job.startswith("crossvalidate_embedding")]
     assert len(folds) == (2 * len(METHODS) if "splits" in change else 0)
 

@@ -300,89 +300,22 @@ PLACEMENTS = Analysis(
 )
 
 NEXT_RESULTS = Analysis(
-    question="Which result would be most informative?",
+    question="Which result should be run next?",
     folder="capabilities",
     tables={
         "next": Table(
-            "The datasets to evaluate next, for each model: those that reduce the variance "
-            "of its predictions most, or most for their cost.",
-            "model rank dataset reduction share cost predicted low high",
-        ),
-        "next_models": Table(
-            "The models to try next, for each dataset, by their predicted gap.",
-            "dataset rank model predicted low high",
-        ),
-        "dataset_information": Table(
-            "What one result on each dataset says about a new model: the share of its "
-            "variance over all datasets that it removes (information), and the share of a "
-            "result that is not noise (reliability).",
-            "dataset results std_gap saturation reliability information",
-        ),
-        "dataset_replay": Table(
-            "Error of predictions for a new model by how many results it has, when each "
-            "policy chooses them.",
-            "policy results error error_low error_high models",
-        ),
-        "dataset_savings": Table(
-            "Results that the policy needs to reach the error of random choice.",
-            "policy results needed needed_low needed_high saving models confidence",
-        ),
-        "model_replay": Table(
-            "Gap of the best model found on a new dataset by how many models were tried, "
-            "when each policy chooses them.",
-            "policy tried regret regret_low regret_high datasets",
+            "The results to run next: those with the widest prediction intervals, of models that "
+            "may be near the best one on the dataset.",
+            "rank model dataset predicted low high width",
         ),
     },
-    figures={
-        "dataset_replay": Figure(
-            "Error of predictions for a new model by how many results it has, when each "
-            "policy chooses them.",
-            draw="capmap.figures.few_results:draw_dataset_replay",
-            reads=["dataset_replay"],
-        ),
-        "model_replay": Figure(
-            "Gap of the best model found on a new dataset by how many models were tried, "
-            "when each policy chooses them.",
-            draw="capmap.figures.few_results:draw_model_replay",
-            reads=["model_replay"],
-        ),
-    },
+    figures={},
     steps={
-        "replay_choices": Step(
-            "capmap.capabilities.choice_replay:replay_choices",
-            tables=["dataset_replay", "dataset_savings", "model_replay"],
-            reads=["gaps", "models", "datasets"],
-            paths=["dataset_file"],
-            options={
-                **FIT,
-                "confidence_level": "bootstrap/confidence",
-                "seed": "bootstrap/seed",
-                "dataset_attributes": "attributes/datasets",
-                "renamed": "figures/names",
-            },
-        ),
         "choose_results": Step(
-            "capmap.capabilities.choices:choose_next_results",
-            tables=["next", "next_models", "dataset_information"],
-            reads=[
-                "gaps",
-                "fits",
-                "predictions",
-                "placement_predictions",
-                "models",
-                "datasets",
-                "dataset_replay",
-                "dataset_savings",
-                "model_replay",
-            ],
-            paths=["model_file", "dataset_file"],
-            options={
-                "method": "capabilities/method",
-                "seed": "bootstrap/seed",
-                "attributes": "attributes",
-                "allowed": "next",
-                "renamed": "figures/names",
-            },
+            "capmap.capabilities.next_results:choose_next_results",
+            tables=["next"],
+            reads=["predictions", "placement_predictions"],
+            options={"confidence_level": "capabilities/confidence"},
             describe="capmap.prose.next_results:describe_next_results",
         ),
     },

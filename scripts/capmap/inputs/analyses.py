@@ -150,7 +150,6 @@ def list_named(study: Study) -> list[dict[str, Any]]:
         ("pairwise", "comparison.rope", "metric", [*rope]),
         ("ranks", "comparison.highlight", "model", comparison["highlight"]),
         ("ratings", "ratings.calibration", "model", [settings["ratings"]["calibration"]]),
-        ("next_results", "next.datasets", "dataset", settings["next"]["datasets"]),
         *(
             ("groups", f"groups.{write_key(name)}.datasets", "dataset", group["datasets"])
             for name, group in settings["groups"].items()
@@ -176,9 +175,7 @@ def read_attributes(study: Study) -> dict[str, Any]:
     )
     if not is_read:
         return {}
-    is_next = "next_results" in list_asked(study)
-    further = {"feasible": study.read("next/feasible")} if is_next else {}
-    return {kind: {**own, **further} for kind, own in study.settings["attributes"].items()}
+    return {kind: dict(own) for kind, own in study.settings["attributes"].items()}
 
 
 def list_checkpoint_rankings(study: Study) -> list[dict[str, Any]]:

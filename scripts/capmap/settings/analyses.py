@@ -183,24 +183,6 @@ class DatasetAttributes(Section):
     family: str = option(
         "", 'Column of the family; empty means the part of the dataset\'s name before " / ".'
     )
-    cost: str = option(
-        "",
-        "Column of what a run on the dataset costs, in any unit, for what to run next; empty means "
-        "the same everywhere.",
-    )
-
-
-class NextResults(Section):
-    """Which results may be run next."""
-
-    datasets: list[str] = option([], "Datasets that may be run; empty means all.", unique=True)
-    feasible: list[Name] = option(
-        [],
-        "Columns that the tables of `attributes` both have, such as [modality]: a model may be run "
-        "on a dataset if it has all values of the dataset, which commas or semicolons divide. A "
-        "blank cell forbids nothing.",
-        unique=True,
-    )
 
 
 class Frontier(Section):
