@@ -145,9 +145,9 @@ d,4,4,1,,A,80,60,10,0.5,20,,d,
 e,2,2,1,,B,80,70,5,0.4,20,,d,
 """,
     "summary": """
-ensemble,5,random,10,100,0.02,0.06,0.05,0.07,-0.01,-0.015,-0.005
-ensemble,5,strict,10,100,,0.08,0.06,0.1,-0.01,-0.03,0.01
-ensemble,5,family,10,100,,0.09,0.07,0.11,0.01,0.005,0.015
+factors,,random,10,100,0.02,0.06,0.05,0.07,-0.01,-0.015,-0.005
+factors,,strict,10,100,,0.08,0.06,0.1,-0.01,-0.03,0.01
+factors,,family,10,100,,0.09,0.07,0.11,0.01,0.005,0.015
 l2,2,random,10,100,0.03,0.072,0.06,0.08,0.002,-0.002,0.006
 l2,5,random,10,100,0.027,0.07,0.06,0.08,0,0,0
 l2,10,random,10,100,0.026,0.071,0.06,0.08,0.001,-0.001,0.003
@@ -159,10 +159,10 @@ additive,,family,10,100,,0.08,0.06,0.1,0,-0.005,0.005
 mean,,random,10,100,0.1,0.12,0.1,0.14,0.05,0.04,0.06
 """,
     "by_results": """
-cross-validation,ensemble,5,9,7,10,0.12,0.1,0.14,0.2
-cross-validation,ensemble,10,19,9,30,0.06,0.04,0.08,0.2
-cross-validation,ensemble,20,39,9,10,0.04,0.02,0.06,0.2
-cross-validation,l2,5,9,7,10,0.02,0.01,0.03,0.2
+cross-validation,l2,5,9,7,10,0.12,0.1,0.14,0.2
+cross-validation,l2,10,19,9,30,0.06,0.04,0.08,0.2
+cross-validation,l2,20,39,9,10,0.04,0.02,0.06,0.2
+cross-validation,factors,5,9,7,10,0.02,0.01,0.03,0.2
 """,
     "centrality": """
 spearman_rho,0.7,0.4,0.9,0.95,45
@@ -175,18 +175,13 @@ B,e,0,0.2,0,0.4,78,76,80,True
 A,f,,0.4,0,0.8,78,76,80,False
 """,
     "placements": """
-C,1,0.3,0.1,0.5,0.4,0
-D,3,0.5,0.2,0.8,0.4,0
+C,1,0.3,0.1,0.5,0
+D,3,0.5,0.2,0.8,0
 """,
-    "placement_replay": """
-ensemble,0,0,20,600,0.16,0.1,0.2,0.1,0.02,0.2,0.03,,
-ensemble,1,1,20,600,0.12,0.1,0.15,-0.25,-0.4,-0.1,0.001,,
-ensemble,2,2,20,600,0.1,0.08,0.12,-0.17,-0.3,-0.05,0.01,,
-ensemble,1,4,40,2400,0.1,0.09,0.11,-0.17,-0.25,-0.09,,,
-placed,1,1,20,600,0.12,0.1,0.15,-0.05,-0.2,0.1,0.5,0.89,0.8
-placed,2,2,20,600,0.1,0.08,0.12,-0.17,-0.3,-0.05,0.02,0.9,0.7
-placed,1,4,40,2400,0.1,0.09,0.11,-0.17,-0.25,-0.09,,0.88,0.75
-additive,1,4,40,2400,0.12,0.1,0.14,,,,,,
+    "error_curve": """
+1,40,600,0.12,0.1,0.15,0.14,-0.02,-0.03,-0.01,0.89,0.8
+4,40,500,0.1,0.08,0.12,0.13,-0.03,-0.04,-0.02,0.9,0.7
+20,20,200,0.06,0.05,0.07,0.12,-0.06,-0.08,-0.04,0.91,0.5
 """,
     "next": """
 1,A,f,0.4,0.1,0.9,0.8
@@ -202,12 +197,9 @@ additive,1,4,40,2400,0.12,0.1,0.14,,,,,,
 22,180,0.09,0.08,0.06,0.1,-0.01,-0.02,-0.005
 """,
     "transfer": """
-type,land,sea,9,9,99,90,0.1,0.11,0.08,0.5,0.09,0.07,0.11,-0.01,-0.02,-0.005
-type,sea,land,9,9,99,90,0.1,0.11,0.08,0.5,0.1,0.07,0.13,0,-0.02,0.02
-types,one other type,each type,9,18,99,180,0.1,0.11,0.08,0.5,0.095,0.07,0.12,-0.005,-0.02,0.01
-types,all other datasets,each type,9,18,180,180,0.1,0.11,0.08,0.5,0.08,0.06,0.1,-0.02,-0.04,-0.01
-families,5 families,other families,9,9,50,90,0.1,0.11,0.07,0.5,0.09,0.07,0.11,-0.01,-0.02,-0.005
-families,9 families,other families,9,9,90,90,0.1,0.06,0.07,0.5,0.07,0.05,0.09,-0.03,-0.04,-0.02
+land,9,9,90,0.09,0.07,0.11,0.1,0.11,-0.01,-0.02,-0.005
+sea,9,9,90,0.1,0.07,0.13,0.1,0.11,0,-0.02,0.02
+all types,18,9,180,0.095,0.07,0.12,0.1,0.11,-0.005,-0.02,0.01
 """,
 }
 OWN_COLUMNS = {
@@ -216,11 +208,8 @@ OWN_COLUMNS = {
     "runs datasets missing",
     "summary": "distance dimension protocol folds predictions train_mse mse mse_low mse_high "
     "difference difference_low difference_high",
-    "placements": "model results mean_gap mean_gap_low mean_gap_high radius x1",
+    "placements": "model results mean_gap mean_gap_low mean_gap_high x1",
     "newcomers": "models predictions mse_additive mse mse_low mse_high difference difference_low "
-    "difference_high",
-    "transfer": "kind trained_on tested_on models datasets train_results predictions mse_alone "
-    "mse_additive mse_all pearson mse mse_low mse_high difference difference_low "
     "difference_high",
 }
 
@@ -241,8 +230,8 @@ MAY_BE_EMPTY = {
     "seed_widths": ["width", "width_now"],
     "datasets": ["saturation", "headroom", "std", "duplicate_of"],
     "predictions": ["observed"],
-    "placements": ["mean_gap", "radius"],
-    "placement_replay": ["change", "coverage", "width"],
+    "placements": ["mean_gap"],
+    "error_curve": ["coverage", "width"],
     "drift": ["shift", "shift_to_final", "shift_noise", "mse"],
 }
 
@@ -297,11 +286,11 @@ CAPABILITIES = {
             *("gaps", "models", "datasets", "summary", "by_results", "predictions"),
             "centrality",
         ],
-        {"method": "ensemble", "dimension": 5, "min_results": 2, "confidence_level": 0.9},
+        {"method": "l2_ridge", "dimension": 5, "min_results": 2, "confidence_level": 0.9},
     ),
     describe_placements: (
-        ["placements", "placement_replay"],
-        {"confidence_level": 0.9, "method": "ensemble"},
+        ["placements", "error_curve"],
+        {"confidence_level": 0.9},
     ),
     describe_next_results: (
         ["next"],

@@ -64,6 +64,41 @@ def test_comparisons_and_figures_of_a_study_share_the_job_of_its_page(name, tmp_
 @each_profile
 def test_few_rules_are_jobs_of_their_own(profile):
     arrays = set(PROFILES["slurm"]["slurm-array-jobs"].split(", "))
-    single = {"crop_objects", "crossvalidate_factors", "embed_models"}
-    single |= {"replay_placements"}
+    single = {"crop_objects", "crossvalidate", "draw_error_curve", "embed_models"}
     single |= {"draft", "write_index"}
+    assert RULES - set(profile["groups"]) - arrays == single
+
+
+@pytest.mark.parametrize("setting", ["groups", "set-resources"])
+def test_both_profiles_agree(setting):
+    assert PROFILES["slurm"][setting] == PROFILES["cluster-generic"][setting]
+
+
+def test_all_tasks_of_an_array_may_be_submitted_at_once():
+    # The plugin forgets tasks that were not ready in one go, and waits for them for ever.
+    profile = PROFILES["slurm"]
+    per_second = int(profile["max-jobs-per-timespan"].removesuffix("/1s"))
+    assert min(profile["jobs"], per_second) >= profile["slurm-array-limit"]
+
+
+@each_profile
+def test_memory_and_time_grow_with_each_attempt(profile):
+    for place, text in list_requests(profile).items():
+        first, second, third = (ask(text, 10, attempt) for attempt in (1, 2, 3))
+        assert (second, third) == (2 * first, 3 * first), place
+
+
+@each_profile
+def test_memory_and_time_grow_with_the_input_by_default(profile):
+    for name, text in profile["default-resources"].items():
+        assert ask(text, 0, 1) > 0, name
+        assert ask(text, 100_000, 1) > 100 * ask(text, 0, 1), name
+
+
+@each_profile
+def test_every_setting_of_a_profile_is_explained(profile):
+    name = next(key for key, value in PROFILES.items() if value is profile)
+    lines = (PROJECT / f"profiles/{name}/config.yaml").read_text("utf-8").splitlines()
+    keys = [index for index, line in enumerate(lines) if re.match(r"[a-z]", line)]
+    explained = [index for index in keys if index and lines[index - 1].startswith("#")]
+    assert len(explained) >= (len(keys) if name == "slurm" else 5)

@@ -1,6 +1,5 @@
 """What rules read and are told, on small folders: files, messages, and what earlier runs left."""
 
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -575,15 +574,6 @@ def test_dumps_of_others_give_no_examples() -> None:
 
 
 # Analyses
-
-
-def test_folds_are_of_each_method_and_dimension_once() -> None:
-    settings = {"method": "cosine", "distances": ["cosine", "l2"], "dimension": 2}
-    study = make_study(capabilities={**settings, "dimensions": [5, 2]})
-    folder = "results/s/capabilities/folds"
-    methods = ["ensemble", "cosine", "l2", "bilinear"]
-    expected = [f"{folder}/{method}/{n}.parquet" for method in methods for n in [2, 5]]
-    assert analyses.list_folds(study) == expected
 
 
 @pytest.mark.parametrize("projection", ["mds", "umap"])

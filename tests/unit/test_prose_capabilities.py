@@ -59,19 +59,19 @@ def test_the_verdict_follows_the_numbers_of_each_protocol() -> None:
     # −0.03…0.01 and −0.01…0.03 overlap, and with families hidden the baseline's error is lower.
     verdict = tell(describe_capabilities)[1]
     assert verdict.startswith(
-        "On this study the ensemble method beat the best simple baseline with random results "
+        "On this study the Bayesian factors beat the best simple baseline with random results "
         "hidden, could not be separated from it with bounds hidden and did not beat it with "
-        "families hidden. With random results hidden (100 results in 10 splits), its mean squared "
-        "error (MSE) was 0.0600 (95% interval 0.0500 to 0.0700), against 0.1000 (95% interval "
-        "0.0800 to 0.1200) of the best baseline, additive effects of models and datasets; it was "
-        "0.0100 "
-        "lower (95% interval 0.0050 to 0.0150) than that of plain L2 on the same results."
+        "families hidden. With random results hidden (100 results in 10 splits), their mean "
+        "squared error (MSE) was 0.0600 (95% interval 0.0500 to 0.0700), against 0.1000 (95% "
+        "interval 0.0800 to 0.1200) of the best baseline, additive effects of models and "
+        "datasets; it was 0.0100 lower (95% interval 0.0050 to 0.0150) than that of plain L2 on "
+        "the same results."
     )
     summary = change("summary", {"distance": "additive", "protocol": "random"}, mse=0.05)
     only = summary[summary["protocol"] == "random"]
     verdict = tell(describe_capabilities, summary=only)[1]
     assert verdict.startswith(
-        "On this study the ensemble method did not beat the best simple baseline. "
+        "On this study the Bayesian factors did not beat the best simple baseline. "
     )
 
 
@@ -88,28 +88,8 @@ def test_without_plain_l2_errors_themselves_are_compared() -> None:
     assert "could not be separated from the best simple baseline." in verdict
 
 
-def test_members_and_other_dimensions_are_told_beside_what_predicts() -> None:
-    # The own difference from plain L2 is −0.015 to −0.005.
-    row = make_table("summary").head(1)
-    other = row.assign(dimension=2, mse=0.07)
-    factors = row.assign(distance="factors", dimension=pd.NA, mse=0.05, difference_high=-0.02)
-    summary = pd.concat([make_table("summary"), other, factors], ignore_index=True)
-    verdict = tell(describe_capabilities, summary=summary)[1]
-    ends = "(95% interval 0.0500 to 0.0700)"
-    assert f"its MSE was 0.0700 {ends} in 2 dimensions and 0.0500 {ends} by its" in verdict
-    assert "by its factors alone, so less." in verdict
-
-
-def test_a_bilinear_model_is_told_beside_but_is_no_simple_baseline() -> None:
-    row = make_table("summary").head(1).assign(distance="bilinear", mse=0.01)
-    summary = pd.concat([make_table("summary"), row], ignore_index=True)
-    verdict = tell(describe_capabilities, summary=summary)[1]
-    assert "beat the best simple baseline with random" in verdict
-    assert "A bilinear model with 5 factors, which is no map, had 0.0100 (95%" in verdict
-
-
 def test_no_difference_is_told_as_none() -> None:
-    own = {"distance": "ensemble", "protocol": "random"}
+    own = {"distance": "factors", "protocol": "random"}
     same = {"difference": 0.0, "difference_low": 0.0, "difference_high": 0.0}
     verdict = tell(describe_capabilities, summary=change("summary", own, **same))[1]
     assert "; it was the same as that of plain L2 on the same results." in verdict
@@ -124,12 +104,6 @@ def test_families_are_told_only_where_datasets_share_one() -> None:
     assert "same family" not in verdict
     assert "with families" not in verdict
     assert "No two datasets are of one family." in verdict
-
-
-def test_a_plain_distance_is_not_compared_with_itself() -> None:
-    verdict = tell(describe_capabilities, method="l2")[1]
-    assert verdict.startswith("On this study the L2 distance beat the best simple baseline.")
-    assert "plain L2" not in verdict
 
 
 def test_what_agrees_with_the_paper_is_told_as_agreeing() -> None:
@@ -251,22 +225,17 @@ def test_saturated_datasets_and_wide_intervals_are_warned_of() -> None:
 
 
 def test_placements_name_the_best_and_the_unknown() -> None:
-    placed, replay = tell(describe_placements)
+    placed, curve = tell(describe_placements)
     assert placed == (
         "2 models with too few results for the map were placed on it without moving what is there, "
         "by 1 to 3 results each. The lowest mean gap to expect over the datasets of the map was "
         "0.300, of 'C' (from 1 result). Of 'D' little is known: the interval of the mean gap is "
         "wider than 0.5."
     )
-    assert (
-        "With 1 to 2 results, the mean squared error (MSE) of hidden results was 0.1000" in replay
-    )
-    assert (
-        "A new fit did better with 1 to 2 results and worse with 0 results than additive "
-        "effects. Placing did better with 2 results than additive effects (5% level, tests over "
-        "models with Holm's allowance for 5 comparisons)." in replay
-    )
-    assert "88% of hidden results lay within their 90% prediction intervals, about as" in replay
+    assert "0.1200 with 1 result and 0.0600 with 20 results known. With 1 result it was" in curve
+    assert "it was 0.0200 lower (90% interval 0.0100 to 0.0300) than that of additive" in curve
+    assert "89% of the hidden results lay within their 90% prediction intervals, about as" in curve
+    assert "Models with more than 20 results are 20 of these" in curve
     one = make_table("placements").head(1)
     placed = tell(describe_placements, placements=one)[0]
     assert placed.startswith("1 model with too few results for the map was placed on it without")
@@ -274,22 +243,14 @@ def test_placements_name_the_best_and_the_unknown() -> None:
     assert "0.300 (90% interval 0.100 to 0.500), of 'C'" in placed
 
 
-def test_a_replay_without_gain_is_told_so() -> None:
-    table = change("placement_replay", {"method": "placed", "results_to": 4}, coverage=0.7)
-    table.loc[table["p_adjusted"].notna(), "p_adjusted"] = 0.06
-    replay = tell(describe_placements, placement_replay=table)[1]
-    assert "No method differed significantly from additive effects (5% level" in replay
-    assert "did better" not in replay
-    untested = table.assign(p_adjusted=NAN)
-    assert "additive effects (" not in tell(describe_placements, placement_replay=untested)[1]
-    few = make_table("placement_replay").assign(models=9)
-    assert (
-        "intervals, of too few models to judge them by"
-        in tell(describe_placements, placement_replay=few)[1]
-    )
-    assert (
-        "70% of hidden results lay within their 90% prediction intervals, so they are too" in replay
-    )
+def test_coverage_that_is_off_is_told() -> None:
+    table = make_table("error_curve").assign(coverage=0.7)
+    curve = tell(describe_placements, error_curve=table)[1]
+    assert "70% of the hidden results lay within their 90% prediction intervals, so" in curve
+    assert "so they are too narrow" in curve
+    few = tell(describe_placements, error_curve=table.assign(models=9))[1]
+    assert "intervals, of too few models to judge them by" in few
+    assert "Models with more than" not in few
 
 
 def test_the_least_certain_result_that_matters_is_named() -> None:
@@ -318,32 +279,16 @@ def test_drift_is_told_beside_what_other_starts_do() -> None:
     ]
 
 
-def test_transfer_is_told_by_types_and_families() -> None:
-    _, types, families = tell(describe_transfer)
+def test_transfer_is_told_over_all_types_and_by_type() -> None:
+    _, types = tell(describe_transfer)
     assert types.startswith(
-        "Training on one type of datasets and testing on another (2 types, 180 predictions), the "
-        "mean squared error (MSE) was 0.0950 (90% interval 0.0700 to 0.1200), 0.0050 lower (90% "
-        "interval -0.0100 to 0.0200, which holds 0) than the 0.1000 without the other type."
+        "With the datasets of other types, the mean squared error (MSE) on 2 types (180 "
+        "predictions) was 0.0950 (90% interval 0.0700 to 0.1200), 0.0050 lower (90% interval "
+        "-0.0100 to 0.0200, which holds 0) than the 0.1000 without them. They help on 'land'."
     )
-    assert "0.0900 with 5 families and 0.0700 with 9 families to train on." in families
-    assert "0.0300 lower (90% interval 0.0200 to 0.0400) than without any." in families
-    assert "trained on the same, had 0.0600, no more than the map" in families
-    table = make_table("transfer")
-    rest = table[table["trained_on"] == "all other datasets"]
-    assert tell(describe_transfer, transfer=rest)[1].startswith(
-        "No two types had datasets enough to train on one and test on the other. With all datasets "
-        "of other types to train on (180 predictions), the mean squared error (MSE) was 0.0800 "
-        "(90% interval 0.0600 to 0.1000), 0.0200 lower (90% interval 0.0100 to 0.0400) than the "
-        "0.1000 without them."
-    )
-    assert tell(describe_transfer, transfer=table.iloc[::-1])[1] == types
-    last = table[table["trained_on"] == "9 families"]
-    more = [last.assign(trained_on=f"{count} families", train_results=count) for count in (6, 7, 8)]
-    told = tell(describe_transfer, transfer=pd.concat([table, *more], ignore_index=True))[2]
-    assert "0.0700 with 6 families, 0.0700 with 5 families" not in told
-    assert "and 2 more" not in told
-    _, types, _ = tell(describe_transfer, transfer=table[table["kind"] == "families"])
-    assert types.startswith("There were no two types of datasets")
+    assert types.endswith("had 0.1100 from the same results.")
+    none = tell(describe_transfer, transfer=make_table("transfer").head(0))
+    assert none == ["There was no type of datasets with datasets enough, or types are not known."]
 
 
 def test_the_step_writes_text_and_latex(tmp_path) -> None:

@@ -82,11 +82,6 @@ def measure_poincare(first: FloatArray, second: FloatArray) -> Measured:
     return Measured(np.log1p(excess + root), slope * by_first, slope * by_second)
 
 
-def measure_bilinear(first: FloatArray, second: FloatArray) -> Measured:
-    """Inner product; not a distance, but what low-rank models of a matrix fit."""
-    return Measured(np.einsum("ij,ij->i", first, second), second, first)
-
-
 def enter_ball(positions: FloatArray) -> FloatArray:
     """Map hyperboloid coordinates, shape (points, dimension), to the Poincaré ball."""
     heights = np.sqrt(1 + np.einsum("ij,ij->i", positions, positions))
@@ -102,7 +97,6 @@ DISTANCES: dict[str, Callable[[FloatArray, FloatArray], Measured]] = {
     "l2": measure_l2,
     "cosine": measure_cosine,
     "poincare": measure_poincare,
-    "bilinear": measure_bilinear,
 }
 
 

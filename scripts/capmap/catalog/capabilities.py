@@ -2,12 +2,8 @@
 
 from capmap.catalog.declarations import Analysis, Figure, Step, Table
 
-# How an embedding is fitted.
-FIT = {
-    "method": "capabilities/method",
-    "dimension": "capabilities/dimension",
-    "n_starts": "capabilities/starts",
-}
+# How positions are fitted.
+FIT = {"method": "capabilities/method", "dimension": "capabilities/dimension"}
 
 CAPABILITIES = Analysis(
     question="What is each model good at?",
@@ -54,9 +50,9 @@ CAPABILITIES = Analysis(
             "std saturation headroom type family dropped",
         ),
         "positions": Table(
-            "Position of each model and dataset, along the principal axes; the offset is "
-            "added to distances, and centrality is the distance to the centroid.",
-            "kind name component offset centrality",
+            "Position of each model and dataset, along the principal axes; centrality is the "
+            "distance to the centroid.",
+            "kind name component centrality",
             more=True,
         ),
         "predictions": Table(
@@ -136,52 +132,16 @@ CAPABILITIES = Analysis(
                 "renamed": "figures/names",
             },
         ),
-        "crossvalidate_baselines": Step(
-            "capmap.capabilities.crossvalidation:crossvalidate_baselines",
-            tables=[],
-            reads=["gaps", "datasets"],
-            options={
-                "n_splits": "capabilities/splits",
-                "held_out": "capabilities/held_out",
-                "seed": "bootstrap/seed",
-            },
-            files={"baselines": "capabilities/folds/baselines.parquet"},
-        ),
-        "crossvalidate_factors": Step(
-            "capmap.capabilities.fold_factors:crossvalidate_factors",
-            tables=[],
+        "crossvalidate": Step(
+            "capmap.capabilities.crossvalidation:crossvalidate_study",
+            tables=["validation", "summary", "by_results", "bend"],
             reads=["gaps", "models", "datasets"],
             options={
-                "n_splits": "capabilities/splits",
-                "held_out": "capabilities/held_out",
-                "seed": "bootstrap/seed",
-            },
-            files={
-                "factors": "capabilities/folds/factors.parquet",
-                "factor_fits": "capabilities/folds/factor_fits.parquet",
-            },
-        ),
-        # One job for each method and dimension, which take the place of those of the map.
-        "crossvalidate_embedding": Step(
-            "capmap.capabilities.fold_factors:crossvalidate_embedding",
-            tables=[],
-            reads=["gaps", "datasets"],
-            paths=["factor_fits"],
-            options={
-                **FIT,
-                "n_splits": "capabilities/splits",
-                "held_out": "capabilities/held_out",
-                "seed": "bootstrap/seed",
-            },
-            files={"folds": "capabilities/folds/{method}/{dimension}.parquet"},
-        ),
-        "summarize_crossvalidation": Step(
-            "capmap.capabilities.crossvalidation:summarize_crossvalidation",
-            tables=["validation", "summary", "by_results", "bend"],
-            reads=["baselines", "factors"],
-            paths=["folds"],
-            options={
                 "dimension": "capabilities/dimension",
+                "distances": "capabilities/distances",
+                "dimensions": "capabilities/dimensions",
+                "n_splits": "capabilities/splits",
+                "held_out": "capabilities/held_out",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
@@ -213,9 +173,8 @@ CAPABILITIES = Analysis(
         "predict_scores": Step(
             "capmap.capabilities.predictions:predict_cells",
             tables=["predictions"],
-            reads=["gaps", "fits", "models", "datasets", "bounds"],
+            reads=["gaps", "models", "datasets", "bounds"],
             options={
-                **FIT,
                 "seed": "bootstrap/seed",
                 "confidence_level": "capabilities/confidence",
             },
@@ -248,52 +207,45 @@ PLACEMENTS = Analysis(
     folder="capabilities",
     tables={
         "placements": Table(
-            "Where models with few results stand, placed without moving the others, with the "
-            "radius that holds the position and the mean gap that it implies.",
-            "model results mean_gap mean_gap_low mean_gap_high radius",
+            "Where models with few results stand, placed without moving the others, and their mean "
+            "gap over all datasets.",
+            "model results mean_gap mean_gap_low mean_gap_high",
             more=True,
         ),
         "placement_predictions": Table(
-            "Gap and score of models with few results on every dataset, with prediction intervals.",
-            "model dataset observed predicted low high predicted_score score_low score_high",
-        ),
-        "placement_replay": Table(
-            "Errors of predictions for models whose results were hidden but for a few, beside "
-            "those of additive effects, with Holm-adjusted tests over models; and coverage of "
+            "Gap and score of models with few results on the other datasets, with prediction "
             "intervals.",
-            "method results results_to models predictions mse mse_low mse_high change "
-            "change_low change_high p_adjusted coverage width",
+            "model dataset predicted low high predicted_score score_low score_high",
+        ),
+        "error_curve": Table(
+            "Errors of predictions for models that were left with so many of their results, beside "
+            "those of additive effects, and coverage of the prediction intervals.",
+            "results models predictions mse mse_low mse_high mse_additive difference "
+            "difference_low difference_high coverage width",
         ),
     },
     figures={
-        "placement_replay": Figure(
-            "Errors and coverage of predictions for models whose results were hidden but for "
-            "a few.",
-            draw="capmap.figures.few_results:draw_placement_replay",
-            reads=["placement_replay"],
+        "error_curve": Figure(
+            "Errors and coverage of predictions for models that were left with so many of their "
+            "results.",
+            draw="capmap.figures.few_results:draw_error_curve",
+            reads=["error_curve"],
             options={"confidence_level": "capabilities/confidence"},
         )
     },
     steps={
-        "replay_placements": Step(
-            "capmap.capabilities.placement_replay:replay_few_results",
-            tables=["placement_replay"],
+        "draw_error_curve": Step(
+            "capmap.capabilities.error_curve:draw_curve",
+            tables=["error_curve"],
             reads=["gaps", "models", "datasets"],
-            options={
-                **FIT,
-                "seed": "bootstrap/seed",
-                "confidence_level": "capabilities/confidence",
-            },
+            options={"seed": "bootstrap/seed", "confidence_level": "capabilities/confidence"},
+            files={"few_results": "capabilities/few_results.parquet"},
         ),
         "place_models": Step(
-            "capmap.capabilities.predictions:place_few_results",
+            "capmap.capabilities.placement:place_few_results",
             tables=["placements", "placement_predictions"],
-            reads=["gaps", "fits", "bounds", "placement_replay"],
-            options={
-                **FIT,
-                "seed": "bootstrap/seed",
-                "confidence_level": "capabilities/confidence",
-            },
+            reads=["gaps", "fits", "models", "datasets", "bounds", "few_results", "error_curve"],
+            options={"seed": "bootstrap/seed", "confidence_level": "capabilities/confidence"},
             describe="capmap.prose.placements:describe_placements",
         ),
     },
@@ -367,31 +319,26 @@ TRANSFER = Analysis(
     folder="capabilities",
     tables={
         "transfer": Table(
-            "Errors on types and families of datasets that were not trained on, with half of "
-            "their results known.",
-            "kind trained_on tested_on models datasets train_results predictions mse mse_low "
-            "mse_high mse_alone mse_additive mse_all pearson difference difference_low "
-            "difference_high",
+            "Errors on types of datasets with half of their results known, with and without the "
+            "datasets of other types.",
+            "tested_on datasets models predictions mse mse_low mse_high mse_alone mse_additive "
+            "difference difference_low difference_high",
         )
     },
     figures={
         "transfer": Figure(
-            "Errors on types and families of datasets that were not trained on, with half of "
-            "their results known.",
+            "Errors on types of datasets with half of their results known, with and without the "
+            "datasets of other types.",
             draw="capmap.figures.transfer:draw_transfer",
             reads=["transfer"],
         )
     },
     steps={
         "check_transfer": Step(
-            "capmap.capabilities.transfer:check_transfer",
+            "capmap.capabilities.transfer:measure_transfer",
             tables=["transfer"],
-            reads=["gaps", "datasets"],
-            options={
-                **FIT,
-                "confidence_level": "bootstrap/confidence",
-                "seed": "bootstrap/seed",
-            },
+            reads=["gaps", "models", "datasets"],
+            options={"confidence_level": "bootstrap/confidence", "seed": "bootstrap/seed"},
             describe="capmap.prose.transfer:describe_transfer",
         )
     },

@@ -28,11 +28,11 @@ from capmap.figures.style import FAINT_INK, TEXT_SIZE, figure_style
 BINS_HEADING = "Error by the number of results of a model"
 BINS_LABEL = "results of the model that were known; below: models"
 NO_RESULTS = "No result was hidden and predicted."
-REPLAY_HEADING = "Predictions for models with few results"
-REPLAY_LABEL = "results left to the model; below: models"
-NO_REPLAY = "No model has enough results to hide some of them."
+CURVE_HEADING = "Predictions for models with few results"
+CURVE_LABEL = "results left to the model; below: models"
+NO_CURVE = "No model has enough results to hide some of them."
 COVERAGE_TITLE = "hidden results within their interval"
-SHOWN = ("ensemble", "l2", "additive")
+SHOWN = ("factors", "l2", "additive")
 INTERVALS = "Bars: intervals, wide where models are few."
 ERROR_COLUMNS = ["mse", "mse_low", "mse_high"]
 STEP = 0.11
@@ -49,7 +49,7 @@ def draw_error_by_results(by_results: pd.DataFrame, *, method: str) -> Figure:
         distance (a method or baseline), results_from, results_to (NA where open), models, mse,
         mse_low, mse_high (may be empty). Rows in any order.
     method : str
-        The study's own, which is drawn beside ensemble, l2 and additive.
+        Of the positions, which is drawn beside factors, l2 and additive.
 
     Returns
     -------
@@ -80,46 +80,47 @@ def draw_error_by_results(by_results: pd.DataFrame, *, method: str) -> Figure:
 
 
 @figure_style()
-def draw_placement_replay(placement_replay: pd.DataFrame, *, confidence_level: float) -> Figure:
+def draw_error_curve(error_curve: pd.DataFrame, *, confidence_level: float) -> Figure:
     """Draw error and coverage over the number of results that were left to a model.
 
     Parameters
     ----------
-    placement_replay : DataFrame
-        method, results, results_to, models, mse, mse_low, mse_high (may be empty), coverage (share
-        of hidden results within their prediction interval, 0 to 1; empty for methods without
-        intervals). Rows in any order.
+    error_curve : DataFrame
+        results, models, mse, mse_low, mse_high (may be empty), mse_additive, coverage (share of
+        hidden results within their prediction interval, 0 to 1). Rows in any order.
     confidence_level : float
         Nominal coverage, 0 to 1: a line.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A page wide (7 in), or a column (3.4 in) where no method has prediction intervals.
+        A page wide (7 in).
     """
-    known = _label_replay(placement_replay)
+    known = error_curve.dropna(subset="mse").sort_values("results")
     if known.empty:
-        return draw_note(NO_REPLAY, heading=REPLAY_HEADING)
-    methods = order_methods(known["method"])
-    covered = known.dropna(subset="coverage")
-    top = find_top(known[["mse"]], known["mse_high"])
-    notes = _write_notes(known, top)
-    if not covered.empty:
-        notes = (*notes, f"Dashed line: nominal coverage, {confidence_level:.4g}.")
+        return draw_note(NO_CURVE, heading=CURVE_HEADING)
+    known = known.assign(place=range(len(known)), label=[f"{n:.0f}" for n in known["results"]])
+    bare = dict.fromkeys(("mse_low", "mse_high", "coverage"), np.nan)
+    additive = known.assign(method="additive", mse=known["mse_additive"], **bare)
+    curves = pd.concat([known.assign(method="factors"), additive], ignore_index=True)
+    methods = order_methods(curves["method"])
+    top = find_top(curves[["mse"]], curves["mse_high"])
+    notes = (*_write_notes(curves, top), f"Dashed line: nominal coverage, {confidence_level:.4g}.")
     panels = make_panels(
-        ["error"] if covered.empty else ["error", COVERAGE_TITLE],
-        wording=Wording(REPLAY_HEADING, REPLAY_LABEL, notes),
+        ["error", COVERAGE_TITLE],
+        wording=Wording(CURVE_HEADING, CURVE_LABEL, notes),
         keys=[make_method_key(method) for method in methods],
         gap=WIDE_GAP,
         tick_lines=2,
     )
-    _draw_groups(panels[0], known, methods, ERROR_COLUMNS)
+    _draw_groups(panels[0], curves, methods, ERROR_COLUMNS)
     dress_errors(panels[0].axes, top)
     panels[0].axes.set_ylabel(ERROR)
-    if not covered.empty:
-        columns = ["coverage", "none", "none"]
-        _draw_groups(panels[1], covered.assign(none=np.nan), methods, columns)
-        _dress_coverage(panels[1], covered["coverage"].min(), confidence_level)
+    covered = curves[curves["method"] == "factors"].assign(none=np.nan)
+    _draw_groups(panels[1], covered, methods, ["coverage", "none", "none"])
+    lowest = covered["coverage"].min()
+    lowest = confidence_level if np.isnan(lowest) else lowest
+    _dress_coverage(panels[1], lowest, confidence_level)
     return panels[0].figure
 
 
@@ -137,13 +138,6 @@ def _label_bins(bins: pd.DataFrame) -> pd.DataFrame:
     ]
     places = [starts.index(start) for start in bins["results_from"]]
     return bins.assign(place=places, label=labels, method=bins["distance"])
-
-
-def _label_replay(replay: pd.DataFrame) -> pd.DataFrame:
-    is_single = replay["results"] == replay["results_to"]
-    known = replay[is_single].dropna(subset="mse")
-    labels = [f"{count:.0f}" for count in known["results"]]
-    return known.assign(place=known["results"], label=labels)
 
 
 def _draw_groups(

@@ -15,15 +15,12 @@ from capmap.prose.words import format_share, format_value, join_names, join_sent
 from capmap.wording import format_count, format_percent, join_words, quote_name
 
 FITTED = {
-    "ensemble": (
-        "by L2 distances with a ridge; predictions are the weighted mean of these, of cosine "
-        "distances, and of a Bayesian factorization with effects of models, datasets and their "
-        "attributes, with weights learnt from results that were hidden from all of them"
-    ),
-    "l2": "by the L2 (Euclidean) distance alone",
-    "cosine": "by the cosine distance alone",
-    "poincare": "by the Poincaré (hyperbolic) distance alone",
+    "l2_ridge": "by L2 (Euclidean) distances with a ridge",
+    "l2": "by the L2 (Euclidean) distance",
+    "cosine": "by the cosine distance",
+    "poincare": "by the Poincaré (hyperbolic) distance",
 }
+PREDICTOR = "factors"
 BASELINES = ("mean", "model_mean", "dataset_mean", "additive")
 PROTOCOLS = {
     "random": "With random results hidden",
@@ -65,8 +62,8 @@ def describe_capabilities(
     ----------
     gaps, models, datasets, summary, by_results, predictions, centrality : pandas.DataFrame
         The columns of the tables of these names in ``capabilities/``.
-    method : {"ensemble", "l2", "cosine", "poincare"}
-        What positions and predictions were fitted with.
+    method : {"l2_ridge", "l2", "cosine", "poincare"}
+        What positions were fitted with.
     dimension : int
         Number of coordinates.
     min_results : int
@@ -77,8 +74,8 @@ def describe_capabilities(
     Returns
     -------
     list of str
-        Methods; whether the map beats simple baselines; what the distances and dimensions do, and
-        whether that agrees with the paper; and where it should not be trusted.
+        Methods; whether predictions beat simple baselines; what the distances and dimensions do,
+        and whether that agrees with the paper; and where they should not be trusted.
     """
     if not gaps["gap"].notna().any():
         return ["No result was left to place models and datasets by."]
@@ -88,13 +85,14 @@ def describe_capabilities(
         "The gap of a result is its distance to the best score on the dataset, divided by that of "
         "the worst: 0 is best and 1 is worst. Models and datasets were placed in "
         f"{format_count(dimension, 'dimension')} so that their distances come near the gaps "
-        f"({PAPER}), {FITTED[method]}.",
+        f"({PAPER}), {FITTED[method]}. Predictions are those of a Bayesian factorization with "
+        "effects of models, datasets and their attributes.",
         _warn_of_duplicates(datasets, "dataset"),
         _warn_of_duplicates(models, "model"),
         _warn_of_components(models, datasets),
     )
-    verdict = _describe_verdict(summary, datasets, method, dimension)
-    paper = describe_distances(summary, by_results, centrality, method=method, dimension=dimension)
+    verdict = _describe_verdict(summary, datasets)
+    paper = describe_distances(summary, by_results, centrality, dimension=dimension)
     trust = join_sentences(
         _describe_coverage(predictions, confidence_level),
         _describe_worst(predictions),
@@ -161,9 +159,7 @@ def _warn_of_components(models: pd.DataFrame, datasets: pd.DataFrame) -> str:
     )
 
 
-def _describe_verdict(
-    summary: pd.DataFrame, datasets: pd.DataFrame, method: str, dimension: int
-) -> str:
+def _describe_verdict(summary: pd.DataFrame, datasets: pd.DataFrame) -> str:
     found = {}
     families = datasets.loc[datasets["kept"] > 0, "family"]
     is_single = not families.duplicated().any()
@@ -171,7 +167,7 @@ def _describe_verdict(
         if protocol == "family" and is_single:
             continue
         rows = summary[(summary["protocol"] == protocol) & summary["mse"].notna()]
-        own = rows[(rows["distance"] == method) & (rows["dimension"] == dimension)]
+        own = rows[rows["distance"] == PREDICTOR]
         simple = rows[rows["distance"].isin(BASELINES)].sort_values("mse", kind="stable")
         if len(own) and len(simple):
             found[protocol] = (own.iloc[0], simple.iloc[0])
@@ -179,11 +175,9 @@ def _describe_verdict(
         return "No result was hidden and predicted, so nothing is known of errors."
     verdicts = {name: _compare(*rows) for name, rows in found.items()}
     return join_sentences(
-        _conclude(verdicts, method),
-        *(_describe_protocol(name, *rows, is_plain=method == "l2") for name, rows in found.items()),
+        _conclude(verdicts),
+        *(_describe_protocol(name, *rows) for name, rows in found.items()),
         "No two datasets are of one family." if is_single else "",
-        _describe_members(summary, method, dimension),
-        _describe_bilinear(summary),
         "Intervals are over splits, which share most of their results.",
     )
 
@@ -196,66 +190,33 @@ def _compare(own: "pd.Series", simple: "pd.Series") -> str:
     return "better" if own[f"{name}_high"] < simple[f"{name}_low"] else "unclear"
 
 
-def _conclude(verdicts: dict[str, str], method: str) -> str:
+def _conclude(verdicts: dict[str, str]) -> str:
     best = "the best simple baseline"
     groups: dict[str, list[str]] = {}
     for protocol, verdict in verdicts.items():
         groups.setdefault(VERDICTS[verdict], []).append(SHORT[protocol])
     verbs = list(groups)
     if len(verbs) == 1:
-        return f"On this study {METHOD_NAMES[method]} {verbs[0]} {best}."
+        return f"On this study {METHOD_NAMES[PREDICTOR]} {verbs[0]} {best}."
     parts = [
         f"{verb} {'it' if place else best} with {join_words(groups[verb])} hidden"
         for place, verb in enumerate(verbs)
     ]
-    return f"On this study {METHOD_NAMES[method]} {join_words(parts)}."
+    return f"On this study {METHOD_NAMES[PREDICTOR]} {join_words(parts)}."
 
 
-def _describe_protocol(
-    protocol: str, own: "pd.Series", simple: "pd.Series", *, is_plain: bool
-) -> str:
+def _describe_protocol(protocol: str, own: "pd.Series", simple: "pd.Series") -> str:
     shape = ""
     if protocol == "random":
         results = format_count(own["predictions"], "result")
         shape = f" ({results} in {format_count(own['folds'], 'split')})"
     plain = ""
-    if not is_plain and not pd.isna(own["difference"]):
+    if not pd.isna(own["difference"]):
         plain = f"; it was {describe_difference(own, 'that of plain L2')} on the same results"
     name = "mean squared error (MSE)" if protocol == "random" else "MSE"
     return (
-        f"{PROTOCOLS[protocol]}{shape}, its {name} was {describe_error(own)}, against "
+        f"{PROTOCOLS[protocol]}{shape}, their {name} was {describe_error(own)}, against "
         f"{describe_error(simple)} of the best baseline, {METHOD_NAMES[simple['distance']]}{plain}."
-    )
-
-
-def _describe_members(summary: pd.DataFrame, method: str, dimension: int) -> str:
-    """Say what one member alone, and the method in other dimensions, predicted."""
-    rows = summary[(summary["protocol"] == "random") & summary["mse"].notna()]
-    tried = rows[rows["distance"].isin({method, "factors"} if method == "ensemble" else {method})]
-    is_own = (tried["distance"] == method) & tried["dimension"].eq(dimension).fillna(False)
-    if not is_own.any() or is_own.all():
-        return ""
-    own = tried[is_own].iloc[0]
-    parts = []
-    for _, row in tried[~is_own].iterrows():
-        where = (
-            f"by {METHOD_NAMES['factors']}"
-            if row["distance"] == "factors"
-            else f"in {format_count(row['dimension'], 'dimension')}"
-        )
-        lower = row["difference_high"] < own["difference_low"]
-        parts.append(f"{describe_error(row)} {where}{', so less' if lower else ''}")
-    return f"Of random results hidden, its MSE was {join_words(parts)}."
-
-
-def _describe_bilinear(summary: pd.DataFrame) -> str:
-    rows = summary[(summary["distance"] == "bilinear") & (summary["protocol"] == "random")]
-    if rows.empty:
-        return ""
-    row = rows.iloc[0]
-    return (
-        f"{METHOD_NAMES['bilinear'].capitalize()} with {format_count(row['dimension'], 'factor')}, "
-        f"which is no map, had {describe_error(row)} with random results hidden."
     )
 
 

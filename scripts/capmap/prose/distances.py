@@ -29,7 +29,6 @@ def describe_distances(
     by_results: pd.DataFrame,
     centrality: pd.DataFrame,
     *,
-    method: str,
     dimension: int,
 ) -> str:
     """Say which distance and dimension predict best, and where that agrees with the paper.
@@ -38,8 +37,6 @@ def describe_distances(
     ----------
     summary, by_results, centrality : pandas.DataFrame
         The columns of the tables of these names in ``capabilities/``.
-    method : str
-        What positions were fitted with.
     dimension : int
         Number of coordinates.
 
@@ -64,7 +61,7 @@ def describe_distances(
         _describe_order(own),
         _describe_overfit(own),
         _describe_dimensions(fitted[fitted["distance"] == "l2"], dimension),
-        _describe_results(by_results[by_results["distance"] == method]),
+        _describe_results(by_results[by_results["distance"] == "l2"]),
         _describe_center(centrality),
     )
 

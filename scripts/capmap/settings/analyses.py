@@ -130,10 +130,9 @@ class Capabilities(Section):
         ge=1,
     )
     method: FitMethod = option(
-        "ensemble",
-        'What positions and predictions are fitted with, "ensemble" (regularized distances; for '
-        "predictions of the map also a Bayesian factorization that knows attributes, weighted by "
-        'their errors), or a distance alone, "l2", "cosine" or "poincare".',
+        "l2_ridge",
+        'Distance by which positions are fitted, "l2_ridge" (Euclidean, with a ridge), or as in '
+        'the paper "l2", "cosine" or "poincare". Predictions do not depend on it.',
     )
     dimension: int = option(5, "Number of dimensions of the space.", ge=1, le=50)
     distances: list[Distance] = option(
@@ -144,9 +143,6 @@ class Capabilities(Section):
     )
     splits: int = option(10, "Number of random splits of the cross-validation.", ge=2)
     held_out: int = option(10, "Results held out in each split.", ge=1)
-    starts: int = option(
-        2, "Random starts of each fit of the ensemble, whose predictions are averaged.", ge=1
-    )
     confidence: float = option(0.9, "Level of the prediction intervals.", gt=0, lt=1)
     map: Projection = option(
         "mds",

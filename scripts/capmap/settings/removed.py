@@ -2,6 +2,8 @@
 
 REMOVED: dict[str, str] = {
     "attributes.datasets.cost": "leave it out; what to run next does not depend on costs.",
+    "capabilities.method=ensemble": "leave it out; predictions are by the Bayesian factors.",
+    "capabilities.starts": "leave it out; positions are fitted from one start.",
     "capabilities.unreported_worse": "leave it out; results are taken as missing at random.",
     "classify": "write the scores of your models as dumps and name them in exports.",
     "duplicates=sum": "set duplicates: mean, or add the rows up before the export.",
