@@ -158,15 +158,6 @@ additive,,strict,10,100,,0.1,0.08,0.12,0.01,-0.01,0.03
 additive,,family,10,100,,0.08,0.06,0.1,0,-0.005,0.005
 mean,,random,10,100,0.1,0.12,0.1,0.14,0.05,0.04,0.06
 """,
-    "by_results": """
-cross-validation,l2,5,9,7,10,0.12,0.1,0.14,0.2
-cross-validation,l2,10,19,9,30,0.06,0.04,0.08,0.2
-cross-validation,l2,20,39,9,10,0.04,0.02,0.06,0.2
-cross-validation,factors,5,9,7,10,0.02,0.01,0.03,0.2
-""",
-    "centrality": """
-spearman_rho,0.7,0.4,0.9,0.95,45
-""",
     "predictions": """
 A,d,0,0.1,0,0.3,78,74,80,True
 A,e,1,0.5,0.2,0.8,75,72,78,True
@@ -283,8 +274,7 @@ COMPARISONS = {
 CAPABILITIES = {
     describe_capabilities: (
         [
-            *("gaps", "models", "datasets", "summary", "by_results", "predictions"),
-            "centrality",
+            *("gaps", "models", "datasets", "summary", "predictions"),
         ],
         {"method": "l2_ridge", "dimension": 5, "min_results": 2, "confidence_level": 0.9},
     ),

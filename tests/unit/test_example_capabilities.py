@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.linalg import orthogonal_procrustes
 from scipy.spatial.distance import pdist
 
 from capmap.attributes import read_dataset_attributes, read_model_attributes
 from capmap.capabilities.embedding import METHODS, draw_start, fit_embedding
 from capmap.capabilities.gaps import choose_results, list_components
-from capmap.capabilities.geometry import find_motion
 from capmap.exports import read_exports
 from capmap.exports.files import FileOptions
 from normalize_runs import normalize_runs
@@ -95,7 +95,8 @@ def join_points(fit):
 
 def measure_distance(points, truth):
     """The root mean squared distance to the true points once turned and moved there."""
-    moved = find_motion(points, truth).move(points)
+    points, truth = points - points.mean(axis=0), truth - truth.mean(axis=0)
+    moved = points @ orthogonal_procrustes(points, truth)[0]
     return np.sqrt(((moved - truth) ** 2).sum(axis=1).mean())
 
 

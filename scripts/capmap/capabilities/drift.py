@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.linalg import orthogonal_procrustes
 
 from capmap.capabilities.baselines import fit_additive
 from capmap.capabilities.embedding import METHODS, Embedding, Method, draw_start, fit_embedding
@@ -16,7 +17,7 @@ from capmap.capabilities.gaps import (
     choose_results,
     split_halves,
 )
-from capmap.capabilities.geometry import enter_ball, find_motion, settle_points
+from capmap.capabilities.geometry import enter_ball, settle_points
 from capmap.capabilities.intervals import summarize_errors
 from capmap.ranking.aggregation import FloatArray
 from capmap.rng import make_stream
@@ -133,7 +134,7 @@ def measure_shift(first: Map, second: Map, final: Map) -> float:
     if radius < SMALLEST:
         return float("nan")
     reference, points = _settle(first, shared), _settle(second, shared)
-    moved = find_motion(points, reference, centered=False).move(points)
+    moved = points @ orthogonal_procrustes(points, reference)[0]
     models = int(shared[: len(first.fit.models)].sum())
     squares = ((moved - reference)[:models] ** 2).sum(axis=1)
     return float(np.sqrt(squares.mean())) / radius

@@ -187,7 +187,6 @@ CAPABILITIES = Analysis(
                 "models",
                 "datasets",
                 "summary",
-                "by_results",
                 "predictions",
                 "positions",
             ],

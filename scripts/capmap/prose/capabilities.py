@@ -4,7 +4,6 @@ import math
 
 import pandas as pd
 
-from capmap.prose.distances import describe_distances
 from capmap.prose.gap_errors import (
     METHOD_NAMES,
     PAPER,
@@ -47,9 +46,7 @@ def describe_capabilities(
     models: pd.DataFrame,
     datasets: pd.DataFrame,
     summary: pd.DataFrame,
-    by_results: pd.DataFrame,
     predictions: pd.DataFrame,
-    centrality: pd.DataFrame,
     *,
     method: str,
     dimension: int,
@@ -60,7 +57,7 @@ def describe_capabilities(
 
     Parameters
     ----------
-    gaps, models, datasets, summary, by_results, predictions, centrality : pandas.DataFrame
+    gaps, models, datasets, summary, predictions : pandas.DataFrame
         The columns of the tables of these names in ``capabilities/``.
     method : {"l2_ridge", "l2", "cosine", "poincare"}
         What positions were fitted with.
@@ -74,8 +71,7 @@ def describe_capabilities(
     Returns
     -------
     list of str
-        Methods; whether predictions beat simple baselines; what the distances and dimensions do,
-        and whether that agrees with the paper; and where they should not be trusted.
+        Methods; whether predictions beat simple baselines; and where they should not be trusted.
     """
     if not gaps["gap"].notna().any():
         return ["No result was left to place models and datasets by."]
@@ -92,7 +88,6 @@ def describe_capabilities(
         _warn_of_components(models, datasets),
     )
     verdict = _describe_verdict(summary, datasets)
-    paper = describe_distances(summary, by_results, centrality, dimension=dimension)
     trust = join_sentences(
         _describe_coverage(predictions, confidence_level),
         _describe_worst(predictions),
@@ -100,7 +95,7 @@ def describe_capabilities(
         _name_assumption(predictions),
         _warn_of_saturation(datasets),
     )
-    return [paragraph for paragraph in (methods, verdict, paper, trust) if paragraph]
+    return [paragraph for paragraph in (methods, verdict, trust) if paragraph]
 
 
 def _describe_kept(gaps: pd.DataFrame, models: pd.DataFrame, datasets: pd.DataFrame) -> str:
@@ -178,8 +173,20 @@ def _describe_verdict(summary: pd.DataFrame, datasets: pd.DataFrame) -> str:
         _conclude(verdicts),
         *(_describe_protocol(name, *rows) for name, rows in found.items()),
         "No two datasets are of one family." if is_single else "",
+        _describe_distances(summary),
         "Intervals are over splits, which share most of their results.",
     )
+
+
+def _describe_distances(summary: pd.DataFrame) -> str:
+    """Say which distance and dimension alone predicts best."""
+    rows = summary[(summary["protocol"] == "random") & summary["mse"].notna()]
+    fitted = rows[rows["distance"].isin(FITTED)].sort_values("mse", kind="stable")
+    if fitted.empty:
+        return ""
+    best = fitted.iloc[0]
+    where = f"{METHOD_NAMES[best['distance']]} in {format_count(best['dimension'], 'dimension')}"
+    return f"Of the distances alone, {where} had the lowest MSE of these, {describe_error(best)}."
 
 
 def _compare(own: "pd.Series", simple: "pd.Series") -> str:
