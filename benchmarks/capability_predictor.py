@@ -1,48 +1,35 @@
 """Errors of what predicts gaps, and coverage and width of its intervals, on three tables.
 
-A sparse literature database (by the protocols of the report), a table of 121 models on 38 datasets
-of which 10 to 90% are hidden, and a simulated table of accuracies of low rank with noise. Errors
-are compared with those of the mean of the distances, which was the recommended predictor before,
-and with soft-impute on additive residuals (Mazumder, Hastie and Tibshirani 2010), whose shrinkage
-is chosen by results hidden from it.
+A sparse literature database, a table of 121 models on 38 datasets, and a simulated dense table of
+low rank. Squared errors are those of the factors, of plain L2 distances and of additive effects on
+the same hidden results; intervals are those of results that are predicted as if nobody had run
+them.
 """
 
 import argparse
 import sys
 from collections.abc import Iterator
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from capabilities import read_results
-from scipy.stats import binom
 
-from capmap.capabilities.baselines import Additive, fit_additive
-from capmap.capabilities.crossvalidation import (
-    PROTOCOLS,
-    Predict,
-    Split,
-    bound_split,
-    split_results,
-)
-from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts, predict_gaps
-from capmap.capabilities.factors import Pairs, gather_attributes
-from capmap.capabilities.gaps import Results, arrange_results
-from capmap.capabilities.halves import Fitting
-from capmap.capabilities.predictions import predict_scores
-from capmap.capabilities.stacking import fit_stack_factors, predict_stack
-from capmap.ranking.aggregation import FloatArray
+from capmap.capabilities.baselines import fit_additive
+from capmap.capabilities.crossvalidation import PROTOCOLS, Split, split_results
+from capmap.capabilities.embedding import METHODS, draw_start, fit_embedding
+from capmap.capabilities.factors import Pairs, gather_attributes, predict_gaps
+from capmap.capabilities.gaps import Results, arrange_results, explain_dropped
+from capmap.capabilities.predictions import cover_groups, hide_results, predict_parts
+from capmap.exports import read_exports
+from capmap.exports.files import FileOptions
 from capmap.rng import make_stream
 from capmap.tables import render_markdown, write_table
 from workflow import PROJECT, RESULTS
 
 SHARED = PROJECT.parent / "shared/data"
-HIDDEN = (0.1, 0.5, 0.8, 0.9)
-DIMENSION, STARTS = 5, 2
-SHRINKAGES = (0.6, 0.45, 0.33, 0.25, 0.18, 0.12, 0.08, 0.05, 0.03, 0.02, 0.01)
-LEVEL = 0.9
-SIZES = (0, 10, 20, 40)
+SHARES = (0.1, 0.2, 0.4, 0.6)
+LEVEL, FOLDS = 0.9, 10
+SIZES = (0, 4, 7, 11, 21)
 
 
 class Table(NamedTuple):
@@ -56,8 +43,16 @@ class Table(NamedTuple):
 
 def read_literature() -> Table:
     """The literature database with its attributes."""
-    results = read_results()
     folder = SHARED / "capabilities"
+    exports = read_exports(
+        [str(folder / "data.csv")],
+        layout="matrix",
+        options=FileOptions(header_rows=2),
+        columns={"model": "dataset / variant"},
+        metric="accuracy",
+    )
+    cells = exports.runs[["model", "dataset", "score"]]
+    results = arrange_results(cells[explain_dropped(cells, min_results=5) == ""])
     names = {
         "Model": "model",
         "Architecture": "architecture",
@@ -70,12 +65,8 @@ def read_literature() -> Table:
     families = [name.split(" / ")[0] for name in results.datasets]
     datasets = pd.DataFrame({"dataset": results.datasets, "family": families})
     own = datasets["dataset"].map(types)
-    return Table(
-        "literature",
-        results,
-        models,
-        datasets.assign(type=own.where(own.notna(), datasets["family"].map(types))),
-    )
+    datasets["type"] = own.where(own.notna(), datasets["family"].map(types))
+    return Table("literature", results, models, datasets)
 
 
 def read_openclip() -> Table:
@@ -91,7 +82,7 @@ def read_openclip() -> Table:
     return Table("openclip", results, models, pd.DataFrame({"dataset": results.datasets}))
 
 
-def simulate_dense(models: int = 338, datasets: int = 213, rank: int = 6) -> Table:
+def simulate_dense(models: int = 120, datasets: int = 60, rank: int = 6) -> Table:
     """Accuracies of low rank with noise of 0.02."""
     rng = make_stream(0, "bench", "dense")
     x = rng.normal(size=(models, rank)) * 0.6 ** np.arange(rank)
@@ -115,186 +106,97 @@ def hide_share(results: Results, share: float, rng: np.random.Generator) -> Spli
 
 
 def list_splits(table: Table, splits: int) -> Iterator[tuple[str, int, Split]]:
-    """What is hidden in each split of a table."""
+    """What is hidden in each split of a table: a share, or 40 results by the report's protocols."""
     for number in range(splits):
-        make_rng = partial(make_stream, 0, "bench", table.name, str(number))
-        if table.name == "literature":
-            for protocol in PROTOCOLS:
-                yield (
-                    protocol,
-                    number,
-                    split_results(
-                        table.results,
-                        protocol=protocol,
-                        families=table.datasets["family"].tolist(),
-                        held_out=40,
-                        rng=make_rng(),
-                    ),
-                )
-        else:
-            shares = HIDDEN if table.name == "openclip" else HIDDEN[:1]
-            for share in shares:
-                yield f"{share:.0%} hidden", number, hide_share(table.results, share, make_rng())
-
-
-def fit_soft_impute(train: Results, rng: np.random.Generator) -> Predict:
-    """Soft-impute on additive residuals, with the shrinkage of the least error in three folds."""
-    folds = rng.permutation(len(train.gaps)) % 3
-    errors = np.zeros(len(SHRINKAGES))
-    for fold in range(3):
-        known, test = train.choose(folds != fold), train.choose(folds == fold)
-        for place, (base, low_rank) in enumerate(_shrink(known)):
-            found = base.predict(test.rows, test.columns) + low_rank[test.rows, test.columns]
-            errors[place] += ((found - test.gaps) ** 2).sum()
-    base, low_rank = list(_shrink(train))[int(errors.argmin())]
-    return lambda rows, columns: base.predict(rows, columns) + low_rank[rows, columns]
-
-
-def _shrink(known: Results) -> Iterator[tuple[Additive, FloatArray]]:
-    """Completions from most to least shrinkage, each started from the one before."""
-    base = fit_additive(known)
-    residuals = known.gaps - base.predict(known.rows, known.columns)
-    found = np.zeros((len(known.models), len(known.datasets)))
-    filled = found.copy()
-    filled[known.rows, known.columns] = residuals
-    largest = np.linalg.norm(filled, 2)
-    for shrinkage in SHRINKAGES:
-        for _ in range(100):
-            filled = found.copy()
-            filled[known.rows, known.columns] = residuals
-            left, sizes, right = np.linalg.svd(filled, full_matrices=False)
-            before, found = found, (left * np.maximum(sizes - shrinkage * largest, 0)) @ right
-            if ((found - before) ** 2).sum() < 1e-5 * max((found**2).sum(), 1e-9):
-                break
-        yield base, found
+        rng = make_stream(0, "bench", table.name, str(number))
+        share = SHARES[number % len(SHARES)]
+        yield f"{share:.0%}", number, hide_share(table.results, share, rng)
+        for protocol in PROTOCOLS if table.name == "literature" else ():
+            split = split_results(
+                table.results,
+                protocol=protocol,
+                families=table.datasets["family"].tolist(),
+                held_out=40,
+                rng=make_stream(0, "bench", table.name, str(number), "protocols"),
+            )
+            yield protocol, number, split
 
 
 def measure_errors(table: Table, splits: int) -> pd.DataFrame:
-    """Squared errors of each method on each split."""
+    """Mean squared errors of each method over the splits."""
     attributes = gather_attributes(table.results, table.models, table.datasets)
-    starts = draw_starts(table.results, dimension=DIMENSION, starts=STARTS, seed=0, study="bench")
-    fitting = Fitting(METHODS["ensemble"], starts)
+    start = draw_start(table.results, dimension=5, seed=0, study="bench")
     rows = []
     for hidden, number, split in list_splits(table, splits):
-        rng = partial(make_stream, 0, "bench", "fit", str(number))
-        train, test = split.train, split.test
-        fits = fit_starts(train, fitting.methods, starts=starts)
-        pairs = Pairs(test.rows, test.columns)
-        factors = fit_stack_factors(train, pairs, attributes, rng=rng())
+        train, pairs = split.train, Pairs(split.test.rows, split.test.columns)
+        rng = make_stream(0, "bench", "fit", str(number))
+        (factors,) = predict_gaps([train], attributes, [pairs], rng=rng)
         predicted = {
-            "ensemble": predict_stack(train, pairs, fitting, factors, rng=rng()),
-            "factors": factors[-1].mean.clip(0, 1),
-            "mean of distances": predict_gaps(fits, *pairs),
-            "soft-impute": fit_soft_impute(train, rng())(*pairs),
+            "factors": factors.mean,
+            "l2": fit_embedding(train, METHODS["l2"], start=start).predict(*pairs),
             "additive": fit_additive(train).predict(*pairs),
         }
         for name, found in predicted.items():
-            error = float(np.mean((split.restore(found) - test.gaps) ** 2))
-            rows.append((table.name, hidden, name, number, error))
-    return pd.DataFrame(rows, columns=["table", "hidden", "method", "split", "mse"])
-
-
-def compare_errors(errors: pd.DataFrame) -> pd.DataFrame:
-    """Mean errors, and the paired change from the mean of distances in percent."""
-    rows = []
-    for (table, hidden), own in errors.groupby(["table", "hidden"], sort=False):
-        wide = own.pivot_table(index="split", columns="method", values="mse")
-        before = wide["mean of distances"]
-        change = 100 * wide.sub(before, axis=0) / before.mean()
-        half = 1.96 * change.std() / np.sqrt(len(wide))
-        for method in own["method"].drop_duplicates():
-            mean, reach = change[method].mean(), half[method]
-            ends = mean - reach, mean + reach
-            rows.append((table, hidden, method, len(wide), wide[method].mean(), mean, *ends))
-    names = ["table", "hidden", "method", "splits", "mse", "change", "change_low", "change_high"]
-    return pd.DataFrame(rows, columns=pd.Index(names))
+            error = float(np.mean((split.restore(found) - split.test.gaps) ** 2))
+            rows.append((table.name, hidden, number, name, error))
+    errors = pd.DataFrame(rows, columns=["table", "hidden", "split", "method", "mse"])
+    wide = errors.pivot_table(index=["table", "hidden"], columns="method", values="mse")
+    counts = errors.groupby(["table", "hidden"])["split"].nunique().rename("splits")
+    return wide[["factors", "l2", "additive"]].join(counts).reset_index()
 
 
 def predict_unseen(table: Table) -> pd.DataFrame:
-    """Hide each tenth of all results in turn, and predict them as if nobody had run them.
-
-    Their gaps are by the bounds of the others, and 0 or 1 for those that are beyond.
-    """
+    """Hide each tenth of all results, and most of some models', and predict them as unseen ones."""
     results = table.results
-    places = make_stream(0, "bench", table.name, "unseen").permutation(len(results.gaps)) % 10
-    starts = draw_starts(results, dimension=DIMENSION, starts=STARTS, seed=0, study="bench")
-    fitting = Fitting(METHODS["ensemble"], starts)
     attributes = gather_attributes(results, table.models, table.datasets)
+    rng = make_stream(0, "bench", table.name, "unseen")
+    places = rng.permutation(len(results.gaps)) % FOLDS
+    # A sparse half of the results of each model in each fold leaves models with few results too.
+    sparse = rng.permutation(len(results.models)) % 2 == 0
     found = []
-    for fold in range(10):
-        is_own = places == fold
-        split = bound_split(results, results.choose(~is_own), results.choose(is_own))
-        predicted = predict_scores(
-            split.train,
-            fit_starts(split.train, fitting.methods, starts=starts),
-            scale=pd.DataFrame({"dataset": results.datasets, "best": 0.0, "worst": 1.0}),
-            fitting=fitting,
-            attributes=attributes,
-            confidence_level=LEVEL,
-            rng=make_stream(0, "bench", "intervals"),
-        )
-        varies = split.scale > 0
-        truth = ((split.test.gaps - split.shift)[varies] / split.scale[varies]).clip(0, 1)
-        rows, columns = split.test.rows[varies], split.test.columns[varies]
-        own = predicted.iloc[rows * len(results.datasets) + columns]
-        known = split.train.per_model[rows]
-        found.append(own.assign(truth=truth, known=known).dropna(subset=["low"]))
+    for share in (1.0, 0.4, 0.15):
+        kept = rng.random(len(results.gaps)) < np.where(sparse[results.rows], share, 1.0)
+        parts = hide_results(results.choose(kept), [places[kept] == fold for fold in range(FOLDS)])
+        known = predict_parts(parts, attributes, rng=make_stream(0, "bench", "intervals"))
+        sizes = [len(part.truth) for part in parts]
+        groups = np.repeat(np.arange(FOLDS), sizes)
+        low, high = cover_groups(known, groups, confidence_level=LEVEL)
+        counts = np.concatenate([part.train.per_model[part.pairs.rows] for part in parts])
+        columns = {"truth": known.truth, "low": low, "high": high, "known": counts}
+        found.append(pd.DataFrame(columns))
     return pd.concat(found, ignore_index=True)
 
 
 def summarize_intervals(table: Table, predicted: pd.DataFrame) -> pd.DataFrame:
-    """Coverage and width of all intervals, and by what they should not depend on."""
-    low, high = predicted["low"].clip(0), predicted["high"].clip(upper=1)
-    covered = predicted["truth"].between(low - 1e-12, high + 1e-12)
-    families = table.datasets.set_index("dataset").get("family")
+    """Coverage and width of intervals by the number of known results of the model."""
+    tiny = 1e-12
+    covered = predicted["truth"].between(predicted["low"] - tiny, predicted["high"] + tiny)
     own = predicted.assign(covered=covered, width=predicted["high"] - predicted["low"])
-    largest = predicted["dataset"].map(families) if families is not None else predicted["dataset"]
-    is_large = largest.map(largest.value_counts()) >= 30
-    groups = {
-        "all": pd.Series("", own.index),
-        "decile of the prediction": pd.qcut(own["predicted"], 10, labels=False) + 1,
-        "known results of the model": pd.cut(
-            own["known"], [*SIZES, np.inf], right=False, labels=[f"from {size}" for size in SIZES]
-        ).astype(str),
-        "family of datasets": largest.where(is_large),
-        "true gap is 1": own["truth"].eq(1).map({True: "", False: None}),
-        "predicted gap above 0.8": own["predicted"].gt(0.8).map({True: "", False: None}),
-    }
-    rows = []
-    for kind, group in groups.items():
-        for name, part in own.groupby(group.dropna()):
-            coverage = part["covered"].mean()
-            rows.append((table.name, kind, str(name), len(part), coverage, part["width"].mean()))
-    counts = own.groupby("model")["covered"].agg(["sum", "size"])
-    tails = (
-        binom.cdf(counts["sum"], counts["size"], LEVEL),
-        binom.sf(counts["sum"] - 1, counts["size"], LEVEL),
-    )
-    share = float(np.mean(np.minimum(*tails) > 0.025))
-    rows.append((table.name, "models within binomial error", "", len(counts), share, np.nan))
-    names = ["table", "by", "group", "predictions", "coverage", "width"]
+    labels = [f"from {size}" for size in SIZES]
+    classes = pd.cut(own["known"], [*SIZES, np.inf], right=False, labels=labels).astype(str)
+    groups = [("all", own), *own.groupby(classes)]
+    rows = [
+        (table.name, name, len(part), part["covered"].mean(), part["width"].mean())
+        for name, part in groups
+    ]
+    names = ["table", "known results of the model", "predictions", "coverage", "width"]
     return pd.DataFrame(rows, columns=pd.Index(names))
 
 
 def main() -> None:
     """Measure and write benchmarks/results/capability_{predictor,intervals}.{csv,md}."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--splits", type=int, default=40)
+    parser.add_argument("--splits", type=int, default=24)
     arguments = parser.parse_args()
     if not SHARED.is_dir():
         sys.exit(f"Nothing is measured: there is no {SHARED}.")
-    literature, openclip = read_literature(), read_openclip()
-    unseen = [(own, predict_unseen(own)) for own in (literature, openclip)]
-    errors = [
-        measure_errors(literature, arguments.splits),
-        measure_errors(openclip, max(arguments.splits // 13, 1)),
-        measure_errors(simulate_dense(), 1),
-    ]
-    tables = {
-        "capability_intervals": pd.concat([summarize_intervals(*own) for own in unseen]),
-        "capability_predictor": compare_errors(pd.concat(errors)),
+    read = [read_literature(), read_openclip(), simulate_dense()]
+    found = {
+        "capability_intervals": [summarize_intervals(own, predict_unseen(own)) for own in read],
+        "capability_predictor": [measure_errors(own, arguments.splits) for own in read],
     }
-    for name, table in tables.items():
+    for name, tables in found.items():
+        table = pd.concat(tables, ignore_index=True)
         write_table(table, [RESULTS / f"{name}.csv", RESULTS / f"{name}.md"])
         sys.stdout.write(render_markdown(table))
 

@@ -62,7 +62,8 @@ def _render_analysis(name: str, analysis: Analysis) -> Iterator[str]:
             f"| `{analysis.folder}/{table}` | {_list_columns(declared)} | "
             f"{declared.caption.replace('``', '`')} |\n"
         )
-    yield "\n| figure | drawn from | what it shows |\n|---|---|---|\n"
+    if analysis.figures:
+        yield "\n| figure | drawn from | what it shows |\n|---|---|---|\n"
     for figure, drawn in analysis.figures.items():
         reads = ", ".join(f"`{read}`" for read in drawn.reads) or "images"
         yield f"| `figures/{figure}` | {reads} | {drawn.caption} |\n"

@@ -11,6 +11,9 @@ from capmap.capabilities.gaps import tabulate_gaps
 from capmap.ranking.aggregation import FloatArray
 from capmap.tables import write_table
 
+# What is no table of a study.
+PARQUET = ("fits", "few_results")
+
 
 class Simulated(NamedTuple):
     """Results whose gaps are distances between points.
@@ -102,11 +105,11 @@ def make_gaps(
 def write_inputs(folder: Path, **tables: pd.DataFrame) -> dict[str, str]:
     """Write tables where a study has them, fits as Parquet, and return their paths by name."""
     paths = {
-        name: folder / f"capabilities/{name}.{'parquet' if name == 'fits' else 'csv'}"
+        name: folder / f"capabilities/{name}.{'parquet' if name in PARQUET else 'csv'}"
         for name in tables
     }
     for name, path in paths.items():
-        if name == "fits":
+        if name in PARQUET:
             write_parquet(path, tables[name])
         else:
             write_table(tables[name], [path])

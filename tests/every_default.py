@@ -73,15 +73,13 @@ EVERY_DEFAULT = {
     "conditions": [],
     "capabilities": {
         "min_results": 5,
-        "method": "ensemble",
+        "method": "l2_ridge",
         "dimension": 5,
         "distances": ["l2", "cosine", "poincare"],
         "dimensions": [2, 3, 5, 7, 10, 15],
         "splits": 10,
         "held_out": 10,
-        "starts": 2,
         "confidence": 0.9,
-        "unreported_worse": 0,
         "map": "mds",
     },
     "attributes": {
@@ -94,9 +92,8 @@ EVERY_DEFAULT = {
             "date": "",
             "date_format": "%Y-%m-%d",
         },
-        "datasets": {"file": "", "name": "dataset", "type": "", "family": "", "cost": ""},
+        "datasets": {"file": "", "name": "dataset", "type": "", "family": ""},
     },
-    "next": {"datasets": [], "feasible": []},
     "predictions": {"classes": "", "datasets": {}},
     "multilabel": {
         "subgroups": [1, 2, 3, 4, 5],

@@ -145,9 +145,9 @@ d,4,4,1,,A,80,60,10,0.5,20,,d,
 e,2,2,1,,B,80,70,5,0.4,20,,d,
 """,
     "summary": """
-ensemble,5,random,10,100,0.02,0.06,0.05,0.07,-0.01,-0.015,-0.005
-ensemble,5,strict,10,100,,0.08,0.06,0.1,-0.01,-0.03,0.01
-ensemble,5,family,10,100,,0.09,0.07,0.11,0.01,0.005,0.015
+factors,,random,10,100,0.02,0.06,0.05,0.07,-0.01,-0.015,-0.005
+factors,,strict,10,100,,0.08,0.06,0.1,-0.01,-0.03,0.01
+factors,,family,10,100,,0.09,0.07,0.11,0.01,0.005,0.015
 l2,2,random,10,100,0.03,0.072,0.06,0.08,0.002,-0.002,0.006
 l2,5,random,10,100,0.027,0.07,0.06,0.08,0,0,0
 l2,10,random,10,100,0.026,0.071,0.06,0.08,0.001,-0.001,0.003
@@ -158,25 +158,6 @@ additive,,strict,10,100,,0.1,0.08,0.12,0.01,-0.01,0.03
 additive,,family,10,100,,0.08,0.06,0.1,0,-0.005,0.005
 mean,,random,10,100,0.1,0.12,0.1,0.14,0.05,0.04,0.06
 """,
-    "by_results": """
-cross-validation,ensemble,5,9,7,10,0.12,0.1,0.14,0.2
-cross-validation,ensemble,10,19,9,30,0.06,0.04,0.08,0.2
-cross-validation,ensemble,20,39,9,10,0.04,0.02,0.06,0.2
-cross-validation,l2,5,9,7,10,0.02,0.01,0.03,0.2
-""",
-    "best_models": """
-d,10,A,10,True,78,,,1,1
-d,20,A,10,True,78,,,2,2
-e,20,B,20,False,76,70,80,2,2
-""",
-    "axes": """
-model,parameters,all,9,r2,0.71,0.0002,0.0006
-model,parameters,x1,9,spearman,-0.84,0.0002,0.0006
-model,parameters,x2,9,spearman,0.1,0.8,0.8
-""",
-    "centrality": """
-spearman_rho,0.7,0.4,0.9,0.95,45
-""",
     "predictions": """
 A,d,0,0.1,0,0.3,78,74,80,True
 A,e,1,0.5,0.2,0.8,75,72,78,True
@@ -184,54 +165,19 @@ B,d,1,0.8,0.5,1,64,60,70,True
 B,e,0,0.2,0,0.4,78,76,80,True
 A,f,,0.4,0,0.8,78,76,80,False
 """,
-    "sensitivity": """
-1,A,0.3,0.1,B
-2,B,0.4,0.1,A
-""",
     "placements": """
-C,1,0.3,0.1,0.5,0.4,0
-D,3,0.5,0.2,0.8,0.4,0
+C,1,0.3,0.1,0.5,0
+D,3,0.5,0.2,0.8,0
 """,
-    "placement_replay": """
-ensemble,0,0,20,600,0.16,0.1,0.2,0.1,0.02,0.2,0.03,,
-ensemble,1,1,20,600,0.12,0.1,0.15,-0.25,-0.4,-0.1,0.001,,
-ensemble,2,2,20,600,0.1,0.08,0.12,-0.17,-0.3,-0.05,0.01,,
-ensemble,1,4,40,2400,0.1,0.09,0.11,-0.17,-0.25,-0.09,,,
-placed,1,1,20,600,0.12,0.1,0.15,-0.05,-0.2,0.1,0.5,0.89,0.8
-placed,2,2,20,600,0.1,0.08,0.12,-0.17,-0.3,-0.05,0.02,0.9,0.7
-placed,1,4,40,2400,0.1,0.09,0.11,-0.17,-0.25,-0.09,,0.88,0.75
-additive,1,4,40,2400,0.12,0.1,0.14,,,,,,
+    "error_curve": """
+1,40,600,0.12,0.1,0.15,0.14,-0.02,-0.03,-0.01,0.89,0.8
+4,40,500,0.1,0.08,0.12,0.13,-0.03,-0.04,-0.02,0.9,0.7
+20,20,200,0.06,0.05,0.07,0.12,-0.06,-0.08,-0.04,0.91,0.5
 """,
     "next": """
-A,1,f,0.5,0.3,,0.4,0.1,0.7
-A,2,g,0.2,0.1,,0.4,0.1,0.7
-B,1,f,0.4,0.2,,0.4,0.1,0.7
-C,1,d,0.4,0.1,,0.4,0.1,0.7
-""",
-    "next_models": """
-d,1,C,0.2,0.0,0.5
-d,2,D,0.3,0.0,0.6
-e,1,C,0.2,0.0,0.5
-""",
-    "dataset_replay": """
-random,0,0.1,0.08,0.12,30
-random,8,0.06,0.05,0.07,30
-a_optimal,0,0.1,0.08,0.12,30
-a_optimal,8,0.05,0.04,0.06,30
-most_results,8,0.065,0.05,0.07,30
-""",
-    "dataset_savings": """
-a_optimal,4,3,2.5,4.5,0.25,30
-a_optimal,8,4.8,3.6,5.9,0.4,30
-most_results,8,9,6,12,-0.1,30
-""",
-    "model_replay": """
-random,1,0.5,0.4,0.6,20
-random,3,0.2,0.15,0.25,20
-lower_bound,1,0.1,0.05,0.15,20
-lower_bound,3,0.05,0.02,0.08,20
-best_on_average,1,0.09,0.05,0.15,20
-best_on_average,3,0.06,0.03,0.09,20
+1,A,f,0.4,0.1,0.9,0.8
+2,A,g,0.4,0.1,0.7,0.6
+3,B,f,0.3,0.0,0.5,0.5
 """,
     "drift": """
 2020-01-01,8,100,0,,0.9,0.05,0,,,,
@@ -242,12 +188,9 @@ best_on_average,3,0.06,0.03,0.09,20
 22,180,0.09,0.08,0.06,0.1,-0.01,-0.02,-0.005
 """,
     "transfer": """
-type,land,sea,9,9,99,90,0.1,0.11,0.08,0.5,0.09,0.07,0.11,-0.01,-0.02,-0.005
-type,sea,land,9,9,99,90,0.1,0.11,0.08,0.5,0.1,0.07,0.13,0,-0.02,0.02
-types,one other type,each type,9,18,99,180,0.1,0.11,0.08,0.5,0.095,0.07,0.12,-0.005,-0.02,0.01
-types,all other datasets,each type,9,18,180,180,0.1,0.11,0.08,0.5,0.08,0.06,0.1,-0.02,-0.04,-0.01
-families,5 families,other families,9,9,50,90,0.1,0.11,0.07,0.5,0.09,0.07,0.11,-0.01,-0.02,-0.005
-families,9 families,other families,9,9,90,90,0.1,0.06,0.07,0.5,0.07,0.05,0.09,-0.03,-0.04,-0.02
+land,9,9,90,0.09,0.07,0.11,0.1,0.11,-0.01,-0.02,-0.005
+sea,9,9,90,0.1,0.07,0.13,0.1,0.11,0,-0.02,0.02
+all types,18,9,180,0.095,0.07,0.12,0.1,0.11,-0.005,-0.02,0.01
 """,
 }
 OWN_COLUMNS = {
@@ -256,12 +199,8 @@ OWN_COLUMNS = {
     "runs datasets missing",
     "summary": "distance dimension protocol folds predictions train_mse mse mse_low mse_high "
     "difference difference_low difference_high",
-    "placements": "model results mean_gap mean_gap_low mean_gap_high radius x1",
-    "dataset_savings": "policy results needed needed_low needed_high saving models",
+    "placements": "model results mean_gap mean_gap_low mean_gap_high x1",
     "newcomers": "models predictions mse_additive mse mse_low mse_high difference difference_low "
-    "difference_high",
-    "transfer": "kind trained_on tested_on models datasets train_results predictions mse_alone "
-    "mse_additive mse_all pearson mse mse_low mse_high difference difference_low "
     "difference_high",
 }
 
@@ -282,9 +221,8 @@ MAY_BE_EMPTY = {
     "seed_widths": ["width", "width_now"],
     "datasets": ["saturation", "headroom", "std", "duplicate_of"],
     "predictions": ["observed"],
-    "placements": ["mean_gap", "radius"],
-    "placement_replay": ["change", "coverage", "width"],
-    "dataset_savings": ["needed", "saving"],
+    "placements": ["mean_gap"],
+    "error_curve": ["coverage", "width"],
     "drift": ["shift", "shift_to_final", "shift_noise", "mse"],
 }
 
@@ -336,19 +274,17 @@ COMPARISONS = {
 CAPABILITIES = {
     describe_capabilities: (
         [
-            *("gaps", "models", "datasets", "summary", "by_results", "predictions"),
-            *("centrality", "axes", "best_models", "sensitivity"),
+            *("gaps", "models", "datasets", "summary", "predictions"),
         ],
-        {"method": "ensemble", "dimension": 5, "min_results": 2, "confidence_level": 0.9}
-        | {"unreported_worse": 0},
+        {"method": "l2_ridge", "dimension": 5, "min_results": 2, "confidence_level": 0.9},
     ),
     describe_placements: (
-        ["placements", "placement_replay"],
-        {"confidence_level": 0.9, "method": "ensemble"},
+        ["placements", "error_curve"],
+        {"confidence_level": 0.9},
     ),
     describe_next_results: (
-        ["next", "next_models", "dataset_replay", "dataset_savings", "model_replay"],
-        {},
+        ["next"],
+        {"confidence_level": 0.9},
     ),
     describe_drift: (["drift", "newcomers"], {"confidence_level": 0.9}),
     describe_transfer: (["transfer"], {"confidence_level": 0.9}),

@@ -24,8 +24,6 @@ Values: TypeAlias = Sequence[str | float | None]
 
 SHOWN = 20
 NUMBERS = {"parameters", "cost"}
-# What stands before the keys of columns that have no option of their own.
-FURTHER = "next: "
 UNKNOWN = "leave the cell empty if it is not known."
 NUMBER_FAULTS = {
     Kind.NUMBER: ("The number is not above 0.", f"Correct it, or {UNKNOWN}"),
@@ -92,7 +90,6 @@ def read_model_attributes(
     date: str,
     date_format: str,
     cost: str = "",
-    feasible: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Read what is known of models.
 
@@ -108,15 +105,13 @@ def read_model_attributes(
     date_format : str
         How dates are written, in the codes of `datetime.strptime`. It must have the year; a month
         or a day that it lacks is the first.
-    feasible : sequence of str
-        Further columns, of text, as in the setting `next`.
 
     Returns
     -------
     DataFrame
         model (text), architecture (text), parameters (float64, above 0), date (text such as
-        ``2024-02-13``), if it is named, cost (float64, above 0), and the further columns, a row
-        per model by name. What is not known is None or NaN.
+        ``2024-02-13``), and, if it is named, cost (float64, above 0), a row per model by name.
+        What is not known is None or NaN.
 
     Raises
     ------
@@ -134,7 +129,7 @@ def read_model_attributes(
     """
     columns = {"name": name, "architecture": architecture, "parameters": parameters, "date": date}
     columns |= {"cost": cost} if cost else {}
-    return _read_attributes(path, columns, "model", date_format=date_format, feasible=feasible)
+    return _read_attributes(path, columns, "model", date_format=date_format)
 
 
 def read_dataset_attributes(
@@ -143,8 +138,6 @@ def read_dataset_attributes(
     name: str,
     type: str,  # noqa: A002 (the name of the configured option)
     family: str,
-    cost: str = "",
-    feasible: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Read what is known of datasets.
 
@@ -154,18 +147,14 @@ def read_dataset_attributes(
         CSV, TSV, JSON lines or Parquet with a row per dataset; empty means that there is none.
     name : str
         Column of the dataset's name.
-    type, family, cost : str
-        Columns of the type of task, of the family and of what a run costs (in any unit); empty
-        means that the file has none.
-    feasible : sequence of str
-        Further columns, of text, as in the setting `next`.
+    type, family : str
+        Columns of the type of task and of the family; empty means that the file has none.
 
     Returns
     -------
     DataFrame
-        dataset, type and family (text), if it is named, cost (float64, above 0), and the further
-        columns, a row per dataset by name. What is not known is None or NaN; a family is never
-        derived from the name.
+        dataset, type and family (text), a row per dataset by name. What is not known is None; a
+        family is never derived from the name.
 
     Raises
     ------
@@ -177,8 +166,7 @@ def read_dataset_attributes(
     Blank cells, blank rows and repeated names are as in `read_model_attributes`.
     """
     columns = {"name": name, "type": type, "family": family}
-    columns |= {"cost": cost} if cost else {}
-    return _read_attributes(path, columns, "dataset", feasible=feasible)
+    return _read_attributes(path, columns, "dataset")
 
 
 def _read_attributes(
@@ -187,11 +175,8 @@ def _read_attributes(
     role: Role,
     *,
     date_format: str = "",
-    feasible: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Read the columns of a file; their keys are those of the configuration."""
-    further = {f"{FURTHER}{column}": column for column in feasible}
-    columns = {**columns, **further}
     if not path:
         return _make_table({}, [], list(columns), role)
     used = {key: column.strip() for key, column in columns.items() if column.strip()}
@@ -227,13 +212,7 @@ def _read_cells(path: str, columns: Mapping[str, str], role: Role) -> Cells:
     """Read the rows with a filled cell, all columns of them."""
     sheet = open_sheet(path, wanted=set(columns.values()))
     wishes = [
-        Wish(
-            "next: {feasible: …}"
-            if key.startswith(FURTHER)
-            else f"attributes: {{{role}s: {{{key}: …}}}}",
-            column,
-        )
-        for key, column in columns.items()
+        Wish(f"attributes: {{{role}s: {{{key}: …}}}}", column) for key, column in columns.items()
     ]
     if problems := check_columns(wishes, sheet.columns, path):
         raise UnreadableExportError(*problems)
@@ -350,7 +329,7 @@ def _make_table(
         kind = pa.float64() if key in NUMBERS else pa.large_string()
         column = values.get(key)
         known = [column[row] if column else None for row in rows]
-        columns[role if key == "name" else key.removeprefix(FURTHER)] = pa.array(known, kind)
+        columns[role if key == "name" else key] = pa.array(known, kind)
     table: pd.DataFrame = pa.table(columns).to_pandas()
     return table
 

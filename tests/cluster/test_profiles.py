@@ -64,8 +64,7 @@ def test_comparisons_and_figures_of_a_study_share_the_job_of_its_page(name, tmp_
 @each_profile
 def test_few_rules_are_jobs_of_their_own(profile):
     arrays = set(PROFILES["slurm"]["slurm-array-jobs"].split(", "))
-    single = {"crop_objects", "crossvalidate_factors", "embed_models"}
-    single |= {"replay_placements", "replay_choices"}
+    single = {"crop_objects", "crossvalidate", "draw_error_curve", "embed_models"}
     single |= {"draft", "write_index"}
     assert RULES - set(profile["groups"]) - arrays == single
 

@@ -10,7 +10,6 @@ from scipy.stats import ortho_group
 from capmap.capabilities.geometry import (
     DISTANCES,
     find_center,
-    find_motion,
     measure_centrality,
     normalize_lengths,
     settle_points,
@@ -40,42 +39,7 @@ def boost(points, velocity):
     return moved
 
 
-@given(seeds)
-def test_a_known_motion_is_found_again_also_for_points_it_was_not_found_with(seed):
-    points = draw_points(seed)
-    reference = points @ draw_rotation(seed) + np.arange(4.0)
-    motion = find_motion(points[:10], reference[:10])
-    np.testing.assert_allclose(motion.move(points), reference, atol=1e-9)
-    np.testing.assert_allclose(motion.rotation @ motion.rotation.T, np.eye(4), atol=1e-9)
-
-
-def test_no_angle_and_no_reflection_brings_points_nearer():
-    rng = np.random.default_rng(0)
-    points, reference = rng.normal(size=(2, 8, 2))
-    found = find_motion(points, reference).move(points)
-    least = ((found - reference) ** 2).sum()
-    centered, target = points - points.mean(axis=0), reference - reference.mean(axis=0)
-    for mirror in (1.0, -1.0):
-        for angle in np.linspace(0, 2 * np.pi, 721):
-            sine, cosine = np.sin(angle), np.cos(angle)
-            turned = centered @ np.array([[cosine, sine], [-mirror * sine, mirror * cosine]])
-            assert ((turned - target) ** 2).sum() >= least - 1e-12
-
-
-def test_the_origin_stays_where_points_are_only_rotated():
-    points = draw_points(0)
-    motion = find_motion(points, draw_points(1), centered=False)
-    np.testing.assert_array_equal(motion.move(np.zeros((1, 4))), np.zeros((1, 4)))
-
-
-@pytest.mark.parametrize("count", [0, 1])
-def test_without_points_nothing_moves_and_one_point_is_carried_over(count):
-    points, reference = draw_points(0)[:count], draw_points(1)[:count]
-    moved = find_motion(points, reference).move(points)
-    np.testing.assert_allclose(moved, reference, atol=1e-12)
-
-
-@pytest.mark.parametrize("distance", ["l2", "cosine", "poincare", "bilinear"])
+@pytest.mark.parametrize("distance", ["l2", "cosine", "poincare"])
 def test_settled_points_have_the_same_distances(distance):
     points = draw_points(3)
     settled = settle_points(points, distance=distance)
@@ -87,10 +51,8 @@ def test_settled_points_have_the_same_distances(distance):
 def test_settled_points_are_the_same_however_the_points_were_turned_and_moved(seed):
     points = draw_points(seed, count=60)
     turned = points @ draw_rotation(seed)
-    for distance in ("cosine", "bilinear"):
-        settled = settle_points(points, distance=distance)
-        again = settle_points(turned, distance=distance)
-        np.testing.assert_allclose(again, settled, atol=1e-6)
+    settled = settle_points(points, distance="cosine")
+    np.testing.assert_allclose(settle_points(turned, distance="cosine"), settled, atol=1e-6)
     settled = settle_points(points, distance="l2")
     np.testing.assert_allclose(settle_points(turned + 5, distance="l2"), settled, atol=1e-6)
     settled = settle_points(points, distance="poincare")
@@ -121,7 +83,7 @@ def test_points_evenly_on_both_sides_have_the_first_on_the_positive_one():
     np.testing.assert_allclose(settled, [[1, 0], [-1, 0], [0, 0.5], [0, -0.5]], atol=1e-12)
 
 
-@pytest.mark.parametrize("distance", ["l2", "cosine", "poincare", "bilinear"])
+@pytest.mark.parametrize("distance", ["l2", "cosine", "poincare"])
 def test_a_single_point_and_equal_points_settle(distance):
     for points in (np.ones((1, 3)), np.ones((4, 3)), np.zeros((2, 1))):
         settled = settle_points(points, distance=distance)

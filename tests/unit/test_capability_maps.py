@@ -16,16 +16,11 @@ from tests.steps import run_step
 
 
 def tabulate(points, *, distance="l2"):
-    """Make the columns of a table of fits that a map needs, and a second fit that it ignores."""
+    """Make the columns of a table of a fit that a map needs."""
     points = np.asarray(points, dtype=float)
     names = [f"P{place:04d}" for place in range(len(points))]
-    parts = []
-    for number, shift in enumerate((0.0, 1.0)):
-        part = pd.DataFrame({"fit": number, "distance": distance, "kind": "model", "name": names})
-        for axis in range(points.shape[1]):
-            part[f"z{axis + 1}"] = points[:, axis] + shift * axis
-        parts.append(part)
-    return pd.concat(parts, ignore_index=True)
+    table = pd.DataFrame({"distance": distance, "kind": "model", "name": names})
+    return table.assign(**{f"z{axis + 1}": points[:, axis] for axis in range(points.shape[1])})
 
 
 def draw_points(count=30, dimension=5, seed=0):

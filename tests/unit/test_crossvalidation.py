@@ -2,7 +2,6 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,7 +29,7 @@ from capmap.capabilities.gaps import (
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.rng import make_stream
 from tests.capability_tables import list_cells, make_gaps, simulate_results, write_inputs
-from tests.steps import run_step
+from tests.steps import read_step, run_step
 
 seeds = st.integers(0, 1000)
 
@@ -245,52 +244,35 @@ def test_a_protocol_that_leaves_nothing_known_is_left_out() -> None:
     assert (table["protocol"] == "random").sum() == 40 * 2 + 2
 
 
-def write_study(folder: Path, results: pd.DataFrame, **options: object) -> dict[str, str]:
-    """Files of a study; returns what every cross-validation of a map reads, and factors."""
-    datasets = pd.DataFrame({"dataset": results["dataset"].unique()})
+def crossvalidate_files(folder: Path, gaps: pd.DataFrame, order: int = 1) -> dict[str, bytes]:
+    """Cross-validate a study, and return what it writes."""
+    datasets = pd.DataFrame({"dataset": sorted(gaps["dataset"].unique())})
     datasets["family"] = [f"00{place % 3}" for place in range(len(datasets))]
-    models = pd.DataFrame({"model": results["model"].unique(), "architecture": "A"})
-    paths = write_inputs(folder, gaps=results, models=models, datasets=datasets.iloc[::-1])
-    run_step("crossvalidate_factors", folder, paths, **options)
-    factors = str(folder / "capabilities/folds/factor_fits.parquet")
-    return {"gaps": paths["gaps"], "datasets": paths["datasets"], "factors": factors}
-
-
-def crossvalidate_map(paths: dict[str, str], method: str, dimension: int, **options: Any) -> str:
-    """The file of the folds of a method."""
-    folder = Path(paths["gaps"]).parent
-    factors = [paths["factors"]] if method == "ensemble" else []
-    inputs = {"gaps": paths["gaps"], "datasets": paths["datasets"], "factor_fits": factors}
-    told = options | {"method": method, "dimension": dimension, "n_starts": 2}
-    run_step("crossvalidate_embedding", folder, inputs, **told)
-    return str(folder / f"capabilities/folds/{method}/{dimension}.parquet")
+    models = pd.DataFrame({"model": sorted(gaps["model"].unique()), "architecture": "A"})
+    paths = write_inputs(folder, gaps=gaps[::order], models=models, datasets=datasets[::order])
+    options = {"dimension": 2, "dimensions": [3, 2], "distances": ["cosine"], "n_splits": 3}
+    run_step("crossvalidate", folder, paths, **options, held_out=5, confidence_level=0.9, seed=0)
+    written = sorted((folder / "capabilities").iterdir())
+    inputs = {Path(path).name for path in paths.values()}
+    return {path.name: path.read_bytes() for path in written if path.name not in inputs}
 
 
 @pytest.mark.slow
-def test_scripts_hide_the_same_results_from_every_method(tmp_path: Path) -> None:
+def test_the_step_hides_the_same_results_from_every_method(tmp_path: Path) -> None:
     gaps = make_gaps(simulate_results(9, 7, dimension=2, share=0.7, noise=0.1).cells)
-    options = {"study": "toy", "n_splits": 3, "held_out": 5, "seed": 0}
-    paths = write_study(tmp_path, gaps, **options)
-    folds = tmp_path / "capabilities/folds"
-    found = {
-        name: read_parquet(crossvalidate_map(paths, name, dimension, **options))
-        for name, dimension in (("l2", 2), ("ensemble", 3))
+    written = crossvalidate_files(tmp_path, gaps)
+    assert crossvalidate_files(tmp_path / "again", gaps, order=-1) == written
+    table = read_step("crossvalidate", tmp_path)["validation"]
+    by_method = {
+        key: own.reset_index(drop=True)
+        for key, own in table.fillna({"dimension": 0}).groupby(["distance", "dimension"])
     }
-    for name, dimension in (("l2", 2), ("ensemble", 3)):
-        assert set(found[name]["distance"]) == {name}
-        assert set(found[name]["dimension"]) == {dimension}
-    run_step("crossvalidate_baselines", tmp_path, paths, **options)
-    for name in ("baselines", "factors"):
-        table = read_parquet(folds / f"{name}.parquet")
-        assert table["dimension"].isna().all()
-        found |= dict(iter(table.groupby("distance")))
-    assert set(found) == {"l2", "ensemble", "factors", *BASELINES}
-    columns = ["protocol", "fold", "set", "model", "dataset", "truth", "results"]
-    for table in found.values():
-        pd.testing.assert_frame_equal(
-            table[columns].reset_index(drop=True), found["l2"][columns].reset_index(drop=True)
-        )
-    means = found["mean"][found["mean"]["protocol"] == "random"]
+    fitted = {(distance, size) for distance in ("l2", "cosine") for size in (2, 3)}
+    assert set(by_method) == fitted | {(name, 0) for name in ("factors", *BASELINES)}
+    columns = ["protocol", "fold", "model", "dataset", "truth"]
+    for own in by_method.values():
+        pd.testing.assert_frame_equal(own[columns], by_method["l2", 2][columns])
+    means = by_method["mean", 0]
     results = choose_results(gaps)
     known = split_results(
         results,
@@ -300,15 +282,5 @@ def test_scripts_hide_the_same_results_from_every_method(tmp_path: Path) -> None
         rng=make_stream(0, "toy", "capabilities", "folds", "0"),
     ).train
     assert means["prediction"].iloc[0] == fit_mean(known).level
-
-
-@pytest.mark.slow
-def test_order_of_rows_changes_no_byte_of_the_folds(tmp_path: Path) -> None:
-    gaps = make_gaps(simulate_results(7, 6, dimension=2, share=0.8, noise=0.1).cells)
-    options = {"study": "toy", "n_splits": 2, "held_out": 4, "seed": 0}
-    contents = []
-    for place, table in enumerate((gaps, gaps.sample(frac=1, random_state=0))):
-        paths = write_study(tmp_path / str(place), gaps, **options)
-        paths |= write_inputs(tmp_path / str(place), gaps=table)
-        contents.append(Path(crossvalidate_map(paths, "ensemble", 2, **options)).read_bytes())
-    assert contents[0] == contents[1]
+    training = read_parquet(tmp_path / "capabilities/training.parquet")
+    assert set(training["distance"]) == {"l2", "cosine", "factors", *BASELINES}

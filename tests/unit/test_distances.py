@@ -10,7 +10,6 @@ from scipy.spatial import distance as peers
 from capmap.capabilities.geometry import (
     DISTANCES,
     enter_ball,
-    measure_bilinear,
     measure_cosine,
     measure_l2,
     measure_poincare,
@@ -65,12 +64,6 @@ def test_poincare_by_hand() -> None:
     origin, z = np.zeros((1, 2)), np.array([[0.75, 0.0]])
     assert measure_poincare(origin, z).values[0] == pytest.approx(np.log(2), abs=1e-8)
     assert enter_ball(z).tolist() == [[pytest.approx(1 / 3), 0.0]]
-
-
-def test_bilinear_is_the_inner_product() -> None:
-    first, second = draw_pairs(0)
-    expected = np.diag(first @ second.T)
-    np.testing.assert_allclose(measure_bilinear(first, second).values, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["l2", "cosine", "poincare"])

@@ -7,11 +7,10 @@ import pytest
 from capmap.artifacts import read_parquet, read_table
 from capmap.capabilities.embedding import (
     METHODS,
-    draw_starts,
-    fit_starts,
-    predict_gaps,
-    restore_fits,
-    tabulate_fits,
+    draw_start,
+    fit_embedding,
+    restore_fit,
+    tabulate_fit,
     tabulate_positions,
 )
 from capmap.capabilities.gaps import arrange_results, choose_results
@@ -19,19 +18,19 @@ from capmap.capabilities.geometry import DISTANCES
 from tests.capability_tables import list_cells, make_gaps, simulate_results, write_inputs
 from tests.steps import read_step, run_step
 
-NAMED = ["ensemble", "l2", "cosine", "poincare"]
-COLUMNS = ["kind", "name", "component", "offset", "centrality"]
+NAMED = ["l2_ridge", "l2", "cosine", "poincare"]
+COLUMNS = ["kind", "name", "component", "centrality"]
 FITS = "capabilities/fits.parquet"
 
 
-def fit(results, method, *, dimension=3, starts=2):
-    drawn = draw_starts(results, dimension=dimension, starts=starts, seed=0, study="toy")
-    return fit_starts(results, METHODS[method], starts=drawn)
+def fit(results, method, *, dimension=3):
+    start = draw_start(results, dimension=dimension, seed=0, study="toy")
+    return fit_embedding(results, METHODS[method], start=start)
 
 
-def run(folder, gaps, *, method="ensemble", dimension=3, seed=0):
+def run(folder, gaps, *, method="l2_ridge", dimension=3, seed=0):
     """Embed as the rule does and return the bytes of both files."""
-    options = {"method": method, "dimension": dimension, "n_starts": 2, "seed": seed}
+    options = {"method": method, "dimension": dimension, "seed": seed}
     run_step("embed_models", folder, write_inputs(folder, gaps=gaps), **options)
     return [(folder / name).read_bytes() for name in ("capabilities/positions.csv", FITS)]
 
@@ -45,22 +44,18 @@ def results():
     return arrange_results(simulate_results(12, 9, dimension=3, share=0.7).cells)
 
 
-@pytest.mark.parametrize("method", [*NAMED, "bilinear"])
-def test_fits_come_back_from_their_table_as_they_were(results, method):
-    fits = fit(results, method)
-    restored = restore_fits(tabulate_fits(fits, results))
-    assert len(restored) == len(fits)
-    for before, after in zip(fits, restored, strict=True):
-        assert (after.method, after.loss) == (before.method, before.loss)
-        for name in ("models", "datasets", "model_offsets", "dataset_offsets"):
-            np.testing.assert_array_equal(getattr(after, name), getattr(before, name))
-    places = results.rows, results.columns
-    np.testing.assert_array_equal(predict_gaps(restored, *places), predict_gaps(fits, *places))
+@pytest.mark.parametrize("method", NAMED)
+def test_a_fit_comes_back_from_its_table_as_it_was(results, method):
+    before = fit(results, method)
+    after = restore_fit(tabulate_fit(before, results))
+    assert (after.method, after.loss) == (before.method, before.loss)
+    for name in ("models", "datasets"):
+        np.testing.assert_array_equal(getattr(after, name), getattr(before, name))
 
 
 @pytest.mark.parametrize("method", NAMED)
 def test_positions_give_the_distances_of_the_fit(results, method):
-    first = fit(results, method)[0]
+    first = fit(results, method)
     positions = tabulate_positions(first, results)
     assert positions.columns.tolist() == [*COLUMNS, "x1", "x2", "x3"]
     assert positions["name"].tolist() == results.models + results.datasets
@@ -73,9 +68,7 @@ def test_positions_give_the_distances_of_the_fit(results, method):
         points = 2 * points / (1 - lengths[:, None] ** 2)  # from the ball to the hyperboloid
     rows, columns = results.rows, len(results.models) + results.columns
     distance = first.method.distance
-    offsets = positions["offset"].to_numpy()
-    measured, *_ = DISTANCES[distance](points[rows], points[columns])
-    predicted = measured + offsets[rows] + offsets[columns]
+    predicted, *_ = DISTANCES[distance](points[rows], points[columns])
     np.testing.assert_allclose(predicted, first.predict(results.rows, results.columns), atol=1e-5)
 
 
@@ -84,19 +77,19 @@ def test_parts_that_no_result_connects_are_numbered():
     scores = np.full((4, 5), np.nan)
     scores[:2, :3], scores[2:, 3:] = left, right
     results = arrange_results(list_cells(scores))
-    positions = tabulate_positions(fit(results, "ensemble")[0], results)
+    positions = tabulate_positions(fit(results, "l2_ridge"), results)
     assert positions["component"].tolist() == [1, 1, 2, 2, 1, 1, 1, 2, 2]
 
 
-def test_step_writes_positions_of_the_first_fit_and_all_fits(tmp_path):
+def test_step_writes_positions_and_the_fit(tmp_path):
     gaps = make_gaps(simulate_results(12, 9, dimension=3, share=0.7).cells)
     run(tmp_path, gaps)
     results = choose_results(read_table(tmp_path / "capabilities/gaps.csv"))
-    expected = fit(results, "ensemble")
-    fits = restore_fits(read_parquet(tmp_path / FITS))
-    np.testing.assert_array_equal(fits[-1].models, expected[-1].models)
+    expected = fit(results, "l2_ridge")
+    restored = restore_fit(read_parquet(tmp_path / FITS))
+    np.testing.assert_array_equal(restored.models, expected.models)
     positions = read_positions(tmp_path)
-    pd.testing.assert_frame_equal(positions, tabulate_positions(expected[0], results))
+    pd.testing.assert_frame_equal(positions, tabulate_positions(expected, results))
 
 
 @pytest.mark.parametrize("method", NAMED)

@@ -5,41 +5,29 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 
-from capmap.capabilities.choice_replay import DATASET_POLICIES, MODEL_POLICIES
 from capmap.figures.drift import draw_drift
-from capmap.figures.few_results import (
-    POLICIES,
-    draw_dataset_replay,
-    draw_error_by_results,
-    draw_model_replay,
-    draw_placement_replay,
-)
+from capmap.figures.few_results import draw_error_by_results, draw_error_curve
 from capmap.figures.look import PAGE_WIDTH
 from capmap.figures.panels import find_top, style_method
 from capmap.figures.predictions import draw_dimensions, draw_fit
 from capmap.figures.style import save_figure
 from capmap.figures.transfer import draw_transfer
 from tests.figure_checks import assert_legible, assert_same_bytes, drawn_words
-from tests.prediction_figure_tables import TASKS, make_curves, make_errors
-
-ARROW = " \N{RIGHTWARDS ARROW} "
+from tests.prediction_figure_tables import TASKS, make_errors
 
 
 def plan_figures(tables, *, dimension=5):
     """Functions that draw each figure of an embedding."""
-    replay = tables["placement_replay"]
     return {
         "fit": lambda: draw_fit(
             tables["training"], tables["validation"], tables["summary"], dimension=dimension
         ),
         "dimensions": lambda: draw_dimensions(tables["summary"]),
-        "by_results": lambda: draw_error_by_results(tables["by_results"], method="ensemble"),
-        "placements": lambda: draw_placement_replay(replay, confidence_level=0.9),
-        "next_datasets": lambda: draw_dataset_replay(tables["replay_datasets"]),
-        "next_models": lambda: draw_model_replay(tables["replay_models"]),
+        "by_results": lambda: draw_error_by_results(tables["by_results"], method="l2_ridge"),
+        "curve": lambda: draw_error_curve(tables["error_curve"], confidence_level=0.9),
         "drift": lambda: draw_drift(tables["drift"]),
         "transfer": lambda: draw_transfer(tables["transfer"]),
     }
@@ -71,9 +59,8 @@ def count_bars(axes):
 
 HOSTILE = ["$x_1$", "=cmd|calc", "<script>", "模型甲", "W" * 300, "line\nbreak"]
 make_small = partial(make_errors, methods=("l2",), dimensions=(2, 5), tasks=TASKS[:2])
-FITTED = ("ensemble", "l2", "cosine", "poincare", "bilinear")
 STUDIES = {
-    "all methods": partial(make_errors, methods=FITTED, dimensions=(2, 5)),
+    "all methods": partial(make_errors, dimensions=(2, 5)),
     "one fit": partial(make_errors, methods=("l2",), dimensions=(5,), folds=1, n_models=5),
     "baselines only": partial(make_errors, methods=()),
 }
@@ -81,11 +68,9 @@ SENTENCES = {
     "fit": "No method was validated with 5 dimensions.",
     "dimensions": "No method was validated.",
     "by_results": "No result was hidden and predicted.",
-    "placements": "No model has enough results to hide some of them.",
-    "next_datasets": "No model has enough results to replay the choice of datasets.",
-    "next_models": "No dataset has enough results to replay the choice of models.",
+    "curve": "No model has enough results to hide some of them.",
     "drift": "No model has a date.",
-    "transfer": "Too few datasets to train on some and test on others.",
+    "transfer": "No type with datasets enough.",
 }
 
 
@@ -129,7 +114,7 @@ def test_missing_numbers_leave_everything_else_where_it_is():
         ends = [name for name in table.columns if name.endswith(("_low", "_high"))]
         table[ends] = np.nan
     tables["summary"][["train_mse", "train_pearson", "pearson"]] = np.nan
-    tables["placement_replay"]["coverage"] = np.nan
+    tables["error_curve"]["coverage"] = np.nan
     figures = draw_all(tables)
     words = {key: assert_legible(figure) for key, figure in figures.items()}
     for key, figure in figures.items():
@@ -157,23 +142,23 @@ def test_one_row_with_an_error_of_zero_is_enough():
 
 
 def test_methods_look_the_same_in_all_figures(figures):
-    for key, other in (("dimensions", "l2"), ("by_results", "l2"), ("placements", "additive")):
+    for key, other in (("dimensions", "l2"), ("by_results", "l2"), ("curve", "additive")):
         colors = {to_hex(line.get_color()).upper() for line in figures[key].axes[1].lines}
-        assert {style_method(method).color for method in ("ensemble", other)} <= colors, key
+        assert {style_method(method).color for method in ("factors", other)} <= colors, key
 
 
 def test_points_of_a_fit_are_those_of_the_table_at_its_dimension():
-    tables = make_errors(methods=("ensemble", "l2"), dimensions=(2, 5))
+    tables = make_errors(methods=("cosine", "l2"), dimensions=(2, 5))
     figure = plan_figures(tables)["fit"]()
     assert_legible(figure, widths=(3.4,))
     for row, name in enumerate(("training", "validation")):
         table = tables[name]
         chosen = table[(table["dimension"] == 5) & (table["distance"] == "l2")]
         # Axes: one below all panels, then the panels column by column, training above.
-        points = figure.axes[3 + row].collections[0].get_offsets()
+        points = figure.axes[1 + row].collections[0].get_offsets()
         expected = chosen.sort_values(["truth", "prediction"])[["truth", "prediction"]]
         assert np.allclose(points, expected.to_numpy())
-        assert figure.axes[3 + row].lines[0].get_xydata().tolist() == [[0, 0], [1, 1]]
+        assert figure.axes[1 + row].lines[0].get_xydata().tolist() == [[0, 0], [1, 1]]
 
 
 def test_a_fit_has_the_errors_of_the_summary_above_its_panels():
@@ -211,7 +196,7 @@ def test_many_points_become_an_image(tmp_path):
 def test_baselines_are_lines_at_their_errors_with_their_names(figures, words):
     summary, figure = make_errors()["summary"], figures["dimensions"]
     strict = summary[(summary["protocol"] == "strict") & summary["dimension"].isna()]
-    drawn = [line.get_ydata()[0] for line in figure.axes[2].lines[-4:]]
+    drawn = [line.get_ydata()[0] for line in figure.axes[2].lines[-5:]]
     assert drawn == pytest.approx(sorted(strict["mse"]))
     assert words["dimensions"].count("dataset mean") == 3
     assert float(figure.get_size_inches()[0]) == PAGE_WIDTH
@@ -252,88 +237,29 @@ def test_groups_of_results_have_their_labels_and_numbers_of_models(figures, word
 
 def test_the_methods_by_results_are_three_and_that_of_the_study():
     by_results = make_errors()["by_results"]
-    for method, own in (("ensemble", []), ("cosine", ["cosine"])):
+    for method, own in (("l2_ridge", []), ("cosine", ["cosine"])):
         figure = draw_error_by_results(by_results, method=method)
         names = [text.get_text() for text in figure.legends[0].get_texts()]
-        assert names == ["ensemble", "L2", *own, "additive"]
+        assert names == ["factors", "L2", *own, "additive"]
 
 
 def test_a_note_explains_the_bars_of_few_models():
     by_results = make_errors()["by_results"]
     by_results.loc[0, "mse_high"] = 40.0
-    words = drawn_words(draw_error_by_results(by_results, method="ensemble"))
+    words = drawn_words(draw_error_by_results(by_results, method="l2_ridge"))
     assert "Bars: intervals, wide where models are few." in words
     assert "A bar that reaches the edge goes on." in words
 
 
 def test_coverage_stands_beside_its_nominal_level(figures, words):
-    replay = make_errors()["placement_replay"]
-    figure = figures["placements"]
+    figure = figures["curve"]
     level = figure.axes[2].lines[-1]
     assert set(level.get_ydata()) == {0.9}
     drawn = sum(np.isfinite(line.get_ydata()).sum() for line in figure.axes[2].lines[:-1])
-    is_single = replay["results"] == replay["results_to"]
-    assert drawn == replay.loc[is_single, "coverage"].notna().sum() == 10
-    assert "Dashed line: nominal coverage, 0.9." in words["placements"]
-    replay["coverage"] = 0.0
-    low = draw_placement_replay(replay, confidence_level=0.9)
+    assert drawn == 7
+    assert "Dashed line: nominal coverage, 0.9." in words["curve"]
+    low = draw_error_curve(make_errors()["error_curve"].assign(coverage=0.0), confidence_level=0.9)
     assert low.axes[2].get_ylim()[0] < 0
-
-
-@pytest.mark.parametrize(
-    ("key", "figure"), [("placement_replay", "placements"), ("replay_datasets", "next_datasets")]
-)
-def test_many_numbers_of_results_have_few_labels(key, figure):
-    tables = make_small()
-    wide = tables[key].merge(pd.DataFrame({"more": range(0, 2000, 200)}), how="cross")
-    tables[key] = wide.assign(results=wide["results"] + wide["more"], models=12345)
-    assert_legible(plan_figures(tables)[figure]())
-
-
-def test_policies_of_the_library_have_names():
-    assert set(POLICIES) == {*DATASET_POLICIES, *MODEL_POLICIES}
-
-
-def test_the_advised_choice_is_first_and_random_choice_is_last_and_dashed(figures):
-    expected = {
-        "next_datasets": ["advised (A-optimal)", "most results", "random"],
-        "next_models": ["lowest plausible gap", "best on average", "random"],
-    }
-    for key, policies in expected.items():
-        [legend] = figures[key].legends
-        names = {
-            (key.get_color(), key.get_marker()): text.get_text()
-            for key, text in zip(legend.legend_handles, legend.get_texts(), strict=True)
-        }
-        lines = figures[key].axes[1].lines
-        assert [names[line.get_color(), line.get_marker()] for line in lines] == policies
-        assert [line.is_dashed() for line in lines][-2:] == [False, True]
-
-
-def test_the_advised_and_random_choice_have_bands(figures, words):
-    for key, advised in (
-        ("next_datasets", "advised (A-optimal)"),
-        ("next_models", "lowest plausible gap"),
-    ):
-        bands = [x for x in figures[key].axes[1].collections if isinstance(x, PolyCollection)]
-        assert sum(band.get_paths() != [] for band in bands) == 2
-        assert f"Bands: intervals of {advised} and random." in words[key]
-
-
-def test_a_replay_says_over_how_many_models_it_averages(words):
-    assert any("over 31 models." in text for text in words["next_datasets"])
-    replay = make_errors()["replay_datasets"]
-    replay.loc[0, "models"] = 29
-    words = drawn_words(draw_dataset_replay(replay))
-    assert any("over 29 to 31 models." in text for text in words)
-
-
-def test_one_point_of_a_replay_has_a_bar_in_place_of_a_band():
-    rates = {"random": 0.3, "lower_bound": 0.7}
-    one = make_curves("tried", "regret", "datasets", rates, ends=(2, 2))
-    figure = draw_model_replay(one)
-    assert_legible(figure)
-    assert count_bars(figure.axes[1]) == 2
 
 
 @pytest.mark.parametrize(
@@ -374,26 +300,14 @@ def test_the_first_step_has_no_shift_and_no_newcomer(figures):
     assert "No result of a newcomer could be predicted." in words
 
 
-def test_transfer_sums_up_first_and_has_families_by_number():
-    # A type may be named like a number of families.
-    transfer = make_errors(methods=(), tasks=("a", "5 families"))["transfer"]
-    figure = draw_transfer(transfer)
-    types, families = (
-        [text.get_text() for text in axes.get_yticklabels()] for axes in figure.axes[1:]
-    )
-    together = [f"{name}{ARROW}each type" for name in ("all other datasets", "one other type")]
-    assert types == [*together, f"5 families{ARROW}a", f"a{ARROW}5 families"]
-    assert families == [f"{count} families{ARROW}other families" for count in (5, 10, 20)]
-
-
 def test_rows_of_transfer_have_their_errors_and_the_difference_in_words():
-    transfer = make_errors(tasks=())["transfer"].iloc[:1].reset_index(drop=True)
+    transfer = make_errors()["transfer"].iloc[:1].reset_index(drop=True)
     transfer.loc[0, ["mse", "mse_low", "mse_high"]] = [0.07, 0.06, 0.08]
-    transfer.loc[0, ["mse_alone", "mse_all", "mse_additive"]] = [0.08, 0.065, 0.09]
+    transfer.loc[0, ["mse_alone", "mse_additive"]] = [0.08, 0.09]
     transfer.loc[0, ["difference", "difference_low", "difference_high"]] = [-0.01, -0.02, 0.0]
     figure = draw_transfer(transfer)
-    drawn = [line.get_xdata()[0] for line in figure.axes[1].lines]
-    assert sorted(drawn) == [0.065, 0.07, 0.08, 0.09]
-    assert find_bars(figure.axes[1])[0].get_segments()[0][:, 0].tolist() == [0.06, 0.08]
+    drawn = [line.get_xdata()[0] for line in figure.axes[0].lines]
+    assert sorted(drawn) == [0.07, 0.08, 0.09]
+    assert find_bars(figure.axes[0])[0].get_segments()[0][:, 0].tolist() == [0.06, 0.08]
     minus = "\N{MINUS SIGN}"
     assert f"{minus}.010 ({minus}.020 to .000)" in drawn_words(figure)

@@ -556,13 +556,7 @@ def test_labels_of_patchml_are_made() -> None:
     }
 
 
-def test_folds_are_of_each_method_and_dimension_once() -> None:
-    settings = {"method": "cosine", "distances": ["cosine", "l2"], "dimension": 2}
-    study = make_study(capabilities={**settings, "dimensions": [5, 2]})
-    folder = "results/s/capabilities/folds"
-    methods = ["ensemble", "cosine", "l2", "bilinear"]
-    expected = [f"{folder}/{method}/{n}.parquet" for method in methods for n in [2, 5]]
-    assert analyses.list_folds(study) == expected
+# Analyses
 
 
 @pytest.mark.parametrize("projection", ["mds", "umap"])

@@ -1,215 +1,316 @@
-"""Placing further models on a map: against closed forms, scipy and simulations."""
+"""Placed models and their error curve: by hand, from files to files, and on a real database."""
 
-from dataclasses import replace
+import csv
+from functools import partial
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy import optimize, stats
+from scipy import optimize
 
-from capmap.capabilities.embedding import METHODS, Embedding, Method, draw_starts, fit_embedding
-from capmap.capabilities.gaps import Results
-from capmap.capabilities.geometry import DISTANCES
-from capmap.capabilities.placement import Placement, measure_radii, place_models, show_points
+from capmap.capabilities.embedding import (
+    METHODS,
+    Embedding,
+    draw_start,
+    fit_embedding,
+    tabulate_fit,
+)
+from capmap.capabilities.error_curve import COUNTS, CURVE, leave_few, measure_curve
+from capmap.capabilities.factors import gather_attributes
+from capmap.capabilities.gaps import Results, choose_results, scale_scores, tabulate_gaps
+from capmap.capabilities.geometry import DISTANCES, settle_points
+from capmap.capabilities.placement import (
+    Newcomers,
+    choose_newcomers,
+    join_results,
+    place_models,
+    place_newcomers,
+)
+from capmap.catalog import STEPS
+from capmap.rng import make_stream
+from tests.capability_tables import write_inputs
+from tests.steps import read_step, run_step
 
-PLAIN, WITH_OFFSETS, _ = METHODS["ensemble"]
-ALMOST_FREE = 1e-8
+DATABASE = Path(__file__).parents[3] / "shared" / "data" / "capabilities" / "data.csv"
+STRANGE = ["=SUM(A1)", "a|b", "007", " <b>$x_1$", "ä" * 80]
+OPTIONS = {"study": "toy", "seed": 0, "confidence_level": 0.9}
 
 
-def make_map(
-    method: Method, *, datasets: int = 30, dimension: int = 3, models: int = 4, seed: int = 0
-) -> Embedding:
-    """Draw a map; offsets are 0 for methods without."""
+def draw_runs(*, models: int = 14, datasets: int = 12, new: int = 3, seed: int = 0) -> pd.DataFrame:
+    """Runs of models on all datasets, and of newcomers on the first one, two and so on."""
     rng = np.random.default_rng(seed)
-    scale = 0.0 if method.offset_ridge is None else 0.1
-    return Embedding(
-        method=method,
-        models=rng.normal(size=(models, dimension)),
-        datasets=rng.normal(size=(datasets, dimension)),
-        model_offsets=scale * rng.normal(size=models),
-        dataset_offsets=scale * rng.normal(size=datasets),
-        loss=0.0,
-    )
-
-
-def arrange(rows: list[int], columns: list[int], gaps: list[float], models: int) -> Results:
-    names = [str(place) for place in range(models)]
-    places = np.array(rows, dtype=np.intp), np.array(columns, dtype=np.intp)
-    return Results(names, [], *places, np.zeros(len(gaps)), np.array(gaps, dtype=float))
-
-
-def observe(fit: Embedding, noise: float = 0.0, seed: int = 1, known: int = 30) -> Results:
-    """Results of the map's own models on its first datasets."""
-    models = len(fit.models)
-    rows, columns = np.repeat(np.arange(models), known), np.tile(np.arange(known), models)
-    gaps = fit.predict(rows, columns)
-    gaps = gaps + noise * np.random.default_rng(seed).normal(size=len(gaps))
-    return arrange(rows.tolist(), columns.tolist(), gaps.tolist(), models)
-
-
-@pytest.mark.parametrize("distance", ["l2", "poincare", "bilinear"])
-def test_models_are_found_again_from_exact_results(distance: str) -> None:
-    fit = make_map(Method(distance, ridge=ALMOST_FREE))
-    placed = place_models(fit, observe(fit, known=12)).fit
-    np.testing.assert_allclose(placed.models, fit.models, atol=1e-3)
-
-
-@pytest.mark.parametrize("distance", ["l2", "cosine", "poincare", "bilinear"])
-def test_other_results_are_predicted_from_exact_ones(distance: str) -> None:
-    # Of "cosine" only directions can be found.
-    fit = make_map(Method(distance, ridge=ALMOST_FREE, offset_ridge=ALMOST_FREE))
-    placed = place_models(fit, observe(fit, known=20)).fit
-    rows, columns = np.repeat(np.arange(4), 10), np.tile(np.arange(20, 30), 4)
-    expected = fit.predict(rows, columns)
-    np.testing.assert_allclose(placed.predict(rows, columns), expected, atol=1e-3)
-
-
-def test_linear_predictions_have_the_ridge_solution() -> None:
-    # With g = Y x + a + noise: (x, a) = (ZᵀZ + R)⁻¹ Zᵀ (g − b), Z = (Y, 1), R the ridges.
-    fit = make_map(Method("bilinear", ridge=0.5, offset_ridge=2.0))
-    results = observe(fit, noise=0.3, known=7)
-    placement = place_models(fit, results)
-    design = np.column_stack([fit.datasets[:7], np.ones(7)])
-    inverse = np.linalg.inv(design.T @ design + np.diag([0.5, 0.5, 0.5, 2.0]))
-    for model in range(4):
-        gaps = results.gaps[results.rows == model] - fit.dataset_offsets[:7]
-        expected = inverse @ design.T @ gaps
-        np.testing.assert_allclose(placement.fit.models[model], expected[:3], rtol=1e-4)
-        assert placement.fit.model_offsets[model] == pytest.approx(expected[3], rel=1e-4)
-        np.testing.assert_allclose(placement.spreads[model], inverse, rtol=1e-9)
-
-
-def test_one_dataset_in_one_dimension_by_hand() -> None:
-    # Minimum of (2x − 1)² + x²/2: x = 2 / (4 + 1/2), and the spread is 1 / (4 + 1/2).
-    fit = replace(make_map(Method("bilinear", ridge=0.5), dimension=1), datasets=np.array([[2.0]]))
-    placement = place_models(fit, arrange([0], [0], [1.0], 1))
-    assert placement.fit.models[0, 0] == pytest.approx(2 / 4.5, abs=1e-4)
-    assert placement.spreads[0, 0, 0] == pytest.approx(1 / 4.5)
-
-
-@pytest.mark.parametrize("method", [PLAIN, WITH_OFFSETS, Method("poincare", ridge=0.5)])
-def test_places_are_the_minima_that_scipy_finds(method: Method) -> None:
-    fit = make_map(method, dimension=2)
-    results = observe(fit, noise=0.2, known=5)
-    placed = place_models(fit, results).fit
-    has_offset = method.offset_ridge is not None
-
-    def measure(parameters: np.ndarray, model: int) -> float:
-        points = np.tile(parameters[:2], (5, 1))
-        offset = parameters[2] if has_offset else 0.0
-        predicted = DISTANCES[method.distance](points, fit.datasets[:5]).values + offset
-        errors = predicted + fit.dataset_offsets[:5] - results.gaps[results.rows == model]
-        penalty = 0.5 * parameters[:2] @ parameters[:2]
-        return float(errors @ errors + penalty + (method.offset_ridge or 0.0) * offset**2)
-
-    for model in range(4):
-        found = placed.models[model]
-        if has_offset:
-            found = np.append(found, placed.model_offsets[model])
-        best = optimize.minimize(measure, np.zeros(len(found)), args=(model,))
-        assert measure(found, model) <= best.fun + 1e-6
-
-
-def test_a_fitted_model_stays_where_it_is_when_it_is_placed_again() -> None:
-    fit = make_map(PLAIN, models=10)
-    results = observe(fit, noise=0.1, known=20)
-    results = replace(results, datasets=[str(place) for place in range(20)])
-    start = draw_starts(results, dimension=3, starts=1, seed=0, study="toy")[0]
-    found = fit_embedding(results, replace(PLAIN, iterations=2000), start=start)
-    placed = place_models(found, results).fit
-    rows, columns = results.rows, results.columns
-    before, after = found.predict(rows, columns), placed.predict(rows, columns)
-    np.testing.assert_allclose(after, before, atol=0.02)
-
-
-@pytest.mark.parametrize("method", [PLAIN, Method("l2"), Method("cosine")])
-def test_a_model_without_results_stands_in_the_middle(method: Method) -> None:
-    # The middle is the origin with a ridge, else the mean of the models; variance 1 / ridge.
-    fit = make_map(method)
-    placement = place_models(fit, arrange([], [], [], 2))
-    middle = np.zeros(3) if method.ridge else fit.models.mean(axis=0)
-    np.testing.assert_array_equal(placement.fit.models, [middle, middle])
-    np.testing.assert_allclose(placement.spreads, np.tile(np.eye(3) / 0.5, (2, 1, 1)))
-
-
-@pytest.mark.parametrize("distance", ["l2", "cosine", "poincare", "bilinear"])
-def test_one_result_places_a_model_and_leaves_it_uncertain(distance: str) -> None:
-    fit = make_map(Method(distance))
-    placement = place_models(fit, arrange([0], [0], [0.2], 1))
-    before = place_models(fit, arrange([], [], [], 1))
-    errors = [
-        abs(one.fit.predict(np.array([0]), np.array([0])).item() - 0.2)
-        for one in (placement, before)
+    names = [*STRANGE, *(f"m{place:02d}" for place in range(models - len(STRANGE)))]
+    names += [f"new {place}" for place in range(new)]
+    x = 0.5 * rng.normal(size=(len(names), 2))
+    y = 0.5 * rng.normal(size=(datasets, 2))
+    apart = np.linalg.norm(x[:, None] - y[None], axis=2) / 4
+    apart += 0.01 * rng.normal(size=apart.shape)
+    known = [datasets] * models + list(range(1, new + 1))
+    cells = [
+        (name, f"d{column:02d}", 0.9 - apart[row, column])
+        for row, name in enumerate(names)
+        for column in range(known[row])
     ]
-    assert errors[0] < errors[1]
-    assert np.trace(placement.spreads[0]) <= np.trace(before.spreads[0])
+    return pd.DataFrame(cells, columns=["model", "dataset", "score"])
 
 
-def test_no_models_are_placed_without_complaint() -> None:
-    placement = place_models(make_map(PLAIN), arrange([], [], [], 0))
-    assert placement.fit.models.shape == (0, 3)
-    assert measure_radii(placement, noise=1.0, confidence_level=0.9).shape == (0,)
+def tabulate(runs: pd.DataFrame, *, min_results: int = 5, lower: str = "d01") -> pd.DataFrame:
+    bounds = pd.DataFrame({"dataset": sorted(set(runs["dataset"]))})
+    bounds = bounds.assign(direction="max", low=0.0, high=100.0)
+    bounds.loc[bounds["dataset"] == lower, "direction"] = "min"
+    return tabulate_gaps(runs, bounds, min_results=min_results)
 
 
-@given(st.permutations(range(4)), st.integers(0, 5))
-def test_other_models_and_their_order_have_no_influence(order: list[int], seed: int) -> None:
-    fit = make_map(WITH_OFFSETS, seed=seed)
-    results = observe(fit, noise=0.2, known=6)
-    placed = place_models(fit, results).fit.models
-    parts = [results.choose(results.rows == model) for model in order]
-    for model, part in zip(order, parts, strict=True):
-        own = replace(part, models=["own"], rows=np.zeros(6, dtype=np.intp))
-        alone = place_models(fit, own).fit.models[0]
-        np.testing.assert_allclose(alone, placed[model], atol=1e-12)
+def fit(results: Results, method: str = "l2_ridge") -> Embedding:
+    start = draw_start(results, dimension=2, seed=0, study="toy")
+    return fit_embedding(results, METHODS[method], start=start)
 
 
-def test_the_spread_is_the_covariance_of_places_from_noisy_results() -> None:
-    # Without a ridge, results with noise of variance s² put the model at a covariance s² A.
-    fit = make_map(Method("l2", ridge=ALMOST_FREE), models=1, dimension=2)
-    noise, repeats = 0.02, 3000
-    rows, columns = np.repeat(np.arange(repeats), 30), np.tile(np.arange(30), repeats)
-    gaps = fit.predict(np.zeros_like(rows), columns)
-    gaps = gaps + noise * np.random.default_rng(5).normal(size=len(gaps))
-    placement = place_models(fit, arrange(rows.tolist(), columns.tolist(), gaps.tolist(), repeats))
-    found = np.cov(placement.fit.models.T)
-    np.testing.assert_allclose(
-        found, noise**2 * placement.spreads.mean(axis=0), rtol=0.1, atol=1e-6
+def draw_curve(results: Results) -> dict[str, pd.DataFrame]:
+    make_rng = partial(make_stream, 0, "toy", "capabilities", "error_curve")
+    return measure_curve(
+        results, gather_attributes(results), confidence_level=0.9, make_rng=make_rng
     )
-    radius = measure_radii(placement, noise=noise**2, confidence_level=0.9).mean()
-    apart = np.linalg.norm(placement.fit.models - fit.models[0], axis=1)
-    assert np.mean(apart <= radius) == pytest.approx(0.9, abs=0.02)
 
 
-def make_placement(covariance: np.ndarray, *, distance: str = "l2") -> Placement:
-    fit = make_map(Method(distance), models=1, dimension=len(covariance))
-    return Placement(fit, covariance[None])
+def place(gaps: pd.DataFrame, *, method: str = "l2_ridge") -> Newcomers:
+    results = choose_results(gaps)
+    newcomers = choose_newcomers(gaps, results)
+    return place_newcomers(
+        newcomers,
+        results,
+        fit(results, method),
+        draw_curve(results)["few_results"],
+        scale=scale_scores(gaps),
+        attributes=gather_attributes(join_results(results, newcomers)),
+        confidence_level=0.9,
+        rng=make_stream(0, "toy", "capabilities", "placements"),
+    )
 
 
-def test_the_radius_is_that_of_chi_squared_where_all_directions_are_alike() -> None:
-    # P(s² χ²₃ ≤ r²) = level, and one direction only: P(|s z| ≤ r) = level.
-    round_one = make_placement(np.eye(3))
-    radius = measure_radii(round_one, noise=0.25, confidence_level=0.8)
-    assert radius[0] == pytest.approx(0.5 * np.sqrt(stats.chi2.ppf(0.8, 3)))
-    line = make_placement(np.diag([4.0, 0.0]))
-    radius = measure_radii(line, noise=1.0, confidence_level=0.95)
-    assert radius[0] == pytest.approx(2 * stats.norm.ppf(0.975))
+def test_newcomers_are_the_dropped_models_with_results_on_kept_datasets() -> None:
+    runs = draw_runs()
+    alone = pd.DataFrame({"model": ["new 0", "z"], "dataset": ["alone", "alone"], "score": 0.5})
+    gaps = tabulate(pd.concat([runs, alone], ignore_index=True))
+    results = choose_results(gaps)
+    newcomers = choose_newcomers(gaps.sample(frac=1, random_state=1), results)
+    assert newcomers.models == ["new 0", "new 1", "new 2"]
+    assert newcomers.datasets == results.datasets
+    assert newcomers.per_model.tolist() == [1, 2, 3]
 
 
-@pytest.mark.parametrize("distance", ["l2", "poincare", "cosine"])
-def test_the_radius_holds_its_share_of_places(distance: str) -> None:
-    covariance = np.array([[1.0, 0.4, 0.0], [0.4, 0.5, 0.1], [0.0, 0.1, 0.2]])
-    placement = make_placement(covariance, distance=distance)
-    noise = 1e-4
-    radius = measure_radii(placement, noise=noise, confidence_level=0.9)[0]
-    center = placement.fit.models[0]
-    draws = np.random.default_rng(3).multivariate_normal(center, noise * covariance, size=20000)
-    shown = show_points(draws, distance=distance)
-    apart = np.linalg.norm(shown - show_points(center[None], distance=distance), axis=1)
-    assert np.mean(apart <= radius) == pytest.approx(0.9, abs=0.02)
+def test_gaps_of_newcomers_are_by_the_bounds_of_the_others() -> None:
+    # Normalized scores of the others on d00 go from low to high; one above is half a range better.
+    runs = draw_runs(new=1)
+    others = runs[(runs["dataset"] == "d00") & (runs["model"] != "new 0")]["score"]
+    low, high = others.min(), others.max()
+    runs.loc[runs["model"] == "new 0", "score"] = high + (high - low) / 2
+    gaps = tabulate(runs)
+    newcomers = choose_newcomers(gaps, choose_results(gaps))
+    np.testing.assert_allclose(newcomers.gaps, [-0.5])
 
 
-def test_the_two_places_of_cosine_in_one_dimension_have_no_radius() -> None:
-    fit = make_map(Method("cosine"), dimension=1)
-    placement = place_models(fit, observe(fit))
-    assert np.isnan(measure_radii(placement, noise=0.1, confidence_level=0.9)).all()
+@pytest.mark.parametrize("method", METHODS)
+def test_each_newcomer_has_a_place_and_predictions(method: str) -> None:
+    found = place(tabulate(draw_runs()), method=method)
+    placements, predictions = found.placements, found.predictions
+    assert placements["model"].tolist() == ["new 0", "new 1", "new 2"]
+    assert placements["results"].tolist() == [1, 2, 3]
+    assert (placements["mean_gap_low"] < placements["mean_gap"]).all()
+    assert (placements["mean_gap"] < placements["mean_gap_high"]).all()
+    assert placements[["x1", "x2"]].notna().all(axis=None)
+    # Those of the twelve datasets that a model has no result on.
+    assert predictions["model"].value_counts().to_dict() == {"new 0": 11, "new 1": 10, "new 2": 9}
+    assert (predictions["low"] <= predictions["predicted"]).all()
+    assert (predictions["predicted"] <= predictions["high"]).all()
+    assert (predictions["score_low"] <= predictions["predicted_score"]).all()
+    assert (predictions["predicted_score"] <= predictions["score_high"]).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_models_stand_where_their_distances_come_nearest_the_gaps(method: str) -> None:
+    gaps = tabulate(draw_runs())
+    results = choose_results(gaps)
+    newcomers, own = choose_newcomers(gaps, results), fit(results, method)
+    settled = settle_points(np.concatenate([own.models, own.datasets]), distance=own.distance)
+    middle, datasets = settled[:14].mean(axis=0), settled[14:]
+    middle = 0 * middle if own.method.ridge else middle
+    found = place_models(own, newcomers)
+    if method == "poincare":
+        found = 2 * found / (1 - (found**2).sum(axis=1, keepdims=True))
+    for row, point in enumerate(found):
+        part = newcomers.choose(newcomers.rows == row)
+        known = datasets[part.columns]
+
+        def measure(at: np.ndarray, known: np.ndarray = known, part: Results = part) -> float:
+            distances, *_ = DISTANCES[own.distance](np.broadcast_to(at, known.shape), known)
+            return float(((distances - part.gaps) ** 2).sum() + 0.5 * ((at - middle) ** 2).sum())
+
+        if method != "cosine":  # of which only the direction is told
+            assert measure(point) <= optimize.minimize(measure, middle).fun + 1e-6
+
+
+def test_the_mean_gap_is_of_results_and_of_predictions_for_the_rest() -> None:
+    gaps = tabulate(draw_runs())
+    found = place(gaps)
+    newcomers = choose_newcomers(gaps, choose_results(gaps))
+    known = np.bincount(newcomers.rows, newcomers.gaps)
+    means = (known + found.predictions.groupby("model")["predicted"].sum().to_numpy()) / 12
+    np.testing.assert_allclose(found.placements["mean_gap"], means)
+
+
+def test_the_order_of_rows_has_no_influence() -> None:
+    gaps = tabulate(draw_runs())
+    for one, other in zip(place(gaps), place(gaps.sample(frac=1, random_state=2)), strict=True):
+        pd.testing.assert_frame_equal(other, one)
+
+
+def test_without_newcomers_tables_are_empty_but_have_their_columns() -> None:
+    found, full = place(tabulate(draw_runs(new=0))), place(tabulate(draw_runs()))
+    for empty, table in (
+        (found.placements, full.placements),
+        (found.predictions, full.predictions),
+    ):
+        assert empty.empty
+        assert list(empty.columns) == list(table.columns)
+        assert empty.dtypes.tolist() == table.dtypes.tolist()
+
+
+def test_a_newcomer_of_two_models_has_no_interval() -> None:
+    cells = [(model, dataset) for model in "ab" for dataset in "xy"] + [("c", "x")]
+    runs = pd.DataFrame(cells, columns=["model", "dataset"]).assign(score=[0.1, 0.9, 0.5, 0.3, 0.2])
+    found = place(tabulate(runs, min_results=2))
+    assert found.placements["results"].tolist() == [1]
+    assert found.placements["mean_gap"].notna().all()
+    assert found.placements[["mean_gap_low", "mean_gap_high"]].isna().all(axis=None)
+
+
+def test_newcomers_are_predicted_only_where_results_connect_them() -> None:
+    rng = np.random.default_rng(0)
+    cells = [
+        (f"{part}{model}", f"{part}{dataset}", float(rng.uniform()))
+        for part in "AB"
+        for model in range(5)
+        for dataset in range(5)
+    ]
+    runs = pd.DataFrame([*cells, ("new", "A1", 0.3)], columns=["model", "dataset", "score"])
+    found = place(tabulate(runs, min_results=3))
+    own = found.predictions.set_index("dataset")
+    is_apart = own.index.str[0] == "B"
+    assert own.loc[is_apart, ["predicted", "low", "predicted_score"]].isna().all(axis=None)
+    assert own.loc[~is_apart, ["predicted", "low", "high"]].notna().all(axis=None)
+    assert len(own) == 9
+
+
+def test_models_are_left_with_as_many_results_as_is_said() -> None:
+    results = choose_results(tabulate(draw_runs(new=0)))
+    for count in (1, 4, 11):
+        hidden = leave_few(results, count, make_stream(0, "toy"))
+        assert len(hidden) == 5
+        assert np.sum(hidden, axis=0).max() == 1  # each result in one group at most
+        for own in hidden:
+            left = results.choose(~own).per_model
+            models = np.unique(results.rows[own])
+            assert set(left[models]) == {count}
+            assert (np.delete(left, models) == 12).all()
+    assert leave_few(results, 12, make_stream(0, "toy")) == []
+
+
+def test_errors_fall_with_known_results_and_intervals_hold_theirs() -> None:
+    results = choose_results(tabulate(draw_runs(models=40, datasets=30, new=0)))
+    curve, hidden = draw_curve(results).values()
+    assert curve.columns.tolist() == CURVE
+    assert curve["results"].tolist() == list(COUNTS)
+    assert curve["predictions"].tolist() == hidden.groupby("results").size().tolist()
+    assert (curve["predictions"] <= 40 * (30 - curve["results"])).all()
+    assert curve["mse"].iloc[-1] < 0.5 * curve["mse"].iloc[0]
+    errors = (hidden["prediction"] - hidden["truth"]) ** 2
+    np.testing.assert_allclose(curve["mse"], errors.groupby(hidden["results"]).mean())
+    assert (curve["mse"] < curve["mse_additive"]).all()
+    assert curve["coverage"].between(0.86, 0.95).all()
+
+
+def test_steps_write_predictions_and_placements(tmp_path: Path) -> None:
+    gaps = tabulate(draw_runs())
+    results = choose_results(gaps)
+    inputs = write_inputs(
+        tmp_path,
+        gaps=gaps,
+        fits=tabulate_fit(fit(results, "poincare"), results),
+        models=pd.DataFrame({"model": results.models}),
+        datasets=pd.DataFrame({"dataset": results.datasets, "family": results.datasets}),
+        bounds=pd.DataFrame({"dataset": results.datasets}).assign(
+            metric="accuracy", direction="max", low=0.0, high=100.0
+        ),
+    )
+    inputs["error_curve"] = str(tmp_path / "capabilities/error_curve.csv")
+    inputs["few_results"] = str(tmp_path / "capabilities/few_results.parquet")
+    found = {}
+    for step in ("predict_scores", "draw_error_curve", "place_models"):
+        run_step(step, tmp_path, {name: inputs[name] for name in STEPS[step].reads}, **OPTIONS)
+        found |= read_step(step, tmp_path)
+    predictions = found["predictions"]
+    assert len(predictions) == 14 * 12
+    assert set(STRANGE) < set(predictions["model"])
+    assert predictions["held_out"].all()
+    expected = place(gaps, method="poincare").placements
+    pd.testing.assert_frame_equal(found["placements"], expected, check_dtype=False)
+    assert len(found["placement_predictions"]) == 30
+    # Accuracies end at 0 and 100, also where newcomers may be beyond all results.
+    for table in (predictions, found["placement_predictions"]):
+        known = table.dropna(subset=["score_low", "score_high"])
+        assert known["score_low"].ge(0).all()
+        assert known["score_high"].le(100).all()
+    assert found["error_curve"]["results"].tolist() == [1, 2, 4, 8]
+    assert "3 models" in (tmp_path / "text/placements.txt").read_text("utf-8")
+
+
+def read_database() -> pd.DataFrame:
+    """Scores of the literature database; higher is better throughout."""
+    with DATABASE.open(encoding="utf-8-sig", newline="") as stream:
+        families, variants, *rows = csv.reader(stream)
+    filled = pd.Series(families).replace("", None).ffill()
+    cells = [
+        (row[0].strip(), f"{filled[column]} / {variants[column]}", float(value.replace(",", ".")))
+        for row in rows
+        for column, value in enumerate(row)
+        if row[0].strip() and column and value.strip()
+    ]
+    return pd.DataFrame(cells, columns=["model", "dataset", "score"])
+
+
+@pytest.mark.slow
+def test_intervals_hold_results_of_newcomers() -> None:
+    # Newcomers like the others; gaps beyond the bounds of these count as 0 and 1.
+    covered = []
+    for seed in range(6):
+        truth = draw_runs(models=17, new=0, seed=seed)
+        new = truth["model"].isin(["m09", "m10", "m11"])
+        is_first = truth["dataset"].isin(["d00", "d01", "d02"])
+        found = place(tabulate(truth[~new | is_first], lower="")).predictions
+        scores = truth[new & ~is_first].set_index(["model", "dataset"])["score"] * 100
+        own = found.set_index(["model", "dataset"]).loc[scores.index]
+        known = truth[~new].groupby("dataset")["score"].agg(["min", "max"]) * 100
+        low, high = known.loc[scores.index.get_level_values("dataset")].to_numpy().T
+        inside = scores.clip(low, high)
+        covered += inside.between(own["score_low"] - 1e-9, own["score_high"] + 1e-9).tolist()
+    assert len(covered) == 6 * 3 * 9
+    assert np.mean(covered) > 0.85
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not DATABASE.exists(), reason="the literature database is not there")
+def test_intervals_hold_nine_of_ten_results_of_the_literature() -> None:
+    runs = read_database()
+    raw = runs.groupby("dataset")["score"]
+    low, width = raw.transform("min"), raw.transform("max") - raw.transform("min")
+    gaps = tabulate(runs.assign(score=(runs["score"] - low) / width.where(width > 0, 1)))
+    results = choose_results(gaps)
+    assert (len(results.models), len(results.datasets), len(results.gaps)) == (45, 92, 820)
+    curve = draw_curve(results)["error_curve"]
+    assert curve["coverage"].between(0.86, 0.95).all()
+    assert curve["mse"].iloc[-1] < 0.7 * curve["mse"].iloc[0]
+    assert (curve["mse"] < curve["mse_additive"])[curve["results"] >= 8].all()
+    # 29 models with less than five results were not fitted.
+    assert len(place(gaps).placements) == 29

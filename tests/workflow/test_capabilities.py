@@ -9,7 +9,7 @@ import yaml
 
 from capmap.artifacts import read_table
 from capmap.catalog import list_tables
-from tests.workflow.checkouts import PAGES, PROJECT, Checkout, check_figures, copy_project
+from tests.workflow.checkouts import PROJECT, Checkout, check_figures, copy_project
 
 CONFIG = yaml.safe_load((PROJECT / "config.yaml").read_text("utf-8"))
 SHIPPED = CONFIG["studies"]["literature"]
@@ -17,8 +17,8 @@ SETTINGS: dict[str, Any] = {
     **SHIPPED,
     "capabilities": {**SHIPPED["capabilities"], "splits": 2, "map": "umap"},
 }
-METHODS = ["ensemble", "l2", "cosine", "poincare", "bilinear"]
-SUMMARY = {"summarize_crossvalidation", "describe_capabilities"}
+METHODS = ["factors", "l2", "cosine", "poincare"]
+SUMMARY = {"describe_capabilities"}
 FIGURES = {"plot"}
 
 
@@ -56,13 +56,13 @@ def test_tables_have_the_columns_that_others_rely_on(finished: Checkout) -> None
         "validation": ["distance", "dimension", "fold", "model", "dataset", "truth", "prediction"],
         "summary": ["distance", "dimension", "train_mse", "mse", "mae", "pearson"],
         "placements": ["model", "results", "mean_gap", "mean_gap_low", "mean_gap_high"],
-        "next": ["model", "rank", "dataset", "reduction"],
+        "next": ["rank", "model", "dataset", "width"],
     }
     for name, expected in columns.items():
         assert set(expected) <= set(read_table(folder / f"{name}.csv").columns)
     summary = read_table(folder / "summary.csv")
     baselines = {"mean", "model_mean", "dataset_mean", "additive"}
-    assert set(summary["distance"]) == {*METHODS, "factors", *baselines}
+    assert set(summary["distance"]) == {*METHODS, *baselines}
     # A lower-is-better dataset of the example: the best model has the smallest error.
     datasets = read_table(folder / "datasets.csv").set_index("dataset")
     assert datasets.loc["Biomass / rmse 100 %", "best_score"] < 20
@@ -70,7 +70,7 @@ def test_tables_have_the_columns_that_others_rely_on(finished: Checkout) -> None
     assert best.iloc[0] < best.iloc[1]
 
 
-@pytest.mark.parametrize("name", ["fits", "folds/bilinear/5", "map/umap"])
+@pytest.mark.parametrize("name", ["fits", "training", "map/umap"])
 def test_what_only_other_steps_read_is_made_again_where_it_was_deleted(
     project: Checkout, name: str
 ) -> None:
@@ -79,25 +79,14 @@ def test_what_only_other_steps_read_is_made_again_where_it_was_deleted(
     assert run.rules & (SUMMARY | FIGURES), run.output
 
 
-def test_one_more_dimension_runs_its_own_fits_only(project: Checkout) -> None:
-    project.change_settings(lambda study: study["capabilities"].update(dimensions=[2, 4, 5]))
-    run = project.snakemake("-n")
-    assert run.rules == {"crossvalidate_embedding"} | SUMMARY | PAGES | FIGURES
-    fits = {job for job in run.jobs if job.startswith("crossvalidate_embedding")}
-    assert fits == {
-        f"crossvalidate_embedding study=literature, method={method}, dimension=4"
-        for method in METHODS
-    }
-
-
 @pytest.mark.parametrize(
     ("change", "rules"),
     [
-        ({"confidence": 0.8}, {"predict_scores", "replay_placements", "place_models"}),
+        ({"confidence": 0.8}, {"predict_scores", "draw_error_curve", "place_models"}),
         ({"map": "mds"}, {"project_map"}),
-        ({"splits": 3}, {"crossvalidate_embedding", "crossvalidate_baselines"}),
         # As many as are held out: of these and of two dimensions the set of values stays.
-        ({"splits": 10}, {"crossvalidate_embedding", "crossvalidate_baselines"}),
+        ({"splits": 10}, {"crossvalidate"}),
+        ({"dimensions": [2, 4, 5]}, {"crossvalidate"}),
     ],
 )
 def test_a_setting_reruns_what_uses_it(
@@ -106,9 +95,7 @@ def test_a_setting_reruns_what_uses_it(
     project.change_settings(lambda study: study["capabilities"].update(change))
     run = project.snakemake("-n")
     assert rules <= run.rules
-    assert not {"measure_gaps", "embed_models", "replay_choices", "track_drift"} & run.rules
-    folds = [job for job in run.jobs if job.startswith("crossvalidate_embedding")]
-    assert len(folds) == (2 * len(METHODS) if "splits" in change else 0)
+    assert not {"measure_gaps", "embed_models", "track_drift"} & run.rules
 
 
 def test_without_dates_there_is_no_drift(project: Checkout) -> None:

@@ -10,7 +10,6 @@ from capmap.ranking.aggregation import FloatArray, IntArray
 
 SWEEPS = 200
 TOLERANCE = 1e-12
-NEIGHBORS, SHARED = 5, 2.0
 
 
 @dataclass(frozen=True)
@@ -80,47 +79,6 @@ def fit_additive(results: Results, *, penalty: float = 2.0) -> Additive:
         if np.abs(datasets - before).max() < TOLERANCE:
             break
     return Additive(level, models, datasets)
-
-
-def predict_neighbors(train: Results, rows: IntArray, columns: IntArray) -> FloatArray:
-    """Predict gaps by the nearest models.
-
-    Parameters
-    ----------
-    train : Results
-        At least one.
-    rows, columns : ndarray of int, shape (pairs,)
-        Places of models and datasets.
-
-    Returns
-    -------
-    ndarray, shape (pairs,)
-        The mean gap on the dataset of the 5 models with a result there whose gaps differ least from
-        those of the model, on the datasets that both have; of equally near ones the first by name.
-        The mean gap of the dataset if no model shares a dataset with it.
-
-    Notes
-    -----
-    The difference of two models is the mean squared difference of their gaps, as if two further
-    datasets had that of two random results. That is the k nearest neighbors of collaborative
-    filtering (Resnick et al. 1994, doi:10.1145/192844.192905).
-    """
-    filled = np.full((len(train.models), len(train.datasets)), np.nan)
-    filled[train.rows, train.columns] = train.gaps
-    usual = 2 * float(train.gaps.var())
-    found = fit_dataset_mean(train).predict(rows, columns)
-    for row in np.unique(rows):
-        squares = (filled - filled[row]) ** 2
-        shared = np.count_nonzero(~np.isnan(squares), axis=1)
-        apart = (np.nansum(squares, axis=1) + SHARED * usual) / (shared + SHARED)
-        apart[(shared == 0) | (np.arange(len(filled)) == row)] = np.inf
-        order = np.argsort(apart, kind="stable")[: np.count_nonzero(np.isfinite(apart))]
-        for place in np.flatnonzero(rows == row):
-            near = filled[order, columns[place]]
-            near = near[~np.isnan(near)][:NEIGHBORS]
-            if len(near):
-                found[place] = near.mean()
-    return found
 
 
 BASELINES: dict[str, Callable[[Results], Additive]] = {

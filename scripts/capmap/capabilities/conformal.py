@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from capmap.capabilities.intervals import LEAST_VARIANCE
 from capmap.ranking.aggregation import FloatArray, IntArray
 
+LEAST_VARIANCE = 1e-4
 # Standard deviation of the weights of nearby predictions: a share of all, or so many if more.
 SHARE, LEAST = 0.05, 50
 CENTERS = 50

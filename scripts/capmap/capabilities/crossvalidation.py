@@ -10,13 +10,14 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from capmap.artifacts import read_parquet
-from capmap.capabilities.baselines import BASELINES
+from capmap.capabilities.baselines import BASELINES, fit_dataset_mean
 from capmap.capabilities.bend import locate_bends
-from capmap.capabilities.embedding import METHODS
+from capmap.capabilities.embedding import METHODS, draw_start, fit_embedding
+from capmap.capabilities.factors import Pairs, gather_attributes, predict_gaps
 from capmap.capabilities.gaps import (
     BoolArray,
     Results,
+    are_connected,
     bound_scores,
     choose_results,
     measure_gaps,
@@ -28,9 +29,9 @@ from capmap.rng import make_stream
 
 Protocol = Literal["random", "strict", "family"]
 PROTOCOLS: tuple[Protocol, ...] = ("random", "strict", "family")
-Predict: TypeAlias = Callable[[IntArray, IntArray], FloatArray]
+Predictions: TypeAlias = Mapping[str, FloatArray]
 # Predictions by name of pairs, of which places of model and dataset are given, from results.
-Fit: TypeAlias = Callable[[Results, IntArray, IntArray], Mapping[str, FloatArray]]
+Fit: TypeAlias = Callable[[Results, IntArray, IntArray], Predictions]
 # Share of all results that may be hidden from one fit.
 HIDDEN_SHARE = 0.01
 COLUMNS = (
@@ -40,12 +41,12 @@ COLUMNS = (
 SHOWN_FOLD, MOST_SHOWN = 0, 10_000
 
 PLAIN = "l2"
-# The member of the ensemble that is no distance, so that dimensions have no influence on it.
+# What predicts the table of predictions; dimensions have no influence on it.
 FACTORS = "factors"
 # Least results of a model in each class, which ends where the next one begins.
 CLASSES = (0, 1, 5, 10, 20, 40)
 LARGEST: dict[object, int] = {start: end - 1 for start, end in pairwise(CLASSES)}
-ORDER = {name: place for place, name in enumerate((*METHODS, FACTORS, *BASELINES, *PROTOCOLS))}
+ORDER = {name: place for place, name in enumerate((FACTORS, *METHODS, *BASELINES, *PROTOCOLS))}
 ORDER |= {"train": 0, "validation": 1}
 LIMITS = {"mse": (0.0, np.inf), "mae": (0.0, np.inf), "pearson": (-1.0, 1.0)}
 MEASURES = tuple(f"{part}{name}" for part in ("train_", "") for name in LIMITS)
@@ -522,113 +523,31 @@ def _name_ends(name: str, interval: Iterable[float]) -> dict[str, object]:
 
 
 def crossvalidate_study(
-    results: Results,
-    fit: Callable[[Results, IntArray, IntArray], Mapping[str, FloatArray]],
-    datasets: pd.DataFrame,
-    *,
-    study: str,
-    n_splits: int,
-    held_out: int,
-    seed: int,
-    dimension: int | None = None,
-) -> pd.DataFrame:
-    """`crossvalidate` in the folds of a study, which are the same for all that predicts.
-
-    Parameters
-    ----------
-    results, fit
-        As in `crossvalidate`.
-    datasets : pandas.DataFrame
-        Columns ``dataset`` and ``family``.
-    study : str
-        Name of the study, part of the names of its random streams.
-    n_splits, held_out
-        As in the setting `capabilities`.
-    seed
-        As in the setting `bootstrap`.
-    dimension : int, optional
-        Of what predicts, if it has one.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `crossvalidate`, with a column ``dimension`` after the first.
-    """
-    table = crossvalidate(
-        results,
-        fit,
-        families=datasets.set_index("dataset")["family"].loc[results.datasets].tolist(),
-        n_splits=n_splits,
-        held_out=held_out,
-        make_rng=partial(make_stream, seed, study, "capabilities", "folds"),
-    )
-    table.insert(1, "dimension", pd.Series(dimension, table.index, "Int64"))
-    return table
-
-
-def crossvalidate_baselines(
     gaps: pd.DataFrame,
+    models: pd.DataFrame,
     datasets: pd.DataFrame,
     *,
     study: str,
+    dimension: int,
+    distances: Sequence[str],
+    dimensions: Sequence[int],
     n_splits: int,
     held_out: int,
+    confidence_level: float,
     seed: int,
 ) -> dict[str, pd.DataFrame]:
-    """Predict the hidden results by every baseline, the same as embeddings have to.
+    """Predict hidden results of a study by baselines, factors, and distances in some dimensions.
 
     Parameters
     ----------
     gaps : pandas.DataFrame
         From `capmap.capabilities.gaps.tabulate_gaps`.
-    datasets : pandas.DataFrame
-        Columns ``dataset`` and ``family``.
+    models, datasets : pandas.DataFrame
+        From `capmap.capabilities.quality.describe_results`, for their attributes.
     study : str
         Name of the study, part of the names of its random streams.
-    n_splits, held_out
-        As in the setting `capabilities`.
-    seed
-        As in the setting `bootstrap`.
-
-    Returns
-    -------
-    dict
-        The file ``baselines``.
-    """
-    table = crossvalidate_study(
-        choose_results(gaps),
-        lambda known, *pairs: {name: fit(known).predict(*pairs) for name, fit in BASELINES.items()},
-        datasets,
-        study=study,
-        n_splits=n_splits,
-        held_out=held_out,
-        seed=seed,
-    )
-    return {"baselines": table}
-
-
-def summarize_crossvalidation(
-    baselines: pd.DataFrame,
-    factors: pd.DataFrame,
-    folds: Sequence[str],
-    *,
-    study: str,
-    dimension: int,
-    confidence_level: float,
-    seed: int,
-) -> dict[str, pd.DataFrame]:
-    """Summarize the errors of each method and dimension, beside the baselines.
-
-    Parameters
-    ----------
-    baselines, factors : pandas.DataFrame
-        From `crossvalidate_baselines` and `crossvalidate_factors`.
-    folds : sequence of str
-        Files of the predictions by each method and dimension.
-    study : str
-        Name of the study, part of the names of its random streams.
-    dimension
-        As in the setting `capabilities`.
+    dimension, distances, dimensions, n_splits, held_out
+        As in the setting `capabilities`; plain L2 and the dimension are always among them.
     confidence_level, seed
         As in the setting `bootstrap`.
 
@@ -636,16 +555,49 @@ def summarize_crossvalidation(
     -------
     dict
         The tables ``validation``, ``summary``, ``by_results`` and ``bend``, and the file
-        ``training``.
+        ``training``. The same results are hidden from all that predicts.
     """
-    table = join_folds([*map(read_parquet, folds), baselines, factors])
-    options: Any = {"dimension": dimension, "confidence_level": confidence_level}
+    results = choose_results(gaps)
+    make_rng = partial(make_stream, seed, study, "capabilities")
+    options: Any = {
+        "families": datasets.set_index("dataset")["family"].loc[results.datasets].tolist(),
+        "n_splits": n_splits,
+        "held_out": held_out,
+        "make_rng": partial(make_rng, "folds"),
+    }
+    attributes = gather_attributes(results, models, datasets)
+
+    def predict_plainly(known: Results, rows: IntArray, columns: IntArray) -> Predictions:
+        pairs, rng = Pairs(rows, columns), make_rng("factors")
+        (found,) = predict_gaps([known], attributes, [pairs], rng=rng)
+        return {FACTORS: found.mean} | {
+            name: fit(known).predict(rows, columns) for name, fit in BASELINES.items()
+        }
+
+    plain = crossvalidate(results, predict_plainly, **options)
+    tables = [plain.assign(dimension=pd.array([pd.NA] * len(plain), "Int64"))]
+    for size in sorted({dimension, *dimensions}):
+        start = draw_start(results, dimension=size, seed=seed, study=study)
+        for distance in dict.fromkeys([PLAIN, *distances]):
+            predict = partial(_predict_by_distance, distance, start)
+            table = crossvalidate(results, predict, **options)
+            tables.append(table.assign(dimension=size))
+    table = join_folds(tables)
+    level: Any = {"dimension": dimension, "confidence_level": confidence_level}
     return {
         "validation": list_validation(table),
         "training": list_training(table),
-        "summary": summarize_folds(table, **options),
-        "by_results": group_by_results(table, **options),
-        "bend": locate_bends(
-            table, **options, make_rng=partial(make_stream, seed, study, "capabilities", "bend")
-        ),
+        "summary": summarize_folds(table, **level),
+        "by_results": group_by_results(table, **level),
+        "bend": locate_bends(table, **level, make_rng=partial(make_rng, "bend")),
     }
+
+
+def _predict_by_distance(
+    distance: str, start: FloatArray, known: Results, rows: IntArray, columns: IntArray
+) -> Predictions:
+    """By the distances of a fit; by the mean of the dataset where no known result connects."""
+    fit = fit_embedding(known, METHODS[distance], start=start)
+    is_near = are_connected(known, rows, columns)
+    mean = fit_dataset_mean(known).predict(rows, columns)
+    return {distance: np.where(is_near, fit.predict(rows, columns), mean)}

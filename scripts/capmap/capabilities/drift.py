@@ -1,26 +1,24 @@
-"""Whether the map stays put as models are published, and how well it places the newcomers."""
+"""Whether the map stays put as models are published, and how well newcomers are predicted."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.linalg import orthogonal_procrustes
 
-from capmap.capabilities.embedding import METHODS, Embedding, draw_starts, fit_starts
-from capmap.capabilities.gaps import BoolArray, Results, are_connected, choose_results
-from capmap.capabilities.geometry import enter_ball, find_motion, settle_points
-from capmap.capabilities.halves import (
-    HALVINGS,
-    Fitting,
-    MakeRng,
-    list_halves,
-    predict_additive,
-    predict_hidden,
-    summarize_errors,
-    tabulate_predictions,
+from capmap.capabilities.baselines import fit_additive
+from capmap.capabilities.embedding import METHODS, Embedding, Method, draw_start, fit_embedding
+from capmap.capabilities.factors import Pairs, SideInformation, gather_attributes, predict_gaps
+from capmap.capabilities.gaps import (
+    BoolArray,
+    Results,
+    are_connected,
+    choose_results,
+    split_halves,
 )
+from capmap.capabilities.geometry import enter_ball, settle_points
+from capmap.capabilities.intervals import summarize_errors
 from capmap.ranking.aggregation import FloatArray
 from capmap.rng import make_stream
 
@@ -41,22 +39,6 @@ class Map(NamedTuple):
 
     fit: Embedding
     has_results: BoolArray
-
-
-@dataclass(frozen=True)
-class Drift:
-    """How the map changes with time.
-
-    Parameters
-    ----------
-    steps : pandas.DataFrame
-        A row per step, by date.
-    newcomers : pandas.DataFrame
-        One row about the predictions of all steps; none where nothing was predicted.
-    """
-
-    steps: pd.DataFrame
-    newcomers: pd.DataFrame
 
 
 def group_dates(dates: Sequence[str]) -> list[str]:
@@ -83,106 +65,52 @@ def group_dates(dates: Sequence[str]) -> list[str]:
     return sorted({known[end] for end in ends}) if known else []
 
 
-def track_drift(
-    results: Results,
-    *,
-    dates: Sequence[str],
-    families: Sequence[str],
-    fitting: Fitting,
-    other_starts: Sequence[FloatArray],
-    confidence_level: float,
-    make_rng: MakeRng,
-) -> Drift:
-    """Add models to the map in the order of their dates.
+def track_shifts(
+    results: Results, steps: Sequence[BoolArray], method: Method, starts: Sequence[FloatArray]
+) -> pd.DataFrame:
+    """Measure how far models move as others are added.
 
     Parameters
     ----------
     results : Results
         Of all models.
-    dates : sequence of str
-        Of each model, as 2024-02-13. Models without a date, "", are there from the start.
-    families : sequence of str
-        Of each dataset.
-    fitting : Fitting
+    steps : sequence of ndarray of bool, shape (results,)
+        What is known at each step; the later ones include the earlier ones.
+    method : Method
         How maps are fitted.
-    other_starts : sequence of ndarray, shape (models + datasets, dimension)
-        As many other starts, which show how far positions depend on the starts.
-    confidence_level : float
-        Of the intervals, between 0 and 1.
-    make_rng : callable
-        Makes the random generator of the number of a draw and the name of a model.
+    starts : sequence of two ndarray, shape (models + datasets, dimension)
+        Where points start, and where they might start as well.
 
     Returns
     -------
-    Drift
-        Steps are at most 10. They have the columns ``date`` (the last one), ``models`` and
-        ``results`` (so far), ``newcomers`` (models since the step before; 0 at the first, with
-        which the map starts), ``shift`` (how far the earlier models moved since the step before),
-        ``shift_to_final`` (how far the models so far are from where they end), ``shift_noise`` (how
-        far they are from where other starts put them), ``predictions`` (results of newcomers),
-        their mean squared error ``mse`` with the interval ``mse_low`` to ``mse_high``, and
-        ``mse_additive``, that of the additive baseline. Newcomers have the columns ``models``,
-        ``predictions``, the same errors, and ``difference``, the map's minus the baseline's, with
-        its interval. Both are empty without dates. What cannot be measured is NaN.
+    pandas.DataFrame
+        By step: ``shift`` (how far the earlier models moved since the step before),
+        ``shift_to_final`` (how far the models so far are from where they end) and ``shift_noise``
+        (how far they are from where the other start puts them).
 
     Notes
     -----
-    At a step, the results of each newcomer are split at random into two halves, a family of
-    datasets always in one of them. A map of all earlier results and of one half of each
-    newcomer's predicts the other half, and then the other way round; all that three times. Results
-    that no known ones connect with their model are not predicted, such as those of a newcomer of
-    one family only.
-
-    Gaps are measured by the best and worst model of all times, as published ones are; so newcomers
-    that set a record do not stretch the scale at their step, and the error is as if the bounds of
-    datasets were known.
-
-    A shift is the root mean square distance of models between two maps, each the best fit of all
-    starts, after the models and datasets that have results in both are centered and the second map
-    is rotated or reflected onto the first (orthogonal Procrustes; cosine maps are compared on the
-    unit sphere and not centered, and Poincaré maps in the ball). It is relative to the radius of
-    the final map, the root mean square distance of its models and datasets from their center: 0 is
-    still, and about 1.4 unrelated for two large maps of that radius. Starts are the same at every
-    step. A shift that is not above ``shift_noise`` is one of the fit, not of the models.
-
-    Intervals are over models (`estimate_mean`), and those of squared errors end at 0. They do not
-    have the chance in which halves are drawn.
+    A shift is the root mean square distance of models between two maps after the models and
+    datasets that have results in both are centered and the second map is rotated or reflected onto
+    the first (orthogonal Procrustes; cosine maps are compared on the unit sphere and not centered,
+    and Poincaré maps in the ball). It is relative to the radius of the final map, the root mean
+    square distance of its models and datasets from their center: 0 is still, and about 1.4
+    unrelated for two large maps of that radius. A shift that is not above ``shift_noise`` is one of
+    the fit, not of the models.
     """
-    ends = group_dates(dates)
-    if not ends:
-        return Drift(pd.DataFrame(columns=DRIFT), pd.DataFrame(columns=NEWCOMERS))
-    steps = [np.array([date <= end for date in dates])[results.rows] for end in ends]
     maps, others = (
-        [_fit_map(results, known, fitting._replace(starts=starts)) for known in steps]
-        for starts in (fitting.starts, other_starts)
+        [_fit_map(results.choose(known), method, start) for known in steps] for start in starts
     )
-    halves = list_halves(
-        [results.models[row] for row in results.rows],
-        [families[column] for column in results.columns],
-        n_draws=HALVINGS,
-        make_rng=make_rng,
-    )
-    rows, found = [], []
-    for place, (end, known) in enumerate(zip(ends, steps, strict=True)):
-        earlier = steps[place - 1] if place else known
-        found.append(_predict_newcomers(results, earlier, known & ~earlier, halves, fitting))
-        counts = {
-            "date": end,
-            "models": _count_models(results, known),
-            "results": int(known.sum()),
-            "newcomers": _count_models(results, known & ~earlier),
+    final = maps[-1]
+    rows = [
+        {
+            "shift": measure_shift(maps[place - 1], own, final) if place else np.nan,
+            "shift_to_final": measure_shift(own, final, final),
+            "shift_noise": measure_shift(own, others[place], final),
         }
-        shifts = {
-            "shift": measure_shift(maps[place - 1], maps[place], maps[-1]) if place else np.nan,
-            "shift_to_final": measure_shift(maps[place], maps[-1], maps[-1]),
-            "shift_noise": measure_shift(maps[place], others[place], maps[-1]),
-        }
-        rows.append({**_summarize(found[-1], confidence_level), **counts, **shifts})
-    total = _summarize(pd.concat(found, ignore_index=True), confidence_level)
-    return Drift(
-        pd.DataFrame(rows, columns=DRIFT),
-        pd.DataFrame([total] if total["predictions"] else [], columns=NEWCOMERS),
-    )
+        for place, own in enumerate(maps)
+    ]
+    return pd.DataFrame(rows)
 
 
 def measure_shift(first: Map, second: Map, final: Map) -> float:
@@ -198,7 +126,7 @@ def measure_shift(first: Map, second: Map, final: Map) -> float:
     Returns
     -------
     float
-        Root mean square over the models that have results on both maps, see `track_drift`. NaN
+        Root mean square over the models that have results on both maps, see `track_shifts`. NaN
         where the final map is a single point.
     """
     shared = first.has_results & second.has_results
@@ -206,15 +134,14 @@ def measure_shift(first: Map, second: Map, final: Map) -> float:
     if radius < SMALLEST:
         return float("nan")
     reference, points = _settle(first, shared), _settle(second, shared)
-    moved = find_motion(points, reference, centered=False).move(points)
+    moved = points @ orthogonal_procrustes(points, reference)[0]
     models = int(shared[: len(first.fit.models)].sum())
     squares = ((moved - reference)[:models] ** 2).sum(axis=1)
     return float(np.sqrt(squares.mean())) / radius
 
 
-def _fit_map(results: Results, known: BoolArray, fitting: Fitting) -> Map:
-    train = results.choose(known)
-    fit = fit_starts(train, fitting.methods[:1], starts=fitting.starts)[0]
+def _fit_map(train: Results, method: Method, start: FloatArray) -> Map:
+    fit = fit_embedding(train, method, start=start)
     return Map(fit, np.concatenate([train.per_model, train.per_dataset]) > 0)
 
 
@@ -226,38 +153,68 @@ def _settle(drawn: Map, chosen: BoolArray) -> FloatArray:
     return enter_ball(settled) if distance == "poincare" else settled
 
 
-def _predict_newcomers(
+def predict_newcomers(
     results: Results,
     earlier: BoolArray,
     new: BoolArray,
-    halves: Sequence[BoolArray],
-    fitting: Fitting,
+    half: BoolArray,
+    attributes: SideInformation,
+    rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Predict each half of the newcomers' results from the other one."""
-    parts = []
-    for half in halves:
-        known = earlier | (new & half)
-        is_near = are_connected(results.choose(known), results.rows, results.columns)
-        hidden = new & ~half & is_near
-        predictions = {
-            "prediction": predict_hidden(results, known, hidden, fitting=fitting),
-            "additive": predict_additive(results, known, hidden),
-        }
-        parts.append(tabulate_predictions(results, hidden, predictions))
-    return pd.concat(parts, ignore_index=True)
+    """Predict each half of the newcomers' results from the other one and all earlier results.
+
+    Parameters
+    ----------
+    results : Results
+        Of all models.
+    earlier, new, half : ndarray of bool, shape (results,)
+        What was known before, what is of newcomers, and what is in the first half.
+    attributes : SideInformation
+        Of models and datasets, may be empty.
+    rng : numpy.random.Generator
+        Draws factors.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Place of the ``model``, and squared errors ``mse`` and ``mse_additive`` (of the additive
+        baseline), a row per result that known ones connect with its model.
+    """
+    parts, tests = [], []
+    for side in (half, ~half):
+        train = results.choose(earlier | (new & side))
+        is_near = are_connected(train, results.rows, results.columns)
+        test = results.choose(new & ~side & is_near)
+        if len(test.gaps):
+            parts.append(train)
+            tests.append(test)
+    if not parts:
+        return pd.DataFrame(columns=["model", "mse", "mse_additive"], dtype=float)
+    pairs = [Pairs(test.rows, test.columns) for test in tests]
+    predicted = predict_gaps(parts, attributes, pairs, rng=rng)
+    tables = [
+        pd.DataFrame(
+            {
+                "model": test.rows,
+                "mse": (moments.mean - test.gaps) ** 2,
+                "mse_additive": (fit_additive(train).predict(*pair) - test.gaps) ** 2,
+            }
+        )
+        for train, test, pair, moments in zip(parts, tests, pairs, predicted, strict=True)
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def _summarize(found: pd.DataFrame, confidence_level: float) -> dict[str, float]:
+    squares = {name: found[name].to_numpy() for name in ("mse", "mse_additive")}
+    models = found["model"].to_numpy(dtype=np.intp)
+    return summarize_errors(
+        models, squares, reference="mse_additive", confidence_level=confidence_level
+    )
 
 
 def _count_models(results: Results, chosen: BoolArray) -> int:
     return int((results.choose(chosen).per_model > 0).sum())
-
-
-def _summarize(found: pd.DataFrame, confidence_level: float) -> dict[str, float]:
-    return summarize_errors(
-        found,
-        others={"additive": "mse_additive"},
-        reference="additive",
-        confidence_level=confidence_level,
-    )
 
 
 def measure_drift(
@@ -268,7 +225,6 @@ def measure_drift(
     study: str,
     method: str,
     dimension: int,
-    n_starts: int,
     confidence_level: float,
     seed: int,
 ) -> dict[str, pd.DataFrame]:
@@ -278,13 +234,11 @@ def measure_drift(
     ----------
     gaps : pandas.DataFrame
         From `capmap.capabilities.gaps.tabulate_gaps`.
-    models : pandas.DataFrame
-        Columns ``model`` and ``date``.
-    datasets : pandas.DataFrame
-        Columns ``dataset`` and ``family``.
+    models, datasets : pandas.DataFrame
+        From `capmap.capabilities.quality.describe_results`, for their attributes.
     study : str
         Name of the study, part of the names of its random streams.
-    method, dimension, n_starts
+    method, dimension
         As in the setting `capabilities`.
     confidence_level, seed
         As in the setting `bootstrap`.
@@ -292,19 +246,48 @@ def measure_drift(
     Returns
     -------
     dict
-        The tables ``drift`` and ``newcomers``.
+        The tables ``drift``, a row per step, and ``newcomers``, one row on those of all steps. Both
+        are empty without dates.
+
+    Notes
+    -----
+    Models are added in at most 10 steps by date; those without a date are there from the start. At
+    a step, the results of each newcomer are split at random into two halves, a family of datasets
+    always in one of them, and each half is predicted from the other one and all earlier results.
+    Gaps are measured by the best and worst model of all times, as published ones are; so newcomers
+    that set a record do not stretch the scale at their step. Intervals are over models.
     """
     results = choose_results(gaps)
-    dates = models.set_index("model")["date"].fillna("")
-    families = datasets.set_index("dataset")["family"]
-    starts = draw_starts(results, dimension=dimension, starts=2 * n_starts, seed=seed, study=study)
-    found = track_drift(
-        results,
-        dates=dates.loc[results.models].tolist(),
-        families=families.loc[results.datasets].tolist(),
-        fitting=Fitting(METHODS[method], starts[:n_starts]),
-        other_starts=starts[n_starts:],
-        confidence_level=confidence_level,
-        make_rng=partial(make_stream, seed, study, "capabilities", "drift"),
+    dates = models.set_index("model")["date"].fillna("").loc[results.models].tolist()
+    ends = group_dates(dates)
+    if not ends:
+        return {"drift": pd.DataFrame(columns=DRIFT), "newcomers": pd.DataFrame(columns=NEWCOMERS)}
+    steps = [np.array([date <= end for date in dates])[results.rows] for end in ends]
+    starts = [
+        draw_start(results, dimension=dimension, seed=seed, study=study, number=number)
+        for number in range(2)
+    ]
+    families = datasets.set_index("dataset")["family"].loc[results.datasets].tolist()
+    half = split_halves(
+        results, families, make_stream(seed, study, "capabilities", "drift", "halves")
     )
-    return {"drift": found.steps, "newcomers": found.newcomers}
+    attributes = gather_attributes(results, models, datasets)
+    rows, found = [], []
+    for place, (end, known) in enumerate(zip(ends, steps, strict=True)):
+        earlier = steps[max(place - 1, 0)]
+        new = known & ~earlier
+        rng = make_stream(seed, study, "capabilities", "drift", "factors")
+        found.append(predict_newcomers(results, earlier, new, half, attributes, rng))
+        counts = {
+            "date": end,
+            "models": _count_models(results, known),
+            "results": int(known.sum()),
+            "newcomers": _count_models(results, new),
+        }
+        rows.append(_summarize(found[-1], confidence_level) | counts)
+    shifts = track_shifts(results, steps, METHODS[method], starts)
+    total = _summarize(pd.concat(found, ignore_index=True), confidence_level)
+    return {
+        "drift": pd.concat([pd.DataFrame(rows), shifts], axis=1)[DRIFT],
+        "newcomers": pd.DataFrame([total] if total["predictions"] else [], columns=NEWCOMERS),
+    }

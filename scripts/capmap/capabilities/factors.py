@@ -1,6 +1,6 @@
 """Bayesian factorization of gaps with random effects of models, datasets and their attributes."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -8,13 +8,15 @@ import pandas as pd
 from scipy.sparse import csr_array
 from scipy.special import gammaincinv, ndtri
 
-from capmap.capabilities.baselines import fit_additive
-from capmap.capabilities.gaps import Results
+from capmap.capabilities.baselines import fit_additive, fit_dataset_mean
+from capmap.capabilities.gaps import Results, are_connected
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.rng import KeyArray, combine_keys, draw_uniforms, hash_names
 
 # Sweeps that are dropped, and those that follow, of which every fifth one is used.
 BURN_IN, SWEEPS, THINNING = 10, 110, 5
+# Most chains, and how many results all chains of a part may have together.
+CHAINS, WORK = 8, 20_000
 MOST_FACTORS = 12
 # Prior scale of effects, in gaps; degrees of freedom of the noise of a dataset.
 SCALE, FREEDOM = 0.1, 5.0
@@ -116,12 +118,11 @@ class Pairs(NamedTuple):
     columns: IntArray
 
 
-def fit_factors(
+def predict_gaps(
     parts: Sequence[Results],
     attributes: SideInformation,
     pairs: Sequence[Pairs],
     *,
-    chains: int,
     rng: np.random.Generator,
 ) -> list[Moments]:
     """Predict the gaps of pairs of model and dataset by a Bayesian factorization.
@@ -130,73 +131,56 @@ def fit_factors(
     ----------
     parts : sequence of Results
         Results of the same models and datasets, at least one in each part; each part is fitted
-        alone, but all in one sweep, which takes less time, with as many factors and effects as
-        the smallest part supports.
+        alone, but all in one sweep, which takes less time.
     attributes : SideInformation
         Of the models and datasets; may be empty.
     pairs : sequence of Pairs
         What to predict by each part.
-    chains : int
-        Chains of each part, whose draws are taken together.
     rng : numpy.random.Generator
         Gives the key of all draws.
 
     Returns
     -------
     list of Moments
-        Of the pairs of each part: mean and variance of a result over the draws (`draw_gaps`).
-        Only sums are kept of these, so memory grows with chains × (results + pairs).
+        Of the pairs of each part (`fit_factors`), with means from 0 to 1. Where no known result
+        connects model and dataset, the mean is that of the dataset.
     """
-    ends = np.cumsum([len(own.rows) for own in pairs])[:-1]
-    means, samples, squares = np.zeros((3, sum(len(own.rows) for own in pairs)))
-    for draw in draw_gaps(parts, attributes, pairs, chains=chains, rng=rng):
-        means += draw.expected.mean(axis=0)
-        samples += draw.sampled.mean(axis=0)
-        squares += (draw.sampled**2 + draw.variance).mean(axis=0)
-    count = SWEEPS // THINNING
-    variance = squares / count - (samples / count) ** 2
-    found = np.split(means / count, ends), np.split(variance, ends)
-    return [Moments(*own) for own in zip(*found, strict=True)]
+    chains = max(1, min(CHAINS, WORK // max(len(part.gaps) for part in parts)))
+    found = []
+    fitted = fit_factors(parts, attributes, pairs, chains=chains, rng=rng)
+    for part, own, moments in zip(parts, pairs, fitted, strict=True):
+        mean = np.where(
+            are_connected(part, own.rows, own.columns),
+            moments.mean.clip(0, 1),
+            fit_dataset_mean(part).predict(own.rows, own.columns),
+        )
+        found.append(moments._replace(mean=mean))
+    return found
 
 
-class Draw(NamedTuple):
-    """Gaps of all pairs of all parts, shape (chains, pairs) each.
-
-    Parameters
-    ----------
-    sampled : ndarray
-        A draw from the posterior.
-    expected : ndarray
-        What it was expected to be before the last effects and the last coefficients of the
-        datasets were drawn, which has the same mean over draws and less noise.
-    variance : ndarray
-        Of a result around the sampled gap.
-    """
-
-    sampled: FloatArray
-    expected: FloatArray
-    variance: FloatArray
-
-
-def draw_gaps(
+def fit_factors(
     parts: Sequence[Results],
     attributes: SideInformation,
     pairs: Sequence[Pairs],
     *,
     chains: int,
     rng: np.random.Generator,
-) -> Iterator[Draw]:
-    """Draw from the posterior of the gaps of models on datasets, by Gibbs sampling.
+) -> list[Moments]:
+    """Fit the factors to each part, by Gibbs sampling, and predict its pairs.
 
     Parameters
     ----------
-    parts, attributes, pairs, chains, rng
-        As in `fit_factors`.
+    parts, attributes, pairs, rng
+        As in `predict_gaps`. There are as many factors and effects as the smallest part supports.
+    chains : int
+        Chains of each part, whose draws are taken together.
 
-    Yields
-    ------
-    Draw
-        22 times: after every fifth of 110 sweeps that follow 10 dropped ones.
+    Returns
+    -------
+    list of Moments
+        Of the pairs of each part: mean and variance of a result over the draws, one after every
+        fifth of 110 sweeps that follow 10 dropped ones. Only sums are kept of these, so memory
+        grows with chains × (results + pairs).
 
     Notes
     -----
@@ -225,13 +209,32 @@ def draw_gaps(
     Gelfand and Smith (1990), Journal of the American Statistical Association 85:398-409, for means
     of conditional expectations.
     """
+    ends = np.cumsum([len(own.rows) for own in pairs])[:-1]
+    means, samples, squares = np.zeros((3, sum(len(own.rows) for own in pairs)))
     sampler = _Sampler(parts, attributes, pairs, chains=chains, rng=rng)
-    for _ in range(BURN_IN):
+    for sweep in range(1, BURN_IN + SWEEPS + 1):
         sampler.sweep()
-    for _ in range(SWEEPS // THINNING):
-        for _ in range(THINNING):
-            sampler.sweep()
-        yield sampler.predict()
+        if sweep > BURN_IN and (sweep - BURN_IN) % THINNING == 0:
+            draw = sampler.predict()
+            means += draw.expected.mean(axis=0)
+            samples += draw.sampled.mean(axis=0)
+            squares += (draw.sampled**2 + draw.variance).mean(axis=0)
+    count = SWEEPS // THINNING
+    variance = squares / count - (samples / count) ** 2
+    found = np.split(means / count, ends), np.split(variance, ends)
+    return [Moments(*own) for own in zip(*found, strict=True)]
+
+
+class _Draw(NamedTuple):
+    """Gaps of all pairs of all parts, shape (chains, pairs) each.
+
+    A draw from the posterior; what it was expected to be before the last effects and coefficients
+    of datasets were drawn, which has the same mean and less noise; and the variance of a result.
+    """
+
+    sampled: FloatArray
+    expected: FloatArray
+    variance: FloatArray
 
 
 class _Effect:
@@ -510,7 +513,7 @@ class _Sampler:
         total = np.bincount(self.own, self.weights.take(self.columns) * squares)
         self.variances = (SCALE**2 + total / 2) / gammaincinv(1 + self.sizes / 2, uniforms)
 
-    def predict(self) -> Draw:
+    def predict(self) -> _Draw:
         """The gaps of the pairs that are asked for, as they are drawn now."""
         factors, level = self._extend(), self.levels[self.wanted]
         sampled = level + self._multiply(factors, self.datasets, *self.asked)
@@ -520,7 +523,7 @@ class _Sampler:
             expected += np.append(effect.means, 0.0)[places]
         variance = self.variances[self.wanted] / self.weights[self.asked.columns]
         shape = self.chains, -1
-        return Draw(*(own.reshape(shape) for own in (sampled, expected, variance)))
+        return _Draw(*(own.reshape(shape) for own in (sampled, expected, variance)))
 
 
 def list_groupings(

@@ -75,6 +75,13 @@ def order_by_names(results: Results, rng: np.random.Generator) -> IntArray:
     return np.argsort(combine_keys(models, hash_names(results.datasets)[results.columns]))
 
 
+def split_halves(results: Results, families: Sequence[str], rng: np.random.Generator) -> BoolArray:
+    """Put each result into one of two random halves, those of a model in a family into the same."""
+    root = rng.integers(2**64, size=1, dtype=np.uint64)
+    models = combine_keys(root, hash_names(results.models))[results.rows]
+    return np.asarray(combine_keys(models, hash_names(families)[results.columns]) % 2 == 0)
+
+
 def arrange_results(cells: pd.DataFrame) -> Results:
     """Arrange scores by the names of models and datasets, and measure their gaps.
 

@@ -1,11 +1,9 @@
 """Distances between points, their gradients, and the moves that leave distances unchanged."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import orthogonal_procrustes
 
 from capmap.ranking.aggregation import FloatArray, IntArray
 
@@ -82,11 +80,6 @@ def measure_poincare(first: FloatArray, second: FloatArray) -> Measured:
     return Measured(np.log1p(excess + root), slope * by_first, slope * by_second)
 
 
-def measure_bilinear(first: FloatArray, second: FloatArray) -> Measured:
-    """Inner product; not a distance, but what low-rank models of a matrix fit."""
-    return Measured(np.einsum("ij,ij->i", first, second), second, first)
-
-
 def enter_ball(positions: FloatArray) -> FloatArray:
     """Map hyperboloid coordinates, shape (points, dimension), to the Poincaré ball."""
     heights = np.sqrt(1 + np.einsum("ij,ij->i", positions, positions))
@@ -102,66 +95,7 @@ DISTANCES: dict[str, Callable[[FloatArray, FloatArray], Measured]] = {
     "l2": measure_l2,
     "cosine": measure_cosine,
     "poincare": measure_poincare,
-    "bilinear": measure_bilinear,
 }
-
-
-@dataclass(frozen=True)
-class Motion:
-    """A move to the origin, a rotation (or reflection), and a move to a place.
-
-    Parameters
-    ----------
-    origin, target : ndarray, shape (dimension,)
-        What is moved to the origin, and where that ends.
-    rotation : ndarray, shape (dimension, dimension)
-        An orthogonal matrix.
-    """
-
-    origin: FloatArray
-    rotation: FloatArray
-    target: FloatArray
-
-    def move(self, points: FloatArray) -> FloatArray:
-        """Move points, shape (points, dimension)."""
-        return np.asarray((points - self.origin) @ self.rotation + self.target)
-
-
-def find_motion(points: FloatArray, reference: FloatArray, *, centered: bool = True) -> Motion:
-    """Find the motion that brings points nearest to those of a reference (Procrustes).
-
-    Parameters
-    ----------
-    points, reference : ndarray, shape (points, dimension)
-        The same points in two frames, in Euclidean coordinates.
-    centered : bool
-        Whether the points may be moved, or only rotated and reflected about the origin.
-
-    Returns
-    -------
-    Motion
-        With the least sum of squared distances. Points are never scaled. Nothing moves where there
-        are no points.
-
-    References
-    ----------
-    Schönemann (1966), Psychometrika 31:1-10.
-
-    Examples
-    --------
-    >>> square = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    >>> turned = np.array([[2.0, 5.0], [1.0, 5.0], [1.0, 6.0]])
-    >>> find_motion(turned, square).move(turned).round(6).tolist() == square.tolist()
-    True
-    """
-    dimension = points.shape[1]
-    origin = target = np.zeros(dimension)
-    if len(points) == 0:
-        return Motion(origin, np.eye(dimension), target)
-    if centered:
-        origin, target = points.mean(axis=0), reference.mean(axis=0)
-    rotation = orthogonal_procrustes(points - origin, reference - target)[0]
-    return Motion(origin, np.asarray(rotation, dtype=float), target)
 
 
 def find_center(points: FloatArray, *, distance: str) -> FloatArray:
@@ -235,8 +169,7 @@ def settle_points(points: FloatArray, *, distance: str) -> FloatArray:
     - An axis points to where Σ x|x| is positive. All points have a say in that sum, so small
       changes do not flip an axis unless the points lie evenly on both sides; where the sum is 0,
       the first point off the middle lies on the positive side.
-    - Axes on which points spread alike may still turn in their plane. Use `find_motion` to
-      compare two sets of points.
+    - Axes on which points spread alike may still turn in their plane.
     """
     if distance == "cosine":
         points = normalize_lengths(points)

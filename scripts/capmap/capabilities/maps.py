@@ -18,7 +18,7 @@ def project_points(fits: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     fits : pandas.DataFrame
-        Of `tabulate_fits`; the first fit is projected.
+        Of `tabulate_fit`.
 
     Returns
     -------
@@ -29,7 +29,6 @@ def project_points(fits: pd.DataFrame) -> pd.DataFrame:
     -----
     - Large distances are kept best. x spreads widest, and the axes point as in `settle_points`;
       y is 0 where the points lie on a line.
-    - Offsets have no part in the map.
     - For "l2" these are the two first principal axes. Other distances need a matrix of all pairs;
       of more than 3000 points, straight ones between points of the Poincaré ball or of the unit
       sphere take their place.
@@ -41,12 +40,12 @@ def project_points(fits: pd.DataFrame) -> pd.DataFrame:
 
 
 def choose_points(fits: pd.DataFrame) -> tuple[FloatArray, str]:
-    """Take the points of the first fit, and the distance between them.
+    """Take the points of a fit, and the distance between them.
 
     Parameters
     ----------
     fits : pandas.DataFrame
-        Of `tabulate_fits`.
+        Of `tabulate_fit`.
 
     Returns
     -------
@@ -56,9 +55,8 @@ def choose_points(fits: pd.DataFrame) -> tuple[FloatArray, str]:
         "l2" also for more than 3000 points of another distance, which then are points of the
         Poincaré ball or of the unit sphere.
     """
-    first = fits[fits["fit"] == 0]
-    points = first.loc[:, "z1":].to_numpy(dtype=float)
-    distance = str(first["distance"].iloc[0])
+    points = fits.loc[:, "z1":].to_numpy(dtype=float)
+    distance = str(fits["distance"].iloc[0])
     if len(points) <= MOST_POINTS:
         return points, distance
     straight = {"poincare": enter_ball, "cosine": normalize_lengths}
@@ -66,9 +64,8 @@ def choose_points(fits: pd.DataFrame) -> tuple[FloatArray, str]:
 
 
 def name_points(fits: pd.DataFrame, plane: FloatArray) -> pd.DataFrame:
-    """Make the table of a map: kind, name, and x and y of points in the order of the first fit."""
-    names = fits.loc[fits["fit"] == 0, ["kind", "name"]].reset_index(drop=True)
-    return names.assign(x=plane[:, 0], y=plane[:, 1])
+    """Make the table of a map: kind, name, and x and y of points in the order of the fit."""
+    return fits[["kind", "name"]].assign(x=plane[:, 0], y=plane[:, 1])
 
 
 def measure_pairs(points: FloatArray, *, distance: str) -> FloatArray:

@@ -40,7 +40,7 @@ def project_neighbors(fits: pd.DataFrame, *, rng: np.random.Generator) -> pd.Dat
     Parameters
     ----------
     fits : pandas.DataFrame
-        Of `tabulate_fits`; the first fit is projected.
+        Of `tabulate_fit`.
     rng : numpy.random.Generator
         Seeds UMAP.
 

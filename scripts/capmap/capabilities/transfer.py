@@ -1,135 +1,29 @@
-"""Whether what models do on some datasets predicts what they do on others."""
+"""Whether what models do on other types of datasets predicts what they do on one."""
 
-from collections.abc import Hashable, Mapping, Sequence
-from functools import partial
-from typing import NamedTuple, TypeVar
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from capmap.capabilities.embedding import METHODS, draw_starts
-from capmap.capabilities.gaps import BoolArray, Results, choose_results
-from capmap.capabilities.halves import (
-    HALVINGS,
-    Fitting,
-    MakeRng,
-    list_halves,
-    predict_additive,
-    predict_hidden,
-    summarize_errors,
-    tabulate_predictions,
-)
+from capmap.capabilities.baselines import fit_additive
+from capmap.capabilities.factors import Pairs, SideInformation, gather_attributes, predict_gaps
+from capmap.capabilities.gaps import BoolArray, Results, choose_results, split_halves
+from capmap.capabilities.intervals import summarize_errors
 from capmap.rng import make_stream
-from capmap.wording import format_count
-
-Names = tuple[str, str, str]
-Label = TypeVar("Label", bound=Hashable)
 
 FEWEST_DATASETS = 5
 MOST_TYPES = 6
-FEWEST_FAMILIES = 5
-DRAWS = 5
-REST = ""
-ONE_OTHER, ALL_OTHERS, EACH = "one other type", "all other datasets", "each type"
-TESTED_SHARE = 4
+ALL = "all types"
+ERRORS = ("mse", "mse_alone", "mse_additive")
 TRANSFER = [
-    *("kind", "trained_on", "tested_on", "models", "datasets", "train_results", "predictions"),
-    *("mse", "mse_low", "mse_high", "mse_alone", "mse_additive", "mse_all", "pearson"),
+    *("tested_on", "datasets", "models", "predictions"),
+    *("mse", "mse_low", "mse_high", "mse_alone", "mse_additive"),
     *("difference", "difference_low", "difference_high"),
 ]
-OTHERS = {"alone": "mse_alone", "additive": "mse_additive", "all": "mse_all"}
-
-
-class Trial(NamedTuple):
-    """Predictions of some datasets by a map that also knows others.
-
-    Parameters
-    ----------
-    train_results : int
-        Number of results of those others.
-    predictions : pandas.DataFrame
-        As from `tabulate_predictions`.
-    """
-
-    train_results: int
-    predictions: pd.DataFrame
-
-
-def measure_transfer(
-    results: Results,
-    *,
-    types: Sequence[str],
-    families: Sequence[str],
-    fitting: Fitting,
-    confidence_level: float,
-    make_rng: MakeRng,
-) -> pd.DataFrame:
-    """Measure how much the results on some datasets help to predict those on others.
-
-    Parameters
-    ----------
-    results : Results
-        At least one.
-    types, families : sequence of str
-        Of each dataset; "" for a type that is not known.
-    fitting : Fitting
-        How maps are fitted.
-    confidence_level : float
-        Of the intervals, between 0 and 1.
-    make_rng : callable
-        Makes the random generator of the names it is given.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Rows of three kinds: ``type``, by names of types, for each type that is trained on and each
-        other one that is tested on; ``types``, one row for all of these pairs together ("one other
-        type") and one for training on whatever is not of the tested type ("all other datasets");
-        and ``families``, for growing numbers of families that are trained on. Columns: ``kind``,
-        ``trained_on``, ``tested_on``, ``models`` and ``datasets`` (with predictions),
-        ``train_results`` (of what is trained on; the mean where a row stands for several),
-        ``predictions`` (results), and mean squared errors: ``mse`` of the map with its interval
-        ``mse_low`` to ``mse_high``; ``mse_alone``, without what is trained on; ``mse_additive``, of
-        the additive baseline; and ``mse_all``, when all other datasets are trained on; then
-        Pearson's ``pearson`` of predictions and truth, and ``difference``, mse − mse_alone, with
-        its interval ``difference_low`` to ``difference_high``: below 0 where training on others
-        helps.
-
-    Notes
-    -----
-    Of each family that is tested on, a random half of the models is hidden, then the other half;
-    the variants of a family are hidden together, as each predicts the others. A map of the results
-    that are not hidden and of those that are trained on predicts the hidden ones. The other
-    predictions, of the same results, differ only in what is trained on, and the additive baseline
-    in what is fitted.
-
-    Types are those with at least 5 datasets, the 6 with the most datasets if there are more (then
-    by name), and models are hidden three times. Only models are tested that have results on the
-    type that is trained on, or on any of the families that are not tested on.
-
-    Of the families, a random quarter is tested on, and 5, 10, 20, … up to all of the others are
-    trained on; the more include the fewer, and all are tested on the same results. That is drawn
-    5 times. With one family there are no such rows.
-
-    A result that is predicted more than once counts once, with its mean squared error.
-
-    Gaps are measured by the best and worst model of all results. A model without known results is
-    predicted by the mean of the dataset; a dataset without known results is not tested. Intervals
-    are over models (`estimate_mean`); those of squared errors end at 0. They do not have the
-    chance in which halves and families are drawn, so one that just excludes 0 proves little.
-    """
-    found: dict[Names, list[Trial]] = {}
-    for names, trial in (
-        *_test_types(results, types, families, fitting, make_rng),
-        *_test_families(results, families, fitting, make_rng),
-    ):
-        found.setdefault(names, []).append(trial)
-    rows = [_summarize(names, own, confidence_level) for names, own in found.items()]
-    return pd.DataFrame([row for row in rows if row["predictions"]], columns=TRANSFER)
 
 
 def choose_types(types: Sequence[str]) -> list[str]:
-    """Choose the types with enough datasets to be trained and tested on, by name.
+    """Choose the types with enough datasets to be tested on, by name.
 
     Examples
     --------
@@ -145,181 +39,120 @@ def choose_types(types: Sequence[str]) -> list[str]:
     return sorted(name for _, name in sorted(enough)[:MOST_TYPES])
 
 
-def list_sizes(families: int) -> list[int]:
-    """List how many families are trained on, up to all that there are.
-
-    Examples
-    --------
-    >>> list_sizes(31), list_sizes(20), list_sizes(3)
-    ([5, 10, 20, 31], [5, 10, 20], [3])
-    """
-    sizes = []
-    size = FEWEST_FAMILIES
-    while size < families:
-        sizes.append(size)
-        size *= 2
-    return [*sizes, families]
-
-
-def _test_types(
-    results: Results,
-    types: Sequence[str],
-    families: Sequence[str],
-    fitting: Fitting,
-    make_rng: MakeRng,
-) -> list[tuple[Names, Trial]]:
-    chosen = choose_types(types)
-    members = {name: np.array([own == name for own in types])[results.columns] for name in chosen}
-    found: list[tuple[Names, Trial]] = []
-    for tested in chosen:
-        trained = {name: members[name] for name in chosen if name != tested}
-        trained[REST] = ~members[tested]
-        trials = _predict_tested(
-            results,
-            members[tested],
-            trained,
-            families=families,
-            fitting=fitting,
-            n_draws=HALVINGS,
-            make_rng=partial(make_rng, "type", tested),
-        )
-        for name, trial in trials:
-            kept = _keep_models(results, trial, trained[name])
-            if name != REST:
-                found.append((("type", name, tested), kept))
-            found.append((("types", ALL_OTHERS if name == REST else ONE_OTHER, EACH), kept))
-    return sorted(found, key=lambda pair: (pair[0][0], pair[0][1:] == (ALL_OTHERS, EACH), pair[0]))
-
-
-def _test_families(
-    results: Results, families: Sequence[str], fitting: Fitting, make_rng: MakeRng
-) -> list[tuple[Names, Trial]]:
-    names = sorted(set(families))
-    tested = -(-len(names) // TESTED_SHARE)
-    sizes = list_sizes(len(names) - tested) if len(names) > tested else []
-    found = []
-    for draw in range(DRAWS if sizes else 0):
-        order = make_rng("families", str(draw)).permutation(np.array(names, dtype=object))
-        place = {name: number - tested for number, name in enumerate(order)}
-        places = np.array([place[family] for family in families])[results.columns]
-        trials = _predict_tested(
-            results,
-            places < 0,
-            {size: (places >= 0) & (places < size) for size in sizes},
-            families=families,
-            fitting=fitting,
-            n_draws=1,
-            make_rng=partial(make_rng, "families", str(draw)),
-        )
-        for size, trial in trials:
-            label = format_count(size, "family", "families")
-            kept = _keep_models(results, trial, places >= 0)
-            found.append((("families", label, "other families"), kept))
-    return found
-
-
-def _predict_tested(
+def predict_type(
     results: Results,
     tested: BoolArray,
-    trained: Mapping[Label, BoolArray],
-    *,
+    half: BoolArray,
     families: Sequence[str],
-    fitting: Fitting,
-    n_draws: int,
-    make_rng: MakeRng,
-) -> list[tuple[Label, Trial]]:
-    """Predict each half of the tested results, for everything that may be trained on."""
-    family = [families[column] for column in results.columns]
-    model = [results.models[row] for row in results.rows]
-    halves = list_halves(family, model, n_draws=n_draws, make_rng=make_rng)
-    pairs = pd.factorize(pd.Series(list(zip(model, family, strict=True))))[0]
-    parts: dict[Label, list[pd.DataFrame]] = {label: [] for label in trained}
-    for half in halves:
-        known = tested & half
-        has_known = results.choose(known).per_dataset > 0
-        hidden = tested & ~half & has_known[results.columns]
-        spared = ~np.isin(pairs, pairs[hidden])
-        shared = {
-            "alone": predict_hidden(results, known, hidden, fitting=fitting),
-            "all": predict_hidden(results, known | (~tested & spared), hidden, fitting=fitting),
-        }
-        for label, others in trained.items():
-            train = known | (others & spared)
-            is_all = np.array_equal(others, ~tested)
-            own = {
-                "prediction": shared["all"]
-                if is_all
-                else predict_hidden(results, train, hidden, fitting=fitting),
-                "additive": predict_additive(results, train, hidden),
-            }
-            parts[label].append(tabulate_predictions(results, hidden, own | shared))
-    return [
-        (label, Trial(int(others.sum()), pd.concat(parts[label], ignore_index=True)))
-        for label, others in trained.items()
-    ]
+    attributes: SideInformation,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Predict each half of the results on one type from the other half, with and without others.
+
+    Parameters
+    ----------
+    results : Results
+        All of them.
+    tested, half : ndarray of bool, shape (results,)
+        What is on datasets of the type, and what is in the first half.
+    families : sequence of str
+        Of each dataset.
+    attributes : SideInformation
+        Of models and datasets, may be empty.
+    rng : numpy.random.Generator
+        Draws factors.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Places of ``model`` and ``dataset``, and squared errors: ``mse``, with all datasets of other
+        types known too; ``mse_alone``, without them; and ``mse_additive``, of the additive baseline
+        with them. A row per result on a dataset of which the other half has some, and of a model
+        that has results on other types. What a hidden model does on other variants of a family is
+        hidden too.
+    """
+    pairs = results.rows * len(results.datasets)
+    pairs = pairs + np.unique(families, return_inverse=True)[1][results.columns]
+    elsewhere = results.choose(~tested).per_model > 0
+    tables = [pd.DataFrame(columns=["model", "dataset", *ERRORS], dtype=float)]
+    for side in (half, ~half):
+        alone = results.choose(tested & side)
+        hidden = tested & ~side & (alone.per_dataset > 0)[results.columns]
+        hidden &= elsewhere[results.rows]
+        test = results.choose(hidden)
+        if not len(test.gaps):
+            continue
+        others = ~tested & ~np.isin(pairs, pairs[tested & ~side])
+        joined = results.choose((tested & side) | others)
+        asked = Pairs(test.rows, test.columns)
+        known, own = (
+            predict_gaps([part], attributes, [asked], rng=rng)[0].mean for part in (joined, alone)
+        )
+        additive = fit_additive(joined).predict(*asked)
+        squares = [(found - test.gaps) ** 2 for found in (known, own, additive)]
+        table = pd.DataFrame({"model": test.rows, "dataset": test.columns})
+        tables.append(table.assign(**dict(zip(ERRORS, squares, strict=True))))
+    return pd.concat(tables, ignore_index=True)
 
 
-def _keep_models(results: Results, trial: Trial, chosen: BoolArray) -> Trial:
-    """Keep the predictions of models that have some of the chosen results."""
-    is_there = results.choose(chosen).per_model > 0
-    own = trial.predictions
-    return trial._replace(predictions=own[is_there[own["model"].to_numpy(dtype=np.intp)]])
-
-
-def _summarize(names: Names, trials: Sequence[Trial], confidence_level: float) -> dict[str, object]:
-    found = pd.concat([trial.predictions for trial in trials], ignore_index=True)
-    errors = summarize_errors(
-        found, others=OTHERS, reference="alone", confidence_level=confidence_level
-    )
-    kind, trained_on, tested_on = names
-    return {
-        "kind": kind,
-        "trained_on": trained_on,
-        "tested_on": tested_on,
-        "train_results": round(float(np.mean([trial.train_results for trial in trials]))),
-        **errors,
-    }
-
-
-def check_transfer(
+def measure_transfer(
     gaps: pd.DataFrame,
+    models: pd.DataFrame,
     datasets: pd.DataFrame,
     *,
     study: str,
-    method: str,
-    dimension: int,
-    n_starts: int,
     confidence_level: float,
     seed: int,
 ) -> pd.DataFrame:
-    """Predict types and families of datasets from others.
+    """Measure how much results on other types of datasets help to predict those on one.
 
     Parameters
     ----------
     gaps : pandas.DataFrame
         From `capmap.capabilities.gaps.tabulate_gaps`.
-    datasets : pandas.DataFrame
-        Columns ``dataset``, ``type`` and ``family``.
+    models, datasets : pandas.DataFrame
+        From `capmap.capabilities.quality.describe_results`, for their attributes.
     study : str
         Name of the study, part of the names of its random streams.
-    method, dimension, n_starts
-        As in the setting `capabilities`.
     confidence_level, seed
         As in the setting `bootstrap`.
 
     Returns
     -------
     pandas.DataFrame
-        The table ``transfer``.
+        A row per type with at least 5 datasets (the 6 with the most), by name, and one for all of
+        these: ``tested_on``; ``datasets``, ``models`` and ``predictions``, their numbers; the mean
+        squared errors of `predict_type` with the interval ``mse_low`` to ``mse_high``; and
+        ``difference``, mse − mse_alone, with its interval, below 0 where other types help. Empty
+        without types.
+
+    Notes
+    -----
+    The results of each model in each family of datasets are put into one of two random halves.
+    Gaps are measured by the best and worst model of all results. Intervals are over models, and do
+    not have the chance in which halves are drawn.
     """
     results = choose_results(gaps)
-    attributes = datasets.set_index("dataset").loc[results.datasets]
-    starts = draw_starts(results, dimension=dimension, starts=n_starts, seed=seed, study=study)
-    return measure_transfer(
-        results,
-        types=attributes["type"].fillna("").tolist(),
-        families=attributes["family"].tolist(),
-        fitting=Fitting(METHODS[method], starts),
-        confidence_level=confidence_level,
-        make_rng=partial(make_stream, seed, study, "capabilities", "transfer"),
+    known = datasets.set_index("dataset").loc[results.datasets]
+    types, families = known["type"].fillna("").tolist(), known["family"].tolist()
+    attributes = gather_attributes(results, models, datasets)
+    half = split_halves(
+        results, families, make_stream(seed, study, "capabilities", "transfer", "halves")
     )
+    found = []
+    for name in choose_types(types):
+        tested = np.array([own == name for own in types])[results.columns]
+        rng = make_stream(seed, study, "capabilities", "transfer", "factors", name)
+        found.append((name, predict_type(results, tested, half, families, attributes, rng)))
+    if found:
+        found.append((ALL, pd.concat([own for _, own in found], ignore_index=True)))
+    rows = []
+    for name, own in found:
+        errors = summarize_errors(
+            own["model"].to_numpy(dtype=np.intp),
+            {error: own[error].to_numpy() for error in ERRORS},
+            reference="mse_alone",
+            confidence_level=confidence_level,
+        )
+        rows.append({"tested_on": name, "datasets": own["dataset"].nunique()} | errors)
+    return pd.DataFrame([row for row in rows if row["predictions"]], columns=TRANSFER)

@@ -2,12 +2,8 @@
 
 from capmap.catalog.declarations import Analysis, Figure, Step, Table
 
-# How an embedding is fitted.
-FIT = {
-    "method": "capabilities/method",
-    "dimension": "capabilities/dimension",
-    "n_starts": "capabilities/starts",
-}
+# How positions are fitted.
+FIT = {"method": "capabilities/method", "dimension": "capabilities/dimension"}
 
 CAPABILITIES = Analysis(
     question="What is each model good at?",
@@ -41,21 +37,6 @@ CAPABILITIES = Analysis(
             "over models.",
             "statistic estimate low high confidence models",
         ),
-        "axes": Table(
-            "Whether positions go with attributes, of all axes at once (which no rotation changes) "
-            "and of each principal axis, by permutation tests, with Holm's correction for all.",
-            "kind attribute axis points statistic estimate p p_holm",
-        ),
-        "best_models": Table(
-            "The best expected model of each dataset at each budget, its score in the metric's "
-            "unit (with a prediction interval if it has no result), and how many of the models "
-            "that cost no more may be the best.",
-            "dataset budget model cost is_result score score_low score_high models candidates",
-        ),
-        "best_candidates": Table(
-            "The models that may be the best of a dataset, and at which budgets.",
-            "dataset model cost is_result score score_low score_high budget_from budget_to",
-        ),
         "models": Table(
             "Results, mean gap and attributes of each model, and why it was dropped from the "
             "embedding, if it was.",
@@ -69,9 +50,9 @@ CAPABILITIES = Analysis(
             "std saturation headroom type family dropped",
         ),
         "positions": Table(
-            "Position of each model and dataset, along the principal axes; the offset is "
-            "added to distances, and centrality is the distance to the centroid.",
-            "kind name component offset centrality",
+            "Position of each model and dataset, along the principal axes; centrality is the "
+            "distance to the centroid.",
+            "kind name component centrality",
             more=True,
         ),
         "predictions": Table(
@@ -79,11 +60,6 @@ CAPABILITIES = Analysis(
             "Results marked as held out were hidden when they were predicted.",
             "model dataset observed predicted low high predicted_score score_low score_high "
             "held_out",
-        ),
-        "sensitivity": Table(
-            "The first ten models by mean expected gap over all datasets, with how much worse "
-            "unreported results may be before they lose their place.",
-            "place model gap survives successor",
         ),
         "validation": Table(
             "Every hidden result with its predicted gap, by method, dimension and protocol.",
@@ -156,52 +132,16 @@ CAPABILITIES = Analysis(
                 "renamed": "figures/names",
             },
         ),
-        "crossvalidate_baselines": Step(
-            "capmap.capabilities.crossvalidation:crossvalidate_baselines",
-            tables=[],
-            reads=["gaps", "datasets"],
-            options={
-                "n_splits": "capabilities/splits",
-                "held_out": "capabilities/held_out",
-                "seed": "bootstrap/seed",
-            },
-            files={"baselines": "capabilities/folds/baselines.parquet"},
-        ),
-        "crossvalidate_factors": Step(
-            "capmap.capabilities.fold_factors:crossvalidate_factors",
-            tables=[],
+        "crossvalidate": Step(
+            "capmap.capabilities.crossvalidation:crossvalidate_study",
+            tables=["validation", "summary", "by_results", "bend"],
             reads=["gaps", "models", "datasets"],
             options={
-                "n_splits": "capabilities/splits",
-                "held_out": "capabilities/held_out",
-                "seed": "bootstrap/seed",
-            },
-            files={
-                "factors": "capabilities/folds/factors.parquet",
-                "factor_fits": "capabilities/folds/factor_fits.parquet",
-            },
-        ),
-        # One job for each method and dimension, which take the place of those of the map.
-        "crossvalidate_embedding": Step(
-            "capmap.capabilities.fold_factors:crossvalidate_embedding",
-            tables=[],
-            reads=["gaps", "datasets"],
-            paths=["factor_fits"],
-            options={
-                **FIT,
-                "n_splits": "capabilities/splits",
-                "held_out": "capabilities/held_out",
-                "seed": "bootstrap/seed",
-            },
-            files={"folds": "capabilities/folds/{method}/{dimension}.parquet"},
-        ),
-        "summarize_crossvalidation": Step(
-            "capmap.capabilities.crossvalidation:summarize_crossvalidation",
-            tables=["validation", "summary", "by_results", "bend"],
-            reads=["baselines", "factors"],
-            paths=["folds"],
-            options={
                 "dimension": "capabilities/dimension",
+                "distances": "capabilities/distances",
+                "dimensions": "capabilities/dimensions",
+                "n_splits": "capabilities/splits",
+                "held_out": "capabilities/held_out",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
@@ -232,39 +172,29 @@ CAPABILITIES = Analysis(
         ),
         "predict_scores": Step(
             "capmap.capabilities.predictions:predict_cells",
-            tables=["predictions", "sensitivity"],
-            reads=["gaps", "fits", "models", "datasets", "bounds"],
+            tables=["predictions"],
+            reads=["gaps", "models", "datasets", "bounds"],
             options={
-                **FIT,
                 "seed": "bootstrap/seed",
                 "confidence_level": "capabilities/confidence",
-                "unreported_worse": "capabilities/unreported_worse",
             },
         ),
         "describe_capabilities": Step(
-            "capmap.capabilities.summary:summarize_map",
-            tables=["centrality", "axes", "best_models", "best_candidates"],
+            "capmap.capabilities.centrality:correlate_centrality",
+            tables=["centrality"],
             reads=[
                 "gaps",
                 "models",
                 "datasets",
                 "summary",
-                "by_results",
                 "predictions",
                 "positions",
-                "sensitivity",
             ],
-            paths=["model_file"],
             options={
-                "model_attributes": "attributes/models",
-                "renamed": "figures/names",
-                "against": "frontier/against",
                 "method": "capabilities/method",
                 "dimension": "capabilities/dimension",
                 "confidence_level": "capabilities/confidence",
-                "unreported_worse": "capabilities/unreported_worse",
                 "min_results": "capabilities/min_results",
-                "seed": "bootstrap/seed",
             },
             describe="capmap.prose.capabilities:describe_capabilities",
         ),
@@ -276,141 +206,67 @@ PLACEMENTS = Analysis(
     folder="capabilities",
     tables={
         "placements": Table(
-            "Where models with few results stand, placed without moving the others, with the "
-            "radius that holds the position and the mean gap that it implies.",
-            "model results mean_gap mean_gap_low mean_gap_high radius",
+            "Where models with few results stand, placed without moving the others, and their mean "
+            "gap over all datasets.",
+            "model results mean_gap mean_gap_low mean_gap_high",
             more=True,
         ),
         "placement_predictions": Table(
-            "Gap and score of models with few results on every dataset, with prediction intervals.",
-            "model dataset observed predicted low high predicted_score score_low score_high",
-        ),
-        "placement_replay": Table(
-            "Errors of predictions for models whose results were hidden but for a few, beside "
-            "those of additive effects, with Holm-adjusted tests over models; and coverage of "
+            "Gap and score of models with few results on the other datasets, with prediction "
             "intervals.",
-            "method results results_to models predictions mse mse_low mse_high change "
-            "change_low change_high p_adjusted coverage width",
+            "model dataset predicted low high predicted_score score_low score_high",
+        ),
+        "error_curve": Table(
+            "Errors of predictions for models that were left with so many of their results, beside "
+            "those of additive effects, and coverage of the prediction intervals.",
+            "results models predictions mse mse_low mse_high mse_additive difference "
+            "difference_low difference_high coverage width",
         ),
     },
     figures={
-        "placement_replay": Figure(
-            "Errors and coverage of predictions for models whose results were hidden but for "
-            "a few.",
-            draw="capmap.figures.few_results:draw_placement_replay",
-            reads=["placement_replay"],
+        "error_curve": Figure(
+            "Errors and coverage of predictions for models that were left with so many of their "
+            "results.",
+            draw="capmap.figures.few_results:draw_error_curve",
+            reads=["error_curve"],
             options={"confidence_level": "capabilities/confidence"},
         )
     },
     steps={
-        "replay_placements": Step(
-            "capmap.capabilities.placement_replay:replay_few_results",
-            tables=["placement_replay"],
+        "draw_error_curve": Step(
+            "capmap.capabilities.error_curve:draw_curve",
+            tables=["error_curve"],
             reads=["gaps", "models", "datasets"],
-            options={
-                **FIT,
-                "seed": "bootstrap/seed",
-                "confidence_level": "capabilities/confidence",
-            },
+            options={"seed": "bootstrap/seed", "confidence_level": "capabilities/confidence"},
+            files={"few_results": "capabilities/few_results.parquet"},
         ),
         "place_models": Step(
-            "capmap.capabilities.predictions:place_few_results",
+            "capmap.capabilities.placement:place_few_results",
             tables=["placements", "placement_predictions"],
-            reads=["gaps", "fits", "bounds", "placement_replay"],
-            options={
-                **FIT,
-                "seed": "bootstrap/seed",
-                "confidence_level": "capabilities/confidence",
-            },
+            reads=["gaps", "fits", "models", "datasets", "bounds", "few_results", "error_curve"],
+            options={"seed": "bootstrap/seed", "confidence_level": "capabilities/confidence"},
             describe="capmap.prose.placements:describe_placements",
         ),
     },
 )
 
 NEXT_RESULTS = Analysis(
-    question="Which result would be most informative?",
+    question="Which result should be run next?",
     folder="capabilities",
     tables={
         "next": Table(
-            "The datasets to evaluate next, for each model: those that reduce the variance "
-            "of its predictions most, or most for their cost.",
-            "model rank dataset reduction share cost predicted low high",
-        ),
-        "next_models": Table(
-            "The models to try next, for each dataset, by their predicted gap.",
-            "dataset rank model predicted low high",
-        ),
-        "dataset_information": Table(
-            "What one result on each dataset says about a new model: the share of its "
-            "variance over all datasets that it removes (information), and the share of a "
-            "result that is not noise (reliability).",
-            "dataset results std_gap saturation reliability information",
-        ),
-        "dataset_replay": Table(
-            "Error of predictions for a new model by how many results it has, when each "
-            "policy chooses them.",
-            "policy results error error_low error_high models",
-        ),
-        "dataset_savings": Table(
-            "Results that the policy needs to reach the error of random choice.",
-            "policy results needed needed_low needed_high saving models confidence",
-        ),
-        "model_replay": Table(
-            "Gap of the best model found on a new dataset by how many models were tried, "
-            "when each policy chooses them.",
-            "policy tried regret regret_low regret_high datasets",
+            "The results to run next: those with the widest prediction intervals, of models that "
+            "may be near the best one on the dataset.",
+            "rank model dataset predicted low high width",
         ),
     },
-    figures={
-        "dataset_replay": Figure(
-            "Error of predictions for a new model by how many results it has, when each "
-            "policy chooses them.",
-            draw="capmap.figures.few_results:draw_dataset_replay",
-            reads=["dataset_replay"],
-        ),
-        "model_replay": Figure(
-            "Gap of the best model found on a new dataset by how many models were tried, "
-            "when each policy chooses them.",
-            draw="capmap.figures.few_results:draw_model_replay",
-            reads=["model_replay"],
-        ),
-    },
+    figures={},
     steps={
-        "replay_choices": Step(
-            "capmap.capabilities.choice_replay:replay_choices",
-            tables=["dataset_replay", "dataset_savings", "model_replay"],
-            reads=["gaps", "models", "datasets"],
-            paths=["dataset_file"],
-            options={
-                **FIT,
-                "confidence_level": "bootstrap/confidence",
-                "seed": "bootstrap/seed",
-                "dataset_attributes": "attributes/datasets",
-                "renamed": "figures/names",
-            },
-        ),
         "choose_results": Step(
-            "capmap.capabilities.choices:choose_next_results",
-            tables=["next", "next_models", "dataset_information"],
-            reads=[
-                "gaps",
-                "fits",
-                "predictions",
-                "placement_predictions",
-                "models",
-                "datasets",
-                "dataset_replay",
-                "dataset_savings",
-                "model_replay",
-            ],
-            paths=["model_file", "dataset_file"],
-            options={
-                "method": "capabilities/method",
-                "seed": "bootstrap/seed",
-                "attributes": "attributes",
-                "allowed": "next",
-                "renamed": "figures/names",
-            },
+            "capmap.capabilities.next_results:choose_next_results",
+            tables=["next"],
+            reads=["predictions", "placement_predictions"],
+            options={"confidence_level": "capabilities/confidence"},
             describe="capmap.prose.next_results:describe_next_results",
         ),
     },
@@ -462,31 +318,26 @@ TRANSFER = Analysis(
     folder="capabilities",
     tables={
         "transfer": Table(
-            "Errors on types and families of datasets that were not trained on, with half of "
-            "their results known.",
-            "kind trained_on tested_on models datasets train_results predictions mse mse_low "
-            "mse_high mse_alone mse_additive mse_all pearson difference difference_low "
-            "difference_high",
+            "Errors on types of datasets with half of their results known, with and without the "
+            "datasets of other types.",
+            "tested_on datasets models predictions mse mse_low mse_high mse_alone mse_additive "
+            "difference difference_low difference_high",
         )
     },
     figures={
         "transfer": Figure(
-            "Errors on types and families of datasets that were not trained on, with half of "
-            "their results known.",
+            "Errors on types of datasets with half of their results known, with and without the "
+            "datasets of other types.",
             draw="capmap.figures.transfer:draw_transfer",
             reads=["transfer"],
         )
     },
     steps={
         "check_transfer": Step(
-            "capmap.capabilities.transfer:check_transfer",
+            "capmap.capabilities.transfer:measure_transfer",
             tables=["transfer"],
-            reads=["gaps", "datasets"],
-            options={
-                **FIT,
-                "confidence_level": "bootstrap/confidence",
-                "seed": "bootstrap/seed",
-            },
+            reads=["gaps", "models", "datasets"],
+            options={"confidence_level": "bootstrap/confidence", "seed": "bootstrap/seed"},
             describe="capmap.prose.transfer:describe_transfer",
         )
     },

@@ -28,10 +28,10 @@ COLUMNS = {
     **name_columns(
         "model dataset metric name seed source shard statistic model_a model_b opponent reference "
         "best left_out group condition best_model duplicate_of architecture type family "
-        "trained_on tested_on date dropped dataset_a dataset_b metric_a metric_b labels "
+        "tested_on date dropped dataset_a dataset_b metric_a metric_b labels "
         "method backbone size submission tie_group release license training checkpoint ranking "
         "ranking_a ranking_b split stamp unit leader publication low_publication high_publication "
-        "closest attribute axis successor",
+        "closest",
         model_a="Model a",
         model_b="Model b",
     ),
@@ -41,10 +41,8 @@ COLUMNS = {
     "df2": Column("df 2"),
     "kendall_tau": Column("Kendall's tau"),
     "p_a_better": Column("P(a better)"),
-    "p_adjusted": Column("p, Holm corrected"),
     "p_b_better": Column("P(b better)"),
     "p_front": Column("P(front)"),
-    "p_holm": Column("p, Holm corrected"),
     "p_equivalent": Column("P(equivalent)"),
     "p_improvement": Column("P(improvement)"),
     "p_improvement_high": Column("P(improvement) to"),

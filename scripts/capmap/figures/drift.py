@@ -62,7 +62,7 @@ SHIFTS = {
     "shift_noise": ("other starts", ModelStyle(FAINT_INK, "X", (0, (4.0, 1.5)))),
 }
 ERRORS = {
-    "mse": ("map", ModelStyle(PALETTE[0], "o", "-")),
+    "mse": METHODS["factors"],
     "mse_additive": METHODS["additive"],
 }
 

@@ -26,14 +26,10 @@ from capmap.figures.look import column_width, page_width
 from capmap.figures.style import FAINT_INK, PALETTE, ModelStyle
 
 METHODS = {
-    "ensemble": ("ensemble", ModelStyle(PALETTE[0], "o", "-")),
-    "placed": ("placed", ModelStyle(PALETTE[5], "P", "-")),
-    "factors": ("factors", ModelStyle(PALETTE[1], "*", (0, (6.0, 1.5)))),
+    "factors": ("factors", ModelStyle(PALETTE[0], "o", "-")),
     "l2": ("L2", ModelStyle(PALETTE[3], "s", "-")),
     "cosine": ("cosine", ModelStyle(PALETTE[2], "D", "-")),
     "poincare": ("Poincaré", ModelStyle(PALETTE[4], "^", "-")),
-    "bilinear": ("bilinear", ModelStyle(PALETTE[6], "v", "-")),
-    "knn": ("nearest models", ModelStyle(PALETTE[2], "D", (0, (6.0, 1.5)))),
     "additive": ("additive", ModelStyle(PALETTE[7], "X", (0, (4.0, 1.5)))),
     "model_mean": ("model mean", ModelStyle(FAINT_INK, "P", (0, (1.2, 1.2)))),
     "dataset_mean": ("dataset mean", ModelStyle(FAINT_INK, "P", (0, (6.0, 1.5, 1.2, 1.5)))),
@@ -73,8 +69,8 @@ def order_methods(methods: Iterable[str]) -> list[str]:
 
     Examples
     --------
-    >>> order_methods(["additive", "l2", "ensemble", "l2"])
-    ['ensemble', 'l2', 'additive']
+    >>> order_methods(["additive", "l2", "factors", "l2"])
+    ['factors', 'l2', 'additive']
     """
     return sorted(set(methods), key=list(METHODS).index)
 

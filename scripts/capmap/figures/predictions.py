@@ -46,6 +46,7 @@ from capmap.figures.side_columns import format_decimal
 from capmap.figures.style import FAINT_INK, SMALL_SIZE, TEXT_SIZE, ModelStyle, figure_style
 from capmap.wording import count_things
 
+PREDICTOR = "factors"
 FIT_HEADING = "Estimated and true \N{GREEK CAPITAL LETTER DELTA}"
 TRUE = "true \N{GREEK CAPITAL LETTER DELTA} (0 = best, 1 = worst)"
 LEFT = 0.58
@@ -100,7 +101,8 @@ def draw_fit(
     training : DataFrame
         distance, dimension, truth, prediction of the results that one fold knew.
     validation : DataFrame
-        distance, dimension (NA for baselines, which are not drawn), protocol (random is drawn),
+        distance, dimension (NA for factors, and baselines, which are not drawn), protocol
+        (random is drawn),
         truth, prediction of the hidden results of all folds.
     summary : DataFrame
         distance, dimension, protocol, train_mse, train_pearson, mse, pearson (may be empty):
@@ -131,7 +133,8 @@ def draw_fit(
     limits = _find_limits(predictions)
     outside = int(np.sum((predictions < limits[0]) | (predictions > limits[1])))
     panels = _place_panels(len(methods), limits, _write_outside(dimension, outside))
-    chosen = summary[summary["protocol"].eq("random") & summary["dimension"].eq(dimension)]
+    is_shown = summary["dimension"].eq(dimension) | summary["distance"].eq(PREDICTOR)
+    chosen = summary[summary["protocol"].eq("random") & is_shown.fillna(False)]
     marks = chosen.set_index("distance")
     for column, method in enumerate(methods):
         panels["train", column].write(
@@ -145,7 +148,8 @@ def draw_fit(
 
 
 def _choose_rows(table: pd.DataFrame, dimension: int) -> pd.DataFrame:
-    known = table[table["dimension"].eq(dimension)].dropna(subset=["truth", "prediction"])
+    is_shown = table["dimension"].eq(dimension) | table["distance"].eq(PREDICTOR)
+    known = table[is_shown.fillna(False)].dropna(subset=["truth", "prediction"])
     columns = ["distance", "truth", "prediction"]
     ordered = known[columns].sort_values(columns, ignore_index=True)
     return ordered.astype({"truth": float, "prediction": float})

@@ -34,7 +34,7 @@ Place: TypeAlias = str | Callable[[Study], str | list[str]]
 
 # Steps that share a job, and those with a rule of their own.
 SHARED = {name for name in STEPS if find_owner(name, "steps").shared}
-SINGLE = {"crossvalidate_embedding", "project_umap"}
+SINGLE = {"project_umap"}
 
 
 class Code(NamedTuple):
@@ -42,30 +42,6 @@ class Code(NamedTuple):
 
     modules: list[str]
     declared: str
-
-
-def list_folds(study: Study) -> list[str]:
-    """List the cross-validation of each method and dimension that a study compares."""
-    settings = study.settings["capabilities"]
-    methods = ["ensemble", settings["method"], "l2", *settings["distances"], "bilinear"]
-    return [
-        study.place(f"capabilities/folds/{method}/{dimension}.parquet")
-        for method in dict.fromkeys(methods)
-        for dimension in sorted({settings["dimension"], *settings["dimensions"]})
-    ]
-
-
-def find_factors(study: Study, *, method: str) -> list[str]:
-    """Find what the ensemble's cross-validation reads of the factors; others read nothing."""
-    files = STEPS["crossvalidate_factors"].files
-    return [study.place(files["factor_fits"])] if method == "ensemble" else []
-
-
-def read_fold_options(study: Study, *, method: str, dimension: int) -> dict[str, dict[str, Any]]:
-    """Read what the cross-validation of a method is given, by parameter."""
-    name = "crossvalidate_embedding"
-    options = read_step_options(study, name)[name]
-    return {name: {**options, "method": method, "dimension": dimension}}
 
 
 def find_map(study: Study) -> str:
@@ -83,7 +59,6 @@ ARTIFACTS: dict[str, Place] = {
     "others": list_shards_of_conditions,
     "model_file": partial(find_attributes, kind="models"),
     "dataset_file": partial(find_attributes, kind="datasets"),
-    "folds": list_folds,
     "places": find_map,
     "evaluated": partial(list_parts, name="scores.parquet"),
     "outcomes": partial(list_parts, name="outcomes.parquet"),
@@ -144,7 +119,6 @@ def list_named(study: Study) -> list[dict[str, Any]]:
         ("pairwise", "comparison.rope", "metric", [*rope]),
         ("ranks", "comparison.highlight", "model", comparison["highlight"]),
         ("ratings", "ratings.calibration", "model", [settings["ratings"]["calibration"]]),
-        ("next_results", "next.datasets", "dataset", settings["next"]["datasets"]),
         *(
             ("groups", f"groups.{write_key(name)}.datasets", "dataset", group["datasets"])
             for name, group in settings["groups"].items()
@@ -170,9 +144,7 @@ def read_attributes(study: Study) -> dict[str, Any]:
     )
     if not is_read:
         return {}
-    is_next = "next_results" in list_asked(study)
-    further = {"feasible": study.read("next/feasible")} if is_next else {}
-    return {kind: {**own, **further} for kind, own in study.settings["attributes"].items()}
+    return {kind: dict(own) for kind, own in study.settings["attributes"].items()}
 
 
 def list_checkpoint_rankings(study: Study) -> list[dict[str, Any]]:

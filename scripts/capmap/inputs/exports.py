@@ -166,11 +166,6 @@ def find_attributes(study: Study, kind: str) -> list[str]:
         )
     option = f"attributes.{kind}.file"
     path = study.read(f"attributes/{kind}/file")
-    if study.read("next/feasible") and not path:
-        raise study.refuse(
-            "next.feasible",
-            f"name the table of {kind} with these columns, {option}, or leave `next.feasible` out.",
-        )
     return [study.find_file(option, path)] if path else []
 
 

@@ -52,8 +52,8 @@ ANALYSES = {
     "\\citep{papadopoulos2002,lei2018}.",
     "placements": "Models with few results were placed on the map of the others "
     "\\citep{adorni2025}.",
-    "next_results": "The results to run next were chosen by A-optimal design "
-    "\\citep{chaloner1995} and by confidence bounds \\citep{srinivas2012}.",
+    "next_results": "The results to run next are those with the widest prediction intervals, of "
+    "models that may be near the best.",
     "drift": "The map was made anew in order of publication \\citep{adorni2025}.",
     "transfer": "Predictions for datasets that were not trained on are those of the map "
     "\\citep{adorni2025}.",

@@ -85,14 +85,6 @@ REFERENCES: dict[str, Entry] = {
             "year": "2001",
         },
     ),
-    "chaloner1995": _article(
-        "Chaloner, K. and Verdinelli, I.",
-        "Bayesian Experimental Design: A Review",
-        "Statistical Science",
-        1995,
-        "10",
-        "273--304",
-    ),
     "demsar2006": _article(
         "Dem{\\v{s}}ar, J.",
         "Statistical Comparisons of Classifiers over Multiple Data Sets",
@@ -270,15 +262,6 @@ REFERENCES: dict[str, Entry] = {
         2004,
         "3",
         "Article 3",
-    ),
-    "srinivas2012": _article(
-        "Srinivas, N. and others",
-        "Information-Theoretic Regret Bounds for Gaussian Process Optimization in the Bandit "
-        "Setting",
-        "IEEE Transactions on Information Theory",
-        2012,
-        "58",
-        "3250--3265",
     ),
     "tukey1963": _article(
         "Tukey, J. W. and McLaughlin, D. H.",

@@ -4,9 +4,6 @@ import math
 
 import pandas as pd
 
-from capmap.prose.axes import describe_axes
-from capmap.prose.budgets import describe_budgets
-from capmap.prose.distances import describe_distances
 from capmap.prose.gap_errors import (
     METHOD_NAMES,
     PAPER,
@@ -17,15 +14,12 @@ from capmap.prose.words import format_share, format_value, join_names, join_sent
 from capmap.wording import format_count, format_percent, join_words, quote_name
 
 FITTED = {
-    "ensemble": (
-        "by L2 distances with a ridge; predictions are the weighted mean of these, of cosine "
-        "distances, and of a Bayesian factorization with effects of models, datasets and their "
-        "attributes, with weights learnt from results that were hidden from all of them"
-    ),
-    "l2": "by the L2 (Euclidean) distance alone",
-    "cosine": "by the cosine distance alone",
-    "poincare": "by the Poincaré (hyperbolic) distance alone",
+    "l2_ridge": "by L2 (Euclidean) distances with a ridge",
+    "l2": "by the L2 (Euclidean) distance",
+    "cosine": "by the cosine distance",
+    "poincare": "by the Poincaré (hyperbolic) distance",
 }
+PREDICTOR = "factors"
 BASELINES = ("mean", "model_mean", "dataset_mean", "additive")
 PROTOCOLS = {
     "random": "With random results hidden",
@@ -52,44 +46,32 @@ def describe_capabilities(
     models: pd.DataFrame,
     datasets: pd.DataFrame,
     summary: pd.DataFrame,
-    by_results: pd.DataFrame,
     predictions: pd.DataFrame,
-    centrality: pd.DataFrame,
-    axes: pd.DataFrame,
-    best_models: pd.DataFrame,
-    sensitivity: pd.DataFrame,
     *,
     method: str,
     dimension: int,
     min_results: int,
     confidence_level: float,
-    unreported_worse: float,
 ) -> list[str]:
     """Say what was placed on the map, how well it predicts, and where not to trust it.
 
     Parameters
     ----------
-    gaps, models, datasets, summary, by_results, predictions : pandas.DataFrame
+    gaps, models, datasets, summary, predictions : pandas.DataFrame
         The columns of the tables of these names in ``capabilities/``.
-    centrality, axes, best_models, sensitivity : pandas.DataFrame
-        The columns of the tables of these names in ``capabilities/``.
-    method : {"ensemble", "l2", "cosine", "poincare"}
-        What positions and predictions were fitted with.
+    method : {"l2_ridge", "l2", "cosine", "poincare"}
+        What positions were fitted with.
     dimension : int
         Number of coordinates.
     min_results : int
         Results that each model and dataset had to have.
     confidence_level : float
         Of the prediction intervals, between 0 and 1. Intervals of errors have 95%.
-    unreported_worse : float
-        By how much predictions of empty cells were moved.
 
     Returns
     -------
     list of str
-        Methods; whether the map beats simple baselines; what the distances and dimensions do, and
-        whether that agrees with the paper; where it should not be trusted; what its axes are
-        about; and the best model of each dataset and budget.
+        Methods; whether predictions beat simple baselines; and where they should not be trusted.
     """
     if not gaps["gap"].notna().any():
         return ["No result was left to place models and datasets by."]
@@ -99,25 +81,21 @@ def describe_capabilities(
         "The gap of a result is its distance to the best score on the dataset, divided by that of "
         "the worst: 0 is best and 1 is worst. Models and datasets were placed in "
         f"{format_count(dimension, 'dimension')} so that their distances come near the gaps "
-        f"({PAPER}), {FITTED[method]}.",
+        f"({PAPER}), {FITTED[method]}. Predictions are those of a Bayesian factorization with "
+        "effects of models, datasets and their attributes.",
         _warn_of_duplicates(datasets, "dataset"),
         _warn_of_duplicates(models, "model"),
         _warn_of_components(models, datasets),
     )
-    verdict = _describe_verdict(summary, datasets, method, dimension)
-    paper = describe_distances(summary, by_results, centrality, method=method, dimension=dimension)
+    verdict = _describe_verdict(summary, datasets)
     trust = join_sentences(
         _describe_coverage(predictions, confidence_level),
         _describe_worst(predictions),
         _describe_unseen(predictions, confidence_level),
-        _describe_sensitivity(predictions, sensitivity, unreported_worse),
+        _name_assumption(predictions),
         _warn_of_saturation(datasets),
     )
-    paragraphs = (
-        *(methods, verdict, paper, trust, describe_axes(axes)),
-        describe_budgets(best_models, confidence_level=confidence_level),
-    )
-    return [paragraph for paragraph in paragraphs if paragraph]
+    return [paragraph for paragraph in (methods, verdict, trust) if paragraph]
 
 
 def _describe_kept(gaps: pd.DataFrame, models: pd.DataFrame, datasets: pd.DataFrame) -> str:
@@ -176,9 +154,7 @@ def _warn_of_components(models: pd.DataFrame, datasets: pd.DataFrame) -> str:
     )
 
 
-def _describe_verdict(
-    summary: pd.DataFrame, datasets: pd.DataFrame, method: str, dimension: int
-) -> str:
+def _describe_verdict(summary: pd.DataFrame, datasets: pd.DataFrame) -> str:
     found = {}
     families = datasets.loc[datasets["kept"] > 0, "family"]
     is_single = not families.duplicated().any()
@@ -186,7 +162,7 @@ def _describe_verdict(
         if protocol == "family" and is_single:
             continue
         rows = summary[(summary["protocol"] == protocol) & summary["mse"].notna()]
-        own = rows[(rows["distance"] == method) & (rows["dimension"] == dimension)]
+        own = rows[rows["distance"] == PREDICTOR]
         simple = rows[rows["distance"].isin(BASELINES)].sort_values("mse", kind="stable")
         if len(own) and len(simple):
             found[protocol] = (own.iloc[0], simple.iloc[0])
@@ -194,13 +170,23 @@ def _describe_verdict(
         return "No result was hidden and predicted, so nothing is known of errors."
     verdicts = {name: _compare(*rows) for name, rows in found.items()}
     return join_sentences(
-        _conclude(verdicts, method),
-        *(_describe_protocol(name, *rows, is_plain=method == "l2") for name, rows in found.items()),
+        _conclude(verdicts),
+        *(_describe_protocol(name, *rows) for name, rows in found.items()),
         "No two datasets are of one family." if is_single else "",
-        _describe_members(summary, method, dimension),
-        _describe_bilinear(summary),
+        _describe_distances(summary),
         "Intervals are over splits, which share most of their results.",
     )
+
+
+def _describe_distances(summary: pd.DataFrame) -> str:
+    """Say which distance and dimension alone predicts best."""
+    rows = summary[(summary["protocol"] == "random") & summary["mse"].notna()]
+    fitted = rows[rows["distance"].isin(FITTED)].sort_values("mse", kind="stable")
+    if fitted.empty:
+        return ""
+    best = fitted.iloc[0]
+    where = f"{METHOD_NAMES[best['distance']]} in {format_count(best['dimension'], 'dimension')}"
+    return f"Of the distances alone, {where} had the lowest MSE of these, {describe_error(best)}."
 
 
 def _compare(own: "pd.Series", simple: "pd.Series") -> str:
@@ -211,66 +197,33 @@ def _compare(own: "pd.Series", simple: "pd.Series") -> str:
     return "better" if own[f"{name}_high"] < simple[f"{name}_low"] else "unclear"
 
 
-def _conclude(verdicts: dict[str, str], method: str) -> str:
+def _conclude(verdicts: dict[str, str]) -> str:
     best = "the best simple baseline"
     groups: dict[str, list[str]] = {}
     for protocol, verdict in verdicts.items():
         groups.setdefault(VERDICTS[verdict], []).append(SHORT[protocol])
     verbs = list(groups)
     if len(verbs) == 1:
-        return f"On this study {METHOD_NAMES[method]} {verbs[0]} {best}."
+        return f"On this study {METHOD_NAMES[PREDICTOR]} {verbs[0]} {best}."
     parts = [
         f"{verb} {'it' if place else best} with {join_words(groups[verb])} hidden"
         for place, verb in enumerate(verbs)
     ]
-    return f"On this study {METHOD_NAMES[method]} {join_words(parts)}."
+    return f"On this study {METHOD_NAMES[PREDICTOR]} {join_words(parts)}."
 
 
-def _describe_protocol(
-    protocol: str, own: "pd.Series", simple: "pd.Series", *, is_plain: bool
-) -> str:
+def _describe_protocol(protocol: str, own: "pd.Series", simple: "pd.Series") -> str:
     shape = ""
     if protocol == "random":
         results = format_count(own["predictions"], "result")
         shape = f" ({results} in {format_count(own['folds'], 'split')})"
     plain = ""
-    if not is_plain and not pd.isna(own["difference"]):
+    if not pd.isna(own["difference"]):
         plain = f"; it was {describe_difference(own, 'that of plain L2')} on the same results"
     name = "mean squared error (MSE)" if protocol == "random" else "MSE"
     return (
-        f"{PROTOCOLS[protocol]}{shape}, its {name} was {describe_error(own)}, against "
+        f"{PROTOCOLS[protocol]}{shape}, their {name} was {describe_error(own)}, against "
         f"{describe_error(simple)} of the best baseline, {METHOD_NAMES[simple['distance']]}{plain}."
-    )
-
-
-def _describe_members(summary: pd.DataFrame, method: str, dimension: int) -> str:
-    """Say what one member alone, and the method in other dimensions, predicted."""
-    rows = summary[(summary["protocol"] == "random") & summary["mse"].notna()]
-    tried = rows[rows["distance"].isin({method, "factors"} if method == "ensemble" else {method})]
-    is_own = (tried["distance"] == method) & tried["dimension"].eq(dimension).fillna(False)
-    if not is_own.any() or is_own.all():
-        return ""
-    own = tried[is_own].iloc[0]
-    parts = []
-    for _, row in tried[~is_own].iterrows():
-        where = (
-            f"by {METHOD_NAMES['factors']}"
-            if row["distance"] == "factors"
-            else f"in {format_count(row['dimension'], 'dimension')}"
-        )
-        lower = row["difference_high"] < own["difference_low"]
-        parts.append(f"{describe_error(row)} {where}{', so less' if lower else ''}")
-    return f"Of random results hidden, its MSE was {join_words(parts)}."
-
-
-def _describe_bilinear(summary: pd.DataFrame) -> str:
-    rows = summary[(summary["distance"] == "bilinear") & (summary["protocol"] == "random")]
-    if rows.empty:
-        return ""
-    row = rows.iloc[0]
-    return (
-        f"{METHOD_NAMES['bilinear'].capitalize()} with {format_count(row['dimension'], 'factor')}, "
-        f"which is no map, had {describe_error(row)} with random results hidden."
     )
 
 
@@ -327,36 +280,13 @@ def _describe_unseen(predictions: pd.DataFrame, confidence_level: float) -> str:
     )
 
 
-def _describe_sensitivity(
-    predictions: pd.DataFrame, sensitivity: pd.DataFrame, worse: float
-) -> str:
-    """Name the assumption on empty cells, and say what survives if they are worse."""
-    if predictions["held_out"].all() or sensitivity.empty:
+def _name_assumption(predictions: pd.DataFrame) -> str:
+    if predictions["held_out"].all():
         return ""
-    assumption = "as if results were missing at random"
-    if worse > 0:
-        assumption = (
-            f"as if results that nobody reported were worse, by a gap of {format_value(worse)}, "
-            "than the reported ones lead one to expect"
-        )
-    text = f"They are predicted {assumption}; results are often published where models do well."
-    further = "a further " if worse > 0 else ""
-    for row in sensitivity[sensitivity["place"] == 1].to_dict("records"):
-        model, successor = quote_name(row["model"]), quote_name(row["successor"])
-        if not row["survives"]:
-            text += (
-                f" If all are worse by as little as {further}0.01, {successor} has the least mean "
-                f"gap over all datasets, not {model}."
-            )
-            continue
-        until = "by however much"
-        if row["survives"] < 1:
-            until = f"up to {further}{row['survives']:.2f}, and then {successor}"
-        text += (
-            f" If all are worse by the same gap, {model} keeps the least mean gap over all "
-            f"datasets {until}."
-        )
-    return text
+    return (
+        "They are predicted as if results were missing at random; results are often published "
+        "where models do well."
+    )
 
 
 def _warn_of_saturation(datasets: pd.DataFrame) -> str:

@@ -5,14 +5,10 @@ import pandas as pd
 from capmap.prose.words import format_interval
 
 METHOD_NAMES = {
-    "ensemble": "the ensemble method",
-    "factors": "its factors alone",
+    "factors": "the Bayesian factors",
     "l2": "the L2 distance",
     "cosine": "the cosine distance",
     "poincare": "the Poincaré distance",
-    "placed": "placing without a new fit",
-    "bilinear": "a bilinear model",
-    "knn": "the models with the nearest gaps",
     "additive": "additive effects of models and datasets",
     "model_mean": "the mean gap of the model",
     "dataset_mean": "the mean gap of the dataset",

@@ -130,10 +130,9 @@ class Capabilities(Section):
         ge=1,
     )
     method: FitMethod = option(
-        "ensemble",
-        'What positions and predictions are fitted with, "ensemble" (regularized distances; for '
-        "predictions of the map also a Bayesian factorization that knows attributes, weighted by "
-        'their errors), or a distance alone, "l2", "cosine" or "poincare".',
+        "l2_ridge",
+        'Distance by which positions are fitted, "l2_ridge" (Euclidean, with a ridge), or as in '
+        'the paper "l2", "cosine" or "poincare". Predictions do not depend on it.',
     )
     dimension: int = option(5, "Number of dimensions of the space.", ge=1, le=50)
     distances: list[Distance] = option(
@@ -144,18 +143,7 @@ class Capabilities(Section):
     )
     splits: int = option(10, "Number of random splits of the cross-validation.", ge=2)
     held_out: int = option(10, "Results held out in each split.", ge=1)
-    starts: int = option(
-        2, "Random starts of each fit of the ensemble, whose predictions are averaged.", ge=1
-    )
     confidence: float = option(0.9, "Level of the prediction intervals.", gt=0, lt=1)
-    unreported_worse: float = option(
-        0,
-        "By how much gaps (0 is best, 1 is worst) are larger where there is no result than the "
-        "reported ones lead one to expect; predictions and intervals of empty cells move by it. "
-        "0 means that results are missing at random.",
-        ge=0,
-        le=1,
-    )
     map: Projection = option(
         "mds",
         'How the map is projected to two dimensions, "mds" or "umap". The second needs the '
@@ -190,24 +178,6 @@ class DatasetAttributes(Section):
     type: str = option("", "Column of the type of task; empty means none.")
     family: str = option(
         "", 'Column of the family; empty means the part of the dataset\'s name before " / ".'
-    )
-    cost: str = option(
-        "",
-        "Column of what a run on the dataset costs, in any unit, for what to run next; empty means "
-        "the same everywhere.",
-    )
-
-
-class NextResults(Section):
-    """Which results may be run next."""
-
-    datasets: list[str] = option([], "Datasets that may be run; empty means all.", unique=True)
-    feasible: list[Name] = option(
-        [],
-        "Columns that the tables of `attributes` both have, such as [modality]: a model may be run "
-        "on a dataset if it has all values of the dataset, which commas or semicolons divide. A "
-        "blank cell forbids nothing.",
-        unique=True,
     )
 
 

@@ -43,7 +43,7 @@ Missing = Literal["pairwise", "common"]
 Cost = Literal["", "parameters", "cost", "date"]
 Tuning = Literal["frozen", "full_ft"]
 Battles = Literal["means", "runs", "seeds"]
-FitMethod = Literal["ensemble", "l2", "cosine", "poincare"]
+FitMethod = Literal["l2_ridge", "l2", "cosine", "poincare"]
 Distance = Literal["l2", "cosine", "poincare"]
 Projection = Literal["mds", "umap"]
 # Sides of patches in pixels, of all counts or by count; none means the largest that fit.

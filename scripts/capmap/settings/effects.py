@@ -36,7 +36,6 @@ READERS: dict[str, tuple[str, ...]] = {
     "capabilities": PLACED,
     "attributes": (*PLACED, "frontier"),
     "frontier": ("frontier",),
-    "next": ("next_results",),
     "multilabel": ("multilabel",),
     "leaderboard/complete": ("leaderboard",),
     "leaderboard/releases": ("releases",),

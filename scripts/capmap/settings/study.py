@@ -13,7 +13,6 @@ from capmap.settings.analyses import (
     Group,
     Leaderboard,
     Multilabel,
-    NextResults,
     Published,
     Ratings,
     Robustness,
@@ -293,7 +292,6 @@ class Study(Section):
         "follows from how near they are; and what that predicts."
     )
     attributes: Attributes
-    next: NextResults
     predictions: Predictions = section(
         "What the score dumps of a study mean (predictions format only), the classes of their "
         "columns and the labels of their images."

@@ -1,4 +1,4 @@
-"""Factors and their stack with distances: simulated truth, brute force, and few results."""
+"""Bayesian factors: simulated truth, attributes, names, and few results."""
 
 from dataclasses import replace
 from functools import partial
@@ -10,17 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
-from capmap.capabilities.embedding import METHODS, draw_starts, fit_starts, predict_gaps
 from capmap.capabilities.factors import (
     Moments,
     Pairs,
     SideInformation,
     fit_factors,
     gather_attributes,
+    predict_gaps,
 )
 from capmap.capabilities.gaps import Results, arrange_results
-from capmap.capabilities.halves import Fitting
-from capmap.capabilities.stacking import choose_weights, fit_stack_factors, predict_stack
 from capmap.ranking.aggregation import FloatArray
 from capmap.rng import combine_keys, draw_uniforms, hash_names, make_stream
 from tests.capability_tables import list_cells
@@ -183,74 +181,27 @@ def test_attributes_by_hand() -> None:
     np.testing.assert_allclose(found.covariates[:, 1], [-1, 0, 0, 1])
 
 
-@given(st.integers(0, 1000))
-def test_weights_are_those_of_the_least_penalized_error(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    truth = rng.uniform(size=40)
-    gaps = truth[:, None] + rng.normal(size=(40, 3)) * [0.1, 0.2, 0.3] + rng.normal(size=(40, 1))
-    errors = gaps - truth[:, None]
-    grid = np.array(
-        [(a, b, 1 - a - b) for a in np.linspace(0, 1, 41) for b in np.linspace(0, 1, 41)]
-    )
-    grid = grid[grid[:, 2] > -1e-9]
-    penalty = 30 * np.mean(errors**2)
-
-    def measure_loss(weights: FloatArray) -> FloatArray:
-        away = ((weights - [0.5, 0.25, 0.25]) ** 2).sum(axis=1)
-        return np.asarray(((errors @ weights.T) ** 2).sum(axis=0) + penalty * away)
-
-    found = choose_weights(gaps, truth)
-    assert found.sum() == pytest.approx(1)
-    assert (found >= 0).all()
-    assert measure_loss(found[None])[0] <= measure_loss(grid).min() * (1 + 1e-4)
-    np.testing.assert_allclose(choose_weights(gaps[::-1], truth[::-1]), found, atol=1e-6)
-    np.testing.assert_allclose(choose_weights(5 * gaps + 1, 5 * truth + 1), found, atol=1e-6)
-
-
-def test_without_hidden_results_weights_are_those_of_the_start() -> None:
-    np.testing.assert_allclose(choose_weights(np.zeros((0, 3)), np.zeros(0)), [0.5, 0.25, 0.25])
-    np.testing.assert_allclose(choose_weights(np.ones((4, 3)), np.ones(4)), [0.5, 0.25, 0.25])
-    assert choose_weights(np.ones((4, 1)), np.zeros(4)) == [1]
-
-
-def stack(train: Results, known: SideInformation | None = None) -> dict[str, FloatArray]:
-    """Predictions of all pairs by the ensemble and its members."""
-    starts = draw_starts(train, dimension=2, starts=1, seed=0, study="test")
-    fitting = Fitting(METHODS["ensemble"], starts)
-    pairs = [own.ravel() for own in np.indices((len(train.models), len(train.datasets)))]
-    attributes = known or gather_attributes(train)
-    factors = fit_stack_factors(train, Pairs(*pairs), attributes, rng=stream())
-    stacked = predict_stack(train, Pairs(*pairs), fitting, factors, rng=stream())
-    found = {"stack": stacked, "factors": factors[-1].mean}
-    distances = predict_gaps(fit_starts(train, fitting.methods, starts=starts), *pairs)
+def predict_all(train: Results) -> FloatArray:
+    """Predictions of all pairs."""
     shape = len(train.models), len(train.datasets)
-    return {name: own.reshape(shape) for name, own in (found | {"distances": distances}).items()}
-
-
-def test_the_stack_is_near_its_best_member() -> None:
-    # Of low rank the factors are best; of distances the distances are.
-    train, test = hide(draw_low_rank(models=40), 0.2)
-    found = stack(train)
-    errors = {
-        name: np.mean((own[test.rows, test.columns] - test.gaps) ** 2)
-        for name, own in found.items()
-    }
-    assert errors["stack"] < 1.3 * errors["factors"] < 0.7 * errors["distances"]
+    rows, columns = (own.ravel() for own in np.indices(shape))
+    pairs = [Pairs(rows, columns)]
+    (found,) = predict_gaps([train], gather_attributes(train), pairs, rng=stream())
+    return found.mean.reshape(shape)
 
 
 @pytest.mark.parametrize("gaps", [[[0.3]], [[0.0, 1.0]], [[0.0], [1.0]], [[0.0] * 3] * 3])
 def test_few_results_have_predictions_from_0_to_1(gaps: list[list[float]]) -> None:
-    for own in stack(make_results(np.array(gaps))).values():
-        assert np.isfinite(own).all()
     train = make_results(np.array(gaps))
-    np.testing.assert_array_equal(stack(train)["stack"], stack(train)["stack"])
-    assert ((stack(train)["stack"] >= 0) & (stack(train)["stack"] <= 1)).all()
+    found = predict_all(train)
+    assert ((found >= 0) & (found <= 1)).all()
+    np.testing.assert_array_equal(predict_all(train), found)
 
 
 def test_pairs_that_no_result_connects_have_the_mean_of_the_dataset() -> None:
     gaps = np.full((6, 6), np.nan)
     gaps[:3, :3] = gaps[3:, 3:] = np.random.default_rng(0).uniform(size=(3, 3))
-    found = stack(make_results(gaps))
+    found = predict_all(make_results(gaps))
     means = np.broadcast_to(np.nanmean(gaps, axis=0), gaps.shape)
-    np.testing.assert_allclose(found["stack"][:3, 3:], means[:3, 3:])
-    np.testing.assert_allclose(found["stack"][3:, :3], means[3:, :3])
+    np.testing.assert_allclose(found[:3, 3:], means[:3, 3:])
+    np.testing.assert_allclose(found[3:, :3], means[3:, :3])
