@@ -17,7 +17,6 @@ from capmap.wording import format_count, have_common_letter
 SCOPES = {"runs": "these datasets", "seeds": "these datasets"}
 ANY_DATASETS = "datasets like these"
 FEWEST_RANKED = 3
-SHORTFALL = 0.02
 BETTER, WORSE = "does better than expected on", "does worse than expected on"
 BAYESIAN = {
     "reference better": "is better than",
@@ -281,34 +280,6 @@ def choose_first(scopes: pd.DataFrame) -> pd.DataFrame:
     """The ranking of a study, without the one over datasets that may stand beside it."""
     first: pd.DataFrame = scopes[scopes["unit"] == scopes["unit"].iloc[0]]
     return first
-
-
-def name_intervals(scopes: pd.DataFrame) -> str:
-    """What a study's intervals are over; "others" where their coverage is not simulated."""
-    first = scopes.iloc[0]
-    if scopes["filled"].any() or first["statistic"] != "iqm":
-        return "others"
-    return str(first["unit"])
-
-
-def find_shortfall(coverage: pd.DataFrame, *, interval: str, unit: str) -> float:
-    """Coverage by simulation of intervals that hold the truth less often than they say.
-
-    Parameters
-    ----------
-    coverage : pandas.DataFrame
-        The columns ``interval``, ``nominal`` and ``expected`` of ``tables/coverage.csv``.
-    interval, unit : str
-        The study's kind of interval, and what `name_intervals` says of it.
-
-    Returns
-    -------
-    float
-        NaN where the intervals were not simulated, or fall short by two points at most.
-    """
-    own = coverage[coverage["interval"].eq(interval) & (unit == "runs")]
-    short = own.loc[own["expected"] < own["nominal"] - SHORTFALL, "expected"]
-    return float(short.iloc[0]) if len(short) else nan
 
 
 def find_rivals(ranking: pd.DataFrame) -> list[str]:

@@ -39,10 +39,6 @@ def make_bounds(datasets, directions=("max",)):
     return pd.DataFrame({"dataset": datasets, "metric": "acc", "direction": kinds})
 
 
-def make_coverage(expected):
-    return pd.DataFrame({"interval": ["calibrated"], "nominal": 0.95, "expected": expected})
-
-
 def make_paper(models, datasets, *, ranking=None, settings=None, seeds=None, **more):
     settings = settings or make_settings()
     scopes = make_ranking(model=models, datasets=[len(datasets)] * len(models))
@@ -50,7 +46,6 @@ def make_paper(models, datasets, *, ranking=None, settings=None, seeds=None, **m
         "scopes": scopes if ranking is None else ranking,
         "seeds": make_seeds(models, datasets) if seeds is None else seeds,
         "bounds": make_bounds(datasets, ("max", "min")),
-        "coverage": make_coverage(0.947),
     }
     found = {
         "scopes": tables["scopes"],
@@ -289,15 +284,6 @@ def test_numbers_of_the_methods_are_settings():
     told = set(NUMBER.findall(re.sub(r"\\cite\w\{.*?\}", "", text)))
     replicates = f"{settings['bootstrap']['replicates']:,}"
     assert told == {"1", "95", "5", "0.01", replicates}
-
-
-def test_intervals_that_are_too_narrow_are_called_so_wherever_their_level_stands():
-    fine = make_paper(["A", "B"], ["x", "y"])
-    narrow = make_paper(["A", "B"], ["x", "y"], coverage=make_coverage(0.7794))
-    assert not any("simulat" in text for text in fine.values())
-    assert r"in 77.9\% of cases, so they are to be read as 78\% intervals" in narrow["methods"]
-    for name in ("ranking_table", "figures"):
-        assert r"95\% intervals (by simulation 78\% intervals)" in narrow[name]
 
 
 def test_every_analysis_with_a_method_of_its_own_is_told():

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from capmap.claims import find_candidates
 from capmap.pages import accounts, methods, verdict
 from capmap.settings.choices import IntervalMethod, Unit
-from tests.report_tables import COVERAGE, make_ranking
+from tests.report_tables import make_ranking
 from tests.toy_settings import make_settings
 
 
@@ -206,40 +206,6 @@ def test_a_single_model_is_compared_with_nobody() -> None:
 
 def test_an_empty_ranking_has_no_winner() -> None:
     assert describe(make_ranking(model=["A"]).iloc[:0]) == "No model has a score."
-
-
-def test_narrow_intervals_are_said_to_be_narrow() -> None:
-    text = verdict.describe_coverage(COVERAGE, interval="percentile", unit="runs")
-    assert text == (
-        "In 2,000 simulated studies like this one (2 datasets with 3 runs on each, and noise as "
-        "these runs have it), intervals of nominal 95% held the true IQM this often: percentile "
-        "87.1% and calibrated 94.7%. So the intervals here are too narrow: read them as 87% "
-        "intervals."
-    )
-
-
-def test_coverage_names_the_range_of_runs_where_they_differ() -> None:
-    coverage = COVERAGE.assign(seeds_min=1, seeds_max=12)
-    text = verdict.describe_coverage(coverage, interval="calibrated", unit="runs")
-    assert "(2 datasets with 1 to 12 runs on each, and noise as these runs have it)" in text
-
-
-def test_calibrated_intervals_get_no_warning() -> None:
-    text = verdict.describe_coverage(COVERAGE, interval="calibrated", unit="runs")
-    assert text.endswith("this often: calibrated 94.7% and percentile 87.1%.")
-
-
-@pytest.mark.parametrize(
-    ("interval", "unit"), [("bca", "runs"), ("calibrated", "runs_and_datasets")]
-)
-def test_other_intervals_are_said_not_to_be_simulated(interval: str, unit: str) -> None:
-    text = verdict.describe_coverage(COVERAGE, interval=interval, unit=unit)
-    assert text == "How often intervals of this kind hold the truth was not simulated."
-
-
-def test_nothing_is_said_of_coverage_that_could_not_be_simulated() -> None:
-    coverage = COVERAGE.assign(expected=np.nan)
-    assert verdict.describe_coverage(coverage, interval="percentile", unit="runs") == ""
 
 
 def test_the_order_by_each_aggregation_is_told() -> None:

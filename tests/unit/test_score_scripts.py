@@ -10,7 +10,6 @@ from aggregate_scores import aggregate_scores
 from bootstrap_shard import bootstrap_shard
 from capmap.artifacts import read_parquet, read_table, write_json, write_parquet
 from rank_models import rank_models
-from simulate_coverage import simulate_coverage
 
 EVIL = '=cmd "<script>" $x_1$ %&/ é'
 FORMATS = ("csv", "md", "tex")
@@ -283,23 +282,3 @@ def test_single_runs_rank_without_intervals(tmp_path: Path) -> None:
     iqm = folder.read("iqm")
     assert iqm["rank"].tolist() == [1, 2, 3]
     assert iqm[["ci_low", "ci_high", "rank_low", "rank_high", "tie_group"]].isna().all(axis=None)
-
-
-def test_coverage_of_the_study_is_written(folder: Folder) -> None:
-    simulate_coverage(
-        shards=folder.shards,
-        coverage=folder.table("coverage"),
-        study="toy",
-        confidence_level=0.9,
-        weights="datasets",
-        seed=0,
-    )
-    table = folder.read("coverage")
-    assert list(table) == [
-        *("interval", "datasets", "seeds", "seeds_min", "seeds_max"),
-        *("nominal", "expected", "simulations"),
-    ]
-    assert table["datasets"].tolist() == [3, 3]
-    assert table["nominal"].tolist() == [0.9, 0.9]
-    # So few runs do not tell their noise.
-    assert table["simulations"].tolist() == [0, 0]

@@ -100,16 +100,6 @@ MAIN = Analysis(
             short="Whether runs of a seed on different datasets move together.",
             share=10_000,
         ),
-        "coverage": Table(
-            "How often percentile and calibrated intervals of resampled runs hold the true "
-            "interquartile mean, in simulated studies like this one: its models, their numbers of "
-            "runs, and noise as its runs have it.",
-            "interval datasets seeds seeds_min seeds_max nominal expected simulations",
-            labels=LABELS,
-            short="How often intervals of resampled runs hold the true IQM, in simulated studies "
-            "like this one; datasets and seeds are medians.",
-            share=10_000,
-        ),
         "changes": Table(
             "Numbers of the rankings that moved since the last run. A model without "
             "``before`` is new, one without ``after`` is gone.",

@@ -178,7 +178,6 @@ MEANINGS = {
     "needed_low": "Lower end of the interval of the results needed.",
     "nemenyi_group": "Models that share a letter are not separated by Nemenyi's test.",
     "newcomers": "Models that were added.",
-    "nominal": "Level that the interval should have, 0 to 1.",
     "normalized": "Score between the dataset's bounds: 0 is the low, 1 the high one.",
     "normalized_iqm": "Interquartile mean of normalized scores over runs.",
     "normalized_max": "Largest normalized score over runs.",
@@ -293,7 +292,6 @@ MEANINGS = {
     "shift": "How far it moved.",
     "shift_noise": "How far positions move for no reason but the fit.",
     "shift_to_final": "Distance of positions to those with all models.",
-    "simulations": "Number of simulated studies.",
     "size": "Size of the backbone.",
     "source": "Which models the row is about.",
     "split": "The split of the data.",
@@ -400,7 +398,6 @@ MEANINGS = {
     "multilabel/rank_shift.shift": "First rank less the second; above 0: a rise.",
     "multilabel/rank_shift.value_a": "Value of the first metric on the first dataset.",
     "multilabel/rank_shift.value_b": "Value of the second metric on the second dataset.",
-    "tables/coverage.expected": "How often the interval holds the true value, 0 to 1.",
     "tables/detectable.difference": "The least difference that would be found between two "
     "models, by the upper limit of their variance.",
     "tables/effective_datasets.models": "Number of models that have all of them.",

@@ -9,7 +9,6 @@ from capmap.claims import (
     count_missing,
     find_candidates,
     find_rivals,
-    find_shortfall,
     label_entries,
 )
 from capmap.pages.wording import NAME, format_ordinal, join_names, join_words
@@ -207,49 +206,6 @@ def describe_statistic(scopes: pd.DataFrame, *, rank_by: str) -> Markup:
     )
 
 
-def describe_coverage(coverage: pd.DataFrame, *, interval: str, unit: str) -> Markup:
-    """Say how often intervals such as the study's hold the truth.
-
-    Parameters
-    ----------
-    coverage : pandas.DataFrame
-        The columns of ``tables/coverage.csv``, a row per kind of interval that was simulated.
-    interval, unit : str
-        The study's kind of interval, and what it generalizes to. Percentile and calibrated
-        intervals over runs ("runs") are simulated.
-
-    Returns
-    -------
-    markupsafe.Markup
-        One or two sentences, without numbers for other kinds of interval; empty where nothing was
-        simulated.
-    """
-    known = coverage.dropna(subset=["expected"])
-    if known.empty:
-        return Markup("")
-    expected = dict(zip(known["interval"], known["expected"], strict=True))
-    if interval not in expected or unit != "runs":
-        return Markup("How often intervals of this kind hold the truth was not simulated.")
-    first = known.iloc[0]
-    kinds = sorted(expected, key=lambda kind: kind != interval)
-    text = Markup(
-        "In {} simulated studies like this one ({} with {} on each, and noise as these runs have "
-        "it), intervals of nominal {} held the true IQM this often: {}."
-    ).format(
-        f"{first['simulations']:,.0f}",
-        format_count(first["datasets"], "dataset"),
-        _describe_seeds(first),
-        format_percent(first["nominal"]),
-        join_words(f"{kind} {format_percent(round(expected[kind], 3))}" for kind in kinds),
-    )
-    actual = find_shortfall(coverage, interval=interval, unit=unit)
-    if actual == actual:
-        text += Markup(" So the intervals here are too narrow: read them as {} intervals.").format(
-            format_percent(round(actual, 2))
-        )
-    return text
-
-
 def describe_aggregations(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> Markup:
     """Say how much the order of the models depends on how the datasets are combined.
 
@@ -269,11 +225,6 @@ def describe_aggregations(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> Markup:
     if len(ranks) < 2:
         return Markup("With a single model there is no order.")
     return Markup(" ").join([_describe_leaders(ranks), _describe_movers(ranks)])
-
-
-def _describe_seeds(row: "pd.Series[float]") -> str:
-    runs = format_count(row["seeds_max"], "run")
-    return runs if row["seeds_min"] == row["seeds_max"] else f"{row['seeds_min']:.0f} to {runs}"
 
 
 def _describe_interval(row: "pd.Series[float]", level: float, models: int) -> str:

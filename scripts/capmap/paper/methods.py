@@ -149,12 +149,6 @@ def _describe_intervals(ranking: Ranking, bootstrap: Setting) -> list[str]:
     kind, unit = bootstrap["interval"], ranking.unit
     level = write_percent(bootstrap["confidence"])
     scope = f"They hold for {OVER[unit]}."
-    if ranking.actual == ranking.actual:
-        scope += (
-            " In simulated studies like this one they held the true value in "
-            f"{write_percent(round(ranking.actual, 3))} of cases, so they are to be read as "
-            f"{write_percent(round(ranking.actual, 2))} intervals."
-        )
     if kind == "calibrated":
         is_trimmed = ranking.statistic == "iqm"
         how = f" {TRIMMED}{DEGREES[unit]}," if is_trimmed and unit != "seeds" else ""

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import nan
 
 import numpy as np
 import pandas as pd
@@ -68,9 +67,6 @@ class Ranking:
         these; empty where nothing is known.
     datasets : int
         On how many some of them have runs.
-    actual : float
-        How often intervals such as these hold the truth by simulation, where that is less often
-        than they say; NaN otherwise.
     """
 
     models: pd.DataFrame
@@ -81,7 +77,6 @@ class Ranking:
     candidates: list[str]
     other: pd.DataFrame
     datasets: int
-    actual: float = nan
 
     @property
     def results_label(self) -> str:
@@ -113,8 +108,6 @@ def list_rankings(
     scopes: pd.DataFrame,
     seeds: pd.DataFrame,
     entries: pd.DataFrame | None = None,
-    *,
-    actual: float = nan,
 ) -> list[Ranking]:
     """List the rankings of a study.
 
@@ -126,8 +119,6 @@ def list_rankings(
         The columns ``model`` and ``dataset`` of ``tables/seeds.csv``.
     entries : pandas.DataFrame, optional
         The columns of ``leaderboard/entries.csv``.
-    actual : float
-        See `Ranking`; of the study's ranking, if it has one.
 
     Returns
     -------
@@ -155,7 +146,6 @@ def list_rankings(
             find_candidates(first),
             others.set_index("model")[["rank_low", "rank_high", "may_be_best", "missing"]],
             _count_datasets(models, seeds),
-            actual,
         )
     ]
 
@@ -215,14 +205,6 @@ def _describe_test(level: float) -> str:
 def write_percent(level: float) -> str:
     r"""Write a level, such as ``95\%``."""
     return format_percent(level).replace("%", r"\%")
-
-
-def write_intervals(ranking: Ranking, level: float) -> str:
-    """Name intervals by their level, and by what it comes to where they are too narrow."""
-    text = f"{write_percent(level)} intervals"
-    if ranking.actual == ranking.actual:
-        return f"{text} (by simulation {write_percent(round(ranking.actual, 2))} intervals)"
-    return text
 
 
 def write_score(row: "pd.Series[float]") -> str:
@@ -295,7 +277,7 @@ def _describe_ranking(ranking: Ranking, level: float) -> str:
     )
     if ranking.is_sure:
         text += (
-            f" In brackets: {write_intervals(ranking, level)}, over {OVER[ranking.unit]}. Ranks: "
+            f" In brackets: {write_percent(level)} intervals, over {OVER[ranking.unit]}. Ranks: "
             f"{write_percent(level)} confidence sets of each model's rank."
         )
     if ranking.has_groups:

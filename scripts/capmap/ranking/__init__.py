@@ -3,5 +3,5 @@
 `aggregation` makes one number per model. `resampling` draws runs within datasets, and datasets;
 `statistics` computes what was drawn, `intervals` turns replicates into confidence intervals,
 `models` does all of it for one model, and `ranks` compares models. `groups` ranks them on named
-groups of datasets, and `coverage` measures by simulation how often intervals hold the truth.
+groups of datasets.
 """
