@@ -7,7 +7,6 @@ from dataclasses import asdict
 import pandas as pd
 
 from capmap.artifacts import read_json, read_parquet, read_shards
-from capmap.comparison.publications import list_publications
 from capmap.normalization import apply_transforms
 from capmap.normalization.rules import DatasetRule
 from capmap.normalization.selection import leave_out
@@ -69,10 +68,7 @@ def aggregate_scores(
         exported = leave_out(exported, kind, {*exported[kind].unique()} - {*cells[kind]})
     exported_cells = summarize_cells(apply_transforms(exported, datasets))
     named = cells.drop(columns="n").rename(columns=_prefix)
-    cells_told = exported_cells.merge(named, on=["model", "dataset"])
-    if "publication" in exported:
-        cells_told = cells_told.merge(list_publications(exported), on=["model", "dataset"])
-    write_table(cells_told, seeds)
+    write_table(exported_cells.merge(named, on=["model", "dataset"]), seeds)
     write_table(correlation[is_known], shared_seeds)
     matrix = unstack_cells(cells)
     write_table(matrix, scores, best=dict.fromkeys(matrix.columns[1:], "max"))

@@ -25,7 +25,6 @@ EVERY_DEFAULT = {
         "selection": "",
         "spread": "",
         "count": "",
-        "publication": "",
         "keep": [],
     },
     "fields": {},
@@ -52,7 +51,7 @@ EVERY_DEFAULT = {
     "aggregate": ["mean", "trimmed_mean", "median"],
     "analyses": [
         *("pairwise", "ranks", "strengths", "profiles", "robustness"),
-        *("publications", "groups", "conditions", "sample_size"),
+        *("groups", "conditions", "sample_size"),
     ],
     "comparison": {
         "missing": "pairwise",

@@ -12,12 +12,7 @@ from tests.workflow.checkouts import PAGES, STUDY_PAGES, Checkout, copy_project
 
 MODELS = ["bee", "cow", "fox", "ibis", "jay"]
 DATASETS = ["x", "y", "z"]
-# Of one publication each, these exports have nothing for the analysis of publications.
-COMPARISONS = [
-    name
-    for name, analysis in ANALYSES.items()
-    if analysis.shared and analysis.needs != "columns/publication"
-]
+COMPARISONS = [name for name, analysis in ANALYSES.items() if analysis.shared]
 SETTINGS: dict[str, Any] = {
     "incomplete": "keep",
     "analyses": COMPARISONS,

@@ -30,7 +30,7 @@ COLUMNS = {
         "best left_out group condition best_model duplicate_of architecture type family "
         "trained_on tested_on date dropped dataset_a dataset_b metric_a metric_b labels "
         "method backbone size submission tie_group release license training checkpoint ranking "
-        "ranking_a ranking_b split stamp unit leader publication low_publication high_publication "
+        "ranking_a ranking_b split stamp unit leader "
         "closest attribute axis successor",
         model_a="Model a",
         model_b="Model b",

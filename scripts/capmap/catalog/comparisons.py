@@ -232,41 +232,6 @@ STRENGTHS = Analysis(
     },
 )
 
-PUBLICATIONS = Analysis(
-    question="Do publications agree on a result?",
-    shared=True,
-    default=True,
-    needs="columns/publication",
-    tables={
-        "disagreements": Table(
-            "Results that several publications report: the range of their normalized scores, its "
-            "ends and who reports them, the widest first.",
-            "model dataset publications range low low_publication high high_publication",
-        ),
-        "publications": Table(
-            "What each publication reports of each model on each dataset: its runs and their mean "
-            "score, as exported and normalized, the mean of the others, and the difference.",
-            "model dataset publication n score normalized others difference",
-        ),
-    },
-    figures={
-        "disagreements": Figure(
-            "Normalized scores that several publications report of a model on a dataset, the "
-            "widest range on top.",
-            draw="capmap.figures.publications:draw_disagreements",
-            reads=["disagreements", "publications"],
-        )
-    },
-    steps={
-        "compare_publications": Step(
-            "capmap.comparison.publications:compare_publications",
-            tables=["disagreements", "publications"],
-            reads=["runs", "exported"],
-            describe="capmap.prose.publications:describe_publications",
-        )
-    },
-)
-
 FRONTIER = Analysis(
     question="Which models are worth their cost?",
     shared=True,
@@ -730,7 +695,6 @@ ANALYSES = {
     "frontier": FRONTIER,
     "robustness": ROBUSTNESS,
     "reliability": RELIABILITY,
-    "publications": PUBLICATIONS,
     "groups": GROUPS,
     "conditions": CONDITIONS,
     "sample_size": SAMPLE_SIZE,

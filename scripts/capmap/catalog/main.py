@@ -82,10 +82,9 @@ MAIN = Analysis(
         "seeds": Table(
             "Number, mean, standard deviation, standard error, extremes and interquartile "
             "mean of the runs in each cell: of scores as exported, after transforms, then of "
-            "normalized ones. With a column of publications, who reports it.",
+            "normalized ones.",
             "model dataset n mean std sem min max iqm normalized_mean normalized_std "
             "normalized_sem normalized_min normalized_max normalized_iqm",
-            more=True,
             labels=LABELS,
             short="Number and spread of runs in each cell: of scores as exported, after "
             "transforms, then of normalized ones.",

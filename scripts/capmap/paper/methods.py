@@ -33,8 +33,6 @@ ANALYSES = {
     "ratings": "Ratings are those of a Bradley-Terry model \\citep{bradley1952} on the Elo scale.",
     "improvability": "Improvability \\citep{erickson2025} is the share of a model's error that the "
     "best model of a dataset does not make.",
-    "publications": "Results that several publications report of a model on a dataset are runs of "
-    "their own.",
     "frontier": "A model is on the front of score against cost if no other one scores as high at "
     "the same cost or less; shares are of bootstrap resamples.",
     "robustness": "The ranking was compared by Kendall's tau \\citep{kendall1945} with those by "

@@ -16,10 +16,7 @@ ROWS = (*TABLES, "checkpoints")
 FORMATS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(["header_rows", "multilabel/images", "multilabel/labels"], TABLES),
     "columns/keep": TABLES,
-    **{
-        f"columns/{name}": TABLES
-        for name in ("step", "selection", "spread", "count", "publication")
-    },
+    **{f"columns/{name}": TABLES for name in ("step", "selection", "spread", "count")},
     **dict.fromkeys(["where", "metric"], ROWS),
     **{f"columns/{name}": ROWS for name in ("dataset", "metric", "score", "seed")},
     **dict.fromkeys(["columns/model", "decimal"], (*ROWS, "submission")),

@@ -7,4 +7,9 @@ REMOVED: dict[str, str] = {
     "reading.delimiter": "it is found; write other tables with commas, semicolons, tabs or bars.",
     "take.step": "read the rows of the step only, as in where: {step: 500}.",
     "tracking": "export the runs by mlflow.search_runs().to_csv() and set preset: mlflow.",
+"""What users may still write that is gone, and what to use instead."""
+
+REMOVED: dict[str, str] = {
+    "analyses=publications": "columns: {seed: COLUMN} makes a run of each publication.",
+    "columns.publication": "Use columns: {seed: COLUMN}, which makes a run of each publication.",
 }
