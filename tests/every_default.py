@@ -65,7 +65,6 @@ EVERY_DEFAULT = {
         "replicates": 2000,
     },
     "ratings": {"battles": "means", "tie_threshold": 0, "calibration": ""},
-    "robustness": {"top": 3},
     "sample_size": {"power": 0.8, "difference": 0},
     "frontier": {"against": ""},
     "groups": {},

@@ -72,24 +72,15 @@ A,d,0.1,0.1,0.0,0.0,3.0
 B,d,0.2,0.1,50.0,40.0,60.0
 """,
     "robustness": """
-mean,configured,,1.0,0,A,3
-median,ranks,d,0.3,1,A,3
+mean,configured,,1.0,0,A,2
+median,ranks,d,0.3,1,A,2
 """,
     "flips": """
 A,B,1,2,1,2,0.5,median,ranks,d
 """,
-    "votes": """
-A,0.9,2,True,1,1,1
-B,0.5,1,False,2,2,2
-C,0.1,0,False,3,3,3
-""",
     "dethroning": """
 A,B,8,3,"'d1' 'd2' 'd3'"
 A,C,8,6,"'d1' 'd2' 'd3' 'd4' 'd5' 'd6'"
-""",
-    "rank_stability": """
-A,1,0.8,1.0,3,1.2,1,2
-B,2,0.2,1.0,3,1.8,1,2
 """,
     "groups": """
 sea,A,0.8,0.7,0.9,1,1,1,a,0.8,1,9,3,0
@@ -315,9 +306,8 @@ COMPARISONS = {
         | {"confidence_level": 0.95, "cells_unused": 0},
     ),
     describe_robustness: (
-        ["robustness", "flips", "rank_stability", "votes", "dethroning"],
-        {"missing": "pairwise", "n_resamples": 2000, "confidence_level": 0.95}
-        | {"cells_unused": 0},
+        ["robustness", "flips", "dethroning"],
+        {"missing": "pairwise", "cells_unused": 0},
     ),
     describe_groups: (
         ["groups", "group_coverage"],

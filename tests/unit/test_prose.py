@@ -84,9 +84,7 @@ def test_missing_numbers_are_told_without_nan(describe) -> None:
     tables = make_tables(describe)
     for name, table in tables.items():
         empty = dict.fromkeys(MAY_BE_EMPTY.get(name, []), np.nan)
-        # Resampled ranks always have their range.
-        rest = table if name == "rank_stability" else drop_intervals(table)
-        tables[name] = rest.assign(**empty)
+        tables[name] = drop_intervals(table).assign(**empty)
     for paragraph in tell(describe, **tables):
         assert not NOT_A_NUMBER.search(paragraph)
 

@@ -283,13 +283,9 @@ def test_robustness_names_the_worst_variation() -> None:
         "Kendall's tau-b had a median of 0.650 and was lowest, 0.300, by the median with ranks "
         "instead of scores without 'd'. 'A' came first in 2 of 2 variations. 1 of 1 pair "
         "changed order at least once, most often 'A' (ranked higher) and 'B', in 50% of "
-        "variations; leaving out one dataset alone did so for 1. In resamples of the datasets, "
-        "'A' came first most often, in 80% (ranks 1 to 2 in 95% of them, which is no confidence "
-        "set). 'A' won on more datasets than it lost against every other one. Leaving out 3 chosen "
+        "variations; leaving out one dataset alone did so for 1. Leaving out 3 chosen "
         "ones of 8 datasets lets 'B' reach the mean score of 'A'."
     )
-    _, circle = tell(describe_robustness, votes=make_table("votes").assign(condorcet=False))
-    assert "No model won on more datasets than it lost against every other one." in circle
     _, safe = tell(describe_robustness, dethroning=make_table("dethroning").head(0))
     assert safe.endswith(
         "No model reaches the leader's mean score on any choice of the datasets that both have."
@@ -299,7 +295,6 @@ def test_robustness_names_the_worst_variation() -> None:
     assert behind.endswith("By mean score 'B' and 'C' are level with or ahead of 'A'.")
     both = pd.concat([make_table("dethroning"), make_table("dethroning").assign(model="C")])
     assert "lets 'B' and 'C' reach" in tell(describe_robustness, dethroning=both)[1]
-    assert "in 90% of them," in tell(describe_robustness, confidence_level=0.9)[1]
 
 
 def test_variations_without_a_best_model_do_not_count() -> None:

@@ -132,9 +132,9 @@ def test_a_lost_table_is_made_again(project: Checkout) -> None:
             },
         ),
         (
-            {"comparison": {**SETTINGS["comparison"], "alpha": 0.1}, "robustness": {"top": 2}},
-            {"compare_models", "compare_ranks", "check_robustness"},
-            {"pairwise", "critical_difference", "rank_cliques", "rank_stability"},
+            {"comparison": {**SETTINGS["comparison"], "alpha": 0.1}},
+            {"compare_models", "compare_ranks"},
+            {"pairwise", "critical_difference", "rank_cliques"},
         ),
     ],
 )

@@ -63,12 +63,9 @@ COLUMNS = {
 # Words of names whose first letter alone is not what makes them a label.
 SPELLINGS = {
     "asma": "ASMA",
-    "borda": "Borda",
-    "copeland": "Copeland",
     "df": "df",
     "hpo": "HPO",
     "iqm": "IQM",
-    "kemeny": "Kemeny",
     "mae": "MAE",
     "mse": "MSE",
     "p": "p",

@@ -398,23 +398,6 @@ ROBUSTNESS = Analysis(
             "what flips a pair alone: aggregations, bounds, and datasets that are left out.",
             "model_a model_b rank_a rank_b flips variations share aggregations bounds left_out",
         ),
-        "rank_stability": Table(
-            "How a rank depends on the choice of datasets: datasets are resampled. Share of "
-            "resamples in which a model comes first, and among the top; ranks between which the "
-            "configured share of resamples lies, which are no confidence sets.",
-            "model rank share_first share_top top rank_mean rank_low rank_high",
-            best={"share_first": "max"},
-        ),
-        "rank_distribution": Table(
-            "Share of the resamples of datasets in which a model has a rank.", "model rank share"
-        ),
-        "votes": Table(
-            "Rankings by votes of the datasets: mean share of rivals that a model is better than "
-            "(Borda), rivals that it beats on more datasets than they it (Copeland; all of them: a "
-            "Condorcet winner), and the order that contradicts the fewest votes (Kemeny).",
-            "model borda copeland condorcet rank_borda rank_copeland rank_kemeny",
-            best={"borda": "max", "copeland": "max"},
-        ),
         "dethroning": Table(
             "Fewest datasets that must be left out for a model to reach the leader's mean score, "
             "and which. Models that cannot are not listed.",
@@ -429,35 +412,13 @@ ROBUSTNESS = Analysis(
             reads=["robustness", "robustness_ranks", "flips"],
             order="scopes",
         ),
-        "rank_stability": Figure(
-            "How often each model has each rank when datasets are resampled.",
-            draw="capmap.figures.robustness:draw_rank_stability",
-            reads=["rank_stability", "rank_distribution"],
-            order="scopes",
-        ),
     },
     steps={
         "check_robustness": Step(
             "capmap.comparison.robustness:check_robustness",
-            tables=[
-                "robustness",
-                "robustness_ranks",
-                "flips",
-                "rank_stability",
-                "rank_distribution",
-                "votes",
-                "dethroning",
-            ],
+            tables=["robustness", "robustness_ranks", "flips", "dethroning"],
             reads=["runs", "scopes"],
-            options={
-                "missing": "comparison/missing",
-                "top": "robustness/top",
-                "weights": "bootstrap/weights",
-                "n_resamples": "comparison/replicates",
-                "confidence_level": "bootstrap/confidence",
-                "seed": "bootstrap/seed",
-            },
-            files={"ranks": "robustness/ranks.parquet"},
+            options={"missing": "comparison/missing", "weights": "bootstrap/weights"},
             pairs=True,
             describe="capmap.prose.robustness:describe_robustness",
         )
@@ -639,17 +600,6 @@ RELIABILITY = Analysis(
             "levels, and about what it would be if they were independent.",
             "datasets models effective effective_independent cells_unused",
         ),
-        "reduction": Table(
-            "Kendall's tau of the ranking by so many chosen datasets with that by all, for models "
-            "that took no part in the choice, and how much higher it is than that of random ones.",
-            "datasets kendall_tau ci_low ci_high kendall_tau_random difference difference_low "
-            "difference_high",
-        ),
-        "reduced_datasets": Table(
-            "Datasets in the order of their choice on all models, and the share of choices on half "
-            "of the models that had each among as many.",
-            "order dataset share",
-        ),
         "dataset_clusters": Table(
             "Stable clusters of datasets that order models more alike than datasets do on average, "
             "the most similar dataset of each, and its correlation with the mean of the others.",
@@ -663,19 +613,13 @@ RELIABILITY = Analysis(
             draw="capmap.figures.reliability:draw_reliability",
             reads=["generalizability"],
         ),
-        "reduction": Figure(
-            "Kendall's tau with the ranking by all datasets, by the number of datasets chosen one "
-            "by one, for models that took no part in the choice, beside random datasets.",
-            draw="capmap.figures.reduction:draw_reduction",
-            reads=["reduction"],
-        ),
     },
     steps={
         "assess_reliability": Step(
             "capmap.comparison.reliability:assess_benchmark",
             tables=[
                 *("variance_components", "generalizability", "effective_datasets"),
-                *("reduction", "reduced_datasets", "dataset_clusters"),
+                "dataset_clusters",
             ],
             reads=["runs"],
             options={"confidence_level": "bootstrap/confidence", "seed": "bootstrap/seed"},

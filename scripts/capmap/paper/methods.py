@@ -36,8 +36,7 @@ ANALYSES = {
     "frontier": "A model is on the front of score against cost if no other one scores as high at "
     "the same cost or less; shares are of bootstrap resamples.",
     "robustness": "The ranking was compared by Kendall's tau \\citep{kendall1945} with those by "
-    "other aggregations, by other bounds and without single datasets, and with votes of the "
-    "datasets \\citep{rofin2023}.",
+    "other aggregations, by other bounds and without single datasets.",
     "reliability": "Reliability is the generalizability coefficient \\citep{brennan2001}, with the "
     "interval of an intraclass correlation \\citep{mcgraw1996}.",
     "groups": "Groups of datasets were ranked in the same way, each on its own.",

@@ -226,12 +226,6 @@ REFERENCES: dict[str, Entry] = {
         "13",
         "456--466",
     ),
-    "rofin2023": _chapter(
-        "Rofin, M. and others",
-        "Vote'n'Rank: Revision of Benchmarking with Social Choice Theory",
-        "Conference of the European Chapter of the Association for Computational Linguistics",
-        2023,
-    ),
     "rubin1996": _article(
         "Rubin, D. B.",
         "Multiple Imputation After 18+ Years",

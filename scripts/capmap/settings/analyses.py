@@ -90,12 +90,6 @@ class Ratings(Section):
     calibration: str = option("", "Model whose rating is 1000; empty means that the mean is.")
 
 
-class Robustness(Section):
-    """How the ranking depends on choices and on the datasets."""
-
-    top: int = option(3, "k of the probability to be among the k best.", ge=1)
-
-
 class SampleSize(Section):
     """How many runs are enough."""
 

@@ -12,4 +12,5 @@ REMOVED: dict[str, str] = {
 REMOVED: dict[str, str] = {
     "analyses=publications": "columns: {seed: COLUMN} makes a run of each publication.",
     "columns.publication": "Use columns: {seed: COLUMN}, which makes a run of each publication.",
+    "robustness.top": "Leave it out; rank sets over datasets say how ranks depend on them.",
 }

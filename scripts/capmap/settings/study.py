@@ -16,7 +16,6 @@ from capmap.settings.analyses import (
     NextResults,
     Published,
     Ratings,
-    Robustness,
     SampleSize,
 )
 from capmap.settings.choices import (
@@ -276,7 +275,6 @@ class Study(Section):
     )
     comparison: Comparison
     ratings: Ratings
-    robustness: Robustness
     sample_size: SampleSize
     frontier: Frontier
     groups: dict[GroupName, Group] = option(
