@@ -311,7 +311,7 @@ COMPARISONS = {
     ),
     describe_groups: (
         ["groups", "group_coverage"],
-        {"interval": "bca", "unit": "runs", "confidence_level": 0.95, "n_resamples": 10_000},
+        {"interval": "percentile", "unit": "runs", "confidence_level": 0.95, "n_resamples": 10_000},
     ),
     describe_conditions: (
         ["conditions", "condition_ranks"],

@@ -319,8 +319,8 @@ def test_groups_have_a_paragraph_each() -> None:
     methods, sea, land = tell(describe_groups)
     assert methods == (
         "The models were ranked within 2 groups (3 datasets each) by the interquartile mean (IQM) "
-        "of their normalized scores. The 95% BCa intervals over runs come from 10,000 bootstrap "
-        "replicates, without correction for the number of groups."
+        "of their normalized scores. The 95% percentile intervals over runs come from 10,000 "
+        "bootstrap replicates, without correction for the number of groups."
     )
     assert sea == (
         "In the group 'sea' (2 models), 'A' had the highest IQM, 0.800 (95% interval over runs "
@@ -378,8 +378,8 @@ def test_widths_are_those_of_the_kind_of_interval() -> None:
     methods, _ = tell(describe_sample_size)
     assert methods.startswith("The full width of the 95% calibrated interval over runs of each")
     assert "a Student's t quantile" in methods
-    methods, _ = tell(describe_sample_size, interval="bca")
-    assert "95% BCa interval over runs" in methods
+    methods, _ = tell(describe_sample_size, interval="percentile")
+    assert "95% percentile interval over runs" in methods
     assert "a normal quantile" in methods
 
 

@@ -257,8 +257,7 @@ def test_every_choice_of_interval_is_explained(interval: str, unit: Unit) -> Non
     words = {"runs": "other runs on these", "seeds": "other seeds on these"}
     assert words.get(unit, "other runs on other such datasets") in text
     assert "at a nominal level of 95%" in text
-    name = {"bca": "BCa"}.get(interval, interval)
-    assert re.search(f"A {name} interval (is|runs|takes)", text)
+    assert re.search(f"A {interval} interval (is|runs|takes)", text)
     assert ("In each of 10,000 bootstrap replicates" in text) == (interval != "calibrated")
     enough = "it has four or more datasets" if unit == "runs_and_datasets" else "two or more runs"
     assert f"{enough}: fewer do not show how much they vary." in text

@@ -152,7 +152,7 @@ def test_dataset_may_be_called_like_a_rule():
         ),
         (
             "bootstrap: {interval: Percentile}",
-            'bootstrap.interval: expected "percentile", "basic", "bca" or "calibrated", '
+            'bootstrap.interval: expected "percentile" or "calibrated", '
             'found "Percentile". Did you mean "percentile"?',
         ),
         (

@@ -14,8 +14,8 @@ from capmap.comparison.score_matrix import BoolArray, arrange_runs, choose_commo
 from capmap.comparison.win_rates import count_wins
 from capmap.problems import require_known
 from capmap.ranking.aggregation import FloatArray, IntArray
-from capmap.ranking.intervals import percentile_interval
 from capmap.ranking.ranks import measure_replicates, rank_estimates
+from capmap.ranking.standard_errors import percentile_interval
 from capmap.rng import make_stream
 from capmap.settings.choices import Battles, Missing
 

@@ -12,7 +12,6 @@ import pandas as pd
 from capmap.artifacts import read_shards
 from capmap.comparison.correlation import compute_kendall_tau, compute_spearman_rho
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, rank_competitors
-from capmap.ranking.intervals import percentile_interval
 from capmap.ranking.resampling import (
     DatasetPool,
     Strata,
@@ -20,6 +19,7 @@ from capmap.ranking.resampling import (
     repeat_datasets,
     stratify_runs,
 )
+from capmap.ranking.standard_errors import percentile_interval
 from capmap.ranking.statistics import (
     average_datasets,
     evaluate_statistic,

@@ -12,9 +12,9 @@ from capmap.comparison.score_matrix import ScoreMatrix, arrange_runs, choose_com
 from capmap.metrics import find_metric
 from capmap.normalization.rules import DatasetRule, find_transform
 from capmap.ranking.aggregation import FloatArray, IntArray, round_significant
-from capmap.ranking.intervals import percentile_interval
 from capmap.ranking.ranks import measure_replicates, rank_estimates
 from capmap.ranking.resampling import draw_resamples, iterate_blocks, stratify_runs
+from capmap.ranking.standard_errors import percentile_interval
 from capmap.ranking.statistics import average_datasets
 from capmap.rng import make_stream
 from capmap.settings.choices import Missing

@@ -162,7 +162,7 @@ def expect_widths(
     ----------
     noise : Noise
         From `measure_noise`.
-    interval : {"percentile", "basic", "bca", "calibrated"}
+    interval : {"percentile", "calibrated"}
         Interval of interval, over runs.
     confidence_level : float
         Of the intervals, between 0 and 1.

@@ -66,14 +66,6 @@ DRAWS = {
 PERCENTILE = Markup(
     "A percentile interval runs from the {low} to the {high} percentile of the replicates. "
 )
-BASIC = Markup(
-    "A basic interval is the estimate minus the {high} and {low} percentiles of the replicates' "
-    "deviations from it. "
-)
-BCA = Markup(
-    "A BCa interval takes percentiles of the replicates that are corrected for bias and, by "
-    "leaving out one {left_out} at a time, for skew. "
-)
 FEW_RUNS = "It is known to be too narrow with few runs per cell."
 FEW_DATASETS = "It is known to be too narrow with few datasets."
 CALIBRATED = Markup(
@@ -84,10 +76,6 @@ CALIBRATED = Markup(
 INTERVALS = {
     ("percentile", "runs"): PERCENTILE + FEW_RUNS,
     ("percentile", "runs_and_datasets"): PERCENTILE + FEW_DATASETS,
-    ("basic", "runs"): BASIC + FEW_RUNS,
-    ("basic", "runs_and_datasets"): BASIC + FEW_DATASETS,
-    ("bca", "runs"): BCA.format(left_out="run") + FEW_RUNS,
-    ("bca", "runs_and_datasets"): BCA.format(left_out="dataset") + FEW_DATASETS,
     ("calibrated", "runs"): Markup(
         "A calibrated interval is Student's t interval, with the variance of the runs' influences: "
         "scores beyond the quartiles count as the quartiles, and each dataset has its own "

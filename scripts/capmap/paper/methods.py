@@ -156,14 +156,9 @@ def _describe_intervals(ranking: Ranking, bootstrap: Setting) -> list[str]:
         )
         skew = " and a shift for skewness \\citep{johnson1978}"
         return [f"Intervals ({level}) are Student's $t$ intervals{how}{skew}. {scope}"]
-    names = {
-        "percentile": "percentile intervals \\citep{agarwal2021}",
-        "basic": "basic intervals",
-        "bca": "bias-corrected and accelerated intervals \\citep{efron1987}",
-    }
     return [
-        f"Intervals ({level}) are {names[kind]} of {bootstrap['replicates']:,} bootstrap resamples "
-        f"of {RESAMPLED.get(unit, 'runs')}. {scope}"
+        f"Intervals ({level}) are percentile intervals \\citep{{agarwal2021}} of "
+        f"{bootstrap['replicates']:,} bootstrap resamples of {RESAMPLED.get(unit, 'runs')}. {scope}"
     ]
 
 

@@ -109,9 +109,6 @@ REFERENCES: dict[str, Entry] = {
         "91",
         "201--213",
     ),
-    "efron1987": _article(
-        "Efron, B.", "Better Bootstrap Confidence Intervals", JASA, 1987, "82", "171--185"
-    ),
     "erickson2025": _chapter(
         "Erickson, N. and others",
         "TabArena: A Living Benchmark for Machine Learning on Tabular Data",

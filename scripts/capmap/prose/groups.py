@@ -30,7 +30,6 @@ RULES = {
     "impute": "every model was kept that had runs on its datasets, with imputed scores elsewhere",
     "error": "every model had to have runs on each of its datasets",
 }
-KINDS = {"percentile": "percentile", "basic": "basic", "bca": "BCa", "calibrated": "calibrated"}
 UNITS = {"runs": "runs", "seeds": "seeds", "runs_and_datasets": "runs and datasets"}
 
 
@@ -49,7 +48,7 @@ def describe_groups(
     ----------
     groups, group_coverage : pandas.DataFrame
         The columns of ``tables/groups.csv`` and ``tables/group_coverage.csv``; at least one group.
-    interval : {"percentile", "basic", "bca", "calibrated"}
+    interval : {"percentile", "calibrated"}
         Kind of interval.
     unit : {"runs", "seeds", "runs_and_datasets"}
         What intervals generalize to.
@@ -70,7 +69,7 @@ def describe_groups(
         resamples = f"{n_resamples:,} bootstrap replicates"
         source = "Student's t" if interval == "calibrated" else resamples
         intervals = (
-            f"The {format_percent(confidence_level)} {KINDS[interval]} intervals over "
+            f"The {format_percent(confidence_level)} {interval} intervals over "
             f"{UNITS[unit]} come from {source}, without correction for the number of groups."
         )
     statistic = spell_statistic(find_statistic(groups.columns))

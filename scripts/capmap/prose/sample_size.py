@@ -34,7 +34,7 @@ def describe_sample_size(
     ----------
     seed_widths, next_seeds, detectable : pandas.DataFrame
         The columns of the tables of these names.
-    interval : {"percentile", "basic", "bca", "calibrated"}
+    interval : {"percentile", "calibrated"}
         Kind of interval whose width is foretold.
     confidence_level : float
         Of the intervals, between 0 and 1.
@@ -60,11 +60,10 @@ def describe_sample_size(
             f"How many runs would be enough could not be said for {format_count(models, 'model')}: "
             "no model had two runs on the same dataset, so nothing showed how much runs vary."
         ]
-    kind = "BCa" if interval == "bca" else interval
     quantile = "Student's t" if interval == "calibrated" else "normal"
     methods = join_sentences(
-        f"The full width of the {format_percent(confidence_level)} {kind} interval over runs of "
-        "each model's interquartile mean (IQM) was predicted from the winsorized variances over "
+        f"The full width of the {format_percent(confidence_level)} {interval} interval over runs "
+        "of each model's interquartile mean (IQM) was predicted from the winsorized variances over "
         f"runs (pooled for single runs) and a {quantile} quantile.",
         _describe_order(models),
         ""

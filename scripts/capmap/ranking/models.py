@@ -10,13 +10,6 @@ import pandas as pd
 from capmap.ranking.aggregation import FloatArray
 from capmap.ranking.holes import Effects
 from capmap.ranking.imputation import IMPUTATIONS, FactorDraws, combine_imputations
-from capmap.ranking.intervals import (
-    acceleration_over_datasets,
-    acceleration_over_runs,
-    basic_interval,
-    bca_interval,
-    percentile_interval,
-)
 from capmap.ranking.resampling import (
     DatasetPool,
     Strata,
@@ -31,6 +24,7 @@ from capmap.ranking.standard_errors import (
     StandardError,
     bound_estimate,
     measure_error,
+    percentile_interval,
 )
 from capmap.ranking.statistics import (
     estimate_population,
@@ -65,7 +59,7 @@ class Options:
         Number of bootstrap replicates.
     confidence_level : float
         Between 0 and 1.
-    interval : {"percentile", "basic", "bca", "calibrated"}
+    interval : {"percentile", "calibrated"}
         Kind of interval.
     unit : {"runs", "seeds", "runs_and_datasets"}
         What is drawn: runs within each dataset; seeds, each with its runs on all datasets
@@ -388,22 +382,8 @@ def _estimate_interval(
     options: Options,
 ) -> Estimate:
     estimate, level = evaluate_runs(statistic, strata), options.confidence_level
-    interval: Interval
-    match options.interval:
-        case "percentile":
-            interval = percentile_interval(replicates, confidence_level=level)
-        case "basic":
-            interval = basic_interval(replicates, estimate=estimate, confidence_level=level)
-        case "bca":
-            accelerate = (
-                acceleration_over_datasets if options.resamples_datasets else acceleration_over_runs
-            )
-            interval = bca_interval(
-                replicates,
-                estimate=estimate,
-                acceleration=accelerate(statistic, strata),
-                confidence_level=level,
-            )
-        case "calibrated":
-            interval = calibrated_interval(statistic, strata, error, confidence_level=level)
+    if options.interval == "percentile":
+        interval = percentile_interval(replicates, confidence_level=level)
+    else:
+        interval = calibrated_interval(statistic, strata, error, confidence_level=level)
     return Estimate(statistic, estimate, *interval, error, replicates)

@@ -296,6 +296,13 @@ def bound_estimate(estimate: float, error: StandardError, *, confidence_level: f
     return float(estimate + shift - reach), float(estimate + shift + reach)
 
 
+def percentile_interval(replicates: FloatArray, *, confidence_level: float) -> Interval:
+    """Percentile interval: the middle part of the replicates."""
+    tail = (1 - confidence_level) / 2
+    low, high = np.quantile(replicates, [tail, 1 - tail])
+    return float(low), float(high)
+
+
 def satterthwaite_freedom(variances: FloatArray, freedom: FloatArray | IntArray) -> float:
     """Degrees of freedom of the sum of the datasets' variances (Satterthwaite 1946).
 

@@ -35,7 +35,7 @@ STATISTIC_WORDS: dict[Statistic, str] = {
     "optimality_gap": "the optimality gap (how far runs fall short of 1, on average; lower is "
     "better)",
 }
-IntervalMethod = Literal["percentile", "basic", "bca", "calibrated"]
+IntervalMethod = Literal["percentile", "calibrated"]
 Unit = Literal["runs", "seeds", "runs_and_datasets"]
 UnitOrAuto = Literal["auto", "runs", "seeds", "runs_and_datasets"]
 Weights = Literal["datasets", "runs"]

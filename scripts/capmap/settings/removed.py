@@ -11,6 +11,8 @@ REMOVED: dict[str, str] = {
 
 REMOVED: dict[str, str] = {
     "analyses=publications": "columns: {seed: COLUMN} makes a run of each publication.",
+    "bootstrap.interval=basic": "Use calibrated, which holds its level with few runs.",
+    "bootstrap.interval=bca": "Use calibrated, which holds its level with few runs.",
     "columns.publication": "Use columns: {seed: COLUMN}, which makes a run of each publication.",
     "robustness.top": "Leave it out; rank sets over datasets say how ranks depend on them.",
 }

@@ -103,8 +103,8 @@ class Bootstrap(Section):
     )
     interval: IntervalMethod = option(
         "calibrated",
-        'Kind of interval, "calibrated" (Student\'s t), or of bootstrap replicates "percentile", '
-        '"basic" or "bca", which are too narrow with few seeds.',
+        'Kind of interval, "calibrated" (Student\'s t), or "percentile" (of bootstrap replicates), '
+        "which is too narrow with few seeds.",
     )
     unit: UnitOrAuto = option(
         "auto",
