@@ -60,6 +60,7 @@ def aggregate_scores(
     normalized = read_shards(shards, packed=True)
     correlation = pd.DataFrame([asdict(correlate_seeds(normalized))])
     cells = summarize_cells(normalized)
+    ranked = set(normalized.loc[normalized["ranked"], "model"])
     del normalized
     exported = read_parquet(runs, packed=True)
     is_known = (correlation["models"] > 0) & has_own_seeds(exported)
@@ -72,12 +73,28 @@ def aggregate_scores(
     write_table(correlation[is_known], shared_seeds)
     matrix = unstack_cells(cells)
     write_table(matrix, scores, best=dict.fromkeys(matrix.columns[1:], "max"))
-    scored = fill_cells(cells, read_effects(read_json(scope)))
-    ranking = aggregate_models(scored, aggregations=aggregations)
+    is_ranked = cells["model"].isin(ranked)
+    scored = fill_cells(cells[is_ranked], read_effects(read_json(scope)))
+    ranking = _aggregate(scored, cells[~is_ranked], aggregations)
     counts = cells["model"].value_counts()
     ranking["datasets"] = ranking["model"].map(counts)
     write_table(ranking, aggregate, best=dict.fromkeys(aggregations, "max"))
     logger.info("%d models on %d datasets", len(ranking), matrix.shape[1] - 1)
+
+
+def _aggregate(
+    ranked: pd.DataFrame, others: pd.DataFrame, aggregations: list[Aggregation]
+) -> pd.DataFrame:
+    """Aggregate models, those that are not ranked below the others."""
+    tables = [
+        aggregate_models(part, aggregations=aggregations) for part in (ranked, others) if len(part)
+    ]
+    if len(others):
+        ranks = [f"rank_{name}" for name in aggregations]
+        tables[-1] = tables[-1].sort_values("model")
+        tables[-1][ranks] = pd.NA
+        tables = [table.astype(dict.fromkeys(ranks, "Int64")) for table in tables]
+    return pd.concat(tables, ignore_index=True)
 
 
 def _prefix(column: str) -> str:

@@ -44,6 +44,7 @@ EVERY_DEFAULT = {
     "normalization": {"low": "natural", "high": "natural", "references": ""},
     "min_seeds": 1,
     "incomplete": "error",
+    "min_datasets": 0.5,
     "duplicates": "error",
     "invalid": "error",
     "failed": "invalid",
@@ -129,7 +130,6 @@ EVERY_DEFAULT = {
         ],
     },
     "leaderboard": {
-        "complete": 1,
         "releases": "",
         **dict.fromkeys(["method", "dimension", "version", "submit", "citation"], ""),
     },

@@ -45,6 +45,7 @@ def run_on_runs(
 ) -> dict[str, pd.DataFrame]:
     """Run a step on runs in two shards and on tables that stand in a folder; read what it makes."""
     shards = [folder / f"{shard}.parquet" for shard in (0, 1)]
+    runs = runs.assign(ranked=True)
     is_first = runs["model"] == "b"
     write_parquet(shards[0], runs[is_first])
     write_parquet(shards[1], runs[~is_first])

@@ -34,7 +34,7 @@ class Study:
     def write_runs(self, models: int) -> None:
         """Draw the runs."""
         runs = draw_benchmark(0, models=models, datasets=4, seeds=2)
-        write_parquet(self.folder / "runs.parquet", runs)
+        write_parquet(self.folder / "runs.parquet", runs.assign(ranked=True))
 
     def analyse(self) -> None:
         """Run the job."""

@@ -277,6 +277,7 @@ def test_step_reads_all_other_studies(tmp_path: Path) -> None:
     for seed, (study, shard) in enumerate([("frozen", 1), ("full", 1), ("full", 2), ("half", 1)]):
         runs = make_runs(draw(seed, models=3), models="abc")
         runs["model"] = runs["model"].map(dict(zip("abc", names, strict=True)))
+        runs["ranked"] = True
         if study == "full":
             runs = runs[(runs["model"] == "nan") == (shard == 2)]
         path = tmp_path / "results" / study / "normalized" / f"{shard}.parquet"

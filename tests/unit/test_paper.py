@@ -117,12 +117,13 @@ def test_only_tests_that_had_datasets_are_named(lacking, missing, tests):
     assert "wilcoxon1945" in methods
 
 
-def test_the_number_of_datasets_is_told_where_models_lack_some():
-    for missing, is_named in ((0, False), (1, True)):
-        ranking = make_ranking(model=["A", "B"], datasets=[2, 2], missing=[missing] * 2)
-        paper = make_paper(["A", "B"], ["x", "y", "z"], ranking=ranking)
-        assert ("Datasets" in paper["ranking_table"]) == is_named
-        assert ("take the datasets that a model lacks" in paper["ranking_table"]) == is_named
+def test_models_without_a_rank_are_not_in_the_tables():
+    ranking = make_ranking(model=["A", "B", "C"], datasets=[3, 3, 1], missing=[0, 0, 2])
+    ranking = ranking.assign(rank=pd.array([1, 2, pd.NA], dtype="Int64"))
+    paper = make_paper(["A", "B", "C"], ["x", "y", "z"], ranking=ranking)
+    assert "2 models on 3 datasets" in paper["ranking_table"]
+    nothing = make_paper(["C"], ["x"], ranking=ranking.iloc[2:])
+    assert "Rank" not in nothing["ranking_table"]
 
 
 def test_models_that_are_not_separated_are_marked_and_said_with_the_test():
@@ -146,9 +147,7 @@ def test_a_best_model_is_called_so_only_if_claimed():
 
 
 def test_a_first_without_an_interval_is_compared_with_nobody():
-    tied = make_ranking(
-        model=["A", "B"], tie_group=["a", "a"], may_be_best=[True] * 2, missing=[1, 1]
-    )
+    tied = make_ranking(model=["A", "B"], tie_group=["a", "a"], may_be_best=[False] * 2)
     assert "No model could be" in make_paper(["A", "B"], ["x", "y"], ranking=tied)["results"]
     alone = tied.assign(ci_low=[np.nan, 0.1], tie_group=["", "a"])
     text = make_paper(["A", "B"], ["x", "y"], ranking=alone)["results"]

@@ -202,10 +202,8 @@ def test_a_leader_on_few_datasets_is_told_with_their_number() -> None:
     mean_ranks = make_table("mean_ranks").assign(datasets=[5, 8, 8], mean_rank=[1, 1, 3])
     _, results = tell(describe_rank_tests, mean_ranks=mean_ranks)
     assert "'A' (on 5 of 8 datasets) and 'B' shared the best mean rank, 1.000." in results
-    groups = make_table("groups").assign(datasets=[2, 3, 3], missing=[1, 0, 0], tie_group="a")
+    groups = make_table("groups").assign(datasets=[2, 3, 3])
     _, sea, _ = tell(describe_groups, groups=groups)
-    assert "1 model lacks some of the datasets" in sea
-    assert "could not be separated" not in sea
     assert "'A' (on 2 of 3 datasets) had the highest IQM" in sea
     cells = make_table("improvability_datasets").assign(dataset=["d", "e"])
     table = make_table("improvability").assign(datasets=[1, 2])

@@ -120,20 +120,16 @@ def test_a_model_on_a_part_of_the_datasets_is_not_called_best() -> None:
     assert "is best" not in text
 
 
-def test_a_leader_on_few_datasets_is_told_with_doubt() -> None:
-    ranking = make_single_run(["A", "B"]).assign(datasets=[1, 29], missing=[28, 0])
-    why = "so ranks may come from which datasets a model has, and such models are not compared."
-    assert f" It is scored on 1 of 29 datasets, {why}" in describe(ranking)
-    other = describe(ranking.assign(datasets=[29, 1], missing=[0, 28]))
-    assert f" 1 model lacks some of the datasets, {why}" in other
-
-
-def test_models_on_different_datasets_are_ranked_without_a_judgement() -> None:
-    text = describe(make_ranking(model=["A", "B"], datasets=[3, 3], missing=[3, 3]))
-    assert text.startswith("On these 6 datasets A has the highest IQM, 0.800 (95% interval")
-    assert "It is scored on 3 of 6 datasets, so ranks may come" in text
-    assert "separated" not in text
-    assert "may be the best" not in text
+def test_models_without_a_rank_are_counted_and_in_no_judgement() -> None:
+    ranking = make_ranking(model=["A", "B", "C"], datasets=[5, 5, 1], missing=[0, 0, 4])
+    ranking = ranking.assign(rank=pd.array([1, 2, pd.NA], dtype="Int64"))
+    text = describe(ranking)
+    assert text.startswith("On these 5 datasets A is best, with an IQM of 0.800")
+    assert "as the highest of 2" in text
+    assert " 1 model has results on too few datasets and no rank." in text
+    assert describe(ranking.iloc[2:]) == (
+        "No model is ranked. 1 model has results on too few datasets and no rank."
+    )
 
 
 def test_expected_scores_and_empty_tables_are_told() -> None:
@@ -142,8 +138,6 @@ def test_expected_scores_and_empty_tables_are_told() -> None:
     assert " It has runs on 3 of 5 datasets; on the others the score is expected from" in text
     assert "is best" not in describe(ranking)
     assert "expected" not in describe(ranking.assign(datasets=[5, 3], filled=[0, 2]))
-    sparse = make_ranking(model=["A", "B"], datasets=[5, 5], filled=[15, 15])
-    assert "Only 25% of the cells have runs, too few" in describe(sparse)
 
 
 def test_many_rivals_are_counted() -> None:

@@ -28,6 +28,7 @@ class Folder:
             for seed in range(seeds)
         ]
         self.runs = pd.DataFrame(rows, columns=["model", "dataset", "seed", "score"])
+        self.runs["ranked"] = True
         raw = self.runs.assign(metric="RMSE", score=10 * self.runs["score"], source="f", line=2)
         write_parquet(path / "runs.parquet", raw)
         self.shards = [str(path / f"{shard}.parquet") for shard in (0, 1)]
@@ -158,11 +159,32 @@ def test_missing_cells_stay_empty(folder: Folder) -> None:
     assert folder.read("aggregate")["datasets"].tolist() == [3, 2]
 
 
+def test_a_model_that_is_not_ranked_is_last_and_moves_no_other(folder: Folder) -> None:
+    folder.bootstrap(0)
+    folder.bootstrap(1)
+    folder.rank()
+    before = folder.read("scopes").set_index("model")
+    others = folder.runs[folder.runs["model"] == "c"].assign(model="z", score=9.0, ranked=False)
+    folder.runs = pd.concat([folder.runs, others[others["dataset"] == "x"]])
+    write_parquet(folder.shards[0], folder.runs[folder.runs["model"].isin(["b", "z"])])
+    folder.bootstrap(0)
+    folder.rank()
+    table = folder.read("scopes").set_index("model")
+    pd.testing.assert_frame_equal(
+        table.drop("z").reset_index(drop=True), before.reset_index(drop=True), check_dtype=False
+    )
+    assert table.loc["z", ["rank", "rank_low", "rank_high", "tie_group"]].isna().all(axis=None)
+    assert table.loc["z", ["datasets", "missing"]].drop_duplicates().to_numpy().tolist() == [[1, 2]]
+    assert folder.read("iqm")["model"].iloc[-1] == "z"
+    folder.aggregate()
+    assert folder.read("aggregate")["rank_median"].isna().tolist() == [False] * 3 + [True]
+
+
 def test_replicates_have_the_columns_of_the_contract(folder: Folder) -> None:
     table = read_parquet(folder.bootstrap(1))
     assert list(table) == [
         *("model", "statistic", "estimate", "ci_low", "ci_high", "standard_error", "freedom"),
-        *("runs", "datasets", "filled", "replicates", "parts", "unit", "kind", "group"),
+        *("runs", "datasets", "filled", "ranked", "replicates", "parts", "unit", "kind", "group"),
     ]
     assert table["model"].tolist() == [EVIL] * 3 + ["c"] * 3 + [EVIL, "c"]
     assert table["statistic"].tolist() == ["iqm", "mean", "optimality_gap"] * 2 + ["iqm"] * 2

@@ -14,13 +14,16 @@ MODELS = ["bee", "cow", "fox", "ibis", "jay"]
 DATASETS = ["x", "y", "z"]
 COMPARISONS = [name for name, analysis in ANALYSES.items() if analysis.shared]
 SETTINGS: dict[str, Any] = {
-    "incomplete": "keep",
+    "incomplete": "adjust",
     "analyses": COMPARISONS,
     "attributes": {"models": {"file": "models.csv", "cost": "price"}},
     "frontier": {"against": "cost"},
     "comparison": {"replicates": 200, "samples": 1000},
     "bootstrap": {"replicates": 200, "shards": 2},
-    "groups": {"two": {"datasets": ["x", "y"]}, "last": {"datasets": ["z"], "incomplete": "keep"}},
+    "groups": {
+        "two": {"datasets": ["x", "y"]},
+        "last": {"datasets": ["z"], "incomplete": "adjust"},
+    },
 }
 SHARED_JOBS = {"compare_models_of_full", "plot_figures_of_full"}
 

@@ -240,7 +240,7 @@ FRONTIER = Analysis(
         "frontier": Table(
             "Score and cost of each model, the cheapest first; whether no other scores as high at "
             "the same cost or less, and the share of bootstrap resamples in which none does.",
-            "model cost score ci_low ci_high on_front p_front datasets missing",
+            "model cost score ci_low ci_high on_front p_front datasets",
         )
     },
     figures={
@@ -463,6 +463,7 @@ GROUPS = Analysis(
             reads=["runs", "scopes", "bounds"],
             options={
                 "definitions": "groups",
+                "min_datasets": "min_datasets",
                 "aggregations": "aggregate",
                 "statistics": "bootstrap/statistics",
                 "n_resamples": "bootstrap/replicates",

@@ -298,9 +298,10 @@ def compare_conditions(
     agreement = [pd.DataFrame(columns=list(AGREEMENT)).astype(AGREEMENT)]
     ranks = [pd.DataFrame(columns=list(RANKS)).astype(RANKS)]
     for name, paths in _list_studies(others):
+        other = read_shards(paths)
         agreed, ranked = compare_condition(
             runs,
-            read_shards(paths),
+            other[other["ranked"]],
             condition=name,
             options=options,
             make_rng=partial(make_stream, seed, study, "conditions", name),

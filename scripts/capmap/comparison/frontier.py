@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from capmap.attributes import read_model_attributes
-from capmap.claims import choose_first
+from capmap.claims import choose_ranked
 from capmap.comparison.score_matrix import BoolArray
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.ranking.models import Options, bootstrap_models
@@ -19,7 +19,7 @@ from capmap.rng import make_stream
 from capmap.settings.choices import Weights
 
 COLUMNS = ["model", "cost", "score", "ci_low", "ci_high", "on_front", "p_front"]
-COLUMNS += ["datasets", "missing"]
+COLUMNS += ["datasets"]
 READ = ("name", "architecture", "parameters", "cost", "date", "date_format")
 
 
@@ -66,7 +66,7 @@ def trace_frontier(
         front of those with a cost; empty where no run can be drawn anew on its own (seeds are
         shared), or scores are expected from other models.
     """
-    ranking = choose_first(scopes)
+    ranking = choose_ranked(scopes)
     columns = {name: model_attributes[name] for name in READ}
     known = read_model_attributes(next(iter(model_file), ""), **columns)
     known = rename_column(known, "model", renamed)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from capmap.claims import choose_first
+from capmap.claims import choose_ranked
 from capmap.comparison.correlation import compute_kendall_tau
 from capmap.comparison.score_matrix import (
     BoolArray,
@@ -463,7 +463,7 @@ def check_robustness(
     every = arrange_runs(runs)
     matrix = choose_common(every, missing=missing)
     used = runs[runs["dataset"].isin(matrix.datasets)]
-    ranking = choose_first(scopes)
+    ranking = choose_ranked(scopes)
     reported = dict(zip(ranking["model"], ranking["rank"].astype(int), strict=True))
     agreement = compare_variations(
         iterate_variations(used, weights=weights), reported=reported, datasets=matrix.datasets

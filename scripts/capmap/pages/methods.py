@@ -32,15 +32,9 @@ INCOMPLETE = {
     "error": "A model without runs on some dataset stops the study.",
     "drop_models": "Models without runs on some dataset are left out.",
     "drop_datasets": "Datasets on which some model has no runs are left out.",
-    "keep": "Models without runs on some dataset are kept, and summarized over the datasets that "
-    "they have: their numbers are not from the same datasets as those of the others.",
     "adjust": "Models without runs on some dataset are kept. On what they lack they have the score "
     "that is expected from an additive model of models and datasets, and their intervals allow for "
     "how far cells lie from it.",
-    "impute": "Models without runs on some dataset are kept. On what they lack they have scores "
-    "that are drawn 50 times from a Bayesian factorization of models and datasets; intervals and "
-    "sets of ranks allow for how much the draws differ (Rubin's rules). This holds if results are "
-    "missing at random: those that are missing are like those of which the same is known.",
 }
 AGGREGATIONS = {
     "mean": "the mean is the plain average over datasets",

@@ -4,9 +4,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from capmap.claims import (
-    choose_comparable,
     claim_ranking,
-    count_missing,
     find_candidates,
     find_rivals,
     label_entries,
@@ -24,8 +22,6 @@ from capmap.wording import (
 )
 
 MOVERS = 3
-# With fewer cells, rankings of the benchmark of incomplete tables order most pairs by chance.
-SPARSE = 0.3
 
 
 def describe_ranking(scopes: pd.DataFrame, *, confidence_level: float) -> Markup:
@@ -49,10 +45,15 @@ def describe_ranking(scopes: pd.DataFrame, *, confidence_level: float) -> Markup
     """
     if scopes.empty:
         return Markup("No model has a score.")
-    first, *others = [own for _, own in scopes.groupby("unit", sort=False)]
+    unranked = scopes.loc[scopes["rank"].isna(), "model"].nunique()
+    ranked = scopes[scopes["rank"].notna()]
+    warning = _warn_of_unranked(unranked)
+    if ranked.empty:
+        return Markup("No model is ranked.") + warning
+    first, *others = [own for _, own in ranked.groupby("unit", sort=False)]
     too = " too" if _find_best(first) else ""
     beside = [_describe_others(scope, too) for scope in others]
-    return _describe_first(first, confidence_level) + Markup("").join(beside)
+    return _describe_first(first, confidence_level) + warning + Markup("").join(beside)
 
 
 def describe_metrics(rank_shift: pd.DataFrame, *, rank_by: str) -> Markup:
@@ -119,7 +120,7 @@ def _describe_first(ranking: pd.DataFrame, confidence_level: float) -> Markup:
         text += Markup(" {}.").format(
             _name_candidates(candidates, len(ranking), at, any_word="Any")
         )
-    return text + _warn_of_few_cells(ranking) + _warn_of_no_interval(ranking, unit)
+    return text + _warn_of_no_interval(ranking, unit)
 
 
 def _describe_others(scope: pd.DataFrame, too: str) -> Markup:
@@ -162,18 +163,13 @@ def describe_board(entries: pd.DataFrame) -> Markup:
     sentences = []
     for method, own in ranked.groupby("method", sort=True):
         own = own.assign(name=label_entries(own))
-        first, compared = own[own["rank"] == 1].sort_values("model"), choose_comparable(own)
-        rivals, lacking = find_rivals(compared), int((count_missing(own) > 0).sum())
+        first, rivals = own[own["rank"] == 1].sort_values("model"), find_rivals(own)
         among = Markup(" with the method {}").format(NAME.format(method)) if method else ""
         others = ""
         if rivals:
             others = f"; {format_count(len(rivals), 'other')} cannot be separated from the first"
-        elif len(compared) and claim_ranking(compared.sort_values(["rank", "model"])):
+        elif claim_ranking(own.sort_values(["rank", "model"])):
             others = ", separated from all others with an interval"
-            others += " and every dataset" if lacking else ""
-        if lacking:
-            lack = format_count(lacking, "entry lacks", "entries lack")
-            others += f"; {lack} some of the datasets, and such entries are not compared"
         sentences.append(
             Markup("Of {}{}, {} {} {}, {:.3f}{}.").format(
                 format_count(len(own), "complete entry", "complete entries"),
@@ -222,8 +218,9 @@ def describe_aggregations(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> Markup:
     columns = [name for name in aggregate.columns if name.startswith("rank_")]
     ranks = aggregate.set_index("model")[columns].rename(columns=lambda name: name[5:])
     ranks["iqm"] = iqm.set_index("model")["rank"].reindex(ranks.index)
+    ranks = ranks.dropna()
     if len(ranks) < 2:
-        return Markup("With a single model there is no order.")
+        return Markup("With fewer than two ranked models there is no order.")
     return Markup(" ").join([_describe_leaders(ranks), _describe_movers(ranks)])
 
 
@@ -265,37 +262,26 @@ def _count_datasets(ranking: pd.DataFrame) -> int:
 
 
 def _warn_of_few_datasets(ranking: pd.DataFrame, best: list[str]) -> Markup:
-    """Say when the first, or other models, are not scored on all datasets."""
+    """Say when the first does not have runs on all datasets."""
     first = ranking[ranking["model"].isin(best)]
-    own, total = first["datasets"].min(), _count_datasets(ranking)
-    they = "They have" if len(best) > 1 else "It has"
-    if first["filled"].any():
-        return Markup(" {} runs on {:,.0f} of {:,.0f} datasets; {}.").format(
-            they,
-            own,
-            total,
-            "on the others the score is expected from the other models",
-        )
-    without = int((ranking["missing"] > 0).sum())
-    if not without:
-        return Markup("")
-    why = "so ranks may come from which datasets a model has, and such models are not compared"
-    if not first["missing"].any():
-        lacking = format_count(without, "model lacks", "models lack")
-        return Markup(" {} some of the datasets, {}.").format(lacking, why)
-    they = "They are" if len(best) > 1 else "It is"
-    return Markup(" {} scored on {:,.0f} of {:,.0f} datasets, {}.").format(they, own, total, why)
-
-
-def _warn_of_few_cells(ranking: pd.DataFrame) -> Markup:
-    """Say when most cells are empty."""
-    share = ranking["datasets"].sum() / (len(ranking) * _count_datasets(ranking))
-    if share >= SPARSE:
+    if not first["filled"].any():
         return Markup("")
     return Markup(
-        " Only {} of the cells have runs, too few for the order to be trusted; the capability "
-        "embedding (analyses: [capabilities]) predicts the others."
-    ).format(format_percent(round(share, 2)))
+        " {} runs on {:,.0f} of {:,.0f} datasets; on the others the score is expected from the "
+        "other models."
+    ).format(
+        "They have" if len(best) > 1 else "It has",
+        first["datasets"].min(),
+        _count_datasets(ranking),
+    )
+
+
+def _warn_of_unranked(unranked: int) -> Markup:
+    """Say how many models have too few datasets to be ranked."""
+    if not unranked:
+        return Markup("")
+    have = format_count(unranked, "model has", "models have")
+    return Markup(" {} results on too few datasets and no rank.").format(have)
 
 
 def _warn_of_no_interval(ranking: pd.DataFrame, unit: str) -> Markup:

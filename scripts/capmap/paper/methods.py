@@ -67,9 +67,6 @@ WILCOXON = (
 FILLED = {
     "adjust": "On datasets that a model lacks, its score is expected from an additive model of "
     "models and datasets \\citep{yates1933}.",
-    "impute": "On datasets that a model lacks, its score is imputed repeatedly from a Bayesian "
-    "factorization of models and datasets, as if results were missing at random "
-    "\\citep{salakhutdinov2008,rubin1996}.",
 }
 
 

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.claims import (
-    choose_first,
-    count_missing,
+    choose_ranked,
     find_candidates,
     find_rivals,
     has_letters,
@@ -25,7 +24,6 @@ from capmap.paper.latex import (
     write_name,
 )
 from capmap.wording import (
-    EXCHANGEABLE,
     SHARED_LETTERS,
     find_statistic,
     format_count,
@@ -43,7 +41,7 @@ OVER = {
     "runs_and_datasets": "other datasets like these",
 }
 COLUMNS = ["model", "name", "score", "ci_low", "ci_high", "rank", "rank_low", "rank_high"]
-COLUMNS += ["tie_group", "datasets", "filled", "missing"]
+COLUMNS += ["tie_group", "datasets", "filled"]
 
 
 @dataclass(frozen=True)
@@ -124,13 +122,14 @@ def list_rankings(
     -------
     list of Ranking
         One, or of a leaderboard that ranks apart one per method, of complete entries only; none
-        where no entry is complete.
+        where nothing is ranked.
     """
     tables = {} if entries is None else {"leaderboard/entries": entries}
-    first = choose_first(scopes)
-    unit = str(first["unit"].iloc[0])
+    first, unit = choose_ranked(scopes), str(scopes["unit"].iloc[0])
     if entries is not None and ranks_apart(tables):
         return _list_methods(entries, seeds, unit)
+    if first.empty:
+        return []
     others = scopes[scopes["unit"] != unit].dropna(subset="rank_low")
     names = {}
     if entries is not None:
@@ -144,7 +143,7 @@ def list_rankings(
             "",
             1,
             find_candidates(first),
-            others.set_index("model")[["rank_low", "rank_high", "may_be_best", "missing"]],
+            others.set_index("model")[["rank_low", "rank_high", "may_be_best"]],
             _count_datasets(models, seeds),
         )
     ]
@@ -155,9 +154,7 @@ def _list_methods(entries: pd.DataFrame, seeds: pd.DataFrame, unit: str) -> list
     complete = entries[entries["complete"]].fillna({"method": ""})
     rankings = []
     for number, (method, own) in enumerate(complete.groupby("method", sort=True), start=1):
-        models = own.assign(
-            name=label_entries(own), score=own[statistic], filled=0, missing=count_missing(own)
-        )
+        models = own.assign(name=label_entries(own), score=own[statistic], filled=0)
         models = models.sort_values(["rank", "model"])[COLUMNS].reset_index(drop=True)
         count, none = _count_datasets(models, seeds), pd.DataFrame()
         rankings.append(Ranking(models, statistic, unit, str(method), number, [], none, count))
@@ -184,9 +181,8 @@ def explain_marks(ranking: Ranking, *, level: float) -> str:
     marks, first = mark_models(ranking), _name_first_ones(ranking)
     text = ""
     if DAGGER in marks:
-        apart = ", or not on the same datasets" if ranking.models["missing"].any() else ""
         text += (
-            f" {DAGGER}Not separated from {first}{apart} ({_describe_test(level)}, over "
+            f" {DAGGER}Not separated from {first} ({_describe_test(level)}, over "
             f"{OVER[ranking.unit]})."
         )
     elif first and len(ranking.models) > 1:
@@ -256,7 +252,7 @@ def _make_sheet(ranking: Ranking, level: float) -> Sheet:
     header = f"{statistic} [{percent} interval]" if ranking.is_sure else statistic
     scores = [write_score(row) for _, row in models.iterrows()]
     columns = [_make_column(_capitalize(header), scores)]
-    if models["datasets"].min() < models["datasets"].max() or models["missing"].any():
+    if models["datasets"].min() < models["datasets"].max():
         columns.append(_make_column("Datasets", [f"{count:.0f}" for count in models["datasets"]]))
     if ranking.is_sure:
         columns.append(_make_column("Ranks", _write_sets(models, ranking.candidates)))
@@ -282,7 +278,6 @@ def _describe_ranking(ranking: Ranking, level: float) -> str:
         )
     if ranking.has_groups:
         text += f" {SHARED_LETTERS}"
-        text += f" {EXCHANGEABLE}" if ranking.models["missing"].any() else ""
     if len(ranking.candidates) > 1:
         text += f" {STAR}May be the best."
     if not ranking.other.empty:

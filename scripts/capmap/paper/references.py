@@ -223,20 +223,6 @@ REFERENCES: dict[str, Entry] = {
         "13",
         "456--466",
     ),
-    "rubin1996": _article(
-        "Rubin, D. B.",
-        "Multiple Imputation After 18+ Years",
-        "Journal of the American Statistical Association",
-        1996,
-        "91",
-        "473--489",
-    ),
-    "salakhutdinov2008": _chapter(
-        "Salakhutdinov, R. and Mnih, A.",
-        "Bayesian Probabilistic Matrix Factorization Using Markov Chain Monte Carlo",
-        "International Conference on Machine Learning",
-        2008,
-    ),
     "satterthwaite1946": _article(
         "Satterthwaite, F. E.",
         "An Approximate Distribution of Estimates of Variance Components",

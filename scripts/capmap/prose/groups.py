@@ -2,10 +2,9 @@
 
 import pandas as pd
 
-from capmap.claims import choose_comparable, find_rivals
+from capmap.claims import find_rivals
 from capmap.prose.words import (
     describe_leader,
-    describe_missing,
     describe_no_interval,
     describe_unused,
     format_span,
@@ -25,9 +24,7 @@ from capmap.wording import (
 RULES = {
     "drop_models": "every model had to have runs on each of its datasets",
     "drop_datasets": "every dataset had to have runs of each model",
-    "keep": "every model was kept that had runs on its datasets",
     "adjust": "every model was kept that had runs on its datasets, with expected scores elsewhere",
-    "impute": "every model was kept that had runs on its datasets, with imputed scores elsewhere",
     "error": "every model had to have runs on each of its datasets",
 }
 UNITS = {"runs": "runs", "seeds": "seeds", "runs_and_datasets": "runs and datasets"}
@@ -101,8 +98,7 @@ def _describe_group(
     )
     return join_sentences(
         f"In the group {quote_name(name)} ({format_count(len(own), 'model')}), {lead}",
-        _describe_rivals(choose_comparable(own)),
-        describe_missing(own),
+        _describe_rivals(own),
         _describe_coverage(row),
         describe_no_interval(own),
     )

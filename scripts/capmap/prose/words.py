@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable
 
 import pandas as pd
 
-from capmap.claims import count_missing
 from capmap.wording import format_count, format_percent, join_words, quote_name
 
 SHOWN_NAMES = 5
@@ -150,18 +149,6 @@ def describe_no_interval(table: pd.DataFrame) -> str:
         return "No model had runs or datasets enough for an interval."
     were = "had no interval, for want of repeated runs or of datasets"
     return f"{format_count(len(without), 'model')} {were}: {join_names(without)}."
-
-
-def describe_missing(ranking: pd.DataFrame, thing: str = "model", things: str = "models") -> str:
-    """Say how many models lack datasets, and that such models are not compared."""
-    lacking = int((count_missing(ranking) > 0).sum())
-    if not lacking:
-        return ""
-    return (
-        f"{format_count(lacking, f'{thing} lacks', f'{things} lack')} some of the datasets, so "
-        f"ranks may come from which datasets {'an' if thing[0] in 'aeiou' else 'a'} {thing} has, "
-        f"and such {things} are not compared."
-    )
 
 
 def name_covered(name: str, datasets: float, total: float) -> str:

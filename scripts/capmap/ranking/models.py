@@ -9,7 +9,6 @@ import pandas as pd
 
 from capmap.ranking.aggregation import FloatArray
 from capmap.ranking.holes import Effects
-from capmap.ranking.imputation import IMPUTATIONS, FactorDraws, combine_imputations
 from capmap.ranking.resampling import (
     DatasetPool,
     Strata,
@@ -29,7 +28,6 @@ from capmap.ranking.standard_errors import (
 from capmap.ranking.statistics import (
     estimate_population,
     evaluate_runs,
-    evaluate_samples,
     evaluate_statistic,
 )
 from capmap.settings.choices import IntervalMethod, Statistic, Unit, Weights
@@ -46,6 +44,7 @@ ESTIMATES = {
     "runs": "int64",
     "datasets": "int64",
     "filled": "int64",
+    "ranked": "bool",
 }
 
 
@@ -115,7 +114,7 @@ def bootstrap_model(
     rng: np.random.Generator,
     pool: DatasetPool | None = None,
     seeds: Sequence[str] | None = None,
-    effects: Effects | FactorDraws | None = None,
+    effects: Effects | None = None,
     resolutions: Mapping[str, float] | None = None,
 ) -> list[Estimate]:
     """Estimate statistics of one model with intervals.
@@ -136,9 +135,9 @@ def bootstrap_model(
         The study's datasets; needed where they are resampled and only then.
     seeds : sequence of str, shape (runs,), optional
         The seed of each run; needed for ``unit="seeds"`` and only then.
-    effects : Effects or FactorDraws, optional
+    effects : Effects, optional
         Of the datasets on which the model is scored; on those that it lacks, it has the score that
-        is expected, or imputed ones.
+        is expected.
     resolutions : mapping of str to float, optional
         The unit in which the scores of a dataset are written.
 
@@ -183,9 +182,7 @@ def bootstrap_model(
         scores, datasets, seeds=seeds, weights=options.weights, resolutions=resolutions
     )
     filling, names = None, sorted(set(datasets))
-    if isinstance(effects, FactorDraws) and len(names) < len(effects.datasets):
-        return _impute_statistics(statistics, strata, names, effects, options, rng)
-    if isinstance(effects, Effects) and len(names) < len(effects.datasets):
+    if effects is not None and len(names) < len(effects.datasets):
         strata, filling = _fill_datasets(strata, names, effects)
         names = sorted(effects.datasets)
     errors = [
@@ -221,7 +218,7 @@ def bootstrap_models(
     options: Options,
     make_rng: Callable[..., np.random.Generator],
     drawn: Sequence[str] = (),
-    effects: Effects | FactorDraws | None = None,
+    effects: Effects | None = None,
 ) -> pd.DataFrame:
     """Estimate statistics of each model of a table of runs.
 
@@ -229,7 +226,7 @@ def bootstrap_models(
     ----------
     runs : pandas.DataFrame
         Columns ``model``, ``dataset``, ``seed`` and ``score`` (normalized, finite), a row per run,
-        and ``resolution`` where it is known.
+        ``resolution`` where it is known, and ``ranked`` where some models are not.
     statistics, options
         As in `bootstrap_model`.
     make_rng : callable
@@ -237,7 +234,7 @@ def bootstrap_models(
     drawn : sequence of str, optional
         The datasets or seeds of all models, those in other shards as well, where the unit is
         "runs_and_datasets" or "seeds".
-    effects : Effects or FactorDraws, optional
+    effects : Effects, optional
         As in `bootstrap_model`.
 
     Returns
@@ -245,9 +242,9 @@ def bootstrap_models(
     pandas.DataFrame
         A row per model and statistic, models by name: ``model``, ``statistic``, ``estimate``,
         ``ci_low``, ``ci_high``, ``standard_error``, ``freedom``, ``runs``, ``datasets``, ``filled``
-        (how many more have expected scores), ``replicates`` (array; empty without a bootstrap) and
-        ``parts`` (array; what each of `drawn` and each imputation adds to the error, empty where
-        runs are drawn and nothing is imputed).
+        (how many more have expected scores, of a ranked model), ``ranked``, ``replicates`` (array;
+        empty without a bootstrap) and
+        ``parts`` (array; what each of `drawn` adds to the error, empty where runs are drawn).
 
     Raises
     ------
@@ -260,9 +257,11 @@ def bootstrap_models(
     for model, own in runs.groupby("model", sort=True, observed=True):
         names = own[kind].unique().tolist()
         count, filled = own["dataset"].nunique(), 0
-        if effects is not None:
-            filled = len(effects.datasets) - count
-            names = names if options.unit == "seeds" else list(effects.datasets)
+        is_ranked = "ranked" not in own or bool(own["ranked"].iloc[0])
+        expected = effects if is_ranked else None
+        if expected is not None:
+            filled = len(expected.datasets) - count
+            names = names if options.unit == "seeds" else list(expected.datasets)
         places = np.searchsorted(known, np.array(sorted(names), dtype=object))
         units = own.drop_duplicates("dataset").set_index("dataset").get("resolution")
         for found in bootstrap_model(
@@ -273,20 +272,17 @@ def bootstrap_models(
             rng=make_rng(str(model)),
             pool=DatasetPool(drawn, make_rng()) if options.resamples_datasets else None,
             seeds=own["seed"].tolist() if options.unit == "seeds" else None,
-            effects=effects,
+            effects=expected,
             resolutions=None if units is None else dict(zip(units.index, units, strict=True)),
         ):
             error, parts = found.error or NO_ERROR, np.empty(0)
             if error.parts is not None:
                 parts = np.zeros(len(known))
                 parts[places] = error.parts
-            if isinstance(effects, FactorDraws) and found.error:
-                nothing = np.zeros(IMPUTATIONS)
-                parts = np.append(parts, nothing if error.imputed is None else error.imputed)
             rows.append(
                 (
                     *(model, found.statistic, found.estimate, found.low, found.high),
-                    *(error.value, error.freedom, len(own), count, filled),
+                    *(error.value, error.freedom, len(own), count, filled, is_ranked),
                     *(found.replicates, parts),
                 )
             )
@@ -304,44 +300,6 @@ def calibrated_interval(
     low, high = bound_estimate(center, error, confidence_level=confidence_level)
     estimate = evaluate_runs(statistic, strata)
     return min(low, estimate), max(high, estimate)
-
-
-def _impute_statistics(
-    statistics: Sequence[Statistic],
-    strata: Strata,
-    names: Sequence[str],
-    effects: FactorDraws,
-    options: Options,
-    rng: np.random.Generator,
-) -> list[Estimate]:
-    """Statistics of samples that are completed by imputed scores, combined by Rubin's rules."""
-    drawn = effects.draw(_average_cells(strata, names), rng)
-    samples = [
-        _complete(strata, names, {name: float(values[place]) for name, values in drawn.items()})
-        for place in range(len(effects.offsets))
-    ]
-    is_filled = np.array([name in drawn for name in effects.datasets])
-    filling = Filling(is_filled, 0.0, np.inf, follows=False)
-    found = []
-    for statistic in statistics:
-        values = evaluate_samples(statistic, samples)
-        errors = [
-            measure_error(statistic, sample, unit=options.unit, filling=filling)
-            for sample in samples
-        ]
-        known = [error for error in errors if error is not None]
-        estimate, low, high, error = float(values.mean()), np.nan, np.nan, None
-        if len(known) == len(samples):
-            over_datasets = options.unit == "runs_and_datasets"
-            error = combine_imputations(
-                values, known, freedom=effects.freedom, over_datasets=over_datasets
-            )
-            center = evaluate_samples(statistic, samples, population=True).mean()
-            level = options.confidence_level
-            low, high = bound_estimate(float(center), error, confidence_level=level)
-            low, high = min(low, estimate), max(high, estimate)
-        found.append(Estimate(statistic, estimate, low, high, error, np.empty(0)))
-    return found
 
 
 def _average_cells(strata: Strata, names: Sequence[str]) -> dict[str, float]:

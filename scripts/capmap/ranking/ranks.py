@@ -148,7 +148,7 @@ def widen_intervals(table: pd.DataFrame, *, confidence_level: float) -> pd.DataF
     alpha, n = 1 - confidence_level, len(table)
     own, every = (
         special.stdtrit(table["freedom"].to_numpy(dtype=np.float64), 1 - alpha / share)
-        for share in (2, 2 * n)
+        for share in (2, 2 * max(n, 1))
     )
     middle = (table["ci_low"] + table["ci_high"]) / 2
     reach = (table["ci_high"] - table["ci_low"]) / 2 * (every / own)

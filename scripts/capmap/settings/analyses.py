@@ -330,13 +330,6 @@ class Checkpoints(Section):
 class Leaderboard(Section):
     """The leaderboard, by the dimensions of `benchmark` and by `groups`."""
 
-    complete: float = option(
-        1,
-        "Share of the datasets of a dimension that a model needs to be ranked there. Others are "
-        "shown and marked.",
-        gt=0,
-        le=1,
-    )
     releases: FilePath = option(
         "",
         "Glob of tables leaderboard/entries.csv that you kept of former releases, in the order "

@@ -21,7 +21,7 @@ Invalid = Literal["error", "quarantine"]
 # Or a score, or {"model": NAME}.
 Failure = Literal["invalid", "drop", "worst"]
 Failed: TypeAlias = Failure | float | Mapping[str, str]
-Incomplete = Literal["error", "drop_models", "drop_datasets", "keep", "adjust", "impute"]
+Incomplete = Literal["error", "drop_models", "drop_datasets", "adjust"]
 Aggregation = Literal["mean", "trimmed_mean", "median"]
 Location = Literal["iqm", "mean", "trimmed_mean", "median"]
 # Below that many, datasets do not show how much others like these would differ.

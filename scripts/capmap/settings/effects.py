@@ -35,7 +35,6 @@ READERS: dict[str, tuple[str, ...]] = {
     "frontier": ("frontier",),
     "next": ("next_results",),
     "multilabel": ("multilabel",),
-    "leaderboard/complete": ("leaderboard",),
     "leaderboard/releases": ("releases",),
     "checkpoints/rankings": ("checkpoints",),
     "published": ("published",),

@@ -14,5 +14,10 @@ REMOVED: dict[str, str] = {
     "bootstrap.interval=basic": "Use calibrated, which holds its level with few runs.",
     "bootstrap.interval=bca": "Use calibrated, which holds its level with few runs.",
     "columns.publication": "Use columns: {seed: COLUMN}, which makes a run of each publication.",
+    "groups.<name>.incomplete=impute": "Use adjust, which expects what is missing from the others.",
+    "groups.<name>.incomplete=keep": "Use adjust, which expects what is missing from the others.",
+    "incomplete=impute": "Use adjust, which expects what is missing from the other scores.",
+    "incomplete=keep": "Use adjust, drop_models or drop_datasets; min_datasets says who is ranked.",
+    "leaderboard.complete": "Use min_datasets; in a dimension an entry needs all datasets.",
     "robustness.top": "Leave it out; rank sets over datasets say how ranks depend on them.",
 }

@@ -48,6 +48,7 @@ from capmap.settings.figures import Figures
 from capmap.settings.predictions import PatchML, Predictions
 from capmap.settings.sections import (
     REQUIRED,
+    Count,
     FilePath,
     GivenPath,
     Section,
@@ -224,11 +225,14 @@ class Study(Section):
     incomplete: Incomplete = option(
         "error",
         'What to do about models without runs on some dataset, "error", "drop_models", '
-        '"drop_datasets", "keep" (each is scored on what it has), which is the default of '
-        'submissions, "adjust" (on what it lacks, its score is expected from the others), or '
-        '"impute" (it is drawn many times from what the others lead to believe, and intervals and '
-        "ranks allow for how much the draws differ), which is recommended where more than 20% of "
-        "the cells are empty.",
+        '"drop_datasets", or "adjust" (on what a model lacks, its score is expected from the '
+        "others), which is the default of submissions.",
+    )
+    min_datasets: Literal["all"] | Count | Annotated[float, limit(gt=0, lt=1)] = option(
+        0.5,
+        "Datasets that a model needs to be ranked, as a share below 1, a number, or "
+        '"all", which is the default of submissions. Other models are listed without a rank and '
+        "take part in no comparison.",
     )
     duplicates: Duplicates = option(
         "error",
