@@ -55,7 +55,6 @@ EVERY_DEFAULT = {
         *("groups", "conditions", "sample_size"),
     ],
     "comparison": {
-        "missing": "pairwise",
         "reference": "",
         "highlight": [],
         "alpha": 0.05,

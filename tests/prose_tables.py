@@ -282,32 +282,30 @@ MAY_BE_EMPTY = {
 COMPARISONS = {
     describe_pairwise: (
         ["pairwise", "rope"],
-        {"missing": "pairwise", "unit": "runs", "alpha": 0.05, "probability": 0.95}
+        {"unit": "runs", "alpha": 0.05, "probability": 0.95}
         | {"n_samples": 50_000, "n_resamples": 2000, "confidence_level": 0.95}
         | {"rope_setting": 0.01},
     ),
     describe_rank_tests: (
         ["friedman", "nemenyi", "mean_ranks"],
-        {"missing": "pairwise", "alpha": 0.05},
+        {"alpha": 0.05},
     ),
     describe_profiles: (
         ["profile_area"],
-        {"missing": "pairwise", "datasets_total": 8, "nonpositive": 0, "n_resamples": 2000}
-        | {"confidence_level": 0.95, "cells_unused": 0},
+        {"datasets_total": 8, "nonpositive": 0, "n_resamples": 2000} | {"confidence_level": 0.95},
     ),
     describe_ratings: (
         ["elo", "winrate"],
-        {"missing": "pairwise", "battles": "means", "tie_threshold": 0.0, "calibration": ""}
-        | {"n_resamples": 1000, "confidence_level": 0.95, "cells_unused": 0},
+        {"battles": "means", "tie_threshold": 0.0, "calibration": ""}
+        | {"n_resamples": 1000, "confidence_level": 0.95},
     ),
     describe_improvability: (
         ["improvability", "improvability_datasets"],
-        {"missing": "pairwise", "without_optimum": [], "clipped": 0, "n_resamples": 1000}
-        | {"confidence_level": 0.95, "cells_unused": 0},
+        {"without_optimum": [], "clipped": 0, "n_resamples": 1000} | {"confidence_level": 0.95},
     ),
     describe_robustness: (
         ["robustness", "flips", "dethroning"],
-        {"missing": "pairwise", "cells_unused": 0},
+        {},
     ),
     describe_groups: (
         ["groups", "group_coverage"],
@@ -319,8 +317,8 @@ COMPARISONS = {
     ),
     describe_sample_size: (
         ["seed_widths", "next_seeds", "detectable"],
-        {"interval": "calibrated", "confidence_level": 0.95, "missing": "pairwise"}
-        | {"cells_unused": 0, "misordered": 0.5, "power": 0.8, "difference": 0},
+        {"interval": "calibrated", "confidence_level": 0.95}
+        | {"misordered": 0.5, "power": 0.8, "difference": 0},
     ),
 }
 CAPABILITIES = {

@@ -11,7 +11,6 @@ from capmap.comparison.score_matrix import ScoreMatrix
 from tests.steps import read_step, run_step
 
 COMMON = {
-    "missing": "pairwise",
     "alpha": 0.05,
     "weights": "datasets",
     "n_resamples": 100,

@@ -25,9 +25,8 @@ class Study:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.options: dict[str, dict[str, Any]] = {
-            "compare_ranks": {"missing": "pairwise", "alpha": 0.05},
-            "rate_models": {"missing": "pairwise", "n_resamples": 20, "confidence_level": 0.9}
-            | {"seed": 0, **RATINGS},
+            "compare_ranks": {"alpha": 0.05},
+            "rate_models": {"n_resamples": 20, "confidence_level": 0.9} | {"seed": 0, **RATINGS},
         }
         self.write_runs(models=3)
 

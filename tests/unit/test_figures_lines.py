@@ -193,7 +193,6 @@ def test_figure_and_paragraph_warn_of_the_ridge_together(separated, confidence_l
     told = describe_ratings(
         elo,
         make_study(["a", "b"])["winrate"],
-        missing="pairwise",
         battles="means",
         tie_threshold=0.0,
         calibration="",

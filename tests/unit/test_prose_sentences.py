@@ -211,16 +211,10 @@ def test_a_leader_on_few_datasets_is_told_with_their_number() -> None:
     assert results.startswith("'A' (on 1 of 2 datasets) had the lowest improvability")
 
 
-def test_unused_cells_of_profiles_are_counted() -> None:
-    methods, _ = tell(describe_profiles, cells_unused=3)
-    assert "3 cells of the models and datasets analyzed were not used." in methods
-
-
 def test_ratings_name_leader_winner_and_pool() -> None:
-    methods, results = tell(describe_ratings, calibration="A", tie_threshold=0.01, cells_unused=1)
+    methods, results = tell(describe_ratings, calibration="A", tie_threshold=0.01)
     assert "Elo scale, 'A' at 1000)" in methods
     assert "differences of up to 0.01 counted as half a win," in methods
-    assert "1 cell of the models and datasets analyzed was not used." in methods
     assert results == (
         "'A' had the highest rating, 1100 (95% interval 1050 to 1200). 1 model had no "
         "interval, for want of repeated runs or of datasets: 'B'. 'A' had the highest win rate, "

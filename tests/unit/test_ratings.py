@@ -392,14 +392,6 @@ def test_step_writes_tables_and_text(tmp_path: Path) -> None:
     assert len(tables["winrate"]) == 20
 
 
-def test_step_uses_common_datasets_only_if_told(tmp_path: Path) -> None:
-    runs = draw_runs(13)
-    runs = runs[(runs["model"] != "m0") | (runs["dataset"] != "d0")]
-    for missing, datasets in (("pairwise", [5, 6]), ("common", [5])):
-        elo = write_ratings(tmp_path, runs, missing=missing)["elo"]
-        assert sorted(elo["datasets"].unique()) == datasets
-
-
 def test_step_refuses_an_unknown_model_to_calibrate_by(tmp_path: Path) -> None:
     with pytest.raises(ValidationError, match="no model 'm9' is analysed"):
         write_ratings(tmp_path, draw_runs(14), calibration="m9")

@@ -19,7 +19,6 @@ from capmap.comparison.sample_size import (
     measure_noise,
 )
 from capmap.comparison.score_matrix import arrange_runs
-from capmap.errors import ValidationError
 from capmap.ranking.models import Options, bootstrap_model
 from capmap.ranking.resampling import stratify_runs
 from capmap.ranking.standard_errors import measure_error
@@ -49,8 +48,8 @@ def draw_runs(seed, *, models=4, datasets=5, runs=3, noise=0.05):
     )
 
 
-def measure(runs, missing="pairwise", weights="datasets"):
-    return measure_noise(runs, missing=missing, weights=weights)
+def measure(runs, weights="datasets"):
+    return measure_noise(runs, weights=weights)
 
 
 def foretell(noise, interval="calibrated", confidence_level=0.95):
@@ -395,17 +394,6 @@ def test_present_width_agrees_with_the_number_of_runs() -> None:
         table = foretell(measure(draw_runs(0, runs=runs)))
         same = table[table["seeds"] == runs]
         np.testing.assert_allclose(same["width"], same["width_now"], rtol=1e-12)
-
-
-def test_common_datasets_cost_cells_that_are_counted() -> None:
-    runs = draw_runs(0, models=3, datasets=3)
-    holed = runs[~((runs["model"] == "M1") & (runs["dataset"] == "D0"))]
-    assert measure(holed).cells_unused == 0
-    noise = measure(holed, "common")
-    assert noise.cells_unused == 2
-    assert noise.matrix.datasets == ["D1", "D2"]
-    with pytest.raises(ValidationError, match="No dataset"):
-        measure(make_cells({("A", "x"): [1.0], ("B", "y"): [1.0]}), "common")
 
 
 def test_an_empty_cell_is_not_advised() -> None:

@@ -80,7 +80,6 @@ PAIRWISE = Analysis(
             tables=["pairwise", "rope"],
             reads=["runs", "scopes", "bounds"],
             options={
-                "missing": "comparison/missing",
                 "reference": "comparison/reference",
                 "rope_setting": "comparison/rope",
                 "alpha": "comparison/alpha",
@@ -143,7 +142,7 @@ RANKS = Analysis(
             "capmap.comparison.cliques:compare_ranks",
             tables=["friedman", "nemenyi", "mean_ranks"],
             reads=["runs"],
-            options={"missing": "comparison/missing", "alpha": "comparison/alpha"},
+            options={"alpha": "comparison/alpha"},
             pairs=True,
             describe="capmap.prose.rank_tests:describe_rank_tests",
         )
@@ -191,7 +190,6 @@ PROFILES = Analysis(
             tables=["profiles", "profile_area"],
             reads=["runs", "bounds"],
             options={
-                "missing": "comparison/missing",
                 "n_resamples": "comparison/replicates",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
@@ -312,7 +310,6 @@ RATINGS = Analysis(
             tables=["elo", "winrate"],
             reads=["runs"],
             options={
-                "missing": "comparison/missing",
                 "battles": "ratings/battles",
                 "tie_threshold": "ratings/tie_threshold",
                 "calibration": "ratings/calibration",
@@ -365,7 +362,6 @@ IMPROVABILITY = Analysis(
             tables=["improvability", "improvability_datasets"],
             reads=["runs", "bounds"],
             options={
-                "missing": "comparison/missing",
                 "datasets": "datasets",
                 "n_resamples": "comparison/replicates",
                 "confidence_level": "bootstrap/confidence",
@@ -418,7 +414,7 @@ ROBUSTNESS = Analysis(
             "capmap.comparison.robustness:check_robustness",
             tables=["robustness", "robustness_ranks", "flips", "dethroning"],
             reads=["runs", "scopes"],
-            options={"missing": "comparison/missing", "weights": "bootstrap/weights"},
+            options={"weights": "bootstrap/weights"},
             pairs=True,
             describe="capmap.prose.robustness:describe_robustness",
         )
@@ -510,7 +506,6 @@ CONDITIONS = Analysis(
             reads=["runs"],
             paths=["others"],
             options={
-                "missing": "comparison/missing",
                 "aggregation": "comparison/aggregation",
                 "weights": "bootstrap/weights",
                 "n_resamples": "comparison/replicates",
@@ -568,7 +563,6 @@ SAMPLE_SIZE = Analysis(
             tables=["seed_widths", "next_seeds", "detectable"],
             reads=["runs"],
             options={
-                "missing": "comparison/missing",
                 "interval": "bootstrap/interval",
                 "weights": "bootstrap/weights",
                 "confidence_level": "bootstrap/confidence",

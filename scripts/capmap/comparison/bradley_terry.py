@@ -10,14 +10,14 @@ from scipy import sparse
 from scipy.special import expit, ndtri, stdtrit
 
 from capmap.comparison.battles import MakeRng, Tournament, resample_battles
-from capmap.comparison.score_matrix import BoolArray, arrange_runs, choose_common
+from capmap.comparison.score_matrix import BoolArray, arrange_runs
 from capmap.comparison.win_rates import count_wins
 from capmap.problems import require_known
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.ranking.ranks import measure_replicates, rank_estimates
 from capmap.ranking.standard_errors import percentile_interval
 from capmap.rng import make_stream
-from capmap.settings.choices import Battles, Missing
+from capmap.settings.choices import Battles
 
 BASE = np.log(10)
 RIDGE = 1e-6
@@ -365,7 +365,6 @@ def rate_models(
     runs: pd.DataFrame,
     *,
     study: str,
-    missing: Missing,
     battles: Battles,
     tie_threshold: float,
     calibration: str,
@@ -381,7 +380,7 @@ def rate_models(
         Normalized runs of all models.
     study : str
         Name of the study, part of the names of its random streams.
-    missing, n_resamples
+    n_resamples
         As in the setting `comparison`.
     battles, tie_threshold, calibration
         As in the setting `ratings`; win rates are by cell means whatever `battles` is.
@@ -391,14 +390,13 @@ def rate_models(
     Returns
     -------
     dict
-        The tables ``elo`` and ``winrate``, and ``cells_unused``.
+        The tables ``elo`` and ``winrate``.
     """
-    every = arrange_runs(runs)
+    matrix = arrange_runs(runs)
     if calibration:
-        require_known([calibration], every.models, option="ratings.calibration", kind="model")
-    matrix = choose_common(every, missing=missing)
+        require_known([calibration], matrix.models, option="ratings.calibration", kind="model")
     ratings = estimate_ratings(
-        runs[runs["dataset"].isin(matrix.datasets)],
+        runs,
         battles=battles,
         tie_threshold=tie_threshold,
         calibration=calibration,
@@ -409,5 +407,4 @@ def rate_models(
     return {
         "elo": ratings,
         "winrate": count_wins(matrix, tie_threshold=tie_threshold),
-        "cells_unused": int(every.is_filled.sum() - ratings["datasets"].sum()),
     }

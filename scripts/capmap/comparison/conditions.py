@@ -27,7 +27,7 @@ from capmap.ranking.statistics import (
     trim_means,
 )
 from capmap.rng import make_stream
-from capmap.settings.choices import Location, Missing, Weights
+from capmap.settings.choices import Location, Weights
 
 CELL = ["model", "dataset"]
 AGREEMENT = {
@@ -64,9 +64,6 @@ class Options:
         datasets.
     weights : {"datasets", "runs"}
         What weighs the same in interquartile means.
-    missing : {"pairwise", "common"}
-        Policy for empty cells: each model on the datasets that it has in both conditions, or all on
-        those that all have in both.
     n_resamples : int
         Number of resamples of the datasets.
     confidence_level : float
@@ -75,7 +72,6 @@ class Options:
 
     aggregation: Location
     weights: Weights
-    missing: Missing
     n_resamples: int
     confidence_level: float
 
@@ -148,7 +144,7 @@ def compare_condition(
     ----------
     Kendall, M. G. (1945). The treatment of ties in ranking problems. Biometrika 33, 239–251.
     """
-    common = _choose_common(runs, other, missing=options.missing)
+    common = _choose_common(runs, other)
     n_models, n_datasets = len(common.models), len(common.datasets)
     coefficients = np.full((2, 3), np.nan)
     ranks = pd.DataFrame(columns=list(RANKS))
@@ -169,14 +165,9 @@ def compare_condition(
     )
 
 
-def _choose_common(runs: pd.DataFrame, other: pd.DataFrame, *, missing: Missing) -> _Common:
+def _choose_common(runs: pd.DataFrame, other: pd.DataFrame) -> _Common:
     filled = [side[CELL].drop_duplicates() for side in (runs, other)]
     cells = filled[0].merge(filled[1], on=CELL)
-    if missing == "common":
-        n_models = len(set(runs["model"]) & set(other["model"]))
-        cells = cells[
-            cells.groupby("dataset", observed=True)["model"].transform("size") == n_models
-        ]
     first, second = (side.merge(cells, on=CELL) for side in (runs, other))
     models, datasets = (sorted(cells[kind].unique()) for kind in CELL)
     cells_unused = len(filled[0]) + len(filled[1]) - 2 * len(cells)
@@ -267,7 +258,6 @@ def compare_conditions(
     others: Sequence[str],
     *,
     study: str,
-    missing: Missing,
     aggregation: Location,
     weights: Weights,
     n_resamples: int,
@@ -284,7 +274,7 @@ def compare_conditions(
         Files of the normalized runs of the other studies.
     study : str
         Name of the study, part of the names of its random streams.
-    missing, aggregation, n_resamples
+    aggregation, n_resamples
         As in the setting `comparison`.
     weights, confidence_level, seed
         As in the setting `bootstrap`.
@@ -294,7 +284,7 @@ def compare_conditions(
     dict
         The tables ``conditions`` and ``condition_ranks``.
     """
-    options = Options(aggregation, weights, missing, n_resamples, confidence_level)
+    options = Options(aggregation, weights, n_resamples, confidence_level)
     agreement = [pd.DataFrame(columns=list(AGREEMENT)).astype(AGREEMENT)]
     ranks = [pd.DataFrame(columns=list(RANKS)).astype(RANKS)]
     for name, paths in _list_studies(others):

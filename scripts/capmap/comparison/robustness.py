@@ -2,20 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from capmap.claims import choose_ranked
 from capmap.comparison.correlation import compute_kendall_tau
-from capmap.comparison.score_matrix import (
-    BoolArray,
-    ScoreMatrix,
-    arrange_runs,
-    choose_common,
-    count_unused,
-)
+from capmap.comparison.score_matrix import BoolArray, ScoreMatrix, arrange_runs
 from capmap.ranking.aggregation import (
     AGGREGATIONS,
     FloatArray,
@@ -28,7 +22,7 @@ from capmap.ranking.aggregation import (
 )
 from capmap.ranking.resampling import iterate_blocks, repeat_datasets, stratify_runs
 from capmap.ranking.statistics import evaluate_statistic
-from capmap.settings.choices import Aggregation, Missing, Statistic, Weights
+from capmap.settings.choices import Aggregation, Statistic, Weights
 
 Bounds = Literal["configured", "observed", "ranks"]
 
@@ -439,8 +433,8 @@ def dethrone(matrix: ScoreMatrix, leader: str) -> pd.DataFrame:
 
 
 def check_robustness(
-    runs: pd.DataFrame, scopes: pd.DataFrame, *, missing: Missing, weights: Weights
-) -> dict[str, Any]:
+    runs: pd.DataFrame, scopes: pd.DataFrame, *, weights: Weights
+) -> dict[str, pd.DataFrame]:
     """Rank the models under other choices and without some datasets.
 
     Parameters
@@ -449,29 +443,23 @@ def check_robustness(
         Normalized runs of all models.
     scopes : pandas.DataFrame
         The reported ranking.
-    missing : str
-        As in the setting `comparison`.
     weights : str
         As in the setting `bootstrap`.
 
     Returns
     -------
     dict
-        The tables ``robustness``, ``robustness_ranks``, ``flips`` and ``dethroning``, and
-        ``cells_unused``.
+        The tables ``robustness``, ``robustness_ranks``, ``flips`` and ``dethroning``.
     """
-    every = arrange_runs(runs)
-    matrix = choose_common(every, missing=missing)
-    used = runs[runs["dataset"].isin(matrix.datasets)]
+    matrix = arrange_runs(runs)
     ranking = choose_ranked(scopes)
     reported = dict(zip(ranking["model"], ranking["rank"].astype(int), strict=True))
     agreement = compare_variations(
-        iterate_variations(used, weights=weights), reported=reported, datasets=matrix.datasets
+        iterate_variations(runs, weights=weights), reported=reported, datasets=matrix.datasets
     )
     return {
         "robustness": agreement.robustness,
         "robustness_ranks": agreement.spans,
         "flips": agreement.flips,
         "dethroning": dethrone(matrix, str(ranking["model"].iloc[0])),
-        "cells_unused": count_unused(every, matrix),
     }

@@ -12,15 +12,13 @@ from scipy import special
 from capmap.comparison.score_matrix import (
     ScoreMatrix,
     arrange_runs,
-    choose_common,
-    count_unused,
 )
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, round_significant
 from capmap.ranking.resampling import Strata, stratify_runs
 from capmap.ranking.scopes import has_enough_runs
 from capmap.ranking.standard_errors import measure_influences, satterthwaite_freedom
 from capmap.ranking.statistics import evaluate_runs
-from capmap.settings.choices import IntervalMethod, Missing, Weights
+from capmap.settings.choices import IntervalMethod, Weights
 
 SEEDS = (3, 5, 10, 20)
 DECIMALS = 12
@@ -56,8 +54,6 @@ class Noise:
     lost : numpy.ndarray, shape (models, datasets)
         Degrees of freedom that a cell's variance loses at the quartiles, see
         `capmap.ranking.standard_errors.Influences`, per run.
-    cells_unused : int
-        Cells with runs that the policy leaves out.
     """
 
     matrix: ScoreMatrix
@@ -67,7 +63,6 @@ class Noise:
     pooled: FloatArray
     shares: FloatArray
     lost: FloatArray
-    cells_unused: int
 
     @cached_property
     def variances(self) -> FloatArray:
@@ -76,15 +71,13 @@ class Noise:
         return np.asarray((self.run_variances / counts).sum(axis=1))
 
 
-def measure_noise(runs: pd.DataFrame, *, missing: Missing, weights: Weights) -> Noise:
+def measure_noise(runs: pd.DataFrame, *, weights: Weights) -> Noise:
     """Measure how sure the interquartile means are, cell by cell.
 
     Parameters
     ----------
     runs : pandas.DataFrame
         Columns ``model``, ``dataset`` and ``score`` (normalized), a row per run, at least one.
-    missing : {"pairwise", "common"}
-        Policy for empty cells, as in `choose_common`.
     weights : {"datasets", "runs"}
         What weighs the same in interquartile means.
 
@@ -97,8 +90,6 @@ def measure_noise(runs: pd.DataFrame, *, missing: Missing, weights: Weights) -> 
     ------
     ValueError
         If a score is NaN or infinite.
-    ValidationError
-        If no dataset has runs of every model under ``common``.
 
     Notes
     -----
@@ -122,16 +113,14 @@ def measure_noise(runs: pd.DataFrame, *, missing: Missing, weights: Weights) -> 
     procedures for location based on a single sample: trimming/winsorization 1. Sankhyā A 25,
     331–352.
     """
-    every = arrange_runs(runs)
+    matrix = arrange_runs(runs)
     least = (QUIET * float(runs["score"].abs().max())) ** 2
-    every = replace(every, variances=_drop_quiet(every.variances, least))
-    matrix = choose_common(every, missing=missing)
+    matrix = replace(matrix, variances=_drop_quiet(matrix.variances, least))
     borrowed = _pool_variances(matrix)
     places = {dataset: place for place, dataset in enumerate(matrix.datasets)}
-    kept = runs[runs["dataset"].isin(places)]
     estimates = np.empty(len(matrix.models))
     run_variances, scales, stays, shares, lost = (np.zeros(matrix.counts.shape) for _ in range(5))
-    for row, (_, own) in enumerate(kept.groupby("model", sort=True, observed=True)):
+    for row, (_, own) in enumerate(runs.groupby("model", sort=True, observed=True)):
         scores = round_significant(own["score"])
         strata = stratify_runs(scores, own["dataset"].tolist(), weights=weights)
         columns = [places[dataset] for dataset in sorted(own["dataset"].unique())]
@@ -149,7 +138,6 @@ def measure_noise(runs: pd.DataFrame, *, missing: Missing, weights: Weights) -> 
         pooled=scales * stays * _pool_winsorized(matrix, run_variances, scales=scales, kept=stays),
         shares=np.where(matrix.is_filled, shares, 1),
         lost=lost,
-        cells_unused=count_unused(every, matrix),
     )
 
 
@@ -515,7 +503,6 @@ def _misorder_probability(distances: FloatArray, variances: FloatArray) -> Float
 def advise_sample_size(
     runs: pd.DataFrame,
     *,
-    missing: Missing,
     interval: IntervalMethod,
     weights: Weights,
     confidence_level: float,
@@ -528,8 +515,6 @@ def advise_sample_size(
     ----------
     runs : pandas.DataFrame
         Normalized runs of all models.
-    missing
-        As in the setting `comparison`.
     interval, weights, confidence_level
         As in the setting `bootstrap`.
     power, difference
@@ -539,9 +524,9 @@ def advise_sample_size(
     -------
     dict
         The tables ``seed_widths``, ``next_seeds`` and ``detectable``, ``misordered`` (pairs
-        expected in the wrong order) and ``cells_unused``.
+        expected in the wrong order).
     """
-    noise = measure_noise(runs, missing=missing, weights=weights)
+    noise = measure_noise(runs, weights=weights)
     return {
         "seed_widths": expect_widths(noise, interval=interval, confidence_level=confidence_level),
         "next_seeds": advise_runs(noise),
@@ -549,5 +534,4 @@ def advise_sample_size(
             noise, confidence_level=confidence_level, power=power, difference=difference
         ),
         "misordered": count_misordered(noise),
-        "cells_unused": noise.cells_unused,
     }

@@ -192,7 +192,7 @@ def _describe_ranks(comparison: Setting, filled: Sequence[float], models: int) -
     has_complete, has_holes = max(filled) == 1, min(filled) < 1
     tests = [
         *(FRIEDMAN if has_complete else []),
-        *([SKILLINGS] if has_holes and comparison["missing"] != "common" else []),
+        *([SKILLINGS] if has_holes else []),
     ]
     pairs = [
         *([NEMENYI] if has_complete else []),

@@ -3,10 +3,8 @@
 import pandas as pd
 
 from capmap.prose.words import (
-    PER_PAIR,
     describe_leader,
     describe_no_interval,
-    describe_policy,
     format_share,
     join_names,
     join_sentences,
@@ -27,13 +25,11 @@ def describe_ratings(
     elo: pd.DataFrame,
     winrate: pd.DataFrame,
     *,
-    missing: str,
     battles: str,
     tie_threshold: float,
     calibration: str,
     n_resamples: int,
     confidence_level: float,
-    cells_unused: int,
 ) -> list[str]:
     """Say how models were rated, and which lead.
 
@@ -41,8 +37,6 @@ def describe_ratings(
     ----------
     elo, winrate : pandas.DataFrame
         The columns of ``tables/elo.csv`` and ``tables/winrate.csv``.
-    missing : {"pairwise", "common"}
-        Policy for empty cells.
     battles : {"means", "runs", "seeds"}
         What makes a battle.
     tie_threshold : float
@@ -53,8 +47,6 @@ def describe_ratings(
         Number of bootstrap resamples.
     confidence_level : float
         Of the intervals, between 0 and 1.
-    cells_unused : int
-        Cells with runs that were left out.
 
     Returns
     -------
@@ -69,7 +61,7 @@ def describe_ratings(
         f"The {format_count(len(elo), 'model')} were rated by a Bradley-Terry model (maximum "
         f"likelihood with a slight ridge; Elo scale, {anchor}) of battles: {BATTLES[battles]}, "
         f"{ties} counted as half a win, and every dataset weighed the same.",
-        describe_policy(missing, subject="Two models met", own=PER_PAIR, cells_unused=cells_unused),
+        "Two models met on the datasets that both had runs on.",
         _describe_intervals(elo, n_resamples, confidence_level),
     )
     results = join_sentences(

@@ -3,8 +3,6 @@
 import pandas as pd
 
 from capmap.prose.words import (
-    PER_MODEL,
-    describe_policy,
     format_share,
     format_value,
     join_names,
@@ -29,9 +27,6 @@ def describe_robustness(
     robustness: pd.DataFrame,
     flips: pd.DataFrame,
     dethroning: pd.DataFrame,
-    *,
-    missing: str,
-    cells_unused: int,
 ) -> list[str]:
     """Say how much the ranking depends on aggregation, normalization and the choice of datasets.
 
@@ -39,10 +34,6 @@ def describe_robustness(
     ----------
     robustness, flips, dethroning : pandas.DataFrame
         The columns of the tables of these names.
-    missing : {"pairwise", "common"}
-        Policy for empty cells.
-    cells_unused : int
-        Cells with runs that were left out.
 
     Returns
     -------
@@ -61,9 +52,7 @@ def describe_robustness(
         f"The reported ranking was compared with {format_count(len(robustness), 'variation')}: "
         f"aggregation by {join_words(aggregations)}, with {join_words(bounds)}, on all datasets"
         f"{once}. Shares of variations are not probabilities.",
-        describe_policy(
-            missing, subject="Each model was ranked", own=PER_MODEL, cells_unused=cells_unused
-        ),
+        "Each model was ranked on the datasets that it had runs on.",
     )
     results = join_sentences(
         _describe_agreement(robustness),

@@ -3,8 +3,6 @@
 import pandas as pd
 
 from capmap.prose.words import (
-    PER_MODEL,
-    describe_policy,
     format_share,
     format_value,
     join_sentences,
@@ -22,8 +20,6 @@ def describe_sample_size(
     *,
     interval: str,
     confidence_level: float,
-    missing: str,
-    cells_unused: int,
     misordered: float,
     power: float,
     difference: float,
@@ -38,10 +34,6 @@ def describe_sample_size(
         Kind of interval whose width is foretold.
     confidence_level : float
         Of the intervals, between 0 and 1.
-    missing : {"pairwise", "common"}
-        Policy for empty cells.
-    cells_unused : int
-        Cells with runs that the policy left out.
     misordered : float
         Pairs expected in the wrong order.
     power : float
@@ -72,9 +64,7 @@ def describe_sample_size(
         f"{format_percent(power)} limit of the variance, as the runs may show too small a one.",
         "Where further runs help follows from Neyman allocation, with standard deviations pooled "
         "over models.",
-        describe_policy(
-            missing, subject="Each model was measured", own=PER_MODEL, cells_unused=cells_unused
-        ),
+        "Each model was measured on the datasets that it had runs on.",
         "Runs were assumed independent, with normal noise.",
     )
     results = join_sentences(

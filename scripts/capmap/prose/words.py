@@ -105,27 +105,6 @@ def join_sentences(*sentences: str) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def describe_policy(missing: str, *, subject: str, own: str, cells_unused: int) -> str:
-    """Say on which datasets models were compared, and what this cost.
-
-    Parameters
-    ----------
-    missing : {"pairwise", "common"}
-        Policy for empty cells.
-    subject : str
-        Who was compared, such as ``Each pair of models was compared``.
-    own : str
-        The datasets under ``pairwise``: `PER_MODEL` or `PER_PAIR`.
-    cells_unused : int
-        Cells with runs that the policy left out.
-    """
-    datasets = "datasets on which every model had runs" if missing == "common" else own
-    unused = describe_unused(cells_unused)
-    if not cells_unused:
-        return f"{subject} on the {datasets}; {unused[0].lower()}{unused[1:]}"
-    return f"{subject} on the {datasets}. {unused}"
-
-
 def describe_unused(cells: float) -> str:
     """Say how many cells were not used.
 

@@ -12,7 +12,6 @@ from capmap.settings.choices import (
     Incomplete,
     LabelMetric,
     Location,
-    Missing,
     Projection,
     RankingMethod,
 )
@@ -42,11 +41,6 @@ DEFAULT_RANKINGS: Any = [
 class Comparison(Section):
     """How models are compared with each other."""
 
-    missing: Missing = option(
-        "pairwise",
-        'Which cells are used where some are empty, "pairwise" (each pair on the datasets that '
-        'both have) or "common" (datasets that all models have). What stays unused is counted.',
-    )
     reference: str = option(
         "",
         "Model that the compact comparisons set the others against; empty means the best by "
