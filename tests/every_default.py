@@ -64,7 +64,6 @@ EVERY_DEFAULT = {
         "samples": 50000,
         "replicates": 2000,
     },
-    "ratings": {"battles": "means", "tie_threshold": 0, "calibration": ""},
     "sample_size": {"power": 0.8, "difference": 0},
     "frontier": {"against": ""},
     "groups": {},

@@ -296,8 +296,7 @@ COMPARISONS = {
     ),
     describe_ratings: (
         ["elo", "winrate"],
-        {"battles": "means", "tie_threshold": 0.0, "calibration": ""}
-        | {"n_resamples": 1000, "confidence_level": 0.95},
+        {"n_resamples": 1000, "confidence_level": 0.95},
     ),
     describe_improvability: (
         ["improvability", "improvability_datasets"],

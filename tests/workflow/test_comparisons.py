@@ -126,12 +126,11 @@ def test_a_lost_table_is_made_again(project: Checkout) -> None:
             {
                 "comparison": {**SETTINGS["comparison"], "rope": 0.02, "highlight": ["fox"]},
                 "groups": {"one": {"datasets": ["x"]}},
-                "ratings": {"battles": "runs"},
             },
-            {"compare_models", "rank_groups", "rate_models"},
+            {"compare_models", "rank_groups"},
             {
                 *{"bayes", "bayes_reference", "improvement", "pairwise", "pairwise_reference"},
-                *{"rope", "groups", "critical_difference", "rank_cliques", "elo"},
+                *{"rope", "groups", "critical_difference", "rank_cliques"},
             },
         ),
         (

@@ -310,9 +310,6 @@ RATINGS = Analysis(
             tables=["elo", "winrate"],
             reads=["runs"],
             options={
-                "battles": "ratings/battles",
-                "tie_threshold": "ratings/tie_threshold",
-                "calibration": "ratings/calibration",
                 "n_resamples": "comparison/replicates",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",

@@ -149,7 +149,6 @@ def list_named(study: Study) -> list[dict[str, Any]]:
         ("pairwise", "comparison.reference", "model", [comparison["reference"]]),
         ("pairwise", "comparison.rope", "metric", [*rope]),
         ("ranks", "comparison.highlight", "model", comparison["highlight"]),
-        ("ratings", "ratings.calibration", "model", [settings["ratings"]["calibration"]]),
         ("next_results", "next.datasets", "dataset", settings["next"]["datasets"]),
         *(
             ("groups", f"groups.{write_key(name)}.datasets", "dataset", group["datasets"])

@@ -4,7 +4,6 @@ from typing import Annotated, Any, TypeAlias
 
 from capmap.settings.choices import (
     SUBGROUPS,
-    Battles,
     Cost,
     DirectionOrAuto,
     Distance,
@@ -70,18 +69,6 @@ class Comparison(Section):
         50000, "Number of posterior samples of the Bayesian signed-rank test.", ge=100
     )
     replicates: int = option(2000, "Number of bootstrap replicates of all comparisons.", ge=100)
-
-
-class Ratings(Section):
-    """Bradley-Terry ratings on the Elo scale, and win rates."""
-
-    battles: Battles = option(
-        "means",
-        'What meets in a battle on a dataset, "means" (over seeds), "runs" (every run of one '
-        'model and of the other) or "seeds" (runs of the same seed).',
-    )
-    tie_threshold: float = option(0, "Largest difference of normalized scores that is a tie.", ge=0)
-    calibration: str = option("", "Model whose rating is 1000; empty means that the mean is.")
 
 
 class SampleSize(Section):

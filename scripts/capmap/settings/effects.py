@@ -29,7 +29,6 @@ FORMATS: dict[str, tuple[str, ...]] = {
 PLACED = tuple(name for name, made in ANALYSES.items() if made.folder == "capabilities")
 # The analyses that read an option, where none but these do.
 READERS: dict[str, tuple[str, ...]] = {
-    "ratings": ("ratings",),
     "capabilities": PLACED,
     "attributes": (*PLACED, "frontier"),
     "frontier": ("frontier",),

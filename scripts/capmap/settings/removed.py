@@ -20,5 +20,6 @@ REMOVED: dict[str, str] = {
     "incomplete=impute": "Use adjust, which expects what is missing from the other scores.",
     "incomplete=keep": "Use adjust, drop_models or drop_datasets; min_datasets says who is ranked.",
     "leaderboard.complete": "Use min_datasets; in a dimension an entry needs all datasets.",
+    "ratings": "Leave it out: mean scores meet, equal ones are ties, and 1000 is the mean rating.",
     "robustness.top": "Leave it out; rank sets over datasets say how ranks depend on them.",
 }

@@ -15,7 +15,6 @@ from capmap.settings.analyses import (
     Multilabel,
     NextResults,
     Published,
-    Ratings,
     SampleSize,
 )
 from capmap.settings.choices import (
@@ -278,7 +277,6 @@ class Study(Section):
         unique=True,
     )
     comparison: Comparison
-    ratings: Ratings
     sample_size: SampleSize
     frontier: Frontier
     groups: dict[GroupName, Group] = option(
