@@ -10,11 +10,15 @@ from capmap.artifacts import read_json, read_parquet, read_shards
 from capmap.normalization import apply_transforms
 from capmap.normalization.rules import DatasetRule
 from capmap.normalization.selection import leave_out
-from capmap.ranking.aggregation import aggregate_models, summarize_cells, unstack_cells
+from capmap.ranking.aggregation import (
+    AGGREGATIONS,
+    aggregate_models,
+    summarize_cells,
+    unstack_cells,
+)
 from capmap.ranking.estimates import read_effects
 from capmap.ranking.holes import fill_cells
 from capmap.ranking.scopes import correlate_seeds, has_own_seeds
-from capmap.settings.choices import Aggregation
 from capmap.tables import write_table
 
 logger = logging.getLogger(__name__)
@@ -29,7 +33,6 @@ def aggregate_scores(
     seeds: list[str],
     shared_seeds: list[str],
     aggregate: list[str],
-    aggregations: list[Aggregation],
     datasets: Mapping[str, DatasetRule],
 ) -> None:
     """Write the score matrix, the seed summaries and the aggregate ranking.
@@ -52,8 +55,6 @@ def aggregate_scores(
         where seeds only number the runs of a cell.
     aggregate : list of str
         Where to write the models' aggregate scores and ranks.
-    aggregations : list of {"mean", "trimmed_mean", "median"}
-        Aggregations across datasets; the first one orders the table.
     datasets : mapping
         Rules of datasets; their transforms are applied to scores as exported.
     """
@@ -75,22 +76,22 @@ def aggregate_scores(
     write_table(matrix, scores, best=dict.fromkeys(matrix.columns[1:], "max"))
     is_ranked = cells["model"].isin(ranked)
     scored = fill_cells(cells[is_ranked], read_effects(read_json(scope)))
-    ranking = _aggregate(scored, cells[~is_ranked], aggregations)
+    ranking = _aggregate(scored, cells[~is_ranked])
     counts = cells["model"].value_counts()
     ranking["datasets"] = ranking["model"].map(counts)
-    write_table(ranking, aggregate, best=dict.fromkeys(aggregations, "max"))
+    write_table(ranking, aggregate, best=dict.fromkeys(AGGREGATIONS, "max"))
     logger.info("%d models on %d datasets", len(ranking), matrix.shape[1] - 1)
 
 
-def _aggregate(
-    ranked: pd.DataFrame, others: pd.DataFrame, aggregations: list[Aggregation]
-) -> pd.DataFrame:
+def _aggregate(ranked: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
     """Aggregate models, those that are not ranked below the others."""
     tables = [
-        aggregate_models(part, aggregations=aggregations) for part in (ranked, others) if len(part)
+        aggregate_models(part, aggregations=[*AGGREGATIONS])
+        for part in (ranked, others)
+        if len(part)
     ]
     if len(others):
-        ranks = [f"rank_{name}" for name in aggregations]
+        ranks = [f"rank_{name}" for name in AGGREGATIONS]
         tables[-1] = tables[-1].sort_values("model")
         tables[-1][ranks] = pd.NA
         tables = [table.astype(dict.fromkeys(ranks, "Int64")) for table in tables]

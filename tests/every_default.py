@@ -49,7 +49,6 @@ EVERY_DEFAULT = {
     "invalid": "error",
     "failed": "invalid",
     "rank_by": "auto",
-    "aggregate": ["mean", "trimmed_mean", "median"],
     "analyses": [
         *("pairwise", "ranks", "strengths", "profiles", "robustness"),
         *("groups", "conditions", "sample_size"),
@@ -64,7 +63,6 @@ EVERY_DEFAULT = {
         "samples": 50000,
         "replicates": 2000,
     },
-    "sample_size": {"power": 0.8, "difference": 0},
     "frontier": {"against": ""},
     "groups": {},
     "conditions": [],
@@ -140,7 +138,6 @@ EVERY_DEFAULT = {
         "interval": "calibrated",
         "unit": "auto",
         "weights": "datasets",
-        "statistics": ["iqm", "mean", "median", "optimality_gap"],
         "seed": 0,
         "shards": 4,
     },

@@ -316,8 +316,7 @@ COMPARISONS = {
     ),
     describe_sample_size: (
         ["seed_widths", "next_seeds", "detectable"],
-        {"interval": "calibrated", "confidence_level": 0.95}
-        | {"misordered": 0.5, "power": 0.8, "difference": 0},
+        {"interval": "calibrated", "confidence_level": 0.95} | {"misordered": 0.5},
     ),
 }
 CAPABILITIES = {

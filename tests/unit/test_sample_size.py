@@ -223,7 +223,7 @@ def test_the_interval_of_an_expected_width_holds_the_true_one() -> None:
 def test_a_detectable_difference_is_detected_as_often_as_told() -> None:
     runs = draw_runs(0, models=2, datasets=8, runs=5)
     noise = measure(runs)
-    table = find_detectable(noise, confidence_level=0.95, power=0.8)
+    table = find_detectable(noise, confidence_level=0.95)
     row = table[table["seeds"] == 5].iloc[0]
     # With a single pair there is nothing to allow for.
     assert row["difference"] == row["difference_all"]
@@ -252,7 +252,7 @@ def test_pilots_foretell_differences_that_are_found() -> None:
             for model in models
             for dataset in datasets
         }
-        pilot = find_detectable(measure(make_cells(cells)), confidence_level=0.95, power=0.8)
+        pilot = find_detectable(measure(make_cells(cells)), confidence_level=0.95)
         difference = float(pilot.set_index("seeds").loc[3, "difference"])
         new = [levels[:, None] + 0.05 * rng.standard_normal((4, 3)) for _ in models]
         strata = [stratify_runs(own.ravel(), np.repeat(list("abcd"), 3).tolist()) for own in new]
@@ -265,19 +265,11 @@ def test_pilots_foretell_differences_that_are_found() -> None:
     assert np.mean(found) >= 0.75
 
 
-def test_the_number_of_runs_for_a_wished_difference_is_the_least() -> None:
-    noise = measure(draw_runs(0, models=4))
-    plain = find_detectable(noise, confidence_level=0.95, power=0.8)
-    assert plain["seeds"].tolist() == [3, 5, 10, 20]
-    assert plain["difference_all"].is_monotonic_decreasing
-    wished = float(plain["difference_all"].iloc[2])
-    for difference, seeds in ((wished, 10), (wished * 0.999, 11), (100.0, 2)):
-        table = find_detectable(noise, confidence_level=0.95, power=0.8, difference=difference)
-        assert table["seeds"].tolist() == [3, 5, 10, 20, seeds]
-        assert table["difference_all"].iloc[-1] <= difference
-    never = find_detectable(noise, confidence_level=0.95, power=0.8, difference=1e-9)
-    assert len(never) == 4
-    assert find_detectable(measure(draw_runs(0, models=1)), confidence_level=0.95, power=0.8).empty
+def test_more_runs_find_smaller_differences() -> None:
+    table = find_detectable(measure(draw_runs(0, models=4)), confidence_level=0.95)
+    assert table["seeds"].tolist() == [3, 5, 10, 20]
+    assert table["difference_all"].is_monotonic_decreasing
+    assert find_detectable(measure(draw_runs(0, models=1)), confidence_level=0.95).empty
 
 
 def test_estimates_are_the_reported_ones_and_runs_weigh_the_same_if_told() -> None:
@@ -438,9 +430,8 @@ def test_cells_are_those_of_the_matrix() -> None:
 
 def test_step_writes_tables_and_paragraphs(tmp_path) -> None:
     runs = draw_runs(0)
-    settings = {"interval": "percentile", "power": 0.8, "difference": 0.01}
-    tables = run_on_runs("advise_sample_size", tmp_path, runs, **settings)
-    assert len(tables["detectable"]) == 5
+    tables = run_on_runs("advise_sample_size", tmp_path, runs, interval="percentile")
+    assert len(tables["detectable"]) == 4
     assert len(tables["seed_widths"]) == 4 * 4
     expected = advise_runs(measure(runs))
     pd.testing.assert_frame_equal(tables["next_seeds"], expected, check_dtype=False)

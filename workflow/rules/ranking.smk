@@ -24,7 +24,6 @@ rule aggregate_scores:
     conda:
         "../../envs/analysis.yaml"
     params:
-        aggregations=setting("aggregate"),
         datasets=setting("datasets"),
         library=digest_library("aggregate_scores.py"),
     script:
@@ -53,7 +52,6 @@ rule bootstrap_shard:
         confidence=setting("bootstrap/confidence"),
         interval=setting("bootstrap/interval"),
         weights=setting("bootstrap/weights"),
-        statistics=setting("bootstrap/statistics"),
         dimensions=of(leaderboards.find_estimated),
         seed=setting("bootstrap/seed"),
         library=digest_library("bootstrap_shard.py"),

@@ -457,8 +457,6 @@ GROUPS = Analysis(
             options={
                 "definitions": "groups",
                 "min_datasets": "min_datasets",
-                "aggregations": "aggregate",
-                "statistics": "bootstrap/statistics",
                 "n_resamples": "bootstrap/replicates",
                 "confidence_level": "bootstrap/confidence",
                 "interval": "bootstrap/interval",
@@ -534,8 +532,7 @@ SAMPLE_SIZE = Analysis(
         "detectable": Table(
             "The least difference in interquartile means of two typical models that would be "
             "found with so many runs per dataset, by the upper limit of their variance, between "
-            "these two alone and allowing for all pairs. The last row is for the wished "
-            "difference, if one is configured.",
+            "these two alone and allowing for all pairs.",
             "seeds difference difference_all",
         ),
     },
@@ -563,8 +560,6 @@ SAMPLE_SIZE = Analysis(
                 "interval": "bootstrap/interval",
                 "weights": "bootstrap/weights",
                 "confidence_level": "bootstrap/confidence",
-                "power": "sample_size/power",
-                "difference": "sample_size/difference",
             },
             describe="capmap.prose.sample_size:describe_sample_size",
         )

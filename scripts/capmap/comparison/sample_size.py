@@ -1,6 +1,5 @@
 """How many runs are enough: widths to expect, and the cells where one more run helps most."""
 
-from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -25,8 +24,9 @@ DECIMALS = 12
 # Spreads below this part of the largest score are floating-point noise.
 QUIET = 1e-12
 WIDTHS = ["model", "seeds", "width", "width_low", "width_high", "width_now"]
+# Share of studies that are to find a difference that there is.
+POWER = 0.8
 DETECTABLE = ["seeds", "difference", "difference_all"]
-MOST_SEEDS = 10_000
 # Pairs of models that are looked at at once.
 BLOCK_PAIRS = 1 << 20
 
@@ -295,9 +295,7 @@ def _spread_runs(v: FloatArray, counts: IntArray, budget: int) -> IntArray:
     return place(high).astype(np.intp)
 
 
-def find_detectable(
-    noise: Noise, *, confidence_level: float, power: float, difference: float = 0
-) -> pd.DataFrame:
+def find_detectable(noise: Noise, *, confidence_level: float) -> pd.DataFrame:
     """Find which differences a study of so many runs would detect.
 
     Parameters
@@ -306,19 +304,14 @@ def find_detectable(
         From `measure_noise`.
     confidence_level : float
         Of the intervals: 1 less this is the level of the tests.
-    power : float
-        Share of studies that find the difference, between 0 and 1.
-    difference : float, optional
-        A difference in interquartile means for which the number of runs is looked for; 0 for none.
 
     Returns
     -------
     pandas.DataFrame
         A row per number of runs per dataset: ``seeds``, ``difference`` (the least between two
-        typical models that a t test finds with that power) and ``difference_all`` (allowing for all
-        pairs, Bonferroni). The last row is the least number that finds the wished difference,
-        allowing for all pairs, if there is one below 10 000. Empty for a single model, and where no
-        cell of the study has two runs.
+        typical models that a t test finds in 80% of studies) and ``difference_all`` (allowing for
+        all pairs, Bonferroni). Empty for a single model, and where no cell of the study has two
+        runs.
 
     Notes
     -----
@@ -341,7 +334,7 @@ def find_detectable(
     if models < 2 or not per_run > 0:
         return pd.DataFrame(columns=DETECTABLE)
     freedom_now = 2 * _find_present_freedom(noise)
-    per_run *= freedom_now / float(special.chdtri(freedom_now, power))
+    per_run *= freedom_now / float(special.chdtri(freedom_now, POWER))
     alpha = 1 - confidence_level
 
     def measure(seeds: int, tests: int) -> float:
@@ -352,17 +345,11 @@ def find_detectable(
             )
         ]
         freedom = 2 * float(np.median(own))
-        quantiles = special.stdtrit(freedom, [1 - alpha / (2 * tests), power])
+        quantiles = special.stdtrit(freedom, [1 - alpha / (2 * tests), POWER])
         return float(quantiles.sum() * np.sqrt(2 * per_run / seeds))
 
     pairs = models * (models - 1) // 2
-    numbers = list(SEEDS)
-    if difference > 0:
-        found = bisect_left(
-            range(2, MOST_SEEDS), -difference, key=lambda seeds: -measure(seeds, pairs)
-        )
-        numbers += [found + 2] if found < MOST_SEEDS - 2 else []
-    rows = [(seeds, measure(seeds, 1), measure(seeds, pairs)) for seeds in numbers]
+    rows = [(seeds, measure(seeds, 1), measure(seeds, pairs)) for seeds in SEEDS]
     return pd.DataFrame(rows, columns=DETECTABLE)
 
 
@@ -506,8 +493,6 @@ def advise_sample_size(
     interval: IntervalMethod,
     weights: Weights,
     confidence_level: float,
-    power: float,
-    difference: float,
 ) -> dict[str, Any]:
     """Expect widths of intervals with more seeds, and find where the next one helps.
 
@@ -517,8 +502,6 @@ def advise_sample_size(
         Normalized runs of all models.
     interval, weights, confidence_level
         As in the setting `bootstrap`.
-    power, difference
-        As in the setting `sample_size`.
 
     Returns
     -------
@@ -530,8 +513,6 @@ def advise_sample_size(
     return {
         "seed_widths": expect_widths(noise, interval=interval, confidence_level=confidence_level),
         "next_seeds": advise_runs(noise),
-        "detectable": find_detectable(
-            noise, confidence_level=confidence_level, power=power, difference=difference
-        ),
+        "detectable": find_detectable(noise, confidence_level=confidence_level),
         "misordered": count_misordered(noise),
     }

@@ -116,7 +116,7 @@ def describe_methods(settings: Setting, *, unit: Unit) -> Sentences:
     return [
         ("Reading", _describe_reading(settings)),
         ("Normalization", _describe_normalization(settings)),
-        ("Aggregation", _describe_aggregation(settings)),
+        ("Aggregation", _describe_aggregation()),
         ("Interquartile mean (IQM)", _describe_iqm(bootstrap)),
         ("Intervals", _describe_intervals(bootstrap, unit)),
         ("Ranks", _describe_ranks(bootstrap)),
@@ -188,12 +188,11 @@ def _describe_normalization(settings: Setting) -> Markup:
     return text
 
 
-def _describe_aggregation(settings: Setting) -> Markup:
-    kinds = settings["aggregate"]
+def _describe_aggregation() -> Markup:
     return Markup(
         "The runs of a model on a dataset are averaged to one score per cell. Across datasets, {}. "
         "Models with the same score share the better rank."
-    ).format(join_words(AGGREGATIONS[kind] for kind in kinds))
+    ).format(join_words(AGGREGATIONS.values()))
 
 
 def _describe_iqm(bootstrap: Setting) -> Markup:
@@ -205,14 +204,14 @@ def _describe_iqm(bootstrap: Setting) -> Markup:
 
 
 def _describe_intervals(bootstrap: Setting, unit: Unit) -> Markup:
-    level, statistics = bootstrap["confidence"], {"iqm", *bootstrap["statistics"]}
+    level = bootstrap["confidence"]
     low, high = (format_percentile(share) for share in ((1 - level) / 2, (1 + level) / 2))
     return Markup(
         "The intervals answer {}. They are given of {}, at a nominal level of {}. {}{} A model "
         "gets intervals only if {}: fewer do not show how much they vary."
     ).format(
         UNITS[unit],
-        join_words(text for kind, text in STATISTIC_WORDS.items() if kind in statistics),
+        join_words(STATISTIC_WORDS.values()),
         format_percent(level),
         _describe_draws(bootstrap, unit),
         INTERVALS[bootstrap["interval"], unit].format(low=low, high=high),

@@ -40,8 +40,7 @@ def estimate_models(
     study : str
         Name of the study, part of the names of its random streams.
     settings : mapping
-        Those below ``bootstrap``; what ranks the models and the interquartile mean are estimated
-        beside its ``statistics``.
+        Those below ``bootstrap``.
     dimensions : mapping of str to list of str, optional
         The datasets of each dimension of a leaderboard.
 
@@ -50,11 +49,10 @@ def estimate_models(
     pandas.DataFrame
         A row per kind and group of datasets, model and statistic.
     """
-    wanted = {"iqm", scope["rank_by"], *settings["statistics"]}
     return bootstrap_groups(
         runs,
         study=study,
-        statistics=[name for name in sorted(STATISTICS) if name in wanted],
+        statistics=sorted(STATISTICS),
         rank_by=scope["rank_by"],
         options=Options(
             settings["replicates"],

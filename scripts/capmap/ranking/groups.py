@@ -11,7 +11,7 @@ import pandas as pd
 from capmap.errors import ValidationError
 from capmap.normalization import count_runs, drop_incomplete, find_limits, find_missing
 from capmap.problems import require_known
-from capmap.ranking.aggregation import aggregate_models, summarize_cells
+from capmap.ranking.aggregation import AGGREGATIONS, aggregate_models, summarize_cells
 from capmap.ranking.holes import (
     Effects,
     fill_cells,
@@ -434,8 +434,6 @@ def compare_groups(
     study: str,
     definitions: Mapping[str, Definition],
     min_datasets: str | float,
-    aggregations: Sequence[Aggregation],
-    statistics: Sequence[Statistic],
     n_resamples: int,
     confidence_level: float,
     interval: IntervalMethod,
@@ -458,9 +456,7 @@ def compare_groups(
         The setting `groups`: name to ``datasets`` and ``incomplete``.
     min_datasets : {"all"}, int or float
         The setting of that name.
-    aggregations : sequence of str
-        Aggregations across datasets that also rank the models.
-    statistics, n_resamples, confidence_level, interval, weights, seed
+    n_resamples, confidence_level, interval, weights, seed
         As in the setting `bootstrap`.
 
     Returns
@@ -472,9 +468,9 @@ def compare_groups(
     unit: Unit = scopes["unit"].iloc[0]
     found = rank_groups(
         choose_groups(runs, definitions, min_datasets=min_datasets),
-        statistics=statistics,
+        statistics=[*STATISTICS],
         rank_by=scopes["statistic"].iloc[0],
-        aggregations=aggregations,
+        aggregations=[*AGGREGATIONS],
         options=Options(n_resamples, confidence_level, interval, unit, weights),
         limits=find_limits(bounds, runs),
         make_rng=partial(make_stream, seed, study, "groups"),

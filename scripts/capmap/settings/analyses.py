@@ -71,20 +71,6 @@ class Comparison(Section):
     replicates: int = option(2000, "Number of bootstrap replicates of all comparisons.", ge=100)
 
 
-class SampleSize(Section):
-    """How many runs are enough."""
-
-    power: float = option(
-        0.8, "Share of studies that are to find a difference that there is.", gt=0, lt=1
-    )
-    difference: float = option(
-        0,
-        "A difference in interquartile means of normalized scores for which the number of runs per "
-        "dataset is looked for; 0 means none.",
-        ge=0,
-    )
-
-
 class Group(Section):
     """A set of datasets."""
 

@@ -27,7 +27,7 @@ Location = Literal["iqm", "mean", "trimmed_mean", "median"]
 # Below that many, datasets do not show how much others like these would differ.
 FEWEST_DATASETS = 4
 Statistic = Literal["iqm", "mean", "median", "optimality_gap"]
-StatisticOrAuto = Literal["auto", "iqm", "mean", "median", "optimality_gap"]
+StatisticOrAuto = Literal["auto", "iqm", "mean", "median"]
 STATISTIC_WORDS: dict[Statistic, str] = {
     "iqm": "the interquartile mean",
     "mean": "the mean",

@@ -10,9 +10,11 @@ REMOVED: dict[str, str] = {
 """What users may still write that is gone, and what to use instead."""
 
 REMOVED: dict[str, str] = {
+    "aggregate": "Leave it out: mean, trimmed mean and median are always given.",
     "analyses=publications": "columns: {seed: COLUMN} makes a run of each publication.",
     "bootstrap.interval=basic": "Use calibrated, which holds its level with few runs.",
     "bootstrap.interval=bca": "Use calibrated, which holds its level with few runs.",
+    "bootstrap.statistics": "Leave it out: all statistics have intervals.",
     "columns.publication": "Use columns: {seed: COLUMN}, which makes a run of each publication.",
     "comparison.missing": "For datasets that all models have, set incomplete: drop_datasets.",
     "groups.<name>.incomplete=impute": "Use adjust, which expects what is missing from the others.",
@@ -20,6 +22,8 @@ REMOVED: dict[str, str] = {
     "incomplete=impute": "Use adjust, which expects what is missing from the other scores.",
     "incomplete=keep": "Use adjust, drop_models or drop_datasets; min_datasets says who is ranked.",
     "leaderboard.complete": "Use min_datasets; in a dimension an entry needs all datasets.",
+    "rank_by=optimality_gap": "Use mean; the optimality gap is in tables/intervals.",
     "ratings": "Leave it out: mean scores meet, equal ones are ties, and 1000 is the mean rating.",
     "robustness.top": "Leave it out; rank sets over datasets say how ranks depend on them.",
+    "sample_size": "Leave it out: tables/detectable is for a power of 80%.",
 }

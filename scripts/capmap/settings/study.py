@@ -15,10 +15,8 @@ from capmap.settings.analyses import (
     Multilabel,
     NextResults,
     Published,
-    SampleSize,
 )
 from capmap.settings.choices import (
-    Aggregation,
     Decimal,
     Duplicates,
     Failure,
@@ -26,7 +24,6 @@ from capmap.settings.choices import (
     Incomplete,
     IntervalMethod,
     Invalid,
-    Statistic,
     StatisticOrAuto,
     Take,
     UnitOrAuto,
@@ -117,12 +114,6 @@ class Bootstrap(Section):
         "datasets",
         'What weighs the same, "datasets" (whatever their seed counts) or "runs" (flat '
         "concatenation, as peers do).",
-    )
-    statistics: list[Statistic] = option(
-        ["iqm", "mean", "median", "optimality_gap"],
-        "Statistics with intervals; the interquartile mean and what ranks the models are always "
-        "among them.",
-        unique=True,
     )
     seed: int = option(0, "Seed from which all random streams of the study derive.")
     shards: int = option(4, "Number of jobs over which the models are spread.", ge=1, le=1000)
@@ -254,15 +245,9 @@ class Study(Section):
     rank_by: StatisticOrAuto = option(
         "auto",
         'Statistic that ranks the models, "iqm" (interquartile mean), "mean", "median", '
-        '"optimality_gap", or "auto": the interquartile mean, or the mean where scores are '
+        'or "auto": the interquartile mean, or the mean where scores are '
         "outcomes of few values from the worst to the best, such as wrong and right, of which "
         "the middle half would be all alike.",
-    )
-    aggregate: list[Aggregation] = option(
-        ["mean", "trimmed_mean", "median"],
-        "Aggregations across datasets; the first one orders the table.",
-        min_length=1,
-        unique=True,
     )
     analyses: list[Analysis] = option(
         [name for name, analysis in ANALYSES.items() if analysis.default],
@@ -277,7 +262,6 @@ class Study(Section):
         unique=True,
     )
     comparison: Comparison
-    sample_size: SampleSize
     frontier: Frontier
     groups: dict[GroupName, Group] = option(
         {}, "Named sets of datasets that are ranked on their own, such as a capability."
