@@ -137,7 +137,6 @@ EVERY_DEFAULT = {
         "confidence": 0.95,
         "interval": "calibrated",
         "unit": "auto",
-        "weights": "datasets",
         "seed": 0,
         "shards": 4,
     },

@@ -12,7 +12,6 @@ from tests.steps import read_step, run_step
 
 COMMON = {
     "alpha": 0.05,
-    "weights": "datasets",
     "n_resamples": 100,
     "confidence_level": 0.95,
     "seed": 0,

@@ -242,7 +242,7 @@ def test_intervals_agree_with_scipy(statistic: Statistic) -> None:
         scores = np.concatenate(samples, axis=axis)
         return stats.trim_mean(scores, 0.25 if statistic == "iqm" else 0, axis=axis)
 
-    result = bootstrap(runs, statistic=statistic, weights="runs", n_resamples=40_000)
+    result = bootstrap(runs, statistic=statistic, n_resamples=40_000)
     reference = stats.bootstrap(
         list(runs.values()),
         flat,

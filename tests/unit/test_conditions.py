@@ -40,14 +40,12 @@ def compare(
     other: pd.DataFrame,
     method: str = "mean",
     resamples: int = 200,
-    *,
-    weights: str = "datasets",
 ):
     agreement, ranks = compare_condition(
         runs,
         other,
         condition="other",
-        options=Options(method, weights, resamples, 0.95),
+        options=Options(method, resamples, 0.95),
         make_rng=lambda *names: np.random.default_rng(len(names)),
     )
     return agreement.set_index("statistic"), ranks.set_index("model")
@@ -182,15 +180,6 @@ def test_sparse_model_moves_no_other_score() -> None:
     assert without[0].loc["kendall_tau", COUNTS].tolist() == [5, 5, 2]
 
 
-def test_runs_weigh_the_same_if_told() -> None:
-    # IQM of 1 × 0 and 3 × 1: of four runs one is cut from each end, so both left are 1. With equal
-    # datasets the 0 has half of the weight: half of that is cut, and half of what is kept is 0.
-    scores = np.array([[[0.0, np.nan, np.nan], [1.0, 1.0, 1.0]]])
-    for weights, expected in (("runs", 1.0), ("datasets", 0.5)):
-        _, ranks = compare(make_runs(scores), make_runs(scores), "iqm", weights=weights)
-        assert ranks["score"].tolist() == ranks["score_other"].tolist() == [expected]
-
-
 def test_models_and_datasets_of_one_condition_only_are_left_out() -> None:
     first, second = make_runs(draw(0)), make_runs(draw(1))
     agreement, ranks = compare(
@@ -271,7 +260,6 @@ def test_step_reads_all_other_studies(tmp_path: Path) -> None:
         {"runs": paths["frozen"], "others": [*paths["half"], *paths["full"]]},
         study="frozen",
         aggregation="iqm",
-        weights="datasets",
         n_resamples=100,
         confidence_level=0.9,
         seed=1,

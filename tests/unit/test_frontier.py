@@ -57,7 +57,6 @@ def trace(tmp_path, attributes, runs, *, against="parameters", **ranking):
         model_attributes=FILE,
         against=against,
         n_resamples=4000,
-        weights="datasets",
         seed=1,
         study="s",
     )

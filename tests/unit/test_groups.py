@@ -48,7 +48,7 @@ def define(incomplete: str, datasets: str = "wx") -> dict:
 def choose_options(
     n_resamples: int = 100, *, interval: Any = "percentile", unit: Any = "runs"
 ) -> Options:
-    return Options(n_resamples, 0.95, interval, unit, "datasets")
+    return Options(n_resamples, 0.95, interval, unit)
 
 
 def rank_all(

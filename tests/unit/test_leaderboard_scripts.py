@@ -27,7 +27,6 @@ SETTINGS = {
     "replicates": 100,
     "confidence": 0.95,
     "interval": "percentile",
-    "weights": "datasets",
     "seed": 0,
 }
 PLACE = "leaderboard"

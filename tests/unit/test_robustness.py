@@ -52,7 +52,7 @@ def draw_runs(
 
 def report(runs: pd.DataFrame) -> dict[str, int]:
     """Ranks by interquartile mean, as the study reports them."""
-    return rank(score_iqm(runs, weights="datasets"))
+    return rank(score_iqm(runs))
 
 
 def rank(scores: dict[str, float]) -> dict[str, int]:
@@ -60,22 +60,20 @@ def rank(scores: dict[str, float]) -> dict[str, int]:
     return {name: 1 + sum(x > y for x in values.values()) for name, y in values.items()}
 
 
-def score_iqm(runs: pd.DataFrame, *, weights: Any) -> dict[str, float]:
+def score_iqm(runs: pd.DataFrame) -> dict[str, float]:
     return {
-        str(model): evaluate_runs(
-            "iqm", stratify_runs(own["score"], own["dataset"].tolist(), weights=weights)
-        )
+        str(model): evaluate_runs("iqm", stratify_runs(own["score"], own["dataset"].tolist()))
         for model, own in runs.groupby("model")
     }
 
 
 def compare(runs: pd.DataFrame, *, reported: dict[str, int] | None = None) -> Agreement:
-    variations = iterate_variations(runs, weights="datasets")
+    variations = iterate_variations(runs)
     names = sorted(runs["dataset"].unique())
     return compare_variations(variations, reported=reported or report(runs), datasets=names)
 
 
-def score_by_hand(runs: pd.DataFrame, aggregation: str, bounds: str, weights: str) -> Any:
+def score_by_hand(runs: pd.DataFrame, aggregation: str, bounds: str) -> Any:
     """Scores of a variation, dataset by dataset and model by model."""
     parts = []
     for _, own in runs.groupby("dataset"):
@@ -98,26 +96,25 @@ def score_by_hand(runs: pd.DataFrame, aggregation: str, bounds: str, weights: st
         return {}
     bounded = pd.concat(parts)
     if aggregation == "iqm":
-        return score_iqm(bounded, weights=weights)
+        return score_iqm(bounded)
     trim = partial(stats.trim_mean, proportiontocut=0.25)
     summarize = {"mean": np.mean, "median": np.median, "trimmed_mean": trim}[aggregation]
     cells = bounded.groupby(["model", "dataset"])["score"].mean()
     return {str(name): float(summarize(own)) for name, own in cells.groupby("model")}
 
 
-@pytest.mark.parametrize("weights", ["datasets", "runs"])
 @pytest.mark.parametrize("hidden", [0.0, 0.6])
-def test_scores_of_all_variations_are_those_computed_by_hand(weights: Any, hidden: float) -> None:
+def test_scores_of_all_variations_are_those_computed_by_hand(hidden: float) -> None:
     runs = draw_runs(1, hidden=hidden)
     constant = [(model, "constant", 0.3) for model in ("m0", "m1", "m1")]
     runs = pd.concat([runs, make_runs(*constant, ("m1", "alone", 0.9), ("m1", "alone", 0.8))])
     models, datasets = sorted(runs["model"].unique()), sorted(runs["dataset"].unique())
-    found = list(iterate_variations(runs, weights=weights))
+    found = list(iterate_variations(runs))
     assert len(found) == 12
     for variation in found:
         for left_out, line in zip(["", *datasets], variation.scores, strict=True):
             rest = runs[runs["dataset"] != left_out]
-            expected = score_by_hand(rest, variation.aggregation, variation.bounds, weights)
+            expected = score_by_hand(rest, variation.aggregation, variation.bounds)
             np.testing.assert_allclose(
                 line, [expected.get(model, np.nan) for model in models], rtol=0, atol=1e-10
             )
@@ -139,7 +136,7 @@ def test_agreement_is_that_of_rankings_by_hand(
     names, left_out = list(reported), ["", *sorted(runs["dataset"].unique())]
     flipped: Counter[tuple[str, str]] = Counter()
     rows = agreement.robustness.itertuples()
-    for variation in iterate_variations(runs, weights="datasets"):
+    for variation in iterate_variations(runs):
         for dataset, line, row in zip(left_out, variation.scores, rows, strict=False):
             scores = dict(zip(names, line, strict=True))
             ranks = rank({name: score for name, score in scores.items() if not np.isnan(score)})
@@ -198,7 +195,7 @@ def test_each_flip_tells_what_turns_the_pair() -> None:
             (variation.aggregation, variation.bounds, left_out): stats.rankdata(
                 -line.round(10), method="min", nan_policy="omit"
             )
-            for variation in iterate_variations(runs, weights="datasets")
+            for variation in iterate_variations(runs)
             for left_out, line in zip(["", *names], variation.scores, strict=True)
         },
         index=sorted(runs["model"].unique()),

@@ -48,8 +48,8 @@ def draw_runs(seed, *, models=4, datasets=5, runs=3, noise=0.05):
     )
 
 
-def measure(runs, weights="datasets"):
-    return measure_noise(runs, weights=weights)
+def measure(runs):
+    return measure_noise(runs)
 
 
 def foretell(noise, interval="calibrated", confidence_level=0.95):
@@ -270,33 +270,6 @@ def test_more_runs_find_smaller_differences() -> None:
     assert table["seeds"].tolist() == [3, 5, 10, 20]
     assert table["difference_all"].is_monotonic_decreasing
     assert find_detectable(measure(draw_runs(0, models=1)), confidence_level=0.95).empty
-
-
-def test_estimates_are_the_reported_ones_and_runs_weigh_the_same_if_told() -> None:
-    # A: 2 × 0.2 and 6 × 0.8. Of 8 runs 2 are cut from each end: 0.8 is left where runs weigh the
-    # same. Where datasets do, those on x have half of the weight and half of it is left: 0.5.
-    cells = {("A", "x"): [0.2, 0.2], ("A", "y"): [0.8] * 6}
-    for weights, expected in (("runs", 0.8), ("datasets", 0.5)):
-        assert measure(make_cells(cells), weights=weights).estimates[0] == pytest.approx(expected)
-
-
-def test_variance_of_weighted_runs_is_that_of_their_flat_trimmed_mean() -> None:
-    # Of 8 runs 2 are cut from each end, so half is kept; a dataset of n runs has the share n / 8,
-    # and contributes (n / 8 / 0.5)² s² / n.
-    cells = {("A", "x"): [0.3, 0.7], ("A", "y"): [0.1, 0.4, 0.5, 0.55, 0.6, 0.9]}
-    noise = measure(make_cells(cells), weights="runs")
-    kept = np.sort(np.concatenate(list(cells.values())))[2:6]
-    expected = [
-        (len(scores) / 4) ** 2 * np.clip(scores, kept[0], kept[-1]).var(ddof=1)
-        for scores in cells.values()
-    ]
-    np.testing.assert_allclose(noise.run_variances[0], expected, rtol=1e-12)
-    np.testing.assert_allclose(noise.variances, expected[0] / 2 + expected[1] / 6, rtol=1e-12)
-    # With S runs on both, each has half of the weight: (1 / 2 / (n / 8))² of that, over S.
-    variances = [expected[0] * (4 / 2) ** 2, expected[1] * (4 / 6) ** 2]
-    table = foretell(noise, "percentile").set_index("seeds")
-    width = 2 * stats.norm.ppf(0.975) * math.sqrt(sum(variances) / 3 * 2 / 3)
-    assert table.loc[3, "width"] == pytest.approx(width)
 
 
 def test_single_runs_show_nothing_to_plain_resamples() -> None:

@@ -82,7 +82,6 @@ class Folder:
             "replicates": 200,
             "confidence": 0.95,
             "interval": "percentile",
-            "weights": "datasets",
             "dimensions": None,
             "seed": 0,
         } | options

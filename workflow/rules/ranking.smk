@@ -51,7 +51,6 @@ rule bootstrap_shard:
         replicates=setting("bootstrap/replicates"),
         confidence=setting("bootstrap/confidence"),
         interval=setting("bootstrap/interval"),
-        weights=setting("bootstrap/weights"),
         dimensions=of(leaderboards.find_estimated),
         seed=setting("bootstrap/seed"),
         library=digest_library("bootstrap_shard.py"),

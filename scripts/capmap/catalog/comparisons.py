@@ -261,7 +261,6 @@ FRONTIER = Analysis(
                 "renamed": "figures/names",
                 "against": "frontier/against",
                 "n_resamples": "bootstrap/replicates",
-                "weights": "bootstrap/weights",
                 "seed": "bootstrap/seed",
             },
             describe="capmap.prose.frontier:describe_frontier",
@@ -411,7 +410,6 @@ ROBUSTNESS = Analysis(
             "capmap.comparison.robustness:check_robustness",
             tables=["robustness", "robustness_ranks", "flips", "dethroning"],
             reads=["runs", "scopes"],
-            options={"weights": "bootstrap/weights"},
             pairs=True,
             describe="capmap.prose.robustness:describe_robustness",
         )
@@ -460,7 +458,6 @@ GROUPS = Analysis(
                 "n_resamples": "bootstrap/replicates",
                 "confidence_level": "bootstrap/confidence",
                 "interval": "bootstrap/interval",
-                "weights": "bootstrap/weights",
                 "seed": "bootstrap/seed",
             },
             describe="capmap.prose.groups:describe_groups",
@@ -502,7 +499,6 @@ CONDITIONS = Analysis(
             paths=["others"],
             options={
                 "aggregation": "comparison/aggregation",
-                "weights": "bootstrap/weights",
                 "n_resamples": "comparison/replicates",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
@@ -558,7 +554,6 @@ SAMPLE_SIZE = Analysis(
             reads=["runs"],
             options={
                 "interval": "bootstrap/interval",
-                "weights": "bootstrap/weights",
                 "confidence_level": "bootstrap/confidence",
             },
             describe="capmap.prose.sample_size:describe_sample_size",

@@ -27,7 +27,7 @@ from capmap.ranking.statistics import (
     trim_means,
 )
 from capmap.rng import make_stream
-from capmap.settings.choices import Location, Weights
+from capmap.settings.choices import Location
 
 CELL = ["model", "dataset"]
 AGREEMENT = {
@@ -62,8 +62,6 @@ class Options:
     aggregation : {"iqm", "mean", "trimmed_mean", "median"}
         What ranks the models: the interquartile mean of runs, or an aggregate of the means of
         datasets.
-    weights : {"datasets", "runs"}
-        What weighs the same in interquartile means.
     n_resamples : int
         Number of resamples of the datasets.
     confidence_level : float
@@ -71,7 +69,6 @@ class Options:
     """
 
     aggregation: Location
-    weights: Weights
     n_resamples: int
     confidence_level: float
 
@@ -191,7 +188,7 @@ def _score_models(
         times = np.hstack([np.ones((len(names), 1), dtype=np.intp), times])
         for row, side in zip(drawn, sides, strict=True):
             own = side[model]
-            strata = stratify_runs(own["score"], own["dataset"].tolist(), weights=options.weights)
+            strata = stratify_runs(own["score"], own["dataset"].tolist())
             row[place] = _score_drawn(strata, times, options.aggregation)
     return drawn[:, :, 0], drawn[:, :, 1:]
 
@@ -259,7 +256,6 @@ def compare_conditions(
     *,
     study: str,
     aggregation: Location,
-    weights: Weights,
     n_resamples: int,
     confidence_level: float,
     seed: int,
@@ -276,7 +272,7 @@ def compare_conditions(
         Name of the study, part of the names of its random streams.
     aggregation, n_resamples
         As in the setting `comparison`.
-    weights, confidence_level, seed
+    confidence_level, seed
         As in the setting `bootstrap`.
 
     Returns
@@ -284,7 +280,7 @@ def compare_conditions(
     dict
         The tables ``conditions`` and ``condition_ranks``.
     """
-    options = Options(aggregation, weights, n_resamples, confidence_level)
+    options = Options(aggregation, n_resamples, confidence_level)
     agreement = [pd.DataFrame(columns=list(AGREEMENT)).astype(AGREEMENT)]
     ranks = [pd.DataFrame(columns=list(RANKS)).astype(RANKS)]
     for name, paths in _list_studies(others):

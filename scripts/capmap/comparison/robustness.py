@@ -22,7 +22,7 @@ from capmap.ranking.aggregation import (
 )
 from capmap.ranking.resampling import iterate_blocks, repeat_datasets, stratify_runs
 from capmap.ranking.statistics import evaluate_statistic
-from capmap.settings.choices import Aggregation, Statistic, Weights
+from capmap.settings.choices import Aggregation, Statistic
 
 Bounds = Literal["configured", "observed", "ranks"]
 
@@ -63,15 +63,13 @@ class Variation:
     scores: FloatArray
 
 
-def iterate_variations(runs: pd.DataFrame, *, weights: Weights) -> Iterator[Variation]:
+def iterate_variations(runs: pd.DataFrame) -> Iterator[Variation]:
     """Aggregate the models in all ways.
 
     Parameters
     ----------
     runs : pandas.DataFrame
         Columns ``model``, ``dataset`` and ``score`` (normalized, 1 is best), at least one row.
-    weights : {"datasets", "runs"}
-        What weighs the same in interquartile means.
 
     Yields
     ------
@@ -106,7 +104,7 @@ def iterate_variations(runs: pd.DataFrame, *, weights: Weights) -> Iterator[Vari
         for bounds in ALL_BOUNDS:
             yield Variation(aggregation, bounds, tables[bounds][aggregation])
     for bounds, _, own in bounded:
-        scores = _average_runs(own, models=models, datasets=datasets, weights=weights)
+        scores = _average_runs(own, models=models, datasets=datasets)
         yield Variation(IQM, bounds, scores)
 
 
@@ -169,13 +167,11 @@ def _find_places(names: list[str], some: Iterable[str]) -> IntArray:
     return np.searchsorted(np.array(names, dtype=object), np.array(list(some), dtype=object))
 
 
-def _average_runs(
-    runs: pd.DataFrame, *, models: list[str], datasets: list[str], weights: Weights
-) -> FloatArray:
+def _average_runs(runs: pd.DataFrame, *, models: list[str], datasets: list[str]) -> FloatArray:
     """Interquartile means with all datasets and without each in turn."""
     scores = np.full((1 + len(datasets), len(models)), np.nan)
     for model, own in runs.groupby("model", sort=True, observed=True):
-        strata = stratify_runs(own["score"], own["dataset"].tolist(), weights=weights)
+        strata = stratify_runs(own["score"], own["dataset"].tolist())
         names = sorted(own["dataset"].unique())
         values = np.full(1 + len(names), np.nan)
         for block in iterate_blocks(len(values), runs=COUNT_BYTES * len(own)):
@@ -432,9 +428,7 @@ def dethrone(matrix: ScoreMatrix, leader: str) -> pd.DataFrame:
     return table.sort_values(["removed", "model"], ignore_index=True)
 
 
-def check_robustness(
-    runs: pd.DataFrame, scopes: pd.DataFrame, *, weights: Weights
-) -> dict[str, pd.DataFrame]:
+def check_robustness(runs: pd.DataFrame, scopes: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Rank the models under other choices and without some datasets.
 
     Parameters
@@ -443,8 +437,6 @@ def check_robustness(
         Normalized runs of all models.
     scopes : pandas.DataFrame
         The reported ranking.
-    weights : str
-        As in the setting `bootstrap`.
 
     Returns
     -------
@@ -455,7 +447,7 @@ def check_robustness(
     ranking = choose_ranked(scopes)
     reported = dict(zip(ranking["model"], ranking["rank"].astype(int), strict=True))
     agreement = compare_variations(
-        iterate_variations(runs, weights=weights), reported=reported, datasets=matrix.datasets
+        iterate_variations(runs), reported=reported, datasets=matrix.datasets
     )
     return {
         "robustness": agreement.robustness,

@@ -17,7 +17,7 @@ from capmap.ranking.resampling import Strata, stratify_runs
 from capmap.ranking.scopes import has_enough_runs
 from capmap.ranking.standard_errors import measure_influences, satterthwaite_freedom
 from capmap.ranking.statistics import evaluate_runs
-from capmap.settings.choices import IntervalMethod, Weights
+from capmap.settings.choices import IntervalMethod
 
 SEEDS = (3, 5, 10, 20)
 DECIMALS = 12
@@ -71,15 +71,13 @@ class Noise:
         return np.asarray((self.run_variances / counts).sum(axis=1))
 
 
-def measure_noise(runs: pd.DataFrame, *, weights: Weights) -> Noise:
+def measure_noise(runs: pd.DataFrame) -> Noise:
     """Measure how sure the interquartile means are, cell by cell.
 
     Parameters
     ----------
     runs : pandas.DataFrame
         Columns ``model``, ``dataset`` and ``score`` (normalized), a row per run, at least one.
-    weights : {"datasets", "runs"}
-        What weighs the same in interquartile means.
 
     Returns
     -------
@@ -122,7 +120,7 @@ def measure_noise(runs: pd.DataFrame, *, weights: Weights) -> Noise:
     run_variances, scales, stays, shares, lost = (np.zeros(matrix.counts.shape) for _ in range(5))
     for row, (_, own) in enumerate(runs.groupby("model", sort=True, observed=True)):
         scores = round_significant(own["score"])
-        strata = stratify_runs(scores, own["dataset"].tolist(), weights=weights)
+        strata = stratify_runs(scores, own["dataset"].tolist())
         columns = [places[dataset] for dataset in sorted(own["dataset"].unique())]
         estimates[row] = evaluate_runs("iqm", strata)
         shares[row, columns] = _share_weight(strata)
@@ -171,7 +169,7 @@ def expect_widths(
     and too narrow with few runs: a normal quantile replaces that of Student's t, and n runs show
     ``(n − 1) / n`` of a cell's variance.
 
-    With as many runs on each dataset, all weigh the same, whatever the weights are now.
+    With as many runs on each dataset, all runs weigh the same.
 
     The standard deviation that a width is expected from is that of the runs there are, whose square
     is about chi-squared with the degrees of freedom of the present interval: that is the interval.
@@ -491,7 +489,6 @@ def advise_sample_size(
     runs: pd.DataFrame,
     *,
     interval: IntervalMethod,
-    weights: Weights,
     confidence_level: float,
 ) -> dict[str, Any]:
     """Expect widths of intervals with more seeds, and find where the next one helps.
@@ -500,7 +497,7 @@ def advise_sample_size(
     ----------
     runs : pandas.DataFrame
         Normalized runs of all models.
-    interval, weights, confidence_level
+    interval, confidence_level
         As in the setting `bootstrap`.
 
     Returns
@@ -509,7 +506,7 @@ def advise_sample_size(
         The tables ``seed_widths``, ``next_seeds`` and ``detectable``, ``misordered`` (pairs
         expected in the wrong order).
     """
-    noise = measure_noise(runs, weights=weights)
+    noise = measure_noise(runs)
     return {
         "seed_widths": expect_widths(noise, interval=interval, confidence_level=confidence_level),
         "next_seeds": advise_runs(noise),

@@ -42,10 +42,6 @@ AGGREGATIONS = {
     "of the datasets (each quarter rounded down)",
     "median": "the median is the middle dataset, or the mean of the middle two",
 }
-WEIGHTS = {
-    "datasets": "Each dataset weighs the same, however many runs it has.",
-    "runs": "Each run weighs the same, so a dataset with more runs weighs more.",
-}
 UNITS = {
     "runs": "how the score would vary with other runs on these same datasets, with nothing in "
     "common between the runs of different datasets",
@@ -117,7 +113,7 @@ def describe_methods(settings: Setting, *, unit: Unit) -> Sentences:
         ("Reading", _describe_reading(settings)),
         ("Normalization", _describe_normalization(settings)),
         ("Aggregation", _describe_aggregation()),
-        ("Interquartile mean (IQM)", _describe_iqm(bootstrap)),
+        ("Interquartile mean (IQM)", _describe_iqm()),
         ("Intervals", _describe_intervals(bootstrap, unit)),
         ("Ranks", _describe_ranks(bootstrap)),
         ("Tie groups", _describe_ties(bootstrap)),
@@ -195,12 +191,13 @@ def _describe_aggregation() -> Markup:
     ).format(join_words(AGGREGATIONS.values()))
 
 
-def _describe_iqm(bootstrap: Setting) -> Markup:
+def _describe_iqm() -> Markup:
     return Markup(
         "This is the mean of the middle half of all of a model's normalized runs on all "
         "datasets, so neither the lowest nor the highest quarter of its "
-        "scores counts (each quarter rounded down to whole runs). {}"
-    ).format(WEIGHTS[bootstrap["weights"]])
+        "scores counts (each quarter rounded down to whole runs). "
+        "Each dataset weighs the same, however many runs it has."
+    )
 
 
 def _describe_intervals(bootstrap: Setting, unit: Unit) -> Markup:

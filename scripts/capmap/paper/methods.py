@@ -9,10 +9,6 @@ from capmap.wording import MOST_LETTERED, join_words, spell_statistic
 
 Setting = Mapping[str, Any]
 
-WEIGHTS = {
-    "datasets": "each dataset weighed the same",
-    "runs": "each run weighed the same",
-}
 TRIMMED = "with the standard error of a trimmed mean \\citep{tukey1963}, degrees of freedom after "
 DEGREES = {
     "runs": "\\citet{satterthwaite1946}",
@@ -123,7 +119,7 @@ def _describe_ranking(
     cite = " \\citep{agarwal2021}" if first.statistic == "iqm" else ""
     sentences.append(
         f"Models were ranked{within} by the {spell_statistic(first.statistic)} of their normalized "
-        f"scores{cite}; {WEIGHTS[bootstrap['weights']]}."
+        f"scores{cite}; each dataset weighed the same."
     )
     if first.models["filled"].any():
         sentences.append(FILLED[incomplete])

@@ -59,7 +59,6 @@ def estimate_models(
             settings["confidence"],
             settings["interval"],
             scope["unit"],
-            settings["weights"],
         ),
         seed=settings["seed"],
         datasets=scope["datasets"],

@@ -29,7 +29,6 @@ from capmap.settings.choices import (
     IntervalMethod,
     Statistic,
     Unit,
-    Weights,
 )
 from capmap.wording import ALL, LISTED_NAMES, PLAIN_KEY, count_things, list_names, quote_name
 
@@ -437,7 +436,6 @@ def compare_groups(
     n_resamples: int,
     confidence_level: float,
     interval: IntervalMethod,
-    weights: Weights,
     seed: int,
 ) -> dict[str, Any]:
     """Rank the models on each configured group of datasets.
@@ -456,7 +454,7 @@ def compare_groups(
         The setting `groups`: name to ``datasets`` and ``incomplete``.
     min_datasets : {"all"}, int or float
         The setting of that name.
-    n_resamples, confidence_level, interval, weights, seed
+    n_resamples, confidence_level, interval, seed
         As in the setting `bootstrap`.
 
     Returns
@@ -471,7 +469,7 @@ def compare_groups(
         statistics=[*STATISTICS],
         rank_by=scopes["statistic"].iloc[0],
         aggregations=[*AGGREGATIONS],
-        options=Options(n_resamples, confidence_level, interval, unit, weights),
+        options=Options(n_resamples, confidence_level, interval, unit),
         limits=find_limits(bounds, runs),
         make_rng=partial(make_stream, seed, study, "groups"),
     )

@@ -30,7 +30,7 @@ from capmap.ranking.statistics import (
     evaluate_runs,
     evaluate_statistic,
 )
-from capmap.settings.choices import IntervalMethod, Statistic, Unit, Weights
+from capmap.settings.choices import IntervalMethod, Statistic, Unit
 
 NO_ERROR = StandardError(np.nan, np.nan)
 ESTIMATES = {
@@ -63,15 +63,12 @@ class Options:
     unit : {"runs", "seeds", "runs_and_datasets"}
         What is drawn: runs within each dataset; seeds, each with its runs on all datasets
         (calibrated intervals only); or datasets and runs within each drawn one.
-    weights : {"datasets", "runs"}
-        Whether each dataset weighs the same or each run.
     """
 
     n_resamples: int = 10_000
     confidence_level: float = 0.95
     interval: IntervalMethod = "calibrated"
     unit: Unit = "runs"
-    weights: Weights = "datasets"
 
     @property
     def resamples_datasets(self) -> bool:
@@ -178,9 +175,7 @@ def bootstrap_model(
         raise ValueError("Resampling datasets needs the list of the study's datasets.")
     if options.unit == "seeds" and options.interval != "calibrated":
         raise ValueError("Only calibrated intervals can be over seeds.")
-    strata = stratify_runs(
-        scores, datasets, seeds=seeds, weights=options.weights, resolutions=resolutions
-    )
+    strata = stratify_runs(scores, datasets, seeds=seeds, resolutions=resolutions)
     filling, names = None, sorted(set(datasets))
     if effects is not None and len(names) < len(effects.datasets):
         strata, filling = _fill_datasets(strata, names, effects)
@@ -326,7 +321,6 @@ def _complete(strata: Strata, names: Sequence[str], expected: Mapping[str, float
         np.concatenate([strata.scores, np.repeat(list(expected.values()), times)]),
         [*np.array(names, dtype=object)[strata.datasets], *more],
         seeds=[*strata.seeds.tolist(), *[0] * len(more)],
-        weights=strata.weights,
         resolutions=dict(zip(names, strata.resolutions.tolist(), strict=True)),
     )
 

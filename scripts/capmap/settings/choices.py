@@ -38,7 +38,6 @@ STATISTIC_WORDS: dict[Statistic, str] = {
 IntervalMethod = Literal["percentile", "calibrated"]
 Unit = Literal["runs", "seeds", "runs_and_datasets"]
 UnitOrAuto = Literal["auto", "runs", "seeds", "runs_and_datasets"]
-Weights = Literal["datasets", "runs"]
 Cost = Literal["", "parameters", "cost", "date"]
 Tuning = Literal["frozen", "full_ft"]
 FitMethod = Literal["ensemble", "l2", "cosine", "poincare"]

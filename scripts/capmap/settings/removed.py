@@ -15,6 +15,7 @@ REMOVED: dict[str, str] = {
     "bootstrap.interval=basic": "Use calibrated, which holds its level with few runs.",
     "bootstrap.interval=bca": "Use calibrated, which holds its level with few runs.",
     "bootstrap.statistics": "Leave it out: all statistics have intervals.",
+    "bootstrap.weights": "Leave it out: each dataset weighs the same, however many runs it has.",
     "columns.publication": "Use columns: {seed: COLUMN}, which makes a run of each publication.",
     "comparison.missing": "For datasets that all models have, set incomplete: drop_datasets.",
     "groups.<name>.incomplete=impute": "Use adjust, which expects what is missing from the others.",

@@ -27,7 +27,6 @@ from capmap.settings.choices import (
     StatisticOrAuto,
     Take,
     UnitOrAuto,
-    Weights,
 )
 from capmap.settings.data import (
     Columns,
@@ -109,11 +108,6 @@ class Bootstrap(Section):
         'seed hang together; calibrated intervals only), "runs_and_datasets" (datasets like '
         'these), or "auto": "runs", or "seeds" where a test finds that their runs move together, '
         'or "runs_and_datasets" where no model has repeated runs.',
-    )
-    weights: Weights = option(
-        "datasets",
-        'What weighs the same, "datasets" (whatever their seed counts) or "runs" (flat '
-        "concatenation, as peers do).",
     )
     seed: int = option(0, "Seed from which all random streams of the study derive.")
     shards: int = option(4, "Number of jobs over which the models are spread.", ge=1, le=1000)
