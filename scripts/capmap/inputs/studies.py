@@ -305,8 +305,6 @@ def find_scope(study: Study) -> str:
     return study.place("normalized/scope.json")
 
 
-
-
 def _list_shards(study: Study, name: str, folder: str) -> list[str]:
     with open(study.find_manifest(name), encoding="utf-8") as manifest:
         shards = [line.split(",")[0] for line in manifest][1:]
