@@ -120,13 +120,11 @@ def measure_tests(models: int, datasets: int, noise: str) -> dict[str, object]:
             n_samples=2000,
             make_rng=lambda size: make_stream(0, "claims", "posterior", str(size)),
         )
-        pairs = compare_pairs(
-            matrix, missing="pairwise", unit="runs_and_datasets", confidence_level=LEVEL
-        )
+        pairs = compare_pairs(matrix, unit="runs_and_datasets", confidence_level=LEVEL)
         claims = [
             *claim_pairs(pairs, alpha=1 - LEVEL),
             *claim_decisions(rope, pairs, probability=LEVEL, alpha=1 - LEVEL),
-            *claim_mean_ranks(tabulate_rank_tests(matrix, missing="common"), alpha=1 - LEVEL),
+            *claim_mean_ranks(tabulate_rank_tests(matrix), alpha=1 - LEVEL),
             *claim_nemenyi(compare_mean_ranks(matrix, alpha=1 - LEVEL), alpha=1 - LEVEL),
         ]
         false.update({claim.method for claim in claims if "equivalent" not in claim.relation})

@@ -7,15 +7,18 @@ from dataclasses import asdict
 import pandas as pd
 
 from capmap.artifacts import read_json, read_parquet, read_shards
-from capmap.comparison.publications import list_publications
 from capmap.normalization import apply_transforms
 from capmap.normalization.rules import DatasetRule
 from capmap.normalization.selection import leave_out
-from capmap.ranking.aggregation import aggregate_models, summarize_cells, unstack_cells
+from capmap.ranking.aggregation import (
+    AGGREGATIONS,
+    aggregate_models,
+    summarize_cells,
+    unstack_cells,
+)
 from capmap.ranking.estimates import read_effects
 from capmap.ranking.holes import fill_cells
 from capmap.ranking.scopes import correlate_seeds, has_own_seeds
-from capmap.settings.choices import Aggregation
 from capmap.tables import write_table
 
 logger = logging.getLogger(__name__)
@@ -30,7 +33,6 @@ def aggregate_scores(
     seeds: list[str],
     shared_seeds: list[str],
     aggregate: list[str],
-    aggregations: list[Aggregation],
     datasets: Mapping[str, DatasetRule],
 ) -> None:
     """Write the score matrix, the seed summaries and the aggregate ranking.
@@ -53,14 +55,13 @@ def aggregate_scores(
         where seeds only number the runs of a cell.
     aggregate : list of str
         Where to write the models' aggregate scores and ranks.
-    aggregations : list of {"mean", "trimmed_mean", "median"}
-        Aggregations across datasets; the first one orders the table.
     datasets : mapping
         Rules of datasets; their transforms are applied to scores as exported.
     """
     normalized = read_shards(shards, packed=True)
     correlation = pd.DataFrame([asdict(correlate_seeds(normalized))])
     cells = summarize_cells(normalized)
+    ranked = set(normalized.loc[normalized["ranked"], "model"])
     del normalized
     exported = read_parquet(runs, packed=True)
     is_known = (correlation["models"] > 0) & has_own_seeds(exported)
@@ -69,19 +70,32 @@ def aggregate_scores(
         exported = leave_out(exported, kind, {*exported[kind].unique()} - {*cells[kind]})
     exported_cells = summarize_cells(apply_transforms(exported, datasets))
     named = cells.drop(columns="n").rename(columns=_prefix)
-    cells_told = exported_cells.merge(named, on=["model", "dataset"])
-    if "publication" in exported:
-        cells_told = cells_told.merge(list_publications(exported), on=["model", "dataset"])
-    write_table(cells_told, seeds)
+    write_table(exported_cells.merge(named, on=["model", "dataset"]), seeds)
     write_table(correlation[is_known], shared_seeds)
     matrix = unstack_cells(cells)
     write_table(matrix, scores, best=dict.fromkeys(matrix.columns[1:], "max"))
-    scored = fill_cells(cells, read_effects(read_json(scope)))
-    ranking = aggregate_models(scored, aggregations=aggregations)
+    is_ranked = cells["model"].isin(ranked)
+    scored = fill_cells(cells[is_ranked], read_effects(read_json(scope)))
+    ranking = _aggregate(scored, cells[~is_ranked])
     counts = cells["model"].value_counts()
     ranking["datasets"] = ranking["model"].map(counts)
-    write_table(ranking, aggregate, best=dict.fromkeys(aggregations, "max"))
+    write_table(ranking, aggregate, best=dict.fromkeys(AGGREGATIONS, "max"))
     logger.info("%d models on %d datasets", len(ranking), matrix.shape[1] - 1)
+
+
+def _aggregate(ranked: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+    """Aggregate models, those that are not ranked below the others."""
+    tables = [
+        aggregate_models(part, aggregations=[*AGGREGATIONS])
+        for part in (ranked, others)
+        if len(part)
+    ]
+    if len(others):
+        ranks = [f"rank_{name}" for name in AGGREGATIONS]
+        tables[-1] = tables[-1].sort_values("model")
+        tables[-1][ranks] = pd.NA
+        tables = [table.astype(dict.fromkeys(ranks, "Int64")) for table in tables]
+    return pd.concat(tables, ignore_index=True)
 
 
 def _prefix(column: str) -> str:

@@ -11,9 +11,11 @@ from job import load_function
 import pandas as pd
 
 from capmap.artifacts import read_parquet, read_shards, write_parquet
-from capmap.catalog import ANALYSES, STEPS, Step, find_owner
+from capmap.catalog import ANALYSES, COMPARISONS, STEPS, Step, find_owner
 from capmap.catalog.declarations import MOST_MODELS, TOO_MANY
 from capmap.tables import read_declared, write_declared, write_paragraphs
+
+NONE_RANKED = "No model has results on enough datasets to be ranked."
 
 logger = logging.getLogger(__name__)
 
@@ -31,17 +33,26 @@ def analyse(
     content = {name: _read_input(name, inputs[name]) for name in sorted(reads)}
     for name in steps:
         step = STEPS[name]
-        if step.pairs and content["runs"]["model"].nunique() > MOST_MODELS:
-            logger.warning("%s: %s", name, TOO_MANY)
-            _leave_out(name, options[name], folder)
-            continue
         known: dict[str, Any] = {"study": study, **options[name]}
         known |= {read: content[read] for read in step.reads}
         known |= {path: inputs[path] for path in step.paths}
+        if find_owner(name, "steps") in COMPARISONS.values() and "runs" in known:
+            known["runs"] = known["runs"][known["runs"]["ranked"]]
+            if reason := _find_obstacle(step, known["runs"]):
+                logger.warning("%s: %s", name, reason)
+                _leave_out(name, reason, options[name], folder)
+                continue
         _run_step(name, known, folder)
 
 
-def _leave_out(name: str, options: Mapping[str, Any], folder: str) -> None:
+def _find_obstacle(step: Step, runs: pd.DataFrame) -> str:
+    """Say why the runs of ranked models cannot be compared; empty if they can."""
+    if runs.empty:
+        return NONE_RANKED
+    return TOO_MANY if step.pairs and runs["model"].nunique() > MOST_MODELS else ""
+
+
+def _leave_out(name: str, reason: str, options: Mapping[str, Any], folder: str) -> None:
     """Write what a step makes without a row, and say why."""
     step, owner = STEPS[name], find_owner(name, "steps")
     for table in step.tables:
@@ -49,7 +60,7 @@ def _leave_out(name: str, options: Mapping[str, Any], folder: str) -> None:
         write_declared(pd.DataFrame(columns=columns), f"{owner.folder}/{table}", folder)
     for path in _place_files(step, options, folder).values():
         write_parquet(path, pd.DataFrame())
-    write_paragraphs([TOO_MANY], _list_texts(folder, name))
+    write_paragraphs([reason], _list_texts(folder, name))
 
 
 def _read_input(name: str, place: str | list[str]) -> pd.DataFrame:

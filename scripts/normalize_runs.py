@@ -31,7 +31,6 @@ def normalize_runs(
     shards: int,
     references: list[str],
     benchmark: list[str],
-    study: str,
     **settings: Any,
 ) -> None:
     """Write the normalized runs of a study, shard by shard, and the bounds that made them.
@@ -50,8 +49,6 @@ def normalize_runs(
         Number of shards.
     references, benchmark : list of str
         As `normalize_study` takes them.
-    study : str
-        Name of the study, part of the names of its random streams.
     **settings
         The settings that it knows.
 
@@ -62,7 +59,6 @@ def normalize_runs(
     """
     found = normalize_study(
         read_parquet(runs, packed=True),
-        study=study,
         settings=settings,
         references=references,
         benchmark=benchmark,

@@ -22,7 +22,6 @@ def write_paper(
     scopes: str,
     seeds: str,
     bounds: str,
-    coverage: str,
     claims: str,
     entries: list[str],
     paper: list[str],
@@ -39,9 +38,9 @@ def write_paper(
     ----------
     title : str
         Heading of the study.
-    scopes, seeds, bounds, coverage, claims : str
-        Its ranking, its cells, the bounds of its datasets, how often its intervals hold the truth
-        and what is claimed of its models, as CSV.
+    scopes, seeds, bounds, claims : str
+        Its ranking, its cells, the bounds of its datasets and what is claimed of its models, as
+        CSV.
     entries : list of str
         The entries of its leaderboard, as CSV, if it has one.
     paper : list of str
@@ -57,7 +56,7 @@ def write_paper(
     incomplete : str
         Its setting of empty cells.
     """
-    read = {"scopes": scopes, "seeds": seeds, "bounds": bounds, "coverage": coverage}
+    read = {"scopes": scopes, "seeds": seeds, "bounds": bounds}
     read |= dict(zip(["entries"], entries, strict=False))
     files = render_paper(
         {

@@ -339,7 +339,7 @@ CONFIGURED = (
         make_table(GOOD + "Human,D,accuracy,0.99,1\n"),
         "reference_model_with_a_gap/runs.csv, line 4, value 'Human'",
         "has no run here (1 dataset: 'E')",
-        options={"normalization": {"high": {"model": "Human"}}, "incomplete": "keep"},
+        options={"normalization": {"high": {"model": "Human"}}, "incomplete": "adjust"},
     ),
     describe(
         "references_for_another_direction",

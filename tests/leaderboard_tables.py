@@ -71,7 +71,7 @@ def estimate(runs, dimensions=DIMENSIONS, *, options=OPTIONS):
     )
 
 
-def rank(runs, dimensions=DIMENSIONS, *, complete=1.0, estimates=None, about=None):
+def rank(runs, dimensions=DIMENSIONS, *, estimates=None, about=None):
     """Rank all dimensions of runs; the rankings by dimension."""
     estimates = estimate(runs, dimensions) if estimates is None else estimates
     about = describe_entries(runs, submissions=[], models={}) if about is None else about
@@ -82,7 +82,6 @@ def rank(runs, dimensions=DIMENSIONS, *, complete=1.0, estimates=None, about=Non
             summarize_cells(runs),
             about,
             members=members,
-            complete=complete,
             confidence_level=0.95,
         )
         for name, members in {ALL: None, **dimensions}.items()
@@ -106,7 +105,6 @@ def rank_study(folder, *, dimensions=DIMENSIONS, benchmark=()):
         folder,
         {**about, "runs": shards, "bounds": folder / "bounds.csv"},
         dimension_datasets=dimensions,
-        complete=1.0,
         confidence_level=0.95,
     )
     run_step("summarize_entries", folder, about)

@@ -83,7 +83,6 @@ def make_comparisons(
         "pairwise": pairs,
         "rope": _make_rope(models, pairs),
         **_make_robustness(models, datasets, rng),
-        **_make_stability(models, rng),
         "groups": _make_groups(models, rng, missing),
         "improvability": improvability,
         "improvability_datasets": _make_improvability(models, datasets, scores),
@@ -203,32 +202,6 @@ def _make_robustness(
         "robustness_ranks": pd.DataFrame(ranks, columns=rank_columns),
         "flips": pd.DataFrame(flips, columns=flip_columns),
     }
-
-
-def _make_stability(models: Sequence[str], rng: np.random.Generator) -> dict[str, pd.DataFrame]:
-    count = len(models)
-    draws = np.arange(count) + rng.normal(0, 2, (400, count))
-    ranks = draws.argsort(axis=1).argsort(axis=1) + 1
-    rows = [
-        [model, rank, float((ranks[:, place] == rank).mean())]
-        for place, model in enumerate(models)
-        for rank in np.unique(ranks[:, place])
-    ]
-    top = min(3, count)
-    stability = pd.DataFrame(
-        {
-            "model": list(models),
-            "rank": np.arange(1, count + 1),
-            "share_first": (ranks == 1).mean(axis=0),
-            "share_top": (ranks <= top).mean(axis=0),
-            "top": top,
-            "rank_mean": ranks.mean(axis=0),
-            "rank_low": np.quantile(ranks, 0.025, axis=0),
-            "rank_high": np.quantile(ranks, 0.975, axis=0),
-        }
-    )
-    distribution = pd.DataFrame(rows, columns=["model", "rank", "share"])
-    return {"rank_stability": stability, "rank_distribution": distribution}
 
 
 def _make_groups(models: Sequence[str], rng: np.random.Generator, missing: float) -> pd.DataFrame:

@@ -72,24 +72,15 @@ A,d,0.1,0.1,0.0,0.0,3.0
 B,d,0.2,0.1,50.0,40.0,60.0
 """,
     "robustness": """
-mean,configured,,1.0,0,A,3
-median,ranks,d,0.3,1,A,3
+mean,configured,,1.0,0,A,2
+median,ranks,d,0.3,1,A,2
 """,
     "flips": """
 A,B,1,2,1,2,0.5,median,ranks,d
 """,
-    "votes": """
-A,0.9,2,True,1,1,1
-B,0.5,1,False,2,2,2
-C,0.1,0,False,3,3,3
-""",
     "dethroning": """
 A,B,8,3,"'d1' 'd2' 'd3'"
 A,C,8,6,"'d1' 'd2' 'd3' 'd4' 'd5' 'd6'"
-""",
-    "rank_stability": """
-A,1,0.8,1.0,3,1.2,1,2
-B,2,0.2,1.0,3,1.8,1,2
 """,
     "groups": """
 sea,A,0.8,0.7,0.9,1,1,1,a,0.8,1,9,3,0
@@ -229,37 +220,33 @@ MAY_BE_EMPTY = {
 COMPARISONS = {
     describe_pairwise: (
         ["pairwise", "rope"],
-        {"missing": "pairwise", "unit": "runs", "alpha": 0.05, "probability": 0.95}
+        {"unit": "runs", "alpha": 0.05, "probability": 0.95}
         | {"n_samples": 50_000, "n_resamples": 2000, "confidence_level": 0.95}
         | {"rope_setting": 0.01},
     ),
     describe_rank_tests: (
         ["friedman", "nemenyi", "mean_ranks"],
-        {"missing": "pairwise", "alpha": 0.05},
+        {"alpha": 0.05},
     ),
     describe_profiles: (
         ["profile_area"],
-        {"missing": "pairwise", "datasets_total": 8, "nonpositive": 0, "n_resamples": 2000}
-        | {"confidence_level": 0.95, "cells_unused": 0},
+        {"datasets_total": 8, "nonpositive": 0, "n_resamples": 2000} | {"confidence_level": 0.95},
     ),
     describe_ratings: (
         ["elo", "winrate"],
-        {"missing": "pairwise", "battles": "means", "tie_threshold": 0.0, "calibration": ""}
-        | {"n_resamples": 1000, "confidence_level": 0.95, "cells_unused": 0},
+        {"n_resamples": 1000, "confidence_level": 0.95},
     ),
     describe_improvability: (
         ["improvability", "improvability_datasets"],
-        {"missing": "pairwise", "without_optimum": [], "clipped": 0, "n_resamples": 1000}
-        | {"confidence_level": 0.95, "cells_unused": 0},
+        {"without_optimum": [], "clipped": 0, "n_resamples": 1000} | {"confidence_level": 0.95},
     ),
     describe_robustness: (
-        ["robustness", "flips", "rank_stability", "votes", "dethroning"],
-        {"missing": "pairwise", "n_resamples": 2000, "confidence_level": 0.95}
-        | {"cells_unused": 0},
+        ["robustness", "flips", "dethroning"],
+        {},
     ),
     describe_groups: (
         ["groups", "group_coverage"],
-        {"interval": "bca", "unit": "runs", "confidence_level": 0.95, "n_resamples": 10_000},
+        {"interval": "percentile", "unit": "runs", "confidence_level": 0.95, "n_resamples": 10_000},
     ),
     describe_conditions: (
         ["conditions", "condition_ranks"],
@@ -267,8 +254,7 @@ COMPARISONS = {
     ),
     describe_sample_size: (
         ["seed_widths", "next_seeds", "detectable"],
-        {"interval": "calibrated", "confidence_level": 0.95, "missing": "pairwise"}
-        | {"cells_unused": 0, "misordered": 0.5, "power": 0.8, "difference": 0},
+        {"interval": "calibrated", "confidence_level": 0.95} | {"misordered": 0.5},
     ),
 }
 CAPABILITIES = {

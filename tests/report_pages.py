@@ -15,7 +15,7 @@ from capmap.figures.datasets import draw_runs_per_cell, draw_scores
 from capmap.figures.rankings import draw_intervals, draw_rank_shift
 from capmap.figures.style import save_figure
 from capmap.pages import accounts
-from tests.report_tables import COVERAGE, make_ranking
+from tests.report_tables import make_ranking
 from tests.toy_settings import make_settings
 from write_report import write_report
 
@@ -43,7 +43,6 @@ def make_tables(models: list[str], datasets: list[str]) -> dict[str, pd.DataFram
         "aggregate": aggregate,
         "scores": pd.DataFrame(values, columns=datasets).assign(model=models)[["model", *datasets]],
         "seeds": cells.to_frame(index=False).assign(n=3, mean=rng.random(len(cells)), std=0.1),
-        "coverage": COVERAGE.assign(datasets=len(datasets)),
         "changes": pd.DataFrame(
             [["iqm", models[0], "rank", 2, 1], ["iqm", models[0], "iqm", 0.5, 0.8]],
             columns=["table", "model", "quantity", "before", "after"],

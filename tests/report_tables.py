@@ -5,19 +5,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-COVERAGE = pd.DataFrame(
-    {
-        "interval": ["percentile", "calibrated"],
-        "datasets": 2,
-        "seeds": 3,
-        "seeds_min": 3,
-        "seeds_max": 3,
-        "nominal": 0.95,
-        "expected": [0.871, 0.947],
-        "simulations": 2000,
-    }
-)
-
 
 def make_ranking(**columns: list[Any]) -> pd.DataFrame:
     """Make a ranking of models that can all be separated, with some columns as given."""

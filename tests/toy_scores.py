@@ -11,9 +11,7 @@ from capmap.comparison.score_matrix import ScoreMatrix
 from tests.steps import read_step, run_step
 
 COMMON = {
-    "missing": "pairwise",
     "alpha": 0.05,
-    "weights": "datasets",
     "n_resamples": 100,
     "confidence_level": 0.95,
     "seed": 0,
@@ -45,6 +43,7 @@ def run_on_runs(
 ) -> dict[str, pd.DataFrame]:
     """Run a step on runs in two shards and on tables that stand in a folder; read what it makes."""
     shards = [folder / f"{shard}.parquet" for shard in (0, 1)]
+    runs = runs.assign(ranked=True)
     is_first = runs["model"] == "b"
     write_parquet(shards[0], runs[is_first])
     write_parquet(shards[1], runs[~is_first])

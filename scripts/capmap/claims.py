@@ -17,7 +17,6 @@ from capmap.wording import format_count, have_common_letter
 SCOPES = {"runs": "these datasets", "seeds": "these datasets"}
 ANY_DATASETS = "datasets like these"
 FEWEST_RANKED = 3
-SHORTFALL = 0.02
 BETTER, WORSE = "does better than expected on", "does worse than expected on"
 BAYESIAN = {
     "reference better": "is better than",
@@ -35,7 +34,7 @@ PARTS = {
     "leaderboard": ("leaderboard/dimensions", ["method", "dimension"]),
 }
 
-COMPARED = ("model", "rank", "tie_group", "datasets", "expected", "missing")
+COMPARED = ("model", "rank", "tie_group")
 
 
 @dataclass(frozen=True)
@@ -86,8 +85,7 @@ def claim_ranking(
     ranking : pandas.DataFrame
         Models ordered by rank, with columns ``model``, ``rank`` and ``tie_group``. If it has
         ``may_be_best``, also ``rank_high_all``, ``datasets`` and ``ci_low``; else nothing is said
-        of the best. If it has ``missing``, or ``expected`` and ``datasets``, nothing is said of
-        models that lack datasets: another model may be ahead by the datasets alone.
+        of the best. Models without a rank are left out.
     unit : {"runs", "seeds", "runs_and_datasets"}, optional
         What its confidence sets are over.
     confidence_level : float, optional
@@ -105,17 +103,20 @@ def claim_ranking(
         pairs (of two equal models one would else be called best in a tenth of studies), all have
         intervals, and none has more datasets.
     """
+    ranking = ranking[ranking["rank"].notna()]
+    if ranking.empty:
+        return []
     family = f"pairs of {format_count(len(ranking), 'model')}" + (f", {within}" if within else "")
     about = confidence_level, method, "Holm, all pairs", family
     scope = SCOPES.get(unit, ANY_DATASETS)
-    is_first, is_complete = ranking["rank"] == ranking["rank"].min(), count_missing(ranking) == 0
+    is_first = ranking["rank"] == ranking["rank"].min()
     firsts, others = (
         [
             (name, ties)
             for name, ties in rows[["model", "tie_group"]].to_numpy()
             if has_letters(ties)
         ]
-        for rows in (ranking[is_first & is_complete], ranking[~is_first & is_complete])
+        for rows in (ranking[is_first], ranking[~is_first])
     )
     shared = {ties for _, ties in firsts}
     claims = [
@@ -283,32 +284,11 @@ def choose_first(scopes: pd.DataFrame) -> pd.DataFrame:
     return first
 
 
-def name_intervals(scopes: pd.DataFrame) -> str:
-    """What a study's intervals are over; "others" where their coverage is not simulated."""
-    first = scopes.iloc[0]
-    if scopes["filled"].any() or first["statistic"] != "iqm":
-        return "others"
-    return str(first["unit"])
-
-
-def find_shortfall(coverage: pd.DataFrame, *, interval: str, unit: str) -> float:
-    """Coverage by simulation of intervals that hold the truth less often than they say.
-
-    Parameters
-    ----------
-    coverage : pandas.DataFrame
-        The columns ``interval``, ``nominal`` and ``expected`` of ``tables/coverage.csv``.
-    interval, unit : str
-        The study's kind of interval, and what `name_intervals` says of it.
-
-    Returns
-    -------
-    float
-        NaN where the intervals were not simulated, or fall short by two points at most.
-    """
-    own = coverage[coverage["interval"].eq(interval) & (unit == "runs")]
-    short = own.loc[own["expected"] < own["nominal"] - SHORTFALL, "expected"]
-    return float(short.iloc[0]) if len(short) else nan
+def choose_ranked(scopes: pd.DataFrame) -> pd.DataFrame:
+    """The ranking of a study, without models that have too few datasets to be ranked."""
+    first = choose_first(scopes)
+    ranked: pd.DataFrame = first[first["rank"].notna()]
+    return ranked
 
 
 def find_rivals(ranking: pd.DataFrame) -> list[str]:
@@ -339,29 +319,11 @@ def find_rivals(ranking: pd.DataFrame) -> list[str]:
 
 
 def find_candidates(ranking: pd.DataFrame) -> list[str]:
-    """Names of the models that may be best; none without intervals, or if some lack datasets."""
-    if count_missing(ranking).any():
-        return []
+    """Names of the models that may be best; none without intervals."""
     # Read back from CSV, the column holds texts, truth values, or both with gaps.
     may_be_best = ranking["may_be_best"].map(lambda value: str(value) == "True")
     names: list[str] = ranking.loc[may_be_best, "model"].tolist()
     return names
-
-
-def choose_comparable(ranking: pd.DataFrame) -> pd.DataFrame:
-    """The models without missing datasets; none if one of the first lacks some."""
-    is_complete = count_missing(ranking) == 0
-    is_first = ranking["rank"] == ranking["rank"].min()
-    comparable: pd.DataFrame = ranking[is_complete & is_complete[is_first].all()]
-    return comparable
-
-
-def count_missing(ranking: pd.DataFrame) -> "pd.Series[int]":
-    """How many datasets each model is not scored on; leaderboards say how many they expect."""
-    if "expected" in ranking:
-        missing: pd.Series[int] = ranking["expected"] - ranking["datasets"]
-        return missing
-    return ranking.get("missing", pd.Series(0, ranking.index))
 
 
 def _keep_columns(table: pd.DataFrame, keys: Sequence[str] = ()) -> pd.DataFrame:

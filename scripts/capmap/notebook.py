@@ -197,7 +197,7 @@ def rank(frame: pd.DataFrame, *, study: str = "study", **settings: Any) -> pd.Da
     for text, _ in group_problems(result.warnings):
         warnings.warn(text, stacklevel=2)
     bootstrap = options["bootstrap"]
-    normalized = normalize_study(result.runs, study=study, settings={**options, **bootstrap})
+    normalized = normalize_study(result.runs, settings={**options, **bootstrap})
     estimates = estimate_models(normalized.runs, normalized.scope, study=study, settings=bootstrap)
     ranking = rank_estimates(
         partial(_select, estimates),

@@ -21,9 +21,6 @@ YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "nu
 LETTER = re.compile(r"[a-z][0-9]*")
 SMALLEST_P = 0.001
 SHARED_LETTERS = "Models that share a letter cannot be separated, allowing for all pairs."
-EXCHANGEABLE = (
-    "Ranks and letters take the datasets that a model lacks to be like those that it has."
-)
 AGGREGATION_NAMES = {
     "mean": "mean",
     "trimmed_mean": "trimmed mean",

@@ -49,7 +49,7 @@ BOUNDS = ["dataset", "low", "high"]
 VALUES = [*("model", "training", "checkpoint", "benchmark", "metric", "split", "value", "time")]
 POLICIES = st.fixed_dictionaries(
     {
-        "incomplete": st.sampled_from(["keep", "drop_models", "drop_datasets"]),
+        "incomplete": st.sampled_from(["adjust", "drop_models", "drop_datasets"]),
         "duplicates": st.sampled_from(["error", "mean", "first"]),
         "invalid": st.sampled_from(["error", "quarantine"]),
     }

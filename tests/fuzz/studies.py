@@ -103,7 +103,7 @@ def read_known(reading: KnownReading) -> str:
     for name, content in reading.files.items():
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_bytes(content)
-    study = {"incomplete": "keep"} | reading.settings
+    study = {"incomplete": "adjust"} | reading.settings
     try:
         _, result = read_exports_of(check_configuration({"studies": {"toy": study}}), "toy")
     except CapmapError as error:

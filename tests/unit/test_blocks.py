@@ -22,7 +22,7 @@ def test_differences_of_pairs(monkeypatch):
 
 
 def test_pairs_in_the_wrong_order(monkeypatch):
-    noise = sample_size.measure_noise(RUNS, missing="pairwise", weights="datasets")
+    noise = sample_size.measure_noise(RUNS)
     whole = sample_size.count_misordered(noise)
     monkeypatch.setattr(sample_size, "BLOCK_PAIRS", 12)
     assert sample_size.count_misordered(noise) == pytest.approx(whole, rel=1e-12)
@@ -31,7 +31,7 @@ def test_pairs_in_the_wrong_order(monkeypatch):
 
 def test_rankings_without_each_dataset(monkeypatch):
     def list_scores():
-        found = robustness.iterate_variations(RUNS, weights="datasets")
+        found = robustness.iterate_variations(RUNS)
         return np.array([variation.scores for variation in found])
 
     whole = list_scores()

@@ -29,15 +29,15 @@ from capmap.ranking.statistics import (
     evaluate_statistic,
 )
 from capmap.rng import make_stream
-from capmap.settings.choices import Statistic, Weights
+from capmap.settings.choices import Statistic
 
 score = st.sampled_from([-1.5, 0.0, 0.25, 0.5, 0.5000001, 0.75, 1.0, 1.25]) | st.floats(-2, 2)
 ragged = st.lists(st.lists(score, min_size=1, max_size=8), min_size=1, max_size=8)
 
 
-def stratify(runs: list[list[float]], weights: Weights = "datasets") -> Strata:
+def stratify(runs: list[list[float]]) -> Strata:
     names = [f"d{place:03d}" for place, scores in enumerate(runs) for _ in scores]
-    return stratify_runs(np.concatenate(runs), names, weights=weights)
+    return stratify_runs(np.concatenate(runs), names)
 
 
 def unfold(strata: Strata, counts: FloatArray) -> list[FloatArray]:
@@ -58,43 +58,40 @@ def trim_weighted(values: FloatArray, weights: FloatArray) -> float:
     return float((pieces * values[order]).sum() / pieces.sum())
 
 
-def compute(statistic: Statistic, resample: list[FloatArray], weights: Weights) -> float:
+def compute(statistic: Statistic, resample: list[FloatArray]) -> float:
     """A statistic from its definition."""
     means = np.array([scores.mean() for scores in resample])
     gaps = np.array([np.maximum(1 - scores, 0).mean() for scores in resample])
     flat = np.concatenate(resample)
     sizes = np.array([len(scores) for scores in resample])
     match statistic:
-        case "iqm" if weights == "runs":
-            return float(stats.trim_mean(flat, 0.25))
         case "iqm":
             return trim_weighted(flat, np.repeat(1 / sizes, sizes))
         case "mean":
-            return float(means.mean() if weights == "datasets" else flat.mean())
+            return float(means.mean())
         case "median":
             return float(np.median(means))
         case "optimality_gap":
-            return float(np.average(gaps, weights=None if weights == "datasets" else sizes))
+            return float(gaps.mean())
 
 
 @settings(max_examples=80)
-@given(ragged, st.sampled_from(list(STATISTICS)), st.sampled_from(["datasets", "runs"]))
+@given(ragged, st.sampled_from(list(STATISTICS)))
 def test_counts_give_the_statistic_of_the_resampled_runs(
-    runs: list[list[float]], statistic: Statistic, weights: Weights
+    runs: list[list[float]], statistic: Statistic
 ) -> None:
-    strata = stratify(runs, weights)
+    strata = stratify(runs)
     resamples = draw_resamples(strata, n_resamples=5, rng=make_stream(0, "test"))
     fast = evaluate_statistic(statistic, strata, resamples)
-    slow = [compute(statistic, unfold(strata, counts), weights) for counts in resamples.counts.T]
+    slow = [compute(statistic, unfold(strata, counts)) for counts in resamples.counts.T]
     np.testing.assert_allclose(fast, slow, rtol=0, atol=1e-12)
 
 
 @settings(max_examples=60)
 @given(st.lists(st.tuples(score, score, score), min_size=1, max_size=10))
 def test_equal_seeds_give_scipys_trimmed_mean(runs: list[tuple[float, ...]]) -> None:
-    for weights in ("datasets", "runs"):
-        iqm = evaluate_runs("iqm", stratify([list(scores) for scores in runs], weights))
-        assert iqm == pytest.approx(stats.trim_mean(np.concatenate(runs), 0.25), abs=1e-12)
+    iqm = evaluate_runs("iqm", stratify([list(scores) for scores in runs]))
+    assert iqm == pytest.approx(stats.trim_mean(np.concatenate(runs), 0.25), abs=1e-12)
 
 
 @settings(max_examples=60)
@@ -236,10 +233,8 @@ def test_a_model_is_not_moved_by_other_models() -> None:
 @settings(max_examples=50)
 @given(st.data())
 def test_evaluma_agrees(data: st.DataObject) -> None:
-    # Values on a grid make ties; unequal seeds are compared under weights: runs.
-    is_ragged = data.draw(st.booleans())
-    sizes = data.draw(st.lists(st.integers(2, 6), min_size=2, max_size=5))
-    sizes = sizes if is_ragged else [sizes[0]] * len(sizes)
+    # Values on a grid make ties.
+    sizes = [data.draw(st.integers(2, 6))] * data.draw(st.integers(2, 5))
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
     rows = [
         (model, f"d{place}", "acc", round(float(rng.normal(0.3, 0.5)), 1 + place % 3), seed)
@@ -257,7 +252,7 @@ def test_evaluma_agrees(data: st.DataObject) -> None:
             (own["score"] + 1) / 3,
             own["dataset"].tolist(),
             statistics=["iqm"],
-            options=Options(n_resamples=4000, interval="percentile", weights="runs"),
+            options=Options(n_resamples=4000, interval="percentile"),
             rng=make_stream(0, "evaluma", str(model)),
         )
         row = theirs.loc[model]
@@ -273,11 +268,10 @@ def test_no_runs_are_refused() -> None:
         stratify_runs([], [])
 
 
-@pytest.mark.parametrize("weights", ["datasets", "runs"])
 @pytest.mark.parametrize("statistic", ["iqm", "mean", "median", "optimality_gap"])
-def test_few_resamples_have_the_bits_of_many(statistic: Statistic, weights: Weights) -> None:
+def test_few_resamples_have_the_bits_of_many(statistic: Statistic) -> None:
     rng = np.random.default_rng(0)
-    strata = stratify_runs(rng.random(200), rng.choice(["a", "b", "c"], 200), weights=weights)
+    strata = stratify_runs(rng.random(200), rng.choice(["a", "b", "c"], 200))
     many = draw_resamples(strata, n_resamples=100, rng=rng)
     values = evaluate_statistic(statistic, strata, many)
     for place in range(100):

@@ -65,16 +65,13 @@ def test_nobody_is_best_that_is_not_separated_or_has_more_datasets() -> None:
     assert claims.claim_ranking(make_scope([1.0, 2.0], error=np.nan)) == []
 
 
-def test_models_on_different_datasets_are_not_compared() -> None:
+def test_models_without_a_rank_are_not_compared() -> None:
     scope = make_scope([3.0, 2.0, 1.0], error=0.01)
-    # All have as many, and none has those of another.
-    apart = scope.assign(datasets=2, missing=4)
-    assert claims.claim_ranking(apart) == []
-    assert claims.find_rivals(apart) == ["b", "c"]
-    # The last lacks one.
-    (claim,) = claims.claim_ranking(scope.assign(missing=[0, 0, 1]))
-    assert (claim.relation, claim.subject, claim.object) == ("is separated from", "a", "b")
-    assert claims.claim_ranking(scope.assign(missing=[1, 0, 0])) == []
+    ranked = scope.assign(rank=pd.array([1, 2, pd.NA], dtype="Int64"))
+    names = {claim.subject for claim in claims.claim_ranking(ranked)}
+    names |= {claim.object for claim in claims.claim_ranking(ranked)}
+    assert names == {"a", "b", ""}
+    assert claims.claim_ranking(ranked.iloc[2:]) == []
 
 
 def list_claims(**tables: pd.DataFrame) -> pd.DataFrame:
@@ -141,11 +138,3 @@ def test_groups_and_leaderboards_are_rankings_of_their_own() -> None:
         "pairs of 2 models, h",
     ]
     assert table.loc["leaderboard", "family"] == "pairs of 2 models, All"
-
-
-def test_parts_do_not_compare_models_on_different_datasets() -> None:
-    own = make_scope([3.0, 2.0], error=0.01)
-    groups = own.assign(group="g", missing=[1, 0])
-    board = own.assign(method="", dimension="All", datasets=[2, 4], expected=4)
-    table = list_claims(groups=groups, **{"leaderboard/dimensions": board.drop(columns="missing")})
-    assert not table["section"].isin(["groups", "leaderboard"]).any()

@@ -40,15 +40,12 @@ def compare(
     other: pd.DataFrame,
     method: str = "mean",
     resamples: int = 200,
-    *,
-    missing: str = "pairwise",
-    weights: str = "datasets",
 ):
     agreement, ranks = compare_condition(
         runs,
         other,
         condition="other",
-        options=Options(method, weights, missing, resamples, 0.95),
+        options=Options(method, resamples, 0.95),
         make_rng=lambda *names: np.random.default_rng(len(names)),
     )
     return agreement.set_index("statistic"), ranks.set_index("model")
@@ -150,20 +147,6 @@ def test_a_condition_agrees_with_itself(method: str) -> None:
     assert (ranks["change"] == 0).all()
 
 
-def test_only_datasets_that_are_complete_in_both_count_if_told() -> None:
-    first, second = draw(0), draw(1)
-    first[0, 1] = np.nan
-    second[2, 3] = np.nan
-    agreement, ranks = compare(make_runs(first), make_runs(second), missing="common")
-    kept = [0, 2, 4]
-    scores = [side[:, kept].mean(axis=(1, 2)) for side in (first, second)]
-    tau = agreement.loc["kendall_tau"]
-    assert tau["estimate"] == pytest.approx(stats.kendalltau(*scores).statistic)
-    # Two conditions, two datasets, six models, less the two holes.
-    assert tau[COUNTS].tolist() == [6, 3, 22]
-    np.testing.assert_allclose(ranks["score"].sort_index(), scores[0])
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_each_model_is_compared_on_the_datasets_that_it_has_in_both(method: str) -> None:
     first, second = draw(0), draw(1)
@@ -183,7 +166,7 @@ def test_each_model_is_compared_on_the_datasets_that_it_has_in_both(method: str)
             assert ranks.loc[name, column] == pytest.approx(alone.loc["a", column], rel=1e-12)
 
 
-def test_sparse_model_moves_no_other_score_and_leaves_no_common_dataset() -> None:
+def test_sparse_model_moves_no_other_score() -> None:
     first, second = draw(0), draw(1)
     full = compare(make_runs(first[1:]), make_runs(second[1:]))[1]
     first[0, 1:] = np.nan
@@ -195,18 +178,6 @@ def test_sparse_model_moves_no_other_score_and_leaves_no_common_dataset() -> Non
     assert "a" not in without[1].index
     # Model a has one cell in either condition, and none in both.
     assert without[0].loc["kendall_tau", COUNTS].tolist() == [5, 5, 2]
-    common = compare(make_runs(first), make_runs(second), missing="common")
-    assert common[0].loc["kendall_tau", COUNTS].tolist() == [0, 0, 52]
-    assert common[1].empty
-
-
-def test_runs_weigh_the_same_if_told() -> None:
-    # IQM of 1 × 0 and 3 × 1: of four runs one is cut from each end, so both left are 1. With equal
-    # datasets the 0 has half of the weight: half of that is cut, and half of what is kept is 0.
-    scores = np.array([[[0.0, np.nan, np.nan], [1.0, 1.0, 1.0]]])
-    for weights, expected in (("runs", 1.0), ("datasets", 0.5)):
-        _, ranks = compare(make_runs(scores), make_runs(scores), "iqm", weights=weights)
-        assert ranks["score"].tolist() == ranks["score_other"].tolist() == [expected]
 
 
 def test_models_and_datasets_of_one_condition_only_are_left_out() -> None:
@@ -230,11 +201,10 @@ def test_too_little_in_common_leaves_no_coefficient() -> None:
         (elsewhere, [0, 0, 36]),
         (runs.assign(model="z"), [0, 0, 35]),
     ):
-        for missing in ("pairwise", "common"):
-            agreement, ranks = compare(runs, other, missing=missing)
-            assert agreement[["estimate", "ci_low", "ci_high"]].isna().all(axis=None)
-            assert agreement.loc["kendall_tau", COUNTS].tolist() == counts
-            assert len(ranks) == counts[0]
+        agreement, ranks = compare(runs, other)
+        assert agreement[["estimate", "ci_low", "ci_high"]].isna().all(axis=None)
+        assert agreement.loc["kendall_tau", COUNTS].tolist() == counts
+        assert len(ranks) == counts[0]
 
 
 def test_equal_models_have_no_coefficient() -> None:
@@ -277,6 +247,7 @@ def test_step_reads_all_other_studies(tmp_path: Path) -> None:
     for seed, (study, shard) in enumerate([("frozen", 1), ("full", 1), ("full", 2), ("half", 1)]):
         runs = make_runs(draw(seed, models=3), models="abc")
         runs["model"] = runs["model"].map(dict(zip("abc", names, strict=True)))
+        runs["ranked"] = True
         if study == "full":
             runs = runs[(runs["model"] == "nan") == (shard == 2)]
         path = tmp_path / "results" / study / "normalized" / f"{shard}.parquet"
@@ -288,9 +259,7 @@ def test_step_reads_all_other_studies(tmp_path: Path) -> None:
         tmp_path,
         {"runs": paths["frozen"], "others": [*paths["half"], *paths["full"]]},
         study="frozen",
-        missing="pairwise",
         aggregation="iqm",
-        weights="datasets",
         n_resamples=100,
         confidence_level=0.9,
         seed=1,

@@ -171,7 +171,6 @@ def test_settings_that_could_be_meant_are_taken() -> None:
                 "narrow": {
                     "exports": "runs.csv",
                     "analyses": ["pairwise"],
-                    "ratings": {"tie_threshold": 0.1},
                     "groups": {"one": {"datasets": ["cifar"]}},
                     "columns": {"ignore": [], "step": ""},
                 },

@@ -24,11 +24,11 @@ def test_percentages_of_a_metric_without_lower_bound_are_known_by_those_above_on
 
 def test_a_dataset_called_like_the_column_of_models_is_refused_once():
     runs = make_runs(("A", "model", 0.1), ("B", "model", 0.3), ("A", "Model", 0.1), ("B", "D", 0.2))
-    problem = find_one(runs, "reserved_dataset", incomplete="keep")
+    problem = find_one(runs, "reserved_dataset", incomplete="adjust")
     assert (problem.severity, problem.value) == ("error", "model")
     assert "Rename the dataset" in problem.remedy
     select = {"datasets": {"exclude": ["model"]}}
-    assert "reserved_dataset" not in codes(runs, incomplete="keep", select=select)
+    assert "reserved_dataset" not in codes(runs, incomplete="adjust", select=select)
 
 
 def test_repeats_in_a_matrix_get_a_remedy_that_a_matrix_can_follow():

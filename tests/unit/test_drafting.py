@@ -33,10 +33,10 @@ def test_published_structures_are_recognized(case, tmp_path, monkeypatch):
     text, files, *_ = CASES[case]
     monkeypatch.chdir(tmp_path)
     write_files(files, tmp_path)
-    wanted = read_study(f"{text}\n        incomplete: keep\n", tmp_path)
+    wanted = read_study(f"{text}\n        incomplete: adjust\n", tmp_path)
     exports = ["."] if len(files) > 1 else list(files)
     drafted = draft_settings(exports)
-    found = read_study(yaml.safe_dump({"incomplete": "keep"} | drafted), tmp_path)
+    found = read_study(yaml.safe_dump({"incomplete": "adjust"} | drafted), tmp_path)
     chosen = yaml.safe_load(text).get("select", {}).get("datasets", {}).get("exclude", [])
     assert drafted.get("select", {}).get("datasets", {}).get("exclude", []) == chosen
     wrong = {

@@ -303,7 +303,7 @@ def test_a_missing_dump_is_an_empty_cell(tmp_path: Path) -> None:
     study.evaluate()
     with pytest.raises(ValidationError, match="'poor' has no run for 1 dataset: 'V1'"):
         study.gather()
-    study.gather(incomplete="keep")
+    study.gather(incomplete="adjust")
     assert len(read_parquet(study.place("runs.parquet"))) == 5
 
 

@@ -30,7 +30,7 @@ SETTINGS = make_settings(
     metric="accuracy",
     datasets={name: {"metric": "RMSE"} for name in ERRORS},
     normalization={"low": "observed", "high": "observed"},
-    incomplete="keep",
+    incomplete="adjust",
 )
 
 
@@ -72,8 +72,7 @@ def make_results(folder, text):
         evaluations=[],
         unit="auto",
         interval="calibrated",
-        seed=0,
-        study="toy",
+        min_datasets=0.5,
         rank_by="auto",
         **{name: str(normalized / f"{name}.csv") for name in ("bounds", "manifest", "dropped")},
         **both,

@@ -23,7 +23,7 @@ from capmap.figures.pairwise import (
     draw_rope,
     mirror_pairs,
 )
-from capmap.figures.robustness import draw_rank_stability, draw_robustness
+from capmap.figures.robustness import draw_robustness
 from capmap.figures.style import model_colors
 from tests.figure_checks import assert_legible, assert_same_bytes, cell_texts, drawn_words
 from tests.matrix_figure_tables import make_apart, make_comparisons, make_pair
@@ -56,7 +56,6 @@ STUDIES = {
 def draw_all(tables):
     order = list(tables["iqm"].sort_values("rank")["model"])
     pairs, against = tables["pairwise"], {"reference": order[0], "order": order}
-    stability = (tables["rank_stability"], tables["rank_distribution"])
     variations = (tables["robustness"], tables["robustness_ranks"], tables["flips"])
     cells = tables["improvability_datasets"]
     return {
@@ -67,7 +66,6 @@ def draw_all(tables):
         "rope": draw_rope(tables["rope"], order=order),
         "improvement": draw_improvement(pairs, **against),
         "robustness": draw_robustness(*variations, order=order),
-        "rank_stability": draw_rank_stability(*stability, order=order),
         "groups": draw_groups(tables["groups"]),
         "improvability": draw_improvability(tables["improvability"]),
         "improvability_datasets": draw_improvability_datasets(cells, order=order),
@@ -258,18 +256,6 @@ def test_a_rank_better_than_the_reported_one_is_blue():
     assert {f"{MINUS}1.00", ".25", "configured bounds", "observed bounds"} <= set(words)
     assert "ranks" not in words
     assert "Change places most often: a and b (1 of 2 variations)." in " ".join(words)
-
-
-def test_shares_of_ranks_stand_in_their_cells_and_ranks_that_never_occur_stay_empty():
-    stability = pd.DataFrame(
-        {"model": ["a", "b"], "share_first": [0.996, 0.004], "share_top": 1.0, "top": 2}
-    )
-    distribution = pd.DataFrame(
-        [("a", 1, 0.996), ("a", 2, 0.004), ("b", 2, 1.0)], columns=["model", "rank", "share"]
-    )
-    figure = draw_rank_stability(stability, distribution, order=["a", "b"])
-    assert cell_texts(figure) == {(0, 0): "100", (0, 1): "<1", (1, 1): "100"}
-    assert {"first", "top 2", "1.00", ">.99", "<.01"} <= set(drawn_words(figure))
 
 
 def test_groups_have_scores_with_ranks_and_mark_the_best():

@@ -193,13 +193,8 @@ def test_figure_and_paragraph_warn_of_the_ridge_together(separated, confidence_l
     told = describe_ratings(
         elo,
         make_study(["a", "b"])["winrate"],
-        missing="pairwise",
-        battles="means",
-        tie_threshold=0.0,
-        calibration="",
         n_resamples=100,
         confidence_level=confidence_level,
-        cells_unused=0,
     )
     assert ("ends of intervals there depend on the ridge" in " ".join(told)) == is_named
 

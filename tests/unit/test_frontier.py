@@ -11,7 +11,6 @@ from scipy import stats
 from capmap.comparison.frontier import find_front, trace_frontier
 from capmap.figures.frontier import draw_frontier
 from capmap.prose.frontier import describe_frontier
-from tests.figure_checks import drawn_words
 from tests.report_tables import make_ranking
 
 FILE = {
@@ -58,7 +57,6 @@ def trace(tmp_path, attributes, runs, *, against="parameters", **ranking):
         model_attributes=FILE,
         against=against,
         n_resamples=4000,
-        weights="datasets",
         seed=1,
         study="s",
     )
@@ -156,20 +154,6 @@ def test_names_cover_neither_each_other_nor_the_front(n):
     steps = np.column_stack([np.repeat(xs, 2)[1:], np.repeat(ys, 2)[:-1]])
     front = Path(axes.transData.transform(steps))
     assert not any(front.intersects_bbox(box.shrunk(0.9, 0.6), filled=False) for box in boxes)
-
-
-def test_models_that_lack_datasets_are_named_so_in_sentence_and_figure():
-    whole = make_table(3).assign(on_front=True)
-    assert "lack" not in " ".join(describe_frontier(whole, against="cost"))
-    table = whole.assign(missing=[1, 0, 0], datasets=[3, 4, 4])
-    results = describe_frontier(table, against="cost")[1]
-    assert results.startswith("Of 3 models, 'Model-00' (on 3 of 4 datasets), 'Model-01' and ")
-    assert results.endswith(
-        "1 model lacks some of the datasets, so the front may come from which datasets a model has."
-    )
-    note = "Not on all datasets: 1 model."
-    assert note in drawn_words(draw_frontier(table, against="cost"))
-    assert note not in drawn_words(draw_frontier(whole, against="cost"))
 
 
 def test_without_a_cost_there_is_nothing_to_show():

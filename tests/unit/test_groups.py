@@ -48,7 +48,7 @@ def define(incomplete: str, datasets: str = "wx") -> dict:
 def choose_options(
     n_resamples: int = 100, *, interval: Any = "percentile", unit: Any = "runs"
 ) -> Options:
-    return Options(n_resamples, 0.95, interval, unit, "datasets")
+    return Options(n_resamples, 0.95, interval, unit)
 
 
 def rank_all(
@@ -113,7 +113,7 @@ def bootstrap_study(runs: pd.DataFrame, options: Options) -> dict[str, pd.DataFr
 def test_a_group_of_all_datasets_ranks_like_the_study(unit: str, interval: str) -> None:
     runs = draw_runs(models="abcdef")
     options = choose_options(5000, interval=interval, unit=unit)
-    found = rank_all(runs, {"everything": define("keep", "wxyz")}, options=options)
+    found = rank_all(runs, {"everything": define("adjust", "wxyz")}, options=options)
     studies = bootstrap_study(runs, options)
     assert found.intervals["statistic"].unique().tolist() == STATISTICS
     for statistic, unlimited in studies.items():
@@ -158,7 +158,7 @@ def test_each_aggregation_ranks_the_models_of_a_group() -> None:
 
 
 def test_further_statistics_leave_the_interquartile_mean_as_it_is() -> None:
-    runs, definitions = draw_runs(), {"G": define("keep")}
+    runs, definitions = draw_runs(), {"G": define("adjust")}
     alone = rank_all(runs, definitions, statistics=[])
     beside = rank_all(runs, definitions, statistics=["median"])
     assert beside.intervals["statistic"].unique().tolist() == ["iqm", "median"]
@@ -184,16 +184,17 @@ def test_dropping_datasets_leaves_out_those_that_a_model_lacks() -> None:
     assert coverage.iloc[0].tolist() == ["G", "drop_datasets", 1, 3, 1, 0, 2]
 
 
-def test_keeping_ranks_each_model_by_the_datasets_it_has() -> None:
-    ranking, coverage = rank(draw_runs(holes={"aw", "bz"}), G=define("keep"))
+def test_adjusting_ranks_each_model_that_has_half_of_the_datasets() -> None:
+    ranking, coverage = rank(draw_runs(holes={"aw", "bz"}), G=define("adjust"))
     assert ranking.set_index("model")["datasets"].to_dict() == {"a": 1, "b": 2, "c": 2}
-    assert ranking.set_index("model")["missing"].to_dict() == {"a": 1, "b": 0, "c": 0}
-    assert coverage.iloc[0].tolist() == ["G", "keep", 2, 3, 0, 0, 0]
-    filled, _ = rank(draw_runs(models="abcd", holes={"aw"}), G=define("adjust", "wxyz"))
-    assert set(filled["missing"]) == {0}
+    assert set(ranking["missing"]) == {0}
+    assert coverage.iloc[0].tolist() == ["G", "adjust", 2, 3, 0, 0, 0]
+    few, coverage = rank(draw_runs(holes={"aw", "ax"}), G=define("adjust", "wxy"))
+    assert set(few["model"]) == {"b", "c"}
+    assert coverage.iloc[0].tolist() == ["G", "adjust", 3, 2, 0, 1, 1]
 
 
-@pytest.mark.parametrize("policy", ["drop_models", "drop_datasets", "keep"])
+@pytest.mark.parametrize("policy", ["drop_models", "drop_datasets", "adjust"])
 def test_a_model_without_any_run_in_the_group_is_left_out(policy: str) -> None:
     ranking, coverage = rank(draw_runs(holes={"aw", "ax"}), G=define(policy))
     assert set(ranking["model"]) == {"b", "c"}
@@ -220,14 +221,16 @@ def test_a_group_with_nothing_left_says_why(policy: str, reason: str) -> None:
     # Each model lacks one dataset, and each dataset one model.
     runs = draw_runs(holes={"aw", "bx", "cy"})
     with pytest.raises(ValidationError) as caught:
-        rank(runs, G=define(policy, "wxy"), fine=define("keep"))
+        rank(runs, G=define(policy, "wxy"), fine=define("adjust"))
     assert str(caught.value).startswith(f"groups.G: {reason}, so its rule {policy} leaves nothing")
     assert "No runs for 1 " in str(caught.value)
 
 
 def test_all_faulty_groups_are_named_at_once() -> None:
     with pytest.raises(ValidationError) as caught:
-        rank(draw_runs(holes={"aw"}), B=define("error"), A=define("keep", "Z"), C=define("keep"))
+        rank(
+            draw_runs(holes={"aw"}), B=define("error"), A=define("adjust", "Z"), C=define("adjust")
+        )
     first, second = str(caught.value).splitlines()
     assert first == "groups.A.datasets: no dataset 'Z' is analysed. Did you mean 'z'?"
     assert second.startswith("groups.B: 1 model with empty cells")
@@ -236,7 +239,7 @@ def test_all_faulty_groups_are_named_at_once() -> None:
 def test_a_name_of_a_group_stays_on_one_line_of_a_message() -> None:
     names = ["a b\n: c", "g.datasets", "plain-1", "\u2028", "x" * 500]
     with pytest.raises(ValidationError) as caught:
-        rank_all(draw_runs(), {name: define("keep", "Z") for name in names})
+        rank_all(draw_runs(), {name: define("adjust", "Z") for name in names})
     options = [line.split(": no dataset")[0] for line in str(caught.value).splitlines()]
     assert options == [
         r"groups.'a b\n: c'.datasets",
@@ -258,7 +261,7 @@ def test_no_group_gives_tables_with_a_header() -> None:
 
 
 def test_single_runs_have_ranks_without_intervals() -> None:
-    found = rank_all(draw_runs(seeds=1), {"G": define("keep")})
+    found = rank_all(draw_runs(seeds=1), {"G": define("adjust")})
     ranking = found.ranking
     assert ranking["rank"].tolist() == [1, 2, 3]
     assert found.intervals.iloc[:, -2:].isna().all(axis=None)
@@ -289,8 +292,8 @@ def test_identical_models_share_the_first_rank() -> None:
 
 def test_another_group_and_another_model_change_no_interval() -> None:
     runs = draw_runs(models="abc")
-    alone, _ = rank(runs[runs["model"] != "c"], G=define("keep"))
-    beside, _ = rank(runs, G=define("keep"), A=define("keep", "yz"))
+    alone, _ = rank(runs[runs["model"] != "c"], G=define("adjust"))
+    beside, _ = rank(runs, G=define("adjust"), A=define("adjust", "yz"))
     shared = beside[(beside["group"] == "G") & (beside["model"] != "c")]
     columns = ["model", "iqm", "ci_low", "ci_high", "mean"]
     pd.testing.assert_frame_equal(
@@ -299,13 +302,13 @@ def test_another_group_and_another_model_change_no_interval() -> None:
 
 
 @settings(max_examples=5)
-@given(st.integers(0, 10**6), st.sampled_from(["drop_models", "drop_datasets", "keep"]))
+@given(st.integers(0, 10**6), st.sampled_from(["drop_models", "drop_datasets", "adjust"]))
 def test_order_of_rows_and_definitions_changes_nothing(seed: int, policy: str) -> None:
     rng = np.random.default_rng(seed)
     runs = draw_runs(seed, holes={"aw"})
     mixed = runs.iloc[rng.permutation(len(runs))]
-    one = rank_all(runs, {"G": define(policy, "wxy"), "H": define("keep", "z")})
-    other = rank_all(mixed, {"H": define("keep", "z"), "G": define(policy, "yyxw")})
+    one = rank_all(runs, {"G": define(policy, "wxy"), "H": define("adjust", "z")})
+    other = rank_all(mixed, {"H": define("adjust", "z"), "G": define(policy, "yyxw")})
     for name in ("ranking", "intervals", "coverage"):
         pd.testing.assert_frame_equal(getattr(one, name), getattr(other, name), check_exact=True)
 
@@ -319,9 +322,8 @@ def test_step_writes_tables_that_read_back(tmp_path: Path) -> None:
         "rank_groups",
         tmp_path,
         runs,
-        definitions={"$G_1$": define("keep"), "nan": define("drop_models")},
-        aggregations=["median"],
-        statistics=[],
+        definitions={"$G_1$": define("adjust"), "nan": define("drop_models")},
+        min_datasets=0.5,
         interval="percentile",
     )
     groups, intervals, coverage = tables.values()
@@ -333,5 +335,5 @@ def test_step_writes_tables_that_read_back(tmp_path: Path) -> None:
             "$G_1$": set(names.values()),
             "nan": {"β & $x$", "nan"},
         }
-    assert intervals["statistic"].value_counts().to_dict() == {"iqm": 5, "mean": 5}
+    assert intervals["statistic"].value_counts().to_dict() == dict.fromkeys(STATISTICS, 5)
     assert coverage["models_dropped"].tolist() == [0, 1]

@@ -66,16 +66,17 @@ def test_a_study_gives_its_settings_places_and_title() -> None:
     assert [study.title, make_study(title="T").title] == ["s", "T"]
 
 
-def test_leaderboards_keep_what_is_incomplete_unless_told_otherwise() -> None:
+def test_leaderboards_list_what_is_incomplete_unless_told_otherwise() -> None:
     config = make_config(
         a={"exports": "x", "format": "submission"},
         b={"exports": "x", "format": "submission", "incomplete": "error"},
         c={"exports": "x"},
     )
-    kept = {name: settings["incomplete"] for name, settings in config["studies"].items()}
-    assert kept["a"] == "keep"
-    assert kept["b"] == "error"
-    assert kept["c"] != "keep"
+    kept = {
+        name: (settings["incomplete"], settings["min_datasets"])
+        for name, settings in config["studies"].items()
+    }
+    assert kept == {"a": ("adjust", "all"), "b": ("error", "all"), "c": ("error", 0.5)}
 
 
 def test_a_faulty_configuration_is_refused() -> None:

@@ -507,7 +507,6 @@ def test_runs_with_two_last_steps_are_told(tmp_path):
         ("A,D,0.4,x\n", {}, [("empty_seed", 2)]),
         ("C,D,0.4,x\nA,D,0.4,x\n", {}, [("empty_seed", 3)]),
         ("A,E,0.4,x\n", {}, []),
-        ("A,D,0.4,x\n", {"publication": "paper"}, []),
     ],
 )
 def test_a_file_without_seeds_beside_one_with_seeds_is_told(write, second, columns, codes):

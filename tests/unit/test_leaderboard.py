@@ -110,22 +110,6 @@ def test_an_incomplete_entry_is_shown_without_a_rank_and_moves_no_other():
     assert rest.iloc[0][["backbone", "rank", "complete"]].tolist() == ["a", 1, True]
 
 
-@pytest.mark.parametrize(("complete", "is_ranked"), [(0.75, True), (0.76, False), (0.0, True)])
-def test_the_needed_share_of_datasets_is_configured(complete, is_ranked):
-    runs = make_entry_runs(THREE, missing=[("a", "w")])
-    entries = rank(runs, complete=complete)[ALL].set_index("backbone")
-    assert entries.loc["a", "complete"] == is_ranked
-    assert pd.notna(entries.loc["a", "rank"]) == is_ranked
-
-
-def test_a_share_of_datasets_is_compared_without_rounding_errors():
-    names = [f"d{number}" for number in range(100)]
-    runs = pd.DataFrame({"model": "m", "dataset": names, "seed": "0", "score": 0.5})
-    # 0.07 * 100 is 7.000000000000001 in binary numbers.
-    own = runs[runs["dataset"].isin(names[:7])]
-    assert rank(own, {"D": names}, complete=0.07)["D"]["complete"].all()
-
-
 def test_entries_without_any_run_in_a_dimension_have_no_row():
     runs = make_entry_runs(THREE, missing=[("a", "w"), ("a", "x")])
     rankings = rank(runs, {"Core": ["w", "x"], "Nobody": ["q"]})
@@ -213,7 +197,7 @@ def test_of_equal_entries_the_first_submission_by_name_is_the_best():
 def test_a_backbone_without_a_complete_entry_is_not_among_the_best():
     runs = make_entry_runs(THREE, missing=[("a", "w")])
     assert choose_best(make_leaderboard(runs)[0])["backbone"].tolist() == ["b", "c"]
-    alone = make_leaderboard(runs, complete=1.0)[0].assign(complete=False)
+    alone = make_leaderboard(runs)[0].assign(complete=False)
     assert choose_best(alone).empty
 
 

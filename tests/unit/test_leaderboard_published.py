@@ -77,7 +77,6 @@ def tables(tmp_path_factory):
         replicates=N_RESAMPLES,
         confidence=0.95,
         interval="percentile",
-        weights="datasets",
         seed=0,
     )
     return rank_study(folder, dimensions=benchmark["dimensions"])

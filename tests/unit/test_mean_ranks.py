@@ -23,7 +23,7 @@ from tests.toy_scores import arrange, draw, run_on_runs
 def test_nemenyi_groups_are_the_longest_runs_within_the_critical_difference() -> None:
     rng = np.random.default_rng(0)
     matrix = arrange(rng.normal(np.linspace(2, 0, 8)[:, None], 1, (8, 30)))
-    ranks = tabulate_mean_ranks(matrix, missing="pairwise", alpha=0.05)
+    ranks = tabulate_mean_ranks(matrix, alpha=0.05)
     critical = find_critical_difference(models=8, datasets=30, alpha=0.05)
     values = ranks["mean_rank"].tolist()
     runs = {
@@ -44,7 +44,7 @@ def test_models_share_a_wilcoxon_letter_exactly_if_no_test_separates_them(
     models: int, datasets: int, seed: int, ties: bool
 ) -> None:
     scores = draw(models, datasets, seed, ties, empty=0.1)
-    ranks = tabulate_mean_ranks(arrange(scores), missing="pairwise", alpha=0.05)
+    ranks = tabulate_mean_ranks(arrange(scores), alpha=0.05)
     names = ranks.set_index("model")["wilcoxon_group"]
     pairs = list(itertools.combinations(range(models), 2))
     p = np.array([compute_p(scores[one] - scores[other]) for one, other in pairs])

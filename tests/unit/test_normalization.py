@@ -254,7 +254,7 @@ RAGGED = make_runs(("A", "D", 1), ("A", "E", 1), ("B", "D", 1))
 @pytest.mark.parametrize(
     ("policy", "kept", "dropped"),
     [
-        ("keep", 3, []),
+        ("adjust", 3, []),
         ("error", 3, []),
         ("drop_models", 2, [["model", "B", "No runs for 1 dataset: 'E'."]]),
         ("drop_datasets", 2, [["dataset", "E", "No runs for 1 model: 'B'."]]),

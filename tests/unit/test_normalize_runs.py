@@ -31,8 +31,7 @@ def run(folder, runs, **settings):
             "unit": "auto",
             "rank_by": "auto",
             "interval": "calibrated",
-            "seed": 0,
-            "study": "toy",
+            "min_datasets": 0.5,
             "references": [],
             "benchmark": [],
             **settings,
@@ -59,7 +58,8 @@ def test_every_model_is_in_one_shard_which_the_manifest_describes(tmp_path):
         content = (tmp_path / "normalized" / f"{row.shard}.parquet").read_bytes()
         assert sha256(content).hexdigest() == row.sha256
         shard = read_parquet(tmp_path / "normalized" / f"{row.shard}.parquet")
-        assert shard.columns.to_list() == ["model", "dataset", "seed", "score", "resolution"]
+        names = ["model", "dataset", "seed", "score", "resolution", "ranked"]
+        assert shard.columns.to_list() == names
         assert shard.equals(shard.sort_values(list(shard.columns), ignore_index=True))
         assert shard["model"].nunique() == row.models
         seen += shard["model"].unique().tolist()

@@ -26,7 +26,7 @@ EVIL = '=cmd "<script>" $x_1$ %&/ é'
 
 
 def compare(runs: pd.DataFrame, **options: object) -> pd.DataFrame:
-    settings = {"missing": "pairwise", "unit": "runs", "confidence_level": 0.95} | options
+    settings = {"unit": "runs", "confidence_level": 0.95} | options
     return compare_pairs(arrange_runs(runs), **settings)  # type: ignore[arg-type]
 
 
@@ -267,18 +267,14 @@ def test_models_without_a_common_dataset_are_neither_better_nor_equal() -> None:
     row = compare(runs).iloc[0]
     assert row[["datasets", "cells_unused", "wins", "ties", "losses"]].tolist() == [0, 3, 0, 0, 0]
     assert row[["mean_difference", "ci_low", "wilcoxon_p", "wilcoxon_p_holm"]].isna().all()
-    with pytest.raises(ValidationError, match="No dataset has runs of every model"):
-        compare(runs, missing="common")
 
 
-def test_policies_for_empty_cells_use_and_count_cells() -> None:
+def test_cells_of_other_datasets_are_counted() -> None:
     cells = [(m, d, 0.5) for m, ds in (("a", "XYZ"), ("b", "XY"), ("c", "Y")) for d in ds]
-    pairwise, common = compare(make_runs(*cells)), compare(make_runs(*cells), missing="common")
+    pairwise = compare(make_runs(*cells))
     assert pairwise["datasets"].tolist() == [2, 1, 1]
-    # a and b share 2 of 3 + 2 cells each; under common only Y is left.
+    # a and b share 2 of 3 + 2 cells each.
     assert pairwise["cells_unused"].tolist() == [1, 2, 1]
-    assert common["datasets"].tolist() == [1, 1, 1]
-    assert common["cells_unused"].tolist() == [3, 2, 1]
 
 
 def test_one_model_has_no_pairs_but_a_header() -> None:

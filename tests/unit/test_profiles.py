@@ -18,7 +18,6 @@ from capmap.comparison.profiles import (
     trace_scores,
 )
 from capmap.comparison.score_matrix import arrange_runs
-from capmap.errors import ValidationError
 from capmap.rng import make_stream
 from tests.toy_scores import run_on_runs
 
@@ -350,20 +349,6 @@ def test_step_writes_profiles_of_hostile_names_and_awkward_scores(tmp_path: Path
     assert areas["rank_raw"].tolist() == [1, 2, 3]
     last = profiles[(profiles["kind"] == "raw") & (profiles["model"] == EVIL)].iloc[-1]
     assert last["fraction"] == pytest.approx(2 / 3)
-
-
-def test_step_applies_the_policy_for_empty_cells(tmp_path: Path) -> None:
-    study = Study(tmp_path)
-    pairwise = study.run()["profile_area"].set_index("model")
-    common = study.run(missing="common")["profile_area"].set_index("model")
-    assert pairwise.loc["b", "datasets_normalized"] == 4
-    assert common["datasets_raw"].tolist() == [2, 2, 2]
-    whole = study.run(missing="pairwise", seed=1)["profile_area"].set_index("model")
-    pd.testing.assert_frame_equal(whole, pairwise)
-    study.runs = make_runs(("a", "x", 0.1), ("b", "y", 0.2)).assign(seed="1")
-    with pytest.raises(ValidationError, match="No dataset has runs of every model"):
-        study.run(missing="common")
-    assert study.run()["profile_area"]["share_normalized"].tolist() == [1.0, 1.0]
 
 
 @pytest.mark.parametrize("size", [1, 2])

@@ -14,9 +14,9 @@ from tests.prose_tables import NOT_A_NUMBER
 PAIR = [("a", "frozen", "s1"), ("b", "frozen", "s1")]
 
 
-def tell(runs, dimensions=None, *, complete=1.0):
-    entries, table = make_leaderboard(runs, dimensions or {}, complete=complete)
-    told = describe_leaderboard(entries, table, complete=complete, confidence_level=0.95)
+def tell(runs, dimensions=None):
+    entries, table = make_leaderboard(runs, dimensions or {})
+    told = describe_leaderboard(entries, table, confidence_level=0.95)
     assert not NOT_A_NUMBER.search(" ".join(told))
     assert all(paragraph.endswith(".") and "  " not in paragraph for paragraph in told)
     return told
@@ -80,10 +80,6 @@ def test_partial_entries_are_counted_and_named():
     runs = make_entry_runs([*PAIR, ("c", "frozen", "s1")], missing=[("b", "w"), ("a", "w")])
     _, frozen = tell(runs)
     assert "2 entries with runs on 3 datasets of 4 are shown without a rank: 'a' and 'b'." in frozen
-    methods, frozen = tell(runs, complete=0.75)
-    assert "at least 75% of the datasets" in methods
-    assert "'a' (on 3 of 4 datasets) had the highest IQM" in frozen
-    assert "without a rank" not in frozen
 
 
 def test_a_leaderboard_without_a_complete_entry_says_so():
@@ -96,7 +92,7 @@ def test_a_leaderboard_without_a_complete_entry_says_so():
 
 def test_dimensions_name_their_leaders_and_count_those_without():
     runs = make_entry_runs(PAIR, spread=0, missing=[("a", "w"), ("b", "z")])
-    _, frozen = tell(runs, {"D1": ["w"], "D2": ["x"], "D3": ["w", "z"]}, complete=1.0)
+    _, frozen = tell(runs, {"D1": ["w"], "D2": ["x"], "D3": ["w", "z"]})
     assert (
         "By dimension, the highest IQM was that of 'b' in 'D1' (0.600) and 'a' in 'D2' (0.800). "
         "1 dimension had no entry with enough datasets." in frozen
@@ -108,7 +104,7 @@ def test_entries_of_one_name_are_told_apart_by_submission_or_model():
     assert "'a (s1)' had the highest IQM" in tell(runs)[1]
     entries, dimensions = make_leaderboard(runs)
     entries = entries.assign(submission="")
-    told = describe_leaderboard(entries, dimensions, complete=1.0, confidence_level=0.95)
+    told = describe_leaderboard(entries, dimensions, confidence_level=0.95)
     assert "'a (a / frozen / s1)' had the highest IQM" in told[1]
 
 
@@ -169,25 +165,8 @@ def test_a_release_that_moves_nothing_or_stands_alone_says_so():
 
 def test_an_empty_leaderboard_has_only_methods():
     entries, dimensions = make_leaderboard(make_entry_runs(PAIR))
-    told = describe_leaderboard(
-        entries.iloc[:0], dimensions.iloc[:0], complete=1.0, confidence_level=0.95
-    )
+    told = describe_leaderboard(entries.iloc[:0], dimensions.iloc[:0], confidence_level=0.95)
     assert len(told) == 1
-
-
-def test_entries_on_different_datasets_are_not_compared():
-    runs = make_entry_runs([*PAIR, ("c", "frozen", "s1")], missing=[("a", "y"), ("a", "z")])
-    _, frozen = tell(runs, {"Core": ["w", "y"]}, complete=0.5)
-    assert "'a' (on 2 of 4 datasets) had the highest IQM" in frozen
-    assert "1 entry lacks some of the datasets, so ranks may come from which" in frozen
-    assert "In 'Core', entries that lack datasets are not compared." in frozen
-    assert "separated" not in frozen
-    entries, _ = make_leaderboard(runs, {}, complete=0.5)
-    assert "1 entry lacks some of the datasets" in describe_board(entries)
-    assert "separated" not in describe_board(entries)
-    four = [(name, "frozen", "s1") for name in "abcd"]
-    told = tell(make_entry_runs(four, missing=[("d", "w")]), complete=0.5)[1]
-    assert "All other ranked entries with every dataset were separated from it" in told
 
 
 def test_leaders_of_one_name_are_told_apart():

@@ -23,7 +23,6 @@ from capmap.comparison.rank_tests import (
     tabulate_rank_tests,
 )
 from capmap.comparison.score_matrix import ScoreMatrix
-from capmap.errors import ValidationError
 from tests.toy_scores import arrange, draw
 
 TABLE_6 = Path(__file__).parents[3] / "shared/data/demsar2006/table6.csv"
@@ -62,10 +61,10 @@ def find(table: pd.DataFrame, test: str) -> pd.Series:
 
 def test_printed_figures_of_demsars_table_6_come_out() -> None:
     matrix = read_table_6(unrounded=True)
-    tests = tabulate_rank_tests(matrix, missing="pairwise")
+    tests = tabulate_rank_tests(matrix)
     friedman = find(tests, "friedman_without_tie_correction")
     f_test = find(tests, "iman_davenport_without_tie_correction")
-    ranks = tabulate_mean_ranks(matrix, missing="pairwise", alpha=0.10)
+    ranks = tabulate_mean_ranks(matrix, alpha=0.10)
     assert friedman["test_statistic"] == pytest.approx(9.28, abs=0.005)
     assert f_test["test_statistic"] == pytest.approx(3.69, abs=0.005)
     assert (f_test["df1"], f_test["df2"]) == (3, 39)
@@ -87,7 +86,7 @@ def test_critical_difference_is_demsars(alpha: float, printed: float) -> None:
 
 
 def test_a_tie_in_the_rounded_table_6_moves_the_statistics() -> None:
-    tests = tabulate_rank_tests(read_table_6(unrounded=False), missing="pairwise")
+    tests = tabulate_rank_tests(read_table_6(unrounded=False))
     expected = {
         "friedman": 10.952,
         "friedman_without_tie_correction": 9.857,
@@ -137,26 +136,26 @@ def test_models_in_the_same_order_everywhere_have_an_infinite_f() -> None:
     test = compute_iman_davenport(ranks)
     assert (test.statistic, test.p) == (math.inf, 0)
     # A table has no word for infinity.
-    row = find(tabulate_rank_tests(arrange(-ranks), missing="pairwise"), "iman_davenport")
+    row = find(tabulate_rank_tests(arrange(-ranks)), "iman_davenport")
     assert math.isnan(row["test_statistic"])
     assert row["p"] == 0
 
 
 def test_identical_models_give_no_evidence() -> None:
     matrix = arrange(np.ones((3, 4)))
-    tests = tabulate_rank_tests(matrix, missing="pairwise")
+    tests = tabulate_rank_tests(matrix)
     assert (tests["test_statistic"] == 0).all()
     assert (tests["p"] == 1).all()
     nemenyi = compare_mean_ranks(matrix, alpha=0.05)
     assert (nemenyi["p"] == 1).all()
     assert not nemenyi["separated"].any()
-    ranks = tabulate_mean_ranks(matrix, missing="pairwise", alpha=0.05)
+    ranks = tabulate_mean_ranks(matrix, alpha=0.05)
     assert ranks["mean_rank"].tolist() == [2, 2, 2]
     assert set(ranks["nemenyi_group"]) == set(ranks["wilcoxon_group"]) == {"a"}
 
 
 def test_one_dataset_has_no_f() -> None:
-    tests = tabulate_rank_tests(arrange([[3.0], [2.0], [1.0]]), missing="pairwise")
+    tests = tabulate_rank_tests(arrange([[3.0], [2.0], [1.0]]))
     # Chi-squared 2 with 2 degrees of freedom: exp(-1).
     assert find(tests, "friedman")["p"] == pytest.approx(math.exp(-1))
     f_test = find(tests, "iman_davenport")
@@ -167,7 +166,7 @@ def test_one_dataset_has_no_f() -> None:
 
 def test_two_models_have_all_tests() -> None:
     # Two wins of two: 12 * ((2 - 3)² + (4 - 3)²) / (2 * 2 * 3) = 2.
-    tests = tabulate_rank_tests(arrange([[2.0, 2.0], [1.0, 1.0]]), missing="pairwise")
+    tests = tabulate_rank_tests(arrange([[2.0, 2.0], [1.0, 1.0]]))
     assert find(tests, "friedman")["test_statistic"] == 2
     assert len(tests) == 4
     (row,) = compare_mean_ranks(arrange([[2.0, 2.0], [1.0, 1.0]]), alpha=0.05).itertuples()
@@ -179,18 +178,18 @@ def test_two_models_have_all_tests() -> None:
 
 def test_one_model_has_empty_tables_with_a_header() -> None:
     matrix = arrange([[1.0, np.nan, 2.0]], ["only"])
-    tests = tabulate_rank_tests(matrix, missing="pairwise")
+    tests = tabulate_rank_tests(matrix)
     assert len(tests) == 0
     assert tests.columns[0] == "test"
     assert compare_mean_ranks(matrix, alpha=0.05).columns[-1] == "datasets"
-    ranks = tabulate_mean_ranks(matrix, missing="pairwise", alpha=0.05)
+    ranks = tabulate_mean_ranks(matrix, alpha=0.05)
     # The third dataset, which the model lacks, is nobody's.
     assert ranks.to_numpy().tolist() == [["only", 1.0, 2, "a", "a"]]
 
 
 def test_skillings_mack_gives_the_published_statistic_of_the_assembly_times() -> None:
     matrix = arrange(ASSEMBLY.T)
-    tests = tabulate_rank_tests(matrix, missing="pairwise")
+    tests = tabulate_rank_tests(matrix)
     test = find(tests, "skillings_mack")
     assert test["test_statistic"] == pytest.approx(15.493, abs=0.0005)
     assert test["df1"] == 3
@@ -259,14 +258,14 @@ def test_models_that_datasets_do_not_connect_cost_a_degree_of_freedom() -> None:
     scores[:2, :2] = [[2, 2], [1, 1]]
     scores[2:4, 2:4] = [[2, 1], [1, 2]]
     scores[4, 4] = 1
-    tests = tabulate_rank_tests(arrange(scores), missing="pairwise")
+    tests = tabulate_rank_tests(arrange(scores))
     (row,) = tests.itertuples()
     # Friedman's 2 for a and b, 0 for c and d.
     assert (row.test, row.df1) == ("skillings_mack", 2)
     assert row.test_statistic == pytest.approx(2)
     assert (row.datasets, row.cells_used, row.cells_unused) == (4, 8, 1)
     assert len(compare_mean_ranks(arrange(scores), alpha=0.05)) == 0
-    ranks = tabulate_mean_ranks(arrange(scores), missing="pairwise", alpha=0.05)
+    ranks = tabulate_mean_ranks(arrange(scores), alpha=0.05)
     assert ranks["model"].tolist() == ["m000", "m002", "m003", "m001", "m004"]
     # Rank 1 of 2 stays 1, rank 2 of 2 is stretched to 5 of 5.
     assert ranks["mean_rank"].tolist()[:4] == [1, 3, 3, 5]
@@ -277,19 +276,8 @@ def test_models_that_datasets_do_not_connect_cost_a_degree_of_freedom() -> None:
 
 
 def test_no_two_models_on_one_dataset_leaves_no_test() -> None:
-    tests = tabulate_rank_tests(arrange([[1.0, np.nan], [np.nan, 2.0]]), missing="pairwise")
+    tests = tabulate_rank_tests(arrange([[1.0, np.nan], [np.nan, 2.0]]))
     assert len(tests) == 0
-
-
-def test_common_policy_uses_complete_datasets_only() -> None:
-    matrix = arrange([[1.0, 2.0, np.nan], [2.0, 1.0, 1.0], [3.0, 0.0, 0.0]])
-    tests = tabulate_rank_tests(matrix, missing="common")
-    assert "skillings_mack" not in set(tests["test"])
-    assert set(tests["cells_unused"]) == {2}
-    ranks = tabulate_mean_ranks(matrix, missing="common", alpha=0.05)
-    assert set(ranks["datasets"]) == {2}
-    with pytest.raises(ValidationError, match="No dataset has runs of every model"):
-        tabulate_rank_tests(arrange([[1.0, np.nan], [np.nan, 1.0]]), missing="common")
 
 
 @pytest.mark.parametrize("n", [2, 3, 20, 200])
@@ -322,10 +310,10 @@ def test_evaluma_computes_the_same_on_complete_benchmarks(seed: int) -> None:
     matrix = arrange(scores)
     frame = pd.DataFrame(scores, index=matrix.models, columns=matrix.datasets)
     expected = frequentist.compute_frequentist(frame, alpha=0.05)
-    friedman = find(tabulate_rank_tests(matrix, missing="pairwise"), "friedman")
+    friedman = find(tabulate_rank_tests(matrix), "friedman")
     assert friedman["test_statistic"] == pytest.approx(expected.friedman_statistic, abs=1e-10)
     assert friedman["p"] == pytest.approx(expected.friedman_p_value, abs=1e-10)
-    ranks = tabulate_mean_ranks(matrix, missing="pairwise", alpha=0.05)
+    ranks = tabulate_mean_ranks(matrix, alpha=0.05)
     for row in ranks.itertuples():
         assert row.mean_rank == pytest.approx(expected.avg_ranks[row.model], abs=1e-10)
     table = compare_mean_ranks(matrix, alpha=0.05)
@@ -347,15 +335,14 @@ def test_order_of_models_and_datasets_changes_nothing(
     turned = arrange(scores[order][:, columns], [f"m{i:03d}" for i in order])
     matrix = arrange(scores)
     for one, other in zip(
-        tabulate_rank_tests(matrix, missing="pairwise").itertuples(index=False),
-        tabulate_rank_tests(turned, missing="pairwise").itertuples(index=False),
+        tabulate_rank_tests(matrix).itertuples(index=False),
+        tabulate_rank_tests(turned).itertuples(index=False),
         strict=True,
     ):
         assert one.test == other.test
         assert one.test_statistic == pytest.approx(other.test_statistic, abs=1e-9, nan_ok=True)
     ranks, turned_ranks = (
-        tabulate_mean_ranks(each, missing="pairwise", alpha=0.05).set_index("model")
-        for each in (matrix, turned)
+        tabulate_mean_ranks(each, alpha=0.05).set_index("model") for each in (matrix, turned)
     )
     same = turned_ranks.loc[ranks.index, "mean_rank"]
     np.testing.assert_allclose(ranks["mean_rank"], same, rtol=1e-12)

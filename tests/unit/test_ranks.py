@@ -16,7 +16,6 @@ from capmap.ranking.ranks import (
     list_groups,
     measure_replicates,
     rank_estimates,
-    rank_intervals,
     widen_intervals,
 )
 
@@ -100,15 +99,6 @@ def test_order_of_models_changes_nothing() -> None:
     rows = {f"m{i}": spread(i / 5, 0.3, seed=i) for i in range(12)}
     turned = dict(reversed(rows.items()))
     pd.testing.assert_frame_equal(rank(rows), rank(turned))
-
-
-def test_bounds_are_attained_percentiles() -> None:
-    ranks = np.array([[1] * 3 + [2] * 94 + [7] * 3])
-    # Of 100 replicates, floor(99 x 0.025) = 2 lie beyond each end.
-    low, high = rank_intervals(ranks, confidence_level=0.95)
-    assert (low.tolist(), high.tolist()) == ([1], [7])
-    low, high = rank_intervals(ranks, confidence_level=0.9)
-    assert (low.tolist(), high.tolist()) == ([2], [2])
 
 
 @settings(max_examples=60)

@@ -211,7 +211,7 @@ def test_exports_are_read_by_configuration_alone(case, packed, tmp_path, monkeyp
                 stream.writestr(name, content)
         files = {"all.zip": archive.getvalue()}
         settings["exports"] = f"all.zip/{settings['exports']}"
-    settings["incomplete"] = "keep"
+    settings["incomplete"] = "adjust"
     write_files(files, tmp_path)
     runs = read_study(yaml.safe_dump(settings), tmp_path)
     assert len(runs) == count
@@ -225,7 +225,7 @@ def test_it_is_told_which_columns_were_taken_for_what(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text, files, *_ = CASES["mean and deviation in brackets"]
     write_files(files, tmp_path)
-    read_study(f"{text}\n        incomplete: keep\n", tmp_path)
+    read_study(f"{text}\n        incomplete: adjust\n", tmp_path)
     validation = json.loads((tmp_path / "validation.json").read_text())
     assert validation["readings"] == [
         {

@@ -146,7 +146,6 @@ def test_a_study_of_single_runs_has_no_columns_of_intervals(tmp_path: Path) -> N
     tables = make_tables(["A", "B"], ["D1", "D2"])
     uncertain = ["ci_low", "ci_high", "rank_low", "rank_high", "tie_group"]
     tables["scopes"] = tables["scopes"].assign(**dict.fromkeys(uncertain), runs=2)
-    tables["coverage"] = tables["coverage"].assign(expected=np.nan)
     text = write_study(tmp_path, ["A", "B"], ["D1", "D2"], tables=tables)
     ranking = text.split('<table id="table-ranking"')[1].split("</table>")[0]
     assert re.findall('data-name="(.*?)"', ranking) == ["rank", "model", "iqm", "runs", "datasets"]

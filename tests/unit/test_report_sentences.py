@@ -11,7 +11,7 @@ from markupsafe import Markup
 from capmap.claims import find_candidates
 from capmap.pages import accounts, methods, verdict
 from capmap.settings.choices import IntervalMethod, Unit
-from tests.report_tables import COVERAGE, make_ranking
+from tests.report_tables import make_ranking
 from tests.toy_settings import make_settings
 
 
@@ -120,20 +120,16 @@ def test_a_model_on_a_part_of_the_datasets_is_not_called_best() -> None:
     assert "is best" not in text
 
 
-def test_a_leader_on_few_datasets_is_told_with_doubt() -> None:
-    ranking = make_single_run(["A", "B"]).assign(datasets=[1, 29], missing=[28, 0])
-    why = "so ranks may come from which datasets a model has, and such models are not compared."
-    assert f" It is scored on 1 of 29 datasets, {why}" in describe(ranking)
-    other = describe(ranking.assign(datasets=[29, 1], missing=[0, 28]))
-    assert f" 1 model lacks some of the datasets, {why}" in other
-
-
-def test_models_on_different_datasets_are_ranked_without_a_judgement() -> None:
-    text = describe(make_ranking(model=["A", "B"], datasets=[3, 3], missing=[3, 3]))
-    assert text.startswith("On these 6 datasets A has the highest IQM, 0.800 (95% interval")
-    assert "It is scored on 3 of 6 datasets, so ranks may come" in text
-    assert "separated" not in text
-    assert "may be the best" not in text
+def test_models_without_a_rank_are_counted_and_in_no_judgement() -> None:
+    ranking = make_ranking(model=["A", "B", "C"], datasets=[5, 5, 1], missing=[0, 0, 4])
+    ranking = ranking.assign(rank=pd.array([1, 2, pd.NA], dtype="Int64"))
+    text = describe(ranking)
+    assert text.startswith("On these 5 datasets A is best, with an IQM of 0.800")
+    assert "as the highest of 2" in text
+    assert " 1 model has results on too few datasets and no rank." in text
+    assert describe(ranking.iloc[2:]) == (
+        "No model is ranked. 1 model has results on too few datasets and no rank."
+    )
 
 
 def test_expected_scores_and_empty_tables_are_told() -> None:
@@ -142,8 +138,6 @@ def test_expected_scores_and_empty_tables_are_told() -> None:
     assert " It has runs on 3 of 5 datasets; on the others the score is expected from" in text
     assert "is best" not in describe(ranking)
     assert "expected" not in describe(ranking.assign(datasets=[5, 3], filled=[0, 2]))
-    sparse = make_ranking(model=["A", "B"], datasets=[5, 5], filled=[15, 15])
-    assert "Only 25% of the cells have runs, too few" in describe(sparse)
 
 
 def test_many_rivals_are_counted() -> None:
@@ -208,40 +202,6 @@ def test_an_empty_ranking_has_no_winner() -> None:
     assert describe(make_ranking(model=["A"]).iloc[:0]) == "No model has a score."
 
 
-def test_narrow_intervals_are_said_to_be_narrow() -> None:
-    text = verdict.describe_coverage(COVERAGE, interval="percentile", unit="runs")
-    assert text == (
-        "In 2,000 simulated studies like this one (2 datasets with 3 runs on each, and noise as "
-        "these runs have it), intervals of nominal 95% held the true IQM this often: percentile "
-        "87.1% and calibrated 94.7%. So the intervals here are too narrow: read them as 87% "
-        "intervals."
-    )
-
-
-def test_coverage_names_the_range_of_runs_where_they_differ() -> None:
-    coverage = COVERAGE.assign(seeds_min=1, seeds_max=12)
-    text = verdict.describe_coverage(coverage, interval="calibrated", unit="runs")
-    assert "(2 datasets with 1 to 12 runs on each, and noise as these runs have it)" in text
-
-
-def test_calibrated_intervals_get_no_warning() -> None:
-    text = verdict.describe_coverage(COVERAGE, interval="calibrated", unit="runs")
-    assert text.endswith("this often: calibrated 94.7% and percentile 87.1%.")
-
-
-@pytest.mark.parametrize(
-    ("interval", "unit"), [("bca", "runs"), ("calibrated", "runs_and_datasets")]
-)
-def test_other_intervals_are_said_not_to_be_simulated(interval: str, unit: str) -> None:
-    text = verdict.describe_coverage(COVERAGE, interval=interval, unit=unit)
-    assert text == "How often intervals of this kind hold the truth was not simulated."
-
-
-def test_nothing_is_said_of_coverage_that_could_not_be_simulated() -> None:
-    coverage = COVERAGE.assign(expected=np.nan)
-    assert verdict.describe_coverage(coverage, interval="percentile", unit="runs") == ""
-
-
 def test_the_order_by_each_aggregation_is_told() -> None:
     aggregate = pd.DataFrame(
         {"model": ["A", "B", "C"], "rank_mean": [1, 2, 3], "rank_median": [2, 1, 3]}
@@ -291,8 +251,7 @@ def test_every_choice_of_interval_is_explained(interval: str, unit: Unit) -> Non
     words = {"runs": "other runs on these", "seeds": "other seeds on these"}
     assert words.get(unit, "other runs on other such datasets") in text
     assert "at a nominal level of 95%" in text
-    name = {"bca": "BCa"}.get(interval, interval)
-    assert re.search(f"A {name} interval (is|runs|takes)", text)
+    assert re.search(f"A {interval} interval (is|runs|takes)", text)
     assert ("In each of 10,000 bootstrap replicates" in text) == (interval != "calibrated")
     enough = "it has four or more datasets" if unit == "runs_and_datasets" else "two or more runs"
     assert f"{enough}: fewer do not show how much they vary." in text

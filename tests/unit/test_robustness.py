@@ -13,23 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.artifacts import read_parquet
 from capmap.comparison.robustness import (
     ALL_BOUNDS,
     Agreement,
-    Stability,
     Variation,
     compare_variations,
     iterate_variations,
-    resample_ranks,
 )
 from capmap.ranking.resampling import stratify_runs
 from capmap.ranking.statistics import evaluate_runs
-from capmap.rng import make_stream
 from capmap.tables import write_table
 from tests.toy_scores import run_on_runs
 
-make_rng = partial(make_stream, 0, "toy", "rank_stability")
 KEYS = ["aggregation", "bounds", "left_out"]
 METHODS = ["mean", "trimmed_mean", "median", "iqm"]
 
@@ -57,7 +52,7 @@ def draw_runs(
 
 def report(runs: pd.DataFrame) -> dict[str, int]:
     """Ranks by interquartile mean, as the study reports them."""
-    return rank(score_iqm(runs, weights="datasets"))
+    return rank(score_iqm(runs))
 
 
 def rank(scores: dict[str, float]) -> dict[str, int]:
@@ -65,36 +60,20 @@ def rank(scores: dict[str, float]) -> dict[str, int]:
     return {name: 1 + sum(x > y for x in values.values()) for name, y in values.items()}
 
 
-def score_iqm(runs: pd.DataFrame, *, weights: Any) -> dict[str, float]:
+def score_iqm(runs: pd.DataFrame) -> dict[str, float]:
     return {
-        str(model): evaluate_runs(
-            "iqm", stratify_runs(own["score"], own["dataset"].tolist(), weights=weights)
-        )
+        str(model): evaluate_runs("iqm", stratify_runs(own["score"], own["dataset"].tolist()))
         for model, own in runs.groupby("model")
     }
 
 
 def compare(runs: pd.DataFrame, *, reported: dict[str, int] | None = None) -> Agreement:
-    variations = iterate_variations(runs, weights="datasets")
+    variations = iterate_variations(runs)
     names = sorted(runs["dataset"].unique())
     return compare_variations(variations, reported=reported or report(runs), datasets=names)
 
 
-def resample(
-    runs: pd.DataFrame, *, top: int = 2, n_resamples: int = 400, confidence_level: float = 0.95
-) -> Stability:
-    return resample_ranks(
-        runs,
-        reported=report(runs),
-        top=top,
-        weights="datasets",
-        n_resamples=n_resamples,
-        confidence_level=confidence_level,
-        make_rng=make_rng,
-    )
-
-
-def score_by_hand(runs: pd.DataFrame, aggregation: str, bounds: str, weights: str) -> Any:
+def score_by_hand(runs: pd.DataFrame, aggregation: str, bounds: str) -> Any:
     """Scores of a variation, dataset by dataset and model by model."""
     parts = []
     for _, own in runs.groupby("dataset"):
@@ -117,26 +96,25 @@ def score_by_hand(runs: pd.DataFrame, aggregation: str, bounds: str, weights: st
         return {}
     bounded = pd.concat(parts)
     if aggregation == "iqm":
-        return score_iqm(bounded, weights=weights)
+        return score_iqm(bounded)
     trim = partial(stats.trim_mean, proportiontocut=0.25)
     summarize = {"mean": np.mean, "median": np.median, "trimmed_mean": trim}[aggregation]
     cells = bounded.groupby(["model", "dataset"])["score"].mean()
     return {str(name): float(summarize(own)) for name, own in cells.groupby("model")}
 
 
-@pytest.mark.parametrize("weights", ["datasets", "runs"])
 @pytest.mark.parametrize("hidden", [0.0, 0.6])
-def test_scores_of_all_variations_are_those_computed_by_hand(weights: Any, hidden: float) -> None:
+def test_scores_of_all_variations_are_those_computed_by_hand(hidden: float) -> None:
     runs = draw_runs(1, hidden=hidden)
     constant = [(model, "constant", 0.3) for model in ("m0", "m1", "m1")]
     runs = pd.concat([runs, make_runs(*constant, ("m1", "alone", 0.9), ("m1", "alone", 0.8))])
     models, datasets = sorted(runs["model"].unique()), sorted(runs["dataset"].unique())
-    found = list(iterate_variations(runs, weights=weights))
+    found = list(iterate_variations(runs))
     assert len(found) == 12
     for variation in found:
         for left_out, line in zip(["", *datasets], variation.scores, strict=True):
             rest = runs[runs["dataset"] != left_out]
-            expected = score_by_hand(rest, variation.aggregation, variation.bounds, weights)
+            expected = score_by_hand(rest, variation.aggregation, variation.bounds)
             np.testing.assert_allclose(
                 line, [expected.get(model, np.nan) for model in models], rtol=0, atol=1e-10
             )
@@ -157,16 +135,13 @@ def test_agreement_is_that_of_rankings_by_hand(
     agreement, reported = compare(runs), report(runs)
     names, left_out = list(reported), ["", *sorted(runs["dataset"].unique())]
     flipped: Counter[tuple[str, str]] = Counter()
-    rows, ranked = agreement.robustness.itertuples(), agreement.ranks.groupby(KEYS)
-    for variation in iterate_variations(runs, weights="datasets"):
+    rows = agreement.robustness.itertuples()
+    for variation in iterate_variations(runs):
         for dataset, line, row in zip(left_out, variation.scores, rows, strict=False):
             scores = dict(zip(names, line, strict=True))
             ranks = rank({name: score for name, score in scores.items() if not np.isnan(score)})
             key = (variation.aggregation, variation.bounds, dataset)
             assert (row.aggregation, row.bounds, row.left_out, row.models) == (*key, len(ranks))
-            if ranks:
-                found = ranked.get_group(key)
-                assert dict(zip(found["model"], found["rank"], strict=True)) == ranks
             pairs = [
                 (a, b)
                 for a, b in itertools.permutations(ranks, 2)
@@ -214,7 +189,17 @@ def test_a_pair_that_flips_is_found_with_its_share() -> None:
 def test_each_flip_tells_what_turns_the_pair() -> None:
     runs = draw_runs(12, models=8, datasets=8, hidden=0.3)
     agreement = compare(runs)
-    ranks = agreement.ranks.pivot_table(index=KEYS, columns="model", values="rank")
+    names = sorted(runs["dataset"].unique())
+    ranks = pd.DataFrame(
+        {
+            (variation.aggregation, variation.bounds, left_out): stats.rankdata(
+                -line.round(10), method="min", nan_policy="omit"
+            )
+            for variation in iterate_variations(runs)
+            for left_out, line in zip(["", *names], variation.scores, strict=True)
+        },
+        index=sorted(runs["model"].unique()),
+    ).T
     choices = {
         "aggregations": {name: (name, "configured", "") for name in METHODS},
         "bounds": {name: ("iqm", name, "") for name in ("observed", "ranks")},
@@ -256,101 +241,14 @@ def test_tied_ranks_neither_agree_nor_flip() -> None:
     np.testing.assert_allclose(found["kendall_tau"], [expected, np.nan] * 12, rtol=0, atol=1e-15)
     assert (found["flips"] == 0).all()
     assert agreement.flips.empty
-    assert agreement.ranks["rank"].tolist() == [1, 2, 2, 4, 1, 1, 1, 1] * 12
-
-
-def test_dominating_model_is_best_in_every_resample() -> None:
-    runs = draw_runs(2, models=5)
-    runs.loc[runs["model"] == "m2", "score"] += 5
-    stability, distribution = resample(runs).stability, resample(runs).distribution
-    assert stability.loc[0].tolist() == ["m2", 1, 1.0, 1.0, 2, 1.0, 1, 1]
-    assert distribution.loc[0].tolist() == ["m2", 1, 1.0]
-    assert (stability["share_first"][1:] == 0).all()
-
-
-def test_exchangeable_models_are_best_equally_often() -> None:
-    # Each of four models is best on every fourth dataset: by symmetry each is best in a quarter of
-    # the resamples, and the standard error of 4000 is 0.007.
-    rows = [
-        (f"m{model}", f"d{dataset:02d}", float(model == dataset % 4))
-        for model in range(4)
-        for dataset in range(40)
-    ]
-    stability = resample(make_runs(*rows), n_resamples=4000).stability
-    np.testing.assert_allclose(stability["share_first"], 0.25, rtol=0, atol=0.03)
-    np.testing.assert_allclose(stability["share_top"], 0.5, rtol=0, atol=0.03)
-    np.testing.assert_allclose(stability["rank_mean"], 2.5, rtol=0, atol=0.1)
-    assert stability["rank_low"].tolist() == [1] * 4
-    assert stability["rank_high"].tolist() == [4] * 4
-
-
-def test_identical_models_share_their_ranks() -> None:
-    runs = draw_runs(3, models=1)
-    runs = pd.concat([runs.assign(model=name) for name in "abc"])
-    found = resample(runs, n_resamples=100)
-    np.testing.assert_allclose(found.stability["share_first"], 1 / 3)
-    np.testing.assert_allclose(found.stability["share_top"], 2 / 3)
-    np.testing.assert_allclose(found.stability["rank_mean"], 2)
-    assert found.stability[["rank", "rank_low", "rank_high"]].to_numpy().tolist() == [[1, 1, 3]] * 3
-    assert found.distribution["rank"].tolist() == [1, 2, 3] * 3
-
-
-@given(st.integers(0, 10**6), st.integers(1, 6), st.floats(0, 0.8))
-def test_probabilities_of_all_models_sum_to_the_places_there_are(
-    seed: int, models: int, hidden: float
-) -> None:
-    runs = draw_runs(seed, models=models, seeds=2, hidden=hidden)
-    found = resample(runs, top=3, n_resamples=37)
-    table = found.stability
-    assert table["share_first"].sum() == pytest.approx(1)
-    assert table["share_top"].sum() == pytest.approx(min(3, models))
-    assert table["rank_mean"].mean() == pytest.approx((models + 1) / 2)
-    assert table[["share_first", "share_top"]].max(axis=None) <= 1
-    assert (table["rank_low"] <= table["rank_high"]).all()
-    assert table["rank_high"].max() <= models
-    assert found.distribution.groupby("model")["share"].sum().to_numpy() == pytest.approx(1)
-    assert (found.distribution["share"] > 0).all()
-
-
-@pytest.mark.parametrize("confidence_level", [0.5, 0.95])
-def test_resampled_ranks_are_those_of_the_datasets_drawn(confidence_level: float) -> None:
-    # Complete, so no model needs draws of its own: rank the runs of the drawn datasets by hand.
-    runs = draw_runs(4, datasets=4)
-    names = sorted(runs["dataset"].unique())
-    best, worst = [], []
-    for row in make_rng().integers(4, size=(25, 4)):
-        drawn = [
-            runs[runs["dataset"] == names[pick]].assign(dataset=f"{place}")
-            for place, pick in enumerate(row)
-        ]
-        ranks = list(rank(score_iqm(pd.concat(drawn), weights="datasets")).values())
-        best.append(ranks)
-        worst.append([place + ranks.count(place) - 1 for place in ranks])
-    found = resample(runs, n_resamples=25, confidence_level=confidence_level)
-    table = found.stability.set_index("model").sort_index()
-    is_first = np.array(best) == 1
-    shares = is_first / is_first.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(table["share_first"], shares.mean(axis=0), rtol=0, atol=1e-12)
-    # Among 25 sorted ranks the ends stand at 24 times the tail, rounded outwards.
-    tail = int(24 * (1 - confidence_level) / 2)
-    assert table["rank_low"].tolist() == np.sort(best, axis=0)[tail].tolist()
-    assert table["rank_high"].tolist() == np.sort(worst, axis=0)[24 - tail].tolist()
 
 
 def test_order_of_rows_changes_nothing() -> None:
     runs = draw_runs(5, hidden=0.3)
     turned = runs.sample(frac=1, random_state=0)
-    tables = vars(compare(runs)) | vars(resample(runs))
-    for name, other in (vars(compare(turned)) | vars(resample(turned))).items():
+    tables = vars(compare(runs))
+    for name, other in vars(compare(turned)).items():
         pd.testing.assert_frame_equal(tables[name], other, check_exact=True)
-
-
-def test_a_model_more_leaves_the_draws_of_the_others() -> None:
-    runs = draw_runs(6, models=4)
-    last = runs[runs["model"] == "m0"].assign(model="z", score=lambda table: table["score"] - 9)
-    alone = resample(runs).stability.set_index("model")
-    joined = resample(pd.concat([runs, last])).stability.set_index("model").drop("z")
-    pd.testing.assert_frame_equal(alone, joined)
 
 
 SMALL = [[], [("b", "x", 0.5)], [("b", "y", 0.7)], [("a", "x", 0.6), ("b\n", "x\n", -3.0)]]
@@ -359,12 +257,11 @@ SMALL = [[], [("b", "x", 0.5)], [("b", "y", 0.7)], [("a", "x", 0.6), ("b\n", "x\
 @pytest.mark.parametrize("further", SMALL)
 def test_small_studies_work(further: list[tuple[Any, ...]]) -> None:
     runs = make_runs(("a", "x", 0.5), *further)
-    agreement, found = compare(runs), resample(runs, n_resamples=5)
+    agreement = compare(runs)
     n = runs["model"].nunique()
     assert len(agreement.robustness) == 12 * (1 + runs["dataset"].nunique())
     assert len(agreement.spans) == 12 * n
     assert agreement.flips.columns[[0, -1]].tolist() == ["model_a", "left_out"]
-    assert len(found.stability) == n
 
 
 def test_step_writes_tables_and_text(tmp_path: Path) -> None:
@@ -376,13 +273,8 @@ def test_step_writes_tables_and_text(tmp_path: Path) -> None:
     beside = ranking.assign(unit="runs_and_datasets", rank=1)
     scopes = pd.concat([ranking.assign(unit="runs"), beside])
     write_table(scopes, [tmp_path / "scopes.csv"])
-    for missing, datasets in (("pairwise", 5), ("common", 4)):
-        tables = run_on_runs("check_robustness", tmp_path, runs, missing=missing, top=2)
-        table = tables["robustness"]
-        assert len(table) == 12 * (1 + datasets)
-        assert table["left_out"].value_counts(dropna=False)["=1+1"] == 12
-        models = {evil, "007", "m0", "m3"}
-        assert set(tables["rank_stability"]["model"]) == models
-        ranks = read_parquet(tmp_path / "robustness/ranks.parquet")
-        assert ranks.columns.tolist() == [*KEYS, "model", "rank"]
-        assert ranks["model"].value_counts().to_dict() == dict.fromkeys(models, len(table))
+    tables = run_on_runs("check_robustness", tmp_path, runs)
+    table = tables["robustness"]
+    assert len(table) == 12 * 6
+    assert table["left_out"].value_counts(dropna=False)["=1+1"] == 12
+    assert set(tables["robustness_ranks"]["model"]) == {evil, "007", "m0", "m3"}

@@ -53,7 +53,7 @@ def test_input_is_neither_changed_nor_shared():
     before, schema_before = copy.deepcopy(given_settings), copy.deepcopy(SCHEMA)
     checked = check_settings(given_settings, SCHEMA)
     checked["studies"]["toy"]["exports"].append("b.csv")
-    checked["studies"]["toy"]["bootstrap"]["statistics"].append("x")
+    checked["studies"]["toy"]["analyses"].append("x")
     checked["studies"]["toy"]["where"]["x"] = 1
     assert given_settings == before
     assert before["studies"]["toy"]["exports"] == ["a.csv"]
@@ -152,21 +152,21 @@ def test_dataset_may_be_called_like_a_rule():
         ),
         (
             "bootstrap: {interval: Percentile}",
-            'bootstrap.interval: expected "percentile", "basic", "bca" or "calibrated", '
+            'bootstrap.interval: expected "percentile" or "calibrated", '
             'found "Percentile". Did you mean "percentile"?',
         ),
         (
-            "aggregate: [mean, trimmed]",
-            'aggregate item 2: expected "mean", "trimmed_mean" or "median", '
-            'found "trimmed". Did you mean "trimmed_mean"?',
+            "capabilities: {distances: [l2, cosin]}",
+            'capabilities.distances item 2: expected "l2", "cosine" or "poincare", '
+            'found "cosin". Did you mean "cosine"?',
         ),
         (
-            "aggregate: mean",
-            'aggregate: expected a list of "mean", "trimmed_mean" or "median", '
-            'found "mean". Write [mean].',
+            "capabilities: {distances: l2}",
+            'capabilities.distances: expected a list of "l2", "cosine" or "poincare", '
+            'found "l2". Write [l2].',
         ),
-        ("aggregate: [mean, mean]", 'aggregate: "mean" is listed twice.'),
-        ("aggregate: []", "aggregate: the list must not be empty."),
+        ("capabilities: {distances: [l2, l2]}", 'capabilities.distances: "l2" is listed twice.'),
+        ("checkpoints: {rankings: []}", "checkpoints.rankings: the list must not be empty."),
         (
             "min_seeds: 0",
             "min_seeds: expected a whole number of at least 1, found the number 0.",

@@ -151,12 +151,12 @@ def test_seeds_of_their_own_on_each_dataset_are_runs() -> None:
 def test_pairs_over_seeds_are_compared_as_in_a_paired_t_test() -> None:
     runs = draw(0.5, models=2)
     matrix = arrange_runs(runs, by_seed=True)
-    row = compare_pairs(matrix, missing="pairwise", unit="seeds", confidence_level=0.9).iloc[0]
+    row = compare_pairs(matrix, unit="seeds", confidence_level=0.9).iloc[0]
     means = runs.groupby(["model", "seed"])["score"].mean()
     test = stats.ttest_rel(means["m00"], means["m01"]).confidence_interval(0.9)
     assert (row["ci_low"], row["ci_high"]) == (pytest.approx(test.low), pytest.approx(test.high))
     with pytest.raises(ValueError, match="seeds"):
-        compare_pairs(arrange_runs(runs), missing="common", unit="seeds", confidence_level=0.9)
+        compare_pairs(arrange_runs(runs), unit="seeds", confidence_level=0.9)
 
 
 def test_a_bootstrap_cannot_be_over_seeds() -> None:

@@ -10,10 +10,10 @@ from aggregate_scores import aggregate_scores
 from bootstrap_shard import bootstrap_shard
 from capmap.artifacts import read_parquet, read_table, write_json, write_parquet
 from rank_models import rank_models
-from simulate_coverage import simulate_coverage
 
 EVIL = '=cmd "<script>" $x_1$ %&/ é'
 FORMATS = ("csv", "md", "tex")
+STATISTICS = ["iqm", "mean", "median", "optimality_gap"]
 
 
 class Folder:
@@ -29,6 +29,7 @@ class Folder:
             for seed in range(seeds)
         ]
         self.runs = pd.DataFrame(rows, columns=["model", "dataset", "seed", "score"])
+        self.runs["ranked"] = True
         raw = self.runs.assign(metric="RMSE", score=10 * self.runs["score"], source="f", line=2)
         write_parquet(path / "runs.parquet", raw)
         self.shards = [str(path / f"{shard}.parquet") for shard in (0, 1)]
@@ -52,7 +53,7 @@ class Folder:
 
     def aggregate(self, **options: object) -> None:
         """Run aggregate_scores."""
-        given = {"aggregations": ["median", "mean"], "datasets": {}} | options
+        given = {"datasets": {}} | options
         scope = self.path / "scope.json"
         if not scope.is_file():
             write_json(scope, {"effects": None})
@@ -81,8 +82,6 @@ class Folder:
             "replicates": 200,
             "confidence": 0.95,
             "interval": "percentile",
-            "weights": "datasets",
-            "statistics": ["optimality_gap", "mean"],
             "dimensions": None,
             "seed": 0,
         } | options
@@ -159,17 +158,38 @@ def test_missing_cells_stay_empty(folder: Folder) -> None:
     assert folder.read("aggregate")["datasets"].tolist() == [3, 2]
 
 
+def test_a_model_that_is_not_ranked_is_last_and_moves_no_other(folder: Folder) -> None:
+    folder.bootstrap(0)
+    folder.bootstrap(1)
+    folder.rank()
+    before = folder.read("scopes").set_index("model")
+    others = folder.runs[folder.runs["model"] == "c"].assign(model="z", score=9.0, ranked=False)
+    folder.runs = pd.concat([folder.runs, others[others["dataset"] == "x"]])
+    write_parquet(folder.shards[0], folder.runs[folder.runs["model"].isin(["b", "z"])])
+    folder.bootstrap(0)
+    folder.rank()
+    table = folder.read("scopes").set_index("model")
+    pd.testing.assert_frame_equal(
+        table.drop("z").reset_index(drop=True), before.reset_index(drop=True), check_dtype=False
+    )
+    assert table.loc["z", ["rank", "rank_low", "rank_high", "tie_group"]].isna().all(axis=None)
+    assert table.loc["z", ["datasets", "missing"]].drop_duplicates().to_numpy().tolist() == [[1, 2]]
+    assert folder.read("iqm")["model"].iloc[-1] == "z"
+    folder.aggregate()
+    assert folder.read("aggregate")["rank_median"].isna().tolist() == [False] * 3 + [True]
+
+
 def test_replicates_have_the_columns_of_the_contract(folder: Folder) -> None:
     table = read_parquet(folder.bootstrap(1))
     assert list(table) == [
         *("model", "statistic", "estimate", "ci_low", "ci_high", "standard_error", "freedom"),
-        *("runs", "datasets", "filled", "replicates", "parts", "unit", "kind", "group"),
+        *("runs", "datasets", "filled", "ranked", "replicates", "parts", "unit", "kind", "group"),
     ]
-    assert table["model"].tolist() == [EVIL] * 3 + ["c"] * 3 + [EVIL, "c"]
-    assert table["statistic"].tolist() == ["iqm", "mean", "optimality_gap"] * 2 + ["iqm"] * 2
-    assert table["runs"].tolist() == [9] * 8
-    assert [len(replicates) for replicates in table["replicates"]] == [200] * 6 + [0] * 2
-    assert table["unit"].tolist() == ["runs"] * 6 + ["runs_and_datasets"] * 2
+    assert table["model"].tolist() == [EVIL] * 4 + ["c"] * 4 + [EVIL, "c"]
+    assert table["statistic"].tolist() == STATISTICS * 2 + ["iqm"] * 2
+    assert table["runs"].tolist() == [9] * 10
+    assert [len(replicates) for replicates in table["replicates"]] == [200] * 8 + [0] * 2
+    assert table["unit"].tolist() == ["runs"] * 8 + ["runs_and_datasets"] * 2
 
 
 def test_calibrated_intervals_need_no_replicates(folder: Folder) -> None:
@@ -221,11 +241,11 @@ def test_both_scopes_are_ranked_side_by_side(folder: Folder) -> None:
     assert folder.read("scopes")["unit"].tolist() == ["runs_and_datasets"] * 3
 
 
-@pytest.mark.parametrize(("rank_by", "best"), [("mean", EVIL), ("optimality_gap", EVIL)])
+@pytest.mark.parametrize(("rank_by", "best"), [("mean", EVIL), ("median", EVIL)])
 def test_another_statistic_ranks_the_models(folder: Folder, rank_by: str, best: str) -> None:
     folder.add_dataset()
     for shard in (0, 1):
-        folder.bootstrap(shard, rank_by=rank_by, statistics=[], interval="calibrated")
+        folder.bootstrap(shard, rank_by=rank_by, interval="calibrated")
     folder.rank()
     scopes, intervals = folder.read("scopes"), folder.read("intervals")
     assert scopes["statistic"].tolist() == [rank_by] * 6
@@ -234,7 +254,7 @@ def test_another_statistic_ranks_the_models(folder: Folder, rank_by: str, best: 
     own = intervals[intervals["statistic"] == rank_by].reset_index()
     for column, same in (("model", "model"), ("score", "estimate"), ("ci_low", "ci_low")):
         assert scopes[column].iloc[:3].tolist() == own[same].tolist()
-    assert set(intervals["statistic"]) == {"iqm", rank_by}
+    assert set(intervals["statistic"]) == {*STATISTICS}
     assert folder.read("iqm")["iqm"].is_monotonic_decreasing
 
 
@@ -283,23 +303,3 @@ def test_single_runs_rank_without_intervals(tmp_path: Path) -> None:
     iqm = folder.read("iqm")
     assert iqm["rank"].tolist() == [1, 2, 3]
     assert iqm[["ci_low", "ci_high", "rank_low", "rank_high", "tie_group"]].isna().all(axis=None)
-
-
-def test_coverage_of_the_study_is_written(folder: Folder) -> None:
-    simulate_coverage(
-        shards=folder.shards,
-        coverage=folder.table("coverage"),
-        study="toy",
-        confidence_level=0.9,
-        weights="datasets",
-        seed=0,
-    )
-    table = folder.read("coverage")
-    assert list(table) == [
-        *("interval", "datasets", "seeds", "seeds_min", "seeds_max"),
-        *("nominal", "expected", "simulations"),
-    ]
-    assert table["datasets"].tolist() == [3, 3]
-    assert table["nominal"].tolist() == [0.9, 0.9]
-    # So few runs do not tell their noise.
-    assert table["simulations"].tolist() == [0, 0]

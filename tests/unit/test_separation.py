@@ -15,9 +15,6 @@ from tests.toy_runs import make_runs
 def rate(*rows: tuple[str, str, float], n_resamples: int = 50) -> pd.DataFrame:
     table = estimate_ratings(
         make_runs(*rows),
-        battles="means",
-        tie_threshold=0.0,
-        calibration="",
         n_resamples=n_resamples,
         confidence_level=0.95,
         make_rng=partial(make_stream, 0, "toy", "ratings"),

@@ -225,7 +225,7 @@ BOUNDED = {"RMSE": {"low": 0, "high": 10}}
 )
 def test_failed_runs_count_as_configured(tmp_path, failed, scores):
     path = write(tmp_path, FAILING)
-    settings = {"metrics": BOUNDED, "failed": failed, "incomplete": "keep"}
+    settings = {"metrics": BOUNDED, "failed": failed, "incomplete": "adjust"}
     runs, summary = run(tmp_path, exports=path, **settings)
     assert runs.loc[runs["model"] == "B", "score"].tolist() == pytest.approx(scores)
     told = [row for row in summary["warnings"] if "failed" in row["reason"]]
@@ -266,7 +266,7 @@ def test_failed_runs_in_one_line_of_json_are_told_apart(tmp_path, divider):
     rows = [dict(zip(("model", "dataset", "score"), row, strict=True)) for row in scores]
     path = write(tmp_path, f"[{divider.join(map(json.dumps, rows))}]", "runs.json")
     settings = {"metric": "accuracy", "failed": "worst", "invalid": "quarantine"}
-    runs, summary = run(tmp_path, exports=path, incomplete="keep", **settings)
+    runs, summary = run(tmp_path, exports=path, incomplete="adjust", **settings)
     assert runs.loc[runs["model"] == "C", "score"].tolist() == [0.5, 0.3]
     assert runs.loc[runs["model"] == "D", "score"].tolist() == [0.7]
     reasons = [row["reason"] for row in summary["warnings"] if row["code"] == "failed_run"]

@@ -163,7 +163,7 @@ def spread_two(seeds, scores, spread=("0.1", "0.1")):
 
 
 def test_summary_rows_with_seeds_keep_all_their_runs():
-    validation = validate(spread_two(["1", "2"], [0.5, 0.5]), incomplete="keep")
+    validation = validate(spread_two(["1", "2"], [0.5, 0.5]), incomplete="adjust")
     own = validation.runs[validation.runs["model"] == "A"]["seed"]
     assert own.tolist() == ["1 / 1", "1 / 2", "2 / 1", "2 / 2", "2 / 3", "2 / 4"]
 

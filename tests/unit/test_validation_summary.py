@@ -15,7 +15,7 @@ RAGGED = make_runs(("A", "D", 0.1), ("A", "E", 0.2), ("B", "D", 0.3))
     [
         ("error", "error", "The model 'B' has no run for 1 dataset: 'E'."),
         (
-            "keep",
+            "adjust",
             "warning",
             "1 of 2 models have no run on some dataset; 'B' lacks most, 1 dataset: 'E'.",
         ),
@@ -53,7 +53,7 @@ def test_selecting_nothing_is_an_error():
 
 def test_cells_with_fewer_seeds_than_wanted_are_a_warning_per_model():
     runs = make_runs(("A", "D", 0.1, "1"), ("A", "D", 0.2, "2"), ("A", "E", 0.3), ("B", "D", 0.3))
-    problems = find(runs, "few_seeds", min_seeds=2, incomplete="keep")
+    problems = find(runs, "few_seeds", min_seeds=2, incomplete="adjust")
     assert [problem.reason for problem in problems] == [
         "The model 'A' has fewer than 2 runs on 1 dataset: 'E'.",
         "The model 'B' has fewer than 2 runs on 1 dataset: 'D'.",
@@ -77,7 +77,7 @@ def test_scores_that_no_seed_changes_are_a_warning_once():
     assert problem.reason.startswith("Every model has the same score with every seed")
     other = make_runs(("B", "F", 0.5, "1"), ("B", "F", 0.51, "2"))
     for runs in (GOOD, repeat(cells[0]), pd.concat([repeat(*cells), other])):
-        assert find(runs, "identical_seeds", incomplete="keep") == []
+        assert find(runs, "identical_seeds", incomplete="adjust") == []
     outcomes = [(*cell[:2], score) for cell, score in zip(cells, (0, 0, 1, 1), strict=True)]
     assert find(repeat(*outcomes), "identical_seeds") != []
     many = [(f"M{n}", "D", n % 2) for n in range(8)]

@@ -35,7 +35,7 @@ TOP_RUNS = Analysis(
             draw="capmap.figures.top_runs:draw_top_runs",
             reads=["top_runs"],
             order="iqm",
-            options={{"size": "robustness/top"}},
+            options={{"size": "comparison/samples"}},
         )
     }},
     steps={{

@@ -126,7 +126,7 @@ def test_a_new_submission_reruns_what_it_must_and_the_changes_name_it(project: C
     assert run.status == 0, run.output
     assert run.rules == TABLES | SHARDED | {"write_leaderboard"}
     assert set(run.jobs.values()) == {1}
-    later = FIGURES | PAGES | {"simulate_coverage", "track_releases", "write_leaderboard"}
+    later = FIGURES | PAGES | {"track_releases", "write_leaderboard"}
     assert project.snakemake("-n").rules == later - {"write_leaderboard"}
     after = read_table(ranking).set_index("model")["rank"]
     new = set(after.index) - set(before.index)

@@ -20,7 +20,6 @@ CONFIG = {
 GATHERS = {
     "aggregate_scores study=alpha",
     "rank_models study=alpha",
-    "simulate_coverage study=alpha",
     "plot study=alpha",
     "track_changes study=alpha",
     *(f"{page} study=alpha" for page in STUDY_PAGES),

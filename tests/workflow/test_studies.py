@@ -90,8 +90,7 @@ def test_every_result_of_the_examples_exists(examples: Checkout) -> None:
     studies = yaml.safe_load((PROJECT / "config.yaml").read_text())["studies"]
     papers = [yaml.safe_load(path.read_text())["studies"] for path in PROJECT.glob("papers/*.yaml")]
     asked = [study["analyses"] for some in (studies, *papers) for study in some.values()]
-    # No example has a column of publications.
-    assert {name for names in asked for name in names} == set(ANALYSES) - {"publications"}
+    assert {name for names in asked for name in names} == set(ANALYSES)
     for study, settings in ((name, studies[name]) for name in TUTORIAL):
         folder = examples.folder / "results" / study
         settings = {"groups": {}, "conditions": [], **settings}

@@ -167,11 +167,10 @@ checkpoint normalize_runs:
         normalization=setting("normalization"),
         select=setting("select"),
         incomplete=setting("incomplete"),
+        min_datasets=setting("min_datasets"),
         unit=setting("bootstrap/unit"),
         rank_by=setting("rank_by"),
         interval=setting("bootstrap/interval"),
-        seed=of(studies.find_imputation_seed),
-        study="{study}",
         renamed=setting("figures/names"),
         library=digest_library("normalize_runs.py"),
     script:

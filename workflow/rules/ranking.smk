@@ -2,7 +2,7 @@
 
 Reads: runs.parquet, normalized/{shard}.parquet and normalized/scope.json.
 Writes: bootstrap/{shard}.parquet (estimates), tables/scores, tables/seeds, tables/shared_seeds,
-tables/aggregate, tables/iqm, tables/scopes, tables/intervals, tables/coverage.
+tables/aggregate, tables/iqm, tables/scopes, tables/intervals.
 """
 
 
@@ -24,7 +24,6 @@ rule aggregate_scores:
     conda:
         "../../envs/analysis.yaml"
     params:
-        aggregations=setting("aggregate"),
         datasets=setting("datasets"),
         library=digest_library("aggregate_scores.py"),
     script:
@@ -52,8 +51,6 @@ rule bootstrap_shard:
         replicates=setting("bootstrap/replicates"),
         confidence=setting("bootstrap/confidence"),
         interval=setting("bootstrap/interval"),
-        weights=setting("bootstrap/weights"),
-        statistics=setting("bootstrap/statistics"),
         dimensions=of(leaderboards.find_estimated),
         seed=setting("bootstrap/seed"),
         library=digest_library("bootstrap_shard.py"),
@@ -81,25 +78,3 @@ rule rank_models:
         library=digest_library("rank_models.py"),
     script:
         "../../scripts/rank_models.py"
-
-
-rule simulate_coverage:
-    """Normalized scores → how often such intervals hold the truth, by simulation."""
-    input:
-        shards=of(studies.list_shards, "normalized"),
-    output:
-        coverage=table("coverage"),
-    log:
-        "results/logs/simulate_coverage/{study}.log",
-    benchmark:
-        "results/benchmarks/simulate_coverage/{study}.tsv"
-    conda:
-        "../../envs/analysis.yaml"
-    params:
-        confidence_level=setting("bootstrap/confidence"),
-        study="{study}",
-        weights=setting("bootstrap/weights"),
-        seed=setting("bootstrap/seed"),
-        library=digest_library("simulate_coverage.py"),
-    script:
-        "../../scripts/simulate_coverage.py"

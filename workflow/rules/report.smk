@@ -68,7 +68,6 @@ rule write_paper:
         scopes="results/{study}/tables/scopes.csv",
         seeds="results/{study}/tables/seeds.csv",
         bounds="results/{study}/normalized/bounds.csv",
-        coverage="results/{study}/tables/coverage.csv",
         claims="results/{study}/text/claims.csv",
         figures="results/{study}/figures",
         entries=of(leaderboards.place_entries),

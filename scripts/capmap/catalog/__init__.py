@@ -10,6 +10,7 @@ from capmap.catalog.main import HEADLINE, MAIN, TOGETHER
 
 __all__ = [
     "ANALYSES",
+    "COMPARISONS",
     "EVERYTHING",
     "FIGURES",
     "HEADLINE",
@@ -32,6 +33,8 @@ ANALYSES: dict[str, Analysis] = (
     | published.ANALYSES
 )
 EVERYTHING = {"main": MAIN, **ANALYSES}
+# Those that compare ranked models; models with too few datasets take no part.
+COMPARISONS = comparisons.ANALYSES
 # Tables by their place in the study's folder, without suffix, and figures and steps by name.
 TABLES: dict[str, Table] = {
     f"{analysis.folder}/{name}": table

@@ -30,8 +30,7 @@ COLUMNS = {
         "best left_out group condition best_model duplicate_of architecture type family "
         "tested_on date dropped dataset_a dataset_b metric_a metric_b labels "
         "method backbone size submission tie_group release license training checkpoint ranking "
-        "ranking_a ranking_b split stamp unit leader publication low_publication high_publication "
-        "closest",
+        "ranking_a ranking_b split stamp unit leader closest",
         model_a="Model a",
         model_b="Model b",
     ),
@@ -61,12 +60,9 @@ COLUMNS = {
 # Words of names whose first letter alone is not what makes them a label.
 SPELLINGS = {
     "asma": "ASMA",
-    "borda": "Borda",
-    "copeland": "Copeland",
     "df": "df",
     "hpo": "HPO",
     "iqm": "IQM",
-    "kemeny": "Kemeny",
     "mae": "MAE",
     "mse": "MSE",
     "p": "p",

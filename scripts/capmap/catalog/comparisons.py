@@ -80,7 +80,6 @@ PAIRWISE = Analysis(
             tables=["pairwise", "rope"],
             reads=["runs", "scopes", "bounds"],
             options={
-                "missing": "comparison/missing",
                 "reference": "comparison/reference",
                 "rope_setting": "comparison/rope",
                 "alpha": "comparison/alpha",
@@ -143,7 +142,7 @@ RANKS = Analysis(
             "capmap.comparison.cliques:compare_ranks",
             tables=["friedman", "nemenyi", "mean_ranks"],
             reads=["runs"],
-            options={"missing": "comparison/missing", "alpha": "comparison/alpha"},
+            options={"alpha": "comparison/alpha"},
             pairs=True,
             describe="capmap.prose.rank_tests:describe_rank_tests",
         )
@@ -191,7 +190,6 @@ PROFILES = Analysis(
             tables=["profiles", "profile_area"],
             reads=["runs", "bounds"],
             options={
-                "missing": "comparison/missing",
                 "n_resamples": "comparison/replicates",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
@@ -232,41 +230,6 @@ STRENGTHS = Analysis(
     },
 )
 
-PUBLICATIONS = Analysis(
-    question="Do publications agree on a result?",
-    shared=True,
-    default=True,
-    needs="columns/publication",
-    tables={
-        "disagreements": Table(
-            "Results that several publications report: the range of their normalized scores, its "
-            "ends and who reports them, the widest first.",
-            "model dataset publications range low low_publication high high_publication",
-        ),
-        "publications": Table(
-            "What each publication reports of each model on each dataset: its runs and their mean "
-            "score, as exported and normalized, the mean of the others, and the difference.",
-            "model dataset publication n score normalized others difference",
-        ),
-    },
-    figures={
-        "disagreements": Figure(
-            "Normalized scores that several publications report of a model on a dataset, the "
-            "widest range on top.",
-            draw="capmap.figures.publications:draw_disagreements",
-            reads=["disagreements", "publications"],
-        )
-    },
-    steps={
-        "compare_publications": Step(
-            "capmap.comparison.publications:compare_publications",
-            tables=["disagreements", "publications"],
-            reads=["runs", "exported"],
-            describe="capmap.prose.publications:describe_publications",
-        )
-    },
-)
-
 FRONTIER = Analysis(
     question="Which models are worth their cost?",
     shared=True,
@@ -275,7 +238,7 @@ FRONTIER = Analysis(
         "frontier": Table(
             "Score and cost of each model, the cheapest first; whether no other scores as high at "
             "the same cost or less, and the share of bootstrap resamples in which none does.",
-            "model cost score ci_low ci_high on_front p_front datasets missing",
+            "model cost score ci_low ci_high on_front p_front datasets",
         )
     },
     figures={
@@ -298,7 +261,6 @@ FRONTIER = Analysis(
                 "renamed": "figures/names",
                 "against": "frontier/against",
                 "n_resamples": "bootstrap/replicates",
-                "weights": "bootstrap/weights",
                 "seed": "bootstrap/seed",
             },
             describe="capmap.prose.frontier:describe_frontier",
@@ -347,10 +309,6 @@ RATINGS = Analysis(
             tables=["elo", "winrate"],
             reads=["runs"],
             options={
-                "missing": "comparison/missing",
-                "battles": "ratings/battles",
-                "tie_threshold": "ratings/tie_threshold",
-                "calibration": "ratings/calibration",
                 "n_resamples": "comparison/replicates",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
@@ -400,7 +358,6 @@ IMPROVABILITY = Analysis(
             tables=["improvability", "improvability_datasets"],
             reads=["runs", "bounds"],
             options={
-                "missing": "comparison/missing",
                 "datasets": "datasets",
                 "n_resamples": "comparison/replicates",
                 "confidence_level": "bootstrap/confidence",
@@ -433,23 +390,6 @@ ROBUSTNESS = Analysis(
             "what flips a pair alone: aggregations, bounds, and datasets that are left out.",
             "model_a model_b rank_a rank_b flips variations share aggregations bounds left_out",
         ),
-        "rank_stability": Table(
-            "How a rank depends on the choice of datasets: datasets are resampled. Share of "
-            "resamples in which a model comes first, and among the top; ranks between which the "
-            "configured share of resamples lies, which are no confidence sets.",
-            "model rank share_first share_top top rank_mean rank_low rank_high",
-            best={"share_first": "max"},
-        ),
-        "rank_distribution": Table(
-            "Share of the resamples of datasets in which a model has a rank.", "model rank share"
-        ),
-        "votes": Table(
-            "Rankings by votes of the datasets: mean share of rivals that a model is better than "
-            "(Borda), rivals that it beats on more datasets than they it (Copeland; all of them: a "
-            "Condorcet winner), and the order that contradicts the fewest votes (Kemeny).",
-            "model borda copeland condorcet rank_borda rank_copeland rank_kemeny",
-            best={"borda": "max", "copeland": "max"},
-        ),
         "dethroning": Table(
             "Fewest datasets that must be left out for a model to reach the leader's mean score, "
             "and which. Models that cannot are not listed.",
@@ -464,35 +404,12 @@ ROBUSTNESS = Analysis(
             reads=["robustness", "robustness_ranks", "flips"],
             order="scopes",
         ),
-        "rank_stability": Figure(
-            "How often each model has each rank when datasets are resampled.",
-            draw="capmap.figures.robustness:draw_rank_stability",
-            reads=["rank_stability", "rank_distribution"],
-            order="scopes",
-        ),
     },
     steps={
         "check_robustness": Step(
             "capmap.comparison.robustness:check_robustness",
-            tables=[
-                "robustness",
-                "robustness_ranks",
-                "flips",
-                "rank_stability",
-                "rank_distribution",
-                "votes",
-                "dethroning",
-            ],
+            tables=["robustness", "robustness_ranks", "flips", "dethroning"],
             reads=["runs", "scopes"],
-            options={
-                "missing": "comparison/missing",
-                "top": "robustness/top",
-                "weights": "bootstrap/weights",
-                "n_resamples": "comparison/replicates",
-                "confidence_level": "bootstrap/confidence",
-                "seed": "bootstrap/seed",
-            },
-            files={"ranks": "robustness/ranks.parquet"},
             pairs=True,
             describe="capmap.prose.robustness:describe_robustness",
         )
@@ -537,12 +454,10 @@ GROUPS = Analysis(
             reads=["runs", "scopes", "bounds"],
             options={
                 "definitions": "groups",
-                "aggregations": "aggregate",
-                "statistics": "bootstrap/statistics",
+                "min_datasets": "min_datasets",
                 "n_resamples": "bootstrap/replicates",
                 "confidence_level": "bootstrap/confidence",
                 "interval": "bootstrap/interval",
-                "weights": "bootstrap/weights",
                 "seed": "bootstrap/seed",
             },
             describe="capmap.prose.groups:describe_groups",
@@ -583,9 +498,7 @@ CONDITIONS = Analysis(
             reads=["runs"],
             paths=["others"],
             options={
-                "missing": "comparison/missing",
                 "aggregation": "comparison/aggregation",
-                "weights": "bootstrap/weights",
                 "n_resamples": "comparison/replicates",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
@@ -615,8 +528,7 @@ SAMPLE_SIZE = Analysis(
         "detectable": Table(
             "The least difference in interquartile means of two typical models that would be "
             "found with so many runs per dataset, by the upper limit of their variance, between "
-            "these two alone and allowing for all pairs. The last row is for the wished "
-            "difference, if one is configured.",
+            "these two alone and allowing for all pairs.",
             "seeds difference difference_all",
         ),
     },
@@ -641,12 +553,8 @@ SAMPLE_SIZE = Analysis(
             tables=["seed_widths", "next_seeds", "detectable"],
             reads=["runs"],
             options={
-                "missing": "comparison/missing",
                 "interval": "bootstrap/interval",
-                "weights": "bootstrap/weights",
                 "confidence_level": "bootstrap/confidence",
-                "power": "sample_size/power",
-                "difference": "sample_size/difference",
             },
             describe="capmap.prose.sample_size:describe_sample_size",
         )
@@ -674,17 +582,6 @@ RELIABILITY = Analysis(
             "levels, and about what it would be if they were independent.",
             "datasets models effective effective_independent cells_unused",
         ),
-        "reduction": Table(
-            "Kendall's tau of the ranking by so many chosen datasets with that by all, for models "
-            "that took no part in the choice, and how much higher it is than that of random ones.",
-            "datasets kendall_tau ci_low ci_high kendall_tau_random difference difference_low "
-            "difference_high",
-        ),
-        "reduced_datasets": Table(
-            "Datasets in the order of their choice on all models, and the share of choices on half "
-            "of the models that had each among as many.",
-            "order dataset share",
-        ),
         "dataset_clusters": Table(
             "Stable clusters of datasets that order models more alike than datasets do on average, "
             "the most similar dataset of each, and its correlation with the mean of the others.",
@@ -698,19 +595,13 @@ RELIABILITY = Analysis(
             draw="capmap.figures.reliability:draw_reliability",
             reads=["generalizability"],
         ),
-        "reduction": Figure(
-            "Kendall's tau with the ranking by all datasets, by the number of datasets chosen one "
-            "by one, for models that took no part in the choice, beside random datasets.",
-            draw="capmap.figures.reduction:draw_reduction",
-            reads=["reduction"],
-        ),
     },
     steps={
         "assess_reliability": Step(
             "capmap.comparison.reliability:assess_benchmark",
             tables=[
                 *("variance_components", "generalizability", "effective_datasets"),
-                *("reduction", "reduced_datasets", "dataset_clusters"),
+                "dataset_clusters",
             ],
             reads=["runs"],
             options={"confidence_level": "bootstrap/confidence", "seed": "bootstrap/seed"},
@@ -730,7 +621,6 @@ ANALYSES = {
     "frontier": FRONTIER,
     "robustness": ROBUSTNESS,
     "reliability": RELIABILITY,
-    "publications": PUBLICATIONS,
     "groups": GROUPS,
     "conditions": CONDITIONS,
     "sample_size": SAMPLE_SIZE,

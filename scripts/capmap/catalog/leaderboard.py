@@ -68,7 +68,6 @@ LEADERBOARD = Analysis(
             paths=["replicates", "descriptions", "benchmark"],
             options={
                 "dimension_datasets": "leaderboard/dimensions",
-                "complete": "leaderboard/complete",
                 "confidence_level": "bootstrap/confidence",
             },
             describe="capmap.prose.leaderboard:describe_leaderboard",

@@ -82,10 +82,9 @@ MAIN = Analysis(
         "seeds": Table(
             "Number, mean, standard deviation, standard error, extremes and interquartile "
             "mean of the runs in each cell: of scores as exported, after transforms, then of "
-            "normalized ones. With a column of publications, who reports it.",
+            "normalized ones.",
             "model dataset n mean std sem min max iqm normalized_mean normalized_std "
             "normalized_sem normalized_min normalized_max normalized_iqm",
-            more=True,
             labels=LABELS,
             short="Number and spread of runs in each cell: of scores as exported, after "
             "transforms, then of normalized ones.",
@@ -98,16 +97,6 @@ MAIN = Analysis(
             "correlation p models",
             labels=LABELS,
             short="Whether runs of a seed on different datasets move together.",
-            share=10_000,
-        ),
-        "coverage": Table(
-            "How often percentile and calibrated intervals of resampled runs hold the true "
-            "interquartile mean, in simulated studies like this one: its models, their numbers of "
-            "runs, and noise as its runs have it.",
-            "interval datasets seeds seeds_min seeds_max nominal expected simulations",
-            labels=LABELS,
-            short="How often intervals of resampled runs hold the true IQM, in simulated studies "
-            "like this one; datasets and seeds are medians.",
             share=10_000,
         ),
         "changes": Table(

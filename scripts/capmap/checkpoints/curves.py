@@ -9,7 +9,7 @@ from scipy import stats
 from capmap.checkpoints.plan import Plan
 from capmap.checkpoints.selection import CHECKPOINT, normalize_values
 from capmap.ranking.aggregation import FloatArray
-from capmap.ranking.intervals import percentile_interval
+from capmap.ranking.standard_errors import percentile_interval
 
 CURVES = {
     "training": "str",

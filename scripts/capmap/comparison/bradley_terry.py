@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,14 +9,12 @@ from scipy import sparse
 from scipy.special import expit, ndtri, stdtrit
 
 from capmap.comparison.battles import MakeRng, Tournament, resample_battles
-from capmap.comparison.score_matrix import BoolArray, arrange_runs, choose_common
+from capmap.comparison.score_matrix import BoolArray, arrange_runs
 from capmap.comparison.win_rates import count_wins
-from capmap.problems import require_known
 from capmap.ranking.aggregation import FloatArray, IntArray
-from capmap.ranking.intervals import percentile_interval
 from capmap.ranking.ranks import measure_replicates, rank_estimates
+from capmap.ranking.standard_errors import percentile_interval
 from capmap.rng import make_stream
-from capmap.settings.choices import Battles, Missing
 
 BASE = np.log(10)
 RIDGE = 1e-6
@@ -202,9 +199,6 @@ def find_components(met: BoolArray) -> IntArray:
 def estimate_ratings(
     runs: pd.DataFrame,
     *,
-    battles: Battles,
-    tie_threshold: float,
-    calibration: str,
     n_resamples: int,
     confidence_level: float,
     make_rng: MakeRng,
@@ -213,10 +207,8 @@ def estimate_ratings(
 
     Parameters
     ----------
-    runs, battles, tie_threshold
-        As in `capmap.comparison.battles.iterate_meetings`.
-    calibration : str
-        The model that is rated 1000, also in every resample; "" to have 1000 as mean of all models.
+    runs : pandas.DataFrame
+        As in `capmap.comparison.battles.resample_battles`.
     n_resamples : int
         Number of resamples, at least 1.
     confidence_level : float
@@ -246,8 +238,8 @@ def estimate_ratings(
     the same kind. Percentiles alone are too narrow with few datasets (of equal models on 4 to 8,
     95% intervals held the true rating in 86 to 91%), so their ends are moved away from the
     estimate, see `_expand_interval`. There are none for models with fewer than two datasets.
-    Resamples without any of a model's datasets say nothing about it (nor about any model, if it is
-    the one that is rated 1000): the next one that has some stands in.
+    Resamples without any of a model's datasets say nothing about it: the next one that has some
+    stands in.
 
     Ratings are rounded to six decimals, so that what is left of rounding noise makes no order.
 
@@ -261,18 +253,8 @@ def estimate_ratings(
     move with the seed. Where it is more than half, resamples agree on the rating that the ridge
     gives a model that always wins: no models are separated, and intervals without width left out.
     """
-    tournament = resample_battles(
-        runs,
-        battles=battles,
-        tie_threshold=tie_threshold,
-        n_resamples=n_resamples,
-        make_rng=make_rng,
-    )
+    tournament = resample_battles(runs, n_resamples=n_resamples, make_rng=make_rng)
     (strengths, is_separated), is_active = _fit_all(tournament), tournament.find_active()
-    if calibration:
-        place = tournament.models.index(calibration)
-        strengths = strengths - strengths[place]
-        is_active = is_active & is_active[place]
     ratings = np.round(MEAN + SCALE * strengths, DECIMALS)
     datasets = tournament.met.any(axis=2).sum(axis=0)
     replicates = [
@@ -365,14 +347,10 @@ def rate_models(
     runs: pd.DataFrame,
     *,
     study: str,
-    missing: Missing,
-    battles: Battles,
-    tie_threshold: float,
-    calibration: str,
     n_resamples: int,
     confidence_level: float,
     seed: int,
-) -> dict[str, Any]:
+) -> dict[str, pd.DataFrame]:
     """Rate models by their battles on datasets, and count who beats whom.
 
     Parameters
@@ -381,33 +359,20 @@ def rate_models(
         Normalized runs of all models.
     study : str
         Name of the study, part of the names of its random streams.
-    missing, n_resamples
+    n_resamples
         As in the setting `comparison`.
-    battles, tie_threshold, calibration
-        As in the setting `ratings`; win rates are by cell means whatever `battles` is.
     confidence_level, seed
         As in the setting `bootstrap`.
 
     Returns
     -------
     dict
-        The tables ``elo`` and ``winrate``, and ``cells_unused``.
+        The tables ``elo`` and ``winrate``.
     """
-    every = arrange_runs(runs)
-    if calibration:
-        require_known([calibration], every.models, option="ratings.calibration", kind="model")
-    matrix = choose_common(every, missing=missing)
     ratings = estimate_ratings(
-        runs[runs["dataset"].isin(matrix.datasets)],
-        battles=battles,
-        tie_threshold=tie_threshold,
-        calibration=calibration,
+        runs,
         n_resamples=n_resamples,
         confidence_level=confidence_level,
         make_rng=partial(make_stream, seed, study, "ratings"),
     )
-    return {
-        "elo": ratings,
-        "winrate": count_wins(matrix, tie_threshold=tie_threshold),
-        "cells_unused": int(every.is_filled.sum() - ratings["datasets"].sum()),
-    }
+    return {"elo": ratings, "winrate": count_wins(arrange_runs(runs))}

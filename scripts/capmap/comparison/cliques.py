@@ -18,27 +18,23 @@ from capmap.comparison.score_matrix import (
     Pairs,
     ScoreMatrix,
     arrange_runs,
-    choose_common,
     list_pairs,
 )
 from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.ranking.ranks import display_letters
-from capmap.settings.choices import Missing
 from capmap.wording import MOST_LETTERED
 
 CHUNK_CELLS = 1 << 20
 
 
-def tabulate_mean_ranks(matrix: ScoreMatrix, *, missing: Missing, alpha: float) -> pd.DataFrame:
+def tabulate_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:
     """Rank the models by their mean rank over datasets, with groups that cannot be separated.
 
     Parameters
     ----------
     matrix : ScoreMatrix
         All cells.
-    missing : {"pairwise", "common"}
-        Policy for empty cells.
     alpha : float
         Significance level of the tests, between 0 and 1.
 
@@ -47,11 +43,6 @@ def tabulate_mean_ranks(matrix: ScoreMatrix, *, missing: Missing, alpha: float) 
     pandas.DataFrame
         Columns ``model``, ``mean_rank``, ``datasets``, ``nemenyi_group`` and ``wilcoxon_group``;
         best first, equal mean ranks by name.
-
-    Raises
-    ------
-    ValidationError
-        If no dataset has runs of every model under ``common``.
 
     Notes
     -----
@@ -62,16 +53,15 @@ def tabulate_mean_ranks(matrix: ScoreMatrix, *, missing: Missing, alpha: float) 
     Nemenyi groups rest on the datasets that all models have, and are empty without any; their
     letters follow the mean ranks on these. Wilcoxon groups rest on the datasets that each pair has.
     """
-    chosen = choose_common(matrix, missing=missing)
-    ranks = rescale_ranks(rank_within_datasets(chosen.means))
+    ranks = rescale_ranks(rank_within_datasets(matrix.means))
     mean_ranks = average_ranks(ranks)
     table = pd.DataFrame(
         {
             "model": pd.Series(matrix.models, dtype="str"),
             "mean_rank": mean_ranks,
             "datasets": np.count_nonzero(~np.isnan(ranks), axis=1),
-            "nemenyi_group": group_by_nemenyi(chosen, alpha=alpha),
-            "wilcoxon_group": group_by_wilcoxon(chosen, mean_ranks, alpha=alpha),
+            "nemenyi_group": group_by_nemenyi(matrix, alpha=alpha),
+            "wilcoxon_group": group_by_wilcoxon(matrix, mean_ranks, alpha=alpha),
         }
     )
     return table.iloc[_order_models(mean_ranks)].reset_index(drop=True)
@@ -150,14 +140,14 @@ def _order_models(mean_ranks: FloatArray) -> list[int]:
     return order
 
 
-def compare_ranks(runs: pd.DataFrame, *, missing: Missing, alpha: float) -> dict[str, pd.DataFrame]:
+def compare_ranks(runs: pd.DataFrame, *, alpha: float) -> dict[str, pd.DataFrame]:
     """Test whether mean ranks differ, and which.
 
     Parameters
     ----------
     runs : pandas.DataFrame
         Normalized runs of all models.
-    missing, alpha
+    alpha
         As in the setting `comparison`.
 
     Returns
@@ -167,7 +157,7 @@ def compare_ranks(runs: pd.DataFrame, *, missing: Missing, alpha: float) -> dict
     """
     matrix = arrange_runs(runs)
     return {
-        "friedman": tabulate_rank_tests(matrix, missing=missing),
+        "friedman": tabulate_rank_tests(matrix),
         "nemenyi": compare_mean_ranks(matrix, alpha=alpha),
-        "mean_ranks": tabulate_mean_ranks(matrix, missing=missing, alpha=alpha),
+        "mean_ranks": tabulate_mean_ranks(matrix, alpha=alpha),
     }

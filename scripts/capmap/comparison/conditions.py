@@ -12,7 +12,6 @@ import pandas as pd
 from capmap.artifacts import read_shards
 from capmap.comparison.correlation import compute_kendall_tau, compute_spearman_rho
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, rank_competitors
-from capmap.ranking.intervals import percentile_interval
 from capmap.ranking.resampling import (
     DatasetPool,
     Strata,
@@ -20,6 +19,7 @@ from capmap.ranking.resampling import (
     repeat_datasets,
     stratify_runs,
 )
+from capmap.ranking.standard_errors import percentile_interval
 from capmap.ranking.statistics import (
     average_datasets,
     evaluate_statistic,
@@ -27,7 +27,7 @@ from capmap.ranking.statistics import (
     trim_means,
 )
 from capmap.rng import make_stream
-from capmap.settings.choices import Location, Missing, Weights
+from capmap.settings.choices import Location
 
 CELL = ["model", "dataset"]
 AGREEMENT = {
@@ -62,11 +62,6 @@ class Options:
     aggregation : {"iqm", "mean", "trimmed_mean", "median"}
         What ranks the models: the interquartile mean of runs, or an aggregate of the means of
         datasets.
-    weights : {"datasets", "runs"}
-        What weighs the same in interquartile means.
-    missing : {"pairwise", "common"}
-        Policy for empty cells: each model on the datasets that it has in both conditions, or all on
-        those that all have in both.
     n_resamples : int
         Number of resamples of the datasets.
     confidence_level : float
@@ -74,8 +69,6 @@ class Options:
     """
 
     aggregation: Location
-    weights: Weights
-    missing: Missing
     n_resamples: int
     confidence_level: float
 
@@ -148,7 +141,7 @@ def compare_condition(
     ----------
     Kendall, M. G. (1945). The treatment of ties in ranking problems. Biometrika 33, 239–251.
     """
-    common = _choose_common(runs, other, missing=options.missing)
+    common = _choose_common(runs, other)
     n_models, n_datasets = len(common.models), len(common.datasets)
     coefficients = np.full((2, 3), np.nan)
     ranks = pd.DataFrame(columns=list(RANKS))
@@ -169,14 +162,9 @@ def compare_condition(
     )
 
 
-def _choose_common(runs: pd.DataFrame, other: pd.DataFrame, *, missing: Missing) -> _Common:
+def _choose_common(runs: pd.DataFrame, other: pd.DataFrame) -> _Common:
     filled = [side[CELL].drop_duplicates() for side in (runs, other)]
     cells = filled[0].merge(filled[1], on=CELL)
-    if missing == "common":
-        n_models = len(set(runs["model"]) & set(other["model"]))
-        cells = cells[
-            cells.groupby("dataset", observed=True)["model"].transform("size") == n_models
-        ]
     first, second = (side.merge(cells, on=CELL) for side in (runs, other))
     models, datasets = (sorted(cells[kind].unique()) for kind in CELL)
     cells_unused = len(filled[0]) + len(filled[1]) - 2 * len(cells)
@@ -200,7 +188,7 @@ def _score_models(
         times = np.hstack([np.ones((len(names), 1), dtype=np.intp), times])
         for row, side in zip(drawn, sides, strict=True):
             own = side[model]
-            strata = stratify_runs(own["score"], own["dataset"].tolist(), weights=options.weights)
+            strata = stratify_runs(own["score"], own["dataset"].tolist())
             row[place] = _score_drawn(strata, times, options.aggregation)
     return drawn[:, :, 0], drawn[:, :, 1:]
 
@@ -267,9 +255,7 @@ def compare_conditions(
     others: Sequence[str],
     *,
     study: str,
-    missing: Missing,
     aggregation: Location,
-    weights: Weights,
     n_resamples: int,
     confidence_level: float,
     seed: int,
@@ -284,9 +270,9 @@ def compare_conditions(
         Files of the normalized runs of the other studies.
     study : str
         Name of the study, part of the names of its random streams.
-    missing, aggregation, n_resamples
+    aggregation, n_resamples
         As in the setting `comparison`.
-    weights, confidence_level, seed
+    confidence_level, seed
         As in the setting `bootstrap`.
 
     Returns
@@ -294,13 +280,14 @@ def compare_conditions(
     dict
         The tables ``conditions`` and ``condition_ranks``.
     """
-    options = Options(aggregation, weights, missing, n_resamples, confidence_level)
+    options = Options(aggregation, n_resamples, confidence_level)
     agreement = [pd.DataFrame(columns=list(AGREEMENT)).astype(AGREEMENT)]
     ranks = [pd.DataFrame(columns=list(RANKS)).astype(RANKS)]
     for name, paths in _list_studies(others):
+        other = read_shards(paths)
         agreed, ranked = compare_condition(
             runs,
-            read_shards(paths),
+            other[other["ranked"]],
             condition=name,
             options=options,
             make_rng=partial(make_stream, seed, study, "conditions", name),

@@ -10,16 +10,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from capmap.attributes import read_model_attributes
-from capmap.claims import choose_first
+from capmap.claims import choose_ranked
 from capmap.comparison.score_matrix import BoolArray
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.ranking.models import Options, bootstrap_models
 from capmap.renaming import rename_column
 from capmap.rng import make_stream
-from capmap.settings.choices import Weights
 
 COLUMNS = ["model", "cost", "score", "ci_low", "ci_high", "on_front", "p_front"]
-COLUMNS += ["datasets", "missing"]
+COLUMNS += ["datasets"]
 READ = ("name", "architecture", "parameters", "cost", "date", "date_format")
 
 
@@ -32,7 +31,6 @@ def trace_frontier(
     renamed: Mapping[str, str],
     against: str,
     n_resamples: int,
-    weights: Weights,
     seed: int,
     study: str,
 ) -> pd.DataFrame:
@@ -53,7 +51,7 @@ def trace_frontier(
     against : {"parameters", "cost", "date"}
         What a model costs; of dates the earlier costs less, and the cost is the year with its
         decimals.
-    n_resamples, weights, seed
+    n_resamples, seed
         As in the settings of the bootstrap.
     study : str
         Name of the study, part of the names of its random streams.
@@ -66,7 +64,7 @@ def trace_frontier(
         front of those with a cost; empty where no run can be drawn anew on its own (seeds are
         shared), or scores are expected from other models.
     """
-    ranking = choose_first(scopes)
+    ranking = choose_ranked(scopes)
     columns = {name: model_attributes[name] for name in READ}
     known = read_model_attributes(next(iter(model_file), ""), **columns)
     known = rename_column(known, "model", renamed)
@@ -85,7 +83,7 @@ def trace_frontier(
         drawn = _resample(
             runs[runs["model"].isin(table.loc[priced, "model"])],
             statistic,
-            Options(n_resamples, 0.95, "percentile", unit, weights),
+            Options(n_resamples, 0.95, "percentile", unit),
             partial(make_stream, seed, study, "frontier"),
         )
         scores = [drawn[model] for model in table.loc[priced, "model"]]

@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capmap.comparison.score_matrix import ScoreMatrix, arrange_runs, choose_common, count_unused
+from capmap.comparison.score_matrix import ScoreMatrix, arrange_runs
 from capmap.metrics import find_metric
 from capmap.normalization.rules import DatasetRule, find_transform
 from capmap.ranking.aggregation import FloatArray, IntArray, round_significant
-from capmap.ranking.intervals import percentile_interval
 from capmap.ranking.ranks import measure_replicates, rank_estimates
 from capmap.ranking.resampling import draw_resamples, iterate_blocks, stratify_runs
+from capmap.ranking.standard_errors import percentile_interval
 from capmap.ranking.statistics import average_datasets
 from capmap.rng import make_stream
-from capmap.settings.choices import Missing
 
 DECIMALS = 12
 SHARE, PERCENT = (0.0, 1.0), 100.0
@@ -331,7 +330,6 @@ def measure_improvability(
     bounds: pd.DataFrame,
     *,
     study: str,
-    missing: Missing,
     datasets: Mapping[str, DatasetRule],
     n_resamples: int,
     confidence_level: float,
@@ -347,7 +345,7 @@ def measure_improvability(
         Bounds of the datasets.
     study : str
         Name of the study, part of the names of its random streams.
-    missing, n_resamples
+    n_resamples
         As in the setting `comparison`.
     datasets : mapping
         Rules of datasets, which may name their best score.
@@ -357,15 +355,13 @@ def measure_improvability(
     Returns
     -------
     dict
-        The tables ``improvability`` and ``improvability_datasets``, ``without_optimum``,
-        ``clipped`` and ``cells_unused``.
+        The tables ``improvability`` and ``improvability_datasets``, ``without_optimum``
+        and ``clipped``.
     """
-    matrix = arrange_runs(runs)
-    chosen = choose_common(matrix, missing=missing)
-    limits = bounds.set_index("dataset").loc[chosen.datasets].reset_index()
+    limits = bounds.set_index("dataset").loc[sorted(runs["dataset"].unique())].reset_index()
     optima = find_optima(limits, datasets)
     result = bootstrap_improvability(
-        runs[runs["dataset"].isin(chosen.datasets)],
+        runs,
         optima,
         n_resamples=n_resamples,
         confidence_level=confidence_level,
@@ -376,5 +372,4 @@ def measure_improvability(
         "improvability_datasets": result.cells,
         "without_optimum": optima.loc[~optima["is_known"], "dataset"].tolist(),
         "clipped": result.clipped,
-        "cells_unused": count_unused(matrix, chosen),
     }

@@ -9,10 +9,10 @@ import pandas as pd
 from capmap.comparison.improvement import estimate_improvement
 from capmap.comparison.pairwise import compare_pairs
 from capmap.comparison.rope import compare_equivalence
-from capmap.comparison.score_matrix import arrange_runs, choose_common
+from capmap.comparison.score_matrix import arrange_runs
 from capmap.problems import require_known
 from capmap.rng import make_stream
-from capmap.settings.choices import Missing, Unit
+from capmap.settings.choices import Unit
 
 
 def compare_models(
@@ -21,7 +21,6 @@ def compare_models(
     bounds: pd.DataFrame,
     *,
     study: str,
-    missing: Missing,
     reference: str,
     rope_setting: float | Mapping[str, float],
     probability: float,
@@ -41,7 +40,7 @@ def compare_models(
         unless one is named, and the bounds.
     study : str
         Name of the study, part of the names of its random streams.
-    missing, reference, rope_setting, probability, n_samples, n_resamples
+    reference, rope_setting, probability, n_samples, n_resamples
         As in the setting `comparison`.
     confidence_level, seed
         As in the setting `bootstrap`.
@@ -55,10 +54,9 @@ def compare_models(
     matrix = arrange_runs(runs, by_seed=unit == "seeds")
     reference = reference or str(scopes["model"].iloc[0])
     require_known([reference], matrix.models, option="comparison.reference", kind="model")
-    kept = choose_common(matrix, missing=missing)
-    pairs = compare_pairs(matrix, missing=missing, unit=unit, confidence_level=confidence_level)
+    pairs = compare_pairs(matrix, unit=unit, confidence_level=confidence_level)
     improvement = estimate_improvement(
-        runs[runs["dataset"].isin(kept.datasets)],
+        runs,
         n_resamples=n_resamples,
         confidence_level=confidence_level,
         unit=unit,
@@ -66,7 +64,7 @@ def compare_models(
         make_dataset_rng=lambda names: make_stream(seed, study, "improvement_datasets", *names),
     )
     posterior, ropes = compare_equivalence(
-        kept,
+        matrix,
         rope=rope_setting,
         bounds=bounds,
         reference=reference,

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from capmap.comparison.score_matrix import BoolArray, Pairs, ScoreMatrix, choose_common, list_pairs
+from capmap.comparison.score_matrix import BoolArray, Pairs, ScoreMatrix, list_pairs
 from capmap.comparison.wilcoxon import (
     SMALLEST_DECADE,
     compute_wilcoxon,
@@ -13,7 +13,7 @@ from capmap.comparison.wilcoxon import (
     round_decimals,
 )
 from capmap.ranking.aggregation import FloatArray, IntArray
-from capmap.settings.choices import Missing, Unit
+from capmap.settings.choices import Unit
 
 COLUMNS = [
     *("model_a", "model_b", "datasets", "cells_unused", "mean_difference", "ci_low", "ci_high"),
@@ -69,17 +69,13 @@ def _split_pairs(pairs: Pairs, datasets: int) -> list[Pairs]:
     return [Pairs(*(side[start : start + step] for side in pairs)) for start in starts]
 
 
-def compare_pairs(
-    matrix: ScoreMatrix, *, missing: Missing, unit: Unit, confidence_level: float
-) -> pd.DataFrame:
+def compare_pairs(matrix: ScoreMatrix, *, unit: Unit, confidence_level: float) -> pd.DataFrame:
     """Compare every pair of models on the datasets that both have.
 
     Parameters
     ----------
     matrix : ScoreMatrix
         Cells of normalized scores.
-    missing : {"pairwise", "common"}
-        Policy for empty cells, see `capmap.comparison.score_matrix.choose_common`.
     unit : {"runs", "seeds", "runs_and_datasets"}
         What the interval of the mean difference generalizes to: new runs or seeds on these
         datasets, or new datasets too. Seeds need `ScoreMatrix.seed_parts`.
@@ -95,11 +91,6 @@ def compare_pairs(
         (datasets where a is better, equal, worse), ``wilcoxon_p``, ``wilcoxon_p_holm`` (over all
         pairs) and ``effect_size``, see `compute_wilcoxon`.
 
-    Raises
-    ------
-    ValidationError
-        If no dataset has runs of every model under ``common``.
-
     Notes
     -----
     The interval over runs is Welch's: the variance of the mean difference is the sum of s²/n over
@@ -110,8 +101,7 @@ def compare_pairs(
     with one degree of freedom less than the fewest runs of a shared cell; it is empty unless all
     shared cells have two or more runs. The interval over datasets is that of the paired t test, and
     empty for a single dataset. Where nothing varies, the interval is the point. But for the
-    correction by Holm, no value depends on other models (under ``common``, on which datasets they
-    have).
+    correction by Holm, no value depends on other models.
 
     References
     ----------
@@ -120,14 +110,13 @@ def compare_pairs(
     Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components.
     Biometrics Bulletin 2, 110–114.
     """
-    kept = choose_common(matrix, missing=missing)
     pairs = list_pairs(len(matrix.models))
     names = np.array(matrix.models, dtype=object)
     filled = matrix.is_filled.sum(axis=-1)
     table = pd.concat(
         [
-            _compare_block(kept, block, unit, confidence_level)
-            for block in _split_pairs(pairs, len(kept.datasets))
+            _compare_block(matrix, block, unit, confidence_level)
+            for block in _split_pairs(pairs, len(matrix.datasets))
         ],
         ignore_index=True,
     )

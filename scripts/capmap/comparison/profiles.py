@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import special
 
-from capmap.comparison.score_matrix import arrange_runs, choose_common, count_unused
+from capmap.comparison.score_matrix import arrange_runs
 from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors, round_significant
 from capmap.ranking.resampling import (
     Resamples,
@@ -21,7 +21,6 @@ from capmap.ranking.resampling import (
 from capmap.ranking.scopes import has_enough_runs
 from capmap.ranking.statistics import original_sample
 from capmap.rng import make_stream
-from capmap.settings.choices import Missing
 
 DECIMALS = 12
 THRESHOLDS = 101
@@ -391,7 +390,6 @@ def profile_models(
     bounds: pd.DataFrame,
     *,
     study: str,
-    missing: Missing,
     n_resamples: int,
     confidence_level: float,
     seed: int,
@@ -406,7 +404,7 @@ def profile_models(
         Bounds of the datasets.
     study : str
         Name of the study, part of the names of its random streams.
-    missing, n_resamples
+    n_resamples
         As in the setting `comparison`.
     confidence_level, seed
         As in the setting `bootstrap`.
@@ -414,16 +412,14 @@ def profile_models(
     Returns
     -------
     dict
-        The tables ``profiles`` and ``profile_area``, ``nonpositive``, ``datasets_total`` and
-        ``cells_unused``.
+        The tables ``profiles`` and ``profile_area``, ``nonpositive`` and ``datasets_total``.
     """
-    every = arrange_runs(runs)
-    matrix = choose_common(every, missing=missing)
+    matrix = arrange_runs(runs)
     limits = bounds.set_index("dataset").loc[matrix.datasets]
     ratios, nonpositive = compare_scores(matrix.means, limits)
     tables = [trace_ratios(matrix.models, own).assign(kind=kind) for kind, own in ratios.items()]
     scores = trace_scores(
-        runs[runs["dataset"].isin(matrix.datasets)],
+        runs,
         n_resamples=n_resamples,
         confidence_level=confidence_level,
         make_rng=partial(make_stream, seed, study, "profiles"),
@@ -433,5 +429,4 @@ def profile_models(
         "profile_area": compare_areas(matrix.models, ratios),
         "nonpositive": nonpositive,
         "datasets_total": runs["dataset"].nunique(),
-        "cells_unused": count_unused(every, matrix),
     }

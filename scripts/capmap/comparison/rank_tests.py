@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy import optimize, sparse, special
 
-from capmap.comparison.score_matrix import BoolArray, ScoreMatrix, choose_common, list_pairs
+from capmap.comparison.score_matrix import BoolArray, ScoreMatrix, list_pairs
 from capmap.ranking.aggregation import FloatArray, round_significant
-from capmap.settings.choices import Missing
 
 TESTS = [
     "friedman",
@@ -269,16 +268,13 @@ def compute_skillings_mack(ranks: FloatArray) -> RankTest | None:
     return RankTest(statistic, df, None, float(special.chdtrc(df, statistic)))
 
 
-def tabulate_rank_tests(matrix: ScoreMatrix, *, missing: Missing) -> pd.DataFrame:
+def tabulate_rank_tests(matrix: ScoreMatrix) -> pd.DataFrame:
     """Test whether the models differ at all.
 
     Parameters
     ----------
     matrix : ScoreMatrix
         All cells.
-    missing : {"pairwise", "common"}
-        Policy for empty cells. Under ``pairwise``, cells that not all models have are used by the
-        Skillings-Mack test.
 
     Returns
     -------
@@ -290,13 +286,7 @@ def tabulate_rank_tests(matrix: ScoreMatrix, *, missing: Missing) -> pd.DataFram
         ``iman_davenport_without_tie_correction`` on the datasets that all models have, if any, and
         ``skillings_mack`` on all datasets that two models have, if cells are empty. No row for a
         single model.
-
-    Raises
-    ------
-    ValidationError
-        If no dataset has runs of every model under ``common``.
     """
-    filled = choose_common(matrix, missing=missing).is_filled
     ranks = rank_within_datasets(matrix.means)
     present = matrix.is_filled.sum(axis=0)
     is_common, is_shared = present == len(matrix.models), present > 1
@@ -308,7 +298,7 @@ def tabulate_rank_tests(matrix: ScoreMatrix, *, missing: Missing) -> pd.DataFram
             iman_davenport = compute_iman_davenport(complete, correct_ties=correct)
             rows.append(_make_row(f"friedman{suffix}", friedman, matrix, is_common))
             rows.append(_make_row(f"iman_davenport{suffix}", iman_davenport, matrix, is_common))
-    skillings_mack = None if filled.all() else compute_skillings_mack(ranks)
+    skillings_mack = None if matrix.is_filled.all() else compute_skillings_mack(ranks)
     if skillings_mack:
         rows.append(_make_row("skillings_mack", skillings_mack, matrix, is_shared))
     rows.sort(key=lambda row: TESTS.index(row["test"]))

@@ -1,14 +1,12 @@
 """How reliable a ranking by mean scores is: variance components, and what more datasets bring."""
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import pandas as pd
 from scipy import special
 
 from capmap.comparison.dataset_clusters import cluster_datasets
-from capmap.comparison.reduction import reduce_benchmark
 from capmap.comparison.score_matrix import ScoreMatrix, arrange_runs, count_unused
 from capmap.ranking.aggregation import FloatArray
 from capmap.rng import make_stream
@@ -250,7 +248,7 @@ def assess_reliability(runs: pd.DataFrame, *, confidence_level: float) -> dict[s
 def assess_benchmark(
     runs: pd.DataFrame, *, confidence_level: float, seed: int, study: str
 ) -> dict[str, pd.DataFrame]:
-    """Say how reliable the order is, which datasets order models alike, and how few would do.
+    """Say how reliable the order is, and which datasets order models alike.
 
     Parameters
     ----------
@@ -264,19 +262,13 @@ def assess_benchmark(
     Returns
     -------
     dict
-        The tables of `assess_reliability`, ``reduction``, ``reduced_datasets`` and
-        ``dataset_clusters``.
+        The tables of `assess_reliability`, and ``dataset_clusters``.
     """
-    matrix = arrange_runs(runs)
-    make_rng = partial(make_stream, seed, study, "reliability")
-    reduction = reduce_benchmark(
-        matrix, confidence_level=confidence_level, rng=make_rng("reduction")
-    )
     return {
         **assess_reliability(runs, confidence_level=confidence_level),
-        "reduction": reduction.curve,
-        "reduced_datasets": reduction.chosen,
         "dataset_clusters": cluster_datasets(
-            matrix, confidence_level=confidence_level, rng=make_rng("clusters")
+            arrange_runs(runs),
+            confidence_level=confidence_level,
+            rng=make_stream(seed, study, "reliability", "clusters"),
         ),
     }

@@ -1,17 +1,15 @@
 """How far a ranking depends on how scores are bounded and aggregated, and on its datasets."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from capmap.claims import choose_first
+from capmap.claims import choose_ranked
 from capmap.comparison.correlation import compute_kendall_tau
-from capmap.comparison.rank_aggregation import aggregate_votes, dethrone
-from capmap.comparison.score_matrix import BoolArray, arrange_runs, choose_common, count_unused
+from capmap.comparison.score_matrix import BoolArray, ScoreMatrix, arrange_runs
 from capmap.ranking.aggregation import (
     AGGREGATIONS,
     FloatArray,
@@ -22,16 +20,9 @@ from capmap.ranking.aggregation import (
     round_significant,
     summarize_cells,
 )
-from capmap.ranking.ranks import Ranks, rank_intervals, rank_replicates
-from capmap.ranking.repeated_datasets import RepeatedDatasets
-from capmap.ranking.resampling import (
-    DatasetPool,
-    draw_datasets,
-    iterate_blocks,
-    stratify_runs,
-)
-from capmap.rng import make_stream
-from capmap.settings.choices import Aggregation, Missing, Statistic, Weights
+from capmap.ranking.resampling import iterate_blocks, repeat_datasets, stratify_runs
+from capmap.ranking.statistics import evaluate_statistic
+from capmap.settings.choices import Aggregation, Statistic
 
 Bounds = Literal["configured", "observed", "ranks"]
 
@@ -48,16 +39,8 @@ FLIPS = [
     *("aggregations", "bounds", "left_out"),
 ]
 
-STABILITY = [
-    "model",
-    "rank",
-    "share_first",
-    "share_top",
-    "top",
-    "rank_mean",
-    "rank_low",
-    "rank_high",
-]
+DETHRONING = ["leader", "model", "datasets", "removed", "left_out"]
+NEGLIGIBLE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -80,15 +63,13 @@ class Variation:
     scores: FloatArray
 
 
-def iterate_variations(runs: pd.DataFrame, *, weights: Weights) -> Iterator[Variation]:
+def iterate_variations(runs: pd.DataFrame) -> Iterator[Variation]:
     """Aggregate the models in all ways.
 
     Parameters
     ----------
     runs : pandas.DataFrame
         Columns ``model``, ``dataset`` and ``score`` (normalized, 1 is best), at least one row.
-    weights : {"datasets", "runs"}
-        What weighs the same in interquartile means.
 
     Yields
     ------
@@ -123,7 +104,7 @@ def iterate_variations(runs: pd.DataFrame, *, weights: Weights) -> Iterator[Vari
         for bounds in ALL_BOUNDS:
             yield Variation(aggregation, bounds, tables[bounds][aggregation])
     for bounds, _, own in bounded:
-        scores = _average_runs(own, models=models, datasets=datasets, weights=weights)
+        scores = _average_runs(own, models=models, datasets=datasets)
         yield Variation(IQM, bounds, scores)
 
 
@@ -186,20 +167,20 @@ def _find_places(names: list[str], some: Iterable[str]) -> IntArray:
     return np.searchsorted(np.array(names, dtype=object), np.array(list(some), dtype=object))
 
 
-def _average_runs(
-    runs: pd.DataFrame, *, models: list[str], datasets: list[str], weights: Weights
-) -> FloatArray:
+def _average_runs(runs: pd.DataFrame, *, models: list[str], datasets: list[str]) -> FloatArray:
     """Interquartile means with all datasets and without each in turn."""
     scores = np.full((1 + len(datasets), len(models)), np.nan)
     for model, own in runs.groupby("model", sort=True, observed=True):
-        strata = stratify_runs(own["score"], own["dataset"].tolist(), weights=weights)
+        strata = stratify_runs(own["score"], own["dataset"].tolist())
         names = sorted(own["dataset"].unique())
-        repeated, values = RepeatedDatasets(strata), np.full(1 + len(names), np.nan)
+        values = np.full(1 + len(names), np.nan)
         for block in iterate_blocks(len(values), runs=COUNT_BYTES * len(own)):
             left_out = np.arange(len(values))[block] - 1
             times = (np.arange(len(names))[:, None] != left_out).astype(np.intp)
             is_left = times.any(axis=0)
-            values[np.flatnonzero(is_left) + block.start] = repeated.trim(times[:, is_left])
+            resamples = repeat_datasets(strata, times[:, is_left])
+            found = evaluate_statistic(IQM, strata, resamples)
+            values[np.flatnonzero(is_left) + block.start] = found
         column = scores[:, models.index(str(model))]
         column[:] = values[0]
         column[1 + _find_places(datasets, names)] = values[1:]
@@ -212,14 +193,13 @@ class Agreement:
 
     Parameters
     ----------
-    robustness, spans, flips, ranks : pandas.DataFrame
+    robustness, spans, flips : pandas.DataFrame
         The tables that it describes.
     """
 
     robustness: pd.DataFrame
     spans: pd.DataFrame
     flips: pd.DataFrame
-    ranks: pd.DataFrame
 
 
 @dataclass(frozen=True)
@@ -273,9 +253,6 @@ def compare_variations(
         reported stands in ``aggregations`` and ``bounds``, each with all datasets, and in
         ``left_out``, the datasets of which leaving out any one flips it; empty where nothing does.
 
-        ``ranks``: the ``rank`` of each ``model`` (by reported rank, then name) for each
-        ``aggregation``, ``bounds`` and ``left_out``; a model without a score has no row.
-
     Notes
     -----
     Kendall's tau-b over the models that have a score; NaN where all of them are tied, or there are
@@ -300,7 +277,6 @@ def compare_variations(
         ),
         spans=spans.sort_values("order", kind="stable", ignore_index=True)[SPANS],
         flips=_list_flips(rankings, study),
-        ranks=pd.concat([_list_ranks(ranking, study) for ranking in rankings], ignore_index=True),
     )
 
 
@@ -370,21 +346,6 @@ def _span_ranks(ranking: _Ranking, study: _Study) -> pd.DataFrame:
     )
 
 
-def _list_ranks(ranking: _Ranking, study: _Study) -> pd.DataFrame:
-    ranks = ranking.lines[:, study.order]
-    lines, columns = np.nonzero(ranks)
-    names = np.array(study.models, dtype=object)[study.order]
-    return pd.DataFrame(
-        {
-            "aggregation": ranking.aggregation,
-            "bounds": ranking.bounds,
-            "left_out": np.array(["", *study.datasets], dtype=object)[lines],
-            "model": names[columns],
-            "rank": ranks[lines, columns],
-        }
-    )
-
-
 def _list_flips(rankings: Sequence[_Ranking], study: _Study) -> pd.DataFrame:
     shape = (len(study.models), len(study.models))
     flips, both = np.zeros(shape, dtype=np.intp), np.zeros(shape)
@@ -427,174 +388,48 @@ def _join_reversed(
     return [separator.join(some) for some in turning]
 
 
-@dataclass(frozen=True)
-class Stability:
-    """What `resample_ranks` finds.
+def dethrone(matrix: ScoreMatrix, leader: str) -> pd.DataFrame:
+    """Count how many datasets must go for each other model to reach the leader's mean score.
 
     Parameters
     ----------
-    stability, distribution : pandas.DataFrame
-        The tables that it describes.
-    """
-
-    stability: pd.DataFrame
-    distribution: pd.DataFrame
-
-
-def resample_ranks(
-    runs: pd.DataFrame,
-    *,
-    reported: Mapping[str, int],
-    top: int,
-    weights: Weights,
-    n_resamples: int,
-    confidence_level: float,
-    make_rng: Callable[..., np.random.Generator],
-) -> Stability:
-    """Rank the models by interquartile mean on resampled datasets.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Columns ``model``, ``dataset`` and ``score`` (normalized, higher is better), at least one
-        row.
-    reported : mapping of str to int
-        The reported rank of each model.
-    top : int
-        How many ranks ``share_top`` takes in, at least 1.
-    weights : {"datasets", "runs"}
-        What weighs the same in interquartile means.
-    n_resamples : int
-        Number of resamples, at least 1.
-    confidence_level : float
-        Share of the resamples between the ends of the interval of ranks, between 0 and 1.
-    make_rng : callable
-        Makes a random generator: ``make_rng()`` of the study, ``make_rng(model)`` of a model.
+    matrix : ScoreMatrix
+        Cells of normalized scores.
+    leader : str
+        The model to pass.
 
     Returns
     -------
-    Stability
-        ``stability``: a row per model, by reported rank, then name: ``rank`` (reported),
-        ``share_first``, ``share_top``, ``top``, ``rank_mean``, and the ends ``rank_low`` and
-        ``rank_high`` of the interval of ranks, rounded outwards.
-
-        ``distribution``: ``model``, ``rank`` and ``share`` of the resamples, in the same order,
-        then by rank; shares of 0 are left out.
+    pandas.DataFrame
+        A row per rival that shares a dataset with the leader and can pass it, fewest first:
+        ``leader``, ``model``, ``datasets`` (that both have), ``removed`` (fewest to remove, 0 where
+        the rival is ahead already) and ``left_out`` (their names, by how much they count).
 
     Notes
     -----
-    Datasets are drawn as in `capmap.ranking.resampling.draw_datasets`, the same for all models,
-    each with all its runs: those are not resampled. Models that tie share their ranks equally: two
-    best models have rank 1 and 2 half the time each. So ``share_first`` sums to 1 over all models
-    and ``share_top`` to `top`, unless there are fewer models. The interval of ranks reaches from
-    the best to the worst of the ranks that are shared.
+    Removing the datasets on which the leader is furthest ahead is best, so the number is exact. A
+    rival that is behind on every dataset cannot pass.
     """
-    models = sorted(reported)
-    ranks = _rank_resamples(runs, weights=weights, n_resamples=n_resamples, make_rng=make_rng)
-    shares = distribute_ranks(ranks)
-    reached = np.cumsum(shares, axis=1)
-    low, _ = rank_intervals(ranks, confidence_level=confidence_level)
-    _, high = rank_intervals(ranks + count_tied(ranks) - 1, confidence_level=confidence_level)
-    places = np.arange(1, len(models) + 1)
-    table = pd.DataFrame(
-        {
-            "model": models,
-            "rank": [reported[model] for model in models],
-            "share_first": shares[:, 0],
-            "share_top": np.minimum(reached[:, min(top, len(models)) - 1], 1),
-            "top": top,
-            "rank_mean": shares @ places,
-            "rank_low": low,
-            "rank_high": high,
-        }
-    )
-    order = np.lexsort((np.arange(len(models)), table["rank"]))
-    rows, columns = np.nonzero(shares[order])
-    names = np.array(models, dtype=object)[order]
-    distribution = {"model": names[rows], "rank": places[columns]}
-    return Stability(
-        stability=table.iloc[order].reset_index(drop=True)[STABILITY],
-        distribution=pd.DataFrame(distribution | {"share": shares[order][rows, columns]}),
-    )
+    place = matrix.models.index(leader)
+    rows = []
+    for rival, model in enumerate(matrix.models):
+        apart = matrix.means[place] - matrix.means[rival]
+        shared = np.flatnonzero(~np.isnan(apart))
+        if rival == place or not len(shared):
+            continue
+        order = shared[np.argsort(-apart[shared], kind="stable")]
+        left = apart[order][::-1].cumsum()[::-1]
+        reached = np.flatnonzero(left <= NEGLIGIBLE * np.abs(apart[order]).sum())
+        if len(reached):
+            gone = order[: reached[0]]
+            names = " ".join(repr(matrix.datasets[column]) for column in gone)
+            rows.append((leader, model, len(shared), len(gone), names))
+    table = pd.DataFrame(rows, columns=DETHRONING)
+    return table.sort_values(["removed", "model"], ignore_index=True)
 
 
-def distribute_ranks(ranks: Ranks) -> FloatArray:
-    """Share of resamples in which each model has each rank.
-
-    Parameters
-    ----------
-    ranks : numpy.ndarray of int, shape (models, resamples)
-        Competition ranks.
-
-    Returns
-    -------
-    numpy.ndarray, shape (models, models)
-        Models by rank; rows and columns sum to 1, because ties share their ranks equally.
-
-    Examples
-    --------
-    >>> distribute_ranks(np.array([[1, 1], [1, 2]])).tolist()
-    [[0.75, 0.25], [0.25, 0.75]]
-    """
-    n, resamples = ranks.shape
-    tied = count_tied(ranks)
-    targets = ranks.astype(np.intp) - 1 + n * np.arange(n)[:, None]
-    total = np.zeros(n * n)
-    for further in range(int(tied.max())):
-        is_sharing = tied > further
-        total += np.bincount(targets[is_sharing] + further, 1 / tied[is_sharing], minlength=n * n)
-    return np.asarray(total.reshape(n, n) / resamples)
-
-
-def count_tied(ranks: Ranks) -> IntArray:
-    """How many models share each model's rank in each resample, itself among them.
-
-    Examples
-    --------
-    >>> count_tied(np.array([[1, 1], [1, 2]])).tolist()
-    [[2, 1], [2, 1]]
-    """
-    n, resamples = ranks.shape
-    cells = (ranks.astype(np.intp) - 1) * resamples + np.arange(resamples)
-    tied: IntArray = np.bincount(cells.ravel(), minlength=n * resamples)[cells]
-    return tied
-
-
-def _rank_resamples(
-    runs: pd.DataFrame,
-    *,
-    weights: Weights,
-    n_resamples: int,
-    make_rng: Callable[..., np.random.Generator],
-) -> Ranks:
-    """Ranks of all models by name in each resample of datasets, shape (models, n_resamples)."""
-    datasets = sorted(runs["dataset"].unique())
-    replicates = []
-    for model, own in runs.groupby("model", sort=True, observed=True):
-        strata = stratify_runs(own["score"], own["dataset"].tolist(), weights=weights)
-        names = sorted(own["dataset"].unique())
-        pool, rng = DatasetPool(datasets, make_rng()), make_rng(str(model))
-        repeated, row = RepeatedDatasets(strata), np.empty(n_resamples)
-        for block in iterate_blocks(n_resamples, runs=len(own)):
-            width = block.stop - block.start
-            row[block] = repeated.trim(draw_datasets(names, pool=pool, n_resamples=width, rng=rng))
-        replicates.append(row)
-    return rank_replicates(replicates, np.zeros(len(replicates)))
-
-
-def check_robustness(
-    runs: pd.DataFrame,
-    scopes: pd.DataFrame,
-    *,
-    study: str,
-    missing: Missing,
-    top: int,
-    n_resamples: int,
-    confidence_level: float,
-    seed: int,
-    weights: Weights,
-) -> dict[str, Any]:
-    """Rank the models under other choices and on resampled datasets.
+def check_robustness(runs: pd.DataFrame, scopes: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Rank the models under other choices and without some datasets.
 
     Parameters
     ----------
@@ -602,47 +437,21 @@ def check_robustness(
         Normalized runs of all models.
     scopes : pandas.DataFrame
         The reported ranking.
-    study : str
-        Name of the study, part of the names of its random streams.
-    missing, n_resamples
-        As in the setting `comparison`.
-    top
-        As in the setting `robustness`.
-    confidence_level, seed, weights
-        As in the setting `bootstrap`.
 
     Returns
     -------
     dict
-        The tables ``robustness``, ``robustness_ranks``, ``flips``, ``rank_stability``,
-        ``rank_distribution``, ``votes`` and ``dethroning``, the file ``ranks``, and
-        ``cells_unused``.
+        The tables ``robustness``, ``robustness_ranks``, ``flips`` and ``dethroning``.
     """
-    every = arrange_runs(runs)
-    matrix = choose_common(every, missing=missing)
-    used = runs[runs["dataset"].isin(matrix.datasets)]
-    ranking = choose_first(scopes)
+    matrix = arrange_runs(runs)
+    ranking = choose_ranked(scopes)
     reported = dict(zip(ranking["model"], ranking["rank"].astype(int), strict=True))
     agreement = compare_variations(
-        iterate_variations(used, weights=weights), reported=reported, datasets=matrix.datasets
-    )
-    resampled = resample_ranks(
-        used,
-        reported=reported,
-        top=top,
-        weights=weights,
-        n_resamples=n_resamples,
-        confidence_level=confidence_level,
-        make_rng=partial(make_stream, seed, study, "rank_stability"),
+        iterate_variations(runs), reported=reported, datasets=matrix.datasets
     )
     return {
         "robustness": agreement.robustness,
         "robustness_ranks": agreement.spans,
         "flips": agreement.flips,
-        "rank_stability": resampled.stability,
-        "rank_distribution": resampled.distribution,
-        "votes": aggregate_votes(matrix),
         "dethroning": dethrone(matrix, str(ranking["model"].iloc[0])),
-        "ranks": agreement.ranks,
-        "cells_unused": count_unused(every, matrix),
     }

@@ -1,6 +1,5 @@
 """How many runs are enough: widths to expect, and the cells where one more run helps most."""
 
-from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -12,23 +11,22 @@ from scipy import special
 from capmap.comparison.score_matrix import (
     ScoreMatrix,
     arrange_runs,
-    choose_common,
-    count_unused,
 )
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, round_significant
 from capmap.ranking.resampling import Strata, stratify_runs
 from capmap.ranking.scopes import has_enough_runs
 from capmap.ranking.standard_errors import measure_influences, satterthwaite_freedom
 from capmap.ranking.statistics import evaluate_runs
-from capmap.settings.choices import IntervalMethod, Missing, Weights
+from capmap.settings.choices import IntervalMethod
 
 SEEDS = (3, 5, 10, 20)
 DECIMALS = 12
 # Spreads below this part of the largest score are floating-point noise.
 QUIET = 1e-12
 WIDTHS = ["model", "seeds", "width", "width_low", "width_high", "width_now"]
+# Share of studies that are to find a difference that there is.
+POWER = 0.8
 DETECTABLE = ["seeds", "difference", "difference_all"]
-MOST_SEEDS = 10_000
 # Pairs of models that are looked at at once.
 BLOCK_PAIRS = 1 << 20
 
@@ -56,8 +54,6 @@ class Noise:
     lost : numpy.ndarray, shape (models, datasets)
         Degrees of freedom that a cell's variance loses at the quartiles, see
         `capmap.ranking.standard_errors.Influences`, per run.
-    cells_unused : int
-        Cells with runs that the policy leaves out.
     """
 
     matrix: ScoreMatrix
@@ -67,7 +63,6 @@ class Noise:
     pooled: FloatArray
     shares: FloatArray
     lost: FloatArray
-    cells_unused: int
 
     @cached_property
     def variances(self) -> FloatArray:
@@ -76,17 +71,13 @@ class Noise:
         return np.asarray((self.run_variances / counts).sum(axis=1))
 
 
-def measure_noise(runs: pd.DataFrame, *, missing: Missing, weights: Weights) -> Noise:
+def measure_noise(runs: pd.DataFrame) -> Noise:
     """Measure how sure the interquartile means are, cell by cell.
 
     Parameters
     ----------
     runs : pandas.DataFrame
         Columns ``model``, ``dataset`` and ``score`` (normalized), a row per run, at least one.
-    missing : {"pairwise", "common"}
-        Policy for empty cells, as in `choose_common`.
-    weights : {"datasets", "runs"}
-        What weighs the same in interquartile means.
 
     Returns
     -------
@@ -97,8 +88,6 @@ def measure_noise(runs: pd.DataFrame, *, missing: Missing, weights: Weights) -> 
     ------
     ValueError
         If a score is NaN or infinite.
-    ValidationError
-        If no dataset has runs of every model under ``common``.
 
     Notes
     -----
@@ -122,18 +111,16 @@ def measure_noise(runs: pd.DataFrame, *, missing: Missing, weights: Weights) -> 
     procedures for location based on a single sample: trimming/winsorization 1. Sankhyā A 25,
     331–352.
     """
-    every = arrange_runs(runs)
+    matrix = arrange_runs(runs)
     least = (QUIET * float(runs["score"].abs().max())) ** 2
-    every = replace(every, variances=_drop_quiet(every.variances, least))
-    matrix = choose_common(every, missing=missing)
+    matrix = replace(matrix, variances=_drop_quiet(matrix.variances, least))
     borrowed = _pool_variances(matrix)
     places = {dataset: place for place, dataset in enumerate(matrix.datasets)}
-    kept = runs[runs["dataset"].isin(places)]
     estimates = np.empty(len(matrix.models))
     run_variances, scales, stays, shares, lost = (np.zeros(matrix.counts.shape) for _ in range(5))
-    for row, (_, own) in enumerate(kept.groupby("model", sort=True, observed=True)):
+    for row, (_, own) in enumerate(runs.groupby("model", sort=True, observed=True)):
         scores = round_significant(own["score"])
-        strata = stratify_runs(scores, own["dataset"].tolist(), weights=weights)
+        strata = stratify_runs(scores, own["dataset"].tolist())
         columns = [places[dataset] for dataset in sorted(own["dataset"].unique())]
         estimates[row] = evaluate_runs("iqm", strata)
         shares[row, columns] = _share_weight(strata)
@@ -149,7 +136,6 @@ def measure_noise(runs: pd.DataFrame, *, missing: Missing, weights: Weights) -> 
         pooled=scales * stays * _pool_winsorized(matrix, run_variances, scales=scales, kept=stays),
         shares=np.where(matrix.is_filled, shares, 1),
         lost=lost,
-        cells_unused=count_unused(every, matrix),
     )
 
 
@@ -162,7 +148,7 @@ def expect_widths(
     ----------
     noise : Noise
         From `measure_noise`.
-    interval : {"percentile", "basic", "bca", "calibrated"}
+    interval : {"percentile", "calibrated"}
         Interval of interval, over runs.
     confidence_level : float
         Of the intervals, between 0 and 1.
@@ -183,7 +169,7 @@ def expect_widths(
     and too narrow with few runs: a normal quantile replaces that of Student's t, and n runs show
     ``(n − 1) / n`` of a cell's variance.
 
-    With as many runs on each dataset, all weigh the same, whatever the weights are now.
+    With as many runs on each dataset, all runs weigh the same.
 
     The standard deviation that a width is expected from is that of the runs there are, whose square
     is about chi-squared with the degrees of freedom of the present interval: that is the interval.
@@ -307,9 +293,7 @@ def _spread_runs(v: FloatArray, counts: IntArray, budget: int) -> IntArray:
     return place(high).astype(np.intp)
 
 
-def find_detectable(
-    noise: Noise, *, confidence_level: float, power: float, difference: float = 0
-) -> pd.DataFrame:
+def find_detectable(noise: Noise, *, confidence_level: float) -> pd.DataFrame:
     """Find which differences a study of so many runs would detect.
 
     Parameters
@@ -318,19 +302,14 @@ def find_detectable(
         From `measure_noise`.
     confidence_level : float
         Of the intervals: 1 less this is the level of the tests.
-    power : float
-        Share of studies that find the difference, between 0 and 1.
-    difference : float, optional
-        A difference in interquartile means for which the number of runs is looked for; 0 for none.
 
     Returns
     -------
     pandas.DataFrame
         A row per number of runs per dataset: ``seeds``, ``difference`` (the least between two
-        typical models that a t test finds with that power) and ``difference_all`` (allowing for all
-        pairs, Bonferroni). The last row is the least number that finds the wished difference,
-        allowing for all pairs, if there is one below 10 000. Empty for a single model, and where no
-        cell of the study has two runs.
+        typical models that a t test finds in 80% of studies) and ``difference_all`` (allowing for
+        all pairs, Bonferroni). Empty for a single model, and where no cell of the study has two
+        runs.
 
     Notes
     -----
@@ -353,7 +332,7 @@ def find_detectable(
     if models < 2 or not per_run > 0:
         return pd.DataFrame(columns=DETECTABLE)
     freedom_now = 2 * _find_present_freedom(noise)
-    per_run *= freedom_now / float(special.chdtri(freedom_now, power))
+    per_run *= freedom_now / float(special.chdtri(freedom_now, POWER))
     alpha = 1 - confidence_level
 
     def measure(seeds: int, tests: int) -> float:
@@ -364,17 +343,11 @@ def find_detectable(
             )
         ]
         freedom = 2 * float(np.median(own))
-        quantiles = special.stdtrit(freedom, [1 - alpha / (2 * tests), power])
+        quantiles = special.stdtrit(freedom, [1 - alpha / (2 * tests), POWER])
         return float(quantiles.sum() * np.sqrt(2 * per_run / seeds))
 
     pairs = models * (models - 1) // 2
-    numbers = list(SEEDS)
-    if difference > 0:
-        found = bisect_left(
-            range(2, MOST_SEEDS), -difference, key=lambda seeds: -measure(seeds, pairs)
-        )
-        numbers += [found + 2] if found < MOST_SEEDS - 2 else []
-    rows = [(seeds, measure(seeds, 1), measure(seeds, pairs)) for seeds in numbers]
+    rows = [(seeds, measure(seeds, 1), measure(seeds, pairs)) for seeds in SEEDS]
     return pd.DataFrame(rows, columns=DETECTABLE)
 
 
@@ -515,12 +488,8 @@ def _misorder_probability(distances: FloatArray, variances: FloatArray) -> Float
 def advise_sample_size(
     runs: pd.DataFrame,
     *,
-    missing: Missing,
     interval: IntervalMethod,
-    weights: Weights,
     confidence_level: float,
-    power: float,
-    difference: float,
 ) -> dict[str, Any]:
     """Expect widths of intervals with more seeds, and find where the next one helps.
 
@@ -528,26 +497,19 @@ def advise_sample_size(
     ----------
     runs : pandas.DataFrame
         Normalized runs of all models.
-    missing
-        As in the setting `comparison`.
-    interval, weights, confidence_level
+    interval, confidence_level
         As in the setting `bootstrap`.
-    power, difference
-        As in the setting `sample_size`.
 
     Returns
     -------
     dict
         The tables ``seed_widths``, ``next_seeds`` and ``detectable``, ``misordered`` (pairs
-        expected in the wrong order) and ``cells_unused``.
+        expected in the wrong order).
     """
-    noise = measure_noise(runs, missing=missing, weights=weights)
+    noise = measure_noise(runs)
     return {
         "seed_widths": expect_widths(noise, interval=interval, confidence_level=confidence_level),
         "next_seeds": advise_runs(noise),
-        "detectable": find_detectable(
-            noise, confidence_level=confidence_level, power=power, difference=difference
-        ),
+        "detectable": find_detectable(noise, confidence_level=confidence_level),
         "misordered": count_misordered(noise),
-        "cells_unused": noise.cells_unused,
     }

@@ -8,12 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capmap.errors import ValidationError
 from capmap.ranking.aggregation import FloatArray, IntArray, summarize_cells
 from capmap.ranking.resampling import Strata, draw_resamples, iterate_blocks, stratify_runs
 from capmap.ranking.standard_errors import bound_variance
 from capmap.ranking.statistics import average_datasets
-from capmap.settings.choices import Missing
 
 BoolArray = npt.NDArray[np.bool_]
 ROUNDING = 1e-13
@@ -124,40 +122,8 @@ def _split_seeds(runs: pd.DataFrame, matrix: ScoreMatrix) -> FloatArray:
     return parts
 
 
-def choose_common(matrix: ScoreMatrix, *, missing: Missing) -> ScoreMatrix:
-    """Apply the policy for empty cells to a matrix.
-
-    Parameters
-    ----------
-    matrix : ScoreMatrix
-        All cells.
-    missing : {"pairwise", "common"}
-        ``common`` keeps the datasets on which every model has runs, ``pairwise`` keeps all: each
-        pair is then compared on the datasets that both have.
-
-    Returns
-    -------
-    ScoreMatrix
-        What the policy keeps.
-
-    Raises
-    ------
-    ValidationError
-        If no dataset has runs of every model under ``common``.
-    """
-    if missing == "pairwise":
-        return matrix
-    is_common = matrix.is_filled.all(axis=0)
-    if not is_common.any():
-        raise ValidationError(
-            "No dataset has runs of every model. Set comparison: {missing: pairwise}, or choose "
-            "models with select."
-        )
-    return matrix.choose_datasets(is_common)
-
-
 def count_unused(every: ScoreMatrix, kept: ScoreMatrix) -> int:
-    """Count the cells with runs that a policy for empty cells leaves out."""
+    """Count the cells with runs that are left out."""
     return int(every.is_filled.sum() - kept.is_filled.sum())
 
 

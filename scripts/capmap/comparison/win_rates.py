@@ -3,21 +3,19 @@
 import numpy as np
 import pandas as pd
 
-from capmap.comparison.battles import NOISE, winning_thresholds
+from capmap.comparison.battles import NOISE, find_bars
 from capmap.comparison.score_matrix import ScoreMatrix
 
 COLUMNS = ["model", "opponent", "win_rate", "wins", "ties", "losses", "datasets"]
 
 
-def count_wins(matrix: ScoreMatrix, *, tie_threshold: float) -> pd.DataFrame:
+def count_wins(matrix: ScoreMatrix) -> pd.DataFrame:
     """Count the datasets on which each model's mean is better than each opponent's.
 
     Parameters
     ----------
     matrix : ScoreMatrix
         Cell means, higher is better.
-    tie_threshold : float
-        Means that differ by no more are a tie, at least 0.
 
     Returns
     -------
@@ -28,14 +26,14 @@ def count_wins(matrix: ScoreMatrix, *, tie_threshold: float) -> pd.DataFrame:
 
     Notes
     -----
-    Differences that exceed the threshold by less than 10⁻¹² (times the dataset's largest mean,
+    Differences of less than 10⁻¹² (times the dataset's largest mean,
     where that exceeds 1) are noise: a tie.
     """
     n = len(matrix.models)
     wins, datasets = np.zeros((n, n), dtype=np.intp), np.zeros((n, n), dtype=np.intp)
     for means, is_filled in zip(matrix.means.T, matrix.is_filled.T, strict=True):
         noise = NOISE * max(float(np.abs(means[is_filled]).max(initial=0)), 1)
-        wins += means[:, None] > winning_thresholds(means, tie_threshold=tie_threshold, noise=noise)
+        wins += means[:, None] > find_bars(means, noise)
         datasets += is_filled[:, None] & is_filled
     rows, columns = np.nonzero(~np.eye(n, dtype=np.bool_))
     won, lost, shared = wins[rows, columns], wins[columns, rows], datasets[rows, columns]

@@ -268,8 +268,7 @@ def _allow_holes(draft: Draft, problems: list[Problem], _read: Exports) -> bool:
         return False
     text = (
         f"{count_things(len(problems), 'model')} without runs on some dataset. adjust expects what "
-        "is missing from the other scores; impute draws it, which is better where more than 20% of "
-        "the cells are empty; drop_models and drop_datasets leave out."
+        "is missing from the other scores; drop_models and drop_datasets leave out."
     )
     draft.put("incomplete", "adjust", "decide", text)
     return True

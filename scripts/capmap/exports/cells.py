@@ -29,9 +29,7 @@ Value: TypeAlias = str | int | float | bool
 Filters: TypeAlias = Mapping[str, Value | Sequence[Value]]
 
 Names: TypeAlias = str | Sequence[str]
-LISTS = frozenset(
-    {"datasets", "ignore", "keep", "step", "selection", "spread", "count", "publication"}
-)
+LISTS = frozenset({"datasets", "ignore", "keep", "step", "selection", "spread", "count"})
 
 Mapped: TypeAlias = Mapping[str, Names]
 

@@ -76,7 +76,7 @@ DELIMITER_HINT = "Columns must be divided by commas, semicolons or tabs."
 NESTED_HINT = "In nested files `reading: {records: …}` says where the runs are."
 NAMED = ("model", "dataset", "metric", "seed")
 # What says how rows of one run or several runs of one row are to be taken; texts beside the scores.
-BESIDE = ("step", "selection", "spread", "count", "publication")
+BESIDE = ("step", "selection", "spread", "count")
 WHOLE = ("step", "count")
 ROW = "row"
 # Columns of scores that are named where it is said how a file was read.
@@ -539,7 +539,7 @@ def _read_beside(cells: Cells, plan: _Plan, grid: _Grid, role: str, decimal: Dec
     """
     name = plan.roles[role][-1]
     texts = _read_part(cells, plan, grid, name)
-    if role == "publication" or name in plan.fields:
+    if name in plan.fields:
         return texts
     is_numeral = grid.spread(pa.array(cells.find_numerals(name))).to_numpy(zero_copy_only=False)
     texts = bare_spreads(texts) if role == "spread" else texts

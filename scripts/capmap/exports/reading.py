@@ -246,18 +246,16 @@ def _arrange_runs(
 ) -> tuple[pd.DataFrame, list[Problem]]:
     """Join the runs of files, choose the rows that count, and spread those that are summaries."""
     runs = join_runs(tables, list_columns(columns, "keep"))
-    seedless = [] if "publication" in runs else _find_seedless_files(runs)
+    seedless = _find_seedless_files(runs)
     if numbers_rows(columns) and not runs["seed"].ne("").any():
         runs = number_rows(runs)
-    if "publication" in runs:
-        runs = runs.assign(seed=_name_runs(runs["publication"], runs["seed"]))
     runs, problems = take_rows(runs, take)
     problems += seedless
     problems += find_doubts(runs, listed=bool(list_columns(columns, "datasets")))
     if "spread" in runs and summary is not None:
         runs, doubts = spread_summaries(runs, count=summary["runs"], spread=summary["spread"])
         problems = [*problems, *doubts]
-    spent = {*BESIDE, EMPTY} - {"publication"}
+    spent = {*BESIDE, EMPTY}
     return runs.drop(columns=[name for name in runs if name in spent]), problems
 
 
@@ -282,13 +280,6 @@ def _find_seedless_files(runs: pd.DataFrame) -> list[Problem]:
         )
         for row in strays.head(1).to_dict("records")
     ]
-
-
-def _name_runs(publications: "pd.Series[str]", seeds: "pd.Series[str]") -> "pd.Series[str]":
-    """Name runs by their publication and, where there are any, their seed."""
-    apart = publications.ne("") & seeds.ne("")
-    separators = apart.map({True: SEPARATOR, False: ""})
-    return pack_names(publications.astype("str") + separators + seeds.astype("str"))
 
 
 def _check_roles(columns: Mapped, layout: TableFormat) -> list[Problem]:

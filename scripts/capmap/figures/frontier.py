@@ -61,7 +61,7 @@ def draw_frontier(frontier: pd.DataFrame, *, against: str) -> Figure:
     Notes
     -----
     Models on the front have a color and are named first; names that find no place are left out, and
-    a note counts them, models whose cost is not known and those that lack datasets.
+    a note counts them and models whose cost is not known.
     """
     heading = HEADING.format(LABELS[against])
     table = frontier.dropna(subset="cost").sort_values(
@@ -90,8 +90,6 @@ def draw_frontier(frontier: pd.DataFrame, *, against: str) -> Figure:
     )
     lacking = len(frontier) - len(table)
     notes += [f"Without a known cost: {format_count(lacking, 'model')}."] * bool(lacking)
-    partial = int((table["missing"] > 0).sum())
-    notes += [f"Not on all datasets: {format_count(partial, 'model')}."] * bool(partial)
     beyond = (table["ci_high"] > limits[1][1]) | (table["ci_low"] < limits[1][0])
     notes += ["A bar that reaches the edge goes on."] * bool(beyond.any())
     sheet = make_sheet(

@@ -24,7 +24,7 @@ from capmap.figures.marks import mark
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.side_columns import RANK_NOTE, write_ranks
 from capmap.figures.style import SMALL_SIZE, TEXT_SIZE, ModelStyle, figure_style
-from capmap.wording import AGGREGATION_NAMES, EXCHANGEABLE, SHARED_LETTERS, spell_statistic
+from capmap.wording import AGGREGATION_NAMES, SHARED_LETTERS, spell_statistic
 
 LETTERS_WIDTH = 0.6
 UNIT_NOTES = {
@@ -77,7 +77,6 @@ def draw_intervals(scopes: pd.DataFrame) -> Figure:
         notes += (UNIT_NOTES[table["unit"].iloc[0]], RANK_NOTE)
     if any(spans):
         notes += (SHARED_LETTERS,)
-        notes += (EXCHANGEABLE,) if table["missing"].any() else ()
     return draw_forest(
         table,
         everyone=ranking["model"],
@@ -167,7 +166,8 @@ def _collect_ranks(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> pd.DataFrame:
         name: by_model[f"rank_{name}"] for name in AGGREGATION_NAMES if f"rank_{name}" in by_model
     }
     ranks["iqm"] = iqm.set_index("model")["rank"]
-    return pd.DataFrame(ranks).sort_index().rename_axis("model").astype(float)
+    ranked = pd.DataFrame(ranks).dropna(subset="iqm")
+    return ranked.sort_index().rename_axis("model").astype(float)
 
 
 def _place_ranks(ranks: pd.DataFrame) -> pd.DataFrame:

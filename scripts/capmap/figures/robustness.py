@@ -7,10 +7,9 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from capmap.figures.canvas import GAP, MAX_MODELS, Sheet, Wording, choose_models
+from capmap.figures.canvas import GAP, Sheet, Wording, choose_models
 from capmap.figures.heatmap import (
     DIVERGING,
-    RISING,
     Scale,
     Writing,
     draw_grid,
@@ -18,7 +17,7 @@ from capmap.figures.heatmap import (
     span_evenly,
 )
 from capmap.figures.names import shorten_names
-from capmap.figures.side_columns import format_decimal, format_interval, plan_columns, write_columns
+from capmap.figures.side_columns import format_decimal, format_interval
 from capmap.figures.style import FAINT_INK, SMALL_SIZE, figure_style
 from capmap.wording import AGGREGATION_NAMES
 
@@ -38,8 +37,6 @@ TAU_NOTE = (
     f"{TAU}: Kendall's rank correlation with the reported ranking; "
     "least: when each dataset is left out in turn."
 )
-STABILITY_HEADING = "Rank when datasets are resampled"
-STABILITY_UNIT = "share of bootstrap samples of datasets (%)"
 
 Columns = list[tuple[str, str]]
 
@@ -165,66 +162,3 @@ def _head_taus(sheet: Sheet, robustness: pd.DataFrame, columns: Columns) -> None
         sheet.write(label, x=-GAP / 2, y=y, ha="right", **look)
         for column, tau in enumerate(taus.reindex(columns)):
             sheet.write(format_decimal(tau), x=(column + 0.5) * width, y=y, ha="center", **look)
-
-
-@figure_style()
-def draw_rank_stability(
-    rank_stability: pd.DataFrame, rank_distribution: pd.DataFrame, *, order: Sequence[str] = ()
-) -> Figure:
-    """Draw how often each model has each rank when other datasets are drawn.
-
-    Parameters
-    ----------
-    rank_stability : DataFrame
-        model, share_first, share_top, top (how many models are at the top); rows in any order.
-    rank_distribution : DataFrame
-        model, rank, share (0 to 1); rows in any order; a rank that never occurs is absent.
-    order : sequence of str
-        Models from the best to the worst; by name where empty.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A heat map of at most 40 models and the first 40 ranks, with the shares of resamples in
-        which each comes first and among the top at the right. A column wide (3.4 in), or a page
-        (7 in).
-    """
-    models, notes = choose_models(rank_stability["model"], order)
-    stability = rank_stability.set_index("model").loc[models]
-    ranks = range(1, min(MAX_MODELS, len(rank_stability)) + 1)
-    if len(rank_stability) > MAX_MODELS:
-        notes = (*notes, f"First {MAX_MODELS} of {len(rank_stability)} ranks.")
-    shares = rank_distribution.set_index(["model", "rank"])["share"]
-    table = 100 * pivot_cells(shares, models, ranks).fillna(0.0).rename(columns=str)
-    side = plan_columns(
-        {
-            "first": [_write_probability(value) for value in stability["share_first"]],
-            f"top {stability['top'].iloc[0]}": [
-                _write_probability(value) for value in stability["share_top"]
-            ],
-        }
-    )
-    high = max(1.0, float(table.to_numpy().max()))
-    sheet = draw_grid(
-        table,
-        scale=Scale(STABILITY_UNIT, 0.0, high, (), RISING),
-        wording=Wording(STABILITY_HEADING, "", notes),
-        writings=[Writing(table.map(_write_percent), "Empty cell: never.")],
-        right=side.width,
-    )
-    write_columns(sheet, side)
-    return sheet.figure
-
-
-def _write_probability(value: float) -> str:
-    """Write a probability with two decimals, of which none looks like never or always."""
-    text = format_decimal(value)
-    if 0 < value < 1:
-        return {".00": "<.01", "1.00": ">.99"}.get(text, text)
-    return text
-
-
-def _write_percent(percent: float) -> str:
-    if percent == 0:
-        return ""
-    return "<1" if percent < 1 else f"{percent:.0f}"

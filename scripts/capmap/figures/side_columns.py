@@ -91,6 +91,7 @@ def write_ranks(table: pd.DataFrame) -> list[str]:
     """Write the column rank with rank_low and rank_high, such as ``3 (2–4)``, where they are."""
     ranks = table[["rank", "rank_low", "rank_high"]].astype(float).to_numpy()
     return [
-        f"{rank:.0f}" + (f" ({ends})" if (ends := format_interval(low, high)) else "")
+        ("" if rank != rank else f"{rank:.0f}")
+        + (f" ({ends})" if (ends := format_interval(low, high)) else "")
         for rank, low, high in ranks
     ]

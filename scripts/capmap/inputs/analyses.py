@@ -118,7 +118,6 @@ def list_named(study: Study) -> list[dict[str, Any]]:
         ("pairwise", "comparison.reference", "model", [comparison["reference"]]),
         ("pairwise", "comparison.rope", "metric", [*rope]),
         ("ranks", "comparison.highlight", "model", comparison["highlight"]),
-        ("ratings", "ratings.calibration", "model", [settings["ratings"]["calibration"]]),
         *(
             ("groups", f"groups.{write_key(name)}.datasets", "dataset", group["datasets"])
             for name, group in settings["groups"].items()

@@ -137,9 +137,10 @@ def inspect_config(given: Settings) -> Inspected:
     for name, study in checked["studies"].items():
         written = given["studies"][name] or {}
         refused += [f"studies.{name}.{text}" for text in _find_conflicts(study, written)]
-        # A leaderboard shows and marks what is not complete.
-        if study["format"] == "submission" and "incomplete" not in written:
-            study["incomplete"] = "keep"
+        # A leaderboard lists what is not complete, without a rank.
+        if study["format"] == "submission":
+            defaults = {"incomplete": "adjust", "min_datasets": "all"}
+            study |= {key: value for key, value in defaults.items() if key not in written}
     return Inspected(checked, [*map(str, [*faults, *found]), *refused], spoiled)
 
 
@@ -176,7 +177,7 @@ def _find_conflicts(study: Settings, written: Settings) -> Iterator[str]:
         )
     groups = {f"groups.{name}.": group for name, group in study["groups"].items()}
     for where, own in {"": study, **groups}.items():
-        if own["incomplete"] in ("adjust", "impute"):
+        if own["incomplete"] == "adjust" and study["min_datasets"] != "all":
             yield (
                 f"{where}incomplete: only calibrated intervals allow for scores of empty cells. "
                 "Set bootstrap: {interval: calibrated}, or another policy."
@@ -302,11 +303,6 @@ def find_scope(study: Study) -> str:
     """Name the file that says what intervals generalize to; `normalize_runs` writes it."""
     study.find_manifest(study.name)
     return study.place("normalized/scope.json")
-
-
-def find_imputation_seed(study: Study) -> int:
-    """The seed of imputations; 0 where nothing is imputed, so that another seed changes nothing."""
-    return int(study.read("bootstrap/seed")) if study.read("incomplete") == "impute" else 0
 
 
 def _list_shards(study: Study, name: str, folder: str) -> list[str]:

@@ -28,7 +28,6 @@ RANKED = {
     "expected": "int64",
     "complete": "bool",
 }
-ROUNDING = 1e-9
 
 
 def rank_cells(
@@ -97,7 +96,6 @@ def rank_dimension(
     *,
     statistic: Statistic = "iqm",
     members: Sequence[str] | None,
-    complete: float,
     confidence_level: float,
 ) -> pd.DataFrame:
     """Rank the entries of one dimension within each method.
@@ -113,9 +111,8 @@ def rank_dimension(
     statistic : {"iqm", "mean", "median", "optimality_gap"}, optional
         What `estimates` hold and entries are ranked by.
     members : sequence of str, optional
-        The dimension's datasets; None stands for all on which some model has runs.
-    complete : float
-        Share of these datasets that an entry needs in order to be ranked, from 0 to 1.
+        The dimension's datasets; None stands for all on which some model has runs. Only an entry
+        that has all of them is ranked.
     confidence_level : float
         Of rank intervals and tie groups, between 0 and 1.
 
@@ -152,7 +149,7 @@ def rank_dimension(
         rank_high=missing,
         tie_group="",
         expected=len(wanted),
-        complete=table["datasets"] >= complete * len(wanted) - ROUNDING,
+        complete=table["datasets"] == len(wanted),
     )
     parts = [table.iloc[:0].drop(columns=["replicates", "parts"])]
     for _, group in table.groupby("method", sort=True):
@@ -240,7 +237,6 @@ def rank_entries(
     benchmark: Sequence[str],
     *,
     dimension_datasets: Mapping[str, list[str]],
-    complete: float,
     confidence_level: float,
 ) -> dict[str, pd.DataFrame]:
     """Rank the entries by method and dimension, and the best of each backbone.
@@ -259,8 +255,6 @@ def rank_entries(
         The file of what submissions say of themselves, and the definition of the benchmark, if any.
     dimension_datasets : mapping of str to list of str
         The datasets of each dimension.
-    complete
-        As in the setting `leaderboard`.
     confidence_level
         As in the setting `bootstrap`.
 
@@ -283,7 +277,6 @@ def rank_entries(
             about,
             statistic=statistic,
             members=members,
-            complete=complete,
             confidence_level=confidence_level,
         )
         for name, members in {ALL: None, **dimension_datasets}.items()

@@ -25,7 +25,7 @@ from capmap.multilabel.outcomes import ImageValues, OutcomeFiles
 from capmap.multilabel.rankings import list_datasets
 from capmap.problems import require_known
 from capmap.ranking.aggregation import FloatArray
-from capmap.ranking.intervals import percentile_interval
+from capmap.ranking.standard_errors import percentile_interval
 from capmap.rng import make_stream
 from capmap.settings.choices import Subgroups
 

@@ -16,8 +16,7 @@ import pandas as pd
 from capmap.multilabel.labels import Int64Array
 from capmap.multilabel.outcomes import ImageValues
 from capmap.ranking.aggregation import FloatArray
-from capmap.ranking.intervals import percentile_interval
-from capmap.ranking.standard_errors import Interval
+from capmap.ranking.standard_errors import Interval, percentile_interval
 
 BLOCK_CELLS = 1 << 20
 DRAWS_PER_COUNT = 20

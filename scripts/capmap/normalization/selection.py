@@ -58,9 +58,8 @@ def drop_incomplete(runs: pd.DataFrame, *, policy: Incomplete) -> tuple[pd.DataF
     ----------
     runs : DataFrame
         With the columns model and dataset.
-    policy : {"error", "drop_models", "drop_datasets", "keep", "adjust", "impute"}
-        What to leave out. "error", "keep", "adjust" and "impute" leave all runs in; validation
-        has stopped the first.
+    policy : {"error", "drop_models", "drop_datasets", "adjust"}
+        What to leave out. "error" and "adjust" leave all runs in; validation has stopped the first.
 
     Returns
     -------
@@ -74,7 +73,7 @@ def drop_incomplete(runs: pd.DataFrame, *, policy: Incomplete) -> tuple[pd.DataF
     A model is complete when it has a run on each dataset that any model has a run on; the same
     for datasets. Models are dropped all at once, not one by one, so no order matters.
     """
-    if policy in ("error", "keep", "adjust", "impute"):
+    if policy in ("error", "adjust"):
         return runs, list_dropped([])
     kind: Literal["model", "dataset"]
     kind, other = ("model", "dataset") if policy == "drop_models" else ("dataset", "model")

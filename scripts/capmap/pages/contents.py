@@ -9,7 +9,7 @@ from capmap.catalog import MAIN, Table, label_columns
 from capmap.claims import choose_first, find_candidates, has_letters
 from capmap.pages.accounts import count_rejected, list_files, list_warnings, tabulate_rows
 from capmap.pages.views import View, list_formats, make_view
-from capmap.wording import EXCHANGEABLE, SHARED_LETTERS, spell_statistic
+from capmap.wording import SHARED_LETTERS, spell_statistic
 
 # Tables that stand on the page only, with about how many of its bytes each may take.
 OTHERS = {
@@ -39,7 +39,7 @@ INTERVALS = (
 SPARSE = {"ranking", "intervals", "seeds"}
 RANKING = [
     *("rank", "model", "score", "ci_low", "ci_high", "rank_low", "rank_high"),
-    *("tie_group", "runs", "datasets", "filled", "missing"),
+    *("tie_group", "runs", "datasets", "filled"),
 ]
 
 
@@ -66,7 +66,7 @@ def show_tables(
     statistic = ranking["statistic"].iloc[0]
     shown = {
         **tables,
-        "ranking": ranking[RANKING].rename(columns={"score": statistic}),
+        "ranking": _count_datasets(ranking)[RANKING].rename(columns={"score": statistic}),
         "changes": _restore_integers(tables["changes"]),
         "counts": tabulate_rows(validation),
         "rejected": count_rejected(validation),
@@ -76,12 +76,14 @@ def show_tables(
     }
     shown |= {name: shown[name].dropna(axis="columns", how="all") for name in SPARSE}
     spare = [column for column in ("filled", "missing") if not ranking[column].any()]
-    shown |= {name: shown[name].drop(columns=spare) for name in ("ranking", "scopes")}
+    shown |= {
+        name: shown[name].drop(columns=spare, errors="ignore") for name in ("ranking", "scopes")
+    }
     best = find_candidates(ranking)
     heading = f"Models by {spell_statistic(statistic)}, best first."
     heading += INTERVALS if best else ""
     if ranking["tie_group"].map(has_letters).any():
-        heading += f" {SHARED_LETTERS}" + (f" {EXCHANGEABLE}" if ranking["missing"].any() else "")
+        heading += f" {SHARED_LETTERS}"
     files = {**files, "ranking": files.get("iqm" if statistic == "iqm" else "scopes", "")}
     declared = {**MAIN.tables, "ranking": MAIN.tables["iqm"]}
     return {
@@ -98,6 +100,14 @@ def show_tables(
         )
         for name, (share, caption) in TABLES.items()
     }
+
+
+def _count_datasets(ranking: pd.DataFrame) -> pd.DataFrame:
+    """Write datasets as "13/14" where some models lack some."""
+    if not ranking["missing"].any():
+        return ranking
+    total = ranking[["datasets", "filled", "missing"]].sum(axis=1)
+    return ranking.assign(datasets=ranking["datasets"].astype(str) + "/" + total.astype(str))
 
 
 def _label_columns(name: str, table: pd.DataFrame) -> dict[str, str]:

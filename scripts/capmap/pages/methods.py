@@ -32,25 +32,15 @@ INCOMPLETE = {
     "error": "A model without runs on some dataset stops the study.",
     "drop_models": "Models without runs on some dataset are left out.",
     "drop_datasets": "Datasets on which some model has no runs are left out.",
-    "keep": "Models without runs on some dataset are kept, and summarized over the datasets that "
-    "they have: their numbers are not from the same datasets as those of the others.",
     "adjust": "Models without runs on some dataset are kept. On what they lack they have the score "
     "that is expected from an additive model of models and datasets, and their intervals allow for "
     "how far cells lie from it.",
-    "impute": "Models without runs on some dataset are kept. On what they lack they have scores "
-    "that are drawn 50 times from a Bayesian factorization of models and datasets; intervals and "
-    "sets of ranks allow for how much the draws differ (Rubin's rules). This holds if results are "
-    "missing at random: those that are missing are like those of which the same is known.",
 }
 AGGREGATIONS = {
     "mean": "the mean is the plain average over datasets",
     "trimmed_mean": "the trimmed mean is the average without the lowest and the highest quarter "
     "of the datasets (each quarter rounded down)",
     "median": "the median is the middle dataset, or the mean of the middle two",
-}
-WEIGHTS = {
-    "datasets": "Each dataset weighs the same, however many runs it has.",
-    "runs": "Each run weighs the same, so a dataset with more runs weighs more.",
 }
 UNITS = {
     "runs": "how the score would vary with other runs on these same datasets, with nothing in "
@@ -66,14 +56,6 @@ DRAWS = {
 PERCENTILE = Markup(
     "A percentile interval runs from the {low} to the {high} percentile of the replicates. "
 )
-BASIC = Markup(
-    "A basic interval is the estimate minus the {high} and {low} percentiles of the replicates' "
-    "deviations from it. "
-)
-BCA = Markup(
-    "A BCa interval takes percentiles of the replicates that are corrected for bias and, by "
-    "leaving out one {left_out} at a time, for skew. "
-)
 FEW_RUNS = "It is known to be too narrow with few runs per cell."
 FEW_DATASETS = "It is known to be too narrow with few datasets."
 CALIBRATED = Markup(
@@ -84,10 +66,6 @@ CALIBRATED = Markup(
 INTERVALS = {
     ("percentile", "runs"): PERCENTILE + FEW_RUNS,
     ("percentile", "runs_and_datasets"): PERCENTILE + FEW_DATASETS,
-    ("basic", "runs"): BASIC + FEW_RUNS,
-    ("basic", "runs_and_datasets"): BASIC + FEW_DATASETS,
-    ("bca", "runs"): BCA.format(left_out="run") + FEW_RUNS,
-    ("bca", "runs_and_datasets"): BCA.format(left_out="dataset") + FEW_DATASETS,
     ("calibrated", "runs"): Markup(
         "A calibrated interval is Student's t interval, with the variance of the runs' influences: "
         "scores beyond the quartiles count as the quartiles, and each dataset has its own "
@@ -134,8 +112,8 @@ def describe_methods(settings: Setting, *, unit: Unit) -> Sentences:
     return [
         ("Reading", _describe_reading(settings)),
         ("Normalization", _describe_normalization(settings)),
-        ("Aggregation", _describe_aggregation(settings)),
-        ("Interquartile mean (IQM)", _describe_iqm(bootstrap)),
+        ("Aggregation", _describe_aggregation()),
+        ("Interquartile mean (IQM)", _describe_iqm()),
         ("Intervals", _describe_intervals(bootstrap, unit)),
         ("Ranks", _describe_ranks(bootstrap)),
         ("Tie groups", _describe_ties(bootstrap)),
@@ -206,31 +184,31 @@ def _describe_normalization(settings: Setting) -> Markup:
     return text
 
 
-def _describe_aggregation(settings: Setting) -> Markup:
-    kinds = settings["aggregate"]
+def _describe_aggregation() -> Markup:
     return Markup(
         "The runs of a model on a dataset are averaged to one score per cell. Across datasets, {}. "
         "Models with the same score share the better rank."
-    ).format(join_words(AGGREGATIONS[kind] for kind in kinds))
+    ).format(join_words(AGGREGATIONS.values()))
 
 
-def _describe_iqm(bootstrap: Setting) -> Markup:
+def _describe_iqm() -> Markup:
     return Markup(
         "This is the mean of the middle half of all of a model's normalized runs on all "
         "datasets, so neither the lowest nor the highest quarter of its "
-        "scores counts (each quarter rounded down to whole runs). {}"
-    ).format(WEIGHTS[bootstrap["weights"]])
+        "scores counts (each quarter rounded down to whole runs). "
+        "Each dataset weighs the same, however many runs it has."
+    )
 
 
 def _describe_intervals(bootstrap: Setting, unit: Unit) -> Markup:
-    level, statistics = bootstrap["confidence"], {"iqm", *bootstrap["statistics"]}
+    level = bootstrap["confidence"]
     low, high = (format_percentile(share) for share in ((1 - level) / 2, (1 + level) / 2))
     return Markup(
         "The intervals answer {}. They are given of {}, at a nominal level of {}. {}{} A model "
         "gets intervals only if {}: fewer do not show how much they vary."
     ).format(
         UNITS[unit],
-        join_words(text for kind, text in STATISTIC_WORDS.items() if kind in statistics),
+        join_words(STATISTIC_WORDS.values()),
         format_percent(level),
         _describe_draws(bootstrap, unit),
         INTERVALS[bootstrap["interval"], unit].format(low=low, high=high),

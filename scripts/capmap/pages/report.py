@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from capmap.addresses import hide_everywhere
 from capmap.catalog import FIGURES, MAIN, TOGETHER, Figure
-from capmap.claims import name_intervals, ranks_apart
+from capmap.claims import ranks_apart
 from capmap.pages import verdict
 from capmap.pages.accounts import describe_changes, describe_counts, describe_reading, is_uneven
 from capmap.pages.analyses import Outcome, show_analyses
@@ -75,7 +75,7 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         HTML that fetches nothing, under 2 MB: large tables are cut, with a note that names their
         file, and figures that do not fit are linked. Equal results give equal text.
     """
-    tables, bootstrap = results.tables, results.settings["bootstrap"]
+    tables = results.tables
     unit = tables["scopes"]["unit"].iloc[0]
     is_board = ranks_apart(results.tables)
     views = show_tables(tables, results.validation, results.versions, results.files)
@@ -88,9 +88,7 @@ def render_report(results: Results, *, study: str, title: str) -> str:
     used = MARKUP + len(Markup.escape(settings).encode()) + sum(view.size for view in shown)
     pictures = embed_pictures(texts, results.figures, results.files, max_bytes=MAX_PAGE - used)
     silent = [
-        section
-        for section in sections
-        if section.figures and results.nothing >= {*section.figures}
+        section for section in sections if section.figures and results.nothing >= {*section.figures}
     ]
     return _render(
         "report.html.j2",
@@ -98,11 +96,6 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         title=title,
         verdict=describe_result(results),
         is_board=is_board,
-        trust=verdict.describe_coverage(
-            tables["coverage"],
-            interval=bootstrap["interval"],
-            unit=name_intervals(tables["scopes"]),
-        ),
         statistic=verdict.describe_statistic(tables["scopes"], rank_by=results.settings["rank_by"]),
         scopes=tables["scopes"]["unit"].nunique(),
         aggregation=verdict.describe_aggregations(tables["aggregate"], tables["iqm"]),

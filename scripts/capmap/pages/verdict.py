@@ -4,12 +4,9 @@ import pandas as pd
 from markupsafe import Markup
 
 from capmap.claims import (
-    choose_comparable,
     claim_ranking,
-    count_missing,
     find_candidates,
     find_rivals,
-    find_shortfall,
     label_entries,
 )
 from capmap.pages.wording import NAME, format_ordinal, join_names, join_words
@@ -25,8 +22,6 @@ from capmap.wording import (
 )
 
 MOVERS = 3
-# With fewer cells, rankings of the benchmark of incomplete tables order most pairs by chance.
-SPARSE = 0.3
 
 
 def describe_ranking(scopes: pd.DataFrame, *, confidence_level: float) -> Markup:
@@ -50,10 +45,15 @@ def describe_ranking(scopes: pd.DataFrame, *, confidence_level: float) -> Markup
     """
     if scopes.empty:
         return Markup("No model has a score.")
-    first, *others = [own for _, own in scopes.groupby("unit", sort=False)]
+    unranked = scopes.loc[scopes["rank"].isna(), "model"].nunique()
+    ranked = scopes[scopes["rank"].notna()]
+    warning = _warn_of_unranked(unranked)
+    if ranked.empty:
+        return Markup("No model is ranked.") + warning
+    first, *others = [own for _, own in ranked.groupby("unit", sort=False)]
     too = " too" if _find_best(first) else ""
     beside = [_describe_others(scope, too) for scope in others]
-    return _describe_first(first, confidence_level) + Markup("").join(beside)
+    return _describe_first(first, confidence_level) + warning + Markup("").join(beside)
 
 
 def describe_metrics(rank_shift: pd.DataFrame, *, rank_by: str) -> Markup:
@@ -120,7 +120,7 @@ def _describe_first(ranking: pd.DataFrame, confidence_level: float) -> Markup:
         text += Markup(" {}.").format(
             _name_candidates(candidates, len(ranking), at, any_word="Any")
         )
-    return text + _warn_of_few_cells(ranking) + _warn_of_no_interval(ranking, unit)
+    return text + _warn_of_no_interval(ranking, unit)
 
 
 def _describe_others(scope: pd.DataFrame, too: str) -> Markup:
@@ -163,18 +163,13 @@ def describe_board(entries: pd.DataFrame) -> Markup:
     sentences = []
     for method, own in ranked.groupby("method", sort=True):
         own = own.assign(name=label_entries(own))
-        first, compared = own[own["rank"] == 1].sort_values("model"), choose_comparable(own)
-        rivals, lacking = find_rivals(compared), int((count_missing(own) > 0).sum())
+        first, rivals = own[own["rank"] == 1].sort_values("model"), find_rivals(own)
         among = Markup(" with the method {}").format(NAME.format(method)) if method else ""
         others = ""
         if rivals:
             others = f"; {format_count(len(rivals), 'other')} cannot be separated from the first"
-        elif len(compared) and claim_ranking(compared.sort_values(["rank", "model"])):
+        elif claim_ranking(own.sort_values(["rank", "model"])):
             others = ", separated from all others with an interval"
-            others += " and every dataset" if lacking else ""
-        if lacking:
-            lack = format_count(lacking, "entry lacks", "entries lack")
-            others += f"; {lack} some of the datasets, and such entries are not compared"
         sentences.append(
             Markup("Of {}{}, {} {} {}, {:.3f}{}.").format(
                 format_count(len(own), "complete entry", "complete entries"),
@@ -207,49 +202,6 @@ def describe_statistic(scopes: pd.DataFrame, *, rank_by: str) -> Markup:
     )
 
 
-def describe_coverage(coverage: pd.DataFrame, *, interval: str, unit: str) -> Markup:
-    """Say how often intervals such as the study's hold the truth.
-
-    Parameters
-    ----------
-    coverage : pandas.DataFrame
-        The columns of ``tables/coverage.csv``, a row per kind of interval that was simulated.
-    interval, unit : str
-        The study's kind of interval, and what it generalizes to. Percentile and calibrated
-        intervals over runs ("runs") are simulated.
-
-    Returns
-    -------
-    markupsafe.Markup
-        One or two sentences, without numbers for other kinds of interval; empty where nothing was
-        simulated.
-    """
-    known = coverage.dropna(subset=["expected"])
-    if known.empty:
-        return Markup("")
-    expected = dict(zip(known["interval"], known["expected"], strict=True))
-    if interval not in expected or unit != "runs":
-        return Markup("How often intervals of this kind hold the truth was not simulated.")
-    first = known.iloc[0]
-    kinds = sorted(expected, key=lambda kind: kind != interval)
-    text = Markup(
-        "In {} simulated studies like this one ({} with {} on each, and noise as these runs have "
-        "it), intervals of nominal {} held the true IQM this often: {}."
-    ).format(
-        f"{first['simulations']:,.0f}",
-        format_count(first["datasets"], "dataset"),
-        _describe_seeds(first),
-        format_percent(first["nominal"]),
-        join_words(f"{kind} {format_percent(round(expected[kind], 3))}" for kind in kinds),
-    )
-    actual = find_shortfall(coverage, interval=interval, unit=unit)
-    if actual == actual:
-        text += Markup(" So the intervals here are too narrow: read them as {} intervals.").format(
-            format_percent(round(actual, 2))
-        )
-    return text
-
-
 def describe_aggregations(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> Markup:
     """Say how much the order of the models depends on how the datasets are combined.
 
@@ -266,14 +218,10 @@ def describe_aggregations(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> Markup:
     columns = [name for name in aggregate.columns if name.startswith("rank_")]
     ranks = aggregate.set_index("model")[columns].rename(columns=lambda name: name[5:])
     ranks["iqm"] = iqm.set_index("model")["rank"].reindex(ranks.index)
+    ranks = ranks.dropna()
     if len(ranks) < 2:
-        return Markup("With a single model there is no order.")
+        return Markup("With fewer than two ranked models there is no order.")
     return Markup(" ").join([_describe_leaders(ranks), _describe_movers(ranks)])
-
-
-def _describe_seeds(row: "pd.Series[float]") -> str:
-    runs = format_count(row["seeds_max"], "run")
-    return runs if row["seeds_min"] == row["seeds_max"] else f"{row['seeds_min']:.0f} to {runs}"
 
 
 def _describe_interval(row: "pd.Series[float]", level: float, models: int) -> str:
@@ -314,37 +262,26 @@ def _count_datasets(ranking: pd.DataFrame) -> int:
 
 
 def _warn_of_few_datasets(ranking: pd.DataFrame, best: list[str]) -> Markup:
-    """Say when the first, or other models, are not scored on all datasets."""
+    """Say when the first does not have runs on all datasets."""
     first = ranking[ranking["model"].isin(best)]
-    own, total = first["datasets"].min(), _count_datasets(ranking)
-    they = "They have" if len(best) > 1 else "It has"
-    if first["filled"].any():
-        return Markup(" {} runs on {:,.0f} of {:,.0f} datasets; {}.").format(
-            they,
-            own,
-            total,
-            "on the others the score is expected from the other models",
-        )
-    without = int((ranking["missing"] > 0).sum())
-    if not without:
-        return Markup("")
-    why = "so ranks may come from which datasets a model has, and such models are not compared"
-    if not first["missing"].any():
-        lacking = format_count(without, "model lacks", "models lack")
-        return Markup(" {} some of the datasets, {}.").format(lacking, why)
-    they = "They are" if len(best) > 1 else "It is"
-    return Markup(" {} scored on {:,.0f} of {:,.0f} datasets, {}.").format(they, own, total, why)
-
-
-def _warn_of_few_cells(ranking: pd.DataFrame) -> Markup:
-    """Say when most cells are empty."""
-    share = ranking["datasets"].sum() / (len(ranking) * _count_datasets(ranking))
-    if share >= SPARSE:
+    if not first["filled"].any():
         return Markup("")
     return Markup(
-        " Only {} of the cells have runs, too few for the order to be trusted; the capability "
-        "embedding (analyses: [capabilities]) predicts the others."
-    ).format(format_percent(round(share, 2)))
+        " {} runs on {:,.0f} of {:,.0f} datasets; on the others the score is expected from the "
+        "other models."
+    ).format(
+        "They have" if len(best) > 1 else "It has",
+        first["datasets"].min(),
+        _count_datasets(ranking),
+    )
+
+
+def _warn_of_unranked(unranked: int) -> Markup:
+    """Say how many models have too few datasets to be ranked."""
+    if not unranked:
+        return Markup("")
+    have = format_count(unranked, "model has", "models have")
+    return Markup(" {} results on too few datasets and no rank.").format(have)
 
 
 def _warn_of_no_interval(ranking: pd.DataFrame, unit: str) -> Markup:

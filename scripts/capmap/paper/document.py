@@ -6,11 +6,10 @@ from typing import Any
 import pandas as pd
 
 from capmap.catalog import FIGURES, TOGETHER
-from capmap.claims import find_shortfall, name_intervals
 from capmap.paper.findings import describe_results, render_tests
 from capmap.paper.latex import HEIGHT, WIDTH, declare_characters, write_name
 from capmap.paper.methods import describe_methods
-from capmap.paper.rankings import Ranking, list_rankings, render_rankings, write_intervals
+from capmap.paper.rankings import Ranking, list_rankings, render_rankings, write_percent
 from capmap.paper.references import render_references
 from capmap.paper.scores import render_results
 from capmap.settings.choices import Incomplete
@@ -76,8 +75,8 @@ def render_paper(
     Parameters
     ----------
     tables : mapping of str to pandas.DataFrame
-        ``scopes``, ``seeds``, ``bounds``, ``coverage`` and ``claims`` of the study, and ``entries``
-        if it has a leaderboard.
+        ``scopes``, ``seeds``, ``bounds`` and ``claims`` of the study, and ``entries`` if it has a
+        leaderboard.
     title : str
         Heading of the study.
     analyses, figures : sequence of str
@@ -96,10 +95,7 @@ def render_paper(
         that ranks apart say less.
     """
     scopes = tables["scopes"]
-    actual = find_shortfall(
-        tables["coverage"], interval=bootstrap["interval"], unit=name_intervals(scopes)
-    )
-    rankings = list_rankings(scopes, tables["seeds"], tables.get("entries"), actual=actual)
+    rankings = list_rankings(scopes, tables["seeds"], tables.get("entries"))
     level = bootstrap["confidence"]
     is_board = not rankings or bool(rankings[0].within)
     drawn = [name for name in figures if not is_board or name not in TOGETHER]
@@ -136,5 +132,5 @@ def render_paper(
 def _render_figure(name: str, rankings: Sequence[Ranking], level: float) -> str:
     caption = escape_latex(FIGURES[name].caption)
     if name == "intervals" and rankings and rankings[0].is_sure:
-        caption += f" Intervals are {write_intervals(rankings[0], level)}."
+        caption += f" Intervals are {write_percent(level)} intervals."
     return FIGURE.format(name=name, caption=caption)

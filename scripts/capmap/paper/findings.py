@@ -22,8 +22,6 @@ from capmap.wording import ALL, join_words, name_first
 TESTS_LABEL = "tab:tests"
 KINDS = [name for name in COLUMNS if name not in ("subject", "object")]
 MOST_NAMES, MOST_PAIRS = 5, 3
-# With fewer filled cells the page warns of the order, see `capmap.pages.verdict`.
-FEW_CELLS = 0.3
 HEADERS = {
     "relation": ("Said of models", 72.0),
     "scope": ("Scope", 56.0),
@@ -233,13 +231,6 @@ def _warn(ranking: Ranking) -> Iterator[str]:
         yield (
             "The first lacks some datasets, on which its score is expected from the other models."
         )
-    elif models["missing"].any():
-        yield (
-            "Not all models are scored on the same datasets, so ranks may come from which datasets "
-            "a model has, and models that lack some are not compared."
-        )
-    if models["datasets"].sum() < FEW_CELLS * len(models) * ranking.datasets:
-        yield "Most cells have no runs, too many for the order to be trusted."
 
 
 def _list_names(names: Sequence[str] | pd.Series) -> str:

@@ -9,10 +9,6 @@ from capmap.wording import MOST_LETTERED, join_words, spell_statistic
 
 Setting = Mapping[str, Any]
 
-WEIGHTS = {
-    "datasets": "each dataset weighed the same",
-    "runs": "each run weighed the same",
-}
 TRIMMED = "with the standard error of a trimmed mean \\citep{tukey1963}, degrees of freedom after "
 DEGREES = {
     "runs": "\\citet{satterthwaite1946}",
@@ -33,13 +29,10 @@ ANALYSES = {
     "ratings": "Ratings are those of a Bradley-Terry model \\citep{bradley1952} on the Elo scale.",
     "improvability": "Improvability \\citep{erickson2025} is the share of a model's error that the "
     "best model of a dataset does not make.",
-    "publications": "Results that several publications report of a model on a dataset are runs of "
-    "their own.",
     "frontier": "A model is on the front of score against cost if no other one scores as high at "
     "the same cost or less; shares are of bootstrap resamples.",
     "robustness": "The ranking was compared by Kendall's tau \\citep{kendall1945} with those by "
-    "other aggregations, by other bounds and without single datasets, and with votes of the "
-    "datasets \\citep{rofin2023}.",
+    "other aggregations, by other bounds and without single datasets.",
     "reliability": "Reliability is the generalizability coefficient \\citep{brennan2001}, with the "
     "interval of an intraclass correlation \\citep{mcgraw1996}.",
     "groups": "Groups of datasets were ranked in the same way, each on its own.",
@@ -70,9 +63,6 @@ WILCOXON = (
 FILLED = {
     "adjust": "On datasets that a model lacks, its score is expected from an additive model of "
     "models and datasets \\citep{yates1933}.",
-    "impute": "On datasets that a model lacks, its score is imputed repeatedly from a Bayesian "
-    "factorization of models and datasets, as if results were missing at random "
-    "\\citep{salakhutdinov2008,rubin1996}.",
 }
 
 
@@ -129,7 +119,7 @@ def _describe_ranking(
     cite = " \\citep{agarwal2021}" if first.statistic == "iqm" else ""
     sentences.append(
         f"Models were ranked{within} by the {spell_statistic(first.statistic)} of their normalized "
-        f"scores{cite}; {WEIGHTS[bootstrap['weights']]}."
+        f"scores{cite}; each dataset weighed the same."
     )
     if first.models["filled"].any():
         sentences.append(FILLED[incomplete])
@@ -149,12 +139,6 @@ def _describe_intervals(ranking: Ranking, bootstrap: Setting) -> list[str]:
     kind, unit = bootstrap["interval"], ranking.unit
     level = write_percent(bootstrap["confidence"])
     scope = f"They hold for {OVER[unit]}."
-    if ranking.actual == ranking.actual:
-        scope += (
-            " In simulated studies like this one they held the true value in "
-            f"{write_percent(round(ranking.actual, 3))} of cases, so they are to be read as "
-            f"{write_percent(round(ranking.actual, 2))} intervals."
-        )
     if kind == "calibrated":
         is_trimmed = ranking.statistic == "iqm"
         how = f" {TRIMMED}{DEGREES[unit]}," if is_trimmed and unit != "seeds" else ""
@@ -165,14 +149,9 @@ def _describe_intervals(ranking: Ranking, bootstrap: Setting) -> list[str]:
         )
         skew = " and a shift for skewness \\citep{johnson1978}"
         return [f"Intervals ({level}) are Student's $t$ intervals{how}{skew}. {scope}"]
-    names = {
-        "percentile": "percentile intervals \\citep{agarwal2021}",
-        "basic": "basic intervals",
-        "bca": "bias-corrected and accelerated intervals \\citep{efron1987}",
-    }
     return [
-        f"Intervals ({level}) are {names[kind]} of {bootstrap['replicates']:,} bootstrap resamples "
-        f"of {RESAMPLED.get(unit, 'runs')}. {scope}"
+        f"Intervals ({level}) are percentile intervals \\citep{{agarwal2021}} of "
+        f"{bootstrap['replicates']:,} bootstrap resamples of {RESAMPLED.get(unit, 'runs')}. {scope}"
     ]
 
 
@@ -209,7 +188,7 @@ def _describe_ranks(comparison: Setting, filled: Sequence[float], models: int) -
     has_complete, has_holes = max(filled) == 1, min(filled) < 1
     tests = [
         *(FRIEDMAN if has_complete else []),
-        *([SKILLINGS] if has_holes and comparison["missing"] != "common" else []),
+        *([SKILLINGS] if has_holes else []),
     ]
     pairs = [
         *([NEMENYI] if has_complete else []),

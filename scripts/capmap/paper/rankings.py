@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import nan
 
 import numpy as np
 import pandas as pd
 
 from capmap.claims import (
-    choose_first,
-    count_missing,
+    choose_ranked,
     find_candidates,
     find_rivals,
     has_letters,
@@ -26,7 +24,6 @@ from capmap.paper.latex import (
     write_name,
 )
 from capmap.wording import (
-    EXCHANGEABLE,
     SHARED_LETTERS,
     find_statistic,
     format_count,
@@ -44,7 +41,7 @@ OVER = {
     "runs_and_datasets": "other datasets like these",
 }
 COLUMNS = ["model", "name", "score", "ci_low", "ci_high", "rank", "rank_low", "rank_high"]
-COLUMNS += ["tie_group", "datasets", "filled", "missing"]
+COLUMNS += ["tie_group", "datasets", "filled"]
 
 
 @dataclass(frozen=True)
@@ -68,9 +65,6 @@ class Ranking:
         these; empty where nothing is known.
     datasets : int
         On how many some of them have runs.
-    actual : float
-        How often intervals such as these hold the truth by simulation, where that is less often
-        than they say; NaN otherwise.
     """
 
     models: pd.DataFrame
@@ -81,7 +75,6 @@ class Ranking:
     candidates: list[str]
     other: pd.DataFrame
     datasets: int
-    actual: float = nan
 
     @property
     def results_label(self) -> str:
@@ -113,8 +106,6 @@ def list_rankings(
     scopes: pd.DataFrame,
     seeds: pd.DataFrame,
     entries: pd.DataFrame | None = None,
-    *,
-    actual: float = nan,
 ) -> list[Ranking]:
     """List the rankings of a study.
 
@@ -126,20 +117,19 @@ def list_rankings(
         The columns ``model`` and ``dataset`` of ``tables/seeds.csv``.
     entries : pandas.DataFrame, optional
         The columns of ``leaderboard/entries.csv``.
-    actual : float
-        See `Ranking`; of the study's ranking, if it has one.
 
     Returns
     -------
     list of Ranking
         One, or of a leaderboard that ranks apart one per method, of complete entries only; none
-        where no entry is complete.
+        where nothing is ranked.
     """
     tables = {} if entries is None else {"leaderboard/entries": entries}
-    first = choose_first(scopes)
-    unit = str(first["unit"].iloc[0])
+    first, unit = choose_ranked(scopes), str(scopes["unit"].iloc[0])
     if entries is not None and ranks_apart(tables):
         return _list_methods(entries, seeds, unit)
+    if first.empty:
+        return []
     others = scopes[scopes["unit"] != unit].dropna(subset="rank_low")
     names = {}
     if entries is not None:
@@ -153,9 +143,8 @@ def list_rankings(
             "",
             1,
             find_candidates(first),
-            others.set_index("model")[["rank_low", "rank_high", "may_be_best", "missing"]],
+            others.set_index("model")[["rank_low", "rank_high", "may_be_best"]],
             _count_datasets(models, seeds),
-            actual,
         )
     ]
 
@@ -165,9 +154,7 @@ def _list_methods(entries: pd.DataFrame, seeds: pd.DataFrame, unit: str) -> list
     complete = entries[entries["complete"]].fillna({"method": ""})
     rankings = []
     for number, (method, own) in enumerate(complete.groupby("method", sort=True), start=1):
-        models = own.assign(
-            name=label_entries(own), score=own[statistic], filled=0, missing=count_missing(own)
-        )
+        models = own.assign(name=label_entries(own), score=own[statistic], filled=0)
         models = models.sort_values(["rank", "model"])[COLUMNS].reset_index(drop=True)
         count, none = _count_datasets(models, seeds), pd.DataFrame()
         rankings.append(Ranking(models, statistic, unit, str(method), number, [], none, count))
@@ -194,9 +181,8 @@ def explain_marks(ranking: Ranking, *, level: float) -> str:
     marks, first = mark_models(ranking), _name_first_ones(ranking)
     text = ""
     if DAGGER in marks:
-        apart = ", or not on the same datasets" if ranking.models["missing"].any() else ""
         text += (
-            f" {DAGGER}Not separated from {first}{apart} ({_describe_test(level)}, over "
+            f" {DAGGER}Not separated from {first} ({_describe_test(level)}, over "
             f"{OVER[ranking.unit]})."
         )
     elif first and len(ranking.models) > 1:
@@ -215,14 +201,6 @@ def _describe_test(level: float) -> str:
 def write_percent(level: float) -> str:
     r"""Write a level, such as ``95\%``."""
     return format_percent(level).replace("%", r"\%")
-
-
-def write_intervals(ranking: Ranking, level: float) -> str:
-    """Name intervals by their level, and by what it comes to where they are too narrow."""
-    text = f"{write_percent(level)} intervals"
-    if ranking.actual == ranking.actual:
-        return f"{text} (by simulation {write_percent(round(ranking.actual, 2))} intervals)"
-    return text
 
 
 def write_score(row: "pd.Series[float]") -> str:
@@ -274,7 +252,7 @@ def _make_sheet(ranking: Ranking, level: float) -> Sheet:
     header = f"{statistic} [{percent} interval]" if ranking.is_sure else statistic
     scores = [write_score(row) for _, row in models.iterrows()]
     columns = [_make_column(_capitalize(header), scores)]
-    if models["datasets"].min() < models["datasets"].max() or models["missing"].any():
+    if models["datasets"].min() < models["datasets"].max():
         columns.append(_make_column("Datasets", [f"{count:.0f}" for count in models["datasets"]]))
     if ranking.is_sure:
         columns.append(_make_column("Ranks", _write_sets(models, ranking.candidates)))
@@ -295,12 +273,11 @@ def _describe_ranking(ranking: Ranking, level: float) -> str:
     )
     if ranking.is_sure:
         text += (
-            f" In brackets: {write_intervals(ranking, level)}, over {OVER[ranking.unit]}. Ranks: "
+            f" In brackets: {write_percent(level)} intervals, over {OVER[ranking.unit]}. Ranks: "
             f"{write_percent(level)} confidence sets of each model's rank."
         )
     if ranking.has_groups:
         text += f" {SHARED_LETTERS}"
-        text += f" {EXCHANGEABLE}" if ranking.models["missing"].any() else ""
     if len(ranking.candidates) > 1:
         text += f" {STAR}May be the best."
     if not ranking.other.empty:

@@ -101,9 +101,6 @@ REFERENCES: dict[str, Entry] = {
         "91",
         "201--213",
     ),
-    "efron1987": _article(
-        "Efron, B.", "Better Bootstrap Confidence Intervals", JASA, 1987, "82", "171--185"
-    ),
     "erickson2025": _chapter(
         "Erickson, N. and others",
         "TabArena: A Living Benchmark for Machine Learning on Tabular Data",
@@ -217,26 +214,6 @@ REFERENCES: dict[str, Entry] = {
         2004,
         "13",
         "456--466",
-    ),
-    "rofin2023": _chapter(
-        "Rofin, M. and others",
-        "Vote'n'Rank: Revision of Benchmarking with Social Choice Theory",
-        "Conference of the European Chapter of the Association for Computational Linguistics",
-        2023,
-    ),
-    "rubin1996": _article(
-        "Rubin, D. B.",
-        "Multiple Imputation After 18+ Years",
-        "Journal of the American Statistical Association",
-        1996,
-        "91",
-        "473--489",
-    ),
-    "salakhutdinov2008": _chapter(
-        "Salakhutdinov, R. and Mnih, A.",
-        "Bayesian Probabilistic Matrix Factorization Using Markov Chain Monte Carlo",
-        "International Conference on Machine Learning",
-        2008,
     ),
     "satterthwaite1946": _article(
         "Satterthwaite, F. E.",

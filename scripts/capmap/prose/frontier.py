@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from capmap.prose.words import format_share, join_sentences, name_covered
-from capmap.wording import format_count, join_words
+from capmap.prose.words import format_share, join_sentences
+from capmap.wording import format_count, join_words, quote_name
 
 MOST_NAMES = 12
-READ = ["model", "p_front", "datasets", "missing"]
+READ = ["model", "p_front"]
 COSTS = {
     "parameters": "parameters",
     "cost": "cost",
@@ -41,9 +41,8 @@ def describe_frontier(frontier: pd.DataFrame, *, against: str) -> list[str]:
     )
     front = priced[priced["on_front"]]
     named = [
-        name_covered(model, datasets, datasets + missing)
-        + (f" ({format_share(share)})" if share == share else "")
-        for model, share, datasets, missing in front[READ].to_numpy()
+        quote_name(model) + (f" ({format_share(share)})" if share == share else "")
+        for model, share in front[READ].to_numpy()
     ]
     shown = named[:MOST_NAMES]
     if len(named) > MOST_NAMES:
@@ -55,13 +54,4 @@ def describe_frontier(frontier: pd.DataFrame, *, against: str) -> list[str]:
     )
     count = format_count(len(priced), "model")
     verb = "is" if len(named) == 1 else "are"
-    found = f"Of {count}, {join_words(shown)} {verb} on the front. {bracket}"
-    return [methods, join_sentences(found, _describe_missing(priced))]
-
-
-def _describe_missing(priced: pd.DataFrame) -> str:
-    lacking = int((priced["missing"] > 0).sum())
-    if not lacking:
-        return ""
-    count = format_count(lacking, "model lacks", "models lack")
-    return f"{count} some of the datasets, so the front may come from which datasets a model has."
+    return [methods, f"Of {count}, {join_words(shown)} {verb} on the front. {bracket}"]

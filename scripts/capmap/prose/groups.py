@@ -2,10 +2,9 @@
 
 import pandas as pd
 
-from capmap.claims import choose_comparable, find_rivals
+from capmap.claims import find_rivals
 from capmap.prose.words import (
     describe_leader,
-    describe_missing,
     describe_no_interval,
     describe_unused,
     format_span,
@@ -25,12 +24,9 @@ from capmap.wording import (
 RULES = {
     "drop_models": "every model had to have runs on each of its datasets",
     "drop_datasets": "every dataset had to have runs of each model",
-    "keep": "every model was kept that had runs on its datasets",
     "adjust": "every model was kept that had runs on its datasets, with expected scores elsewhere",
-    "impute": "every model was kept that had runs on its datasets, with imputed scores elsewhere",
     "error": "every model had to have runs on each of its datasets",
 }
-KINDS = {"percentile": "percentile", "basic": "basic", "bca": "BCa", "calibrated": "calibrated"}
 UNITS = {"runs": "runs", "seeds": "seeds", "runs_and_datasets": "runs and datasets"}
 
 
@@ -49,7 +45,7 @@ def describe_groups(
     ----------
     groups, group_coverage : pandas.DataFrame
         The columns of ``tables/groups.csv`` and ``tables/group_coverage.csv``; at least one group.
-    interval : {"percentile", "basic", "bca", "calibrated"}
+    interval : {"percentile", "calibrated"}
         Kind of interval.
     unit : {"runs", "seeds", "runs_and_datasets"}
         What intervals generalize to.
@@ -70,7 +66,7 @@ def describe_groups(
         resamples = f"{n_resamples:,} bootstrap replicates"
         source = "Student's t" if interval == "calibrated" else resamples
         intervals = (
-            f"The {format_percent(confidence_level)} {KINDS[interval]} intervals over "
+            f"The {format_percent(confidence_level)} {interval} intervals over "
             f"{UNITS[unit]} come from {source}, without correction for the number of groups."
         )
     statistic = spell_statistic(find_statistic(groups.columns))
@@ -102,8 +98,7 @@ def _describe_group(
     )
     return join_sentences(
         f"In the group {quote_name(name)} ({format_count(len(own), 'model')}), {lead}",
-        _describe_rivals(choose_comparable(own)),
-        describe_missing(own),
+        _describe_rivals(own),
         _describe_coverage(row),
         describe_no_interval(own),
     )

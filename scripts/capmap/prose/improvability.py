@@ -5,10 +5,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from capmap.prose.words import (
-    PER_MODEL,
     describe_leader,
     describe_no_interval,
-    describe_policy,
     join_names,
     join_sentences,
 )
@@ -19,12 +17,10 @@ def describe_improvability(
     improvability: pd.DataFrame,
     improvability_datasets: pd.DataFrame,
     *,
-    missing: str,
     without_optimum: Sequence[str],
     clipped: int,
     n_resamples: int,
     confidence_level: float,
-    cells_unused: int,
 ) -> list[str]:
     """Say how much of each model's error the best model per dataset would remove.
 
@@ -32,8 +28,6 @@ def describe_improvability(
     ----------
     improvability, improvability_datasets : pandas.DataFrame
         The columns of ``tables/improvability.csv`` and ``tables/improvability_datasets.csv``.
-    missing : {"pairwise", "common"}
-        Policy for empty cells.
     without_optimum : sequence of str
         Datasets whose metric has no known optimum, measured from their configured best bound.
     clipped : int
@@ -42,8 +36,6 @@ def describe_improvability(
         Number of bootstrap resamples.
     confidence_level : float
         Of the intervals, between 0 and 1.
-    cells_unused : int
-        Cells with runs that were left out.
 
     Returns
     -------
@@ -59,9 +51,7 @@ def describe_improvability(
         f"{format_count(datasets, 'dataset')}.",
         _describe_fallback(without_optimum),
         _describe_clipped(clipped),
-        describe_policy(
-            missing, subject="Each model was measured", own=PER_MODEL, cells_unused=cells_unused
-        ),
+        "Each model was measured on the datasets that it had runs on.",
         _describe_intervals(improvability, n_resamples, confidence_level),
     )
     results = join_sentences(

@@ -2,10 +2,9 @@
 
 import pandas as pd
 
-from capmap.claims import choose_comparable, count_missing, find_rivals, has_letters, label_entries
+from capmap.claims import find_rivals, has_letters, label_entries
 from capmap.prose.words import (
     describe_leader,
-    describe_missing,
     describe_no_interval,
     format_span,
     format_value,
@@ -17,7 +16,6 @@ from capmap.wording import (
     find_statistic,
     format_count,
     format_percent,
-    join_words,
     name_first,
     quote_name,
     spell_statistic,
@@ -25,7 +23,7 @@ from capmap.wording import (
 
 
 def describe_leaderboard(
-    entries: pd.DataFrame, dimensions: pd.DataFrame, *, complete: float, confidence_level: float
+    entries: pd.DataFrame, dimensions: pd.DataFrame, *, confidence_level: float
 ) -> list[str]:
     """Say which entries lead a leaderboard, how sure that is, and what is incomplete.
 
@@ -33,8 +31,6 @@ def describe_leaderboard(
     ----------
     entries, dimensions : pandas.DataFrame
         The columns of ``leaderboard/entries.csv`` and ``leaderboard/dimensions.csv``.
-    complete : float
-        Share of the datasets that an entry needs in order to be ranked, from 0 to 1.
     confidence_level : float
         Of the intervals, between 0 and 1.
 
@@ -48,12 +44,9 @@ def describe_leaderboard(
     An entry goes by its display name; where a method has several of that name, its submission
     follows, or its model where there is none.
     """
-    need = "every dataset"
-    if complete < 1:
-        need = f"at least {format_percent(complete)} of the datasets"
     methods = join_sentences(
         f"The entries were ranked by the {spell_statistic(find_statistic(entries.columns))} of "
-        f"their normalized scores; an entry without runs on {need} was not ranked.",
+        f"their normalized scores; an entry without runs on every dataset was not ranked.",
         "Entries of different methods were not ranked against each other."
         if len(set(entries["method"])) > 1
         else "",
@@ -153,7 +146,6 @@ def _describe_method(
     return join_sentences(
         opening + lead,
         _describe_rivals(ranked, confidence_level),
-        describe_missing(ranked, "entry", "entries"),
         _describe_partial(entries, ranked),
         describe_no_interval(ranked),
         _describe_dimensions(dimensions, names),
@@ -162,21 +154,16 @@ def _describe_method(
 
 def _describe_rivals(ranked: pd.DataFrame, confidence_level: float) -> str:
     """Say from whom the leaders could not be separated; those without an interval are left out."""
-    own = choose_comparable(ranked)
-    is_compared = own["tie_group"].map(has_letters).astype(bool)
-    first, behind = own[own["rank"] == 1], own[(own["rank"] > 1) & is_compared]
-    rivals = find_rivals(own)
+    is_compared = ranked["tie_group"].map(has_letters).astype(bool)
+    first, behind = ranked[ranked["rank"] == 1], ranked[(ranked["rank"] > 1) & is_compared]
+    rivals = find_rivals(ranked)
     them = f"{'it' if len(first) == 1 else 'them'} ({format_percent(confidence_level)} confidence)"
     if rivals:
         return f"{join_names(rivals)} could not be separated from {them}."
     if behind.empty or not is_compared[first.index].all():
         return ""
-    needs = {
-        "every dataset": len(own) < len(ranked),
-        "an interval": len(behind) < len(own) - len(first),
-    }
-    needed = [name for name, is_needed in needs.items() if is_needed]
-    others = f"All other ranked entries{f' with {join_words(needed)}' if needed else ''} were"
+    sure = " with an interval" if len(behind) < len(ranked) - len(first) else ""
+    others = f"All other ranked entries{sure} were"
     if len(behind) == 1:
         others = f"{quote_name(behind['model'].iloc[0])} was"
     return f"{others} separated from {them}."
@@ -202,7 +189,7 @@ def _describe_dimensions(dimensions: pd.DataFrame, labels: dict[str, str]) -> st
     """Say who leads each dimension but the first, which holds all datasets."""
     names = dimensions["dimension"].unique()[1:].tolist()
     statistic = find_statistic(dimensions.columns)
-    first_in, unsure, apart = [], [], []
+    first_in, unsure = [], []
     for name in names:
         ranked = dimensions[(dimensions["dimension"] == name) & dimensions["rank"].notna()]
         first = ranked[ranked["rank"] == 1]
@@ -211,16 +198,13 @@ def _describe_dimensions(dimensions: pd.DataFrame, labels: dict[str, str]) -> st
             first_in.append(
                 f"{who} in {quote_name(name)} ({format_value(first[statistic].iloc[0])})"
             )
-        if find_rivals(choose_comparable(ranked)):
+        if find_rivals(ranked):
             unsure.append(quote_name(name))
-        if count_missing(ranked).any():
-            apart.append(quote_name(name))
     none = len(names) - len(first_in)
     return join_sentences(
         f"By dimension, {name_first(statistic)} was that of {join_some(first_in)}."
         if first_in
         else "",
         f"In {join_some(unsure)}, others could not be separated from the first." if unsure else "",
-        f"In {join_some(apart)}, entries that lack datasets are not compared." if apart else "",
         f"{format_count(none, 'dimension')} had no entry with enough datasets." if none else "",
     )

@@ -43,7 +43,6 @@ def describe_pairwise(
     pairwise: pd.DataFrame,
     rope: pd.DataFrame,
     *,
-    missing: str,
     unit: str,
     alpha: float,
     probability: float,
@@ -58,8 +57,6 @@ def describe_pairwise(
     ----------
     pairwise, rope : pandas.DataFrame
         The columns of ``tables/pairwise.csv`` and ``tables/rope.csv``.
-    missing : {"pairwise", "common"}
-        Policy for empty cells.
     unit : {"runs", "seeds", "runs_and_datasets"}
         What intervals generalize to.
     alpha : float
@@ -82,7 +79,7 @@ def describe_pairwise(
         return ["With a single model there was no pair to compare."]
     level = format_percent(confidence_level)
     methods = join_sentences(
-        _describe_shape(pairwise, missing),
+        _describe_shape(pairwise),
         _describe_differences(pairwise, unit, level),
         "Wilcoxon's signed-rank test (two-sided, zero differences dropped) has Holm's correction "
         "over all pairs and the rank-biserial correlation as effect size.",
@@ -102,15 +99,14 @@ def describe_pairwise(
     return [methods, results]
 
 
-def _describe_shape(pairwise: pd.DataFrame, missing: str) -> str:
+def _describe_shape(pairwise: pd.DataFrame) -> str:
     models = pd.unique(pd.concat([pairwise["model_a"], pairwise["model_b"]]))
     pairs = format_count(len(pairwise), "pair")
-    datasets = "datasets on which every model had runs" if missing == "common" else PER_PAIR
     shared = format_span(pairwise["datasets"], "dataset")
     unused = pairwise["cells_unused"]
     cells = f"{format_span(unused, 'cell')} per pair" if unused.max() > 0 else "no cell analyzed"
     return (
-        f"{format_count(len(models), 'model')} made {pairs}, compared on the {datasets} ({shared}; "
+        f"{format_count(len(models), 'model')} made {pairs}, compared on the {PER_PAIR} ({shared}; "
         f"{cells} left out)."
     )
 

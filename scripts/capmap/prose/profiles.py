@@ -4,9 +4,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.prose.words import (
-    PER_MODEL,
     describe_leader,
-    describe_policy,
     format_share,
     join_sentences,
 )
@@ -18,12 +16,10 @@ KINDS = {"raw": "raw scores", "normalized": "normalized scores"}
 def describe_profiles(
     profile_area: pd.DataFrame,
     *,
-    missing: str,
     datasets_total: int,
     nonpositive: int,
     n_resamples: int,
     confidence_level: float,
-    cells_unused: int,
 ) -> list[str]:
     """Say which models stay close to the best one on most datasets.
 
@@ -31,8 +27,6 @@ def describe_profiles(
     ----------
     profile_area : pandas.DataFrame
         The columns of ``tables/profile_area.csv``.
-    missing : {"pairwise", "common"}
-        Policy for empty cells.
     datasets_total : int
         Datasets of the study.
     nonpositive : int
@@ -41,8 +35,6 @@ def describe_profiles(
         Number of bootstrap resamples behind the bands.
     confidence_level : float
         Of the bands, between 0 and 1.
-    cells_unused : int
-        Cells with runs that were left out.
 
     Returns
     -------
@@ -56,9 +48,7 @@ def describe_profiles(
         "Performance profiles (Dolan and Moré) are the share of datasets on which a model is "
         "within a factor tau of the best; areas under them, over log tau up to the largest finite "
         "ratio, are in percent of the largest possible.",
-        describe_policy(
-            missing, subject="Each model was profiled", own=PER_MODEL, cells_unused=cells_unused
-        ),
+        "Each model was profiled on the datasets that it had runs on.",
         _describe_nonpositive(nonpositive),
         "Score distributions are the share of runs above each normalized score, datasets weighing "
         f"the same; models with repeated runs have pointwise {level} bands over runs "

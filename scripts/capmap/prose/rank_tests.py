@@ -28,7 +28,6 @@ def describe_rank_tests(
     nemenyi: pd.DataFrame,
     mean_ranks: pd.DataFrame,
     *,
-    missing: str,
     alpha: float,
 ) -> list[str]:
     """Say whether the models' ranks differ, and which models can be separated.
@@ -38,8 +37,6 @@ def describe_rank_tests(
     friedman, nemenyi, mean_ranks : pandas.DataFrame
         The columns of ``tables/friedman.csv``, ``tables/nemenyi.csv`` and
         ``tables/mean_ranks.csv``.
-    missing : {"pairwise", "common"}
-        Policy for empty cells.
     alpha : float
         Level of the tests.
 
@@ -58,7 +55,7 @@ def describe_rank_tests(
     level = format_percent(alpha)
     methods = join_sentences(
         "The models were ranked on each dataset by mean score (average ranks for ties).",
-        _describe_tests(friedman, missing),
+        _describe_tests(friedman),
         f"Pairs were compared by {join_words(pairs)}, at the {level} level." if pairs else "",
         "Datasets were assumed independent.",
     )
@@ -76,8 +73,8 @@ def _find_test(friedman: pd.DataFrame, test: str) -> "pd.Series | None":
     return None if rows.empty else rows.iloc[0]
 
 
-def _describe_tests(friedman: pd.DataFrame, missing: str) -> str:
-    has_mack = _find_test(friedman, "skillings_mack") is not None and missing != "common"
+def _describe_tests(friedman: pd.DataFrame) -> str:
+    has_mack = _find_test(friedman, "skillings_mack") is not None
     if _find_test(friedman, "friedman") is None:
         mack = "The test of Skillings and Mack used all datasets on which several models had runs."
         return mack if has_mack else ""

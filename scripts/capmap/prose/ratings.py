@@ -3,23 +3,16 @@
 import pandas as pd
 
 from capmap.prose.words import (
-    PER_PAIR,
     describe_leader,
     describe_no_interval,
-    describe_policy,
     format_share,
     join_names,
     join_sentences,
     join_some,
     name_covered,
 )
-from capmap.wording import depends_on_ridge, format_count, format_percent, quote_name
+from capmap.wording import depends_on_ridge, format_count, format_percent
 
-BATTLES = {
-    "means": "mean scores per dataset were compared",
-    "runs": "every run was compared with every run of the other model on the same dataset",
-    "seeds": "runs with the same seed on the same dataset were compared",
-}
 SHOWN_PARTS = 3
 
 
@@ -27,13 +20,8 @@ def describe_ratings(
     elo: pd.DataFrame,
     winrate: pd.DataFrame,
     *,
-    missing: str,
-    battles: str,
-    tie_threshold: float,
-    calibration: str,
     n_resamples: int,
     confidence_level: float,
-    cells_unused: int,
 ) -> list[str]:
     """Say how models were rated, and which lead.
 
@@ -41,20 +29,10 @@ def describe_ratings(
     ----------
     elo, winrate : pandas.DataFrame
         The columns of ``tables/elo.csv`` and ``tables/winrate.csv``.
-    missing : {"pairwise", "common"}
-        Policy for empty cells.
-    battles : {"means", "runs", "seeds"}
-        What makes a battle.
-    tie_threshold : float
-        Differences of normalized score up to which a battle is a tie.
-    calibration : str
-        The model that gets 1000, or "" where the mean does.
     n_resamples : int
         Number of bootstrap resamples.
     confidence_level : float
         Of the intervals, between 0 and 1.
-    cells_unused : int
-        Cells with runs that were left out.
 
     Returns
     -------
@@ -63,13 +41,11 @@ def describe_ratings(
     """
     if len(elo) < 2:
         return ["With a single model there was no opponent to be rated against."]
-    anchor = f"{quote_name(calibration)} at 1000" if calibration else "mean 1000"
-    ties = f"differences of up to {tie_threshold:g}" if tie_threshold else "equal scores"
     methods = join_sentences(
         f"The {format_count(len(elo), 'model')} were rated by a Bradley-Terry model (maximum "
-        f"likelihood with a slight ridge; Elo scale, {anchor}) of battles: {BATTLES[battles]}, "
-        f"{ties} counted as half a win, and every dataset weighed the same.",
-        describe_policy(missing, subject="Two models met", own=PER_PAIR, cells_unused=cells_unused),
+        "likelihood with a slight ridge; Elo scale, mean 1000) of battles: mean scores per dataset "
+        "were compared, equal scores counted as half a win, and every dataset weighed the same.",
+        "Two models met on the datasets that both had runs on.",
         _describe_intervals(elo, n_resamples, confidence_level),
     )
     results = join_sentences(

@@ -3,8 +3,6 @@
 import pandas as pd
 
 from capmap.prose.words import (
-    PER_MODEL,
-    describe_policy,
     format_share,
     format_value,
     join_names,
@@ -13,7 +11,6 @@ from capmap.prose.words import (
 from capmap.wording import (
     AGGREGATION_NAMES,
     format_count,
-    format_percent,
     join_words,
     quote_name,
     spell_statistic,
@@ -29,36 +26,22 @@ BOUNDS = {
 def describe_robustness(
     robustness: pd.DataFrame,
     flips: pd.DataFrame,
-    rank_stability: pd.DataFrame,
-    votes: pd.DataFrame,
     dethroning: pd.DataFrame,
-    *,
-    missing: str,
-    n_resamples: int,
-    confidence_level: float,
-    cells_unused: int,
 ) -> list[str]:
     """Say how much the ranking depends on aggregation, normalization and the choice of datasets.
 
     Parameters
     ----------
-    robustness, flips, rank_stability, votes, dethroning : pandas.DataFrame
+    robustness, flips, dethroning : pandas.DataFrame
         The columns of the tables of these names.
-    missing : {"pairwise", "common"}
-        Policy for empty cells.
-    n_resamples : int
-        Number of resamples of datasets.
-    confidence_level : float
-        Of the ranks in resamples, between 0 and 1.
-    cells_unused : int
-        Cells with runs that were left out.
 
     Returns
     -------
     list of str
         Methods, then results.
     """
-    if len(rank_stability) < 2:
+    models = robustness["models"].max()
+    if not models > 1:
         return ["With a single model there was no ranking whose robustness could be checked."]
     aggregations = [spell_statistic(name) for name in robustness["aggregation"].unique()]
     bounds = [BOUNDS[name] for name in robustness["bounds"].unique()]
@@ -69,31 +52,15 @@ def describe_robustness(
         f"The reported ranking was compared with {format_count(len(robustness), 'variation')}: "
         f"aggregation by {join_words(aggregations)}, with {join_words(bounds)}, on all datasets"
         f"{once}. Shares of variations are not probabilities.",
-        describe_policy(
-            missing, subject="Each model was ranked", own=PER_MODEL, cells_unused=cells_unused
-        ),
-        f"Ranks were also computed in {n_resamples:,} resamples of the datasets (assumed "
-        "exchangeable).",
+        "Each model was ranked on the datasets that it had runs on.",
     )
     results = join_sentences(
         _describe_agreement(robustness),
         _describe_best(robustness),
-        _describe_flips(flips, len(rank_stability)),
-        _describe_stability(rank_stability, confidence_level),
-        _describe_votes(votes),
+        _describe_flips(flips, int(models)),
         _describe_dethroning(dethroning),
     )
     return [methods, results]
-
-
-def _describe_votes(votes: pd.DataFrame) -> str:
-    """Name the Condorcet winner."""
-    winners = votes.loc[votes["condorcet"].astype(bool), "model"]
-    if winners.empty:
-        return "No model won on more datasets than it lost against every other one."
-    return (
-        f"{quote_name(winners.iloc[0])} won on more datasets than it lost against every other one."
-    )
 
 
 def _describe_dethroning(dethroning: pd.DataFrame) -> str:
@@ -150,18 +117,4 @@ def _describe_flips(flips: pd.DataFrame, models: int) -> str:
         f"{quote_name(row['model_a'])} (ranked higher) and {quote_name(row['model_b'])}, in "
         f"{format_share(row['share'])} of variations; leaving out one dataset alone did so for "
         f"{by_dataset or 'none'}."
-    )
-
-
-def _describe_stability(stability: pd.DataFrame, confidence_level: float) -> str:
-    order = stability.sort_values(["share_first", "model"], ascending=[False, True])
-    row = order.iloc[0]
-    tied = order.loc[order["share_first"] == row["share_first"], "model"]
-    share = format_share(row["share_first"])
-    if len(tied) > 1:
-        return f"In resamples of the datasets, {join_names(tied)} each came first in {share}."
-    return (
-        f"In resamples of the datasets, {quote_name(row['model'])} came first most often, in "
-        f"{share} (ranks {row['rank_low']:.0f} to {row['rank_high']:.0f} in "
-        f"{format_percent(confidence_level)} of them, which is no confidence set)."
     )

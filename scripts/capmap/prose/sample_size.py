@@ -3,8 +3,6 @@
 import pandas as pd
 
 from capmap.prose.words import (
-    PER_MODEL,
-    describe_policy,
     format_share,
     format_value,
     join_sentences,
@@ -22,11 +20,7 @@ def describe_sample_size(
     *,
     interval: str,
     confidence_level: float,
-    missing: str,
-    cells_unused: int,
     misordered: float,
-    power: float,
-    difference: float,
 ) -> list[str]:
     """Say how wide intervals would be with more runs, and where one more run would help most.
 
@@ -34,20 +28,12 @@ def describe_sample_size(
     ----------
     seed_widths, next_seeds, detectable : pandas.DataFrame
         The columns of the tables of these names.
-    interval : {"percentile", "basic", "bca", "calibrated"}
+    interval : {"percentile", "calibrated"}
         Kind of interval whose width is foretold.
     confidence_level : float
         Of the intervals, between 0 and 1.
-    missing : {"pairwise", "common"}
-        Policy for empty cells.
-    cells_unused : int
-        Cells with runs that the policy left out.
     misordered : float
         Pairs expected in the wrong order.
-    power : float
-        Share of studies that are to find a difference, between 0 and 1.
-    difference : float
-        For which the number of runs was looked for; 0 for none.
 
     Returns
     -------
@@ -60,27 +46,24 @@ def describe_sample_size(
             f"How many runs would be enough could not be said for {format_count(models, 'model')}: "
             "no model had two runs on the same dataset, so nothing showed how much runs vary."
         ]
-    kind = "BCa" if interval == "bca" else interval
     quantile = "Student's t" if interval == "calibrated" else "normal"
     methods = join_sentences(
-        f"The full width of the {format_percent(confidence_level)} {kind} interval over runs of "
-        "each model's interquartile mean (IQM) was predicted from the winsorized variances over "
+        f"The full width of the {format_percent(confidence_level)} {interval} interval over runs "
+        "of each model's interquartile mean (IQM) was predicted from the winsorized variances over "
         f"runs (pooled for single runs) and a {quantile} quantile.",
         _describe_order(models),
         ""
         if detectable.empty
         else "Differences to be found are those of Student's t with the one-sided upper "
-        f"{format_percent(power)} limit of the variance, as the runs may show too small a one.",
+        "80% limit of the variance, as the runs may show too small a one.",
         "Where further runs help follows from Neyman allocation, with standard deviations pooled "
         "over models.",
-        describe_policy(
-            missing, subject="Each model was measured", own=PER_MODEL, cells_unused=cells_unused
-        ),
+        "Each model was measured on the datasets that it had runs on.",
         "Runs were assumed independent, with normal noise.",
     )
     results = join_sentences(
         _describe_widths(seed_widths, models),
-        _describe_detectable(detectable, power, confidence_level, difference),
+        _describe_detectable(detectable, confidence_level),
         _describe_misordered(misordered, models),
         _describe_advice(next_seeds),
     )
@@ -105,23 +88,14 @@ def _describe_widths(seed_widths: pd.DataFrame, models: int) -> str:
     return f"The {median}width to expect was {join_words(parts)} runs per dataset{present}."
 
 
-def _describe_detectable(
-    detectable: pd.DataFrame, power: float, confidence_level: float, difference: float
-) -> str:
+def _describe_detectable(detectable: pd.DataFrame, confidence_level: float) -> str:
     if detectable.empty:
         return ""
-    first, last, needed = detectable.iloc[:2].iloc[-1], detectable.iloc[-1], ""
-    if difference > 0:
-        runs = f"takes {format_count(last['seeds'], 'run')} per dataset"
-        if last["difference_all"] > difference:
-            runs = "is too small to be found by running more"
-        needed = f"A difference of {format_value(difference)} {runs}."
-    return join_sentences(
-        f"With {first['seeds']:,.0f} runs per dataset, about {format_percent(power)} of studies or "
-        f"more find two models {format_value(first['difference'])} apart, or "
-        f"{format_value(first['difference_all'])} allowing for all pairs at the "
-        f"{format_percent(confidence_level)} level.",
-        needed,
+    row = detectable.iloc[:2].iloc[-1]
+    return (
+        f"With {row['seeds']:,.0f} runs per dataset, about 80% of studies or more find two models "
+        f"{format_value(row['difference'])} apart, or {format_value(row['difference_all'])} "
+        f"allowing for all pairs at the {format_percent(confidence_level)} level."
     )
 
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable
 
 import pandas as pd
 
-from capmap.claims import count_missing
 from capmap.wording import format_count, format_percent, join_words, quote_name
 
 SHOWN_NAMES = 5
@@ -106,27 +105,6 @@ def join_sentences(*sentences: str) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def describe_policy(missing: str, *, subject: str, own: str, cells_unused: int) -> str:
-    """Say on which datasets models were compared, and what this cost.
-
-    Parameters
-    ----------
-    missing : {"pairwise", "common"}
-        Policy for empty cells.
-    subject : str
-        Who was compared, such as ``Each pair of models was compared``.
-    own : str
-        The datasets under ``pairwise``: `PER_MODEL` or `PER_PAIR`.
-    cells_unused : int
-        Cells with runs that the policy left out.
-    """
-    datasets = "datasets on which every model had runs" if missing == "common" else own
-    unused = describe_unused(cells_unused)
-    if not cells_unused:
-        return f"{subject} on the {datasets}; {unused[0].lower()}{unused[1:]}"
-    return f"{subject} on the {datasets}. {unused}"
-
-
 def describe_unused(cells: float) -> str:
     """Say how many cells were not used.
 
@@ -150,18 +128,6 @@ def describe_no_interval(table: pd.DataFrame) -> str:
         return "No model had runs or datasets enough for an interval."
     were = "had no interval, for want of repeated runs or of datasets"
     return f"{format_count(len(without), 'model')} {were}: {join_names(without)}."
-
-
-def describe_missing(ranking: pd.DataFrame, thing: str = "model", things: str = "models") -> str:
-    """Say how many models lack datasets, and that such models are not compared."""
-    lacking = int((count_missing(ranking) > 0).sum())
-    if not lacking:
-        return ""
-    return (
-        f"{format_count(lacking, f'{thing} lacks', f'{things} lack')} some of the datasets, so "
-        f"ranks may come from which datasets {'an' if thing[0] in 'aeiou' else 'a'} {thing} has, "
-        f"and such {things} are not compared."
-    )
 
 
 def name_covered(name: str, datasets: float, total: float) -> str:

@@ -1,7 +1,6 @@
 """Aggregate scores and ranks of models, with their uncertainty by a stratified bootstrap.
 
 `aggregation` makes one number per model. `resampling` draws runs within datasets, and datasets;
-`statistics` computes what was drawn, `intervals` turns replicates into confidence intervals,
-`models` does all of it for one model, and `ranks` compares models. `groups` ranks them on named
-groups of datasets, and `coverage` measures by simulation how often intervals hold the truth.
+`statistics` computes what was drawn, `models` does all of it for one model, and `ranks` compares
+models. `groups` ranks them on named groups of datasets.
 """

@@ -8,7 +8,6 @@ import pandas as pd
 
 from capmap.ranking.groups import bootstrap_groups
 from capmap.ranking.holes import Effects
-from capmap.ranking.imputation import FactorDraws
 from capmap.ranking.models import Options
 from capmap.ranking.normalized import Scope
 from capmap.ranking.ranks import keep_within, rank_statistic, widen_intervals
@@ -41,8 +40,7 @@ def estimate_models(
     study : str
         Name of the study, part of the names of its random streams.
     settings : mapping
-        Those below ``bootstrap``; what ranks the models and the interquartile mean are estimated
-        beside its ``statistics``.
+        Those below ``bootstrap``.
     dimensions : mapping of str to list of str, optional
         The datasets of each dimension of a leaderboard.
 
@@ -51,18 +49,16 @@ def estimate_models(
     pandas.DataFrame
         A row per kind and group of datasets, model and statistic.
     """
-    wanted = {"iqm", scope["rank_by"], *settings["statistics"]}
     return bootstrap_groups(
         runs,
         study=study,
-        statistics=[name for name in sorted(STATISTICS) if name in wanted],
+        statistics=sorted(STATISTICS),
         rank_by=scope["rank_by"],
         options=Options(
             settings["replicates"],
             settings["confidence"],
             settings["interval"],
             scope["unit"],
-            settings["weights"],
         ),
         seed=settings["seed"],
         datasets=scope["datasets"],
@@ -72,12 +68,9 @@ def estimate_models(
     )
 
 
-def read_effects(scope: Scope) -> Effects | FactorDraws | None:
+def read_effects(scope: Scope) -> Effects | None:
     """What gives models scores on the datasets that they lack, as its study asks for."""
-    known = scope["effects"]
-    if known and "loadings" in known:
-        return FactorDraws.from_json(known)
-    return Effects.from_json(known)
+    return Effects.from_json(scope["effects"])
 
 
 def read_limits(scope: Scope) -> tuple[float, float]:
@@ -112,14 +105,30 @@ def rank_estimates(
     Returns
     -------
     pandas.DataFrame
-        A row per model, best first; empty without estimates.
+        A row per model, best first, then those without datasets enough to be ranked; empty without
+        estimates.
     """
     models = read({"kind": kind, "group": ALL, "statistic": statistic})
     if models.empty:
         return models
-    table = rank_statistic(models, statistic, confidence_level=confidence_level)
+    table = rank_statistic(models[models["ranked"]], statistic, confidence_level=confidence_level)
     table = widen_intervals(table, confidence_level=confidence_level)
+    others = models[~models["ranked"]].drop(columns=["replicates", "parts"])
+    table = join_unranked(table, others.sort_values("model"))
     return keep_within(table, limits, statistic=statistic)
+
+
+def join_unranked(table: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+    """Put models that are not ranked below a ranking, without rank, sets of ranks and letters."""
+    if others.empty:
+        return table
+    names = [name for name in table if name not in others]
+    empty = pd.DataFrame(index=others.index, columns=names).astype(
+        {name: "Int64" if name == "rank" else table[name].dtype for name in names}
+    )
+    table = table.astype({"rank": "Int64"})
+    others = pd.concat([others, empty], axis=1)[list(table)].assign(tie_group="")
+    return pd.concat([table, others], ignore_index=True)
 
 
 def choose_columns(ranking: pd.DataFrame, statistic: Statistic) -> pd.DataFrame:

@@ -11,9 +11,14 @@ import pandas as pd
 from capmap.errors import ValidationError
 from capmap.normalization import count_runs, drop_incomplete, find_limits, find_missing
 from capmap.problems import require_known
-from capmap.ranking.aggregation import aggregate_models, summarize_cells
-from capmap.ranking.holes import Effects, fill_cells, require_connected
-from capmap.ranking.imputation import FactorDraws, fit_policy
+from capmap.ranking.aggregation import AGGREGATIONS, aggregate_models, summarize_cells
+from capmap.ranking.holes import (
+    Effects,
+    fill_cells,
+    find_ranked,
+    fit_effects,
+    require_connected,
+)
 from capmap.ranking.models import Options, bootstrap_models
 from capmap.ranking.ranks import keep_within, rank_statistic
 from capmap.ranking.statistics import STATISTICS
@@ -24,7 +29,6 @@ from capmap.settings.choices import (
     IntervalMethod,
     Statistic,
     Unit,
-    Weights,
 )
 from capmap.wording import ALL, LISTED_NAMES, PLAIN_KEY, count_things, list_names, quote_name
 
@@ -110,7 +114,7 @@ def bootstrap_groups(
     seed: int,
     datasets: Sequence[str],
     seeds: Sequence[str],
-    effects: Effects | FactorDraws | None = None,
+    effects: Effects | None = None,
     dimensions: Mapping[str, Sequence[str]] | None = None,
 ) -> pd.DataFrame:
     """Estimate statistics of each model on all datasets, in each dimension, and on each dataset.
@@ -131,7 +135,7 @@ def bootstrap_groups(
         Seed of the study's random streams.
     datasets, seeds : sequence of str
         Those of the whole study.
-    effects : Effects or FactorDraws, optional
+    effects : Effects, optional
         Of the datasets, for models that lack some; where all datasets are ranked.
     dimensions : mapping of str to sequence of str, optional
         The datasets of each dimension of a leaderboard, which also has the single datasets.
@@ -191,7 +195,9 @@ def bootstrap_groups(
     return pd.concat(tables, ignore_index=True)
 
 
-def choose_groups(runs: pd.DataFrame, definitions: Mapping[str, Definition]) -> list[Group]:
+def choose_groups(
+    runs: pd.DataFrame, definitions: Mapping[str, Definition], *, min_datasets: str | float = 0.5
+) -> list[Group]:
     """Choose the runs of each group.
 
     Parameters
@@ -200,6 +206,8 @@ def choose_groups(runs: pd.DataFrame, definitions: Mapping[str, Definition]) -> 
         Columns ``model``, ``dataset`` and ``score``, normalized, of the whole study.
     definitions : mapping
         The configured groups, by name.
+    min_datasets : {"all"}, int or float, optional
+        Datasets of a group with ``adjust`` that a model needs, as in the setting of that name.
 
     Returns
     -------
@@ -216,15 +224,14 @@ def choose_groups(runs: pd.DataFrame, definitions: Mapping[str, Definition]) -> 
     -----
     The rules are those of the study. ``drop_models`` leaves out models that lack one of the group's
     datasets, ``drop_datasets`` leaves out datasets that one of the models with any run in the group
-    lacks, ``keep`` ranks each model by the datasets that it has, ``adjust`` with the scores
-    that are expected on the others as well, and ``impute`` with imputed ones. ``error`` refuses
-    every empty cell, also those of models without any run in the group; otherwise these are left
-    out.
+    lacks, and ``adjust`` ranks each model that has enough of the datasets with the scores that are
+    expected on the others as well. ``error`` refuses every empty cell, also those of models without
+    any run in the group; otherwise these are left out.
     """
     groups, faults = [], []
     for name, definition in sorted(definitions.items()):
         try:
-            groups.append(_choose_group(name, runs, definition))
+            groups.append(_choose_group(name, runs, definition, min_datasets))
         except ValidationError as error:
             faults.append(str(error))
     if faults:
@@ -259,7 +266,7 @@ def rank_groups(
     limits : tuple of float
         What normalized scores can be, see `find_limits`.
     make_rng : callable
-        Makes a random generator: ``make_rng(group)`` draws a group's datasets or factors,
+        Makes a random generator: ``make_rng(group)`` draws a group's datasets,
         ``make_rng(group, model)`` a model's runs.
 
     Returns
@@ -295,7 +302,7 @@ def rank_groups(
     intervals = [pd.DataFrame(columns=list(INTERVALS)).astype(INTERVALS)]
     for group in groups:
         cells = summarize_cells(group.runs)
-        effects = _fit_group(group, make_rng)
+        effects = fit_effects(cells) if group.coverage["incomplete"] == "adjust" else None
         tables = _rank_group(
             group, statistics=wanted, options=options, make_rng=make_rng, effects=effects
         )
@@ -317,20 +324,13 @@ def rank_groups(
     )
 
 
-def _fit_group(
-    group: Group, make_rng: Callable[..., np.random.Generator]
-) -> Effects | FactorDraws | None:
-    policy: Any = group.coverage["incomplete"]
-    return fit_policy(summarize_cells(group.runs), policy, rng=make_rng(group.name))
-
-
 def _rank_group(
     group: Group,
     *,
     statistics: Sequence[Statistic],
     options: Options,
     make_rng: Callable[..., np.random.Generator],
-    effects: Effects | FactorDraws | None,
+    effects: Effects | None,
 ) -> dict[Statistic, pd.DataFrame]:
     """Estimates, intervals and ranks of a group's models by each statistic."""
     estimates = bootstrap_models(
@@ -348,7 +348,9 @@ def _rank_group(
     }
 
 
-def _choose_group(name: str, runs: pd.DataFrame, definition: Definition) -> Group:
+def _choose_group(
+    name: str, runs: pd.DataFrame, definition: Definition, min_datasets: str | float
+) -> Group:
     wanted, policy = sorted(set(definition["datasets"])), definition["incomplete"]
     option = f"groups.{_write_name(name)}"
     require_known(wanted, set(runs["dataset"]), option=f"{option}.datasets", kind="dataset")
@@ -358,12 +360,15 @@ def _choose_group(name: str, runs: pd.DataFrame, definition: Definition) -> Grou
     kept, dropped = drop_incomplete(inside, policy=policy)
     if kept.empty:
         raise ValidationError(_explain_empty(option, policy, dropped))
-    cells, kept_cells = (int(np.count_nonzero(count_runs(part))) for part in (inside, kept))
-    if policy in ("adjust", "impute"):
+    if policy == "adjust":
+        kept = kept[kept["model"].isin(find_ranked(kept, min_datasets))]
+        if kept.empty:
+            raise ValidationError(f"{option}: no model has min_datasets of the group's datasets.")
         try:
-            require_connected(kept, policy=policy)
+            require_connected(kept)
         except ValidationError as error:
             raise ValidationError(f"{option}: {error}") from error
+    cells, kept_cells = (int(np.count_nonzero(count_runs(part))) for part in (inside, kept))
     models, datasets = kept["model"].nunique(), kept["dataset"].nunique()
     coverage: dict[str, str | int] = {
         "group": name,
@@ -392,8 +397,8 @@ def _refuse_holes(option: str, inside: pd.DataFrame, *, models: list[str]) -> No
     if holes:
         raise ValidationError(
             f"{option}: {count_things(len(holes), 'model')} with empty cells. "
-            f"{_list_first(holes)}. Set its incomplete to impute, adjust, drop_models, "
-            "drop_datasets or keep, or add the runs."
+            f"{_list_first(holes)}. Set its incomplete to adjust, drop_models or "
+            "drop_datasets, or add the runs."
         )
 
 
@@ -409,8 +414,8 @@ def _explain_empty(option: str, policy: Incomplete, dropped: pd.DataFrame) -> st
     ]
     return (
         f"{option}: no {kept} has runs for all of the group's {other}, so its rule {policy} "
-        f"leaves nothing. {_list_first(reasons)}. Set its incomplete to impute, adjust, {rule} "
-        "or keep, or choose other datasets."
+        f"leaves nothing. {_list_first(reasons)}. Set its incomplete to adjust or {rule}, or "
+        "choose other datasets."
     )
 
 
@@ -427,12 +432,10 @@ def compare_groups(
     *,
     study: str,
     definitions: Mapping[str, Definition],
-    aggregations: Sequence[Aggregation],
-    statistics: Sequence[Statistic],
+    min_datasets: str | float,
     n_resamples: int,
     confidence_level: float,
     interval: IntervalMethod,
-    weights: Weights,
     seed: int,
 ) -> dict[str, Any]:
     """Rank the models on each configured group of datasets.
@@ -449,9 +452,9 @@ def compare_groups(
         Name of the study, part of the names of its random streams.
     definitions : mapping
         The setting `groups`: name to ``datasets`` and ``incomplete``.
-    aggregations : sequence of str
-        Aggregations across datasets that also rank the models.
-    statistics, n_resamples, confidence_level, interval, weights, seed
+    min_datasets : {"all"}, int or float
+        The setting of that name.
+    n_resamples, confidence_level, interval, seed
         As in the setting `bootstrap`.
 
     Returns
@@ -462,11 +465,11 @@ def compare_groups(
     """
     unit: Unit = scopes["unit"].iloc[0]
     found = rank_groups(
-        choose_groups(runs, definitions),
-        statistics=statistics,
+        choose_groups(runs, definitions, min_datasets=min_datasets),
+        statistics=[*STATISTICS],
         rank_by=scopes["statistic"].iloc[0],
-        aggregations=aggregations,
-        options=Options(n_resamples, confidence_level, interval, unit, weights),
+        aggregations=[*AGGREGATIONS],
+        options=Options(n_resamples, confidence_level, interval, unit),
         limits=find_limits(bounds, runs),
         make_rng=partial(make_stream, seed, study, "groups"),
     )

@@ -1,8 +1,9 @@
 """Scores where models lack datasets: what the two-way pattern of the others leads one to expect."""
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,6 @@ from scipy import sparse
 from scipy.sparse import csgraph, linalg
 
 from capmap.errors import ValidationError
-from capmap.settings.choices import Incomplete
 from capmap.wording import count_things, list_names
 
 TOLERANCE = 1e-13
@@ -109,7 +109,7 @@ def fit_effects(cells: pd.DataFrame) -> Effects | None:
     n_models, n_datasets, n = len(models), len(datasets), len(cells)
     if n == n_models * n_datasets:
         return None
-    require_connected(cells, policy="adjust")
+    require_connected(cells)
     places = np.concatenate([rows, columns + n_models])
     design = sparse.csr_array(
         (np.ones(2 * n), (np.tile(np.arange(n), 2), places)), shape=(n, n_models + n_datasets)
@@ -128,14 +128,7 @@ def fit_effects(cells: pd.DataFrame) -> Effects | None:
     )
 
 
-class Expectations(Protocol):
-    """What gives expected scores, as `Effects` does."""
-
-    def fill(self, means: Mapping[str, float], /) -> dict[str, float]:
-        """Expected scores of a model on the datasets that it lacks, by the means that it has."""
-
-
-def fill_cells(cells: pd.DataFrame, effects: Expectations | None) -> pd.DataFrame:
+def fill_cells(cells: pd.DataFrame, effects: Effects | None) -> pd.DataFrame:
     """Cells with the expected scores where there are no runs; as they are without `effects`.
 
     Returns
@@ -157,15 +150,13 @@ def fill_cells(cells: pd.DataFrame, effects: Expectations | None) -> pd.DataFram
     return pd.concat([known, filled]).sort_values(["model", "dataset"], ignore_index=True)
 
 
-def require_connected(cells: pd.DataFrame, *, policy: Incomplete) -> None:
+def require_connected(cells: pd.DataFrame) -> None:
     """Raise ValidationError if no chain of common datasets links some models with the others.
 
     Parameters
     ----------
     cells : pandas.DataFrame
         Columns ``model`` and ``dataset``, a row per cell with runs.
-    policy : str
-        What needs the links, for the message.
     """
     (rows, models), (columns, datasets) = (
         pd.factorize(cells[kind], sort=True) for kind in ("model", "dataset")
@@ -177,7 +168,32 @@ def require_connected(cells: pd.DataFrame, *, policy: Incomplete) -> None:
     if parts > 1:
         apart = [name for name, place in zip(models, part, strict=False) if place != part[0]]
         raise ValidationError(
-            f"incomplete: {policy} cannot compare {count_things(len(apart), 'model')} with the "
+            f"incomplete: adjust cannot compare {count_things(len(apart), 'model')} with the "
             f"others, as no chain of common datasets links them: {list_names(apart)}. Add runs on "
-            "common datasets, leave these models out with select, or set incomplete to keep."
+            "common datasets, leave these models out with select, or raise min_datasets."
         )
+
+
+def find_ranked(cells: pd.DataFrame, min_datasets: str | float) -> list[str]:
+    """Models with enough datasets to be ranked.
+
+    Parameters
+    ----------
+    cells : pandas.DataFrame
+        Columns ``model`` and ``dataset``, a row per cell with runs.
+    min_datasets : {"all"}, int or float
+        As in the setting of that name; of more than there are, all are needed.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"model": [*"aaab"], "dataset": [*"xyzx"]})
+    >>> find_ranked(cells, 0.5), find_ranked(cells, 1)
+    (['a'], ['a', 'b'])
+    """
+    total = cells["dataset"].nunique()
+    needed: float = total
+    if min_datasets != "all":
+        share = float(min_datasets)
+        needed = min(share, total) if share >= 1 else math.ceil(round(share * total, 9))
+    counts = cells.groupby("model", observed=True)["dataset"].nunique()
+    return [str(model) for model in counts.index[counts >= needed]]

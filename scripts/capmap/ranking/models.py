@@ -9,14 +9,6 @@ import pandas as pd
 
 from capmap.ranking.aggregation import FloatArray
 from capmap.ranking.holes import Effects
-from capmap.ranking.imputation import IMPUTATIONS, FactorDraws, combine_imputations
-from capmap.ranking.intervals import (
-    acceleration_over_datasets,
-    acceleration_over_runs,
-    basic_interval,
-    bca_interval,
-    percentile_interval,
-)
 from capmap.ranking.resampling import (
     DatasetPool,
     Strata,
@@ -31,14 +23,14 @@ from capmap.ranking.standard_errors import (
     StandardError,
     bound_estimate,
     measure_error,
+    percentile_interval,
 )
 from capmap.ranking.statistics import (
     estimate_population,
     evaluate_runs,
-    evaluate_samples,
     evaluate_statistic,
 )
-from capmap.settings.choices import IntervalMethod, Statistic, Unit, Weights
+from capmap.settings.choices import IntervalMethod, Statistic, Unit
 
 NO_ERROR = StandardError(np.nan, np.nan)
 ESTIMATES = {
@@ -52,6 +44,7 @@ ESTIMATES = {
     "runs": "int64",
     "datasets": "int64",
     "filled": "int64",
+    "ranked": "bool",
 }
 
 
@@ -65,20 +58,17 @@ class Options:
         Number of bootstrap replicates.
     confidence_level : float
         Between 0 and 1.
-    interval : {"percentile", "basic", "bca", "calibrated"}
+    interval : {"percentile", "calibrated"}
         Kind of interval.
     unit : {"runs", "seeds", "runs_and_datasets"}
         What is drawn: runs within each dataset; seeds, each with its runs on all datasets
         (calibrated intervals only); or datasets and runs within each drawn one.
-    weights : {"datasets", "runs"}
-        Whether each dataset weighs the same or each run.
     """
 
     n_resamples: int = 10_000
     confidence_level: float = 0.95
     interval: IntervalMethod = "calibrated"
     unit: Unit = "runs"
-    weights: Weights = "datasets"
 
     @property
     def resamples_datasets(self) -> bool:
@@ -121,7 +111,7 @@ def bootstrap_model(
     rng: np.random.Generator,
     pool: DatasetPool | None = None,
     seeds: Sequence[str] | None = None,
-    effects: Effects | FactorDraws | None = None,
+    effects: Effects | None = None,
     resolutions: Mapping[str, float] | None = None,
 ) -> list[Estimate]:
     """Estimate statistics of one model with intervals.
@@ -142,9 +132,9 @@ def bootstrap_model(
         The study's datasets; needed where they are resampled and only then.
     seeds : sequence of str, shape (runs,), optional
         The seed of each run; needed for ``unit="seeds"`` and only then.
-    effects : Effects or FactorDraws, optional
+    effects : Effects, optional
         Of the datasets on which the model is scored; on those that it lacks, it has the score that
-        is expected, or imputed ones.
+        is expected.
     resolutions : mapping of str to float, optional
         The unit in which the scores of a dataset are written.
 
@@ -185,13 +175,9 @@ def bootstrap_model(
         raise ValueError("Resampling datasets needs the list of the study's datasets.")
     if options.unit == "seeds" and options.interval != "calibrated":
         raise ValueError("Only calibrated intervals can be over seeds.")
-    strata = stratify_runs(
-        scores, datasets, seeds=seeds, weights=options.weights, resolutions=resolutions
-    )
+    strata = stratify_runs(scores, datasets, seeds=seeds, resolutions=resolutions)
     filling, names = None, sorted(set(datasets))
-    if isinstance(effects, FactorDraws) and len(names) < len(effects.datasets):
-        return _impute_statistics(statistics, strata, names, effects, options, rng)
-    if isinstance(effects, Effects) and len(names) < len(effects.datasets):
+    if effects is not None and len(names) < len(effects.datasets):
         strata, filling = _fill_datasets(strata, names, effects)
         names = sorted(effects.datasets)
     errors = [
@@ -227,7 +213,7 @@ def bootstrap_models(
     options: Options,
     make_rng: Callable[..., np.random.Generator],
     drawn: Sequence[str] = (),
-    effects: Effects | FactorDraws | None = None,
+    effects: Effects | None = None,
 ) -> pd.DataFrame:
     """Estimate statistics of each model of a table of runs.
 
@@ -235,7 +221,7 @@ def bootstrap_models(
     ----------
     runs : pandas.DataFrame
         Columns ``model``, ``dataset``, ``seed`` and ``score`` (normalized, finite), a row per run,
-        and ``resolution`` where it is known.
+        ``resolution`` where it is known, and ``ranked`` where some models are not.
     statistics, options
         As in `bootstrap_model`.
     make_rng : callable
@@ -243,7 +229,7 @@ def bootstrap_models(
     drawn : sequence of str, optional
         The datasets or seeds of all models, those in other shards as well, where the unit is
         "runs_and_datasets" or "seeds".
-    effects : Effects or FactorDraws, optional
+    effects : Effects, optional
         As in `bootstrap_model`.
 
     Returns
@@ -251,9 +237,9 @@ def bootstrap_models(
     pandas.DataFrame
         A row per model and statistic, models by name: ``model``, ``statistic``, ``estimate``,
         ``ci_low``, ``ci_high``, ``standard_error``, ``freedom``, ``runs``, ``datasets``, ``filled``
-        (how many more have expected scores), ``replicates`` (array; empty without a bootstrap) and
-        ``parts`` (array; what each of `drawn` and each imputation adds to the error, empty where
-        runs are drawn and nothing is imputed).
+        (how many more have expected scores, of a ranked model), ``ranked``, ``replicates`` (array;
+        empty without a bootstrap) and
+        ``parts`` (array; what each of `drawn` adds to the error, empty where runs are drawn).
 
     Raises
     ------
@@ -266,9 +252,11 @@ def bootstrap_models(
     for model, own in runs.groupby("model", sort=True, observed=True):
         names = own[kind].unique().tolist()
         count, filled = own["dataset"].nunique(), 0
-        if effects is not None:
-            filled = len(effects.datasets) - count
-            names = names if options.unit == "seeds" else list(effects.datasets)
+        is_ranked = "ranked" not in own or bool(own["ranked"].iloc[0])
+        expected = effects if is_ranked else None
+        if expected is not None:
+            filled = len(expected.datasets) - count
+            names = names if options.unit == "seeds" else list(expected.datasets)
         places = np.searchsorted(known, np.array(sorted(names), dtype=object))
         units = own.drop_duplicates("dataset").set_index("dataset").get("resolution")
         for found in bootstrap_model(
@@ -279,20 +267,17 @@ def bootstrap_models(
             rng=make_rng(str(model)),
             pool=DatasetPool(drawn, make_rng()) if options.resamples_datasets else None,
             seeds=own["seed"].tolist() if options.unit == "seeds" else None,
-            effects=effects,
+            effects=expected,
             resolutions=None if units is None else dict(zip(units.index, units, strict=True)),
         ):
             error, parts = found.error or NO_ERROR, np.empty(0)
             if error.parts is not None:
                 parts = np.zeros(len(known))
                 parts[places] = error.parts
-            if isinstance(effects, FactorDraws) and found.error:
-                nothing = np.zeros(IMPUTATIONS)
-                parts = np.append(parts, nothing if error.imputed is None else error.imputed)
             rows.append(
                 (
                     *(model, found.statistic, found.estimate, found.low, found.high),
-                    *(error.value, error.freedom, len(own), count, filled),
+                    *(error.value, error.freedom, len(own), count, filled, is_ranked),
                     *(found.replicates, parts),
                 )
             )
@@ -310,44 +295,6 @@ def calibrated_interval(
     low, high = bound_estimate(center, error, confidence_level=confidence_level)
     estimate = evaluate_runs(statistic, strata)
     return min(low, estimate), max(high, estimate)
-
-
-def _impute_statistics(
-    statistics: Sequence[Statistic],
-    strata: Strata,
-    names: Sequence[str],
-    effects: FactorDraws,
-    options: Options,
-    rng: np.random.Generator,
-) -> list[Estimate]:
-    """Statistics of samples that are completed by imputed scores, combined by Rubin's rules."""
-    drawn = effects.draw(_average_cells(strata, names), rng)
-    samples = [
-        _complete(strata, names, {name: float(values[place]) for name, values in drawn.items()})
-        for place in range(len(effects.offsets))
-    ]
-    is_filled = np.array([name in drawn for name in effects.datasets])
-    filling = Filling(is_filled, 0.0, np.inf, follows=False)
-    found = []
-    for statistic in statistics:
-        values = evaluate_samples(statistic, samples)
-        errors = [
-            measure_error(statistic, sample, unit=options.unit, filling=filling)
-            for sample in samples
-        ]
-        known = [error for error in errors if error is not None]
-        estimate, low, high, error = float(values.mean()), np.nan, np.nan, None
-        if len(known) == len(samples):
-            over_datasets = options.unit == "runs_and_datasets"
-            error = combine_imputations(
-                values, known, freedom=effects.freedom, over_datasets=over_datasets
-            )
-            center = evaluate_samples(statistic, samples, population=True).mean()
-            level = options.confidence_level
-            low, high = bound_estimate(float(center), error, confidence_level=level)
-            low, high = min(low, estimate), max(high, estimate)
-        found.append(Estimate(statistic, estimate, low, high, error, np.empty(0)))
-    return found
 
 
 def _average_cells(strata: Strata, names: Sequence[str]) -> dict[str, float]:
@@ -374,7 +321,6 @@ def _complete(strata: Strata, names: Sequence[str], expected: Mapping[str, float
         np.concatenate([strata.scores, np.repeat(list(expected.values()), times)]),
         [*np.array(names, dtype=object)[strata.datasets], *more],
         seeds=[*strata.seeds.tolist(), *[0] * len(more)],
-        weights=strata.weights,
         resolutions=dict(zip(names, strata.resolutions.tolist(), strict=True)),
     )
 
@@ -388,22 +334,8 @@ def _estimate_interval(
     options: Options,
 ) -> Estimate:
     estimate, level = evaluate_runs(statistic, strata), options.confidence_level
-    interval: Interval
-    match options.interval:
-        case "percentile":
-            interval = percentile_interval(replicates, confidence_level=level)
-        case "basic":
-            interval = basic_interval(replicates, estimate=estimate, confidence_level=level)
-        case "bca":
-            accelerate = (
-                acceleration_over_datasets if options.resamples_datasets else acceleration_over_runs
-            )
-            interval = bca_interval(
-                replicates,
-                estimate=estimate,
-                acceleration=accelerate(statistic, strata),
-                confidence_level=level,
-            )
-        case "calibrated":
-            interval = calibrated_interval(statistic, strata, error, confidence_level=level)
+    if options.interval == "percentile":
+        interval = percentile_interval(replicates, confidence_level=level)
+    else:
+        interval = calibrated_interval(statistic, strata, error, confidence_level=level)
     return Estimate(statistic, estimate, *interval, error, replicates)

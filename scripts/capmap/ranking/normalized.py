@@ -22,9 +22,8 @@ from capmap.normalization import (
 )
 from capmap.normalization.resolution import measure_resolutions
 from capmap.ranking.aggregation import summarize_cells
-from capmap.ranking.imputation import fit_policy
+from capmap.ranking.holes import find_ranked, fit_effects
 from capmap.ranking.scopes import has_own_seeds, resolve_statistic, resolve_unit
-from capmap.rng import make_stream
 
 Scope: TypeAlias = Mapping[str, Any]
 
@@ -38,8 +37,8 @@ class Normalized:
     Parameters
     ----------
     runs : pandas.DataFrame
-        A row per run: ``model``, ``dataset``, ``seed``, ``score`` and ``resolution``, that of the
-        dataset (`measure_resolutions`).
+        A row per run: ``model``, ``dataset``, ``seed``, ``score``, ``resolution``, that of the
+        dataset (`measure_resolutions`), and ``ranked``, whether the model has datasets enough.
     bounds, dropped : pandas.DataFrame
         The bounds of each dataset, and what was left out.
     scope : mapping
@@ -56,7 +55,6 @@ class Normalized:
 def normalize_study(
     found: pd.DataFrame,
     *,
-    study: str,
     settings: Mapping[str, Any],
     references: Sequence[str] = (),
     benchmark: Sequence[str] = (),
@@ -67,13 +65,10 @@ def normalize_study(
     ----------
     found : pandas.DataFrame
         Valid runs.
-    study : str
-        Name of the study, part of the names of its random streams.
     settings : mapping
-        The settings ``metrics``, ``datasets``, ``normalization``, ``select``, ``incomplete`` and
-        ``rank_by`` of the study, and ``unit``, ``interval`` and ``seed`` of its
-        bootstrap; perhaps
-        ``renamed``, new names by those that frozen bounds may have.
+        The settings ``metrics``, ``datasets``, ``normalization``, ``select``, ``incomplete``,
+        ``min_datasets`` and ``rank_by`` of the study, and ``unit`` and ``interval`` of its
+        bootstrap; perhaps ``renamed``, new names by those that frozen bounds may have.
     references, benchmark : sequence of str
         No file or one with frozen bounds, and with the definition of the benchmark, whose rules of
         datasets come after those that are configured.
@@ -105,22 +100,27 @@ def normalize_study(
             "No run is left to analyse. Check select, incomplete, and constant datasets."
         )
     resolutions = measure_resolutions(selected, bounds)
-    runs = runs.assign(resolution=resolutions.reindex(runs["dataset"]).to_numpy(dtype=np.float32))
+    ranked = find_ranked(runs, settings["min_datasets"])
+    runs = runs.assign(
+        resolution=resolutions.reindex(runs["dataset"]).to_numpy(dtype=np.float32),
+        ranked=runs["model"].isin(ranked).to_numpy(),
+    )
     flat = list_dropped(("dataset", problem.value, problem.reason) for problem in constant)
     dropped = pd.concat([other_models, other_datasets, flat, gaps], ignore_index=True)
     counts = len(runs), runs["model"].nunique(), runs["dataset"].nunique()
     logger.info("%d runs of %d models on %d datasets", *counts)
     limits = [end if np.isfinite(end) else None for end in find_limits(bounds, runs)]
-    scope = _describe_scope(runs, study, settings, own_seeds=has_own_seeds(found))
+    scope = _describe_scope(runs, settings, own_seeds=has_own_seeds(found))
     scope |= {"limits": limits}
     return Normalized(runs, bounds, dropped, scope)
 
 
 def _describe_scope(
-    runs: pd.DataFrame, study: str, settings: Mapping[str, Any], *, own_seeds: bool
+    runs: pd.DataFrame, settings: Mapping[str, Any], *, own_seeds: bool
 ) -> dict[str, Any]:
-    stream = make_stream(settings["seed"], study, "imputation")
-    effects = fit_policy(summarize_cells(runs), settings["incomplete"], rng=stream)
+    effects = None
+    if settings["incomplete"] == "adjust" and runs["ranked"].any():
+        effects = fit_effects(summarize_cells(runs[runs["ranked"]]))
     unit = resolve_unit(settings["unit"], runs, interval=settings["interval"], own_seeds=own_seeds)
     return {
         "unit": unit,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import special
 
-from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors
+from capmap.ranking.aggregation import FloatArray, rank_competitors
 from capmap.ranking.rank_sets import SamplingErrors, find_rank_sets
 from capmap.ranking.statistics import STATISTICS
 from capmap.settings.choices import Direction, Statistic
@@ -148,7 +148,7 @@ def widen_intervals(table: pd.DataFrame, *, confidence_level: float) -> pd.DataF
     alpha, n = 1 - confidence_level, len(table)
     own, every = (
         special.stdtrit(table["freedom"].to_numpy(dtype=np.float64), 1 - alpha / share)
-        for share in (2, 2 * n)
+        for share in (2, 2 * max(n, 1))
     )
     middle = (table["ci_low"] + table["ci_high"]) / 2
     reach = (table["ci_high"] - table["ci_low"]) / 2 * (every / own)
@@ -213,59 +213,6 @@ def _stack(parts: Iterable[FloatArray]) -> FloatArray:
     rows = list(parts)
     unknown = np.full(max(map(len, rows)), np.nan)
     return np.array([row if len(row) else unknown for row in rows])
-
-
-def rank_replicates(
-    replicates: Sequence[FloatArray], estimates: npt.ArrayLike, *, best: Direction = "max"
-) -> Ranks:
-    """Competition ranks of all models in each replicate.
-
-    Parameters
-    ----------
-    replicates : sequence of numpy.ndarray, shape (resamples,) or (0,)
-        Replicates of each model, not all empty.
-    estimates : array_like, shape (models,)
-        Held in every replicate for models whose replicates are empty.
-    best : {"max", "min"}, optional
-        Which end has rank 1.
-
-    Returns
-    -------
-    numpy.ndarray of int, shape (models, resamples)
-        The ranks, as small integers.
-    """
-    points = np.asarray(estimates, dtype=np.float64)
-    n_resamples = max(len(row) for row in replicates)
-    ranks = np.empty((len(points), n_resamples), dtype=np.min_scalar_type(-len(points) - 1))
-    step = max(CHUNK_CELLS // len(points), 1)
-    for first in range(0, n_resamples, step):
-        width = min(step, n_resamples - first)
-        chunk = np.empty((width, len(points)))
-        for place, row in enumerate(replicates):
-            chunk[:, place] = row[first : first + width] if len(row) else points[place]
-        ranks[:, first : first + width] = rank_competitors(chunk, best=best).T
-    return ranks
-
-
-def rank_intervals(ranks: Ranks, *, confidence_level: float) -> tuple[IntArray, IntArray]:
-    """Percentile intervals of ranks, with ends that some replicate attains.
-
-    Parameters
-    ----------
-    ranks : numpy.ndarray of int, shape (models, resamples)
-        From `rank_replicates`.
-    confidence_level : float
-        Between 0 and 1.
-
-    Returns
-    -------
-    low, high : numpy.ndarray of int, shape (models,)
-        Best and worst rank of each model; rounded outwards where a percentile falls between two.
-    """
-    last = ranks.shape[1] - 1
-    tail = _count_tail(ranks, confidence_level=confidence_level)
-    ends = np.partition(ranks, sorted({tail, last - tail}), axis=1)
-    return ends[:, tail].astype(np.intp), ends[:, last - tail].astype(np.intp)
 
 
 def list_groups(tied: npt.NDArray[np.bool_]) -> list[list[int]]:
@@ -342,12 +289,6 @@ def compact_letter_display(groups: Sequence[Sequence[int]], *, n: int) -> list[s
         for place in group:
             names[place].append(_name_number(number))
     return ["".join(letters) for letters in names]
-
-
-def _count_tail(ranks: Ranks, *, confidence_level: float) -> int:
-    """How many replicates lie beyond an end of a percentile interval."""
-    place: float = (ranks.shape[1] - 1) * (1 - confidence_level) / 2
-    return math.floor(round(place, ndigits=9))
 
 
 def _name_number(number: int) -> str:

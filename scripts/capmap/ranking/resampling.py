@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from capmap.ranking.aggregation import FloatArray, IntArray, require_finite
-from capmap.settings.choices import Weights
 
 Counts = npt.NDArray[np.unsignedinteger[Any]]
 
@@ -56,14 +55,11 @@ class Strata:
     ----------
     parts : tuple of Stratum
         By number of runs.
-    weights : {"datasets", "runs"}
-        What weighs the same.
     resolutions : numpy.ndarray, shape (datasets,)
         The unit in which the scores of each dataset are written, 0 where they are not rounded.
     """
 
     parts: tuple[Stratum, ...]
-    weights: Weights
     resolutions: FloatArray
 
     @cached_property
@@ -93,10 +89,8 @@ class Strata:
     def dataset_weights(self) -> FloatArray:
         """Weight of one run of each dataset; the weights of a resample's runs sum to their number.
 
-        They are 1 under ``weights="runs"`` and wherever all datasets have the same number of runs.
+        Each dataset weighs the same; they are 1 where all have the same number of runs.
         """
-        if self.weights == "runs":
-            return np.ones(len(self.draws))
         return np.asarray(self.draws.sum() / (len(self.draws) * self.draws))
 
     @cached_property
@@ -114,7 +108,7 @@ class Strata:
                 datasets = places[part.datasets[kept]]
                 scores, seeds = part.scores[:, kept], part.seeds[:, kept]
                 parts.append(Stratum(scores, part.draws, datasets, seeds))
-        return Strata(tuple(parts), self.weights, self.resolutions[chosen])
+        return Strata(tuple(parts), self.resolutions[chosen])
 
 
 @dataclass(frozen=True)
@@ -144,7 +138,6 @@ def stratify_runs(
     datasets: Sequence[str],
     *,
     seeds: Sequence[str] | Sequence[int] | None = None,
-    weights: Weights = "datasets",
     resolutions: Mapping[str, float] | None = None,
 ) -> Strata:
     """Arrange a model's runs by dataset.
@@ -157,8 +150,6 @@ def stratify_runs(
         The dataset of each run.
     seeds : sequence of str or int, shape (runs,), optional
         The seed of each run; without them no two runs have the same.
-    weights : {"datasets", "runs"}, optional
-        Whether each dataset weighs the same or each run.
     resolutions : mapping of str to float, optional
         The unit in which the scores of a dataset are written; others are not rounded.
 
@@ -189,7 +180,7 @@ def stratify_runs(
         runs = order[rows]
         parts.append(Stratum(numbers[runs], size, members, marks[runs]))
     units = np.array([(resolutions or {}).get(name, 0.0) for name in names.tolist()])
-    return Strata(parts=tuple(parts), weights=weights, resolutions=units)
+    return Strata(parts=tuple(parts), resolutions=units)
 
 
 def draw_resamples(

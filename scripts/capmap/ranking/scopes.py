@@ -81,7 +81,7 @@ def resolve_unit(
         As configured.
     runs : pandas.DataFrame
         Columns ``model``, ``dataset``, ``seed`` and ``score``, of the whole study.
-    interval : {"percentile", "basic", "bca", "calibrated"}
+    interval : {"percentile", "calibrated"}
         Kind of interval; only calibrated ones can be over seeds.
     own_seeds : bool, optional
         What `has_own_seeds` says of the study.

@@ -42,20 +42,17 @@ class StandardError:
     parts : numpy.ndarray, shape (datasets,) or (seeds,), optional
         What each dataset or seed adds to the error, where these are drawn. The sum of their squares
         is the squared standard error but for what is the model's own, as of expected scores.
-    imputed : numpy.ndarray, shape (imputations,), optional
-        What each imputation adds; see `capmap.ranking.imputation.combine_imputations`.
     """
 
     value: float
     freedom: float
     third: float = 0.0
     parts: FloatArray | None = None
-    imputed: FloatArray | None = None
 
 
 @dataclass(frozen=True)
 class Filling:
-    """Datasets on which a model has expected or imputed scores, and no runs.
+    """Datasets on which a model has expected scores, and no runs.
 
     Parameters
     ----------
@@ -64,14 +61,11 @@ class Filling:
     variance, freedom : float
         Variance of a cell about its expected score but for the model's level, and its degrees of
         freedom.
-    follows : bool, optional
-        Whether that score moves with the model's own ones; imputed scores count as known.
     """
 
     datasets: npt.NDArray[np.bool_]
     variance: float
     freedom: float
-    follows: bool = True
 
 
 @dataclass(frozen=True)
@@ -239,7 +233,7 @@ def _choose_own(
         return influences, strata
     own = strata.choose_datasets(~filling.datasets)
     is_own = ~filling.datasets[strata.datasets]
-    total = filling.follows * _slopes_of_filled(influences, strata, filling).sum()
+    total = _slopes_of_filled(influences, strata, filling).sum()
     shares = total / (len(own.draws) * own.draws[own.datasets])
     slopes = influences.slopes[is_own] + shares
     values = influences.values[is_own] + shares * own.scores
@@ -294,6 +288,13 @@ def bound_estimate(estimate: float, error: StandardError, *, confidence_level: f
     shift = np.clip(lean * error.third / error.value**2, -error.value, error.value)
     reach = error.value * special.stdtrit(error.freedom, level)
     return float(estimate + shift - reach), float(estimate + shift + reach)
+
+
+def percentile_interval(replicates: FloatArray, *, confidence_level: float) -> Interval:
+    """Percentile interval: the middle part of the replicates."""
+    tail = (1 - confidence_level) / 2
+    low, high = np.quantile(replicates, [tail, 1 - tail])
+    return float(low), float(high)
 
 
 def satterthwaite_freedom(variances: FloatArray, freedom: FloatArray | IntArray) -> float:

@@ -5,7 +5,7 @@ an outlier that is trimmed away leaves no trace of rounding.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,44 +70,6 @@ def estimate_population(statistic: Statistic, strata: Strata) -> float:
         return evaluate_runs(statistic, strata)
     once = original_sample(strata)
     return float(_trim_means(strata, once, share=TRIMMED)[0])
-
-
-def evaluate_samples(
-    statistic: Statistic, samples: Sequence[Strata], *, population: bool = False
-) -> FloatArray:
-    """Compute a statistic of samples with the same weights, as `evaluate_runs` does.
-
-    Parameters
-    ----------
-    statistic : {"iqm", "mean", "median", "optimality_gap"}
-        Which one.
-    samples : sequence of Strata
-        Of the same datasets with the same numbers of runs.
-    population : bool, optional
-        As `estimate_population` does instead.
-
-    Returns
-    -------
-    numpy.ndarray, shape (samples,)
-    """
-    if statistic != "iqm":
-        return np.array([evaluate_runs(statistic, sample) for sample in samples])
-    scores, weights = (
-        np.array([getattr(sample, name) for sample in samples]).T
-        for name in ("scores", "run_weights")
-    )
-    runs = len(scores)
-    order = np.argsort(scores, axis=0, kind="stable")
-    cut = TRIMMED * runs if population else np.floor(TRIMMED * runs)
-    found = trim_means(
-        np.take_along_axis(scores, order, axis=0),
-        np.take_along_axis(weights, order, axis=0)[:, :, None],
-        order=np.arange(runs),
-        weights=np.ones(runs),
-        cut=float(cut),
-        kept=float(runs - 2 * cut),
-    )
-    return np.asarray(found[:, 0])
 
 
 def original_sample(strata: Strata) -> Resamples:

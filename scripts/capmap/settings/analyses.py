@@ -4,7 +4,6 @@ from typing import Annotated, Any, TypeAlias
 
 from capmap.settings.choices import (
     SUBGROUPS,
-    Battles,
     Cost,
     DirectionOrAuto,
     Distance,
@@ -12,7 +11,6 @@ from capmap.settings.choices import (
     Incomplete,
     LabelMetric,
     Location,
-    Missing,
     Projection,
     RankingMethod,
 )
@@ -42,11 +40,6 @@ DEFAULT_RANKINGS: Any = [
 class Comparison(Section):
     """How models are compared with each other."""
 
-    missing: Missing = option(
-        "pairwise",
-        'Which cells are used where some are empty, "pairwise" (each pair on the datasets that '
-        'both have) or "common" (datasets that all models have). What stays unused is counted.',
-    )
     reference: str = option(
         "",
         "Model that the compact comparisons set the others against; empty means the best by "
@@ -76,38 +69,6 @@ class Comparison(Section):
         50000, "Number of posterior samples of the Bayesian signed-rank test.", ge=100
     )
     replicates: int = option(2000, "Number of bootstrap replicates of all comparisons.", ge=100)
-
-
-class Ratings(Section):
-    """Bradley-Terry ratings on the Elo scale, and win rates."""
-
-    battles: Battles = option(
-        "means",
-        'What meets in a battle on a dataset, "means" (over seeds), "runs" (every run of one '
-        'model and of the other) or "seeds" (runs of the same seed).',
-    )
-    tie_threshold: float = option(0, "Largest difference of normalized scores that is a tie.", ge=0)
-    calibration: str = option("", "Model whose rating is 1000; empty means that the mean is.")
-
-
-class Robustness(Section):
-    """How the ranking depends on choices and on the datasets."""
-
-    top: int = option(3, "k of the probability to be among the k best.", ge=1)
-
-
-class SampleSize(Section):
-    """How many runs are enough."""
-
-    power: float = option(
-        0.8, "Share of studies that are to find a difference that there is.", gt=0, lt=1
-    )
-    difference: float = option(
-        0,
-        "A difference in interquartile means of normalized scores for which the number of runs per "
-        "dataset is looked for; 0 means none.",
-        ge=0,
-    )
 
 
 class Group(Section):
@@ -306,13 +267,6 @@ class Checkpoints(Section):
 class Leaderboard(Section):
     """The leaderboard, by the dimensions of `benchmark` and by `groups`."""
 
-    complete: float = option(
-        1,
-        "Share of the datasets of a dimension that a model needs to be ranked there. Others are "
-        "shown and marked.",
-        gt=0,
-        le=1,
-    )
     releases: FilePath = option(
         "",
         "Glob of tables leaderboard/entries.csv that you kept of former releases, in the order "

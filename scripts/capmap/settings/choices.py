@@ -21,13 +21,13 @@ Invalid = Literal["error", "quarantine"]
 # Or a score, or {"model": NAME}.
 Failure = Literal["invalid", "drop", "worst"]
 Failed: TypeAlias = Failure | float | Mapping[str, str]
-Incomplete = Literal["error", "drop_models", "drop_datasets", "keep", "adjust", "impute"]
+Incomplete = Literal["error", "drop_models", "drop_datasets", "adjust"]
 Aggregation = Literal["mean", "trimmed_mean", "median"]
 Location = Literal["iqm", "mean", "trimmed_mean", "median"]
 # Below that many, datasets do not show how much others like these would differ.
 FEWEST_DATASETS = 4
 Statistic = Literal["iqm", "mean", "median", "optimality_gap"]
-StatisticOrAuto = Literal["auto", "iqm", "mean", "median", "optimality_gap"]
+StatisticOrAuto = Literal["auto", "iqm", "mean", "median"]
 STATISTIC_WORDS: dict[Statistic, str] = {
     "iqm": "the interquartile mean",
     "mean": "the mean",
@@ -35,14 +35,11 @@ STATISTIC_WORDS: dict[Statistic, str] = {
     "optimality_gap": "the optimality gap (how far runs fall short of 1, on average; lower is "
     "better)",
 }
-IntervalMethod = Literal["percentile", "basic", "bca", "calibrated"]
+IntervalMethod = Literal["percentile", "calibrated"]
 Unit = Literal["runs", "seeds", "runs_and_datasets"]
 UnitOrAuto = Literal["auto", "runs", "seeds", "runs_and_datasets"]
-Weights = Literal["datasets", "runs"]
-Missing = Literal["pairwise", "common"]
 Cost = Literal["", "parameters", "cost", "date"]
 Tuning = Literal["frozen", "full_ft"]
-Battles = Literal["means", "runs", "seeds"]
 FitMethod = Literal["l2_ridge", "l2", "cosine", "poincare"]
 Distance = Literal["l2", "cosine", "poincare"]
 Projection = Literal["mds", "umap"]

@@ -73,11 +73,6 @@ class Columns(Section):
     time: str = option(
         "time", "Column of the time of an evaluation (checkpoints format only); may be absent."
     )
-    publication: str = option(
-        "",
-        "Column of the publication that a result is from; results of several stay apart, as runs "
-        "with several seeds do, and are compared; empty means none.",
-    )
     keep: list[str] = option([], "Further columns to carry into runs.parquet.")
 
 

@@ -16,10 +16,7 @@ ROWS = (*TABLES, "checkpoints")
 FORMATS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(["header_rows", "multilabel/images", "multilabel/labels"], TABLES),
     "columns/keep": TABLES,
-    **{
-        f"columns/{name}": TABLES
-        for name in ("step", "selection", "spread", "count", "publication")
-    },
+    **{f"columns/{name}": TABLES for name in ("step", "selection", "spread", "count")},
     **dict.fromkeys(["where", "metric"], ROWS),
     **{f"columns/{name}": ROWS for name in ("dataset", "metric", "score", "seed")},
     **dict.fromkeys(["columns/model", "decimal"], (*ROWS, "submission")),
@@ -32,12 +29,10 @@ FORMATS: dict[str, tuple[str, ...]] = {
 PLACED = tuple(name for name, made in ANALYSES.items() if made.folder == "capabilities")
 # The analyses that read an option, where none but these do.
 READERS: dict[str, tuple[str, ...]] = {
-    "ratings": ("ratings",),
     "capabilities": PLACED,
     "attributes": (*PLACED, "frontier"),
     "frontier": ("frontier",),
     "multilabel": ("multilabel",),
-    "leaderboard/complete": ("leaderboard",),
     "leaderboard/releases": ("releases",),
     "checkpoints/rankings": ("checkpoints",),
     "published": ("published",),

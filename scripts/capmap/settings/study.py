@@ -14,12 +14,8 @@ from capmap.settings.analyses import (
     Leaderboard,
     Multilabel,
     Published,
-    Ratings,
-    Robustness,
-    SampleSize,
 )
 from capmap.settings.choices import (
-    Aggregation,
     Decimal,
     Duplicates,
     Failure,
@@ -27,11 +23,9 @@ from capmap.settings.choices import (
     Incomplete,
     IntervalMethod,
     Invalid,
-    Statistic,
     StatisticOrAuto,
     Take,
     UnitOrAuto,
-    Weights,
 )
 from capmap.settings.data import (
     Columns,
@@ -48,6 +42,7 @@ from capmap.settings.figures import Figures
 from capmap.settings.predictions import PatchML, Predictions
 from capmap.settings.sections import (
     REQUIRED,
+    Count,
     FilePath,
     GivenPath,
     Section,
@@ -103,8 +98,8 @@ class Bootstrap(Section):
     )
     interval: IntervalMethod = option(
         "calibrated",
-        'Kind of interval, "calibrated" (Student\'s t), or of bootstrap replicates "percentile", '
-        '"basic" or "bca", which are too narrow with few seeds.',
+        'Kind of interval, "calibrated" (Student\'s t), or "percentile" (of bootstrap replicates), '
+        "which is too narrow with few seeds.",
     )
     unit: UnitOrAuto = option(
         "auto",
@@ -112,17 +107,6 @@ class Bootstrap(Section):
         'seed hang together; calibrated intervals only), "runs_and_datasets" (datasets like '
         'these), or "auto": "runs", or "seeds" where a test finds that their runs move together, '
         'or "runs_and_datasets" where no model has repeated runs.',
-    )
-    weights: Weights = option(
-        "datasets",
-        'What weighs the same, "datasets" (whatever their seed counts) or "runs" (flat '
-        "concatenation, as peers do).",
-    )
-    statistics: list[Statistic] = option(
-        ["iqm", "mean", "median", "optimality_gap"],
-        "Statistics with intervals; the interquartile mean and what ranks the models are always "
-        "among them.",
-        unique=True,
     )
     seed: int = option(0, "Seed from which all random streams of the study derive.")
     shards: int = option(4, "Number of jobs over which the models are spread.", ge=1, le=1000)
@@ -224,11 +208,14 @@ class Study(Section):
     incomplete: Incomplete = option(
         "error",
         'What to do about models without runs on some dataset, "error", "drop_models", '
-        '"drop_datasets", "keep" (each is scored on what it has), which is the default of '
-        'submissions, "adjust" (on what it lacks, its score is expected from the others), or '
-        '"impute" (it is drawn many times from what the others lead to believe, and intervals and '
-        "ranks allow for how much the draws differ), which is recommended where more than 20% of "
-        "the cells are empty.",
+        '"drop_datasets", or "adjust" (on what a model lacks, its score is expected from the '
+        "others), which is the default of submissions.",
+    )
+    min_datasets: Literal["all"] | Count | Annotated[float, limit(gt=0, lt=1)] = option(
+        0.5,
+        "Datasets that a model needs to be ranked, as a share below 1, a number, or "
+        '"all", which is the default of submissions. Other models are listed without a rank and '
+        "take part in no comparison.",
     )
     duplicates: Duplicates = option(
         "error",
@@ -251,15 +238,9 @@ class Study(Section):
     rank_by: StatisticOrAuto = option(
         "auto",
         'Statistic that ranks the models, "iqm" (interquartile mean), "mean", "median", '
-        '"optimality_gap", or "auto": the interquartile mean, or the mean where scores are '
+        'or "auto": the interquartile mean, or the mean where scores are '
         "outcomes of few values from the worst to the best, such as wrong and right, of which "
         "the middle half would be all alike.",
-    )
-    aggregate: list[Aggregation] = option(
-        ["mean", "trimmed_mean", "median"],
-        "Aggregations across datasets; the first one orders the table.",
-        min_length=1,
-        unique=True,
     )
     analyses: list[Analysis] = option(
         [name for name, analysis in ANALYSES.items() if analysis.default],
@@ -274,9 +255,6 @@ class Study(Section):
         unique=True,
     )
     comparison: Comparison
-    ratings: Ratings
-    robustness: Robustness
-    sample_size: SampleSize
     frontier: Frontier
     groups: dict[GroupName, Group] = option(
         {}, "Named sets of datasets that are ranked on their own, such as a capability."

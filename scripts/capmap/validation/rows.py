@@ -34,17 +34,13 @@ ROW_FAULTS = frozenset(
 )
 KEY = ["model", "dataset", "metric", "seed"]
 LARGEST = 1e100
-# With more empty cells, imputation is recommended.
-MOST_EMPTY = 0.2
-
 CONSEQUENCES = {
-    "error": "Add the runs, or set incomplete to impute, which draws what it lacks from what the "
-    "others lead to believe (or to adjust, drop_models, drop_datasets or keep).",
+    "error": "Add the runs, or set incomplete to adjust, which expects what is missing from the "
+    "other scores, drop_models or drop_datasets.",
     "drop_models": "The model is left out (incomplete: drop_models).",
     "drop_datasets": "The dataset is left out (incomplete: drop_datasets).",
-    "keep": "Each is scored on what it has (incomplete: keep).",
-    "adjust": "What they lack is expected from the others (incomplete: adjust).",
-    "impute": "What they lack is drawn from what the others lead to believe (incomplete: impute).",
+    "adjust": "What they lack is expected from the others (incomplete: adjust); models with fewer "
+    "than min_datasets are not ranked.",
 }
 
 
@@ -288,7 +284,7 @@ def find_incomplete(
         The runs that are analysed.
     counts : DataFrame
         Their number in each cell, of `count_runs`.
-    policy : {"error", "drop_models", "drop_datasets", "keep", "adjust", "impute"}
+    policy : {"error", "drop_models", "drop_datasets", "adjust"}
         With "error" they are errors, else warnings. Datasets are listed where datasets are
         dropped, models otherwise.
 
@@ -302,8 +298,8 @@ def find_incomplete(
     kind, other = ("dataset", "model") if policy == "drop_datasets" else ("model", "dataset")
     table = counts.T if kind == "dataset" else counts
     missing = find_missing(table)
-    if missing and policy in ("keep", "adjust", "impute"):
-        return [_explain_holes(runs, missing, counts, policy)]
+    if missing and policy == "adjust":
+        return [_explain_holes(runs, missing, counts)]
     problems = [
         group_problem(
             row,
@@ -329,25 +325,18 @@ def find_incomplete(
 
 
 def _explain_holes(
-    runs: pd.DataFrame,
-    missing: Mapping[str, Sequence[str]],
-    counts: pd.DataFrame,
-    policy: Incomplete,
+    runs: pd.DataFrame, missing: Mapping[str, Sequence[str]], counts: pd.DataFrame
 ) -> Problem:
     """Say once that models lack runs where that was chosen, at the one that lacks most."""
     worst = max(missing, key=lambda name: (len(missing[name]), name))
     [(_, row)] = _find_first_rows(runs, "model", [worst])
-    empty = float((counts == 0).to_numpy().mean())
-    remedy = CONSEQUENCES[policy]
-    if policy != "impute" and empty > MOST_EMPTY:
-        remedy += f" With {empty:.0%} of the cells empty, set it to impute."
     return group_problem(
         row,
         "incomplete",
         f"{len(missing)} of {count_things(len(counts), 'model')} have no run on some dataset; "
         f"{quote_name(worst)} lacks most, {count_things(len(missing[worst]), 'dataset')}: "
         f"{list_names(missing[worst])}.",
-        remedy,
+        CONSEQUENCES["adjust"],
         severity="warning",
         value=worst,
     )

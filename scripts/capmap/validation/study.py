@@ -55,7 +55,7 @@ class Policies:
         Models and datasets that are analysed.
     min_seeds : int
         Runs that each cell should have.
-    incomplete : {"error", "drop_models", "drop_datasets", "keep", "adjust", "impute"}
+    incomplete : {"error", "drop_models", "drop_datasets", "adjust"}
         What to do about empty cells.
     duplicates : {"error", "mean", "first", "last"}
         What to do about differing scores of one run.

@@ -1,17 +1,13 @@
-"""Clusters of datasets and choices of few of them, where the truth is known."""
+"""Clusters of datasets, where the truth is known."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot as plt
-from scipy.stats import kendalltau
 
 from capmap.comparison.dataset_clusters import choose_block, cluster_datasets
-from capmap.comparison.reduction import reduce_benchmark
 from capmap.comparison.reliability import assess_benchmark
 from capmap.comparison.score_matrix import ScoreMatrix, arrange_runs
-from capmap.figures.reduction import draw_reduction
-from capmap.prose.reduction import describe_clusters, describe_reduction
+from capmap.prose.reliability import describe_clusters
 
 
 def arrange(means: np.ndarray) -> ScoreMatrix:
@@ -26,11 +22,6 @@ def arrange(means: np.ndarray) -> ScoreMatrix:
 def cluster(means: np.ndarray, seed: int = 0) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     return cluster_datasets(arrange(means), confidence_level=0.95, rng=rng)
-
-
-def reduce(means: np.ndarray, seed: int = 0):  # type: ignore[no-untyped-def]
-    rng = np.random.default_rng(seed)
-    return reduce_benchmark(arrange(means), confidence_level=0.95, rng=rng)
 
 
 def plant(seed: int, models: int, sizes: tuple[int, ...], noise: float = 0.5) -> np.ndarray:
@@ -49,7 +40,7 @@ def test_planted_clusters_are_found_and_nothing_else() -> None:
     assert table["stability"].dropna().between(0.75, 1).all()
     home = table.set_index("dataset")["closest"]
     assert set(home[names[:6]]) <= set(names[:6])
-    sentence = describe_clusters(table, confidence_level=0.95)
+    sentence = describe_clusters(table, 0.95)
     assert "3 stable clusters order models more alike" in sentence
     assert "probability of any false cluster is at most 5%" in sentence
 
@@ -64,7 +55,7 @@ def test_evenly_correlated_datasets_have_no_clusters(level: float) -> None:
         said += table["cluster"].notna().any()
     # At 5%, more than 4 of 20 have a chance of 0.3%.
     assert said <= 4
-    assert "No stable cluster" in describe_clusters(cluster(means), confidence_level=0.95)
+    assert "No stable cluster" in describe_clusters(cluster(means), 0.95)
 
 
 def test_the_block_has_no_hole_and_names_decide_ties() -> None:
@@ -74,50 +65,9 @@ def test_the_block_has_no_hole_and_names_decide_ties() -> None:
     assert (block.models, block.datasets) == (["m000", "m001"], ["d000", "d001", "d002"])
 
 
-def test_tau_is_that_of_the_chosen_datasets_on_other_models() -> None:
-    means = plant(3, 24, (5, 5))
-    found = reduce(means)
-    whole = found.curve.iloc[-1]
-    assert (whole["datasets"], whole["kendall_tau"], whole["difference"]) == (10, 1, 0)
-    assert found.curve["datasets"].tolist() == list(range(1, 11))
-    assert sorted(found.chosen["dataset"]) == [f"d{place:03d}" for place in range(10)]
-    # The first choice on all models is the dataset that correlates most with the mean.
-    r = [np.corrcoef(column, means.mean(axis=1))[0, 1] for column in means.T]
-    assert found.chosen["dataset"].iloc[0] == f"d{int(np.argmax(r)):03d}"
-    # Random single datasets order halves of the models about as they order all.
-    alone = np.mean([kendalltau(column, means.mean(axis=1)).statistic for column in means.T])
-    assert found.curve["kendall_tau_random"].iloc[0] == pytest.approx(alone, abs=0.03)
-
-
-def test_a_telling_dataset_beats_random_ones_and_equal_ones_do_not() -> None:
-    rng = np.random.default_rng(0)
-    level = rng.normal(size=(60, 1))
-    noise = np.array([0.05, *[3.0] * 11])
-    telling = level + noise * rng.normal(size=(60, 12))
-    telling[:, 0] *= 100
-    found = reduce(telling)
-    assert found.chosen["dataset"].iloc[0] == "d000"
-    assert found.chosen["share"].iloc[0] == 1
-    sentence = describe_reduction(found.curve, found.chosen, confidence_level=0.95)
-    assert "The first dataset ('d000') gives" in sentence
-    assert "less (95%" in sentence
-    said = 0
-    for seed in range(20):
-        equal = np.random.default_rng(seed).normal(size=(14, 10))
-        said += "was not shown to beat" not in describe_reduction(
-            *reduce(equal, seed), confidence_level=0.95
-        )
-    assert said <= 2
-
-
-def test_holes_shifts_and_the_order_of_rows_do_not_matter() -> None:
+def test_the_order_of_rows_does_not_matter() -> None:
     means = plant(5, 20, (4, 4))
-    shifted = reduce(means + np.arange(8.0))
-    pd.testing.assert_frame_equal(reduce(means).curve, shifted.curve)
     means[np.random.default_rng(0).random(means.shape) < 0.4] = np.nan
-    holes = reduce(means)
-    pd.testing.assert_frame_equal(holes.curve, reduce(means - 100).curve)
-    assert holes.curve["kendall_tau"].iloc[0] < holes.curve["kendall_tau"].iloc[-1] <= 1
     rows = pd.DataFrame(
         [(f"m{i:03d}", f"d{j:03d}", "0", means[i, j]) for i, j in np.argwhere(~np.isnan(means))],
         columns=["model", "dataset", "seed", "score"],
@@ -133,18 +83,13 @@ def test_holes_shifts_and_the_order_of_rows_do_not_matter() -> None:
 @pytest.mark.parametrize("shape", [(1, 1), (2, 1), (2, 5), (7, 20), (20, 2)])
 def test_small_studies_have_empty_tables_and_a_reason(shape: tuple[int, int]) -> None:
     means = np.random.default_rng(0).normal(size=shape)
-    found, clusters = reduce(means), cluster(means)
-    assert found.curve.empty
-    assert found.chosen.empty
+    clusters = cluster(means)
     assert clusters.empty
-    assert "needs 8 models" in describe_reduction(*found, confidence_level=0.95)
-    assert "need 8 models" in describe_clusters(clusters, confidence_level=0.95)
-    plt.close(draw_reduction(found.curve))
+    assert "need 8 models" in describe_clusters(clusters, 0.95)
 
 
 def test_constant_datasets_and_equal_models_have_no_order() -> None:
     flat = np.ones((10, 6))
-    assert reduce(flat).curve.empty
     assert cluster(flat).empty
     one = np.hstack([np.random.default_rng(0).normal(size=(12, 5)), np.ones((12, 1))])
     assert "d005" not in set(cluster(one)["dataset"])
