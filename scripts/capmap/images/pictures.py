@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 from PIL import Image, UnidentifiedImageError
 
 from capmap.errors import ValidationError
@@ -16,9 +14,6 @@ from capmap.wording import count_things, list_names
 FORMATS = ("BMP", "JPEG", "PNG", "TIFF", "WEBP")
 SUFFIXES = (".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 
-WIDE_MODES = ("I", "F")
-
-Pixels = npt.NDArray[np.uint8]
 
 QUALITY = 95
 
@@ -57,48 +52,6 @@ def open_picture(path: str | Path) -> Iterator[Image.Image]:
     # Decoders of damaged bytes raise nearly anything, struct.error and SyntaxError among it.
     except Exception as error:
         raise UnusableImageError(f"the image cannot be read ({error})") from error
-
-
-def load_pixels(path: str | Path, *, size: int) -> Pixels:
-    """Load an image as RGB and resize it to a square.
-
-    Parameters
-    ----------
-    path : path-like
-        A BMP, JPEG, PNG, TIFF or WebP file, whatever its suffix.
-    size : int
-        Side of the square in pixels, at least 1.
-
-    Returns
-    -------
-    numpy.ndarray of uint8, shape (size, size, 3)
-        Rows, columns, and red, green, blue.
-
-    Raises
-    ------
-    UnusableImageError
-        If the file cannot be read, is no such image, truncated or corrupt, or holds 32-bit numbers,
-        whose black and white are unknown.
-
-    Notes
-    -----
-    - The whole image is resized, bicubic with antialiasing, whatever its shape; nothing is cropped.
-    - Colors are converted as by torchvision and timm: gray is repeated, transparency is dropped
-      (the color stored below it counts), CMYK is converted without a color profile.
-    - Of 16-bit channels the upper 8 bits count.
-    - An EXIF orientation is not applied: the stored pixels count, as for the published accuracies
-      of ImageNet. Of several frames the first counts.
-    """
-    with open_picture(path) as image:
-        return np.asarray(_convert(image).resize((size, size), Image.Resampling.BICUBIC))
-
-
-def _convert(image: Image.Image) -> Image.Image:
-    if image.mode in WIDE_MODES:
-        raise UnusableImageError("its pixels are 32-bit numbers; save it with 8 or 16 bits")
-    if image.mode.startswith("I;16"):
-        return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)).convert("RGB")
-    return image.convert("RGB")
 
 
 class ImageFolder:
