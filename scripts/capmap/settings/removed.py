@@ -25,7 +25,7 @@ REMOVED: dict[str, str] = {
     "rank_by=optimality_gap": "use mean; the optimality gap is in tables/intervals.",
     "ratings": "leave it out: mean scores meet, equal ones are ties, and 1000 is the mean rating.",
     "reading.delimiter": "it is found; write other tables with commas, semicolons, tabs or bars.",
-    "robustness.top": "leave it out; rank sets over datasets say how ranks depend on them.",
+    "robustness": "leave it out; rank sets over datasets say how ranks depend on them.",
     "sample_size": "leave it out: tables/detectable is for a power of 80%.",
     "take.step": "read the rows of the step only, as in where: {step: 500}.",
     "tracking": "export the runs by mlflow.search_runs().to_csv() and set preset: mlflow.",
