@@ -1,6 +1,5 @@
 """What rules read and are told, on small folders: files, messages, and what earlier runs left."""
 
-import os
 import re
 from pathlib import Path
 from typing import Any

@@ -140,8 +140,6 @@ def list_names(study: Study) -> list[str]:
     return list(find_exports(study))
 
 
-
-
 def find_references(study: Study) -> list[str]:
     """Find the file of frozen bounds, if a study has one."""
     option = "normalization.references"
