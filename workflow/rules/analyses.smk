@@ -56,7 +56,7 @@ for study in config["studies"]:
                 study=re.escape(study),
             priority: 1
             group:
-                group_of_page
+                "finish"
             conda:
                 "../../envs/analysis.yaml"
             resources:
@@ -85,7 +85,7 @@ for study in config["studies"]:
         wildcard_constraints:
             study=re.escape(study),
         group:
-            group_of_page
+            "finish"
         conda:
             "../../envs/figures.yaml"
         resources:

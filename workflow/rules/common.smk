@@ -227,11 +227,6 @@ def figure(name):
     ]
 
 
-def group_of_page(wildcards):
-    """The group that a profile puts the page in, known once all is read; None without one."""
-    return workflow.group_settings.overwrite_groups.get("write_report")
-
-
 def text(name):
     """A paragraph for a paper, as plain text and as LaTeX."""
     return multiext(f"results/{{study}}/text/{name}", ".txt", ".tex")
