@@ -27,7 +27,7 @@ def run_job(function: Callable[..., None], job: Any) -> None:
         name: _as_plain(value)
         for names in (job.input, job.output, job.params)
         for name, value in names.items()
-        if name not in ("library", "state")
+        if name != "library"
     }
     study = getattr(job.wildcards, "study", "")
     place = f"{study}, {function.__name__}" if study else function.__name__

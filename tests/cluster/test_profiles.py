@@ -22,26 +22,6 @@ PROFILES = {
 each_profile = pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
 
 
-class Files:
-    """The input of a job, so many MB of it."""
-
-    def __init__(self, size_mb: int) -> None:
-        self.size_mb = size_mb
-
-
-def ask(expression: str | int, size_mb: int, attempt: int) -> int:
-    """What Snakemake makes of a resource in a profile."""
-    return int(eval(str(expression), {"input": Files(size_mb), "attempt": attempt}))  # noqa: S307
-
-
-def list_requests(profile: dict) -> dict[str, str]:
-    """Every expression for memory or time in a profile, by its place."""
-    places = {"default": profile["default-resources"], **profile.get("set-resources", {})}
-    return {
-        f"{place}.{name}": text for place, kinds in places.items() for name, text in kinds.items()
-    }
-
-
 @each_profile
 def test_a_profile_names_rules_that_exist(profile):
     arrays = [name.strip() for name in profile.get("slurm-array-jobs", "").split(",") if name]
@@ -83,16 +63,8 @@ def test_all_tasks_of_an_array_may_be_submitted_at_once():
 
 @each_profile
 def test_memory_and_time_grow_with_each_attempt(profile):
-    for place, text in list_requests(profile).items():
-        first, second, third = (ask(text, 10, attempt) for attempt in (1, 2, 3))
-        assert (second, third) == (2 * first, 3 * first), place
-
-
-@each_profile
-def test_memory_and_time_grow_with_the_input_by_default(profile):
-    for name, text in profile["default-resources"].items():
-        assert ask(text, 0, 1) > 0, name
-        assert ask(text, 100_000, 1) > 100 * ask(text, 0, 1), name
+    for kinds in (profile["default-resources"], *profile["set-resources"].values()):
+        assert all(re.fullmatch(r"\d+ \* attempt", text) for text in kinds.values())
 
 
 @each_profile

@@ -70,15 +70,6 @@ def test_tables_have_the_columns_that_others_rely_on(finished: Checkout) -> None
     assert best.iloc[0] < best.iloc[1]
 
 
-@pytest.mark.parametrize("name", ["fits", "training", "map/umap"])
-def test_what_only_other_steps_read_is_made_again_where_it_was_deleted(
-    project: Checkout, name: str
-) -> None:
-    (project.folder / f"results/literature/capabilities/{name}.parquet").unlink()
-    run = project.snakemake("-n")
-    assert run.rules & (SUMMARY | FIGURES), run.output
-
-
 @pytest.mark.parametrize(
     ("change", "rules"),
     [

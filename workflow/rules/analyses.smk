@@ -55,7 +55,7 @@ for study in config["studies"]:
                 study=re.escape(study),
             priority: 1
             group:
-                group_of_page
+                "finish"
             conda:
                 "../../envs/analysis.yaml"
             resources:

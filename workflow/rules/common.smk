@@ -223,9 +223,6 @@ def table(name, folder="tables", formats="csv md tex"):
     return [for_report(first, "Tables", f"{folder}/{name}"), *others]
 
 
-def group_of_page(wildcards):
-    """The group that a profile puts the page in, known once all is read; None without one."""
-    return workflow.group_settings.overwrite_groups.get("write_report")
 
 
 def text(name):
