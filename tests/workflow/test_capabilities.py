@@ -18,8 +18,6 @@ SETTINGS: dict[str, Any] = {
     "capabilities": {**SHIPPED["capabilities"], "splits": 2, "map": "umap"},
 }
 METHODS = ["factors", "l2", "cosine", "poincare"]
-SUMMARY = {"describe_capabilities"}
-FIGURES = {"plot"}
 
 
 @pytest.fixture(scope="session")
