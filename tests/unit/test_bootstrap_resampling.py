@@ -109,8 +109,6 @@ def test_ragged_iqm_by_hand() -> None:
     # weight 2 is cut at each end: 0.5 of the run 0, and 0.5 = all of 3 and half of 2. What is
     # left: 0.5 x 0 + 1/3 x 1 + 1/6 x 2, over 1.
     assert evaluate_runs("iqm", stratify([[0.0], [1.0, 2.0, 3.0]])) == pytest.approx(2 / 3)
-    # Flat: 0, 1, 2, 3 without its ends.
-    assert evaluate_runs("iqm", stratify([[0.0], [1.0, 2.0, 3.0]], "runs")) == 1.5
 
 
 def test_population_iqm_cuts_exactly_a_quarter() -> None:

@@ -71,5 +71,5 @@ def test_a_study_keeps_its_limits():
         }
     )
     settings = make_settings()
-    scope = normalize_study(runs, study="toy", settings={**settings, **settings["bootstrap"]}).scope
+    scope = normalize_study(runs, settings={**settings, **settings["bootstrap"]}).scope
     assert read_limits(scope) == (0, 1)
