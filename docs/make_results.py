@@ -27,7 +27,6 @@ scope, level, test and the family that the test allows for.
 |---|---|
 | `results_table.tex` | mean scores in the units of their metrics ± standard deviation over runs |
 | `ranking_table.tex` | the ranking, with each interval in one cell, sets of ranks and letters |
-| `tests_table.tex` | how many statements are made of models, by which test, at which level |
 | `figures.tex` | every figure with its caption and label |
 | `methods.tex`, `results.tex` | paragraphs; that of results states claims only |
 | `references.bib` | the publications that the paragraphs cite |

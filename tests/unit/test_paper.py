@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from capmap.catalog import list_analyses, list_figures
-from capmap.claims import COLUMNS, list_claims
+from capmap.claims import list_claims
 from capmap.inputs.studies import check_config
-from capmap.paper import findings, latex, methods, references, scores
+from capmap.paper import latex, methods, references, scores
 from capmap.paper.document import render_paper
 from tests.report_tables import make_ranking
 
@@ -172,7 +172,6 @@ def test_a_study_without_intervals_says_less():
     assert "separated" not in paper["methods"].partition("Pairs of models")[0]
     assert "Ties" not in paper["ranking_table"]
     assert r"\pm" not in re.sub(r"\\caption.*", "", paper["results_table"])
-    assert paper["tests_table"].startswith("% No claim")
     assert "mogstad2024" not in paper["references"]
 
 
@@ -244,7 +243,7 @@ def test_broken_names_are_whole():
 def test_every_number_of_the_results_is_in_a_table():
     for study in read_studies().values():
         paper = render_study(study)
-        tables = "".join(paper[name] for name in ("results_table", "ranking_table", "tests_table"))
+        tables = "".join(paper[name] for name in ("results_table", "ranking_table"))
         known = set(NUMBER.findall(tables))
         text = re.sub(r"\\ref\{.*?\}", "", paper["results"])
         assert set(NUMBER.findall(text)) <= known
@@ -287,10 +286,6 @@ def test_every_analysis_with_a_method_of_its_own_is_told():
 
     silent = {"pairwise", "ranks", "leaderboard", "releases", "checkpoints", "published"}
     assert set(ANALYSES) - silent == set(methods.ANALYSES)
-
-
-def test_no_claims_make_no_table():
-    assert findings.render_tests(pd.DataFrame(columns=COLUMNS)).startswith("% No claim")
 
 
 def test_equal_tables_give_equal_bytes():

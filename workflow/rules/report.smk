@@ -81,7 +81,6 @@ rule write_paper:
                 "results.tex",
                 "results_table.tex",
                 "ranking_table.tex",
-                "tests_table.tex",
                 "figures.tex",
                 "references.bib",
             ]

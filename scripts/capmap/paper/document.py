@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from capmap.catalog import FIGURES, TOGETHER
-from capmap.paper.findings import describe_results, render_tests
+from capmap.paper.findings import describe_results
 from capmap.paper.latex import HEIGHT, WIDTH, declare_characters, write_name
 from capmap.paper.methods import describe_methods
 from capmap.paper.rankings import Ranking, list_rankings, render_rankings, write_percent
@@ -42,7 +42,6 @@ MAIN = r"""% All of this folder in one article: pdflatex main, bibtex main, and 
 \input{{results}}
 \input{{results_table}}
 \input{{ranking_table}}
-\input{{tests_table}}
 \clearpage
 \input{{figures}}
 \clearpage
@@ -115,7 +114,6 @@ def render_paper(
         "results": "\n\n".join(describe_results(rankings, tables["claims"])) + "\n",
         "results_table": render_results(rankings, tables["seeds"], tables["bounds"], level=level),
         "ranking_table": render_rankings(rankings, level=level),
-        "tests_table": render_tests(tables["claims"]),
         "figures": "\n".join(_render_figure(name, rankings, level) for name in drawn),
     }
     text = "".join(parts.values())

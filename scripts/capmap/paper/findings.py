@@ -1,11 +1,11 @@
-"""The paragraph of results, of sentences that are claims, and the table that counts these."""
+"""The paragraph of results, of sentences that are claims."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
 from capmap.claims import ANY_DATASETS, BAYESIAN, BETTER, COLUMNS, SCOPES, WORSE
-from capmap.paper.latex import Column, Sheet, break_name, measure, render_sheet, write_name
+from capmap.paper.latex import write_name
 from capmap.paper.rankings import (
     OVER,
     STAR,
@@ -19,15 +19,8 @@ from capmap.paper.rankings import (
 from capmap.tables import escape_latex
 from capmap.wording import ALL, join_words, name_first
 
-TESTS_LABEL = "tab:tests"
 KINDS = [name for name in COLUMNS if name not in ("subject", "object")]
 MOST_NAMES, MOST_PAIRS = 5, 3
-HEADERS = {
-    "relation": ("Said of models", 72.0),
-    "scope": ("Scope", 56.0),
-    "method": ("Test", 72.0),
-    "allowing": ("Allowing for", 108.0),
-}
 ALLOWING = {
     "Holm, all pairs": "Holm's correction over all pairs",
     "Bonferroni, all others": "Bonferroni's correction over all others",
@@ -78,41 +71,6 @@ def _describe_unseparated(ranking: Ranking) -> str:
     if pd.isna(first["ci_low"]):
         return "The first has no interval, so no model was compared with it."
     return "No model could be separated from the first."
-
-
-def render_tests(claims: pd.DataFrame) -> str:
-    """Write what is claimed as a table: relation, scope, test, level and number of claims.
-
-    Parameters
-    ----------
-    claims : pandas.DataFrame
-        The rows of ``text/claims.csv``.
-
-    Returns
-    -------
-    str
-        Floats; a sentence in LaTeX's comment where nothing is claimed.
-    """
-    if claims.empty:
-        return "% No claim is made of this study's models.\n"
-    counts = claims.groupby(KINDS, sort=False, dropna=False).size().reset_index(name="claims")
-    counts["allowing"] = counts["multiplicity"] + "; " + counts["family"]
-    columns, lines = [], [1] * len(counts)
-    for name, (header, width) in HEADERS.items():
-        broken = [_break_words(str(text), width) for text in counts[name]]
-        cells = [_stack([write_name(line) for line in own]) for own in broken]
-        columns.append(Column([header], cells, width, "l"))
-        lines = [max(own, len(found)) for own, found in zip(lines, broken, strict=True)]
-    levels = ["--" if pd.isna(level) else write_percent(level) for level in counts["level"]]
-    columns.append(Column(["Level"], levels, measure("Level")))
-    numbers = [f"{number:,}" for number in counts["claims"]]
-    columns.append(Column(["Claims"], numbers, measure("Claims")))
-    caption = (
-        "Statements about models: what is said, for which datasets it holds, by which test, and "
-        "the probability with which all statements of a family hold at once. The last column "
-        "counts the statements."
-    )
-    return render_sheet(Sheet(columns, [], caption, TESTS_LABEL, lines))
 
 
 def _choose_claims(ranking: Ranking, claims: pd.DataFrame) -> pd.DataFrame:
@@ -236,14 +194,3 @@ def _warn(ranking: Ranking) -> Iterator[str]:
 def _list_names(names: Sequence[str] | pd.Series) -> str:
     written = [write_name(name) for name in names]
     return join_words(written) if len(written) <= MOST_NAMES else "several models"
-
-
-def _stack(lines: list[str]) -> str:
-    if len(lines) == 1:
-        return lines[0]
-    stacked = r"\\".join(lines)
-    return rf"\begin{{tabular}}[t]{{@{{}}l@{{}}}}{stacked}\end{{tabular}}"
-
-
-def _break_words(text: str, width: float) -> list[str]:
-    return [line.strip() for line in break_name(text, width=width)]
