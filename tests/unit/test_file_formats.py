@@ -1,17 +1,13 @@
-"""Files as papers and labs have them: options of text, markup, workbooks and zip archives."""
+"""Files as papers and labs have them: options of text, markup and workbooks."""
 
 import gzip
-import io
-import zipfile
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.exports.archives import list_members
-from capmap.exports.files import FileOptions, read_bounded, read_content
+from capmap.exports.files import FileOptions
 from capmap.exports.sheets import open_sheet
 from capmap.problems import UnreadableExportError
 from tests.workbooks import make_xlsx, zip_up
@@ -320,96 +316,8 @@ def test_workbooks_that_cannot_be_read_are_one_problem(tmp_path, write):
     assert {path: refuse(path).code for path in codes} == codes
 
 
-FILES = {
-    "sub/b.csv": "m,s\nB,2\n",
-    "a.csv": "m,s\nA,1\n",
-    "./c.csv.gz": gzip.compress(b"m,s\nC,3\n", mtime=0),
-    "sub/": "",
-    "__MACOSX/._a.csv": "x",
-}
-
-
-def test_files_in_an_archive_are_listed_and_read(tmp_path):
-    path = zip_up(tmp_path / "results.zip", FILES)
-    members = [f"{path}/{name}" for name in ("a.csv", "c.csv.gz", "sub/b.csv")]
-    assert list_members(path) == members
-    rows = [read(member)[1] for member in members]
-    assert rows == [[(2, "A", "1")], [(2, "C", "3")], [(2, "B", "2")]]
-    assert read_content(members[0], limit=3) == b"m,s"
-    book = make_xlsx(tmp_path / "book.xlsx", {"S": {"A1": "m", "A2": 1}})
-    nested = zip_up(tmp_path / "books.zip", {"book.xlsx": Path(book).read_bytes()})
-    assert read(f"{nested}/book.xlsx") == (["m"], [(2, "1")], [])
-
-
-def test_an_archive_itself_is_told_how_to_name_its_files(tmp_path):
-    path = zip_up(tmp_path / "results.zip", FILES)
-    for options in ({}, {"encoding": "latin-1"}):
-        problem = refuse(path, **options)
-        assert problem.code == "binary_file"
-        assert f"`{path}/**`" in problem.remedy
-
-
-def test_files_that_an_archive_cannot_give_are_one_problem(tmp_path, write):
-    path = zip_up(tmp_path / "results.zip", {"a.csv": "m,s\nA,1\n" * 99, "b.parquet": b"PAR1"})
-    problem = refuse(f"{path}/b.csv")
-    assert (problem.code, "Did you mean 'a.csv'?" in problem.remedy) == ("no_member", True)
-    assert refuse(f"{path}/b.parquet").code == "damaged_parquet"
-    assert refuse(f"{write('m,s')}/a.csv").code == "unreadable_file"
-    content = Path(path).read_bytes()
-    start = content.index(b"a.csv") + len("a.csv")
-    entry = content.index(b"PK\1\2")
-    damaged = {
-        # The sum of a file stands 16 bytes into its entry at the end.
-        "sum": content[: entry + 16] + b"sums" + content[entry + 20 :],
-        "deflate": content[:start] + b"\xff" * 9 + content[start + 9 :],
-        "end": content[:-30],
-        # The last bit of the flags says that a file is encrypted.
-        "key": content[: entry + 8] + b"\1" + content[entry + 9 :],
-    }
-    codes = {name: refuse(f"{write(b, f'{name}.zip')}/a.csv").code for name, b in damaged.items()}
-    assert codes == dict.fromkeys(damaged, "damaged_zip")
-
-
-def test_what_is_no_archive_has_no_members(write, tmp_path):
-    for path, code in {write("x"): "damaged_zip", str(tmp_path): "unreadable_file"}.items():
-        with pytest.raises(UnreadableExportError) as caught:
-            list_members(path)
-        assert [problem.code for problem in caught.value.problems] == [code]
-
-
-@pytest.mark.parametrize("name", ["bomb.csv", "bomb.csv.gz"])
-def test_no_more_of_a_file_is_unpacked_than_the_limit(tmp_path, monkeypatch, name):
-    content = b"A,1\n" * 4_000_000
-    packed = gzip.compress(content, mtime=0) if name.endswith("gz") else content
-    path = zip_up(tmp_path / "a.zip", {name: packed})
-    sizes = []
-    original = zipfile.ZipExtFile.read
-    monkeypatch.setattr(
-        zipfile.ZipExtFile,
-        "read",
-        lambda stream, size=-1: sizes.append(len(found := original(stream, size))) or found,
-    )
-    with pytest.raises(UnreadableExportError, match="more than 1000 bytes"):
-        read_bounded(f"{path}/{name}", limit=1_000)
-    assert 0 < sum(sizes) < 100_000
-    assert len(read_bounded(f"{path}/{name}")) == len(content)
-
-
 def test_files_that_name_their_columns_take_no_others(write):
     path = write('{"m": "A"}\n', "a.jsonl")
     assert refuse(path, names=["m"]).code == "names"
     assert refuse(path, header_rows=2).code == "header_rows"
     assert read(path, comment="#", sheet="S")[1] == [(1, "A")]
-
-
-@given(st.binary(max_size=80))
-def test_any_archive_is_listed_or_refused(tmp_path_factory, middle):
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr("a.csv", "m,s\nA,1\n")
-    content = stream.getvalue()
-    path = tmp_path_factory.mktemp("archives") / "a.zip"
-    path.write_bytes(content[:50] + middle + content[50 + len(middle) :])
-    for look in (list_members, lambda name: [read_content(f"{name}/a.csv")]):
-        with suppress(UnreadableExportError):
-            assert len(look(str(path))) <= 1

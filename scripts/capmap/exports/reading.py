@@ -9,7 +9,6 @@ import pandas as pd
 import pyarrow as pa
 
 from capmap.artifacts import digest_file
-from capmap.exports.archives import split_member
 from capmap.exports.cells import (
     SEPARATOR,
     Filters,
@@ -211,11 +210,10 @@ def _list_readings(parts: Sequence[Part]) -> list[Reading]:
 
 
 def _describe_file(path: str, rows: int) -> list[ExportFile]:
-    """Describe a file, if it can be opened at all; one in an archive has the archive's digest."""
+    """Describe a file, if it can be opened at all."""
     try:
-        archive, _ = split_member(path) or (path, "")
-        size = Path(archive).stat().st_size
-        return [{"path": path, "sha256": digest_file(archive), "bytes": size, "rows": rows}]
+        size = Path(path).stat().st_size
+        return [{"path": path, "sha256": digest_file(path), "bytes": size, "rows": rows}]
     except OSError:
         return []
 
