@@ -78,12 +78,6 @@ class Pattern:
             for part in self._parts
         )
 
-    @cached_property
-    def loose(self) -> "Pattern":
-        """The pattern with ``*`` in place of each field."""
-        texts = ("*" if part.kind == "field" else part.text for part in self._parts)
-        return Pattern("".join(texts), self.separator)
-
     def match(self, text: str) -> dict[str, str] | None:
         """Read the fields of a text.
 

@@ -1,17 +1,13 @@
-"""Files as papers and labs have them: options of text, markup, workbooks and zip archives."""
+"""Files as papers and labs have them: options of text and workbooks."""
 
 import gzip
-import io
-import zipfile
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.exports.archives import list_members
-from capmap.exports.files import FileOptions, read_bounded, read_content
+from capmap.exports.files import FileOptions
 from capmap.exports.sheets import open_sheet
 from capmap.problems import UnreadableExportError
 from tests.workbooks import make_xlsx, zip_up
@@ -118,91 +114,10 @@ def test_comments_and_encodings_change_nothing(tmp_path_factory, rows, commented
     assert read(path, comment="#", encoding=encoding) == (["m", "s"], expected, [])
 
 
-MARKDOWN = r"""# Results | of 2024
-
-| model | seed |
-|:--|--:|
-| **A** | 1 |
-```
-| model | PASTIS |
-|---|---|
-```
-model | [PASTIS](https://x.org/a_(b)) | `a\|b*`
---- | :-: | ---
-vit_b_16 | _0.5_ | ***0.1***
-__**B** x\*__ | 91 ± 2 | 5*
-
-| model | PASTIS |
-|---|---|
-| C | 1 | 2 |
-"""
-
-
-def test_the_table_of_markdown_with_the_wanted_names_is_read(write):
-    path = write(MARKDOWN, "paper.md")
-    assert read(path) == (["model", "seed"], [(5, "A", "1")], [("other_tables", 5)])
-    assert read(path, wanted=["model", "PASTIS"]) == (
-        ["model", "PASTIS", "a|b*"],
-        [(12, "vit_b_16", "0.5", "0.1"), (13, "B x*", "91 ± 2", "5*")],
-        [("other_tables", 12)],
-    )
-    assert read(path, sheet="2")[0] == ["model", "PASTIS", "a|b*"]
-    assert refuse(path, sheet="9").code == "no_sheet"
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "expected"),
-    [
-        # The second row of the header stands below the dashes.
-        ("|m|D||\n|-|-|-|\n||x|y|\n|A|1|2|", {"header_rows": 2}, ["m", "D / x", "D / y"]),
-        ("|m|D||\n||x|y|\n|-|-|-|\n|A|1|2|", {"header_rows": 2}, ["m", "D / x", "D / y"]),
-        ("text | text\n|m|D|E|\n|-|-|-|\n|A|1|2|", {}, ["m", "D", "E"]),
-        ("||||\n|-|-|-|\n||||\n|A|1|2|", {"names": ["a", "b", "c"]}, ["a", "b", "c"]),
-        ("|m|D|E|\r\n|-|-|-|\r\n\\|A|1|2|".replace("\\|", "|"), {}, ["m", "D", "E"]),
-    ],
-)
-def test_headers_of_markdown(write, text, options, expected):
-    columns, rows, problems = read(write(text.encode(), "a.markdown"), **options)
-    assert (columns, problems) == (expected, [])
-    assert rows == [(text.count("\n") + 1, "A", "1", "2")]
-
-
-def test_tables_and_rows_of_markdown_that_are_commented_out_are_not_read(write):
-    old = "| m | s |\n|---|---|\n| Old | 1 |\n"
-    new = "| m | s |\n|---|---|\n| A | 1 |\n<!-- | Old | 2 | -->\n| B <!-- x --> | 3 |\n"
-    path = write(f"<!--\n{old}-->\n{new}", "a.md")
-    assert read(path) == (["m", "s"], [(8, "A", "1"), (10, "B", "3")], [])
-
-
-def test_markdown_without_a_table_is_told(write):
-    assert refuse(write("a | b\n", "a.md")).code == "no_table"
-
-
-@pytest.mark.parametrize("name", ["a.tex", "a.tex.gz", "a.toml"])
+@pytest.mark.parametrize("name", ["a.tex", "a.tex.gz", "a.toml", "a.md"])
 def test_formats_that_are_not_read_are_told(write, name):
     problem = refuse(write("a = 1\n", name))
     assert (problem.code, "Write the" in problem.remedy) == ("unread_format", True)
-
-
-WORDS = [
-    *("| a | b |\n", "|---|---|\n", "|", "*", "**", "`", "```\n", "_", "[a](b)", "(", ")", " "),
-    *("{", "}", "[", "]", "^", "~", "\\", "\n", "x", "1"),
-]
-
-
-@given(
-    st.one_of(st.text(), st.lists(st.sampled_from(WORDS), max_size=40).map("".join)),
-    st.integers(1, 3),
-)
-def test_any_markdown_is_read_or_refused(tmp_path_factory, text, header_rows):
-    path = tmp_path_factory.mktemp("markdown") / "a.md"
-    path.write_bytes(text.encode())
-    try:
-        columns, rows, _ = read(path, header_rows=header_rows)
-    except UnreadableExportError:
-        return
-    assert all(len(row) == len(columns) + 1 for row in rows)
-    assert [row[0] for row in rows] == sorted(row[0] for row in rows)
 
 
 OASIS = "urn:oasis:names:tc:opendocument:xmlns"
@@ -297,17 +212,6 @@ def test_one_of_several_sheets_is_named(tmp_path):
     assert refuse(path, sheet="three").code == "empty_file"
 
 
-def test_a_sheet_and_a_table_are_named_for_files_that_have_several(tmp_path, write):
-    table = write("|m|s|\n|-|-|\n|A|1|\n", "a.md")
-    assert read(table, sheet="Results") == (["m", "s"], [(3, "A", "1")], [])
-    assert refuse(table, sheet="2").code == "no_sheet"
-    book = make_xlsx(tmp_path / "a.xlsx", {"Results": {"A1": "x"}})
-    assert read(book, sheet="2") == (["x"], [], [])
-    assert refuse(book, sheet="Notes").code == "no_sheet"
-    years = make_xlsx(tmp_path / "b.xlsx", {"2023": {"A1": "x"}})
-    assert refuse(years, sheet="2024").code == "no_sheet"
-
-
 def test_workbooks_that_cannot_be_read_are_one_problem(tmp_path, write):
     whole = Path(make_xlsx(tmp_path / "whole.xlsx", {"S": TABLE})).read_bytes()
     old = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
@@ -320,96 +224,8 @@ def test_workbooks_that_cannot_be_read_are_one_problem(tmp_path, write):
     assert {path: refuse(path).code for path in codes} == codes
 
 
-FILES = {
-    "sub/b.csv": "m,s\nB,2\n",
-    "a.csv": "m,s\nA,1\n",
-    "./c.csv.gz": gzip.compress(b"m,s\nC,3\n", mtime=0),
-    "sub/": "",
-    "__MACOSX/._a.csv": "x",
-}
-
-
-def test_files_in_an_archive_are_listed_and_read(tmp_path):
-    path = zip_up(tmp_path / "results.zip", FILES)
-    members = [f"{path}/{name}" for name in ("a.csv", "c.csv.gz", "sub/b.csv")]
-    assert list_members(path) == members
-    rows = [read(member)[1] for member in members]
-    assert rows == [[(2, "A", "1")], [(2, "C", "3")], [(2, "B", "2")]]
-    assert read_content(members[0], limit=3) == b"m,s"
-    book = make_xlsx(tmp_path / "book.xlsx", {"S": {"A1": "m", "A2": 1}})
-    nested = zip_up(tmp_path / "books.zip", {"book.xlsx": Path(book).read_bytes()})
-    assert read(f"{nested}/book.xlsx") == (["m"], [(2, "1")], [])
-
-
-def test_an_archive_itself_is_told_how_to_name_its_files(tmp_path):
-    path = zip_up(tmp_path / "results.zip", FILES)
-    for options in ({}, {"encoding": "latin-1"}):
-        problem = refuse(path, **options)
-        assert problem.code == "binary_file"
-        assert f"`{path}/**`" in problem.remedy
-
-
-def test_files_that_an_archive_cannot_give_are_one_problem(tmp_path, write):
-    path = zip_up(tmp_path / "results.zip", {"a.csv": "m,s\nA,1\n" * 99, "b.parquet": b"PAR1"})
-    problem = refuse(f"{path}/b.csv")
-    assert (problem.code, "Did you mean 'a.csv'?" in problem.remedy) == ("no_member", True)
-    assert refuse(f"{path}/b.parquet").code == "damaged_parquet"
-    assert refuse(f"{write('m,s')}/a.csv").code == "unreadable_file"
-    content = Path(path).read_bytes()
-    start = content.index(b"a.csv") + len("a.csv")
-    entry = content.index(b"PK\1\2")
-    damaged = {
-        # The sum of a file stands 16 bytes into its entry at the end.
-        "sum": content[: entry + 16] + b"sums" + content[entry + 20 :],
-        "deflate": content[:start] + b"\xff" * 9 + content[start + 9 :],
-        "end": content[:-30],
-        # The last bit of the flags says that a file is encrypted.
-        "key": content[: entry + 8] + b"\1" + content[entry + 9 :],
-    }
-    codes = {name: refuse(f"{write(b, f'{name}.zip')}/a.csv").code for name, b in damaged.items()}
-    assert codes == dict.fromkeys(damaged, "damaged_zip")
-
-
-def test_what_is_no_archive_has_no_members(write, tmp_path):
-    for path, code in {write("x"): "damaged_zip", str(tmp_path): "unreadable_file"}.items():
-        with pytest.raises(UnreadableExportError) as caught:
-            list_members(path)
-        assert [problem.code for problem in caught.value.problems] == [code]
-
-
-@pytest.mark.parametrize("name", ["bomb.csv", "bomb.csv.gz"])
-def test_no_more_of_a_file_is_unpacked_than_the_limit(tmp_path, monkeypatch, name):
-    content = b"A,1\n" * 4_000_000
-    packed = gzip.compress(content, mtime=0) if name.endswith("gz") else content
-    path = zip_up(tmp_path / "a.zip", {name: packed})
-    sizes = []
-    original = zipfile.ZipExtFile.read
-    monkeypatch.setattr(
-        zipfile.ZipExtFile,
-        "read",
-        lambda stream, size=-1: sizes.append(len(found := original(stream, size))) or found,
-    )
-    with pytest.raises(UnreadableExportError, match="more than 1000 bytes"):
-        read_bounded(f"{path}/{name}", limit=1_000)
-    assert 0 < sum(sizes) < 100_000
-    assert len(read_bounded(f"{path}/{name}")) == len(content)
-
-
 def test_files_that_name_their_columns_take_no_others(write):
     path = write('{"m": "A"}\n', "a.jsonl")
     assert refuse(path, names=["m"]).code == "names"
     assert refuse(path, header_rows=2).code == "header_rows"
     assert read(path, comment="#", sheet="S")[1] == [(1, "A")]
-
-
-@given(st.binary(max_size=80))
-def test_any_archive_is_listed_or_refused(tmp_path_factory, middle):
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr("a.csv", "m,s\nA,1\n")
-    content = stream.getvalue()
-    path = tmp_path_factory.mktemp("archives") / "a.zip"
-    path.write_bytes(content[:50] + middle + content[50 + len(middle) :])
-    for look in (list_members, lambda name: [read_content(f"{name}/a.csv")]):
-        with suppress(UnreadableExportError):
-            assert len(look(str(path))) <= 1

@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 import pytest
 from hypothesis import given
@@ -186,11 +185,6 @@ def test_files_are_read_in_the_order_of_their_numbers() -> None:
     names = ["log_1.csv", "log_2.csv", "log_10.csv"]
     touch(*names)
     assert exports.list_names(make_study(exports="log_*.csv")) == names
-    with ZipFile("logs.zip", "w") as archive:
-        for name in reversed(names):
-            archive.writestr(name, "x")
-    packed = [f"logs.zip/{name}" for name in names]
-    assert exports.list_names(make_study(exports="logs.zip")) == packed
 
 
 def test_a_file_may_be_called_like_a_glob() -> None:

@@ -2,7 +2,6 @@
 
 import io
 import json
-from zipfile import ZipFile
 
 import pytest
 import yaml
@@ -198,19 +197,11 @@ def write_files(files, folder):
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
-@pytest.mark.parametrize("packed", [False, True], ids=["folder", "archive"])
 @pytest.mark.parametrize("case", CASES)
-def test_exports_are_read_by_configuration_alone(case, packed, tmp_path, monkeypatch):
+def test_exports_are_read_by_configuration_alone(case, tmp_path, monkeypatch):
     text, files, count, ends = CASES[case]
     monkeypatch.chdir(tmp_path)
     settings = yaml.safe_load(text)
-    if packed:
-        archive = io.BytesIO()
-        with ZipFile(archive, "w") as stream:
-            for name, content in files.items():
-                stream.writestr(name, content)
-        files = {"all.zip": archive.getvalue()}
-        settings["exports"] = f"all.zip/{settings['exports']}"
     settings["incomplete"] = "adjust"
     write_files(files, tmp_path)
     runs = read_study(yaml.safe_dump(settings), tmp_path)
@@ -248,18 +239,11 @@ def test_it_is_told_which_columns_were_taken_for_what(tmp_path, monkeypatch):
         ("runs/{model}/{seed,[0-9]+}.txt", "runs/a/x-y.txt lies where"),
         ("runs/a/{model}-{model}.txt", "runs/a/x-y.txt lies where"),
         ("runs/{model}/{x y}.txt", "no field"),
-        ("all.zip/{model}.csv", "no file in all.zip"),
-        ("all.zip/{model}/{seed,[0-9]+}.txt", "all.zip/c/x_y.txt lies where"),
-        ("none.zip", "no file matches 'none.zip'"),
     ],
 )
 def test_a_file_that_does_not_match_is_told(exports, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    archive = io.BytesIO()
-    with ZipFile(archive, "w") as stream:
-        for name in ("a/b.csv", "c/1.txt", "c/x_y.txt", "c/.2.txt"):
-            stream.writestr(name, "x")
-    write_files({"runs/a/x-y.txt": "", "all.zip": archive.getvalue()}, tmp_path)
+    write_files({"runs/a/x-y.txt": ""}, tmp_path)
     settings = check_config({"studies": {"s": {"exports": exports}}})["studies"]["s"]
     with pytest.raises(Exception, match=r"^studies\.s\.exports: ") as caught:
         find_exports(Study("s", settings, open_url=str, find_manifest=str))

@@ -1,6 +1,6 @@
 """Drafts the settings of a study: `snakemake draft --config exports=FILE`.
 
-Reads: the files, folders or archives that `exports` names.
+Reads: the files or folders that `exports` names.
 Writes: a YAML file in the working directory, named after them; one that is there stays as it is.
 """
 

@@ -9,8 +9,6 @@ from pathlib import Path, PurePosixPath
 from capmap.drafting.slots import Piece, Slot, find_slots, write_pattern
 from capmap.drafting.words import RESULTS, SETTINGS, split_words
 from capmap.errors import ConfigError
-from capmap.exports.archives import list_members
-from capmap.exports.markdown import MARKDOWN
 from capmap.exports.sheets import NESTED, open_sheet
 from capmap.inputs.studies import match_paths
 from capmap.problems import UnreadableExportError
@@ -23,11 +21,11 @@ MOST_NAMES = 20
 FIELD = re.compile(r"\{\w*\}")
 NUMBER = re.compile(r"[-+.\d]+")
 ALIKE = 0.3
-READABLE = TEXTS | NESTED | MARKDOWN | BOOKS
+READABLE = TEXTS | NESTED | BOOKS
 
 
 def list_files(exports: Sequence[str]) -> tuple[list[str], list[str]]:
-    """List the files that paths, globs, folders and archives stand for.
+    """List the files that paths, globs and folders stand for.
 
     Returns
     -------
@@ -47,8 +45,6 @@ def list_files(exports: Sequence[str]) -> tuple[list[str], list[str]]:
         if path.is_dir():
             inside = match_paths("**/*" if text == "." else f"{path}/**/*", recursive=True)
             found += [name for name in inside if Path(name).is_file() and _is_readable(name)]
-        elif path.suffix.lower() == ".zip" and path.is_file():
-            found += filter(_is_readable, list_members(str(path)))
         elif path.is_file():
             found.append(str(path))
         elif has_magic(text) and (matches := match_paths(str(path), recursive=True)):

@@ -48,7 +48,7 @@ def draft_study(exports: Sequence[str]) -> Draft:
     Parameters
     ----------
     exports : sequence of str
-        Paths, globs, folders or zip archives.
+        Paths, globs or folders.
 
     Returns
     -------

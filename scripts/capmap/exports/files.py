@@ -6,14 +6,12 @@ import json
 import re
 import zlib
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import IO, Any
+from typing import Any
 
 from capmap.artifacts import digest_file
 from capmap.errors import ConfigError
-from capmap.exports.archives import explain_unreadable, open_member
 from capmap.problems import Problem, UnreadableExportError
 from capmap.wording import find_nearest, list_names, quote_name
 
@@ -159,7 +157,7 @@ def read_content(path: str, *, limit: int = -1) -> bytes:
     Parameters
     ----------
     path : str
-        The file, which may be in a zip archive: ``results.zip/sub/a.csv``.
+        The file.
     limit : int, optional
         How many unpacked bytes to read at most; all of them by default.
 
@@ -169,12 +167,10 @@ def read_content(path: str, *, limit: int = -1) -> bytes:
         When the file is absent, may not be read, or is damaged.
     """
     try:
-        try:
-            with open(path, "rb") as raw:
-                return _unpack(raw, limit)
-        except NotADirectoryError:
-            with open_member(path) as raw:
-                return _unpack(raw, limit)
+        with open(path, "rb") as raw:
+            is_packed = raw.read(len(GZIP)) == GZIP
+        with (gzip.open if is_packed else open)(path, "rb") as stream:
+            return stream.read(limit)
     except EOFError as error:
         raise UnreadableExportError(
             Problem(
@@ -194,14 +190,9 @@ def read_content(path: str, *, limit: int = -1) -> bytes:
             )
         ) from error
     except OSError as error:
-        raise UnreadableExportError(explain_unreadable(path, error)) from error
-
-
-def _unpack(raw: IO[bytes], limit: int) -> bytes:
-    is_packed = raw.read(len(GZIP)) == GZIP
-    raw.seek(0)
-    with gzip.open(raw) if is_packed else nullcontext(raw) as stream:
-        return stream.read(limit)
+        reason = f"The file cannot be read ({error.strerror or error})."
+        remedy = "Check its path in the configuration and its permissions."
+        raise refuse("unreadable_file", path, reason, remedy) from error
 
 
 def read_bounded(path: str, *, limit: int = LARGEST, remedy: str = SPLIT) -> bytes:
@@ -325,7 +316,7 @@ def _check_nature(content: bytes, path: str) -> None:
 def _explain_binary(path: str, nature: str, line: int) -> Problem:
     remedy = "Export the table as CSV, TSV, JSON lines or Parquet."
     if nature == ARCHIVE:
-        remedy = f"Name a file in the archive, such as {path}/runs.csv, or all by `{path}/**`."
+        remedy = "Unpack the archive and name its files, or save the sheet as CSV."
     return Problem(
         code="binary_file",
         source=path,

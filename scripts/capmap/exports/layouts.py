@@ -5,7 +5,7 @@ their names say of what, as in ``{dataset}`` or ``{dataset}_seed{seed}``.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -64,7 +64,6 @@ from capmap.exports.runs import (
     make_runs,
 )
 from capmap.exports.sheets import Sheet
-from capmap.exports.unfilled import Unfilled
 from capmap.patterns import Pattern, has_fields
 from capmap.problems import Problem, UnreadableExportError, ask_nearest
 from capmap.settings.choices import Decimal, TableFormat
@@ -147,8 +146,8 @@ class _Grid:
     """The scores of a table, row by row.
 
     ``rows`` and ``places`` say in which row and which of the columns of scores each stands;
-    ``rows`` is None where each row has one. ``filled`` says of each column and row of a wide table
-    whether its cell is filled.
+    ``rows`` is None where each row has one. ``filled`` says of each column of a wide table whether
+    it has a filled cell.
     """
 
     rows: npt.NDArray[np.intp] | None
@@ -158,7 +157,7 @@ class _Grid:
     raw: pa.Array
     empty: int
     problems: list[Problem]
-    filled: npt.NDArray[np.bool_] | None = None
+    filled: Mapping[str, bool] = field(default_factory=dict)
 
     def spread(self, column: pa.Array) -> pa.Array:
         """Repeat what a row says for each of its scores."""
@@ -257,7 +256,7 @@ def read_table(
         reading=_describe_reading(plan, source),
         unmeasured=set(names["dataset"].filter(names["metric"].is_null()).to_pylist()),
         # A column may be filled in a row that was rejected.
-        unfilled=Unfilled() if rejected else _list_unfilled(cells, plan, grid, source),
+        filled={} if rejected or not len(cells.lines) else grid.filled,
     )
 
 
@@ -445,7 +444,8 @@ def _read_grid(cells: Cells, plan: _Plan, source: str, parse: Parse) -> _Grid:
     values = numbers.values.reshape(len(titles), count)
     problems = []
     filled = kinds != Kind.EMPTY
-    is_filled, empty = filled.copy(), int((~filled).sum())
+    empty = int((~filled).sum())
+    is_filled = dict(zip(titles, filled.any(axis=1).tolist(), strict=True))
     for place, name in enumerate(titles):
         found = find_words(
             replace(numbers, values=values[place], kinds=kinds[place], spreads=None),
@@ -468,26 +468,6 @@ def _read_grid(cells: Cells, plan: _Plan, source: str, parse: Parse) -> _Grid:
     columns = np.array(titles, dtype=object)[places]
     problems += find_bad_scores(numbers, raw, columns=columns, source=source, lines=lines)
     return _Grid(rows, places, lines, numbers, raw, empty, problems, is_filled)
-
-
-def _list_unfilled(cells: Cells, plan: _Plan, grid: _Grid, source: str) -> Unfilled:
-    """List the columns of scores, and the models and datasets of rows without a filled cell."""
-    if grid.filled is None or not len(cells.lines):
-        return Unfilled()
-    titles = [score.column for score in plan.scores]
-    columns = {name: bool(own.any()) for name, own in zip(titles, grid.filled, strict=True)}
-    is_blank = ~grid.filled.any(axis=0)
-    lines = cells.lines[is_blank].tolist()
-    names: dict[str, dict[str, int]] = {}
-    for role in ("model", "dataset"):
-        parts = plan.roles[role]
-        if {*parts} & plan.fields:
-            continue
-        texts = [trim(cells.columns[name].filter(pa.array(is_blank))) for name in parts]
-        firsts = names.setdefault(role, {})
-        for name, line in zip(join_names(texts).to_pylist(), lines, strict=True):
-            firsts.setdefault(name, line)
-    return Unfilled(source, columns, names)
 
 
 def _check_long(cells: Cells, column: str, numbers: Numbers, source: str) -> _Grid:

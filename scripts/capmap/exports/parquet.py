@@ -8,9 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from capmap.exports.archives import split_member
 from capmap.exports.cells import Cells, clean_header
-from capmap.exports.files import LARGEST, PARQUET, read_bounded, refuse
+from capmap.exports.files import LARGEST, PARQUET, refuse
 from capmap.problems import Problem, UnreadableExportError, shorten
 from capmap.wording import quote_name
 
@@ -43,7 +42,7 @@ class ParquetSheet:
         """
         fields = [self.fields[name] for name in names]
         with explain_damage(self.path):
-            file = pq.ParquetFile(_open_source(self.path))
+            file = pq.ParquetFile(self.path)
             self._require_fields(file.schema_arrow.names, fields)
             groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
             self._require_size(sum(group.total_byte_size for group in groups))
@@ -146,14 +145,9 @@ def open_parquet(path: str, head: bytes) -> ParquetSheet:
             Problem(code="not_parquet", source=path, reason=reason, remedy=remedy)
         )
     with explain_damage(path):
-        schema = pq.read_schema(_open_source(path))
+        schema = pq.read_schema(path)
         columns = clean_header(schema.names)
         return ParquetSheet(path, columns, dict(zip(columns, schema.names, strict=True)))
-
-
-def _open_source(path: str) -> str | pa.BufferReader:
-    """What pyarrow reads: a file, or the bytes of one in an archive."""
-    return path if split_member(path) is None else pa.BufferReader(read_bounded(path))
 
 
 def _is_number(kind: pa.DataType) -> bool:

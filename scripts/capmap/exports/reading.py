@@ -9,7 +9,6 @@ import pandas as pd
 import pyarrow as pa
 
 from capmap.artifacts import digest_file
-from capmap.exports.archives import split_member
 from capmap.exports.cells import (
     SEPARATOR,
     Filters,
@@ -18,7 +17,7 @@ from capmap.exports.cells import (
     list_values,
     match_value,
 )
-from capmap.exports.doubts import find_doubts, fold_spelling
+from capmap.exports.doubts import find_doubts, fold_spelling, is_attribute
 from capmap.exports.files import PLAIN, FileOptions
 from capmap.exports.layouts import BESIDE, list_wanted, name_sheet, numbers_rows, read_table
 from capmap.exports.repeats import (
@@ -31,7 +30,6 @@ from capmap.exports.repeats import (
 )
 from capmap.exports.runs import RUN_COLUMNS, Metrics, Part, Reading
 from capmap.exports.sheets import open_sheet
-from capmap.exports.unfilled import find_unfilled
 from capmap.packing import pack_names
 from capmap.patterns import has_fields
 from capmap.problems import Problem, UnreadableExportError, ask_nearest
@@ -187,7 +185,7 @@ def read_exports(
         problems += _check_ignored(parts, list_columns(columns, "ignore"))
     problems += _check_metrics(parts, list_columns(columns, "metric")[0])
     runs, doubts = _arrange_runs(tables, columns, take, summary)
-    problems += find_unfilled([part.unfilled for part in parts], runs, columns)
+    problems += _find_unfilled(parts, columns)
     return Exports(
         runs=runs,
         problems=[*problems, *doubts],
@@ -211,11 +209,10 @@ def _list_readings(parts: Sequence[Part]) -> list[Reading]:
 
 
 def _describe_file(path: str, rows: int) -> list[ExportFile]:
-    """Describe a file, if it can be opened at all; one in an archive has the archive's digest."""
+    """Describe a file, if it can be opened at all."""
     try:
-        archive, _ = split_member(path) or (path, "")
-        size = Path(archive).stat().st_size
-        return [{"path": path, "sha256": digest_file(archive), "bytes": size, "rows": rows}]
+        size = Path(path).stat().st_size
+        return [{"path": path, "sha256": digest_file(path), "bytes": size, "rows": rows}]
     except OSError:
         return []
 
@@ -257,6 +254,35 @@ def _arrange_runs(
         problems = [*problems, *doubts]
     spent = {*BESIDE, EMPTY}
     return runs.drop(columns=[name for name in runs if name in spent]), problems
+
+
+def _find_unfilled(parts: Sequence[Part], columns: Mapped) -> list[Problem]:
+    """Find columns of scores of wide tables without a filled cell in any file."""
+    filled = {name for part in parts for name in part.filled if part.filled[name]}
+    sources = {name: part.reading["path"] for part in parts[::-1] for name in part.filled}
+    scores = columns.get("score", "")
+    listed = {*list_columns(columns, "datasets"), *(scores if not isinstance(scores, str) else ())}
+    # An index or an attribute of models is no dataset, nor is what an extra comma makes.
+    empty = [
+        name
+        for name in sources
+        if name not in filled and (name in listed or not is_attribute(name))
+    ]
+    remedy = "Fill in the scores if the runs were made, or"
+    return [
+        Problem(
+            severity="error" if name in listed else "warning",
+            code="empty_column",
+            source=sources[name],
+            line=1,
+            column=name,
+            reason="The column of scores has no filled cell.",
+            remedy=f"{remedy} remove the column from `columns`."
+            if name in listed
+            else f"{remedy} add the column to `columns: {{ignore: […]}}`.",
+        )
+        for name in empty
+    ]
 
 
 def _find_seedless_files(runs: pd.DataFrame) -> list[Problem]:

@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 
 from capmap.exports.cells import choose_texts, find_confused_names, make_texts
 from capmap.exports.numbers import CHANGE, SUMMARY, Kind, Numbers
-from capmap.exports.unfilled import Unfilled
 from capmap.metrics import is_same_metric
 from capmap.problems import Problem
 from capmap.wording import format_count, list_names, quote_name
@@ -98,8 +97,8 @@ class Part:
     unmeasured : set of str
         Datasets of which neither the file nor the configuration names the metric; their rows are
         not among the runs.
-    unfilled : Unfilled
-        What has no filled cell.
+    filled : mapping of str to bool
+        The columns of scores of a wide table, and whether each has a filled cell.
     """
 
     runs: pa.Table
@@ -113,7 +112,7 @@ class Part:
     filter_values: dict[str, set[str]]
     reading: Reading
     unmeasured: set[str]
-    unfilled: Unfilled
+    filled: Mapping[str, bool]
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,11 @@
 """Which files a study reads: its exports, frozen bounds and tables of attributes."""
 
 import os
-import re
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable
 from functools import partial
 from glob import has_magic
 from pathlib import Path
 from typing import get_args
-from zipfile import BadZipFile, ZipFile
 
 from capmap.errors import ConfigError
 from capmap.inputs.leaderboards import (
@@ -21,11 +19,10 @@ from capmap.inputs.looks import check_looks
 from capmap.inputs.predictions import check_predictions, find_dumps
 from capmap.inputs.published import check_published
 from capmap.inputs.studies import Study, list_faults, match_paths
-from capmap.patterns import Pattern, has_fields, order_paths
+from capmap.patterns import Pattern, has_fields
 from capmap.settings.choices import TableFormat
 from capmap.wording import find_nearest, quote_name
 
-ARCHIVE = re.compile(r"\.zip(?=/|$)", re.IGNORECASE)
 # What says which files are the exports.
 SOURCES = ("exports", "format", "patchml")
 
@@ -43,9 +40,6 @@ def find_exports(study: Study) -> dict[str, str]:
     for pattern in [patterns] if isinstance(patterns, str) else patterns:
         if "://" in pattern:
             files[pattern] = study.fetch("exports", pattern)
-            continue
-        if ARCHIVE.search(pattern):
-            files |= _match_members(study, pattern)
             continue
         if has_fields(pattern):
             files |= {path: path for path in _match_fields(study, pattern)}
@@ -78,18 +72,6 @@ def _match_fields(study: Study, text: str) -> list[str]:
         others = [path for path in paths if pattern.match(path) is None]
     except ConfigError as error:
         raise study.refuse("exports", str(error)) from error
-    _refuse_others(study, text, others)
-    if not paths:
-        beginning = text.partition("{")[0].rpartition("/")[0]
-        near = match_paths(str(Path(beginning, "**/*.*")), recursive=True)[:1]
-        raise study.miss(
-            "exports", f"no file matches {text!r}" + (f"; there is {near[0]}" if near else ""), text
-        )
-    return [study.check_name("exports", path) for path in paths]
-
-
-def _refuse_others(study: Study, text: str, others: Sequence[str]) -> None:
-    """Refuse files that are where a pattern looks and do not match it."""
     if others:
         raise study.refuse(
             "exports",
@@ -97,37 +79,13 @@ def _refuse_others(study: Study, text: str, others: Sequence[str]) -> None:
             + (f", nor do {len(others) - 1} more" if len(others) > 1 else "")
             + ". Move it elsewhere, or correct the pattern.",
         )
-
-
-def _match_members(study: Study, text: str) -> dict[str, str]:
-    """Match files in zip archives, all of them where only an archive is named."""
-    end = next(ARCHIVE.finditer(text)).end()
-    archives = [path for path in match_paths(text[:end]) if Path(path).is_file()]
-    if not archives:
-        raise study.miss("exports", f"no file matches {text[:end]!r}", text[:end])
-    found = dict[str, str]()
-    for path in archives:
-        try:
-            pattern = Pattern(path + (text[end:] or "/**/*"), "/")
-            with ZipFile(path) as archive:
-                files = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
-            files = order_paths(name for name in files if not name.startswith("__MACOSX/"))
-            members = [f"{path}/{name}" for name in files]
-            chosen = [name for name in members if pattern.match(name) is not None]
-        except (ConfigError, BadZipFile, OSError) as error:
-            raise study.refuse("exports", f"{path}: {error}") from error
-        others = [
-            name
-            for name in members
-            # A glob in a folder does not find hidden files either.
-            if pattern.loose.match(name) is not None and "/." not in name.removeprefix(path)
-        ]
-        others = [name for name in others if pattern.match(name) is None]
-        _refuse_others(study, text, others)
-        found |= {study.check_name("exports", name): path for name in chosen}
-    if not found:
-        raise study.refuse("exports", f"no file in {archives[0]} matches {text!r}.")
-    return found
+    if not paths:
+        beginning = text.partition("{")[0].rpartition("/")[0]
+        near = match_paths(str(Path(beginning, "**/*.*")), recursive=True)[:1]
+        raise study.miss(
+            "exports", f"no file matches {text!r}" + (f"; there is {near[0]}" if near else ""), text
+        )
+    return [study.check_name("exports", path) for path in paths]
 
 
 def list_exports(study: Study) -> list[str]:
