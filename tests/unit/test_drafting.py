@@ -220,6 +220,28 @@ PUBLISHED = {
 }
 
 
+# A table of a README: headings between the rows, footnotes, short rows, efforts as parts of names.
+README = """
+| Model            | Prompt  | MMLU | GPQA [^8] | DROP[^5]<br>(F1) | SimpleQA |
+|:----------------:|:-------:|:----:|:---------:|:----------------:|:--------:|
+| **o3**           |         |      |           |                  |          |    |
+| o3-high [^10]    | n/a     | 93.3 | 83.4      | 89.8             | 48.6     |
+| o3 [^9] [^10]    | n/a     | 92.9 | 82.8      | 80.6             | 49.4     |
+| **Others**       |         |      |
+| [L 405b](http://x.org/a_(b)) | chat | 88.6 | 50.7 | 84.8             |
+"""
+
+
+def test_a_table_of_a_readme_is_read_as_it_is_shown(tmp_path):
+    (tmp_path / "README.md").write_text(README)
+    drafted = draft_settings([str(tmp_path / "README.md")])
+    assert drafted["columns"] == {"model": "Model", "ignore": ["Prompt"]}
+    runs = read_study(yaml.safe_dump(drafted), tmp_path)
+    assert sorted({*runs["model"]}) == ["L 405b", "o3", "o3-high"]
+    assert sorted({*runs["dataset"]}) == ["DROP (F1)", "GPQA", "MMLU", "SimpleQA"]
+    assert len(runs) == 11
+
+
 def test_models_of_high_effort_are_no_bounds(tmp_path):
     path = tmp_path / "m.csv"
     path.write_text(

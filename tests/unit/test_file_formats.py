@@ -1,4 +1,4 @@
-"""Files as papers and labs have them: options of text and workbooks."""
+"""Files as papers and labs have them: options of text, markup and workbooks."""
 
 import gzip
 from pathlib import Path
@@ -114,10 +114,91 @@ def test_comments_and_encodings_change_nothing(tmp_path_factory, rows, commented
     assert read(path, comment="#", encoding=encoding) == (["m", "s"], expected, [])
 
 
-@pytest.mark.parametrize("name", ["a.tex", "a.tex.gz", "a.toml", "a.md"])
+MARKDOWN = r"""# Results | of 2024
+
+| model | seed |
+|:--|--:|
+| **A** | 1 |
+```
+| model | PASTIS |
+|---|---|
+```
+model | [PASTIS](https://x.org/a_(b)) | `a\|b*`
+--- | :-: | ---
+vit_b_16 | _0.5_ | ***0.1***
+__**B** x\*__ | 91 ± 2 | 5*
+
+| model | PASTIS |
+|---|---|
+| C | 1 | 2 |
+"""
+
+
+def test_the_table_of_markdown_with_the_wanted_names_is_read(write):
+    path = write(MARKDOWN, "paper.md")
+    assert read(path) == (["model", "seed"], [(5, "A", "1")], [("other_tables", 5)])
+    assert read(path, wanted=["model", "PASTIS"]) == (
+        ["model", "PASTIS", "a|b*"],
+        [(12, "vit_b_16", "0.5", "0.1"), (13, "B x*", "91 ± 2", "5*")],
+        [("other_tables", 12)],
+    )
+    assert read(path, sheet="2")[0] == ["model", "PASTIS", "a|b*"]
+    assert refuse(path, sheet="9").code == "no_sheet"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "expected"),
+    [
+        # The second row of the header stands below the dashes.
+        ("|m|D||\n|-|-|-|\n||x|y|\n|A|1|2|", {"header_rows": 2}, ["m", "D / x", "D / y"]),
+        ("|m|D||\n||x|y|\n|-|-|-|\n|A|1|2|", {"header_rows": 2}, ["m", "D / x", "D / y"]),
+        ("text | text\n|m|D|E|\n|-|-|-|\n|A|1|2|", {}, ["m", "D", "E"]),
+        ("||||\n|-|-|-|\n||||\n|A|1|2|", {"names": ["a", "b", "c"]}, ["a", "b", "c"]),
+        ("|m|D|E|\r\n|-|-|-|\r\n\\|A|1|2|".replace("\\|", "|"), {}, ["m", "D", "E"]),
+    ],
+)
+def test_headers_of_markdown(write, text, options, expected):
+    columns, rows, problems = read(write(text.encode(), "a.markdown"), **options)
+    assert (columns, problems) == (expected, [])
+    assert rows == [(text.count("\n") + 1, "A", "1", "2")]
+
+
+def test_tables_and_rows_of_markdown_that_are_commented_out_are_not_read(write):
+    old = "| m | s |\n|---|---|\n| Old | 1 |\n"
+    new = "| m | s |\n|---|---|\n| A | 1 |\n<!-- | Old | 2 | -->\n| B <!-- x --> | 3 |\n"
+    path = write(f"<!--\n{old}-->\n{new}", "a.md")
+    assert read(path) == (["m", "s"], [(8, "A", "1"), (10, "B", "3")], [])
+
+
+def test_markdown_without_a_table_is_told(write):
+    assert refuse(write("a | b\n", "a.md")).code == "no_table"
+
+
+@pytest.mark.parametrize("name", ["a.tex", "a.tex.gz", "a.toml"])
 def test_formats_that_are_not_read_are_told(write, name):
     problem = refuse(write("a = 1\n", name))
     assert (problem.code, "Write the" in problem.remedy) == ("unread_format", True)
+
+
+WORDS = [
+    *("| a | b |\n", "|---|---|\n", "|", "*", "**", "`", "```\n", "_", "[a](b)", "(", ")", " "),
+    *("{", "}", "[", "]", "^", "~", "\\", "\n", "x", "1"),
+]
+
+
+@given(
+    st.one_of(st.text(), st.lists(st.sampled_from(WORDS), max_size=40).map("".join)),
+    st.integers(1, 3),
+)
+def test_any_markdown_is_read_or_refused(tmp_path_factory, text, header_rows):
+    path = tmp_path_factory.mktemp("markdown") / "a.md"
+    path.write_bytes(text.encode())
+    try:
+        columns, rows, _ = read(path, header_rows=header_rows)
+    except UnreadableExportError:
+        return
+    assert all(len(row) == len(columns) + 1 for row in rows)
+    assert [row[0] for row in rows] == sorted(row[0] for row in rows)
 
 
 OASIS = "urn:oasis:names:tc:opendocument:xmlns"
@@ -210,6 +291,17 @@ def test_one_of_several_sheets_is_named(tmp_path):
     problem = refuse(path, sheet="tow")
     assert (problem.code, "'two'?" in problem.remedy) == ("no_sheet", True)
     assert refuse(path, sheet="three").code == "empty_file"
+
+
+def test_a_sheet_and_a_table_are_named_for_files_that_have_several(tmp_path, write):
+    table = write("|m|s|\n|-|-|\n|A|1|\n", "a.md")
+    assert read(table, sheet="Results") == (["m", "s"], [(3, "A", "1")], [])
+    assert refuse(table, sheet="2").code == "no_sheet"
+    book = make_xlsx(tmp_path / "a.xlsx", {"Results": {"A1": "x"}})
+    assert read(book, sheet="2") == (["x"], [], [])
+    assert refuse(book, sheet="Notes").code == "no_sheet"
+    years = make_xlsx(tmp_path / "b.xlsx", {"2023": {"A1": "x"}})
+    assert refuse(years, sheet="2024").code == "no_sheet"
 
 
 def test_workbooks_that_cannot_be_read_are_one_problem(tmp_path, write):

@@ -115,6 +115,10 @@ LAYOUTS = {
         {"x.yaml": yaml.safe_dump(nest(runs, NAMES[1:] + NAMES[:1]))},
         {"options": FileOptions(records="{dataset}.{metric}.{seed}.{model}")},
     ),
+    "Markdown": lambda runs: (
+        {"x.md": "# Table\n\n" + runs.to_markdown(index=False) + "\n"},
+        {},
+    ),
 }
 names = st.lists(
     st.text("abcdeXYé", min_size=1, max_size=4), min_size=1, max_size=3, unique_by=str.casefold

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from capmap.drafting.slots import Piece, Slot, find_slots, write_pattern
 from capmap.drafting.words import RESULTS, SETTINGS, split_words
 from capmap.errors import ConfigError
+from capmap.exports.markdown import MARKDOWN
 from capmap.exports.sheets import NESTED, open_sheet
 from capmap.inputs.studies import match_paths
 from capmap.problems import UnreadableExportError
@@ -21,7 +22,7 @@ MOST_NAMES = 20
 FIELD = re.compile(r"\{\w*\}")
 NUMBER = re.compile(r"[-+.\d]+")
 ALIKE = 0.3
-READABLE = TEXTS | NESTED | BOOKS
+READABLE = TEXTS | NESTED | MARKDOWN | BOOKS
 
 
 def list_files(exports: Sequence[str]) -> tuple[list[str], list[str]]:

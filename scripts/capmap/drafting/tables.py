@@ -12,6 +12,7 @@ from capmap.drafting.words import MISSING, split_words
 from capmap.exports.cells import make_texts
 from capmap.exports.files import HEAD, FileOptions, has_suffix, read_content, refuse
 from capmap.exports.layouts import name_sheet
+from capmap.exports.markdown import MARKDOWN
 from capmap.exports.numbers import Kind, parse_numbers, parse_summaries
 from capmap.exports.sheets import NESTED, open_sheet
 from capmap.exports.workbooks import list_sheets
@@ -186,7 +187,7 @@ def read_table(
 def _find_options(path: str) -> FileOptions:
     """Find the encoding, comments and header of a table."""
     options = FileOptions(encoding=_find_encoding(path))
-    if not has_suffix(path, BINARY):
+    if not has_suffix(path, MARKDOWN | BINARY):
         head = read_content(path, limit=HEAD).decode(options.encoding, errors="replace")
         lines = [line for line in head.lstrip("\ufeff").splitlines() if line.strip()]
         marks = [mark for mark in COMMENTS if any(line.startswith(mark) for line in lines)]

@@ -143,6 +143,10 @@ class RowSheet:
         Columns that the file holds as numbers.
     numerals : mapping of str to set of int
         The lines in which columns that hold text as well have numbers.
+    problems : sequence of Problem
+        What else is wrong with the file, or with the column that a problem names.
+    remedy : str
+        What to do about a row with too many cells.
     """
 
     path: str
@@ -150,10 +154,12 @@ class RowSheet:
     rows: Sequence[Record]
     numeric: frozenset[str] = frozenset()
     numerals: Mapping[str, Collection[int]] = field(default_factory=dict)
+    problems: Sequence[Problem] = ()
+    remedy: str = QUOTE
 
     def read_cells(self, names: Sequence[str]) -> Cells:
         """Pick the cells of some columns."""
-        cells = gather_cells(self.rows, self.path, self.columns, names)
+        cells = gather_cells(self.rows, self.path, self.columns, names, remedy=self.remedy)
         return replace(
             cells,
             numeric=self.numeric & {*names},
@@ -162,6 +168,10 @@ class RowSheet:
                 for name in names
                 if name in self.numerals
             },
+            problems=[
+                *cells.problems,
+                *(problem for problem in self.problems if problem.column in {"", *names}),
+            ],
         )
 
 
@@ -170,6 +180,8 @@ def gather_cells(
     path: str,
     columns: Sequence[str],
     names: Sequence[str],
+    *,
+    remedy: str = QUOTE,
 ) -> Cells:
     """Gather the cells of some columns.
 
@@ -183,6 +195,8 @@ def gather_cells(
         The names in its header.
     names : sequence of str
         Those that are wanted.
+    remedy : str, optional
+        What to do about a row with too many cells.
 
     Returns
     -------
@@ -200,7 +214,7 @@ def gather_cells(
                 lines.append(record.first)
                 rows.append([record.cells[place] for place in places])
             else:
-                problems.append(_explain_width(path, record, len(columns)))
+                problems.append(_explain_width(path, record, len(columns), remedy))
     except UnreadableExportError as error:
         problems += error.problems
     by_column = zip(*rows, strict=True) if rows else ([] for _ in names)
@@ -208,13 +222,13 @@ def gather_cells(
     return Cells(texts, np.array(lines, dtype=np.int64), problems=problems)
 
 
-def _explain_width(path: str, record: Record, expected: int) -> Problem:
+def _explain_width(path: str, record: Record, expected: int, remedy: str) -> Problem:
     width = len(record.cells)
     return Problem(
         code="wrong_width",
         source=path,
         reason=f"The row has {count_things(width, 'cell')} where the header has {expected}.",
-        remedy=QUOTE if width > expected else "Complete or remove the row.",
+        remedy=remedy if width > expected else "Complete or remove the row.",
         line=record.first,
     )
 

@@ -14,6 +14,7 @@ from capmap.exports.files import (
     read_content,
     refuse,
 )
+from capmap.exports.markdown import MARKDOWN, open_markdown
 from capmap.exports.parquet import open_parquet
 from capmap.exports.records import LINES, YAML, open_records
 from capmap.exports.workbooks import is_workbook, open_workbook
@@ -22,8 +23,7 @@ from capmap.problems import UnreadableExportError
 NESTED = LINES | YAML | {".json"}
 # What is not read, and what to write instead.
 OTHERS = {
-    ".tex": ("LaTeX", "Write the table as CSV or a sheet of a workbook."),
-    ".md": ("Markdown", "Write the table as CSV or a sheet of a workbook."),
+    ".tex": ("LaTeX", "Write the table as CSV, Markdown or a sheet of a workbook."),
     ".toml": ("TOML", "Write the results as JSON or YAML."),
 }
 
@@ -53,9 +53,10 @@ def open_sheet(path: str, *, wanted: Collection[str], options: FileOptions = PLA
     path : str
         The file. Parquet, workbooks and gzip are known by their first bytes. Suffixes (before
         ``.gz``) distinguish nested files (``.jsonl``, ``.ndjson``, ``.json``, ``.yaml`` or
-        ``.yml``); all else is a delimited table.
+        ``.yml``) and Markdown (``.md`` or ``.markdown``); all else is a delimited table.
     wanted : collection of str
-        The names that its header should have, by which the delimiter is found.
+        The names that its header should have, by which the delimiter is found, and the table where
+        Markdown has several.
     options : FileOptions, optional
         How it is written. Several header rows are joined, see `join_header`. What a format does not
         know is ignored, such as the sheet of a CSV, but names and header rows are not.
@@ -78,6 +79,8 @@ def open_sheet(path: str, *, wanted: Collection[str], options: FileOptions = PLA
     for suffix, (kind, remedy) in OTHERS.items():
         if has_suffix(path, frozenset({suffix})):
             raise refuse("unread_format", path, f"Results are not read from {kind}.", remedy)
+    if has_suffix(path, MARKDOWN):
+        return open_markdown(path, wanted=wanted, options=options)
     return open_delimited(path, head, wanted=wanted, options=options)
 
 

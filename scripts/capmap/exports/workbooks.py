@@ -131,7 +131,9 @@ def _list_names(book: Any) -> list[str]:
 
 def _choose_sheet(path: str, sheets: Sequence[str], wanted: str) -> str:
     """Choose the sheet that is named, or the only one."""
-    if len(sheets) == 1 and not wanted:
+    # A number is that of a table in another file of the study.
+    is_other = wanted.isdecimal() and not "".join(sheets).isdecimal()
+    if len(sheets) == 1 and (not wanted or is_other):
         return sheets[0]
     if wanted in sheets:
         return wanted

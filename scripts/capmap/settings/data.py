@@ -91,7 +91,11 @@ class Reading(Section):
     encoding: str = option(
         "utf-8", "Encoding of text that is not UTF-8, such as latin-1 or utf-16.", min_length=1
     )
-    sheet: str = option("", "Sheet of a workbook; empty means the only sheet.")
+    sheet: str = option(
+        "",
+        "Sheet of a workbook, or of several tables in Markdown the number of one, from 1; "
+        "empty means the only sheet, and the table that fits best.",
+    )
 
 
 class Summary(Section):
