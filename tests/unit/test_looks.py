@@ -24,7 +24,6 @@ from capmap.settings.sections import write_schema
 from capmap.settings.study import Study
 from tests.curve_figure_tables import make_study
 from tests.figure_checks import make_tables
-from tests.unit.test_plot import Study as Drawn
 
 MODELS = ["a", "b", "c"]
 FORMATS = ("pdf", "png", "svg")
@@ -286,14 +285,6 @@ def test_no_label_reaches_over_the_edge(width: float, size: float) -> None:
                     assert label.get_window_extent().x0 >= box.x0
             for text in figure.texts:
                 assert text.get_window_extent().x1 <= box.x1 + 1
-
-
-def test_options_of_a_figure_draw_that_one_anew(tmp_path: Path) -> None:
-    study = Drawn(tmp_path, MODELS)
-    study.draw()
-    study.looks["elo"] = {"width": 5.0}
-    assert study.list_drawn() == {"elo"}
-    assert study.list_drawn() == set()
 
 
 def test_figures_are_chosen() -> None:
