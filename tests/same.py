@@ -155,7 +155,8 @@ def read_rows(path: Path) -> pd.DataFrame:
 
 def index_rows(table: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Name each row by its texts, and by its number among the rows of the same texts."""
-    texts = pd.Series(["|".join(row) for row in table[keys].itertuples(index=False)], dtype="str")
+    known = table[keys].fillna("").itertuples(index=False)
+    texts = pd.Series(["|".join(row) for row in known], dtype="str")
     numbers = texts.groupby(texts).cumcount().astype("str")
     return table.drop(columns=keys).set_index(pd.Index(texts + "#" + numbers))
 
