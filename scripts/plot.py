@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from capmap.artifacts import read_parquet, render_csv, write_text
 from capmap.catalog import ANALYSES, FIGURES, find_owner
 from capmap.catalog.declarations import TOO_MANY
-from capmap.figures.canvas import draw_note, find_reason
+from capmap.figures.canvas import NothingToDraw
 from capmap.figures.look import read_look, wear_look
 from capmap.figures.style import save_figure
 from capmap.pages.pictures import INDEX
@@ -37,10 +37,13 @@ def plot(
     reasons = {}
     for name, own in reads.items():
         with wear_look(read_look(looks[name], style=own.get("style", ""))):
-            figure = _draw_figure(name, own, options[name], folder)
-            reasons[name] = find_reason(figure)
-            if not reasons[name]:
-                save_figure(figure, [Path(figures, f"{name}.{suffix}") for suffix in FORMATS])
+            try:
+                figure = _draw_figure(name, own, options[name], folder)
+            except NothingToDraw as reason:
+                reasons[name] = str(reason)
+                continue
+            reasons[name] = ""
+            save_figure(figure, [Path(figures, f"{name}.{suffix}") for suffix in FORMATS])
     index = pd.DataFrame({"figure": [*reasons], "reason": [*reasons.values()]})
     write_text(Path(figures, INDEX), render_csv(index))
     drawn = sum(not reason for reason in reasons.values())
@@ -53,7 +56,9 @@ def _draw_figure(
     figure, known = FIGURES[name], dict(options)
     tables = {read: _read(path) for read, path in reads.items() if read != "style"}
     if _is_left_out(name, {read for read in figure.reads if not len(tables[read])}, folder):
-        return draw_note(TOO_MANY)
+        raise NothingToDraw(TOO_MANY)
+    if not len(tables[figure.reads[0]]):
+        raise NothingToDraw(f"The table {figure.reads[0]} has no rows.")
     if figure.order:
         known["order"] = tables["order"]["model"].unique().tolist()
     drawn: Figure = load_function(figure.draw)(*(tables[read] for read in figure.reads), **known)

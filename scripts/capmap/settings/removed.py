@@ -21,6 +21,7 @@ REMOVED: dict[str, str] = {
     "incomplete=keep": "use adjust, drop_models or drop_datasets; min_datasets says who is ranked.",
     "leaderboard.complete": "use min_datasets; in a dimension an entry needs all datasets.",
     "limits": "leave it out; pairs of more than 500 models are not compared.",
+    "multilabel.top": "leave it out; multilabel/summary has the ranks of all models.",
     "next": "leave it out; capabilities/next lists all models and datasets, and can be filtered.",
     "rank_by=optimality_gap": "use mean; the optimality gap is in tables/intervals.",
     "ratings": "leave it out: mean scores meet, equal ones are ties, and 1000 is the mean rating.",
