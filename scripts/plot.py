@@ -36,7 +36,7 @@ def plot(
     """Draw figures of finished tables."""
     reasons = {}
     for name, own in reads.items():
-        with wear_look(read_look(looks[name], style=own.get("style", ""))):
+        with wear_look(read_look(looks[name])):
             try:
                 figure = _draw_figure(name, own, options[name], folder)
             except NothingToDraw as reason:
@@ -54,7 +54,7 @@ def _draw_figure(
     name: str, reads: Mapping[str, str], options: Mapping[str, Any], folder: str
 ) -> Figure:
     figure, known = FIGURES[name], dict(options)
-    tables = {read: _read(path) for read, path in reads.items() if read != "style"}
+    tables = {read: _read(path) for read, path in reads.items()}
     if _is_left_out(name, {read for read in figure.reads if not len(tables[read])}, folder):
         raise NothingToDraw(TOO_MANY)
     if not len(tables[figure.reads[0]]):

@@ -15,6 +15,8 @@ REMOVED: dict[str, str] = {
     "columns.publication": "use columns: {seed: COLUMN}, which makes a run of each publication.",
     "comparison.missing": "for datasets that all models have, set incomplete: drop_datasets.",
     "duplicates=sum": "set duplicates: mean, or add the rows up before the export.",
+    "figures.each.<name>.style": "set font, font_size, palette and dpi.",
+    "figures.style": "set font, font_size, palette and dpi.",
     "groups.<name>.incomplete=impute": "use adjust, which expects what is missing from the others.",
     "groups.<name>.incomplete=keep": "use adjust, which expects what is missing from the others.",
     "incomplete=impute": "use adjust, which expects what is missing from the other scores.",
