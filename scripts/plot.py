@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from capmap.artifacts import read_parquet, render_csv, write_text
 from capmap.catalog import ANALYSES, FIGURES, find_owner
 from capmap.catalog.declarations import TOO_MANY
-from capmap.figures.canvas import draw_note, find_reason
+from capmap.figures.canvas import NothingToDraw
 from capmap.figures.look import read_look, wear_look
 from capmap.figures.style import save_figure
 from capmap.pages.pictures import INDEX
@@ -36,11 +36,14 @@ def plot(
     """Draw figures of finished tables."""
     reasons = {}
     for name, own in reads.items():
-        with wear_look(read_look(looks[name], style=own.get("style", ""))):
-            figure = _draw_figure(name, own, options[name], folder)
-            reasons[name] = find_reason(figure)
-            if not reasons[name]:
-                save_figure(figure, [Path(figures, f"{name}.{suffix}") for suffix in FORMATS])
+        with wear_look(read_look(looks[name])):
+            try:
+                figure = _draw_figure(name, own, options[name], folder)
+            except NothingToDraw as reason:
+                reasons[name] = str(reason)
+                continue
+            reasons[name] = ""
+            save_figure(figure, [Path(figures, f"{name}.{suffix}") for suffix in FORMATS])
     index = pd.DataFrame({"figure": [*reasons], "reason": [*reasons.values()]})
     write_text(Path(figures, INDEX), render_csv(index))
     drawn = sum(not reason for reason in reasons.values())
@@ -51,9 +54,11 @@ def _draw_figure(
     name: str, reads: Mapping[str, str], options: Mapping[str, Any], folder: str
 ) -> Figure:
     figure, known = FIGURES[name], dict(options)
-    tables = {read: _read(path) for read, path in reads.items() if read != "style"}
+    tables = {read: _read(path) for read, path in reads.items()}
     if _is_left_out(name, {read for read in figure.reads if not len(tables[read])}, folder):
-        return draw_note(TOO_MANY)
+        raise NothingToDraw(TOO_MANY)
+    if not len(tables[figure.reads[0]]):
+        raise NothingToDraw(f"The table {figure.reads[0]} has no rows.")
     if figure.order:
         known["order"] = tables["order"]["model"].unique().tolist()
     drawn: Figure = load_function(figure.draw)(*(tables[read] for read in figure.reads), **known)

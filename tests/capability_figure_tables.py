@@ -10,7 +10,7 @@ ARCHITECTURES = ["ViT-B", "ResNet50", "Swin-B", *(f"net {letter}" for letter in 
 TYPES = ["classification", "segmentation", "object detection", "change detection"]
 
 
-def make_capabilities(models, datasets, *, n_parts=1, share=0.4, seed=5):
+def make_capabilities(models, datasets, *, n_parts=1, seed=5):
     """Make the tables of the map's figures.
 
     Parameters
@@ -20,8 +20,6 @@ def make_capabilities(models, datasets, *, n_parts=1, share=0.4, seed=5):
         The part before " / " is the family.
     n_parts : int
         Parts that no result connects.
-    share : float
-        Of the cells that have a result.
     """
     rng = np.random.default_rng(seed)
     names = [*models, *datasets]
@@ -29,16 +27,10 @@ def make_capabilities(models, datasets, *, n_parts=1, share=0.4, seed=5):
     places = rng.normal(size=(len(names), 2)) * (0.25, 0.2)
     positions = pd.DataFrame({"kind": kinds, "name": names})
     described = describe_models(models, n_parts, rng)
-    centrality = np.hypot(*places.T)
     return {
         "map": positions.assign(x=places[:, 0], y=places[:, 1]),
-        "positions": positions.assign(centrality=centrality),
         "models": described,
         "datasets": describe_datasets(datasets, n_parts, rng),
-        "predictions": predict_cells(models, datasets, share, rng),
-        "correlation": pd.DataFrame(
-            {"estimate": [-0.71], "low": [-0.9], "high": [0.02], "models": [len(models)]}
-        ),
     }
 
 
@@ -82,19 +74,6 @@ def describe_datasets(datasets, n_parts, rng):
             "family": [name.split(" / ")[0] for name in datasets],
             "dropped": "",
         }
-    )
-
-
-def predict_cells(models, datasets, share, rng):
-    """Predictions of all cells, of which a share has a result that was hidden."""
-    cells = pd.DataFrame(
-        [(model, dataset) for model in models for dataset in datasets], columns=["model", "dataset"]
-    )
-    gaps = rng.uniform(0, 1, len(cells))
-    held_out = rng.random(len(cells)) < share
-    predicted = np.clip(gaps + rng.normal(0, 0.2, len(cells)), 0, 1)
-    return cells.assign(
-        observed=np.where(held_out, gaps, np.nan), predicted=predicted, held_out=held_out
     )
 
 

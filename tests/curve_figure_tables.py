@@ -50,16 +50,12 @@ def make_rank_tables(models, scores):
     letters = [
         "".join(LETTERS[i] for i, g in enumerate(groups) if place in g) for place in range(k)
     ]
-    holed = [
-        "".join(c for i, c in enumerate(text) if (i + place) % 3)
-        for place, text in enumerate(letters)
-    ]
     table = {"model": names, "mean_rank": mean, "datasets": n}
     rank = dict(zip(names, mean, strict=True))
     pairs = [(a, b, rank[a] - rank[b]) for a, b in combinations(sorted(models), 2)]
     nemenyi = pd.DataFrame(pairs, columns=["model_a", "model_b", "rank_difference"])
     return {
-        "mean_ranks": pd.DataFrame(table | {"nemenyi_group": letters, "wilcoxon_group": holed}),
+        "mean_ranks": pd.DataFrame(table | {"nemenyi_group": letters}),
         "nemenyi": nemenyi.assign(critical_difference=cd, datasets=n),
         "friedman": pd.DataFrame({"test": ["friedman", "iman_davenport"], "p": [2e-5, 1e-6]}),
     }
@@ -116,12 +112,4 @@ def make_seed_tables(models, rng):
     )
     widths["width"] = widths["spread"] / np.sqrt(widths["seeds"])
     widths["width_now"] = widths["spread"] / np.sqrt(5) * 1.03
-    cells = pd.DataFrame(
-        [(model, dataset) for model in models for dataset in name("dataset", 12)],
-        columns=["model", "dataset"],
-    )
-    share = rng.exponential(0.004, len(cells)) * (len(models) > 1)
-    return {
-        "seed_widths": widths.drop(columns="spread"),
-        "next_seeds": cells.assign(runs=5, std=0.03, gain=share * 9, share=share, more=1),
-    }
+    return {"seed_widths": widths.drop(columns="spread")}

@@ -96,7 +96,6 @@ EVERY_DEFAULT = {
         "confidence": 0.95,
         "compare": [],
         "rank_by": "asma",
-        "top": 5,
         "images": {},
         "labels": {},
     },

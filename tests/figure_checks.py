@@ -1,6 +1,7 @@
 """What a reader would complain about in a figure, measured; and tables to draw figures from."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.transforms import Bbox
 
+from capmap.figures.canvas import NothingToDraw
 from capmap.figures.style import save_figure
 
 DPI = 100
@@ -77,6 +79,15 @@ def cell_texts(figure: Figure) -> dict[tuple[int, int], str]:
         for text in figure.axes[0].texts
         if text.get_text()
     }
+
+
+def draw_shown(plan: Mapping[str, Callable[[], Figure]]) -> dict[str, Figure]:
+    """Draw figures by name, without those that have nothing to show."""
+    drawn = {}
+    for name, draw in plan.items():
+        with suppress(NothingToDraw):
+            drawn[name] = draw()
+    return drawn
 
 
 def assert_legible(figure: Figure, *, widths: Sequence[float] = (3.4, 7.0)) -> list[str]:

@@ -13,7 +13,6 @@ from tests.figure_checks import make_ranking
 
 AGGREGATIONS = ("mean", "trimmed_mean", "median", "iqm")
 BOUNDS = ("configured", "observed", "ranks")
-FACTORS = (0.0, 0.5, 1.0, 2.0, 5.0)
 PAIR_COLUMNS = [
     "model_a",
     "model_b",
@@ -37,16 +36,6 @@ PAIR_COLUMNS = [
     "decision",
 ]
 PAIR_INTERVALS = ["ci_low", "ci_high", "p_improvement_low", "p_improvement_high"]
-ROPE_COLUMNS = [
-    "reference",
-    "model",
-    "factor",
-    "rope",
-    "p_reference_better",
-    "p_equivalent",
-    "p_model_better",
-    "decision",
-]
 
 
 def make_comparisons(
@@ -81,11 +70,9 @@ def make_comparisons(
     tables = {
         "iqm": make_ranking(models, "iqm", skill, 0.05),
         "pairwise": pairs,
-        "rope": _make_rope(models, pairs),
         **_make_robustness(models, datasets, rng),
         "groups": _make_groups(models, rng, missing),
         "improvability": improvability,
-        "improvability_datasets": _make_improvability(models, datasets, scores),
     }
     if not has_intervals:
         for table in tables.values():
@@ -157,22 +144,6 @@ def _decide(first: str, one: float, equivalent: float, two: float, second: str) 
     return best if decided[best] >= 0.95 else "undecided"
 
 
-def _make_rope(models: Sequence[str], pairs: pd.DataFrame) -> pd.DataFrame:
-    rows = []
-    for _, pair in pairs.iterrows():
-        if models[0] not in (pair["model_a"], pair["model_b"]):
-            continue
-        first = pair["model_a"] == models[0]
-        one, two = (pair["p_a_better"], pair["p_b_better"])[:: 1 if first else -1]
-        model = pair["model_b"] if first else pair["model_a"]
-        for factor in FACTORS:
-            inside = 1 - np.exp(-factor * (0.2 + pair["p_equivalent"]))
-            scale = (1 - inside) / (one + two)
-            row = [models[0], model, factor, 0.01 * factor, one * scale, inside, two * scale]
-            rows.append([*row, _decide("reference better", *row[4:], "model better")])
-    return pd.DataFrame(rows, columns=ROPE_COLUMNS)
-
-
 def _make_robustness(
     models: Sequence[str], datasets: Sequence[str], rng: np.random.Generator
 ) -> dict[str, pd.DataFrame]:
@@ -212,17 +183,3 @@ def _make_groups(models: Sequence[str], rng: np.random.Generator, missing: float
         tables.append(make_ranking(list(rng.permutation(present)), "iqm", iqm, 0.05))
         tables[-1].insert(0, "group", group)
     return pd.concat(tables, ignore_index=True)
-
-
-def _make_improvability(
-    models: Sequence[str], datasets: Sequence[str], scores: np.ndarray
-) -> pd.DataFrame:
-    table = pd.DataFrame(list(product(models, datasets)), columns=["model", "dataset"]).assign(
-        error=np.maximum(1.5 - scores, 0.01).ravel()
-    )
-    table = table.dropna(ignore_index=True)
-    table["best_error"] = table.groupby("dataset")["error"].transform("min")
-    table["improvability"] = 100 * (1 - table["best_error"] / table["error"])
-    table["ci_low"] = table["improvability"] - 3
-    table["ci_high"] = table["improvability"] + 3
-    return table

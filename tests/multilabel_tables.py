@@ -69,7 +69,7 @@ def make_metrics(models, *, datasets=("V1", "V2"), seeds=5, seed=3):
     return table.assign(ci_low=np.nan, ci_high=np.nan, images=1000)
 
 
-def make_evaluation(models, *, datasets=("V1", "V2"), seeds=5, examples=3):
+def make_evaluation(models, *, datasets=("V1", "V2"), seeds=5):
     """Make all tables of an evaluation that figures read."""
     metrics = make_metrics(models, datasets=datasets, seeds=seeds)
     summary = summarize_models(metrics)
@@ -78,7 +78,6 @@ def make_evaluation(models, *, datasets=("V1", "V2"), seeds=5, examples=3):
         "summary": summary,
         "rank_shift": shift_all_ranks(metrics),
         "label_counts": make_counts([*datasets, "PatchML"]),
-        "predictions": make_predictions(models[:2], examples=examples),
     }
 
 
@@ -90,29 +89,3 @@ def make_counts(datasets):
         for place, name in enumerate(datasets)
     ]
     return share_images(pd.concat(tables, ignore_index=True))
-
-
-def make_predictions(models, *, examples=3, classes=("dog", "ball", "tree", "sky", "house")):
-    """Make the scores of some classes for some images, two of which are labels."""
-    rng = np.random.default_rng(5)
-    rows = []
-    for number in range(examples):
-        for model in models:
-            scores = rng.dirichlet(np.ones(len(classes)))
-            best = np.argsort(scores)[-2:]
-            rows += [
-                (model, f"image-{number}", name, score, place in best, place < 2)
-                for place, (name, score) in enumerate(zip(classes, scores, strict=True))
-            ]
-    return pd.DataFrame(
-        rows, columns=["model", "image", "class", "score", "is_predicted", "is_label"]
-    )
-
-
-def make_images(examples=3):
-    """Make thumbnails: gradients in color, the last one missing."""
-    ramp = np.linspace(0, 255, 32).astype(np.uint8)
-    square = np.stack([np.tile(ramp, (24, 1))] * 3, axis=-1)
-    return {
-        f"image-{number}": np.roll(square, 8 * number, axis=1) for number in range(examples - 1)
-    }

@@ -3,9 +3,7 @@
 Rules read this module, so matplotlib is imported only where something is asked of it.
 """
 
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,35 +24,6 @@ PALETTES = {
     "dark": "#001C7F #B1400D #12711C #8C0800 #591E71 #592F0D #A23582 #3C3C3C #B8850A #006374",
     "colorblind": "#0173B2 #DE8F05 #029E73 #D55E00 #CC78BC #CA9161 #FBAFE4 #949494 #ECE133 #56B4E9",
 }
-# What a style sheet does not decide: what layouts, names and equal bytes hang on.
-FIXED = ("backend", "font.", "figure.", "savefig.", "text.hinting", "text.kerning", "text.latex")
-FIXED_KEYS = {
-    "axes.formatter.use_mathtext",
-    "axes.labelsize",
-    "axes.prop_cycle",
-    "axes.titlesize",
-    "legend.fontsize",
-    "legend.title_fontsize",
-    "pdf.fonttype",
-    "svg.hashsalt",
-    "text.parse_math",
-    "text.usetex",
-    "xtick.labelsize",
-    "ytick.labelsize",
-}
-KEPT = {"figure.facecolor", "savefig.facecolor"}
-GENERIC = ("serif", "sans-serif", "monospace", "cursive", "fantasy")
-
-
-def is_style_file(style: str) -> bool:
-    """Whether a style sheet is named by its file, rather than by a name of matplotlib's.
-
-    Examples
-    --------
-    >>> is_style_file("mine.mplstyle"), is_style_file("ggplot")
-    (True, False)
-    """
-    return style.endswith(".mplstyle") or "/" in style
 
 
 def find_faults(look: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -63,7 +32,7 @@ def find_faults(look: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     Parameters
     ----------
     look : mapping
-        Any of ``font``, ``palette``, ``colors`` and ``style``, as configured.
+        Any of ``font``, ``palette`` and ``colors``, as configured.
 
     Yields
     ------
@@ -75,7 +44,6 @@ def find_faults(look: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     checks: dict[str, Callable[[Any], object]] = {
         "font": find_font,
         "palette": lambda palette: sample_palette(palette, 1),
-        "style": read_style,
     }
     for option, check in checks.items():
         if look.get(option):
@@ -106,8 +74,7 @@ def find_font(family: str) -> Path:
     if own.is_file():
         return own
     try:
-        with _collect_records("matplotlib.font_manager"):
-            return Path(findfont(FontProperties(family=[family]), fallback_to_default=False))
+        return Path(findfont(FontProperties(family=[family]), fallback_to_default=False))
     except ValueError:
         known = get_font_names()
         message = f"this machine has no font {quote_name(family)}. {_suggest(family, known)}"
@@ -183,101 +150,6 @@ def read_color(color: str) -> str:
     )
 
 
-def read_style(style: str) -> dict[str, Any]:
-    """Read the settings of a style sheet.
-
-    Parameters
-    ----------
-    style : str
-        A name that matplotlib knows, or a file.
-
-    Raises
-    ------
-    ConfigError
-        When there is no such style sheet, or the file is none.
-    """
-    import matplotlib as mpl
-    from matplotlib.style import library
-
-    if not is_style_file(style):
-        if style not in library:
-            raise ConfigError(
-                f"there is no style {quote_name(style)}. {_suggest(style, library)}"
-                "Name a style of matplotlib, or a file that ends in .mplstyle."
-            )
-        return {str(key): value for key, value in library[style].items()}
-    try:
-        with _collect_records("matplotlib") as records:
-            settings: Any = mpl.rc_params_from_file(style, use_default_template=False)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{style} cannot be read: {error}.") from error
-    if records:
-        first = " ".join(records[0].getMessage().split())
-        raise ConfigError(f"{style} is no style sheet of matplotlib. Correct it: {first}")
-    return {str(key): value for key, value in settings.items()}
-
-
-def split_style(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split a style sheet into options of figures and settings of matplotlib.
-
-    Parameters
-    ----------
-    settings : mapping
-        From `read_style`.
-
-    Returns
-    -------
-    options : dict
-        ``font``, ``font_size``, ``palette`` and ``dpi``, as far as it says.
-    rest : dict
-        What it sets beside these. Sizes of figures and of labels are left out: layouts have them.
-    """
-    options: dict[str, Any] = {}
-    families: list[str] = [
-        name
-        for family in settings.get("font.family", ())
-        for name in (settings.get(f"font.{family}", ()) if family in GENERIC else [family])
-    ]
-    if font := next(filter(_has_font, families), ""):
-        options["font"] = font
-    if "font.size" in settings:
-        options["font_size"] = settings["font.size"]
-    if cycle := settings.get("axes.prop_cycle", {}):
-        options["palette"] = list(cycle.by_key().get("color", ()))
-    if isinstance(settings.get("savefig.dpi"), float | int):
-        options["dpi"] = settings["savefig.dpi"]
-    rest = {
-        key: value
-        for key, value in settings.items()
-        if key in KEPT or not (key in FIXED_KEYS or key.startswith(FIXED))
-    }
-    return options, rest
-
-
-def _has_font(family: str) -> bool:
-    try:
-        find_font(family)
-    except ConfigError:
-        return False
-    return True
-
-
 def _suggest(name: str, known: Iterable[str]) -> str:
     near = find_nearest(name, known)
     return f"Did you mean {quote_name(near)}? " if near else ""
-
-
-@contextmanager
-def _collect_records(name: str) -> Iterator[list[logging.LogRecord]]:
-    """Collect what matplotlib would warn of."""
-    records: list[logging.LogRecord] = []
-    handler = logging.Handler(logging.WARNING)
-    handler.emit = records.append  # type: ignore[assignment]
-    logger, above = logging.getLogger(name), logging.getLogger(name).propagate
-    logger.addHandler(handler)
-    logger.propagate = False
-    try:
-        yield records
-    finally:
-        logger.removeHandler(handler)
-        logger.propagate = above

@@ -11,15 +11,13 @@ from matplotlib.colors import to_hex
 
 from capmap.figures.capability_map import (
     draw_attribute_maps,
-    draw_centrality,
     draw_map,
     scale_points,
 )
 from capmap.figures.labels import Label, place_labels
-from capmap.figures.predictions import draw_prediction_errors
 from capmap.figures.style import figure_style
 from tests.capability_figure_tables import make_capabilities, remove_attributes
-from tests.figure_checks import assert_legible, assert_same_bytes, drawn_words
+from tests.figure_checks import assert_legible, assert_same_bytes, draw_shown, drawn_words
 
 HOSTILE = (
     ["$x_1$", "=cmd|calc", "<script>", "_private", "back\\slash\\alpha", "模型甲", "模型乙", "007"]
@@ -34,17 +32,14 @@ def name(kind, count):
 
 
 STUDIES = {
-    "one result": partial(make_capabilities, ["a"], ["D"], share=1.0),
-    "two models": partial(make_capabilities, ["a", "b"], ["D"], share=1.0),
+    "one result": partial(make_capabilities, ["a"], ["D"]),
+    "two models": partial(make_capabilities, ["a", "b"], ["D"]),
     "real shape": partial(make_capabilities, name("backbone", 45), FAMILIES),
     "two parts": partial(make_capabilities, name("m", 8), FAMILIES[:9], n_parts=2),
     "hostile names": partial(make_capabilities, HOSTILE, HOSTILE),
     "no models": partial(make_capabilities, [], ["D"]),
-    "nothing": partial(make_capabilities, [], []),
     "bare": lambda: remove_attributes(make_capabilities(name("m", 5), name("d", 9))),
-    "hundreds": partial(
-        make_capabilities, name("a model of many", 90), name("set", 100), share=0.2
-    ),
+    "hundreds": partial(make_capabilities, name("a model of many", 90), name("set", 100)),
 }
 
 
@@ -54,15 +49,11 @@ def plan_figures(tables):
     return {
         "map": lambda: draw_map(tables["map"], *described),
         "attribute_maps": lambda: draw_attribute_maps(tables["map"], *described),
-        "prediction_errors": lambda: draw_prediction_errors(tables["predictions"]),
-        "centrality": lambda: draw_centrality(
-            tables["positions"], tables["models"], tables["correlation"]
-        ),
     }
 
 
 def draw_all(tables):
-    return {key: draw() for key, draw in plan_figures(tables).items()}
+    return draw_shown(plan_figures(tables))
 
 
 def draw(key, tables):
@@ -215,40 +206,6 @@ def test_a_number_of_parameters_of_zero_counts_as_unknown():
     figure = draw_attribute_maps(tables["map"], models, tables["datasets"])
     panels = [axes for axes in figure.axes if axes.collections and axes.get_xlim()[0] == 0]
     assert len(panels[-1].collections[0].get_offsets()) == 2
-
-
-def test_cells_show_absolute_errors_in_order_of_the_number_of_results():
-    rows = [("a", "X", 0.2, 0.5, True), ("b", "X", 0.9, 0.8, True), ("b", "Y", 0.4, 0.4, True)]
-    rows += [("a", "Y", np.nan, 0.3, False)]
-    columns = ["model", "dataset", "observed", "predicted", "held_out"]
-    figure = draw_prediction_errors(pd.DataFrame(rows, columns=columns))
-    axes = figure.axes[0]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["b", "a"]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["X", "Y"]
-    cells = np.ma.filled(axes.collections[0].get_array(), np.nan)
-    # |0.8 − 0.9|, |0.5 − 0.2|; |0.4 − 0.4|, no result.
-    np.testing.assert_allclose(cells, [[0.1, 0.3], [0.0, np.nan]], atol=1e-12)
-
-
-def test_more_models_or_datasets_than_fit_are_counted_in_a_note():
-    figure = draw("prediction_errors", STUDIES["hundreds"]())
-    note = " ".join(drawn_words(figure))
-    assert "50 of 90 models, those with the most results." in note
-    assert "75 of 100 datasets, those with the most results." in note
-    assert figure.get_size_inches()[1] < 9.2
-
-
-def test_centrality_shows_each_model_and_its_correlation_as_given():
-    tables = make_capabilities(["a", "b", "c"], ["D"])
-    figure = draw("centrality", tables)
-    expected = tables["models"].iloc[:3].sort_values("kept", ascending=False)["mean_gap"]
-    assert figure.axes[0].lines[0].get_ydata().tolist() == expected.tolist()
-    words = drawn_words(figure)
-    note = "Spearman's rank correlation: -0.71 (-0.90 to 0.02), 3 models."
-    assert note.replace("-", "\N{MINUS SIGN}") in words
-    for unknown in (tables["correlation"].assign(estimate=np.nan), None):
-        figure = draw_centrality(tables["positions"], tables["models"], unknown)
-        assert not any("Spearman" in word for word in drawn_words(figure))
 
 
 def test_models_have_one_color_and_datasets_are_open():

@@ -10,14 +10,14 @@ from matplotlib.markers import CARETLEFT, CARETRIGHT
 
 from capmap.figures.conditions import draw_conditions
 from capmap.figures.curves import cast_models, trace_steps
+from capmap.figures.pairwise import draw_elo, draw_winrate
 from capmap.figures.profiles import draw_profiles, draw_score_profiles
-from capmap.figures.rank_tests import draw_critical_difference, draw_rank_cliques
-from capmap.figures.ratings import draw_elo, draw_winrate
-from capmap.figures.sample_size import draw_next_seeds, draw_seed_widths
+from capmap.figures.rank_tests import draw_critical_difference
+from capmap.figures.sample_size import draw_seed_widths
 from capmap.figures.style import model_colors
 from capmap.prose import describe_ratings
 from tests.curve_figure_tables import make_study, name
-from tests.figure_checks import assert_legible, assert_same_bytes, drawn_words
+from tests.figure_checks import assert_legible, assert_same_bytes, draw_shown, drawn_words
 
 
 def plan_figures(tables):
@@ -29,7 +29,6 @@ def plan_figures(tables):
         "critical_difference": lambda: draw_critical_difference(
             ranks, tables["nemenyi"], tables["friedman"], **look
         ),
-        "rank_cliques": lambda: draw_rank_cliques(ranks, **look),
         "profiles": lambda: draw_profiles(profiles, tables["profile_area"], order=order),
         "score_profiles": lambda: draw_score_profiles(profiles, order=order),
         "elo": lambda: draw_elo(tables["elo"], order=order, confidence_level=0.95),
@@ -38,12 +37,14 @@ def plan_figures(tables):
             tables["conditions"], tables["condition_ranks"], order=order
         ),
         "seed_widths": lambda: draw_seed_widths(tables["seed_widths"], tables["iqm"]),
-        "next_seeds": lambda: draw_next_seeds(tables["next_seeds"], order=order),
     }
 
 
 def draw_all(tables):
-    return {key: draw() for key, draw in plan_figures(tables).items()}
+    plan = plan_figures(tables)
+    if tables["winrate"].empty:
+        del plan["winrate"]
+    return draw_shown(plan)
 
 
 def draw(key, tables):
@@ -90,7 +91,7 @@ def test_the_ten_best_models_have_colors_and_the_others_are_gray():
 
 def test_figures_agree_on_colors_even_where_a_table_lacks_models():
     tables = make_study(name("m", 4))
-    for key in ("elo", "condition_ranks", "next_seeds", "profiles", "seed_widths"):
+    for key in ("elo", "condition_ranks", "profiles", "seed_widths"):
         tables[key] = tables[key][tables[key]["model"] != "m-00"]
     tables["profile_area"] = tables["profile_area"].drop(0)
     figures = draw_all(tables)
@@ -98,8 +99,6 @@ def test_figures_agree_on_colors_even_where_a_table_lacks_models():
     for key in ("elo", "profiles", "seed_widths"):
         lines = figures[key].axes[0].lines
         assert {to_hex(line.get_color()).upper() for line in lines} == expected, key
-    bars = figures["next_seeds"].axes[0].patches
-    assert {to_hex(bar.get_facecolor()).upper() for bar in bars} == expected
     slopes = figures["conditions"].axes[1].collections[0]
     assert {to_hex(color).upper() for color in slopes.get_color()} == expected
 
@@ -252,11 +251,6 @@ def test_conditions_are_a_page_wide_where_names_need_it():
     assert draw("conditions", make_study(["a", "b"])).get_size_inches()[0] == 3.4
 
 
-def test_a_study_without_conditions_gets_a_figure_that_says_so():
-    words = drawn_words(draw("conditions", make_study(["a", "b"], conditions=[])))
-    assert "No other condition was given." in words
-
-
 def test_the_present_width_stands_over_the_present_number_of_runs():
     tables = make_study(["a", "b"])
     tables["iqm"]["runs"] = [19 * 3, 19 * 4]
@@ -264,34 +258,3 @@ def test_the_present_width_stands_over_the_present_number_of_runs():
     lines = draw("seed_widths", tables).axes[0].lines
     (marker,) = [line for line in lines if line.get_marker() != "None"]
     assert marker.get_xydata().tolist() == [[3.0, tables["seed_widths"]["width_now"][0]]]
-
-
-def test_unknown_widths_and_useless_runs_give_figures_that_say_so():
-    tables = make_study(["a", "b"])
-    tables["seed_widths"][["width", "width_now"]] = np.nan
-    tables["next_seeds"] = tables["next_seeds"].head(0)
-    figures = draw_all(tables)
-    assert any("No cell has two runs" in words for words in drawn_words(figures["seed_widths"]))
-    assert any("No cell is known" in words for words in drawn_words(figures["next_seeds"]))
-
-
-def test_the_cells_that_gain_most_are_on_top():
-    rows = [("a", "d", 3, 0.001), ("b", "d", 4, 0.0123), ("a", "e", 5, 0.0)]
-    cells = pd.DataFrame(rows, columns=["model", "dataset", "runs", "share"])
-    figure = draw_next_seeds(cells, order=["a", "b"])
-    axes = figure.axes[0]
-    labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert labels == ["b \N{MIDDLE DOT} d", "a \N{MIDDLE DOT} d"]
-    assert [bar.get_width() for bar in axes.patches] == pytest.approx([1.23, 0.1])
-    assert {"1.2", "0.1", "4"} <= set(drawn_words(figure))
-    many = make_study(name("m", 5))["next_seeds"]
-    assert "Best 20 of 60 cells." in drawn_words(draw_next_seeds(many, order=[]))
-
-
-def test_tables_without_rows_are_drawn():
-    tables = make_study(["a", "b"], conditions=[])
-    for key in ("nemenyi", "friedman", "winrate", "next_seeds"):
-        tables[key] = tables[key].head(0)
-    tables["mean_ranks"][["nemenyi_group", "wilcoxon_group"]] = np.nan
-    for figure in draw_all(tables).values():
-        assert_legible(figure)

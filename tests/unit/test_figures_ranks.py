@@ -9,7 +9,6 @@ import pytest
 from capmap.errors import ValidationError
 from capmap.figures.rank_tests import (
     draw_critical_difference,
-    draw_rank_cliques,
     find_groups,
     stack_bars,
 )
@@ -23,11 +22,22 @@ def draw_critical(tables, *, highlight=()):
     return draw_critical_difference(*map(tables.get, names), highlight=highlight, alpha=0.05)
 
 
-def draw_diagram(letters, ranks=None, *, highlight=()):
-    """Draw models m-00, m-01, … of mean ranks 1, 2, … with the letters of Wilcoxon's groups."""
-    ranks = np.arange(1.0, len(letters) + 1) if ranks is None else ranks
-    table = {"model": name("m", len(letters)), "mean_rank": ranks, "wilcoxon_group": letters}
-    return draw_rank_cliques(pd.DataFrame(table).assign(datasets=8), highlight=highlight, alpha=0.1)
+def draw_diagram(letters, *, highlight=()):
+    """Draw models m-00, m-01, … of mean ranks 1, 2, … with the letters of Nemenyi's groups."""
+    models = name("m", len(letters))
+    ranks = np.arange(1.0, len(letters) + 1)
+    pairs = [
+        (*pair, float(a - b))
+        for pair, (a, b) in zip(combinations(models, 2), combinations(ranks, 2), strict=True)
+    ]
+    nemenyi = pd.DataFrame(pairs, columns=["model_a", "model_b", "rank_difference"])
+    return draw_critical_difference(
+        pd.DataFrame({"model": models, "mean_rank": ranks, "nemenyi_group": letters}),
+        nemenyi.assign(critical_difference=1.0, datasets=8),
+        pd.DataFrame({"test": ["friedman"], "p": [0.01]}),
+        highlight=highlight,
+        alpha=0.1,
+    )
 
 
 def bar_spans(figure):
@@ -39,14 +49,6 @@ def bar_spans(figure):
 def test_a_bar_spans_the_members_of_a_group_from_the_best_to_the_worst():
     figure = draw_diagram(["ab", "a", "b", "c2"])
     assert bar_spans(figure) == [(1.0, 2.0), (1.0, 3.0)]
-
-
-def test_members_of_a_group_with_a_gap_have_dots_and_the_one_between_has_none():
-    figure = draw_diagram(["a", "b", "a", ""])
-    (dots,) = figure.axes[0].lines
-    assert list(dots.get_xdata()) == [1.0, 3.0]
-    assert any(words.startswith("Dots: members") for words in drawn_words(figure))
-    assert not draw_diagram(["a", "a", "b", ""]).axes[0].lines
 
 
 def test_groups_within_others_and_of_one_model_have_no_bar():
@@ -93,15 +95,6 @@ def test_of_more_than_twelve_bars_the_longest_are_drawn():
     assert_legible(figure)
 
 
-@pytest.mark.parametrize(("datasets", "is_hopeless"), [(5, True), (6, True), (7, False)])
-def test_too_few_datasets_to_separate_any_pair_are_told(datasets, is_hopeless):
-    # 3 models are 3 pairs; 3 * 2^(1 - 6) = 0.094 and 3 * 2^(1 - 7) = 0.047, at a level of 0.05.
-    table = {"model": list("abc"), "mean_rank": [1.0, 2.0, 3.0], "wilcoxon_group": "a"}
-    figure = draw_rank_cliques(pd.DataFrame(table).assign(datasets=datasets), alpha=0.05)
-    note = f"With {datasets} datasets Wilcoxon's test can separate no pair"
-    assert any(line.startswith(note) for line in drawn_words(figure)) == is_hopeless
-
-
 def test_bars_of_a_level_never_touch():
     rng = np.random.default_rng(2)
     ranks = np.sort(rng.uniform(1, 30, 30)).tolist()
@@ -115,7 +108,7 @@ def test_bars_of_a_level_never_touch():
 
 def test_lines_of_the_rank_diagram_stay_clear_of_names_and_each_other():
     models = [f"vision_backbone_of_any_size_{kind:02d}" for kind in range(20)]
-    figure = draw_rank_cliques(make_study(models)["mean_ranks"], alpha=0.05)
+    figure = draw_critical(make_study(models))
     texts = drawn_texts(figure)
     axes = figure.axes[0]
     box = axes.get_window_extent()
@@ -148,8 +141,6 @@ def test_highlighted_models_that_do_not_exist_are_refused():
     look = {"highlight": ["Model-a", "Model-bb"]}
     with pytest.raises(ValidationError, match=r"comparison\.highlight.*Did you mean 'Model-b'"):
         draw_critical(tables, **look)
-    with pytest.raises(ValidationError, match=r"comparison\.highlight.*Did you mean 'Model-b'"):
-        draw_rank_cliques(tables["mean_ranks"], alpha=0.05, **look)
 
 
 def test_the_critical_difference_is_as_long_as_its_bracket():
@@ -191,14 +182,6 @@ def test_without_a_significant_friedman_test_the_diagram_says_so():
     tables["friedman"]["p"] = 0.3
     words = " ".join(drawn_words(draw_critical(tables)))
     assert "Friedman test: p = 0.300: no evidence that mean ranks differ." in words
-
-
-def test_without_a_common_dataset_the_diagram_says_so():
-    tables = make_study(name("Model", 3))
-    tables["nemenyi"] = tables["nemenyi"].head(0)
-    tables["friedman"] = tables["friedman"].head(0)
-    words = " ".join(drawn_words(draw_critical(tables)))
-    assert "No dataset has scores of all models" in words
 
 
 def test_without_letters_the_diagram_does_not_look_as_if_all_were_separated():

@@ -9,6 +9,7 @@ from matplotlib.path import Path
 from scipy import stats
 
 from capmap.comparison.frontier import find_front, trace_frontier
+from capmap.figures.canvas import NothingToDraw
 from capmap.figures.frontier import draw_frontier
 from capmap.prose.frontier import describe_frontier
 from tests.report_tables import make_ranking
@@ -158,7 +159,8 @@ def test_names_cover_neither_each_other_nor_the_front(n):
 
 def test_without_a_cost_there_is_nothing_to_show():
     table = make_table(3).assign(cost=np.nan)
-    assert draw_frontier(table, against="cost").get_gid() == "nothing-to-show"
+    with pytest.raises(NothingToDraw):
+        draw_frontier(table, against="cost")
     assert describe_frontier(table, against="cost") == [
         "The cost of no model is known, so there is no front."
     ]

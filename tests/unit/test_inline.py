@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from capmap.figures.canvas import draw_note
 from capmap.figures.datasets import draw_scores, draw_seed_spread
 from capmap.figures.inline import render_inline
 from capmap.figures.marks import (
@@ -24,7 +23,6 @@ from capmap.figures.marks import (
     write_points,
 )
 from capmap.figures.multilabel import draw_metric_lines, draw_metric_rank_shift
-from capmap.figures.pairwise import draw_bayes_reference
 from capmap.figures.rankings import draw_intervals
 from capmap.figures.style import figure_style, save_figure
 from tests.report_tables import make_ranking
@@ -138,10 +136,6 @@ def test_equal_figures_give_equal_bytes():
     assert one == two
 
 
-def test_a_sentence_in_place_of_a_figure_is_known_as_such():
-    assert b'id="nothing-to-show"' in render_inline(draw_note("Nothing."), name="f")
-
-
 @pytest.mark.parametrize(
     ("ends", "text"), [((0.25, 0.75), "0.5 [0.2, 0.8]"), ((np.nan, 1), "0.5"), ((0, np.inf), "0.5")]
 )
@@ -150,22 +144,12 @@ def test_estimates_have_their_ends_if_both_are_known(ends, text):
     assert write_estimates([[np.nan, *ends]]) == [""]
 
 
-def test_rows_of_spreads_and_decisions_tell_their_numbers():
+def test_rows_of_spreads_tell_their_numbers():
     seeds = pd.DataFrame(
         {"model": ["a", "b", "c"], "dataset": "d", "normalized_std": [0.1, 0.3, 0.2]}
     )
     [grid] = filter(None, map(find_grid, draw_seed_spread(seeds).axes))
     assert (grid.rows, grid.texts) == (["d"], ["median 0.200, largest 0.300 (b)"])
-    pairs = pd.DataFrame(
-        {
-            **{"model_a": ["a"], "model_b": ["b"], "decision": [""]},
-            **{"p_a_better": [0.2], "p_equivalent": [0.3], "p_b_better": [0.5]},
-        }
-    )
-    drawn = draw_bayes_reference(pairs, reference="a")
-    [grid] = filter(None, map(find_grid, drawn.axes))
-    assert grid.rows == ["b"]
-    assert grid.texts == ["reference better 20%, equivalent 30%, model better 50%"]
 
 
 def test_every_point_of_shifted_ranks_has_its_model():

@@ -14,11 +14,11 @@ from capmap.catalog import list_figures
 from capmap.figures.canvas import choose_models
 from capmap.figures.curves import cast_models
 from capmap.figures.datasets import draw_scores
-from capmap.figures.look import Look, current_look, read_look, wear_look
+from capmap.figures.look import Look, read_look, wear_look
 from capmap.figures.names import printable_text, text_width
 from capmap.figures.rankings import draw_intervals, draw_rank_shift
-from capmap.figures.style import PALETTE, figure_style, model_colors, model_styles, save_figure
-from capmap.looks import read_color, sample_palette
+from capmap.figures.style import PALETTE, model_colors, model_styles, save_figure
+from capmap.looks import sample_palette
 from capmap.settings.checking import check_settings
 from capmap.settings.sections import write_schema
 from capmap.settings.study import Study
@@ -221,33 +221,6 @@ def test_colors_that_come_again_have_other_markers() -> None:
 def test_a_gradient_has_as_many_colors_as_models_up_to_twenty() -> None:
     assert len(set(sample_palette("viridis", 15))) == 15
     assert len(sample_palette("viridis", 500)) == 20
-
-
-def test_a_style_sheet_counts_and_options_win_over_it(tmp_path: Path) -> None:
-    sheet = tmp_path / "mine.mplstyle"
-    sheet.write_text(
-        "font.family: serif\nfont.serif: No Such Font, DejaVu Serif\nfont.size: 9\n"
-        "axes.prop_cycle: cycler('color', ['red', 'black'])\naxes.linewidth: 2\n"
-        "figure.figsize: 20, 20\ntext.usetex: True\n"
-    )
-    look = read_look({"style": str(sheet)})
-    assert (look.font, look.font_size, look.palette) == (
-        "DejaVu Serif",
-        9.0,
-        ("#ff0000", "#000000"),
-    )
-    assert look.settings == {"axes.linewidth": 2.0}
-    assert read_look({"style": str(sheet), "font_size": 6}).font_size == 6
-    figure = draw(tmp_path, {"style": str(sheet)})
-    assert figure.axes[0].spines["left"].get_linewidth() == 2
-    assert read_sizes(tmp_path)["png"][0] == pytest.approx(3.4, abs=0.01)
-
-
-def test_a_style_by_name_is_that_of_matplotlib() -> None:
-    look = read_look({"style": "ggplot"})
-    assert look.palette[0] == read_color("#E24A33")
-    with wear_look(look), figure_style():
-        assert current_look().settings["axes.facecolor"] == "#E5E5E5"
 
 
 def test_dots_per_inch_are_those_of_the_image(tmp_path: Path) -> None:

@@ -6,11 +6,11 @@ import pytest
 
 import plot as script
 from capmap.artifacts import render_csv, write_text
-from capmap.catalog import FIGURES
+from capmap.catalog import ANALYSES, FIGURES
 from capmap.errors import CapmapError, ValidationError
-from capmap.figures.canvas import draw_note
+from capmap.figures.canvas import NothingToDraw
 from capmap.figures.datasets import draw_runs_per_cell, draw_scores
-from capmap.figures.ratings import draw_elo
+from capmap.figures.pairwise import draw_elo
 from capmap.figures.style import save_figure
 from capmap.pages.pictures import read_figures
 from plot import FORMATS, plot
@@ -83,10 +83,30 @@ def test_figures_have_the_bytes_of_those_that_are_drawn_from_the_tables(tmp_path
 
 
 def test_nothing_is_drawn_where_there_is_nothing_to_show(study, monkeypatch):
-    monkeypatch.setattr(script, "load_function", lambda _: lambda *_, **__: draw_note("No run."))
+    def refuse(*_tables, **_options):
+        raise NothingToDraw("No run.")
+
+    monkeypatch.setattr(script, "load_function", lambda _: refuse)
     study.draw()
-    assert study.read().keys() == {"index.csv"}
+    index = "figure,reason\n" + "".join(f"{name},No run.\n" for name in TABLES)
+    assert study.read() == {"index.csv": index.encode()}
     assert read_figures(study.folder / "figures") == ({}, {*TABLES})
+
+
+def test_no_figure_of_tables_without_rows_is_drawn(tmp_path):
+    table = tmp_path / "tables/empty.csv"
+    write_text(table, "model\n")
+    for analysis in ANALYSES:
+        write_text(tmp_path / f"text/{analysis}.txt", "")
+    nothing = {name: {} for name in FIGURES}
+    plot(
+        figures=str(tmp_path / "figures"),
+        folder=str(tmp_path),
+        reads={name: dict.fromkeys(figure.reads, str(table)) for name, figure in FIGURES.items()},
+        options=nothing,
+        looks=nothing,
+    )
+    assert read_figures(tmp_path / "figures") == ({}, {*FIGURES})
 
 
 def test_a_figure_that_was_removed_is_missed(study):

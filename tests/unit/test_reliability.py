@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib import pyplot as plt
 
 from capmap.comparison.reliability import (
     assess_benchmark,
@@ -16,7 +15,6 @@ from capmap.comparison.reliability import (
     measure_components,
 )
 from capmap.comparison.score_matrix import arrange_runs
-from capmap.figures.reliability import draw_reliability
 from capmap.prose.reliability import describe_reliability
 
 # Shrout and Fleiss (1979), table 2: six targets rated by four judges.
@@ -143,7 +141,6 @@ def test_constant_and_tiny_tables_are_told_as_such() -> None:
         tables, told = tell(scores)
         assert tables["generalizability"].empty
         assert "two models" in told[0]
-        plt.close(draw_reliability(tables["generalizability"]))
     apart = make_runs(draw(0, models=2, datasets=2))
     apart = apart[(apart["model"] == "m000") == (apart["dataset"] == "d000")]
     nothing = assess_reliability(apart, confidence_level=0.95)
@@ -177,14 +174,3 @@ def test_what_is_told_is_in_the_tables() -> None:
     # Spearman and Brown: n / 9 times the odds of the coefficient are 9 to 1.
     needed = np.ceil(9 * 9 * (1 - now["relative"]) / now["relative"])
     assert f"about {needed:.0f} datasets" in results
-
-
-def test_the_figure_marks_the_study() -> None:
-    figure = draw_reliability(assess(draw(3))["generalizability"])
-    axes = figure.axes[0]
-    markers = [line for line in axes.lines if line.get_marker() == "o"]
-    assert [line.get_xdata().tolist() for line in markers] == [[9]]  # type: ignore[union-attr]
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
-        *("1 run", "3 runs", "5 runs", "10 runs")
-    ]
-    plt.close(figure)

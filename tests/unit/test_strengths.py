@@ -10,7 +10,8 @@ from scipy import special, stats
 
 from capmap.claims import BETTER, WORSE, claim_strengths
 from capmap.comparison.strengths import AdditiveFit, measure_strengths, moderate_variances
-from capmap.figures.strengths import draw_strengths
+from capmap.figures.canvas import NothingToDraw
+from capmap.figures.datasets import draw_strengths
 from capmap.prose.strengths import describe_strengths
 from tests.figure_checks import drawn_words
 
@@ -145,7 +146,8 @@ def test_single_runs_and_runs_that_do_not_vary_tell_nothing():
         assert claim_strengths(table, confidence_level=LEVEL) == []
         [text] = describe_strengths(table, confidence_level=LEVEL)
         assert "nothing separates a strength from chance" in text
-        assert draw_strengths(table).get_gid() == "nothing-to-show"
+        with pytest.raises(NothingToDraw):
+            draw_strengths(table)
 
 
 @pytest.mark.parametrize(("scale", "digits"), [(1, 2), (0.01, 3)])

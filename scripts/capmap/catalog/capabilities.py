@@ -84,12 +84,6 @@ CAPABILITIES = Analysis(
             draw="capmap.figures.capability_map:draw_attribute_maps",
             reads=["places", "models", "datasets"],
         ),
-        "centrality": Figure(
-            "Distance of each model from the center of the embedding, in all its dimensions, "
-            "against its mean gap.",
-            draw="capmap.figures.capability_map:draw_centrality",
-            reads=["positions", "models", "centrality"],
-        ),
         "prediction_fit": Figure(
             "Predicted against true gaps, in training and for hidden results, by method.",
             draw="capmap.figures.predictions:draw_fit",
@@ -104,14 +98,9 @@ CAPABILITIES = Analysis(
         ),
         "error_by_results": Figure(
             "Mean squared error of hidden results by how many results their model has.",
-            draw="capmap.figures.few_results:draw_error_by_results",
+            draw="capmap.figures.predictions:draw_error_by_results",
             reads=["by_results"],
             options={"method": "capabilities/method"},
-        ),
-        "prediction_errors": Figure(
-            "Absolute error of the predicted gap of each result, hidden when it was predicted.",
-            draw="capmap.figures.predictions:draw_prediction_errors",
-            reads=["predictions"],
         ),
     },
     steps={
@@ -227,7 +216,7 @@ PLACEMENTS = Analysis(
         "error_curve": Figure(
             "Errors and coverage of predictions for models that were left with so many of their "
             "results.",
-            draw="capmap.figures.few_results:draw_error_curve",
+            draw="capmap.figures.predictions:draw_error_curve",
             reads=["error_curve"],
             options={"confidence_level": "capabilities/confidence"},
         )
@@ -328,7 +317,7 @@ TRANSFER = Analysis(
         "transfer": Figure(
             "Errors on types of datasets with half of their results known, with and without the "
             "datasets of other types.",
-            draw="capmap.figures.transfer:draw_transfer",
+            draw="capmap.figures.predictions:draw_transfer",
             reads=["transfer"],
         )
     },

@@ -50,29 +50,6 @@ PAIRWISE = Analysis(
             reads=["pairwise"],
             order="scopes",
         ),
-        "bayes_reference": Figure(
-            "Posterior probabilities that the reference is better, equivalent or worse than "
-            "each model.",
-            draw="capmap.figures.pairwise:draw_bayes_reference",
-            reads=["pairwise"],
-            order="scopes",
-            options={"reference": "comparison/reference"},
-        ),
-        "rope": Figure(
-            "How the decision of the Bayesian signed-rank test against the reference depends "
-            "on the width of the region of practical equivalence.",
-            draw="capmap.figures.pairwise:draw_rope",
-            reads=["rope"],
-            order="scopes",
-        ),
-        "improvement": Figure(
-            "Probability that a run of the reference beats a run of each model on a dataset "
-            "drawn at random, with its interval; one half means even.",
-            draw="capmap.figures.pairwise:draw_improvement",
-            reads=["pairwise"],
-            order="scopes",
-            options={"reference": "comparison/reference"},
-        ),
     },
     steps={
         "compare_models": Step(
@@ -126,14 +103,6 @@ RANKS = Analysis(
             "compared.",
             draw="capmap.figures.rank_tests:draw_critical_difference",
             reads=["mean_ranks", "nemenyi", "friedman"],
-            options={"highlight": "comparison/highlight", "alpha": "comparison/alpha"},
-        ),
-        "rank_cliques": Figure(
-            "Mean ranks. Models joined by a bar are not separated by Wilcoxon signed-rank "
-            "tests with Holm's correction; where others stand in between, dots mark the "
-            "members.",
-            draw="capmap.figures.rank_tests:draw_rank_cliques",
-            reads=["mean_ranks"],
             options={"highlight": "comparison/highlight", "alpha": "comparison/alpha"},
         ),
     },
@@ -214,7 +183,7 @@ STRENGTHS = Analysis(
         "strengths": Figure(
             "By how much each model beats, on each dataset, what its overall level and that of the "
             "dataset lead one to expect; best model on top.",
-            draw="capmap.figures.strengths:draw_strengths",
+            draw="capmap.figures.datasets:draw_strengths",
             reads=["strengths"],
             order="scopes",
         )
@@ -292,14 +261,14 @@ RATINGS = Analysis(
             "Ratings on the Elo scale with intervals over datasets and runs; 400 points are "
             "odds of 10 to 1. Where in many resamples some models only win or only lose, "
             "ends of intervals depend on the ridge of the fit.",
-            draw="capmap.figures.ratings:draw_elo",
+            draw="capmap.figures.pairwise:draw_elo",
             reads=["elo"],
             order="scopes",
             options={"confidence_level": "bootstrap/confidence"},
         ),
         "winrate": Figure(
             "Share of datasets on which the row's model beats the column's; ties count half.",
-            draw="capmap.figures.ratings:draw_winrate",
+            draw="capmap.figures.pairwise:draw_winrate",
             reads=["winrate"],
         ),
     },
@@ -341,15 +310,8 @@ IMPROVABILITY = Analysis(
             "Share of its error that a model could still lose to match the best model of "
             "each dataset; less is better. Intervals are percentiles over resampled runs, "
             "stretched where they would miss the estimate.",
-            draw="capmap.figures.improvability:draw_improvability",
+            draw="capmap.figures.rankings:draw_improvability",
             reads=["improvability"],
-        ),
-        "improvability_datasets": Figure(
-            "Share of its error that each model could still lose on each dataset; 0 is the "
-            "best model.",
-            draw="capmap.figures.improvability:draw_improvability_datasets",
-            reads=["improvability_datasets"],
-            order="improvability",
         ),
     },
     steps={
@@ -443,7 +405,7 @@ GROUPS = Analysis(
     figures={
         "groups": Figure(
             "Interquartile mean and rank of each model within each group of datasets.",
-            draw="capmap.figures.groups:draw_groups",
+            draw="capmap.figures.datasets:draw_groups",
             reads=["groups"],
         )
     },
@@ -539,13 +501,6 @@ SAMPLE_SIZE = Analysis(
             draw="capmap.figures.sample_size:draw_seed_widths",
             reads=["seed_widths", "iqm"],
         ),
-        "next_seeds": Figure(
-            "The cells in which one more run lowers the variance of the models' interquartile "
-            "means most.",
-            draw="capmap.figures.sample_size:draw_next_seeds",
-            reads=["next_seeds"],
-            order="scopes",
-        ),
     },
     steps={
         "advise_sample_size": Step(
@@ -588,14 +543,7 @@ RELIABILITY = Analysis(
             "dataset cluster stability closest closest_correlation rest_correlation",
         ),
     },
-    figures={
-        "reliability": Figure(
-            "Generalizability coefficient to expect of the ranking by mean scores, by number of "
-            "datasets and runs on each.",
-            draw="capmap.figures.reliability:draw_reliability",
-            reads=["generalizability"],
-        ),
-    },
+    figures={},
     steps={
         "assess_reliability": Step(
             "capmap.comparison.reliability:assess_benchmark",

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Best = Mapping[str, Literal["max", "min"]]
-# The id, in the SVG, of a sentence that is drawn in place of a figure; pages leave it out.
-EMPTY_FIGURE = "nothing-to-show"
 # The suffix of figures as pages embed them.
 INLINE = ".inline.svg"
 # Of more models, pairs are not compared; tables, figures and the page then say so.

@@ -201,20 +201,6 @@ CHECKPOINTS = Analysis(
             draw="capmap.figures.leaderboard:draw_checkpoint_optimism",
             reads=["selected"],
         ),
-        "best_of_n": Figure(
-            "Expected value of the training that validation chooses among n: on the report split, "
-            "with an interval up to half of the trainings, and where it was chosen (dashed).",
-            draw="capmap.figures.checkpoints:draw_best_of_n",
-            reads=["best_of_n"],
-            order="iqm",
-        ),
-        "dates": Figure(
-            "Values of the chosen checkpoints on the report split by date. The line is of the "
-            "records: the best checkpoint until then by the selection split.",
-            draw="capmap.figures.checkpoints:draw_dates",
-            reads=["dates"],
-            order="iqm",
-        ),
     },
     steps={
         "rank_checkpoints": Step(

@@ -63,13 +63,6 @@ MULTILABEL = Analysis(
             draw="capmap.figures.multilabel:draw_subgroup_boxes",
             reads=["metrics", "degradation"],
         ),
-        "seed_boxes": Figure(
-            "Subgroup accuracy by number of labels, over models and seeds, with the best "
-            "models by top-1 accuracy and by the metric that orders the models.",
-            draw="capmap.figures.multilabel:draw_seed_boxes",
-            reads=["metrics", "rank_shift", "degradation"],
-            options={"top": "multilabel/top", "rank_by": "multilabel/rank_by"},
-        ),
     },
     steps={
         "compare_predictions": Step(

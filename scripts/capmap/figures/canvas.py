@@ -1,7 +1,7 @@
 """The sheet that a figure is drawn on: one pair of axes with margins measured in inches.
 
 Margins follow from the widths of the texts in them, so nothing is cut off and no layout engine
-runs. Above the axes stands a legend; where there is nothing to show, a sentence says why.
+runs. Above the axes stands a legend.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
-from capmap.catalog.declarations import EMPTY_FIGURE
 from capmap.figures.look import (
     COLUMN_WIDTH,
     PAGE_WIDTH,
@@ -25,7 +24,7 @@ from capmap.figures.look import (
 )
 from capmap.figures.marks import mark, mark_rows
 from capmap.figures.names import shorten_names, widest, wrap_text
-from capmap.figures.style import FAINT_INK, SMALL_SIZE, TEXT_SIZE, figure_style
+from capmap.figures.style import FAINT_INK, SMALL_SIZE, TEXT_SIZE
 
 ROW_HEIGHT = 0.165
 MAX_MODELS = 40
@@ -40,14 +39,15 @@ _LEADING = 1.3 / 72
 KEY_WIDTH = 0.3
 LINE_HEIGHT = 0.14
 
-MAX_LINES = 4
 # The least room for what is drawn, where a width or a height is asked for; a figure that needs more
 # is laid out larger and made smaller as a whole.
 LEAST_WIDTH = 1.0
-# From which width on an axis has three numbers, in inches.
-ROOMY = 1.2
 LEAST_LABEL = 0.6
 LEAST_SHARE = 0.65
+
+
+class NothingToDraw(Exception):  # noqa: N818 - no fault
+    """A figure would be empty; the message says why, and the figure is not drawn."""
 
 
 @dataclass(frozen=True)
@@ -355,41 +355,3 @@ def draw_legend(sheet: Sheet, legend: Legend, keys: Sequence[Artist]) -> None:
         for part in (drawn.legend_handles[place], drawn.get_texts()[place]):
             if part is not None:
                 mark(part, legend.names[position])
-
-
-@figure_style()
-def draw_note(text: str, *, heading: str = "") -> Figure:
-    """Draw a sentence in place of a figure that would be empty.
-
-    Parameters
-    ----------
-    text : str
-        Why there is nothing to show; broken into at most four lines.
-    heading : str
-        The heading of the figure that is missing.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A column wide (3.4 in).
-
-    Examples
-    --------
-    >>> figure = draw_note("One model: no pair to compare.", heading="Pairwise comparison")
-    >>> len(figure.texts)
-    2
-    """
-    lines = wrap_text(text, width=column_width() - 2 * PADDING, size=TEXT_SIZE, max_lines=MAX_LINES)
-    height = (len(lines) + 1) * ROW_HEIGHT
-    margins = Margins(left=PADDING, right=PADDING, head=0.0, ticks=0.0)
-    wording = Wording(heading, "")
-    sheet = make_sheet(width=column_width(), height=height, margins=margins, wording=wording)
-    sheet.axes.set_axis_off()
-    sheet.figure.set_gid(EMPTY_FIGURE)
-    sheet.write("\n".join(lines), x=0, y=height - ROW_HEIGHT / 2, va="top")
-    return sheet.figure
-
-
-def find_reason(figure: Figure) -> str:
-    """Why a figure has nothing to show; "" where it shows something."""
-    return " ".join(figure.texts[-1].get_text().split()) if figure.get_gid() == EMPTY_FIGURE else ""

@@ -25,10 +25,10 @@ from capmap.figures.canvas import (
     HEADER_HEIGHT,
     PADDING,
     Margins,
+    NothingToDraw,
     Sheet,
     Wording,
     draw_legend,
-    draw_note,
     make_sheet,
     plan_legend,
 )
@@ -37,7 +37,7 @@ from capmap.figures.labels import FloatArray, Label, Line, Place, Point, draw_la
 from capmap.figures.look import column_width, page_width
 from capmap.figures.marks import Mark, mark_members
 from capmap.figures.names import shorten_names, widest
-from capmap.figures.panels import add_panel, make_backdrop, number_axis
+from capmap.figures.panels import add_panel, make_backdrop
 from capmap.figures.style import (
     FAINT_INK,
     GRID_COLOR,
@@ -110,14 +110,6 @@ PALE_LOOK = {"markersize": 1.6, "markerfacecolor": "#CFCFCF", "markeredgecolor":
 SCALE_COLORS = "cividis_r"
 UNITS = (("B", 1e9), ("M", 1e6))
 
-CENTRALITY_HEADING = "Generalists and specialists"
-X_LABEL = "distance to the center of the embedding (all dimensions)"
-Y_LABEL = "mean gap (0 = best, 1 = worst model)"
-NO_GAP = "No model has both a place on the map and a mean gap."
-NARROW_MODELS = 12
-HEIGHT, WIDE_HEIGHT, NARROW_WIDTH = 2.2, 4.2, 4.5
-LEFT = 0.5
-
 
 @dataclass(frozen=True)
 class _Group:
@@ -168,7 +160,7 @@ def draw_map(
     """
     points = _describe_points(positions, models, datasets)
     if points.empty:
-        return draw_note(NO_PLACE, heading=MAP_HEADING)
+        raise NothingToDraw(NO_PLACE)
     sheet_width = column_width() if len(points) <= NARROW_POINTS else page_width()
     width = sheet_width - 2 * PADDING
     places, height = scale_points(points, width=width, height=MAP_HEIGHT, edge=MAP_EDGE)
@@ -448,8 +440,6 @@ def draw_attribute_maps(
     and what is not known is open. A number of parameters of 0 or less counts as not known. A panel
     whose attribute is not known of any point on the map says so.
     """
-    if positions.empty:
-        return draw_note(NO_PLACE, heading=ATTRIBUTES_HEADING)
     points = positions.sort_values(["kind", "name"], ignore_index=True)
     width = _panel_width()
     places, height = scale_points(points, width=width, height=PANEL_HEIGHT, edge=PANEL_EDGE)
@@ -629,104 +619,3 @@ def _draw_scale(sheet: Sheet, scale: _Scale, own: pd.DataFrame) -> None:
     bar.ax.tick_params(length=1.5, pad=1.5, labelsize=SMALL_SIZE)
     if bar.solids is not None:
         bar.solids.set_rasterized(True)
-
-
-@figure_style()
-def draw_centrality(
-    positions: pd.DataFrame, models: pd.DataFrame, correlation: pd.DataFrame | None = None
-) -> Figure:
-    """Draw each model's mean gap against its distance to the center.
-
-    Parameters
-    ----------
-    positions : DataFrame
-        kind, name, centrality (distance to the center); rows in any order, those of datasets do
-        not matter.
-    models : DataFrame
-        model, mean_gap (over the model's results, 0 to 1), kept (number of results).
-    correlation : DataFrame, optional
-        A row with estimate, low, high and models: Spearman's correlation of the two columns, which
-        a note states. All but models may be empty.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A column wide (3.4 in) up to 12 models, beyond that a page (7 in).
-
-    Notes
-    -----
-    Names with the most results are placed first; those that find no place are left out, and a note
-    counts them.
-    """
-    places = positions.loc[positions["kind"] == "model", ["name", "centrality"]]
-    table = models.merge(places, left_on="model", right_on="name")
-    table = table.dropna(subset=["centrality", "mean_gap"])
-    if table.empty:
-        return draw_note(NO_GAP, heading=CENTRALITY_HEADING)
-    table = table.sort_values(["kept", "model"], ascending=[False, True])
-    sheet_width = column_width() if len(table) <= NARROW_MODELS else page_width()
-    height = HEIGHT if sheet_width <= NARROW_WIDTH else WIDE_HEIGHT
-    area = (sheet_width - LEFT - 2 * PADDING, height)
-    limits = _span_axes(table)
-    low, high = np.array(limits).T
-    points = (table[["centrality", "mean_gap"]].to_numpy(float) - low) / (high - low) * area
-    labels = _label_points(list(table["model"]), points)
-    found = place_labels(labels, area=area, points=points, radius=RADIUS)
-    unnamed = len(table) - sum(place is not None for place in found)
-    sheet = make_sheet(
-        width=sheet_width,
-        height=area[1],
-        margins=Margins(LEFT, 2 * PADDING, head=HEADER_HEIGHT),
-        wording=Wording(CENTRALITY_HEADING, X_LABEL, _write_centrality_notes(correlation, unnamed)),
-    )
-    [drawn] = sheet.axes.plot(table["centrality"], table["mean_gap"], **LOOKS["model"])
-    gaps = [f"mean gap {gap:.3f}" for gap in table["mean_gap"]]
-    mark_members(
-        drawn, [Mark(name, text=gap) for name, gap in zip(table["model"], gaps, strict=True)]
-    )
-    sheet.axes.set(xlim=limits[0], ylim=limits[1], ylabel=Y_LABEL)
-    sheet.axes.grid()
-    number_axis(sheet.axes.xaxis, most=int(sheet.width))
-    number_axis(sheet.axes.yaxis, most=5)
-    draw_labels(_add_layer(sheet), labels, found)
-    return sheet.figure
-
-
-def _add_layer(sheet: Sheet) -> Axes:
-    """Add axes over those of a sheet, whose unit is an inch."""
-    layer = sheet.add_axes(left=0, bottom=0, width=sheet.width, height=sheet.height)
-    layer.set(xlim=(0, sheet.width), ylim=(0, sheet.height))
-    layer.set_axis_off()
-    return layer
-
-
-def _label_points(models: list[str], points: FloatArray) -> list[Label]:
-    names = shorten_names(models, width=NAME_WIDTH, size=SMALL_SIZE)
-    return [
-        Label(names[model], SMALL_SIZE, KIND_COLORS["model"], ((float(x), float(y)),))
-        for model, (x, y) in zip(models[:MAX_LABELS], points, strict=False)
-    ]
-
-
-def _span_axes(table: pd.DataFrame) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Ends of both axes, a little beyond the values, and apart where these are all the same."""
-    ends = []
-    for column in ("centrality", "mean_gap"):
-        low, high = float(table[column].min()), float(table[column].max())
-        margin = 0.06 * (high - low) or 0.1
-        ends.append((low - margin, high + margin))
-    return ends[0], ends[1]
-
-
-def _write_centrality_notes(correlation: pd.DataFrame | None, unnamed: int) -> tuple[str, ...]:
-    notes = []
-    known = [] if correlation is None else correlation.dropna(subset="estimate").to_dict("records")
-    for row in known[:1]:
-        text = f"Spearman's rank correlation: {row['estimate']:z.2f}"
-        if pd.notna(row["low"]) and pd.notna(row["high"]):
-            text += f" ({row['low']:z.2f} to {row['high']:z.2f})"
-        text = text.replace("-", "\N{MINUS SIGN}")
-        notes.append(f"{text}, {format_count(row['models'], 'model')}.")
-    if unnamed:
-        notes.append(f"Without a name, for want of room: {format_count(unnamed, 'model')}.")
-    return tuple(notes)

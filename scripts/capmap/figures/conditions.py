@@ -11,10 +11,10 @@ from capmap.figures.canvas import (
     GAP,
     PADDING,
     Margins,
+    NothingToDraw,
     Sheet,
     Wording,
     choose_models,
-    draw_note,
     make_sheet,
 )
 from capmap.figures.look import COLUMN_WIDTH, column_width, page_width
@@ -95,7 +95,7 @@ def draw_conditions(
     """
     panels = _collect_panels(conditions, condition_ranks)
     if not panels:
-        return draw_note("No other condition was given.", heading=HEADING)
+        raise NothingToDraw("No other condition was given.")
     styles = model_styles([*condition_ranks["model"], *order])
     notes = ["Lines: rank here (left) and under the other condition (right)."]
     if len(panels) > MAX_PANELS:

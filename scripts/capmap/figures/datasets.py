@@ -1,6 +1,7 @@
-"""Models on each dataset: normalized scores, numbers of runs, and spread over seeds."""
+"""Models on datasets: normalized scores, runs, spread over seeds, groups, and strengths."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,23 +16,35 @@ from capmap.figures.canvas import (
     GAP,
     HEADER_HEIGHT,
     MAX_DATASETS,
+    MAX_MODELS,
     PADDING,
     ROW_HEIGHT,
     Labels,
     Margins,
+    NothingToDraw,
     Sheet,
     Wording,
     choose_datasets,
     choose_models,
     draw_legend,
-    draw_note,
     fit_labels,
     make_sheet,
     plan_legend,
 )
-from capmap.figures.heatmap import RISING, Scale, draw_heatmap, pivot_cells
+from capmap.figures.heatmap import (
+    DIVERGING,
+    RISING,
+    Mark,
+    Scale,
+    Writing,
+    draw_grid,
+    draw_heatmap,
+    pivot_cells,
+    span_evenly,
+)
 from capmap.figures.marks import mark
 from capmap.figures.names import shorten_names, widest
+from capmap.figures.side_columns import format_decimal
 from capmap.figures.style import (
     FAINT_INK,
     INK,
@@ -41,6 +54,7 @@ from capmap.figures.style import (
     figure_style,
     model_colors,
 )
+from capmap.wording import find_statistic, label_scores
 
 MAX_BARRED_MODELS = len(PALETTE)
 MAX_BARS = 72
@@ -255,14 +269,13 @@ def draw_seed_spread(seeds: pd.DataFrame) -> Figure:
     -----
     Up to 8 models have their colors and a legend. Of more models, the noisiest of each dataset is
     named at the right, and boxes show median and quartiles, whiskers the extremes; beyond 400
-    points the boxes stand alone. At most the 60 noisiest datasets are drawn. A study with one run
-    per cell gets a figure that says so.
+    points the boxes stand alone. At most the 60 noisiest datasets are drawn.
     """
     colors = model_colors(seeds["model"])
     datasets, notes = _choose_noisiest(seeds)
     points = _place_points(seeds, datasets)
     if points.empty:
-        return draw_note(NO_SPREAD, heading=SPREAD_HEADING)
+        raise NothingToDraw(NO_SPREAD)
     if len(colors) <= MAX_KEYED_MODELS:
         return _draw_keyed(points, datasets, notes, colors)
     return _draw_boxed(points, datasets, notes, colors)
@@ -386,4 +399,118 @@ def _draw_points(sheet: Sheet, points: pd.DataFrame, *, size: float = 3.5, **loo
         clip_on=False,
         zorder=3,
         **look,
+    )
+
+
+HEADING = "Groups of datasets"
+MARK_NOTE = "Corner: best of the group."
+PLACE_NOTE = "In brackets: rank within the group."
+
+
+@figure_style()
+def draw_groups(groups: pd.DataFrame) -> Figure:
+    """Draw the interquartile mean and the rank of each model in each group of datasets.
+
+    Parameters
+    ----------
+    groups : DataFrame
+        group, model, iqm or another statistic (normalized score), rank; rows in any order; a model
+        that a group leaves out has no row there.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A heat map of at most 40 models, the best by mean rank over its groups first, and the first
+        40 groups by name. A column wide (3.4 in), or a page (7 in) where names need it.
+
+    Notes
+    -----
+    The best of each group has a corner; a model that a group leaves out is hatched.
+    """
+    means = groups.groupby("model")["rank"].mean().reset_index()
+    models, notes = choose_models(
+        groups["model"], list(means.sort_values(["rank", "model"])["model"])
+    )
+    names = sorted(set(groups["group"]))
+    if len(names) > MAX_MODELS:
+        notes = (*notes, f"First {MAX_MODELS} of {len(names)} groups by name.")
+        names = names[:MAX_MODELS]
+    statistic = find_statistic(groups.columns)
+    cells = groups.set_index(["model", "group"])[[statistic, "rank"]].astype(float)
+    scores, ranks = (pivot_cells(cells[name], models, names) for name in (statistic, "rank"))
+    notes = (*notes, MARK_NOTE)
+    if scores.isna().to_numpy().any():
+        notes = (*notes, "Hatched: left out of the group.")
+    return draw_grid(
+        scores,
+        scale=Scale(label_scores(statistic), *_span_groups(scores), (), RISING),
+        wording=Wording(HEADING, "", notes),
+        writings=_write_cells(scores, ranks),
+        marks=(Mark(ranks == 1),),
+    ).figure
+
+
+def _span_groups(scores: pd.DataFrame) -> tuple[float, float]:
+    """Ends of the color scale, apart even when all scores are equal or missing."""
+    low, high = np.nanmin(scores.to_numpy(), initial=np.inf), np.nanmax(scores, initial=-np.inf)
+    if not np.isfinite([low, high]).all():
+        return 0.0, 1.0
+    return (float(low), float(high)) if high > low else (float(low) - 0.5, float(high) + 0.5)
+
+
+def _write_cells(scores: pd.DataFrame, ranks: pd.DataFrame) -> list[Writing]:
+    """Ways to write scores with ranks, the fullest first."""
+    places = ranks.map(lambda rank: "" if rank != rank else f"({rank:.0f})")
+    ways = []
+    for space, decimals in ((" ", 3), (" ", 2), ("\n", 2)):
+        texts = scores.map(lambda score, decimals=decimals: format_decimal(score, decimals))
+        ways.append(Writing((texts + space + places).map(str.strip), PLACE_NOTE))
+    return [*ways, Writing(scores.map(format_decimal))]
+
+
+STRENGTHS_HEADING = "Strengths and weaknesses"
+UNIT = "normalized score (observed \N{MINUS SIGN} expected)"
+NOTHING = "Without runs that vary, nothing separates a strength from chance."
+# A largest difference below which two decimals say little.
+FINE = 0.1
+CORNER = "Corner: the interval, for all cells at once, excludes 0."
+
+
+@figure_style()
+def draw_strengths(strengths: pd.DataFrame, *, order: Sequence[str] = ()) -> Figure:
+    """Draw by how much each model beats expectation on each dataset.
+
+    Parameters
+    ----------
+    strengths : DataFrame
+        model, dataset, difference (normalized score), ci_low, ci_high; rows in any order, empty
+        cells absent; ends of intervals may be empty.
+    order : sequence of str
+        Models from the best to the worst; by name where empty.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A heat map of at most 40 models and 60 datasets; a cell without a run is hatched.
+    """
+    if strengths["ci_low"].isna().all():
+        raise NothingToDraw(NOTHING)
+    models, model_note = choose_models(strengths["model"], order)
+    datasets, dataset_note = choose_datasets(strengths["dataset"])
+    cells = strengths.set_index(["model", "dataset"])
+    table = pivot_cells(cells["difference"], models, datasets)
+    sure = pivot_cells((cells["ci_low"] > 0) | (cells["ci_high"] < 0), models, datasets)
+    notes = (*model_note, *dataset_note)
+    if table.isna().to_numpy().any():
+        notes = (*notes, "Hatched: no score.")
+    if sure.eq(True).to_numpy().any():
+        notes = (*notes, CORNER)
+    end = span_evenly(table)
+    finer = (partial(format_decimal, decimals=3),) if end < FINE else ()
+    scale = Scale(UNIT, -end, end, (*finer, format_decimal), DIVERGING)
+    return draw_heatmap(
+        table,
+        scale=scale,
+        wording=Wording(STRENGTHS_HEADING, "", notes),
+        marks=[Mark(sure.eq(True))],
     )

@@ -15,7 +15,6 @@ from capmap.figures.canvas import (
     Sheet,
     Wording,
     draw_legend,
-    draw_note,
     plan_legend,
 )
 from capmap.figures.look import column_width
@@ -43,7 +42,6 @@ from capmap.figures.style import (
 )
 
 HEADING = "The map over time"
-NO_DATES = "No model has a date."
 NO_SHIFT = "One step: no earlier map to compare with."
 NO_NEWCOMERS = "No result of a newcomer could be predicted."
 HEIGHT = 1.3
@@ -90,8 +88,6 @@ def draw_drift(drift: pd.DataFrame) -> Figure:
     panels stand the numbers of models and of newcomers, as far as there is room. A panel without
     any number says why.
     """
-    if drift.empty:
-        return draw_note(NO_DATES, heading=HEADING)
     steps = drift.assign(day=[_count_days(text) for text in drift["date"]])
     steps = steps.sort_values(["day", "models"])
     top = find_top(steps[list(ERRORS)], steps["mse_high"])

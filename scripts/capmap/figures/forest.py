@@ -14,7 +14,6 @@ from capmap.figures.canvas import (
     GAP,
     LEAST_LABEL,
     PADDING,
-    ROOMY,
     ROW_HEIGHT,
     Margins,
     Wording,
@@ -61,7 +60,6 @@ def draw_forest(
     columns: Mapping[str, Sequence[str]],
     wording: Wording,
     line: float | None = None,
-    limits: tuple[float, float] | None = None,
     reach: float = np.inf,
     empty: str = "",
 ) -> Figure:
@@ -79,8 +77,6 @@ def draw_forest(
         Words around the axes.
     line : float, optional
         Where a vertical line says that there is no difference.
-    limits : (float, float), optional
-        Ends of the x axis; those of the data where not given.
     reach : float
         How far beyond the estimates intervals are drawn; an arrow says where one goes on.
     empty : str
@@ -113,9 +109,6 @@ def draw_forest(
     estimates = write_estimates(table[["estimate", "low", "high"]])
     sheet.axes.grid()
     sheet.limit_ticks()
-    if limits is not None:
-        sheet.axes.set_xlim(*limits)
-        sheet.axes.set_xticks(np.linspace(*limits, 5 if sheet.width >= ROOMY else 3))
     sheet.label_rows(rows.labels, header="model", names=table.index, texts=estimates)
     write_columns(sheet, side)
     return sheet.figure

@@ -12,9 +12,9 @@ from capmap.figures.canvas import (
     HEADER_HEIGHT,
     PADDING,
     Margins,
+    NothingToDraw,
     Sheet,
     Wording,
-    draw_note,
     make_sheet,
 )
 from capmap.figures.curves import choose_log_ticks
@@ -68,7 +68,7 @@ def draw_frontier(frontier: pd.DataFrame, *, against: str) -> Figure:
         ["on_front", "score", "model"], ascending=[False, False, True], ignore_index=True
     )
     if table.empty:
-        return draw_note(NO_COST, heading=heading)
+        raise NothingToDraw(NO_COST)
     is_log = against != "date" and table["cost"].max() >= LOG_FROM * table["cost"].min()
     width = column_width() if len(table) <= NARROW_MODELS else page_width()
     area = (width - LEFT - 2 * PADDING, HEIGHT if len(table) <= NARROW_MODELS else WIDE_HEIGHT)

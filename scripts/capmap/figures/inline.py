@@ -15,7 +15,6 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from capmap.catalog.declarations import EMPTY_FIGURE
 from capmap.figures.marks import Mark, find_grid, find_marks
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -149,8 +148,8 @@ def _clean_attributes(element: Element, ids: dict[str, str]) -> Iterator[tuple[s
         if key in DROPPED or (key == "transform" and NO_TURN.match(value)):
             continue
         if key == "id":
-            if value in ids or value == EMPTY_FIGURE:
-                yield key, ids.get(value, value)
+            if value in ids:
+                yield key, ids[value]
         elif key == HREF:
             place = value.removeprefix("#")
             yield "href", f"#{ids[place]}" if place in ids else "".join(value.split())

@@ -19,10 +19,10 @@ from capmap.figures.canvas import (
     ROW_HEIGHT,
     TICKS_HEIGHT,
     Margins,
+    NothingToDraw,
     Sheet,
     Wording,
     draw_legend,
-    draw_note,
     fit_labels,
     make_sheet,
     plan_legend,
@@ -415,7 +415,7 @@ def draw_checkpoint_curves(
     is_drawn = (curves["metric"] == metric) & (curves["split"] == split)
     own = curves[is_drawn].fillna({"training": ""}).sort_values(["model", "training", "step"])
     if own.empty:
-        return draw_note(NO_CURVE, heading=CURVES_HEADING)
+        raise NothingToDraw(NO_CURVE)
     cast = cast_models(own["model"], order)
     own = _plan_lines(own, cast)
     legend = plan_legend(cast.colored, sheet_width=column_width())
@@ -461,7 +461,7 @@ def draw_checkpoint_optimism(selected: pd.DataFrame) -> Figure:
     """
     several = selected[selected["checkpoints"] > 1].sort_values(["model", "training"])
     if several.empty:
-        return draw_note(NO_CHOICE, heading=OPTIMISM_HEADING)
+        raise NothingToDraw(NO_CHOICE)
     rows = several.head(MAX_TRAININGS)
     left_out = len(several) > len(rows)
     notes = (f"First {len(rows)} of {len(several)} trainings by name.",) if left_out else ()

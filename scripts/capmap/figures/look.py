@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from capmap.errors import ConfigError
-from capmap.looks import find_faults, read_color, read_style, split_style
+from capmap.looks import find_faults, read_color
 
 FONT = "DejaVu Sans"
 BASE_SIZE = 7.0
@@ -37,8 +37,6 @@ class Look:
         Whether the heading and the sentences below the axes are written.
     dpi : float
         Dots per inch of PNG files.
-    settings : mapping
-        Of a style sheet of matplotlib's.
     """
 
     width: float = 0.0
@@ -51,7 +49,6 @@ class Look:
     titles: bool = True
     notes: bool = True
     dpi: float = 300.0
-    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def enlarged(self) -> float:
@@ -111,39 +108,29 @@ def arrange_models(models: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda model: places.get(model, len(places)))
 
 
-def read_look(options: Mapping[str, Any], *, style: str = "") -> Look:
+def read_look(options: Mapping[str, Any]) -> Look:
     """Make a look of what is configured.
 
     Parameters
     ----------
     options : mapping
         The settings ``figures`` of a study for one figure; those that are absent are as by default.
-    style : str
-        The file of the style sheet, where that is a file.
 
     Raises
     ------
     ConfigError
-        When a font, palette, color or style sheet is not there.
-
-    Notes
-    -----
-    An option wins over the style sheet.
+        When a font, palette or color is not there.
     """
-    given = {key: value for key, value in options.items() if key != "style" and value != ""}
-    sheet = style or options.get("style", "")
-    faults = list(find_faults({**given, "style": sheet}))
+    chosen = {key: value for key, value in options.items() if value != ""}
+    faults = list(find_faults(chosen))
     if faults:
         raise ConfigError("\n".join(f"figures.{key}: {text}" for key, text in faults))
-    said, settings = split_style(read_style(sheet)) if sheet else ({}, {})
-    chosen = said | given
     palette = chosen.get("palette", "")
     return Look(
         **{key: chosen[key] for key in PLAIN if key in chosen},
         palette=palette if isinstance(palette, str) else tuple(map(read_color, palette)),
         colors={model: read_color(color) for model, color in chosen.get("colors", {}).items()},
         order=tuple(chosen.get("order", ())),
-        settings=settings,
     )
 
 

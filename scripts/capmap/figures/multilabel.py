@@ -6,7 +6,6 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
@@ -21,17 +20,17 @@ from capmap.figures.canvas import (
     PADDING,
     TICKS_HEIGHT,
     Margins,
+    NothingToDraw,
     Sheet,
     Wording,
     choose_datasets,
     draw_legend,
-    draw_note,
     make_sheet,
     plan_legend,
 )
 from capmap.figures.labels import FloatArray, Label, draw_labels, place_labels
 from capmap.figures.look import page_width
-from capmap.figures.marks import Mark, mark, mark_members, write_points
+from capmap.figures.marks import Mark, mark_members
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.side_columns import MINUS, plan_columns, write_columns
 from capmap.figures.style import (
@@ -82,24 +81,17 @@ COUNTS_COLORS = "cividis_r"
 DARK = 0.45
 
 BOXES_HEADING = "Accuracy by number of labels"
-SEEDS_HEADING = "Accuracy by number of labels, seed by seed"
 NO_SUBGROUP = "No model has an accuracy by number of labels."
 BOXES_LABEL = "labels per image"
 ACCURACY_LABEL = "accuracy (%)"
 PANELS = {"real_subgroup": "ReaL accuracy", "subgroup": "subgroup accuracy"}
 BOX_NOTE = "Boxes: median and quartiles of the models; whiskers: lowest and highest."
-LINES_NOTE = "Lines: the best models, means over seeds."
 POINTS_NOTE = "Points: models."
 BOXES_COLORS = (PALETTE[0], PALETTE[1])
-TOPS = {"a": (PALETTE[0], "o"), "b": (PALETTE[3], "D")}
-LEFT, BOXES_GUTTER, BOXES_HEIGHT, SEEDS_HEIGHT = 0.5, 0.3, 2.0, 2.6
+BOXES_GUTTER, BOXES_HEIGHT = 0.3, 2.0
 GROUP = 0.8
 MAX_POINTS = 12
-MAX_SEEDS = 10
-BEST_NAME_WIDTH = 1.7
 BOXES_DATASET_WIDTH = 2.0
-BEST_LINE = 0.15
-BEST_MARK = 0.14
 
 Boxes = Mapping[float, "pd.Series[float]"]
 
@@ -128,7 +120,7 @@ def draw_metric_lines(summary: pd.DataFrame, degradation: pd.DataFrame) -> Figur
         model, dataset, top1, real, asma (from 0 to 1, may be empty); rows in any order.
     degradation : DataFrame
         dataset_a, dataset_b, see `name_compared`; the first of the two datasets is drawn solid, the
-        second dashed. With one, a note says so.
+        second dashed.
 
     Returns
     -------
@@ -139,11 +131,11 @@ def draw_metric_lines(summary: pd.DataFrame, degradation: pd.DataFrame) -> Figur
     """
     datasets = name_compared(degradation, summary)
     if len(datasets) < 2:
-        return draw_note(NO_METRIC, heading=LINES_HEADING)
+        raise NothingToDraw(NO_METRIC)
     first, second = (_take_metrics(summary, name) for name in datasets)
     models = _order_models(first, second)
     if not models:
-        return draw_note(NO_METRIC, heading=LINES_HEADING)
+        raise NothingToDraw(NO_METRIC)
     first, second = first.reindex(models), second.reindex(models)
     names = shorten_names(datasets, width=DATASET_WIDTH, size=TEXT_SIZE)
     a, b = (names[name] for name in datasets)
@@ -298,7 +290,7 @@ def draw_metric_rank_shift(
     rank_shift = choose_shifts(rank_shift, degradation, metrics, rank_by=rank_by)
     heading = SHIFT_HEADING.format(NAMES[rank_by])
     if rank_shift.empty:
-        return draw_note(NO_SHIFT, heading=heading)
+        raise NothingToDraw(NO_SHIFT)
     size = rank_shift["shift"].abs()
     table = rank_shift.assign(size=size).sort_values(["size", "model"], ascending=[False, True])
     last = int(table[["rank_a", "rank_b"]].to_numpy().max())
@@ -406,7 +398,7 @@ def draw_label_counts(label_counts: pd.DataFrame) -> Figure:
     counts = label_counts.assign(labels=label_counts["labels"].astype("str"))
     known = counts[(counts["images"] > 0) & (counts["labels"] != "0")]
     if known.empty:
-        return draw_note(NO_LABEL, heading=COUNTS_HEADING)
+        raise NothingToDraw(NO_LABEL)
     datasets, notes = choose_datasets(known["dataset"])
     known = known[known["dataset"].isin(datasets)]
     numbers = sorted(set(known["labels"]), key=_order_labels)
@@ -496,7 +488,7 @@ def draw_subgroup_boxes(metrics: pd.DataFrame, degradation: pd.DataFrame) -> Fig
     datasets = name_compared(degradation, metrics)
     cells = _average_seeds(metrics[metrics["dataset"].isin(list(datasets))])
     if cells.empty:
-        return draw_note(NO_SUBGROUP, heading=BOXES_HEADING)
+        raise NothingToDraw(NO_SUBGROUP)
     groups = sorted(set(cells["subgroup"]))
     points = cells["model"].nunique() <= MAX_POINTS
     names = shorten_names(datasets, width=BOXES_DATASET_WIDTH, size=TEXT_SIZE)
@@ -524,73 +516,6 @@ def draw_subgroup_boxes(metrics: pd.DataFrame, degradation: pd.DataFrame) -> Fig
         _limit_values(axes, cells["value"])
         axes.tick_params(labelleft=position == 0)
         axes.set_ylabel(ACCURACY_LABEL if position == 0 else "")
-    return sheet.figure
-
-
-@figure_style()
-def draw_seed_boxes(
-    metrics: pd.DataFrame,
-    rank_shift: pd.DataFrame,
-    degradation: pd.DataFrame,
-    *,
-    top: int,
-    rank_by: str,
-) -> Figure:
-    """Draw subgroup accuracy of all models by the number of labels and seed, and the best models.
-
-    Parameters
-    ----------
-    metrics : DataFrame
-        model, dataset, seed, metric, subgroup (number of labels), value (from 0 to 1); rows in any
-        order, also of other metrics.
-    rank_shift : DataFrame
-        As in `draw_metric_rank_shift`; may be empty.
-    degradation, rank_by
-        As in `choose_shifts`, whose second dataset is drawn.
-    top : int
-        How many of the best models by each rank are drawn, ties by name.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A page wide (7 in): a box per seed, those with the same number of labels side by side; over
-        them the best models by top-1 accuracy and by `rank_by`, listed at the right. Of more than
-        10 seeds, the means are drawn.
-    """
-    if metrics.empty:
-        return draw_note(NO_SUBGROUP, heading=SEEDS_HEADING)
-    compared = name_compared(degradation, metrics)
-    rank_shift = choose_shifts(rank_shift, degradation, metrics, rank_by=rank_by)
-    dataset = compared[-1] if rank_shift.empty else rank_shift["dataset_b"].iloc[0]
-    own = metrics[(metrics["dataset"] == dataset) & (metrics["metric"] == "subgroup")]
-    means = _average_seeds(own)
-    if means.empty:
-        return draw_note(NO_SUBGROUP, heading=SEEDS_HEADING)
-    groups = sorted(set(means["subgroup"]))
-    seeds = own.dropna(subset="value").fillna({"seed": ""})
-    if seeds["seed"].nunique() > MAX_SEEDS:
-        seeds = means.assign(seed="")
-    best = {key: _choose_best(rank_shift, f"rank_{key}", top) for key in TOPS}
-    heads = {"a": NAMES["top1"], "b": NAMES[rank_by]}
-    sheet, listed = _make_page(dataset, best, heads, seeds["seed"].nunique())
-    names = sorted(set(seeds["seed"]), key=lambda seed: (len(seed), seed))
-    step = GROUP / len(names)
-    for place, seed in enumerate(names):
-        rows = seeds[seeds["seed"] == seed]
-        shift = step * (place - (len(names) - 1) / 2)
-        boxes = {groups.index(g) + shift: values["value"] for g, values in rows.groupby("subgroup")}
-        _draw_boxes(sheet.axes, boxes, width=0.8 * step, color=FAINT_INK)
-    for key, (color, marker) in TOPS.items():
-        for model in best[key]:
-            curve = means[means["model"] == model].set_index("subgroup")["value"].sort_index()
-            look: dict[str, Any] = {"marker": marker, "markersize": 3.2, "markeredgewidth": 0}
-            x = [groups.index(g) + (BEST_MARK if key == "b" else -BEST_MARK) for g in curve.index]
-            [line] = sheet.axes.plot(x, 100 * curve, color=color, linewidth=0.7, alpha=0.85, **look)
-            mark(line, model, text=write_points(np.column_stack((curve.index, 100 * curve))))
-    _dress_boxes(sheet.axes, groups)
-    _limit_values(sheet.axes, seeds["value"])
-    sheet.axes.set_ylabel(ACCURACY_LABEL)
-    _list_best(sheet, best, heads, listed)
     return sheet.figure
 
 
@@ -641,65 +566,3 @@ def _limit_values(axes: Axes, values: "pd.Series[float]") -> None:
     low, high = 100 * float(values.min()), 100 * float(values.max())
     margin = 0.04 * (high - low) or 1.0
     axes.set_ylim(low - margin, high + margin)
-
-
-def _choose_best(rank_shift: pd.DataFrame, column: str, top: int) -> list[str]:
-    ranked = rank_shift.dropna(subset=column).sort_values([column, "model"])
-    return [str(model) for model in ranked["model"].head(top)]
-
-
-def _make_page(
-    dataset: str, best: Mapping[str, Sequence[str]], heads: Mapping[str, str], seeds: int
-) -> tuple[Sheet, dict[str, str]]:
-    """Make the figure with room at the right for the best models, and their labels."""
-    models = sorted({model for names in best.values() for model in names})
-    labels = shorten_names(models, width=BEST_NAME_WIDTH, size=TEXT_SIZE)
-    headers = [_head_best(heads[key], best[key]) for key in TOPS] if models else []
-    room = max(widest([*labels.values()], size=TEXT_SIZE), widest(headers, size=TEXT_SIZE))
-    lines = sum(len(names) + 1.5 for names in best.values()) if models else 0
-    keys: dict[str, Artist] = {
-        ("models, a box per seed" if seeds > 1 else "models"): Patch(color=FAINT_INK, alpha=0.35)
-    }
-    for side, (color, marker) in TOPS.items() if models else ():
-        key = Line2D([], [], color=color, marker=marker, markersize=3.2, linewidth=0.7)
-        keys[f"best by {heads[side]}"] = key
-    legend = plan_legend(list(keys), sheet_width=page_width())
-    name = shorten_names([dataset], width=BOXES_DATASET_WIDTH, size=TEXT_SIZE)[dataset]
-    sheet = make_sheet(
-        width=page_width(),
-        height=max(SEEDS_HEIGHT, lines * BEST_LINE),
-        margins=Margins(
-            LEFT,
-            2 * PADDING + (room + 2 * GAP if models else 0.0),
-            head=HEADER_HEIGHT + legend.height,
-        ),
-        wording=Wording(
-            f"{SEEDS_HEADING if seeds > 1 else BOXES_HEADING}: {name}",
-            BOXES_LABEL,
-            (f"{BOX_NOTE} {LINES_NOTE}" if models else BOX_NOTE,),
-        ),
-    )
-    draw_legend(sheet, legend, list(keys.values()))
-    return sheet, labels
-
-
-def _head_best(metric: str, models: Sequence[str]) -> str:
-    return f"best {len(models)} by {metric}"
-
-
-def _list_best(
-    sheet: Sheet,
-    best: Mapping[str, Sequence[str]],
-    heads: Mapping[str, str],
-    labels: Mapping[str, str],
-) -> None:
-    """List the best models at the right of the axes, the very best first."""
-    y = sheet.height - BEST_LINE / 2
-    for key, models in best.items() if labels else ():
-        x = sheet.width + 2 * GAP
-        head = _head_best(heads[key], models)
-        sheet.write(head, x=x, y=y, color=TOPS[key][0], va="center_baseline")
-        for model in models:
-            y -= BEST_LINE
-            sheet.write(labels[model], x=x, y=y, va="center_baseline")
-        y -= 1.5 * BEST_LINE

@@ -1,4 +1,4 @@
-"""Pairs of models: differences, probabilities of improvement, and the signed-rank test.
+"""Pairs of models: differences, the signed-rank test, and ratings of who beats whom.
 
 A table lists each pair once; a figure shows it from both sides, or all models against a reference.
 """
@@ -6,30 +6,15 @@ A table lists each pair once; a figure shows it from both sides, or all models a
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 from capmap.figures.canvas import (
-    GAP,
-    HEADER_HEIGHT,
-    PADDING,
-    ROW_HEIGHT,
-    Margins,
-    Sheet,
+    NothingToDraw,
     Wording,
     choose_models,
-    draw_legend,
-    draw_note,
-    fit_labels,
-    make_sheet,
-    plan_legend,
 )
-from capmap.figures.forest import WIDE_LABEL, draw_forest, plan_rows
+from capmap.figures.forest import draw_forest
 from capmap.figures.heatmap import (
     DIVERGING,
     RISING,
@@ -40,10 +25,9 @@ from capmap.figures.heatmap import (
     mark_diagonal,
     span_evenly,
 )
-from capmap.figures.look import COLUMN_WIDTH
-from capmap.figures.names import text_width
-from capmap.figures.side_columns import format_decimal, format_p, plan_columns, write_columns
-from capmap.figures.style import FAINT_INK, INK, SMALL_SIZE, figure_style
+from capmap.figures.side_columns import RANK_NOTE, format_decimal, format_p, write_ranks
+from capmap.figures.style import figure_style
+from capmap.wording import depends_on_ridge
 
 # What a quantity of the pair (a, b) is for the pair (b, a).
 SWAPPED = {
@@ -70,29 +54,11 @@ COLUMN_NOTES = (
     "r: matched-pairs rank-biserial correlation.",
 )
 
-IMPROVEMENT_HEADING = "Probability of improvement"
-IMPROVEMENT_UNIT = "probability that a run of the reference is better, averaged over datasets"
-LINE_NOTE = "Dashed: neither is better (0.5). At the right: the probability and its interval."
 
-NARROW_LABEL = 1.0
-BAR_HEIGHT = 0.72
-UNDECIDED_STRENGTH = 0.4
-LETTER_ROOM = 0.2
-OUTCOMES = {
-    "reference better": "#2B6CB0",
-    "equivalent": "#CFCFCF",
-    "model better": "#E69F00",
-}
-LETTERS = {"reference better": "R", "equivalent": "E", "model better": "M"}
 BAYES_HEADING = "Bayesian signed-rank test"
 BAYES_UNIT = "probability that the row is better than the column"
 ALONE = "Decisions are of each pair alone."
 MARK_NOTE = f"Corner: one is better. Bar: they are equivalent. {ALONE}"
-LETTER_NOTE = f"R: reference better. E: equivalent. M: model better. Pale: undecided. {ALONE}"
-DASH = "\N{EN DASH}"
-DASH_NOTE = f"{DASH}: {NO_SHARED}."
-
-Numbers = npt.NDArray[np.float64]
 
 
 def mirror_pairs(pairwise: pd.DataFrame) -> pd.DataFrame:
@@ -201,10 +167,8 @@ def draw_comparison_matrix(
     Notes
     -----
     A corner marks a pair whose Holm-corrected p value is below the level. A pair without a dataset
-    in common is hatched. One model alone gets a figure that says so.
+    in common is hatched.
     """
-    if pairwise.empty:
-        return draw_note(NO_PAIR, heading=DIFFERENCE_HEADING)
     models, notes = choose_models(list_paired(pairwise), order)
     pairs = arrange_pairs(pairwise, models)
     table = square_pairs(pairs["mean_difference"], models)
@@ -271,7 +235,7 @@ def draw_comparison_reference(
     everyone = list_paired(pairwise)
     models, notes = choose_models(set(everyone) - {reference}, order)
     if not models:
-        return draw_note(NO_PAIR, heading=DIFFERENCE_HEADING)
+        raise NothingToDraw(NO_PAIR)
     facing = face_reference(pairwise, reference, models)
     named = {"mean_difference": "estimate", "ci_low": "low", "ci_high": "high"}
     return draw_forest(
@@ -286,59 +250,6 @@ def draw_comparison_reference(
         line=0.0,
         empty=NO_SHARED,
     )
-
-
-@figure_style()
-def draw_improvement(
-    pairwise: pd.DataFrame, *, reference: str, order: Sequence[str] = ()
-) -> Figure:
-    """Draw the probability of improvement of the reference over each model.
-
-    Parameters
-    ----------
-    pairwise : DataFrame
-        model_a, model_b, p_improvement, p_improvement_low, p_improvement_high (of a over b); rows
-        in any order; ends of intervals may be empty.
-    reference : str
-        The model that others are compared with; empty: the first of `order`.
-    order : sequence of str
-        Models from the best to the worst; by name where empty.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A row per model, at most 40. A column wide (3.4 in), or a page (7 in) where names need it.
-    """
-    reference = reference or order[0]
-    everyone = list_paired(pairwise)
-    models, notes = choose_models(set(everyone) - {reference}, order)
-    if not models:
-        return draw_note(NO_PAIR, heading=IMPROVEMENT_HEADING)
-    facing = 1 - face_reference(pairwise, reference, models)[
-        ["p_improvement", "p_improvement_low", "p_improvement_high"]
-    ].set_axis(["estimate", "high", "low"], axis=1)
-    return draw_forest(
-        facing,
-        everyone=everyone,
-        columns={
-            "P": [format_decimal(value) for value in facing["estimate"]],
-            "interval": [
-                _write_ends(low, high) for low, high in facing[["low", "high"]].to_numpy()
-            ],
-        },
-        wording=Wording(
-            f"{IMPROVEMENT_HEADING} of {reference}", IMPROVEMENT_UNIT, (*notes, LINE_NOTE)
-        ),
-        line=0.5,
-        limits=(0.0, 1.0),
-        empty=NO_SHARED,
-    )
-
-
-def _write_ends(low: float, high: float) -> str:
-    if low != low or high != high:
-        return ""
-    return f"{format_decimal(low)}\N{EN DASH}{format_decimal(high)}"
 
 
 @figure_style()
@@ -362,8 +273,6 @@ def draw_bayes_matrix(pairwise: pd.DataFrame, *, order: Sequence[str] = ()) -> F
     Where the test decided that one of a pair is better, both cells of the pair have a corner;
     where it decided that they are practically equivalent, both have a bar.
     """
-    if pairwise.empty:
-        return draw_note(NO_PAIR, heading=BAYES_HEADING)
     models, notes = choose_models(list_paired(pairwise), order)
     pairs = arrange_pairs(pairwise, models)
     table = square_pairs(pairs["p_a_better"], models)
@@ -385,169 +294,98 @@ def draw_bayes_matrix(pairwise: pd.DataFrame, *, order: Sequence[str] = ()) -> F
     ).figure
 
 
+SCALE_LABEL = "datasets on which the row beats the column (%)"
+ODDS = "200 points more: 76% of battles won. Elo depends on which models are compared."
+SEPARATED_NOTE = (
+    "In {:.1%} of the resamples some models only won or only lost: ends of intervals there depend "
+    "on the ridge of the fit."
+)
+# 10 battles won to one lost, in points.
+REACH = 400.0
+GROUPS_NOTE = "Groups that never met: ratings between them mean nothing."
+
+
 @figure_style()
-def draw_bayes_reference(
-    pairwise: pd.DataFrame, *, reference: str, order: Sequence[str] = ()
-) -> Figure:
-    """Draw the probabilities that the reference is better, equivalent or worse, per model.
+def draw_elo(elo: pd.DataFrame, *, order: Sequence[str] = (), confidence_level: float) -> Figure:
+    """Draw each model's Elo rating with its interval and rank, the best model on top.
 
     Parameters
     ----------
-    pairwise : DataFrame
-        model_a, model_b, p_a_better, p_equivalent, p_b_better, decision; rows in any order.
-    reference : str
-        The model that others are compared with; empty: the first of `order`.
+    elo : DataFrame
+        model, elo, ci_low, ci_high (points), rank, rank_low, rank_high; rows in any order. Ends of
+        intervals may be empty. separated (share of resamples, 0 to 1, in which some models only
+        won or only lost; the same in all rows) and component (number of a group of models that met
+        each other).
     order : sequence of str
-        Models from the best to the worst; by name where empty.
+        All models of the study, for their colors; empty: those of the table.
+    confidence_level : float
+        Of the intervals, between 0 and 1.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A bar per model, at most 40, in percent where a part has room for it. A column wide
-        (3.4 in), or a page (7 in) where names need it. Bars without a decision are pale.
+        A column wide (3.4 in), or a page (7 in) where names need it.
+
+    Notes
+    -----
+    A model without an interval has an open marker, and a note says so. Of more than 40 models the
+    best 40 are drawn. Of several groups of models that never met, each model's is stated, with a
+    note; so are separated resamples where they reach the ends of an interval.
     """
-    reference = reference or order[0]
-    models, notes = choose_models(set(list_paired(pairwise)) - {reference}, order)
-    if not models:
-        return draw_note(NO_PAIR, heading=BAYES_HEADING)
-    facing = face_reference(pairwise, reference, models)
-    shares = facing[["p_b_better", "p_equivalent", "p_a_better"]].to_numpy(float)
-    names = {"a better": "model", "b better": "reference", "equivalent": "equivalent"}
-    side = plan_columns({"decided": [names.get(word, "") for word in facing["decision"]]})
-    rows = plan_rows(models, side)
-    strong = facing["decision"].isin(list(names)).to_numpy()
-    notes = (*notes, ALONE if strong.all() else f"Pale: undecided. {ALONE}")
-    wording = Wording(f"{BAYES_HEADING} against {reference}", "probability (%)", notes)
-    sheet = _make_bars(rows.sheet_width, len(models), rows.margins, wording)
-    _stack(sheet.axes, shares, strong, width=100)
-    _write_shares(sheet, shares, strong)
-    sheet.axes.set_xlim(0, 100)
-    sheet.axes.set_xticks([0, 25, 50, 75, 100])
-    texts = [_write_outcomes(row) for row in shares]
-    sheet.label_rows(rows.labels, header="model", names=models, texts=texts)
-    write_columns(sheet, side)
-    return sheet.figure
-
-
-@figure_style()
-def draw_rope(rope: pd.DataFrame, *, order: Sequence[str] = ()) -> Figure:
-    """Draw how decisions against the reference depend on the region of practical equivalence.
-
-    Parameters
-    ----------
-    rope : DataFrame
-        reference, model, factor, rope (half-width; may be empty), p_reference_better, p_equivalent,
-        p_model_better, decision; rows in any order.
-    order : sequence of str
-        Models from the best to the worst; by name where empty.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A bar per model (at most 40) and factor, with the letter of the decision. A column wide
-        (3.4 in), or a page (7 in) where names need it.
-    """
-    if rope.empty:
-        return draw_note(NO_PAIR, heading=BAYES_HEADING)
-    models, notes = choose_models(rope["model"], order)
-    factors = sorted(set(rope["factor"]))
-    labels = fit_labels(models, narrow=NARROW_LABEL, wide=WIDE_LABEL)
-    lacking = rope.loc[rope["model"].isin(models), "p_equivalent"].isna().any()
-    sheet = _make_bars(
-        labels.sheet_width,
-        len(models),
-        Margins(left=PADDING + max(labels.width, 0.35) + GAP, right=2 * PADDING, ticks=0.3),
-        Wording(
-            f"Decisions by region of equivalence, against {rope['reference'].iloc[0]}",
-            "half-width (multiple of the configured one)",
-            (*notes, LETTER_NOTE, *((DASH_NOTE,) if lacking else ())),
-        ),
+    table = elo.sort_values(["rank", "model"]).set_index("model")
+    drawn, notes = choose_models(table.index, list(table.index))
+    table = table.loc[drawn].rename(columns={"elo": "estimate", "ci_low": "low", "ci_high": "high"})
+    if table["rank_low"].notna().any():
+        notes += (RANK_NOTE,)
+    separated = float(elo["separated"].iloc[0])
+    if depends_on_ridge(separated, confidence_level=confidence_level):
+        notes += (SEPARATED_NOTE.format(separated),)
+    groups = [""] * len(table)
+    if elo["component"].max() > 1:
+        groups = [f"{component:.0f}" for component in table["component"]]
+        notes += (GROUPS_NOTE,)
+    ratings = [f"{rating:.0f}" if rating == rating else "" for rating in table["estimate"]]
+    return draw_forest(
+        table,
+        everyone=[*elo["model"], *order],
+        columns={"Elo": ratings, "rank": write_ranks(table), "group": groups},
+        wording=Wording("Elo rating with interval", "Elo rating (points)", (ODDS, *notes)),
+        reach=max(REACH, float(elo["elo"].max() - elo["elo"].min())),
     )
-    bar = 1 - LETTER_ROOM * (COLUMN_WIDTH / labels.sheet_width)
-    lines: list[list[str]] = [[] for _ in models]
-    for column, factor in enumerate(factors):
-        at = rope[rope["factor"] == factor].set_index("model").reindex(models)
-        shares = at[["p_reference_better", "p_equivalent", "p_model_better"]].to_numpy(float)
-        letters = [LETTERS.get(word, "") for word in at["decision"]]
-        decided = np.array(letters) != ""
-        _stack(sheet.axes, shares, decided, left=column, width=bar - 0.04, empty=DASH)
-        for row, letter in enumerate(letters):
-            lines[row].append(f"\N{MULTIPLICATION SIGN}{factor:g}: {_write_outcomes(shares[row])}")
-            if letter:
-                sheet.axes.text(column + bar, row, letter, size=SMALL_SIZE, va="center_baseline")
-    sheet.axes.set_xlim(0, len(factors))
-    middle = np.arange(len(factors)) + (bar - 0.04) / 2
-    sheet.axes.set_xticks(middle, _label_factors(rope, factors), linespacing=1.1)
-    sheet.axes.tick_params(length=0)
-    sheet.axes.spines[["left", "bottom"]].set_visible(False)
-    texts = ["\n".join(words) for words in lines]
-    sheet.label_rows(labels.texts, header="model", names=labels.names, texts=texts)
-    return sheet.figure
 
 
-def _write_outcomes(shares: Numbers) -> str:
-    """How probable each outcome is, in percent."""
-    if np.isnan(shares).any():
-        return ""
-    pairs = zip(OUTCOMES, shares, strict=True)
-    return ", ".join(f"{outcome} {share:.0%}" for outcome, share in pairs)
+@figure_style()
+def draw_winrate(winrate: pd.DataFrame) -> Figure:
+    """Draw the share of datasets on which one model beats another, as a matrix.
 
+    Parameters
+    ----------
+    winrate : DataFrame
+        model, opponent, win_rate (0 to 1; may be empty) for ordered pairs; rows in any order.
 
-def _label_factors(rope: pd.DataFrame, factors: Sequence[float]) -> list[str]:
-    """Each factor, with its half-width below where it is known."""
-    half = rope.groupby("factor")["rope"].first()
-    signs = {factor: f"\N{MULTIPLICATION SIGN}{factor:g}" for factor in factors}
-    return [
-        sign if pd.isna(half[factor]) else f"{sign}\n±{half[factor]:.3g}"
-        for factor, sign in signs.items()
-    ]
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A heat map with the model of the highest average win rate on top and at the left. A column
+        wide (3.4 in), or a page (7 in) where names or cells need it.
 
-
-def _make_bars(width: float, rows: int, margins: Margins, wording: Wording) -> Sheet:
-    """Make a sheet for stacked bars, with the legend of their parts."""
-    legend = plan_legend(list(OUTCOMES), sheet_width=width)
-    head = HEADER_HEIGHT + legend.height
-    roomy = Margins(margins.left, margins.right, head, margins.ticks)
-    sheet = make_sheet(width=width, height=rows * ROW_HEIGHT, margins=roomy, wording=wording)
-    draw_legend(sheet, legend, [Patch(color=color) for color in OUTCOMES.values()])
-    return sheet
-
-
-def _stack(
-    axes: Axes,
-    shares: Numbers,
-    strong: npt.NDArray[np.bool_],
-    *,
-    width: float,
-    left: float = 0.0,
-    empty: str = NO_SHARED,
-) -> None:
-    """Draw a bar per row, its parts next to each other; pale where it is not strong."""
-    known = np.isfinite(shares).all(axis=1)
-    rows = np.flatnonzero(known)
-    starts = left + width * (shares.cumsum(axis=1) - shares)
-    for part, color in enumerate(OUTCOMES.values()):
-        colors = [to_rgba(color, 1.0 if strong[row] else UNDECIDED_STRENGTH) for row in rows]
-        lengths = width * shares[rows, part]
-        axes.barh(rows, lengths, BAR_HEIGHT, starts[rows, part], color=colors, linewidth=0)
-    look: Any = {"size": SMALL_SIZE, "color": FAINT_INK, "ha": "center", "va": "center_baseline"}
-    for row in np.flatnonzero(~known):
-        axes.text(left + width / 2, float(row), empty, **look)
-
-
-def _write_shares(sheet: Sheet, shares: Numbers, strong: npt.NDArray[np.bool_]) -> None:
-    """Write each part's percentage into it where it fits."""
-    for row, parts in enumerate(100 * shares):
-        colors = ("white" if strong[row] else INK, INK, INK)
-        for part, start, color in zip(parts, np.cumsum(parts) - parts, colors, strict=True):
-            text = f"{part:.0f}"
-            if part / 100 * sheet.width >= text_width(text, size=SMALL_SIZE) + 0.04:
-                sheet.axes.text(
-                    start + part / 2,
-                    row,
-                    text,
-                    size=SMALL_SIZE,
-                    color=color,
-                    ha="center",
-                    va="center_baseline",
-                )
+    Notes
+    -----
+    The middle of the colors is 50%. The diagonal is gray, and pairs without a common dataset are
+    hatched. Of more than 40 models the best 40 are drawn.
+    """
+    by_pair = winrate.set_index(["model", "opponent"])["win_rate"].astype(float).sort_index()
+    rates = 100 * by_pair.unstack()  # noqa: PD010
+    average = rates.mean(axis=1).rename("average").reset_index()
+    order = list(average.sort_values(["average", "model"], ascending=[False, True])["model"])
+    models, notes = choose_models(order, order)
+    table = rates.reindex(index=models, columns=models)
+    pairs = len(models) * (len(models) - 1)
+    if table.count().sum() < pairs:
+        notes += (HATCH_NOTE,)
+    return draw_grid(
+        table,
+        scale=Scale(SCALE_LABEL, 0.0, 100.0, (lambda rate: f"{rate:.0f}",), DIVERGING),
+        wording=Wording("Win rate", "", ("A tie counts half.", *notes)),
+        marks=(mark_diagonal(table),),
+    ).figure

@@ -1,26 +1,30 @@
-"""Predicted results against true ones: by point, by number of dimensions, and by cell."""
+"""Errors of predicted results: by point, dimensions, number of results, and type of dataset."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import StrMethodFormatter
+from matplotlib.lines import Line2D
+from matplotlib.ticker import PercentFormatter, StrMethodFormatter
 
 from capmap.figures.canvas import (
     GAP,
     HEADER_HEIGHT,
     PADDING,
+    ROW_HEIGHT,
     Margins,
+    NothingToDraw,
     Sheet,
     Wording,
-    draw_note,
+    draw_legend,
     make_sheet,
+    plan_legend,
 )
 from capmap.figures.curves import scale_by_log
-from capmap.figures.heatmap import SCALE_ROOM, Scale, color_cells, pivot_cells, span_evenly
 from capmap.figures.look import column_width, page_width
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.panels import (
@@ -42,8 +46,8 @@ from capmap.figures.panels import (
     spread_evenly,
     style_method,
 )
-from capmap.figures.side_columns import format_decimal
-from capmap.figures.style import FAINT_INK, SMALL_SIZE, TEXT_SIZE, ModelStyle, figure_style
+from capmap.figures.side_columns import format_decimal, format_interval, plan_columns, write_columns
+from capmap.figures.style import FAINT_INK, PALETTE, SMALL_SIZE, TEXT_SIZE, ModelStyle, figure_style
 from capmap.wording import count_things
 
 PREDICTOR = "factors"
@@ -54,7 +58,6 @@ GUTTER = 0.12
 TITLE = 0.26
 MOST_WIDTH = 1.9
 LEAST_PANEL = 1.0
-LEAST_CELL = 0.1
 LEAST, MOST = -0.5, 2.0
 CROWD = 300
 MAX_POINTS = 4000
@@ -72,22 +75,6 @@ PROTOCOL_NOTES = {
 DIMENSIONS_HEADING = "Error over the number of dimensions"
 NO_METHOD = "No method was validated."
 LABEL_STEP = 0.105
-
-ERRORS_HEADING = "Errors of predictions"
-ERRORS_UNIT = "error of the predicted gap (absolute)"
-NO_RESULT = "No result was hidden and predicted."
-ERRORS_ORDER = (
-    "Models and datasets with the most results first. Blank: no result, or none that was hidden."
-)
-COLORS = "cividis_r"
-EMPTY_COLOR = "#F5F5F5"
-MAX_MODELS = 50
-MAX_DATASETS = 75
-NAME_WIDTH = 1.5
-MODEL_NAME_WIDTH = 1.0
-NARROW_MODELS = 12
-ROW_HEIGHT = (0.088, 0.15)
-MAX_HEIGHT = 6.6
 
 
 @figure_style()
@@ -128,7 +115,7 @@ def draw_fit(
     methods = order_methods(name for table in tables.values() for name in table["distance"])
     if not methods:
         text = f"No method was validated with {count_things(dimension, 'dimension')}."
-        return draw_note(text, heading=FIT_HEADING)
+        raise NothingToDraw(text)
     predictions = np.concatenate([table["prediction"] for table in tables.values()])
     limits = _find_limits(predictions)
     outside = int(np.sum((predictions < limits[0]) | (predictions > limits[1])))
@@ -260,7 +247,7 @@ def draw_dimensions(summary: pd.DataFrame) -> Figure:
     fitted = known.dropna(subset="dimension")
     baselines = known[known["dimension"].isna()]
     if not protocols:
-        return draw_note(NO_METHOD, heading=DIMENSIONS_HEADING)
+        raise NothingToDraw(NO_METHOD)
     methods = order_methods(fitted["distance"])
     names = [name_method(name) for name in order_methods(baselines["distance"])]
     room = widest(names, size=SMALL_SIZE) + GAP if names else PADDING
@@ -352,72 +339,256 @@ def _part_labels(heights: Numbers, top: float) -> Numbers:
     return parted
 
 
+BINS_HEADING = "Error by the number of results of a model"
+BINS_LABEL = "results of the model that were known; below: models"
+NO_RESULTS = "No result was hidden and predicted."
+CURVE_HEADING = "Predictions for models with few results"
+CURVE_LABEL = "results left to the model; below: models"
+NO_CURVE = "No model has enough results to hide some of them."
+COVERAGE_TITLE = "hidden results within their interval"
+SHOWN = ("factors", "l2", "additive")
+INTERVALS = "Bars: intervals, wide where models are few."
+ERROR_COLUMNS = ["mse", "mse_low", "mse_high"]
+STEP = 0.11
+WIDE_GAP = 0.5
+
+
 @figure_style()
-def draw_prediction_errors(predictions: pd.DataFrame) -> Figure:
-    """Draw the absolute error of each prediction whose result was hidden.
+def draw_error_by_results(by_results: pd.DataFrame, *, method: str) -> Figure:
+    """Draw the error over the number of results that a model has.
 
     Parameters
     ----------
-    predictions : DataFrame
-        model, dataset, observed (gap; NaN where there is no result), predicted, held_out (whether
-        the result was hidden when it was predicted); rows in any order.
+    by_results : DataFrame
+        distance (a method or baseline), results_from, results_to (NA where open), models, mse,
+        mse_low, mse_high (may be empty). Rows in any order.
+    method : str
+        Of the positions, which is drawn beside factors, l2 and additive.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Datasets as rows and models as columns. A column wide (3.4 in) up to 12 models, beyond that
-        a page (7 in).
+        A column wide (3.4 in).
 
     Notes
     -----
-    Of more than 50 models or 75 datasets, those with the most results are drawn; ties go by name.
-    The colors span 98% of the errors, so an outlier does not hide the rest.
+    Methods stand beside each other, and the number of models below each number of results. An
+    interval beyond 1.6 times the largest error is cut at the top, which a note says.
     """
-    known = predictions[predictions["held_out"].astype(bool)].dropna(
-        subset=["observed", "predicted"]
+    known = by_results.dropna(subset="mse")
+    bins = _label_bins(known[known["distance"].isin({*SHOWN, method})])
+    if bins.empty:
+        raise NothingToDraw(NO_RESULTS)
+    methods = order_methods(bins["method"])
+    top = find_top(bins[["mse"]], bins["mse_high"])
+    [panel] = make_panels(
+        [""],
+        wording=Wording(BINS_HEADING, BINS_LABEL, _write_notes(bins, top)),
+        keys=[make_method_key(name) for name in methods],
+        tick_lines=2,
     )
+    _draw_groups(panel, bins, methods, ERROR_COLUMNS)
+    dress_errors(panel.axes, top)
+    panel.axes.set_ylabel(ERROR)
+    return panel.figure
+
+
+@figure_style()
+def draw_error_curve(error_curve: pd.DataFrame, *, confidence_level: float) -> Figure:
+    """Draw error and coverage over the number of results that were left to a model.
+
+    Parameters
+    ----------
+    error_curve : DataFrame
+        results, models, mse, mse_low, mse_high (may be empty), mse_additive, coverage (share of
+        hidden results within their prediction interval, 0 to 1). Rows in any order.
+    confidence_level : float
+        Nominal coverage, 0 to 1: a line.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A page wide (7 in).
+    """
+    known = error_curve.dropna(subset="mse").sort_values("results")
     if known.empty:
-        return draw_note(NO_RESULT, heading=ERRORS_HEADING)
-    datasets, notes = _choose_names(predictions, "dataset", MAX_DATASETS)
-    models, more = _choose_names(predictions, "model", MAX_MODELS)
-    cells = known.set_index(["dataset", "model"])
-    table = pivot_cells((cells["predicted"] - cells["observed"]).abs(), datasets, models)
-    sheet = _make_grid(table, " ".join((*notes, *more, ERRORS_ORDER)))
-    sheet.axes.patch.set_facecolor(EMPTY_COLOR)
-    color_cells(sheet, table, Scale(ERRORS_UNIT, 0.0, span_evenly(table), (), COLORS))
+        raise NothingToDraw(NO_CURVE)
+    known = known.assign(place=range(len(known)), label=[f"{n:.0f}" for n in known["results"]])
+    bare = dict.fromkeys(("mse_low", "mse_high", "coverage"), np.nan)
+    additive = known.assign(method="additive", mse=known["mse_additive"], **bare)
+    curves = pd.concat([known.assign(method="factors"), additive], ignore_index=True)
+    methods = order_methods(curves["method"])
+    top = find_top(curves[["mse"]], curves["mse_high"])
+    notes = (*_write_notes(curves, top), f"Dashed line: nominal coverage, {confidence_level:.4g}.")
+    panels = make_panels(
+        ["error", COVERAGE_TITLE],
+        wording=Wording(CURVE_HEADING, CURVE_LABEL, notes),
+        keys=[make_method_key(method) for method in methods],
+        gap=WIDE_GAP,
+        tick_lines=2,
+    )
+    _draw_groups(panels[0], curves, methods, ERROR_COLUMNS)
+    dress_errors(panels[0].axes, top)
+    panels[0].axes.set_ylabel(ERROR)
+    covered = curves[curves["method"] == "factors"].assign(none=np.nan)
+    _draw_groups(panels[1], covered, methods, ["coverage", "none", "none"])
+    lowest = covered["coverage"].min()
+    lowest = confidence_level if np.isnan(lowest) else lowest
+    _dress_coverage(panels[1], lowest, confidence_level)
+    return panels[0].figure
+
+
+def _write_notes(errors: pd.DataFrame, top: float) -> tuple[str, ...]:
+    bars = (INTERVALS,) if errors["mse_high"].notna().any() else ()
+    return bars + note_cut(errors["mse_high"], top)
+
+
+def _label_bins(bins: pd.DataFrame) -> pd.DataFrame:
+    """Give each group of numbers of results its place, from the left, and its label."""
+    starts = sorted(set(bins["results_from"]))
+    labels = [
+        f"{start:.0f}+" if pd.isna(end) else format_interval(start, end)
+        for start, end in zip(bins["results_from"], bins["results_to"], strict=True)
+    ]
+    places = [starts.index(start) for start in bins["results_from"]]
+    return bins.assign(place=places, label=labels, method=bins["distance"])
+
+
+def _draw_groups(
+    panel: Sheet, table: pd.DataFrame, methods: Sequence[str], columns: Sequence[str]
+) -> None:
+    """Draw curves over places, the methods beside each other, with the models of each place."""
+    present = [method for method in methods if (table["method"] == method).any()]
+    for position, method in enumerate(present):
+        rows = table[table["method"] == method]
+        points = read_points(rows, ["place", *columns])
+        points[:, 0] += spread_evenly(position, len(present), step=STEP)
+        draw_estimates(panel.axes, points, style_method(method))
+    groups = table.groupby("place").agg({"label": "first", "models": "max"})
+    places = groups.index.to_numpy(float)
+    panel.axes.set_xlim(places.min() - 0.5, places.max() + 0.5)
+    texts = [
+        f"{label}\n{models:.0f}"
+        for label, models in zip(groups["label"], groups["models"], strict=True)
+    ]
+    words = [word for text in texts for word in text.split("\n")]
+    unit = panel.width / (places.max() - places.min() + 1)
+    every = int(np.ceil((widest(words, size=TEXT_SIZE) + 0.06) / unit))
+    kept = [row for row in range(len(places)) if (places[row] - places[0]) % every == 0]
+    panel.axes.set_xticks(places[kept], [texts[row] for row in kept], linespacing=1.15)
+
+
+def _dress_coverage(panel: Sheet, lowest: float, confidence_level: float) -> None:
+    """Let the y axis end at 100% and start where all shares and the nominal one have room."""
+    start = min(lowest, confidence_level) - 0.05
+    bottom = max(0.0, np.floor(10 * min(start, 0.7)) / 10)
+    panel.axes.axhline(
+        confidence_level, color=FAINT_INK, linestyle=(0, (4, 2)), linewidth=0.8, zorder=1
+    )
+    panel.axes.set_ylim(bottom - 0.01, 1.01)
+    panel.axes.set_yticks(np.linspace(bottom, 1, 1 + round(10 * (1 - bottom))))
+    panel.axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    panel.axes.grid(axis="y")
+
+
+HEADING = "Transfer between types of datasets"
+NOTHING = "No type with datasets enough."
+ROWS_HEADER = "type"
+NAME_WIDTH = 2.0
+NOTES = (
+    "All predict the same hidden results from the rest of the datasets of the type; alone knows "
+    "nothing else, the others know all datasets of other types too.",
+    "Bars and brackets: intervals. Difference: transfer minus alone, below 0 where transfer helps.",
+)
+ERRORS = {
+    "mse": ("transfer", ModelStyle(PALETTE[0], "o", "none")),
+    "mse_alone": ("alone", ModelStyle(PALETTE[3], "s", "none")),
+    "mse_additive": ("additive", ModelStyle(PALETTE[7], "x", "none")),
+}
+
+
+@figure_style()
+def draw_transfer(transfer: pd.DataFrame) -> Figure:
+    """Draw the errors on types of datasets, with and without those of other types.
+
+    Parameters
+    ----------
+    transfer : DataFrame
+        tested_on, predictions, mse, mse_low, mse_high, mse_alone, mse_additive, difference,
+        difference_low, difference_high; errors may be empty. Rows in order, from the top.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A page wide (7 in), a row per type.
+
+    Notes
+    -----
+    Only transfer has an interval. At the right stand the difference between transfer and alone, and
+    the number of results that were predicted.
+    """
+    known = transfer.dropna(subset="mse")
+    if known.empty:
+        raise NothingToDraw(NOTHING)
+    names = shorten_names(known["tested_on"], width=NAME_WIDTH, size=TEXT_SIZE)
+    labels = [names[name] for name in known["tested_on"]]
+    side = plan_columns(
+        {
+            "difference": [_write_difference(row) for row in known.to_dict("records")],
+            "results": [f"{count:.0f}" for count in known["predictions"]],
+        }
+    )
+    top = find_top(known[list(ERRORS)], known["mse_high"])
+    legend = plan_legend([label for label, _ in ERRORS.values()], sheet_width=page_width())
+    sheet = make_sheet(
+        width=page_width(),
+        height=len(known) * ROW_HEIGHT,
+        margins=Margins(
+            left=PADDING + widest([*labels, ROWS_HEADER], size=TEXT_SIZE) + GAP,
+            right=2 * PADDING + side.width,
+            head=HEADER_HEIGHT + legend.height,
+        ),
+        wording=Wording(HEADING, ERROR, (*NOTES, *note_cut(known["mse_high"], top))),
+    )
+    draw_legend(sheet, legend, [_make_key(*error) for error in ERRORS.values()])
+    sheet.label_rows(labels, header=ROWS_HEADER)
+    write_columns(sheet, side)
+    _draw_rows(sheet.axes, known)
+    sheet.axes.set_xlim(0, top)
+    number_axis(sheet.axes.xaxis, most=6)
+    sheet.axes.grid(axis="x")
     return sheet.figure
 
 
-def _make_grid(table: pd.DataFrame, note: str) -> Sheet:
-    """Make the sheet with the names of rows and columns, as small as they can be read."""
-    rows = shorten_names(table.index, width=NAME_WIDTH, size=SMALL_SIZE)
-    columns = shorten_names(table.columns, width=MODEL_NAME_WIDTH, size=SMALL_SIZE)
-    left = PADDING + max(widest(rows.values(), size=SMALL_SIZE), 0.45) + GAP
-    least = left + 2 * PADDING + LEAST_CELL * len(columns)
-    sheet = make_sheet(
-        width=column_width() if len(columns) <= NARROW_MODELS else page_width(least),
-        height=len(rows) * float(np.clip(MAX_HEIGHT / len(rows), *ROW_HEIGHT)),
-        margins=Margins(
-            left=left,
-            right=2 * PADDING,
-            head=SCALE_ROOM + HEADER_HEIGHT,
-            ticks=GAP + widest(columns.values(), size=SMALL_SIZE),
-        ),
-        wording=Wording(ERRORS_HEADING, "model", (note,)),
-    )
-    sheet.axes.set_xticks(np.arange(len(columns)) + 0.5, table.columns.map(columns), rotation=90)
-    sheet.axes.set_yticks(np.arange(len(rows)) + 0.5, table.index.map(rows))
-    sheet.axes.tick_params(length=0, labelsize=SMALL_SIZE)
-    sheet.head_rows("dataset", distance=GAP / 2)
-    return sheet
+def _write_difference(row: Mapping[Hashable, Any]) -> str:
+    """Write a difference with three decimals, and its interval in brackets."""
+    values = [row[name] for name in ("difference", "difference_low", "difference_high")]
+    texts = ["" if pd.isna(value) else format_decimal(float(value), 3) for value in values]
+    return texts[0] + (f" ({texts[1]} to {texts[2]})" if all(texts) else "")
 
 
-def _choose_names(
-    predictions: pd.DataFrame, kind: str, limit: int
-) -> tuple[list[str], tuple[str, ...]]:
-    """Names by number of results, the most first, with a note about those left out."""
-    counts = predictions.dropna(subset="observed")[kind].value_counts()
-    names = sorted(counts.index, key=lambda name: (-counts[name], name))
-    if len(names) <= limit:
-        return names, ()
-    return names[:limit], (f"{limit} of {len(names)} {kind}s, those with the most results.",)
+def _make_key(label: str, look: ModelStyle) -> Line2D:
+    return Line2D([], [], linestyle="none", label=label, **_mark(look))
+
+
+def _mark(look: ModelStyle) -> dict[str, Any]:
+    """Open markers, except for the circles of transfer, which have intervals."""
+    face = look.color if look.marker == "o" else "none"
+    return {
+        "marker": look.marker,
+        "markersize": 4,
+        "markeredgecolor": look.color,
+        "markerfacecolor": face,
+        "markeredgewidth": 1.0,
+    }
+
+
+def _draw_rows(axes: Axes, rows: pd.DataFrame) -> None:
+    places = np.arange(len(rows))
+    low, high = rows[["mse_low", "mse_high"]].to_numpy(float).T
+    color = ERRORS["mse"][1].color
+    closed = np.isfinite(low) & np.isfinite(high)
+    axes.hlines(places[closed], low[closed], high[closed], color=color, linewidth=1.2, zorder=2)
+    for depth, (name, (_, look)) in enumerate(reversed(ERRORS.items())):
+        values = rows[name].to_numpy(float)
+        axes.plot(values, places, linestyle="none", zorder=3 + depth, **_mark(look))

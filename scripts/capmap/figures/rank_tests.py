@@ -1,6 +1,6 @@
-"""Mean ranks and which of them differ: by Nemenyi's critical difference, and by Wilcoxon–Holm.
+"""Mean ranks and which of them differ by Nemenyi's critical difference.
 
-Both are diagrams with an axis of ranks, names in two columns, and bars of groups.
+The diagram has an axis of ranks, names in two columns, and bars of groups.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -18,10 +18,10 @@ from capmap.figures.canvas import (
     PADDING,
     ROW_HEIGHT,
     Margins,
+    NothingToDraw,
     Sheet,
     Wording,
     choose_models,
-    draw_note,
     make_sheet,
 )
 from capmap.figures.look import column_width, page_width
@@ -36,10 +36,9 @@ from capmap.figures.style import (
     model_styles,
 )
 from capmap.problems import require_known
-from capmap.wording import MOST_LETTERED, count_things, describe_few, format_p, split_letters
+from capmap.wording import MOST_LETTERED, count_things, format_p, split_letters
 
 HEADING = "Mean ranks and critical difference"
-CLIQUES_HEADING = "Mean ranks and groups by Wilcoxon\N{EN DASH}Holm"
 ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
 ONE_MODEL = "One model: there are no ranks to compare."
 NO_DATASET = "No dataset has scores of all models, so there is no Nemenyi test."
@@ -55,8 +54,8 @@ STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 MAX_BARS = 12
 ARROW_DISTANCE = 0.05
 ARROW_ROOM = 4
+BARS_NOTE = "Bars join models that the Nemenyi test does not separate."
 NO_BARS = f"Of more than {MOST_LETTERED} models, no bars say which are not separated."
-DOTS_NOTE = "Dots: members of a bar's group; a model without a dot on a bar is not in it."
 ARROW_NOTE = "Arrow: the group goes on among models that are not drawn."
 
 Segment = list[tuple[float, float]]
@@ -96,8 +95,8 @@ def draw_critical_difference(
     -----
     Models stand at their mean ranks over the datasets that all have, which are those that the
     test compares. A bar joins models that it does not separate. Demšar draws the best rank at the
-    right; here it is at the left, and an arrow says so. Fewer than two models, or an empty Nemenyi
-    table, give a figure that says why there is no diagram.
+    right; here it is at the left, and an arrow says so. With fewer than two models, or
+    an empty Nemenyi table, there is no diagram.
 
     References
     ----------
@@ -105,76 +104,22 @@ def draw_critical_difference(
     """
     require_known(highlight, set(mean_ranks["model"]), option="comparison.highlight", kind="model")
     if mean_ranks["mean_rank"].count() < 2:
-        return draw_note(ONE_MODEL, heading=HEADING)
+        raise NothingToDraw(ONE_MODEL)
     if nemenyi.empty:
-        return draw_note(NO_DATASET, heading=HEADING)
+        raise NothingToDraw(NO_DATASET)
     difference = float(nemenyi["critical_difference"].iloc[0])
     datasets = int(nemenyi["datasets"].iloc[0])
     notes = (
         f"Mean ranks over the {count_things(datasets, 'dataset')} common to all models. "
-        f"{_explain_bars('Bars join models that the Nemenyi test does not separate.', mean_ranks)}",
+        f"{BARS_NOTE if len(mean_ranks) <= MOST_LETTERED else NO_BARS}",
         "Nemenyi: depends on which models are compared.",
     )
     return draw_rank_axis(
         mean_ranks.assign(mean_rank=mean_ranks["model"].map(_place_ranks(nemenyi))),
-        group_column="nemenyi_group",
         highlight=highlight,
         wording=Wording(HEADING, "", (*notes, *_describe_friedman(friedman, alpha))),
         critical_difference=(difference, f"CD = {difference:.2f} ({ALPHA} = {alpha:g})"),
     )
-
-
-@figure_style()
-def draw_rank_cliques(
-    mean_ranks: pd.DataFrame, *, highlight: Collection[str] = (), alpha: float
-) -> Figure:
-    """Draw mean ranks with the groups that pairwise Wilcoxon tests with Holm's correction leave.
-
-    Parameters
-    ----------
-    mean_ranks : DataFrame
-        model, mean_rank, datasets, wilcoxon_group (letters, may be empty); rows in any order.
-    highlight : collection of str
-        Models in bold, with a line in their color.
-    alpha : float
-        Level of the tests, between 0 and 1.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A column wide (3.4 in) where names are short, otherwise a page (7 in).
-
-    Notes
-    -----
-    Models that share a bar are not separated. A group need not be consecutive: then its bar has a
-    dot at each member. One model gives a figure that says so.
-    """
-    require_known(highlight, set(mean_ranks["model"]), option="comparison.highlight", kind="model")
-    if mean_ranks["mean_rank"].count() < 2:
-        return draw_note(ONE_MODEL, heading=CLIQUES_HEADING)
-    fewest, most = (int(count) for count in mean_ranks["datasets"].agg(["min", "max"]))
-    span = f"{fewest}\N{EN DASH}{most} datasets" if fewest < most else count_things(most, "dataset")
-    pairs = len(mean_ranks) * (len(mean_ranks) - 1) // 2
-    notes = (
-        _explain_bars(
-            "Bars join models that pairwise Wilcoxon signed-rank tests do not separate "
-            f"(Holm-corrected, {ALPHA} = {alpha:g}).",
-            mean_ranks,
-        ),
-        f"Each model ranked on {span}.",
-        *filter(None, [describe_few(most, pairs=pairs, alpha=alpha)]),
-    )
-    return draw_rank_axis(
-        mean_ranks,
-        group_column="wilcoxon_group",
-        highlight=highlight,
-        wording=Wording(CLIQUES_HEADING, "", notes),
-    )
-
-
-def _explain_bars(note: str, mean_ranks: pd.DataFrame) -> str:
-    """Say what bars mean, or why there are none."""
-    return note if len(mean_ranks) <= MOST_LETTERED else NO_BARS
 
 
 def _place_ranks(nemenyi: pd.DataFrame) -> "pd.Series[float]":
@@ -214,11 +159,6 @@ class Bar:
     level: int
     goes_on: bool
 
-    @property
-    def is_consecutive(self) -> bool:
-        """Whether no other model stands between the members."""
-        return self.members[-1] - self.members[0] == len(self.members) - 1
-
 
 @dataclass(frozen=True)
 class _Plan:
@@ -230,7 +170,7 @@ class _Plan:
     numbers: list[str]
     looks: list[ModelStyle | None]
     bars: list[Bar]
-    critical_difference: float | None
+    critical_difference: float
 
     @property
     def rows(self) -> int:
@@ -243,7 +183,7 @@ class _Plan:
 
     @property
     def height(self) -> float:
-        return self.axis_height + (0.36 if self.critical_difference is None else 0.66)
+        return self.axis_height + 0.66
 
     def place_label(self, position: int) -> tuple[bool, float]:
         """Whether a model is named at the left, and the height of its row."""
@@ -255,25 +195,22 @@ class _Plan:
 def draw_rank_axis(
     mean_ranks: pd.DataFrame,
     *,
-    group_column: str,
     highlight: Collection[str],
     wording: Wording,
-    critical_difference: tuple[float, str] | None = None,
+    critical_difference: tuple[float, str],
 ) -> Figure:
     """Draw mean ranks on an axis, the best at the left, with a bar per group of models.
 
     Parameters
     ----------
     mean_ranks : DataFrame
-        model, mean_rank (1 is best), and a column with the letters of each model's groups, such
-        as ``abz2``; rows in any order, at least one.
-    group_column : str
-        Name of the column of letters, which may be empty.
+        model, mean_rank (1 is best), nemenyi_group (letters of each model's groups, such as
+        ``abz2``; may be empty); rows in any order, at least one.
     highlight : collection of str
         Models in bold, with a line in their color; unknown names do not matter.
     wording : Wording
         Words around the axes; its x label is left out, as the axis is labeled at its top.
-    critical_difference : tuple of float and str, optional
+    critical_difference : tuple of float and str
         Length of a bracket above the axis, in ranks, and its label.
 
     Returns
@@ -284,17 +221,17 @@ def draw_rank_axis(
     Notes
     -----
     The better half of the models is named at the left, the other at the right, so no line crosses
-    a name or another model's line. Bars of a level do not touch. A bar has a dot at each member
-    where other models stand between the members. Of more than 40 models the best 40 are drawn, the
-    highlighted ones in place of the last, and of their groups those that join at least two of them;
-    a bar whose group goes on ends in an arrow. Of more than 12 bars the longest are drawn.
+    a name or another model's line. Bars of a level do not touch. Of more than 40 models the best 40
+    are drawn, the highlighted ones in place of the last, and of their groups those that join at
+    least two of them; a bar whose group goes on ends in an arrow. Of more than 12 bars the longest
+    are drawn.
     """
     styles = model_styles(mean_ranks["model"])
     table = mean_ranks.dropna(subset="mean_rank").sort_values(["mean_rank", "model"])
     names = list(table["model"])
     models, notes = choose_models(names, names, highlight=highlight)
     shown = [place for place, model in enumerate(names) if model in set(models)]
-    groups = cut_groups(find_groups(list(table[group_column])), shown)
+    groups = cut_groups(find_groups(list(table["nemenyi_group"])), shown)
     table = table.iloc[shown]
     ranks = [float(rank) for rank in table["mean_rank"]]
     labels = shorten_names(models, width=LABEL_WIDTH / BOLD, size=TEXT_SIZE)
@@ -305,7 +242,7 @@ def draw_rank_axis(
         numbers=[f"{rank:.2f}" for rank in ranks],
         looks=[styles[model] if model in highlight else None for model in models],
         bars=stack_bars(_choose_longest(groups, ranks), ranks),
-        critical_difference=critical_difference[0] if critical_difference else None,
+        critical_difference=critical_difference[0],
     )
     notes = (*wording.notes, *notes, *_explain_signs(plan.bars, len(groups)))
     sheet = _make_sheet(plan, Wording(wording.heading, "", notes))
@@ -313,8 +250,7 @@ def draw_rank_axis(
     _draw_elbows(sheet, plan)
     _draw_bars(sheet, plan)
     _write_names(sheet, plan)
-    if critical_difference:
-        _draw_bracket(sheet, plan, *critical_difference)
+    _draw_bracket(sheet, plan, *critical_difference)
     return sheet.figure
 
 
@@ -380,8 +316,6 @@ def _choose_longest(groups: Sequence[Sequence[int]], ranks: Sequence[float]) -> 
 
 def _explain_signs(bars: Sequence[Bar], total: int) -> tuple[str, ...]:
     notes = []
-    if not all(bar.is_consecutive for bar in bars):
-        notes.append(DOTS_NOTE)
     if any(bar.goes_on for bar in bars):
         notes.append(ARROW_NOTE)
     if total > len(bars):
@@ -433,7 +367,7 @@ def _make_sheet(plan: _Plan, wording: Wording) -> Sheet:
         margins=Margins(left, right, head=PADDING, ticks=0.0),
         wording=wording,
     )
-    end = max(_last_rank(plan), 1 + (plan.critical_difference or 0))
+    end = max(_last_rank(plan), 1 + plan.critical_difference)
     pad = EDGE * (end - 1) / (sheet.width - 2 * EDGE)
     sheet.axes.set_xlim(1 - pad, end + pad)
     sheet.axes.set_ylim(0, plan.height)
@@ -483,23 +417,19 @@ def _draw_elbows(sheet: Sheet, plan: _Plan) -> None:
 
 def _draw_bars(sheet: Sheet, plan: _Plan) -> None:
     lines: list[Segment] = []
-    dots: Segment = []
     arrows: Segment = []
     for bar in plan.bars:
         y = plan.axis_height - (bar.level + 0.85) * LEVEL_HEIGHT
         lines.append([(plan.ranks[bar.members[0]], y), (plan.ranks[bar.members[-1]], y)])
-        if not bar.is_consecutive:
-            dots += [(plan.ranks[member], y) for member in bar.members]
         if bar.goes_on:
             arrows.append(lines[-1][-1])
     _add_lines(sheet, lines, colors=INK, linewidths=2.2, capstyle="projecting", zorder=3)
-    for marker, size, places, ahead in (("o", 4, dots, 0.0), (">", 6, arrows, ARROW_DISTANCE)):
-        if places:
-            x, heights = zip(*places, strict=True)
-            shift = ScaledTranslation(ahead, 0, sheet.figure.dpi_scale_trans)
-            look: Any = {"markersize": size, "markeredgewidth": 0, "clip_on": False, "zorder": 4}
-            place = sheet.axes.transData + shift
-            sheet.axes.plot(x, heights, marker, color=INK, transform=place, **look)
+    if arrows:
+        x, heights = zip(*arrows, strict=True)
+        shift = ScaledTranslation(ARROW_DISTANCE, 0, sheet.figure.dpi_scale_trans)
+        look: Any = {"markersize": 6, "markeredgewidth": 0, "clip_on": False, "zorder": 4}
+        place = sheet.axes.transData + shift
+        sheet.axes.plot(x, heights, ">", color=INK, transform=place, **look)
 
 
 def _write_names(sheet: Sheet, plan: _Plan) -> None:

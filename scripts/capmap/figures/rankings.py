@@ -1,4 +1,4 @@
-"""Models ranked: interquartile means with their intervals, and how other aggregations rank them."""
+"""Models ranked: scores with their intervals, ranks by other aggregations, and improvability."""
 
 from itertools import groupby
 
@@ -210,3 +210,36 @@ def _label_ends(
             y = sheet.height * (1 - (height + 0.5) / len(heights))
             name = str(model)
             mark(sheet.write(labels[name], x=x, y=y, ha=side, va="center_baseline"), name)
+
+
+UNIT = "error that the best model would save (%, lower is better)"
+
+
+@figure_style()
+def draw_improvability(improvability: pd.DataFrame) -> Figure:
+    """Draw each model's improvability with its interval and rank.
+
+    Parameters
+    ----------
+    improvability : DataFrame
+        model, improvability, ci_low, ci_high (percent), rank, rank_low, rank_high; rows in any
+        order; ends of intervals may be empty.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A row per model, the lowest improvability on top, at most 40. A column wide (3.4 in), or a
+        page (7 in) where names need it.
+    """
+    table = improvability.sort_values(["rank", "model"]).set_index("model")
+    models, notes = choose_models(table.index, list(table.index))
+    table = table.loc[models]
+    if table[["rank_low", "rank_high"]].notna().to_numpy().any():
+        notes = (*notes, RANK_NOTE)
+    named = {"improvability": "estimate", "ci_low": "low", "ci_high": "high"}
+    return draw_forest(
+        table.rename(columns=named),
+        everyone=improvability["model"],
+        columns={"rank": write_ranks(table)},
+        wording=Wording("Improvability", f"mean over datasets of the {UNIT}", notes),
+    )

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import matplotlib as mpl
 from fontTools.subset import Options  # type: ignore[import-untyped]
@@ -116,17 +116,14 @@ def figure_style() -> Iterator[None]:
     Notes
     -----
     Matplotlib's own defaults come first, so a user's matplotlibrc or an earlier change of
-    ``rcParams`` has no say; a style sheet has, if the look that is worn has one. Text is never
-    read as mathematics, so names need no escapes. PDF text is Type 42 (TrueType), as publishers
-    ask; SVG text is drawn as outlines, each glyph stored once, so it looks the same on a machine
-    without the font.
+    ``rcParams`` has no say. Text is never read as mathematics, so names need no escapes. PDF text
+    is Type 42 (TrueType), as publishers ask; SVG text is drawn as outlines, each glyph stored once,
+    so it looks the same on a machine without the font.
     """
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_SETTINGS)
-        look = current_look()
-        mpl.rcParams.update(cast(Any, look.settings))
-        mpl.rcParams["font.family"] = list(dict.fromkeys([look.font, FONT]))
+        mpl.rcParams["font.family"] = list(dict.fromkeys([current_look().font, FONT]))
         yield
 
 

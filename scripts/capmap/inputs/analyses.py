@@ -22,7 +22,7 @@ from capmap.inputs.leaderboards import (
     find_releases,
     list_descriptions,
 )
-from capmap.inputs.looks import find_style, list_looked_for, list_styles
+from capmap.inputs.looks import list_looked_for
 from capmap.inputs.predictions import find_subgroups, list_datasets, list_parts
 from capmap.inputs.published import list_claimed, list_computed, list_printed
 from capmap.inputs.studies import Study, list_shards, list_shards_of_conditions
@@ -161,8 +161,8 @@ def place_step_inputs(*names: str) -> dict[str, Place]:
 
 
 def find_figure_inputs(study: Study, *names: str) -> dict[str, dict[str, str | list[str]]]:
-    """Find where each figure's tables are; ``order`` orders the models, ``style`` is a style."""
-    reads: dict[str, dict[str, str | list[str]]] = {
+    """Find where each figure's tables are; ``order`` orders the models."""
+    return {
         name: {
             read: f"{study.prefix}{found}"
             if isinstance(found, str)
@@ -171,16 +171,12 @@ def find_figure_inputs(study: Study, *names: str) -> dict[str, dict[str, str | l
         }
         for name in names
     }
-    for name in names:
-        if style := find_style(study, name):
-            reads[name]["style"] = style
-    return reads
 
 
 def list_figure_inputs(study: Study, *names: str) -> list[str]:
     """List the files that figures are made of, each once."""
     reads = [found for name in names for _, found in _find_reads(study, name)]
-    return list(dict.fromkeys([*_join(reads), *list_styles(study, *names)]))
+    return list(dict.fromkeys(_join(reads)))
 
 
 def read_step_options(study: Study, *names: str) -> dict[str, dict[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Any
 from capmap.catalog import FIGURES, list_figures
 from capmap.errors import ConfigError
 from capmap.inputs.studies import Study
-from capmap.looks import find_faults, is_style_file
+from capmap.looks import find_faults
 from capmap.wording import find_nearest, list_names, quote_name
 
 # What no look of a figure has.
@@ -16,18 +16,6 @@ SHARED = {"each", "names", "only", "skip"}
 def read_looks(study: Study, *names: str) -> dict[str, dict[str, Any]]:
     """Read what a study has chosen for the look of figures, by name."""
     return {name: _read_look(study, name) for name in names}
-
-
-def find_style(study: Study, name: str) -> str:
-    """Find the file of the style sheet of a figure; empty where it has none."""
-    style = _read_look(study, name).get("style", "")
-    option = "style" if name not in study.settings["figures"]["each"] else f"each.{name}.style"
-    return study.find_file(f"figures.{option}", style) if is_style_file(style) else ""
-
-
-def list_styles(study: Study, *names: str) -> list[str]:
-    """List the files of the style sheets of some figures, each once."""
-    return list(dict.fromkeys(filter(None, (find_style(study, name) for name in names))))
 
 
 def check_looks(study: Study) -> None:
@@ -64,13 +52,6 @@ def _find_faults(study: Study) -> Iterator[tuple[str, str]]:
     yield from _find_useless(study)
     sections = {"": figures} | {f"each.{name}.": look for name, look in figures["each"].items()}
     for place, section in sections.items():
-        style = section.get("style", "")
-        if is_style_file(style):
-            try:
-                study.find_file("figures", style)
-            except ConfigError as error:
-                yield f"{place}style", str(error).partition(": ")[2]
-                section = {**section, "style": ""}
         try:
             yield from ((f"{place}{option}", text) for option, text in find_faults(section))
         except ModuleNotFoundError:

@@ -184,11 +184,6 @@ class Multilabel(Section):
         "Metric that orders the models and is set against top-1 accuracy in the figures and "
         "first in the rank shifts.",
     )
-    top: int = option(
-        5,
-        "Number of best models by top-1 accuracy, and by `rank_by`, that stand out in figures.",
-        ge=1,
-    )
     images: dict[DatasetName, Count] = option(
         {},
         "Numbers of images behind published top-1 and ReaL accuracies by dataset, such as 50000 "

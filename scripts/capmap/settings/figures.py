@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from capmap.settings.sections import FilePath, Name, Section, limit, option
+from capmap.settings.sections import Name, Section, limit, option
 
 Inches = Annotated[float, limit(gt=0, le=50)]
 Points = Annotated[float, limit(ge=3, le=40)]
@@ -41,11 +41,6 @@ class Look(Section):
     )
     dpi: Annotated[float, limit(ge=30, le=2400)] | None = option(
         None, "Dots per inch of PNG files; otherwise 300."
-    )
-    style: FilePath | None = option(
-        None,
-        "A style sheet of matplotlib, its name (such as ggplot) or a file that ends in .mplstyle. "
-        "The options above win over it.",
     )
 
 
