@@ -46,7 +46,7 @@ SCORES = ["image", "1", "2"]
 LABELS = ["image", "label"]
 MODEL_COLUMNS = {name: name for name in ["name", "parameters", "date"]}
 BOUNDS = ["dataset", "low", "high"]
-VALUES = [*("model", "training", "checkpoint", "benchmark", "metric", "split", "value", "time")]
+VALUES = [*("model", "training", "checkpoint", "benchmark", "metric", "split", "value")]
 POLICIES = st.fixed_dictionaries(
     {
         "incomplete": st.sampled_from(["adjust", "drop_models", "drop_datasets"]),

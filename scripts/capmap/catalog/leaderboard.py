@@ -144,31 +144,6 @@ CHECKPOINTS = Analysis(
             "ranking_a ranking_b model training checkpoint rank_a rank_b change stamp",
             formats="csv md tex json",
         ),
-        "best_of_n": Table(
-            "Expected values of the training that validation chooses among n, over all subsets of "
-            "those of a model, or of all (no name of a model). The optimism is by how much the "
-            "chosen one looks better where it was chosen than on the report split, on one scale; "
-            "what grows with n is due to the choice. Intervals are of other trials on the same "
-            "data, and there is none beyond half of the trials.",
-            "model trials of validation test ci_low ci_high optimism optimism_low optimism_high "
-            "stamp",
-            formats="csv md tex json",
-        ),
-        "left_out": Table(
-            "The checkpoint of each model that the other domains choose, on the report split of "
-            "the domain left out: its value, that of the checkpoint that the domain itself would "
-            "choose, the best of all candidates there, and by how much the chosen one falls short "
-            "of it.",
-            "model left_out dataset training checkpoint step selection report own oracle regret "
-            "candidates stamp",
-            formats="csv md tex json",
-        ),
-        "dates": Table(
-            "Checkpoints by date, with their values on both splits. A record is the best of its "
-            "date where it was chosen, and better than all before.",
-            "date model training checkpoint step selection report chosen record stamp",
-            formats="csv md tex json",
-        ),
         "checkpoints": Table(
             "Every checkpoint of each training, the value by which checkpoints are chosen, "
             "and which one is chosen. A checkpoint that lacks a dataset of the selection has "
@@ -201,27 +176,13 @@ CHECKPOINTS = Analysis(
             draw="capmap.figures.leaderboard:draw_checkpoint_optimism",
             reads=["selected"],
         ),
-        "best_of_n": Figure(
-            "Expected value of the training that validation chooses among n: on the report split, "
-            "with an interval up to half of the trainings, and where it was chosen (dashed).",
-            draw="capmap.figures.checkpoints:draw_best_of_n",
-            reads=["best_of_n"],
-            order="iqm",
-        ),
-        "dates": Figure(
-            "Values of the chosen checkpoints on the report split by date. The line is of the "
-            "records: the best checkpoint until then by the selection split.",
-            draw="capmap.figures.checkpoints:draw_dates",
-            reads=["dates"],
-            order="iqm",
-        ),
     },
     steps={
         "rank_checkpoints": Step(
             "capmap.checkpoints.rankings:analyse_checkpoints",
             tables=[
                 *("selected", "checkpoint_rankings", "ranking_agreement", "ranking_moves"),
-                *("best_of_n", "left_out", "dates", "checkpoints", "curves"),
+                *("checkpoints", "curves"),
             ],
             reads=["evaluations"],
             options={

@@ -9,8 +9,6 @@ import pandas as pd
 
 from capmap.checkpoints.agreement import add_metric_rankings, compare_rankings
 from capmap.checkpoints.curves import trace_curves
-from capmap.checkpoints.dates import trace_dates
-from capmap.checkpoints.domains import leave_domains_out
 from capmap.checkpoints.expressions import Expression, find_unknown_names, read_expression
 from capmap.checkpoints.plan import Plan, Settings, plan_selection
 from capmap.checkpoints.selection import (
@@ -19,7 +17,6 @@ from capmap.checkpoints.selection import (
     measure_optimism,
     normalize_values,
 )
-from capmap.checkpoints.trials import expect_best_trials
 from capmap.errors import ValidationError
 from capmap.normalization import Rules
 from capmap.normalization.rules import DatasetRule, MetricRule
@@ -362,9 +359,6 @@ def analyse_checkpoints(
         "selected": chosen,
         "checkpoint_rankings": ranked[asked].reset_index(drop=True),
         **compare_rankings(ranked),
-        "best_of_n": expect_best_trials(values, listed, plan, confidence_level=confidence_level),
-        "left_out": leave_domains_out(values, plan, domains=settings.get("domains", {})),
-        "dates": trace_dates(values, listed, plan),
         "curves": trace_curves(
             values,
             plan,

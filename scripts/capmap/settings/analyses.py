@@ -254,11 +254,6 @@ class Checkpoints(Section):
     )
     test_splits: list[str] = option(["test"], "Splits that are not for choosing.", unique=True)
     report: CheckpointReport
-    domains: dict[Name, Annotated[list[str], limit(min_length=1, unique=True)]] = option(
-        {},
-        "Datasets of each domain that is left out in turn, such as {drone: [fields, floods]}; a "
-        "dataset that is in none is a domain of its own.",
-    )
     rankings: list[CheckpointRanking] = option(
         DEFAULT_RANKINGS, "Rankings to make of the checkpoints.", min_length=1
     )
