@@ -116,8 +116,7 @@ EVERY_DEFAULT = {
         "test_splits": ["test"],
         "report": {"split": "test"},
         "rankings": [
-            {"name": "best", "method": "best", "metric": "", "weights": {}, "expression": ""},
-            {"name": "average", "method": "average", "metric": "", "weights": {}, "expression": ""},
+            {"name": "best", "method": "best", "metric": "", "expression": ""},
         ],
     },
     "leaderboard": {

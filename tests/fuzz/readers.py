@@ -90,7 +90,7 @@ BOARD = st.fixed_dictionaries(
 TRAINED = st.fixed_dictionaries(
     {
         "rankings": mostly(
-            [{"name": "best", "method": "best"}, {"name": "all", "method": "all"}],
+            [{"name": "best", "method": "best"}],
             [{"name": "a", "method": "single", "metric": "f1"}],
             [{"name": "a", "method": "custom", "expression": "accuracy / 0"}],
         ),

@@ -324,14 +324,6 @@ def test_values_in_one_line_of_json_are_told_apart(tmp_path):
     assert "4 mixed_percent)" in message
 
 
-def test_a_value_out_of_bounds_that_has_a_part_in_the_choice_is_told(tmp_path):
-    text = scale(GOOD, "A,A1,step=1,D,accuracy,validation", -1)
-    *_, summary = run(tmp_path, write(tmp_path, HEADER + text))
-    (warning,) = summary["warnings"]
-    assert (warning["code"], warning["line"], warning["value"]) == ("out_of_bounds", 2, "-0.51")
-    assert "(on the split 'validation')" in warning["reason"]
-
-
 @pytest.mark.parametrize(
     ("text", "settings"),
     [

@@ -125,9 +125,8 @@ CHECKPOINTS = Analysis(
             formats="csv md tex json",
         ),
         "checkpoint_rankings": Table(
-            "Each configured ranking of the chosen checkpoints, or of all checkpoints. Equal "
-            "scores share a rank; what lacks a value has no rank. Normalized scores depend "
-            "on which trainings take part.",
+            "Each configured ranking of the chosen checkpoints. Equal scores share a rank; what "
+            "lacks a value has no rank.",
             "ranking method rank model training checkpoint score stamp",
             formats="csv md tex json",
         ),

@@ -31,10 +31,7 @@ Rope: TypeAlias = (
     Annotated[float, limit(ge=0)]
     | Annotated[dict[str, Annotated[float, limit(gt=0)]], limit(min_length=1)]
 )
-DEFAULT_RANKINGS: Any = [
-    {"name": "best", "method": "best"},
-    {"name": "average", "method": "average"},
-]
+DEFAULT_RANKINGS: Any = [{"name": "best", "method": "best"}]
 
 
 class Comparison(Section):
@@ -230,12 +227,10 @@ class CheckpointRanking(Section):
     name: Name = option(REQUIRED, "Name of the ranking.")
     method: RankingMethod = option(
         REQUIRED,
-        '"single" (one metric), "average" (of all metrics and datasets, normalized first), '
-        '"best" (best checkpoint of each training by the selection), "all" (every checkpoint) '
-        'or "custom" (by `weights` or `expression`).',
+        '"best" (by what the selection chose, on the report split), "single" (by one metric) or '
+        '"custom" (by an `expression`).',
     )
-    metric: str = option("", 'The metric of "single", and of "all" where there are several.')
-    weights: dict[str, float] = option({}, 'Weight of each metric of "custom".')
+    metric: str = option("", 'The metric of "single".')
     expression: str = option(
         "",
         'Formula of "custom" over names of metrics, such as 0.7 * accuracy - 0.3 * ece; '
