@@ -27,6 +27,7 @@ REMOVED: dict[str, str] = {
     "leaderboard.complete": "use min_datasets; in a dimension an entry needs all datasets.",
     "limits": "leave it out; pairs of more than 500 models are not compared.",
     "next": "leave it out; capabilities/next lists all models and datasets, and can be filtered.",
+    "predictions.datasets.<name>.classes": "write the labels by the names in predictions.classes.",
     "rank_by=optimality_gap": "use mean; the optimality gap is in tables/intervals.",
     "ratings": "leave it out: mean scores meet, equal ones are ties, and 1000 is the mean rating.",
     "reading.delimiter": "it is found; write other tables with commas, semicolons, tabs or bars.",
