@@ -41,16 +41,7 @@ def make_evaluations() -> pd.DataFrame:
                     for values in _measure(best + ease, step - peak, step, random)
                 ]
     columns = ["model", "training", "checkpoint", "benchmark", "metric", "split", "value"]
-    return pd.DataFrame(rows, columns=columns).assign(time=_date)
-
-
-def _date(table: pd.DataFrame) -> "pd.Series[str]":
-    """Trainings start a week apart, in rounds of one per model, and take a day per 500 steps."""
-    order = sorted(MODELS, key=lambda model: MODELS[model][0])
-    rounds = table["training"].str[-1].astype(int) - 1
-    weeks = rounds * len(MODELS) + table["model"].map(order.index)
-    days = 7 * weeks + table["checkpoint"].str.extract(r"(\d+)")[0].astype(int) // 500
-    return (pd.Timestamp("2026-01-01") + pd.to_timedelta(days, unit="D")).dt.strftime("%Y-%m-%d")
+    return pd.DataFrame(rows, columns=columns)
 
 
 def make_best_steps() -> pd.DataFrame:

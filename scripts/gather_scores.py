@@ -97,7 +97,7 @@ def gather_scores(
     found = [
         *check_digests(names, checksums),
         *read_problems([problem for content in contents for problem in content["problems"]]),
-        *find_unscored(gathered, known, metric=rank_by, subgroups=subgroups),
+        *find_unscored(gathered, known, metric=rank_by),
         *find_other_images(known),
         *find_thin_subgroups(known, subgroups=subgroups),
         *find_unused_objects(*map(read_table, objects)),

@@ -8,8 +8,6 @@ from typing import Any
 import pandas as pd
 
 from capmap.artifacts import write_json, write_parquet
-from capmap.checkpoints.dates import find_undated
-from capmap.checkpoints.domains import check_domains
 from capmap.checkpoints.plan import Plan, Settings, plan_selection
 from capmap.checkpoints.rankings import check_rankings
 from capmap.checkpoints.scales import find_misfit_values
@@ -40,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 EVALUATIONS = [
     *("model", "training", "checkpoint", "step", "dataset", "metric", "split", "seed", "value"),
-    *("time", "source", "line"),
+    *("source", "line"),
 ]
 
 
@@ -133,7 +131,6 @@ def _choose(
         return plan, listed, []  # the files are at fault, and not the settings
     if any(problem.severity == "error" for problem in doubts):
         return plan, listed, doubts
-    doubts += [*find_undated(values), *check_domains(checkpoints.get("domains", {}), values)]
     return plan, listed, [*doubts, *check_rankings(rankings, values, plan)]
 
 

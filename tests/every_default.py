@@ -20,7 +20,6 @@ EVERY_DEFAULT = {
         "training": "training",
         "checkpoint": "checkpoint",
         "split": "split",
-        "time": "time",
         "step": "",
         "selection": "",
         "spread": "",
@@ -115,10 +114,8 @@ EVERY_DEFAULT = {
         "allow_test_selection": False,
         "test_splits": ["test"],
         "report": {"split": "test"},
-        "domains": {},
         "rankings": [
-            {"name": "best", "method": "best", "metric": "", "weights": {}, "expression": ""},
-            {"name": "average", "method": "average", "metric": "", "weights": {}, "expression": ""},
+            {"name": "best", "method": "best", "metric": "", "expression": ""},
         ],
     },
     "leaderboard": {

@@ -34,19 +34,13 @@ def evaluate(
     for order, labels, alone in zip(orders, map(set, sets), single, strict=True):
         if alone >= 0:
             note("top1", order[0] == alone)
-            note("top5", alone in order[:5])
         if not labels:
             continue
         predicted = set(order[: len(labels)])
         right = len(predicted & labels)
-        precision, recall = right / len(predicted), right / len(labels)
+        recall = right / len(labels)
         note("real", order[0] in labels)
         note("labelwise", recall)
-        note("precision", precision)
-        note("recall", recall)
-        note("f1", 2 * precision * recall / (precision + recall) if right else 0.0)
-        note("jaccard", right / len(predicted | labels))
-        note("lrap", fmean(_measure_precision(order, label, labels) for label in labels))
         if len(labels) in groups:
             note("subgroup", recall, len(labels))
             note("real_subgroup", order[0] in labels, len(labels))
@@ -55,12 +49,6 @@ def evaluate(
     if parts:
         found["asma", None] = (fmean(a for a, _ in parts), sum(n for _, n in parts))
     return found
-
-
-def _measure_precision(order: list[int], label: int, labels: set[int]) -> float:
-    """Share of labels among the classes down to one label."""
-    down_to = order[: order.index(label) + 1]
-    return len(labels.intersection(down_to)) / len(down_to)
 
 
 def draw_case(

@@ -50,12 +50,7 @@ class Study:
             kind: self.write(f"{len(self.datasets)}_{kind}.{suffix}", files[kind])
             if kind in files
             else ""
-            for kind, suffix in {
-                "labels": "json",
-                "single": "json",
-                "images": "txt",
-                "classes": "txt",
-            }.items()
+            for kind, suffix in {"labels": "json", "single": "json", "images": "txt"}.items()
         }
         self.datasets[name] = paths
 

@@ -11,8 +11,8 @@ from capmap.artifacts import render_csv, render_parquet
 from capmap.attributes import read_dataset_attributes, read_model_attributes
 from capmap.errors import CapmapError
 from capmap.exports import read_exports
+from capmap.exports.arrays import open_scores
 from capmap.exports.classes import read_classes, read_images
-from capmap.exports.dumps import open_scores
 from capmap.exports.files import FileOptions
 from capmap.exports.labels import read_label_sets, read_single_labels
 from capmap.exports.submission_results import REQUIRED
@@ -42,11 +42,10 @@ from tests.fuzz.studies import (
 )
 
 GRID = ["model", "D", "E", "F"]
-SCORES = ["image", "1", "2"]
 LABELS = ["image", "label"]
 MODEL_COLUMNS = {name: name for name in ["name", "parameters", "date"]}
 BOUNDS = ["dataset", "low", "high"]
-VALUES = [*("model", "training", "checkpoint", "benchmark", "metric", "split", "value", "time")]
+VALUES = [*("model", "training", "checkpoint", "benchmark", "metric", "split", "value")]
 POLICIES = st.fixed_dictionaries(
     {
         "incomplete": st.sampled_from(["adjust", "drop_models", "drop_datasets"]),
@@ -90,7 +89,7 @@ BOARD = st.fixed_dictionaries(
 TRAINED = st.fixed_dictionaries(
     {
         "rankings": mostly(
-            [{"name": "best", "method": "best"}, {"name": "all", "method": "all"}],
+            [{"name": "best", "method": "best"}],
             [{"name": "a", "method": "single", "metric": "f1"}],
             [{"name": "a", "method": "custom", "expression": "accuracy / 0"}],
         ),
@@ -127,7 +126,6 @@ CASES = {
     "parquet": _study(parquet()),
     "matrices": _study(delimited(header=GRID), parquet(header=GRID), settings=MATRIX),
     "arrays": _other("scores", arrays()),
-    "score tables": _other("scores", delimited(header=SCORES), parquet(header=SCORES)),
     "labels": _other("labels", labels(), delimited(header=LABELS), parquet(header=LABELS)),
     "lists": _other("lists", labels(), delimited(header=["image"]), parquet(header=["image"])),
     "bounds": _other("bounds", delimited(header=BOUNDS), labels()),
@@ -198,7 +196,7 @@ def _read_study(path: str, **settings: Any) -> str:
 
 def _read_scores(path: str) -> str:
     dump = open_scores(path)
-    assert dump.n_images > 0
+    assert len(dump.scores) > 0
     return "read"
 
 

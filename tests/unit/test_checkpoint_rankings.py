@@ -50,23 +50,10 @@ def test_a_single_metric_is_ranked_by_its_direction():
     assert read(table) == [("y", 1, 0.1), ("z", 2, 0.2), ("x", 3, 0.3)]
 
 
-def test_an_average_normalizes_each_metric_on_each_dataset_and_turns_errors():
-    # A: 1, 0.5, 0. B: 0.5, 1, 0. Error on A: 0, 1, 0.5. Means: 0.5, 0.8333, 0.1667.
-    table = rank(make_table(), {"name": "all metrics", "method": "average"})
-    assert read(table) == [("y", 1, 0.833333333), ("x", 2, 0.5), ("z", 3, 0.166666667)]
-
-
 def test_the_best_checkpoints_are_ranked_by_what_is_reported():
     # Accuracy, normalized on A and B: 0.75, 0.75 and 0.
     table = rank(make_table(), {"name": "best", "method": "best"})
     assert read(table) == [("x", 1, 0.75), ("y", 1, 0.75), ("z", 3, 0)]
-
-
-def test_weights_weigh_normalized_metrics():
-    # Accuracy: 0.75, 0.75, 0. Error: 0, 1, 0.5. Weights of 3 and 1.
-    weights = {"accuracy": 3, "ece": 1}
-    table = rank(make_table(), {"name": "w", "method": "custom", "weights": weights})
-    assert read(table) == [("y", 1, 0.8125), ("x", 2, 0.5625), ("z", 3, 0.125)]
 
 
 def test_an_expression_is_worked_out_for_raw_means():
@@ -75,27 +62,11 @@ def test_an_expression_is_worked_out_for_raw_means():
     assert read(table) == [("y", 1, 0.3), ("x", 2, 0.2), ("z", 3, 0.1)]
 
 
-def test_all_checkpoints_are_ranked_where_they_are_chosen():
-    values = make_values(
-        ("M", training, step, "A", "accuracy", "validation", score)
-        for training, scores in {"x": (0.1, 0.4), "y": (0.3, 0.4)}.items()
-        for step, score in enumerate(scores, start=1)
-    )
-    table = rank(values, {"name": "all", "method": "all"})
-    assert table[["training", "checkpoint", "rank"]].to_numpy().tolist() == [
-        ["x", "step=2", 1],
-        ["y", "step=2", 1],
-        ["y", "step=1", 3],
-        ["x", "step=1", 4],
-    ]
-
-
 def test_what_lacks_a_value_has_no_rank_and_stands_last():
     values = make_table(SCORES | {"a": (0.99, None, 0.0), "b": (0.99, 0.99, None)})
     rankings = [
         {"name": "acc", "method": "single", "metric": "accuracy"},
         {"name": "best", "method": "best"},
-        {"name": "average", "method": "average"},
         {"name": "e", "method": "custom", "expression": "accuracy / ece"},
     ]
     table = rank(values, *rankings)
@@ -103,44 +74,19 @@ def test_what_lacks_a_value_has_no_rank_and_stands_last():
     assert unranked[["ranking", "training"]].to_numpy().tolist() == [
         ["acc", "a"],
         ["best", "a"],
-        ["average", "a"],
-        ["average", "b"],
         ["e", "a"],
         ["e", "b"],
     ]
     assert table["rank"].dtype == "Int64"
     assert table.groupby("ranking").tail(1)["rank"].isna().all()
     # An error of zero divides by zero, so its quotient is no score.
-    zero = rank(make_table({"x": (0.9, 0.5, 0.0)}), rankings[3])
+    zero = rank(make_table({"x": (0.9, 0.5, 0.0)}), rankings[2])
     assert zero["rank"].isna().all()
 
 
-def test_what_lacks_a_value_moves_no_other():
-    weights = {"accuracy": 1, "ece": 1}
-    rankings = [
-        {"name": "average", "method": "average"},
-        {"name": "weights", "method": "custom", "weights": weights},
-        {"name": "accuracy", "method": "custom", "weights": {"accuracy": 2, "ece": 0}},
-    ]
-    alone = rank(make_table(), *rankings)
-    table = rank(make_table(SCORES | {"a": (0.99, None, 0.0), "b": (0.99, 0.5, None)}), *rankings)
-    known = table[table["rank"].notna()]
-    # A metric of weight 0 is not asked for, so b is ranked by its accuracy: A 1, B 0.5.
-    assert known.iloc[-4:]["training"].tolist() == ["b", "y", "x", "z"]
-    pd.testing.assert_frame_equal(
-        known[known["ranking"] != "accuracy"].reset_index(drop=True),
-        alone[alone["ranking"] != "accuracy"].reset_index(drop=True),
-    )
-    # Where everyone lacks something, nobody is ranked.
-    holes = rank(make_table({"x": (0.9, None, 0.3), "y": (0.7, 0.7, None)}), *rankings[:2])
-    assert holes["rank"].isna().all()
-
-
 def test_one_training_is_first_everywhere():
-    rankings = [{"name": "a", "method": "average"}, {"name": "b", "method": "best"}]
-    table = rank(make_table({"x": (0.9, 0.5, 0.3)}), *rankings)
-    assert table["rank"].tolist() == [1, 1]
-    assert table["score"].tolist() == [0.5, 0.5]
+    table = rank(make_table({"x": (0.9, 0.5, 0.3)}), {"name": "b", "method": "best"})
+    assert table[["rank", "score"]].to_numpy().tolist() == [[1, 0.5]]
 
 
 def test_no_rankings_make_an_empty_table():
@@ -164,20 +110,10 @@ def test_a_choice_on_the_test_split_stamps_every_row():
 @pytest.mark.parametrize(
     ("ranking", "message"),
     [
-        ({"method": "best"}, "The ranking has no name"),
-        ({"name": "r", "method": "bset"}, "the method 'bset'. Write one of 'single', 'average'"),
         ({"name": "r", "method": "single", "metric": "accurcy"}, "Did you mean 'accuracy'?"),
         ({"name": "r", "method": "single"}, "The ranking names no metric"),
-        ({"name": "r", "method": "custom"}, "weights or an expression. Write one of them"),
-        (
-            {"name": "r", "method": "custom", "weights": {"ece": 1}, "expression": "ece"},
-            "Write one of them",
-        ),
-        ({"name": "r", "method": "custom", "weights": {"cee": 1}}, "Did you mean 'ece'?"),
-        ({"name": "r", "method": "custom", "weights": {"ece": -1}}, "numbers from 0 up"),
-        ({"name": "r", "method": "custom", "weights": {"ece": 0}}, "one of them at least above 0"),
-        ({"name": "r", "method": "custom", "weights": {"ece": np.nan}}, "numbers from 0 up"),
-        ({"name": "r", "method": "custom", "expression": "ece +"}, "The end of 'ece +'"),
+        ({"name": "r", "method": "custom"}, "The expression is missing"),
+        ({"name": "r", "method": "custom", "expression": "ece +"}, "'ece +' is no expression"),
         ({"name": "r", "method": "custom", "expression": "acuracy"}, "did you mean 'accuracy'?"),
         ({"name": "r", "method": "custom", "expression": "1"}, "has no metric"),
     ],
@@ -192,12 +128,12 @@ def test_all_faults_of_all_rankings_are_told_at_once():
     values = make_table()
     values.loc[values["metric"] == "ece", "metric"] = "quality"
     faulty = [
-        {"name": "r", "method": "average"},
         {"name": "r", "method": "single", "metric": "quality"},
-        {"name": "s", "method": "custom", "weights": {"quality": 1, "xyz": 1}},
+        {"name": "r", "method": "best"},
+        {"name": "s", "method": "custom", "expression": "quality + xyz"},
     ]
     problems = check_rankings(faulty, values, plan(values, select=SELECT))
-    assert [problem.column[-3:] for problem in problems] == ["[0]", "[1]", "[1]", "[2]", "[2]"]
+    assert [problem.column[-3:] for problem in problems] == ["[0]", "[1]", "[2]"]
     assert "metrics: {quality: {direction: max}} or min" in str(problems[0])
 
 
@@ -208,12 +144,11 @@ def test_rankings_follow_names_and_not_rows(count, seed, random):
     scores = {f"t{place}": tuple(rng.integers(1, 4, 3) / 4) for place in range(count)}
     values = make_table(scores)
     rankings = [
-        {"name": "a", "method": "average"},
         {"name": "s", "method": "single", "metric": "ece"},
         {"name": "e", "method": "custom", "expression": "mean(accuracy, 1 - ece)"},
     ]
     table = rank(values, *rankings)
-    for name, best in (("a", 1), ("s", -1), ("e", 1)):
+    for name, best in (("s", -1), ("e", 1)):
         own = table[table["ranking"] == name]
         numbers = best * own["score"].round(9).to_numpy()
         # One more than the number of those that are better.

@@ -1,7 +1,6 @@
 """Ranking expressions: what they are worth, what is refused, and that no code is ever run."""
 
 import math
-import operator
 from contextlib import suppress
 
 import numpy as np
@@ -66,36 +65,16 @@ def test_a_constant_has_a_value_for_each_unit():
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "text",
     [
-        ("", "The end of '' is not expected here: a number, a metric or '(' should follow"),
-        ("a b", "'b' at character 3 of 'a b' is not expected here: an operator should follow"),
-        ("(a", "The end of '(a' is not expected here: ')' should follow"),
-        ("a)", "')' at character 2"),
-        ("a ** b", "'*' at character 4"),
-        ("a % b", "'%' at character 3 of 'a % b' is no part of an expression"),
-        ("exp(a)", "the functions are abs, log, max, mean, min, sqrt"),
-        ("log(a, b)", "',' at character 6 of 'log(a, b)' is not expected here: ')' should follow"),
-        ("min()", "')' at character 5"),
-        ("min(a,)", "')' at character 7"),
-        ("1e999", "the number is too large"),
-        ("1.2.3", "is no part of an expression"),
-        ("3a", "'3' at character 1"),
-        ("`a", "'`' at character 1"),
-        ("a.b", "'.' at character 2"),
-        ("__import__('os').system('x')", '"\'" at character 12'),
-        ("(lambda: 0)()", "':' at character 8"),
-        ("a[0]", "'[' at character 2"),
-        ("+a", "'+' at character 1"),
-        ("a" * 501, "has 501 characters; at most 500 are allowed"),
-        ("(" * 60 + "a" + ")" * 60, "may be 50 levels deep"),
-        ("abs(" * 60 + "a" + ")" * 60, "may be 50 levels deep"),
+        *("", "a b", "(a", "a)", "a ** b", "a % b", "exp(a)", "log(a, b)", "min()", "1.2.3", "3a"),
+        *("`a", "a.b", "__import__('os').system('x')", "(lambda: 0)()", "a[0]", "+a", "True", "1j"),
+        *("a" * 501, "(" * 240 + "a" + ")" * 240, "min(*a)", "max(a, key=b)", "a if b else c"),
     ],
 )
-def test_what_is_no_expression_is_refused_with_its_place(text, message):
-    with pytest.raises(ValidationError) as caught:
+def test_what_is_no_expression_is_refused(text):
+    with pytest.raises(ValidationError, match="use numbers, metrics"):
         read_expression(text)
-    assert message in str(caught.value)
 
 
 def test_long_chains_are_no_deep_expressions():
@@ -111,59 +90,6 @@ def test_unknown_metrics_are_told_with_the_nearest_known_one():
     assert told == ["'accurcy' (did you mean 'accuracy'?)", "'xyz'"]
 
 
-OPERATORS = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": lambda a, b: a / b if b else math.nan,
-}
-LEAVES = st.one_of(
-    st.sampled_from(sorted(VALUES)).map(lambda name: (f"`{name}`", VALUES[name])),
-    st.integers(0, 9).map(lambda number: (str(number), float(number))),
-)
-
-
-def join(parts):
-    """Write and work out an operation on two parts that are worked out already."""
-    (left, a), mark, (right, b) = parts
-    return f"({left} {mark} {right})", OPERATORS[mark](a, b)
-
-
-def call(parts):
-    name, arguments = parts
-    texts, numbers = zip(*arguments, strict=True)
-    known = any(map(math.isnan, numbers))
-    results = {"min": min, "max": max, "mean": lambda values: sum(values) / len(values)}
-    return f"{name}({', '.join(texts)})", math.nan if known else results[name](numbers)
-
-
-def turn(part):
-    return f"-{part[0]}", -part[1]
-
-
-TREES = st.recursive(
-    LEAVES,
-    lambda parts: st.one_of(
-        st.tuples(parts, st.sampled_from(sorted(OPERATORS)), parts).map(join),
-        st.tuples(
-            st.sampled_from(["min", "max", "mean"]), st.lists(parts, min_size=1, max_size=3)
-        ).map(call),
-        parts.map(turn),
-    ),
-    max_leaves=12,
-)
-
-
-@MANY
-@given(TREES)
-def test_any_tree_is_worth_what_its_nodes_are_worth(tree):
-    text, expected = tree
-    if len(text) > 500:
-        return
-    found = work_out(text)
-    assert found == pytest.approx(expected, rel=1e-12, nan_ok=True) or not math.isfinite(expected)
-
-
 @MANY
 @given(st.text(alphabet='ab01.e+-*/(),`" mind\\x', max_size=30))
 def test_any_text_is_an_expression_or_is_refused(text):
@@ -171,20 +97,3 @@ def test_any_text_is_an_expression_or_is_refused(text):
         expression = read_expression(text)
         values = {name: [1.0] for name in expression.names}
         assert expression.evaluate(values, size=1).shape == (1,)
-
-
-@given(st.lists(st.sampled_from(["+", "-", "*"]), min_size=1, max_size=20))
-def test_chains_follow_the_order_of_operators_of_python(marks):
-    # The numbers are small and whole, so sums and products are exact.
-    text = "2" + "".join(f"{mark}{place % 3 + 1}" for place, mark in enumerate(marks))
-    terms, sign = [], 1
-    product, position = 2, 1
-    for mark in marks:
-        number = (position - 1) % 3 + 1
-        position += 1
-        if mark == "*":
-            product *= number
-        else:
-            terms.append(sign * product)
-            sign, product = (1 if mark == "+" else -1), number
-    assert work_out(text) == sum(terms) + sign * product

@@ -31,6 +31,7 @@ GROUPS = [1, 2, 3]
 RESAMPLES = 20_000
 # The spread of 20 000 replicates is known to 0.5% (one standard error), so 3% are six of them.
 CLOSE = 0.03
+NAMES = ["top1", "real", "labelwise"]
 
 
 def draw_values(seed: int, images: int, *, none: float = 0.1) -> ImageValues:
@@ -40,10 +41,8 @@ def draw_values(seed: int, images: int, *, none: float = 0.1) -> ImageValues:
     hits = rng.binomial(labels, 0.9 - 0.15 * labels)
     share = np.divide(hits, labels, out=np.full(images, np.nan), where=labels > 0)
     real = np.where(labels > 0, rng.random(images) < 0.8, np.nan)
-    lrap = np.where(labels > 0, rng.random(images), np.nan)
     top1 = (rng.random(images) < 0.7).astype(float)
-    metrics = {"top1": top1, "top5": top1, "real": real, "labelwise": share}
-    return ImageValues(labels, metrics | {"jaccard": share**2, "lrap": lrap})
+    return ImageValues(labels, {"top1": top1, "real": real, "labelwise": share})
 
 
 def take(images: ImageValues, places: np.ndarray) -> ImageValues:
@@ -110,7 +109,7 @@ def test_intervals_are_the_percentiles_of_drawing_images_one_by_one() -> None:
     images = draw_values(1, 120)
     table = estimate_metrics(images, subgroups=GROUPS, **options(RESAMPLES)).set_index("metric")
     rng = np.random.default_rng(6)
-    for metric in ("top1", "real", "labelwise", "lrap"):
+    for metric in ("top1", "real", "labelwise"):
         values = images.metrics[metric][~np.isnan(images.metrics[metric])]
         brute = values[rng.integers(len(values), size=(RESAMPLES, len(values)))].mean(axis=1)
         low, high = np.quantile(brute, [0.025, 0.975])
@@ -183,11 +182,11 @@ def test_each_metric_has_a_random_stream_of_its_own() -> None:
         return stream()
 
     estimate_metrics(images, subgroups=GROUPS, **(options() | {"make_rng": make_rng}))
-    assert len(names) == len(set(names)) == 7 + 2 * len(GROUPS)
+    assert len(names) == len(set(names)) == 4 + 2 * len(GROUPS)
     few_groups = estimate_metrics(images, subgroups=[2], **options()).set_index("metric")
     more_groups = estimate_metrics(images, subgroups=[1, 2], **options())
     more_groups = more_groups[more_groups["subgroup"].ne(1).fillna(True)].set_index("metric")
-    for metric in ("top1", "lrap", "subgroup", "real_subgroup"):
+    for metric in ("top1", "subgroup", "real_subgroup"):
         assert few_groups.loc[metric, "ci_low"] == more_groups.loc[metric, "ci_low"]
 
 
@@ -219,9 +218,8 @@ def test_intervals_of_shares_near_1_seldom_miss(images: int, right: float) -> No
 def test_equal_values_have_no_interval() -> None:
     third = np.full(70, 1 / 3)
     labels = np.repeat([1, 2, 3], [30, 20, 20])
-    names = ["top1", "top5", "real", "labelwise", "jaccard", "lrap"]
     table = estimate_metrics(
-        ImageValues(labels, dict.fromkeys(names, third)), subgroups=GROUPS, **options()
+        ImageValues(labels, dict.fromkeys(NAMES, third)), subgroups=GROUPS, **options()
     )
     assert table["value"].to_numpy() == pytest.approx(1 / 3, abs=1e-15)
     assert table[["ci_low", "ci_high"]].isna().all(axis=None)
@@ -248,7 +246,7 @@ def test_more_seeds_on_the_same_images_make_intervals_no_narrower(seeds: int) ->
     rng, held, images = np.random.default_rng(seeds), 0, 300
     labels = np.ones(images * seeds, dtype=np.int64)
     unknown = np.full(len(labels), np.nan)
-    names = ["top5", "real", "labelwise", "jaccard", "lrap"]
+    names = ["real", "labelwise"]
     for _ in range(200):
         # Images are hard or easy for all seeds of both models, which are equally good.
         hard = np.tile(rng.normal(size=images), seeds)
@@ -299,7 +297,7 @@ def test_datasets_without_a_common_image_are_independent() -> None:
         first, second, shared=match_images([], []), subgroups=(GROUPS, GROUPS), **options(RESAMPLES)
     )
     assert table["images_shared"].eq(0).all()
-    for metric in ("top1", "lrap"):
+    for metric in ("top1", "real"):
         one, two = (own.metrics[metric][~np.isnan(own.metrics[metric])] for own in (first, second))
         variance = one.var() / len(one) + two.var() / len(two)
         assert bound(table, metric) == pytest.approx(np.sqrt(variance), rel=0.05)
@@ -332,6 +330,3 @@ def test_partly_shared_images_are_drawn_together() -> None:
     for metric in ("top1", "asma"):
         assert bound(table, metric) == pytest.approx(np.sqrt(variance), rel=0.05)
     assert table["images_shared"].eq(400).all()
-
-
-NAMES = ["top1", "top5", "real", "labelwise", "jaccard", "lrap"]

@@ -545,7 +545,6 @@ def test_labels_of_patchml_are_made() -> None:
     assert labels["V1"]["labels"] == "v1.json"
     assert labels["PatchML"] == {
         "single": "",
-        "classes": "",
         "images": "",
         "labels": "results/s/patchml/{seed}/labels.json",
     }

@@ -1,21 +1,17 @@
 """Label sets, and the ranks of true labels among the scores of all classes."""
 
-import json
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.errors import ValidationError
 from capmap.multilabel import ranks as kernel
-from capmap.multilabel.labels import arrange_labels, count_labels
-from capmap.multilabel.ranks import Ranks, rank_labels, rank_listed
+from capmap.multilabel.labels import arrange_labels
+from capmap.multilabel.ranks import Ranks, rank_labels
 from tests.multilabel_oracle import arrange_case, draw_case, order_classes
-
-IMAGENET = Path(__file__).parents[3] / "shared"
 
 
 def expect_ranks(scores: np.ndarray, sets: list[list[int]], single: list[int]) -> Ranks:
@@ -26,14 +22,12 @@ def expect_ranks(scores: np.ndarray, sets: list[list[int]], single: list[int]) -
         single=np.array(
             [o.index(c) if c >= 0 else -1 for o, c in zip(orders, single, strict=True)]
         ),
-        depth=scores.shape[1],
     )
 
 
 def assert_equal(found: Ranks, expected: Ranks) -> None:
     np.testing.assert_array_equal(found.labels, expected.labels)
     np.testing.assert_array_equal(found.single, expected.single)
-    assert found.depth == expected.depth
 
 
 @given(
@@ -161,39 +155,6 @@ def test_increasing_transforms_change_no_rank(seed: int, constant: int) -> None:
     assert_equal(rank_labels(softmax, labels), plain)
 
 
-@given(st.integers(0, 10**6), st.integers(1, 12))
-def test_lists_of_the_highest_classes_give_the_ranks_down_to_their_depth(
-    seed: int, depth: int
-) -> None:
-    scores, sets, single = draw_case(seed, images=20, classes=12)
-    labels = arrange_case(sets, single, 12)
-    top = [order_classes(row)[:depth] for row in scores.tolist()]
-    full = expect_ranks(scores, sets, single)
-    cut = Ranks(np.minimum(full.labels, depth), np.minimum(full.single, depth), depth)
-    assert_equal(rank_listed(top, labels), cut)
-
-
-@pytest.mark.parametrize(
-    ("top", "message"),
-    [
-        ([[0, 1]], r"shape 1 by 2; the labels are of 2 images"),
-        ([[], []], r"shape 2 by 0"),
-        ([0, 1], r"shape 2;"),
-        ([[0.0], [1.0]], r"hold float64"),
-        ([[0, 1], [1, 1]], r"image 2 \('b'\) holds a class twice: \[1, 1\]"),
-        (
-            [[0, 3], [1, 2]],
-            r"image 1 \('a'\) holds a number that is no class from 0 to 2: \[0, 3\]",
-        ),
-        ([[0, 1], [-1, 1]], r"image 2 .* no class"),
-    ],
-)
-def test_wrong_lists_are_refused(top: list, message: str) -> None:
-    labels = arrange_labels([[0], [1]], n_classes=3, images=["a", "b"])
-    with pytest.raises(ValidationError, match=message):
-        rank_listed(top, labels)
-
-
 def test_labels_are_sorted_and_repeated_ones_merged() -> None:
     labels = arrange_labels([[5, 1, 5, 5], [], [0]], n_classes=6)
     assert labels.classes.tolist() == [1, 5, 0]
@@ -221,24 +182,3 @@ def test_wrong_labels_are_refused(wrong: dict, message: str) -> None:
     good = {"sets": [[0], [1]], "single": [0, -1], "images": ["a", "b"], "n_classes": 3}
     with pytest.raises(ValidationError, match=message):
         arrange_labels(**(good | wrong))
-
-
-def test_counts_of_labels_pool_the_large_sets() -> None:
-    labels = arrange_labels([[], [0], [1], [0, 1], [0, 1, 2], [0, 1, 2, 3]], n_classes=4)
-    table = count_labels(labels, largest=2)
-    assert table["labels"].tolist() == ["0", "1", "2", "more"]
-    assert table["images"].tolist() == [1, 2, 1, 2]
-    np.testing.assert_allclose(table["share"], [np.nan, 0.4, 0.2, 0.4])
-    none = count_labels(arrange_labels([[]], n_classes=1), largest=1)
-    assert none["images"].tolist() == [1, 0, 0]
-    assert none["share"].isna().all()
-
-
-def test_label_counts_of_the_imagenet_validation_set() -> None:
-    real = IMAGENET / "data/imagenet/real.json"
-    published = IMAGENET / "reference/imagenet/label_counts.csv"
-    if not real.is_file() or not published.is_file():
-        pytest.skip("the label file of ImageNet is not here")
-    table = count_labels(arrange_labels(json.loads(real.read_text()), n_classes=1000), largest=5)
-    counts = pd.read_csv(published).set_index("dataset").loc["ImageNetV1"].tolist()
-    assert table["images"].tolist() == [3163, *counts]

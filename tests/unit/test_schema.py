@@ -355,7 +355,8 @@ def test_what_was_removed_is_refused_with_what_replaces_it(entry):
     keys = path.replace("<name>", "some").split(".")
     study = value or 1
     for key in reversed(keys):
-        study = {key: study}
+        study = {key: [study] if key == "rankings" else study}
     settings = {"studies": {"toy": {"exports": "runs.csv", **study}}}
     told = list_faults(settings, lambda given: check_settings(given, SCHEMA))
-    assert f"studies.toy.{'.'.join(keys)}: was removed. Instead: {REMOVED[entry]}" in told
+    place = ".".join(keys).replace("rankings.", "rankings item 1.")
+    assert f"studies.toy.{place}: was removed. Instead: {REMOVED[entry]}" in told

@@ -58,7 +58,7 @@ def test_good_exports_become_values_and_runs(tmp_path):
     values, runs, summary = run(tmp_path, path)
     assert list(values) == [
         *("model", "training", "checkpoint", "step", "dataset", "metric", "split", "seed"),
-        *("value", "time", "source", "line"),
+        *("value", "source", "line"),
     ]
     assert values["step"].dtype == "int64"
     assert len(values) == 48
@@ -95,22 +95,21 @@ def test_trainings_are_models_where_no_model_is_named(tmp_path):
 
 
 def test_columns_may_have_other_names_and_be_joined(tmp_path):
-    text = "net,seed,epoch,task,dev,when\n" + "".join(
-        f"{net},{seed},{epoch},D,0.{epoch}{seed},2024-01-0{epoch}\n"
+    text = "net,seed,epoch,task,dev\n" + "".join(
+        f"{net},{seed},{epoch},D,0.{epoch}{seed}\n"
         for net in "AB"
         for seed in (1, 2)
         for epoch in (1, 2)
     )
     columns = {"model": "net", "training": ["net", "seed"], "checkpoint": "epoch"}
-    columns |= {"dataset": "task", "score": "dev", "time": "when"}
-    values, runs, _ = run(tmp_path, write(tmp_path, text), columns=columns, metric="accuracy")
+    columns |= {"dataset": "task", "score": "dev"}
+    _, runs, _ = run(tmp_path, write(tmp_path, text), columns=columns, metric="accuracy")
     assert runs[["model", "training", "seed", "checkpoint"]].to_numpy().tolist() == [
         ["A", "A / 1", "1", "2"],
         ["A", "A / 2", "2", "2"],
         ["B", "B / 1", "1", "2"],
         ["B", "B / 2", "2", "2"],
     ]
-    assert values["time"].iloc[0] == "2024-01-01"
 
 
 def test_the_usual_names_of_runs_are_understood_too(tmp_path):
@@ -293,16 +292,6 @@ def test_the_example_has_its_known_best_steps(tmp_path):
     assert "12 trainings of 4 models" in (tmp_path / "text/checkpoints.txt").read_text("utf-8")
 
 
-def test_times_that_are_no_dates_are_a_warning_and_domains_without_a_dataset_an_error(tmp_path):
-    header, rows = HEADER.replace("value", "value,time"), GOOD.replace("\n", ",3600\n")
-    path = write(tmp_path, header + rows)
-    *_, summary = run(tmp_path, path)
-    assert [one["code"] for one in summary["warnings"]] == ["no_date"]
-    message, _ = find_codes(tmp_path, path, checkpoints={"domains": {"north": ["D", "F"]}})
-    assert "checkpoints.domains.north" in message
-    assert "There is no dataset 'F'." in message
-
-
 def scale(text, part, factor):
     """Multiply the values of the rows that have some text."""
     rows = [row.rsplit(",", 1) for row in text.splitlines()]
@@ -333,14 +322,6 @@ def test_values_in_one_line_of_json_are_told_apart(tmp_path):
     values = [dict(zip(names, row, strict=True)) for row in rows]
     message, _ = find_codes(tmp_path, write(tmp_path, json.dumps(values), "values.json"))
     assert "4 mixed_percent)" in message
-
-
-def test_a_value_out_of_bounds_that_has_a_part_in_the_choice_is_told(tmp_path):
-    text = scale(GOOD, "A,A1,step=1,D,accuracy,validation", -1)
-    *_, summary = run(tmp_path, write(tmp_path, HEADER + text))
-    (warning,) = summary["warnings"]
-    assert (warning["code"], warning["line"], warning["value"]) == ("out_of_bounds", 2, "-0.51")
-    assert "(on the split 'validation')" in warning["reason"]
 
 
 @pytest.mark.parametrize(

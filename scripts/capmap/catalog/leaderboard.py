@@ -125,9 +125,8 @@ CHECKPOINTS = Analysis(
             formats="csv md tex json",
         ),
         "checkpoint_rankings": Table(
-            "Each configured ranking of the chosen checkpoints, or of all checkpoints. Equal "
-            "scores share a rank; what lacks a value has no rank. Normalized scores depend "
-            "on which trainings take part.",
+            "Each configured ranking of the chosen checkpoints. Equal scores share a rank; what "
+            "lacks a value has no rank.",
             "ranking method rank model training checkpoint score stamp",
             formats="csv md tex json",
         ),
@@ -142,31 +141,6 @@ CHECKPOINTS = Analysis(
             "Who moves between the first ranking and another one, largest changes first. "
             "Competition ranks among the checkpoints that both rank; above 0: a rise.",
             "ranking_a ranking_b model training checkpoint rank_a rank_b change stamp",
-            formats="csv md tex json",
-        ),
-        "best_of_n": Table(
-            "Expected values of the training that validation chooses among n, over all subsets of "
-            "those of a model, or of all (no name of a model). The optimism is by how much the "
-            "chosen one looks better where it was chosen than on the report split, on one scale; "
-            "what grows with n is due to the choice. Intervals are of other trials on the same "
-            "data, and there is none beyond half of the trials.",
-            "model trials of validation test ci_low ci_high optimism optimism_low optimism_high "
-            "stamp",
-            formats="csv md tex json",
-        ),
-        "left_out": Table(
-            "The checkpoint of each model that the other domains choose, on the report split of "
-            "the domain left out: its value, that of the checkpoint that the domain itself would "
-            "choose, the best of all candidates there, and by how much the chosen one falls short "
-            "of it.",
-            "model left_out dataset training checkpoint step selection report own oracle regret "
-            "candidates stamp",
-            formats="csv md tex json",
-        ),
-        "dates": Table(
-            "Checkpoints by date, with their values on both splits. A record is the best of its "
-            "date where it was chosen, and better than all before.",
-            "date model training checkpoint step selection report chosen record stamp",
             formats="csv md tex json",
         ),
         "checkpoints": Table(
@@ -207,7 +181,7 @@ CHECKPOINTS = Analysis(
             "capmap.checkpoints.rankings:analyse_checkpoints",
             tables=[
                 *("selected", "checkpoint_rankings", "ranking_agreement", "ranking_moves"),
-                *("best_of_n", "left_out", "dates", "checkpoints", "curves"),
+                *("checkpoints", "curves"),
             ],
             reads=["evaluations"],
             options={

@@ -1,19 +1,11 @@
 """Ranking expressions over metrics, such as ``0.7*accuracy - 0.3*ece``, read without running code.
 
-Tokens are checked one by one, numbers and metrics are masked, and what remains is parsed as Python,
-whose precedence it has. The grammar, in which blanks mean nothing::
-
-    sum      = product {("+" | "-") product}
-    product  = signed {("*" | "/") signed}
-    signed   = "-" signed | primary
-    primary  = number | name | function "(" sum {"," sum} ")" | "(" sum ")"
-    name     = identifier | "`" text "`" | '"' text '"'
-    function = "min" | "max" | "mean" | "abs" | "log" | "sqrt"
+Python's parser reads them; what is no number, metric, ``+ - * /`` or one of a few functions is
+refused.
 """
 
 import ast
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,15 +15,6 @@ from capmap.errors import ValidationError
 from capmap.wording import find_nearest, quote_name
 
 LONGEST = 500
-DEEPEST = 50
-TOKENS = re.compile(
-    r"(?P<blank>\s+)"
-    r"|(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.]))"
-    r"|(?P<function>[^\W\d]\w*)(?=\s*\()"
-    r"|(?P<name>[^\W\d]\w*)"
-    r"|(?P<quoted>`[^`]+`|\"[^\"]+\")"
-    r"|(?P<mark>[-+*/(),])"
-)
 Values = npt.NDArray[np.float64]
 
 OPERATORS: dict[type[ast.operator], Callable[[Values, Values], Values]] = {
@@ -40,16 +23,12 @@ OPERATORS: dict[type[ast.operator], Callable[[Values, Values], Values]] = {
     ast.Mult: np.multiply,
     ast.Div: np.divide,
 }
-FUNCTIONS: dict[str, Callable[[list[Values]], Values]] = {
-    "abs": lambda parts: np.abs(parts[0]),
-    "log": lambda parts: np.log(parts[0]),
+SINGLE: dict[str, Callable[[Values], Values]] = {"abs": np.abs, "log": np.log, "sqrt": np.sqrt}
+SEVERAL: dict[str, Callable[[list[Values]], Values]] = {
     "max": np.maximum.reduce,
     "mean": lambda parts: np.add.reduce(parts) / len(parts),
     "min": np.minimum.reduce,
-    "sqrt": lambda parts: np.sqrt(parts[0]),
 }
-VARIADIC = {"max", "mean", "min"}
-LEAVES = {"number", "name", "quoted"}
 
 
 @dataclass(frozen=True)
@@ -58,19 +37,16 @@ class Expression:
 
     Parameters
     ----------
-    tree : ast.Expression
-        Its structure: sums, products, minus signs and functions of masked numbers and metrics.
-    leaves : mapping of int to float or str
-        The number or the metric behind each mask, by the column where it starts.
+    nodes : list of ast.expr
+        Its parts, each before those that it is made of.
     """
 
-    tree: ast.Expression
-    leaves: Mapping[int, float | str]
+    nodes: list[ast.expr]
 
     @property
     def names(self) -> list[str]:
         """The metrics that it asks for, by name."""
-        return sorted({leaf for leaf in self.leaves.values() if isinstance(leaf, str)})
+        return sorted({name for node in self.nodes if (name := _read_name(node))})
 
     def evaluate(self, values: Mapping[str, npt.ArrayLike], *, size: int) -> Values:
         """Evaluate the expression for several units at once.
@@ -93,26 +69,24 @@ class Expression:
         >>> read_expression("max(a, 0) / b").evaluate({"a": [2, 1], "b": [4, 0]}, size=2).tolist()
         [0.5, nan]
         """
-        done: dict[ast.AST, Values] = {}
-        # From the leaves up, without recursion, which a long chain of signs would exhaust.
-        for node in reversed([*ast.walk(self.tree)]):
-            with np.errstate(all="ignore"):
+        done: dict[ast.expr, Values] = {}
+        with np.errstate(all="ignore"):
+            for node in reversed(self.nodes):
                 match node:
-                    case ast.Name(col_offset=column) if column in self.leaves:
-                        leaf = self.leaves[column]
-                        known = values[leaf] if isinstance(leaf, str) else np.full(size, leaf)
-                        result = np.asarray(known, dtype=np.float64)
-                    case ast.UnaryOp(op=ast.USub()):
-                        result = -done.pop(node.operand)
-                    case ast.BinOp() if type(node.op) in OPERATORS:
-                        parts = done.pop(node.left), done.pop(node.right)
-                        result = OPERATORS[type(node.op)](*parts)
-                    case ast.Call(func=ast.Name(id=name)) if name in FUNCTIONS:
-                        result = FUNCTIONS[name]([done.pop(part) for part in node.args])
+                    case ast.UnaryOp():
+                        result = -done[node.operand]
+                    case ast.BinOp():
+                        result = OPERATORS[type(node.op)](done[node.left], done[node.right])
+                    case ast.Call(func=ast.Name(id=function), args=[part]) if function in SINGLE:
+                        result = SINGLE[function](done[part])
+                    case ast.Call(func=ast.Name(id=function)):
+                        result = SEVERAL[function]([done[part] for part in node.args])
+                    case ast.Constant(value=int() | float() as number):
+                        result = np.full(size, float(number))
                     case _:
-                        continue
-            done[node] = np.where(np.isfinite(result), result, np.nan)
-        return done[self.tree.body]
+                        result = np.asarray(values[_read_name(node)], dtype=np.float64)
+                done[node] = np.where(np.isfinite(result), result, np.nan)
+        return done[self.nodes[0]]
 
 
 def read_expression(text: str) -> Expression:
@@ -121,8 +95,7 @@ def read_expression(text: str) -> Expression:
     Parameters
     ----------
     text : str
-        At most 500 characters and 50 levels deep. Names that are no identifiers stand in backticks
-        or double quotes.
+        At most 500 characters. Names that are no identifiers stand in backticks or double quotes.
 
     Returns
     -------
@@ -132,31 +105,67 @@ def read_expression(text: str) -> Expression:
     Raises
     ------
     ValidationError
-        If it is none, with the place of the first fault.
+        If it is none.
 
     Notes
     -----
     A name counts as a function only in front of a parenthesis, so a metric may be called ``mean``.
-    ``-a*b`` is ``(-a)*b``, and operators of one rank are evaluated from the left.
 
     Examples
     --------
     >>> read_expression('0.7*accuracy - 0.3*"top-1 error"').names
     ['accuracy', 'top-1 error']
-    >>> read_expression("a + * b")
+    >>> read_expression("a ** b")
     Traceback (most recent call last):
     ...
-    capmap.errors.ValidationError: '*' at character 5 of 'a + * b' is not expected here: a number, \
-a metric or '(' should follow.
+    capmap.errors.ValidationError: 'a ** b' is no expression: use numbers, metrics, + - * / ( ) \
+and abs, log, max, mean, min, sqrt. Other names of metrics stand in backticks.
     """
-    if len(text) > LONGEST:
-        raise ValidationError(
-            f"The expression {quote_name(text)} has {len(text)} characters; at most {LONGEST} are "
-            "allowed. Use weights, or fewer metrics."
-        )
-    masked, leaves = _mask(text)
-    # In parentheses, blanks at the start are no indentation, and a column counts from 1.
-    return Expression(ast.parse(f"({masked})", mode="eval"), leaves)
+    refusal = ValidationError(
+        f"{quote_name(text)} is no expression: use numbers, metrics, + - * / ( ) and "
+        f"{', '.join(sorted([*SINGLE, *SEVERAL]))}. Other names of metrics stand in backticks."
+    )
+    try:
+        # In parentheses, blanks at the start are no indentation.
+        root = ast.parse(f"({text[: LONGEST + 1].replace('`', chr(34))})", mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise refusal from error
+    nodes, level = list[ast.expr](), [root]
+    while level:
+        nodes += level
+        level = [part for node in level for part in _list_parts(node)]
+    if len(text) > LONGEST or not all(map(_is_allowed, nodes)):
+        raise refusal
+    return Expression(nodes)
+
+
+def _list_parts(node: ast.expr) -> list[ast.expr]:
+    """The expressions that one is made of, without the name of a function."""
+    if isinstance(node, ast.Call):
+        return node.args
+    return [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
+
+
+def _is_allowed(node: ast.expr) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id=function), args=args, keywords=[]):
+            return (function in SINGLE and len(args) == 1) or (function in SEVERAL and bool(args))
+        case ast.BinOp(op=operator):
+            return type(operator) in OPERATORS
+        case ast.UnaryOp(op=ast.USub()):
+            return True
+        case ast.Constant(value=value):
+            return type(value) in (int, float) or bool(_read_name(node))
+        case _:
+            return bool(_read_name(node))
+
+
+def _read_name(node: ast.expr) -> str:
+    """The metric that a part names; "" of other parts."""
+    match node:
+        case ast.Name(id=name) | ast.Constant(value=str(name)):
+            return name
+    return ""
 
 
 def find_unknown_names(expression: Expression, known: list[str]) -> list[str]:
@@ -174,62 +183,3 @@ def find_unknown_names(expression: Expression, known: list[str]) -> list[str]:
             hint = f" (did you mean {quote_name(near)}?)" if near else ""
             unknown.append(quote_name(name) + hint)
     return unknown
-
-
-def _split(text: str) -> Iterator[tuple[str, str, int]]:
-    """Kind, text and place of each token; a mark is a kind of its own."""
-    place = 0
-    while place < len(text):
-        match = TOKENS.match(text, place)
-        if match is None:
-            raise ValidationError(
-                f"{quote_name(text[place])} at character {place + 1} of {quote_name(text)} is no "
-                "part of an expression. Use numbers, metrics, + - * / ( ) and the functions "
-                f"{', '.join(FUNCTIONS)}; other names of metrics stand in backticks."
-            )
-        kind, token = str(match.lastgroup), match.group()
-        yield token if kind == "mark" else kind, token, place
-        place = match.end()
-    yield "end", "", place
-
-
-def _mask(text: str) -> tuple[str, dict[int, float | str]]:
-    """Put underscores in place of numbers and metrics, if each token may stand where it does."""
-    masked, function, complete = "", "", False
-    leaves: dict[int, float | str] = {}
-    opened: list[str] = []
-    for kind, token, place in list(_split(text)):
-        if kind == "blank":
-            masked += " " * len(token)
-            continue
-        if remedy := _find_fault(kind, token, opened, complete=complete):
-            what = f"{quote_name(token)} at character {place + 1}" if token else "The end"
-            raise ValidationError(f"{what} of {quote_name(text)} is not expected here: {remedy}.")
-        if kind in LEAVES:
-            name = token[1:-1] if kind == "quoted" else token
-            leaves[place + 1] = float(token) if kind == "number" else name
-        elif kind == "(":
-            opened.append(function)
-        elif kind == ")":
-            opened.pop()
-        masked += "_" * len(token) if kind in LEAVES else token
-        complete = kind in LEAVES or kind == ")"
-        function = token if kind == "function" else ""
-    return masked, leaves
-
-
-def _find_fault(kind: str, token: str, opened: list[str], *, complete: bool) -> str:
-    """Say what should follow, complete or not as what stands before is, if the token cannot."""
-    if not complete and kind not in {*LEAVES, "function", "-", "("}:
-        return "a number, a metric or '(' should follow"
-    if complete and opened and kind not in {*"+-*/)", *("," if opened[-1] in VARIADIC else "")}:
-        return "')' should follow"
-    if complete and not opened and kind not in {*"+-*/", "end"}:
-        return "an operator should follow"
-    if kind == "number" and not np.isfinite(float(token)):
-        return "the number is too large"
-    if kind == "function" and token not in FUNCTIONS:
-        return f"the functions are {', '.join(FUNCTIONS)}"
-    if kind == "(" and len(opened) == DEEPEST:
-        return f"an expression may be {DEEPEST} levels deep"
-    return ""

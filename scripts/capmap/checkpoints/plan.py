@@ -40,7 +40,6 @@ class Settings(TypedDict, total=False):
     test_splits: list[str]
     report: Mapping[str, str]
     rankings: Sequence[Mapping[str, Any]]
-    domains: Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)

@@ -1,32 +1,24 @@
-"""Rankings of trainings by their chosen checkpoints, and of all checkpoints."""
+"""Rankings of trainings by their chosen checkpoints."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from capmap.checkpoints.agreement import add_metric_rankings, compare_rankings
 from capmap.checkpoints.curves import trace_curves
-from capmap.checkpoints.dates import trace_dates
-from capmap.checkpoints.domains import leave_domains_out
 from capmap.checkpoints.expressions import Expression, find_unknown_names, read_expression
 from capmap.checkpoints.plan import Plan, Settings, plan_selection
-from capmap.checkpoints.selection import (
-    CHECKPOINT,
-    choose_checkpoints,
-    measure_optimism,
-    normalize_values,
-)
-from capmap.checkpoints.trials import expect_best_trials
+from capmap.checkpoints.selection import CHECKPOINT, choose_checkpoints, measure_optimism
 from capmap.errors import ValidationError
 from capmap.normalization import Rules
 from capmap.normalization.rules import DatasetRule, MetricRule
 from capmap.problems import Problem, ask_nearest
 from capmap.ranking.aggregation import FloatArray, rank_competitors
 from capmap.rng import make_stream
-from capmap.settings.choices import Direction, RankingMethod
+from capmap.settings.choices import Direction
 from capmap.wording import list_names, quote_name, write_key
 
 RANKINGS = {
@@ -49,7 +41,7 @@ def check_rankings(
     Parameters
     ----------
     rankings : sequence of mapping
-        The configured rankings: ``name``, ``method``, and the ``metric``, ``weights`` or
+        The configured rankings: ``name``, ``method``, and the ``metric`` or
         ``expression`` that the method needs.
     values : pandas.DataFrame
         ``dataset``, ``metric`` and ``split``, a row per value.
@@ -88,7 +80,7 @@ def rank_checkpoints(
     rankings: Sequence[Mapping[str, Any]],
     plan: Plan,
 ) -> pd.DataFrame:
-    """Rank the chosen checkpoints, or all of them, in each configured way.
+    """Rank the chosen checkpoints in each configured way.
 
     Parameters
     ----------
@@ -115,22 +107,16 @@ def rank_checkpoints(
 
     Notes
     -----
-    A row is the chosen checkpoint of a training, on the report split, except for ``all``.
+    A row is the chosen checkpoint of a training, on the report split.
 
     - ``single``: the mean over datasets of one metric's raw values; its direction says which end is
       first.
-    - ``average``: the mean of all metrics on all datasets, each normalized to 0 for the worst and 1
-      for the best of the checkpoints that are ranked (0.5 where all are equal).
     - ``best``: the value ``report`` of `measure_optimism`.
-    - ``all``: every checkpoint, by the value that it was or could have been chosen by.
-    - ``custom`` with weights: the weighted mean of the normalized values of each metric. With an
-      expression: its value for the mean over datasets of each metric's raw values; higher is
-      better.
+    - ``custom``: the value of an expression for the mean over datasets of each metric's raw values;
+      higher is better.
 
-    A checkpoint that lacks any of what it is ranked by has no score, and its values do not count in
-    the normalization of the others; a metric of weight 0 is not asked for. Checkpoints with equal
-    scores, up to 12 significant digits, share the best rank (1, 2, 2, 4). Normalized scores depend
-    on who is ranked: another training can change the order of two others.
+    A checkpoint that lacks any of what it is ranked by has no score. Checkpoints with equal scores,
+    up to 12 significant digits, share the best rank (1, 2, 2, 4).
     """
     if problems := check_rankings(rankings, values, plan):
         raise ValidationError("\n".join(map(str, problems)))
@@ -141,15 +127,12 @@ def rank_checkpoints(
     for ranking in rankings:
         best: Direction = "max"
         method = ranking["method"]
-        if method == "all":
-            rows = checkpoints[CHECKPOINT].assign(score=checkpoints["selection"])
-            best = plan.find_direction(plan.metrics)
-        elif method == "best":
+        if method == "best":
             order = selected.sort_values(CHECKPOINT)
             rows = order[CHECKPOINT].assign(score=order["report"])
             best = plan.find_direction(plan.primary)
         else:
-            rows = chosen.assign(score=_score_chosen(ranking, reported, keys, plan))
+            rows = chosen.assign(score=_score_chosen(ranking, reported, keys))
             if method == "single":
                 best = _find_common_direction(ranking["metric"], reported, plan) or "max"
         tables.append(_rank_rows(rows, best).assign(ranking=ranking["name"], method=method))
@@ -166,62 +149,34 @@ def _rank_rows(rows: pd.DataFrame, best: Direction) -> pd.DataFrame:
 
 
 def _score_chosen(
-    ranking: Mapping[str, Any], reported: pd.DataFrame, keys: pd.MultiIndex, plan: Plan
+    ranking: Mapping[str, Any], reported: pd.DataFrame, keys: pd.MultiIndex
 ) -> FloatArray:
-    """Score each chosen checkpoint by the values of the ranked ones."""
+    """Score each chosen checkpoint by one metric or an expression."""
     if ranking["method"] == "single":
         return _average_metric(reported, ranking["metric"], keys)
-    if expression := ranking.get("expression"):
-        read = read_expression(expression)
-        means = {name: _average_metric(reported, name, keys) for name in read.names}
-        return read.evaluate(means, size=len(keys))
-    if ranking["method"] == "average":
-        return _average_rows(_normalize_complete(reported, plan), keys)
-    weights = {name: weight for name, weight in sorted(ranking["weights"].items()) if weight}
-    shares = _normalize_complete(reported[reported["metric"].isin(list(weights))], plan)
-    parts = [weight * _average_metric(shares, name, keys) for name, weight in weights.items()]
-    return np.asarray(np.sum(parts, axis=0) / sum(weights.values()), dtype=np.float64)
+    read = read_expression(ranking["expression"])
+    means = {name: _average_metric(reported, name, keys) for name in read.names}
+    return read.evaluate(means, size=len(keys))
 
 
-def _normalize_complete(rows: pd.DataFrame, plan: Plan) -> pd.DataFrame:
-    """Normalize among the checkpoints that lack no value, so that the others move none of them."""
-    own = rows[rows.groupby(CHECKPOINT)["score"].transform("size") == _count_pairs(rows)]
-    return own.assign(score=normalize_values(own, plan.directions))
-
-
-def _average_metric(rows: pd.DataFrame, metric: str, keys: pd.MultiIndex) -> FloatArray:
-    return _average_rows(rows[rows["metric"] == metric], keys)
-
-
-def _average_rows(rows: pd.DataFrame, keys: pd.MultiIndex) -> FloatArray:
-    """Mean of each checkpoint that has all pairs of dataset and metric that any of them has."""
-    groups = rows.sort_values([*CHECKPOINT, "dataset", "metric"]).groupby(CHECKPOINT)["score"]
-    means = groups.mean()[groups.size() == _count_pairs(rows)]
+def _average_metric(reported: pd.DataFrame, metric: str, keys: pd.MultiIndex) -> FloatArray:
+    """Mean of each checkpoint that has all datasets on which any of them has the metric."""
+    rows = reported[reported["metric"] == metric].sort_values([*CHECKPOINT, "dataset"])
+    groups = rows.groupby(CHECKPOINT)["score"]
+    means = groups.mean()[groups.size() == rows["dataset"].nunique()]
     return np.asarray(means.reindex(keys), dtype=np.float64)
-
-
-def _count_pairs(rows: pd.DataFrame) -> int:
-    return len(rows[["dataset", "metric"]].drop_duplicates())
 
 
 def _check_ranking(
     ranking: Mapping[str, Any], reported: pd.DataFrame, plan: Plan
 ) -> Iterator[tuple[str, str]]:
     """Say what is wrong with a ranking, and what to do about it."""
-    method = ranking.get("method", "")
-    if not ranking.get("name"):
-        yield "The ranking has no name.", "Write name: …."
-    if method not in get_args(RankingMethod):
-        yield (
-            f"The ranking has the method {quote_name(str(method))}.",
-            f"Write one of {list_names(list(get_args(RankingMethod)))}.",
-        )
-    elif method == "single":
+    if ranking["method"] == "single":
         yield from _check_single(ranking, reported, plan)
-    elif method == "average":
-        yield from _check_directions(sorted(reported["metric"].unique()), reported, plan)
-    elif method == "custom":
-        yield from _check_custom(ranking, reported, plan)
+    elif ranking["method"] == "custom":
+        yield from _check_expression(
+            ranking.get("expression", ""), sorted(reported["metric"].unique())
+        )
 
 
 def _check_single(
@@ -236,43 +191,25 @@ def _check_single(
             f"{ask_nearest(metric, present)}Its metrics are {list_names(present)}.",
         )
         return
-    yield from _check_directions([metric], reported, plan)
-    if not _find_common_direction(metric, reported, plan):
-        known = {plan.directions.get(pair) for pair in _list_pairs(metric, reported)}
-        if len(known - {None}) > 1:
-            yield (
-                f"Of the metric {quote_name(metric)}, higher is better on some datasets and lower "
-                "on others.",
-                "Rank by method: average, which turns each dataset.",
-            )
-
-
-def _check_custom(
-    ranking: Mapping[str, Any], reported: pd.DataFrame, plan: Plan
-) -> Iterator[tuple[str, str]]:
-    present = sorted(reported["metric"].unique())
-    weights, expression = ranking.get("weights") or {}, ranking.get("expression") or ""
-    if bool(weights) == bool(expression):
-        yield "A custom ranking has weights or an expression.", "Write one of them."
-        return
-    if expression:
-        yield from _check_expression(expression, present)
-        return
-    for name in sorted(set(weights) - set(present)):
+    pairs = [(dataset, metric) for dataset in _list_datasets(metric, reported)]
+    if any(pair not in plan.directions for pair in pairs):
         yield (
-            f"The report split has no metric {quote_name(name)} (weights).",
-            f"{ask_nearest(name, present)}Its metrics are {list_names(present)}.",
+            f"Nothing says whether higher or lower is better of {quote_name(metric)}.",
+            f"Set metrics: {{{write_key(metric)}: {{direction: max}}}} or min.",
         )
-    if any(not 0 <= weight < np.inf for weight in weights.values()) or not any(weights.values()):
+    elif not _find_common_direction(metric, reported, plan):
         yield (
-            "Weights are numbers from 0 up, one of them at least above 0.",
-            "Normalized metrics are turned already, so errors have positive weights too.",
+            f"Of the metric {quote_name(metric)}, higher is better on some datasets and lower on "
+            "others.",
+            "Rank by an expression of several metrics, or make a study of each.",
         )
-    yield from _check_directions(sorted(set(weights) & set(present)), reported, plan)
 
 
 def _check_expression(expression: str, present: list[str]) -> Iterator[tuple[str, str]]:
     remedy = f"The metrics of the report split are {list_names(present)}."
+    if not expression:
+        yield "The expression is missing.", f"Write expression: …. {remedy}"
+        return
     try:
         read: Expression = read_expression(expression)
     except ValidationError as error:
@@ -284,26 +221,14 @@ def _check_expression(expression: str, present: list[str]) -> Iterator[tuple[str
         yield "The expression has no metric, so all would be tied.", remedy
 
 
-def _check_directions(
-    metrics: Sequence[str], reported: pd.DataFrame, plan: Plan
-) -> Iterator[tuple[str, str]]:
-    for name in metrics:
-        if any(pair not in plan.directions for pair in _list_pairs(name, reported)):
-            yield (
-                f"Nothing says whether higher or lower is better of {quote_name(name)}.",
-                f"Set metrics: {{{write_key(name)}: {{direction: max}}}} or min.",
-            )
-
-
 def _find_common_direction(metric: str, reported: pd.DataFrame, plan: Plan) -> Direction | None:
     """Find the direction that a metric has on all datasets, if it has one."""
-    found = {plan.directions.get(pair) for pair in _list_pairs(metric, reported)}
+    found = {plan.directions.get((name, metric)) for name in _list_datasets(metric, reported)}
     return found.pop() if len(found) == 1 else None
 
 
-def _list_pairs(metric: str, reported: pd.DataFrame) -> list[tuple[str, str]]:
-    datasets = reported.loc[reported["metric"] == metric, "dataset"].unique()
-    return [(dataset, metric) for dataset in sorted(datasets)]
+def _list_datasets(metric: str, reported: pd.DataFrame) -> list[str]:
+    return sorted(reported.loc[reported["metric"] == metric, "dataset"].unique())
 
 
 def analyse_checkpoints(
@@ -362,9 +287,6 @@ def analyse_checkpoints(
         "selected": chosen,
         "checkpoint_rankings": ranked[asked].reset_index(drop=True),
         **compare_rankings(ranked),
-        "best_of_n": expect_best_trials(values, listed, plan, confidence_level=confidence_level),
-        "left_out": leave_domains_out(values, plan, domains=settings.get("domains", {})),
-        "dates": trace_dates(values, listed, plan),
         "curves": trace_curves(
             values,
             plan,

@@ -1,17 +1,17 @@
-"""Arrays of NumPy files: ``.npy`` mapped into memory, ``.npz`` read, neither ever unpickled."""
+"""Dumps of scores: ``.npy`` mapped into memory, ``.npz`` read, neither ever unpickled."""
 
 import lzma
 import struct
 import tokenize
 import zipfile
 import zlib
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from capmap.exports.classes import check_images
-from capmap.exports.files import LARGEST, refuse
+from capmap.exports.files import LARGEST, read_content, refuse
 from capmap.wording import list_names
 
 Array = npt.NDArray[Any]
@@ -25,6 +25,66 @@ DAMAGE = (
     *(ValueError, TypeError, SyntaxError, LookupError, EOFError, OSError),
     *(RuntimeError, MemoryError, OverflowError),
 )
+
+
+class Dump(NamedTuple):
+    """Scores of every class.
+
+    Parameters
+    ----------
+    scores : numpy.ndarray of float16, float32 or float64, shape (images, classes)
+        Logits or probabilities; of ``.npy`` mapped into memory.
+    images : list of str or None
+        The id of each image, None where the dump has none.
+    """
+
+    scores: Array
+    images: list[str] | None = None
+
+
+def open_scores(path: str, *, n_classes: int | None = None) -> Dump:
+    """Open the scores of a classifier for the images of a dataset.
+
+    Parameters
+    ----------
+    path : str
+        The dump, known by its first bytes: ``.npy`` with floats of shape (images, classes), or
+        ``.npz`` with the same as ``scores`` (or the only array) and perhaps image ids as ``ids``.
+    n_classes : int, optional
+        Number of classes that it must have; unknown by default.
+
+    Returns
+    -------
+    Dump
+
+    Raises
+    ------
+    UnreadableExportError
+        When the dump cannot be read, is cut off, pickled or no floats, or has another number of
+        classes.
+
+    Notes
+    -----
+    Scores may be logits or probabilities. NaN is for who ranks them to find.
+    """
+    head = read_content(path, limit=len(NPY))
+    if head.startswith(NPY):
+        dump = Dump(map_array(path))
+    elif head.startswith(ZIP):
+        dump = Dump(*read_archive(path))
+    else:
+        reason = "The file is no array of NumPy, .npy or .npz."
+        remedy = "Save the scores with numpy.savez(path, scores=…, ids=…)."
+        raise refuse("not_an_array", path, reason, remedy)
+    found = dump.scores.shape[1]
+    if n_classes not in (None, found):
+        raise refuse(
+            "wrong_classes",
+            path,
+            f"There are scores of {found} classes, and {n_classes} are expected.",
+            "Check that the class list is that of the classifier, background classes included.",
+        )
+    return dump
 
 
 def map_array(path: str) -> Array:
@@ -97,8 +157,6 @@ def _require_scores(scores: Array, path: str) -> None:
     kind, shape = scores.dtype, scores.shape
     if kind.kind != "f" or kind.itemsize > 8:
         remedy = "Save logits or probabilities, such as scores.astype(numpy.float32)."
-        if kind.kind in "iu":
-            remedy += " Ids of the best classes belong into a table with the columns 1, 2, 3, …"
         reason = f"The array holds {kind.name}, not float16, float32 or float64."
         raise refuse("wrong_type", path, reason, remedy)
     if len(shape) != 2:

@@ -35,10 +35,9 @@ COLUMNS = {
     "score": "value",
     "split": "split",
     "seed": "seed",
-    "time": "time",
 }
-OPTIONAL = ("model", "metric", "split", "seed", "time")
-OWN = ("training", "checkpoint", "split", "time")
+OPTIONAL = ("model", "metric", "split", "seed")
+OWN = ("training", "checkpoint", "split")
 FAULTY_COLUMN = frozenset({"missing_column", "reserved_column"})
 SETTING = re.compile(r"columns: \{(keep|model): …\}")
 
@@ -69,8 +68,8 @@ class Evaluations:
     table : pandas.DataFrame
         A row per value, in the order of the files and their lines: the columns of runs (``model``,
         ``dataset``, ``metric``, ``seed``, ``score``, ``raw``, ``source``, ``line``, ``column``),
-        then ``training``, ``checkpoint``, ``split`` and ``time`` as text; the last two are empty
-        where the exports do not have them.
+        then ``training``, ``checkpoint`` and ``split`` as text; the last is empty where the exports
+        do not have it.
     exports : Exports
         What `read_exports` says of the files, with the problems found so far.
     columns : mapping of str to list of str
@@ -100,7 +99,7 @@ def read_evaluations(
     columns : mapping, optional
         Role and column, or list of columns whose texts are joined with " / ". Roles are "model",
         "training", "checkpoint", "dataset" (by default the column ``benchmark``), "metric",
-        "score" (by default ``value``), "split", "seed" and "time".
+        "score" (by default ``value``), "split" and "seed".
     where : mapping, optional
         Column and value, or list of values, of the rows to read.
     metric : str, optional

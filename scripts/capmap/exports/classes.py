@@ -1,11 +1,8 @@
 """Lists of classes and of image ids: a name's position is what counts."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import NoReturn
 
-from capmap.errors import ValidationError
 from capmap.exports.cells import trim
 from capmap.exports.files import (
     JSON,
@@ -18,10 +15,9 @@ from capmap.exports.files import (
 )
 from capmap.exports.sheets import open_sheet
 from capmap.problems import FaultTally, UnreadableExportError, ask_nearest
-from capmap.wording import list_names, quote_name
+from capmap.wording import quote_name
 
 IMAGE = "image"
-WORDNET_ID = re.compile(r"n\d{8}")
 
 
 def read_classes(path: str) -> list[str]:
@@ -103,86 +99,6 @@ def check_images(images: Sequence[str], source: str, *, lines: Sequence[int] = (
             )
         seen.add(image)
     tally.raise_any()
-
-
-def compare_classes(
-    scores: Sequence[str], labels: Sequence[str], *, scores_source: str, labels_source: str
-) -> None:
-    """Refuse labels whose classes are not in the order of the scores.
-
-    Parameters
-    ----------
-    scores : sequence of str, shape (classes,)
-        The classes in the order of the scores' columns.
-    labels : sequence of str, shape (classes,)
-        The classes in the order to which the ids of the labels refer.
-    scores_source, labels_source : str
-        Their files.
-
-    Raises
-    ------
-    ValidationError
-        When the lists differ: with the first position that does, and whether they have the same
-        classes in another order, other classes, or names of another kind.
-
-    Notes
-    -----
-    Names are compared as they stand, upper and lower case included. ImageNet is known in two
-    orders, that of the WordNet ids and that of the names; scores in one and labels in the other
-    look like a model that guesses. Where one list has WordNet ids and the other names, their orders
-    cannot be compared, and that is refused as well.
-
-    Examples
-    --------
-    >>> names = ["tench", "crane"]
-    >>> compare_classes(names, names, scores_source="a.txt", labels_source="b.txt")
-    """
-    if list(scores) == list(labels):
-        return
-    both = f"The classes of the scores ({scores_source}) and of the labels ({labels_source})"
-    if len(scores) != len(labels):
-        raise ValidationError(
-            f"{both} are not the same: {len(scores)} and {len(labels)}. Give the class list to "
-            "which the labels refer, in the order of the columns of the scores."
-        )
-    if _are_wordnet_ids(scores) != _are_wordnet_ids(labels):
-        raise ValidationError(
-            f"{both} are WordNet ids in one list and names in the other, so their orders cannot be "
-            "compared. Write both lists with the same kind of names."
-        )
-    pairs = enumerate(zip(scores, labels, strict=True))
-    position = next(place for place, (first, second) in pairs if first != second)
-    if Counter(scores) == Counter(labels):
-        _refuse_order(scores, labels, position, both)
-    missing = sorted(set(labels) - set(scores))
-    nearest = ask_nearest(missing[0], scores) if missing else ""
-    unknown = f"The scores have no class {list_names(missing)}. {nearest}" if missing else ""
-    raise ValidationError(
-        f"{both} differ, first at position {position} (counted from 0): "
-        f"{quote_name(scores[position])} and {quote_name(labels[position])}. {unknown}"
-        "Give both lists with the same names, in the same order."
-    )
-
-
-def _are_wordnet_ids(names: Sequence[str]) -> bool:
-    return all(WORDNET_ID.fullmatch(name) for name in names)
-
-
-def _refuse_order(
-    scores: Sequence[str], labels: Sequence[str], position: int, both: str
-) -> NoReturn:
-    sides = [
-        whose
-        for whose, names in (("scores", scores), ("labels", labels))
-        if sorted(names, key=str.casefold) == list(names)
-    ]
-    alphabet = f" Those of the {sides[0]} are in alphabetical order." if len(sides) == 1 else ""
-    raise ValidationError(
-        f"{both} are the same in another order, first at position {position} (counted from 0): "
-        f"{quote_name(scores[position])} and {quote_name(labels[position])}.{alphabet} So an id of "
-        "the labels means another class than the same column of the scores. Write the labels as "
-        "class names, or with the ids of the scores' order."
-    )
 
 
 def _read_names(path: str, *, kind: str) -> list[str]:

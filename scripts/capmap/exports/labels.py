@@ -2,24 +2,20 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, Literal, NamedTuple
-
-import pyarrow as pa
+from typing import Any, NamedTuple
 
 from capmap.errors import ValidationError
 from capmap.exports.cells import Wish, check_columns, trim
 from capmap.exports.classes import IMAGE, ClassNames, LabelError, check_images, check_letters
 from capmap.exports.files import (
-    JSON,
     TABLES,
     Pairs,
     has_suffix,
     read_bounded,
     read_document,
-    read_lines,
     refuse,
 )
 from capmap.exports.sheets import open_sheet
@@ -27,19 +23,13 @@ from capmap.patterns import split_digits
 from capmap.problems import FaultTally, UnreadableExportError
 from capmap.wording import count_things, list_names, quote_name
 
-LABEL, LABELS = "label", "labels"
+LABEL = "label"
 SHAPES = (
     "Write a list with the labels of each image, such as [[3], [], [5, 8]], or an object such as "
     '{"a.jpg": [5, 8]}.'
 )
-HEADER = (
-    "Name the columns `image` and `label` (a row per label) or `image` and `labels` (3;7;9). A "
-    "file of one label per line needs the suffix .txt."
-)
+HEADER = "Write a row per label with the columns `image` and `label`, or JSON."
 
-Form = Literal["ordered", "keyed", "grouped"]
-
-SEPARATOR = ";"
 INTEGRAL = re.compile(r"([+-]?[0-9]{1,18})(?:\.0*)?")
 LARGEST_LABEL = 2**31 - 1
 ID_REMEDY = "Ids are whole numbers from 0; an image without labels has none, or [] in JSON."
@@ -50,67 +40,46 @@ class Entry(NamedTuple):
 
     Parameters
     ----------
-    image : str
-        The image's id; empty where images are known by their order.
+    image : str or None
+        The image's id; None where images are known by their order.
     labels : list or str
-        Labels as JSON has them, or the text of a cell or line, which may list several.
+        Labels as JSON has them, or the text of a cell.
     line : int
         The line in the file; 0 in JSON.
     column : str
         The column of a table.
     """
 
-    image: str
+    image: str | None
     labels: list[Any] | str
     line: int = 0
     column: str = ""
 
 
-class Entries(NamedTuple):
-    """The entries of a file.
-
-    Parameters
-    ----------
-    entries : list of Entry
-        In the order of the file.
-    form : {"ordered", "keyed", "grouped"}
-        Whether images have no ids, have an id each, or have an id and any number of entries.
-    """
-
-    entries: list[Entry]
-    form: Form
-
-
-def list_entries(path: str) -> Entries:
-    """List the entries of a file of labels, whose suffix says what it is.
+def list_entries(path: str) -> list[Entry]:
+    """List the entries of a file of labels in its order, whose suffix says what it is.
 
     Raises
     ------
     UnreadableExportError
         When the file cannot be read, has none, or is not laid out as labels are.
     """
-    if has_suffix(path, JSON):
-        found = _list_json(path)
-    elif has_suffix(path, TABLES):
-        found = _list_rows(path)
-    else:
-        lines = enumerate(read_lines(path), start=1)
-        found = Entries([Entry("", text, line) for line, text in lines], "ordered")
-    if not found.entries:
+    found = _list_rows(path) if has_suffix(path, TABLES) else _list_json(path)
+    if not found:
         raise refuse("no_rows", path, "The file has no images.", "Write it again, or leave it out.")
     return found
 
 
-def _list_json(path: str) -> Entries:
+def _list_json(path: str) -> list[Entry]:
     content = read_document(path)
     if isinstance(content, Pairs):
         keys = [key.strip() for key, _ in content]
         check_letters(keys, path)
-        labels = [_wrap(value) for _, value in content]
-        return Entries(list(map(Entry, keys, labels)), "keyed")
+        check_images(keys, path)
+        return [Entry(key, _wrap(value)) for key, (_, value) in zip(keys, content, strict=True)]
     if not isinstance(content, list):
         raise refuse("no_labels", path, "The JSON is neither a list nor an object.", SHAPES)
-    return Entries([Entry("", _wrap(value)) for value in content], "ordered")
+    return [Entry(None, _wrap(value)) for value in content]
 
 
 def _wrap(value: Any) -> list[Any]:
@@ -119,37 +88,22 @@ def _wrap(value: Any) -> list[Any]:
     return value if is_list else [value]
 
 
-def _list_rows(path: str) -> Entries:
+def _list_rows(path: str) -> list[Entry]:
     read_bounded(path)
-    sheet = open_sheet(path, wanted={IMAGE, LABEL, LABELS})
-    present = set(sheet.columns)
-    if len({LABEL, LABELS} & present) != 1:
-        count = "both" if LABEL in present else "neither"
-        reason = f"The table has {count} of the columns `label` and `labels`."
-        raise refuse("label_column", path, reason, HEADER, line=1)
-    column = LABEL if LABEL in present else LABELS
-    wanted = [name for name in (IMAGE, column) if name in present]
-    wishes = [Wish("labels", name) for name in wanted]
-    if problems := check_columns(wishes, sheet.columns, path):
+    wanted = [IMAGE, LABEL]
+    sheet = open_sheet(path, wanted=set(wanted))
+    for name in wanted:
+        if name not in sheet.columns:
+            reason = f"The table has no column `{name}`."
+            raise refuse(f"{name}_column", path, reason, HEADER, line=1)
+    if problems := check_columns([Wish("labels", name) for name in wanted], sheet.columns, path):
         raise UnreadableExportError(*problems)
-    if IMAGE not in present and len(present) > 1:
-        reason = "The table has no column `image`, but others beside that of the labels."
-        raise refuse("image_column", path, reason, HEADER, line=1)
     cells = sheet.read_cells(wanted)
     if cells.problems:
         raise UnreadableExportError(*cells.problems[:1])
-    texts: list[str] = trim(cells.columns[column]).to_pylist()
-    images = _list_images(cells.columns.get(IMAGE), len(texts))
-    rows = zip(images, texts, cells.lines.tolist(), strict=True)
-    form: Form = "ordered" if IMAGE not in present else "grouped" if column == LABEL else "keyed"
-    return Entries([Entry(image, text, line, column) for image, text, line in rows], form)
-
-
-def _list_images(column: pa.Array | None, count: int) -> list[str]:
-    if column is None:
-        return [""] * count
-    images: list[str] = trim(column).to_pylist()
-    return images
+    images, labels = (trim(cells.columns[name]).to_pylist() for name in wanted)
+    rows = zip(images, labels, cells.lines.tolist(), strict=True)
+    return [Entry(image, label, line, LABEL) for image, label, line in rows]
 
 
 @dataclass(frozen=True)
@@ -181,14 +135,10 @@ def read_label_sets(
     path : str
         One of
 
-        - JSON (``.json``): a list of lists in the order of the images, as the ReaL labels of
-          ImageNet, or an object of image id and list. A single label needs no brackets;
-        - a table (``.csv``, ``.tsv``, ``.parquet``) with the columns ``image`` and ``label`` (a row
-          per label; a row with an empty label adds none) or ``image`` and ``labels`` (a row per
-          image, such as ``3;7;9``). Without the column ``image``, and any other, rows are in the
-          order of the images;
-        - any other text: a line per image in their order, such as ``3;7;9``. An image without
-          labels cannot be written so.
+        - JSON: a list of lists in the order of the images, as the ReaL labels of ImageNet, or an
+          object of image id and list. A single label needs no brackets;
+        - a table (``.csv``, ``.tsv``, ``.parquet``) with the columns ``image`` and ``label``, a row
+          per label; a row with an empty label adds none.
 
         Text may be packed (``.gz``).
     classes : sequence of str, optional
@@ -249,11 +199,11 @@ class _Reader:
 
     def read(self, *, is_single: bool) -> LabelFile:
         found = list_entries(self.path)
-        parsed = [self._parse_entry(entry, place) for place, entry in enumerate(found.entries)]
+        parsed = [self._parse_entry(entry, place) for place, entry in enumerate(found)]
         self.tally.raise_any()
         entries, sets = _join_rows(found, parsed)
-        images = None if found.form == "ordered" else [entry.image for entry in entries]
-        if images is not None:
+        images = [entry.image for entry in entries if entry.image is not None] or None
+        if images:
             check_images(images, self.path, lines=[entry.line for entry in entries])
         if is_single:
             self._require_single(entries, sets)
@@ -274,7 +224,8 @@ class _Reader:
 
     def _parse_entry(self, entry: Entry, place: int) -> list[int]:
         labels: list[int] = []
-        for value in self._split(entry):
+        values = entry.labels if isinstance(entry.labels, list) else filter(None, [entry.labels])
+        for value in values:
             try:
                 labels.append(self._parse_label(value, is_text=isinstance(entry.labels, str)))
             except LabelError as error:
@@ -287,14 +238,6 @@ class _Reader:
                     value=_show(value),
                 )
         return labels
-
-    def _split(self, entry: Entry) -> Iterator[Any]:
-        if not isinstance(entry.labels, str):
-            yield from entry.labels
-        elif entry.labels in self.classes or entry.column == LABEL:
-            yield from filter(None, [entry.labels])
-        elif entry.labels:
-            yield from (part.strip() for part in entry.labels.split(SEPARATOR))
 
     def _parse_label(self, value: Any, *, is_text: bool) -> int:
         digits = INTEGRAL.fullmatch(value) if is_text else None
@@ -339,9 +282,7 @@ def _take_integer(value: Any) -> int:
 
 
 def _refuse_number(text: str) -> None:
-    """Refuse what stands between two semicolons, and numbers that are no ids."""
-    if not text:
-        raise LabelError("empty_label", "is empty.", "Write labels such as 3;7;9.")
+    """Refuse numbers that are no ids."""
     try:
         float(text)
     except ValueError:
@@ -349,13 +290,13 @@ def _refuse_number(text: str) -> None:
     raise LabelError("not_an_id", "is no id of a class.", ID_REMEDY)
 
 
-def _join_rows(found: Entries, parsed: list[list[int]]) -> tuple[list[Entry], list[list[int]]]:
-    """Put the rows of one image together, in the order of its first one, where they belong so."""
-    if found.form != "grouped":
-        return found.entries, parsed
-    firsts: dict[str, Entry] = {}
-    sets: dict[str, list[int]] = {}
-    for entry, labels in zip(found.entries, parsed, strict=True):
+def _join_rows(found: list[Entry], parsed: list[list[int]]) -> tuple[list[Entry], list[list[int]]]:
+    """Put the rows of one image together, in the order of its first one."""
+    if found[0].image is None:
+        return found, parsed
+    firsts: dict[str | None, Entry] = {}
+    sets: dict[str | None, list[int]] = {}
+    for entry, labels in zip(found, parsed, strict=True):
         firsts.setdefault(entry.image, entry)
         sets.setdefault(entry.image, []).extend(labels)
     return list(firsts.values()), list(sets.values())

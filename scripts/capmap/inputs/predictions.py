@@ -94,7 +94,7 @@ def find_labels(study: Study) -> dict[str, dict[str, str]]:
     if not study.settings["patchml"]["images"]:
         return datasets
     made = {"labels": study.place("patchml/{seed}/labels.json")}
-    return {PATCHML: {**made, "single": "", "images": "", "classes": ""}, **datasets}
+    return {PATCHML: {**made, "single": "", "images": ""}, **datasets}
 
 
 def list_label_files(study: Study, *, shard: int) -> list[str]:

@@ -1,7 +1,6 @@
 """Differences of metrics between models and between datasets, with intervals over images."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -407,8 +406,7 @@ def compare_models(
     All pairs with at most 40 models on a dataset, otherwise the best one with each other one. Seeds
     that both have are put together, so a value may differ a little from the mean over seeds.
     Intervals are as wide as those of one seed (`widen`).
-    Intervals are not corrected for the number of pairs. Precision, recall and F1 are the label-wise
-    accuracy, and the label-ranking average precision is left out, which takes long to resample.
+    Intervals are not corrected for the number of pairs.
     """
     tables = []
     for dataset in files.datasets:
@@ -418,15 +416,15 @@ def compare_models(
             if not seeds:
                 continue
             table = compare_model_pair(
-                *(_forget_lrap(files.read(model, dataset, seeds)[0]) for model in (first, second)),
+                *(files.read(model, dataset, seeds)[0] for model in (first, second)),
                 subgroups=subgroups[dataset],
                 n_resamples=n_resamples,
                 confidence_level=confidence_level,
                 make_rng=make_rng(dataset, first, second),
                 seeds=len(seeds),
             )
-            is_own = table["subgroup"].isna() & ~table["metric"].isin(["precision", "recall", "f1"])
-            tables.append(table[is_own].assign(model_a=first, model_b=second, dataset=dataset))
+            is_whole = table["subgroup"].isna()
+            tables.append(table[is_whole].assign(model_a=first, model_b=second, dataset=dataset))
     return _join(tables, DIFFERENCES)
 
 
@@ -516,11 +514,6 @@ def _list_pairs(models: Sequence[str]) -> Iterator[tuple[str, str]]:
     if len(models) <= MOST_MODELS:
         return combinations(models, 2)
     return ((models[0], model) for model in models[1:])
-
-
-def _forget_lrap(images: ImageValues) -> ImageValues:
-    unknown = np.full(len(images.labels), np.nan)
-    return replace(images, metrics={**images.metrics, "lrap": unknown})
 
 
 def _join(tables: list[pd.DataFrame], kinds: dict[str, str]) -> pd.DataFrame:

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from capmap.errors import CapmapError, ValidationError
-from capmap.exports.classes import compare_classes, read_classes, read_images
-from capmap.exports.dumps import Dump, ScoreDump, open_scores
+from capmap.exports.arrays import Dump, open_scores
+from capmap.exports.classes import read_classes, read_images
 from capmap.exports.labels import (
     JoinedLabels,
     LabelFile,
@@ -23,7 +23,7 @@ from capmap.multilabel.dumps import Cell, fill_pattern
 from capmap.multilabel.gathering import UNMATCHED
 from capmap.multilabel.labels import LabelSets, arrange_labels
 from capmap.multilabel.outcomes import score_images
-from capmap.multilabel.ranks import Scores, rank_labels, rank_listed
+from capmap.multilabel.ranks import Scores, rank_labels
 from capmap.problems import Problem, UnreadableExportError
 from capmap.wording import count_things
 
@@ -39,14 +39,11 @@ class Sources(TypedDict):
         Label sets and single labels.
     images : str
         Ids of the images in the order of the scores.
-    classes : str
-        Classes to which the labels refer.
     """
 
     labels: str
     single: str
     images: str
-    classes: str
 
 
 @dataclass(frozen=True)
@@ -78,8 +75,8 @@ class Evaluator:
     """
 
     def __init__(self, classes: str = "") -> None:
-        self.classes_source = classes
-        self._names: dict[str, list[str]] = {}
+        self._classes_source = classes
+        self._classes: list[str] | None = None
         self._files: dict[tuple[str, bool], LabelFile] = {}
 
     def evaluate(self, path: str, cell: Cell, sources: Sources) -> Evaluation:
@@ -106,20 +103,15 @@ class Evaluator:
         Notes
         -----
         Ids are compared as they stand and, where that leaves images without labels, without the
-        suffixes of image files, as Kaggle's tables have them. Where a dump lists the best classes
-        only and no class list is given, the classes are those up to the highest id that occurs.
+        suffixes of image files, as Kaggle's tables have them.
         """
         files = {name: fill_pattern(str(source), cell) for name, source in sources.items()}
         try:
-            classes = self._read_names(self.classes_source)
+            classes = self._read_classes()
             dump = open_scores(path, n_classes=len(classes) or None)
-            self._check_classes(path, dump, classes, files["classes"])
             labels, notes = self._label(path, dump, classes, files)
-            if isinstance(dump, ScoreDump):
-                ranks = rank_labels(dump.scores, labels)
-                notes += _note_flat_scores(path, dump.scores)
-            else:
-                ranks = rank_listed(dump.top, labels)
+            ranks = rank_labels(dump.scores, labels)
+            notes += _note_flat_scores(path, dump.scores)
         except UnreadableExportError:
             raise
         except CapmapError as error:
@@ -129,29 +121,10 @@ class Evaluator:
             outcomes = outcomes.sort_values("id", kind="stable", ignore_index=True)
         return Evaluation(outcomes, _digest_images(outcomes), notes)
 
-    def _read_names(self, path: str) -> list[str]:
-        if path and path not in self._names:
-            self._names[path] = read_classes(path)
-        return self._names.get(path, [])
-
-    def _check_classes(self, path: str, dump: Dump, classes: Sequence[str], source: str) -> None:
-        own = dump.classes if isinstance(dump, ScoreDump) else None
-        if own and classes:
-            compare_classes(own, classes, scores_source=path, labels_source=self.classes_source)
-        if source and classes:
-            self._compare_lists(classes, source)
-        elif source and own:
-            names = self._read_names(source)
-            compare_classes(own, names, scores_source=path, labels_source=source)
-
-    def _compare_lists(self, classes: Sequence[str], source: str) -> None:
-        """Refuse labels of other classes than the study's, in the same words for all dumps."""
-        names = self._read_names(source)
-        try:
-            compare_classes(classes, names, scores_source=self.classes_source, labels_source=source)
-        except ValidationError as error:
-            problem = _describe_error(error, source, code="wrong_class_list")
-            raise UnreadableExportError(problem) from error
+    def _read_classes(self) -> list[str]:
+        if self._classes is None:
+            self._classes = read_classes(self._classes_source) if self._classes_source else []
+        return self._classes
 
     def _label(
         self, path: str, dump: Dump, classes: Sequence[str], files: dict[str, str]
@@ -159,13 +132,12 @@ class Evaluator:
         images = dump.images
         if images is None and files["images"]:
             images = read_images(files["images"])
-        names = self._read_names(files["classes"]) or classes
-        sets = self._join(path, files["labels"], dump, images, names, is_single=False)
+        sets = self._join(path, files["labels"], dump, images, classes, is_single=False)
         single = None
         if files["single"]:
-            joined = self._join(path, files["single"], dump, images, names, is_single=True)
+            joined = self._join(path, files["single"], dump, images, classes, is_single=True)
             single = [labels[0] for labels in joined.sets]
-        n_classes = _count_classes(dump, sets.sets, single or [])
+        n_classes = dump.scores.shape[1]
         try:
             labels = arrange_labels(sets.sets, n_classes=n_classes, single=single, images=images)
         except ValidationError as error:
@@ -191,7 +163,7 @@ class Evaluator:
             self._files[key] = read(source, classes=names)
         file, ids = _align_ids(self._files[key], images)
         try:
-            return join_labels(file, n_images=dump.n_images, images=ids)
+            return join_labels(file, n_images=len(dump.scores), images=ids)
         except ValidationError as error:
             raise UnreadableExportError(_describe_error(error, path, code=UNMATCHED)) from error
 
@@ -216,20 +188,13 @@ def _strip_suffixes(images: Sequence[str]) -> list[str]:
     ]
 
 
-def _count_classes(dump: Dump, sets: Sequence[Sequence[int]], single: Sequence[int]) -> int:
-    if isinstance(dump, ScoreDump) or dump.n_classes is not None:
-        return int(dump.n_classes or 0)
-    highest = [int(dump.top.max()), *map(max, filter(None, sets)), *single]
-    return max(highest) + 1
-
-
 def _list_notes(source: str, labels: LabelSets, extra: int) -> list[Problem]:
     empty = int(np.count_nonzero(labels.counts == 0))
     notes = {
         "unlabeled_images": (
             empty,
             f"There is no valid label for {empty} of {count_things(len(labels), 'image')}.",
-            "They count for top-1 and top-5 accuracy only.",
+            "They count for top-1 accuracy only.",
         ),
         "merged_labels": (
             labels.merged,

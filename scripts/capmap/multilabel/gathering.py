@@ -82,36 +82,11 @@ def gather_runs(scores: pd.DataFrame, facts: Sequence[Fact], *, metric: str) -> 
     return runs[list(RUNS)].astype(RUNS).sort_values(list(NAMES), ignore_index=True)
 
 
-def find_unscored(
-    runs: pd.DataFrame, facts: Sequence[Fact], *, metric: str, subgroups: Subgroups
-) -> list[Problem]:
-    """Find dumps of which the metric cannot be estimated.
-
-    Notes
-    -----
-    Where no image of a dataset counts, that is reported once for the dataset and not for each dump.
-    """
+def find_unscored(runs: pd.DataFrame, facts: Sequence[Fact], *, metric: str) -> list[Problem]:
+    """Find datasets of which the metric cannot be estimated, as no image counts."""
     known = set(runs["source"])
-    problems: dict[Problem, None] = {}
-    for fact in facts:
-        if fact["path"] in known:
-            continue
-        counts = {int(labels) for labels in fact["labels"]} - {0}
-        if metric == "asma":
-            counts &= set(subgroups[fact["dataset"]])
-        problems[_explain_short(fact, metric) if counts else _explain_empty(fact, metric)] = None
-    return list(problems)
-
-
-def _explain_short(fact: Fact, metric: str) -> Problem:
-    return Problem(
-        code="unscored_dump",
-        source=fact["path"],
-        value=metric,
-        reason=f"The metric {quote_name(metric)} cannot be estimated from this dump: the lists of "
-        "best classes are shorter than the label sets.",
-        remedy="List more classes, or choose another multilabel.rank_by.",
-    )
+    lost = (fact for fact in facts if fact["path"] not in known)
+    return list(dict.fromkeys(_explain_empty(fact, metric) for fact in lost))
 
 
 def _explain_empty(fact: Fact, metric: str) -> Problem:

@@ -161,41 +161,6 @@ def arrange_labels(
     )
 
 
-def count_labels(labels: LabelSets, *, largest: int) -> pd.DataFrame:
-    """Count the images by their number of labels.
-
-    Parameters
-    ----------
-    labels : LabelSets
-        The label sets.
-    largest : int
-        Images with more labels are counted together.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per number of labels from 0 to `largest` and one for more: ``labels`` (the number as
-        text, the last one ``more``), ``images`` (how many have so many labels) and ``share`` (of
-        the images that have labels; NaN for 0 labels, and where no image has any).
-
-    Examples
-    --------
-    >>> count_labels(arrange_labels([[0], [1], [0, 1], []], n_classes=2), largest=1)
-      labels  images     share
-    0      0       1       NaN
-    1      1       2  0.666667
-    2   more       1  0.333333
-    """
-    images = np.bincount(np.minimum(labels.counts, largest + 1), minlength=largest + 2)
-    share = np.full(largest + 2, np.nan)
-    if images[1:].any():
-        share[1:] = images[1:] / images[1:].sum()
-    names = [*map(str, range(largest + 1)), "more"]
-    return pd.DataFrame({"labels": names, "images": images, "share": share}).astype(
-        {"labels": "str", "images": "int64"}
-    )
-
-
 def name_image(names: Sequence[str], place: int) -> str:
     """Name an image by its number in the order of the scores, and by its id where it has one."""
     return f"image {place + 1}" + (f" ({quote_name(names[place])})" if names[place] else "")

@@ -26,15 +26,10 @@ LEAST_IMAGES = 20
 # So they do where fewer have another value than most: fewer than 5 wrong images, or 5 right ones.
 LEAST_OTHERS = 5
 
-OF_SINGLE = ("top1", "top5")
-MEANS = (*OF_SINGLE, "real", "labelwise", "jaccard", "lrap")
-# As many classes are predicted as are true, so these three are the label-wise accuracy.
-TWINS = {"precision": "labelwise", "recall": "labelwise", "f1": "labelwise"}
+OF_SINGLE = "top1"
+MEANS = (OF_SINGLE, "real", "labelwise")
 BY_SUBGROUP = {"subgroup": "labelwise", "real_subgroup": "real"}
-ORDER = (
-    *("top1", "top5", "real", "asma", "labelwise", "precision", "recall", "f1"),
-    *("jaccard", "lrap", "subgroup", "real_subgroup"),
-)
+ORDER = ("top1", "real", "asma", "labelwise", "subgroup", "real_subgroup")
 METRICS = {
     "metric": "str",
     "subgroup": "Int64",
@@ -74,11 +69,6 @@ class Sample:
         parts = _split_strata(self.numbers[is_used], self.strata[is_used])
         others = [len(part) - np.unique(part, return_counts=True)[1].max() for part in parts]
         return min(map(len, parts)) >= LEAST_IMAGES * seeds and min(others) >= LEAST_OTHERS * seeds
-
-    @property
-    def is_known(self) -> bool:
-        """Whether all images that are not left out have a value."""
-        return not np.isnan(self.numbers[self.strata != LEFT_OUT]).any()
 
     def estimate(self) -> float:
         """The metric itself."""
@@ -224,11 +214,9 @@ def estimate_metrics(
 
     Notes
     -----
-    ``top1`` and ``top5`` rest on the images with a single label, ``real``, ``labelwise``,
-    ``jaccard`` and ``lrap`` on those with labels. ``asma`` is the mean of A_g over the subgroups;
-    empty ones are left out, and images with other numbers of labels do not count. A metric without
-    images has no row, nor one that is unknown for any of its images, as where only the highest
-    classes are listed and an image has more labels.
+    ``top1`` rests on the images with a single label, ``real`` and ``labelwise`` on those with
+    labels. ``asma`` is the mean of A_g over the subgroups; empty ones are left out, and images with
+    other numbers of labels do not count. A metric without images has no row.
 
     Precision, recall and F1 are averaged over images, and equal the label-wise accuracy: as many
     classes are predicted as are true.
@@ -271,7 +259,7 @@ def list_samples(images: ImageValues, subgroups: Sequence[int]) -> Iterator[tupl
     labels, groups = images.labels, np.unique(np.asarray(subgroups, dtype=np.int64))
     for metric in MEANS:
         own = images.metrics[metric]
-        is_meant = ~np.isnan(own) if metric in OF_SINGLE else labels > 0
+        is_meant = ~np.isnan(own) if metric == OF_SINGLE else labels > 0
         yield from _keep(Target(metric), choose_all(own, is_meant))
     chosen = choose_subgroups(images.metrics["labelwise"], labels, groups)
     yield from _keep(Target("asma"), chosen)
@@ -326,15 +314,13 @@ def widen(estimate: float, ends: Interval, seeds: int) -> Interval:
 
 
 def frame_rows(rows: Sequence[tuple[object, ...]], kinds: Mapping[str, str]) -> pd.DataFrame:
-    """Make a table of rows that begin with metric and subgroup, and add the metrics' twins."""
+    """Make a table of rows that begin with metric and subgroup, in the usual order."""
     table = pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
-    twins = [table[table["metric"] == origin].assign(metric=twin) for twin, origin in TWINS.items()]
-    table = pd.concat([table, *twins], ignore_index=True)
     places = table["metric"].map({name: place for place, name in enumerate(ORDER)})
     order = np.lexsort((table["subgroup"].fillna(0).to_numpy(np.int64), places.to_numpy(np.int64)))
     return table.iloc[order].reset_index(drop=True).astype(kinds)
 
 
 def _keep(target: Target, sample: Sample) -> Iterator[tuple[Target, Sample]]:
-    if sample.images and sample.is_known:
+    if sample.images:
         yield target, sample

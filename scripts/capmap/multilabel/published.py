@@ -16,15 +16,9 @@ SEPARATOR = " / "
 SUBGROUP = re.compile(r"(.*?\D)\s*([0-9]{1,9})", re.DOTALL)
 SPELLINGS = {
     "top1": ("top1", "top1 accuracy", "top1 acc", "accuracy", "acc"),
-    "top5": ("top5", "top5 accuracy", "top5 acc"),
     "real": ("real", "real accuracy", "real acc", "real labels"),
     "asma": ("asma", "average subgroup multi-label accuracy"),
     "labelwise": ("labelwise", "label-wise accuracy"),
-    "precision": ("precision",),
-    "recall": ("recall",),
-    "f1": ("f1", "f1 score"),
-    "jaccard": ("jaccard", "jaccard index", "iou"),
-    "lrap": ("lrap", "label-ranking average precision"),
     "subgroup": ("subgroup", "subgroup accuracy"),
     "real_subgroup": ("real subgroup", "real subgroup accuracy"),
 }

@@ -31,14 +31,10 @@ class Ranks:
         Rank of each label, in the order of `LabelSets.classes`.
     single : numpy.ndarray of int64, shape (images,)
         Rank of each image's single label; −1 where it has none.
-    depth : int
-        How many ranks are told apart. A rank of `depth` means that or any worse one; where all
-        classes have a score, `depth` is their number and no rank is so large.
     """
 
     labels: Int64Array
     single: Int64Array
-    depth: int
 
 
 def rank_labels(scores: Scores, labels: LabelSets) -> Ranks:
@@ -92,49 +88,13 @@ def rank_labels(scores: Scores, labels: LabelSets) -> Ranks:
         if np.isnan(rows.min()):
             _refuse_nan(rows, images, labels)
         ranks[block] = desk.rank_rows(rows, classes)
-    return _hand_out(ranks, labels, depth=labels.n_classes)
+    return _hand_out(ranks, labels)
 
 
-def rank_listed(top: npt.ArrayLike, labels: LabelSets) -> Ranks:
-    """Rank the labels of each image among the classes that are listed as its highest.
-
-    Parameters
-    ----------
-    top : array_like of int, shape (images, depth)
-        Different classes with the highest scores of each image, the highest one first.
-    labels : LabelSets
-        The labels of the same images.
-
-    Returns
-    -------
-    Ranks
-        From 0 (first in the list) to ``depth`` (not in the list).
-
-    Raises
-    ------
-    ValidationError
-        If there is another number of images, no class listed, or a list holds a class twice or one
-        that is none.
-
-    Examples
-    --------
-    >>> from capmap.multilabel.labels import arrange_labels
-    >>> ranks = rank_listed([[4, 1]], arrange_labels([[0, 1]], n_classes=5, single=[4]))
-    >>> ranks.labels.tolist(), ranks.single.tolist(), ranks.depth
-    ([2, 1], [0], 2)
-    """
-    lists = np.asarray(top)
-    _require_lists(lists, labels)
-    pairs, depth = labels.pairs, lists.shape[1]
-    is_own = lists[pairs.images] == pairs.classes[:, None]
-    ranks = np.where(is_own.any(axis=1), is_own.argmax(axis=1), depth).astype(np.int64)
-    return _hand_out(ranks, labels, depth=depth)
-
-
-def _hand_out(ranks: Int64Array, labels: LabelSets, *, depth: int) -> Ranks:
+def _hand_out(ranks: Int64Array, labels: LabelSets) -> Ranks:
     pairs = labels.pairs
     single = np.where(labels.single == UNKNOWN, UNKNOWN, ranks[pairs.single])
-    return Ranks(labels=ranks[pairs.labels], single=single, depth=depth)
+    return Ranks(labels=ranks[pairs.labels], single=single)
 
 
 class _Desk:
@@ -205,32 +165,6 @@ def _require_fit(scores: npt.NDArray[Any], labels: LabelSets) -> None:
             f"Scores have the shape {found}; the labels are of {expected[0]} images and "
             f"{expected[1]} classes. Give one row per image and one column per class."
         )
-
-
-def _require_lists(lists: npt.NDArray[Any], labels: LabelSets) -> None:
-    if lists.ndim != 2 or len(lists) != len(labels) or not lists.shape[1]:
-        found = " by ".join(map(str, lists.shape))
-        raise ValidationError(
-            f"The lists of highest classes have the shape {found}; the labels are of {len(labels)} "
-            "images. Give one row per image and one column or more."
-        )
-    if lists.dtype.kind not in "iu":
-        raise ValidationError(
-            f"The lists of highest classes hold {lists.dtype}. Write the classes as integers."
-        )
-    ordered = np.sort(lists, axis=1)
-    is_wrong = (ordered[:, 0] < 0) | (ordered[:, -1] >= labels.n_classes)
-    is_twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
-    for is_bad, fault in (
-        (is_wrong, f"a number that is no class from 0 to {labels.n_classes - 1}"),
-        (is_twice, "a class twice"),
-    ):
-        if is_bad.any():
-            place = int(is_bad.argmax())
-            raise ValidationError(
-                f"The list of highest classes of {name_image(labels.images, place)} holds {fault}: "
-                f"{lists[place].tolist()[:10]}. Write different places in the class list, from 0."
-            )
 
 
 def _refuse_nan(rows: Scores, images: Int64Array, labels: LabelSets) -> None:

@@ -12,9 +12,6 @@ def describe_checkpoints(
     selected: pd.DataFrame,
     checkpoint_rankings: pd.DataFrame,
     ranking_agreement: pd.DataFrame,
-    best_of_n: pd.DataFrame,
-    left_out: pd.DataFrame,
-    dates: pd.DataFrame,
     *,
     split: str,
     report: str,
@@ -23,7 +20,7 @@ def describe_checkpoints(
 
     Parameters
     ----------
-    selected, checkpoint_rankings, ranking_agreement, best_of_n, left_out, dates : pandas.DataFrame
+    selected, checkpoint_rankings, ranking_agreement : pandas.DataFrame
         The tables of these names in ``leaderboard/``; at least one training, the others may be
         empty.
     split, report : str
@@ -32,8 +29,7 @@ def describe_checkpoints(
     Returns
     -------
     list of str
-        Methods, what the choice is worth, and a paragraph each of the best of n trainings, domains
-        left out, rankings and dates, if there are any.
+        Methods, what the choice is worth, and a paragraph of rankings, if there are any.
     """
     rankings = [
         _describe_ranking(str(name), rows)
@@ -42,10 +38,7 @@ def describe_checkpoints(
     paragraphs = [
         _describe_choice(selected, split, report),
         _describe_worth(selected, split, report),
-        _describe_trials(best_of_n, split, report),
-        _describe_domains(left_out),
         join_sentences(*rankings, _describe_agreement(ranking_agreement)),
-        _describe_dates(dates),
     ]
     return [paragraph for paragraph in paragraphs if paragraph]
 
@@ -100,38 +93,6 @@ def _describe_gains(gains: "pd.Series[float]", report: str) -> str:
     )
 
 
-def _describe_trials(best_of_n: pd.DataFrame, split: str, report: str) -> str:
-    """Say what the best training by validation is worth, and how much better it looked."""
-    if best_of_n.empty:
-        return ""
-    table = best_of_n.fillna({"model": ""})
-    rows = table[table["model"] == table["model"].min()].sort_values("trials")
-    one, every = rows.iloc[0], rows.iloc[-1]
-    before, after = one["optimism"], every["optimism"]
-    of = f" of {quote_name(every['model'])}" if every["model"] else ""
-    return (
-        f"Of all {format_count(every['of'], 'training')}{of}, the best{_name_split(split)} has "
-        f"{format_value(every['test'])}{_name_split(report)}, where one drawn by lot has "
-        f"{format_value(one['test'])} on average. The best looked {format_value(abs(after))} "
-        f"{'better' if after >= 0 else 'worse'} where it was chosen than there, one drawn by lot "
-        f"{format_value(abs(before))} {'better' if before >= 0 else 'worse'}."
-    )
-
-
-def _describe_domains(left_out: pd.DataFrame) -> str:
-    """Say how often the other domains choose what is best on the domain left out."""
-    if left_out.empty:
-        return ""
-    best = int((left_out["regret"] == 0).sum())
-    same = int((left_out["report"] == left_out["own"]).sum())
-    places = format_count(len(left_out), "case")
-    return (
-        f"Of {places} of a model and a dataset whose domain was left out, the checkpoint that the "
-        f"other domains chose had the best value of all candidates in {best}, and the value "
-        f"of the one that the domain itself would choose in {same}."
-    )
-
-
 def _describe_agreement(agreement: pd.DataFrame) -> str:
     """Say which two rankings are least and most alike."""
     known = agreement.dropna(subset="kendall_tau").sort_values("kendall_tau", kind="stable")
@@ -145,19 +106,6 @@ def _describe_agreement(agreement: pd.DataFrame) -> str:
     if len(known) == 1:
         return f"Kendall's tau of the two rankings is {least}."
     return f"Kendall's tau of two rankings, also by each metric alone, is from {least} to {most}."
-
-
-def _describe_dates(dates: pd.DataFrame) -> str:
-    """Say which checkpoint validation would have chosen at the last date, and since when."""
-    records = dates[dates["record"]].sort_values("date")
-    if records.empty:
-        return ""
-    last = records.iloc[-1]
-    return (
-        f"The dates of checkpoints are from {dates['date'].min()} to {dates['date'].max()}; the "
-        f"best where checkpoints are chosen changed {format_count(len(records) - 1, 'time')}, and "
-        f"since {last['date']} it is {_name_row(last.to_dict())}."
-    )
 
 
 def _describe_ranking(name: str, rows: pd.DataFrame) -> str:

@@ -116,8 +116,7 @@ def _describe_images(name: str, counts: pd.DataFrame, subgroups: Sequence[int]) 
     labeled, several = sum(images.values()), sum(images.values()) - images.get("1", 0)
     share = f", {format_count(several, 'image')} of them with several labels" if labeled else ""
     left_out = (
-        f"; {format_count(empty, 'image')} without a valid label counted for top-1 and top-5 "
-        "accuracy only"
+        f"; {format_count(empty, 'image')} without a valid label counted for top-1 accuracy only"
         if empty
         else ""
     )

@@ -31,10 +31,7 @@ Rope: TypeAlias = (
     Annotated[float, limit(ge=0)]
     | Annotated[dict[str, Annotated[float, limit(gt=0)]], limit(min_length=1)]
 )
-DEFAULT_RANKINGS: Any = [
-    {"name": "best", "method": "best"},
-    {"name": "average", "method": "average"},
-]
+DEFAULT_RANKINGS: Any = [{"name": "best", "method": "best"}]
 
 
 class Comparison(Section):
@@ -225,12 +222,10 @@ class CheckpointRanking(Section):
     name: Name = option(REQUIRED, "Name of the ranking.")
     method: RankingMethod = option(
         REQUIRED,
-        '"single" (one metric), "average" (of all metrics and datasets, normalized first), '
-        '"best" (best checkpoint of each training by the selection), "all" (every checkpoint) '
-        'or "custom" (by `weights` or `expression`).',
+        '"best" (by what the selection chose, on the report split), "single" (by one metric) or '
+        '"custom" (by an `expression`).',
     )
-    metric: str = option("", 'The metric of "single", and of "all" where there are several.')
-    weights: dict[str, float] = option({}, 'Weight of each metric of "custom".')
+    metric: str = option("", 'The metric of "single".')
     expression: str = option(
         "",
         'Formula of "custom" over names of metrics, such as 0.7 * accuracy - 0.3 * ece; '
@@ -249,11 +244,6 @@ class Checkpoints(Section):
     )
     test_splits: list[str] = option(["test"], "Splits that are not for choosing.", unique=True)
     report: CheckpointReport
-    domains: dict[Name, Annotated[list[str], limit(min_length=1, unique=True)]] = option(
-        {},
-        "Datasets of each domain that is left out in turn, such as {drone: [fields, floods]}; a "
-        "dataset that is in none is a domain of its own.",
-    )
     rankings: list[CheckpointRanking] = option(
         DEFAULT_RANKINGS, "Rankings to make of the checkpoints.", min_length=1
     )

@@ -51,4 +51,4 @@ LabelMetric = Literal["asma", "real", "labelwise"]
 SUBGROUPS = (1, 2, 3, 4, 5)
 # The same by dataset.
 Subgroups: TypeAlias = Mapping[str, Sequence[int]]
-RankingMethod = Literal["single", "average", "best", "all", "custom"]
+RankingMethod = Literal["best", "single", "custom"]

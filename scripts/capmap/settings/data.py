@@ -70,9 +70,6 @@ class Columns(Section):
     split: str = option(
         "split", "Column of the split that a score is of (checkpoints format only); may be absent."
     )
-    time: str = option(
-        "time", "Column of the time of an evaluation (checkpoints format only); may be absent."
-    )
     keep: list[str] = option([], "Further columns to carry into runs.parquet.")
 
 

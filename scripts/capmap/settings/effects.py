@@ -20,7 +20,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(["where", "metric"], ROWS),
     **{f"columns/{name}": ROWS for name in ("dataset", "metric", "score", "seed")},
     **dict.fromkeys(["columns/model", "decimal"], (*ROWS, "submission")),
-    **{f"columns/{name}": ("checkpoints",) for name in ("training", "checkpoint", "split", "time")},
+    **{f"columns/{name}": ("checkpoints",) for name in ("training", "checkpoint", "split")},
     **dict.fromkeys(["predictions", "patchml"], ("predictions",)),
     "submission": ("submission",),
     "checkpoints": ("checkpoints",),

@@ -32,17 +32,12 @@ class DatasetLabels(Section):
     )
     single: FilePath = option(
         "",
-        "File of the single label of each image, for top-1 and top-5 accuracy; empty means none.",
+        "File of the single label of each image, for top-1 accuracy; empty means none.",
     )
     images: FilePath = option(
         "",
         "File of image ids in the order of the scores, for dumps without ids. Empty means that "
         "the dumps have ids, or that the labels are in the order of the scores.",
-    )
-    classes: FilePath = option(
-        "",
-        "File of the class names in the order to which the labels' ids refer. Another order "
-        "than that of the scores is refused; empty means not checked.",
     )
 
 
