@@ -366,16 +366,6 @@ def test_rows_whose_value_is_one_of_a_filter_in_other_spelling_are_told(write):
     assert read_exports([numbers], where={"lr": 1}, metric="acc").problems == []
 
 
-def test_a_file_without_a_row_that_passes_the_filters_is_told(write):
-    paths = [write(LONG, "1.csv"), write(LONG.replace("A", "C"), "2.csv")]
-    exports = read_exports(paths, where={"model": "A"})
-    assert [(problem.code, problem.source) for problem in exports.problems] == [
-        ("unmatched_filter", paths[1])
-    ]
-    fields = [{"model": "A"}, {"model": "C"}]
-    assert read_exports(paths, fields=fields, where={"model": "A"}).problems == []
-
-
 def test_a_filter_may_match_in_another_file_only(write):
     first, second = write(LONG, "1.csv"), write(LONG.replace("A", "C"), "2.csv")
     exports = read_exports([first, second], where={"model": ["A", "C"]})

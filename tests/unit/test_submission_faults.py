@@ -69,16 +69,6 @@ FAULTS = {
         {"rows": [*make_rows(), change(frozen_or_full_ft="frozn")[0]]},
         *(32, "frozen_or_full_ft", "Did you mean 'frozen'?"),
     ),
-    "mixed": (
-        {
-            "rows": change_all(
-                lambda row: row["backbone"] == "clay",
-                frozen_or_full_ft="frozen",
-                experiment_name="run_resnet50",
-            )
-        },
-        *(17, "frozen_or_full_ft", "both frozen and full_ft"),
-    ),
     "unknown": ({"rows": make_rows(("resnet5", "clay"))}, 2, "backbone", "'resnet50'? Describe"),
     "raw": (
         {"rows": change_all(lambda row: row["dataset"] == "biomass", **{SCORE: "0.18"})},

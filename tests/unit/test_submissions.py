@@ -106,22 +106,6 @@ def test_models_are_named_by_the_benchmark_then_by_the_submission_then_by_their_
     assert unknown[0]["models"] == [{"key": "other", "name": "other", "size": ""}]
 
 
-def test_models_that_are_described_otherwise_elsewhere_are_told(tmp_path):
-    def describe(key, name):
-        return [{"unique_backbone_key": key, "model_display_name": name, "model_size": "1M"}]
-
-    folders = [
-        write_submission(tmp_path, "a", information={"New model info": describe("new", "New")}),
-        write_submission(tmp_path, "b", information={"New model info": describe("new", "Newer")}),
-        write_submission(tmp_path, "c", information={"New model info": describe("clay", "Mine")}),
-    ]
-    exports, _ = read(*folders, benchmark=define(tmp_path))
-    told = {problem.value: problem for problem in exports.problems}
-    assert {problem.severity for problem in told.values()} == {"warning"}
-    assert told["new"].reason == "The backbone is 'Newer' (1M) here, and 'New' (1M) in a."
-    assert told["clay"].reason.endswith("and 'Clay' (100M) in the benchmark.")
-
-
 def test_decoders_partitions_and_shares_of_one_model_are_warned_of(tmp_path):
     other = {"decoder": "FPN", "partition name": "50%", "data_percentages": "10"}
     equal = {"data_percentages": "100.0"}
