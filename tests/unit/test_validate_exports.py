@@ -8,8 +8,7 @@ import pytest
 
 from capmap.artifacts import read_parquet, read_table
 from capmap.errors import CapmapError, ValidationError
-from tests.broken_exports import BOUNDED, CATALOG
-from tests.broken_files import GOOD, HEADER
+from tests.broken_exports import BOUNDED, CATALOG, GOOD, HEADER
 from tests.toy_settings import READING, RULES
 from validate_exports import validate_exports
 
