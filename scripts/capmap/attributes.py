@@ -7,56 +7,24 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from capmap.errors import ValidationError
 from capmap.exports.cells import Cells, Wish, check_columns, reject_unusable, trim
 from capmap.exports.numbers import Kind, parse_mixed, parse_numbers
 from capmap.exports.runs import find_blank_names, find_no_rows, find_words
 from capmap.exports.sheets import open_sheet
 from capmap.problems import Problem, UnreadableExportError
-from capmap.wording import count_things, quote_name
+from capmap.wording import quote_name
 
 Role: TypeAlias = Literal["model", "dataset"]
 Values: TypeAlias = Sequence[str | float | None]
 
-SHOWN = 20
 NUMBERS = {"parameters", "cost"}
-UNKNOWN = "leave the cell empty if it is not known."
-NUMBER_FAULTS = {
-    Kind.NUMBER: ("The number is not above 0.", f"Correct it, or {UNKNOWN}"),
-    Kind.NAN: ("This is not a number.", f"Correct it, or {UNKNOWN}"),
-    Kind.INFINITE: ("The number is infinite.", f"Correct it, or {UNKNOWN}"),
-    Kind.TEXT: ("This is not a number.", f"Correct it, or {UNKNOWN}"),
-    Kind.OTHER_MARK: (
-        "The number does not fit the decimal mark of the others.",
-        "Write all numbers of the column with one mark.",
-    ),
-    Kind.AMBIGUOUS: (
-        "The mark may be a decimal mark or divide thousands.",
-        "Write the number without a mark between thousands.",
-    ),
-}
-# Two days that differ in nothing but the year, not even in the day of the week.
-DAYS = (datetime(2024, 2, 13), datetime(2052, 2, 13))
-
-
-class AttributesError(ValidationError):
-    """A table of attributes that cannot be used.
-
-    Parameters
-    ----------
-    problems : sequence of Problem
-        Everything that is wrong with it.
-    path : str
-        The table.
-    """
-
-    def __init__(self, problems: Sequence[Problem], path: str) -> None:
-        super().__init__(_write_message(problems, path))
-        self.problems = list(problems)
+UNKNOWN = "Correct it, or leave the cell empty if it is not known."
+MARKS = (Kind.OTHER_MARK, Kind.AMBIGUOUS)
 
 
 def find_attribute_faults(attributes: Mapping[str, Mapping[str, str]]) -> list[Problem]:
@@ -76,7 +44,7 @@ def find_attribute_faults(attributes: Mapping[str, Mapping[str, str]]) -> list[P
         columns = {name: value for name, value in settings.items() if name != "file"}
         try:
             readers[kind](settings["file"], **columns)
-        except AttributesError as error:
+        except UnreadableExportError as error:
             problems += error.problems
     return problems
 
@@ -103,8 +71,8 @@ def read_model_attributes(
         Columns of the architecture, of the number of parameters and of a cost (in any unit), and
         of the date of publication; empty means that the file has none.
     date_format : str
-        How dates are written, in the codes of `datetime.strptime`. It must have the year; a month
-        or a day that it lacks is the first.
+        How dates are written, in the codes of `datetime.strptime`. A month or a day that it lacks
+        is the first.
 
     Returns
     -------
@@ -115,8 +83,8 @@ def read_model_attributes(
 
     Raises
     ------
-    ValidationError
-        When anything is wrong. The message has the place and the remedy of the first 20 faults.
+    UnreadableExportError
+        When anything is wrong, with the place and the remedy of each fault.
 
     Notes
     -----
@@ -158,8 +126,8 @@ def read_dataset_attributes(
 
     Raises
     ------
-    ValidationError
-        When anything is wrong. The message has the place and the remedy of the first 20 faults.
+    UnreadableExportError
+        When anything is wrong, with the place and the remedy of each fault.
 
     Notes
     -----
@@ -178,12 +146,9 @@ def _read_attributes(
 ) -> pd.DataFrame:
     """Read the columns of a file; their keys are those of the configuration."""
     if not path:
-        return _make_table({}, [], list(columns), role)
+        return _make_table({}, 0, list(columns), role)
     used = {key: column.strip() for key, column in columns.items() if column.strip()}
-    try:
-        cells = _read_cells(path, used, role)
-    except UnreadableExportError as error:
-        raise AttributesError(error.problems, path) from error
+    cells = _read_cells(path, used, role)
     texts = {key: trim(cells.columns[column]) for key, column in used.items()}
     problems = [
         *cells.problems,
@@ -199,13 +164,13 @@ def _read_attributes(
     if "date" in used:
         values["date"], faults = _read_dates(cells, used["date"], path, date_format)
         problems += faults
-    spoiled = {problem.line for problem in problems}
-    sound = [row for row, line in enumerate(cells.lines.tolist()) if line not in spoiled]
-    rows, faults = _find_rows(values, sound, cells, used, path, role)
-    problems += faults
+    table = _make_table(values, len(cells.lines), list(columns), role)
+    spoiled = [problem.line for problem in problems]
+    is_sound = ~np.isin(cells.lines, spoiled)
+    problems += _find_conflicts(table[is_sound], cells.lines, used["name"], path, role)
     if problems:
-        raise AttributesError(problems, path)
-    return _make_table(values, rows, list(columns), role)
+        raise UnreadableExportError(*sorted(problems, key=lambda problem: problem.line))
+    return table.drop_duplicates(role).sort_values(role, ignore_index=True)
 
 
 def _read_cells(path: str, columns: Mapping[str, str], role: Role) -> Cells:
@@ -240,16 +205,16 @@ def _read_numbers(
         numbers, texts, column=column, source=path, lines=cells.lines, remedy=remedy
     ):
         return [None] * len(texts), words
-    found = numbers.values.tolist()  # noqa: PD011 (numbers are no table)
-    values: list[float | None] = []
+    found = numbers.values  # noqa: PD011 (numbers are no table)
+    is_sound = (numbers.kinds == Kind.NUMBER) & (found > 0)
     problems = []
-    for row, kind in enumerate(map(Kind, numbers.kinds)):
-        is_sound = kind == Kind.NUMBER and found[row] > 0
-        values.append(found[row] if is_sound else None)
-        if kind != Kind.EMPTY and not is_sound:
-            reason, remedy = NUMBER_FAULTS[kind]
-            problems.append(_cell_problem(cells, row, column, path, "bad_number", reason, remedy))
-    return values, problems
+    for row in np.flatnonzero(~is_sound & (numbers.kinds != Kind.EMPTY)).tolist():
+        reason = "This is no number above 0."
+        if numbers.kinds[row] in MARKS:
+            reason = "The mark may divide thousands, or is not the decimal mark of the others."
+        problems.append(_cell_problem(cells, row, column, path, "bad_number", reason))
+    sound = is_sound.tolist()
+    return [value if sound[row] else None for row, value in enumerate(found.tolist())], problems
 
 
 def _read_dates(
@@ -257,85 +222,55 @@ def _read_dates(
 ) -> tuple[Values, list[Problem]]:
     """Read dates as texts such as 2024-02-13."""
     texts = trim(cells.columns[column]).to_pylist()
-    remedy = "Set `attributes: {models: {date_format: …}}` to how dates are written"
-    if not _has_year(date_format):
-        reason = f"{quote_name(date_format)} is no format of dates with a year."
-        problem = Problem(
-            code="bad_date_format",
-            source=path,
-            reason=reason,
-            remedy=f'{remedy}, such as "%d/%m/%Y".',
-            column=column,
-        )
-        return [None] * len(texts), [problem]
     dates = [_parse_date(text, date_format) for text in texts]
     bad = [row for row, text in enumerate(texts) if text and dates[row] is None]
-    if bad and not any(dates):
-        reason = f"No cell of the column is a date written as {quote_name(date_format)}."
-        return dates, [_cell_problem(cells, bad[0], column, path, "no_dates", reason, f"{remedy}.")]
     reason = f"This is not a date written as {quote_name(date_format)}."
-    remedy = f"Correct it, or {UNKNOWN}"
-    return dates, [
-        _cell_problem(cells, row, column, path, "bad_date", reason, remedy) for row in bad
-    ]
-
-
-def _has_year(date_format: str) -> bool:
-    """Whether dates written so can be read again, with their year."""
-    try:
-        written, other = (day.strftime(date_format) for day in DAYS)
-        return written != other and datetime.strptime(written, date_format).year == DAYS[0].year
-    except (ValueError, re.error):
-        return False
+    if bad and not any(dates):
+        remedy = "Set `attributes: {models: {date_format: …}}` to how dates are written."
+        return dates, [_cell_problem(cells, bad[0], column, path, "no_dates", reason, remedy)]
+    return dates, [_cell_problem(cells, row, column, path, "bad_date", reason) for row in bad]
 
 
 def _parse_date(text: str, date_format: str) -> str | None:
     try:
         return datetime.strptime(text, date_format).date().isoformat()
-    except ValueError:
+    except (ValueError, re.error):
         return None
 
 
-def _find_rows(
-    values: Mapping[str, Values],
-    rows: Sequence[int],
-    cells: Cells,
-    columns: Mapping[str, str],
-    path: str,
-    role: Role,
-) -> tuple[list[int], list[Problem]]:
-    """Find the first row of each name, in order of the names, and rows that contradict it."""
-    firsts: dict[str, int] = {}
-    problems = []
-    for row in rows:
-        name = str(values["name"][row])
-        first = firsts.setdefault(name, row)
-        for key, column in columns.items():
-            if values[key][row] != values[key][first]:
-                reason = (
-                    f"The {role} {quote_name(name)} has another value on line {cells.lines[first]}."
-                )
-                remedy = "Correct or remove one of the rows."
-                problems.append(_cell_problem(cells, row, column, path, "conflict", reason, remedy))
-    return [firsts[name] for name in sorted(firsts)], problems
+def _find_conflicts(
+    table: pd.DataFrame, lines: npt.NDArray[np.int64], column: str, path: str, role: Role
+) -> list[Problem]:
+    """Find rows of a name whose values are not those of its first row."""
+    distinct = table.drop_duplicates()
+    return [
+        Problem(
+            code="conflict",
+            source=path,
+            line=int(lines[row]),
+            column=column,
+            value=name,
+            reason=f"Another row of this {role} has other values.",
+            remedy="Correct or remove one of the rows.",
+        )
+        for row, name in distinct.loc[distinct.duplicated(role), role].items()
+    ]
 
 
 def _make_table(
-    values: Mapping[str, Values], rows: Sequence[int], keys: Sequence[str], role: Role
+    values: Mapping[str, Values], count: int, keys: Sequence[str], role: Role
 ) -> pd.DataFrame:
-    """Make the table of some rows; a key without values is a column of nothing known."""
+    """Make the table of all rows; a key without values is a column of nothing known."""
     columns = {}
     for key in keys:
         kind = pa.float64() if key in NUMBERS else pa.large_string()
-        column = values.get(key)
-        known = [column[row] if column else None for row in rows]
-        columns[role if key == "name" else key] = pa.array(known, kind)
+        columns[role if key == "name" else key] = pa.array(values.get(key) or [None] * count, kind)
     table: pd.DataFrame = pa.table(columns).to_pandas()
     return table
 
 
 def _cell_problem(
-    cells: Cells, row: int, column: str, path: str, code: str, reason: str, remedy: str
+    cells: Cells, row: int, column: str, path: str, code: str, reason: str, remedy: str = UNKNOWN
 ) -> Problem:
     return Problem(
         code=code,
@@ -346,13 +281,3 @@ def _cell_problem(
         reason=reason,
         remedy=remedy,
     )
-
-
-def _write_message(problems: Sequence[Problem], path: str) -> str:
-    """Say what is wrong, in the order of the file."""
-    found = sorted(problems, key=lambda problem: problem.line)
-    lines = [f"{count_things(len(found), 'error')} in {path}."]
-    lines += [f"  {problem}" for problem in found[:SHOWN]]
-    if len(found) > SHOWN:
-        lines.append(f"  ... and {len(found) - SHOWN} more.")
-    return "\n".join(lines)

@@ -19,20 +19,18 @@ from capmap.exports.submission_results import REQUIRED
 from capmap.normalization import Rules, read_references
 from capmap.validation import Policies, list_rejected, validate_runs
 from tests.fuzz.generated_files import (
+    FOLDERS,
     GeneratedFile,
     arrays,
+    configurations,
     damaged,
+    definitions,
     delimited,
+    information,
     json_lines,
     labels,
     mostly,
     parquet,
-)
-from tests.fuzz.generated_studies import (
-    FOLDERS,
-    configurations,
-    definitions,
-    information,
 )
 from tests.fuzz.studies import (
     read_checkpoints,

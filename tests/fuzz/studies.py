@@ -10,7 +10,6 @@ import yaml
 
 from capmap.attributes import find_attribute_faults
 from capmap.benchmarks import read_benchmark
-from capmap.errors import CapmapError
 from capmap.exports import Exports
 from capmap.exports.submission_information import INFORMATION
 from capmap.exports.submission_results import RESULTS
@@ -20,9 +19,7 @@ from capmap.inputs.studies import Study
 from capmap.settings.files import read_config
 from capmap.validation import Validation
 from capmap.validation.exports import check_exports
-from tests.fuzz.generated_files import GeneratedFile
-from tests.fuzz.generated_studies import BENCHMARK
-from tests.fuzz.known_readings import KnownReading
+from tests.fuzz.generated_files import BENCHMARK, GeneratedFile
 from tests.submissions import RULES
 from validate_checkpoints import validate_checkpoints
 from validate_submissions import validate_submissions
@@ -90,40 +87,6 @@ def read_exports_of(config: Mapping[str, Any], study: str) -> tuple[Exports, Val
         found=find_attribute_faults(analyses.read_attributes(known)),
         renamed=known.read("figures/names"),
     )
-
-
-def read_known(reading: KnownReading) -> str:
-    """Read an export in the present folder whose answer is known, and judge what was read.
-
-    Returns
-    -------
-    str
-        "read", "refused", "misread", or "lost" where a message names no file or nothing to do.
-    """
-    for name, content in reading.files.items():
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        Path(name).write_bytes(content)
-    study = {"incomplete": "adjust"} | reading.settings
-    try:
-        _, result = read_exports_of(check_configuration({"studies": {"toy": study}}), "toy")
-    except CapmapError as error:
-        return (
-            "refused"
-            if any(name in str(error) for name in ("studies.toy", *reading.files))
-            else "lost"
-        )
-    if result.errors:
-        told = all(
-            problem.remedy and "fault of capmap" not in str(problem) for problem in result.errors
-        )
-        return "refused" if told else "lost"
-    keys = result.runs[["model", "dataset", "seed"]].itertuples(index=False, name=None)
-    found = dict(zip(keys, result.runs["score"], strict=True))
-    if reading.known is None or found.keys() != reading.known.keys():
-        return "misread"
-    # What stands for several runs is computed; all else is the number that was written.
-    distance = max(abs(found[key] - score) for key, score in reading.known.items())
-    return "read" if distance <= (1e-15 if "summary" in reading.settings else 0) else "misread"
 
 
 def read_configuration(path: str) -> str:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.attributes import read_dataset_attributes, read_model_attributes
-from capmap.errors import ValidationError
+from capmap.problems import UnreadableExportError
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "capabilities"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the shared files are not here")
@@ -32,11 +32,10 @@ def list_rows(table):
 
 def list_faults(path, **changes):
     """List the faults, each without its file."""
-    with pytest.raises(ValidationError) as caught:
+    with pytest.raises(UnreadableExportError) as caught:
         read_model_attributes(path, **{**MODELS, **changes})
-    headline, *faults = str(caught.value).splitlines()
-    assert headline == f"{len(faults)} error{'s' * (len(faults) > 1)} in {path}."
-    start = f"  error: {path}"
+    faults = str(caught.value).splitlines()
+    start = f"error: {path}"
     assert all(fault.startswith(start) for fault in faults)
     return [fault.removeprefix(start).lstrip(",: ") for fault in faults]
 
@@ -115,24 +114,19 @@ def test_parquet_dates_and_numbers_are_read_as_their_text(tmp_path):
 
 @pytest.mark.parametrize(
     ("date_format", "text", "date"),
-    [("%Y", "2019", "2019-01-01"), ("%b %y", "Mar 21", "2021-03-01"), ("%Y%m%d", "99", None)],
+    [
+        ("%Y", "2019", "2019-01-01"),
+        ("%b %y", "Mar 21", "2021-03-01"),
+        *((bad, "99", None) for bad in ("%Y%m%d", "%Q", "%Y %Y", "%", "")),
+    ],
 )
 def test_a_date_without_month_or_day_is_the_first(write, date_format, text, date):
     path = write(f"{HEADER}A,,,{text}\n")
     if date is None:
-        assert "'%Y%m%d'" in list_faults(path, date_format=date_format)[0]
+        assert f"written as '{date_format}'" in list_faults(path, date_format=date_format)[0]
     else:
         table = read_model_attributes(path, **{**MODELS, "date_format": date_format})
         assert table["date"].to_list() == [date]
-
-
-@pytest.mark.parametrize("date_format", ["%d/%m", "%Q", "%Y %Y", "%", "date", "", "%A", "\0%Y"])
-def test_a_date_format_that_tells_no_year_is_one_fault(write, date_format):
-    path = write(f"{HEADER}A,,,05/10/2021\nB,,,06/10/2021\n")
-    (fault,) = list_faults(path, date_format=date_format)
-    assert "is no format of dates with a year. Set `attributes: {models: {date_format: …}}`" in (
-        fault
-    )
 
 
 def test_all_faults_are_told_at_once_in_the_order_of_the_file(write):
@@ -155,34 +149,24 @@ def test_all_faults_are_told_at_once_in_the_order_of_the_file(write):
         "line 6",
         "line 7, column 'size', value 'inf'",
         "line 7, column 'published', value '31/02/2021'",
-        "line 8, column 'backbone', value 'ResNet'",
+        "line 8, column 'model', value 'A'",
         "line 9, column 'size', value 'NaN'",
     ]
     assert faults[0].endswith(
-        "This is not a number. Correct it, or leave the cell empty if it is not known."
+        "This is no number above 0. Correct it, or leave the cell empty if it is not known."
     )
     assert faults[1].endswith("The model has no name. Fill in the name, or remove the row.")
-    assert "The number is not above 0." in faults[2]
+    assert "This is no number above 0." in faults[2]
     assert "This is not a date written as '%d/%m/%Y'." in faults[3]
     assert "The row has 3 cells where the header has 4." in faults[4]
-    assert "The model 'A' has another value on line 2." in faults[7]
-
-
-def test_the_first_twenty_faults_are_shown(write):
-    rows = "".join(f"M{n},,word,\n" for n in range(30)) + "A,,24,\n"
-    with pytest.raises(ValidationError) as caught:
-        read_model_attributes(write(HEADER + rows), **MODELS)
-    headline, *shown, rest = str(caught.value).splitlines()
-    assert headline.startswith("30 errors in ")
-    assert len(shown) == 20
-    assert rest == "  ... and 10 more."
+    assert "Another row of this model has other values." in faults[7]
 
 
 def test_a_column_of_something_else_is_one_fault(write):
     rows = "".join(f"M{n},,ViT,5 October\n" for n in range(30))
     size, date = list_faults(write(HEADER + rows))
     assert size.startswith("line 2, column 'size', value 'ViT': No cell of the column is a number.")
-    assert date.startswith("line 2, column 'published', value '5 October': No cell of the column")
+    assert date.startswith("line 2, column 'published', value '5 October': This is not a date")
     assert "date_format" in date
 
 
@@ -215,10 +199,7 @@ def test_a_repeated_model_counts_once_unless_it_contradicts_itself(write):
         ("A", "ViT", 24.0, "2021-10-05")
     ]
     faults = list_faults(write(f"{same}A,,24,06/10/2021\n"))
-    assert [fault.partition(":")[0] for fault in faults] == [
-        "line 4, column 'backbone'",
-        "line 4, column 'published', value '06/10/2021'",
-    ]
+    assert [fault.partition(":")[0] for fault in faults] == ["line 4, column 'model', value 'A'"]
 
 
 def test_one_decimal_mark_holds_for_the_whole_column(write):
@@ -226,9 +207,9 @@ def test_one_decimal_mark_holds_for_the_whole_column(write):
     table = read_model_attributes(write(text), **MODELS)
     assert table["parameters"].to_list() == [68.9, 1.843, 3926.0]
     (fault,) = list_faults(write(f"{text}D;;24,5;\nE;;23.6;\n"))
-    assert "column 'size', value '23.6': The number does not fit the decimal mark" in fault
+    assert "column 'size', value '23.6': The mark may divide thousands" in fault
     (fault,) = list_faults(write(HEADER + 'A,,"1,843",\nB,,68.9,\n'))
-    assert "The mark may be a decimal mark or divide thousands." in fault
+    assert "The mark may divide thousands" in fault
 
 
 def test_a_nested_value_is_told_where_it_is_asked_for(write):

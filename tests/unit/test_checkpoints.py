@@ -39,13 +39,20 @@ trace = partial(
         ("Epoch 12 (best 0.5)", 12),
         ("checkpoint-0500", 500),
         ("0", 0),
-        ("step=2k", 2_000),
-        ("10K.ckpt", 10_000),
-        ("step_1M", 1_000_000),
-        *(("500M", 500_000_000), ("1B", 10**9), ("2.0b", 2 * 10**9), ("10G", 10**10)),
-        *(("1T", 10**12), ("tokens=5B", 5 * 10**9), ("5BT", 5 * 10**9), ("1Mtok", 10**6)),
-        *(("500ktokens", 500_000), ("500steps.pt", 500), ("10kIters", 10_000), ("5ep", 5)),
-        *((name, None) for name in ("best-v2.ckpt", "version_3", "3x", "12h", "2kHz", "1.5B")),
+        *(
+            (name, None)
+            for name in (
+                "step=2k",
+                "1Mtok",
+                "5ep",
+                "best-v2.ckpt",
+                "version_3",
+                "3x",
+                "12h",
+                "2kHz",
+                "1.5B",
+            )
+        ),
         ("9223372036854775807", 2**63 - 1),
         ("last", None),
         ("", None),

@@ -283,20 +283,6 @@ def test_structures_of_repositories_are_recognized(case, tmp_path, monkeypatch):
     assert {"take", "datasets"}.isdisjoint(drafted)
 
 
-def test_the_first_row_of_a_table_without_a_header_may_say_a_number_twice(tmp_path):
-    path = tmp_path / "grid.csv"
-    path.write_text("A,1,1,0.7\nB,0.5,0.25,0.6\nC,0.4,0.5,0.5\n")
-    drafted = draft_settings([str(path)])
-    assert len(drafted["reading"]["names"]) == 4
-    assert sorted(read_study(yaml.safe_dump(drafted), tmp_path)["score"])[-2:] == [1, 1]
-
-
-def test_the_direction_of_a_metric_without_name_is_asked(tmp_path):
-    path = tmp_path / "rates.csv"
-    path.write_text("model,de_mls,fr_mls,it_mls\nA,2.4,4.5,2.9\nB,3.1,5.9,4.2\n")
-    assert any("Is a higher score better?" in text for text in draft_study([str(path)]).decisions)
-
-
 @pytest.mark.parametrize(
     ("path", "header", "metric", "direction", "asked"),
     [
@@ -540,15 +526,6 @@ def test_when_and_where_a_run_was_is_no_model(name, cells, tmp_path):
     assert draft.decisions == []
 
 
-def test_a_harmonic_mean_of_two_columns_is_left_out(tmp_path):
-    path = tmp_path / "accuracy.csv"
-    path.write_text(
-        "Method,Base,New,H\nCoOp,82.69,63.22,71.66\nCoCoOp,80.47,71.69,75.83\n"
-        "MaPLe,82.28,75.14,78.55\n"
-    )
-    assert draft_settings([str(path)])["columns"]["ignore"] == ["H"]
-
-
 def test_rows_of_means_and_spreads_are_left_out(tmp_path):
     path = tmp_path / "runs.csv"
     rows = [f"A,d,{seed},0.5{seed}" for seed in range(2)] + ["A,d,mean,0.505", "A,d,std,0.007"]
@@ -601,9 +578,6 @@ cells = st.one_of(
     st.sampled_from(["", "A", "B", "0.5", "12", "0,7", "91%", "nan", "0.9 (0.1)", "seed", "model"]),
     st.text(st.sampled_from('ab1,;|"% '), max_size=6),
 )
-
-
-delimiters = st.sampled_from(",;\t")
 
 
 @pytest.mark.slow

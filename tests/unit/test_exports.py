@@ -4,6 +4,7 @@ import gzip
 import json
 import unicodedata
 from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap.exports import read_exports
+from capmap.metrics import find_metric
 
 
 def rows(exports, *columns):
@@ -95,21 +97,6 @@ def test_faults_of_a_json_array_have_their_line(write, content, line, reason):
     (found,) = [problem for problem in problems if problem.code == "invalid_json"]
     assert found.line == line
     assert reason in found.reason
-
-
-@pytest.mark.parametrize("name", ["runs.jsonl", "runs.ndjson", "runs.json", "runs.jsonl.gz"])
-def test_json_lines_give_the_same_runs(write, name):
-    records = [
-        {"model": "A", "dataset": "d1", "metric": "acc", "seed": 1, "score": 0.5, "more": [1]},
-        {"score": "0.25", "seed": "2", "metric": "acc", "dataset": "d1", "model": "B"},
-    ]
-    text = "\n".join(map(json.dumps, records)).encode()
-    exports = read_exports(
-        [write(gzip.compress(text, mtime=0) if name.endswith("gz") else text, name)]
-    )
-    assert [row[:-1] for row in rows(exports, *SHOWN)] == [row[:-1] for row in EXPECTED]
-    assert exports.runs["line"].tolist() == [1, 2]
-    assert exports.problems == []
 
 
 @pytest.mark.parametrize("kind", ["float64", "category", "str"])
@@ -315,3 +302,64 @@ def test_columns_of_parquet_with_points_and_spaces_in_their_names_are_found(tmp_
     columns = {"model": ["m", "m.a"], "dataset": "d", "score": "m.b.c"}
     exports = read_exports([path], columns=columns, metric="acc")
     assert rows(exports, "model", "dataset", "score") == [("B / A", "d1", 0.5)]
+
+
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
+
+
+def read(name, **options):
+    path = DATA / name
+    if not path.is_file():
+        pytest.skip(f"needs {name} of the shared data beside the checkout")
+    return read_exports([str(path)], **options)
+
+
+def count_names(exports):
+    return exports.runs["model"].nunique(), exports.runs["dataset"].nunique(), len(exports.runs)
+
+
+def test_geobench_has_18_backbones_on_19_datasets_with_16_empty_cells():
+    columns = {
+        "model": "backbone",
+        "metric": "Metric",
+        "score": "test metric",
+        "seed": "Seed",
+        "keep": ["decoder"],
+    }
+    exports = read("geobench/results_and_parameters.csv", columns=columns)
+    assert exports.problems == []
+    assert count_names(exports) == (18, 19, 18 * 19 * 5 - 16 * 5)
+    assert all(find_metric(metric) for metric in set(exports.runs["metric"]))
+    assert "205" in set(exports.runs["seed"])
+
+
+def test_rtdl_has_12_tuned_models_on_11_datasets_with_17_missing_cells():
+    exports = read(
+        "rtdl/all_stats.csv",
+        columns={"model": "algorithm", "score": "score"},
+        where={"variant": "tuned"},
+        metric="score",
+    )
+    assert exports.problems == []
+    assert count_names(exports) == (12, 11, (12 * 11 - 17) * 15)
+    assert exports.rows == exports.rows_filtered + len(exports.runs)
+    assert set(exports.runs["seed"]) == {str(seed) for seed in range(15)}
+
+
+def test_openclip_is_a_matrix_of_121_checkpoints_and_38_datasets():
+    columns = {
+        "model": ["name", "pretrained"],
+        "ignore": ["params (M)", "FLOPs (B)", "Average perf. on 38 datasets"],
+    }
+    exports = read(
+        "openclip/openclip_results.csv", layout="matrix", columns=columns, metric="accuracy"
+    )
+    assert exports.problems == []
+    assert count_names(exports) == (121, 38, 121 * 38)
+    assert "ViT-H-14-378-quickgelu / dfn5b" in set(exports.runs["model"])
+
+
+def test_atari_has_100_runs_of_two_agents_and_5_of_the_third():
+    exports = read("atari100k/runs.csv")
+    assert exports.problems == []
+    assert count_names(exports) == (3, 26, 26 * (100 + 100 + 5))

@@ -1,13 +1,15 @@
 """Files as papers and labs have them: options of text, markup and workbooks."""
 
 import gzip
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.exports.files import FileOptions
+from capmap.errors import ConfigError
+from capmap.exports.files import FileOptions, check_digests
 from capmap.exports.sheets import open_sheet
 from capmap.problems import UnreadableExportError
 from tests.workbooks import make_xlsx, zip_up
@@ -321,3 +323,43 @@ def test_files_that_name_their_columns_take_no_others(write):
     assert refuse(path, names=["m"]).code == "names"
     assert refuse(path, header_rows=2).code == "header_rows"
     assert read(path, comment="#", sheet="S")[1] == [(1, "A")]
+
+
+# FIPS 180-4: the SHA-256 of the three bytes "abc".
+ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+@pytest.fixture
+def abc(tmp_path: Path) -> str:
+    file = tmp_path / "abc.csv"
+    file.write_bytes(b"abc")
+    return str(file)
+
+
+def test_the_pinned_file_passes_whatever_the_case_of_its_digest(abc):
+    assert check_digests([abc], {abc: ABC}) == []
+    assert check_digests([abc], {abc: ABC.upper()}) == []
+
+
+def test_another_file_is_a_fault_with_its_name_and_both_digests(abc):
+    Path(abc).write_bytes(b"abd")
+    (problem,) = check_digests([abc], {abc: ABC})
+    assert (problem.code, problem.severity, problem.source) == ("checksum", "error", abc)
+    assert ABC in problem.reason
+    assert sha256(b"abd").hexdigest() in problem.reason
+
+
+def test_a_download_goes_by_its_url(abc):
+    url = "https://example.org/abc.csv"
+    assert check_digests([abc], {url: ABC}, names=[url]) == []
+    (problem,) = check_digests([abc], {url: "0" * 64}, names=[url])
+    assert problem.source == url
+
+
+def test_unknown_names_and_malformed_digests_are_all_in_one_message(abc):
+    with pytest.raises(ConfigError) as fault:
+        check_digests([abc], {"abc.cs": ABC, "abc.csv": ABC[:-1]}, names=["abc.csv"])
+    text = str(fault.value)
+    assert "'abc.cs' is no export" in text
+    assert "Did you mean 'abc.csv'?" in text
+    assert "is no SHA-256" in text

@@ -1,12 +1,9 @@
 """Matrix exports whose names of datasets stand in several rows."""
 
 import csv
-import gzip
 import io
-import json
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,26 +42,6 @@ def test_two_rows_name_dataset_and_variant(write):
     assert list_runs(exports) == EXPECTED
     assert exports.runs["column"].to_list() == exports.runs["dataset"].to_list()
     assert (exports.rows, exports.rows_empty_score) == (2, 2)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"\xef\xbb\xbf" + TWO.encode(),
-        TWO.replace("\n", "\r\n").encode(),
-        TWO.replace("\n", "\r").encode(),
-        TWO.replace(",", ";").encode(),
-        TWO.replace(",", "\t").encode(),
-        TWO.rstrip("\n").encode(),
-        TWO.replace("PASTIS", '"PASTIS"').replace(" val ", '"val"').encode(),
-        gzip.compress(TWO.encode(), mtime=0),
-    ],
-    ids=["bom", "crlf", "cr", "semicolon", "tab", "unended", "quoted", "gzip"],
-)
-def test_every_spelling_of_a_table_gives_the_same_runs(write, content):
-    exports = read(write(content))
-    assert list_runs(exports) == EXPECTED
-    assert exports.problems == []
 
 
 def test_quoted_cells_of_the_header_may_hold_anything(write):
@@ -110,38 +87,6 @@ def test_a_first_column_without_a_name_keeps_its_number(write):
     assert list_runs(read(write(text), model="Unnamed: 0")) == EXPECTED
 
 
-def test_ignored_and_listed_columns_go_by_their_joined_names(write):
-    path = write(TWO.replace("OSCD", "size").replace("B,,", "B,0,"))
-    ignored = read(path, columns={"model": "dataset / variant", "ignore": ["size"]})
-    assert set(ignored.runs["dataset"]) == {"PASTIS / test", "PASTIS / val"}
-    listed = read(path, columns={"model": "dataset / variant", "datasets": ["PASTIS / val"]})
-    assert set(listed.runs["dataset"]) == {"PASTIS / val"}
-    assert ignored.problems == listed.problems == []
-
-
-def test_faults_of_cells_have_their_line_in_the_file(write):
-    exports = read(write(TWO + "C,0.5,word,1\nD,0.5\n,0.5,0.5,0.5\n"))
-    assert sorted((problem.line, problem.code) for problem in exports.problems) == [
-        (5, "not_a_number"),
-        (6, "wrong_width"),
-        (7, "empty_model"),
-    ]
-
-
-@pytest.mark.parametrize(("text", "found"), [("m,D\n", "1 row"), ("m,D\nx,y", "2 rows")])
-def test_a_header_of_too_few_rows_is_told(write, text, found):
-    problem = only_problem(read(write(text), rows=3))
-    assert (problem.code, problem.line) == ("short_header", 1)
-    assert problem.reason == f"The file has {found} where its header should have 3."
-    assert "`header_rows`" in problem.remedy
-
-
-def test_a_header_without_rows_below_is_told(write):
-    for text in (TWO, TWO.replace(",test", ',"te\nst"')):
-        header = text.partition("A,")[0]
-        assert only_problem(read(write(header))).code == "no_rows"
-
-
 def test_header_rows_of_different_widths_are_told(write):
     problem = only_problem(read(write(TWO.replace(",OSCD", ""))))
     assert (problem.code, problem.line) == ("wrong_width", 2)
@@ -162,17 +107,6 @@ def test_a_missing_column_is_told_with_the_joined_names(write):
 def test_a_header_that_never_ends_is_told(write):
     never = "D," * (1 << 21)
     assert only_problem(read(write(f"x,y\n{never}\nA,1\n"))).code == "long_header"
-
-
-def test_files_that_name_each_column_once_are_refused(write, tmp_path):
-    lines = write(json.dumps({"model": "A", "D": 0.5}), "matrix.jsonl")
-    parquet = str(tmp_path / "matrix.parquet")
-    pd.DataFrame({"model": ["A"], "D": [0.5]}).to_parquet(parquet)
-    for path, kind in ((lines, "A file of JSON lines"), (parquet, "A Parquet file")):
-        problem = only_problem(read(path, model="model"))
-        assert (problem.code, problem.source) == ("header_rows", path)
-        assert problem.reason.startswith(f"{kind} names each column once")
-        assert read(path, rows=1, model="model").problems == []
 
 
 def test_a_long_table_can_have_header_rows_too(write):

@@ -234,7 +234,7 @@ FAULTS = {
     "list.yaml": ("[]", "no_records", 0, "no record"),
     "deep.json": (DEEP.replace("}", "}\n"), "deep_nesting", 1, "too deeply"),
     "deep.jsonl": (DEEP, "deep_nesting", 1, "too deeply"),
-    "deep.yaml": ("[" * 5000, "deep_nesting", 1, "too deeply"),
+    "deep.yaml": ("[" * 150 + "]" * 150, "deep_nesting", 1, "too deeply"),
     "deeper.json": ('{"a":\n' * 5000, "invalid_json", 1, "too deeply"),
     "same.json": ('{"a.b": 1, "a": {"b": 2}}', "duplicated_name", 1, "'a.b'"),
     "inner.json": ('{"a": {"b": {"c": 1}}, "a.b": {"d": 2}}', "duplicated_name", 1, "'a.b'"),
@@ -321,13 +321,6 @@ def test_a_key_that_can_be_read_in_several_ways_is_told(write):
 def test_a_pattern_that_is_none_is_a_fault_of_the_configuration(write, records):
     with pytest.raises(ConfigError):
         open_records(write(ATARI, "a.json"), records=records)
-
-
-def test_aliases_that_stand_for_too_much_are_refused(write):
-    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
-    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
-    with pytest.raises(UnreadableExportError, match="more than 1000000 values"):
-        open_records(write("\n".join(lines), "a.yaml"))
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.yaml"])

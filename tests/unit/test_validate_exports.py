@@ -2,16 +2,13 @@
 
 import json
 import logging
-import time
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from capmap.artifacts import read_parquet, read_table
 from capmap.errors import CapmapError, ValidationError
-from tests.broken_exports import BOUNDED, CATALOG
-from tests.broken_files import GOOD, HEADER, make_one_column
+from tests.broken_exports import BOUNDED, CATALOG, GOOD, HEADER
 from tests.toy_settings import READING, RULES
 from validate_exports import validate_exports
 
@@ -146,28 +143,6 @@ def test_broken_exports_are_refused_with_their_place_and_leave_nothing(tmp_path,
     assert not list(tmp_path.rglob("*.tmp"))
 
 
-def test_a_large_table_of_one_column_is_refused_quickly(tmp_path):
-    (tmp_path / "large.csv").write_bytes(make_one_column(20))
-    start = time.process_time()
-    with pytest.raises(ValidationError, match=r"There is no column 'dataset'.* column 'model'"):
-        run(tmp_path, exports=str(tmp_path / "large.csv"))
-    assert time.process_time() - start < 5
-
-
-def test_the_catalog_has_thirty_faults_with_names_of_their_own():
-    assert len({broken.name for broken in CATALOG}) == len(CATALOG) >= 30
-
-
-@pytest.mark.slow
-def test_many_equal_faults_take_time_in_proportion(tmp_path):
-    rows = "".join(f"A,D,accuracy,word {n},{n}\n" for n in range(50_000))
-    path = write(tmp_path, HEADER + GOOD + rows)
-    start = time.process_time()
-    with pytest.raises(ValidationError, match="50000 not_a_number"):
-        run(tmp_path, exports=path)
-    assert time.process_time() - start < 10
-
-
 GEOBENCH = {
     "columns": {
         "model": "backbone",
@@ -191,13 +166,6 @@ def test_geobench_stops_until_the_direction_of_biomassters_is_chosen(tmp_path):
         runs, summary = run(tmp_path, exports=path, datasets=rule, **GEOBENCH)
         assert len(runs) == 1630
         assert {warning["code"] for warning in summary["warnings"]} == {"incomplete", *found}
-
-
-def test_the_order_of_rows_changes_nothing_but_the_lines(tmp_path):
-    lines = GOOD.splitlines(keepends=True)
-    first, _ = run(tmp_path, exports=write(tmp_path, HEADER + GOOD))
-    second, _ = run(tmp_path, exports=write(tmp_path, HEADER + "".join(reversed(lines))))
-    pd.testing.assert_frame_equal(first.drop(columns="line"), second.drop(columns="line"))
 
 
 def test_a_file_with_another_digest_than_the_pinned_one_is_refused(tmp_path):

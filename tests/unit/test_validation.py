@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap.exports.repeats import spread_summaries
-from capmap.normalization import Reference
-from capmap.validation import list_rejected, summarize
+from capmap.validation import choose_examples, list_rejected, summarize, write_message
 from tests.toy_runs import make_runs
 from tests.toy_studies import GOOD, codes, column, fault, find, find_one, validate
 
@@ -41,13 +41,6 @@ def test_runs_are_ordered_and_keep_extra_columns():
 
 
 # Rows
-
-
-def test_a_row_that_cannot_be_used_is_an_error():
-    runs = make_runs(("A", "D", 0.1), ("B", "D", np.nan))
-    validation = validate(runs, [fault("not_a_number")])
-    assert [problem.code for problem in validation.errors] == ["not_a_number"]
-    assert len(validation.runs) == 1
 
 
 def test_a_row_that_cannot_be_used_can_be_put_into_quarantine():
@@ -85,13 +78,6 @@ def test_identical_repeats_are_dropped_and_counted(policy):
     assert validation.counts["duplicates_identical"] == 1
     assert validation.counts["runs"] == 2
     assert validation.errors == []
-
-
-def test_conflicting_duplicates_name_both_lines():
-    problem = find_one(CONFLICTING, "duplicate")
-    assert (problem.severity, problem.line, problem.value) == ("error", 4, "0.0")
-    assert problem.reason == ("The score of 'A' on 'D' with seed '1' differs from '0.9' at line 2.")
-    assert "duplicates: mean, first or last" in problem.remedy
 
 
 def test_duplicates_in_two_files_name_both_files():
@@ -137,12 +123,6 @@ def test_the_same_score_twice_without_seeds_is_a_warning_once():
     assert problem.reason.endswith("(3 repeats in all).")
     assert "columns: {seed: COLUMN}" in problem.remedy
     assert find(REPEATED, "seedless_repeat") == []
-
-
-def test_several_runs_of_a_cell_without_seeds_ask_for_the_seed_column():
-    runs = make_runs(("A", "D", 0.1, ""), ("A", "D", 0.2, ""))
-    problem = find_one(runs, "duplicate")
-    assert "columns: {seed: COLUMN}" in problem.remedy
 
 
 @pytest.mark.parametrize("order", [[4, 3, 2, 1, 0], [2, 0, 4, 1, 3], [3, 1, 0, 4, 2]])
@@ -201,12 +181,6 @@ def test_a_run_beside_a_summary_of_the_same_seed_is_told():
 # Names
 
 
-def test_a_misspelt_metric_rule_is_an_error_with_the_nearest_name():
-    problem = find_one(GOOD, "unknown_name", metrics={"acuracy": {"low": 0}})
-    assert problem.reason == "metrics names the metric 'acuracy', which is not in the data."
-    assert problem.remedy == "Did you mean 'accuracy'?"
-
-
 @pytest.mark.parametrize(
     ("rules", "option"),
     [
@@ -226,38 +200,12 @@ def test_metric_rules_match_without_case_and_separators():
     assert find(GOOD, "unknown_name", metrics={"Accu_racy": {"low": 0}}) == []
 
 
-def test_two_rules_for_one_metric_are_an_error():
-    rules = {"Accuracy": {"low": 0}, "accu racy": {"low": 0.1}}
-    problem = find_one(GOOD, "ambiguous_rule", metrics=rules)
-    assert "'Accuracy' and 'accu racy'" in problem.reason
-
-
 def test_a_reference_model_that_is_not_selected_is_fine():
     bounds = {"low": {"model": "A"}, "high": 1}
     assert codes(GOOD, normalization=bounds, select={"models": ["B"]}) == []
 
 
-def test_an_unknown_reference_model_is_an_error():
-    assert codes(GOOD, normalization={"low": {"model": "C"}}) == ["absent_model"]
-
-
 # Metrics, directions and bounds
-
-
-def test_two_metrics_of_one_dataset_are_an_error_with_both_places():
-    runs = make_runs(("A", "D", 0.1, "1", "accuracy"), ("B", "D", 0.1, "1", "f1"))
-    problem = find_one(runs, "mixed_metrics")
-    assert "'accuracy' at line 2 of runs.csv; 'f1' at line 3 of runs.csv" in problem.reason
-    assert "where: {METRIC_COLUMN: accuracy}" in problem.remedy
-
-
-def test_an_unknown_metric_is_an_error_once():
-    runs = GOOD.assign(metric="quality")
-    assert codes(runs) == ["unknown_metric"]
-
-
-def test_an_unbounded_metric_is_an_error():
-    assert codes(column(1.0, 2.0, metric="RMSE")) == ["unbounded_metric"]
 
 
 def test_datasets_that_are_not_selected_need_no_rules():
@@ -265,21 +213,7 @@ def test_datasets_that_are_not_selected_need_no_rules():
     assert codes(runs, select={"datasets": ["D"]}) == []
 
 
-def test_references_for_another_direction_are_an_error():
-    references = {"D": Reference(0, 1, direction="min")}
-    assert "reference_mismatch" in codes(GOOD, references=references)
-
-
 BOUNDED = {"normalization": {"low": 0, "high": 1}}
-
-
-def test_errors_that_look_converted_stop_the_study_without_an_explicit_direction():
-    runs = column(0.948, 0.957, 0.951, metric="RMSE")
-    problem = find_one(runs, "suspicious_direction", **BOUNDED)
-    assert (problem.severity, problem.value, problem.line) == ("error", "D", 2)
-    assert "look like errors converted to 1 - error" in problem.reason
-    assert "datasets: {D: {direction: max}} if they were converted" in problem.remedy
-    assert "datasets: {D: {direction: min}} if they are plain errors" in problem.remedy
 
 
 def test_errors_that_look_converted_beside_others_above_1_are_a_warning():
@@ -289,12 +223,6 @@ def test_errors_that_look_converted_beside_others_above_1_are_a_warning():
     )
     problem = find_one(runs, "suspicious_direction", normalization={"high": 100})
     assert (problem.severity, problem.value) == ("warning", "D")
-
-
-def test_negated_errors_stop_the_study_without_an_explicit_direction():
-    problem = find_one(column(-0.4, -0.5, metric="rmse"), "suspicious_direction", **BOUNDED)
-    assert problem.severity == "error"
-    assert "negated errors" in problem.reason
 
 
 def test_a_direction_of_the_metric_against_the_looks_is_a_warning_and_of_the_dataset_is_quiet():
@@ -335,13 +263,6 @@ def test_scores_of_a_metric_that_higher_is_better_are_not_suspected():
 # Percent and bounds
 
 
-def test_percentages_against_fractions_are_an_error_for_the_dataset():
-    problem = find_one(column(91.2, 88.0, 100.0, metric="accuracy"), "percent")
-    assert (problem.severity, problem.line, problem.value) == ("error", 2, "91.2")
-    assert "metrics: {accuracy: {low: 0, high: 100}}" in problem.remedy
-    assert '"91%"' in problem.remedy
-
-
 def test_percentages_are_known_by_their_median_beside_scores_that_cannot_be():
     assert codes(column(95.5, 90.1, 100.000001, 0.0, metric="accuracy")) == ["percent"]
     problem = find_one(column(955.0, 901.0, 0.0, metric="accuracy"), "all_out_of_bounds")
@@ -350,11 +271,6 @@ def test_percentages_are_known_by_their_median_beside_scores_that_cannot_be():
     rule = {"human normalized": {"direction": "max"}}
     runs = column(3.0, 300.0, 0.5, metric="human normalized")
     assert codes(runs, metrics=rule, **BOUNDED) == ["out_of_bounds"]
-
-
-def test_percentages_are_fine_when_declared():
-    runs = column(91.2, 88.0, metric="accuracy")
-    assert codes(runs, metrics={"accuracy": {"low": 0, "high": 100}}) == []
 
 
 @pytest.mark.parametrize("name", ["error rate (%)", "accuracy %"])
@@ -369,12 +285,6 @@ def test_a_metric_called_after_percent_has_no_bounds_of_fractions(name):
 def test_percentages_of_a_correlation_keep_their_sign():
     problem = find_one(column(45.0, -2.0, 60.0, metric="mcc"), "percent")
     assert "metrics: {mcc: {low: -100, high: 100}}" in problem.remedy
-
-
-def test_one_percentage_among_fractions_is_an_error_for_the_cell():
-    problem = find_one(column(0.91, 0.88, 91.0, metric="accuracy"), "mixed_percent")
-    assert (problem.severity, problem.line, problem.value) == ("error", 4, "91.0")
-    assert '"91%"' in problem.remedy
 
 
 PERCENT = {"metrics": {"accuracy": {"low": 0, "high": 100}}}
@@ -487,3 +397,201 @@ def test_any_runs_are_judged_without_a_crash(rows):
     )
     assert summarize(validation)["ok"] == (validation.errors == [])
     assert validation.counts["runs"] <= len(rows)
+
+
+RAGGED = make_runs(("A", "D", 0.1), ("A", "E", 0.2), ("B", "D", 0.3))
+
+
+@pytest.mark.parametrize(
+    ("policy", "severity", "reason"),
+    [
+        ("error", "error", "The model 'B' has no run for 1 dataset: 'E'."),
+        (
+            "adjust",
+            "warning",
+            "1 of 2 models have no run on some dataset; 'B' lacks most, 1 dataset: 'E'.",
+        ),
+        ("drop_models", "warning", "The model 'B' has no run for 1 dataset: 'E'."),
+        ("drop_datasets", "warning", "The dataset 'E' has no run for 1 model: 'B'."),
+    ],
+)
+def test_incomplete_cells_are_told_by_model_or_dataset(policy, severity, reason):
+    problem = find_one(RAGGED, "incomplete", incomplete=policy)
+    assert (problem.severity, problem.reason) == (severity, reason)
+    assert validate(RAGGED).counts["cells_empty"] == 1
+
+
+def test_a_long_list_of_empty_cells_is_shortened():
+    rows = [("A", f"D{n}", n / 99) for n in range(30)]
+    problem = find_one(make_runs(*rows, ("B", "D0", 0.1)), "incomplete")
+    assert problem.reason.startswith("The model 'B' has no run for 29 datasets: 'D1', 'D10', ")
+    assert problem.reason.endswith("and 19 more.")
+
+
+def test_dropping_everything_is_an_error():
+    runs = make_runs(("A", "D", 0.1), ("B", "E", 0.2))
+    assert "nothing_left" in codes(runs, incomplete="drop_models")
+    assert "nothing_left" in codes(runs, incomplete="drop_datasets")
+
+
+def test_selecting_nothing_is_an_error():
+    select = {"models": {"include": ["A"], "exclude": ["A"]}}
+    assert "nothing_selected" in codes(GOOD, select=select)
+
+
+def test_cells_with_fewer_seeds_than_wanted_are_a_warning_per_model():
+    runs = make_runs(("A", "D", 0.1, "1"), ("A", "D", 0.2, "2"), ("A", "E", 0.3), ("B", "D", 0.3))
+    problems = find(runs, "few_seeds", min_seeds=2, incomplete="adjust")
+    assert [problem.reason for problem in problems] == [
+        "The model 'A' has fewer than 2 runs on 1 dataset: 'E'.",
+        "The model 'B' has fewer than 2 runs on 1 dataset: 'D'.",
+    ]
+    assert {problem.severity for problem in problems} == {"warning"}
+
+
+def test_one_seed_is_a_warning_once():
+    assert find_one(GOOD, "one_seed").reason.startswith("Every model has one run per dataset")
+    runs = make_runs(("A", "D", 0.1, "1"), ("A", "D", 0.2, "2"), ("B", "D", 0.3))
+    assert find_one(runs, "one_seed").reason.startswith("Some models ('B') have one run")
+
+
+def test_scores_that_no_seed_changes_are_a_warning_once():
+    def repeat(*cells):
+        return make_runs(*((*cell, seed) for cell in cells for seed in "123"))
+
+    cells = [("A", "D", 0.9), ("A", "E", 0.8), ("B", "D", 0.7), ("B", "E", 0.6)]
+    problem = find_one(repeat(*cells), "identical_seeds")
+    assert problem.severity == "warning"
+    assert problem.reason.startswith("Every model has the same score with every seed")
+    other = make_runs(("B", "F", 0.5, "1"), ("B", "F", 0.51, "2"))
+    for runs in (GOOD, repeat(cells[0]), pd.concat([repeat(*cells), other])):
+        assert find(runs, "identical_seeds", incomplete="adjust") == []
+    outcomes = [(*cell[:2], score) for cell, score in zip(cells, (0, 0, 1, 1), strict=True)]
+    assert find(repeat(*outcomes), "identical_seeds") != []
+    many = [(f"M{n}", "D", n % 2) for n in range(8)]
+    assert find(repeat(*many), "identical_seeds") == []
+
+
+# Summary
+
+
+def test_the_summary_can_be_written_as_json_and_counts_everything():
+    validation = validate(RAGGED)
+    summary = summarize(validation)
+    assert summary["ok"] is False
+    assert summary["seeds_per_cell"] == {"min": 1, "median": 1.0, "max": 1}
+    assert summary["metrics"] == {"accuracy": 2}
+    assert [warning["code"] for warning in summary["warnings"]] == ["one_seed"]
+    assert summary["warnings_total"] == 1
+
+
+def test_a_thousand_warnings_are_summarized_with_every_kind_and_all_rows_are_listed():
+    found = [fault("not_a_number", line=n) for n in range(2, 3002)]
+    found.append(fault("wrong_width", line=9999))
+    validation = validate(GOOD, found, invalid="quarantine")
+    summary = summarize(validation)
+    kinds = {warning["code"] for warning in summary["warnings"]}
+    assert kinds == {"not_a_number", "one_seed", "wrong_width"}
+    assert len(summary["warnings"]) == 1000
+    assert summary["warnings_total"] == 3002
+    assert len(list_rejected(validation)) == 3001
+
+
+def test_rejected_lists_errors_but_not_what_is_only_worth_a_warning():
+    table = list_rejected(validate(RAGGED))
+    assert table.columns.to_list() == ["source", "line", "column", "value", "reason", "remedy"]
+    assert table["value"].to_list() == ["B"]
+
+
+def test_the_message_has_counts_examples_and_the_place_of_the_rest():
+    found = [fault("not_a_number", line=n) for n in range(2, 102)]
+    problems = validate(GOOD.assign(metric="quality"), found).problems
+    message = write_message(problems, place="rejected.csv", files=1, rows=104)
+    lines = message.splitlines()
+    assert lines[0] == (
+        "101 errors (100 not_a_number, 1 unknown_metric) and 1 warning in 1 file with 104 rows."
+    )
+    assert "line 2, column 'score', value 'x': It is bad. Mend it." in message
+    assert "Whether a higher 'quality' is better is not known" in message
+    assert "And 99 more like this: line 3; line 4; line 5 …." in message
+    assert len(lines) == 1 + 3 + 1
+    assert lines[-1] == "All errors are in rejected.csv."
+
+
+def test_examples_show_every_kind_before_they_repeat_one():
+    problems = [fault("a", line=n) for n in range(50)] + [
+        fault("b"),
+        fault("c", severity="warning"),
+    ]
+    chosen = choose_examples(problems, most=4)
+    assert [problem.code for problem in chosen] == ["a", "a", "a", "b"]
+
+
+def test_problems_do_not_depend_on_the_order_of_rows():
+    runs = pd.concat([RAGGED, column(91, 88, metric="f1").assign(dataset="F")])
+    first, second = validate(runs), validate(runs.iloc[::-1])
+    assert {problem.reason for problem in first.problems} == {
+        problem.reason for problem in second.problems
+    }
+
+
+WIDE = {"low": -1, "high": 1}
+
+
+@pytest.mark.parametrize("metric", ["R2", "NSE", "KGE"])
+@pytest.mark.parametrize("scores", [(-5, 0.5, 0.6, 0.7, 0.8), (-2, -3, -1.8, 0.7)])
+def test_low_scores_of_a_metric_without_lower_bound_are_no_percentages(metric, scores):
+    runs = column(*scores, metric=metric)
+    assert codes(runs, metrics={metric: WIDE}) == ["out_of_bounds"]
+    assert codes(runs, normalization=WIDE) == ["out_of_bounds"]
+
+
+def test_percentages_of_a_metric_without_lower_bound_are_known_by_those_above_one():
+    # no R2 exceeds 1, whatever its bounds
+    assert codes(column(-5, 50, 60, metric="R2"), metrics={"R2": WIDE}) == ["percent"]
+
+
+def test_a_dataset_called_like_the_column_of_models_is_refused_once():
+    runs = make_runs(("A", "model", 0.1), ("B", "model", 0.3), ("A", "Model", 0.1), ("B", "D", 0.2))
+    problem = find_one(runs, "reserved_dataset", incomplete="adjust")
+    assert (problem.severity, problem.value) == ("error", "model")
+    assert "Rename the dataset" in problem.remedy
+    select = {"datasets": {"exclude": ["model"]}}
+    assert "reserved_dataset" not in codes(runs, incomplete="adjust", select=select)
+
+
+def test_repeats_in_a_matrix_get_a_remedy_that_a_matrix_can_follow():
+    different = make_runs(("A", "D", 0.1), ("A", "D", 0.2))
+    equal = make_runs(("A", "D", 0.1), ("A", "D", 0.1))
+    for runs, code in ((different, "duplicate"), (equal, "seedless_repeat")):
+        remedy = find_one(runs.assign(seed=""), code, layout="matrix").remedy
+        assert "seed: COLUMN" not in remedy
+        assert "long table" in remedy
+
+
+@pytest.mark.parametrize("metric", ["error rate", "ECE"])
+def test_a_bounded_error_near_one_is_doubted_unless_its_direction_is_chosen(metric):
+    runs = column(0.94, 0.95, 0.96, metric=metric)
+    problem = find_one(runs, "suspicious_direction")
+    assert problem.severity == "warning"
+    assert "at least 0.9" in problem.reason
+    assert codes(runs, metrics={metric: {"direction": "min"}}) == []
+    assert codes(column(0.6, 0.95, 0.96, metric=metric)) == []
+
+
+@pytest.mark.parametrize("score", [1e101, -1e300])
+def test_a_score_too_large_to_compute_with_is_an_error_or_left_out(score):
+    runs = column(0.5, score, 0.7, metric="reward")
+    rule = {"reward": {"low": 0, "high": 1}}
+    assert codes(runs, metrics=rule) == ["huge_score"]
+    left = validate(runs, metrics=rule, invalid="quarantine")
+    assert left.errors == []
+    assert np.array_equal(left.runs["score"], [0.5, 0.7])
+    assert left.counts["rows_rejected"] == 1
+
+
+def test_bounds_with_a_difference_that_overflows_are_an_error():
+    # 1e308 - -1e308 = 2e308 is beyond the largest float, 1.8e308
+    rule = {"reward": {"low": -1e308, "high": 1e308}}
+    problem = find_one(column(1, 2, metric="reward"), "bad_bounds", metrics=rule)
+    assert "a finite difference" in problem.reason

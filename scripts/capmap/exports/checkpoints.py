@@ -42,17 +42,11 @@ FAULTY_COLUMN = frozenset({"missing_column", "reserved_column"})
 SETTING = re.compile(r"columns: \{(keep|model): …\}")
 
 KIND = re.compile(r"(step|epoch)s?[\W_]*(?=[0-9])", re.IGNORECASE)
-# What a number may count.
-UNIT = r"(?:steps?|epochs?|eps?|it(?:er(?:ation)?)?s?|t(?:ok(?:en)?s?)?)?(?![A-Za-z])"
-NUMBER = re.compile(
-    rf"([0-9]+)(?:\.(?:0{{1,2}}|0{{4,}})(?![0-9]))?([kmbgt](?={UNIT}))?", re.IGNORECASE
-)
-BEHIND = re.compile(UNIT, re.IGNORECASE)
+NUMBER = re.compile(r"([0-9]+)(?:\.(?:0{1,2}|0{4,})(?![0-9]))?")
 VERSION = re.compile(r"(?<![A-Za-z])v(?:er(?:sion)?)?[\W_]?$", re.IGNORECASE)
-THOUSANDS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9, "t": 10**12}
-# A sign before a number, and behind it thousands apart, decimals or an exponent.
+# A sign before a number, and behind it letters, thousands apart, decimals or an exponent.
 SIGN = re.compile(r"(?:^|[=:\s(\-])[-\u2212]$")
-MORE = re.compile(r"[.,_' \u00a0\u2009\u202f][0-9]{3}(?![0-9])|[.,][0-9]|[eE][+-]?[0-9]")
+MORE = re.compile(r"[.,_' \u00a0\u2009\u202f][0-9]{3}(?![0-9])|[.,][0-9]|[A-Za-z]")
 LARGEST = 2**63 - 1
 
 TRAINING = ["model", "training"]
@@ -229,10 +223,9 @@ def read_step(checkpoint: str) -> tuple[int, str] | None:
     Notes
     -----
     The last number called ``step`` counts, else the last one called ``epoch``, else the only number
-    of the name, which is taken for a step; ``2k`` is 2000, ``1M`` a million, ``1B`` and ``1G`` are
-    1e9, and ``1T`` is 1e12. A number is none that has a sign, decimals other than ``.0``, an
-    exponent or what may divide thousands (``1_000``, ``1,000``), with other letters behind it than
-    those of steps, epochs, iterations and tokens, of a version (``v2``), and one beyond 64 bits.
+    of the name, which is taken for a step. A number is none that has a sign, decimals other than
+    ``.0``, an exponent or what may divide thousands (``1_000``, ``1,000``), with letters behind it
+    (``2k``), of a version (``v2``), and one beyond 64 bits.
     Words such as ``last`` are not read.
 
     Examples
@@ -240,11 +233,7 @@ def read_step(checkpoint: str) -> tuple[int, str] | None:
     >>> read_step("epoch=3-step=1200.ckpt"), read_step("epoch_07.pt"), read_step("checkpoint-500")
     ((1200, 'step'), (7, 'epoch'), (500, 'step'))
     >>> read_step("300.0"), read_step("step=2k"), read_step("last.ckpt"), read_step("v2-500.ckpt")
-    ((300, 'step'), (2000, 'step'), None, None)
-    >>> read_step("step=1_000"), read_step("step=-5"), read_step("1e3")
-    (None, None, None)
-    >>> read_step("500Mtok"), read_step("2B"), read_step("3x.ckpt"), read_step("best-v2.ckpt")
-    ((500000000, 'step'), (2000000000, 'step'), None, None)
+    ((300, 'step'), None, None, None)
     """
     name = checkpoint.strip()
     kinds = list(KIND.finditer(name))
@@ -261,13 +250,13 @@ def _read_number(name: str, start: int, kind: str) -> tuple[int, str] | None:
     found = NUMBER.match(name, start)
     if found is None or SIGN.search(name[:start]) or VERSION.search(name[:start]):
         return None
-    if MORE.match(name, found.end()) or not BEHIND.match(name, found.end()):
+    if MORE.match(name, found.end()):
         return None
     # Python refuses to read numbers of several thousand digits.
     digits = found[1].lstrip("0") or "0"
     if len(digits) > len(str(LARGEST)):
         return None
-    step = int(digits) * THOUSANDS[(found[2] or "").lower()]
+    step = int(digits)
     return (step, kind) if step <= LARGEST else None
 
 

@@ -181,7 +181,7 @@ def read_exports(
             parts.append(replace(part, runs=part.runs.schema.empty_table()))
         files += _describe_file(path, rows)
     if len(parts) == len(paths):
-        problems += _check_filters(parts, where, fields)
+        problems += _check_filters(parts, where)
         problems += _check_ignored(parts, list_columns(columns, "ignore"))
     problems += _check_metrics(parts, list_columns(columns, "metric")[0])
     runs, doubts = _arrange_runs(tables, columns, take, summary)
@@ -330,10 +330,8 @@ def _check_roles(columns: Mapped, layout: TableFormat) -> list[Problem]:
     return [Problem(code="long_setting", reason=reason, remedy=remedy, column=place)]
 
 
-def _check_filters(
-    parts: Sequence[Part], where: Filters, fields: Sequence[Mapping[str, str]]
-) -> list[Problem]:
-    """Find the values of `where` that no row has, or some in other spelling, and files without."""
+def _check_filters(parts: Sequence[Part], where: Filters) -> list[Problem]:
+    """Find the values of `where` that no row has, or some in other spelling."""
     problems: list[Problem] = []
     spellings: list[Problem] = []
     for column, wanted in where.items():
@@ -357,7 +355,7 @@ def _check_filters(
         problems.append(
             Problem(code="unmatched_filter", reason=reason, remedy="Correct or remove a filter.")
         )
-    return [*problems, *spellings, *_find_filtered_files(parts, where, fields)]
+    return [*problems, *spellings]
 
 
 def _find_left_spellings(column: str, wanted: Sequence[Any], seen: Sequence[str]) -> list[Problem]:
@@ -379,35 +377,6 @@ def _find_left_spellings(column: str, wanted: Sequence[Any], seen: Sequence[str]
             remedy="If they are one, list both in `where`, or write it one way in the export.",
         )
         for text, value in pairs
-    ]
-
-
-def _find_filtered_files(
-    parts: Sequence[Part], where: Filters, fields: Sequence[Mapping[str, str]]
-) -> list[Problem]:
-    """Find files whose rows, unlike those of others, are all left out, not by their own path."""
-    named = {name for own in fields for name in own} & where.keys()
-    lost = [
-        part.reading["path"]
-        for part in parts
-        if 0 < part.rows == part.rows_filtered
-        and all(
-            any(match_value(text, value) for value in list_values(where[name]))
-            for name in named
-            for text in part.filter_values[name]
-        )
-    ]
-    if not 0 < len(lost) < len(parts):
-        return []
-    return [
-        Problem(
-            severity="warning",
-            code="unmatched_filter",
-            source=lost[0],
-            reason=f"{format_count(len(lost), 'file')} of {len(parts)} without a row that passes "
-            "`where`; this is the first.",
-            remedy="Correct the filter, or leave such files out of `exports`.",
-        )
     ]
 
 

@@ -313,9 +313,8 @@ def _check_types(rows: Rows, decimal: Decimal) -> None:
 
 
 def _check_methods(rows: Rows) -> None:
-    table = rows.table
     rows.add_value_problems(
-        table[~table[METHOD].isin(["", *METHODS])],
+        rows.table[~rows.table[METHOD].isin(["", *METHODS])],
         "unknown_method",
         METHOD,
         lambda name: (
@@ -323,16 +322,6 @@ def _check_methods(rows: Rows) -> None:
             f"{ask_nearest(name, METHODS)}Write {' or '.join(METHODS)}.",
         ),
     )
-    named = table[(table[EXPERIMENT] != "") & table[METHOD].isin(METHODS)]
-    firsts = named.drop_duplicates([EXPERIMENT, METHOD])
-    for row in firsts[firsts.duplicated(EXPERIMENT)].to_dict("records"):
-        rows.add_problem(
-            row,
-            "mixed_methods",
-            METHOD,
-            f"The experiment {quote_name(row[EXPERIMENT])} is both frozen and full_ft.",
-            "Correct the method, or give the other runs an experiment_name of their own.",
-        )
 
 
 def _choose_cells(rows: Rows, benchmark: Benchmark | None) -> pd.DataFrame:

@@ -16,9 +16,7 @@ from capmap.exports.reading import ExportFile, Exports, join_runs
 from capmap.exports.runs import Metrics, Part
 from capmap.exports.submission_information import (
     INFORMATION,
-    NEW_MODELS,
     Information,
-    NewModel,
     make_printable,
     read_information,
 )
@@ -41,7 +39,6 @@ from capmap.exports.submission_results import (
 from capmap.packing import unpack_columns
 from capmap.problems import Problem, UnreadableExportError
 from capmap.settings.paths import leads_out
-from capmap.wording import quote_name
 
 FILL_IN = "Fill in the score, or remove all rows of the dataset if it was not evaluated."
 MODEL = (BACKBONE, METHOD, NAME)
@@ -86,7 +83,6 @@ class _Read:
     problems: list[Problem]
     submission: Submission
     files: list[ExportFile]
-    described: list[NewModel]
 
 
 def read_submissions(
@@ -138,7 +134,6 @@ def read_submissions(
         problems=[
             *problems,
             *(problem for read in reads for problem in read.problems),
-            *_find_disputes(reads, demands.benchmark),
         ],
         files=[file for read in reads for file in read.files],
         rows=sum(part.rows for part in parts),
@@ -228,7 +223,6 @@ def _read(
             "sha256": {Path(file["path"]).name: file["sha256"] for file in files},
         },
         files,
-        information.models,
     )
 
 
@@ -238,37 +232,6 @@ def _explain_link(path: Path) -> Problem:
         source=str(path),
         reason="The file is a link out of the folder of its submission, and is not read.",
         remedy="Put a copy of the file in its place.",
-    )
-
-
-def _find_disputes(reads: Sequence[_Read], benchmark: Benchmark | None) -> list[Problem]:
-    """Find backbones that a submission describes otherwise than the benchmark or another one."""
-    known = benchmark.models if benchmark else {}
-    shown = {key: (model.name, model.size, "the benchmark") for key, model in known.items()}
-    problems = []
-    for read in reads:
-        for model in read.described:
-            own = (model.name, model.size, read.submission["name"])
-            other = shown.setdefault(model.key, own)
-            if other[:2] != own[:2]:
-                problems.append(_explain_dispute(read.submission, model, other))
-    return problems
-
-
-def _explain_dispute(
-    submission: Submission, model: NewModel, other: tuple[str, str, str]
-) -> Problem:
-    name, size, who = other
-    here, there = f"{quote_name(model.name)} ({model.size})", f"{quote_name(name)} ({size})"
-    return Problem(
-        severity="warning",
-        code="disputed_model",
-        source=str(Path(submission["folder"]) / INFORMATION),
-        column=NEW_MODELS,
-        value=model.key,
-        reason=f"The backbone is {here} here, and {there} in {who}.",
-        remedy="The benchmark's name is shown, otherwise each submission's own. Use a key per "
-        "model.",
     )
 
 

@@ -17,8 +17,6 @@ from capmap.exports.documents import (
     refuse_twice,
 )
 
-# Aliases repeat values, so a small file may stand for more than memory holds.
-MOST_VALUES = 1_000_000
 NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 NOT_FINITE = re.compile(r"([+-]?)\.(inf|Inf|INF|nan|NaN|NAN)")
 WORDS: dict[str, bool | None] = dict.fromkeys(["", "~", "null", "Null", "NULL"])
@@ -55,28 +53,14 @@ def list_yaml(text: str, *, needs_objects: bool = True) -> Parts:
     """
     check_length(text)
     try:
-        _check_depth(text)
         for node in yaml.compose_all(text, Loader=_Loader):
             if node is not None:
-                value = _Builder().build(node, 0)
+                value = _build(node, 0)
                 yield from _split(node.start_mark.line + 1, value, needs_objects)
     except FaultError:
         raise
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise _explain_syntax(error) from error
-
-
-def _check_depth(text: str) -> None:
-    """Refuse what is nested so deeply that the library, which calls itself, would crash."""
-    depth = 0
-    event: Any
-    for event in yaml.parse(text, Loader=_Loader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if depth > DEEPEST:
-            raise refuse_depth(event.start_mark.line + 1)
 
 
 def _split(line: int, value: Any, needs_objects: bool) -> Parts:
@@ -105,38 +89,29 @@ def _explain_syntax(error: Exception) -> FaultError:
     return _refuse(f"The file is not YAML: {reason} (column {mark.column + 1}).", mark.line + 1)
 
 
-class _Builder:
-    """Makes plain values of the nodes of a document."""
-
-    def __init__(self) -> None:
-        self._built = 0
-
-    def build(self, node: Any, depth: int) -> Any:
-        line = node.start_mark.line + 1
-        self._built += 1
-        if self._built > MOST_VALUES:
-            reason = f"The document stands for more than {MOST_VALUES} values."
-            raise FaultError("too_large", reason, "Write JSON lines, or a table.", line=line)
-        if depth > DEEPEST:
-            raise refuse_depth(line)
-        if node.tag not in yaml.SafeLoader.yaml_constructors:
-            raise _refuse(f"The value has the tag {node.tag}, which is no plain data.", line)
-        if isinstance(node, yaml.ScalarNode):
-            return node.value if node.style else _resolve(node.value)
-        if isinstance(node, yaml.SequenceNode):
-            array = Array()
-            for child in node.value:
-                array.add("", self.build(child, depth + 1), child.start_mark.line + 1)
-            return array
-        found = Object()
-        for key_node, child in node.value:
-            if not isinstance(key_node, yaml.ScalarNode):
-                raise _refuse("The key is not text.", key_node.start_mark.line + 1)
-            key = key_node.value
-            if key in found:
-                raise refuse_twice(key, key_node.start_mark.line + 1)
-            found.add(key, self.build(child, depth + 1), child.start_mark.line + 1)
-        return found
+def _build(node: Any, depth: int) -> Any:
+    """Make plain values of a node of a document."""
+    line = node.start_mark.line + 1
+    if depth > DEEPEST:
+        raise refuse_depth(line)
+    if node.tag not in yaml.SafeLoader.yaml_constructors:
+        raise _refuse(f"The value has the tag {node.tag}, which is no plain data.", line)
+    if isinstance(node, yaml.ScalarNode):
+        return node.value if node.style else _resolve(node.value)
+    if isinstance(node, yaml.SequenceNode):
+        array = Array()
+        for child in node.value:
+            array.add("", _build(child, depth + 1), child.start_mark.line + 1)
+        return array
+    found = Object()
+    for key_node, child in node.value:
+        key_line = key_node.start_mark.line + 1
+        if not isinstance(key_node, yaml.ScalarNode):
+            raise _refuse("The key is not text.", key_line)
+        if key_node.value in found:
+            raise refuse_twice(key_node.value, key_line)
+        found.add(key_node.value, _build(child, depth + 1), child.start_mark.line + 1)
+    return found
 
 
 def _resolve(text: str) -> str | bool | None:

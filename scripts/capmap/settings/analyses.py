@@ -123,7 +123,7 @@ class ModelAttributes(Section):
         "Column of what a model costs, such as FLOPs, seconds or a price; empty means none.",
     )
     date: str = option("", "Column of the date of publication; empty means none.")
-    date_format: Name = option(
+    date_format: Annotated[str, limit(pattern="%[Yy]")] = option(
         "%Y-%m-%d", 'How dates are written, in the codes of strptime, such as "%d/%m/%Y".'
     )
 
