@@ -9,11 +9,15 @@ from matplotlib.colors import to_hex
 from matplotlib.markers import CARETLEFT, CARETRIGHT
 
 from capmap.figures.conditions import draw_conditions
-from capmap.figures.curves import cast_models, trace_steps
+from capmap.figures.curves import cast_models
 from capmap.figures.pairwise import draw_elo, draw_winrate
-from capmap.figures.profiles import draw_profiles, draw_score_profiles
+from capmap.figures.profiles import (
+    draw_profiles,
+    draw_score_profiles,
+    draw_seed_widths,
+    trace_steps,
+)
 from capmap.figures.rank_tests import draw_critical_difference
-from capmap.figures.sample_size import draw_seed_widths
 from capmap.figures.style import model_colors
 from capmap.prose import describe_ratings
 from tests.curve_figure_tables import make_study, name

@@ -12,13 +12,13 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from capmap.figures.datasets import draw_scores, draw_seed_spread
-from capmap.figures.inline import render_inline
 from capmap.figures.marks import (
     Mark,
     find_grid,
     mark,
     mark_members,
     mark_rows,
+    render_inline,
     write_estimates,
     write_points,
 )
@@ -137,10 +137,11 @@ def test_equal_figures_give_equal_bytes():
 
 
 @pytest.mark.parametrize(
-    ("ends", "text"), [((0.25, 0.75), "0.5 [0.2, 0.8]"), ((np.nan, 1), "0.5"), ((0, np.inf), "0.5")]
+    ("ends", "text"),
+    [((0.25, 0.75), "0.500 [0.250, 0.750]"), ((np.nan, 1), "0.500"), ((0, np.inf), "0.500")],
 )
 def test_estimates_have_their_ends_if_both_are_known(ends, text):
-    assert write_estimates([[0.5, *ends]], digits=1) == [text]
+    assert write_estimates([[0.5, *ends]]) == [text]
     assert write_estimates([[np.nan, *ends]]) == [""]
 
 
@@ -177,6 +178,6 @@ def test_lines_over_models_tell_each_value_that_there_is():
 
 def test_curves_tell_points_from_the_first_to_the_last():
     points = [[step, step / 100] for step in range(1, 100)] + [[100, np.nan]]
-    assert write_points(points, most=3) == "1: 0.01\n50: 0.5\n99: 0.99"
+    assert write_points(points) == "1: 0.01\n25: 0.25\n50: 0.5\n75: 0.75\n99: 0.99"
     assert write_points([[3, np.nan]]) == ""
     assert write_points([[3, 1]]) == "3: 1"

@@ -498,7 +498,7 @@ SAMPLE_SIZE = Analysis(
         "seed_widths": Figure(
             "Expected width of the interval over runs of each model's interquartile mean by "
             "number of runs per dataset.",
-            draw="capmap.figures.sample_size:draw_seed_widths",
+            draw="capmap.figures.profiles:draw_seed_widths",
             reads=["seed_widths", "iqm"],
         ),
     },

@@ -1,4 +1,4 @@
-"""One curve per model: the best models in color, the others in gray, and a list of who is who."""
+"""One curve per model: the best models in color, the others in gray."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,17 +11,14 @@ from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, StrMethodFormatter
 
-from capmap.figures.canvas import GAP, Sheet
+from capmap.figures.canvas import Sheet
 from capmap.figures.look import arrange_models, current_look
 from capmap.figures.marks import Mark, mark, mark_members, write_points
-from capmap.figures.names import shorten_names, widest
-from capmap.figures.style import FAINT_INK, TEXT_SIZE, ModelStyle, model_styles
+from capmap.figures.style import ModelStyle, model_styles
 from capmap.wording import count_things
 
 MAX_COLORED = 10
 OTHERS_COLOR = "#C4C4C4"
-KEY_WIDTH = 0.3
-KEY_HEIGHT = 0.15
 
 Vertices = npt.NDArray[np.float64]
 
@@ -103,56 +100,6 @@ def make_key(look: ModelStyle, *, marker: str = "none") -> Line2D:
     return Line2D(
         [], [], color=look.color, linestyle=line, linewidth=1.2, marker=marker, markersize=3.5
     )
-
-
-def trace_steps(x: npt.ArrayLike, y: npt.ArrayLike, *, end: float) -> Vertices:
-    """Corners of a step function that takes each value from its place on, up to an end.
-
-    Examples
-    --------
-    >>> trace_steps([1, 2], [0.5, 1], end=3).tolist()
-    [[1.0, 0.5], [2.0, 0.5], [2.0, 1.0], [3.0, 1.0]]
-    """
-    places = np.append(np.asarray(x, float), end)
-    across = np.repeat(places, 2)[1:-1]
-    return np.column_stack([across, np.repeat(np.asarray(y, float), 2)])
-
-
-def list_keys(
-    sheet: Sheet, cast: Cast, columns: Mapping[str, Sequence[str]], *, left: float, width: float
-) -> None:
-    """List the colored models beside the axes: key, name, and columns of numbers.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        Where to.
-    cast : Cast
-        The models and their looks.
-    columns : mapping of str to sequence of str
-        Texts of each column, one per colored model, by the column's header.
-    left, width : float
-        Place of the list relative to the main axes, and room for a name, in inches.
-    """
-    names = shorten_names(cast.colored, width=width, size=TEXT_SIZE)
-    top = sheet.height - KEY_HEIGHT / 2
-    key_axes = sheet.add_axes(left=left, bottom=0, width=KEY_WIDTH - 0.06, height=sheet.height)
-    key_axes.set(xlim=(0, 1), ylim=(0, sheet.height))
-    key_axes.set_axis_off()
-    for row, model in enumerate(cast.colored):
-        y, look = top - row * KEY_HEIGHT, cast.styles[model]
-        [key] = key_axes.plot((0, 1), (y, y), color=look.color, linestyle=look.line, linewidth=1.2)
-        mark(key, model)
-        name = sheet.write(names[model], x=left + KEY_WIDTH, y=y, va="center_baseline")
-        mark(name, model)
-    sheet.write("model", x=left + KEY_WIDTH, y=sheet.height + 0.03, color=FAINT_INK)
-    x = left + KEY_WIDTH + widest([*names.values(), "model"], size=TEXT_SIZE)
-    for header, texts in columns.items():
-        x += GAP + widest([header, *texts], size=TEXT_SIZE)
-        sheet.write(header, x=x, y=sheet.height + 0.03, color=FAINT_INK, ha="right")
-        for row, text in enumerate(texts):
-            y = top - row * KEY_HEIGHT
-            sheet.write(text, x=x, y=y, ha="right", va="center_baseline")
 
 
 def scale_by_log(axes: Axes, *, ticks: Sequence[float]) -> None:

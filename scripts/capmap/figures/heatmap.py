@@ -164,7 +164,6 @@ def draw_grid(
     writings: Sequence[Writing] = (),
     marks: Sequence[Mark] = (),
     hover: pd.DataFrame | None = None,
-    right: float = 0.0,
     head: float = 0.0,
     least: float = LEAST_CELL,
 ) -> Sheet:
@@ -187,8 +186,8 @@ def draw_grid(
         Signs in the cells, drawn in this order.
     hover : DataFrame, optional
         What pages show of the cells below their value, arranged as the table; NaN for nothing.
-    right, head : float
-        Room at the right of the cells, and between them and the scale of colors, in inches.
+    head : float
+        Room between the cells and the scale of colors, in inches.
     least : float
         Width of a cell in inches, below which a figure is rather made smaller as a whole.
 
@@ -205,7 +204,7 @@ def draw_grid(
     rows, columns = str(table.index.name), str(table.columns.names[-1])
     labels = fit_labels(list(table.index), narrow=NARROW_LABEL, wide=WIDE_LABEL)
     left = PADDING + max(labels.width, 0.45) + GAP
-    around = left + 2 * PADDING + right
+    around = left + 2 * PADDING
     crowded = table.shape[1] > min(NARROW_COLUMNS, (column_width() - around) / NARROW_CELL)
     sheet_width = page_width(around + table.shape[1] * least) if crowded else labels.sheet_width
     cell_width = (sheet_width - around) / table.shape[1]
@@ -221,7 +220,7 @@ def draw_grid(
         height=table.shape[0] * _row_height(written.texts),
         margins=Margins(
             left=left,
-            right=2 * PADDING + right,
+            right=2 * PADDING,
             head=SCALE_ROOM + HEADER_HEIGHT + head,
             ticks=_measure_ticks(names, upright=upright),
         ),
@@ -249,9 +248,7 @@ def draw_grid(
     return sheet
 
 
-def color_cells(
-    sheet: Sheet, table: pd.DataFrame, scale: Scale, *, head: float = 0.0
-) -> ScalarMappable:
+def color_cells(sheet: Sheet, table: pd.DataFrame, scale: Scale, *, head: float) -> ScalarMappable:
     """Draw the cells of a table that have a value, and the scale of colors above them.
 
     Parameters

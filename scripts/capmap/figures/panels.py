@@ -158,8 +158,8 @@ def make_panels(
     return panels
 
 
-def draw_estimates(axes: Axes, points: Numbers, look: ModelStyle, *, band: bool = False) -> None:
-    """Draw a curve through estimates, with their intervals as bars or as a band.
+def draw_estimates(axes: Axes, points: Numbers, look: ModelStyle) -> None:
+    """Draw a curve through estimates, with their intervals as bars.
 
     Parameters
     ----------
@@ -169,15 +169,10 @@ def draw_estimates(axes: Axes, points: Numbers, look: ModelStyle, *, band: bool 
         Place, estimate, low, high, ordered by place; NaN where missing.
     look : ModelStyle
         Color, marker and line style.
-    band : bool
-        Whether the intervals are joined to a band, unless there is one point only.
     """
     x, estimates, low, high = points.T
-    if band and len(points) > 1:
-        axes.fill_between(x, low, high, color=look.color, alpha=0.13, linewidth=0, zorder=1.5)
-    else:
-        there = np.isfinite(low) & np.isfinite(high)
-        axes.vlines(x[there], low[there], high[there], color=look.color, linewidth=0.8, zorder=2)
+    there = np.isfinite(low) & np.isfinite(high)
+    axes.vlines(x[there], low[there], high[there], color=look.color, linewidth=0.8, zorder=2)
     line: Any = look.line
     axes.plot(
         x,
@@ -226,9 +221,9 @@ def find_top(estimates: pd.DataFrame, highs: "pd.Series[float]") -> float:
     return 1.05 * min(longest, LONGEST_BAR * largest) or 1.0
 
 
-def note_cut(highs: "pd.Series[float]", top: float, *, interval: str = "bar") -> tuple[str, ...]:
+def note_cut(highs: "pd.Series[float]", top: float) -> tuple[str, ...]:
     """Say that intervals go on, where some go beyond the end of their axis."""
-    return (f"A {interval} that reaches the edge goes on.",) if (highs > top).any() else ()
+    return ("A bar that reaches the edge goes on.",) if (highs > top).any() else ()
 
 
 def dress_errors(axes: Axes, top: float) -> None:

@@ -1,16 +1,20 @@
-"""Performance profiles: how often a model is near the best, and how its scores are distributed."""
+"""Curves per model: performance profiles, distributions of scores, and widths with more seeds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from capmap.figures.canvas import (
     GAP,
     HEADER_HEIGHT,
     PADDING,
     Margins,
+    NothingToDraw,
     Sheet,
     Wording,
     draw_legend,
@@ -18,19 +22,16 @@ from capmap.figures.canvas import (
     plan_legend,
 )
 from capmap.figures.curves import (
-    KEY_HEIGHT,
-    KEY_WIDTH,
     Cast,
     Vertices,
     cast_models,
     choose_log_ticks,
     draw_curves,
-    list_keys,
     make_key,
     scale_by_log,
-    trace_steps,
 )
 from capmap.figures.look import column_width, page_width
+from capmap.figures.marks import mark
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.style import FAINT_INK, TEXT_SIZE, figure_style
 
@@ -42,6 +43,10 @@ LEAST_WIDTH = 5.5
 LEFT = 0.5
 PANEL_GAP = 0.2
 HEIGHT = 1.9
+KEY_WIDTH = 0.3
+KEY_HEIGHT = 0.15
+WIDTHS_HEADING = "Interval width to expect"
+NO_SPREAD = "No cell has two runs, so the spread over seeds is unknown."
 
 
 @figure_style()
@@ -98,7 +103,7 @@ def draw_profiles(
             place.axes.tick_params(labelleft=False)
     sheet.axes.set_ylabel("share of datasets within \N{GREEK SMALL LETTER TAU} of the best")
     left = 2 * panel + PANEL_GAP + 2 * GAP
-    list_keys(sheet, cast, columns, left=left, width=NAME_WIDTH)
+    _list_keys(sheet, cast, columns, left=left, width=NAME_WIDTH)
     sheet.write(
         "area share", x=right + panel - PADDING, y=sheet.height + 0.16, ha="right", color=FAINT_INK
     )
@@ -215,3 +220,130 @@ def _dress_shares(sheet: Sheet) -> None:
     sheet.axes.set_ylim(-0.01, 1.02)
     sheet.axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])
     sheet.axes.grid()
+
+
+def trace_steps(x: npt.ArrayLike, y: npt.ArrayLike, *, end: float) -> Vertices:
+    """Corners of a step function that takes each value from its place on, up to an end.
+
+    Examples
+    --------
+    >>> trace_steps([1, 2], [0.5, 1], end=3).tolist()
+    [[1.0, 0.5], [2.0, 0.5], [2.0, 1.0], [3.0, 1.0]]
+    """
+    places = np.append(np.asarray(x, float), end)
+    across = np.repeat(places, 2)[1:-1]
+    return np.column_stack([across, np.repeat(np.asarray(y, float), 2)])
+
+
+def _list_keys(
+    sheet: Sheet, cast: Cast, columns: Mapping[str, Sequence[str]], *, left: float, width: float
+) -> None:
+    """List the colored models beside the axes: key, name, and columns of numbers.
+
+    Parameters
+    ----------
+    sheet : Sheet
+        Where to.
+    cast : Cast
+        The models and their looks.
+    columns : mapping of str to sequence of str
+        Texts of each column, one per colored model, by the column's header.
+    left, width : float
+        Place of the list relative to the main axes, and room for a name, in inches.
+    """
+    names = shorten_names(cast.colored, width=width, size=TEXT_SIZE)
+    top = sheet.height - KEY_HEIGHT / 2
+    key_axes = sheet.add_axes(left=left, bottom=0, width=KEY_WIDTH - 0.06, height=sheet.height)
+    key_axes.set(xlim=(0, 1), ylim=(0, sheet.height))
+    key_axes.set_axis_off()
+    for row, model in enumerate(cast.colored):
+        y, look = top - row * KEY_HEIGHT, cast.styles[model]
+        [key] = key_axes.plot((0, 1), (y, y), color=look.color, linestyle=look.line, linewidth=1.2)
+        mark(key, model)
+        name = sheet.write(names[model], x=left + KEY_WIDTH, y=y, va="center_baseline")
+        mark(name, model)
+    sheet.write("model", x=left + KEY_WIDTH, y=sheet.height + 0.03, color=FAINT_INK)
+    x = left + KEY_WIDTH + widest([*names.values(), "model"], size=TEXT_SIZE)
+    for header, texts in columns.items():
+        x += GAP + widest([header, *texts], size=TEXT_SIZE)
+        sheet.write(header, x=x, y=sheet.height + 0.03, color=FAINT_INK, ha="right")
+        for row, text in enumerate(texts):
+            y = top - row * KEY_HEIGHT
+            sheet.write(text, x=x, y=y, ha="right", va="center_baseline")
+
+
+@figure_style()
+def draw_seed_widths(seed_widths: pd.DataFrame, iqm: pd.DataFrame) -> Figure:
+    """Draw the interval width to expect from each number of seeds.
+
+    Parameters
+    ----------
+    seed_widths : DataFrame
+        model, seeds, width (full width of the interval over runs, normalized score), width_now;
+        the widths may be empty.
+    iqm : DataFrame
+        model, rank, runs, datasets: which models are best, and how many runs they have now.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A column wide (3.4 in).
+
+    Notes
+    -----
+    A marker stands at the present width, over the model's average number of runs per dataset. The
+    best ten models have colors, the others are gray and have no marker.
+    """
+    known = seed_widths.dropna(subset="width").sort_values(["model", "seeds"])
+    if known.empty:
+        raise NothingToDraw(NO_SPREAD)
+    cast = cast_models(seed_widths["model"], list(iqm.sort_values(["rank", "model"])["model"]))
+    legend = plan_legend(cast.colored, sheet_width=column_width())
+    now = _place_now(seed_widths, iqm)
+    notes = ("Markers: width now, at the average number of runs per dataset.",) if len(now) else ()
+    sheet = make_sheet(
+        width=column_width(),
+        height=HEIGHT,
+        margins=Margins(0.6, 3 * PADDING, head=HEADER_HEIGHT + legend.height),
+        wording=Wording(WIDTHS_HEADING, "seeds per dataset (log scale)", (*cast.notes, *notes)),
+    )
+    points = {str(model): rows[["seeds", "width"]] for model, rows in known.groupby("model")}
+    draw_curves(sheet, cast, {model: rows.to_numpy(float) for model, rows in points.items()})
+    for model in cast.colored:
+        if model in now.index:
+            _draw_marker(sheet, cast, model, tuple(now.loc[model]))
+    _dress_widths(sheet, sorted(known["seeds"].unique()), now)
+    draw_legend(sheet, legend, [_make_key(cast, model, now.index) for model in cast.colored])
+    return sheet.figure
+
+
+def _place_now(seed_widths: pd.DataFrame, iqm: pd.DataFrame) -> pd.DataFrame:
+    """Average runs per dataset and present width of each model that has both."""
+    counts = iqm.set_index("model")
+    widths = seed_widths.drop_duplicates("model").set_index("model")["width_now"]
+    now = pd.DataFrame({"seeds": counts["runs"] / counts["datasets"], "width": widths})
+    return now.dropna()
+
+
+def _draw_marker(sheet: Sheet, cast: Cast, model: str, place: tuple[float, float]) -> None:
+    look = cast.styles[model]
+    [point] = sheet.axes.plot(
+        *place, look.marker, color=look.color, markersize=4.5, markeredgecolor="white", zorder=4
+    )
+    mark(point, model, text=f"width {place[1]:.3f} with {place[0]:.3g} runs per dataset")
+
+
+def _dress_widths(sheet: Sheet, seeds: list[int], now: pd.DataFrame) -> None:
+    ends = [*seeds, *now["seeds"]]
+    scale_by_log(sheet.axes, ticks=seeds)
+    sheet.axes.set_xlim(min(ends) / 1.1, max(ends) * 1.1)
+    sheet.axes.set_ylim(bottom=0)
+    sheet.axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    sheet.axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    sheet.axes.set_ylabel("width of the interval over runs\n(normalized score)")
+    sheet.axes.grid()
+
+
+def _make_key(cast: Cast, model: str, marked: pd.Index) -> Line2D:
+    look = cast.styles[model]
+    return make_key(look, marker=look.marker if model in marked else "none")

@@ -19,8 +19,8 @@ from matplotlib.figure import Figure
 
 from capmap.artifacts import write_bytes
 from capmap.catalog.declarations import INLINE
-from capmap.figures.inline import render_inline
 from capmap.figures.look import BASE_SIZE, FONT, current_look
+from capmap.figures.marks import render_inline
 from capmap.looks import sample_palette
 
 TEXT_SIZE = BASE_SIZE
@@ -188,7 +188,7 @@ def save_figure(figure: Figure, paths: Sequence[str | Path]) -> None:
         The figure; drawn in memory first.
     paths : sequence of path
         Files ending in ``.pdf``, ``.svg`` or ``.png`` (300 dpi), or in ``.inline.svg``, see
-        `capmap.figures.inline`.
+        `capmap.figures.marks`.
 
     Raises
     ------

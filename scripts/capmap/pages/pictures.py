@@ -88,7 +88,7 @@ def embed_pictures(
     texts : mapping of str to (str, str)
         Caption and alternative text of each figure, by name, the most important first.
     figures : mapping of str to pathlib.Path
-        Files by name that `capmap.figures.inline` wrote, of figures that show something.
+        Files by name that `capmap.figures.marks` wrote, of figures that show something.
     files : mapping of str to str
         Where the page finds each figure as PDF, by ``figures/<name>``.
     max_bytes : int

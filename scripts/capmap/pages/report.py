@@ -36,7 +36,7 @@ class Results:
     validation : mapping
         What was read and rejected, the content of ``validation.json``.
     figures : mapping of str to pathlib.Path
-        Files by name that `capmap.figures.inline` wrote.
+        Files by name that `capmap.figures.marks` wrote.
     nothing : set of str
         Figures that were asked for and have nothing to show.
     files : mapping of str to str
