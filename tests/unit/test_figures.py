@@ -1,115 +1,56 @@
 """The five figures: nothing cut off, nothing overlapping, nothing computed, same bytes."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
-import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
-from capmap.artifacts import read_table, render_csv, write_text
 from capmap.figures.curves import OTHERS_COLOR
 from capmap.figures.datasets import draw_runs_per_cell, draw_scores, draw_seed_spread
 from capmap.figures.rankings import draw_intervals, draw_rank_shift
 from capmap.figures.style import model_colors, save_figure
 from tests.figure_checks import (
     assert_legible,
-    assert_same_bytes,
     draw_shown,
     drawn_words,
     make_tables,
 )
+from tests.figure_plans import name, plan_main
 
 DASH = "\N{EN DASH}"
 FORMATS = ("pdf", "svg", "png")
-HOSTILE = (
-    ["$x_1$", "=cmd|calc", "<script>", "_private", "back\\slash\\alpha", "模型甲", "模型乙"]
-    + ["a" * 150 + middle + "b" * 149 for middle in "XY"]
-    + ["W" * 300, "50% & more", "line\nbreak", "-->", "\u202eevil", "😀 emoji", "émile"]
-)
-
-
-def name(kind, count):
-    return [f"{kind}-{number:02d}" for number in range(count)]
-
-
-STUDIES = {
-    "tutorial": partial(make_tables, name("Model", 5), name("D", 8)),
-    "one model": partial(make_tables, ["only"], name("D", 8)),
-    "one dataset": partial(make_tables, name("Model", 18), ["only"]),
-    "one of each": partial(make_tables, ["only"], ["one"]),
-    "real shape": partial(make_tables, name("backbone_of_some_size", 18), name("dataset", 19)),
-    "largest": partial(make_tables, name("some_model", 40), name("some_dataset", 60), missing=0.1),
-    "hostile names": partial(make_tables, HOSTILE, HOSTILE[:10], missing=0.1),
-    "few hostile names": partial(make_tables, HOSTILE[3:11], HOSTILE[5:11], missing=0.1),
-    "missing cells": partial(make_tables, name("m", 6), name("d", 6), missing=0.5),
-    "constant": partial(make_tables, name("m", 4), name("d", 4), low=0.5, high=0.5),
-    "zero": partial(make_tables, name("m", 4), name("d", 4), low=0, high=0),
-    "constant and large": partial(make_tables, name("m", 9), name("d", 9), low=0.5, high=0.5),
-    "negative": partial(make_tables, name("m", 4), name("d", 4), low=-3, high=-1),
-    "beyond the bounds": partial(make_tables, name("m", 9), name("d", 9), low=-15, high=40),
-    "enormous": partial(make_tables, name("m", 4), name("d", 4), low=-1e9, high=1e9),
-    "one seed": partial(make_tables, name("m", 5), name("d", 6), n_seeds=1),
-    "hundred seeds": partial(make_tables, name("m", 3), name("d", 19), n_seeds=100),
-}
-
-
-def draw_all(tables):
-    order = list(tables["iqm"].sort_values("rank")["model"])
-    plan = {
-        "scores": lambda: draw_scores(tables["scores"], order=order),
-        "intervals": lambda: draw_intervals(tables["scopes"]),
-        "rank_shift": lambda: draw_rank_shift(tables["aggregate"], tables["iqm"]),
-        "runs_per_cell": lambda: draw_runs_per_cell(tables["seeds"], order=order),
-        "seed_spread": lambda: draw_seed_spread(tables["seeds"]),
-    }
-    return draw_shown(plan)
 
 
 def row_labels(figure):
     return [label.get_text() for label in figure.axes[0].get_yticklabels()]
 
 
-@pytest.mark.parametrize("study", STUDIES)
-def test_no_text_is_cut_off_small_or_overlapping(study):
-    for figure in draw_all(STUDIES[study]()).values():
-        assert_legible(figure)
-
-
-def test_bytes_do_not_depend_on_the_order_of_rows(tmp_path):
-    tables = make_tables(name("Model", 9), name("D", 3), missing=0.1)
-    shuffled = {key: table.sample(frac=1, random_state=3) for key, table in tables.items()}
-    columns = ["model", *sorted(tables["scores"].columns[1:], reverse=True)]
-    shuffled["scores"] = shuffled["scores"][columns]
-    assert_same_bytes(draw_all, tables, shuffled, tmp_path, formats=FORMATS)
-    assert len(list((tmp_path / "a").iterdir())) == 15
-
-
 def test_vector_files_of_the_largest_study_are_small(tmp_path):
-    for key, figure in draw_all(STUDIES["largest"]()).items():
+    for key, figure in draw_shown(
+        plan_main(make_tables(name("some_model", 40), name("d", 60)))
+    ).items():
         save_figure(figure, [tmp_path / f"{key}.svg"])
         assert (tmp_path / f"{key}.svg").stat().st_size < 250_000, key
 
 
 def test_drawing_leaves_pyplot_and_the_global_random_generator_alone():
     before = np.random.get_state(legacy=False)["state"]["key"].tolist()  # noqa: NPY002
-    draw_all(STUDIES["constant and large"]())
+    draw_shown(plan_main(make_tables(name("m", 9), name("d", 9))))
     after = np.random.get_state(legacy=False)["state"]["key"].tolist()  # noqa: NPY002
     assert before == after
     assert not plt.get_fignums()
 
 
 def test_every_axis_says_what_it_means():
-    for figure in draw_all(STUDIES["tutorial"]()).values():
+    for figure in draw_shown(plan_main(make_tables(name("m", 5), name("d", 8)))).values():
         axes = figure.axes[0]
         assert axes.get_xlabel()
         assert axes.get_ylabel()
 
 
 def test_figures_of_a_study_agree_on_colors():
-    tables = STUDIES["tutorial"]()
-    figures = draw_all(tables)
+    tables = make_tables(name("m", 5), name("d", 8))
+    figures = draw_shown(plan_main(tables))
     expected = set(model_colors(tables["iqm"]["model"]).values())
     bars = {to_hex(bar.get_facecolor()).upper() for bar in figures["scores"].axes[0].patches}
     assert bars == expected
@@ -122,7 +63,7 @@ def test_figures_of_a_study_agree_on_colors():
 
 def test_five_thousand_models_fall_back_to_forty_and_say_so():
     tables = make_tables(name("m", 5000), name("d", 3))
-    figures = draw_all(tables)
+    figures = draw_shown(plan_main(tables))
     for key in ("scores", "intervals", "rank_shift", "runs_per_cell"):
         assert "Top 40 of 5000 models." in drawn_words(figures[key])
         assert_legible(figures[key])
@@ -131,17 +72,10 @@ def test_five_thousand_models_fall_back_to_forty_and_say_so():
 
 def test_thousands_of_datasets_fall_back_to_sixty_and_say_so():
     tables = make_tables(name("m", 2), name("d", 2000))
-    figures = draw_all(tables)
+    figures = draw_shown(plan_main(tables))
     for key in ("scores", "runs_per_cell"):
         assert "First 60 of 2000 datasets by name." in drawn_words(figures[key])
     assert "The 60 noisiest of 2000 datasets." in drawn_words(figures["seed_spread"])
-
-
-def test_models_come_by_name_when_no_order_is_known():
-    tables = make_tables(name("m", 60)[::-1], name("d", 3))
-    figure = draw_scores(tables["scores"])
-    assert row_labels(figure) == name("m", 40)
-    assert "First 40 of 60 models by name." in drawn_words(figure)
 
 
 def test_small_studies_have_bars_and_larger_ones_a_heat_map():
@@ -211,12 +145,6 @@ def test_of_many_models_ten_are_colored():
     assert colors.count(OTHERS_COLOR) == 20
 
 
-def test_a_table_without_any_score_is_drawn_as_missing():
-    tables = make_tables(name("m", 9), name("d", 9), missing=1.0)
-    figure = draw_scores(tables["scores"])
-    assert np.ma.getmaskarray(figure.axes[0].collections[0].get_array()).all()
-
-
 def test_the_best_model_is_on_top_with_its_interval():
     scopes = make_tables(name("m", 3), ["d"])["scopes"]
     figure = draw_intervals(scopes.iloc[::-1])
@@ -278,13 +206,6 @@ def test_a_model_without_rank_in_an_aggregation_has_no_mark_there():
     assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["median", "IQM"]
 
 
-def test_ranks_of_four_digits_do_not_touch():
-    ranks = np.arange(1000, 1030)
-    models = name("m", 30)
-    aggregate = pd.DataFrame({"model": models, "rank_mean": ranks, "rank_median": ranks[::-1]})
-    assert_legible(draw_rank_shift(aggregate, pd.DataFrame({"model": models, "rank": ranks})))
-
-
 def test_counts_of_runs_stand_in_their_cells():
     seeds = pd.DataFrame({"model": ["a", "b"], "dataset": ["d", "e"], "n": [5, 3]})
     figure = draw_runs_per_cell(seeds)
@@ -306,9 +227,3 @@ def test_the_noisiest_model_is_named_when_colors_do_not_tell():
     tables = make_tables(name("m", 12), ["d"])
     noisiest = tables["seeds"].set_index("model")["normalized_std"].idxmax()
     assert noisiest in drawn_words(draw_seed_spread(tables["seeds"]))
-
-
-def test_a_study_with_one_seed_is_drawn_from_its_files(tmp_path):
-    tables = make_tables(["a", "b"], ["d"], n_seeds=1)
-    write_text(tmp_path / "scopes.csv", render_csv(tables["scopes"]))
-    assert_legible(draw_intervals(read_table(tmp_path / "scopes.csv")))

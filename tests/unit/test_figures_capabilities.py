@@ -1,7 +1,5 @@
 """Figures of the map: legible, faithful to their tables, whatever the order of rows."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,63 +13,9 @@ from capmap.figures.capability_map import (
     scale_points,
 )
 from capmap.figures.labels import Label, place_labels
-from capmap.figures.style import figure_style
 from tests.capability_figure_tables import make_capabilities, remove_attributes
-from tests.figure_checks import assert_legible, assert_same_bytes, draw_shown, drawn_words
-
-HOSTILE = (
-    ["$x_1$", "=cmd|calc", "<script>", "_private", "back\\slash\\alpha", "模型甲", "模型乙", "007"]
-    + ["a" * 150 + middle + "b" * 149 for middle in "XY"]
-    + ["W" * 300, "50% & more", "line\nbreak", "\u202eevil", " / ", "two / parts / more"]
-)
-FAMILIES = [f"Family-{number // 4} / variant {number % 4}" for number in range(92)]
-
-
-def name(kind, count):
-    return [f"{kind}-{number:02d}" for number in range(count)]
-
-
-STUDIES = {
-    "one result": partial(make_capabilities, ["a"], ["D"]),
-    "two models": partial(make_capabilities, ["a", "b"], ["D"]),
-    "real shape": partial(make_capabilities, name("backbone", 45), FAMILIES),
-    "two parts": partial(make_capabilities, name("m", 8), FAMILIES[:9], n_parts=2),
-    "hostile names": partial(make_capabilities, HOSTILE, HOSTILE),
-    "no models": partial(make_capabilities, [], ["D"]),
-    "bare": lambda: remove_attributes(make_capabilities(name("m", 5), name("d", 9))),
-    "hundreds": partial(make_capabilities, name("a model of many", 90), name("set", 100)),
-}
-
-
-def plan_figures(tables):
-    """Functions that draw each figure of a study."""
-    described = tables["models"], tables["datasets"]
-    return {
-        "map": lambda: draw_map(tables["map"], *described),
-        "attribute_maps": lambda: draw_attribute_maps(tables["map"], *described),
-    }
-
-
-def draw_all(tables):
-    return draw_shown(plan_figures(tables))
-
-
-def draw(key, tables):
-    return plan_figures(tables)[key]()
-
-
-@pytest.mark.parametrize("study", STUDIES)
-def test_no_text_is_cut_off_small_or_overlapping(study):
-    for figure in draw_all(STUDIES[study]()).values():
-        with figure_style():
-            assert_legible(figure)
-
-
-def test_bytes_do_not_depend_on_the_order_of_rows(tmp_path):
-    tables = make_capabilities(name("m", 6), FAMILIES[:9])
-    shuffled = {key: table.sample(frac=1, random_state=5) for key, table in tables.items()}
-    assert_same_bytes(draw_all, tables, shuffled, tmp_path, formats=("svg", "png"))
-
+from tests.figure_checks import drawn_words
+from tests.figure_plans import name, plan_map
 
 points_in_area = st.lists(
     st.tuples(st.floats(0.1, 2.9), st.floats(0.1, 1.9)), min_size=1, max_size=25
@@ -164,14 +108,14 @@ def test_the_map_says_what_projected_it():
 def test_parts_that_no_result_connects_have_markers_of_their_own():
     for parts, shapes in ((1, {"o"}), (2, {"o", "s"})):
         tables = make_capabilities(name("m", 6), name("d", 4), n_parts=parts)
-        figure = draw("map", tables)
+        figure = plan_map(tables)["map"]()
         assert {line.get_marker() for line in figure.axes[0].lines} == shapes
         assert any(word.startswith("Shapes: parts") for word in drawn_words(figure)) == (parts > 1)
 
 
 def test_a_note_counts_the_names_that_find_no_place():
-    tables = STUDIES["hundreds"]()
-    figure = draw("map", tables)
+    tables = make_capabilities(name("a model of many", 90), name("set", 100))
+    figure = plan_map(tables)["map"]()
     words = drawn_words(figure)
     drawn = sum(word.startswith("a model of many-") for word in words)
     [note] = [word for word in words if word.startswith("Without a name")]
@@ -194,10 +138,16 @@ def test_the_most_frequent_categories_have_colors_and_the_rest_is_other_or_unkno
 
 
 def test_a_panel_without_its_attribute_says_so():
-    words = drawn_words(draw("attribute_maps", STUDIES["bare"]()))
+    words = drawn_words(
+        plan_map(remove_attributes(make_capabilities(name("m", 5), name("d", 9))))[
+            "attribute_maps"
+        ]()
+    )
     assert words.count("Not known of any point on the map.") == 4
     tables = make_capabilities(name("m", 5), name("d", 9))
-    assert "Not known of any point on the map." not in drawn_words(draw("attribute_maps", tables))
+    assert "Not known of any point on the map." not in drawn_words(
+        plan_map(tables)["attribute_maps"]()
+    )
 
 
 def test_a_number_of_parameters_of_zero_counts_as_unknown():
@@ -209,5 +159,9 @@ def test_a_number_of_parameters_of_zero_counts_as_unknown():
 
 
 def test_models_have_one_color_and_datasets_are_open():
-    lines = draw("map", STUDIES["bare"]()).axes[0].lines
+    lines = (
+        plan_map(remove_attributes(make_capabilities(name("m", 5), name("d", 9))))["map"]()
+        .axes[0]
+        .lines
+    )
     assert [to_hex(line.get_markerfacecolor()) for line in lines] == ["#ffffff", "#0072b2"]

@@ -1,6 +1,5 @@
 """Figures of pairs, robustness, groups and improvability: legible, honest, and the same bytes."""
 
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -22,51 +21,14 @@ from capmap.figures.robustness import draw_robustness
 from capmap.figures.style import model_colors
 from tests.figure_checks import (
     assert_legible,
-    assert_same_bytes,
     cell_texts,
     draw_shown,
     drawn_words,
 )
+from tests.figure_plans import name, plan_comparisons
 from tests.matrix_figure_tables import make_apart, make_comparisons, make_pair
 
 MINUS = "\N{MINUS SIGN}"
-HOSTILE = [
-    *("$x_1$", "=cmd|calc", "<script>", "模型甲", "模型乙", "W" * 300, "line\nbreak", "007", "😀"),
-    *("a" * 150 + middle + "b" * 149 for middle in "XY"),
-]
-
-
-def name(kind, count):
-    return [f"{kind}-{number:02d}" for number in range(count)]
-
-
-STUDIES = {
-    "small": partial(make_comparisons, name("model", 3), name("d", 8)),
-    "real shape": partial(make_comparisons, name("backbone", 14), name("d", 19), missing=0.03),
-    "long names": partial(make_comparisons, name("a_name_of_thirty_characters", 20), name("d", 6)),
-    "one model": partial(make_comparisons, ["only"], name("d", 2)),
-    "two models, one dataset": partial(make_comparisons, ["b", "a"], ["d"], has_intervals=False),
-    "hostile names": partial(make_comparisons, HOSTILE, HOSTILE[:4], missing=0.1),
-    "holes": partial(make_comparisons, name("m", 4), name("d", 2), missing=0.5),
-    "alike": partial(make_comparisons, name("m", 4), name("d", 4), spread=0.0),
-}
-
-
-def draw_all(tables):
-    order = list(tables["iqm"].sort_values("rank")["model"])
-    pairs, against = tables["pairwise"], {"reference": order[0], "order": order}
-    variations = (tables["robustness"], tables["robustness_ranks"], tables["flips"])
-    plan = {
-        "pairwise": lambda: draw_comparison_matrix(pairs, order=order, alpha=0.05),
-        "pairwise_reference": lambda: draw_comparison_reference(pairs, **against),
-        "bayes": lambda: draw_bayes_matrix(pairs, order=order),
-    }
-    others = {
-        "robustness": lambda: draw_robustness(*variations, order=order),
-        "groups": lambda: draw_groups(tables["groups"]),
-        "improvability": lambda: draw_improvability(tables["improvability"]),
-    }
-    return draw_shown(others if pairs.empty else plan | others)
 
 
 def marked_cells(figure, mark):
@@ -76,21 +38,11 @@ def marked_cells(figure, mark):
     return {(int(row), int(column)) for column, row in corners}
 
 
-@pytest.mark.parametrize("study", STUDIES)
-def test_no_text_is_cut_off_small_or_overlapping(study):
-    for figure in draw_all(STUDIES[study]()).values():
-        assert_legible(figure)
-
-
-def test_bytes_do_not_depend_on_the_order_of_rows(tmp_path):
-    tables = STUDIES["holes"]()
-    shuffled = {key: table.sample(frac=1, random_state=3) for key, table in tables.items()}
-    assert_same_bytes(draw_all, tables, shuffled, tmp_path)
-
-
 @pytest.mark.slow
 def test_sixty_models_fall_back_to_the_best_forty_and_say_so():
-    for key, figure in draw_all(make_comparisons(name("model", 60), name("d", 4))).items():
+    for key, figure in draw_shown(
+        plan_comparisons(make_comparisons(name("model", 60), name("d", 4)))
+    ).items():
         note = f"Top 40 of {59 if key == 'pairwise_reference' else 60} models."
         assert note in [text.get_text() for text in figure.texts], key
         assert_legible(figure)
@@ -109,14 +61,16 @@ def test_a_pair_seen_from_the_other_side_swaps_what_is_better():
 
 
 def test_pairs_seen_twice_from_the_other_side_are_themselves():
-    pairs = STUDIES["holes"]()["pairwise"]
+    pairs = make_comparisons(name("m", 4), name("d", 2), missing=0.5)["pairwise"]
     once = mirror_pairs(pairs).iloc[len(pairs) :]
     twice = mirror_pairs(once).iloc[len(pairs) :].reset_index(drop=True)
     pd.testing.assert_frame_equal(twice, pairs, check_exact=False, rtol=1e-12)
 
 
 def test_pairs_of_chosen_models_are_arranged_in_their_order():
-    chosen = arrange_pairs(STUDIES["small"]()["pairwise"], ["model-02", "model-00"])
+    chosen = arrange_pairs(
+        make_comparisons(name("model", 3), name("d", 8))["pairwise"], ["model-02", "model-00"]
+    )
     assert list(chosen.index) == list(product(["model-02", "model-00"], repeat=2))
     assert list(chosen["datasets"].isna()) == [True, False, False, True]
 
@@ -157,12 +111,6 @@ def test_the_reference_is_compared_with_the_difference_of_the_model():
     assert tuple(interval.get_xdata()) == (-0.5, -0.125)
     assert list(point.get_xdata()) == [-0.25]
     assert {"1/2/7", ".010", f"{MINUS}.50"} <= set(drawn_words(figure))
-
-
-def test_a_model_without_interval_has_an_open_marker_and_a_note():
-    figure = draw_comparison_reference(make_pair(ci_low=np.nan, ci_high=np.nan), reference="b")
-    assert [line.get_markerfacecolor() for line in figure.axes[0].lines][1:] == ["white"]
-    assert any("Open marker: no interval." in words for words in drawn_words(figure))
 
 
 def test_decisions_are_marked_on_both_sides_of_the_diagonal():
@@ -219,31 +167,15 @@ def test_groups_have_scores_with_ranks_and_mark_the_best():
     assert "Hatched: left out of the group." in drawn_words(figure)
 
 
-def test_names_of_groups_stand_on_two_lines_where_one_does_not_fit():
-    names = ["semantic segmentation", "land_cover mapping", "plain"]
-    figure = draw_groups(pd.DataFrame({"group": names, "model": "m", "iqm": 0.5, "rank": 1}))
-    assert {"semantic", "segmentation", "land_cover", "mapping", "plain"} <= set(
-        drawn_words(figure)
-    )
-    assert_legible(figure)
-
-
-def test_fifty_groups_fall_back_to_forty_and_say_so():
-    groups = pd.DataFrame({"group": name("g", 50), "model": "m", "iqm": 0.5, "rank": 1})
-    figure = draw_groups(groups)
-    assert "First 40 of 50 groups by name." in drawn_words(figure)
-    assert_legible(figure)
-
-
 def test_the_lowest_improvability_is_on_top():
-    table = STUDIES["small"]()["improvability"]
+    table = make_comparisons(name("model", 3), name("d", 8))["improvability"]
     figure = draw_improvability(table.iloc[::-1])
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == name("model", 3)
     assert "1 (1\N{EN DASH}3)" in drawn_words(figure)
 
 
 def test_models_have_their_colors_of_the_study_whoever_is_the_reference():
-    tables = STUDIES["small"]()
+    tables = make_comparisons(name("model", 3), name("d", 8))
     colors = model_colors(tables["iqm"]["model"])
     for reference in colors:
         figure = draw_comparison_reference(tables["pairwise"], reference=reference)
@@ -252,7 +184,10 @@ def test_models_have_their_colors_of_the_study_whoever_is_the_reference():
 
 
 def test_without_a_reference_models_are_compared_with_the_best():
-    pairs, order = STUDIES["small"]()["pairwise"], ["model-02", "model-00", "model-01"]
+    pairs, order = (
+        make_comparisons(name("model", 3), name("d", 8))["pairwise"],
+        ["model-02", "model-00", "model-01"],
+    )
     best, named, other = (
         drawn_words(draw_comparison_reference(pairs, reference=reference, order=order))
         for reference in ("", "model-02", "model-01")

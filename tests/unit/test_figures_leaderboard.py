@@ -96,12 +96,6 @@ def test_one_entry_in_one_dimension_is_drawn(has_interval):
     assert any("Below: interval" in line for line in words) == has_interval
 
 
-def test_many_dimensions_keep_the_first_forty():
-    table = make_dimensions(["a", "b"], ["All", *name_many("d", 60)])
-    words = assert_legible(draw_leaderboard_dimensions(table))
-    assert "First 40 of 61 dimensions." in words
-
-
 def test_hostile_names_are_drawn_as_they_stand():
     entries = [(name, name, name) for name in HOSTILE]
     table = make_leaderboard(make_entry_runs(entries), {name: ["w"] for name in HOSTILE[:3]})[1]

@@ -1,7 +1,5 @@
 """Figures of ranks, profiles, ratings, conditions and sample sizes: legible and faithful."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,75 +12,13 @@ from capmap.figures.pairwise import draw_elo, draw_winrate
 from capmap.figures.profiles import (
     draw_profiles,
     draw_score_profiles,
-    draw_seed_widths,
     trace_steps,
 )
-from capmap.figures.rank_tests import draw_critical_difference
 from capmap.figures.style import model_colors
 from capmap.prose import describe_ratings
 from tests.curve_figure_tables import make_study, name
-from tests.figure_checks import assert_legible, assert_same_bytes, draw_shown, drawn_words
-
-
-def plan_figures(tables):
-    """Functions that draw each figure of a study."""
-    order = list(tables["iqm"]["model"])
-    ranks, profiles = tables["mean_ranks"], tables["profiles"]
-    look = {"highlight": order[1:3], "alpha": 0.05}
-    return {
-        "critical_difference": lambda: draw_critical_difference(
-            ranks, tables["nemenyi"], tables["friedman"], **look
-        ),
-        "profiles": lambda: draw_profiles(profiles, tables["profile_area"], order=order),
-        "score_profiles": lambda: draw_score_profiles(profiles, order=order),
-        "elo": lambda: draw_elo(tables["elo"], order=order, confidence_level=0.95),
-        "winrate": lambda: draw_winrate(tables["winrate"]),
-        "conditions": lambda: draw_conditions(
-            tables["conditions"], tables["condition_ranks"], order=order
-        ),
-        "seed_widths": lambda: draw_seed_widths(tables["seed_widths"], tables["iqm"]),
-    }
-
-
-def draw_all(tables):
-    plan = plan_figures(tables)
-    if tables["winrate"].empty:
-        del plan["winrate"]
-    return draw_shown(plan)
-
-
-def draw(key, tables):
-    return plan_figures(tables)[key]()
-
-
-HOSTILE = (
-    ["$x_1$", "=cmd|calc", "<script>", "_private", "back\\slash\\alpha", "模型甲", "模型乙", "007"]
-    + ["a" * 150 + middle + "b" * 149 for middle in "XY"]
-    + ["W" * 300, "50% & more", "line\nbreak", "\u202eevil"]
-)
-LONG = [f"vision_backbone_of_any_size_{kind:02d}" for kind in range(20)]
-STUDIES = {
-    "three models": partial(make_study, name("Model", 3)),
-    "one model": partial(make_study, ["only"]),
-    "one dataset": partial(make_study, name("Model", 4), n_datasets=1),
-    "real shape": partial(make_study, name("backbone", 14), conditions=["night", "fog"]),
-    "long names": partial(make_study, LONG, conditions=["fog " * 40 + end for end in "abcde"]),
-    "hostile names": partial(make_study, HOSTILE, conditions=HOSTILE[:3]),
-    "sixty models": partial(make_study, name("m", 60), conditions=["a", "b", "c"]),
-}
-
-
-@pytest.mark.parametrize("study", STUDIES)
-def test_no_text_is_cut_off_small_or_overlapping(study):
-    for figure in draw_all(STUDIES[study]()).values():
-        assert_legible(figure)
-
-
-def test_bytes_do_not_depend_on_the_order_of_rows(tmp_path):
-    tables = make_study(name("Model", 11), conditions=["a", "b"], n_datasets=5)
-    shuffled = {key: table.sample(frac=1, random_state=5) for key, table in tables.items()}
-    shuffled["iqm"] = tables["iqm"]
-    assert_same_bytes(draw_all, tables, shuffled, tmp_path)
+from tests.figure_checks import assert_legible, draw_shown, drawn_words
+from tests.figure_plans import plan_curves
 
 
 def test_the_ten_best_models_have_colors_and_the_others_are_gray():
@@ -98,7 +34,7 @@ def test_figures_agree_on_colors_even_where_a_table_lacks_models():
     for key in ("elo", "condition_ranks", "profiles", "seed_widths"):
         tables[key] = tables[key][tables[key]["model"] != "m-00"]
     tables["profile_area"] = tables["profile_area"].drop(0)
-    figures = draw_all(tables)
+    figures = draw_shown(plan_curves(tables))
     expected = set(list(model_colors(name("m", 4)).values())[1:])
     for key in ("elo", "profiles", "seed_widths"):
         lines = figures[key].axes[0].lines
@@ -122,13 +58,6 @@ def test_a_profile_is_a_step_function_up_to_the_largest_ratio():
     assert {"75%", "\N{EN DASH}", "No ratios: no best score > 0."} <= set(words)
 
 
-def test_equal_models_have_profiles_without_a_ratio_above_one():
-    rows = [(kind, model, 1.0, 1.0) for kind in ("raw", "normalized") for model in "ab"]
-    profiles = pd.DataFrame(rows, columns=["kind", "model", "tau", "fraction"])
-    area = pd.DataFrame({"model": ["a", "b"], "share_raw": 1.0, "share_normalized": 1.0})
-    assert_legible(draw_profiles(profiles, area))
-
-
 @pytest.mark.parametrize("end", [1.0000001, 1.02, 1.7, 9.9, 1e3, 1e9, 1e300])
 def test_ratios_of_any_size_have_an_axis(end):
     rows = [("raw", "a", 1.0, 0.5), ("raw", "a", end, 1.0), ("normalized", "a", 1.0, 1.0)]
@@ -149,16 +78,6 @@ def test_bands_are_drawn_where_they_are_known():
     assert not any(
         words.startswith("Bands") for words in drawn_words(draw_score_profiles(profiles))
     )
-
-
-def test_an_elo_rating_without_interval_has_an_open_marker():
-    elo = make_study(["a", "b"])["elo"]
-    elo.loc[1, ["ci_low", "ci_high", "rank_low", "rank_high"]] = np.nan
-    figure = draw_elo(elo, confidence_level=0.95)
-    markers = [line for line in figure.axes[0].lines if line.get_marker() != "None"]
-    assert [marker.get_markerfacecolor() == "white" for marker in markers] == [False, True]
-    assert [float(marker.get_xdata()[0]) for marker in markers] == elo["elo"].tolist()
-    assert "Open marker: no interval." in drawn_words(figure)
 
 
 def test_endless_elo_intervals_leave_room_for_the_ratings():
@@ -236,29 +155,22 @@ def test_conditions_beyond_four_are_noted_and_one_without_common_models_says_so(
     ]
     is_empty = tables["conditions"]["condition"] == "b"
     tables["conditions"].loc[is_empty, ["estimate", "models"]] = np.nan, 0
-    figure = draw("conditions", tables)
+    figure = plan_curves(tables)["conditions"]()
     words = drawn_words(figure)
     assert "First 4 of 6 conditions by name." in words
     assert "Kendall's tau: too little in common" in words
     assert "No model in common." in words
     assert_legible(figure)
     tables["conditions"].loc[is_empty, "models"] = 3
-    assert "No dataset that all of them have in both." in drawn_words(draw("conditions", tables))
-
-
-def test_conditions_are_a_page_wide_where_names_need_it():
-    long = [f"a_backbone_of_thirty_characters-{number}" for number in range(6)]
-    for conditions, width in ((["night"], 7.0), (["night", "fog"], 7.0)):
-        figure = draw("conditions", make_study(long, conditions=conditions))
-        assert figure.get_size_inches()[0] == width
-        assert long[0] in drawn_words(figure)
-    assert draw("conditions", make_study(["a", "b"])).get_size_inches()[0] == 3.4
+    assert "No dataset that all of them have in both." in drawn_words(
+        plan_curves(tables)["conditions"]()
+    )
 
 
 def test_the_present_width_stands_over_the_present_number_of_runs():
     tables = make_study(["a", "b"])
     tables["iqm"]["runs"] = [19 * 3, 19 * 4]
     tables["seed_widths"].loc[tables["seed_widths"]["model"] == "b", "width_now"] = np.nan
-    lines = draw("seed_widths", tables).axes[0].lines
+    lines = plan_curves(tables)["seed_widths"]().axes[0].lines
     (marker,) = [line for line in lines if line.get_marker() != "None"]
     assert marker.get_xydata().tolist() == [[3.0, tables["seed_widths"]["width_now"][0]]]

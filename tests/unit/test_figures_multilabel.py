@@ -1,7 +1,5 @@
 """Figures of the multi-label evaluation: legible and faithful."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,59 +14,14 @@ from capmap.figures.multilabel import (
 )
 from capmap.multilabel.published import share_images, split_published
 from capmap.multilabel.rankings import shift_all_ranks, summarize_models
-from tests.figure_checks import assert_legible, assert_same_bytes, draw_shown, drawn_words
+from tests.figure_checks import assert_legible, draw_shown, drawn_words
+from tests.figure_plans import compare, name, plan_labels
 from tests.multilabel_tables import (
     SHIPPED,
     make_counts,
     make_evaluation,
     read_shipped_runs,
 )
-
-MODELS = [f"model-{number:03d}" for number in range(300)]
-HOSTILE = ["$x_1$", "=cmd|calc", "<script>", "模型甲", "W" * 300, "line\nbreak"]
-
-
-def compare(*datasets):
-    """Make the table of a comparison of two datasets, or of none."""
-    return pd.DataFrame([datasets] if datasets else [], columns=["dataset_a", "dataset_b"])
-
-
-NONE = compare()
-
-
-def plan_figures(tables, *, degradation=NONE):
-    """Functions that draw each figure of an evaluation."""
-    metrics, shifts = tables["metrics"], tables["rank_shift"]
-    return {
-        "label_counts": lambda: draw_label_counts(tables["label_counts"]),
-        "metric_lines": lambda: draw_metric_lines(tables["summary"], degradation),
-        "subgroup_boxes": lambda: draw_subgroup_boxes(metrics, degradation),
-        "metric_rank_shift": lambda: draw_metric_rank_shift(
-            shifts, degradation, metrics, rank_by="asma"
-        ),
-    }
-
-
-def draw_all(tables):
-    return draw_shown(plan_figures(tables, degradation=compare("V1", "V2")))
-
-
-STUDIES = {
-    "hundreds of models": partial(make_evaluation, MODELS),
-    "forty models": partial(make_evaluation, MODELS[:40], seeds=12),
-    "three models": partial(make_evaluation, MODELS[:3], seeds=2),
-    "one model": partial(make_evaluation, MODELS[:1], seeds=1),
-    "hostile names": partial(make_evaluation, HOSTILE),
-    "hostile datasets": partial(make_evaluation, MODELS[:3], datasets=(HOSTILE[3], HOSTILE[4])),
-}
-
-
-@pytest.mark.parametrize("study", STUDIES)
-def test_no_text_is_cut_off_small_or_overlapping(study):
-    datasets = (HOSTILE[3], HOSTILE[4]) if study == "hostile datasets" else ("V1", "V2")
-    plan = plan_figures(STUDIES[study](), degradation=compare(*datasets))
-    for figure in draw_shown(plan).values():
-        assert_legible(figure)
 
 
 def test_the_published_table_of_315_models_is_legible():
@@ -87,12 +40,6 @@ def test_the_published_table_of_315_models_is_legible():
     assert_legible(draw_label_counts(share_images(pd.read_csv(SHIPPED / "label_counts.csv"))))
     with pytest.raises(NothingToDraw, match="No model has an accuracy by number of labels"):
         draw_subgroup_boxes(metrics, compared)
-
-
-def test_bytes_do_not_depend_on_the_order_of_rows(tmp_path):
-    tables = make_evaluation(MODELS[:30])
-    shuffled = {key: table.sample(frac=1, random_state=5) for key, table in tables.items()}
-    assert_same_bytes(draw_all, tables, shuffled, tmp_path)
 
 
 def list_bars(axes):
@@ -125,7 +72,7 @@ def test_numbers_of_labels_may_be_integers():
 
 
 def test_lines_show_percents_and_differences_in_points():
-    tables = make_evaluation(MODELS[:5])
+    tables = make_evaluation(name("m", 5))
     figure = draw_metric_lines(tables["summary"], compare("V1", "V2"))
     upper, lower = figure.axes[1:]
     values = tables["summary"].set_index(["dataset", "model"])
@@ -138,7 +85,7 @@ def test_lines_show_percents_and_differences_in_points():
 
 
 def test_a_metric_that_a_dataset_lacks_is_drawn_where_it_is():
-    tables = make_evaluation(MODELS[:5])
+    tables = make_evaluation(name("m", 5))
     figure = draw_metric_lines(tables["summary"], compare("V1", "PatchML"))
     assert_legible(figure)
     top1 = figure.axes[2].lines[0].get_ydata()
@@ -146,7 +93,7 @@ def test_a_metric_that_a_dataset_lacks_is_drawn_where_it_is():
 
 
 def test_boxes_stand_for_the_models_of_each_dataset():
-    tables = make_evaluation(MODELS[:30])
+    tables = make_evaluation(name("m", 30))
     figure = draw_subgroup_boxes(tables["metrics"], compare("V1", "V2"))
     for axes in figure.axes[1:]:
         assert sum(isinstance(patch, PathPatch) for patch in axes.patches) == 2 * 5
@@ -156,23 +103,23 @@ def test_boxes_stand_for_the_models_of_each_dataset():
 
 
 def test_without_a_comparison_the_first_two_datasets_by_name_are_drawn():
-    tables = make_evaluation(MODELS[:3], datasets=("b", "a"))
+    tables = make_evaluation(name("m", 3), datasets=("b", "a"))
     plan, named = (
-        plan_figures(tables, degradation=pairs) for pairs in (NONE, compare("PatchML", "a"))
+        plan_labels(tables, degradation=pairs) for pairs in (compare(), compare("PatchML", "a"))
     )
     for key in ("metric_lines", "subgroup_boxes"):
         assert drawn_words(plan[key]()) == drawn_words(named[key]())
 
 
 def test_ranks_are_set_against_those_of_a_dataset_that_is_not_compared():
-    tables = make_evaluation(MODELS[:3])
-    figures = draw_all(tables)
+    tables = make_evaluation(name("m", 3))
+    figures = draw_shown(plan_labels(tables))
     words = drawn_words(figures["metric_rank_shift"])
     assert {"rank by top-1 on V1 (1 = best)", "rank by ASMA on PatchML (1 = best)"} <= set(words)
 
 
 def test_the_largest_shifts_are_named_with_their_size():
-    tables = make_evaluation(MODELS[:1])
+    tables = make_evaluation(name("m", 1))
     table = pd.DataFrame(
         {
             "model": ["up", "down", "same"],

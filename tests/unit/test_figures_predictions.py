@@ -1,7 +1,5 @@
 """Figures of errors over dimensions, results, dates and tasks: legible and faithful."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,36 +13,18 @@ from capmap.figures.predictions import (
     draw_dimensions,
     draw_error_by_results,
     draw_error_curve,
-    draw_fit,
     draw_transfer,
 )
 from capmap.figures.style import save_figure
-from tests.figure_checks import assert_legible, assert_same_bytes, draw_shown, drawn_words
+from tests.figure_checks import assert_legible, draw_shown, drawn_words
+from tests.figure_plans import plan_errors
 from tests.prediction_figure_tables import TASKS, make_errors
-
-
-def plan_figures(tables, *, dimension=5):
-    """Functions that draw each figure of an embedding."""
-    return {
-        "fit": lambda: draw_fit(
-            tables["training"], tables["validation"], tables["summary"], dimension=dimension
-        ),
-        "dimensions": lambda: draw_dimensions(tables["summary"]),
-        "by_results": lambda: draw_error_by_results(tables["by_results"], method="l2_ridge"),
-        "curve": lambda: draw_error_curve(tables["error_curve"], confidence_level=0.9),
-        "drift": lambda: draw_drift(tables["drift"]),
-        "transfer": lambda: draw_transfer(tables["transfer"]),
-    }
-
-
-def draw_all(tables):
-    return draw_shown(plan_figures(tables))
 
 
 @pytest.fixture(scope="module")
 def figures():
     """The figures of a plausible study, which no test changes."""
-    return draw_all(make_errors())
+    return draw_shown(plan_errors(make_errors()))
 
 
 @pytest.fixture(scope="module")
@@ -61,45 +41,18 @@ def count_bars(axes):
     return sum(len(lines.get_segments()) for lines in find_bars(axes))
 
 
-HOSTILE = ["$x_1$", "=cmd|calc", "<script>", "模型甲", "W" * 300, "line\nbreak"]
-make_small = partial(make_errors, methods=("l2",), dimensions=(2, 5), tasks=TASKS[:2])
-STUDIES = {
-    "all methods": partial(make_errors, dimensions=(2, 5)),
-    "one fit": partial(make_errors, methods=("l2",), dimensions=(5,), folds=1, n_models=5),
-    "baselines only": partial(make_errors, methods=()),
-}
-
-
 def test_no_text_is_cut_off_small_or_overlapping(words):
     assert all(words.values())
 
 
-@pytest.mark.parametrize("study", STUDIES)
-def test_methods_of_any_number_are_legible(study):
-    figures = draw_all(STUDIES[study]())
-    for key in {"fit", "dimensions"} & {*figures}:
-        assert_legible(figures[key])
-
-
-@pytest.mark.parametrize("tasks", [HOSTILE, TASKS[:1]])
-def test_types_of_tasks_of_any_name_and_number_are_legible(tasks):
-    assert_legible(draw_transfer(make_errors(methods=(), tasks=tasks)["transfer"]))
-
-
-def test_bytes_do_not_depend_on_the_order_of_rows(tmp_path):
-    tables = make_small(tasks=TASKS[:1])
-    shuffled = {key: table.sample(frac=1, random_state=5) for key, table in tables.items()}
-    assert_same_bytes(draw_all, tables, shuffled, tmp_path)
-
-
 def test_missing_numbers_leave_everything_else_where_it_is():
-    tables = make_small()
+    tables = make_errors(methods=("l2",), dimensions=(2, 5), tasks=TASKS[:2])
     for table in tables.values():
         ends = [name for name in table.columns if name.endswith(("_low", "_high"))]
         table[ends] = np.nan
     tables["summary"][["train_mse", "train_pearson", "pearson"]] = np.nan
     tables["error_curve"]["coverage"] = np.nan
-    figures = draw_all(tables)
+    figures = draw_shown(plan_errors(tables))
     words = {key: assert_legible(figure) for key, figure in figures.items()}
     for key, figure in figures.items():
         assert sum(count_bars(axes) for axes in figure.axes) == 0, key
@@ -113,15 +66,18 @@ def test_missing_numbers_leave_everything_else_where_it_is():
 def test_tables_may_lack_any_number(key, column):
     tables = make_errors(methods=())
     tables[key][column] = np.nan
-    assert_legible(plan_figures(tables)[key]())
+    assert_legible(plan_errors(tables)[key]())
 
 
 def test_one_row_with_an_error_of_zero_is_enough():
-    tables = {key: table.iloc[-1:].copy() for key, table in make_small().items()}
+    tables = {
+        key: table.iloc[-1:].copy()
+        for key, table in make_errors(methods=("l2",), dimensions=(2, 5), tasks=TASKS[:2]).items()
+    }
     for table in tables.values():
         numbers = [n for n in table.columns if table[n].dtype == float and n != "coverage"]
         table[numbers] = 0.0
-    for figure in draw_all(tables).values():
+    for figure in draw_shown(plan_errors(tables)).values():
         assert_legible(figure)
 
 
@@ -133,7 +89,7 @@ def test_methods_look_the_same_in_all_figures(figures):
 
 def test_points_of_a_fit_are_those_of_the_table_at_its_dimension():
     tables = make_errors(methods=("cosine", "l2"), dimensions=(2, 5))
-    figure = plan_figures(tables)["fit"]()
+    figure = plan_errors(tables)["fit"]()
     assert_legible(figure, widths=(3.4,))
     for row, name in enumerate(("training", "validation")):
         table = tables[name]
@@ -150,7 +106,7 @@ def test_a_fit_has_the_errors_of_the_summary_above_its_panels():
     at_five = tables["summary"]["protocol"].eq("random") & tables["summary"]["distance"].eq("l2")
     tables["summary"].loc[at_five, ["mse", "pearson"]] = [0.0654, 0.701]
     tables["summary"].loc[at_five, ["train_mse", "train_pearson"]] = [0.0271, 1.0]
-    words = drawn_words(plan_figures(tables)["fit"]())
+    words = drawn_words(plan_errors(tables)["fit"]())
     assert {"L2", "MSE .065, r .70", "MSE .027, r 1.00"} <= set(words)
 
 
@@ -159,7 +115,7 @@ def test_estimates_far_outside_are_drawn_at_the_edge_and_counted():
     validation = tables["validation"].reset_index(drop=True)
     validation.loc[:2, "prediction"] = [7.0, 9.0, -3.0]
     tables["validation"] = validation
-    figure = plan_figures(tables)["fit"]()
+    figure = plan_errors(tables)["fit"]()
     words = assert_legible(figure)
     inside, above, below = (points.get_offsets() for points in figure.axes[2].collections)
     assert (len(inside), len(above), len(below)) == (97, 2, 1)
@@ -171,7 +127,7 @@ def test_estimates_far_outside_are_drawn_at_the_edge_and_counted():
 def test_many_points_become_an_image(tmp_path):
     tables = make_errors(methods=("l2",), dimensions=(5,))
     tables["training"] = pd.concat([tables["training"]] * 90, ignore_index=True)
-    save_figure(plan_figures(tables)["fit"](), [tmp_path / "fit.svg"])
+    save_figure(plan_errors(tables)["fit"](), [tmp_path / "fit.svg"])
     text = (tmp_path / "fit.svg").read_text("utf-8")
     assert text.count("<image") == 1
     assert len(text) < 300_000
@@ -184,14 +140,6 @@ def test_baselines_are_lines_at_their_errors_with_their_names(figures, words):
     assert drawn == pytest.approx(sorted(strict["mse"]))
     assert words["dimensions"].count("dataset mean") == 3
     assert float(figure.get_size_inches()[0]) == PAGE_WIDTH
-
-
-def test_one_protocol_is_drawn_in_a_column():
-    summary = make_errors()["summary"]
-    figure = draw_dimensions(summary[summary["protocol"] == "strict"])
-    words = assert_legible(figure, widths=(3.4,))
-    assert "strict: bounds hidden too" in words
-    assert not any("training error" in text for text in words)
 
 
 def test_many_dimensions_and_baselines_with_one_error_have_labels_apart():
@@ -207,7 +155,7 @@ def test_an_axis_has_room_for_all_errors_but_not_for_endless_intervals():
     assert find_top(estimates, pd.Series([np.nan, 40.0])) == pytest.approx(0.168)
     assert find_top(estimates, pd.Series([0.12, np.nan])) == pytest.approx(0.126)
     assert find_top(estimates.iloc[1:], pd.Series([np.nan])) == 1.0
-    summary = make_small()["summary"]
+    summary = make_errors(methods=("l2",), dimensions=(2, 5), tasks=TASKS[:2])["summary"]
     summary.loc[3, "mse_high"] = 40.0
     figure = draw_dimensions(summary)
     assert any("A bar that reaches the edge goes on." in words for words in drawn_words(figure))
