@@ -1,4 +1,4 @@
-"""Figures of a leaderboard: dimensions of its entries, and ranks by release."""
+"""Figures of leaderboards and of checkpoints: faithful to their tables."""
 
 import numpy as np
 import pandas as pd
@@ -7,6 +7,7 @@ import pytest
 from capmap.figures.leaderboard import draw_leaderboard_dimensions, draw_rank_history, label_entries
 from capmap.leaderboard.history import track_ranks
 from tests.figure_checks import assert_legible, assert_same_bytes, cell_texts, drawn_words
+from tests.figure_plans import make_checkpoints, plan_checkpoints
 from tests.leaderboard_tables import HOSTILE, make_entry_runs, make_leaderboard
 
 PAIR = [("a", "frozen", "s1"), ("b", "frozen", "s1")]
@@ -182,3 +183,50 @@ def test_methods_of_a_history_stand_below_each_other():
     assert {"a · frozen", "a · full_ft", "b"} <= set(assert_legible(figure))
     # Two frozen entries, a row between the methods, and the one that is fine-tuned.
     assert sorted(line.get_ydata()[0] for line in figure.axes[0].lines) == [0, 1, 3]
+
+
+def test_markers_stand_at_the_chosen_checkpoints():
+    tables = make_checkpoints(["A", "B"], 1, 5)
+    axes = plan_checkpoints(tables)["curves"]().axes[0]
+    marks = [line.get_xydata() for line in axes.lines if line.get_marker() not in ("None", None)]
+    chosen = tables["selected"].sort_values("model")
+    found = np.concatenate([points for points in marks if len(points)])
+    np.testing.assert_allclose(found, chosen[["step", "selection"]].to_numpy(float))
+
+
+@pytest.mark.parametrize(
+    ("runs", "widths", "bands"),
+    [(1, [1.0], 1), (2, [1.6, 0.6, 0.6], 0), (3, [1.6, 0.6, 0.6, 0.6], 1)],
+)
+def test_several_trainings_are_thin_below_their_bold_mean(runs, widths, bands):
+    tables = make_checkpoints(["A"], runs, 4)
+    figure = plan_checkpoints(tables)["curves"]()
+    lines = [line for line in figure.axes[0].lines if line.get_linestyle() != "None"]
+    assert [line.get_linewidth() for line in lines] == widths
+    mean = tables["curves"].groupby("step")["mean"].mean()
+    np.testing.assert_allclose(lines[0].get_ydata(), mean)
+    shades = [shade.get_paths() for shade in figure.axes[0].collections]
+    assert sum(bool(np.ptp(path.vertices[:, 1]) > 0) for [path] in filter(len, shades)) == bands
+    words = " ".join(drawn_words(figure))
+    assert ("Bold: the mean of a model's trainings." in words) == (runs > 1)
+    assert ("Bands: intervals over trainings." in words) == (runs > 2)
+    assert ("Bands: intervals over datasets." in words) == (runs == 1)
+
+
+@pytest.mark.parametrize("split", ["validation", ""])
+def test_without_a_metric_that_of_most_datasets_on_the_split_of_the_choice_is_drawn(split):
+    tables = make_checkpoints(["A", "=B"], 2, 3, split=split)
+    own = tables["curves"]
+    others = [own.assign(metric="f1", datasets=1), own.assign(metric="f1", split="test")]
+    tables["curves"] = pd.concat([*others, own], ignore_index=True)
+    figure = plan_checkpoints(tables, metric="")["curves"]()
+    lines = ["normalized accuracy", "on validation"] if split else ["normalized accuracy"]
+    assert figure.axes[0].get_ylabel().splitlines() == lines
+    assert_legible(figure)
+
+
+def test_the_best_models_come_first_in_the_legend():
+    words = drawn_words(
+        plan_checkpoints(make_checkpoints(["A", "B"], 1, 3), order=["B", "A"])["curves"]()
+    )
+    assert words.index("B") < words.index("A")
