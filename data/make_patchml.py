@@ -1,8 +1,9 @@
 """Make the example of annotated images in ``data/patchml/``.
 
 Run ``python data/make_patchml.py`` from anywhere; the same images come out every time. Each has one
-to three drawn shapes on a plain ground, and an annotation in PASCAL-VOC form with their boxes. The
-labels of an image are all its shapes; its single label is that of the largest box.
+to three drawn shapes on a plain ground. They stand side by side on three sheets, of which
+``annotations.csv`` has the boxes of all shapes. The labels of an image are all its shapes; its
+single label is that of the largest box.
 Random numbers come from NumPy's legacy generator, whose stream is frozen.
 """
 
@@ -18,6 +19,7 @@ from PIL import Image, ImageDraw
 FOLDER = Path(__file__).parent / "patchml"
 SIZE = (160, 120)
 IMAGES = 36
+PER_ROW, PER_SHEET = 4, 12
 SHAPES_PER_IMAGE = (2, 1, 3)
 SMALLEST, LARGEST = 30, 64
 LARGEST_TURN = 15
@@ -112,18 +114,19 @@ def make_image(shapes: list[Shape], *, ground: str) -> tuple[Image.Image, list[B
     return image, boxes
 
 
-def render_annotation(name: str, labels: list[str], boxes: list[Box]) -> str:
-    """Write the annotation of an image as PASCAL-VOC XML."""
-    lines = [
-        "<annotation>",
-        f"  <filename>{name}</filename>",
-        f"  <size><width>{SIZE[0]}</width><height>{SIZE[1]}</height><depth>3</depth></size>",
-    ]
-    for label, box in zip(labels, boxes, strict=True):
-        edges = zip(("xmin", "ymin", "xmax", "ymax"), box, strict=True)
-        numbers = "".join(f"<{edge}>{number}</{edge}>" for edge, number in edges)
-        lines.append(f"  <object><name>{label}</name><bndbox>{numbers}</bndbox></object>")
-    return "\n".join([*lines, "</annotation>", ""])
+def place_on_sheet(place: int) -> tuple[int, int]:
+    """Left and upper edge of an image on its sheet."""
+    row, column = divmod(place % PER_SHEET, PER_ROW)
+    return column * SIZE[0], row * SIZE[1]
+
+
+def render_objects(labels: list[str], boxes: list[Box], corner: tuple[int, int]) -> str:
+    """Write the objects of an image as in the localization tables of ImageNet."""
+    left, top = corner
+    return " ".join(
+        f"{label} {box[0] + left} {box[1] + top} {box[2] + left} {box[3] + top}"
+        for label, box in zip(labels, boxes, strict=True)
+    )
 
 
 def _measure(box: Box) -> int:
@@ -157,25 +160,35 @@ def _draw_labels(random: np.random.RandomState) -> list[list[str]]:
 
 
 def main() -> None:
-    """Write images, annotations and the list of classes."""
+    """Write sheets of images, annotations, labels and the list of classes."""
     random = np.random.RandomState(21)
     every: dict[str, list[str]] = {}
-    largest = ["image,label"]
-    for folder in ("images", "annotations"):
-        shutil.rmtree(FOLDER / folder, ignore_errors=True)
-        (FOLDER / folder).mkdir(parents=True)
-    for number, labels in enumerate(_draw_labels(random), start=1):
+    largest, objects = ["image,label"], []
+    rows, sheets = PER_SHEET // PER_ROW, IMAGES // PER_SHEET
+    whole = (SIZE[0] * PER_ROW, SIZE[1] * rows)
+    pictures = [Image.new("RGB", whole) for _ in range(sheets)]
+    for place, labels in enumerate(_draw_labels(random)):
         ground = GROUNDS[int(random.randint(len(GROUNDS)))]
         image, boxes = make_image(choose_shapes(random, labels), ground=ground)
-        name = f"shapes_{number:02d}"
-        image.save(FOLDER / "images" / f"{name}.png", optimize=True)
-        text = render_annotation(f"{name}.png", labels, boxes)
-        (FOLDER / "annotations" / f"{name}.xml").write_text(text, encoding="utf-8")
-        every[f"{name}.png"] = sorted(set(labels))
-        largest.append(f"{name}.png,{labels[int(np.argmax([_measure(box) for box in boxes]))]}")
-    (FOLDER / "classes.txt").write_text("\n".join([*CLASSES, ""]), encoding="utf-8")
+        corner, name = place_on_sheet(place), f"shapes_{place + 1:02d}.png"
+        pictures[place // PER_SHEET].paste(image, corner)
+        objects.append(render_objects(labels, boxes, corner))
+        every[name] = sorted(set(labels))
+        largest.append(f"{name},{labels[int(np.argmax([_measure(box) for box in boxes]))]}")
+    shutil.rmtree(FOLDER / "images", ignore_errors=True)
+    (FOLDER / "images").mkdir(parents=True)
+    annotations = ["ImageId,PredictionString"]
+    for number, picture in enumerate(pictures):
+        picture.save(FOLDER / "images" / f"sheet_{number + 1}.png", optimize=True)
+        own = objects[number * PER_SHEET : (number + 1) * PER_SHEET]
+        annotations.append(f"sheet_{number + 1},{' '.join(own)}")
+    for name, lines in {
+        "annotations.csv": annotations,
+        "classes.txt": CLASSES,
+        "single.csv": largest,
+    }.items():
+        (FOLDER / name).write_text("\n".join([*lines, ""]), encoding="utf-8")
     (FOLDER / "labels.json").write_text(json.dumps(every, indent=1) + "\n", encoding="utf-8")
-    (FOLDER / "single.csv").write_text("\n".join([*largest, ""]), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -10,9 +10,8 @@ from capmap.images.composition import (
     tabulate_pairs,
     write_images,
 )
-from capmap.images.layout import choose_pairs, list_pairs
+from capmap.images.layout import choose_pairs
 from capmap.rng import make_stream
-from capmap.settings.choices import Cells, PatchSizes
 
 logger = logging.getLogger(__name__)
 
@@ -28,19 +27,18 @@ def compose_patches(
     composed: str,
     dataset: str,
     counts: list[int],
-    sizes: PatchSizes,
+    sizes: dict[str, int],
     side: int,
-    cells: Cells,
     seed: int,
 ) -> None:
     """Write the images of one dataset, their labels, their manifest and how many have how many."""
     pool = read_table(crops, names=("source", "label"))
+    pairs = choose_pairs(counts=counts, sizes=sizes, side=side)
     plans = plan_images(
         pool,
-        pairs=choose_pairs(counts=counts, sizes=sizes, side=side),
+        pairs=pairs,
         side=side,
         make_rng=partial(make_stream, seed, "patchml"),
-        order=cells,
     )
     tally = write_images(
         plans,
@@ -51,8 +49,7 @@ def compose_patches(
         manifest=manifest,
         side=side,
     )
-    asked = list_pairs(counts=counts, sizes=sizes, side=side)
-    table = tabulate_pairs(tally, dataset=dataset, objects=len(pool), pairs=asked)
+    table = tabulate_pairs(tally, dataset=dataset, objects=len(pool), pairs=pairs)
     write_text(label_counts, render_csv(tabulate_labels(tally, dataset=dataset, counts=counts)))
     write_text(composed, render_csv(table))
     logger.info("%d images from %d objects", sum(tally.values()), len(pool))

@@ -175,9 +175,6 @@ D,3,0.5,0.2,0.8,0
 2021-01-01,20,300,12,0.3,0.4,0.05,90,0.08,0.06,0.1,0.09
 2022-01-01,30,500,10,0.2,0,0.05,90,0.08,0.06,0.1,0.09
 """,
-    "newcomers": """
-22,180,0.09,0.08,0.06,0.1,-0.01,-0.02,-0.005
-""",
     "transfer": """
 land,9,9,90,0.09,0.07,0.11,0.1,0.11,-0.01,-0.02,-0.005
 sea,9,9,90,0.1,0.07,0.13,0.1,0.11,0,-0.02,0.02
@@ -191,8 +188,6 @@ OWN_COLUMNS = {
     "summary": "distance dimension protocol folds predictions train_mse mse mse_low mse_high "
     "difference difference_low difference_high",
     "placements": "model results mean_gap mean_gap_low mean_gap_high x1",
-    "newcomers": "models predictions mse_additive mse mse_low mse_high difference difference_low "
-    "difference_high",
 }
 
 # What may be missing from a table that is not empty, beside the ends of intervals.
@@ -272,7 +267,7 @@ CAPABILITIES = {
         ["next"],
         {"confidence_level": 0.9},
     ),
-    describe_drift: (["drift", "newcomers"], {"confidence_level": 0.9}),
+    describe_drift: (["drift"], {"confidence_level": 0.9}),
     describe_transfer: (["transfer"], {"confidence_level": 0.9}),
 }
 DESCRIBE = COMPARISONS | CAPABILITIES

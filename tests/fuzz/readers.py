@@ -12,7 +12,6 @@ from capmap.attributes import read_dataset_attributes, read_model_attributes
 from capmap.errors import CapmapError
 from capmap.exports import read_exports
 from capmap.exports.arrays import open_scores
-from capmap.exports.classes import read_classes, read_images
 from capmap.exports.files import FileOptions
 from capmap.exports.labels import read_label_sets, read_single_labels
 from capmap.exports.submission_results import REQUIRED
@@ -125,7 +124,6 @@ CASES = {
     "matrices": _study(delimited(header=GRID), parquet(header=GRID), settings=MATRIX),
     "arrays": _other("scores", arrays()),
     "labels": _other("labels", labels(), delimited(header=LABELS), parquet(header=LABELS)),
-    "lists": _other("lists", labels(), delimited(header=["image"]), parquet(header=["image"])),
     "bounds": _other("bounds", delimited(header=BOUNDS), labels()),
     "attributes": _other("attributes", delimited(header=list(MODEL_COLUMNS))),
     "submissions": _other("submissions", delimited(header=list(REQUIRED)), settings=BOARD),
@@ -202,10 +200,6 @@ def _read_labels(path: str) -> str:
     return _try_each(lambda: read_single_labels(path), lambda: read_label_sets(path))
 
 
-def _read_lists(path: str) -> str:
-    return _try_each(lambda: read_images(path), lambda: read_classes(path))
-
-
 def _read_attributes(path: str) -> str:
     return _try_each(
         lambda: read_dataset_attributes(path, name="name", type="parameters", family="date"),
@@ -231,7 +225,6 @@ READERS: dict[str, Callable[..., str]] = {
     "exports": _read_study,
     "scores": _read_scores,
     "labels": _read_labels,
-    "lists": _read_lists,
     "bounds": _read_bounds,
     "attributes": _read_attributes,
     "submissions": read_submission,

@@ -143,7 +143,6 @@ def test_drift_needs_dates_and_its_tables_have_a_folder_of_their_own():
     assert list_analyses(settings) == []
     settings["attributes"]["models"]["date"] = "published"
     assert list_tables(settings)[len(MAIN.tables) :] == [
-        "capabilities/newcomers",
         "capabilities/drift",
     ]
 

@@ -35,7 +35,7 @@ def simulate(models: int = 18, datasets: int = 12, *, share: float = 0.7, seed: 
 
 def track(
     results: Results, dates: list[str], *, families: list[str] | None = None, method: str = "l2"
-) -> dict[str, pd.DataFrame]:
+) -> pd.DataFrame:
     names = results.models, results.datasets
     gaps = make_gaps(
         pd.DataFrame(
@@ -157,7 +157,7 @@ def test_a_map_of_one_point_has_no_shift() -> None:
 def test_steps_count_models_results_and_newcomers() -> None:
     results = simulate(models=7, datasets=6, share=1)
     dates = ["", "2024-03-01", "2024-01-01", "2024-01-01", "2024-02-01", "", "2024-03-01"]
-    steps = track(results, dates)["drift"]
+    steps = track(results, dates)
     assert steps["date"].tolist() == ["2024-01-01", "2024-02-01", "2024-03-01"]
     # The map starts with the two undated models and those of the first date.
     assert steps["models"].tolist() == [4, 5, 7]
@@ -203,24 +203,21 @@ def test_only_earlier_results_and_the_other_half_of_newcomers_are_known(monkeypa
 @pytest.mark.slow
 def test_positions_settle_as_models_are_added() -> None:
     results = simulate(models=40, datasets=24, share=0.8)
-    steps = track(results, list_dates(40, days=10))["drift"]
+    steps = track(results, list_dates(40, days=10))
     assert steps["shift_to_final"].iloc[0] > 3 * steps["shift_to_final"].iloc[-3]
     assert steps["shift"].iloc[-1] < 0.2
     assert steps["mse"].iloc[-3:].mean() < steps["mse_additive"].iloc[-3:].mean()
 
 
 def test_without_dates_there_are_no_steps() -> None:
-    steps, newcomers = track(simulate(), [""] * 18).values()
+    steps = track(simulate(), [""] * 18)
     assert steps.empty
-    assert newcomers.empty
     assert steps.columns.tolist() == drifts.DRIFT
-    assert newcomers.columns.tolist() == drifts.NEWCOMERS
 
 
 def test_models_of_one_date_make_one_step_without_newcomers() -> None:
-    steps, newcomers = track(simulate(), ["2024-01-01"] * 18).values()
+    steps = track(simulate(), ["2024-01-01"] * 18)
     assert steps[["models", "newcomers"]].to_numpy().tolist() == [[18, 0]]
-    assert newcomers.empty
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -231,7 +228,7 @@ def test_tiny_studies_are_tracked(method: str, models: int, datasets: int, famil
     results = arrange_results(list_cells(scores))
     dates = [f"2024-01-{place + 1:02d}" for place in range(models)]
     own = ["one"] * datasets if families == "one" else None
-    steps = track(results, dates, method=method, families=own)["drift"]
+    steps = track(results, dates, method=method, families=own)
     assert len(steps) == models
     assert steps["models"].tolist() == list(range(1, models + 1))
     if families == "one":
@@ -253,8 +250,7 @@ def test_the_step_writes_the_same_bytes_for_any_order_of_rows(tmp_path: Path) ->
     for place, own in enumerate((tables, mixed)):
         folder = tmp_path / str(place)
         run_step("track_drift", folder, write_inputs(folder, **own), **options, seed=1)
-        places = ("capabilities/drift.csv", "capabilities/newcomers.csv", "text/drift.txt")
+        places = ("capabilities/drift.csv", "text/drift.txt")
         written.append([(folder / path).read_bytes() for path in places])
     assert written[0] == written[1]
-    found = read_step("track_drift", folder)
-    assert (len(found["drift"]), len(found["newcomers"])) == (8, 1)
+    assert len(read_step("track_drift", folder)["drift"]) == 8

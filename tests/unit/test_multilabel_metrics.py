@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from capmap.multilabel.comparisons import compare_dataset_pair, compare_model_pair, match_images
 from capmap.multilabel.labels import arrange_labels
-from capmap.multilabel.metrics import ORDER, estimate_metrics, list_empty
+from capmap.multilabel.metrics import ORDER, estimate_metrics
 from capmap.multilabel.outcomes import (
     OUTCOMES,
     ImageValues,
@@ -92,11 +92,10 @@ def test_rows_stand_in_order_and_have_their_types() -> None:
     assert str(table["subgroup"].dtype) == "Int64"
 
 
-def test_empty_subgroups_are_named_and_left_out() -> None:
+def test_empty_subgroups_are_left_out() -> None:
     scores, single = np.eye(4), [0, 1, 2, 3]
     # Two images of one label, one right; one of three labels with 3 hits; one of none.
     found = value_images(scores, [[0], [0], [2, 1, 0], []], single)
-    assert list_empty(found, subgroups=[1, 2, 3, 4]) == [2, 4]
     rows = read_rows(estimate_metrics(found, subgroups=[1, 2, 3, 4], **OPTIONS), "value", "images")
     assert rows["asma", None] == (0.75, 3)
     assert rows["subgroup", 1] == (0.5, 2)

@@ -26,7 +26,7 @@ from capmap.images.composition import (
     write_images,
 )
 from capmap.images.crops import Crop, write_crops
-from capmap.images.layout import choose_pairs, fit_size, list_pairs
+from capmap.images.layout import choose_pairs, fit_size
 from capmap.images.pictures import encode_image, shrink_image
 from capmap.rng import make_stream
 from compose_patches import compose_patches
@@ -58,7 +58,7 @@ def plan(pool: pd.DataFrame, *, counts=(1, 2, 4), sizes=(20, 30), seed: int = 0)
     return list(
         plan_images(
             pool,
-            pairs=choose_pairs(counts=counts, sizes=sizes, side=SIDE),
+            pairs=[(count, size) for count in counts for size in sizes],
             side=SIDE,
             make_rng=partial(make_stream, seed, "patchml"),
         )
@@ -172,15 +172,14 @@ def test_labels_are_the_union_of_the_patches_of_the_manifest(tmp_path):
     assert tally == lengths
 
 
-@pytest.mark.parametrize("sizes", [[20, 30], {"1": 60, "2": [20, 30], "4": 30, "7": 20}])
-def test_counts_per_objects_and_size_are_those_of_algorithm_1(tmp_path, sizes):
+def test_counts_per_objects_and_size_are_those_of_algorithm_1(tmp_path):
     labels = np.random.default_rng(2).choice(list(COLORS), 45).tolist()
-    pool, counts = make_pool(tmp_path, labels), [1, 2, 4, 7]
-    tally = write(tmp_path, pool, plan(pool, counts=counts, sizes=sizes))
-    asked = list_pairs(counts=counts, sizes=sizes, side=SIDE)
+    pool, counts = make_pool(tmp_path, labels), [1, 2, 4]
+    tally = write(tmp_path, pool, plan(pool, counts=counts))
+    asked = [(count, size) for count in counts for size in (20, 30)]
     table = tabulate_pairs(tally, dataset="P", objects=len(pool), pairs=asked)
     manifest = read_table(tmp_path / "manifest.csv", names=NAMES)
-    assert len(table) == (8 if isinstance(sizes, list) else 5)
+    assert len(table) == 6
     for row in table.itertuples():
         # Algorithm 1 by hand: while the pool has n objects left and the grid n cells, draw n.
         left, images = list(range(45)), 0
@@ -265,12 +264,10 @@ def test_sizes_of_their_own_make_as_many_images_as_published():
     # one in a thousand pairs shares one, so nine objects have 3.5% fewer labels than objects.
     counts = [2, 3, 4, 6, 9]
     published = pd.read_csv(REFERENCE).drop(columns="dataset").mean()
-    pairs = choose_pairs(counts=counts, sizes=[], side=224)
+    pairs = choose_pairs(counts=counts, sizes={}, side=224)
     assert pairs == [(2, 112), (3, 112), (4, 112), (6, 74), (9, 74)]
     images = [53_510 // count for count, _ in pairs]
     assert images == pytest.approx(published.tolist(), rel=0.04)
-    three = choose_pairs(counts=counts, sizes=[56, 74, 112], side=224)
-    assert sum(53_510 // count for count, _ in three if count == 2) == 80_265
 
 
 def compose_example(folder: Path, *, seed: int) -> dict[str, object]:
@@ -279,7 +276,7 @@ def compose_example(folder: Path, *, seed: int) -> dict[str, object]:
     if not Path(paths["archive"]).exists():
         crop_objects(
             images=str(EXAMPLE / "images"),
-            annotations=str(EXAMPLE / "annotations"),
+            annotations=str(EXAMPLE / "annotations.csv"),
             classes=[str(EXAMPLE / "classes.txt")],
             **{name: paths[name] for name in ("archive", "crops", "skipped")},
         )
@@ -287,9 +284,8 @@ def compose_example(folder: Path, *, seed: int) -> dict[str, object]:
         **{name: paths[name] for name in (*OUTPUTS, "archive", "crops")},
         dataset="Shapes",
         counts=[1, 2, 3, 4, 9],
-        sizes=[20, 40],
+        sizes={"4": 40, "9": 20},
         side=128,
-        cells="index",
         seed=seed,
     )
     files = sorted(Path(paths["images"]).iterdir()) + [Path(paths[name]) for name in OUTPUTS[1:]]
@@ -300,13 +296,15 @@ def test_example_is_composed_byte_by_byte_the_same_for_the_same_seed(tmp_path):
     first = compose_example(tmp_path / "a", seed=3)
     assert first == compose_example(tmp_path / "b", seed=3)
     assert first != compose_example(tmp_path / "b", seed=4)
-    # 72 objects: 72, 36, 24, 18 and 8 images in each size; 9 patches fit at 40 pixels, too.
-    assert len(first) == 2 * (72 + 36 + 24 + 18 + 8) + 4
+    # 72 objects: 72, 36, 24, 18 and 8 images.
+    assert len(first) == 72 + 36 + 24 + 18 + 8 + 4
     assert (tmp_path / "a/skipped").read_text() == "source,object,reason\n"
 
 
 def test_example_has_every_class_as_often_as_any_other():
-    objects = [one for each in read_annotations(EXAMPLE / "annotations") for one in each.objects]
+    objects = [
+        one for each in read_annotations(EXAMPLE / "annotations.csv") for one in each.objects
+    ]
     times = pd.Series([one.label for one in objects]).value_counts()
     assert times.to_dict() == dict.fromkeys((EXAMPLE / "classes.txt").read_text().split(), 9)
 
@@ -333,10 +331,10 @@ def test_example_is_what_its_script_makes(tmp_path, monkeypatch):
 
 
 def test_boxes_of_the_example_are_tight():
-    for each in read_annotations(EXAMPLE / "annotations"):
+    for each in read_annotations(EXAMPLE / "annotations.csv"):
         image = np.asarray(Image.open(EXAMPLE / "images" / f"{each.image}.png"), dtype=int)
-        ground = image[0, 0]
-        drawn = (image != ground).any(axis=2)
+        grounds = image[::120, ::160].repeat(120, axis=0).repeat(160, axis=1)
+        drawn = (image != grounds).any(axis=2)
         for one in each.objects:
             left, top, right, bottom = one.box
             inside = drawn[top:bottom, left:right]

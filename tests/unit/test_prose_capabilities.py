@@ -196,7 +196,8 @@ def test_drift_is_told_beside_what_other_starts_do() -> None:
         "moved them by 0.050. Models added in any order would move them, so that is no evidence of "
         "drift. The largest was 0.300, up to 2021-01-01."
     )
-    assert "0.0800 (90% interval over models 0.0600 to 0.1000), 0.0100 lower (90%" in results
+    assert "2022-01-01 (90 results)" in results
+    assert "0.0800 (90% interval over models 0.0600 to 0.1000), where additive" in results
     one = tell(describe_drift, drift=make_table("drift").head(1))
     assert one == [
         "All models with a date are of one step (2020-01-01, 8 models), so there was no order to "

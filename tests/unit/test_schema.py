@@ -242,7 +242,7 @@ def test_name_that_yaml_does_not_read_as_text_must_be_quoted(key, shown):
 
 
 def test_keys_that_are_whole_numbers_need_no_quotes():
-    assert check_study("patchml: {sizes: {4: [56, 112]}}")["patchml"]["sizes"] == {"4": [56, 112]}
+    assert check_study("patchml: {sizes: {4: 112}}")["patchml"]["sizes"] == {"4": 112}
     (fault,) = list_faults("patchml: {sizes: {0: 56}}")
     assert fault.endswith("this name cannot be used. A number of patches per image, such as 4.")
     assert "true" in list_faults("patchml: {sizes: {yes: 56}}")[0]

@@ -49,7 +49,6 @@ rule compose_patches:
         counts=setting("patchml/counts"),
         sizes=setting("patchml/sizes"),
         side=setting("patchml/side"),
-        cells=setting("patchml/cells"),
         seed=number("number"),
         library=digest_library("compose_patches.py"),
     script:

@@ -28,10 +28,6 @@ DRIFT = [
     *("date", "models", "results", "newcomers", "shift", "shift_to_final", "shift_noise"),
     *("predictions", "mse", "mse_low", "mse_high", "mse_additive"),
 ]
-NEWCOMERS = [
-    *("models", "predictions", "mse", "mse_low", "mse_high", "mse_additive"),
-    *("difference", "difference_low", "difference_high"),
-]
 
 
 class Map(NamedTuple):
@@ -227,7 +223,7 @@ def measure_drift(
     dimension: int,
     confidence_level: float,
     seed: int,
-) -> dict[str, pd.DataFrame]:
+) -> pd.DataFrame:
     """Measure how far positions move as models are published, and errors on newcomers.
 
     Parameters
@@ -245,9 +241,8 @@ def measure_drift(
 
     Returns
     -------
-    dict
-        The tables ``drift``, a row per step, and ``newcomers``, one row on those of all steps. Both
-        are empty without dates.
+    pandas.DataFrame
+        A row per step; none without dates.
 
     Notes
     -----
@@ -261,7 +256,7 @@ def measure_drift(
     dates = models.set_index("model")["date"].fillna("").loc[results.models].tolist()
     ends = group_dates(dates)
     if not ends:
-        return {"drift": pd.DataFrame(columns=DRIFT), "newcomers": pd.DataFrame(columns=NEWCOMERS)}
+        return pd.DataFrame(columns=DRIFT)
     steps = [np.array([date <= end for date in dates])[results.rows] for end in ends]
     starts = [
         draw_start(results, dimension=dimension, seed=seed, study=study, number=number)
@@ -272,22 +267,18 @@ def measure_drift(
         results, families, make_stream(seed, study, "capabilities", "drift", "halves")
     )
     attributes = gather_attributes(results, models, datasets)
-    rows, found = [], []
+    rows = []
     for place, (end, known) in enumerate(zip(ends, steps, strict=True)):
         earlier = steps[max(place - 1, 0)]
         new = known & ~earlier
         rng = make_stream(seed, study, "capabilities", "drift", "factors")
-        found.append(predict_newcomers(results, earlier, new, half, attributes, rng))
+        found = predict_newcomers(results, earlier, new, half, attributes, rng)
         counts = {
             "date": end,
             "models": _count_models(results, known),
             "results": int(known.sum()),
             "newcomers": _count_models(results, new),
         }
-        rows.append(_summarize(found[-1], confidence_level) | counts)
+        rows.append(_summarize(found, confidence_level) | counts)
     shifts = track_shifts(results, steps, METHODS[method], starts)
-    total = _summarize(pd.concat(found, ignore_index=True), confidence_level)
-    return {
-        "drift": pd.concat([pd.DataFrame(rows), shifts], axis=1)[DRIFT],
-        "newcomers": pd.DataFrame([total] if total["predictions"] else [], columns=NEWCOMERS),
-    }
+    return pd.concat([pd.DataFrame(rows), shifts], axis=1)[DRIFT]

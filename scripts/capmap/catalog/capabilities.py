@@ -266,12 +266,6 @@ DRIFT = Analysis(
     folder="capabilities",
     needs="attributes/models/date",
     tables={
-        "newcomers": Table(
-            "Errors on all newcomers together, with half of their results known, and the "
-            "difference from the additive model.",
-            "models predictions mse mse_low mse_high mse_additive difference difference_low "
-            "difference_high",
-        ),
         "drift": Table(
             "How positions move while models are added in order of publication, and errors "
             "on the newcomers.",
@@ -290,7 +284,7 @@ DRIFT = Analysis(
     steps={
         "track_drift": Step(
             "capmap.capabilities.drift:measure_drift",
-            tables=["newcomers", "drift"],
+            tables=["drift"],
             reads=["gaps", "models", "datasets"],
             options={
                 **FIT,

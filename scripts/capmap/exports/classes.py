@@ -3,19 +3,14 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from capmap.exports.cells import trim
 from capmap.exports.files import (
     JSON,
     TABLES,
     has_suffix,
-    read_bounded,
-    read_document,
     read_lines,
     refuse,
 )
-from capmap.exports.sheets import open_sheet
-from capmap.problems import FaultTally, UnreadableExportError, ask_nearest
-from capmap.wording import quote_name
+from capmap.problems import FaultTally, ask_nearest
 
 IMAGE = "image"
 
@@ -26,8 +21,7 @@ def read_classes(path: str) -> list[str]:
     Parameters
     ----------
     path : str
-        One name per line; or a JSON list of names (``.json``); or a table with a header line whose
-        first column has the names (``.csv``, ``.tsv``, ``.parquet``). Text may be packed (``.gz``).
+        Text with one name per line, which may be packed (``.gz``).
 
     Returns
     -------
@@ -37,9 +31,9 @@ def read_classes(path: str) -> list[str]:
     Raises
     ------
     UnreadableExportError
-        When the file cannot be read, or a name is empty or no text.
+        When the file cannot be read, or a name is empty.
     """
-    return _read_names(path, kind="class")
+    return _read_names(path)
 
 
 def read_images(path: str) -> list[str]:
@@ -48,8 +42,7 @@ def read_images(path: str) -> list[str]:
     Parameters
     ----------
     path : str
-        As in `read_classes`, one id per image. In a table the ids are in the column ``image``, or
-        in the first one where there is none.
+        As in `read_classes`, one id per image.
 
     Returns
     -------
@@ -58,9 +51,9 @@ def read_images(path: str) -> list[str]:
     Raises
     ------
     UnreadableExportError
-        When the file cannot be read, or an id is empty, no text, or not the only one of its name.
+        When the file cannot be read, or an id is empty or not the only one of its name.
     """
-    images = _read_names(path, kind="image")
+    images = _read_names(path)
     check_images(images, path)
     return images
 
@@ -101,34 +94,11 @@ def check_images(images: Sequence[str], source: str, *, lines: Sequence[int] = (
     tally.raise_any()
 
 
-def _read_names(path: str, *, kind: str) -> list[str]:
-    if has_suffix(path, JSON):
-        names = _read_json_names(path, kind)
-    elif has_suffix(path, TABLES):
-        names = _read_column(path, kind)
-    else:
-        names = read_lines(path)
-    if not names:
-        raise refuse("no_rows", path, f"The file names no {kind}.", "Write one name per line.")
-    return names
-
-
-def _read_json_names(path: str, kind: str) -> list[str]:
-    content = read_document(path)
-    if not isinstance(content, list) or any(not isinstance(name, str) for name in content):
-        raise refuse(
-            "no_names",
-            path,
-            f"The JSON is no list of texts with the name of each {kind}.",
-            'Write a list such as ["tench", "goldfish"].',
-        )
-    names = [name.strip() for name in content]
-    if "" in names:
-        place = names.index("")
-        reason = f"Name {place + 1} of the list is empty."
-        raise refuse("empty_name", path, reason, "Fill it in, as positions count.")
-    check_letters(names, path)
-    return names
+def _read_names(path: str) -> list[str]:
+    if has_suffix(path, JSON | TABLES):
+        reason = "The file is JSON or a table, and names are read one per line."
+        raise refuse("no_lines", path, reason, "Write one name per line into a text file.")
+    return read_lines(path)
 
 
 def check_letters(texts: Sequence[str], path: str) -> None:
@@ -144,29 +114,6 @@ def check_letters(texts: Sequence[str], path: str) -> None:
     except UnicodeEncodeError as error:
         reason = "A text of the file has half of a surrogate pair."
         raise refuse("half_pair", path, reason, "Write the file with a JSON library.") from error
-
-
-def _read_column(path: str, kind: str) -> list[str]:
-    read_bounded(path)
-    sheet = open_sheet(path, wanted={kind, IMAGE})
-    column = IMAGE if kind == IMAGE and IMAGE in sheet.columns else sheet.columns[0]
-    if list(sheet.columns).count(column) > 1:
-        reason = f"Several columns are called {quote_name(column)}."
-        raise refuse("duplicated_column", path, reason, "Rename or remove all but one of them.")
-    cells = sheet.read_cells([column])
-    if cells.problems:
-        raise UnreadableExportError(*cells.problems[:1])
-    names: list[str] = trim(cells.columns[column]).to_pylist()
-    if "" in names:
-        raise refuse(
-            "empty_name",
-            path,
-            f"The name of the {kind} is empty.",
-            "Fill it in, as positions count.",
-            line=int(cells.lines[names.index("")]),
-            column=column,
-        )
-    return names
 
 
 class LabelError(Exception):

@@ -18,7 +18,6 @@ from capmap.artifacts import render_csv, replace_file
 from capmap.errors import ValidationError
 from capmap.images.layout import IntArray, draw_sets, fit_size, place_patches
 from capmap.images.pictures import encode_image, shrink_image
-from capmap.settings.choices import Cells
 from capmap.wording import count_things
 
 BOX = ("left", "top", "right", "bottom")
@@ -62,7 +61,6 @@ def plan_images(
     pairs: Sequence[tuple[int, int]],
     side: int,
     make_rng: Callable[..., np.random.Generator],
-    order: Cells = "index",
 ) -> Iterator[Plan]:
     """Plan all images: which patches they have, and where.
 
@@ -77,8 +75,6 @@ def plan_images(
     make_rng : callable
         Makes a random generator: ``make_rng(purpose, count, size)`` with purpose ``"sets"`` or
         ``"places"`` and numbers as text.
-    order : {"index", "random"}, optional
-        Of cells, as `capmap.images.layout.place_patches` takes it.
 
     Yields
     ------
@@ -94,7 +90,7 @@ def plan_images(
         rng = make_rng("places", *names)
         for number, patches in enumerate(sets, start=1):
             sizes = [fit_size(int(widths[one]), int(heights[one]), size) for one in patches]
-            places = place_patches(sizes, size=size, side=side, rng=rng, order=order)
+            places = place_patches(sizes, size=size, side=side, rng=rng)
             boxes = [
                 (left, top, left + width, top + height)
                 for (left, top), (width, height) in zip(places, sizes, strict=True)
@@ -261,7 +257,7 @@ def tabulate_pairs(
     objects : int
         Number of objects in the pool.
     pairs : sequence of (int, int)
-        Counts and sizes that were asked for, also those that do not fit.
+        Counts and sizes.
 
     Returns
     -------

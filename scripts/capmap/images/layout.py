@@ -7,76 +7,41 @@ import numpy as np
 import numpy.typing as npt
 
 from capmap.errors import ValidationError
-from capmap.settings.choices import Cells, PatchSizes
 from capmap.wording import join_words
 
 IntArray = npt.NDArray[np.int64]
 
 
-def list_pairs(*, counts: Sequence[int], sizes: PatchSizes, side: int) -> list[tuple[int, int]]:
-    """List the pairs of patch count and patch size that are asked for.
+def choose_pairs(
+    *, counts: Sequence[int], sizes: Mapping[str, int], side: int
+) -> list[tuple[int, int]]:
+    """Choose the size of the patches of each count.
 
     Parameters
     ----------
     counts : sequence of int
         Patches per image, each at least 1.
-    sizes : sequence of int, or mapping of str to int or sequence of int
-        Sides of the square, in pixels, that a patch is resized to fit, each at least 1: for every
-        count, or by count. None means the largest that fits: ``side // ⌈√count⌉``.
+    sizes : mapping of str to int
+        Side of the square, in pixels, that a patch is resized to fit, of some counts. Others have
+        the largest that fits: ``side // ⌈√count⌉``.
     side : int
         Side S of the canvas in pixels.
 
     Returns
     -------
     list of (int, int)
-        Count n and size s, in ascending order, without duplicates.
+        Count n and size s, in ascending order.
 
     Raises
     ------
     ValidationError
-        If `sizes` are by count and not of these counts.
-
-    Notes
-    -----
-    The published numbers of images, times their number of patches, are one pool for each count, see
-    `draw_sets`; so each count has one size of its own.
-
-    Examples
-    --------
-    >>> list_pairs(counts=[2, 9], sizes=[], side=224)
-    [(2, 112), (9, 74)]
-    """
-    if isinstance(sizes, Mapping):
-        _require_counts(sizes, counts)
-        given = {int(count): own for count, own in sizes.items()}
-        by_count = {n: [own] if isinstance(own, int) else own for n, own in given.items()}
-    else:
-        by_count = {n: sizes or [side // (isqrt(n - 1) + 1)] for n in counts}
-    return sorted({(count, size) for count, own in by_count.items() for size in own})
-
-
-def choose_pairs(*, counts: Sequence[int], sizes: PatchSizes, side: int) -> list[tuple[int, int]]:
-    """Choose the pairs of patch count and patch size that fit the canvas.
-
-    Parameters
-    ----------
-    counts, sizes, side
-        As `list_pairs` takes them.
-
-    Returns
-    -------
-    list of (int, int)
-        The pairs of `list_pairs` that fit.
-
-    Raises
-    ------
-    ValidationError
-        If a count fits with no size, or a size with no count; where sizes are by count, if any pair
-        does not fit.
+        If a pair does not fit, or a size is of none of the counts.
 
     Notes
     -----
     A pair fits when n ≤ cols² with cols = ⌊S / s⌋. The paper's other condition, n·s² ≤ S², follows.
+    The published numbers of images, times their number of patches, are one pool for each count, see
+    `draw_sets`; so each count has one size of its own.
 
     References
     ----------
@@ -85,43 +50,23 @@ def choose_pairs(*, counts: Sequence[int], sizes: PatchSizes, side: int) -> list
 
     Examples
     --------
-    >>> choose_pairs(counts=[2, 9], sizes=[100, 74], side=224)
-    [(2, 74), (2, 100), (9, 74)]
+    >>> choose_pairs(counts=[2, 9], sizes={"9": 56}, side=224)
+    [(2, 112), (9, 56)]
     """
-    asked = list_pairs(counts=counts, sizes=sizes, side=side)
-    pairs = [(count, size) for count, size in asked if size and count <= (side // size) ** 2]
-    lost = sorted(set(asked) - set(pairs))
-    fits_not = "A count may be at most the square of side // size; choose smaller sizes or a "
-    fits_not += "larger side."
-    if lost and isinstance(sizes, Mapping):
-        count, size = lost[0]
-        wish = f"{count} patches of {size} pixels do not fit a canvas of {side} x {side} pixels"
-        raise ValidationError(f"patchml.sizes: {wish}. {fits_not}")
-    for place, option in enumerate(["counts", "sizes"]):
-        values = {pair[place] for pair in lost} - {pair[place] for pair in pairs}
-        if values:
-            wish = (
-                f"{min(values)} patches fit a canvas of {side} x {side} pixels in none of the sizes"
-                if option == "counts"
-                else f"a canvas of {side} x {side} pixels has no room for patches of {min(values)} "
-                "pixels in any of the counts"
-            )
-            raise ValidationError(f"patchml.{option}: {wish}. {fits_not}")
-    return pairs
-
-
-def _require_counts(sizes: Mapping[str, object], counts: Sequence[int]) -> None:
-    known = set(map(int, sizes))
-    if without := sorted(set(counts) - known):
-        raise ValidationError(
-            f"patchml.sizes: no size for {without[0]} patches per image. Add it, or leave "
-            f"{without[0]} out of patchml.counts."
-        )
-    if unused := sorted(known - set(counts)):
+    if unused := sorted(set(map(int, sizes)) - set(counts)):
         raise ValidationError(
             f"patchml.sizes: {unused[0]} is none of patchml.counts, which are "
             f"{join_words(list(map(str, counts)))}. Add it there, or leave its size out."
         )
+    pairs = sorted({(n, sizes.get(str(n), side // (isqrt(n - 1) + 1))) for n in counts})
+    for count, size in pairs:
+        if not size or count > (side // size) ** 2:
+            raise ValidationError(
+                f"patchml.sizes: {count} patches of {size} pixels do not fit a canvas of {side} x "
+                f"{side} pixels. A count may be at most the square of side // size; choose a "
+                "smaller size or a larger side."
+            )
+    return pairs
 
 
 def draw_sets(pool: int, count: int, *, rng: np.random.Generator) -> IntArray:
@@ -193,9 +138,10 @@ def place_patches(
     size: int,
     side: int,
     rng: np.random.Generator,
-    order: Cells = "index",
 ) -> list[tuple[int, int]]:
     """Place resized patches on the canvas: each at a random offset in a cell of its own.
+
+    Patch i is in row ⌊i / cols⌋ and column i mod cols of the grid.
 
     Parameters
     ----------
@@ -206,9 +152,7 @@ def place_patches(
     side : int
         Side of the canvas.
     rng : numpy.random.Generator
-        Draws offsets, and random cells.
-    order : {"index", "random"}, optional
-        Whether patch i is in row ⌊i / cols⌋ and column i mod cols, or each in a random cell.
+        Draws offsets.
 
     Returns
     -------
@@ -222,11 +166,8 @@ def place_patches(
     """
     edges = list_edges(size=size, side=side)
     cols = len(edges) - 1
-    cells = list(range(len(sizes)))
-    if order == "random":
-        cells = rng.choice(cols * cols, len(sizes), replace=False).tolist()
     places = []
-    for (width, height), cell in zip(sizes, cells, strict=True):
+    for cell, (width, height) in enumerate(sizes):
         row, column = divmod(cell, cols)
         left = rng.integers(edges[column], edges[column + 1] - width, endpoint=True)
         top = rng.integers(edges[row], edges[row + 1] - height, endpoint=True)

@@ -243,17 +243,6 @@ def estimate_metrics(
     return frame_rows(rows, METRICS)
 
 
-def list_empty(images: ImageValues, *, subgroups: Sequence[int]) -> list[int]:
-    """List the subgroups without an image, which ASMA leaves out.
-
-    Examples
-    --------
-    >>> list_empty(ImageValues(np.array([1, 3, 0]), {}), subgroups=[1, 2, 3, 4])
-    [2, 4]
-    """
-    return sorted(set(subgroups) - set(images.labels.tolist()))
-
-
 def list_samples(images: ImageValues, subgroups: Sequence[int]) -> Iterator[tuple[Target, Sample]]:
     """List the metrics that can be estimated, each with the images it rests on."""
     labels, groups = images.labels, np.unique(np.asarray(subgroups, dtype=np.int64))

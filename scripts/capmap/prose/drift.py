@@ -2,24 +2,18 @@
 
 import pandas as pd
 
-from capmap.prose.gap_errors import describe_difference, describe_error, format_error
+from capmap.prose.gap_errors import describe_error, format_error
 from capmap.prose.words import format_value, join_sentences
 from capmap.wording import format_count
 
 
-def describe_drift(
-    drift: pd.DataFrame, newcomers: pd.DataFrame, *, confidence_level: float
-) -> list[str]:
+def describe_drift(drift: pd.DataFrame, *, confidence_level: float) -> list[str]:
     """Say whether the map stays put, and how well it predicts models that come later.
 
     Parameters
     ----------
     drift : pandas.DataFrame
         The columns of ``capabilities/drift.csv``, a row per step by date; may be empty.
-    newcomers : pandas.DataFrame
-        One row on the newcomers of all steps: ``models``, ``predictions``, ``mse`` and
-        ``difference`` (from the additive baseline) with their intervals, and ``mse_additive``; or
-        none.
     confidence_level : float
         Of the intervals of errors, between 0 and 1.
 
@@ -46,10 +40,8 @@ def describe_drift(
         "each other, where 1 is the radius of the final map. Gaps are those to the best and worst "
         "model of all times.",
     )
-    results = join_sentences(
-        _describe_shifts(drift), _describe_newcomers(newcomers, confidence_level)
-    )
-    return [methods, results]
+    newcomers = _describe_newcomers(drift, confidence_level)
+    return [methods, join_sentences(_describe_shifts(drift), newcomers)]
 
 
 def _describe_shifts(drift: pd.DataFrame) -> str:
@@ -86,16 +78,15 @@ def _describe_way(drift: pd.DataFrame) -> str:
     )
 
 
-def _describe_newcomers(newcomers: pd.DataFrame, confidence_level: float) -> str:
-    if newcomers.empty:
+def _describe_newcomers(drift: pd.DataFrame, confidence_level: float) -> str:
+    """Say how well the newcomers of the last step that has some are predicted."""
+    known = drift.dropna(subset="mse")
+    if known.empty:
         return "No newcomer had results enough to predict one half from the other."
-    row = newcomers.iloc[0]
-    additive = f"the {format_error(row['mse_additive'])} of additive effects of models and datasets"
-    difference = describe_difference(row, additive, confidence_level=confidence_level)
+    row = known.iloc[-1]
     return (
-        f"With one half of their results known, the other half of those of "
-        f"{format_count(row['models'], 'newcomer')} ({format_count(row['predictions'], 'result')}) "
-        "was predicted with a mean squared error of "
-        f"{describe_error(row, over='models', confidence_level=confidence_level)}, "
-        f"{difference}."
+        f"With one half of their results known, the other half of those of the newcomers up to "
+        f"{row['date']} ({format_count(row['predictions'], 'result')}) was predicted with a mean "
+        f"squared error of {describe_error(row, over='models', confidence_level=confidence_level)}"
+        f", where additive effects of models and datasets had {format_error(row['mse_additive'])}."
     )

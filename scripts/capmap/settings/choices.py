@@ -43,9 +43,6 @@ Tuning = Literal["frozen", "full_ft"]
 FitMethod = Literal["l2_ridge", "l2", "cosine", "poincare"]
 Distance = Literal["l2", "cosine", "poincare"]
 Projection = Literal["mds", "umap"]
-# Sides of patches in pixels, of all counts or by count; none means the largest that fit.
-PatchSizes: TypeAlias = Sequence[int] | Mapping[str, int | Sequence[int]]
-Cells = Literal["index", "random"]
 LabelMetric = Literal["asma", "real", "labelwise"]
 # Numbers of labels whose accuracies ASMA averages, as published.
 SUBGROUPS = (1, 2, 3, 4, 5)

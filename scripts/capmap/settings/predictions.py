@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-from capmap.settings.choices import Cells
 from capmap.settings.data import DatasetName
 from capmap.settings.sections import (
     REQUIRED,
@@ -16,7 +15,6 @@ from capmap.settings.sections import (
     option,
 )
 
-Sizes = Annotated[list[Count], limit(unique=True)]
 PatchCount = Annotated[
     str, name_key("A number of patches per image, such as 4.", pattern=WHOLE_NUMBER)
 ]
@@ -46,9 +44,8 @@ class Predictions(Section):
 
     classes: FilePath = option(
         "",
-        "File of the class names in the order of the scores' columns, one per line, a JSON list "
-        "or the first column of a table. Empty means that ids are taken as they are; labels "
-        "cannot be names then, and the order is not checked.",
+        "File of the class names in the order of the scores' columns, one per line. Empty means "
+        "that ids are taken as they are; labels cannot be names then.",
     )
     datasets: dict[DatasetName, DatasetLabels] = option(
         {},
@@ -75,18 +72,12 @@ class PatchML(Section):
     counts: list[Count] = option(
         [2, 3, 4, 6, 9], "Numbers of patches per image.", min_length=1, unique=True
     )
-    sizes: Sizes | Annotated[dict[PatchCount, Count | Sizes], limit(min_length=1)] = option(
-        [],
-        "Sides in pixels of the square that a patch is resized to fit, by count, such as "
-        "{4: 112, 9: [56, 74]}, or a list, of which a count has all whose grid of side // size "
-        "rows and columns has room for it. Empty means the largest that fits each count.",
+    sizes: dict[PatchCount, Count] = option(
+        {},
+        "Side in pixels of the square that a patch is resized to fit, by count, such as "
+        "{4: 112, 9: 74}. Other counts have the largest that fits.",
     )
     side: int = option(224, "Side of the composed images in pixels.", ge=1, le=8192)
-    cells: Cells = option(
-        "index",
-        'Cells of the grid that patches go to: "index" fills it row by row, as published, and '
-        '"random" draws them.',
-    )
     seeds: list[Annotated[int, limit(ge=0)]] = option(
         [0, 1, 2, 3, 4],
         "Seeds, each of which makes a dataset of its own.",

@@ -30,6 +30,7 @@ REMOVED: dict[str, str] = {
     "limits": "leave it out; pairs of more than 500 models are not compared.",
     "multilabel.top": "leave it out; multilabel/summary has the ranks of all models.",
     "next": "leave it out; capabilities/next lists all models and datasets, and can be filtered.",
+    "patchml.cells": "leave it out: the grid is filled row by row, as published.",
     "predictions.datasets.<name>.classes": "write the labels by the names in predictions.classes.",
     "rank_by=optimality_gap": "use mean; the optimality gap is in tables/intervals.",
     "ratings": "leave it out: mean scores meet, equal ones are ties, and 1000 is the mean rating.",
