@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from capmap.catalog import ANALYSES, FIGURES, STEPS, TABLES
 from capmap.errors import ConfigError
-from capmap.exports.submission_information import INFORMATION
 from capmap.exports.submission_results import RESULTS
+from capmap.exports.submissions import INFORMATION
 from capmap.inputs import analyses, exports, leaderboards, predictions, studies
 from capmap.inputs.studies import Study
 from capmap.multilabel.dumps import Cell

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from capmap.artifacts import read_table
 from capmap.benchmarks import read_benchmark
 from capmap.errors import ValidationError
-from capmap.exports.submission_information import read_information
 from capmap.exports.submission_results import Demands
-from capmap.exports.submissions import read_submissions
+from capmap.exports.submissions import read_information, read_submissions
 from tests.submissions import (
     BENCHMARK,
     INFORMATION,
