@@ -46,8 +46,8 @@ class Predictions(Section):
 
     classes: FilePath = option(
         "",
-        "File of the class names in the order of the scores' columns, one per line, a JSON list "
-        "or the first column of a table. Empty means that ids are taken as they are; labels "
+        "File of the class names in the order of the scores' columns, one per line. "
+        "Empty means that ids are taken as they are; labels "
         "cannot be names then, and the order is not checked.",
     )
     datasets: dict[DatasetName, DatasetLabels] = option(
